@@ -1,0 +1,82 @@
+/** Every code a client can be answered with. `http/error-envelope.ts` gives each its status and type. */
+export type ErrorCode =
+  | 'invalid_json'
+  | 'invalid_request'
+  | 'missing_required_parameter'
+  | 'invalid_value'
+  | 'unsupported_parameter'
+  | 'context_length_exceeded'
+  | 'prompt_blocked'
+  | 'invalid_api_key'
+  | 'insufficient_balance'
+  | 'key_limit_reached'
+  | 'deployment_budget_reached'
+  | 'forbidden'
+  | 'model_not_allowed'
+  | 'account_suspended'
+  | 'model_not_found'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'task_not_cancellable'
+  | 'deployment_not_ready'
+  | 'run_not_resumable'
+  | 'conflict'
+  | 'idempotency_in_progress'
+  | 'idempotency_key_reused'
+  | 'request_timeout'
+  | 'request_too_large'
+  | 'unsupported_media_type'
+  | 'rate_limit_exceeded'
+  | 'concurrency_limit_reached'
+  | 'queue_full'
+  | 'internal_error'
+  | 'provider_error'
+  | 'deployment_failed'
+  | 'service_unavailable'
+  | 'capacity_exhausted'
+  | 'provider_not_configured'
+  | 'deployment_waking'
+  | 'timeout'
+
+export interface AppErrorOptions {
+  /** The offending request field, nested as `messages.0.content`. */
+  param?: string
+  /** Sent as `retry-after`. */
+  retryAfterSeconds?: number
+  /** Further response headers, such as `allow`. */
+  headers?: Record<string, string>
+  /** For the log only; never shown to a client. */
+  cause?: unknown
+}
+
+/** An error with a message that a client may read. Whatever else is thrown is a defect and is answered as one. */
+export class AppError extends Error {
+  override readonly name = 'AppError'
+  readonly code: ErrorCode
+  readonly param: string | null
+  readonly retryAfterSeconds: number | null
+  readonly headers: Record<string, string>
+
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.param = options.param ?? null
+    this.retryAfterSeconds = options.retryAfterSeconds ?? null
+    this.headers = options.headers ?? {}
+  }
+}
+
+export function invalidValue(param: string, message: string): AppError {
+  return new AppError('invalid_value', message, { param })
+}
+
+/** The same answer for what does not exist and for what belongs to another account. */
+export function notFound(what: string): AppError {
+  return new AppError('not_found', `No such ${what}.`)
+}
+
+export function modelNotFound(modelId: string): AppError {
+  return new AppError('model_not_found', `The model '${modelId}' does not exist or you do not have access to it.`, {
+    param: 'model',
+  })
+}

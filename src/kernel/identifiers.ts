@@ -1,0 +1,36 @@
+import { randomBytes, randomFillSync } from 'node:crypto'
+
+const UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+/** A UUIDv7: sorts by creation time, so that indexes stay dense and cursors can be ids. */
+export function createId(nowMs: number = Date.now()): string {
+  const bytes = randomBytes(16)
+  bytes.writeUIntBE(nowMs, 0, 6)
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6)
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8)
+  const hex = bytes.toString('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}
+
+export function isUuid(text: string): boolean {
+  return UUID_PATTERN.test(text)
+}
+
+/** `req_…` for requests, `chatcmpl-…` for answers: 96 random bits behind a prefix. */
+export function createToken(prefix: string): string {
+  return prefix + takeRandomHex()
+}
+
+const TOKEN_BYTES = 12
+const pool = Buffer.alloc(TOKEN_BYTES * 512)
+let poolOffset = pool.length
+
+// One call for 512 tokens: asking the system for each costs more than the rest of the request id.
+function takeRandomHex(): string {
+  if (poolOffset === pool.length) {
+    randomFillSync(pool)
+    poolOffset = 0
+  }
+  poolOffset += TOKEN_BYTES
+  return pool.toString('hex', poolOffset - TOKEN_BYTES, poolOffset)
+}

@@ -1,0 +1,39 @@
+/**
+ * Money is a bigint count of nano-dollars: one token can cost less than a micro-dollar, and sums must be exact.
+ * Dollars as a number exist only on the wire and in the catalog file.
+ */
+export type NanoUsd = bigint
+
+export const NANO_USD_PER_USD = 1_000_000_000n
+
+/** Parses a dollar amount from outside. Refuses what has more than nine decimals rather than rounding it. */
+export function nanoUsdFromUsd(usd: number): NanoUsd {
+  if (!Number.isFinite(usd)) throw new RangeError(`not an amount of money: ${usd}`)
+  const text = decimalText(usd)
+  const match = /^(-?)(\d+)(?:\.(\d{1,9}))?$/.exec(text)
+  if (!match) throw new RangeError(`more precise than a nano-dollar: ${usd}`)
+  const [, sign = '', whole = '0', fraction = ''] = match
+  const amount = BigInt(whole) * NANO_USD_PER_USD + BigInt(fraction.padEnd(9, '0'))
+  return sign === '-' ? -amount : amount
+}
+
+/** For JSON. Exact for every amount below nine million dollars. */
+export function usdFromNanoUsd(amount: NanoUsd): number {
+  return Number(formatUsd(amount))
+}
+
+/** Decimal text without an exponent and without trailing zeros: `0.000015`. */
+export function formatUsd(amount: NanoUsd): string {
+  const sign = amount < 0n ? '-' : ''
+  const magnitude = amount < 0n ? -amount : amount
+  const whole = magnitude / NANO_USD_PER_USD
+  const fraction = (magnitude % NANO_USD_PER_USD).toString().padStart(9, '0').replace(/0+$/, '')
+  return `${sign}${whole}${fraction === '' ? '' : `.${fraction}`}`
+}
+
+// Numbers under 1e-6 print with an exponent; prices of a character or a second are that small.
+function decimalText(value: number): string {
+  const text = value.toString()
+  if (!text.includes('e')) return text
+  return value.toFixed(20).replace(/\.?0+$/, '')
+}
