@@ -33,7 +33,8 @@ export function formatUsd(amount: NanoUsd): string {
 
 // Numbers under 1e-6 print with an exponent; prices of a character or a second are that small.
 function decimalText(value: number): string {
-  const text = value.toString()
-  if (!text.includes('e')) return text
-  return value.toFixed(20).replace(/\.?0+$/, '')
+  const match = /^(-?)(\d)(?:\.(\d+))?e-(\d+)$/.exec(value.toString())
+  if (!match) return value.toString()
+  const [, sign = '', lead = '', rest = '', exponent = '0'] = match
+  return `${sign}0.${'0'.repeat(Number(exponent) - 1)}${lead}${rest}`
 }

@@ -1,0 +1,97 @@
+/** What ended the stream of events, besides its bytes running out. */
+const DONE = Buffer.from('[DONE]')
+const NEWLINE = 0x0a
+const CARRIAGE_RETURN = 0x0d
+const SPACE = 0x20
+const DATA_FIELD = Buffer.from('data:')
+
+export class EventTooLarge extends Error {
+  override readonly name = 'EventTooLarge'
+}
+
+/**
+ * Splits the bytes of a Server-Sent Events stream into the payloads of its `data` fields. Comments and other fields are
+ * dropped. A payload that lies whole in one chunk is a view of it, not a copy.
+ */
+export class EventSplitter {
+  /** True once `[DONE]` was read; whatever follows it is ignored. */
+  isDone = false
+  readonly #eventBytesMax: number
+  /** The pieces of a line whose end has not arrived. */
+  #partialLine: Buffer[] = []
+  #partialBytes = 0
+  /** The data lines of an event whose closing empty line has not arrived. */
+  #dataLines: Buffer[] = []
+
+  constructor(options: { eventBytesMax: number }) {
+    this.#eventBytesMax = options.eventBytesMax
+  }
+
+  push(chunk: Buffer): Buffer[] {
+    const payloads: Buffer[] = []
+    let start = 0
+    while (!this.isDone) {
+      const end = chunk.indexOf(NEWLINE, start)
+      if (end === -1) break
+      this.#takeLine(this.#completeLine(chunk.subarray(start, end)), payloads)
+      start = end + 1
+    }
+    if (!this.isDone && start < chunk.length) this.#keepPartial(chunk.subarray(start))
+    return payloads
+  }
+
+  /** Takes what came last without an empty line behind it. */
+  end(): Buffer[] {
+    const payloads: Buffer[] = []
+    if (this.#partialBytes > 0) this.#takeLine(this.#completeLine(Buffer.alloc(0)), payloads)
+    this.#takeLine(Buffer.alloc(0), payloads)
+    return payloads
+  }
+
+  #keepPartial(rest: Buffer): void {
+    this.#partialLine.push(rest)
+    this.#partialBytes += rest.length
+    this.#refuseTooLarge()
+  }
+
+  #completeLine(rest: Buffer): Buffer {
+    if (this.#partialBytes === 0) return withoutCarriageReturn(rest)
+    this.#partialLine.push(rest)
+    const line = Buffer.concat(this.#partialLine)
+    this.#partialLine = []
+    this.#partialBytes = 0
+    return withoutCarriageReturn(line)
+  }
+
+  #takeLine(line: Buffer, payloads: Buffer[]): void {
+    if (line.length === 0) {
+      this.#closeEvent(payloads)
+    } else if (line.length >= DATA_FIELD.length && line.compare(DATA_FIELD, 0, DATA_FIELD.length, 0, DATA_FIELD.length) === 0) {
+      this.#dataLines.push(line.subarray(line[DATA_FIELD.length] === SPACE ? 6 : 5))
+      this.#refuseTooLarge()
+    }
+  }
+
+  #closeEvent(payloads: Buffer[]): void {
+    const [first] = this.#dataLines
+    if (first === undefined) return
+    const payload = this.#dataLines.length === 1 ? first : joinLines(this.#dataLines)
+    this.#dataLines = []
+    if (payload.equals(DONE)) this.isDone = true
+    else if (payload.length > 0) payloads.push(payload)
+  }
+
+  #refuseTooLarge(): void {
+    let bytes = this.#partialBytes
+    for (const line of this.#dataLines) bytes += line.length
+    if (bytes > this.#eventBytesMax) throw new EventTooLarge(`an event is larger than ${this.#eventBytesMax} bytes`)
+  }
+}
+
+function withoutCarriageReturn(line: Buffer): Buffer {
+  return line[line.length - 1] === CARRIAGE_RETURN ? line.subarray(0, -1) : line
+}
+
+function joinLines(lines: readonly Buffer[]): Buffer {
+  return Buffer.concat(lines.flatMap((line, index) => (index === 0 ? [line] : [Buffer.from('\n'), line])))
+}

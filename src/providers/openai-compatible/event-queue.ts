@@ -1,0 +1,121 @@
+import type { Dispatcher } from 'undici'
+import { EventSplitter, EventTooLarge } from '../event-splitter.ts'
+import { UpstreamError } from '../upstream-error.ts'
+
+const EVENT_BYTES_MAX = 4 * 1024 * 1024
+/** Behind this the upstream's socket is no longer read until the client has caught up. */
+const QUEUED_BYTES_MAX = 256 * 1024
+
+interface EventQueueOptions {
+  readonly controller: Dispatcher.DispatchController
+  readonly provider: string
+  /** Called once when nothing more will be read. */
+  readonly onStop: () => void
+}
+
+type Batch = IteratorResult<readonly Buffer[], undefined>
+
+/** Event payloads between the upstream's socket and whoever iterates over them, with backpressure. */
+export class EventQueue implements AsyncIterableIterator<readonly Buffer[], undefined> {
+  readonly #options: EventQueueOptions
+  readonly #splitter = new EventSplitter({ eventBytesMax: EVENT_BYTES_MAX })
+  #queue: Buffer[] = []
+  #queuedBytes = 0
+  #isEnded = false
+  #error: { reason: unknown } | null = null
+  #waiting: { resolve: (batch: Batch) => void; reject: (reason: unknown) => void } | null = null
+
+  constructor(options: EventQueueOptions) {
+    this.#options = options
+  }
+
+  get isTerminated(): boolean {
+    return this.#splitter.isDone
+  }
+
+  push(chunk: Buffer): void {
+    if (this.#isEnded) return
+    try {
+      this.#enqueue(this.#splitter.push(chunk))
+    } catch (error) {
+      this.#stop(this.#asUpstreamError(error))
+      return
+    }
+    // Some upstreams keep the connection open after saying that they are done.
+    if (this.#splitter.isDone) this.end()
+    else if (this.#queuedBytes > QUEUED_BYTES_MAX) this.#options.controller.pause()
+  }
+
+  end(): void {
+    if (this.#isEnded) return
+    this.#enqueue(this.#splitter.end())
+    this.#isEnded = true
+    this.#options.onStop()
+    if (this.#queue.length === 0) this.#waiting?.resolve({ done: true, value: undefined })
+    this.#waiting = null
+  }
+
+  fail(reason: unknown): void {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    this.#error = { reason }
+    this.#options.onStop()
+    this.#waiting?.reject(reason)
+    this.#waiting = null
+  }
+
+  next(): Promise<Batch> {
+    if (this.#queue.length > 0) return Promise.resolve({ done: false, value: this.#takeQueue() })
+    if (this.#error) return Promise.reject(this.#error.reason)
+    if (this.#isEnded) return Promise.resolve({ done: true, value: undefined })
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject }
+    })
+  }
+
+  /** Called when the iteration is left early: the upstream need not go on. */
+  return(): Promise<Batch> {
+    this.#stop(new UpstreamError(`${this.#options.provider}: no longer read`, this.#details('cut')))
+    return Promise.resolve({ done: true, value: undefined })
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  #enqueue(payloads: Buffer[]): void {
+    if (payloads.length === 0) return
+    if (this.#waiting) {
+      this.#waiting.resolve({ done: false, value: payloads })
+      this.#waiting = null
+      return
+    }
+    for (const payload of payloads) {
+      this.#queue.push(payload)
+      this.#queuedBytes += payload.length
+    }
+  }
+
+  #takeQueue(): Buffer[] {
+    const batch = this.#queue
+    this.#queue = []
+    this.#queuedBytes = 0
+    if (!this.#isEnded && this.#options.controller.paused) this.#options.controller.resume()
+    return batch
+  }
+
+  #stop(error: UpstreamError): void {
+    if (this.#isEnded) return
+    this.fail(error)
+    this.#options.controller.abort(error)
+  }
+
+  #asUpstreamError(error: unknown): UpstreamError {
+    if (!(error instanceof EventTooLarge)) throw error
+    return new UpstreamError(`${this.#options.provider}: ${error.message}`, this.#details('garbage'))
+  }
+
+  #details(failure: 'cut' | 'garbage') {
+    return { failure, provider: this.#options.provider } as const
+  }
+}

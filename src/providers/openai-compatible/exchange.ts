@@ -1,0 +1,139 @@
+import type { Dispatcher } from 'undici'
+import type { UpstreamTimeouts } from '../provider.ts'
+import { EventQueue } from './event-queue.ts'
+import { describeTransportFailure } from './transport-failure.ts'
+import { UpstreamError } from '../upstream-error.ts'
+
+const COMPLETE_BYTES_MAX = 64 * 1024 * 1024
+const ERROR_BYTES_MAX = 64 * 1024
+
+export interface ExchangeRequest {
+  readonly provider: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Buffer
+  readonly timeouts: UpstreamTimeouts
+  readonly signal: AbortSignal
+}
+
+export type ExchangeResponse =
+  | { readonly kind: 'body'; readonly status: number; readonly headers: ResponseHeaders; readonly body: Buffer }
+  | { readonly kind: 'events'; readonly events: EventQueue }
+
+export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>
+
+/** One POST and its answer: whole, or as a queue of events when the upstream answers with an event stream. */
+export function exchange(dispatcher: Dispatcher, request: ExchangeRequest): Promise<ExchangeResponse> {
+  return new Promise((resolve, reject) => {
+    request.signal.throwIfAborted()
+    dispatcher.dispatch(
+      {
+        path: request.path,
+        method: 'POST',
+        headers: request.headers,
+        body: request.body,
+        headersTimeout: request.timeouts.firstByteMs,
+        bodyTimeout: request.timeouts.idleMs,
+      },
+      new ExchangeHandler(request, resolve, reject),
+    )
+  })
+}
+
+/** Undici's lowest interface: the streams of the higher ones cost more than the rest of a request. */
+class ExchangeHandler implements Dispatcher.DispatchHandler {
+  readonly #request: ExchangeRequest
+  readonly #resolve: (response: ExchangeResponse) => void
+  readonly #reject: (error: unknown) => void
+  #controller: Dispatcher.DispatchController | null = null
+  #status = 0
+  #headers: ResponseHeaders = {}
+  #chunks: Buffer[] = []
+  #bytes = 0
+  #bytesMax = COMPLETE_BYTES_MAX
+  #events: EventQueue | null = null
+
+  constructor(
+    request: ExchangeRequest,
+    resolve: (response: ExchangeResponse) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.#request = request
+    this.#resolve = resolve
+    this.#reject = reject
+    request.signal.addEventListener('abort', this.#onAbort)
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    if (this.#request.signal.aborted) this.#onAbort()
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
+    if (status < 200) return
+    this.#status = status
+    this.#headers = headers
+    if (status >= 400) this.#bytesMax = ERROR_BYTES_MAX
+    else if (String(headers['content-type']).startsWith('text/event-stream')) {
+      this.#events = new EventQueue({ controller, provider: this.#request.provider, onStop: this.#forgetSignal })
+      this.#resolve({ kind: 'events', events: this.#events })
+    }
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#events) {
+      this.#events.push(chunk)
+      return
+    }
+    this.#bytes += chunk.length
+    if (this.#bytes <= this.#bytesMax) this.#chunks.push(chunk)
+    else if (this.#status >= 400) this.#settleBody(controller)
+    else controller.abort(this.#garbage(`it answered with more than ${COMPLETE_BYTES_MAX} bytes`))
+  }
+
+  onResponseEnd(): void {
+    this.#forgetSignal()
+    if (this.#events) this.#events.end()
+    else this.#resolveBody()
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#forgetSignal()
+    const failure = this.#request.signal.aborted
+      ? this.#request.signal.reason
+      : describeTransportFailure(this.#request.provider, error, this.#status !== 0)
+    if (this.#events) this.#events.fail(failure)
+    else this.#reject(failure)
+  }
+
+  #resolveBody(): void {
+    const [first] = this.#chunks
+    const body = this.#chunks.length === 1 && first ? first : Buffer.concat(this.#chunks)
+    this.#resolve({ kind: 'body', status: this.#status, headers: this.#headers, body })
+  }
+
+  // The start of an error page says enough; the rest is not waited for.
+  #settleBody(controller: Dispatcher.DispatchController): void {
+    this.#resolveBody()
+    controller.abort(this.#garbage('its error page is too long'))
+  }
+
+  #garbage(what: string): UpstreamError {
+    return new UpstreamError(`${this.#request.provider}: ${what}`, {
+      failure: 'garbage',
+      provider: this.#request.provider,
+    })
+  }
+
+  readonly #onAbort = (): void => {
+    this.#forgetSignal()
+    const { reason } = this.#request.signal
+    this.#controller?.abort(reason instanceof Error ? reason : new Error('aborted'))
+    if (this.#events) this.#events.fail(reason)
+    else this.#reject(reason)
+  }
+
+  readonly #forgetSignal = (): void => {
+    this.#request.signal.removeEventListener('abort', this.#onAbort)
+  }
+}

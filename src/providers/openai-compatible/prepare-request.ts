@@ -1,0 +1,64 @@
+import { editJsonObject } from '../../kernel/edit-json-object.ts'
+import type { ChatMessage, ChatRequest } from '../chat-wire.ts'
+import type { InferenceCall } from '../provider.ts'
+import type { OpenAiCompatibleUpstream } from './upstreams.ts'
+
+/** What a chat request and a legacy completion have in common here. */
+export type PreparableRequest = Pick<
+  Partial<ChatRequest>,
+  'messages' | 'stream' | 'stream_options' | 'max_tokens' | 'max_completion_tokens' | 'think' | 'reasoning_effort' | 'seed'
+>
+
+/** The body for the upstream: the client's bytes with the fewest possible members changed. */
+export function prepareRequest(upstream: OpenAiCompatibleUpstream, call: InferenceCall<PreparableRequest>): Buffer {
+  const edits = collectEdits(upstream, call)
+  return editJsonObject(call.rawBody, edits) ?? serialise(call, edits)
+}
+
+function collectEdits(upstream: OpenAiCompatibleUpstream, call: InferenceCall<PreparableRequest>): Map<string, string | null> {
+  const { body } = call
+  const edits = new Map<string, string | null>([['model', JSON.stringify(call.upstreamModel)]])
+  // Asked for even when the client did not: what was used can be known in no other way.
+  if (body.stream) edits.set('stream_options', JSON.stringify({ ...body.stream_options, include_usage: true }))
+  else if (body.stream_options !== undefined) edits.set('stream_options', null)
+
+  const outputLimit = body.max_completion_tokens ?? body.max_tokens
+  if (outputLimit !== null && outputLimit !== undefined) {
+    const member = upstream.outputLimitMember ?? 'max_tokens'
+    const other = member === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
+    if (body[other] !== undefined) {
+      edits.set(other, null)
+      edits.set(member, String(outputLimit))
+    }
+  }
+  if (body.think !== undefined) {
+    edits.set('think', null)
+    if (body.think === true && call.canReason) {
+      for (const [name, value] of Object.entries(upstream.thinkMembers?.(body) ?? {})) {
+        edits.set(name, JSON.stringify(value))
+      }
+    }
+  }
+  if (upstream.seedMember && typeof body.seed === 'number') {
+    edits.set('seed', null)
+    edits.set(upstream.seedMember, String(body.seed))
+  }
+  if (upstream.lacksDeveloperRole && body.messages?.some((message) => message.role === 'developer')) {
+    edits.set('messages', JSON.stringify(body.messages.map(asSystemMessage)))
+  }
+  for (const member of upstream.refusedMembers ?? []) edits.set(member, null)
+  return edits
+}
+
+function asSystemMessage(message: ChatMessage): ChatMessage {
+  return message.role === 'developer' ? { ...message, role: 'system' } : message
+}
+
+function serialise(call: InferenceCall<PreparableRequest>, edits: ReadonlyMap<string, string | null>): Buffer {
+  const members = new Map<string, unknown>(Object.entries(call.body))
+  for (const [name, value] of edits) {
+    if (value === null) members.delete(name)
+    else members.set(name, JSON.parse(value))
+  }
+  return Buffer.from(JSON.stringify(Object.fromEntries(members)))
+}

@@ -1,0 +1,21 @@
+import { UpstreamError, type UpstreamFailure } from '../upstream-error.ts'
+
+const FAILURES: Readonly<Record<string, UpstreamFailure>> = {
+  UND_ERR_CONNECT_TIMEOUT: 'connect',
+  UND_ERR_HEADERS_TIMEOUT: 'timeout',
+  UND_ERR_BODY_TIMEOUT: 'timeout',
+  UND_ERR_HEADERS_OVERFLOW: 'garbage',
+  UND_ERR_RESPONSE_STATUS_CODE: 'garbage',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'cut',
+  UND_ERR_SOCKET: 'cut',
+  ECONNRESET: 'cut',
+  EPIPE: 'cut',
+}
+
+/** Names what undici or the system says went wrong on the way. */
+export function describeTransportFailure(provider: string, error: Error, hasAnswered: boolean): UpstreamError {
+  if (error instanceof UpstreamError) return error
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  const failure = FAILURES[code] ?? (code.startsWith('HPE_') ? 'garbage' : hasAnswered ? 'cut' : 'connect')
+  return new UpstreamError(`${provider}: ${error.message}`, { failure, provider, cause: error })
+}

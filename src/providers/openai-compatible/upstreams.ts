@@ -1,0 +1,138 @@
+interface ReasoningRequest {
+  readonly reasoning_effort?: string | null
+}
+
+/** An upstream that speaks the OpenAI wire: an address, a credential, and where it departs from the wire. */
+export interface OpenAiCompatibleUpstream {
+  readonly id: string
+  /** `OPENAI` reads `OPENAI_API_KEY` and `OPENAI_BASE_URL`. */
+  readonly environmentPrefix: string
+  /** Null for self-hosted servers: they are configured by giving their address. */
+  readonly defaultBaseUrl: string | null
+  readonly hasLegacyCompletion?: boolean
+  /** The upstream's name for the output limit, where `max_tokens` is refused. */
+  readonly outputLimitMember?: 'max_completion_tokens'
+  readonly seedMember?: 'random_seed'
+  /** Members the upstream refuses as unknown. */
+  readonly refusedMembers?: readonly string[]
+  /** Knows only the older `system` role. */
+  readonly lacksDeveloperRole?: boolean
+  /** How `think: true` is said here. Nothing is added where reasoning needs no switch. */
+  readonly thinkMembers?: (body: ReasoningRequest) => Readonly<Record<string, unknown>>
+}
+
+const thinkingEnabled = () => ({ thinking: { type: 'enabled' } })
+const reasoningEffort = (body: ReasoningRequest) => ({ reasoning_effort: body.reasoning_effort ?? 'medium' })
+const templateSwitch = () => ({ chat_template_kwargs: { enable_thinking: true } })
+
+/** Adding an upstream is adding a line. */
+export const OPENAI_COMPATIBLE_UPSTREAMS: readonly OpenAiCompatibleUpstream[] = [
+  {
+    id: 'openai',
+    environmentPrefix: 'OPENAI',
+    defaultBaseUrl: 'https://api.openai.com/v1',
+    hasLegacyCompletion: false,
+    outputLimitMember: 'max_completion_tokens',
+    thinkMembers: reasoningEffort,
+  },
+  {
+    id: 'groq',
+    environmentPrefix: 'GROQ',
+    defaultBaseUrl: 'https://api.groq.com/openai/v1',
+    outputLimitMember: 'max_completion_tokens',
+    thinkMembers: () => ({ include_reasoning: true }),
+  },
+  {
+    id: 'deepseek',
+    environmentPrefix: 'DEEPSEEK',
+    defaultBaseUrl: 'https://api.deepseek.com/v1',
+    lacksDeveloperRole: true,
+    thinkMembers: thinkingEnabled,
+  },
+  {
+    id: 'mistral',
+    environmentPrefix: 'MISTRAL',
+    defaultBaseUrl: 'https://api.mistral.ai/v1',
+    lacksDeveloperRole: true,
+    seedMember: 'random_seed',
+    refusedMembers: ['stream_options', 'user', 'logit_bias', 'logprobs', 'top_logprobs'],
+    thinkMembers: (body) => ({ reasoning_effort: body.reasoning_effort ?? 'high' }),
+  },
+  {
+    id: 'xai',
+    environmentPrefix: 'XAI',
+    defaultBaseUrl: 'https://api.x.ai/v1',
+    hasLegacyCompletion: true,
+    thinkMembers: (body) => (body.reasoning_effort ? { reasoning_effort: body.reasoning_effort } : {}),
+  },
+  {
+    id: 'dashscope',
+    environmentPrefix: 'DASHSCOPE',
+    defaultBaseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+    lacksDeveloperRole: true,
+    thinkMembers: () => ({ enable_thinking: true }),
+  },
+  {
+    id: 'moonshot',
+    environmentPrefix: 'MOONSHOT',
+    defaultBaseUrl: 'https://api.moonshot.ai/v1',
+    lacksDeveloperRole: true,
+    thinkMembers: thinkingEnabled,
+  },
+  {
+    id: 'zai',
+    environmentPrefix: 'ZAI',
+    defaultBaseUrl: 'https://api.z.ai/api/paas/v4',
+    lacksDeveloperRole: true,
+    thinkMembers: thinkingEnabled,
+  },
+  {
+    id: 'minimax',
+    environmentPrefix: 'MINIMAX',
+    defaultBaseUrl: 'https://api.minimax.io/v1',
+    lacksDeveloperRole: true,
+    thinkMembers: () => ({ reasoning_split: true }),
+  },
+  {
+    id: 'together',
+    environmentPrefix: 'TOGETHER',
+    defaultBaseUrl: 'https://api.together.xyz/v1',
+    hasLegacyCompletion: true,
+    lacksDeveloperRole: true,
+    thinkMembers: templateSwitch,
+  },
+  {
+    id: 'fireworks',
+    environmentPrefix: 'FIREWORKS',
+    defaultBaseUrl: 'https://api.fireworks.ai/inference/v1',
+    hasLegacyCompletion: true,
+    lacksDeveloperRole: true,
+    thinkMembers: reasoningEffort,
+  },
+  {
+    id: 'openrouter',
+    environmentPrefix: 'OPENROUTER',
+    defaultBaseUrl: 'https://openrouter.ai/api/v1',
+    hasLegacyCompletion: true,
+    thinkMembers: () => ({ reasoning: { enabled: true } }),
+  },
+  {
+    id: 'cerebras',
+    environmentPrefix: 'CEREBRAS',
+    defaultBaseUrl: 'https://api.cerebras.ai/v1',
+    outputLimitMember: 'max_completion_tokens',
+    lacksDeveloperRole: true,
+    thinkMembers: reasoningEffort,
+  },
+  { id: 'vllm', environmentPrefix: 'VLLM', defaultBaseUrl: null, hasLegacyCompletion: true, thinkMembers: templateSwitch },
+  {
+    id: 'llamacpp',
+    environmentPrefix: 'LLAMACPP',
+    defaultBaseUrl: null,
+    hasLegacyCompletion: true,
+    thinkMembers: templateSwitch,
+  },
+  { id: 'ollama', environmentPrefix: 'OLLAMA', defaultBaseUrl: null, hasLegacyCompletion: true, thinkMembers: reasoningEffort },
+  { id: 'lmstudio', environmentPrefix: 'LMSTUDIO', defaultBaseUrl: null, hasLegacyCompletion: true, thinkMembers: reasoningEffort },
+  { id: 'tgi', environmentPrefix: 'TGI', defaultBaseUrl: null, lacksDeveloperRole: true },
+]

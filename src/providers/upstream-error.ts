@@ -1,0 +1,50 @@
+export type UpstreamFailure =
+  /** No connection could be made. */
+  | 'connect'
+  /** It did not answer, or fell silent, in time. */
+  | 'timeout'
+  /** It answered with an error status. */
+  | 'status'
+  /** It answered with something that is not its protocol. */
+  | 'garbage'
+  /** The connection ended in the middle of an answer. */
+  | 'cut'
+
+export interface UpstreamErrorDetails {
+  failure: UpstreamFailure
+  provider: string
+  /** The upstream's HTTP status, when the failure is one. */
+  status?: number
+  /** What the upstream said, bounded. Shown to the client only when its own request was at fault. */
+  upstreamMessage?: string
+  upstreamCode?: string
+  upstreamParam?: string
+  retryAfterSeconds?: number
+  cause?: unknown
+}
+
+const RETRYABLE_STATUSES = new Set([408, 409, 425, 429])
+const REQUEST_FAULT_STATUSES = new Set([400, 413, 415, 422])
+
+/** What went wrong at an upstream. The chat module decides whether to try elsewhere and what the client is told. */
+export class UpstreamError extends Error {
+  override readonly name = 'UpstreamError'
+  readonly details: Readonly<UpstreamErrorDetails>
+
+  constructor(message: string, details: UpstreamErrorDetails) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    this.details = details
+  }
+
+  /** Whether another attempt, here or at another upstream, could succeed with the same request. */
+  get isRetryable(): boolean {
+    const { failure, status = 0 } = this.details
+    return failure !== 'status' || status >= 500 || RETRYABLE_STATUSES.has(status)
+  }
+
+  /** Whether the request itself was refused, so that no other attempt will do better. */
+  get isRequestAtFault(): boolean {
+    const { failure, status = 0 } = this.details
+    return failure === 'status' && REQUEST_FAULT_STATUSES.has(status)
+  }
+}
