@@ -1,0 +1,108 @@
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { UpstreamTimeouts } from '../../providers/provider.ts'
+
+/** The seven listed categories of the specification, then the services that resolve on their own routes. */
+export const LISTED_CATEGORIES = ['llm', 'image', 'video', 'stt', 'tts', 'embedding', 'music'] as const
+export const SERVICE_CATEGORIES = ['rerank', 'moderation', 'upscale', 'bg_remove'] as const
+export const CATEGORIES = [...LISTED_CATEGORIES, ...SERVICE_CATEGORIES] as const
+export type Category = (typeof CATEGORIES)[number]
+
+/** Each category fixes the endpoint that serves it. */
+export const ENDPOINT_OF_CATEGORY: Readonly<Record<Category, string>> = {
+  llm: '/v1/chat/completions',
+  image: '/v1/images/generations',
+  video: '/v1/videos/generations',
+  stt: '/v1/audio/transcriptions',
+  tts: '/v1/audio/speech',
+  embedding: '/v1/embeddings',
+  music: '/v1/audio/music',
+  rerank: '/v1/rerank',
+  moderation: '/v1/moderations',
+  upscale: '/v1/images/upscale',
+  bg_remove: '/v1/images/bg-remove',
+}
+
+/** The tags of the specification; no model carries another. */
+export const CAPABILITIES = [
+  'chat',
+  'tool_use',
+  'vision',
+  'reasoning',
+  'video',
+  'code',
+  'image_generation',
+  'image_edit',
+  'image_to_video',
+  'text_to_video',
+  'video_generation',
+  'stt',
+  'turkish',
+  'tts',
+  'text_to_speech',
+  'voice_clone',
+  'multilingual',
+  'embedding',
+  'embeddings',
+  'music_generation',
+] as const
+export type Capability = (typeof CAPABILITIES)[number]
+
+export const PRICE_UNITS = ['token', 'image', 'second', 'character', 'search', 'request'] as const
+export type PriceUnit = (typeof PRICE_UNITS)[number]
+
+export interface CatalogModel {
+  /** What a client sends as `model`. */
+  readonly id: string
+  readonly displayName: string
+  readonly vendor: string
+  readonly category: Category
+  /** Null where a context does not apply. */
+  readonly contextTokens: number | null
+  readonly maxOutputTokens: number | null
+  /** The length of an embedding. */
+  readonly dimensions: number | null
+  readonly capabilities: ReadonlySet<Capability>
+  readonly price: ModelPrice
+  /** False shows `See pricing` although the amounts are known. */
+  readonly isPriceListed: boolean
+  /** In the order they are tried: by priority, then as written. */
+  readonly routes: readonly ModelRoute[]
+  readonly aliases: readonly string[]
+  /** Whether an answer comes at once or as a task. */
+  readonly delivery: 'sync' | 'async'
+  /** False for service models, which appear only when their category is asked for. */
+  readonly isListed: boolean
+  /** When the vendor released it. */
+  readonly createdAt: Date
+}
+
+export interface ModelRoute {
+  readonly provider: string
+  /** The upstream's own name of the model. */
+  readonly model: string
+  /** Lower is tried first; routes of equal priority share the load by weight. */
+  readonly priority: number
+  readonly weight: number
+  readonly timeouts: Partial<UpstreamTimeouts>
+}
+
+export type ModelPrice = TokenPrice | UnitPrice
+
+/** Nano-dollars for a million tokens, so that a price below a nano-dollar a token loses nothing. */
+export interface TokenRates {
+  readonly inputNanoUsdPer1m: NanoUsd
+  /** Equal to the input where the vendor publishes no other. */
+  readonly cachedInputNanoUsdPer1m: NanoUsd
+  readonly outputNanoUsdPer1m: NanoUsd
+}
+
+export interface TokenPrice extends TokenRates {
+  readonly unit: 'token'
+  /** Applies to the whole request once its prompt is longer than `aboveTokens`. */
+  readonly longContext: (TokenRates & { readonly aboveTokens: number }) | null
+}
+
+export interface UnitPrice {
+  readonly unit: Exclude<PriceUnit, 'token'>
+  readonly nanoUsdPerUnit: NanoUsd
+}

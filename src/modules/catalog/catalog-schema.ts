@@ -1,0 +1,67 @@
+import { Type, type Static } from 'typebox'
+import { CAPABILITIES, CATEGORIES, PRICE_UNITS } from './catalog-model.ts'
+
+/**
+ * One entry of a catalog file. Objects are open, so that an operator's own fields do not break the file. What one
+ * field demands of another (a token price needs an input amount) is checked where the entry is read.
+ */
+const Count = Type.Integer({ minimum: 1, maximum: 1_000_000_000 })
+const CountOrNone = Type.Optional(Type.Union([Count, Type.Null()]))
+const Name = Type.String({ minLength: 1, maxLength: 256 })
+const Usd = Type.Number({ minimum: 0, maximum: 1_000_000 })
+const DurationMs = Type.Integer({ minimum: 1, maximum: 3_600_000 })
+
+const Route = Type.Object({
+  provider: Name,
+  model: Name,
+  priority: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000 })),
+  weight: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000 })),
+  timeouts: Type.Optional(
+    Type.Object({
+      connect_ms: Type.Optional(DurationMs),
+      first_byte_ms: Type.Optional(DurationMs),
+      idle_ms: Type.Optional(DurationMs),
+    }),
+  ),
+})
+
+const LongContext = Type.Object({
+  above_tokens: Count,
+  input_usd_per_1m: Usd,
+  cached_input_usd_per_1m: Type.Optional(Usd),
+  output_usd_per_1m: Usd,
+})
+
+const Price = Type.Object({
+  unit: Type.Enum([...PRICE_UNITS]),
+  usd: Type.Optional(Usd),
+  input_usd_per_1m: Type.Optional(Usd),
+  cached_input_usd_per_1m: Type.Optional(Usd),
+  output_usd_per_1m: Type.Optional(Usd),
+  long_context: Type.Optional(LongContext),
+  listed: Type.Optional(Type.Boolean()),
+})
+
+export const CatalogEntry = Type.Object({
+  id: Name,
+  name: Name,
+  vendor: Name,
+  category: Type.Enum([...CATEGORIES]),
+  released: Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' })),
+  context_tokens: CountOrNone,
+  max_output_tokens: CountOrNone,
+  dimensions: CountOrNone,
+  capabilities: Type.Optional(Type.Array(Type.Enum([...CAPABILITIES]), { maxItems: CAPABILITIES.length })),
+  price: Price,
+  routes: Type.Array(Route, { minItems: 1, maxItems: 32 }),
+  aliases: Type.Optional(Type.Array(Name, { maxItems: 64 })),
+  delivery: Type.Optional(Type.Enum(['sync', 'async'])),
+  listed: Type.Optional(Type.Boolean()),
+})
+export type CatalogEntry = Static<typeof CatalogEntry>
+
+/** Looked at before the entries are merged, so that each problem can name its place in its own file. */
+export const CatalogDocument = Type.Object({
+  models: Type.Optional(Type.Array(Type.Object({ id: Name }), { maxItems: 10_000 })),
+  service_models: Type.Optional(Type.Array(Type.Object({ id: Name }), { maxItems: 10_000 })),
+})

@@ -1,0 +1,114 @@
+import { readCatalogFile } from './read-catalog-file.ts'
+import { SERVICE_CATEGORIES, type CatalogModel } from './catalog-model.ts'
+import defaultSource from './catalog.json' with { type: 'json' }
+import { CatalogInvalid, loadCatalog } from './load-catalog.ts'
+import { watchCatalogFile } from './watch-catalog-file.ts'
+
+export * from './catalog-model.ts'
+export { CatalogInvalid } from './load-catalog.ts'
+export { toModelCard, ModelCard, type ModelReadiness } from './model-card.ts'
+export { priceTokens, type TokenCounts } from './price.ts'
+
+/** The models the gateway offers. Reads are plain look-ups; a reload replaces everything at once. */
+export interface Catalog {
+  /** Grows with each reload, so that a cache can tell that it is stale. */
+  readonly generation: number
+  resolve(modelIdOrAlias: string): CatalogModel | undefined
+  /** In the order of the file. Service models are left out unless their category is asked for. */
+  list(filter?: CatalogFilter): CatalogModel[]
+  /** Called after each reload. Returns what stops it. */
+  onChange(listener: () => void): () => void
+  close(): void
+}
+
+export interface CatalogFilter {
+  readonly category?: string | undefined
+  readonly capability?: string | undefined
+  readonly vendor?: string | undefined
+}
+
+/** The part of a logger the catalog uses. */
+export interface CatalogLog {
+  info(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+export interface CreateCatalogOptions {
+  /** A parsed catalog document; the one that ships with the gateway unless told. */
+  readonly source?: unknown
+  /** The operator's JSON or YAML file, laid over the source and followed while the gateway runs. */
+  readonly overrideFile?: string | null
+  readonly isKnownProvider?: (providerId: string) => boolean
+  readonly log?: CatalogLog
+  /** How often the file is looked at where the system sends no change events. */
+  readonly pollIntervalMs?: number
+}
+
+/** Throws a `CatalogInvalid` when a file cannot be used at the start; later a broken file keeps the models there are. */
+export function createCatalog(options: CreateCatalogOptions = {}): Catalog {
+  const {
+    source = defaultSource,
+    overrideFile = null,
+    isKnownProvider,
+    log = silentLog,
+    pollIntervalMs,
+  } = options
+  const listeners = new Set<() => void>()
+  const load = (): CatalogSnapshot => {
+    const override = overrideFile === null ? undefined : readCatalogFile(overrideFile)
+    return createSnapshot(loadCatalog({ source, override, isKnownProvider }))
+  }
+  let snapshot = load()
+  let generation = 1
+
+  const reload = (): void => {
+    try {
+      snapshot = load()
+    } catch (error) {
+      const problems = error instanceof CatalogInvalid ? error.problems : [String(error)]
+      log.error({ file: overrideFile, problems }, 'the catalog file is broken; the models in use are kept')
+      return
+    }
+    generation += 1
+    log.info({ file: overrideFile, models: snapshot.models.length, generation }, 'the catalog was reloaded')
+    for (const listener of listeners) listener()
+  }
+  const watcher =
+    overrideFile === null ? null : watchCatalogFile({ file: overrideFile, onChange: reload, pollIntervalMs })
+
+  return {
+    get generation() {
+      return generation
+    },
+    resolve: (modelIdOrAlias) => snapshot.byName.get(modelIdOrAlias),
+    list: (filter = {}) => snapshot.models.filter((model) => isSelected(model, filter)),
+    onChange: (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    close: () => watcher?.close(),
+  }
+}
+
+interface CatalogSnapshot {
+  readonly models: readonly CatalogModel[]
+  readonly byName: ReadonlyMap<string, CatalogModel>
+}
+
+function createSnapshot(models: readonly CatalogModel[]): CatalogSnapshot {
+  const byName = new Map<string, CatalogModel>()
+  for (const model of models) for (const name of [model.id, ...model.aliases]) byName.set(name, model)
+  return { models, byName }
+}
+
+function isSelected(model: CatalogModel, { category, capability, vendor }: CatalogFilter): boolean {
+  const isCategoryAsked = category !== undefined && category.toLowerCase() === model.category
+  if (category !== undefined && !isCategoryAsked) return false
+  if (!model.isListed && !(isCategoryAsked && serviceCategories.has(model.category))) return false
+  if (vendor !== undefined && vendor.toLowerCase() !== model.vendor.toLowerCase()) return false
+  return capability === undefined || (model.capabilities as ReadonlySet<string>).has(capability.toLowerCase())
+}
+
+const serviceCategories: ReadonlySet<string> = new Set(SERVICE_CATEGORIES)
+
+const silentLog: CatalogLog = { info: () => {}, error: () => {} }

@@ -1,0 +1,203 @@
+import type { TSchema } from 'typebox'
+import { Value } from 'typebox/value'
+import { nanoUsdFromUsd, type NanoUsd } from '../../kernel/money.ts'
+import { SERVICE_CATEGORIES, type CatalogModel, type ModelPrice, type ModelRoute } from './catalog-model.ts'
+import { CatalogDocument, CatalogEntry } from './catalog-schema.ts'
+import { mergeCatalogEntries, type PlacedEntry } from './merge-catalog-entries.ts'
+
+export interface LoadCatalogOptions {
+  /** The default document, parsed but not yet trusted. */
+  readonly source: unknown
+  /** The operator's document, when there is one. */
+  readonly override?: { readonly file: string; readonly document: unknown } | undefined
+  /** When given, a route to another provider is a problem. */
+  readonly isKnownProvider?: ((providerId: string) => boolean) | undefined
+}
+
+/** Reads catalog documents into models. Throws a `CatalogInvalid` that names every problem and its place. */
+export function loadCatalog({ source, override, isKnownProvider }: LoadCatalogOptions): CatalogModel[] {
+  const problems: string[] = []
+  const entries = placeEntries(source, '', problems)
+  const overrides = override ? placeEntries(override.document, `${override.file}: `, problems) : []
+  if (problems.length > 0) throw new CatalogInvalid(problems)
+
+  const models: CatalogModel[] = []
+  for (const { place, entry } of mergeCatalogEntries(entries, overrides)) {
+    const found = findEntryProblems(entry, place, isKnownProvider)
+    problems.push(...found)
+    if (found.length === 0 && Value.Check(CatalogEntry, entry)) models.push(readModel(entry, place, problems))
+  }
+  problems.push(...findNameCollisions(models))
+  if (problems.length > 0) throw new CatalogInvalid(problems)
+  return models
+}
+
+/** A catalog file that cannot be used, with everything that is wrong with it. */
+export class CatalogInvalid extends Error {
+  override readonly name = 'CatalogInvalid'
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    super(`the model catalog is not usable:\n  ${problems.join('\n  ')}`)
+    this.problems = problems
+  }
+}
+
+function placeEntries(document: unknown, file: string, problems: string[]): PlacedEntry[] {
+  const found = findSchemaProblems(CatalogDocument, document, file)
+  problems.push(...found)
+  if (found.length > 0 || !Value.Check(CatalogDocument, document)) return []
+  const placed = [
+    ...(document.models ?? []).map((entry, index) => ({ place: `${file}models[${index}]`, entry })),
+    ...(document.service_models ?? []).map((entry, index) => ({
+      place: `${file}service_models[${index}]`,
+      entry,
+    })),
+  ]
+  const seen = new Map<string, string>()
+  for (const { place, entry } of placed) {
+    const first = seen.get(entry.id)
+    if (first !== undefined) problems.push(`${place}.id: '${entry.id}' is already defined by ${first}`)
+    else seen.set(entry.id, place)
+  }
+  return placed
+}
+
+function findEntryProblems(
+  entry: Readonly<Record<string, unknown>>,
+  place: string,
+  isKnownProvider: LoadCatalogOptions['isKnownProvider'],
+): string[] {
+  const problems = findSchemaProblems(CatalogEntry, entry, place)
+  if (problems.length > 0 || !Value.Check(CatalogEntry, entry)) return problems
+  const { price, routes } = entry
+  const needed =
+    price.unit === 'token' ? (['input_usd_per_1m', 'output_usd_per_1m'] as const) : (['usd'] as const)
+  for (const field of needed) {
+    if (price[field] === undefined)
+      problems.push(`${place}.price.${field}: is required for the unit '${price.unit}'`)
+  }
+  for (const [index, { provider }] of routes.entries()) {
+    if (isKnownProvider && !isKnownProvider(provider)) {
+      problems.push(`${place}.routes[${index}].provider: there is no provider '${provider}'`)
+    }
+  }
+  if (entry.released !== undefined && Number.isNaN(Date.parse(entry.released))) {
+    problems.push(`${place}.released: is not a date`)
+  }
+  return problems
+}
+
+function findSchemaProblems(schema: TSchema, value: unknown, place: string): string[] {
+  const byPath = new Map<string, string[]>()
+  for (const { instancePath, message, params } of Value.Errors(schema, value)) {
+    const path = toPlace(place, instancePath)
+    const allowed =
+      'allowedValues' in params && Array.isArray(params.allowedValues) ? params.allowedValues : null
+    const text = allowed ? `must be one of ${allowed.join(', ')}` : message
+    // A union reports each branch and then itself; the branches alone say what is allowed.
+    if (text.includes('anyOf')) continue
+    byPath.set(path, [...(byPath.get(path) ?? []), text])
+  }
+  return [...byPath].map(([path, messages]) => `${path}: ${messages.join(' or ')}`)
+}
+
+// `/price/unit` under `models[3]` reads `models[3].price.unit`.
+function toPlace(place: string, instancePath: string): string {
+  const path = instancePath
+    .split('/')
+    .slice(1)
+    .map((key) => (/^\d+$/.test(key) ? `[${key}]` : `.${key}`))
+    .join('')
+  if (place === '' || place.endsWith(': ')) return `${place}${path.replace(/^\./, '')}` || 'the document'
+  return `${place}${path}`
+}
+
+function readModel(entry: CatalogEntry, place: string, problems: string[]): CatalogModel {
+  const isService = (SERVICE_CATEGORIES as readonly string[]).includes(entry.category)
+  const isTask = entry.category === 'video' || entry.category === 'music'
+  return Object.freeze({
+    id: entry.id,
+    displayName: entry.name,
+    vendor: entry.vendor,
+    category: entry.category,
+    contextTokens: entry.context_tokens ?? null,
+    maxOutputTokens: entry.max_output_tokens ?? null,
+    dimensions: entry.dimensions ?? null,
+    capabilities: new Set(entry.capabilities),
+    price: readPrice(entry.price, `${place}.price`, problems),
+    isPriceListed: entry.price.unit === 'token' && entry.price.listed !== false,
+    routes: readRoutes(entry.routes),
+    aliases: entry.aliases ?? [],
+    delivery: entry.delivery ?? (isTask ? 'async' : 'sync'),
+    isListed: entry.listed ?? !isService,
+    createdAt: new Date(entry.released ?? RELEASED_WHEN_UNKNOWN),
+  })
+}
+
+// The date of the catalog itself, for entries that do not say when their model came out.
+const RELEASED_WHEN_UNKNOWN = '2026-08-01'
+
+function readPrice(price: CatalogEntry['price'], place: string, problems: string[]): ModelPrice {
+  const read = (field: string, usd = 0): NanoUsd => {
+    try {
+      return nanoUsdFromUsd(usd)
+    } catch {
+      problems.push(`${place}.${field}: is finer than a nano-dollar`)
+      return 0n
+    }
+  }
+  if (price.unit !== 'token') return { unit: price.unit, nanoUsdPerUnit: read('usd', price.usd) }
+  const { long_context: longContext } = price
+  const readRates = (rates: Omit<NonNullable<typeof longContext>, 'above_tokens'>, prefix: string) => ({
+    inputNanoUsdPer1m: read(`${prefix}input_usd_per_1m`, rates.input_usd_per_1m),
+    cachedInputNanoUsdPer1m: read(
+      `${prefix}cached_input_usd_per_1m`,
+      rates.cached_input_usd_per_1m ?? rates.input_usd_per_1m,
+    ),
+    outputNanoUsdPer1m: read(`${prefix}output_usd_per_1m`, rates.output_usd_per_1m),
+  })
+  return {
+    unit: 'token',
+    ...readRates(
+      {
+        ...price,
+        input_usd_per_1m: price.input_usd_per_1m ?? 0,
+        output_usd_per_1m: price.output_usd_per_1m ?? 0,
+      },
+      '',
+    ),
+    longContext: longContext
+      ? { aboveTokens: longContext.above_tokens, ...readRates(longContext, 'long_context.') }
+      : null,
+  }
+}
+
+function readRoutes(routes: CatalogEntry['routes']): ModelRoute[] {
+  return routes
+    .map(({ provider, model, priority, weight, timeouts = {} }, position) => ({
+      provider,
+      model,
+      priority: priority ?? position,
+      weight: weight ?? 1,
+      timeouts: {
+        ...(timeouts.connect_ms === undefined ? {} : { connectMs: timeouts.connect_ms }),
+        ...(timeouts.first_byte_ms === undefined ? {} : { firstByteMs: timeouts.first_byte_ms }),
+        ...(timeouts.idle_ms === undefined ? {} : { idleMs: timeouts.idle_ms }),
+      },
+    }))
+    .sort((left, right) => left.priority - right.priority)
+}
+
+function findNameCollisions(models: readonly CatalogModel[]): string[] {
+  const owners = new Map(models.map(({ id }) => [id, id]))
+  const problems: string[] = []
+  for (const { id, aliases } of models) {
+    for (const alias of aliases) {
+      const owner = owners.get(alias)
+      if (owner === undefined) owners.set(alias, id)
+      else problems.push(`the alias '${alias}' of '${id}' already names '${owner}'`)
+    }
+  }
+  return problems
+}

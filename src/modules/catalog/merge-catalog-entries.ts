@@ -1,0 +1,62 @@
+export interface PlacedEntry {
+  /** `models[3]`, with the file in front for an operator's entry. */
+  readonly place: string
+  readonly entry: Readonly<Record<string, unknown>> & { readonly id: string }
+}
+
+/**
+ * Lays an operator's entries over the default ones, by id. A field replaces the default's field, with these exceptions:
+ * a price without a unit, or with the same one, changes only the amounts it names; `extra_routes` follow the routes
+ * there are; `disabled: true` takes the model out. A name the operator uses is taken from the default's aliases.
+ */
+export function mergeCatalogEntries(
+  defaults: readonly PlacedEntry[],
+  overrides: readonly PlacedEntry[],
+): PlacedEntry[] {
+  const overrideById = new Map(overrides.map((placed) => [placed.entry.id, placed]))
+  const claimedNames = new Set(overrides.flatMap(({ entry }) => [entry.id, ...readNames(entry.aliases)]))
+  const defaultIds = new Set(defaults.map(({ entry }) => entry.id))
+  const merged = defaults.map((placed) => {
+    const released = releaseAliases(placed, claimedNames)
+    const override = overrideById.get(placed.entry.id)
+    return override ? mergeEntry(released, override) : released
+  })
+  const added = overrides
+    .filter(({ entry }) => !defaultIds.has(entry.id))
+    .map((placed) => mergeEntry({ place: placed.place, entry: { id: placed.entry.id } }, placed))
+  return [...merged, ...added].filter(({ entry }) => entry.disabled !== true)
+}
+
+function mergeEntry({ entry }: PlacedEntry, { place, entry: override }: PlacedEntry): PlacedEntry {
+  const { extra_routes: extraRoutes, ...fields } = override
+  const merged: Record<string, unknown> & { id: string } = { ...entry, ...fields }
+  if (override.price !== undefined) merged.price = mergePrice(entry.price, override.price)
+  if (extraRoutes !== undefined) {
+    // What is not a list is kept as it is, for the validation of the merged entry to report.
+    merged.routes =
+      Array.isArray(merged.routes) && Array.isArray(extraRoutes)
+        ? [...merged.routes, ...extraRoutes]
+        : extraRoutes
+  }
+  return { place, entry: merged }
+}
+
+function mergePrice(price: unknown, override: unknown): unknown {
+  if (!isRecord(price) || !isRecord(override)) return override
+  const isSameUnit = override.unit === undefined || override.unit === price.unit
+  return isSameUnit ? { ...price, ...override } : override
+}
+
+function releaseAliases({ place, entry }: PlacedEntry, claimedNames: ReadonlySet<string>): PlacedEntry {
+  const aliases = readNames(entry.aliases)
+  if (!aliases.some((alias) => claimedNames.has(alias))) return { place, entry }
+  return { place, entry: { ...entry, aliases: aliases.filter((alias) => !claimedNames.has(alias)) } }
+}
+
+function readNames(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((name) => typeof name === 'string') : []
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
