@@ -1,0 +1,213 @@
+import { timingSafeEqual } from 'node:crypto'
+import { AppError } from '../../kernel/app-error.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { Queryable } from '../../storage/database.ts'
+import { BoundedMap } from './bounded-map.ts'
+import type { Caller } from './caller.ts'
+import { KEY_CHANGE_TOPIC, parseKeyChange, type KeyChange, type KeyChangeBus } from './key-change.ts'
+import { hashKey, isKeyForm } from './key-form.ts'
+import { keyRecordFromRow, type KeyRow } from './key-record.ts'
+
+const KNOWN_KEYS_MAX = 20_000
+const UNKNOWN_KEYS_MAX = 10_000
+const UNKNOWN_KEY_TTL_MS = 5000
+const DATABASE_READS_MAX = 1000
+/** Bounds what a change that was committed but never announced, by a process that died between the two, can do. */
+const REFRESH_AFTER_MS = 30_000
+const REFRESH_RETRY_MS = 5000
+
+export interface KeyAuthenticatorOptions {
+  readonly database: Queryable
+  readonly clock: Clock
+  readonly messageBus: KeyChangeBus
+  /** Called on every admitted request; must not block. */
+  readonly noteUse: (keyId: string, nowMs: number) => void
+}
+
+interface KnownKey {
+  readonly caller: Caller
+  readonly expiresAtMs: number | null
+  readonly isAccountSuspended: boolean
+  readonly balanceNanoUsd: NanoUsd
+  refreshAtMs: number
+}
+
+/**
+ * Answers who a key belongs to, from memory when it can. Memory is trusted only while changes are being heard: without
+ * the bus, every request reads the database.
+ */
+export class KeyAuthenticator {
+  readonly #database: Queryable
+  readonly #clock: Clock
+  readonly #messageBus: KeyChangeBus
+  readonly #noteUse: (keyId: string, nowMs: number) => void
+
+  readonly #knownKeys = new BoundedMap<string, KnownKey>({ entriesMax: KNOWN_KEYS_MAX })
+  readonly #unknownUntilMs = new BoundedMap<string, number>({ entriesMax: UNKNOWN_KEYS_MAX })
+  readonly #balances = new BoundedMap<string, NanoUsd>({ entriesMax: KNOWN_KEYS_MAX })
+  readonly #sharedReads = new Map<string, Promise<KnownKey | null>>()
+  #readsRunning = 0
+  /** Counts changes heard, so that a read begun before a change is not remembered after it. */
+  #generation = 0
+
+  constructor({ database, clock, messageBus, noteUse }: KeyAuthenticatorOptions) {
+    this.#database = database
+    this.#clock = clock
+    this.#messageBus = messageBus
+    this.#noteUse = noteUse
+    messageBus.subscribe(KEY_CHANGE_TOPIC, (payload) => {
+      const change = parseKeyChange(payload)
+      if (change === null) this.forgetEverything()
+      else this.forget(change)
+    })
+    messageBus.onConnectionLost(() => this.forgetEverything())
+  }
+
+  authenticate(token: string): Caller | Promise<Caller> {
+    if (!isKeyForm(token)) throw invalidApiKey()
+    const keyHash = hashKey(token)
+    if (!this.#messageBus.isConnected()) return this.#admitOnceRead(this.#readKey(keyHash))
+
+    const nowMs = this.#clock.nowMs()
+    const known = this.#knownKeys.get(keyHash)
+    if (known !== undefined) {
+      if (nowMs >= known.refreshAtMs) this.#refresh(keyHash, known, nowMs)
+      return this.#admit(known, nowMs)
+    }
+    const unknownUntilMs = this.#unknownUntilMs.get(keyHash)
+    if (unknownUntilMs !== undefined && nowMs < unknownUntilMs) throw invalidApiKey()
+    return this.#admitOnceRead(this.#readKeyOnce(keyHash))
+  }
+
+  /** The balance as it was when a key of the account was last read; undefined when none is in memory. */
+  cachedBalanceNanoUsd(accountId: string): NanoUsd | undefined {
+    return this.#messageBus.isConnected() ? this.#balances.get(accountId) : undefined
+  }
+
+  forget(change: KeyChange): void {
+    this.#forgetRunningReads()
+    this.#unknownUntilMs.clear()
+    if ('keyId' in change) {
+      this.#knownKeys.deleteWhere(({ caller }) => caller.keyId === change.keyId)
+    } else {
+      this.#knownKeys.deleteWhere(({ caller }) => caller.accountId === change.accountId)
+      this.#balances.delete(change.accountId)
+    }
+  }
+
+  forgetEverything(): void {
+    this.#forgetRunningReads()
+    this.#unknownUntilMs.clear()
+    this.#knownKeys.clear()
+    this.#balances.clear()
+  }
+
+  // What a running read returns may be older than the change, so nobody who asks from now on may share it.
+  #forgetRunningReads(): void {
+    this.#generation += 1
+    this.#sharedReads.clear()
+  }
+
+  #admit(known: KnownKey, nowMs: number): Caller {
+    if (known.expiresAtMs !== null && nowMs >= known.expiresAtMs) throw invalidApiKey()
+    if (known.isAccountSuspended) throw new AppError('account_suspended', 'This account is suspended.')
+    this.#noteUse(known.caller.keyId, nowMs)
+    return known.caller
+  }
+
+  async #admitOnceRead(read: Promise<KnownKey | null>): Promise<Caller> {
+    const known = await read
+    if (known === null) throw invalidApiKey()
+    return this.#admit(known, this.#clock.nowMs())
+  }
+
+  #readKeyOnce(keyHash: string): Promise<KnownKey | null> {
+    const running = this.#sharedReads.get(keyHash)
+    if (running !== undefined) return running
+    const read = this.#readAndRemember(keyHash).finally(() => {
+      if (this.#sharedReads.get(keyHash) === read) this.#sharedReads.delete(keyHash)
+    })
+    this.#sharedReads.set(keyHash, read)
+    return read
+  }
+
+  async #readAndRemember(keyHash: string): Promise<KnownKey | null> {
+    const generation = this.#generation
+    const known = await this.#readKey(keyHash)
+    if (generation !== this.#generation || !this.#messageBus.isConnected()) return known
+    if (known === null) {
+      this.#knownKeys.delete(keyHash)
+      this.#unknownUntilMs.set(keyHash, this.#clock.nowMs() + UNKNOWN_KEY_TTL_MS)
+    } else {
+      this.#knownKeys.set(keyHash, known)
+      this.#balances.set(known.caller.accountId, known.balanceNanoUsd)
+    }
+    return known
+  }
+
+  // In the background: the request that finds an old entry does not wait, and keeps working if the database is away.
+  #refresh(keyHash: string, known: KnownKey, nowMs: number): void {
+    known.refreshAtMs = nowMs + REFRESH_RETRY_MS
+    this.#readKeyOnce(keyHash).catch(() => undefined)
+  }
+
+  async #readKey(keyHash: string): Promise<KnownKey | null> {
+    if (this.#readsRunning >= DATABASE_READS_MAX) throw cannotCheckKey('too many keys are being read at once')
+    this.#readsRunning += 1
+    try {
+      return await readKnownKey(this.#database, keyHash, this.#clock.nowMs())
+    } catch (cause) {
+      throw cannotCheckKey(cause)
+    } finally {
+      this.#readsRunning -= 1
+    }
+  }
+}
+
+interface KnownKeyRow extends KeyRow {
+  readonly key_hash: Buffer
+  readonly account_status: string
+  readonly balance_nano_usd: bigint
+}
+
+const READ_KNOWN_KEY = `
+  SELECT k.*, a.status AS account_status, a.balance_nano_usd
+  FROM api_keys k JOIN accounts a ON a.id = k.account_id
+  WHERE k.key_hash = $1 AND k.revoked_at IS NULL`
+
+async function readKnownKey(database: Queryable, keyHash: string, nowMs: number): Promise<KnownKey | null> {
+  const hashBytes = Buffer.from(keyHash, 'hex')
+  const [row] = await database.query<KnownKeyRow>(READ_KNOWN_KEY, [hashBytes])
+  // The index found the row by its hash; the last word is a comparison whose duration says nothing.
+  if (row === undefined || !timingSafeEqual(row.key_hash, hashBytes)) return null
+  const key = keyRecordFromRow(row)
+  return {
+    caller: Object.freeze({
+      accountId: key.accountId,
+      keyId: key.id,
+      environment: key.environment,
+      scopes: new Set(key.scopes),
+      allowedModels: key.allowedModels === null ? null : new Set(key.allowedModels),
+      requestsPerMinute: key.requestsPerMinute,
+    }),
+    expiresAtMs: key.expiresAtMs,
+    isAccountSuspended: row.account_status !== 'active',
+    balanceNanoUsd: row.balance_nano_usd,
+    refreshAtMs: nowMs + REFRESH_AFTER_MS,
+  }
+}
+
+// One message for every reason, so that an answer does not tell a guessed key from a revoked one.
+function invalidApiKey(): AppError {
+  return new AppError('invalid_api_key', 'The API key is missing, malformed, unknown, revoked or expired.', {
+    headers: { 'www-authenticate': 'Bearer' },
+  })
+}
+
+function cannotCheckKey(cause: unknown): AppError {
+  return new AppError('service_unavailable', 'The API key cannot be checked right now. Try again shortly.', {
+    retryAfterSeconds: 1,
+    cause,
+  })
+}

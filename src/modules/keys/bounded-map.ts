@@ -1,0 +1,39 @@
+/** A map that forgets its oldest entry rather than grow: what is still wanted is read again. */
+export class BoundedMap<Key, Value> {
+  readonly #entries = new Map<Key, Value>()
+  readonly #entriesMax: number
+
+  constructor({ entriesMax }: { entriesMax: number }) {
+    this.#entriesMax = entriesMax
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  get(key: Key): Value | undefined {
+    return this.#entries.get(key)
+  }
+
+  set(key: Key, value: Value): void {
+    this.#entries.delete(key)
+    this.#entries.set(key, value)
+    if (this.#entries.size <= this.#entriesMax) return
+    for (const oldest of this.#entries.keys()) {
+      this.#entries.delete(oldest)
+      return
+    }
+  }
+
+  delete(key: Key): void {
+    this.#entries.delete(key)
+  }
+
+  deleteWhere(matches: (value: Value) => boolean): void {
+    for (const [key, value] of this.#entries) if (matches(value)) this.#entries.delete(key)
+  }
+
+  clear(): void {
+    this.#entries.clear()
+  }
+}

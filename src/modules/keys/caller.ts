@@ -1,0 +1,16 @@
+export const SCOPES = ['inference', 'manage', 'admin'] as const
+export type Scope = (typeof SCOPES)[number]
+
+export const ENVIRONMENTS = ['live', 'prod', 'staging', 'test', 'dev'] as const
+export type Environment = (typeof ENVIRONMENTS)[number]
+
+/** Who is asking: an authenticated key and the account it belongs to. */
+export interface Caller {
+  readonly accountId: string
+  readonly keyId: string
+  readonly environment: Environment
+  readonly scopes: ReadonlySet<Scope>
+  /** Null allows every model. */
+  readonly allowedModels: ReadonlySet<string> | null
+  readonly requestsPerMinute: number | null
+}

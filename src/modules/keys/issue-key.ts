@@ -1,0 +1,68 @@
+import { AppError } from '../../kernel/app-error.ts'
+import { createId } from '../../kernel/identifiers.ts'
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { Queryable } from '../../storage/database.ts'
+import type { Environment, Scope } from './caller.ts'
+import { createKeyToken, hashKey, shownPrefixOfKey } from './key-form.ts'
+import { KEY_COLUMNS, keyRecordFromRow, type KeyRecord, type KeyRow } from './key-record.ts'
+
+export const ACTIVE_KEYS_PER_ACCOUNT_MAX = 1000
+
+export interface KeyDraft {
+  readonly name: string
+  readonly environment: Environment
+  readonly scopes: readonly Scope[]
+  readonly allowedModels?: readonly string[] | null
+  readonly limitNanoUsd?: NanoUsd | null
+  readonly requestsPerMinute?: number | null
+  readonly expiresAtMs?: number | null
+}
+
+export interface IssuedKey {
+  readonly record: KeyRecord
+  /** The key in plain text. Nothing can show it again. */
+  readonly token: string
+}
+
+export async function issueKey(
+  queryable: Queryable,
+  {
+    accountId,
+    draft,
+    token = createKeyToken(draft.environment),
+    nowMs,
+  }: {
+    accountId: string
+    draft: KeyDraft
+    token?: string
+    nowMs: number
+  },
+): Promise<IssuedKey> {
+  const { expiresAtMs = null } = draft
+  const [row] = await queryable.query<KeyRow>(INSERT_KEY, [
+    createId(nowMs),
+    accountId,
+    draft.name,
+    draft.environment,
+    Buffer.from(hashKey(token), 'hex'),
+    shownPrefixOfKey(token),
+    draft.scopes,
+    draft.allowedModels ?? null,
+    draft.limitNanoUsd ?? null,
+    draft.requestsPerMinute ?? null,
+    expiresAtMs === null ? null : new Date(expiresAtMs),
+    new Date(nowMs),
+    ACTIVE_KEYS_PER_ACCOUNT_MAX,
+  ])
+  if (row === undefined) {
+    throw new AppError('conflict', `An account holds at most ${ACTIVE_KEYS_PER_ACCOUNT_MAX} active keys.`)
+  }
+  return { record: keyRecordFromRow(row), token }
+}
+
+const INSERT_KEY = `
+  INSERT INTO api_keys (id, account_id, name, environment, key_hash, key_prefix, scopes, allowed_models,
+    limit_nano_usd, requests_per_minute, expires_at, created_at)
+  SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12
+  WHERE (SELECT count(*) FROM api_keys WHERE account_id = $2 AND revoked_at IS NULL) < $13
+  RETURNING ${KEY_COLUMNS}`

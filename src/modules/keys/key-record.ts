@@ -1,0 +1,72 @@
+import type { NanoUsd } from '../../kernel/money.ts'
+import { ENVIRONMENTS, SCOPES, type Environment, type Scope } from './caller.ts'
+
+/** A key as its owner may see it: everything but the secret. */
+export interface KeyRecord {
+  readonly id: string
+  readonly accountId: string
+  readonly name: string
+  readonly environment: Environment
+  readonly keyPrefix: string
+  readonly scopes: readonly Scope[]
+  /** Null allows every model. */
+  readonly allowedModels: readonly string[] | null
+  readonly limitNanoUsd: NanoUsd | null
+  readonly requestsPerMinute: number | null
+  readonly expiresAtMs: number | null
+  readonly revokedAtMs: number | null
+  readonly createdAtMs: number
+  readonly lastUsedAtMs: number | null
+}
+
+export interface KeyRow {
+  readonly id: string
+  readonly account_id: string
+  readonly name: string
+  readonly environment: string
+  readonly key_prefix: string
+  readonly scopes: readonly string[]
+  readonly allowed_models: readonly string[] | null
+  readonly limit_nano_usd: bigint | null
+  readonly requests_per_minute: number | null
+  readonly expires_at: Date | null
+  readonly revoked_at: Date | null
+  readonly created_at: Date
+  readonly last_used_at: Date | null
+}
+
+export const KEY_COLUMNS = `id, account_id, name, environment, key_prefix, scopes, allowed_models, limit_nano_usd,
+  requests_per_minute, expires_at, revoked_at, created_at, last_used_at`
+
+export function keyRecordFromRow(row: KeyRow): KeyRecord {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    name: row.name,
+    environment: parseEnvironment(row.environment),
+    keyPrefix: row.key_prefix,
+    scopes: parseScopes(row.scopes),
+    allowedModels: row.allowed_models,
+    limitNanoUsd: row.limit_nano_usd,
+    requestsPerMinute: row.requests_per_minute,
+    expiresAtMs: row.expires_at?.getTime() ?? null,
+    revokedAtMs: row.revoked_at?.getTime() ?? null,
+    createdAtMs: row.created_at.getTime(),
+    lastUsedAtMs: row.last_used_at?.getTime() ?? null,
+  }
+}
+
+export function isActive(key: KeyRecord, nowMs: number): boolean {
+  return key.revokedAtMs === null && (key.expiresAtMs === null || nowMs < key.expiresAtMs)
+}
+
+function parseEnvironment(text: string): Environment {
+  const environment = ENVIRONMENTS.find((candidate) => candidate === text)
+  if (environment === undefined) throw new Error(`a stored key has the unknown environment '${text}'`)
+  return environment
+}
+
+// A scope that this version does not know gives no right, so that an older process stays safe beside a newer one.
+function parseScopes(names: readonly string[]): Scope[] {
+  return SCOPES.filter((scope) => names.includes(scope))
+}

@@ -1,0 +1,111 @@
+import type { Clock } from '../../kernel/clock.ts'
+import { invalidValue } from '../../kernel/app-error.ts'
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { Page, PageRequest } from '../../kernel/page.ts'
+import type { Database, Queryable } from '../../storage/database.ts'
+import { KeyAuthenticator } from './authenticate-key.ts'
+import { SCOPES, type Caller } from './caller.ts'
+import { requireScopes, revokeKey, updateKey, type KeyChanges } from './change-key.ts'
+import { issueKey, type IssuedKey, type KeyDraft } from './issue-key.ts'
+import { announceKeyChange, type KeyChange, type KeyChangeBus } from './key-change.ts'
+import { createKeyToken, environmentOfKey, KEY_FORM } from './key-form.ts'
+import { isActive, type KeyRecord } from './key-record.ts'
+import { listKeys, readKey } from './read-keys.ts'
+import { recordLastUsed } from './record-last-used.ts'
+
+export { ENVIRONMENTS, SCOPES } from './caller.ts'
+export type { Caller, Environment, Scope } from './caller.ts'
+export type { KeyChanges } from './change-key.ts'
+export type { IssuedKey, KeyDraft } from './issue-key.ts'
+export type { KeyChangeBus } from './key-change.ts'
+export { environmentOfKey, KEY_FORM } from './key-form.ts'
+export type { KeyRecord } from './key-record.ts'
+
+export interface Keys {
+  /** Who holds this key. From memory and at once for a key seen before; throws `invalid_api_key` otherwise. */
+  authenticate(token: string): Caller | Promise<Caller>
+  /** The account's balance as it was when one of its keys was last read; undefined when none is in memory. */
+  cachedBalanceNanoUsd(accountId: string): NanoUsd | undefined
+  create(caller: Caller, accountId: string, draft: KeyDraft): Promise<IssuedKey>
+  list(accountId: string, page: PageRequest): Promise<Page<KeyRecord>>
+  read(accountId: string, keyId: string): Promise<KeyRecord>
+  /** Returns once every process follows the change. */
+  update(caller: Caller, accountId: string, keyId: string, changes: KeyChanges): Promise<KeyRecord>
+  /** Returns once every process refuses the key. */
+  revoke(caller: Caller, accountId: string, keyId: string): Promise<KeyRecord>
+  /** Whether the key works now: neither revoked nor expired. */
+  isActive(key: KeyRecord): boolean
+  /** The key of all scopes that the first account begins with: the given one, or a new one without it. */
+  issueFirstKey(transaction: Queryable, accountId: string, token?: string): Promise<IssuedKey>
+  /** Makes every process read the account again. */
+  announceAccountChange(accountId: string): Promise<void>
+  /** Writes the uses noted so far; they are otherwise written every few seconds. */
+  flushLastUsed(): Promise<void>
+  close(): Promise<void>
+}
+
+export function createKeys({
+  database,
+  clock,
+  messageBus,
+}: {
+  database: Database
+  clock: Clock
+  messageBus: KeyChangeBus
+}): Keys {
+  const lastUsed = recordLastUsed({ database })
+  const authenticator = new KeyAuthenticator({
+    database,
+    clock,
+    messageBus,
+    noteUse: (keyId, nowMs) => lastUsed.note(keyId, nowMs),
+  })
+
+  const announce = async (change: KeyChange): Promise<void> => {
+    authenticator.forget(change)
+    await announceKeyChange(messageBus, change)
+  }
+
+  return {
+    authenticate: (token) => authenticator.authenticate(token),
+    cachedBalanceNanoUsd: (accountId) => authenticator.cachedBalanceNanoUsd(accountId),
+    create: async (caller, accountId, draft) => {
+      requireScopes(caller, draft.scopes)
+      const nowMs = clock.nowMs()
+      requireFutureExpiry(draft.expiresAtMs, nowMs)
+      return issueKey(database, { accountId, draft, nowMs })
+    },
+    list: (accountId, page) => listKeys(database, accountId, page),
+    read: (accountId, keyId) => readKey(database, accountId, keyId),
+    update: async (caller, accountId, keyId, changes) => {
+      const nowMs = clock.nowMs()
+      requireFutureExpiry(changes.expiresAtMs, nowMs)
+      const key = await updateKey(database, { caller, accountId, keyId, nowMs }, changes)
+      await announce({ keyId: key.id })
+      return key
+    },
+    revoke: async (caller, accountId, keyId) => {
+      const key = await revokeKey(database, { caller, accountId, keyId, nowMs: clock.nowMs() })
+      await announce({ keyId: key.id })
+      return key
+    },
+    isActive: (key) => isActive(key, clock.nowMs()),
+    issueFirstKey: (transaction, accountId, token = createKeyToken('dev')) =>
+      issueKey(transaction, { accountId, draft: draftFirstKey(token), token, nowMs: clock.nowMs() }),
+    announceAccountChange: (accountId) => announce({ accountId }),
+    flushLastUsed: () => lastUsed.flush(),
+    close: () => lastUsed.close(),
+  }
+}
+
+// The message leaves the key out: a mistyped key is still most of a secret.
+function draftFirstKey(token: string): KeyDraft {
+  const environment = environmentOfKey(token)
+  if (environment === null) throw new Error(`The bootstrap key does not have the form ${KEY_FORM}.`)
+  return { name: 'First key', environment, scopes: SCOPES }
+}
+
+function requireFutureExpiry(expiresAtMs: number | null | undefined, nowMs: number): void {
+  if (expiresAtMs === null || expiresAtMs === undefined || expiresAtMs > nowMs) return
+  throw invalidValue('expires_at', 'expires_at must be in the future. To stop a key now, revoke it.')
+}
