@@ -1,0 +1,84 @@
+import { Type } from 'typebox'
+import type { KeyRecord, Keys } from '../../modules/keys/keys.ts'
+import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../list-page.ts'
+import { defineRoute, type Route } from '../route.ts'
+import {
+  KeyAnswer,
+  KeyCreateBody,
+  KeyCreatedAnswer,
+  KeyRevokedAnswer,
+  keyToWire,
+  KeyUpdateBody,
+  parseKeyChanges,
+  parseKeyDraft,
+} from './api-key-wire.ts'
+
+const KeyParams = Type.Object({ id: Type.String({ description: 'The id of a key, not the key.' }) })
+
+export const apiKeyRoutes = ({ keys }: { keys: Keys }): Route[] => {
+  const toWire = (key: KeyRecord) => keyToWire({ key, isActive: keys.isActive(key) })
+  const shared = { tag: 'API keys', scope: 'manage' } as const
+
+  return [
+    defineRoute({
+      ...shared,
+      method: 'GET',
+      path: '/v1/tenants/me/api-keys',
+      summary: 'List API keys',
+      query: ListQuery,
+      responses: {
+        200: { description: 'The keys of the account, newest first.', schema: listSchema('keys', KeyAnswer) },
+      },
+      handle: async ({ caller, query }) =>
+        listAnswer('keys', await keys.list(caller.accountId, parsePageRequest(query)), toWire),
+    }),
+    defineRoute({
+      ...shared,
+      method: 'POST',
+      path: '/v1/tenants/me/api-keys',
+      summary: 'Create an API key',
+      body: KeyCreateBody,
+      responses: { 201: { description: 'The key, shown this once.', schema: KeyCreatedAnswer } },
+      handle: async ({ caller, body, reply }) => {
+        const draft = parseKeyDraft(body, { defaultEnvironment: caller.environment })
+        const { record, token } = await keys.create(caller, caller.accountId, draft)
+        reply.code(201)
+        return { ...toWire(record), key: token }
+      },
+    }),
+    defineRoute({
+      ...shared,
+      method: 'GET',
+      path: '/v1/tenants/me/api-keys/:id',
+      summary: 'Read an API key',
+      params: KeyParams,
+      responses: { 200: { description: 'The key.', schema: KeyAnswer } },
+      handle: async ({ caller, params }) => toWire(await keys.read(caller.accountId, params.id)),
+    }),
+    defineRoute({
+      ...shared,
+      method: 'PATCH',
+      path: '/v1/tenants/me/api-keys/:id',
+      summary: 'Update an API key',
+      params: KeyParams,
+      body: KeyUpdateBody,
+      responses: { 200: { description: 'The key as it now is, on every process.', schema: KeyAnswer } },
+      handle: async ({ caller, params, body }) =>
+        toWire(await keys.update(caller, caller.accountId, params.id, parseKeyChanges(body))),
+    }),
+    defineRoute({
+      ...shared,
+      method: 'DELETE',
+      path: '/v1/tenants/me/api-keys/:id',
+      summary: 'Revoke an API key',
+      params: KeyParams,
+      responses: {
+        200: { description: 'Every process refuses the key from now on.', schema: KeyRevokedAnswer },
+      },
+      handle: async ({ caller, params }) => {
+        const { id } = await keys.revoke(caller, caller.accountId, params.id)
+        return { revoked: true, id }
+      },
+    }),
+  ]
+}

@@ -1,0 +1,57 @@
+import { Type } from 'typebox'
+import { toTimestamp } from '../../kernel/clock.ts'
+import { usdFromNanoUsd } from '../../kernel/money.ts'
+import type { Accounts } from '../../modules/accounts/accounts.ts'
+import { ENVIRONMENTS, SCOPES } from '../../modules/keys/keys.ts'
+import { defineRoute, type Route } from '../route.ts'
+
+const noLimit = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description })
+
+const TenantAnswer = Type.Object({
+  id: Type.String({ format: 'uuid' }),
+  object: Type.Literal('tenant'),
+  name: Type.String(),
+  status: Type.Enum(['active', 'suspended']),
+  balance_usd: Type.Number(),
+  created_at: Type.String({ format: 'date-time' }),
+  limits_tier: Type.String({ description: 'The set of limits that applies to the account.' }),
+  limits: Type.Object({
+    requests_per_minute: noLimit('How many requests this key may make a minute. Null sets no limit.'),
+    concurrent_requests: noLimit(
+      'How many requests the account may have running at once. Null sets no limit.',
+    ),
+  }),
+  key: Type.Object(
+    {
+      id: Type.String({ format: 'uuid' }),
+      env: Type.Enum([...ENVIRONMENTS]),
+      scopes: Type.Array(Type.Enum([...SCOPES])),
+    },
+    { description: 'The key that asks.' },
+  ),
+})
+
+export const tenantRoutes = ({ accounts }: { accounts: Accounts }): Route[] => [
+  defineRoute({
+    method: 'GET',
+    path: '/v1/tenants/me',
+    summary: 'Read the account of the key',
+    tag: 'Account',
+    scope: 'inference',
+    responses: { 200: { description: 'The account.', schema: TenantAnswer } },
+    handle: async ({ caller }) => {
+      const account = await accounts.read(caller.accountId)
+      return {
+        id: account.id,
+        object: 'tenant',
+        name: account.name,
+        status: account.status,
+        balance_usd: usdFromNanoUsd(account.balanceNanoUsd),
+        created_at: toTimestamp(account.createdAtMs),
+        limits_tier: 'standard',
+        limits: { requests_per_minute: caller.requestsPerMinute, concurrent_requests: null },
+        key: { id: caller.keyId, env: caller.environment, scopes: [...caller.scopes] },
+      }
+    },
+  }),
+]
