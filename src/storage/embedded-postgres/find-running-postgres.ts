@@ -1,0 +1,75 @@
+import { readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Client } from 'pg'
+import { errorCodeOf, messageOf, StorageError } from '../storage-error.ts'
+import { DATABASE, PASSWORD_FILE, ROLE } from './cluster.ts'
+import { readPostmaster, type Postmaster } from './postmaster.ts'
+import type { Endpoint } from './server-settings.ts'
+
+const POLL_MS = 20
+const CONNECT_TIMEOUT_MS = 5_000
+// Replaying the log after a crash is the longest a living server may take before it answers.
+const ANSWER_TIMEOUT_MS = 120_000
+
+/** Refusals that end by themselves: the server starts, recovers, stops, or has not made its socket yet. */
+const PASSING_CODES = new Set(['57P03', '57P01', 'ECONNREFUSED', 'ENOENT', 'ECONNRESET', 'EPIPE'])
+
+export interface RunningPostgres {
+  readonly connectionString: string
+  readonly postmaster: Postmaster
+}
+
+/** The server of a data directory if it runs and answers, for commands that work beside a running gateway. */
+export async function findRunningPostgres({ dataDir }: { dataDir: string }): Promise<RunningPostgres | null> {
+  return connectToCluster(join(resolve(dataDir), 'postgres'))
+}
+
+/** Waits while the server starts or recovers; null as soon as there is none. */
+export async function connectToCluster(clusterDir: string): Promise<RunningPostgres | null> {
+  const deadlineMs = performance.now() + ANSWER_TIMEOUT_MS
+  let lastError: unknown = null
+  for (;;) {
+    const postmaster = await readPostmaster(clusterDir)
+    if (postmaster === null) return null
+    const connectionString = await composeConnectionString(clusterDir, postmaster.endpoint)
+    try {
+      await probe(connectionString)
+      return { connectionString, postmaster }
+    } catch (error) {
+      lastError = error
+      if (!PASSING_CODES.has(errorCodeOf(error) ?? '')) break
+    }
+    if (performance.now() > deadlineMs) break
+    await delay(POLL_MS)
+  }
+  throw new StorageError(
+    'unreachable_database',
+    `The PostgreSQL that runs on ${clusterDir} does not let the gateway in: ${messageOf(lastError)}`,
+    { cause: lastError },
+  )
+}
+
+async function composeConnectionString(clusterDir: string, endpoint: Endpoint): Promise<string> {
+  const password = await readFile(join(clusterDir, PASSWORD_FILE), 'utf8').catch((error: unknown) => {
+    throw new StorageError(
+      'unreachable_database',
+      `The password of the database cannot be read from ${join(clusterDir, PASSWORD_FILE)}: ${messageOf(error)}`,
+      { cause: error },
+    )
+  })
+  const user = `${ROLE}:${encodeURIComponent(password.trim())}`
+  return endpoint.kind === 'socket'
+    ? `postgresql://${user}@localhost/${DATABASE}?host=${encodeURIComponent(clusterDir)}`
+    : `postgresql://${user}@127.0.0.1:${endpoint.port}/${DATABASE}`
+}
+
+async function probe(connectionString: string): Promise<void> {
+  const client = new Client({ connectionString, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+  } finally {
+    await client.end().catch(() => {})
+  }
+}

@@ -1,0 +1,40 @@
+export type StorageErrorCode =
+  | 'no_space'
+  | 'not_writable'
+  | 'wrong_owner'
+  | 'not_reachable'
+  | 'in_use'
+  | 'foreign_directory'
+  | 'version_mismatch'
+  | 'binaries_missing'
+  | 'start_failed'
+  | 'unreachable_database'
+  | 'unsupported_server'
+  | 'migration_mismatch'
+  | 'migration_failed'
+  | 'database_newer'
+  | 'not_empty'
+  | 'bad_archive'
+  | 'bad_message'
+  | 'disconnected'
+
+/** A failure an operator can act on: the message says what is wrong and what to do. */
+export class StorageError extends Error {
+  override readonly name = 'StorageError'
+  readonly code: StorageErrorCode
+
+  constructor(code: StorageErrorCode, message: string, options: { cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+  }
+}
+
+/** The code a system call or PostgreSQL gave an error: `ENOSPC`, `40001`. */
+export function errorCodeOf(error: unknown): string | null {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return null
+  return typeof error.code === 'string' ? error.code : null
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
