@@ -1,0 +1,204 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type ClientBase, Pool, type PoolClient, type QueryResultRow, types } from 'pg'
+import type { Logger } from '../kernel/logger.ts'
+import type { Database, Queryable } from './database.ts'
+import { isConnectionLoss, isPassingRefusal } from './connection-loss.ts'
+import { SCHEMA } from './schema.ts'
+import { errorCodeOf, StorageError } from './storage-error.ts'
+
+export interface ConnectDatabaseOptions {
+  readonly connectionString: string
+  readonly poolSize: number
+  readonly statementTimeoutMs: number
+  readonly logger?: Logger
+  /** How long a query may wait for a connection, through a restart of the server. */
+  readonly connectTimeoutMs?: number
+  /**
+   * Parses and plans each statement once a connection. Off for poolers that share connections between transactions.
+   */
+  readonly prepareStatements?: boolean
+}
+
+const TRANSACTION_ATTEMPTS_MAX = 8
+const RETRY_PAUSE_MS = 5
+const RETRY_PAUSE_MS_MAX = 200
+const CONNECT_PAUSE_MS = 25
+const CONNECT_PAUSE_MS_MAX = 500
+const IDLE_CONNECTION_MS = 30_000
+const PREPARED_STATEMENTS_MAX = 500
+const SERVER_VERSION_MIN = 140_000
+
+/** A pool over any PostgreSQL from 14 up. Connects on first use and again whenever the server comes back. */
+export function connectDatabase(options: ConnectDatabaseOptions): Database {
+  const { connectTimeoutMs = 5_000, logger } = options
+  const pool = createPool(options, connectTimeoutMs)
+  pool.on('error', (error) => logger?.warn({ error }, 'idle database connection lost'))
+  const nameOf = options.prepareStatements ? createStatementNames() : () => undefined
+  const acquire = (): Promise<PoolClient> => acquireClient(pool, connectTimeoutMs)
+
+  async function query<Row extends QueryResultRow>(
+    sql: string,
+    values: readonly unknown[] = [],
+  ): Promise<Row[]> {
+    const client = await acquire()
+    return runQuery<Row>(client, sql, values).then(
+      (rows) => {
+        client.release()
+        return rows
+      },
+      (error: unknown) => {
+        client.release(isConnectionLoss(error))
+        throw error
+      },
+    )
+  }
+
+  async function runQuery<Row extends QueryResultRow>(
+    client: PoolClient,
+    text: string,
+    values: readonly unknown[],
+  ): Promise<Row[]> {
+    const name = nameOf(text)
+    const result = await client.query<Row>({
+      text,
+      values: [...values],
+      ...(name === undefined ? {} : { name }),
+    })
+    return result.rows
+  }
+
+  async function attemptTransaction<Result>(
+    work: (transaction: Queryable) => Promise<Result>,
+  ): Promise<Attempt<Result>> {
+    const client = await acquire()
+    const ignoreLoss = (): void => {}
+    // A connection can die between two queries; the next query reports it.
+    client.on('error', ignoreLoss)
+    let isCommitting = false
+    try {
+      await client.query('BEGIN')
+      const result = await work({ query: (sql, values = []) => runQuery(client, sql, values) })
+      isCommitting = true
+      await client.query('COMMIT')
+      client.off('error', ignoreLoss)
+      client.release()
+      return { done: true, result }
+    } catch (error) {
+      const isLost = isConnectionLoss(error) || !(await rollBack(client))
+      client.off('error', ignoreLoss)
+      client.release(isLost)
+      // A connection lost during commit leaves the outcome unknown: running the work again could do it twice.
+      const isAgain = isConflict(error) || (isConnectionLoss(error) && !isCommitting)
+      return { done: false, error, isAgain }
+    }
+  }
+
+  return {
+    query,
+    async transaction(work) {
+      for (let attempt = 1; ; attempt += 1) {
+        const outcome = await attemptTransaction(work)
+        if (outcome.done) return outcome.result
+        if (!outcome.isAgain || attempt === TRANSACTION_ATTEMPTS_MAX) throw outcome.error
+        await delay(Math.random() * Math.min(RETRY_PAUSE_MS * 2 ** attempt, RETRY_PAUSE_MS_MAX))
+      }
+    },
+    async ping() {
+      await query('SELECT 1')
+    },
+    async close() {
+      if (!pool.ended && !pool.ending) await pool.end()
+    },
+  }
+}
+
+type Attempt<Result> = { done: true; result: Result } | { done: false; error: unknown; isAgain: boolean }
+
+function isConflict(error: unknown): boolean {
+  const code = errorCodeOf(error)
+  return code === '40001' || code === '40P01'
+}
+
+async function rollBack(client: PoolClient): Promise<boolean> {
+  return client.query('ROLLBACK').then(
+    () => true,
+    () => false,
+  )
+}
+
+function createPool(options: ConnectDatabaseOptions, connectTimeoutMs: number): Pool {
+  // The pool waits for this promise, though its types do not say so.
+  const onConnect = (client: ClientBase): Promise<void> =>
+    prepareConnection(client, options.statementTimeoutMs)
+  const config = {
+    connectionString: options.connectionString,
+    application_name: 'parkway',
+    max: options.poolSize,
+    connectionTimeoutMillis: connectTimeoutMs,
+    idleTimeoutMillis: IDLE_CONNECTION_MS,
+    // Beyond the server's own timeout: it only ends the wait for a server that has silently gone.
+    query_timeout: options.statementTimeoutMs + connectTimeoutMs,
+    keepAlive: true,
+    types: { getTypeParser },
+    onConnect,
+  }
+  return new Pool(config)
+}
+
+// Set by a query and not by startup options, so that options in the URL and poolers in between keep working.
+async function prepareConnection(client: ClientBase, statementTimeoutMs: number): Promise<void> {
+  const { rows } = await client.query<{ version: number; text: string }>(
+    `SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS text,
+      set_config('search_path', $1, false), set_config('statement_timeout', $2, false),
+      set_config('idle_in_transaction_session_timeout', $3, false)`,
+    [SCHEMA, String(statementTimeoutMs), String(statementTimeoutMs * 2)],
+  )
+  requireServerVersion(rows[0])
+}
+
+export function requireServerVersion(found: { version: number; text: string } | undefined): void {
+  if (found !== undefined && found.version >= SERVER_VERSION_MIN) return
+  throw new StorageError(
+    'unsupported_server',
+    `The database server is PostgreSQL ${found?.text ?? 'of unknown version'}; version 14 or newer is needed.`,
+  )
+}
+
+/** A fresh connection is tried again while the server restarts: nothing has been sent yet, so nothing is done twice. */
+async function acquireClient(pool: Pool, timeoutMs: number): Promise<PoolClient> {
+  const deadlineMs = performance.now() + timeoutMs
+  for (let pauseMs = CONNECT_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, CONNECT_PAUSE_MS_MAX)) {
+    try {
+      return await pool.connect()
+    } catch (error) {
+      if (!isPassingRefusal(error) || performance.now() + pauseMs > deadlineMs) throw error
+      await delay(pauseMs)
+    }
+  }
+}
+
+// Names are counted and bounded, because the server keeps every prepared statement until its connection ends.
+function createStatementNames(): (sql: string) => string | undefined {
+  const names = new Map<string, string>()
+  return (sql) => {
+    const known = names.get(sql)
+    if (known !== undefined || names.size >= PREPARED_STATEMENTS_MAX) return known
+    const name = `parkway_${names.size}`
+    names.set(sql, name)
+    return name
+  }
+}
+
+// Money is int8 (20, in arrays 1016) and must not pass through a floating-point number.
+const PARSERS = new Map<number, (text: string) => unknown>([
+  [20, BigInt],
+  [1016, parseBigintArray],
+])
+
+const getTypeParser: typeof types.getTypeParser = (oid, format = 'text') =>
+  (format === 'text' ? PARSERS.get(oid) : undefined) ?? types.getTypeParser(oid, format)
+
+function parseBigintArray(text: string): (bigint | null)[] {
+  const items = text.slice(1, -1)
+  return items === '' ? [] : items.split(',').map((item) => (item === 'NULL' ? null : BigInt(item)))
+}
