@@ -1,0 +1,94 @@
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { silentLogger } from '../kernel/logger.ts'
+import { connectDatabase } from './connect-database.ts'
+import { migrate, MIGRATIONS_DIRECTORY } from './migrate.ts'
+import { createEmptyDatabase, createTestDatabase, type TestDatabase } from './testing/test-database.ts'
+
+let database: TestDatabase
+let directory: string
+
+beforeEach(async () => {
+  database = await createEmptyDatabase()
+  directory = await mkdtemp(join(tmpdir(), 'parkway-migrations-'))
+  await cp(MIGRATIONS_DIRECTORY, directory, { recursive: true })
+})
+
+afterEach(async () => {
+  await database.drop()
+  await rm(directory, { recursive: true, force: true })
+})
+
+const run = (): ReturnType<typeof migrate> =>
+  migrate({ connectionString: database.connectionString, logger: silentLogger, directory })
+
+async function addMigration(sql: string): Promise<{ version: number; file: string }> {
+  const { version } = await run()
+  const file = join(directory, `${String(version + 1).padStart(4, '0')}_extra.sql`)
+  await writeFile(file, sql)
+  return { version: version + 1, file }
+}
+
+describe('migrate', () => {
+  test('every migration is applied once', async () => {
+    const first = await run()
+    expect(first.applied).toBe(first.version)
+    expect(await run()).toEqual({ version: first.version, applied: 0 })
+  })
+
+  test('a test database is at the same version from the start', async () => {
+    const copy = await createTestDatabase()
+    const result = await migrate({ connectionString: copy.connectionString, logger: silentLogger })
+    expect(result.applied).toBe(0)
+    await copy.drop()
+  })
+
+  test('a changed migration is refused', async () => {
+    const { file } = await addMigration('CREATE TABLE extra (id int)')
+    await run()
+    await writeFile(file, 'CREATE TABLE extra (id bigint)')
+    await expect(run()).rejects.toMatchObject({ code: 'migration_mismatch' })
+  })
+
+  test('line endings do not change a migration', async () => {
+    const { file } = await addMigration('CREATE TABLE extra (\nid int)')
+    await run()
+    await writeFile(file, 'CREATE TABLE extra (\r\nid int)')
+    expect((await run()).applied).toBe(0)
+  })
+
+  test('a database newer than the code is refused', async () => {
+    const { file } = await addMigration('CREATE TABLE extra (id int)')
+    await run()
+    await rm(file)
+    await expect(run()).rejects.toMatchObject({ code: 'database_newer' })
+  })
+
+  test('a failing migration leaves nothing behind and can be corrected', async () => {
+    const { version, file } = await addMigration('CREATE TABLE extra (id int); SELECT 1 / 0')
+    await expect(run()).rejects.toMatchObject({ code: 'migration_failed', message: expect.stringContaining('zero') })
+    await writeFile(file, 'CREATE TABLE extra (id int)')
+    expect(await run()).toEqual({ version, applied: 1 })
+  })
+
+  test('a gap in the numbers is refused', async () => {
+    await writeFile(join(directory, '0999_gap.sql'), 'SELECT 1')
+    await expect(run()).rejects.toMatchObject({ code: 'migration_mismatch' })
+  })
+
+  test('everything is made in the schema of the gateway', async () => {
+    await run()
+    const connected = connectDatabase({
+      connectionString: database.connectionString,
+      poolSize: 1,
+      statementTimeoutMs: 5_000,
+    })
+    const rows = await connected.query<{ schema: string }>(
+      `SELECT DISTINCT schemaname AS schema FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,
+    )
+    expect(rows).toEqual([{ schema: 'parkway' }])
+    await connected.close()
+  })
+})

@@ -1,0 +1,182 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { Client } from 'pg'
+import type { Logger } from '../kernel/logger.ts'
+import { requireServerVersion } from './connect-database.ts'
+import { SCHEMA, SCHEMA_LOCK_ID } from './schema.ts'
+import { errorCodeOf, messageOf, StorageError } from './storage-error.ts'
+
+export interface MigrateOptions {
+  readonly connectionString: string
+  readonly logger: Logger
+  /** Where the numbered files are. */
+  readonly directory?: string
+}
+
+export interface MigrateResult {
+  readonly version: number
+  /** How many were applied by this call. */
+  readonly applied: number
+}
+
+export interface Migration {
+  readonly version: number
+  readonly name: string
+  readonly sql: string
+  readonly checksum: string
+}
+
+export const MIGRATIONS_DIRECTORY = fileURLToPath(new URL('./migrations/', import.meta.url))
+
+const LOCK_TIMEOUT_MS = 120_000
+const CONNECT_TIMEOUT_MS = 10_000
+
+/**
+ * Brings the database up to this code. Any number of processes may call it at once: one works, the others wait for it
+ * and find nothing left to do.
+ */
+export async function migrate(options: MigrateOptions): Promise<MigrateResult> {
+  const migrations = await readMigrations(options.directory ?? MIGRATIONS_DIRECTORY)
+  const client = new Client({
+    connectionString: options.connectionString,
+    application_name: 'parkway-migrate',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  })
+  client.on('error', () => {})
+  await client.connect().catch((error: unknown) => {
+    throw new StorageError('unreachable_database', `The database cannot be reached: ${messageOf(error)}`, {
+      cause: error,
+    })
+  })
+  try {
+    return await migrateUnderLock(client, migrations, options.logger)
+  } finally {
+    // Ending the session gives the lock back, whatever happened.
+    await client.end().catch(() => {})
+  }
+}
+
+async function migrateUnderLock(
+  client: Client,
+  migrations: Migration[],
+  logger: Logger,
+): Promise<MigrateResult> {
+  const { rows } = await client.query<{ version: number; text: string }>(
+    `SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS text,
+      set_config('statement_timeout', '0', false), set_config('lock_timeout', $1, false)`,
+    [String(LOCK_TIMEOUT_MS)],
+  )
+  requireServerVersion(rows[0])
+  await client.query('SELECT pg_advisory_lock($1)', [SCHEMA_LOCK_ID])
+  await prepareSchema(client)
+  const applied = await readApplied(client)
+  requireSameHistory(migrations, applied)
+  const missing = migrations.slice(applied.length)
+  for (const migration of missing) {
+    await client.query('BEGIN')
+    await applyMigration(client, migration)
+    await client.query('COMMIT')
+    logger.info({ version: migration.version, name: migration.name }, 'database migrated')
+  }
+  return { version: migrations.length, applied: missing.length }
+}
+
+/** Makes the schema and its record of migrations where they are missing. */
+export async function prepareSchema(client: Client): Promise<void> {
+  try {
+    const { rows } = await client.query<{ isPresent: boolean }>(
+      'SELECT to_regclass($1) IS NOT NULL AS "isPresent"',
+      [`${SCHEMA}.migrations`],
+    )
+    if (!rows[0]?.isPresent) {
+      // Asked first, because a role without the right to create schemas may still own this one.
+      const schema = await client.query('SELECT 1 FROM pg_namespace WHERE nspname = $1', [SCHEMA])
+      if (schema.rowCount === 0) await client.query(`CREATE SCHEMA ${SCHEMA}`)
+      await client.query(`CREATE TABLE ${SCHEMA}.migrations (
+        version int PRIMARY KEY, name text NOT NULL, checksum text NOT NULL,
+        applied_at timestamptz NOT NULL DEFAULT now())`)
+    }
+    await client.query(`SET search_path = ${SCHEMA}`)
+  } catch (error) {
+    if (errorCodeOf(error) !== '42501') throw error
+    throw new StorageError(
+      'migration_failed',
+      `The database user may not create the schema "${SCHEMA}". Run "CREATE SCHEMA ${SCHEMA} AUTHORIZATION <user>" as ` +
+        'its administrator.',
+      { cause: error },
+    )
+  }
+}
+
+/** Runs one file and records it, inside the caller's transaction. */
+export async function applyMigration(
+  client: Client,
+  { version, name, sql, checksum }: Migration,
+): Promise<void> {
+  try {
+    await client.query(sql)
+    await client.query(`INSERT INTO ${SCHEMA}.migrations (version, name, checksum) VALUES ($1, $2, $3)`, [
+      version,
+      name,
+      checksum,
+    ])
+  } catch (error) {
+    throw new StorageError('migration_failed', `Migration ${name} failed: ${messageOf(error)}`, {
+      cause: error,
+    })
+  }
+}
+
+export async function readMigrations(directory: string): Promise<Migration[]> {
+  const names = (await readdir(directory)).filter((name) => name.endsWith('.sql')).sort()
+  return Promise.all(
+    names.map(async (name, index) => {
+      const version = Number(/^(\d{4})_[a-z0-9_]+\.sql$/.exec(name)?.[1])
+      if (version !== index + 1) {
+        throw new StorageError(
+          'migration_mismatch',
+          `${name} breaks the numbering of ${directory}: expected ${index + 1}.`,
+        )
+      }
+      // Line endings do not count: git may change them on checkout.
+      const sql = (await readFile(`${directory}/${name}`, 'utf8')).replaceAll('\r\n', '\n')
+      return { version, name, sql, checksum: createHash('sha256').update(sql).digest('hex') }
+    }),
+  )
+}
+
+export interface AppliedMigration {
+  version: number
+  name: string
+  checksum: string
+}
+
+export async function readApplied(client: Client): Promise<AppliedMigration[]> {
+  const { rows } = await client.query<AppliedMigration>(
+    `SELECT version, name, checksum FROM ${SCHEMA}.migrations ORDER BY version`,
+  )
+  return rows
+}
+
+/** What a database has had applied must be the beginning of what this code brings. */
+export function requireSameHistory(
+  migrations: readonly Migration[],
+  applied: readonly AppliedMigration[],
+): void {
+  if (applied.length > migrations.length) {
+    throw new StorageError(
+      'database_newer',
+      `The database is at version ${applied.length}, this release knows ${migrations.length}. Start a newer release.`,
+    )
+  }
+  for (const [index, was] of applied.entries()) {
+    const migration = migrations[index]
+    if (migration?.version === was.version && migration.checksum === was.checksum) continue
+    throw new StorageError(
+      'migration_mismatch',
+      `Migration ${was.name} was applied to this database with another content than this release has. ` +
+        'Applied migrations must not change: restore the file, or start the release that made the database.',
+    )
+  }
+}
