@@ -1,0 +1,133 @@
+import type { Aggregator, Metric, Registry } from 'prom-client'
+
+/**
+ * Counters, gauges and histograms whose series are plain objects, added to in place. prom-client's own children build a
+ * string from their labels on every call; here a caller keeps the series, and labels cost nothing after the first time.
+ */
+export interface Series {
+  value: number
+}
+
+export interface HistogramSeries {
+  /** Observations a bucket, not cumulative; the last one is everything above the highest bound. */
+  readonly counts: Float64Array
+  readonly bounds: readonly number[]
+  sum: number
+}
+
+export interface Family<Kind> {
+  /** The series of these label values, in the order of the label names. Made on first use. */
+  series(...labelValues: string[]): Kind
+}
+
+interface FamilyOptions {
+  readonly name: string
+  readonly help: string
+  readonly labelNames: readonly string[]
+  /** How the series of several processes become one. */
+  readonly aggregator?: Aggregator
+}
+
+interface Sample {
+  readonly metricName: string
+  readonly labels: Record<string, string | number>
+  readonly value: number
+}
+
+// Past this many, further label values share one series: a scrape and the memory behind it stay bounded.
+const SERIES_MAX = 5_000
+const OVERFLOW_LABEL = 'other'
+
+export function createCounterFamily(registry: Registry, options: FamilyOptions): Family<Series> {
+  return createValueFamily(registry, 'counter', options)
+}
+
+export function createGaugeFamily(registry: Registry, options: FamilyOptions): Family<Series> {
+  return createValueFamily(registry, 'gauge', options)
+}
+
+export function createHistogramFamily(
+  registry: Registry,
+  options: FamilyOptions & { readonly bounds: readonly number[] },
+): Family<HistogramSeries> {
+  const { bounds, name } = options
+  const store = createSeriesStore(options.labelNames, () => ({
+    counts: new Float64Array(bounds.length + 1),
+    bounds,
+    sum: 0,
+  }))
+  register(registry, 'histogram', options, () =>
+    store.all().flatMap(({ labels, series }) => sampleHistogram(name, labels, series)),
+  )
+  return { series: store.series }
+}
+
+export function observe(series: HistogramSeries, value: number): void {
+  const { bounds, counts } = series
+  let bucket = 0
+  while (bucket < bounds.length && value > (bounds[bucket] ?? Infinity)) bucket += 1
+  counts[bucket] = (counts[bucket] ?? 0) + 1
+  series.sum += value
+}
+
+function createValueFamily(
+  registry: Registry,
+  type: 'counter' | 'gauge',
+  options: FamilyOptions,
+): Family<Series> {
+  const store = createSeriesStore(options.labelNames, (): Series => ({ value: 0 }))
+  register(registry, type, options, () =>
+    store.all().map(({ labels, series }) => ({ metricName: options.name, labels, value: series.value })),
+  )
+  return { series: store.series }
+}
+
+function createSeriesStore<Kind>(labelNames: readonly string[], createSeries: () => Kind) {
+  const byLabels = new Map<string, { labels: Record<string, string>; series: Kind }>()
+
+  const find = (labelValues: readonly string[]): Kind => {
+    const key = labelValues.join('\u0000')
+    const known = byLabels.get(key)
+    if (known) return known.series
+    if (byLabels.size >= SERIES_MAX && labelValues.some((value) => value !== OVERFLOW_LABEL)) {
+      return find(labelNames.map(() => OVERFLOW_LABEL))
+    }
+    const labels = Object.fromEntries(labelNames.map((label, index) => [label, labelValues[index] ?? '']))
+    const series = createSeries()
+    byLabels.set(key, { labels, series })
+    return series
+  }
+
+  return { series: (...labelValues: string[]) => find(labelValues), all: () => [...byLabels.values()] }
+}
+
+function sampleHistogram(name: string, labels: Record<string, string>, series: HistogramSeries): Sample[] {
+  let total = 0
+  const buckets = [...series.bounds, '+Inf'].map((bound, index): Sample => {
+    total += series.counts[index] ?? 0
+    return { metricName: `${name}_bucket`, labels: { ...labels, le: bound }, value: total }
+  })
+  return [
+    ...buckets,
+    { metricName: `${name}_sum`, labels, value: series.sum },
+    { metricName: `${name}_count`, labels, value: total },
+  ]
+}
+
+function register(
+  registry: Registry,
+  type: 'counter' | 'gauge' | 'histogram',
+  options: FamilyOptions,
+  sample: () => Sample[],
+): void {
+  const { name, help, aggregator = 'sum' } = options
+  const metric = {
+    name,
+    help,
+    type,
+    aggregator,
+    get: async () => ({ name, help, type, aggregator, values: sample() }),
+  }
+  // A registry asks no more of a metric than this, as its own aggregation shows; the type names the four classes only.
+  registry.registerMetric(metric as unknown as Metric)
+}

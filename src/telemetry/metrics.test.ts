@@ -1,0 +1,117 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createMetrics, mergeSnapshots, type FinishedRequest } from './metrics.ts'
+
+const chat: FinishedRequest = {
+  route: '/v1/chat/completions',
+  model: 'gpt-test',
+  provider: 'openai',
+  status: 200,
+  durationMs: 120,
+  firstTokenMs: 40,
+  usage: { prompt: 10, completion: 20, cached: 4, reasoning: 5 },
+}
+
+describe('metrics', () => {
+  test('a finished request is counted by route, model, provider and status, with its latency and tokens', async () => {
+    const metrics = createMetrics()
+    metrics.requestStarted(chat.route)
+    metrics.requestFinished(chat)
+    const text = (await metrics.exposition()).text
+    const labels = 'route="/v1/chat/completions",model="gpt-test",provider="openai"'
+    expect(text).toContain(`parkway_requests_total{${labels},status="200"} 1`)
+    expect(text).toContain(`parkway_request_duration_seconds_bucket{${labels},le="0.1"} 0`)
+    expect(text).toContain(`parkway_request_duration_seconds_bucket{${labels},le="0.25"} 1`)
+    expect(text).toContain(`parkway_request_duration_seconds_bucket{${labels},le="+Inf"} 1`)
+    expect(text).toContain(`parkway_request_duration_seconds_sum{${labels}} 0.12`)
+    expect(text).toContain('parkway_time_to_first_token_seconds_count{model="gpt-test",provider="openai"} 1')
+    for (const [direction, count] of Object.entries({
+      prompt: 10,
+      completion: 20,
+      cached: 4,
+      reasoning: 5,
+    })) {
+      expect(text).toContain(
+        `parkway_tokens_total{model="gpt-test",provider="openai",direction="${direction}"} ${count}`,
+      )
+    }
+    expect(text).toContain('parkway_requests_in_flight{route="/v1/chat/completions"} 0')
+  })
+
+  test('what a client wrote as a model never becomes a label', async () => {
+    const metrics = createMetrics({ isKnownModel: (id) => id === 'gpt-test' })
+    metrics.requestFinished({ ...chat, model: 'evil"model', status: 404 })
+    metrics.requestFinished({ ...chat, model: 'byom-0190' })
+    metrics.clientDisconnected({ route: chat.route, model: 'evil2' })
+    const text = (await metrics.exposition()).text
+    expect(text).not.toContain('evil')
+    expect(text).not.toContain('0190')
+    expect(text).toMatch(/parkway_requests_total\{.*model="unknown".*status="404"\} 1/)
+    expect(text).toMatch(/parkway_requests_total\{.*model="byom".*\} 1/)
+    expect(text).toContain('parkway_client_disconnects_total{route="/v1/chat/completions",model="unknown"} 1')
+  })
+
+  test('label values without end share one series', async () => {
+    const metrics = createMetrics()
+    for (let index = 0; index < 6_000; index += 1) metrics.upstreamRetried(`provider-${index}`)
+    const lines = (await metrics.exposition()).text.split('\n')
+    expect(lines.filter((line) => line.startsWith('parkway_upstream_retries_total{'))).toHaveLength(5_001)
+    expect(lines).toContain('parkway_upstream_retries_total{provider="other"} 1000')
+  })
+
+  test('upstream attempts, failures, retries, fallbacks and breakers are visible', async () => {
+    const metrics = createMetrics()
+    metrics.upstreamAttempted({ provider: 'groq', outcome: 'status', status: 503 })
+    metrics.upstreamAttempted({ provider: 'groq', outcome: 'ok' })
+    metrics.upstreamRetried('groq')
+    metrics.upstreamFellBack({ from: 'groq', to: 'openai' })
+    metrics.breakerChanged({ provider: 'groq', state: 'open' })
+    const text = (await metrics.exposition()).text
+    expect(text).toContain('parkway_upstream_attempts_total{provider="groq",outcome="ok"} 1')
+    expect(text).toContain('parkway_upstream_errors_total{provider="groq",failure="status",status="503"} 1')
+    expect(text).toContain('parkway_upstream_retries_total{provider="groq"} 1')
+    expect(text).toContain('parkway_upstream_fallbacks_total{from="groq",to="openai"} 1')
+    expect(text).toContain('parkway_circuit_breaker_state{provider="groq"} 2')
+  })
+
+  test('the event loop, the processor and the memory are measured', async () => {
+    const { text, contentType } = await createMetrics().exposition()
+    expect(contentType).toContain('text/plain; version=0.0.4')
+    expect(text).toMatch(/parkway_event_loop_lag_seconds\{quantile="0.99"\} [\d.e-]+/)
+    expect(text).toMatch(/process_cpu_seconds_total [\d.]+/)
+    expect(text).toMatch(/process_resident_memory_bytes \d{7,}/)
+    expect(text).not.toMatch(/nan|undefined|null/i)
+  })
+
+  test('snapshots of several processes add up after travelling as JSON', async () => {
+    const processes = [createMetrics(), createMetrics()]
+    for (const metrics of processes) metrics.requestFinished(chat)
+    processes[1]?.breakerChanged({ provider: 'groq', state: 'half-open' })
+    processes[0]?.breakerChanged({ provider: 'groq', state: 'open' })
+    const snapshots = await Promise.all(processes.map((metrics) => metrics.snapshot()))
+    const { text } = await mergeSnapshots(JSON.parse(JSON.stringify(snapshots)))
+    expect(text).toMatch(/parkway_requests_total\{.*status="200"\} 2/)
+    expect(text).toMatch(/parkway_request_duration_seconds_bucket\{.*le="0.25"\} 2/)
+    expect(text).toMatch(/parkway_request_duration_seconds_count\{.*\} 2/)
+    expect(text).toContain('parkway_circuit_breaker_state{provider="groq"} 2')
+    expect(text).not.toMatch(/nan|undefined|null/i)
+  })
+
+  test('every observation lies in exactly one bucket', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.double({ min: 0, max: 1e6, noNaN: true })), async (durations) => {
+        const metrics = createMetrics()
+        for (const durationMs of durations) metrics.requestFinished({ ...chat, durationMs })
+        const { text } = await metrics.exposition()
+        const buckets = [...text.matchAll(/duration_seconds_bucket\{.*le="(.+)"\} (\d+)/g)]
+        for (const [, bound, count] of buckets) {
+          const boundMs = bound === '+Inf' ? Infinity : Number(bound) * 1e3
+          expect(Number(count)).toBe(
+            durations.filter((durationMs) => durationMs / 1e3 <= boundMs / 1e3).length,
+          )
+        }
+      }),
+      { numRuns: 25 },
+    )
+  })
+})

@@ -1,0 +1,245 @@
+import { AggregatorRegistry, Registry } from 'prom-client'
+import {
+  createCounterFamily,
+  createGaugeFamily,
+  createHistogramFamily,
+  observe,
+  type HistogramSeries,
+  type Series,
+} from './metric-family.ts'
+import { collectProcessMetrics } from './process-metrics.ts'
+import type { TokenCounts } from './token-counts.ts'
+
+/** What the gateway counts. Recording takes no locks, no I/O and well under a microsecond. */
+export interface Metrics {
+  /** Pairs with one `requestFinished` of the same route. */
+  requestStarted(route: string): void
+  requestFinished(request: FinishedRequest): void
+  upstreamAttempted(attempt: UpstreamAttempt): void
+  /** Another attempt at the same upstream. */
+  upstreamRetried(provider: string): void
+  /** An attempt at another upstream, because the one before it failed. */
+  upstreamFellBack(change: { from: string; to: string }): void
+  /** The client went away before its answer was complete. */
+  clientDisconnected(request: { route: string; model?: string }): void
+  breakerChanged(change: { provider: string; state: BreakerState }): void
+  /** The Prometheus text of this process. */
+  exposition(): Promise<Exposition>
+  /** The same as plain data, to be sent to the process that merges several. */
+  snapshot(): Promise<MetricsSnapshot>
+}
+
+export interface FinishedRequest {
+  /** The path with its parameters as `:id`, or `unmatched`: never the path a client sent. */
+  readonly route: string
+  readonly model?: string
+  readonly provider?: string
+  readonly status: number
+  readonly durationMs: number
+  readonly firstTokenMs?: number
+  readonly usage?: TokenCounts
+}
+
+export interface UpstreamAttempt {
+  readonly provider: string
+  /** `ok`, or the kind of failure. */
+  readonly outcome: 'ok' | 'aborted' | 'connect' | 'timeout' | 'status' | 'garbage' | 'cut'
+  /** The upstream's HTTP status, when the failure is one. */
+  readonly status?: number
+}
+
+export type BreakerState = 'closed' | 'half-open' | 'open'
+
+export interface Exposition {
+  readonly contentType: string
+  readonly text: string
+}
+
+export type MetricsSnapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
+
+const BREAKER_VALUES: Record<BreakerState, number> = { closed: 0, 'half-open': 1, open: 2 }
+
+/** `isKnownModel` keeps what a client wrote out of the labels: a model that is not known is counted as `unknown`. */
+export function createMetrics({
+  isKnownModel = () => true,
+}: { isKnownModel?: (modelId: string) => boolean } = {}): Metrics {
+  const registry = new Registry()
+  const families = createFamilies(registry)
+  const findRequestSeries = createRequestSeries(families, isKnownModel)
+  collectProcessMetrics(registry)
+
+  return {
+    requestStarted: (route) => {
+      families.inFlight.series(route).value += 1
+    },
+    requestFinished: (request) => recordRequest(findRequestSeries(request), request),
+    upstreamAttempted: ({ provider, outcome, status }) => {
+      families.attempts.series(provider, outcome).value += 1
+      if (outcome === 'ok' || outcome === 'aborted') return
+      families.upstreamErrors.series(provider, outcome, status === undefined ? '' : String(status)).value += 1
+    },
+    upstreamRetried: (provider) => {
+      families.retries.series(provider).value += 1
+    },
+    upstreamFellBack: ({ from, to }) => {
+      families.fallbacks.series(from, to).value += 1
+    },
+    clientDisconnected: ({ route, model }) => {
+      families.disconnects.series(route, labelModel(model, isKnownModel)).value += 1
+    },
+    breakerChanged: ({ provider, state }) => {
+      families.breakers.series(provider).value = BREAKER_VALUES[state]
+    },
+    exposition: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
+    snapshot: () => registry.getMetricsAsJSON(),
+  }
+}
+
+/** Adds up the snapshots of several processes: counts are summed, states and lags take the worst. */
+export async function mergeSnapshots(snapshots: readonly MetricsSnapshot[]): Promise<Exposition> {
+  // What is not a number does not survive the way between processes, and would make the whole text unreadable.
+  const readable = snapshots.map((snapshot) =>
+    snapshot.map((metric) => ({
+      ...metric,
+      values: metric.values.filter(({ value }) => Number.isFinite(value)),
+    })),
+  )
+  const merged = AggregatorRegistry.aggregate(readable)
+  return { contentType: merged.contentType, text: await merged.metrics() }
+}
+
+// Answers take from a millisecond in the gateway to many minutes of a reasoning model.
+const DURATION_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
+const FIRST_TOKEN_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60]
+
+type Families = ReturnType<typeof createFamilies>
+
+function createFamilies(registry: Registry) {
+  const counter = (name: string, help: string, labelNames: string[]) =>
+    createCounterFamily(registry, { name, help, labelNames })
+  return {
+    requests: counter('parkway_requests_total', 'Requests answered.', [
+      'route',
+      'model',
+      'provider',
+      'status',
+    ]),
+    duration: createHistogramFamily(registry, {
+      name: 'parkway_request_duration_seconds',
+      help: 'From the arrival of a request to the last byte of its answer.',
+      labelNames: ['route', 'model', 'provider'],
+      bounds: DURATION_SECONDS,
+    }),
+    firstToken: createHistogramFamily(registry, {
+      name: 'parkway_time_to_first_token_seconds',
+      help: 'From the arrival of a request to the first token of its stream.',
+      labelNames: ['model', 'provider'],
+      bounds: FIRST_TOKEN_SECONDS,
+    }),
+    tokens: counter(
+      'parkway_tokens_total',
+      'Tokens; cached and reasoning are parts of prompt and completion.',
+      ['model', 'provider', 'direction'],
+    ),
+    inFlight: createGaugeFamily(registry, {
+      name: 'parkway_requests_in_flight',
+      help: 'Requests that have arrived and are not answered yet.',
+      labelNames: ['route'],
+    }),
+    attempts: counter('parkway_upstream_attempts_total', 'Calls of an upstream.', ['provider', 'outcome']),
+    upstreamErrors: counter('parkway_upstream_errors_total', 'Calls of an upstream that failed.', [
+      'provider',
+      'failure',
+      'status',
+    ]),
+    retries: counter('parkway_upstream_retries_total', 'Further attempts at the same upstream.', [
+      'provider',
+    ]),
+    fallbacks: counter('parkway_upstream_fallbacks_total', 'Attempts at another upstream after a failure.', [
+      'from',
+      'to',
+    ]),
+    disconnects: counter(
+      'parkway_client_disconnects_total',
+      'Clients that left before their answer was complete.',
+      ['route', 'model'],
+    ),
+    breakers: createGaugeFamily(registry, {
+      name: 'parkway_circuit_breaker_state',
+      help: 'Per upstream: 0 closed, 1 half-open, 2 open.',
+      labelNames: ['provider'],
+      aggregator: 'max',
+    }),
+  }
+}
+
+interface RequestSeries {
+  readonly requests: Series
+  readonly inFlight: Series
+  readonly duration: HistogramSeries
+  /** Null for requests that name no model. */
+  readonly inference: InferenceSeries | null
+}
+
+interface InferenceSeries {
+  readonly firstToken: HistogramSeries
+  readonly prompt: Series
+  readonly completion: Series
+  readonly cached: Series
+  readonly reasoning: Series
+}
+
+const REQUEST_KINDS_MAX = 10_000
+
+// All series of one kind of request are found by one look-up.
+function createRequestSeries(families: Families, isKnownModel: (modelId: string) => boolean) {
+  const known = new Map<string, RequestSeries>()
+
+  return ({ route, model, provider = '', status }: FinishedRequest): RequestSeries => {
+    const found = known.get(`${route}\u0000${model}\u0000${provider}\u0000${status}`)
+    if (found) return found
+    // Only labels make keys, so that what clients write cannot grow the map.
+    const label = labelModel(model, isKnownModel)
+    const key = `${route}\u0000${label === '' ? undefined : label}\u0000${provider}\u0000${status}`
+    const existing = known.get(key)
+    if (existing) return existing
+    const series = {
+      requests: families.requests.series(route, label, provider, String(status)),
+      inFlight: families.inFlight.series(route),
+      duration: families.duration.series(route, label, provider),
+      inference: label === '' ? null : createInferenceSeries(families, label, provider),
+    }
+    if (known.size < REQUEST_KINDS_MAX) known.set(key, series)
+    return series
+  }
+}
+
+function createInferenceSeries(families: Families, model: string, provider: string): InferenceSeries {
+  return {
+    firstToken: families.firstToken.series(model, provider),
+    prompt: families.tokens.series(model, provider, 'prompt'),
+    completion: families.tokens.series(model, provider, 'completion'),
+    cached: families.tokens.series(model, provider, 'cached'),
+    reasoning: families.tokens.series(model, provider, 'reasoning'),
+  }
+}
+
+function recordRequest(series: RequestSeries, { durationMs, firstTokenMs, usage }: FinishedRequest): void {
+  const { inference } = series
+  series.requests.value += 1
+  series.inFlight.value -= 1
+  observe(series.duration, durationMs / 1e3)
+  if (!inference) return
+  if (firstTokenMs !== undefined) observe(inference.firstToken, firstTokenMs / 1e3)
+  if (!usage) return
+  inference.prompt.value += usage.prompt
+  inference.completion.value += usage.completion
+  inference.cached.value += usage.cached ?? 0
+  inference.reasoning.value += usage.reasoning ?? 0
+}
+
+function labelModel(model: string | undefined, isKnownModel: (modelId: string) => boolean): string {
+  if (model === undefined) return ''
+  if (model.startsWith('byom-')) return 'byom'
+  return isKnownModel(model) ? model : 'unknown'
+}

@@ -1,0 +1,9 @@
+/** What an inference used, as metrics, traces and the access log count it. */
+export interface TokenCounts {
+  readonly prompt: number
+  readonly completion: number
+  /** The part of `prompt` that came from the upstream's cache. */
+  readonly cached?: number
+  /** The part of `completion` that was reasoning. */
+  readonly reasoning?: number
+}
