@@ -1,0 +1,141 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createId } from '../../kernel/identifiers.ts'
+import { connectDatabase } from '../../storage/connect-database.ts'
+import type { Database, Queryable } from '../../storage/database.ts'
+import { createTestDatabase, type TestDatabase } from '../../storage/testing/test-database.ts'
+import { createAccounts, type AccountKeys, type Accounts } from './accounts.ts'
+
+const caller = { accountId: createId() }
+
+let testDatabase: TestDatabase
+let database: Database
+let nowMs: number
+let announced: string[]
+let cachedBalance: bigint | undefined
+let accounts: Accounts
+
+beforeEach(async () => {
+  testDatabase = await createTestDatabase()
+  database = connect()
+  nowMs = Date.UTC(2030, 0, 1)
+  announced = []
+  cachedBalance = undefined
+  accounts = createAccounts({ database, clock: { nowMs: () => nowMs }, keys: fakeKeys })
+})
+
+afterEach(async () => {
+  await database.close()
+  await testDatabase.drop()
+})
+
+test('a new account is active and holds its starting credit to the nano-dollar', async () => {
+  const account = await accounts.create({ name: 'Ada', creditNanoUsd: 9_000_000_000_000_001n })
+  expect(account).toMatchObject({ name: 'Ada', status: 'active', balanceNanoUsd: 9_000_000_000_000_001n })
+  expect(await accounts.read(account.id)).toEqual(account)
+})
+
+test('an account that is not there is not found, whatever its id looks like', async () => {
+  for (const id of [createId(), 'not-a-uuid', '']) {
+    await expect(accounts.read(id)).rejects.toMatchObject({ code: 'not_found' })
+    await expect(accounts.suspend(caller, id)).rejects.toMatchObject({ code: 'not_found' })
+    await expect(accounts.activate(id)).rejects.toMatchObject({ code: 'not_found' })
+  }
+})
+
+test('suspending and activating are announced before they are reported, and may be repeated', async () => {
+  const { id } = await accounts.create({ name: 'Ada', creditNanoUsd: 0n })
+  nowMs += 1000
+  const suspended = await accounts.suspend(caller, id)
+  expect(suspended).toMatchObject({ status: 'suspended', updatedAtMs: nowMs })
+  nowMs += 1000
+  expect(await accounts.suspend(caller, id)).toEqual(suspended)
+  expect(await accounts.activate(id)).toMatchObject({ status: 'active', updatedAtMs: nowMs })
+  expect(announced).toEqual([id, id, id])
+})
+
+test('an account cannot suspend itself', async () => {
+  const { id } = await accounts.create({ name: 'Ada', creditNanoUsd: 0n })
+  for (const own of [id, id.toUpperCase()]) {
+    await expect(accounts.suspend({ accountId: id }, own)).rejects.toMatchObject({ code: 'conflict' })
+  }
+})
+
+test('pages of the list hold every account once, newest first', async () => {
+  const created: string[] = []
+  for (let index = 0; index < 5; index += 1) {
+    nowMs += 1
+    created.unshift((await accounts.create({ name: `account ${index}`, creditNanoUsd: 0n })).id)
+  }
+  const first = await accounts.list({ limit: 3, afterId: null })
+  const second = await accounts.list({ limit: 3, afterId: first.items.at(-1)?.id ?? null })
+  expect([...first.items, ...second.items].map(({ id }) => id)).toEqual(created)
+  expect([first.total, first.hasMore, second.total, second.hasMore]).toEqual([5, true, 5, false])
+})
+
+test('the balance comes from memory when it is there and from the database otherwise', async () => {
+  const { id } = await accounts.create({ name: 'Ada', creditNanoUsd: 5n })
+  expect(await accounts.balanceNanoUsd(id)).toBe(5n)
+  cachedBalance = 0n
+  expect(accounts.balanceNanoUsd(id)).toBe(0n)
+})
+
+describe('the first account', () => {
+  test('is made once, however many processes start together', async () => {
+    const processes = Array.from({ length: 8 }, connect)
+    const outcomes = await Promise.all(
+      processes.map((process) =>
+        createAccounts({
+          database: process,
+          clock: { nowMs: () => nowMs },
+          keys: fakeKeys,
+        }).bootstrapFirstAccount({
+          creditNanoUsd: 10n,
+        }),
+      ),
+    )
+    await Promise.all(processes.map((process) => process.close()))
+    expect(outcomes.filter(({ created }) => created)).toHaveLength(1)
+    const { items } = await accounts.list({ limit: 10, afterId: null })
+    expect(items).toMatchObject([{ balanceNanoUsd: 10n, status: 'active' }])
+  })
+
+  test('is not made, and no key is shown, on a database that has an account', async () => {
+    await accounts.bootstrapFirstAccount({ creditNanoUsd: 10n })
+    expect(await accounts.bootstrapFirstAccount({ creditNanoUsd: 10n, key: 'given' })).toEqual({
+      created: false,
+    })
+  })
+
+  test('has the given key', async () => {
+    expect(await accounts.bootstrapFirstAccount({ creditNanoUsd: 0n, key: 'given' })).toMatchObject({
+      created: true,
+      token: 'given',
+    })
+  })
+
+  test('is not left behind without a key when the key is refused', async () => {
+    const refusing: AccountKeys = {
+      ...fakeKeys,
+      issueFirstKey: () => Promise.reject(new Error('not a key')),
+    }
+    const failing = createAccounts({ database, clock: { nowMs: () => nowMs }, keys: refusing })
+    await expect(failing.bootstrapFirstAccount({ creditNanoUsd: 1n, key: 'bad' })).rejects.toThrow(
+      'not a key',
+    )
+    expect((await accounts.list({ limit: 1, afterId: null })).total).toBe(0)
+  })
+})
+
+const fakeKeys: AccountKeys = {
+  announceAccountChange: async (accountId) => void announced.push(accountId),
+  cachedBalanceNanoUsd: () => cachedBalance,
+  issueFirstKey: async (_transaction: Queryable, _accountId: string, token = 'made') => ({ token }),
+}
+
+function connect(): Database {
+  return connectDatabase({
+    connectionString: testDatabase.connectionString,
+    poolSize: 2,
+    statementTimeoutMs: 10_000,
+  })
+}
