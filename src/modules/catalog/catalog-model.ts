@@ -45,10 +45,10 @@ export const CAPABILITIES = [
   'embeddings',
   'music_generation',
 ] as const
-export type Capability = (typeof CAPABILITIES)[number]
+type Capability = (typeof CAPABILITIES)[number]
 
 export const PRICE_UNITS = ['token', 'image', 'second', 'character', 'search', 'request'] as const
-export type PriceUnit = (typeof PRICE_UNITS)[number]
+type PriceUnit = (typeof PRICE_UNITS)[number]
 
 export interface CatalogModel {
   /** What a client sends as `model`. */
@@ -98,11 +98,16 @@ export interface TokenRates {
 
 export interface TokenPrice extends TokenRates {
   readonly unit: 'token'
-  /** Applies to the whole request once its prompt is longer than `aboveTokens`. */
-  readonly longContext: (TokenRates & { readonly aboveTokens: number }) | null
+  /** Dearer rates for long prompts, shortest first. */
+  readonly longContext: readonly LongContextRates[]
 }
 
-export interface UnitPrice {
+/** Applies to the whole request once its prompt is longer than `aboveTokens`. */
+interface LongContextRates extends TokenRates {
+  readonly aboveTokens: number
+}
+
+interface UnitPrice {
   readonly unit: Exclude<PriceUnit, 'token'>
   readonly nanoUsdPerUnit: NanoUsd
 }

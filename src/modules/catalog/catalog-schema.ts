@@ -38,7 +38,7 @@ const Price = Type.Object({
   input_usd_per_1m: Type.Optional(Usd),
   cached_input_usd_per_1m: Type.Optional(Usd),
   output_usd_per_1m: Type.Optional(Usd),
-  long_context: Type.Optional(LongContext),
+  long_context: Type.Optional(Type.Array(LongContext, { maxItems: 8 })),
   listed: Type.Optional(Type.Boolean()),
 })
 

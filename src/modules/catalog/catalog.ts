@@ -6,8 +6,8 @@ import { watchCatalogFile } from './watch-catalog-file.ts'
 
 export * from './catalog-model.ts'
 export { CatalogInvalid } from './load-catalog.ts'
-export { toModelCard, ModelCard, type ModelReadiness } from './model-card.ts'
-export { priceTokens, type TokenCounts } from './price.ts'
+export { toModelCard, ModelCard } from './model-card.ts'
+export { priceTokens } from './price.ts'
 
 /** The models the gateway offers. Reads are plain look-ups; a reload replaces everything at once. */
 export interface Catalog {
@@ -21,19 +21,19 @@ export interface Catalog {
   close(): void
 }
 
-export interface CatalogFilter {
+interface CatalogFilter {
   readonly category?: string | undefined
   readonly capability?: string | undefined
   readonly vendor?: string | undefined
 }
 
 /** The part of a logger the catalog uses. */
-export interface CatalogLog {
+interface CatalogLog {
   info(fields: object, message: string): void
   error(fields: object, message: string): void
 }
 
-export interface CreateCatalogOptions {
+interface CreateCatalogOptions {
   /** A parsed catalog document; the one that ships with the gateway unless told. */
   readonly source?: unknown
   /** The operator's JSON or YAML file, laid over the source and followed while the gateway runs. */

@@ -1,7 +1,13 @@
 import type { TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { nanoUsdFromUsd, type NanoUsd } from '../../kernel/money.ts'
-import { SERVICE_CATEGORIES, type CatalogModel, type ModelPrice, type ModelRoute } from './catalog-model.ts'
+import {
+  SERVICE_CATEGORIES,
+  type CatalogModel,
+  type ModelPrice,
+  type ModelRoute,
+  type TokenRates,
+} from './catalog-model.ts'
 import { CatalogDocument, CatalogEntry } from './catalog-schema.ts'
 import { mergeCatalogEntries, type PlacedEntry } from './merge-catalog-entries.ts'
 
@@ -147,9 +153,7 @@ function readPrice(price: CatalogEntry['price'], place: string, problems: string
       return 0n
     }
   }
-  if (price.unit !== 'token') return { unit: price.unit, nanoUsdPerUnit: read('usd', price.usd) }
-  const { long_context: longContext } = price
-  const readRates = (rates: Omit<NonNullable<typeof longContext>, 'above_tokens'>, prefix: string) => ({
+  const readRates = (rates: RateFields, prefix: string): TokenRates => ({
     inputNanoUsdPer1m: read(`${prefix}input_usd_per_1m`, rates.input_usd_per_1m),
     cachedInputNanoUsdPer1m: read(
       `${prefix}cached_input_usd_per_1m`,
@@ -157,21 +161,20 @@ function readPrice(price: CatalogEntry['price'], place: string, problems: string
     ),
     outputNanoUsdPer1m: read(`${prefix}output_usd_per_1m`, rates.output_usd_per_1m),
   })
-  return {
-    unit: 'token',
-    ...readRates(
-      {
-        ...price,
-        input_usd_per_1m: price.input_usd_per_1m ?? 0,
-        output_usd_per_1m: price.output_usd_per_1m ?? 0,
-      },
-      '',
-    ),
-    longContext: longContext
-      ? { aboveTokens: longContext.above_tokens, ...readRates(longContext, 'long_context.') }
-      : null,
-  }
+  if (price.unit !== 'token') return { unit: price.unit, nanoUsdPerUnit: read('usd', price.usd) }
+  const longContext = (price.long_context ?? [])
+    .map((rates, index) => ({
+      aboveTokens: rates.above_tokens,
+      ...readRates(rates, `long_context[${index}].`),
+    }))
+    .sort((left, right) => left.aboveTokens - right.aboveTokens)
+  return { unit: 'token', ...readRates(price, ''), longContext }
 }
+
+type RateFields = Pick<
+  CatalogEntry['price'],
+  'input_usd_per_1m' | 'cached_input_usd_per_1m' | 'output_usd_per_1m'
+>
 
 function readRoutes(routes: CatalogEntry['routes']): ModelRoute[] {
   return routes

@@ -21,12 +21,15 @@ const PriceCard = Type.Object(
     cached_input_usd_per_1m: Type.Optional(Usd),
     output_usd_per_1m: Type.Optional(Usd),
     long_context: Type.Optional(
-      Type.Object({
-        above_tokens: Type.Integer(),
-        input_usd_per_1m: Usd,
-        cached_input_usd_per_1m: Usd,
-        output_usd_per_1m: Usd,
-      }),
+      Type.Array(
+        Type.Object({
+          above_tokens: Type.Integer(),
+          input_usd_per_1m: Usd,
+          cached_input_usd_per_1m: Usd,
+          output_usd_per_1m: Usd,
+        }),
+        { description: 'Rates of the whole request once its prompt is longer than this.' },
+      ),
     ),
   },
   { description: 'Dollars for a unit, or for a million tokens.' },
@@ -125,13 +128,14 @@ function describeReadiness(
 
 function toPriceCard(price: ModelPrice): ModelCard['price'] {
   if (price.unit !== 'token') return { unit: price.unit, usd: usdFromNanoUsd(price.nanoUsdPerUnit) }
-  const { longContext } = price
+  const longContext = price.longContext.map((rates) => ({
+    above_tokens: rates.aboveTokens,
+    ...toRateCard(rates),
+  }))
   return {
     unit: 'token',
     ...toRateCard(price),
-    ...(longContext
-      ? { long_context: { above_tokens: longContext.aboveTokens, ...toRateCard(longContext) } }
-      : {}),
+    ...(longContext.length > 0 ? { long_context: longContext } : {}),
   }
 }
 

@@ -26,7 +26,7 @@ export function priceTokens(price: TokenPrice, counts: TokenCounts): NanoUsd {
 }
 
 function selectRates(price: TokenPrice, promptTokens: bigint): TokenRates {
-  return price.longContext && promptTokens > BigInt(price.longContext.aboveTokens) ? price.longContext : price
+  return price.longContext.findLast(({ aboveTokens }) => promptTokens > BigInt(aboveTokens)) ?? price
 }
 
 function toCount(tokens: number): bigint {

@@ -13,7 +13,7 @@ export interface WatchCatalogFileOptions {
  * Follows one file. The directory is watched rather than the file, because editors and configuration mounts replace the
  * file by a rename; a slow poll stands in where no events arrive, such as on network mounts.
  */
-export function watchCatalogFile(options: WatchCatalogFileOptions): { close(): void } {
+export function watchCatalogFile(options: WatchCatalogFileOptions): { close: () => void } {
   const { file, onChange, pollIntervalMs = 5000, settleMs = 50 } = options
   let lastSeen = readFingerprint(file)
   let settleTimer: NodeJS.Timeout | null = null
