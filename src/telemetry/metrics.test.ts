@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { array, assert, asyncProperty, double } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createMetrics, mergeSnapshots, type FinishedRequest } from './metrics.ts'
 
@@ -98,8 +98,8 @@ describe('metrics', () => {
   })
 
   test('every observation lies in exactly one bucket', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.double({ min: 0, max: 1e6, noNaN: true })), async (durations) => {
+    await assert(
+      asyncProperty(array(double({ min: 0, max: 1e6, noNaN: true })), async (durations) => {
         const metrics = createMetrics()
         for (const durationMs of durations) metrics.requestFinished({ ...chat, durationMs })
         const { text } = await metrics.exposition()

@@ -1,0 +1,170 @@
+import {
+  diag,
+  DiagLogLevel,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  TraceFlags,
+  type Attributes,
+  type Context,
+  type Span,
+} from '@opentelemetry/api'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
+import { resourceFromAttributes } from '@opentelemetry/resources'
+import {
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace'
+import { silentLogger, type Logger } from '../kernel/logger.ts'
+import { formatTraceparent, parseTraceparent } from './traceparent.ts'
+import type { InferenceSpan, InferenceStart, Tracer, TracingOptions } from './tracing.ts'
+
+const QUEUE_SPANS_MAX = 4_096
+const BATCH_SPANS_MAX = 512
+const BATCH_DELAY_MS = 2_000
+const EXPORT_TIMEOUT_MS = 10_000
+
+/** Loaded only when tracing is on: this file alone imports OpenTelemetry. */
+export function createOtlpTracer(options: TracingOptions & { endpoint: string }): Tracer {
+  const { serviceName = 'parkway', serviceVersion, sampleRatio = 1, shutdownTimeoutMs = 3_000 } = options
+  const logger = options.logger ?? silentLogger
+  reportExportErrors(logger)
+  const provider = new TracerProvider({
+    resource: resourceFromAttributes({
+      'service.name': serviceName,
+      ...(serviceVersion === undefined ? {} : { 'service.version': serviceVersion }),
+    }),
+    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(sampleRatio) }),
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter: new OTLPTraceExporter({
+          url: `${options.endpoint.replace(/\/+$/, '')}/v1/traces`,
+          headers: { ...options.headers },
+          timeoutMillis: EXPORT_TIMEOUT_MS,
+          concurrencyLimit: 4,
+        }),
+        maxQueueSize: QUEUE_SPANS_MAX,
+        maxExportBatchSize: BATCH_SPANS_MAX,
+        scheduledDelayMillis: BATCH_DELAY_MS,
+        exportTimeoutMillis: EXPORT_TIMEOUT_MS,
+      }),
+    ],
+  })
+  const tracer = provider.getTracer('parkway', serviceVersion)
+
+  return {
+    startInference: (start) => {
+      const name = `${start.operation} ${start.model}`
+      const attributes = describeStart(start)
+      return openSpan(tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, parentOf(start)))
+    },
+    shutdown: () => shutdown(provider, { timeoutMs: shutdownTimeoutMs, logger }),
+  }
+}
+
+function parentOf({ traceparent }: InferenceStart): Context {
+  const parent = parseTraceparent(traceparent)
+  if (!parent) return ROOT_CONTEXT
+  return trace.setSpanContext(ROOT_CONTEXT, {
+    traceId: parent.traceId,
+    spanId: parent.spanId,
+    traceFlags: parent.isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
+    isRemote: true,
+  })
+}
+
+function describeStart(start: InferenceStart): Attributes {
+  return {
+    'gen_ai.operation.name': start.operation,
+    // Required from the start; replaced as soon as an upstream is chosen.
+    'gen_ai.provider.name': 'parkway',
+    'gen_ai.request.model': start.model,
+    'gen_ai.request.stream': start.isStream,
+    'gen_ai.request.max_tokens': start.maxTokens,
+    'gen_ai.request.temperature': start.temperature,
+    'gen_ai.request.top_p': start.topP,
+    'gen_ai.request.choice.count': start.choiceCount === 1 ? undefined : start.choiceCount,
+    'gen_ai.request.seed': start.seed,
+    'parkway.request.id': start.requestId,
+    'parkway.account.id': start.accountId,
+  }
+}
+
+function openSpan(span: Span): InferenceSpan {
+  const { traceId, spanId, traceFlags } = span.spanContext()
+  return {
+    traceparent: formatTraceparent({ traceId, spanId, isSampled: (traceFlags & TraceFlags.SAMPLED) !== 0 }),
+    setProvider: ({ provider, serverAddress, serverPort }) =>
+      setKnown(span, {
+        'gen_ai.provider.name': CONVENTION_NAMES[provider] ?? provider,
+        'server.address': serverAddress,
+        'server.port': serverPort,
+      }),
+    setResponse: ({ id, model, finishReasons }) =>
+      setKnown(span, {
+        'gen_ai.response.id': id,
+        'gen_ai.response.model': model,
+        'gen_ai.response.finish_reasons': finishReasons === undefined ? undefined : [...finishReasons],
+      }),
+    setFirstToken: (firstTokenMs) =>
+      setKnown(span, { 'gen_ai.response.time_to_first_chunk': firstTokenMs / 1e3 }),
+    setUsage: ({ prompt, completion, cached, reasoning }) =>
+      setKnown(span, {
+        'gen_ai.usage.input_tokens': prompt,
+        'gen_ai.usage.output_tokens': completion,
+        'gen_ai.usage.cache_read.input_tokens': cached,
+        'gen_ai.usage.reasoning.output_tokens': reasoning,
+      }),
+    finish: ({ status, error, attempts }) => {
+      setKnown(span, { 'http.response.status_code': status, 'parkway.upstream.attempts': attempts })
+      if (error !== undefined || status >= 400) {
+        span.setAttribute('error.type', error?.type ?? String(status))
+        const message = error?.message
+        span.setStatus({ code: SpanStatusCode.ERROR, ...(message === undefined ? {} : { message }) })
+      }
+      span.end()
+    },
+  }
+}
+
+// The conventions have names of their own for some vendors; the rest keep ours.
+const CONVENTION_NAMES: Readonly<Record<string, string | undefined>> = {
+  google: 'gcp.gemini',
+  mistral: 'mistral_ai',
+  xai: 'x_ai',
+  moonshot: 'moonshot_ai',
+}
+
+function setKnown(span: Span, attributes: Attributes): void {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== undefined) span.setAttribute(name, value)
+  }
+}
+
+function reportExportErrors(logger: Logger): void {
+  const warn = (message: string) => logger.warn({ reason: message }, 'traces could not be exported')
+  const ignore = () => {}
+  diag.setLogger(
+    { error: warn, warn, info: ignore, debug: ignore, verbose: ignore },
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+  )
+}
+
+async function shutdown(
+  provider: TracerProvider,
+  { timeoutMs, logger }: { timeoutMs: number; logger: Logger },
+): Promise<void> {
+  // An exporter goes on retrying a collector that is away for longer than a stop may take.
+  const { promise: timedOut, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
+  try {
+    await Promise.race([provider.shutdown(), timedOut])
+  } catch (cause) {
+    logger.warn({ err: cause }, 'the last traces could not be exported')
+  } finally {
+    clearTimeout(timer)
+  }
+}
