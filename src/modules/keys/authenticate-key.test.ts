@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { createId } from '../../kernel/identifiers.ts'
 import type { Queryable } from '../../storage/database.ts'
+import type { MessageHandler } from '../../storage/message-bus.ts'
 import { KeyAuthenticator } from './authenticate-key.ts'
 import type { KeyChangeBus } from './key-change.ts'
 import { createKeyToken, hashKey } from './key-form.ts'
@@ -57,11 +58,11 @@ describe('a key in memory', () => {
 
   test('is read again after a message about it, and not after one about another', async () => {
     await authenticator.authenticate(token)
-    bus.deliver({ keyId: createId() })
+    bus.deliver(`key ${createId()}`)
     await authenticator.authenticate(token)
     expect(reads).toBe(1)
     row = null
-    bus.deliver({ keyId })
+    bus.deliver(`key ${keyId}`)
     await expect(authenticate()).rejects.toMatchObject({ code: 'invalid_api_key' })
     expect(reads).toBe(2)
   })
@@ -69,7 +70,7 @@ describe('a key in memory', () => {
   test('is read again after a message about its account', async () => {
     await authenticator.authenticate(token)
     row = keyRow({ account_status: 'suspended' })
-    bus.deliver({ accountId })
+    bus.deliver(`account ${accountId}`)
     await expect(authenticate()).rejects.toMatchObject({ code: 'account_suspended' })
   })
 
@@ -144,7 +145,7 @@ describe('reads', () => {
     database.hold()
     const early = authenticator.authenticate(token)
     row = null
-    bus.deliver({ keyId })
+    bus.deliver(`key ${keyId}`)
     const late = authenticate()
     database.release()
     await expect(early).resolves.toMatchObject({ keyId })
@@ -153,6 +154,16 @@ describe('reads', () => {
     expect(() => authenticator.authenticate(token)).toThrow(
       expect.objectContaining({ code: 'invalid_api_key' }),
     )
+  })
+
+  test('that a change overtakes are not remembered when nobody asks in between', async () => {
+    database.hold()
+    const early = authenticator.authenticate(token)
+    row = null
+    bus.deliver(`key ${keyId}`)
+    database.release()
+    await expect(early).resolves.toMatchObject({ keyId })
+    await expect(authenticate()).rejects.toMatchObject({ code: 'invalid_api_key' })
   })
 
   test('beyond a bound are refused instead of queued', async () => {
@@ -203,7 +214,7 @@ test('the balance is known with the key and forgotten with its account', async (
   expect(authenticator.cachedBalanceNanoUsd(accountId)).toBe(undefined)
   await authenticator.authenticate(token)
   expect(authenticator.cachedBalanceNanoUsd(accountId)).toBe(5_000_000_000n)
-  bus.deliver({ accountId })
+  bus.deliver(`account ${accountId}`)
   expect(authenticator.cachedBalanceNanoUsd(accountId)).toBe(undefined)
 })
 
@@ -266,17 +277,23 @@ function createControlledDatabase() {
 
 function createFakeBus() {
   let connected = true
-  const handlers: ((payload: unknown) => void)[] = []
+  const handlers: MessageHandler[] = []
   const lostHandlers: (() => void)[] = []
   const fake: KeyChangeBus = {
-    subscribe: (_topic, handler) => handlers.push(handler),
+    subscribe: (_topic, handler) => {
+      handlers.push(handler)
+      return () => undefined
+    },
     publishAndConfirm: async () => ({ confirmed: true }),
-    onConnectionLost: (handler) => lostHandlers.push(handler),
+    onConnectionLost: (handler) => {
+      lostHandlers.push(handler)
+      return () => undefined
+    },
     isConnected: () => connected,
   }
   return {
     ...fake,
-    deliver: (payload: unknown) => handlers.forEach((handler) => handler(payload)),
+    deliver: (payload: string) => handlers.forEach((handler) => void handler(payload)),
     connect: () => (connected = true),
     disconnect: () => {
       connected = false

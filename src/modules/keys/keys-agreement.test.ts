@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createId } from '../../kernel/identifiers.ts'
 import { connectDatabase } from '../../storage/connect-database.ts'
 import type { Database } from '../../storage/database.ts'
+import type { MessageHandler } from '../../storage/message-bus.ts'
 import { createTestDatabase, type TestDatabase } from '../../storage/testing/test-database.ts'
 import type { Caller } from './caller.ts'
 import { createKeys, type KeyChangeBus, type Keys } from './keys.ts'
@@ -155,20 +156,26 @@ async function outcomeOf(keys: Keys, token: string): Promise<unknown> {
 }
 
 function connectProcesses(clock: { nowMs(): number }): Process[] {
-  const listeners: { process: number; handler: (payload: unknown) => void }[] = []
+  const listeners: { process: number; handler: MessageHandler }[] = []
   const processes: Process[] = []
   for (const process of [0, 1]) {
     const lost: (() => void)[] = []
     const bus: KeyChangeBus & { lose(): void } = {
-      subscribe: (_topic, handler) => listeners.push({ process, handler }),
+      subscribe: (_topic, handler) => {
+        listeners.push({ process, handler })
+        return () => undefined
+      },
       async publishAndConfirm(_topic, payload) {
         // A process that does not listen hears nothing, and nobody waits for it.
         for (const listener of listeners) {
-          if (processes[listener.process]?.isConnected === true) listener.handler(payload)
+          if (processes[listener.process]?.isConnected === true) await listener.handler(payload)
         }
         return { confirmed: true }
       },
-      onConnectionLost: (handler) => lost.push(handler),
+      onConnectionLost: (handler) => {
+        lost.push(handler)
+        return () => undefined
+      },
       isConnected: () => processes[process]?.isConnected ?? false,
       lose: () => lost.forEach((handler) => handler()),
     }

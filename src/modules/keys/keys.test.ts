@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createId } from '../../kernel/identifiers.ts'
+import { silentLogger } from '../../kernel/logger.ts'
 import { connectDatabase } from '../../storage/connect-database.ts'
 import type { Database } from '../../storage/database.ts'
+import { createMessageBus, type MessageBus } from '../../storage/message-bus.ts'
 import { createTestDatabase, type TestDatabase } from '../../storage/testing/test-database.ts'
 import { SCOPES, type Caller, type Scope } from './caller.ts'
 import { createKeyToken } from './key-form.ts'
@@ -11,7 +13,7 @@ const inferenceDraft: KeyDraft = { name: 'a key', environment: 'dev', scopes: ['
 
 let testDatabase: TestDatabase
 let database: Database
-let bus: KeyChangeBus & { confirmed: boolean }
+let buses: MessageBus[]
 let nowMs: number
 let keys: Keys
 let otherProcess: Keys
@@ -24,16 +26,16 @@ beforeEach(async () => {
     poolSize: 4,
     statementTimeoutMs: 10_000,
   })
-  bus = createSharedBus()
+  buses = await Promise.all([connectBus(), connectBus()])
   nowMs = Date.UTC(2030, 0, 1)
-  const clock = { nowMs: () => nowMs }
-  keys = createKeys({ database, clock, messageBus: bus })
-  otherProcess = createKeys({ database, clock, messageBus: bus })
+  keys = createProcess(buses[0])
+  otherProcess = createProcess(buses[1])
   accountId = await insertAccount()
 })
 
 afterEach(async () => {
   await Promise.all([keys.close(), otherProcess.close()])
+  await Promise.all(buses.map((bus) => bus.close()))
   await database.close()
   await testDatabase.drop()
 })
@@ -125,12 +127,12 @@ describe('a revoked key', () => {
 
   test('is not reported as revoked while a process has not confirmed it', async () => {
     const { record, token } = await keys.create(callerWith('admin'), accountId, inferenceDraft)
-    bus.confirmed = false
-    await expect(keys.revoke(callerWith('admin'), accountId, record.id)).rejects.toMatchObject({
+    const failing = createProcess(deafBus)
+    await expect(failing.revoke(callerWith('admin'), accountId, record.id)).rejects.toMatchObject({
       code: 'service_unavailable',
     })
-    await expect(authenticate(keys, token)).rejects.toMatchObject({ code: 'invalid_api_key' })
-    bus.confirmed = true
+    await expect(authenticate(failing, token)).rejects.toMatchObject({ code: 'invalid_api_key' })
+    await failing.close()
     await keys.revoke(callerWith('admin'), accountId, record.id)
   })
 })
@@ -284,16 +286,18 @@ async function insertAccount(): Promise<string> {
   return id
 }
 
-function createSharedBus(): KeyChangeBus & { confirmed: boolean } {
-  const handlers: ((payload: unknown) => void)[] = []
-  return {
-    confirmed: true,
-    subscribe: (_topic, handler) => handlers.push(handler),
-    async publishAndConfirm(_topic, payload) {
-      for (const handler of handlers) handler(payload)
-      return { confirmed: this.confirmed }
-    },
-    onConnectionLost: () => undefined,
-    isConnected: () => true,
-  }
+const deafBus: KeyChangeBus = {
+  subscribe: () => () => undefined,
+  publishAndConfirm: async () => ({ confirmed: false }),
+  onConnectionLost: () => () => undefined,
+  isConnected: () => true,
+}
+
+function createProcess(messageBus: KeyChangeBus | undefined): Keys {
+  if (messageBus === undefined) throw new Error('a process needs a bus')
+  return createKeys({ database, clock: { nowMs: () => nowMs }, messageBus })
+}
+
+function connectBus(): Promise<MessageBus> {
+  return createMessageBus({ connectionString: testDatabase.connectionString, logger: silentLogger })
 }
