@@ -95,6 +95,7 @@ function findEntryProblems(
 }
 
 function findSchemaProblems(schema: TSchema, value: unknown, place: string): string[] {
+  if (Value.Check(schema, value)) return []
   const byPath = new Map<string, string[]>()
   for (const { instancePath, message, params } of Value.Errors(schema, value)) {
     const path = toPlace(place, instancePath)
