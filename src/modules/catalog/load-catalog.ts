@@ -1,5 +1,4 @@
-import type { TSchema } from 'typebox'
-import { Value } from 'typebox/value'
+import { Compile } from 'typebox/compile'
 import { nanoUsdFromUsd, type NanoUsd } from '../../kernel/money.ts'
 import {
   SERVICE_CATEGORIES,
@@ -10,6 +9,10 @@ import {
 } from './catalog-model.ts'
 import { CatalogDocument, CatalogEntry } from './catalog-schema.ts'
 import { mergeCatalogEntries, type PlacedEntry } from './merge-catalog-entries.ts'
+
+// Compiled, because checking the default file by walking its schema takes a tenth of a second at every start.
+const documentValidator = Compile(CatalogDocument)
+const entryValidator = Compile(CatalogEntry)
 
 export interface LoadCatalogOptions {
   /** The default document, parsed but not yet trusted. */
@@ -31,7 +34,7 @@ export function loadCatalog({ source, override, isKnownProvider }: LoadCatalogOp
   for (const { place, entry } of mergeCatalogEntries(entries, overrides)) {
     const found = findEntryProblems(entry, place, isKnownProvider)
     problems.push(...found)
-    if (found.length === 0 && Value.Check(CatalogEntry, entry)) models.push(readModel(entry, place, problems))
+    if (found.length === 0 && entryValidator.Check(entry)) models.push(readModel(entry, place, problems))
   }
   problems.push(...findNameCollisions(models))
   if (problems.length > 0) throw new CatalogInvalid(problems)
@@ -50,9 +53,9 @@ export class CatalogInvalid extends Error {
 }
 
 function placeEntries(document: unknown, file: string, problems: string[]): PlacedEntry[] {
-  const found = findSchemaProblems(CatalogDocument, document, file)
+  const found = findSchemaProblems(documentValidator, document, file)
   problems.push(...found)
-  if (found.length > 0 || !Value.Check(CatalogDocument, document)) return []
+  if (found.length > 0 || !documentValidator.Check(document)) return []
   const placed = [
     ...(document.models ?? []).map((entry, index) => ({ place: `${file}models[${index}]`, entry })),
     ...(document.service_models ?? []).map((entry, index) => ({
@@ -74,8 +77,8 @@ function findEntryProblems(
   place: string,
   isKnownProvider: LoadCatalogOptions['isKnownProvider'],
 ): string[] {
-  const problems = findSchemaProblems(CatalogEntry, entry, place)
-  if (problems.length > 0 || !Value.Check(CatalogEntry, entry)) return problems
+  const problems = findSchemaProblems(entryValidator, entry, place)
+  if (problems.length > 0 || !entryValidator.Check(entry)) return problems
   const { price, routes } = entry
   const needed =
     price.unit === 'token' ? (['input_usd_per_1m', 'output_usd_per_1m'] as const) : (['usd'] as const)
@@ -94,10 +97,14 @@ function findEntryProblems(
   return problems
 }
 
-function findSchemaProblems(schema: TSchema, value: unknown, place: string): string[] {
-  if (Value.Check(schema, value)) return []
+function findSchemaProblems(
+  validator: Pick<typeof entryValidator | typeof documentValidator, 'Check' | 'Errors'>,
+  value: unknown,
+  place: string,
+): string[] {
+  if (validator.Check(value)) return []
   const byPath = new Map<string, string[]>()
-  for (const { instancePath, message, params } of Value.Errors(schema, value)) {
+  for (const { instancePath, message, params } of validator.Errors(value)) {
     const path = toPlace(place, instancePath)
     const allowed =
       'allowedValues' in params && Array.isArray(params.allowedValues) ? params.allowedValues : null
