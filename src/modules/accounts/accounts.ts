@@ -2,7 +2,7 @@ import { AppError, notFound } from '../../kernel/app-error.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { createId, isUuid } from '../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
-import type { Page, PageRequest } from '../../kernel/page.ts'
+import { ID_AFTER_ALL, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { Database } from '../../storage/database.ts'
 import {
   ACCOUNT_COLUMNS,
@@ -18,7 +18,7 @@ import {
   type FirstKeyIssuer,
 } from './bootstrap-first-account.ts'
 
-export type { Account, AccountStatus } from './account-record.ts'
+export type { Account } from './account-record.ts'
 
 /** What accounts need of their keys. */
 export interface AccountKeys extends FirstKeyIssuer {
@@ -98,8 +98,8 @@ async function listAccounts(database: Database, { limit, afterId }: PageRequest)
   const [rows, [count]] = await Promise.all([
     // One more than asked tells whether there are more.
     database.query<AccountRow>(
-      `SELECT ${ACCOUNT_COLUMNS} FROM accounts WHERE $1::uuid IS NULL OR id < $1 ORDER BY id DESC LIMIT $2`,
-      [afterId, limit + 1],
+      `SELECT ${ACCOUNT_COLUMNS} FROM accounts WHERE id < $1 ORDER BY id DESC LIMIT $2`,
+      [afterId ?? ID_AFTER_ALL, limit + 1],
     ),
     database.query<{ total: bigint }>('SELECT count(*) AS total FROM accounts'),
   ])

@@ -7,10 +7,6 @@ export class BoundedMap<Key, Value> {
     this.#entriesMax = entriesMax
   }
 
-  get size(): number {
-    return this.#entries.size
-  }
-
   get(key: Key): Value | undefined {
     return this.#entries.get(key)
   }

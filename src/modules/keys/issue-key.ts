@@ -6,7 +6,7 @@ import type { Environment, Scope } from './caller.ts'
 import { createKeyToken, hashKey, shownPrefixOfKey } from './key-form.ts'
 import { KEY_COLUMNS, keyRecordFromRow, type KeyRecord, type KeyRow } from './key-record.ts'
 
-export const ACTIVE_KEYS_PER_ACCOUNT_MAX = 1000
+const ACTIVE_KEYS_PER_ACCOUNT_MAX = 1000
 
 export interface KeyDraft {
   readonly name: string

@@ -1,6 +1,6 @@
 import { notFound } from '../../kernel/app-error.ts'
 import { isUuid } from '../../kernel/identifiers.ts'
-import type { Page, PageRequest } from '../../kernel/page.ts'
+import { ID_AFTER_ALL, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { KEY_COLUMNS, keyRecordFromRow, type KeyRecord, type KeyRow } from './key-record.ts'
 
@@ -30,8 +30,8 @@ export async function listKeys(
     // One more than asked tells whether there are more.
     queryable.query<KeyRow>(
       `SELECT ${KEY_COLUMNS} FROM api_keys
-       WHERE account_id = $1 AND ($2::uuid IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`,
-      [accountId, afterId, limit + 1],
+       WHERE account_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3`,
+      [accountId, afterId ?? ID_AFTER_ALL, limit + 1],
     ),
     queryable.query<{ total: bigint }>('SELECT count(*) AS total FROM api_keys WHERE account_id = $1', [
       accountId,
