@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startTestGateway, type TestGateway } from './support/start-test-gateway.ts'
+
+const ACCOUNTS = '/v1/admin/accounts'
+
+let gateway: TestGateway
+
+beforeAll(async () => {
+  gateway = await startTestGateway()
+})
+
+afterAll(async () => {
+  await gateway.close()
+})
+
+describe('accounts', () => {
+  test('201: a new account is active with its starting credit and can be read', async () => {
+    const { status, body } = await gateway.request('POST', ACCOUNTS, {
+      body: { name: 'Ada', credit_usd: 12.000000001 },
+    })
+    expect(status).toBe(201)
+    expect(body).toMatchObject({
+      object: 'account',
+      name: 'Ada',
+      status: 'active',
+      balance_usd: 12.000000001,
+    })
+    expect((await gateway.request('GET', `${ACCOUNTS}/${body.id}`)).body).toEqual(body)
+  })
+
+  test('201: without credit an account starts at zero', async () => {
+    const { body } = await gateway.request('POST', ACCOUNTS, { body: { name: 'Ada' } })
+    expect(body.balance_usd).toBe(0)
+  })
+
+  test.each([
+    ['missing_required_parameter', 'name', {}],
+    ['invalid_value', 'name', { name: '' }],
+    ['invalid_value', 'credit_usd', { name: 'Ada', credit_usd: -1 }],
+    ['invalid_value', 'credit_usd', { name: 'Ada', credit_usd: 0.0000000001 }],
+    ['invalid_value', 'credit_usd', { name: 'Ada', credit_usd: 9_000_001 }],
+  ])('400: %s %s', async (code, param, body) => {
+    const answer = await gateway.request('POST', ACCOUNTS, { body })
+    expect(answer.status).toBe(400)
+    expect(answer.body.error).toMatchObject({ code, param })
+  })
+
+  test('200: the list pages through every account, newest first', async () => {
+    const { body: ada } = await gateway.request('POST', ACCOUNTS, { body: { name: 'Ada' } })
+    const { body: bob } = await gateway.request('POST', ACCOUNTS, { body: { name: 'Bob' } })
+    const first = await gateway.request('GET', `${ACCOUNTS}?limit=1`)
+    expect(first.body).toMatchObject({ object: 'list', data: [bob], accounts: [bob], has_more: true })
+    const second = await gateway.request('GET', `${ACCOUNTS}?limit=1&after=${first.body.next_cursor}`)
+    expect(second.body.data).toEqual([ada])
+    expect(second.body.total).toBe(first.body.total)
+  })
+})
+
+describe('suspending', () => {
+  test('200: refuses the keys of the account at once, until it is activated', async () => {
+    const { accountId, key } = await createAccountWithKey()
+    expect((await gateway.request('GET', '/v1/tenants/me', { key })).status).toBe(200)
+    const suspended = await gateway.request('POST', `${ACCOUNTS}/${accountId}/suspend`)
+    expect([suspended.status, suspended.body.status]).toEqual([200, 'suspended'])
+    const refused = await gateway.request('GET', '/v1/tenants/me', { key })
+    expect([refused.status, refused.body.error.code]).toEqual([403, 'account_suspended'])
+    const activated = await gateway.request('POST', `${ACCOUNTS}/${accountId}/activate`)
+    expect([activated.status, activated.body.status]).toEqual([200, 'active'])
+    expect((await gateway.request('GET', '/v1/tenants/me', { key })).status).toBe(200)
+  })
+
+  test('409: the operator cannot lock itself out', async () => {
+    const { body: own } = await gateway.request('GET', '/v1/tenants/me')
+    const { status, body } = await gateway.request('POST', `${ACCOUNTS}/${own.id}/suspend`)
+    expect([status, body.error.code]).toEqual([409, 'conflict'])
+    expect((await gateway.request('GET', '/v1/tenants/me')).status).toBe(200)
+  })
+})
+
+describe('keys of an account', () => {
+  test('201: a key made by the operator belongs to that account', async () => {
+    const { accountId, key, keyId } = await createAccountWithKey()
+    const { body: tenant } = await gateway.request('GET', '/v1/tenants/me', { key })
+    expect(tenant.id).toBe(accountId)
+    const { body: list } = await gateway.request('GET', `${ACCOUNTS}/${accountId}/api-keys`)
+    expect(list.keys.map(({ id }: { id: string }) => id)).toEqual([keyId])
+    expect(JSON.stringify(list)).not.toContain(key)
+  })
+
+  test('200: the operator revokes a key at once', async () => {
+    const { accountId, key, keyId } = await createAccountWithKey()
+    const revoked = await gateway.request('DELETE', `${ACCOUNTS}/${accountId}/api-keys/${keyId}`)
+    expect([revoked.status, revoked.body]).toEqual([200, { revoked: true, id: keyId }])
+    expect((await gateway.request('GET', '/v1/tenants/me', { key })).status).toBe(401)
+  })
+
+  test('404: a key is not found under another account', async () => {
+    const { keyId, key } = await createAccountWithKey()
+    const { accountId: other } = await createAccountWithKey()
+    const { status } = await gateway.request('DELETE', `${ACCOUNTS}/${other}/api-keys/${keyId}`)
+    expect(status).toBe(404)
+    expect((await gateway.request('GET', '/v1/tenants/me', { key })).status).toBe(200)
+  })
+})
+
+const ROUTES = [
+  ['GET', ''],
+  ['POST', ''],
+  ['GET', '/:id'],
+  ['POST', '/:id/suspend'],
+  ['POST', '/:id/activate'],
+  ['GET', '/:id/api-keys'],
+  ['POST', '/:id/api-keys'],
+  ['DELETE', '/:id/api-keys/01890000-0000-7000-8000-000000000000'],
+] as const
+
+test.each(ROUTES)('403: %s /v1/admin/accounts%s needs the scope admin', async (method, path) => {
+  const { accountId, key } = await createAccountWithKey(['inference', 'manage'])
+  const { status, body } = await gateway.request(method, ACCOUNTS + path.replace(':id', accountId), { key })
+  expect([status, body.error.code]).toEqual([403, 'forbidden'])
+})
+
+test.each(ROUTES.filter(([, path]) => path !== ''))(
+  '404: %s /v1/admin/accounts%s of no account',
+  async (method, path) => {
+    for (const id of ['01890000-0000-7000-8000-000000000000', 'not-a-uuid']) {
+      const { status, body } = await gateway.request(method, ACCOUNTS + path.replace(':id', id))
+      expect([status, body.error.code]).toEqual([404, 'not_found'])
+    }
+  },
+)
+
+async function createAccountWithKey(
+  scopes: string[] = ['inference'],
+): Promise<{ accountId: string; key: string; keyId: string }> {
+  const { body: account } = await gateway.request('POST', ACCOUNTS, { body: { name: 'Ada', credit_usd: 1 } })
+  const { status, body } = await gateway.request('POST', `${ACCOUNTS}/${account.id}/api-keys`, {
+    body: { scopes },
+  })
+  expect(status).toBe(201)
+  return { accountId: account.id, key: body.key, keyId: body.id }
+}

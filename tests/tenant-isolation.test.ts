@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startTestGateway, type TestGateway } from './support/start-test-gateway.ts'
+
+/** Everything that belongs to an account: how to make one, and every route that names it. A new resource adds a line. */
+const RESOURCES = [
+  {
+    resource: 'API key',
+    collection: '/v1/tenants/me/api-keys',
+    create: { name: 'mine' },
+    routes: [
+      { method: 'GET', path: '' },
+      { method: 'PATCH', path: '', body: { name: 'yours' } },
+      { method: 'DELETE', path: '' },
+    ],
+  },
+] as const
+
+let gateway: TestGateway
+let stranger: string
+
+beforeAll(async () => {
+  gateway = await startTestGateway()
+  const { body: account } = await gateway.request('POST', '/v1/admin/accounts', {
+    body: { name: 'stranger' },
+  })
+  const { body: key } = await gateway.request('POST', `/v1/admin/accounts/${account.id}/api-keys`, {
+    // Even the operator's scope does not reach into another account through the tenant's own routes.
+    body: { scopes: ['inference', 'manage', 'admin'] },
+  })
+  stranger = key.key
+})
+
+afterAll(async () => {
+  await gateway.close()
+})
+
+for (const { resource, collection, create, routes } of RESOURCES) {
+  for (const { method, path, ...options } of routes) {
+    test(`${method} of another account's ${resource} is 404, like one that never was, and changes nothing`, async () => {
+      const { body: mine } = await gateway.request('POST', collection, { body: create })
+      const before = await gateway.request('GET', `${collection}/${mine.id}`)
+      const theirs = await gateway.request(method, `${collection}/${mine.id}${path}`, {
+        key: stranger,
+        ...options,
+      })
+      const nobodys = await gateway.request(
+        method,
+        `${collection}/01890000-0000-7000-8000-000000000000${path}`,
+        {
+          key: stranger,
+          ...options,
+        },
+      )
+      expect([theirs.status, theirs.body.error.code]).toEqual([404, 'not_found'])
+      expect(theirs.body.error.message).toBe(nobodys.body.error.message)
+      expect((await gateway.request('GET', `${collection}/${mine.id}`)).body).toEqual(before.body)
+    })
+  }
+
+  test(`a list holds no ${resource} of another account, not even by its cursor`, async () => {
+    const { body: mine } = await gateway.request('POST', collection, { body: create })
+    for (const query of ['?limit=100', `?limit=100&after=${mine.id}`]) {
+      const { status, body } = await gateway.request('GET', `${collection}${query}`, { key: stranger })
+      expect(status).toBe(200)
+      expect(JSON.stringify(body)).not.toContain(mine.id)
+    }
+  })
+}
+
+test('an account reads itself and no other', async () => {
+  const { body: own } = await gateway.request('GET', '/v1/tenants/me')
+  const { body: theirs } = await gateway.request('GET', '/v1/tenants/me', { key: stranger })
+  expect(theirs.id).not.toBe(own.id)
+  expect(theirs.name).toBe('stranger')
+})
