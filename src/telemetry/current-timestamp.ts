@@ -1,0 +1,12 @@
+let secondMs = -Infinity
+let prefix = ''
+
+/** RFC 3339 with milliseconds. Formats a second once: a date costs more than the rest of a log line. */
+export function currentTimestamp(nowMs: number = Date.now()): string {
+  const sinceSecondMs = nowMs - secondMs
+  if (sinceSecondMs < 0 || sinceSecondMs >= 1_000) {
+    secondMs = Math.floor(nowMs / 1_000) * 1_000
+    prefix = new Date(secondMs).toISOString().slice(0, 20)
+  }
+  return `${prefix}${String(nowMs - secondMs).padStart(3, '0')}Z`
+}
