@@ -249,6 +249,36 @@ describe('GET /v1/tenants/me', () => {
   })
 })
 
+describe('several gateways on one database', () => {
+  let other: TestGateway
+
+  beforeAll(async () => {
+    other = await startTestGateway({ connectionString: gateway.connectionString })
+  })
+
+  afterAll(async () => {
+    await other.close()
+  })
+
+  test('a key revoked on one is refused by the other in the next request', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const { id, key } = await createKey(['inference'])
+      expect((await other.request('GET', '/v1/tenants/me', { key })).status).toBe(200)
+      await gateway.request('DELETE', `${KEYS}/${id}`)
+      expect((await other.request('GET', '/v1/tenants/me', { key })).status).toBe(401)
+    }
+  })
+
+  test('a gateway writes when its keys were last used before it stops', async () => {
+    const { id, key } = await createKey(['inference'])
+    const stopping = await startTestGateway({ connectionString: gateway.connectionString })
+    await stopping.request('GET', '/v1/tenants/me', { key })
+    await stopping.close()
+    const { body } = await gateway.request('GET', `${KEYS}/${id}`)
+    expect(Date.parse(body.last_used_at)).toBeGreaterThanOrEqual(Date.parse(body.created_at))
+  })
+})
+
 async function createKey(scopes: string[]): Promise<{ id: string; key: string }> {
   const { status, body } = await gateway.request('POST', KEYS, { body: { name: 'a key', scopes } })
   expect(status).toBe(201)

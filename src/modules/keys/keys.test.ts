@@ -109,6 +109,18 @@ describe('a revoked key', () => {
     await expect(authenticate(otherProcess, token)).rejects.toMatchObject({ code: 'invalid_api_key' })
   })
 
+  test('is refused by processes whose connection to the others was cut just before', async () => {
+    const { record, token } = await keys.create(callerWith('admin'), accountId, inferenceDraft)
+    await otherProcess.authenticate(token)
+    const cut = await database.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE datname = current_database() AND application_name LIKE 'parkway-bus:%'`,
+    )
+    expect(cut.length).toBeGreaterThan(0)
+    await keys.revoke(callerWith('admin'), accountId, record.id)
+    await expect(authenticate(otherProcess, token)).rejects.toMatchObject({ code: 'invalid_api_key' })
+  })
+
   test('may be revoked again, and keeps the time it was revoked first', async () => {
     const { record } = await keys.create(callerWith('admin'), accountId, inferenceDraft)
     const first = await keys.revoke(callerWith('admin'), accountId, record.id)
