@@ -30,35 +30,83 @@ const SERVER_VERSION_MIN = 140_000
 
 /** A pool over any PostgreSQL from 14 up. Connects on first use and again whenever the server comes back. */
 export function connectDatabase(options: ConnectDatabaseOptions): Database {
-  const { connectTimeoutMs = 5_000, logger } = options
-  const pool = createPool(options, connectTimeoutMs)
-  pool.on('error', (error) => logger?.warn({ error }, 'idle database connection lost'))
-  const nameOf = options.prepareStatements ? createStatementNames() : () => undefined
-  const acquire = (): Promise<PoolClient> => acquireClient(pool, connectTimeoutMs)
+  return new PooledDatabase(options)
+}
 
-  async function query<Row extends QueryResultRow>(
-    sql: string,
-    values: readonly unknown[] = [],
-  ): Promise<Row[]> {
-    const client = await acquire()
-    return runQuery<Row>(client, sql, values).then(
-      (rows) => {
-        client.release()
-        return rows
-      },
-      (error: unknown) => {
-        client.release(isConnectionLoss(error))
-        throw error
-      },
-    )
+type Attempt<Result> = { done: true; result: Result } | { done: false; error: unknown; isAgain: boolean }
+
+class PooledDatabase implements Database {
+  readonly #pool: Pool
+  readonly #connectTimeoutMs: number
+  readonly #nameStatement: (sql: string) => string | undefined
+
+  constructor(options: ConnectDatabaseOptions) {
+    this.#connectTimeoutMs = options.connectTimeoutMs ?? 5_000
+    this.#nameStatement = options.prepareStatements ? createStatementNames() : () => undefined
+    this.#pool = createPool(options, this.#connectTimeoutMs)
+    this.#pool.on('error', (error) => options.logger?.warn({ error }, 'idle database connection lost'))
   }
 
-  async function runQuery<Row extends QueryResultRow>(
+  async query<Row extends QueryResultRow>(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
+    const client = await acquireClient(this.#pool, this.#connectTimeoutMs)
+    try {
+      const rows = await this.#run<Row>(client, sql, values)
+      client.release()
+      return rows
+    } catch (error) {
+      client.release(isConnectionLoss(error))
+      throw error
+    }
+  }
+
+  async transaction<Result>(work: (transaction: Queryable) => Promise<Result>): Promise<Result> {
+    for (let attempt = 1; ; attempt += 1) {
+      const outcome = await this.#attempt(work)
+      if (outcome.done) return outcome.result
+      if (!outcome.isAgain || attempt === TRANSACTION_ATTEMPTS_MAX) throw outcome.error
+      await delay(Math.random() * Math.min(RETRY_PAUSE_MS * 2 ** attempt, RETRY_PAUSE_MS_MAX))
+    }
+  }
+
+  async ping(): Promise<void> {
+    await this.query('SELECT 1')
+  }
+
+  async close(): Promise<void> {
+    if (!this.#pool.ended && !this.#pool.ending) await this.#pool.end()
+  }
+
+  async #attempt<Result>(work: (transaction: Queryable) => Promise<Result>): Promise<Attempt<Result>> {
+    const client = await acquireClient(this.#pool, this.#connectTimeoutMs)
+    const ignoreLoss = (): void => {}
+    // A connection can die between two queries; the next query reports it.
+    client.on('error', ignoreLoss)
+    let isCommitting = false
+    let isLost = false
+    try {
+      await client.query('BEGIN')
+      const result = await work({ query: (sql, values = []) => this.#run(client, sql, values) })
+      isCommitting = true
+      const { command } = await client.query('COMMIT')
+      if (command !== 'COMMIT') throw notCommitted()
+      return { done: true, result }
+    } catch (error) {
+      isLost = isConnectionLoss(error) || !(await rollBack(client))
+      // A connection lost during commit leaves the outcome unknown: running the work again could do it twice.
+      const isAgain = isConflict(error) || (isConnectionLoss(error) && !isCommitting)
+      return { done: false, error, isAgain }
+    } finally {
+      client.off('error', ignoreLoss)
+      client.release(isLost)
+    }
+  }
+
+  async #run<Row extends QueryResultRow>(
     client: PoolClient,
     text: string,
     values: readonly unknown[],
   ): Promise<Row[]> {
-    const name = nameOf(text)
+    const name = this.#nameStatement(text)
     const result = await client.query<Row>({
       text,
       values: [...values],
@@ -66,57 +114,19 @@ export function connectDatabase(options: ConnectDatabaseOptions): Database {
     })
     return result.rows
   }
-
-  async function attemptTransaction<Result>(
-    work: (transaction: Queryable) => Promise<Result>,
-  ): Promise<Attempt<Result>> {
-    const client = await acquire()
-    const ignoreLoss = (): void => {}
-    // A connection can die between two queries; the next query reports it.
-    client.on('error', ignoreLoss)
-    let isCommitting = false
-    try {
-      await client.query('BEGIN')
-      const result = await work({ query: (sql, values = []) => runQuery(client, sql, values) })
-      isCommitting = true
-      await client.query('COMMIT')
-      client.off('error', ignoreLoss)
-      client.release()
-      return { done: true, result }
-    } catch (error) {
-      const isLost = isConnectionLoss(error) || !(await rollBack(client))
-      client.off('error', ignoreLoss)
-      client.release(isLost)
-      // A connection lost during commit leaves the outcome unknown: running the work again could do it twice.
-      const isAgain = isConflict(error) || (isConnectionLoss(error) && !isCommitting)
-      return { done: false, error, isAgain }
-    }
-  }
-
-  return {
-    query,
-    async transaction(work) {
-      for (let attempt = 1; ; attempt += 1) {
-        const outcome = await attemptTransaction(work)
-        if (outcome.done) return outcome.result
-        if (!outcome.isAgain || attempt === TRANSACTION_ATTEMPTS_MAX) throw outcome.error
-        await delay(Math.random() * Math.min(RETRY_PAUSE_MS * 2 ** attempt, RETRY_PAUSE_MS_MAX))
-      }
-    },
-    async ping() {
-      await query('SELECT 1')
-    },
-    async close() {
-      if (!pool.ended && !pool.ending) await pool.end()
-    },
-  }
 }
-
-type Attempt<Result> = { done: true; result: Result } | { done: false; error: unknown; isAgain: boolean }
 
 function isConflict(error: unknown): boolean {
   const code = errorCodeOf(error)
   return code === '40001' || code === '40P01'
+}
+
+// PostgreSQL answers a commit after a failed statement with a quiet rollback.
+function notCommitted(): StorageError {
+  return new StorageError(
+    'not_committed',
+    'The transaction was rolled back: a failed statement in it was ignored.',
+  )
 }
 
 async function rollBack(client: PoolClient): Promise<boolean> {

@@ -10,6 +10,7 @@ export type StorageErrorCode =
   | 'start_failed'
   | 'unreachable_database'
   | 'unsupported_server'
+  | 'not_committed'
   | 'migration_mismatch'
   | 'migration_failed'
   | 'database_newer'

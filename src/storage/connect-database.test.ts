@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { connectDatabase } from './connect-database.ts'
+import type { Database, Queryable } from './database.ts'
+import { createTestDatabase, type TestDatabase } from './testing/test-database.ts'
+
+let testDatabase: TestDatabase
+let database: Database
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase()
+  database = connectDatabase({
+    connectionString: testDatabase.connectionString,
+    poolSize: 5,
+    statementTimeoutMs: 5_000,
+  })
+  await database.query('CREATE TABLE counters (id int PRIMARY KEY, value bigint NOT NULL)')
+  await database.query('INSERT INTO counters VALUES (1, 0), (2, 0)')
+})
+
+afterAll(async () => {
+  await database.close()
+  await testDatabase.drop()
+})
+
+describe('values', () => {
+  test('an int8 comes back as a bigint, beyond what a number can hold', async () => {
+    const rows = await database.query(
+      'SELECT 9007199254740993::int8 AS money, ARRAY[1, NULL]::int8[] AS list',
+    )
+    expect(rows).toEqual([{ money: 9_007_199_254_740_993n, list: [1n, null] }])
+  })
+
+  test('a bigint goes in as it is', async () => {
+    const rows = await database.query('SELECT $1::int8 AS money', [9_007_199_254_740_993n])
+    expect(rows).toEqual([{ money: 9_007_199_254_740_993n }])
+  })
+
+  test('a timestamp comes back as a Date', async () => {
+    const rows = await database.query(`SELECT timestamptz '2026-01-02T03:04:05Z' AS moment`)
+    expect(rows).toEqual([{ moment: new Date('2026-01-02T03:04:05Z') }])
+  })
+})
+
+describe('statements', () => {
+  test('a statement over its time is ended by the server', async () => {
+    const hasty = connectDatabase({
+      connectionString: testDatabase.connectionString,
+      poolSize: 1,
+      statementTimeoutMs: 50,
+    })
+    await expect(hasty.query('SELECT pg_sleep(10)')).rejects.toMatchObject({ code: '57014' })
+    await hasty.close()
+  })
+
+  test('an SQL error leaves its connection in the pool', async () => {
+    const single = connectDatabase({
+      connectionString: testDatabase.connectionString,
+      poolSize: 1,
+      statementTimeoutMs: 5_000,
+    })
+    const [before] = await single.query('SELECT pg_backend_pid() AS pid')
+    await expect(single.query('SELECT 1 / 0')).rejects.toMatchObject({ code: '22012' })
+    expect(await single.query('SELECT pg_backend_pid() AS pid')).toEqual([before])
+    await single.close()
+  })
+
+  test('prepared statements answer the same and are kept on the server', async () => {
+    const prepared = connectDatabase({
+      connectionString: testDatabase.connectionString,
+      poolSize: 1,
+      statementTimeoutMs: 5_000,
+      prepareStatements: true,
+    })
+    const sql = 'SELECT $1::int + 1 AS sum'
+    expect(await prepared.query(sql, [1])).toEqual([{ sum: 2 }])
+    expect(await prepared.query(sql, [2])).toEqual([{ sum: 3 }])
+    expect(
+      await prepared.query('SELECT name FROM pg_prepared_statements WHERE statement = $1', [sql]),
+    ).toHaveLength(1)
+    await prepared.close()
+  })
+
+  test('more callers than connections all get their turn', async () => {
+    const rows = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => database.query('SELECT $1::int AS n', [index])),
+    )
+    expect(rows.flat().map((row) => row['n'])).toEqual(Array.from({ length: 50 }, (_, index) => index))
+  })
+
+  test('a server that is not there is an error within the time given', async () => {
+    const lonely = connectDatabase({
+      connectionString: 'postgresql://nobody@127.0.0.1:1/nothing',
+      poolSize: 1,
+      statementTimeoutMs: 1_000,
+      connectTimeoutMs: 200,
+    })
+    await expect(lonely.ping()).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+    await lonely.close()
+  })
+})
+
+describe('transactions', () => {
+  const readValue = async (id: number): Promise<unknown> =>
+    (await database.query('SELECT value FROM counters WHERE id = $1', [id]))[0]?.['value']
+
+  test('a failing transaction leaves nothing behind', async () => {
+    const before = await readValue(1)
+    const failing = database.transaction(async (transaction) => {
+      await transaction.query('UPDATE counters SET value = value + 1 WHERE id = 1')
+      throw new Error('changed my mind')
+    })
+    await expect(failing).rejects.toThrow('changed my mind')
+    expect(await readValue(1)).toBe(before)
+  })
+
+  test('a transaction whose failed statement was ignored is not taken for committed', async () => {
+    const ignoring = database.transaction(async (transaction) => {
+      await transaction.query('UPDATE counters SET value = value + 1 WHERE id = 1')
+      await transaction.query('SELECT 1 / 0').catch(() => {})
+    })
+    await expect(ignoring).rejects.toMatchObject({ code: 'not_committed' })
+  })
+
+  test('a deadlock is retried until both transactions are done', async () => {
+    const before = await readValue(1)
+    const bothHoldOne = createBarrier(2)
+    let attempts = 0
+    const lockInOrder = (first: number, second: number) => async (transaction: Queryable) => {
+      attempts += 1
+      await transaction.query('UPDATE counters SET value = value + 1 WHERE id = $1', [first])
+      await bothHoldOne()
+      await transaction.query('UPDATE counters SET value = value + 1 WHERE id = $1', [second])
+    }
+    await Promise.all([database.transaction(lockInOrder(1, 2)), database.transaction(lockInOrder(2, 1))])
+    expect(attempts).toBe(3)
+    expect(await readValue(1)).toBe(BigInt(Number(before)) + 2n)
+  })
+
+  test('a serialisation failure is retried and no update is lost', async () => {
+    const before = Number(await readValue(2))
+    const bothHaveRead = createBarrier(2)
+    const increment = async (transaction: Queryable): Promise<void> => {
+      await transaction.query('SET TRANSACTION ISOLATION LEVEL SERIALIZABLE')
+      const [row] = await transaction.query<{ value: bigint }>('SELECT value FROM counters WHERE id = 2')
+      await bothHaveRead()
+      await transaction.query('UPDATE counters SET value = $1 WHERE id = 2', [(row?.value ?? 0n) + 1n])
+    }
+    await Promise.all([database.transaction(increment), database.transaction(increment)])
+    expect(await readValue(2)).toBe(BigInt(before + 2))
+  })
+
+  test('a conflict that never ends is reported after a bounded number of attempts', async () => {
+    let attempts = 0
+    const hopeless = database.transaction(async (transaction) => {
+      attempts += 1
+      await transaction.query(`DO $$ BEGIN RAISE EXCEPTION 'again' USING ERRCODE = '40001'; END $$`)
+    })
+    await expect(hopeless).rejects.toMatchObject({ code: '40001' })
+    expect(attempts).toBe(8)
+  })
+
+  test('a connection cut before the commit is replaced and the work is run again', async () => {
+    let attempts = 0
+    await database.transaction(async (transaction) => {
+      attempts += 1
+      const [row] = await transaction.query('SELECT pg_backend_pid() AS pid')
+      if (attempts === 1) await database.query('SELECT pg_terminate_backend($1)', [row?.['pid']])
+      await transaction.query('UPDATE counters SET value = value + 1 WHERE id = 1')
+    })
+    expect(attempts).toBe(2)
+  })
+})
+
+/** Holds everybody until the given number has come, then lets everybody through for good. */
+function createBarrier(count: number): () => Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let arrived = 0
+  return () => {
+    arrived += 1
+    if (arrived >= count) resolve()
+    return promise
+  }
+}

@@ -1,0 +1,45 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+export interface Script {
+  readonly process: ChildProcess
+  /** The next line the script writes, as JSON. */
+  read(): Promise<Record<string, unknown>>
+  write(line: string): void
+  /** Ends its input and waits until it has exited by itself. */
+  finish(): Promise<void>
+  kill(): Promise<void>
+}
+
+/** Runs a script of this directory in a process of its own, as another user when told. */
+export function spawnScript(
+  name: string,
+  args: string[],
+  user: { uid: number; gid: number } | null = null,
+): Script {
+  const path = fileURLToPath(new URL(name, import.meta.url))
+  const child = spawn(process.execPath, [path, ...args], { stdio: ['pipe', 'pipe', 'inherit'], ...user })
+  const exited = once(child, 'exit')
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  return {
+    process: child,
+    async read() {
+      const { value } = await lines.next()
+      if (typeof value !== 'string') throw new Error(`${name} ended without an answer`)
+      const answer: unknown = JSON.parse(value)
+      if (typeof answer !== 'object' || answer === null) throw new Error(`${name} wrote ${value}`)
+      return { ...answer }
+    },
+    write: (line) => void child.stdin.write(`${line}\n`),
+    async finish() {
+      child.stdin.end()
+      await exited
+    },
+    async kill() {
+      child.kill('SIGKILL')
+      await exited
+    },
+  }
+}
