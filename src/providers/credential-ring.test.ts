@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { assert, nat, property, subarray } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import { createCredentialRing } from './credential-ring.ts'
@@ -52,8 +52,8 @@ describe('a credential ring', () => {
 
   test('never hands out a resting key while another is awake, and shares the work evenly', () => {
     const keys = ['a', 'b', 'c', 'd']
-    fc.assert(
-      fc.property(fc.subarray(keys, { maxLength: 3 }), fc.nat({ max: 3 }), (resting, warmUp) => {
+    assert(
+      property(subarray(keys, { maxLength: 3 }), nat({ max: 3 }), (resting, warmUp) => {
         const { ring } = createRing(keys)
         for (let step = 0; step < warmUp; step += 1) ring.take()
         for (const key of resting) ring.rest(key, 1_000)

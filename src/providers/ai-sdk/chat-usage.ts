@@ -1,0 +1,51 @@
+import type { LanguageModelV4Usage } from '@ai-sdk/provider'
+
+import type { ChatUsage } from '../chat-wire.ts'
+
+/** OpenAI's counts: the prompt includes what was cached, the completion includes what was thought. */
+export interface CompleteChatUsage extends ChatUsage {
+  prompt_tokens_details: { cached_tokens: number; cache_write_tokens?: number }
+  completion_tokens_details: { reasoning_tokens: number }
+}
+
+export function toChatUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): CompleteChatUsage {
+  return buildUsage({
+    promptTokens: inputTokens.total ?? 0,
+    cachedTokens: inputTokens.cacheRead ?? 0,
+    cacheWriteTokens: inputTokens.cacheWrite ?? 0,
+    completionTokens: outputTokens.total ?? 0,
+    reasoningTokens: outputTokens.reasoning ?? 0,
+  })
+}
+
+/** Each choice is a call of its own upstream and is billed as one, prompt included. */
+export function sumChatUsage(usages: readonly CompleteChatUsage[]): CompleteChatUsage {
+  const sum = (count: (usage: CompleteChatUsage) => number) =>
+    usages.reduce((total, usage) => total + count(usage), 0)
+  return buildUsage({
+    promptTokens: sum((usage) => usage.prompt_tokens),
+    cachedTokens: sum((usage) => usage.prompt_tokens_details.cached_tokens),
+    cacheWriteTokens: sum((usage) => usage.prompt_tokens_details.cache_write_tokens ?? 0),
+    completionTokens: sum((usage) => usage.completion_tokens),
+    reasoningTokens: sum((usage) => usage.completion_tokens_details.reasoning_tokens),
+  })
+}
+
+function buildUsage(counts: {
+  promptTokens: number
+  cachedTokens: number
+  cacheWriteTokens: number
+  completionTokens: number
+  reasoningTokens: number
+}): CompleteChatUsage {
+  return {
+    prompt_tokens: counts.promptTokens,
+    completion_tokens: counts.completionTokens,
+    total_tokens: counts.promptTokens + counts.completionTokens,
+    prompt_tokens_details: {
+      cached_tokens: counts.cachedTokens,
+      ...(counts.cacheWriteTokens === 0 ? {} : { cache_write_tokens: counts.cacheWriteTokens }),
+    },
+    completion_tokens_details: { reasoning_tokens: counts.reasoningTokens },
+  }
+}

@@ -1,0 +1,35 @@
+import type { UpstreamErrorDetails } from '../upstream-error.ts'
+
+const NO_CONNECTION_CODES = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EADDRNOTAVAIL',
+  'ECONNABORTED',
+])
+
+/** What an error of the connection says about the upstream, before it has answered. */
+export function describeNetworkError(
+  provider: string,
+  error: unknown,
+): [message: string, details: Omit<UpstreamErrorDetails, 'provider'>] {
+  const code = readErrorCode(error)
+  if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT') {
+    return [`no connection to ${provider} in time`, { failure: 'timeout', cause: error }]
+  }
+  if (code.startsWith('HPE_')) {
+    return [`${provider} did not answer in HTTP`, { failure: 'garbage', cause: error }]
+  }
+  if (NO_CONNECTION_CODES.has(code) || /CERT|TLS|SSL/.test(code)) {
+    return [`no connection to ${provider}`, { failure: 'connect', cause: error }]
+  }
+  return [`the connection to ${provider} was cut`, { failure: 'cut', cause: error }]
+}
+
+// A connection tried over several addresses fails with one error for all of them.
+function readErrorCode(error: unknown): string {
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : error
+  return first instanceof Error && 'code' in first && typeof first.code === 'string' ? first.code : ''
+}

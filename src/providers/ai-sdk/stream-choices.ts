@@ -1,0 +1,49 @@
+import type { StreamAnswer } from '../provider.ts'
+import { sumChatUsage } from './chat-usage.ts'
+import { mergeGenerators } from './merge-generators.ts'
+import type { PartStream } from './part-stream.ts'
+import { createChunkWriter, writeUsageChunk, type ChunkStyle, type ChunkWriter } from './write-chunks.ts'
+
+/** The streams of all choices as one answer: their chunks as they come, then one chunk with the usage of all. */
+export function streamChoices(
+  streams: readonly PartStream[],
+  style: ChunkStyle,
+  signal: AbortSignal,
+): StreamAnswer {
+  const writers = streams.map((_, choiceIndex) => createChunkWriter(style, choiceIndex))
+  let isTerminated = false
+
+  async function* batches(): AsyncGenerator<readonly Buffer[]> {
+    try {
+      yield* mergeGenerators(streams.map((stream, index) => writeBatches(stream, writers[index])))
+      isTerminated = true
+      const usages = writers.flatMap((writer) => writer.usage() ?? [])
+      yield [writeUsageChunk(style.head, sumChatUsage(usages))]
+    } catch (error) {
+      // An abort surfaces as whatever the wire made of it; the reason is what the caller asked for.
+      signal.throwIfAborted()
+      throw error
+    } finally {
+      if (!isTerminated) for (const stream of streams) stream.cancel()
+    }
+  }
+
+  return { kind: 'stream', batches: batches(), isTerminated: () => isTerminated }
+}
+
+async function* writeBatches(
+  stream: PartStream,
+  writer: ChunkWriter | undefined,
+): AsyncGenerator<readonly Buffer[]> {
+  if (writer === undefined) return
+  for await (const parts of stream.batches()) {
+    const chunks: Buffer[] = []
+    try {
+      for (const part of parts) chunks.push(...writer.write(part))
+    } catch (error) {
+      if (chunks.length > 0) yield chunks
+      throw error
+    }
+    if (chunks.length > 0) yield chunks
+  }
+}

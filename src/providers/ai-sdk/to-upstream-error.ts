@@ -1,0 +1,125 @@
+import { APICallError } from '@ai-sdk/provider'
+
+import { UpstreamError, type UpstreamErrorDetails } from '../upstream-error.ts'
+import { isRecord, parseJson, readNumber, readPath, readString } from './read-json.ts'
+import { UntranslatableMessage } from './translate-prompt.ts'
+
+const MESSAGE_CHARACTERS_MAX = 2_048
+
+/** Whatever a vendor's package threw, as the one error a provider may throw. */
+export function toUpstreamError(
+  provider: string,
+  error: unknown,
+  { wasRequestSent, nowMs }: { wasRequestSent: boolean; nowMs: number },
+): UpstreamError {
+  if (error instanceof UpstreamError) return error
+  if (error instanceof UntranslatableMessage) return refuse(provider, error.message, error.param)
+  if (APICallError.isInstance(error)) return fromCallError(provider, error, nowMs)
+  // The package could not express the request in the vendor's wire: an unsupported media type, for example.
+  if (!wasRequestSent) return refuse(provider, readMessage(error))
+  return fromStreamError(provider, error)
+}
+
+function refuse(provider: string, message: string, param?: string): UpstreamError {
+  return new UpstreamError(`${provider} cannot be sent this request`, {
+    failure: 'status',
+    provider,
+    status: 400,
+    upstreamMessage: bound(message),
+    ...(param === undefined ? {} : { upstreamParam: param }),
+  })
+}
+
+function fromCallError(provider: string, error: APICallError, nowMs: number): UpstreamError {
+  const status = error.statusCode ?? 0
+  const body = parseJson(error.responseBody ?? '')
+  if (status < 400) {
+    return new UpstreamError(`${provider} answered with something unexpected`, {
+      failure: 'garbage',
+      provider,
+      upstreamMessage: bound(readString(body, 'error', 'message') ?? error.message),
+      cause: error.cause,
+    })
+  }
+  const retryAfterSeconds = readRetryAfter(error.responseHeaders ?? {}, body, nowMs)
+  return new UpstreamError(`${provider} answered ${status}`, {
+    ...describeRefusal(
+      provider,
+      status,
+      error.message,
+      readString(body, 'error', 'status') ?? readString(body, 'error', 'type'),
+    ),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  })
+}
+
+/** An error in the middle of a stream: the vendor's own error event, or an event that is not of its protocol. */
+function fromStreamError(provider: string, error: unknown): UpstreamError {
+  const status = readNumber(error, 'statusCode')
+  const message = readMessage(error)
+  if (status !== undefined && status >= 400) {
+    return new UpstreamError(
+      `${provider} broke off with ${status}`,
+      describeRefusal(provider, status, message, readString(error, 'type')),
+    )
+  }
+  const vendorMessage =
+    isRecord(error) && !(error instanceof Error) ? { upstreamMessage: bound(message) } : {}
+  return new UpstreamError(`${provider} sent something unexpected`, {
+    failure: 'garbage',
+    provider,
+    cause: error,
+    ...vendorMessage,
+  })
+}
+
+const CONTEXT_LENGTH_MESSAGE =
+  /prompt is too long|exceeds the maximum number of tokens|context (window|limit)/i
+
+function describeRefusal(
+  provider: string,
+  status: number,
+  message: string,
+  vendorCode: string | undefined,
+): UpstreamErrorDetails {
+  const isContextExceeded = status === 400 && CONTEXT_LENGTH_MESSAGE.test(message)
+  const upstreamCode = isContextExceeded ? 'context_length_exceeded' : vendorCode
+  return {
+    failure: 'status',
+    provider,
+    status,
+    ...(message === '' ? {} : { upstreamMessage: bound(message) }),
+    ...(upstreamCode === undefined ? {} : { upstreamCode }),
+  }
+}
+
+function readRetryAfter(headers: Record<string, string>, body: unknown, nowMs: number): number | undefined {
+  const milliseconds = Number(headers['retry-after-ms'] ?? Number.NaN)
+  if (milliseconds >= 0) return Math.ceil(milliseconds / 1000)
+  const header = headers['retry-after']
+  if (header !== undefined) {
+    const seconds = Number(header)
+    if (seconds >= 0) return Math.ceil(seconds)
+    const dateMs = Date.parse(header)
+    if (!Number.isNaN(dateMs)) return Math.max(0, Math.ceil((dateMs - nowMs) / 1000))
+  }
+  return readRetryInfo(readPath(body, 'error', 'details'))
+}
+
+// Google says in the body how long to wait, as a duration such as `34.07s`.
+function readRetryInfo(details: unknown): number | undefined {
+  if (!Array.isArray(details)) return undefined
+  for (const detail of details) {
+    const seconds = /^(\d+(?:\.\d+)?)s$/.exec(readString(detail, 'retryDelay') ?? '')?.[1]
+    if (seconds !== undefined) return Math.ceil(Number(seconds))
+  }
+  return undefined
+}
+
+function readMessage(error: unknown): string {
+  return error instanceof Error ? error.message : (readString(error, 'message') ?? '')
+}
+
+function bound(message: string): string {
+  return message.slice(0, MESSAGE_CHARACTERS_MAX)
+}

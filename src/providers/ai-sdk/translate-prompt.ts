@@ -1,0 +1,143 @@
+import type {
+  LanguageModelV4FilePart,
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  LanguageModelV4TextPart,
+  LanguageModelV4ToolResultPart,
+  SharedV4ProviderOptions,
+} from '@ai-sdk/provider'
+
+import type { ChatMessage, ContentPart } from '../chat-wire.ts'
+import { isRecord, readPath, readString } from './read-json.ts'
+import { translateAssistantMessage } from './translate-assistant-message.ts'
+import { translateMediaPart, UntranslatablePart } from './translate-media-part.ts'
+import type { Vendor } from './vendor.ts'
+
+/** A message that cannot be sent to the vendor, and where it stands in the request. */
+export class UntranslatableMessage extends Error {
+  override readonly name = 'UntranslatableMessage'
+  readonly param: string
+
+  constructor(param: string, message: string) {
+    super(message)
+    this.param = param
+  }
+}
+
+type SystemMessage = Extract<LanguageModelV4Message, { role: 'system' }>
+
+export function translatePrompt(
+  messages: readonly ChatMessage[],
+  vendor: Vendor,
+  instruction?: string,
+): LanguageModelV4Prompt {
+  const system: SystemMessage[] = []
+  const turns: LanguageModelV4Message[] = []
+  const toolNames = collectToolNames(messages)
+  for (const [index, message] of messages.entries()) {
+    if (message.role === 'system' || message.role === 'developer') {
+      system.push(...translateSystemMessage(message, vendor))
+    } else if (message.role === 'assistant') {
+      const content = translateAssistantMessage(message, vendor)
+      if (content.length > 0) turns.push({ role: 'assistant', content })
+    } else if (message.role === 'user') {
+      const content = translateParts(message, index, vendor)
+      if (content.length > 0) turns.push({ role: 'user', content })
+    } else {
+      appendToolResult(turns, translateToolMessage(message, index, vendor, toolNames))
+    }
+  }
+  if (instruction !== undefined) system.push({ role: 'system', content: instruction })
+  // Neither vendor takes instructions in the middle of a conversation from every model, so they all lead.
+  if (turns.length > 0) return [...system, ...turns]
+  return [{ role: 'user', content: system.map((message) => ({ type: 'text', text: message.content })) }]
+}
+
+function translateSystemMessage(message: ChatMessage, vendor: Vendor): SystemMessage[] {
+  if (typeof message.content === 'string') {
+    return message.content === '' ? [] : [{ role: 'system', content: message.content }]
+  }
+  // One entry a part, because a part may carry its own cache mark.
+  return (message.content ?? []).flatMap((part): SystemMessage[] =>
+    part.type === 'text' && part.text !== ''
+      ? [{ role: 'system', content: part.text, ...readCacheMark(part, vendor) }]
+      : [],
+  )
+}
+
+function translateParts(
+  message: ChatMessage,
+  messageIndex: number,
+  vendor: Vendor,
+): Array<LanguageModelV4TextPart | LanguageModelV4FilePart> {
+  if (typeof message.content === 'string') {
+    return message.content === '' ? [] : [{ type: 'text', text: message.content }]
+  }
+  return (message.content ?? []).flatMap((part, partIndex) => {
+    const translated = translatePart(part, `messages.${messageIndex}.content.${partIndex}`, vendor)
+    return translated === undefined ? [] : [{ ...translated, ...readCacheMark(part, vendor) }]
+  })
+}
+
+function translatePart(
+  part: ContentPart,
+  param: string,
+  vendor: Vendor,
+): LanguageModelV4TextPart | LanguageModelV4FilePart | undefined {
+  // The vendors refuse an empty text, which OpenAI's wire allows.
+  if (part.type === 'text') return part.text === '' ? undefined : { type: 'text', text: part.text }
+  if (part.type === 'refusal') return { type: 'text', text: part.refusal }
+  try {
+    return translateMediaPart(part, vendor)
+  } catch (error) {
+    if (error instanceof UntranslatablePart) throw new UntranslatableMessage(param, error.message)
+    throw error
+  }
+}
+
+function translateToolMessage(
+  message: ChatMessage,
+  messageIndex: number,
+  vendor: Vendor,
+  toolNames: ReadonlyMap<string, string>,
+): LanguageModelV4ToolResultPart {
+  const callId = message.tool_call_id ?? message.name ?? ''
+  const parts = translateParts(message, messageIndex, vendor)
+  const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
+  const files = parts.filter((part) => part.type === 'file')
+  return {
+    type: 'tool-result',
+    toolCallId: vendor.normalizeCallId(callId),
+    toolName: toolNames.get(callId) ?? message.name ?? callId,
+    output:
+      files.length === 0
+        ? { type: 'text', value: text }
+        : { type: 'content', value: [...(text === '' ? [] : [{ type: 'text' as const, text }]), ...files] },
+  }
+}
+
+// Results of parallel calls arrive as one message each and belong to one turn.
+function appendToolResult(turns: LanguageModelV4Message[], result: LanguageModelV4ToolResultPart): void {
+  const last = turns.at(-1)
+  if (last?.role === 'tool') last.content.push(result)
+  else turns.push({ role: 'tool', content: [result] })
+}
+
+// A result names only the call it answers, but Google wants the function's name with it.
+function collectToolNames(messages: readonly ChatMessage[]): Map<string, string> {
+  const names = new Map<string, string>()
+  for (const message of messages) {
+    for (const call of message.tool_calls ?? []) names.set(call.id, call.function.name)
+    const legacyName = readString(message, 'function_call', 'name')
+    if (legacyName !== undefined) names.set(legacyName, legacyName)
+  }
+  return names
+}
+
+function readCacheMark(part: ContentPart, vendor: Vendor): { providerOptions?: SharedV4ProviderOptions } {
+  const mark = readPath(part, 'cache_control')
+  if (vendor.key !== 'anthropic' || !isRecord(mark) || mark['type'] !== 'ephemeral') return {}
+  const timeToLive = readString(mark, 'ttl')
+  const cacheControl = { type: 'ephemeral', ...(timeToLive === undefined ? {} : { ttl: timeToLive }) }
+  return { providerOptions: { anthropic: { cacheControl } } }
+}

@@ -1,0 +1,207 @@
+import { request, type Dispatcher } from 'undici'
+
+import type { UpstreamTimeouts } from '../provider.ts'
+import { UpstreamError, type UpstreamErrorDetails } from '../upstream-error.ts'
+import { describeNetworkError } from './describe-network-error.ts'
+import { createEventBound } from './event-bound.ts'
+
+/** What one call to a vendor may cost at most, whatever the vendor answers. */
+export interface ExchangeLimits {
+  readonly completeBytesMax: number
+  readonly streamBytesMax: number
+  readonly eventBytesMax: number
+  /** A vendor's package may continue a long answer with further requests of its own. */
+  readonly requestsMax: number
+}
+
+export const defaultExchangeLimits: ExchangeLimits = {
+  completeBytesMax: 64 * 1024 * 1024,
+  streamBytesMax: 512 * 1024 * 1024,
+  eventBytesMax: 16 * 1024 * 1024,
+  requestsMax: 32,
+}
+
+const ERROR_BODY_BYTES_MAX = 64 * 1024
+const EXCERPT_BYTES_MAX = 2_048
+
+export interface ExchangeOptions {
+  readonly provider: string
+  readonly dispatcher: Dispatcher
+  readonly timeouts: UpstreamTimeouts
+  readonly limits: ExchangeLimits
+  readonly expectsEvents: boolean
+  readonly signal: AbortSignal
+}
+
+/**
+ * One call's traffic with a vendor, within its limits and timeouts. The vendors' packages wrap and rename errors, so the
+ * first cause is kept here.
+ */
+export class UpstreamExchange {
+  readonly #options: ExchangeOptions
+  readonly #cancellation = new AbortController()
+  readonly #signal: AbortSignal
+  #failure: UpstreamError | undefined
+  #requestsSent = 0
+
+  constructor(options: ExchangeOptions) {
+    this.#options = options
+    this.#signal = AbortSignal.any([options.signal, this.#cancellation.signal])
+  }
+
+  /** What went wrong on the wire, if anything. */
+  get failure(): UpstreamError | undefined {
+    return this.#failure
+  }
+
+  get wasRequestSent(): boolean {
+    return this.#requestsSent > 0
+  }
+
+  /** Cuts the connection at once. */
+  cancel(): void {
+    this.#cancellation.abort()
+  }
+
+  /** In the shape that the vendors' packages take. */
+  readonly fetch = async (url: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
+    const { provider, limits, timeouts, expectsEvents } = this.#options
+    this.#requestsSent += 1
+    if (this.#requestsSent > limits.requestsMax) {
+      throw this.#fail(`${provider} continued its answer too often`, { failure: 'garbage' })
+    }
+    const sentAtMs = performance.now()
+    const answer = await this.#send(url instanceof Request ? url.url : url, init)
+    const firstByteMs = Math.max(1, timeouts.firstByteMs - (performance.now() - sentAtMs))
+    const isSuccess = answer.statusCode >= 200 && answer.statusCode < 300
+    const isEventStream = String(answer.headers['content-type']).includes('text/event-stream')
+    const bytes = isSuccess
+      ? this.#readWithinLimits(answer.body, firstByteMs, isEventStream)
+      : this.#readErrorBody(answer.body, firstByteMs)
+    if (isSuccess && expectsEvents && !isEventStream) throw await this.#refusePage(bytes)
+    return new Response(toWebStream(bytes), {
+      status: answer.statusCode,
+      statusText: answer.statusText,
+      headers: toHeaders(answer.headers),
+    })
+  }
+
+  async #send(url: string | URL, init: RequestInit): Promise<Dispatcher.ResponseData> {
+    const { provider, dispatcher, timeouts } = this.#options
+    const answer = request(url, {
+      method: 'POST',
+      headers: Object.fromEntries(new Headers(init.headers)),
+      body: typeof init.body === 'string' ? init.body : null,
+      dispatcher,
+      signal: this.#signal,
+      // The exchange keeps its own time: the agent's timers are coarse and know no first byte.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    })
+    try {
+      return await this.#waitFor(answer, timeouts.firstByteMs, 'did not answer')
+    } catch (error) {
+      throw this.#fail(...describeNetworkError(provider, error))
+    }
+  }
+
+  /** Runs one wait under a timer, so that only the upstream's silence counts and not a slow reader's. */
+  async #waitFor<T>(promise: Promise<T>, timeoutMs: number, what: string): Promise<T> {
+    const timer = setTimeout(() => {
+      const message = `${this.#options.provider} ${what} within ${Math.round(timeoutMs)} ms`
+      this.#cancellation.abort(this.#fail(message, { failure: 'timeout' }))
+    }, timeoutMs)
+    try {
+      return await promise
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  async *#readWithinLimits(
+    body: AsyncIterable<Buffer>,
+    firstByteMs: number,
+    isEventStream: boolean,
+  ): AsyncGenerator<Buffer> {
+    const { provider, limits } = this.#options
+    const bytesMax = isEventStream ? limits.streamBytesMax : limits.completeBytesMax
+    const events = isEventStream ? createEventBound(limits.eventBytesMax) : undefined
+    let bytesRead = 0
+    for await (const chunk of this.#read(body, firstByteMs)) {
+      bytesRead += chunk.length
+      if (bytesRead > bytesMax || events?.isExceededBy(chunk) === true) {
+        throw this.#fail(`${provider} sent more than an answer can be`, { failure: 'garbage' })
+      }
+      yield chunk
+    }
+  }
+
+  async *#readErrorBody(body: AsyncIterable<Buffer>, firstByteMs: number): AsyncGenerator<Buffer> {
+    let bytesRead = 0
+    for await (const chunk of this.#read(body, firstByteMs)) {
+      yield chunk
+      bytesRead += chunk.length
+      if (bytesRead > ERROR_BODY_BYTES_MAX) return
+    }
+  }
+
+  async *#read(body: AsyncIterable<Buffer>, firstByteMs: number): AsyncGenerator<Buffer> {
+    const { provider, timeouts } = this.#options
+    const chunks = body[Symbol.asyncIterator]()
+    let timeoutMs = firstByteMs
+    try {
+      for (;;) {
+        const next = await this.#waitFor(chunks.next(), timeoutMs, 'sent nothing')
+        if (next.done === true) return
+        yield next.value
+        timeoutMs = timeouts.idleMs
+      }
+    } catch (error) {
+      throw this.#fail(`the connection to ${provider} was cut`, { failure: 'cut', cause: error })
+    } finally {
+      await chunks.return?.()
+    }
+  }
+
+  async #refusePage(bytes: AsyncIterable<Buffer>): Promise<UpstreamError> {
+    const excerpt = await readExcerpt(bytes)
+    return this.#fail(`${this.#options.provider} did not answer with an event stream`, {
+      failure: 'garbage',
+      ...(excerpt === '' ? {} : { upstreamMessage: excerpt }),
+    })
+  }
+
+  #fail(message: string, details: Omit<UpstreamErrorDetails, 'provider'>): UpstreamError {
+    this.#failure ??= new UpstreamError(message, { provider: this.#options.provider, ...details })
+    return this.#failure
+  }
+}
+
+async function readExcerpt(bytes: AsyncIterable<Buffer>): Promise<string> {
+  for await (const chunk of bytes) return chunk.subarray(0, EXCERPT_BYTES_MAX).toString('utf8')
+  return ''
+}
+
+function toWebStream(bytes: AsyncGenerator<Buffer>): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const next = await bytes.next()
+        if (next.done === true) controller.close()
+        else controller.enqueue(next.value)
+      },
+      async cancel() {
+        await bytes.return(undefined)
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+function toHeaders(raw: Record<string, string | string[] | undefined>): Headers {
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(raw)) {
+    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value)
+  }
+  return headers
+}

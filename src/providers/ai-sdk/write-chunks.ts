@@ -1,0 +1,65 @@
+import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
+
+import { toChatUsage, type CompleteChatUsage } from './chat-usage.ts'
+import { toFinishReason } from './finish-reason.ts'
+import { createDeltaTranslator } from './translate-delta.ts'
+import type { AnswerHead } from './write-completion.ts'
+
+/** Writes the `chat.completion.chunk` payloads of one choice. */
+export interface ChunkWriter {
+  /** Payloads for a part; none for parts that OpenAI's wire does not show. */
+  write(part: LanguageModelV4StreamPart): Buffer[]
+  /** Known once the vendor said that it was done. */
+  usage(): CompleteChatUsage | undefined
+}
+
+export interface ChunkStyle {
+  readonly provider: string
+  readonly head: AnswerHead
+  /** With `include_usage`, every chunk but the last says that it has none. */
+  readonly showsNullUsage: boolean
+}
+
+export function createChunkWriter(style: ChunkStyle, choiceIndex: number): ChunkWriter {
+  // Written once: only the delta differs between the chunks of a stream.
+  const prefix = `${writeHead(style.head)},"choices":[{"index":${choiceIndex},"delta":`
+  const suffix = style.showsNullUsage ? '}],"usage":null}' : '}]}'
+  const translateDelta = createDeltaTranslator()
+  let isStarted = false
+  let usage: CompleteChatUsage | undefined
+
+  function writeChunk(delta: object, finishReason: string | null): Buffer {
+    const reason = JSON.stringify(finishReason)
+    return Buffer.from(`${prefix}${JSON.stringify(delta)},"logprobs":null,"finish_reason":${reason}${suffix}`)
+  }
+
+  function writeWithRole(delta: object, finishReason: string | null): Buffer[] {
+    const chunk = writeChunk(delta, finishReason)
+    if (isStarted) return [chunk]
+    isStarted = true
+    return [writeChunk({ role: 'assistant', content: '', refusal: null }, null), chunk]
+  }
+
+  return {
+    write(part) {
+      if (part.type === 'finish') {
+        const ending = { isEmpty: !isStarted, metadata: part.providerMetadata }
+        const finishReason = toFinishReason(style.provider, part.finishReason, ending)
+        usage = toChatUsage(part.usage)
+        return writeWithRole({}, finishReason)
+      }
+      const delta = translateDelta(part)
+      return delta === undefined ? [] : writeWithRole(delta, null)
+    },
+    usage: () => usage,
+  }
+}
+
+export function writeUsageChunk(head: AnswerHead, usage: CompleteChatUsage): Buffer {
+  return Buffer.from(`${writeHead(head)},"choices":[],"usage":${JSON.stringify(usage)}}`)
+}
+
+function writeHead({ id, created, model }: AnswerHead): string {
+  const head = { id, object: 'chat.completion.chunk', created, model, system_fingerprint: null }
+  return JSON.stringify(head).slice(0, -1)
+}

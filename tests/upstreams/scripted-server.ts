@@ -1,0 +1,104 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** What a local vendor answers. A list of chunks is written one by one, each in a packet of its own. */
+export interface ScriptedReply {
+  status?: number
+  headers?: Record<string, string>
+  chunks: readonly string[]
+  /** `end` completes the answer, `cut` drops the connection in its middle, `hang` says nothing more. */
+  ending?: 'end' | 'cut' | 'hang'
+}
+
+export interface RecordedRequest {
+  method: string
+  path: string
+  headers: IncomingHttpHeaders
+  body: unknown
+  /** Which of the server's connections it came over, to see whether connections are reused. */
+  connection: number
+  /** Resolves when the caller goes away before it has the whole answer. */
+  abandoned: Promise<void>
+}
+
+export type Reply = ScriptedReply | ((request: RecordedRequest) => ScriptedReply | Promise<ScriptedReply>)
+
+export interface ScriptedServer {
+  baseUrl: string
+  requests: RecordedRequest[]
+  /** Replies for the next requests in order; the last one stays. */
+  respondWith(...replies: readonly Reply[]): void
+  close(): Promise<void>
+}
+
+export async function startScriptedServer(fallback: Reply): Promise<ScriptedServer> {
+  const requests: RecordedRequest[] = []
+  let script: readonly Reply[] = [fallback]
+  let connections = 0
+  const server = createServer((incoming, response) => {
+    void answer(incoming, response)
+  })
+
+  async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const bytes: Buffer[] = []
+    for await (const chunk of incoming) bytes.push(Buffer.from(chunk))
+    const request: RecordedRequest = {
+      method: incoming.method ?? '',
+      path: incoming.url ?? '',
+      headers: incoming.headers,
+      body: JSON.parse(Buffer.concat(bytes).toString('utf8')),
+      connection: numbers.get(incoming.socket) ?? 0,
+      abandoned: new Promise((resolve) => {
+        response.once('close', () => {
+          if (!response.writableFinished) resolve()
+        })
+      }),
+    }
+    requests.push(request)
+    const [next = fallback, ...rest] = script
+    if (rest.length > 0) script = rest
+    await play(typeof next === 'function' ? await next(request) : next, response)
+  }
+
+  const numbers = new WeakMap<object, number>()
+  server.on('connection', (socket) => {
+    connections += 1
+    numbers.set(socket, connections)
+  })
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  const { port } = server.address() as AddressInfo
+  return {
+    baseUrl: `http://127.0.0.1:${port}`,
+    requests,
+    respondWith(...replies) {
+      script = replies
+    },
+    async close() {
+      server.closeAllConnections()
+      await new Promise((resolve) => {
+        server.close(resolve)
+      })
+    },
+  }
+}
+
+async function play(
+  { status = 200, headers = {}, chunks, ending = 'end' }: ScriptedReply,
+  response: ServerResponse,
+) {
+  response.writeHead(status, headers)
+  response.flushHeaders()
+  for (const chunk of chunks) {
+    if (response.destroyed) return
+    await new Promise((resolve) => {
+      response.write(chunk, resolve)
+    })
+    await new Promise((resolve) => {
+      setImmediate(resolve)
+    })
+  }
+  if (ending === 'end') response.end()
+  if (ending === 'cut') response.destroy()
+}
