@@ -76,7 +76,11 @@ export function notFound(what: string): AppError {
 }
 
 export function modelNotFound(modelId: string): AppError {
-  return new AppError('model_not_found', `The model '${modelId}' does not exist or you do not have access to it.`, {
-    param: 'model',
-  })
+  return new AppError(
+    'model_not_found',
+    `The model '${modelId}' does not exist or you do not have access to it.`,
+    {
+      param: 'model',
+    },
+  )
 }

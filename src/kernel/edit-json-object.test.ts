@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { editJsonObject } from './edit-json-object.ts'
 
@@ -32,7 +32,9 @@ describe('editJsonObject', () => {
   })
 
   it('agrees with parse, change and stringify on every object', () => {
-    const plainKey = fc.string({ unit: 'grapheme' }).filter((key) => JSON.stringify(key) === `"${key}"` && key !== '__proto__')
+    const plainKey = fc
+      .string({ unit: 'grapheme' })
+      .filter((key) => JSON.stringify(key) === `"${key}"` && key !== '__proto__')
     fc.assert(
       fc.property(
         fc.dictionary(plainKey, fc.jsonValue(), { noNullPrototype: true }),
@@ -40,7 +42,10 @@ describe('editJsonObject', () => {
         fc.constantFrom(undefined, 2),
         (object, changes, indent) => {
           const edits = Object.fromEntries(
-            Object.entries(changes).map(([key, value]) => [key, value === null ? null : JSON.stringify(value)]),
+            Object.entries(changes).map(([key, value]) => [
+              key,
+              value === null ? null : JSON.stringify(value),
+            ]),
           )
           const expected: Record<string, unknown> = { ...object, ...changes }
           for (const [key, value] of Object.entries(changes)) if (value === null) delete expected[key]

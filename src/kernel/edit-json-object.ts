@@ -117,7 +117,10 @@ function skipValue(bytes: Buffer, from: number): number {
       if (depth === 0) return position
       depth -= 1
       if (depth === 0) return position + 1
-    } else if (depth === 0 && (byte === 0x2c || byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09)) {
+    } else if (
+      depth === 0 &&
+      (byte === 0x2c || byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09)
+    ) {
       return position
     }
     position += 1

@@ -10,7 +10,10 @@ export const CompletionRequest = Type.Object({
     Type.String(),
     Type.Array(Type.String(), { minItems: 1, maxItems: PROMPTS_MAX }),
     Type.Array(Type.Integer({ minimum: 0 }), { minItems: 1 }),
-    Type.Array(Type.Array(Type.Integer({ minimum: 0 }), { minItems: 1 }), { minItems: 1, maxItems: PROMPTS_MAX }),
+    Type.Array(Type.Array(Type.Integer({ minimum: 0 }), { minItems: 1 }), {
+      minItems: 1,
+      maxItems: PROMPTS_MAX,
+    }),
   ]),
   suffix: nullable(Type.String({ description: 'Text behind the place to fill in.' })),
   max_tokens: nullable(Type.Integer({ minimum: 1, default: 16 })),

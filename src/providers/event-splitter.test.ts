@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { EventSplitter, EventTooLarge } from './event-splitter.ts'
 
@@ -10,7 +10,8 @@ const split = (chunks: Buffer[], eventBytesMax = 1 << 20) => {
 
 describe('EventSplitter', () => {
   it('yields data payloads and drops comments and other fields', () => {
-    const text = ': hello\nevent: x\nid: 7\ndata: {"a":1}\n\n:keep-alive\n\ndata:{"b":2}\n\ndata: [DONE]\n\ndata: late\n\n'
+    const text =
+      ': hello\nevent: x\nid: 7\ndata: {"a":1}\n\n:keep-alive\n\ndata:{"b":2}\n\ndata: [DONE]\n\ndata: late\n\n'
     expect(split([Buffer.from(text)])).toEqual({ payloads: ['{"a":1}', '{"b":2}'], isDone: true })
   })
 
@@ -25,7 +26,12 @@ describe('EventSplitter', () => {
   it('refuses an event over the limit however it is cut', () => {
     const line = Buffer.from(`data: ${'x'.repeat(200)}`)
     expect(() => split([line, line], 300)).toThrow(EventTooLarge)
-    expect(() => split(Array.from({ length: 5 }, () => Buffer.concat([line, Buffer.from('\n')])), 300)).toThrow(EventTooLarge)
+    expect(() =>
+      split(
+        Array.from({ length: 5 }, () => Buffer.concat([line, Buffer.from('\n')])),
+        300,
+      ),
+    ).toThrow(EventTooLarge)
   })
 
   it('yields the same payloads wherever the bytes are cut', () => {

@@ -66,7 +66,10 @@ export class EventSplitter {
   #takeLine(line: Buffer, payloads: Buffer[]): void {
     if (line.length === 0) {
       this.#closeEvent(payloads)
-    } else if (line.length >= DATA_FIELD.length && line.compare(DATA_FIELD, 0, DATA_FIELD.length, 0, DATA_FIELD.length) === 0) {
+    } else if (
+      line.length >= DATA_FIELD.length &&
+      line.compare(DATA_FIELD, 0, DATA_FIELD.length, 0, DATA_FIELD.length) === 0
+    ) {
       this.#dataLines.push(line.subarray(line[DATA_FIELD.length] === SPACE ? 6 : 5))
       this.#refuseTooLarge()
     }
@@ -84,7 +87,8 @@ export class EventSplitter {
   #refuseTooLarge(): void {
     let bytes = this.#partialBytes
     for (const line of this.#dataLines) bytes += line.length
-    if (bytes > this.#eventBytesMax) throw new EventTooLarge(`an event is larger than ${this.#eventBytesMax} bytes`)
+    if (bytes > this.#eventBytesMax)
+      throw new EventTooLarge(`an event is larger than ${this.#eventBytesMax} bytes`)
   }
 }
 

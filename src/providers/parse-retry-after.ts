@@ -1,7 +1,10 @@
 const RETRY_AFTER_SECONDS_MAX = 3600
 
 /** Whole seconds from a `retry-after` header, given in seconds or as a date. */
-export function parseRetryAfter(header: string | string[] | undefined, nowMs: number = Date.now()): number | null {
+export function parseRetryAfter(
+  header: string | string[] | undefined,
+  nowMs: number = Date.now(),
+): number | null {
   if (typeof header !== 'string') return null
   const seconds = /^\d+(\.\d+)?$/.test(header) ? Number(header) : (Date.parse(header) - nowMs) / 1000
   if (!Number.isFinite(seconds)) return null

@@ -17,7 +17,12 @@ export interface ExchangeRequest {
 }
 
 export type ExchangeResponse =
-  | { readonly kind: 'body'; readonly status: number; readonly headers: ResponseHeaders; readonly body: Buffer }
+  | {
+      readonly kind: 'body'
+      readonly status: number
+      readonly headers: ResponseHeaders
+      readonly body: Buffer
+    }
   | { readonly kind: 'events'; readonly events: EventQueue }
 
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>
@@ -75,7 +80,11 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#headers = headers
     if (status >= 400) this.#bytesMax = ERROR_BYTES_MAX
     else if (String(headers['content-type']).startsWith('text/event-stream')) {
-      this.#events = new EventQueue({ controller, provider: this.#request.provider, onStop: this.#forgetSignal })
+      this.#events = new EventQueue({
+        controller,
+        provider: this.#request.provider,
+        onStop: this.#forgetSignal,
+      })
       this.#resolve({ kind: 'events', events: this.#events })
     }
   }

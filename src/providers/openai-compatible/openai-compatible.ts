@@ -4,7 +4,8 @@ import type { InferenceAnswer, InferenceCall, Provider } from '../provider.ts'
 import { UpstreamError } from '../upstream-error.ts'
 import { exchange, type ExchangeResponse } from './exchange.ts'
 import { prepareRequest, type PreparableRequest } from './prepare-request.ts'
-import { readErrorPayload, readUpstreamError } from './read-upstream-error.ts'
+import { readErrorPayload } from '../error-payload.ts'
+import { readUpstreamError } from './read-upstream-error.ts'
 import type { OpenAiCompatibleUpstream } from './upstreams.ts'
 
 const CONNECTIONS_MAX = 1024
@@ -21,7 +22,9 @@ interface OpenAiCompatibleOptions {
 }
 
 /** An upstream that speaks our own wire: bytes go through, only what must change is changed. */
-export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions): Provider & { close(): Promise<void> } {
+export function createOpenAiCompatibleProvider(
+  options: OpenAiCompatibleOptions,
+): Provider & { close(): Promise<void> } {
   const { upstream, credentials } = options
   const base = new URL(options.baseUrl)
   const basePath = base.pathname.replace(/\/+$/, '')
@@ -91,7 +94,9 @@ function readAnswer(provider: string, response: ExchangeResponse, isStream: bool
 function readFailedStream(provider: string, body: Buffer): UpstreamError {
   try {
     const payload: unknown = JSON.parse(body.toString())
-    return readErrorPayload(provider, payload) ?? garbage(provider, 'it answered a stream with one JSON document')
+    return (
+      readErrorPayload(provider, payload) ?? garbage(provider, 'it answered a stream with one JSON document')
+    )
   } catch {
     return garbage(provider, 'it answered a stream with something else')
   }

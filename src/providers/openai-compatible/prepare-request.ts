@@ -6,20 +6,34 @@ import type { OpenAiCompatibleUpstream } from './upstreams.ts'
 /** What a chat request and a legacy completion have in common here. */
 export type PreparableRequest = Pick<
   Partial<ChatRequest>,
-  'messages' | 'stream' | 'stream_options' | 'max_tokens' | 'max_completion_tokens' | 'think' | 'reasoning_effort' | 'seed'
+  | 'messages'
+  | 'stream'
+  | 'stream_options'
+  | 'max_tokens'
+  | 'max_completion_tokens'
+  | 'think'
+  | 'reasoning_effort'
+  | 'seed'
 >
 
 /** The body for the upstream: the client's bytes with the fewest possible members changed. */
-export function prepareRequest(upstream: OpenAiCompatibleUpstream, call: InferenceCall<PreparableRequest>): Buffer {
+export function prepareRequest(
+  upstream: OpenAiCompatibleUpstream,
+  call: InferenceCall<PreparableRequest>,
+): Buffer {
   const edits = collectEdits(upstream, call)
   return editJsonObject(call.rawBody, edits) ?? serialise(call, edits)
 }
 
-function collectEdits(upstream: OpenAiCompatibleUpstream, call: InferenceCall<PreparableRequest>): Map<string, string | null> {
+function collectEdits(
+  upstream: OpenAiCompatibleUpstream,
+  call: InferenceCall<PreparableRequest>,
+): Map<string, string | null> {
   const { body } = call
   const edits = new Map<string, string | null>([['model', JSON.stringify(call.upstreamModel)]])
   // Asked for even when the client did not: what was used can be known in no other way.
-  if (body.stream) edits.set('stream_options', JSON.stringify({ ...body.stream_options, include_usage: true }))
+  if (body.stream)
+    edits.set('stream_options', JSON.stringify({ ...body.stream_options, include_usage: true }))
   else if (body.stream_options !== undefined) edits.set('stream_options', null)
 
   const outputLimit = body.max_completion_tokens ?? body.max_tokens
@@ -54,7 +68,10 @@ function asSystemMessage(message: ChatMessage): ChatMessage {
   return message.role === 'developer' ? { ...message, role: 'system' } : message
 }
 
-function serialise(call: InferenceCall<PreparableRequest>, edits: ReadonlyMap<string, string | null>): Buffer {
+function serialise(
+  call: InferenceCall<PreparableRequest>,
+  edits: ReadonlyMap<string, string | null>,
+): Buffer {
   const members = new Map<string, unknown>(Object.entries(call.body))
   for (const [name, value] of edits) {
     if (value === null) members.delete(name)

@@ -13,7 +13,11 @@ const FAILURES: Readonly<Record<string, UpstreamFailure>> = {
 }
 
 /** Names what undici or the system says went wrong on the way. */
-export function describeTransportFailure(provider: string, error: Error, hasAnswered: boolean): UpstreamError {
+export function describeTransportFailure(
+  provider: string,
+  error: Error,
+  hasAnswered: boolean,
+): UpstreamError {
   if (error instanceof UpstreamError) return error
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   const failure = FAILURES[code] ?? (code.startsWith('HPE_') ? 'garbage' : hasAnswered ? 'cut' : 'connect')

@@ -124,7 +124,13 @@ export const OPENAI_COMPATIBLE_UPSTREAMS: readonly OpenAiCompatibleUpstream[] = 
     lacksDeveloperRole: true,
     thinkMembers: reasoningEffort,
   },
-  { id: 'vllm', environmentPrefix: 'VLLM', defaultBaseUrl: null, hasLegacyCompletion: true, thinkMembers: templateSwitch },
+  {
+    id: 'vllm',
+    environmentPrefix: 'VLLM',
+    defaultBaseUrl: null,
+    hasLegacyCompletion: true,
+    thinkMembers: templateSwitch,
+  },
   {
     id: 'llamacpp',
     environmentPrefix: 'LLAMACPP',
@@ -132,7 +138,19 @@ export const OPENAI_COMPATIBLE_UPSTREAMS: readonly OpenAiCompatibleUpstream[] = 
     hasLegacyCompletion: true,
     thinkMembers: templateSwitch,
   },
-  { id: 'ollama', environmentPrefix: 'OLLAMA', defaultBaseUrl: null, hasLegacyCompletion: true, thinkMembers: reasoningEffort },
-  { id: 'lmstudio', environmentPrefix: 'LMSTUDIO', defaultBaseUrl: null, hasLegacyCompletion: true, thinkMembers: reasoningEffort },
+  {
+    id: 'ollama',
+    environmentPrefix: 'OLLAMA',
+    defaultBaseUrl: null,
+    hasLegacyCompletion: true,
+    thinkMembers: reasoningEffort,
+  },
+  {
+    id: 'lmstudio',
+    environmentPrefix: 'LMSTUDIO',
+    defaultBaseUrl: null,
+    hasLegacyCompletion: true,
+    thinkMembers: reasoningEffort,
+  },
   { id: 'tgi', environmentPrefix: 'TGI', defaultBaseUrl: null, lacksDeveloperRole: true },
 ]

@@ -1,0 +1,31 @@
+import { parseArgs } from 'node:util'
+import { backupDatabase } from '../../storage/backup.ts'
+import { createLogger } from '../../telemetry/logger.ts'
+import { loadConfig } from '../config.ts'
+import { findStorage } from '../find-storage.ts'
+import type { Command } from './command.ts'
+
+/** Writes one consistent archive, whether the gateway runs or not. */
+export const backup: Command = {
+  usage: 'backup FILE',
+  summary: 'Write everything the gateway knows into one file, while it runs.',
+  async run(words) {
+    const { positionals } = parseArgs({ args: [...words], allowPositionals: true, options: {} })
+    const [file] = positionals
+    if (file === undefined) {
+      process.stderr.write('parkway: backup needs the name of a file to write\n')
+      return 2
+    }
+    const config = loadConfig({ environment: process.env })
+    const logger = createLogger({ level: 'silent' })
+    const storage = await findStorage(config, logger)
+    try {
+      const manifest = await backupDatabase({ connectionString: storage.connectionString, file, logger })
+      const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0)
+      process.stdout.write(`Wrote ${rows} rows of ${manifest.tables.length} tables to ${file}\n`)
+      return 0
+    } finally {
+      await storage.close()
+    }
+  },
+}

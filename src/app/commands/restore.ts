@@ -1,0 +1,38 @@
+import { parseArgs } from 'node:util'
+import { restoreDatabase } from '../../storage/restore.ts'
+import { createLogger } from '../../telemetry/logger.ts'
+import { loadConfig } from '../config.ts'
+import { openStorage } from '../open-storage.ts'
+import type { Command } from './command.ts'
+
+/** Loads an archive into an empty database, or over a full one when told to. The gateway must not be running. */
+export const restore: Command = {
+  usage: 'restore FILE [--overwrite]',
+  summary: 'Load a backup into the database.',
+  async run(words) {
+    const { positionals, values } = parseArgs({
+      args: [...words],
+      allowPositionals: true,
+      options: { overwrite: { type: 'boolean', default: false } },
+    })
+    const [file] = positionals
+    if (file === undefined) {
+      process.stderr.write('parkway: restore needs the name of a file to read\n')
+      return 2
+    }
+    const config = loadConfig({ environment: process.env })
+    const storage = await openStorage(config, createLogger({ level: 'silent' }))
+    try {
+      const manifest = await restoreDatabase({
+        connectionString: storage.connectionString,
+        file,
+        overwrite: values.overwrite,
+      })
+      const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0)
+      process.stdout.write(`Restored ${rows} rows of ${manifest.tables.length} tables from ${file}\n`)
+      return 0
+    } finally {
+      await storage.close()
+    }
+  },
+}

@@ -1,0 +1,25 @@
+import type { Logger } from '../kernel/logger.ts'
+import { startEmbeddedPostgres } from '../storage/embedded-postgres/start-embedded-postgres.ts'
+import { migrate } from '../storage/migrate.ts'
+import type { Config } from './config.ts'
+
+export interface OpenStorage {
+  readonly connectionString: string
+  close(): Promise<void>
+}
+
+/** The operator's PostgreSQL, or the embedded one started for us; migrated either way. */
+export async function openStorage(config: Config, logger: Logger): Promise<OpenStorage> {
+  if (config.databaseUrl !== null) {
+    await migrate({ connectionString: config.databaseUrl, logger })
+    return { connectionString: config.databaseUrl, close: async () => {} }
+  }
+  const server = await startEmbeddedPostgres({ dataDir: config.dataDir, logger })
+  try {
+    await migrate({ connectionString: server.connectionString, logger })
+  } catch (error) {
+    await server.stop()
+    throw error
+  }
+  return { connectionString: server.connectionString, close: () => server.stop() }
+}

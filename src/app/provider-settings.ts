@@ -1,0 +1,104 @@
+import { isRecord } from '../kernel/is-record.ts'
+import { OPENAI_COMPATIBLE_UPSTREAMS } from '../providers/openai-compatible/upstreams.ts'
+import type { ProviderSettings } from '../providers/registry.ts'
+
+/** Environment names a provider is configured by: the first that is set counts. */
+export interface ProviderVariables {
+  readonly id: string
+  readonly apiKey: readonly string[]
+  readonly baseUrl: readonly string[]
+}
+
+/** The names other tools use too, so that an environment that works for them works here. */
+const OTHER_KEY_NAMES: Readonly<Record<string, readonly string[]>> = {
+  google: ['GOOGLE_API_KEY', 'GEMINI_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY'],
+  dashscope: ['DASHSCOPE_API_KEY', 'ALIBABA_API_KEY'],
+  together: ['TOGETHER_API_KEY', 'TOGETHER_AI_API_KEY'],
+  zai: ['ZAI_API_KEY', 'ZHIPU_API_KEY'],
+}
+
+export const PROVIDER_VARIABLES: readonly ProviderVariables[] = [
+  ...OPENAI_COMPATIBLE_UPSTREAMS.map(({ id, environmentPrefix }) => variablesOf(id, environmentPrefix)),
+  variablesOf('anthropic', 'ANTHROPIC'),
+  variablesOf('google', 'GOOGLE'),
+]
+
+interface ProviderSources {
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** The `providers` section of the configuration file. */
+  readonly file: unknown
+}
+
+/** Credentials and addresses by provider id, from the environment and the file; the environment wins. */
+export function readProviderSettings(
+  { environment, file }: ProviderSources,
+  problems: string[],
+): ReadonlyMap<string, ProviderSettings> {
+  const settings = new Map<string, ProviderSettings>()
+  if (file !== undefined && !isRecord(file))
+    problems.push('providers in the configuration file must be an object')
+  for (const [id, entry] of Object.entries(isRecord(file) ? file : {})) {
+    const read = readFileEntry(id, entry, problems)
+    if (read) settings.set(id, read)
+  }
+  for (const { id, apiKey, baseUrl } of PROVIDER_VARIABLES) {
+    const keys = firstSet(environment, apiKey)
+    const url = firstSet(environment, baseUrl)
+    if (keys === undefined && url === undefined) continue
+    const known = settings.get(id)
+    settings.set(id, {
+      apiKeys: keys === undefined ? (known?.apiKeys ?? []) : splitKeys(keys.text),
+      baseUrl: url === undefined ? (known?.baseUrl ?? null) : checkUrl(url.name, url.text, problems),
+    })
+  }
+  return settings
+}
+
+function variablesOf(id: string, prefix: string): ProviderVariables {
+  return { id, apiKey: OTHER_KEY_NAMES[id] ?? [`${prefix}_API_KEY`], baseUrl: [`${prefix}_BASE_URL`] }
+}
+
+function readFileEntry(id: string, entry: unknown, problems: string[]): ProviderSettings | null {
+  const place = `providers.${id} in the configuration file`
+  if (!isRecord(entry)) {
+    problems.push(`${place} must be an object with api_key, api_keys or base_url`)
+    return null
+  }
+  const {
+    api_key: apiKey,
+    api_keys: apiKeys = apiKey === undefined ? [] : [apiKey],
+    base_url: baseUrl,
+    ...rest
+  } = entry
+  for (const key of Object.keys(rest)) problems.push(`${place} has the unknown key ${key}`)
+  if (!Array.isArray(apiKeys) || !apiKeys.every((key) => typeof key === 'string')) {
+    problems.push(`${place}: api_keys must be a list of texts`)
+    return null
+  }
+  if (baseUrl !== undefined && typeof baseUrl !== 'string') problems.push(`${place}: base_url must be a text`)
+  return {
+    apiKeys,
+    baseUrl: typeof baseUrl === 'string' ? checkUrl(`${place}: base_url`, baseUrl, problems) : null,
+  }
+}
+
+function checkUrl(place: string, text: string, problems: string[]): string | null {
+  if (URL.canParse(text) && ['http:', 'https:'].includes(new URL(text).protocol)) return text
+  problems.push(`${place} is ${JSON.stringify(text)}; it must be a URL with http:// or https://`)
+  return null
+}
+
+function firstSet(environment: ProviderSources['environment'], names: readonly string[]) {
+  for (const name of names) {
+    const text = environment[name]
+    if (text !== undefined && text !== '') return { name, text }
+  }
+  return undefined
+}
+
+function splitKeys(text: string): string[] {
+  return text
+    .split(',')
+    .map((key) => key.trim())
+    .filter((key) => key !== '')
+}

@@ -1,0 +1,150 @@
+import {
+  amountSetting,
+  booleanSetting,
+  choiceSetting,
+  integerSetting,
+  listSetting,
+  optionalTextSetting,
+  textSetting,
+  urlSetting,
+} from './setting.ts'
+
+const MEBIBYTE = 1024 * 1024
+
+/** Every setting of the gateway but the credentials of providers. In a file the name is the key, in snake case. */
+export const SETTINGS = {
+  host: textSetting({ environment: 'HOST', description: 'Address to listen on.' }, '127.0.0.1'),
+  port: integerSetting(
+    { environment: 'PORT', description: 'Port to listen on; 0 takes a free one.' },
+    { default: 8080, minimum: 0, maximum: 65_535 },
+  ),
+  processes: integerSetting(
+    {
+      environment: 'PARKWAY_PROCESSES',
+      description: 'How many processes share the port, one a core. Also `--processes`.',
+    },
+    { default: 1, minimum: 1, maximum: 256 },
+  ),
+  dataDir: textSetting(
+    { environment: 'PARKWAY_DATA_DIR', description: 'Where the gateway keeps its state.' },
+    './data',
+  ),
+  databaseUrl: urlSetting(
+    {
+      environment: 'DATABASE_URL',
+      description: 'A PostgreSQL (14 or later) to use instead of the embedded one.',
+      isSecret: true,
+    },
+    ['postgres:', 'postgresql:'],
+  ),
+  databasePoolSize: integerSetting(
+    { environment: 'PARKWAY_DATABASE_POOL_SIZE', description: 'Database connections of each process.' },
+    { default: 10, minimum: 2, maximum: 200 },
+  ),
+  statementTimeoutMs: integerSetting(
+    { environment: 'PARKWAY_STATEMENT_TIMEOUT_MS', description: 'Longest a database statement may take.' },
+    { default: 10_000, minimum: 100, maximum: 600_000 },
+  ),
+  bootstrapKey: optionalTextSetting({
+    environment: 'PARKWAY_BOOTSTRAP_KEY',
+    description: 'The key of the first account, instead of a generated one. Form: `pk-<env>-<secret>`.',
+    isSecret: true,
+  }),
+  bootstrapCreditUsd: amountSetting(
+    { environment: 'PARKWAY_BOOTSTRAP_CREDIT_USD', description: 'Credit of the first account.' },
+    10,
+  ),
+  catalogFile: optionalTextSetting({
+    environment: 'PARKWAY_CATALOG_FILE',
+    description: 'A JSON or YAML file that changes or extends the catalog; read again when it changes.',
+  }),
+  logLevel: choiceSetting(
+    { environment: 'LOG_LEVEL', description: 'What is logged.' },
+    ['silent', 'error', 'warn', 'info', 'debug'],
+    'info',
+  ),
+  logPrompts: booleanSetting(
+    { environment: 'PARKWAY_LOG_PROMPTS', description: 'Writes request bodies into the access log.' },
+    false,
+  ),
+  metricsToken: optionalTextSetting({
+    environment: 'PARKWAY_METRICS_TOKEN',
+    description: 'Bearer token that `/metrics` asks for.',
+    isSecret: true,
+  }),
+  corsOrigins: listSetting({
+    environment: 'PARKWAY_CORS_ORIGINS',
+    description: 'Origins whose browsers may call the API; `*` for all, empty for none.',
+  }),
+  trustedProxies: listSetting({
+    environment: 'PARKWAY_TRUSTED_PROXIES',
+    description: 'Addresses or networks whose `x-forwarded-for` is believed.',
+  }),
+  publicUrl: urlSetting(
+    { environment: 'PARKWAY_PUBLIC_URL', description: 'The address clients reach the gateway at.' },
+    ['http:', 'https:'],
+  ),
+  bodyBytesMax: integerSetting(
+    { environment: 'PARKWAY_BODY_BYTES_MAX', description: 'Largest JSON body.' },
+    { default: 32 * MEBIBYTE, minimum: 1024, maximum: 1024 * MEBIBYTE },
+  ),
+  requestTimeoutMs: integerSetting(
+    {
+      environment: 'PARKWAY_REQUEST_TIMEOUT_MS',
+      description: 'Time a client has to send its whole request.',
+    },
+    { default: 60_000, minimum: 1_000, maximum: 3_600_000 },
+  ),
+  shutdownGraceMs: integerSetting(
+    {
+      environment: 'PARKWAY_SHUTDOWN_GRACE_MS',
+      description: 'Time running requests get to finish on shutdown.',
+    },
+    { default: 30_000, minimum: 0, maximum: 3_600_000 },
+  ),
+  upstreamConnectTimeoutMs: integerSetting(
+    { environment: 'PARKWAY_UPSTREAM_CONNECT_TIMEOUT_MS', description: 'Time to connect to a provider.' },
+    { default: 5_000, minimum: 100, maximum: 60_000 },
+  ),
+  upstreamFirstByteTimeoutMs: integerSetting(
+    {
+      environment: 'PARKWAY_UPSTREAM_FIRST_BYTE_TIMEOUT_MS',
+      description: 'Time a provider has to begin its answer.',
+    },
+    { default: 300_000, minimum: 100, maximum: 3_600_000 },
+  ),
+  upstreamIdleTimeoutMs: integerSetting(
+    {
+      environment: 'PARKWAY_UPSTREAM_IDLE_TIMEOUT_MS',
+      description: 'Silence a provider may keep within an answer.',
+    },
+    { default: 120_000, minimum: 100, maximum: 3_600_000 },
+  ),
+  streamDurationMsMax: integerSetting(
+    { environment: 'PARKWAY_STREAM_DURATION_MS_MAX', description: 'Longest a stream may go on.' },
+    { default: 3_600_000, minimum: 1_000, maximum: 86_400_000 },
+  ),
+  sandboxTokensPerSecond: integerSetting(
+    {
+      environment: 'PARKWAY_SANDBOX_TOKENS_PER_SECOND',
+      description: 'Pace of the sandbox; 0 answers at once.',
+    },
+    { default: 0, minimum: 0, maximum: 100_000 },
+  ),
+  otlpEndpoint: urlSetting(
+    {
+      environment: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+      description: 'Where OpenTelemetry traces are sent; off without it.',
+    },
+    ['http:', 'https:'],
+  ),
+  otlpHeaders: listSetting({
+    environment: 'OTEL_EXPORTER_OTLP_HEADERS',
+    description: 'Headers for the trace exporter, as `name=value`.',
+    isSecret: true,
+  }),
+  serviceName: textSetting(
+    { environment: 'OTEL_SERVICE_NAME', description: 'The name of this service in traces.' },
+    'parkway',
+  ),
+} as const

@@ -1,0 +1,36 @@
+import type { Socket } from 'node:net'
+import { AppError, type ErrorCode } from '../kernel/app-error.ts'
+import { createToken } from '../kernel/identifiers.ts'
+import { toErrorAnswer } from './error-envelope.ts'
+
+const CODES: Readonly<Record<string, ErrorCode>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+  HPE_HEADER_OVERFLOW: 'request_too_large',
+}
+
+/** Answers what is not HTTP, or came too slowly, in the same envelope as everything else. */
+export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const code = CODES[error.code ?? ''] ?? 'invalid_request'
+  const { status, body } = toErrorAnswer(
+    new AppError(
+      code,
+      code === 'request_timeout'
+        ? 'The request took too long to arrive.'
+        : 'This is not a well-formed HTTP request.',
+    ),
+    createToken('req_'),
+  )
+  const text = JSON.stringify(body)
+  const head = [
+    `HTTP/1.1 ${status} Error`,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(text)}`,
+    `x-request-id: ${body.error.request_id}`,
+    'connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${text}`)
+}

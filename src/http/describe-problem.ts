@@ -1,0 +1,80 @@
+import type { TLocalizedValidationError } from 'typebox/error'
+import { AppError } from '../kernel/app-error.ts'
+
+type Problem = TLocalizedValidationError
+
+/** Tells the client of the one problem that matters most, with the name of the field. */
+export function describeProblem(problems: readonly Problem[]): AppError {
+  const found = findProblem(problems, '#')
+  if (!found) return new AppError('invalid_request', 'The request is not valid.')
+  const { problem, expectation } = found
+  const parent = problem.instancePath.split('/').filter(Boolean).join('.')
+  if (problem.keyword === 'required') {
+    const [missing = ''] = problem.params.requiredProperties
+    const param = parent === '' ? missing : `${parent}.${missing}`
+    return new AppError('missing_required_parameter', `Missing required parameter: '${param}'.`, { param })
+  }
+  if (parent === '') return new AppError('invalid_request', `The body ${expectation}.`)
+  return new AppError('invalid_value', `'${parent}' ${expectation}.`, { param: parent })
+}
+
+interface Found {
+  readonly problem: Problem
+  readonly expectation: string
+}
+
+/** Outside unions the outermost problem; inside one, the problem of the branch that was meant. */
+function findProblem(problems: readonly Problem[], path: string): Found | null {
+  const direct = problems.filter((problem) => problem.keyword !== 'anyOf' && !isInsideUnion(problem, path))
+  const [outermost] = direct.toSorted((a, b) => a.instancePath.length - b.instancePath.length)
+  if (outermost) return { problem: outermost, expectation: expectationOf(outermost) }
+  const [first] = problems.filter((problem) => isInsideUnion(problem, path))
+  if (!first) return null
+  const unionPath = first.schemaPath.slice(0, first.schemaPath.indexOf('/anyOf/', path.length))
+  const branches = Map.groupBy(
+    problems.filter((problem) => problem.schemaPath.startsWith(`${unionPath}/anyOf/`)),
+    (problem) => branchPathOf(problem, unionPath),
+  )
+  for (const [branchPath, branch] of branches) {
+    if (!branch.some((problem) => isOtherBranch(problem, branchPath))) return findProblem(branch, branchPath)
+  }
+  return {
+    problem: { ...first, keyword: 'anyOf', params: {} },
+    expectation: expectationOfUnion([...branches.values()].flat(), first),
+  }
+}
+
+function isInsideUnion(problem: Problem, path: string): boolean {
+  return problem.schemaPath.includes('/anyOf/', path.length)
+}
+
+function branchPathOf(problem: Problem, unionPath: string): string {
+  const end = problem.schemaPath.indexOf('/', unionPath.length + '/anyOf/'.length)
+  return end === -1 ? problem.schemaPath : problem.schemaPath.slice(0, end)
+}
+
+/** A value of another type, or another discriminator, was meant for another branch. */
+function isOtherBranch(problem: Problem, branchPath: string): boolean {
+  if (problem.keyword === 'type') return problem.schemaPath === branchPath
+  return problem.keyword === 'const' && problem.schemaPath === `${branchPath}/properties/type`
+}
+
+function expectationOfUnion(problems: readonly Problem[], first: Problem): string {
+  const atTop = problems.filter((problem) => problem.instancePath === first.instancePath)
+  const types = atTop.flatMap((problem) => (problem.keyword === 'type' ? [String(problem.params.type)] : []))
+  const shown = [...new Set(types)].filter((type) => type !== 'null')
+  if (shown.length > 0) return `must be of type ${shown.join(' or ')}`
+  const kinds = problems.flatMap((problem) =>
+    problem.keyword === 'const' ? [String(problem.params.allowedValue)] : [],
+  )
+  return kinds.length > 0
+    ? `must have a type of ${[...new Set(kinds)].join(', ')}`
+    : 'has a form that is not allowed here'
+}
+
+function expectationOf(problem: Problem): string {
+  if (problem.keyword === 'enum')
+    return `must be one of ${problem.params.allowedValues.map(String).join(', ')}`
+  if (problem.keyword === 'type') return `must be of type ${String(problem.params.type)}`
+  return problem.message
+}

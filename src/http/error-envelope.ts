@@ -1,0 +1,111 @@
+import { AppError, type ErrorCode } from '../kernel/app-error.ts'
+
+type ErrorType =
+  | 'invalid_request_error'
+  | 'authentication_error'
+  | 'billing_error'
+  | 'permission_error'
+  | 'rate_limit_error'
+  | 'api_error'
+  | 'upstream_error'
+
+/** The catalogue of errors: the one place where a code becomes a status and a type. */
+export const ERROR_CATALOGUE: Readonly<Record<ErrorCode, { status: number; type: ErrorType }>> = {
+  invalid_json: { status: 400, type: 'invalid_request_error' },
+  invalid_request: { status: 400, type: 'invalid_request_error' },
+  missing_required_parameter: { status: 400, type: 'invalid_request_error' },
+  invalid_value: { status: 400, type: 'invalid_request_error' },
+  unsupported_parameter: { status: 400, type: 'invalid_request_error' },
+  context_length_exceeded: { status: 400, type: 'invalid_request_error' },
+  prompt_blocked: { status: 400, type: 'invalid_request_error' },
+  invalid_api_key: { status: 401, type: 'authentication_error' },
+  insufficient_balance: { status: 402, type: 'billing_error' },
+  key_limit_reached: { status: 402, type: 'billing_error' },
+  deployment_budget_reached: { status: 402, type: 'billing_error' },
+  forbidden: { status: 403, type: 'permission_error' },
+  model_not_allowed: { status: 403, type: 'permission_error' },
+  account_suspended: { status: 403, type: 'permission_error' },
+  model_not_found: { status: 404, type: 'invalid_request_error' },
+  not_found: { status: 404, type: 'invalid_request_error' },
+  method_not_allowed: { status: 405, type: 'invalid_request_error' },
+  request_timeout: { status: 408, type: 'invalid_request_error' },
+  task_not_cancellable: { status: 409, type: 'invalid_request_error' },
+  deployment_not_ready: { status: 409, type: 'invalid_request_error' },
+  run_not_resumable: { status: 409, type: 'invalid_request_error' },
+  conflict: { status: 409, type: 'invalid_request_error' },
+  idempotency_in_progress: { status: 409, type: 'invalid_request_error' },
+  request_too_large: { status: 413, type: 'invalid_request_error' },
+  unsupported_media_type: { status: 415, type: 'invalid_request_error' },
+  idempotency_key_reused: { status: 422, type: 'invalid_request_error' },
+  rate_limit_exceeded: { status: 429, type: 'rate_limit_error' },
+  concurrency_limit_reached: { status: 429, type: 'rate_limit_error' },
+  queue_full: { status: 429, type: 'rate_limit_error' },
+  internal_error: { status: 500, type: 'api_error' },
+  provider_error: { status: 502, type: 'upstream_error' },
+  deployment_failed: { status: 502, type: 'upstream_error' },
+  service_unavailable: { status: 503, type: 'api_error' },
+  capacity_exhausted: { status: 503, type: 'api_error' },
+  provider_not_configured: { status: 503, type: 'api_error' },
+  deployment_waking: { status: 503, type: 'api_error' },
+  timeout: { status: 504, type: 'api_error' },
+}
+
+export interface ErrorAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: { readonly error: ErrorObject }
+}
+
+export interface ErrorObject {
+  readonly message: string
+  readonly type: string
+  readonly param: string | null
+  readonly code: string
+  readonly request_id: string
+}
+
+/** Turns whatever was thrown into what the client is told. What is not an `AppError` tells nothing of itself. */
+export function toErrorAnswer(error: unknown, requestId: string): ErrorAnswer {
+  const known = toAppError(error)
+  const { status, type } = ERROR_CATALOGUE[known.code]
+  const headers: Record<string, string> = { ...known.headers }
+  if (known.retryAfterSeconds !== null)
+    headers['retry-after'] = String(Math.max(1, Math.ceil(known.retryAfterSeconds)))
+  if (status === 402) headers['x-should-retry'] = 'false'
+  if (status === 401) headers['www-authenticate'] ??= 'Bearer'
+  const { message, param, code } = known
+  return { status, headers, body: { error: { message, type, param, code, request_id: requestId } } }
+}
+
+export function toAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error
+  const code = hasCode(error) ? FRAMEWORK_CODES[error.code] : undefined
+  if (code) return new AppError(code, FRAMEWORK_MESSAGES[code], { cause: error })
+  return new AppError('internal_error', 'The gateway made a mistake. It has been logged.', { cause: error })
+}
+
+type FrameworkCode =
+  | 'request_too_large'
+  | 'unsupported_media_type'
+  | 'invalid_request'
+  | 'service_unavailable'
+
+const FRAMEWORK_CODES: Readonly<Record<string, FrameworkCode>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'request_too_large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalid_request',
+  FST_ERR_BAD_URL: 'invalid_request',
+  ECONNRESET: 'invalid_request',
+  ECONNABORTED: 'invalid_request',
+}
+
+const FRAMEWORK_MESSAGES: Readonly<Record<FrameworkCode, string>> = {
+  request_too_large: 'The request body is larger than this route allows.',
+  unsupported_media_type: 'This route takes application/json.',
+  invalid_request: 'The request is not well formed.',
+  service_unavailable: 'The gateway is shutting down.',
+}
+
+function hasCode(error: unknown): error is Error & { code: string } {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string'
+}

@@ -1,0 +1,85 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { TSchema } from 'typebox'
+
+export type JsonObject = { [name: string]: unknown }
+
+/** The schema as plain JSON, with its named parts replaced by references to the components. */
+export type SchemaReader = (schema: TSchema) => JsonObject
+
+/** Gathers the schemas that have a name, by `$id` or `title`, so that each stands in the document once. */
+export function collectComponents(initial: Record<string, JsonObject>): {
+  read: SchemaReader
+  all(): Record<string, JsonObject>
+} {
+  const components = new Map(Object.entries(initial))
+  const references = new Map<object, JsonObject>()
+
+  const read = (schema: TSchema): JsonObject => {
+    const known = references.get(schema)
+    if (known) return known
+    const plain = readObject(schema)
+    const name = nameOf(schema)
+    if (name === null) return plain
+    const reference = { $ref: `#/components/schemas/${place(name, plain)}` }
+    references.set(schema, reference)
+    return reference
+  }
+
+  // Two different schemas may carry one title; the second is numbered rather than lost.
+  const place = (name: string, plain: JsonObject): string => {
+    for (let number = 1; ; number += 1) {
+      const candidate = number === 1 ? name : `${name}${number}`
+      const taken = components.get(candidate)
+      if (taken && !isDeepStrictEqual(taken, plain)) continue
+      components.set(candidate, plain)
+      return candidate
+    }
+  }
+
+  const readObject = (schema: object): JsonObject =>
+    Object.fromEntries(
+      Object.entries(schema)
+        // `$id` would change what the references inside the document are relative to.
+        .filter(([key, value]) => key !== '$id' && !key.startsWith('~') && value !== undefined)
+        .map(([key, value]) => [key, readKeyword(key, value)]),
+    )
+
+  const readKeyword = (key: string, value: unknown): unknown => {
+    if (key === '$ref' && typeof value === 'string') return toReference(value)
+    if (LITERAL_KEYWORDS.has(key) || typeof value !== 'object' || value === null) return value
+    if (Array.isArray(value)) return value.map((item) => (isSchema(item) ? read(item) : item))
+    if (MAP_KEYWORDS.has(key)) {
+      return Object.fromEntries(
+        Object.entries(value).map(([name, part]) => [name, isSchema(part) ? read(part) : part]),
+      )
+    }
+    return read(value)
+  }
+
+  return {
+    read,
+    all: () => Object.fromEntries([...components].toSorted(([one], [other]) => (one < other ? -1 : 1))),
+  }
+}
+
+/** Keywords whose values are data and not schemas. */
+const LITERAL_KEYWORDS = new Set(['const', 'default', 'enum', 'examples', 'required', 'type'])
+
+/** Keywords that hold schemas by name. */
+const MAP_KEYWORDS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])
+
+function isSchema(value: unknown): value is TSchema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function nameOf(schema: TSchema): string | null {
+  const { $id, title }: { $id?: unknown; title?: unknown } = schema
+  const given = typeof $id === 'string' ? $id : title
+  if (typeof given !== 'string') return null
+  const words = given.split(/[^A-Za-z0-9]+/).filter(Boolean)
+  return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('') || null
+}
+
+function toReference(target: string): string {
+  return target.startsWith('#') ? target : `#/components/schemas/${target}`
+}

@@ -1,0 +1,154 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import { Type } from 'typebox'
+import { AppError } from '../../kernel/app-error.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import { createDocsPage } from '../docs-page/docs-page.ts'
+import type { JsonObject } from '../openapi-schemas.ts'
+import { checkReadiness, type ReadinessCheck } from '../check-readiness.ts'
+import { defineRoute, type Route, type RouteRequest } from '../route.ts'
+
+export interface OperationRoutesOptions {
+  /** What must work for this process to serve, by name. Each rejects when it does not. */
+  readonly checks: Readonly<Record<string, ReadinessCheck>>
+  readonly isShuttingDown: () => boolean
+  /** The Prometheus text, of this process or of all of them. */
+  readonly readMetrics: () => Promise<{ contentType: string; text: string }>
+  /** Guards the metrics; open to everybody who reaches the port when null. */
+  readonly metricsToken: string | null
+  /** Asked once, when all routes are known. */
+  readonly buildDocument: () => JsonObject
+  readonly logger: Logger
+}
+
+const Health = Type.Object({ status: Type.Literal('ok') })
+
+const Readiness = Type.Object({
+  status: Type.Enum(['ok', 'unavailable', 'shutting_down']),
+  checks: Type.Record(
+    Type.String(),
+    Type.Object({ status: Type.Enum(['ok', 'failed', 'timed_out']), duration_ms: Type.Number() }),
+  ),
+})
+
+/** What operators and their machines ask of the gateway, outside `/v1` and without an API key. */
+export function operationRoutes(options: OperationRoutesOptions): Route[] {
+  const { isShuttingDown, readMetrics, metricsToken } = options
+  const readiness = checkReadiness({ checks: options.checks, logger: options.logger })
+  const shared = { method: 'GET', tag: 'Operations', scope: null } as const
+
+  return [
+    defineRoute({
+      ...shared,
+      path: '/healthz',
+      summary: 'Whether the process is alive',
+      responses: { 200: { description: 'It is. Nothing else was looked at.', schema: Health } },
+      handle: async () => ({ status: 'ok' }),
+    }),
+    defineRoute({
+      ...shared,
+      path: '/readyz',
+      summary: 'Whether the process can serve',
+      responses: {
+        200: { description: 'Everything it needs works.', schema: Readiness },
+        503: { description: 'Something it needs does not work, or it is shutting down.', schema: Readiness },
+      },
+      handle: async ({ reply }) => {
+        reply.header('cache-control', 'no-store')
+        const { isReady, checks } = isShuttingDown() ? { isReady: false, checks: {} } : await readiness()
+        if (isReady) return { status: 'ok', checks }
+        reply.code(503)
+        return { status: isShuttingDown() ? 'shutting_down' : 'unavailable', checks }
+      },
+    }),
+    defineRoute({
+      ...shared,
+      path: '/metrics',
+      summary: 'Metrics for Prometheus',
+      responses: {
+        200: { description: 'The Prometheus text format.', schema: Type.String(), contentType: 'text/plain' },
+      },
+      handle: async (request) => {
+        if (metricsToken !== null) requireToken(request, metricsToken)
+        const { contentType, text } = await readMetrics()
+        request.reply.header('cache-control', 'no-store').type(contentType).send(text)
+      },
+    }),
+    ...referenceRoutes(options),
+  ]
+}
+
+function referenceRoutes({ buildDocument }: OperationRoutesOptions): Route[] {
+  const shared = { method: 'GET', tag: 'Operations', scope: null } as const
+  const paths = {
+    documentPath: '/openapi.json',
+    bundlePath: '/docs/scalar.js',
+    startScriptPath: '/docs/start.js',
+  }
+  const page = createDocsPage({ title: 'Parkway API reference', ...paths })
+  let document: string | null = null
+  const script = (description: string) => ({ 200: { description, contentType: 'text/javascript' } })
+
+  return [
+    defineRoute({
+      ...shared,
+      path: paths.documentPath,
+      summary: 'This description',
+      responses: { 200: { description: 'OpenAPI 3.1.', schema: Type.Record(Type.String(), Type.Unknown()) } },
+      handle: async ({ reply }) => {
+        document ??= JSON.stringify(buildDocument())
+        reply.type('application/json; charset=utf-8').send(document)
+      },
+    }),
+    defineRoute({
+      ...shared,
+      path: '/docs',
+      summary: 'The API reference, to read',
+      responses: { 200: { description: 'A page.', schema: Type.String(), contentType: 'text/html' } },
+      handle: async ({ reply }) => {
+        reply
+          .header('content-security-policy', page.contentSecurityPolicy)
+          .header('referrer-policy', 'no-referrer')
+          .type('text/html; charset=utf-8')
+          .send(page.html)
+      },
+    }),
+    defineRoute({
+      ...shared,
+      path: paths.startScriptPath,
+      summary: 'Starts the reference',
+      responses: script('A script of the page.'),
+      handle: async ({ reply }) => {
+        reply.type('text/javascript; charset=utf-8').send(page.startScript)
+      },
+    }),
+    defineRoute({
+      ...shared,
+      path: paths.bundlePath,
+      summary: 'The interface of the reference',
+      responses: script('A script of the page.'),
+      handle: async ({ reply, headers }) => {
+        const compressed = await page.loadBundle()
+        const takesGzip = String(headers['accept-encoding'] ?? '').includes('gzip')
+        if (takesGzip) reply.header('content-encoding', 'gzip')
+        reply
+          .header('cache-control', 'public, max-age=86400')
+          .header('vary', 'accept-encoding')
+          .type('text/javascript; charset=utf-8')
+          .send(takesGzip ? compressed : await promisify(gunzip)(compressed))
+      },
+    }),
+  ]
+}
+
+function requireToken({ headers }: RouteRequest<unknown, unknown, unknown>, token: string): void {
+  const given = /^Bearer (.+)$/i.exec(headers['authorization']?.toString() ?? '')?.[1] ?? ''
+  // Digests have one length, which a constant-time comparison asks for.
+  if (timingSafeEqual(digest(given), digest(token))) return
+  throw new AppError('invalid_api_key', 'The metrics need their own bearer token.')
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}

@@ -1,0 +1,76 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { toErrorAnswer } from './error-envelope.ts'
+
+const KEEP_ALIVE_MS = 15_000
+/** A client that reads nothing for this long is taken for gone. */
+const DRAIN_MS_MAX = 60_000
+
+const FRAME_START = Buffer.from('data: ')
+const FRAME_END = Buffer.from('\n\n')
+const KEEP_ALIVE = Buffer.from(': keep-alive\n\n')
+const DONE = Buffer.from('data: [DONE]\n\n')
+
+export const EVENT_STREAM_HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache',
+  'x-accel-buffering': 'no',
+} as const
+
+/**
+ * Writes batches of payloads as Server-Sent Events, at the pace of the client, and closes with `[DONE]`. A failure in
+ * the middle is one error frame and no `[DONE]`. The headers must have been written.
+ */
+export async function sendEvents(
+  response: ServerResponse,
+  batches: AsyncIterable<readonly Buffer[]>,
+  options: { requestId: string; onError: (error: unknown) => void },
+): Promise<void> {
+  const keepAlive = setTimeout(() => {
+    if (!response.writableNeedDrain) response.write(KEEP_ALIVE)
+    keepAlive.refresh()
+  }, KEEP_ALIVE_MS)
+  try {
+    for await (const batch of batches) {
+      if (response.destroyed) return
+      if (!response.write(frame(batch))) await drained(response)
+      keepAlive.refresh()
+    }
+    response.end(DONE)
+  } catch (error) {
+    if (response.destroyed) return
+    options.onError(error)
+    endWithError(response, error, options.requestId)
+  } finally {
+    clearTimeout(keepAlive)
+  }
+}
+
+/** One error frame, and no `[DONE]` behind it. */
+export function endWithError(response: ServerResponse, error: unknown, requestId: string): void {
+  response.end(frame([Buffer.from(JSON.stringify(toErrorAnswer(error, requestId).body))]))
+}
+
+/** Comments until there is something to say, so that nobody on the way takes the connection for dead. */
+export function startKeepAlive(response: ServerResponse): () => void {
+  const interval = setInterval(() => response.write(KEEP_ALIVE), KEEP_ALIVE_MS)
+  response.write(KEEP_ALIVE)
+  return () => clearInterval(interval)
+}
+
+export const FIRST_KEEP_ALIVE_MS = KEEP_ALIVE_MS
+
+function frame(batch: readonly Buffer[]): Buffer {
+  const pieces: Buffer[] = []
+  for (const payload of batch) pieces.push(FRAME_START, payload, FRAME_END)
+  return Buffer.concat(pieces)
+}
+
+async function drained(response: ServerResponse): Promise<void> {
+  const signal = AbortSignal.timeout(DRAIN_MS_MAX)
+  try {
+    await Promise.race([once(response, 'drain', { signal }), once(response, 'close', { signal })])
+  } catch {
+    response.destroy()
+  }
+}

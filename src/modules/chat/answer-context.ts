@@ -1,0 +1,41 @@
+import type { NanoUsd } from '../../kernel/money.ts'
+import { priceTokens, type CatalogModel } from '../catalog/catalog.ts'
+import type { InferenceRecord } from './inference-record.ts'
+import type { TokenUsage } from './token-usage.ts'
+
+/** What is needed to turn an upstream's answer into ours. */
+export interface AnswerContext {
+  readonly provider: string
+  readonly model: CatalogModel
+  /** The id the client asked for, which may be an alias. */
+  readonly requestedModel: string
+  readonly record: InferenceRecord
+  readonly startedMs: number
+  /** Counted only when an upstream reports no usage. */
+  readonly countPromptTokens: () => number
+  readonly countTokens: (text: string) => number
+}
+
+/** `chatcmpl-…` and `cmpl-…`, as clients of this wire expect. */
+export const ID_PREFIXES = { chat: 'chatcmpl-', completion: 'cmpl-' } as const
+
+/** Fixes what the request used and what that costs. An empty answer costs nothing. */
+export function settleUsage(
+  context: AnswerContext,
+  reported: TokenUsage | null,
+  deliveredText: string,
+): TokenUsage {
+  const usage = reported ?? {
+    promptTokens: context.countPromptTokens(),
+    cachedTokens: 0,
+    completionTokens: context.countTokens(deliveredText),
+    reasoningTokens: 0,
+  }
+  context.record.usage = usage
+  context.record.costNanoUsd = deliveredText === '' ? 0n : priceAnswer(context.model, usage)
+  return usage
+}
+
+function priceAnswer({ price }: CatalogModel, usage: TokenUsage): NanoUsd {
+  return price.unit === 'token' ? priceTokens(price, usage) : price.nanoUsdPerUnit
+}

@@ -1,0 +1,64 @@
+import { isRecord } from '../../kernel/is-record.ts'
+import { readErrorPayload } from '../../providers/error-payload.ts'
+import { UpstreamError } from '../../providers/upstream-error.ts'
+
+/** A `chat.completion`, a chunk of one, or a `text_completion`: parsed, and known to have choices. */
+export interface AnswerPayload {
+  readonly members: Record<string, unknown>
+  readonly choices: readonly Record<string, unknown>[]
+}
+
+/** Throws an `UpstreamError` when the bytes are an error or nothing that belongs to this wire. */
+export function readAnswerPayload(provider: string, bytes: Buffer): AnswerPayload {
+  const members = parseObject(bytes)
+  if (members === null) throw garbage(provider, 'it sent something that is not a JSON object')
+  const error = readErrorPayload(provider, members)
+  if (error) throw error
+  const choices = members['choices'] ?? []
+  if (!Array.isArray(choices) || !choices.every(isRecord))
+    throw garbage(provider, 'it sent choices of another shape')
+  if (choices.length === 0 && !('choices' in members) && !('usage' in members)) {
+    throw garbage(provider, 'it sent an object without choices')
+  }
+  return { members, choices }
+}
+
+export function garbage(provider: string, what: string): UpstreamError {
+  return new UpstreamError(`${provider}: ${what}`, { failure: 'garbage', provider })
+}
+
+/** The text, reasoning, refusal and tool arguments of one choice, for counting what was delivered. */
+export function textOfChoice(choice: Record<string, unknown>): string {
+  const message = choice['delta'] ?? choice['message']
+  if (!isRecord(message)) return asText(choice['text'])
+  let text = asText(message['content']) + asText(message['reasoning_content']) + asText(message['refusal'])
+  const toolCalls = message['tool_calls']
+  if (!Array.isArray(toolCalls)) return text
+  for (const toolCall of toolCalls) {
+    const called: unknown = isRecord(toolCall) ? toolCall['function'] : undefined
+    if (isRecord(called)) text += asText(called['name']) + asText(called['arguments'])
+  }
+  return text
+}
+
+/** Renames `reasoning`, as some upstreams call it, to the name of our wire. Tells whether it did. */
+export function adoptReasoningName(choice: Record<string, unknown>): boolean {
+  const message = choice['delta'] ?? choice['message']
+  if (!isRecord(message) || typeof message['reasoning'] !== 'string') return false
+  if (message['reasoning_content'] === undefined) message['reasoning_content'] = message['reasoning']
+  delete message['reasoning']
+  return true
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function parseObject(bytes: Buffer): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(bytes.toString())
+    return isRecord(value) ? value : null
+  } catch {
+    return null
+  }
+}

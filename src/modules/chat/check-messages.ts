@@ -1,0 +1,22 @@
+import { AppError } from '../../kernel/app-error.ts'
+import type { ChatMessage } from '../../providers/chat-wire.ts'
+
+/** What the schema cannot say: which roles may come without content, and what a tool's answer must name. */
+export function checkMessages(messages: readonly ChatMessage[]): void {
+  for (const [index, message] of messages.entries()) {
+    const isContentMissing = message.content === undefined || message.content === null
+    if (isContentMissing && message.role !== 'assistant' && message.role !== 'function') {
+      throw missing(`messages.${index}.content`, `A message of the role '${message.role}' needs content.`)
+    }
+    if (message.role === 'tool' && !message.tool_call_id) {
+      throw missing(
+        `messages.${index}.tool_call_id`,
+        "A message of the role 'tool' needs the id of the call it answers.",
+      )
+    }
+  }
+}
+
+function missing(param: string, message: string): AppError {
+  return new AppError('missing_required_parameter', message, { param })
+}

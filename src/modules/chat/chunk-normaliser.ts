@@ -1,0 +1,100 @@
+import { isRecord } from '../../kernel/is-record.ts'
+import { createToken } from '../../kernel/identifiers.ts'
+import { ID_PREFIXES, type AnswerContext } from './answer-context.ts'
+import { adoptReasoningName, garbage, readAnswerPayload, textOfChoice } from './answer-payload.ts'
+import { readUsage, type TokenUsage } from './token-usage.ts'
+
+const STREAM_BYTES_MAX = 256 * 1024 * 1024
+
+/** Brings the chunks of one stream into our wire and keeps what is needed to meter them. */
+export class ChunkNormaliser {
+  readonly #context: AnswerContext
+  readonly #isUsageAsked: boolean
+  readonly #introduced = new Set<unknown>()
+  #id: string | null = null
+  #created: unknown = null
+  #bytes = 0
+  reportedUsage: TokenUsage | null = null
+  usageMembers: unknown = null
+  deliveredText = ''
+  hasFinished = false
+
+  constructor(context: AnswerContext, options: { isUsageAsked: boolean }) {
+    this.#context = context
+    this.#isUsageAsked = options.isUsageAsked
+  }
+
+  /** The chunk as it leaves, or null when it carries nothing for the client. Unchanged bytes stay as they came. */
+  normalise(payload: Buffer): Buffer | null {
+    const { provider, requestedModel, record } = this.#context
+    this.#bytes += payload.length
+    if (this.#bytes > STREAM_BYTES_MAX)
+      throw garbage(provider, `it streamed more than ${STREAM_BYTES_MAX} bytes`)
+    const { members, choices } = readAnswerPayload(provider, payload)
+    let isChanged = this.#takeUsage(members)
+    if (choices.length === 0) return null
+
+    if (this.#id === null) this.#adoptIdentity(members)
+    if (members['id'] !== this.#id) {
+      members['id'] = this.#id
+      isChanged = true
+    }
+    if (members['model'] !== requestedModel) {
+      members['model'] = requestedModel
+      isChanged = true
+    }
+    for (const choice of choices) {
+      isChanged = adoptReasoningName(choice) || isChanged
+      if (record.operation === 'chat') isChanged = this.#introduceRole(choice) || isChanged
+      this.deliveredText += textOfChoice(choice)
+      if (typeof choice['finish_reason'] === 'string') this.hasFinished = true
+    }
+    return isChanged ? Buffer.from(JSON.stringify(members)) : payload
+  }
+
+  /** The last chunk, when the client asked for usage. */
+  usageChunk(usage: Record<string, unknown>): Buffer {
+    return Buffer.from(
+      JSON.stringify({
+        id: this.#id,
+        object: this.#context.record.operation === 'chat' ? 'chat.completion.chunk' : 'text_completion',
+        created: this.#created,
+        model: this.#context.requestedModel,
+        choices: [],
+        usage,
+      }),
+    )
+  }
+
+  /** Keeps the usage for the end of the stream, where it belongs. Tells whether the chunk was changed. */
+  #takeUsage(members: Record<string, unknown>): boolean {
+    const usage = members['usage']
+    if (isRecord(usage)) {
+      this.reportedUsage = readUsage(usage) ?? this.reportedUsage
+      this.usageMembers = usage
+      if (this.#isUsageAsked) members['usage'] = null
+      else delete members['usage']
+      return true
+    }
+    if (!this.#isUsageAsked || usage === null) return false
+    members['usage'] = null
+    return true
+  }
+
+  #adoptIdentity(members: Record<string, unknown>): void {
+    const prefix = ID_PREFIXES[this.#context.record.operation]
+    const { id, created } = members
+    this.#id = typeof id === 'string' && id.startsWith(prefix) ? id : createToken(prefix)
+    this.#created = typeof created === 'number' ? created : Math.floor(this.#context.startedMs / 1000)
+  }
+
+  // The first delta of each choice says who speaks, whether the upstream says so or not.
+  #introduceRole(choice: Record<string, unknown>): boolean {
+    if (this.#introduced.has(choice['index'])) return false
+    this.#introduced.add(choice['index'])
+    const delta = choice['delta']
+    if (!isRecord(delta) || typeof delta['role'] === 'string') return false
+    choice['delta'] = { role: 'assistant', ...delta }
+    return true
+  }
+}

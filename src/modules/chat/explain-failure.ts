@@ -1,0 +1,41 @@
+import { AppError } from '../../kernel/app-error.ts'
+import type { UpstreamError } from '../../providers/upstream-error.ts'
+
+const RETRY_AFTER_SECONDS_DEFAULT = 2
+const CONTEXT_LENGTH_PATTERN =
+  /context[_ ](length|window)|maximum context|prompt is too long|too many (input )?tokens/i
+const BLOCKED_PATTERN = /content[_ ](policy|filter|management)|safety|blocked/i
+
+/** What a client is told about an upstream's failure: its own mistakes in the upstream's words, ours in general ones. */
+export function explainFailure(error: UpstreamError): AppError {
+  const { failure, provider, status = 0, upstreamMessage, upstreamCode = '', upstreamParam } = error.details
+  if (error.isRequestAtFault) {
+    const said = upstreamMessage ?? 'The provider refused the request.'
+    const param = upstreamParam === undefined ? {} : { param: upstreamParam }
+    const options = { ...param, cause: error }
+    if (status === 413) return new AppError('request_too_large', said, options)
+    if (CONTEXT_LENGTH_PATTERN.test(`${upstreamCode} ${said}`))
+      return new AppError('context_length_exceeded', said, options)
+    if (BLOCKED_PATTERN.test(upstreamCode)) return new AppError('prompt_blocked', said, options)
+    return new AppError('invalid_request', said, options)
+  }
+  if (status === 429 || status === 529) {
+    return new AppError('capacity_exhausted', `The provider '${provider}' has no capacity left for now.`, {
+      retryAfterSeconds: error.details.retryAfterSeconds ?? RETRY_AFTER_SECONDS_DEFAULT,
+      cause: error,
+    })
+  }
+  if (failure === 'timeout') {
+    return new AppError('timeout', `The provider '${provider}' did not answer in time.`, { cause: error })
+  }
+  return new AppError('provider_error', `The provider '${provider}' ${DESCRIPTIONS[failure]}.`, {
+    cause: error,
+  })
+}
+
+const DESCRIPTIONS = {
+  connect: 'could not be reached',
+  status: 'answered with an error',
+  garbage: 'answered with something that is not its protocol',
+  cut: 'closed the connection before its answer was complete',
+} as const

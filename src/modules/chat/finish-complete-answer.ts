@@ -1,0 +1,34 @@
+import { editJsonObject } from '../../kernel/edit-json-object.ts'
+import { createToken } from '../../kernel/identifiers.ts'
+import { ID_PREFIXES, settleUsage, type AnswerContext } from './answer-context.ts'
+import { adoptReasoningName, garbage, readAnswerPayload, textOfChoice } from './answer-payload.ts'
+import { formatUsage, readUsage } from './token-usage.ts'
+
+/** Checks an upstream's whole answer, meters it and puts our model id, usage and cost into its bytes. */
+export function finishCompleteAnswer(payload: Buffer, context: AnswerContext): Buffer {
+  const { members, choices } = readAnswerPayload(context.provider, payload)
+  if (choices.length === 0) throw garbage(context.provider, 'it answered without a choice')
+
+  let text = ''
+  let isRenamed = false
+  for (const choice of choices) {
+    isRenamed = adoptReasoningName(choice) || isRenamed
+    text += textOfChoice(choice)
+  }
+  const usage = settleUsage(context, readUsage(members['usage']), text)
+  const cost = context.record.costNanoUsd ?? 0n
+
+  const edits = new Map<string, string>()
+  if (members['model'] !== context.requestedModel) edits.set('model', JSON.stringify(context.requestedModel))
+  const prefix = ID_PREFIXES[context.record.operation]
+  if (typeof members['id'] !== 'string' || !members['id'].startsWith(prefix)) {
+    edits.set('id', JSON.stringify(createToken(prefix)))
+  }
+  if (isRenamed) edits.set('choices', JSON.stringify(choices))
+  edits.set('usage', JSON.stringify(formatUsage(usage, cost, members['usage'])))
+  return editJsonObject(payload, edits) ?? Buffer.from(JSON.stringify({ ...members, ...parseEdits(edits) }))
+}
+
+function parseEdits(edits: ReadonlyMap<string, string>): Record<string, unknown> {
+  return Object.fromEntries([...edits].map(([name, value]) => [name, JSON.parse(value)]))
+}

@@ -1,0 +1,40 @@
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { UpstreamFailure } from '../../providers/upstream-error.ts'
+import type { TokenUsage } from './token-usage.ts'
+
+/** What happened to one request, filled in as it happens, for the answer's headers, the log, metrics and traces. */
+export interface InferenceRecord {
+  readonly operation: 'chat' | 'completion'
+  /** The catalog's id; null until the request named a model that exists. */
+  model: string | null
+  provider: string | null
+  readonly attempts: AttemptRecord[]
+  usage: TokenUsage | null
+  costNanoUsd: NanoUsd | null
+  /** Spent waiting for upstreams before the first byte, failed attempts included. */
+  upstreamMs: number
+  /** From the start of the request to the first delta of a stream. */
+  firstTokenMs: number | null
+  outcome: 'running' | 'completed' | 'disconnected' | 'failed'
+}
+
+export interface AttemptRecord {
+  readonly provider: string
+  readonly outcome: 'answered' | UpstreamFailure
+  readonly status: number | null
+  readonly durationMs: number
+}
+
+export function createInferenceRecord(operation: InferenceRecord['operation']): InferenceRecord {
+  return {
+    operation,
+    model: null,
+    provider: null,
+    attempts: [],
+    usage: null,
+    costNanoUsd: null,
+    upstreamMs: 0,
+    firstTokenMs: null,
+    outcome: 'running',
+  }
+}

@@ -1,0 +1,104 @@
+import type { Clock } from '../../kernel/clock.ts'
+import type { StreamAnswer } from '../../providers/provider.ts'
+import { UpstreamError } from '../../providers/upstream-error.ts'
+import { settleUsage, type AnswerContext } from './answer-context.ts'
+import { garbage } from './answer-payload.ts'
+import { ChunkNormaliser } from './chunk-normaliser.ts'
+import { formatUsage } from './token-usage.ts'
+
+export type Batch = readonly Buffer[]
+
+interface StreamOptions {
+  readonly isUsageAsked: boolean
+  readonly durationMsMax: number
+  readonly clock: Clock
+}
+
+/** A stream whose first chunk has arrived and is sound: from here on there is no falling back to another upstream. */
+export interface OpenedStream {
+  /** Ends by throwing an `UpstreamError`, or the abort's reason when the client is gone. */
+  batches(signal: AbortSignal): AsyncGenerator<Batch, void>
+}
+
+export async function openStream(
+  answer: StreamAnswer,
+  context: AnswerContext,
+  options: StreamOptions,
+): Promise<OpenedStream> {
+  const upstream = answer.batches[Symbol.asyncIterator]()
+  const normaliser = new ChunkNormaliser(context, options)
+  const normalise = (batch: Batch): Buffer[] => {
+    const chunks: Buffer[] = []
+    for (const payload of batch) {
+      const chunk = normaliser.normalise(payload)
+      if (chunk !== null) chunks.push(chunk)
+    }
+    if (context.record.firstTokenMs === null && normaliser.deliveredText !== '') {
+      context.record.firstTokenMs = options.clock.nowMs() - context.startedMs
+    }
+    return chunks
+  }
+  try {
+    const first = await upstream.next()
+    if (first.done === true) throw garbage(context.provider, 'its stream ended before it began')
+    const head = normalise(first.value)
+    return {
+      batches: (signal) => relay({ answer, upstream, head, normalise, normaliser, context, options, signal }),
+    }
+  } catch (error) {
+    await upstream.return?.()
+    throw error
+  }
+}
+
+interface Relay {
+  readonly answer: StreamAnswer
+  readonly upstream: AsyncIterator<Batch>
+  readonly head: Buffer[]
+  readonly normalise: (batch: Batch) => Buffer[]
+  readonly normaliser: ChunkNormaliser
+  readonly context: AnswerContext
+  readonly options: StreamOptions
+  readonly signal: AbortSignal
+}
+
+async function* relay(stream: Relay): AsyncGenerator<Batch, void> {
+  const { upstream, normaliser, context, options, signal } = stream
+  const { record, provider } = context
+  const deadlineMs = context.startedMs + options.durationMsMax
+  try {
+    if (stream.head.length > 0) yield stream.head
+    for (;;) {
+      const next = await upstream.next()
+      if (next.done === true) break
+      if (options.clock.nowMs() > deadlineMs) throw timedOut(provider, options.durationMsMax)
+      const chunks = stream.normalise(next.value)
+      if (chunks.length > 0) yield chunks
+    }
+    if (!stream.answer.isTerminated() && !normaliser.hasFinished) throw cut(provider)
+    const usage = settleUsage(context, normaliser.reportedUsage, normaliser.deliveredText)
+    if (options.isUsageAsked) {
+      yield [normaliser.usageChunk(formatUsage(usage, record.costNanoUsd ?? 0n, normaliser.usageMembers))]
+    }
+    record.outcome = 'completed'
+  } catch (error) {
+    record.outcome = signal.aborted ? 'disconnected' : 'failed'
+    throw error
+  } finally {
+    if (record.outcome === 'running') record.outcome = 'disconnected'
+    // What was delivered is metered however the stream ended.
+    if (record.usage === null) settleUsage(context, normaliser.reportedUsage, normaliser.deliveredText)
+    await upstream.return?.()
+  }
+}
+
+function cut(provider: string): UpstreamError {
+  return new UpstreamError(`${provider}: the stream ended in the middle`, { failure: 'cut', provider })
+}
+
+function timedOut(provider: string, durationMsMax: number): UpstreamError {
+  return new UpstreamError(`${provider}: the stream went on for more than ${durationMsMax} ms`, {
+    failure: 'timeout',
+    provider,
+  })
+}

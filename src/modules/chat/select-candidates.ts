@@ -1,0 +1,107 @@
+import { AppError, modelNotFound } from '../../kernel/app-error.ts'
+import type { Provider, UpstreamTimeouts } from '../../providers/provider.ts'
+import type { ProviderRegistry } from '../../providers/registry.ts'
+import { ENDPOINT_OF_CATEGORY, type Catalog, type CatalogModel } from '../catalog/catalog.ts'
+import type { Caller, Environment } from '../keys/keys.ts'
+import type { CircuitBreaker } from './circuit-breaker.ts'
+
+/** An upstream that can serve the request now. */
+export interface Candidate {
+  readonly provider: Provider
+  readonly upstreamModel: string
+  readonly timeouts: Partial<UpstreamTimeouts>
+  readonly breaker: CircuitBreaker | null
+}
+
+const SANDBOX_ENVIRONMENTS: ReadonlySet<Environment> = new Set(['dev', 'test'])
+
+export interface CandidateSelector {
+  resolveModel(caller: Caller, requestedModel: string): CatalogModel
+  /** At least one, in the order they are to be tried. */
+  select(caller: Caller, model: CatalogModel): readonly Candidate[]
+}
+
+interface CandidateSelectorOptions {
+  readonly catalog: Catalog
+  readonly providers: ProviderRegistry
+  readonly breakerOf: (providerId: string) => CircuitBreaker
+  readonly random?: () => number
+}
+
+export function createCandidateSelector(options: CandidateSelectorOptions): CandidateSelector {
+  const { catalog, providers, breakerOf, random = Math.random } = options
+  // A reload of the catalog makes new model objects, so what is remembered of the old ones goes with them.
+  const groupsOfModel = new WeakMap<CatalogModel, readonly (readonly Weighted[])[]>()
+
+  const groupsOf = (model: CatalogModel) => {
+    const known = groupsOfModel.get(model)
+    if (known) return known
+    const groups = groupByPriority(model, providers, breakerOf)
+    groupsOfModel.set(model, groups)
+    return groups
+  }
+
+  return {
+    resolveModel(caller, requestedModel) {
+      const model = catalog.resolve(requestedModel)
+      if (!model) throw modelNotFound(requestedModel)
+      if (model.category !== 'llm') {
+        const message = `'${requestedModel}' is not a chat model; it is served by ${ENDPOINT_OF_CATEGORY[model.category]}.`
+        throw new AppError('invalid_value', message, { param: 'model' })
+      }
+      if (
+        caller.allowedModels &&
+        !caller.allowedModels.has(model.id) &&
+        !caller.allowedModels.has(requestedModel)
+      ) {
+        const message = `This API key may not use the model '${requestedModel}'.`
+        throw new AppError('model_not_allowed', message, { param: 'model' })
+      }
+      return model
+    },
+
+    select(caller, model) {
+      const groups = groupsOf(model)
+      if (groups.length > 0)
+        return groups.flatMap((group) => (group.length === 1 ? group : shuffle(group, random)))
+      if (SANDBOX_ENVIRONMENTS.has(caller.environment)) {
+        return [{ provider: providers.sandbox, upstreamModel: model.id, timeouts: {}, breaker: null }]
+      }
+      const message = `No provider of '${model.id}' is configured. Keys of the dev and test environments get the sandbox.`
+      throw new AppError('provider_not_configured', message, { param: 'model', retryAfterSeconds: 60 })
+    },
+  }
+}
+
+interface Weighted extends Candidate {
+  readonly weight: number
+}
+
+function groupByPriority(
+  model: CatalogModel,
+  providers: ProviderRegistry,
+  breakerOf: (providerId: string) => CircuitBreaker,
+): readonly (readonly Weighted[])[] {
+  const groups = new Map<number, Weighted[]>()
+  for (const route of model.routes) {
+    const provider = providers.get(route.provider)
+    if (!provider?.isConfigured || !provider.chat) continue
+    const candidate = {
+      provider,
+      upstreamModel: route.model,
+      timeouts: route.timeouts,
+      weight: route.weight,
+      breaker: provider === providers.sandbox ? null : breakerOf(provider.id),
+    }
+    groups.set(route.priority, [...(groups.get(route.priority) ?? []), candidate])
+  }
+  return [...groups].toSorted(([a], [b]) => a - b).map(([, group]) => group)
+}
+
+/** A random order in which a heavier candidate is more likely to come first. */
+function shuffle(group: readonly Weighted[], random: () => number): Weighted[] {
+  return group
+    .map((candidate) => ({ candidate, draw: candidate.weight > 0 ? random() ** (1 / candidate.weight) : -1 }))
+    .toSorted((a, b) => b.draw - a.draw)
+    .map(({ candidate }) => candidate)
+}

@@ -1,0 +1,230 @@
+import type { ChatRequest } from './chat-wire.ts'
+import type { CompletionRequest } from './completion-wire.ts'
+import { isRecord } from '../kernel/is-record.ts'
+import { decodeTokens } from '../kernel/decode-tokens.ts'
+import { createToken } from '../kernel/identifiers.ts'
+import { mergeStreams } from './merge-streams.ts'
+import { UpstreamError } from './upstream-error.ts'
+import type {
+  CompleteAnswer,
+  InferenceAnswer,
+  InferenceCall,
+  InferenceOperation,
+  StreamAnswer,
+} from './provider.ts'
+
+const OUTPUT_TOKENS_DEFAULT = 16
+
+/**
+ * Serves the legacy text completion with a chat model: the model is told to go on with the text, or to fill the gap
+ * before `suffix`. Each prompt of a list is a call of its own.
+ */
+export function completionThroughChat(
+  provider: string,
+  chat: InferenceOperation,
+): InferenceOperation<CompletionRequest> {
+  return async (call) => {
+    const prompts = readPrompts(call.body)
+    const choicesPerPrompt = call.body.n ?? 1
+    const answers = await Promise.all(prompts.map((prompt) => chat(chatCall(call, prompt))))
+    const translations = answers.map((answer, index) => ({
+      answer,
+      translate: createTranslation({
+        provider,
+        firstIndex: index * choicesPerPrompt,
+        echo: call.body.echo ? (prompts[index] ?? '') : '',
+      }),
+    }))
+    return call.body.stream ? mergeStreamAnswers(translations) : mergeCompleteAnswers(translations)
+  }
+}
+
+type Translation = {
+  readonly answer: InferenceAnswer
+  readonly translate: (payload: Buffer) => TextCompletion
+}
+
+interface TextCompletion extends Record<string, unknown> {
+  choices: Record<string, unknown>[]
+}
+
+function readPrompts({ prompt }: CompletionRequest): string[] {
+  if (typeof prompt === 'string') return [prompt]
+  if (prompt.every((entry) => typeof entry === 'number')) return [decodeTokens(prompt)]
+  return prompt.map((entry) =>
+    typeof entry === 'string' ? entry : Array.isArray(entry) ? decodeTokens(entry) : '',
+  )
+}
+
+function chatCall(call: InferenceCall<CompletionRequest>, prompt: string): InferenceCall {
+  const {
+    prompt: _prompt,
+    suffix,
+    best_of: _bestOf,
+    echo: _echo,
+    logprobs,
+    max_tokens,
+    ...shared
+  } = call.body
+  const body: ChatRequest = {
+    ...shared,
+    max_tokens: max_tokens ?? OUTPUT_TOKENS_DEFAULT,
+    ...(logprobs ? { logprobs: true, top_logprobs: logprobs } : {}),
+    messages: suffix ? fillInMessages(prompt, suffix) : continueMessages(prompt),
+  }
+  return { ...call, body, rawBody: Buffer.from(JSON.stringify(body)) }
+}
+
+function continueMessages(prompt: string): ChatRequest['messages'] {
+  return [
+    {
+      role: 'system',
+      content: "Continue the user's text from exactly where it ends. Answer with the continuation only.",
+    },
+    { role: 'user', content: prompt },
+  ]
+}
+
+function fillInMessages(prefix: string, suffix: string): ChatRequest['messages'] {
+  return [
+    {
+      role: 'system',
+      content:
+        'The user gives a text with a gap, as <prefix>…</prefix><suffix>…</suffix>. Answer with only the text that ' +
+        'belongs in the gap.',
+    },
+    { role: 'user', content: `<prefix>${prefix}</prefix><suffix>${suffix}</suffix>` },
+  ]
+}
+
+interface TranslationOptions {
+  readonly provider: string
+  readonly firstIndex: number
+  readonly echo: string
+}
+
+/** Makes a text completion of a chat completion or of a chunk of one. */
+function createTranslation({ provider, firstIndex, echo }: TranslationOptions): Translation['translate'] {
+  const echoed = new Set<number>()
+  return (payload) => {
+    const members = parseObject(provider, payload)
+    // An error inside the answer is left for the reader of the answer to find.
+    if (!Array.isArray(members['choices'])) return { ...members, choices: [] }
+    const choices = members['choices'].filter(isRecord).map((choice) => {
+      const index = firstIndex + (typeof choice['index'] === 'number' ? choice['index'] : 0)
+      const start = echoed.has(index) ? '' : echo
+      echoed.add(index)
+      return {
+        text: start + textOf(choice),
+        index,
+        logprobs: legacyLogprobs(choice),
+        finish_reason: choice['finish_reason'] ?? null,
+      }
+    })
+    return { ...members, object: 'text_completion', choices }
+  }
+}
+
+function parseObject(provider: string, payload: Buffer): Record<string, unknown> {
+  try {
+    const members: unknown = JSON.parse(payload.toString())
+    if (isRecord(members)) return members
+  } catch {
+    // Told below, like any other answer that is not an object.
+  }
+  throw new UpstreamError(`${provider}: it sent something that is not a JSON object`, {
+    failure: 'garbage',
+    provider,
+  })
+}
+
+function textOf(choice: Record<string, unknown>): string {
+  const message = choice['delta'] ?? choice['message']
+  const content = isRecord(message) ? message['content'] : ''
+  return typeof content === 'string' ? content : ''
+}
+
+/** OpenAI's older shape: parallel lists of tokens, their logarithms and the alternatives. */
+function legacyLogprobs(choice: Record<string, unknown>): unknown {
+  const logprobs = choice['logprobs']
+  const content =
+    isRecord(logprobs) && Array.isArray(logprobs['content']) ? logprobs['content'].filter(isRecord) : null
+  if (!content) return null
+  let offset = 0
+  const offsets = content.map((entry) => {
+    const start = offset
+    offset += String(entry['token']).length
+    return start
+  })
+  return {
+    tokens: content.map((entry) => entry['token']),
+    token_logprobs: content.map((entry) => entry['logprob']),
+    top_logprobs: content.map((entry) => {
+      const alternatives = Array.isArray(entry['top_logprobs']) ? entry['top_logprobs'].filter(isRecord) : []
+      return Object.fromEntries(alternatives.map((top) => [String(top['token']), top['logprob']]))
+    }),
+    text_offset: offsets,
+  }
+}
+
+function mergeCompleteAnswers(translations: readonly Translation[]): CompleteAnswer {
+  const parts = translations.map(({ answer, translate }) => {
+    if (answer.kind !== 'complete') throw new TypeError('a stream came back that was not asked for')
+    return translate(answer.payload)
+  })
+  const [first = { choices: [] }] = parts
+  const merged = {
+    ...first,
+    id: createToken('cmpl-'),
+    choices: parts.flatMap((part) => part.choices),
+    usage: parts.length === 1 ? first['usage'] : sumUsage(parts),
+  }
+  return { kind: 'complete', payload: Buffer.from(JSON.stringify(merged)) }
+}
+
+function sumUsage(parts: readonly TextCompletion[]): unknown {
+  const usages = parts.map((part) => part['usage']).filter(isRecord)
+  if (usages.length !== parts.length) return undefined
+  const sum = (name: string) => usages.reduce((total, usage) => total + Number(usage[name] ?? 0), 0)
+  return {
+    prompt_tokens: sum('prompt_tokens'),
+    completion_tokens: sum('completion_tokens'),
+    total_tokens: sum('total_tokens'),
+  }
+}
+
+function mergeStreamAnswers(translations: readonly Translation[]): StreamAnswer {
+  const streams = translations.map(({ answer, translate }) => {
+    if (answer.kind !== 'stream') throw new TypeError('a whole answer came back where a stream was asked for')
+    return { answer, translate }
+  })
+  const id = createToken('cmpl-')
+  const translated = streams.map(async function* ({ answer, translate }) {
+    for await (const batch of answer.batches) yield batch.map((payload) => ({ ...translate(payload), id }))
+  })
+  return {
+    kind: 'stream',
+    batches: withSummedUsage(mergeStreams(translated), streams.length),
+    isTerminated: () => streams.every(({ answer }) => answer.isTerminated()),
+  }
+}
+
+/** Every stream ends with a usage of its own; the client gets their sum once. */
+async function* withSummedUsage(
+  batches: AsyncIterable<readonly TextCompletion[]>,
+  streamCount: number,
+): AsyncGenerator<readonly Buffer[], void> {
+  const closing: TextCompletion[] = []
+  for await (const batch of batches) {
+    const chunks: Buffer[] = []
+    for (const chunk of batch) {
+      if (streamCount > 1 && isRecord(chunk['usage'])) closing.push(chunk)
+      if (streamCount === 1 || chunk.choices.length > 0) {
+        chunks.push(Buffer.from(JSON.stringify(streamCount === 1 ? chunk : { ...chunk, usage: undefined })))
+      }
+    }
+    if (chunks.length > 0) yield chunks
+  }
+  const usage = closing.length === streamCount ? sumUsage(closing) : undefined
+  if (usage !== undefined) yield [Buffer.from(JSON.stringify({ ...closing[0], choices: [], usage }))]
+}

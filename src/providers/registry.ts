@@ -1,0 +1,74 @@
+import type { Clock } from '../kernel/clock.ts'
+import { createAnthropicProvider } from './ai-sdk/anthropic-provider.ts'
+import { createGoogleProvider } from './ai-sdk/google-provider.ts'
+import { createCredentialRing } from './credential-ring.ts'
+import { createOpenAiCompatibleProvider } from './openai-compatible/openai-compatible.ts'
+import { OPENAI_COMPATIBLE_UPSTREAMS, type OpenAiCompatibleUpstream } from './openai-compatible/upstreams.ts'
+import type { Provider } from './provider.ts'
+
+/** What the operator says of one upstream. */
+export interface ProviderSettings {
+  readonly apiKeys: readonly string[]
+  readonly baseUrl: string | null
+}
+
+export interface ProviderRegistry {
+  get(id: string): Provider | undefined
+  /** Serves keys of the dev and test environments where no route of a model is configured. */
+  readonly sandbox: Provider
+  close(): Promise<void>
+}
+
+interface RegistryOptions {
+  /** By provider id. An id that is not built in is taken for another OpenAI-compatible server. */
+  readonly settings: ReadonlyMap<string, ProviderSettings>
+  readonly sandbox: Provider
+  readonly clock: Clock
+  readonly connectTimeoutMs: number
+}
+
+type Closable = Provider & { close?(): Promise<void> }
+
+/** Upstreams that do not speak the OpenAI wire and have an adapter of their own. */
+const ADAPTERS: Readonly<Record<string, (settings: ProviderSettings, options: RegistryOptions) => Closable>> =
+  {
+    anthropic: ({ apiKeys, baseUrl }, { clock }) =>
+      createAnthropicProvider({ apiKeys, clock, ...(baseUrl === null ? {} : { baseUrl }) }),
+    google: ({ apiKeys, baseUrl }, { clock }) =>
+      createGoogleProvider({ apiKeys, clock, ...(baseUrl === null ? {} : { baseUrl }) }),
+  }
+
+/** Holds what the operator configured, and nothing else: a provider that is absent is not configured. */
+export function createProviderRegistry(options: RegistryOptions): ProviderRegistry {
+  const providers = new Map<string, Closable>([[options.sandbox.id, options.sandbox]])
+  for (const [id, settings] of options.settings) {
+    const provider = createProvider(id, settings, options)
+    if (provider) providers.set(id, provider)
+  }
+  return {
+    get: (id) => providers.get(id),
+    sandbox: options.sandbox,
+    close: async () => {
+      for (const provider of providers.values()) await provider.close?.()
+    },
+  }
+}
+
+function createProvider(id: string, settings: ProviderSettings, options: RegistryOptions): Closable | null {
+  if (settings.apiKeys.length === 0 && settings.baseUrl === null) return null
+  const adapter = ADAPTERS[id]
+  if (adapter) return settings.apiKeys.length > 0 ? adapter(settings, options) : null
+  const upstream = OPENAI_COMPATIBLE_UPSTREAMS.find((known) => known.id === id) ?? customUpstream(id)
+  const baseUrl = settings.baseUrl ?? upstream.defaultBaseUrl
+  if (baseUrl === null) return null
+  return createOpenAiCompatibleProvider({
+    upstream,
+    baseUrl,
+    credentials: settings.apiKeys.length > 0 ? createCredentialRing(settings.apiKeys, options) : null,
+    connectTimeoutMs: options.connectTimeoutMs,
+  })
+}
+
+function customUpstream(id: string): OpenAiCompatibleUpstream {
+  return { id, environmentPrefix: id.toUpperCase(), defaultBaseUrl: null, hasLegacyCompletion: true }
+}

@@ -1,0 +1,98 @@
+import { composeGateway } from '../../src/app/compose.ts'
+import { loadConfig } from '../../src/app/config.ts'
+import { createTestDatabase } from '../../src/storage/testing/test-database.ts'
+import { createLogger } from '../../src/telemetry/logger.ts'
+
+export interface TestAnswer {
+  readonly status: number
+  readonly headers: Headers
+  /** Parsed JSON, or the text when it is something else. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests reach into answers and fail loudly on a wrong shape
+  readonly body: any
+}
+
+export interface TestRequest {
+  readonly key?: string | null
+  readonly body?: unknown
+  readonly headers?: Record<string, string>
+  readonly signal?: AbortSignal
+}
+
+export interface TestGateway {
+  readonly baseUrl: string
+  /** Of all scopes, in the `dev` environment unless told. */
+  readonly key: string
+  readonly connectionString: string
+  request(method: string, path: string, request?: TestRequest): Promise<TestAnswer>
+  /** The same, with the body still to be read. */
+  fetch(method: string, path: string, request?: TestRequest): Promise<Response>
+  close(): Promise<void>
+}
+
+export interface TestGatewayOptions {
+  /** Environment variables, as an operator would set them. */
+  readonly settings?: Record<string, string>
+  /** An existing database, to run a second gateway on it. */
+  readonly connectionString?: string
+  readonly key?: string
+}
+
+const KEY = 'pk-dev-TestTestTestTestTestTestTestTestTestTest'
+
+/** A whole gateway on a free port and a database of its own. */
+export async function startTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
+  const { key = KEY } = options
+  const database = options.connectionString === undefined ? await createTestDatabase() : null
+  const connectionString = options.connectionString ?? database?.connectionString ?? ''
+  const config = loadConfig({
+    environment: {
+      PORT: '0',
+      PARKWAY_BOOTSTRAP_KEY: key,
+      PARKWAY_DATABASE_POOL_SIZE: '4',
+      PARKWAY_SHUTDOWN_GRACE_MS: '2000',
+      LOG_LEVEL: 'silent',
+      ...options.settings,
+    },
+    file: null,
+    directory: import.meta.dirname,
+  })
+  const gateway = await composeGateway({
+    config,
+    connectionString,
+    logger: createLogger({ level: config.logLevel }),
+  })
+  const baseUrl = gateway.url
+
+  const send = (method: string, path: string, request: TestRequest = {}): Promise<Response> => {
+    const authorization = request.key === null ? {} : { authorization: `Bearer ${request.key ?? key}` }
+    const body = request.body === undefined ? {} : { body: asText(request.body) }
+    const contentType = request.body === undefined ? {} : { 'content-type': 'application/json' }
+    return fetch(baseUrl + path, {
+      method,
+      headers: { ...authorization, ...contentType, ...request.headers },
+      ...body,
+      ...(request.signal ? { signal: request.signal } : {}),
+    })
+  }
+
+  return {
+    baseUrl,
+    key,
+    connectionString,
+    fetch: send,
+    request: async (method, path, request) => {
+      const response = await send(method, path, request)
+      const text = await response.text()
+      const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
+      return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
+    },
+    close: async () => {
+      await gateway.close()
+      await database?.drop()
+    },
+  }
+}
+
+function asText(body: unknown): string {
+  return typeof body === 'string' ? body : JSON.stringify(body)
+}
