@@ -1,0 +1,96 @@
+import { isRecord } from '../../kernel/is-record.ts'
+import type { ChatRequest } from '../chat-wire.ts'
+import { jsonFromSchema } from './json-from-schema.ts'
+import type { Conversation } from './read-conversation.ts'
+import type { SeededRandom } from './seeded-random.ts'
+import { createSuggestions, splitByNames } from './suggest-values.ts'
+
+export interface ToolCallDraft {
+  readonly id: string
+  readonly name: string
+  /** JSON text, as the wire has it. */
+  readonly argumentsText: string
+}
+
+type Tool = NonNullable<ChatRequest['tools']>[number]
+
+const CALLS_MAX = 8
+
+/** The calls a model would make: none, one, or several where they may run side by side. */
+export function callTools(
+  body: ChatRequest,
+  conversation: Conversation,
+  random: SeededRandom,
+): ToolCallDraft[] {
+  const tools = body.tools ?? []
+  const isParallel = body.parallel_tool_calls !== false
+  const chosen = chooseTools(body, conversation, tools).slice(0, isParallel ? CALLS_MAX : 1)
+  const texts =
+    isParallel && chosen.length === 1 ? splitByNames(conversation.userText) : [conversation.userText]
+  return chosen.flatMap((tool) => distinct(texts.map((text) => draftCall(tool, text, random))))
+}
+
+function chooseTools(body: ChatRequest, conversation: Conversation, tools: readonly Tool[]): Tool[] {
+  const choice = body.tool_choice ?? 'auto'
+  if (choice === 'none') return []
+  if (typeof choice === 'object')
+    return tools.filter((tool) => tool.function.name === choice.function.name).slice(0, 1)
+
+  const mentioned = listMentioned(tools, conversation.userText)
+  if (choice === 'required') return mentioned.length > 0 ? mentioned : tools.slice(0, 1)
+  // What the tools answered is what the text is made of; calling them again would never end.
+  return conversation.toolResults.length > 0 ? [] : mentioned
+}
+
+/** The tools whose name the text mentions, or else those it has words of, best first. */
+function listMentioned(tools: readonly Tool[], userText: string): Tool[] {
+  const text = userText.toLowerCase()
+  const named = tools.filter((tool) => text.includes(tool.function.name.toLowerCase()))
+  if (named.length > 0) return named
+  const textWords = new Set(splitWords(userText))
+  return tools
+    .map((tool) => ({ tool, score: scoreTool(tool, textWords) }))
+    .filter(({ score }) => score > 0)
+    .sort((left, right) => right.score - left.score)
+    .map(({ tool }) => tool)
+}
+
+const DESCRIPTION_LENGTH_MAX = 1000
+const DESCRIPTION_WORDS_MIN = 2
+
+function scoreTool(tool: Tool, textWords: ReadonlySet<string>): number {
+  const count = (words: readonly string[]): number => words.filter((word) => textWords.has(word)).length
+  const inName = count(splitWords(tool.function.name))
+  const inDescription = count(splitWords((tool.function.description ?? '').slice(0, DESCRIPTION_LENGTH_MAX)))
+  return 10 * inName + (inName > 0 || inDescription >= DESCRIPTION_WORDS_MIN ? inDescription : 0)
+}
+
+const COMMON_WORDS = new Set(
+  'the and for with from get set all any this that what which who how are you your can could would please use tool tools call function give tell show list make run new current user value values data info information into about over under have has does returns return given one two'.split(
+    ' ',
+  ),
+)
+
+// Singular and plural are taken for the same word.
+function splitWords(text: string): string[] {
+  const spaced = text.replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2').toLowerCase()
+  const words = spaced.split(/[^\p{L}\p{N}]+/u).filter((word) => word.length >= 3 && !COMMON_WORDS.has(word))
+  return [...new Set(words.map((word) => (word.length > 3 ? word.replace(/s$/, '') : word)))]
+}
+
+function draftCall(tool: Tool, text: string, random: SeededRandom): ToolCallDraft {
+  const schema = tool.function.parameters ?? { type: 'object', properties: {} }
+  const made = jsonFromSchema({ type: 'object', ...schema }, { random, suggest: createSuggestions(text) })
+  return {
+    id: `call_${random.hex(24)}`,
+    name: tool.function.name,
+    argumentsText: JSON.stringify(isRecord(made) ? made : {}),
+  }
+}
+
+function distinct(calls: readonly ToolCallDraft[]): ToolCallDraft[] {
+  const seen = new Set<string>()
+  return calls
+    .filter(({ argumentsText }) => !seen.has(argumentsText) && seen.add(argumentsText))
+    .slice(0, CALLS_MAX)
+}

@@ -1,0 +1,94 @@
+import type { ChatUsage } from '../chat-wire.ts'
+import type { PlannedChoice } from './plan-answer.ts'
+import { writeLogprobs } from './token-logprobs.ts'
+import { SYSTEM_FINGERPRINT, type AnswerIdentity } from './write-completion.ts'
+
+export interface Chunk {
+  readonly payload: Buffer
+  readonly tokenCount: number
+}
+
+export interface ChunkWriter {
+  /** The answer as `chat.completion.chunk`s, its choices interleaved as OpenAI's are. */
+  answer(choices: readonly PlannedChoice[]): Generator<Chunk>
+  /** A chunk of text in the first choice. */
+  text(text: string): Chunk
+  usage(usage: ChatUsage): Chunk
+}
+
+export function createChunkWriter(identity: AnswerIdentity, isUsageAsked: boolean): ChunkWriter {
+  const head = JSON.stringify({
+    id: identity.id,
+    object: 'chat.completion.chunk',
+    created: identity.createdSeconds,
+    model: identity.model,
+    system_fingerprint: SYSTEM_FINGERPRINT,
+  }).slice(0, -1)
+  // A client that asked for usage finds the member in every chunk.
+  const tail = isUsageAsked ? '}],"usage":null}' : '}]}'
+
+  const write: WriteDelta = (index, delta, tokenCount = 0, logprobs = null, finishReason = null) => {
+    const choice = `"index":${index},"delta":${JSON.stringify(delta)},"logprobs":${JSON.stringify(logprobs)}`
+    const text = `${head},"choices":[{${choice},"finish_reason":${JSON.stringify(finishReason)}${tail}`
+    return { payload: Buffer.from(text), tokenCount }
+  }
+  return {
+    answer: (choices) =>
+      interleave(choices.map((choice) => writeChoice(choice, identity.topLogprobs, write))),
+    text: (text) => write(0, { content: text }, 1),
+    usage: (usage) => ({
+      payload: Buffer.from(`${head},"choices":[],"usage":${JSON.stringify(usage)}}`),
+      tokenCount: 0,
+    }),
+  }
+}
+
+type WriteDelta = (
+  index: number,
+  delta: Record<string, unknown>,
+  tokenCount?: number,
+  logprobs?: unknown,
+  finishReason?: string | null,
+) => Chunk
+
+function* writeChoice(
+  choice: PlannedChoice,
+  topLogprobs: number | null,
+  write: WriteDelta,
+): Generator<Chunk> {
+  const { index } = choice
+  yield write(index, { role: 'assistant', content: choice.content === null ? null : '', refusal: null })
+  for (const { text, tokenCount } of choice.reasoning)
+    yield write(index, { reasoning_content: text }, tokenCount)
+  for (const piece of choice.content ?? []) {
+    const logprobs = topLogprobs === null ? null : writeLogprobs([piece], topLogprobs)
+    yield write(index, { content: piece.text }, piece.tokenCount, logprobs)
+  }
+  for (const [position, call] of choice.toolCalls.entries()) {
+    const opening = {
+      index: position,
+      id: call.id,
+      type: 'function',
+      function: { name: call.name, arguments: '' },
+    }
+    yield write(index, { tool_calls: [opening] }, 1)
+    for (const { text, tokenCount } of call.argumentPieces) {
+      yield write(index, { tool_calls: [{ index: position, function: { arguments: text } }] }, tokenCount)
+    }
+  }
+  yield write(index, {}, 0, null, choice.finishReason)
+}
+
+function* interleave(sources: readonly Generator<Chunk>[]): Generator<Chunk> {
+  let running = sources
+  while (running.length > 0) {
+    const stillRunning: Generator<Chunk>[] = []
+    for (const source of running) {
+      const next = source.next()
+      if (next.done === true) continue
+      yield next.value
+      stillRunning.push(source)
+    }
+    running = stillRunning
+  }
+}

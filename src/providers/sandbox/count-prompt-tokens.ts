@@ -1,0 +1,77 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { ChatRequest, ContentPart } from '../chat-wire.ts'
+import type { Tokenizer } from './count-tokens.ts'
+
+/** Media count the same whatever they hold, so that a bill can be checked by hand. */
+export const MEDIA_TOKENS = { image_url: 765, input_audio: 500, file: 1000, video_url: 2000 } as const
+
+const TOKENS_PER_MESSAGE = 4
+const TOKENS_PER_REPLY = 3
+const EXACT_CHARACTERS_MAX = 131_072
+const CHARACTERS_PER_TURN = 16_384
+
+/**
+ * Exact for the first 131,072 characters and in proportion beyond, so that no prompt costs more than a bounded time;
+ * other requests get their turn in between.
+ */
+export async function countPromptTokens(
+  body: ChatRequest,
+  tokenizer: Tokenizer,
+  signal: AbortSignal,
+): Promise<number> {
+  let overheadTokens = TOKENS_PER_REPLY
+  let textTokens = 0
+  let countedCharacters = 0
+  let allCharacters = 0
+  let turnCharacters = 0
+
+  for (const item of listPromptItems(body)) {
+    if (typeof item === 'number') {
+      overheadTokens += item
+      continue
+    }
+    allCharacters += item.length
+    const counted = item.slice(0, Math.max(0, EXACT_CHARACTERS_MAX - countedCharacters))
+    countedCharacters += counted.length
+    for (const segment of splitTurns(counted)) {
+      textTokens += tokenizer.countTokens(segment)
+      turnCharacters += segment.length
+      if (turnCharacters < CHARACTERS_PER_TURN) continue
+      turnCharacters = 0
+      await nextTurn()
+      signal.throwIfAborted()
+    }
+  }
+  if (countedCharacters === 0) return overheadTokens
+  return overheadTokens + Math.round((textTokens / countedCharacters) * allCharacters)
+}
+
+/** Texts to count, and counts that are known already. */
+function* listPromptItems(body: ChatRequest): Generator<string | number> {
+  if (body.tools && body.tools.length > 0) yield JSON.stringify(body.tools)
+  if (body.response_format?.type === 'json_schema') yield JSON.stringify(body.response_format.json_schema)
+  for (const message of body.messages) {
+    yield TOKENS_PER_MESSAGE
+    if (message.name !== undefined) yield message.name
+    if (message.tool_calls) yield JSON.stringify(message.tool_calls)
+    if (typeof message.content === 'string') yield message.content
+    else for (const part of message.content ?? []) yield readPart(part)
+  }
+}
+
+function readPart(part: ContentPart): string | number {
+  if (part.type === 'text') return part.text
+  return part.type === 'refusal' ? part.refusal : MEDIA_TOKENS[part.type]
+}
+
+// Cut at a space, where the encoder would have begun a new token anyway.
+function* splitTurns(text: string): Generator<string> {
+  let start = 0
+  while (text.length - start > CHARACTERS_PER_TURN) {
+    const space = text.lastIndexOf(' ', start + CHARACTERS_PER_TURN)
+    const end = space > start ? space : start + CHARACTERS_PER_TURN
+    yield text.slice(start, end)
+    start = end
+  }
+  if (start < text.length) yield text.slice(start)
+}

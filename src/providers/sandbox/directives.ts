@@ -1,0 +1,127 @@
+import { readDirectiveOptions, type DirectiveOptions } from './directive-options.ts'
+
+/** What a request tells the sandbox to do to it, written as `[[sandbox:<name> <options>]]` in the last user message. */
+export interface Directives {
+  readonly fault: ScheduledFault | null
+  readonly latencyMs: number
+  readonly isUsageHidden: boolean
+  readonly echoText: string | null
+  readonly tokenCount: number | null
+  readonly tokensPerSecond: number | null
+}
+
+export type Fault =
+  | { kind: 'error'; status: number; retryAfterSeconds: number | null; code: string | null }
+  | { kind: 'refuse' }
+  | { kind: 'html'; status: number | null }
+  | { kind: 'empty' }
+  | { kind: 'endless' }
+  | { kind: 'huge-line'; sizeBytes: number }
+  /** Null is before the first chunk. */
+  | { kind: 'hang' | 'cut' | 'end' | 'garbage' | 'error-body'; afterChunks: number | null }
+
+export type ScheduledFault = Fault & {
+  /** The first so many attempts fail and the next succeeds; null fails always. */
+  readonly attemptsMax: number | null
+  /** What attempts are counted by: this key, or else the request. */
+  readonly attemptKey: string | null
+}
+
+const OPENING = '[[sandbox:'
+const CLOSING = ']]'
+const DIRECTIVES_MAX = 16
+const NONE: Directives = {
+  fault: null,
+  latencyMs: 0,
+  isUsageHidden: false,
+  echoText: null,
+  tokenCount: null,
+  tokensPerSecond: null,
+}
+
+/** Takes the directives out of a text. What is unknown or malformed does nothing, and is taken out all the same. */
+export function parseDirectives(text: string): { directives: Directives; remainingText: string } {
+  let directives = NONE
+  let remainingText = ''
+  let position = 0
+  for (let count = 0; count < DIRECTIVES_MAX; count += 1) {
+    const start = text.indexOf(OPENING, position)
+    const end = start === -1 ? -1 : text.indexOf(CLOSING, start)
+    if (end === -1) break
+    remainingText += text.slice(position, start)
+    directives = { ...directives, ...readDirective(text.slice(start + OPENING.length, end), directives) }
+    position = end + CLOSING.length
+  }
+  return { directives, remainingText: remainingText + text.slice(position) }
+}
+
+function readDirective(source: string, soFar: Directives): Partial<Directives> {
+  const [, name = '', argumentText = ''] = /^\s*([a-z-]+)(?:\s+([^]*))?$/.exec(source) ?? []
+  if (name === 'echo') return { echoText: argumentText.trimEnd() }
+  if (name === 'usage') return argumentText.trim() === 'none' ? { isUsageHidden: true } : {}
+
+  const options = readDirectiveOptions(argumentText)
+  if (options === null) return {}
+  const change = SETTINGS[name]?.(options) ?? readFault(name, options, soFar)
+  return change !== null && options.areAllRead() ? change : {}
+}
+
+/** Null is a malformed directive. */
+type SettingReader = (options: DirectiveOptions) => Partial<Directives> | null
+
+const SETTINGS: Partial<Record<string, SettingReader>> = {
+  latency: (options) => withInteger(options.integer('ms', 0, 600_000), (latencyMs) => ({ latencyMs })),
+  tokens: (options) => withInteger(options.integer('n', 1, 100_000), (tokenCount) => ({ tokenCount })),
+  pace: (options) =>
+    withInteger(options.integer('tps', 1, 100_000), (tokensPerSecond) => ({ tokensPerSecond })),
+}
+
+function withInteger(
+  value: number | null,
+  change: (value: number) => Partial<Directives>,
+): Partial<Directives> | null {
+  return value === null ? null : change(value)
+}
+
+// The first fault wins: a request can fail in one way only.
+function readFault(name: string, options: DirectiveOptions, soFar: Directives): Partial<Directives> | null {
+  const fault = FAULTS[name]?.(options) ?? null
+  if (fault === null || soFar.fault !== null) return null
+  const attemptsMax = options.integer('times', 1, 100)
+  return { fault: { ...fault, attemptsMax, attemptKey: options.word('key') } }
+}
+
+const AFTER_CHUNKS_MAX = 100_000
+const HUGE_LINE_BYTES = 10 * 1024 * 1024
+
+const afterChunks =
+  (kind: 'hang' | 'cut' | 'end' | 'garbage' | 'error-body') => (options: DirectiveOptions) => ({
+    kind,
+    afterChunks: options.integer('after', 0, AFTER_CHUNKS_MAX),
+  })
+
+const FAULTS: Partial<Record<string, (options: DirectiveOptions) => Fault | null>> = {
+  error: (options) => {
+    const status = options.integer('status', 400, 599)
+    if (status === null) return null
+    return {
+      kind: 'error',
+      status,
+      retryAfterSeconds: options.integer('retry_after', 0, 3600),
+      code: options.word('code'),
+    }
+  },
+  refuse: () => ({ kind: 'refuse' }),
+  html: (options) => ({ kind: 'html', status: options.integer('status', 400, 599) }),
+  empty: () => ({ kind: 'empty' }),
+  endless: () => ({ kind: 'endless' }),
+  'huge-line': (options) => ({
+    kind: 'huge-line',
+    sizeBytes: options.integer('bytes', 1, 4 * HUGE_LINE_BYTES) ?? HUGE_LINE_BYTES,
+  }),
+  hang: afterChunks('hang'),
+  cut: afterChunks('cut'),
+  end: afterChunks('end'),
+  garbage: afterChunks('garbage'),
+  'error-body': afterChunks('error-body'),
+}

@@ -1,0 +1,20 @@
+import type { ScheduledFault } from './directives.ts'
+
+const KEYS_MAX = 1000
+
+/** Remembers how often a fault has struck, so that a request can be told to fail twice and then succeed. */
+export function createFaultAttempts(): { isDue(fault: ScheduledFault, requestId: string): boolean } {
+  const attempts = new Map<string, number>()
+  return {
+    isDue(fault, requestId) {
+      if (fault.attemptsMax === null) return true
+      const key = fault.attemptKey ?? requestId
+      const made = attempts.get(key) ?? 0
+      attempts.delete(key)
+      attempts.set(key, made + 1)
+      const [oldest] = attempts.keys()
+      if (attempts.size > KEYS_MAX && oldest !== undefined) attempts.delete(oldest)
+      return made < fault.attemptsMax
+    },
+  }
+}

@@ -1,0 +1,41 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Chunk } from './chunk-stream.ts'
+import type { Sleep } from './sleep.ts'
+
+interface PaceOptions {
+  /** Zero is as fast as they are taken. */
+  readonly tokensPerSecond: number
+  readonly clock: Clock
+  readonly sleep: Sleep
+  readonly signal: AbortSignal
+}
+
+const BATCH_CHUNKS_MAX = 32
+
+/** Hands chunks out in batches, each token when it is due. */
+export async function* paceChunks(
+  chunks: Iterable<Chunk>,
+  options: PaceOptions,
+): AsyncGenerator<Buffer[], void> {
+  const { tokensPerSecond, clock, sleep, signal } = options
+  const startedMs = clock.nowMs()
+  let sentTokens = 0
+  let batch: Buffer[] = []
+  for (const { payload, tokenCount } of chunks) {
+    const dueMs = tokensPerSecond === 0 ? startedMs : startedMs + (sentTokens * 1000) / tokensPerSecond
+    if (batch.length > 0 && (batch.length >= BATCH_CHUNKS_MAX || dueMs > clock.nowMs())) {
+      yield batch
+      batch = []
+      // A reader that is always ready would otherwise never let anybody else run.
+      await nextTurn()
+      signal.throwIfAborted()
+    }
+    const waitMs = dueMs - clock.nowMs()
+    if (waitMs > 0 && tokensPerSecond > 0) await sleep(waitMs, signal)
+    signal.throwIfAborted()
+    batch.push(payload)
+    sentTokens += tokenCount
+  }
+  if (batch.length > 0) yield batch
+}

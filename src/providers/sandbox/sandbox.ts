@@ -1,0 +1,102 @@
+import { systemClock, type Clock } from '../../kernel/clock.ts'
+import { createToken } from '../../kernel/identifiers.ts'
+import type { InferenceAnswer, InferenceCall, Provider, StreamAnswer } from '../provider.ts'
+import { createChunkWriter, type Chunk, type ChunkWriter } from './chunk-stream.ts'
+import { countPromptTokens } from './count-prompt-tokens.ts'
+import { loadTokenizer, type Tokenizer } from './count-tokens.ts'
+import type { Directives, Fault } from './directives.ts'
+import { createFaultAttempts } from './fault-attempts.ts'
+import { damagePayload, damageStream, delayAnswer, failAtOnce } from './inject-fault.ts'
+import { paceChunks } from './pace-chunks.ts'
+import { planAnswer, type PlannedChoice } from './plan-answer.ts'
+import { readConversation } from './read-conversation.ts'
+import { sleep as sleepInTime, type Sleep } from './sleep.ts'
+import { sumUsage, writeCompletion, type AnswerIdentity } from './write-completion.ts'
+
+interface SandboxOptions {
+  readonly clock?: Clock
+  /** How fast streams are delivered; zero is as fast as they are read. */
+  readonly paceTokensPerSecond?: number
+  readonly sleep?: Sleep
+}
+
+/** Answers without any upstream: deterministic, honest about what it is, and able to fail on demand. */
+export function createSandboxProvider(options: SandboxOptions = {}): Provider {
+  const { clock = systemClock, paceTokensPerSecond = 0, sleep = sleepInTime } = options
+  const faultAttempts = createFaultAttempts()
+
+  const chat = async (call: InferenceCall): Promise<InferenceAnswer> => {
+    const { body, signal, timeouts } = call
+    signal.throwIfAborted()
+    const conversation = readConversation(body)
+    const { directives } = conversation
+    const scheduled = directives.fault
+    const fault = scheduled !== null && faultAttempts.isDue(scheduled, call.requestId) ? scheduled : null
+    const faultContext = { timeouts, sleep, signal }
+    await delayAnswer(directives.latencyMs, faultContext)
+    if (fault) await failAtOnce(fault, faultContext)
+
+    const tokenizer = await loadTokenizer()
+    signal.throwIfAborted()
+    const choices = planAnswer({ body, conversation, canReason: call.canReason, tokenizer })
+    const promptTokens = await countPromptTokensIfAsked(call, directives, tokenizer)
+    const usage = promptTokens === null ? null : sumUsage(promptTokens, choices)
+    const identity: AnswerIdentity = {
+      id: createToken('chatcmpl-'),
+      createdSeconds: Math.floor(clock.nowMs() / 1000),
+      model: call.upstreamModel,
+      topLogprobs: body.logprobs === true ? (body.top_logprobs ?? 0) : null,
+    }
+    if (body.stream !== true) {
+      const payload = writeCompletion(identity, choices, usage)
+      return {
+        kind: 'complete',
+        payload: fault ? await damagePayload(fault, payload, faultContext) : payload,
+      }
+    }
+    const writer = createChunkWriter(identity, body.stream_options?.include_usage === true)
+    const chunks = listChunks(writer, choices, usage === null ? null : writer.usage(usage))
+    const tokensPerSecond = directives.tokensPerSecond ?? paceTokensPerSecond
+    const paced = paceChunks(chunks, { tokensPerSecond, clock, sleep, signal })
+    return answerWithStream(
+      fault ? damageStream(fault, paced, (text) => writer.text(text).payload, faultContext) : paced,
+      fault,
+    )
+  }
+
+  return { id: 'sandbox', isConfigured: true, chat }
+}
+
+/** Null when no usage will be sent: counting a long prompt is the dearest part of an answer. */
+async function countPromptTokensIfAsked(
+  { body, signal }: InferenceCall,
+  directives: Directives,
+  tokenizer: Tokenizer,
+): Promise<number | null> {
+  const isAsked = body.stream !== true || body.stream_options?.include_usage === true
+  if (!isAsked || directives.isUsageHidden) return null
+  return countPromptTokens(body, tokenizer, signal)
+}
+
+function* listChunks(
+  writer: ChunkWriter,
+  choices: readonly PlannedChoice[],
+  usage: Chunk | null,
+): Generator<Chunk> {
+  yield* writer.answer(choices)
+  if (usage !== null) yield usage
+}
+
+/** Says that it is done after the last batch, unless a fault kept that from being sent. */
+function answerWithStream(batches: AsyncGenerator<Buffer[], void>, fault: Fault | null): StreamAnswer {
+  let hasEnded = false
+  const watched = async function* (): AsyncGenerator<Buffer[], void> {
+    yield* batches
+    hasEnded = true
+  }
+  return {
+    kind: 'stream',
+    batches: watched(),
+    isTerminated: () => hasEnded && (fault === null || fault.kind === 'huge-line'),
+  }
+}

@@ -1,0 +1,86 @@
+import type { JsonSchema } from './resolve-schema.ts'
+import type { SeededRandom } from './seeded-random.ts'
+import { textFromPattern } from './text-from-pattern.ts'
+import { WORDS } from './words.ts'
+
+const LENGTH_MAX = 10_000
+const USUAL_LENGTH_MAX = 4000
+
+/** A text of the schema's format, pattern or length; a suggested one where it fits. */
+export function stringFromSchema(
+  schema: JsonSchema,
+  propertyName: string,
+  random: SeededRandom,
+  suggestions: readonly unknown[],
+): string {
+  const { format, pattern, minLength, maxLength } = schema
+  const lengthMin = typeof minLength === 'number' ? Math.min(minLength, LENGTH_MAX) : 0
+  const lengthMax = typeof maxLength === 'number' ? maxLength : USUAL_LENGTH_MAX
+
+  if (typeof pattern === 'string') {
+    const matching = textFromPattern(pattern, random, { lengthMin, lengthMax })
+    if (matching !== null) return matching
+  }
+  const formatted = typeof format === 'string' ? FORMATS[format]?.(random) : undefined
+  if (formatted !== undefined) return formatted
+
+  const fits = (value: unknown): value is string =>
+    typeof value === 'string' && isWithin(Array.from(value).length, lengthMin, lengthMax)
+  const suggested = typeof pattern === 'string' ? undefined : suggestions.find(fits)
+  return suggested ?? fitLength(plausibleText(propertyName, random), lengthMin, lengthMax, random)
+}
+
+const FORMATS: Partial<Record<string, (random: SeededRandom) => string>> = {
+  'date-time': (random) => `${makeDate(random)}T${makeTime(random)}Z`,
+  date: makeDate,
+  time: (random) => `${makeTime(random)}Z`,
+  duration: (random) => `PT${1 + random.integerBelow(59)}M`,
+  email: (random) => `${random.pick(WORDS)}.${random.pick(WORDS)}@example.com`,
+  hostname: (random) => `${random.pick(WORDS)}.example.com`,
+  ipv4: (random) => `192.0.2.${1 + random.integerBelow(254)}`,
+  ipv6: (random) => `2001:db8::${random.hex(3)}1`,
+  uri: (random) => `https://example.com/${random.pick(WORDS)}`,
+  url: (random) => `https://example.com/${random.pick(WORDS)}`,
+  uuid: (random) => {
+    const hex = random.hex(32)
+    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20)}`
+  },
+}
+
+function makeDate(random: SeededRandom): string {
+  const month = String(1 + random.integerBelow(12)).padStart(2, '0')
+  return `2026-${month}-${String(1 + random.integerBelow(28)).padStart(2, '0')}`
+}
+
+function makeTime(random: SeededRandom): string {
+  const pad = (value: number): string => String(value).padStart(2, '0')
+  return `${pad(random.integerBelow(24))}:${pad(random.integerBelow(60))}:${pad(random.integerBelow(60))}`
+}
+
+const NAMED_TEXTS: readonly [RegExp, readonly [string, ...string[]]][] = [
+  [/(^|_)(first_?)?name$/i, ['Ada Lovelace', 'Grace Hopper', 'Alan Turing', 'Katherine Johnson']],
+  [/city|location|place/i, ['Lisbon', 'Nairobi', 'Kyoto', 'Montreal']],
+  [/country/i, ['Portugal', 'Kenya', 'Japan', 'Canada']],
+  [/currency/i, ['EUR', 'USD', 'JPY', 'CAD']],
+  [/unit/i, ['celsius', 'metric']],
+  [/colou?r/i, ['amber', 'teal', 'indigo']],
+  [/date|day/i, ['2026-03-14', '2026-07-01']],
+  [/url|link/i, ['https://example.com/sandbox']],
+  [/mail/i, ['sandbox@example.com']],
+]
+
+function plausibleText(propertyName: string, random: SeededRandom): string {
+  const named = NAMED_TEXTS.find(([pattern]) => pattern.test(propertyName))
+  if (named) return random.pick(named[1])
+  return `${random.pick(WORDS)} ${random.pick(WORDS)} ${random.pick(WORDS)}`
+}
+
+function isWithin(length: number, lengthMin: number, lengthMax: number): boolean {
+  return length >= lengthMin && length <= lengthMax
+}
+
+function fitLength(text: string, lengthMin: number, lengthMax: number, random: SeededRandom): string {
+  let fitting = text
+  while (fitting.length < lengthMin) fitting += ` ${random.pick(WORDS)}`
+  return fitting.length > lengthMax ? fitting.slice(0, Math.max(lengthMax, lengthMin)) : fitting
+}
