@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Client, type QueryResultRow } from 'pg'
+import type { Logger } from '../kernel/logger.ts'
+import { StorageError } from './storage-error.ts'
+
+export interface BusConnectionOptions {
+  readonly connectionString: string
+  readonly logger: Logger
+  readonly channels: readonly string[]
+  /** `sessionId` names the connection it came over; another one follows when that is lost. */
+  onNotification(notification: { channel: string; payload: string; sessionId: string }): void
+  onLost(): void
+}
+
+/** How a listening session is found in `pg_stat_activity`. */
+export const SESSION_PREFIX = 'parkway-bus:'
+
+const CONNECT_TIMEOUT_MS = 5_000
+const PAUSE_MS = 50
+const PAUSE_MS_MAX = 2_000
+const HEARTBEAT_MS = 5_000
+
+/** One listening session that comes back by itself, for as long as it is not closed. */
+export class BusConnection {
+  readonly #options: BusConnectionOptions
+  readonly #waiting = new Set<() => void>()
+  readonly #closing = new AbortController()
+  #client: Client | null = null
+  #heartbeat: NodeJS.Timeout | undefined
+
+  constructor(options: BusConnectionOptions) {
+    this.#options = options
+  }
+
+  /** The first connection must succeed; later ones are tried until one does. */
+  async open(): Promise<void> {
+    await this.#connect()
+    // A link that died silently delivers nothing and says nothing; a question without an answer tells.
+    this.#heartbeat = setInterval(() => {
+      const client = this.#client
+      client?.query('SELECT 1').catch(() => this.#lose(client))
+    }, HEARTBEAT_MS)
+    this.#heartbeat.unref()
+  }
+
+  isConnected(): boolean {
+    return this.#client !== null
+  }
+
+  /** Waits for a connection if there is none, at most as long as told. */
+  async query<Row extends QueryResultRow>(
+    sql: string,
+    values: readonly unknown[],
+    waitMs: number,
+  ): Promise<Row[]> {
+    const client = await this.#waitForClient(waitMs)
+    const result = await client.query<Row>(sql, [...values])
+    return result.rows
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    clearInterval(this.#heartbeat)
+    for (const wake of this.#waiting) wake()
+    const client = this.#client
+    this.#client = null
+    await client?.end().catch(() => {})
+  }
+
+  async #connect(): Promise<void> {
+    const client = new Client({
+      connectionString: this.#options.connectionString,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: CONNECT_TIMEOUT_MS,
+      keepAlive: true,
+    })
+    const sessionId = randomUUID()
+    const ended = new AbortController()
+    const end = (): void => {
+      ended.abort()
+      this.#lose(client)
+    }
+    client.on('error', end)
+    client.on('end', end)
+    client.on('notification', ({ channel, payload = '' }) =>
+      this.#options.onNotification({ channel, payload, sessionId }),
+    )
+    try {
+      await client.connect()
+      for (const channel of this.#options.channels) await client.query(`LISTEN "${channel}"`)
+      // Only now: who is listed under this name is counted on to receive and acknowledge.
+      await client.query(`SELECT set_config('application_name', $1, false)`, [SESSION_PREFIX + sessionId])
+      ended.signal.throwIfAborted()
+      this.#closing.signal.throwIfAborted()
+    } catch (error) {
+      void client.end().catch(() => {})
+      throw error
+    }
+    this.#client = client
+    for (const wake of this.#waiting) wake()
+  }
+
+  #lose(client: Client): void {
+    if (this.#client !== client) return
+    this.#client = null
+    void client.end().catch(() => {})
+    this.#options.logger.warn({}, 'message bus lost its connection')
+    this.#options.onLost()
+    void this.#reconnect()
+  }
+
+  async #reconnect(): Promise<void> {
+    const { signal } = this.#closing
+    for (let pauseMs = PAUSE_MS; !signal.aborted; pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX)) {
+      try {
+        await delay(pauseMs * (0.5 + Math.random()), undefined, { signal })
+        await this.#connect()
+        this.#options.logger.info({}, 'message bus is connected again')
+        return
+      } catch (error) {
+        if (!signal.aborted) this.#options.logger.warn({ error }, 'message bus cannot connect, trying again')
+      }
+    }
+  }
+
+  async #waitForClient(waitMs: number): Promise<Client> {
+    if (this.#client === null && !this.#closing.signal.aborted) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const timer = setTimeout(resolve, waitMs)
+      this.#waiting.add(resolve)
+      await promise
+      clearTimeout(timer)
+      this.#waiting.delete(resolve)
+    }
+    if (this.#client !== null) return this.#client
+    throw new StorageError('disconnected', 'The message bus has no connection to the database.')
+  }
+}
