@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { Client } from 'pg'
+import type { Client } from 'pg'
 import type { Logger } from '../kernel/logger.ts'
-import { requireServerVersion } from './connect-database.ts'
+import { openSession } from './open-session.ts'
 import { SCHEMA, SCHEMA_LOCK_ID } from './schema.ts'
 import { errorCodeOf, messageOf, StorageError } from './storage-error.ts'
 
@@ -30,7 +30,6 @@ export interface Migration {
 export const MIGRATIONS_DIRECTORY = fileURLToPath(new URL('./migrations/', import.meta.url))
 
 const LOCK_TIMEOUT_MS = 120_000
-const CONNECT_TIMEOUT_MS = 10_000
 
 /**
  * Brings the database up to this code. Any number of processes may call it at once: one works, the others wait for it
@@ -38,18 +37,14 @@ const CONNECT_TIMEOUT_MS = 10_000
  */
 export async function migrate(options: MigrateOptions): Promise<MigrateResult> {
   const migrations = await readMigrations(options.directory ?? MIGRATIONS_DIRECTORY)
-  const client = new Client({
+  const client = await openSession({
     connectionString: options.connectionString,
-    application_name: 'parkway-migrate',
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-  })
-  client.on('error', () => {})
-  await client.connect().catch((error: unknown) => {
-    throw new StorageError('unreachable_database', `The database cannot be reached: ${messageOf(error)}`, {
-      cause: error,
-    })
+    applicationName: 'parkway-migrate',
+    lockTimeoutMs: LOCK_TIMEOUT_MS,
   })
   try {
+    // Asked before the lock: who only restarts must not wait for a backup, which holds it for as long as it takes.
+    if (await isUpToDate(client, migrations)) return { version: migrations.length, applied: 0 }
     return await migrateUnderLock(client, migrations, options.logger)
   } finally {
     // Ending the session gives the lock back, whatever happened.
@@ -62,13 +57,7 @@ async function migrateUnderLock(
   migrations: Migration[],
   logger: Logger,
 ): Promise<MigrateResult> {
-  const { rows } = await client.query<{ version: number; text: string }>(
-    `SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS text,
-      set_config('statement_timeout', '0', false), set_config('lock_timeout', $1, false)`,
-    [String(LOCK_TIMEOUT_MS)],
-  )
-  requireServerVersion(rows[0])
-  await client.query('SELECT pg_advisory_lock($1)', [SCHEMA_LOCK_ID])
+  await client.query('SELECT pg_advisory_lock($1)', [SCHEMA_LOCK_ID]).catch(rethrowLockTimeout)
   await prepareSchema(client)
   const applied = await readApplied(client)
   requireSameHistory(migrations, applied)
@@ -82,14 +71,36 @@ async function migrateUnderLock(
   return { version: migrations.length, applied: missing.length }
 }
 
+async function isUpToDate(client: Client, migrations: readonly Migration[]): Promise<boolean> {
+  if (!(await hasRecord(client))) return false
+  const applied = await readApplied(client)
+  requireSameHistory(migrations, applied)
+  return applied.length === migrations.length
+}
+
+function rethrowLockTimeout(error: unknown): never {
+  if (errorCodeOf(error) !== '55P03') throw error
+  throw new StorageError(
+    'in_use',
+    'Another process is migrating, backing up or restoring the database. Try later.',
+    {
+      cause: error,
+    },
+  )
+}
+
+async function hasRecord(client: Client): Promise<boolean> {
+  const { rows } = await client.query<{ isPresent: boolean }>(
+    'SELECT to_regclass($1) IS NOT NULL AS "isPresent"',
+    [`${SCHEMA}.migrations`],
+  )
+  return rows[0]?.isPresent ?? false
+}
+
 /** Makes the schema and its record of migrations where they are missing. */
 export async function prepareSchema(client: Client): Promise<void> {
   try {
-    const { rows } = await client.query<{ isPresent: boolean }>(
-      'SELECT to_regclass($1) IS NOT NULL AS "isPresent"',
-      [`${SCHEMA}.migrations`],
-    )
-    if (!rows[0]?.isPresent) {
+    if (!(await hasRecord(client))) {
       // Asked first, because a role without the right to create schemas may still own this one.
       const schema = await client.query('SELECT 1 FROM pg_namespace WHERE nspname = $1', [SCHEMA])
       if (schema.rowCount === 0) await client.query(`CREATE SCHEMA ${SCHEMA}`)

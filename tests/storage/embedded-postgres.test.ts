@@ -267,14 +267,16 @@ describe('what can go wrong is said', () => {
     })
   })
 
-  test.runIf(isRoot && isLinux && canMount())('no space is left', async () => {
+  test.runIf(isRoot && isLinux && canMount())('no space is left, at first and later', async () => {
     await mkdir(dataDir)
+    const expected = { code: 'no_space', message: expect.stringContaining('PARKWAY_DATA_DIR') }
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=20m', 'tmpfs', dataDir])
     try {
-      await expect(start()).rejects.toMatchObject({
-        code: 'no_space',
-        message: expect.stringContaining('PARKWAY_DATA_DIR'),
-      })
+      await expect(start()).rejects.toMatchObject(expected)
+      execFileSync('mount', ['-o', 'remount,size=200m', dataDir])
+      await (await start()).stop()
+      await writeFile(join(dataDir, 'filler'), Buffer.alloc(200 * 1024 * 1024)).catch(() => {})
+      await expect(start()).rejects.toMatchObject(expected)
     } finally {
       execFileSync('umount', [dataDir])
     }

@@ -1,0 +1,41 @@
+import { Client } from 'pg'
+import { requireServerVersion } from './connect-database.ts'
+import { messageOf, StorageError } from './storage-error.ts'
+
+const CONNECT_TIMEOUT_MS = 10_000
+
+export interface OpenSessionOptions {
+  readonly connectionString: string
+  /** Seen by whoever looks at the server's sessions. */
+  readonly applicationName: string
+  /** How long a statement may wait for others to let go of what it needs. */
+  readonly lockTimeoutMs: number
+}
+
+/** One connection of its own for work on the whole schema, which may take as long as it needs. End it when done. */
+export async function openSession(options: OpenSessionOptions): Promise<Client> {
+  const client = new Client({
+    connectionString: options.connectionString,
+    application_name: options.applicationName,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  })
+  // The query that runs then reports the loss.
+  client.on('error', () => {})
+  await client.connect().catch((error: unknown) => {
+    throw new StorageError('unreachable_database', `The database cannot be reached: ${messageOf(error)}`, {
+      cause: error,
+    })
+  })
+  try {
+    const { rows } = await client.query<{ version: number; text: string }>(
+      `SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS text,
+        set_config('statement_timeout', '0', false), set_config('lock_timeout', $1, false)`,
+      [String(options.lockTimeoutMs)],
+    )
+    requireServerVersion(rows[0])
+    return client
+  } catch (error) {
+    await client.end().catch(() => {})
+    throw error
+  }
+}

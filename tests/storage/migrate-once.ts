@@ -1,0 +1,11 @@
+import { once } from 'node:events'
+import { silentLogger } from '../../src/kernel/logger.ts'
+import { migrate } from '../../src/storage/migrate.ts'
+
+// Loads everything first and migrates when its input says so, so that several of these start in the same moment.
+const [, , connectionString = ''] = process.argv
+process.stdout.write(`${JSON.stringify({ ready: true })}\n`)
+await once(process.stdin, 'data')
+const result = await migrate({ connectionString, logger: silentLogger })
+process.stdout.write(`${JSON.stringify(result)}\n`)
+process.stdin.destroy()
