@@ -1,10 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
 import { Type } from 'typebox'
 import { AppError } from '../../kernel/app-error.ts'
 import type { Logger } from '../../kernel/logger.ts'
-import { createDocsPage } from '../docs-page/docs-page.ts'
 import type { JsonObject } from '../openapi-schemas.ts'
 import { checkReadiness, type ReadinessCheck } from '../check-readiness.ts'
 import { defineRoute, type Route, type RouteRequest } from '../route.ts'
@@ -36,6 +33,7 @@ const Readiness = Type.Object({
 export function operationRoutes(options: OperationRoutesOptions): Route[] {
   const { isShuttingDown, readMetrics, metricsToken } = options
   const readiness = checkReadiness({ checks: options.checks, logger: options.logger })
+  let document: string | null = null
   const shared = { method: 'GET', tag: 'Operations', scope: null } as const
 
   return [
@@ -75,68 +73,14 @@ export function operationRoutes(options: OperationRoutesOptions): Route[] {
         request.reply.header('cache-control', 'no-store').type(contentType).send(text)
       },
     }),
-    ...referenceRoutes(options),
-  ]
-}
-
-function referenceRoutes({ buildDocument }: OperationRoutesOptions): Route[] {
-  const shared = { method: 'GET', tag: 'Operations', scope: null } as const
-  const paths = {
-    documentPath: '/openapi.json',
-    bundlePath: '/docs/scalar.js',
-    startScriptPath: '/docs/start.js',
-  }
-  const page = createDocsPage({ title: 'Parkway API reference', ...paths })
-  let document: string | null = null
-  const script = (description: string) => ({ 200: { description, contentType: 'text/javascript' } })
-
-  return [
     defineRoute({
       ...shared,
-      path: paths.documentPath,
+      path: '/openapi.json',
       summary: 'This description',
       responses: { 200: { description: 'OpenAPI 3.1.', schema: Type.Record(Type.String(), Type.Unknown()) } },
       handle: async ({ reply }) => {
-        document ??= JSON.stringify(buildDocument())
+        document ??= JSON.stringify(options.buildDocument())
         reply.type('application/json; charset=utf-8').send(document)
-      },
-    }),
-    defineRoute({
-      ...shared,
-      path: '/docs',
-      summary: 'The API reference, to read',
-      responses: { 200: { description: 'A page.', schema: Type.String(), contentType: 'text/html' } },
-      handle: async ({ reply }) => {
-        reply
-          .header('content-security-policy', page.contentSecurityPolicy)
-          .header('referrer-policy', 'no-referrer')
-          .type('text/html; charset=utf-8')
-          .send(page.html)
-      },
-    }),
-    defineRoute({
-      ...shared,
-      path: paths.startScriptPath,
-      summary: 'Starts the reference',
-      responses: script('A script of the page.'),
-      handle: async ({ reply }) => {
-        reply.type('text/javascript; charset=utf-8').send(page.startScript)
-      },
-    }),
-    defineRoute({
-      ...shared,
-      path: paths.bundlePath,
-      summary: 'The interface of the reference',
-      responses: script('A script of the page.'),
-      handle: async ({ reply, headers }) => {
-        const compressed = await page.loadBundle()
-        const takesGzip = String(headers['accept-encoding'] ?? '').includes('gzip')
-        if (takesGzip) reply.header('content-encoding', 'gzip')
-        reply
-          .header('cache-control', 'public, max-age=86400')
-          .header('vary', 'accept-encoding')
-          .type('text/javascript; charset=utf-8')
-          .send(takesGzip ? compressed : await promisify(gunzip)(compressed))
       },
     }),
   ]

@@ -1,0 +1,177 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { Type } from 'typebox'
+import { describe, expect, test } from 'vitest'
+import { buildOpenApi } from '../src/http/openapi.ts'
+import { defineRoute, type Route } from '../src/http/route.ts'
+import { operationRoutes } from '../src/http/routes/operations.ts'
+import { silentLogger } from '../src/kernel/logger.ts'
+import { ChatRequest } from '../src/providers/chat-wire.ts'
+
+const Widget = Type.Object({ id: Type.String(), size: Type.Integer() }, { $id: 'Widget' })
+const WidgetList = Type.Object(
+  { object: Type.Literal('list'), data: Type.Array(Widget) },
+  { title: 'widget list' },
+)
+const handle = async () => undefined
+
+const routes: Route[] = [
+  defineRoute({
+    method: 'GET',
+    path: '/v1/widgets',
+    summary: 'List widgets',
+    tag: 'Widgets',
+    scope: 'manage',
+    query: Type.Object({
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'How many.' })),
+      status: Type.Enum(['on', 'off']),
+    }),
+    responses: { 200: { description: 'Some.', schema: WidgetList } },
+    handle,
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/v1/widgets/:id/parts/:part_id',
+    summary: 'Read a part',
+    tag: 'Widgets',
+    scope: 'manage',
+    params: Type.Object({ id: Type.String({ description: 'The widget.' }), part_id: Type.String() }),
+    responses: { 200: { description: 'One.', schema: Widget } },
+    handle,
+  }),
+  defineRoute({
+    method: 'DELETE',
+    path: '/v1/widgets/:id/parts/:part_id',
+    summary: 'Remove a part',
+    tag: 'Widgets',
+    scope: 'manage',
+    responses: { 204: { description: 'Gone.' } },
+    handle,
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/v1/chat/completions',
+    summary: 'Answer a conversation',
+    tag: 'Chat',
+    scope: 'inference',
+    body: ChatRequest,
+    responses: { 200: { description: 'The answer.', schema: Type.Object({ id: Type.String() }) } },
+    handle,
+  }),
+  ...operationRoutes({
+    checks: {},
+    isShuttingDown: () => false,
+    readMetrics: async () => ({ contentType: 'text/plain', text: '' }),
+    metricsToken: null,
+    buildDocument: () => ({}),
+    logger: silentLogger,
+  }),
+]
+
+describe('the OpenAPI document', () => {
+  const document = buildOpenApi(routes, { version: '1.2.3' })
+  // The shape is asserted below; the type of a document would only get in the way.
+  const paths = document['paths'] as Record<string, Record<string, Record<string, unknown>>>
+
+  test('is valid OpenAPI 3.1', async () => {
+    const validator = new Validator()
+    const result = await validator.validate(JSON.parse(JSON.stringify(document)))
+    expect(result).toMatchObject({ valid: true })
+    expect(validator.version).toBe('3.1')
+  })
+
+  test('has every route, with its own operation id', () => {
+    const operations = Object.values(paths).flatMap((path) => Object.values(path))
+    expect(operations).toHaveLength(routes.length)
+    const ids = operations.map((operation) => operation['operationId'])
+    expect(new Set(ids).size).toBe(routes.length)
+    expect(ids).toContain('postChatCompletions')
+    expect(ids).toContain('getWidgetsByIdPartsByPartId')
+  })
+
+  test('names path and query parameters with their schemas', () => {
+    expect(paths['/v1/widgets/{id}/parts/{part_id}']?.['get']?.['parameters']).toEqual([
+      { name: 'id', in: 'path', required: true, description: 'The widget.', schema: { type: 'string' } },
+      { name: 'part_id', in: 'path', required: true, schema: { type: 'string' } },
+    ])
+    expect(paths['/v1/widgets/{id}/parts/{part_id}']?.['delete']?.['parameters']).toHaveLength(2)
+    expect(paths['/v1/widgets']?.['get']?.['parameters']).toEqual([
+      {
+        name: 'limit',
+        in: 'query',
+        required: false,
+        description: 'How many.',
+        schema: { type: 'integer', minimum: 1, maximum: 100 },
+      },
+      { name: 'status', in: 'query', required: true, schema: { enum: ['on', 'off'] } },
+    ])
+  })
+
+  test('keeps each named schema once and refers to it', () => {
+    const { schemas } = document['components'] as { schemas: Record<string, unknown> }
+    expect(Object.keys(schemas)).toEqual(['Error', 'Widget', 'WidgetList'])
+    expect(schemas['Widget']).not.toHaveProperty('$id')
+    expect(schemas['WidgetList']).toMatchObject({
+      properties: { data: { type: 'array', items: { $ref: '#/components/schemas/Widget' } } },
+    })
+    expect(paths['/v1/widgets/{id}/parts/{part_id}']?.['get']).toMatchObject({
+      responses: {
+        200: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Widget' } } } },
+      },
+    })
+  })
+
+  test('two schemas of one name are both kept', () => {
+    const answer = (schema: Type.TSchema) => ({ responses: { 200: { description: 'x', schema } } })
+    const [first, second] = [
+      Type.Object({ a: Type.String() }, { title: 'Same' }),
+      Type.String({ title: 'Same' }),
+    ]
+    const shared = { method: 'GET', summary: 'x', tag: 'x', scope: null, handle } as const
+    const twice = buildOpenApi(
+      [
+        defineRoute({ ...shared, path: '/a', ...answer(first) }),
+        defineRoute({ ...shared, path: '/b', ...answer(second) }),
+      ],
+      { version: '1' },
+    )
+    expect(twice).toMatchObject({
+      components: { schemas: { Same: { type: 'object' }, Same2: { type: 'string' } } },
+    })
+  })
+
+  test('says which errors a route can answer with', () => {
+    const statuses = (path: string, method: string) => Object.keys(paths[path]?.[method]?.['responses'] ?? {})
+    expect(statuses('/v1/widgets', 'get')).toEqual(['200', '400', '401', '403', '429', '500'])
+    expect(statuses('/v1/chat/completions', 'post')).toEqual([
+      '200',
+      '400',
+      '401',
+      '402',
+      '403',
+      '404',
+      '408',
+      '413',
+      '415',
+      '429',
+      '500',
+      '502',
+      '503',
+      '504',
+    ])
+    expect(statuses('/healthz', 'get')).toEqual(['200'])
+    expect(document).toMatchObject({
+      components: {
+        responses: { PaymentRequired: { description: expect.stringContaining('`insufficient_balance`') } },
+      },
+    })
+  })
+
+  test('tells that a chat may be answered as a stream', () => {
+    expect(paths['/v1/chat/completions']?.['post']).toMatchObject({
+      security: [{ apiKey: [] }],
+      requestBody: { required: true },
+      responses: { 200: { content: { 'application/json': {}, 'text/event-stream': {} } } },
+    })
+    expect(paths['/healthz']?.['get']).toMatchObject({ security: [] })
+  })
+})

@@ -1,0 +1,142 @@
+import fastify, { type FastifyInstance } from 'fastify'
+import { afterEach, describe, expect, test } from 'vitest'
+import { registerDocsPage } from '../src/http/docs-page/register-docs-page.ts'
+import { toErrorAnswer } from '../src/http/error-envelope.ts'
+import { buildOpenApi } from '../src/http/openapi.ts'
+import { registerRoute } from '../src/http/register-route.ts'
+import { operationRoutes, type OperationRoutesOptions } from '../src/http/routes/operations.ts'
+import { silentLogger } from '../src/kernel/logger.ts'
+import { createMetrics } from '../src/telemetry/metrics.ts'
+
+describe('operations', () => {
+  const apps: FastifyInstance[] = []
+  afterEach(async () => {
+    for (const app of apps.splice(0)) await app.close()
+  })
+
+  function openGateway(options: Partial<OperationRoutesOptions> = {}) {
+    const routes = operationRoutes({
+      checks: {},
+      isShuttingDown: () => false,
+      readMetrics: () => createMetrics().exposition(),
+      metricsToken: null,
+      buildDocument: () => buildOpenApi(routes, { version: '1.0.0' }),
+      logger: silentLogger,
+      ...options,
+    })
+    const app = fastify()
+    apps.push(app)
+    app.decorateRequest('state')
+    app.setErrorHandler((error, request, reply) => {
+      const answer = toErrorAnswer(error, request.id)
+      return reply.code(answer.status).headers(answer.headers).send(answer.body)
+    })
+    for (const route of routes) registerRoute(app, route, async () => Promise.reject(new Error('not asked')))
+    registerDocsPage(app)
+    return app
+  }
+
+  test('a live process says so without asking storage', async () => {
+    const app = openGateway({ checks: { database: () => Promise.reject(new Error('down')) } })
+    const answer = await app.inject('/healthz')
+    expect([answer.statusCode, answer.json()]).toEqual([200, { status: 'ok' }])
+  })
+
+  test('a process is ready when every check passes', async () => {
+    const answer = await openGateway({ checks: { database: async () => {} } }).inject('/readyz')
+    expect(answer.statusCode).toBe(200)
+    expect(answer.json()).toMatchObject({ status: 'ok', checks: { database: { status: 'ok' } } })
+  })
+
+  test('one failing check makes it unready, and the reason goes to the log only', async () => {
+    const reasons: object[] = []
+    const logger = { ...silentLogger, warn: (details: object) => reasons.push(details) }
+    const checks = { database: () => Promise.reject(new Error('password wrong')), worker: async () => {} }
+    const answer = await openGateway({ checks, logger }).inject('/readyz')
+    expect(answer.statusCode).toBe(503)
+    expect(answer.json()).toMatchObject({
+      status: 'unavailable',
+      checks: { database: { status: 'failed' }, worker: { status: 'ok' } },
+    })
+    expect(answer.body).not.toContain('password')
+    expect(reasons).toMatchObject([{ check: 'database' }])
+  })
+
+  test('a process that shuts down is not ready, though everything works', async () => {
+    const answer = await openGateway({ isShuttingDown: () => true }).inject('/readyz')
+    expect([answer.statusCode, answer.json().status]).toEqual([503, 'shutting_down'])
+  })
+
+  test('callers that ask at once share one run of the checks', async () => {
+    let runs = 0
+    const app = openGateway({
+      checks: {
+        database: async () => {
+          runs += 1
+          await new Promise(setImmediate)
+        },
+      },
+    })
+    await app.ready()
+    await Promise.all(Array.from({ length: 20 }, () => app.inject('/readyz')))
+    expect(runs).toBeLessThan(20)
+  })
+
+  test('metrics are Prometheus text', async () => {
+    const answer = await openGateway().inject('/metrics')
+    expect(answer.statusCode).toBe(200)
+    expect(answer.headers['content-type']).toContain('text/plain; version=0.0.4')
+    expect(answer.body).toContain('# TYPE parkway_requests_total counter')
+  })
+
+  test('guarded metrics need their token', async () => {
+    const app = openGateway({ metricsToken: 'scrape-me' })
+    const ask = (authorization?: string) =>
+      app.inject({ url: '/metrics', headers: authorization === undefined ? {} : { authorization } })
+    expect((await ask()).statusCode).toBe(401)
+    expect((await ask('Bearer wrong')).json()).toMatchObject({ error: { code: 'invalid_api_key' } })
+    expect((await ask('Bearer scrape-me')).statusCode).toBe(200)
+  })
+
+  test('the description of the API is served as JSON', async () => {
+    const answer = await openGateway().inject('/openapi.json')
+    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
+    expect(answer.json()).toMatchObject({ openapi: '3.1.1', paths: { '/healthz': {} } })
+  })
+
+  test('the reference page refers to this server only, and its policy forbids any other', async () => {
+    const app = openGateway()
+    const page = await app.inject('/docs')
+    expect(page.headers['content-type']).toBe('text/html; charset=utf-8')
+    const references = [...page.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, target]) => target)
+    expect(references).toEqual(['data:,', '/openapi.json', '/docs/scalar.js', '/docs/start.js'])
+    expect(page.body).not.toMatch(/https?:|\/\/[a-z]/)
+
+    const policy = String(page.headers['content-security-policy']).split('; ')
+    expect(policy).toEqual(
+      expect.arrayContaining(["default-src 'none'", "script-src 'self'", "connect-src 'self'"]),
+    )
+    for (const source of policy.flatMap((directive) => directive.split(' ').slice(1))) {
+      expect(source).toMatch(/^'(?:none|self|unsafe-inline)'$|^data:$/)
+    }
+  })
+
+  test('the scripts of the reference page come from this server, compressed where the client takes it', async () => {
+    const app = openGateway()
+    const start = await app.inject('/docs/start.js')
+    expect(start.body).toContain('Scalar.createApiReference')
+    expect(start.body).not.toMatch(/https?:/)
+    const compressed = await app.inject({
+      url: '/docs/scalar.js',
+      headers: { 'accept-encoding': 'gzip, br' },
+    })
+    expect(compressed.headers).toMatchObject({
+      'content-type': 'text/javascript; charset=utf-8',
+      'content-encoding': 'gzip',
+    })
+    const plain = await app.inject('/docs/scalar.js')
+    expect(plain.headers['content-encoding']).toBeUndefined()
+    expect(plain.body).toContain('createApiReference')
+    expect(compressed.rawPayload.length).toBeLessThan(plain.rawPayload.length / 2)
+  })
+})
