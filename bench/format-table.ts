@@ -1,0 +1,22 @@
+import type { MetricRow, Verdict } from './scenarios/scenario.ts'
+
+/** A line a figure, a column a contestant, in Markdown so that it can be pasted into a document as it is. */
+export function formatTable(contestantIds: readonly string[], rows: readonly MetricRow[]): string {
+  const lines = [
+    ['', ...contestantIds],
+    ...rows.map(({ label, cells }) => [label, ...contestantIds.map((id) => cells[id] ?? '–')]),
+  ]
+  const widths =
+    lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0))) ?? []
+  const format = (line: readonly string[]) =>
+    `| ${line.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join(' | ')} |`
+  const rule = `|${widths.map((width, column) => (column === 0 ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`
+  const [header, ...body] = lines.map(format)
+  return [header, rule, ...body].join('\n')
+}
+
+export function formatVerdicts(verdicts: readonly Verdict[]): string {
+  return verdicts
+    .map(({ target, measured, isMet }) => `${isMet ? 'met   ' : 'MISSED'} ${target}: ${measured}`)
+    .join('\n')
+}

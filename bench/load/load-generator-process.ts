@@ -1,0 +1,13 @@
+/** The load generator's own process: runs one job at a time, as told over the channel it was started with. */
+import type { LoadJob } from './load-job.ts'
+import { runExchanges } from './run-exchanges.ts'
+import { runHeldStreams } from './run-held-streams.ts'
+
+process.on('message', (job: LoadJob) => {
+  const running = job.kind === 'exchanges' ? runExchanges(job) : runHeldStreams(job)
+  running.then(
+    (result) => process.send?.({ result }),
+    (error: unknown) => process.send?.({ error: String(error) }),
+  )
+})
+process.on('disconnect', () => process.exit(0))

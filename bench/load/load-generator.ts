@@ -1,0 +1,52 @@
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { StartedProcess } from '../start-process.ts'
+import { startProcess } from '../start-process.ts'
+import type { ExchangeJob, ExchangeResult, HeldStreamsJob, HeldStreamsResult, LoadJob } from './load-job.ts'
+
+/** The load generator as seen by a scenario; the work is done in another process. */
+export interface LoadGenerator {
+  readonly process: StartedProcess
+  runExchanges(job: Omit<ExchangeJob, 'kind'>): Promise<ExchangeResult>
+  runHeldStreams(job: Omit<HeldStreamsJob, 'kind'>): Promise<HeldStreamsResult>
+}
+
+const ANSWER_MARGIN_MS = 20_000
+
+export function startLoadGenerator({ directory }: { directory: string }): LoadGenerator {
+  const started = startProcess({
+    name: 'load-generator',
+    core: 'harness',
+    command: process.execPath,
+    arguments: [fileURLToPath(new URL('load-generator-process.ts', import.meta.url))],
+    directory: join(directory, 'load-generator'),
+    hasChannel: true,
+  })
+  return {
+    process: started,
+    runExchanges: async (job) => askProcess<ExchangeResult>(started, { kind: 'exchanges', ...job }),
+    runHeldStreams: async (job) => askProcess<HeldStreamsResult>(started, { kind: 'held-streams', ...job }),
+  }
+}
+
+async function askProcess<Result>({ child }: StartedProcess, job: LoadJob): Promise<Result> {
+  const { promise, resolve, reject } = Promise.withResolvers<Result>()
+  const jobMs = job.kind === 'exchanges' ? job.warmupMs + job.durationMs : job.rampMs + job.windowMs
+  const timer = setTimeout(
+    () => reject(new Error('the load generator does not answer')),
+    jobMs + ANSWER_MARGIN_MS,
+  )
+  const onExit = () => reject(new Error('the load generator has ended'))
+  const onMessage = (message: { result: Result } | { error: string }) =>
+    'result' in message ? resolve(message.result) : reject(new Error(message.error))
+  child.once('exit', onExit)
+  child.once('message', onMessage)
+  child.send(job)
+  try {
+    return await promise
+  } finally {
+    clearTimeout(timer)
+    child.off('exit', onExit)
+    child.off('message', onMessage)
+  }
+}

@@ -1,0 +1,58 @@
+import { createConnection } from 'node:net'
+import { HttpMessageParser } from '../http-message-parser.ts'
+
+/** One keep-alive connection that has at most one request under way. */
+export interface RawConnection {
+  send(request: Buffer): void
+  close(): void
+}
+
+export interface RawConnectionHandlers {
+  onOpen(): void
+  onBody(bytes: Buffer): void
+  /** A whole answer has arrived. */
+  onAnswer(status: number): void
+  /** The connection is gone, whoever closed it; not called after `close()`. */
+  onLost(reason: string): void
+}
+
+export function openRawConnection(port: number, handlers: RawConnectionHandlers): RawConnection {
+  let status = 0
+  let isClosed = false
+  const lose = (reason: string) => {
+    if (isClosed) return
+    isClosed = true
+    socket.destroy()
+    handlers.onLost(reason)
+  }
+  const parser = new HttpMessageParser(
+    {
+      onHead: (head) => {
+        status = Number(head.slice(STATUS_START, STATUS_START + 3))
+      },
+      onBody: (bytes) => handlers.onBody(bytes),
+      onEnd: () => handlers.onAnswer(status),
+    },
+    { isBodyEndedByClose: true },
+  )
+  const socket = createConnection({ port, host: '127.0.0.1', noDelay: true })
+  socket.on('connect', () => handlers.onOpen())
+  socket.on('data', (bytes: Buffer) => {
+    try {
+      parser.push(bytes)
+    } catch (error) {
+      lose(String(error))
+    }
+  })
+  socket.on('error', (error) => lose(error.message))
+  socket.on('close', () => lose('closed by the server'))
+  return {
+    send: (request) => void socket.write(request),
+    close: () => {
+      isClosed = true
+      socket.destroy()
+    },
+  }
+}
+
+const STATUS_START = 'HTTP/1.1 '.length

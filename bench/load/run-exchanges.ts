@@ -1,0 +1,92 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { percentile } from '../statistics.ts'
+import type { ExchangeJob, ExchangeResult } from './load-job.ts'
+import { openRawConnection } from './raw-connection.ts'
+import type { RawConnection } from './raw-connection.ts'
+
+const DRAIN_MS_MAX = 3000
+const FAILURES_MAX = 1000
+const SAMPLES_MAX = 2_000_000
+
+/** Keeps `concurrency` requests under way for the given time: each answer sends the next request on its connection. */
+export async function runExchanges(job: ExchangeJob): Promise<ExchangeResult> {
+  const tally = createTally()
+  const request = Buffer.from(job.request, 'latin1')
+  const connections = new Set<RawConnection>()
+  const countedFromMs = performance.now() + job.warmupMs
+  const countedUntilMs = countedFromMs + job.durationMs
+
+  const open = () => {
+    let sentAtMs = 0
+    let firstByteAtMs = 0
+    const send = () => {
+      firstByteAtMs = 0
+      sentAtMs = performance.now()
+      connection.send(request)
+    }
+    const connection = openRawConnection(job.port, {
+      onOpen: send,
+      onBody: () => {
+        if (firstByteAtMs === 0) firstByteAtMs = performance.now()
+      },
+      onAnswer: (status) => {
+        const nowMs = performance.now()
+        tally.exchangesWithWarmup += 1
+        if (status !== 200) tally.fail(`status ${status}`)
+        else if (nowMs >= countedFromMs && nowMs < countedUntilMs) {
+          tally.count(nowMs - sentAtMs, firstByteAtMs - sentAtMs)
+        }
+        if (nowMs < countedUntilMs && tally.failures < FAILURES_MAX) send()
+        else {
+          connection.close()
+          connections.delete(connection)
+        }
+      },
+      onLost: (reason) => {
+        tally.fail(reason)
+        connections.delete(connection)
+        if (performance.now() < countedUntilMs && tally.failures < FAILURES_MAX) open()
+      },
+    })
+    connections.add(connection)
+  }
+
+  for (let opened = 0; opened < job.concurrency; opened += 1) open()
+  await sleep(job.warmupMs + job.durationMs)
+  const drainUntilMs = performance.now() + DRAIN_MS_MAX
+  while (connections.size > 0 && performance.now() < drainUntilMs) await sleep(5)
+  for (const connection of connections) connection.close()
+  return tally.summarise(job.durationMs)
+}
+
+function createTally() {
+  const latencies: number[] = []
+  const firstBytes: number[] = []
+  return {
+    exchangesWithWarmup: 0,
+    failures: 0,
+    firstFailure: null as string | null,
+    count(latencyMs: number, firstByteMs: number): void {
+      if (latencies.length >= SAMPLES_MAX) return
+      latencies.push(latencyMs)
+      firstBytes.push(firstByteMs)
+    },
+    fail(reason: string): void {
+      this.failures += 1
+      this.firstFailure ??= reason
+    },
+    summarise(durationMs: number): ExchangeResult {
+      return {
+        exchanges: latencies.length,
+        exchangesWithWarmup: this.exchangesWithWarmup,
+        failures: this.failures,
+        firstFailure: this.firstFailure,
+        exchangesPerSecond: latencies.length / (durationMs / 1000),
+        latencyP50Us: percentile(latencies, 0.5) * 1000,
+        latencyP99Us: percentile(latencies, 0.99) * 1000,
+        firstByteP50Us: percentile(firstBytes, 0.5) * 1000,
+        firstByteP99Us: percentile(firstBytes, 0.99) * 1000,
+      }
+    },
+  }
+}

@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { RunningContestant } from './running-contestant.ts'
+
+/**
+ * Measures every contestant once a round, in another order each round, so that what the machine does to one it does to
+ * all. Samples of the same round stand at the same index and may be divided by or subtracted from each other.
+ */
+export async function measureRounds<Sample>({
+  contestants,
+  rounds,
+  measure,
+  note,
+}: {
+  contestants: readonly RunningContestant[]
+  rounds: number
+  measure: (contestant: RunningContestant) => Promise<Sample>
+  note: (text: string) => void
+}): Promise<Map<string, Sample[]>> {
+  const samples = new Map(contestants.map(({ id }) => [id, [] as Sample[]]))
+  for (let round = 0; round < rounds; round += 1) {
+    for (const contestant of orderOfRound(contestants, round)) {
+      samples.get(contestant.id)?.push(await measure(contestant))
+      contestant.process.trimLog()
+    }
+    note(`round ${round + 1} of ${rounds}`)
+  }
+  return samples
+}
+
+/**
+ * The CPU microseconds a contestant spends on some work, what it puts off until after the last answer included: the
+ * clock stops when its processes rest. This also keeps one contestant's late work off the next one's core.
+ */
+export async function measureCpu<Result>(
+  { process }: RunningContestant,
+  work: () => Promise<Result>,
+): Promise<{ result: Result; cpuMicroseconds: number; busyShare: number }> {
+  const before = process.usage()?.cpuMicroseconds ?? Number.NaN
+  const startedAtMs = performance.now()
+  const result = await work()
+  const atEnd = process.usage()?.cpuMicroseconds ?? Number.NaN
+  const busyShare = (atEnd - before) / ((performance.now() - startedAtMs) * 1000)
+  let last = atEnd
+  for (let waited = 0; waited < REST_CHECKS_MAX; waited += 1) {
+    await sleep(REST_CHECK_MS)
+    const now = process.usage()?.cpuMicroseconds ?? Number.NaN
+    const isResting = !(now - last > RESTING_MICROSECONDS_MAX)
+    last = now
+    if (isResting) break
+  }
+  return { result, cpuMicroseconds: last - before, busyShare }
+}
+
+const REST_CHECK_MS = 60
+const REST_CHECKS_MAX = 30
+const RESTING_MICROSECONDS_MAX = 10_000
+
+function orderOfRound(contestants: readonly RunningContestant[], round: number): RunningContestant[] {
+  const start = round % contestants.length
+  const rotated = [...contestants.slice(start), ...contestants.slice(0, start)]
+  return round % 2 === 0 ? rotated : rotated.toReversed()
+}

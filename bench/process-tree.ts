@@ -1,0 +1,81 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** What a contestant uses, over all its processes; undefined where there is no `/proc` to read it from. */
+export interface ProcessTreeUsage {
+  readonly pids: readonly number[]
+  /** User and system time, children that have ended included. Counted by the kernel in hundredths of a second. */
+  readonly cpuMicroseconds: number
+  readonly rssMib: number
+  /** The largest single process, which for a gateway with a database beside it is the gateway. */
+  readonly rssOfLargestMib: number
+}
+
+/**
+ * Reads the descendants of `rootPid`, and those that have left the family (a database server that detaches itself) but
+ * name the contestant's directory in their command line.
+ */
+export function readProcessTree(rootPid: number, directory: string): ProcessTreeUsage | undefined {
+  const processes = readProcesses()
+  if (processes === undefined) return undefined
+  const members = new Set(
+    processes.filter(({ pid }) => pid === rootPid || namesDirectory(pid, directory)).map(({ pid }) => pid),
+  )
+  // A generation a pass; no contestant nests its processes deeper than this.
+  for (let generation = 0; generation < GENERATIONS_MAX; generation += 1) {
+    for (const { pid, parentPid } of processes) if (members.has(parentPid)) members.add(pid)
+  }
+  const family = processes.filter(({ pid }) => members.has(pid))
+  return {
+    pids: family.map(({ pid }) => pid),
+    cpuMicroseconds: family.reduce((total, { cpuTicks }) => total + cpuTicks, 0) * MICROSECONDS_PER_TICK,
+    rssMib: family.reduce((total, { rssPages }) => total + rssPages, 0) / PAGES_PER_MIB,
+    rssOfLargestMib: Math.max(0, ...family.map(({ rssPages }) => rssPages)) / PAGES_PER_MIB,
+  }
+}
+
+interface ProcessRow {
+  readonly pid: number
+  readonly parentPid: number
+  readonly cpuTicks: number
+  readonly rssPages: number
+}
+
+const GENERATIONS_MAX = 4
+const MICROSECONDS_PER_TICK = 10_000
+const PAGES_PER_MIB = 256
+
+function readProcesses(): ProcessRow[] | undefined {
+  const names = readOrUndefined(() => readdirSync('/proc'))
+  return names?.filter((name) => /^\d+$/.test(name)).flatMap((name) => readProcess(Number(name)) ?? [])
+}
+
+function readProcess(pid: number): ProcessRow | undefined {
+  const stat = readOrUndefined(() => readFileSync(`/proc/${pid}/stat`, 'latin1'))
+  if (stat === undefined) return undefined
+  // The command name stands in parentheses and may hold anything; the numbers follow the last one.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  const field = (number: number) => Number(fields[number - FIRST_FIELD_AFTER_NAME])
+  return {
+    pid,
+    parentPid: field(4),
+    cpuTicks: field(14) + field(15) + field(16) + field(17),
+    rssPages: field(24),
+  }
+}
+
+const FIRST_FIELD_AFTER_NAME = 3
+
+function namesDirectory(pid: number, directory: string): boolean {
+  return (
+    readOrUndefined(() => readFileSync(`/proc/${pid}/cmdline`, 'latin1'))?.includes(`${directory}/`) ?? false
+  )
+}
+
+/** Processes come and go while `/proc` is read; one that has gone is no error. */
+function readOrUndefined<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,73 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { BenchOptions } from './bench-options.ts'
+import { buildChatBody, buildRequest } from './build-request.ts'
+import { contestants } from './contestants.ts'
+import { formatCount } from './format-figure.ts'
+import { startLoadGenerator } from './load/load-generator.ts'
+import { startContestant } from './running-contestant.ts'
+import type { RunningContestant } from './running-contestant.ts'
+import { summariseProfile } from './summarise-profile.ts'
+
+const WARMUP_MS = 3000
+const MEASURED_MS = 10_000
+const STREAM = { chunks: 64, chunksPerSecond: 0 }
+
+/** Runs the chosen contestants that are written for Node, each alone, under V8's sampling profiler. */
+export async function profileContestants({
+  options,
+  direct,
+  directory,
+  note,
+}: {
+  options: BenchOptions
+  direct: RunningContestant
+  directory: string
+  note: (text: string) => void
+}): Promise<number> {
+  const load = startLoadGenerator({ directory })
+  const wanted = options.only.length === 0 ? ['parkway'] : options.only
+  const isStreamed = options.scenarioIds.includes('streams')
+  for (const contestant of contestants.filter(({ id }) => wanted.includes(id))) {
+    const profileDirectory = join(directory, `${contestant.id}-profile`)
+    const nodeFlags = ['--cpu-prof', '--cpu-prof-interval=500', `--cpu-prof-dir=${profileDirectory}`]
+    const running = await startContestant({
+      contestant,
+      upstreamPort: direct.port,
+      directory,
+      mayInstall: options.mayInstall,
+      nodeFlags,
+      note,
+    })
+    if (running === undefined) return 1
+    const job = {
+      port: running.port,
+      request: buildRequest({
+        path: '/v1/chat/completions',
+        headers: running.requestHeaders,
+        body: buildChatBody(isStreamed ? STREAM : undefined),
+      }),
+      concurrency: 64,
+    }
+    await load.runExchanges({ ...job, warmupMs: 0, durationMs: WARMUP_MS })
+    const fromMicroseconds = monotonicMicroseconds()
+    const result = await load.runExchanges({ ...job, warmupMs: 0, durationMs: MEASURED_MS })
+    const untilMicroseconds = monotonicMicroseconds()
+    await running.process.stop()
+    process.stdout.write(
+      `\n${contestant.id} under the profiler: ${formatCount(result.exchangesPerSecond)} ${isStreamed ? 'streams' : 'requests'}/s\n\n`,
+    )
+    const profiles = readdirSync(profileDirectory).filter((name) => name.endsWith('.cpuprofile'))
+    if (profiles.length === 0) throw new Error('no profile was written: did the contestant exit cleanly?')
+    for (const name of profiles) {
+      const path = join(profileDirectory, name)
+      process.stdout.write(`${summariseProfile({ path, fromMicroseconds, untilMicroseconds })}\n`)
+    }
+  }
+  return 0
+}
+
+/** The clock V8 stamps its profiles with. */
+function monotonicMicroseconds(): number {
+  return Number(process.hrtime.bigint() / 1000n)
+}

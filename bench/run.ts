@@ -1,0 +1,143 @@
+/** The benchmark: `npm run bench -- --help` lists its flags, bench/README.md says how to read what it prints. */
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpus, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseBenchOptions, usage } from './bench-options.ts'
+import type { BenchOptions } from './bench-options.ts'
+import { contestants } from './contestants.ts'
+import { formatTable, formatVerdicts } from './format-table.ts'
+import { startLoadGenerator } from './load/load-generator.ts'
+import { profileContestants } from './profile-contestants.ts'
+import { startContestant, startMockUpstream } from './running-contestant.ts'
+import type { RunningContestant } from './running-contestant.ts'
+import { scenarios } from './scenarios.ts'
+import type { BenchSession, Scenario } from './scenarios/scenario.ts'
+import { soak } from './scenarios/soak.ts'
+import { isPinned, stopAllProcesses } from './start-process.ts'
+import { readStolenShare } from './stolen-time.ts'
+
+const SLOW_TO_START = new Set(['litellm'])
+const note = (text: string) => void process.stderr.write(`${text}\n`)
+
+if (process.argv.includes('--help')) process.stdout.write(usage)
+else process.exitCode = await runBenchmark(parseBenchOptions(process.argv.slice(2)))
+
+async function runBenchmark(options: BenchOptions): Promise<number> {
+  const directory = mkdtempSync(join(tmpdir(), 'parkway-bench-'))
+  // A database server that gives up root must be able to reach its directory in here.
+  chmodSync(directory, 0o755)
+  const cleanUp = async () => {
+    await stopAllProcesses()
+    rmSync(directory, { recursive: true, force: true, maxRetries: 3 })
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => {
+      note('stopping')
+      void cleanUp().finally(() => process.exit(130))
+    })
+  }
+  try {
+    return await measureAll(options, directory)
+  } finally {
+    await cleanUp()
+  }
+}
+
+async function measureAll(options: BenchOptions, directory: string): Promise<number> {
+  const chosen = chooseScenarios(options)
+  const direct = await startMockUpstream({ directory })
+  if (options.isProfile) return profileContestants({ options, direct, directory, note })
+  const running = await startContestants({ options, chosen, direct, directory })
+  const session: BenchSession = {
+    direct,
+    contestants: running,
+    load: startLoadGenerator({ directory }),
+    options,
+    note,
+  }
+  const stolenShare = readStolenShare()
+  const reports = new Map(await runScenarios(chosen, session))
+  const all = [...reports.values()]
+  const verdicts = all.flatMap((report) => report.verdicts)
+  const columns = [...running.map(({ id }) => id), 'direct']
+  const conditions = describeConditions(options, stolenShare())
+  const table = formatTable(
+    columns,
+    all.flatMap((report) => report.rows),
+  )
+  process.stdout.write(`\n${conditions}\n\n${table}\n\n${formatVerdicts(verdicts)}\n`)
+  if (options.jsonPath !== undefined) {
+    const scenarioSamples = Object.fromEntries([...reports].map(([id, report]) => [id, report.samples]))
+    writeFileSync(
+      options.jsonPath,
+      JSON.stringify({ conditions, verdicts, scenarios: scenarioSamples }, null, 2),
+    )
+  }
+  return options.isCheck && (verdicts.length === 0 || verdicts.some(({ isMet }) => !isMet)) ? 1 : 0
+}
+
+function chooseScenarios({ scenarioIds, soakMs }: BenchOptions): readonly Scenario[] {
+  if (soakMs > 0) return [soak]
+  if (scenarioIds.length === 0) return scenarios
+  return scenarioIds.map((wanted) => {
+    const scenario = scenarios.find(({ id }) => id === wanted)
+    if (scenario === undefined) throw new Error(`there is no scenario ${wanted}`)
+    return scenario
+  })
+}
+
+async function startContestants({
+  options,
+  chosen,
+  direct,
+  directory,
+}: {
+  options: BenchOptions
+  chosen: readonly Scenario[]
+  direct: RunningContestant
+  directory: string
+}): Promise<RunningContestant[]> {
+  const known = [...contestants, ...chosen.flatMap(({ extraContestants }) => extraContestants ?? [])]
+  const unknown = [...options.only, ...options.skip].filter((id) =>
+    known.every((contestant) => contestant.id !== id),
+  )
+  if (unknown.length > 0) throw new Error(`there is no contestant ${unknown.join(', ')}`)
+  const wanted = known.filter(({ id }) => isWanted(options, id))
+  const running: RunningContestant[] = []
+  for (const contestant of wanted) {
+    const { mayInstall } = options
+    const started = await startContestant({
+      contestant,
+      upstreamPort: direct.port,
+      directory,
+      mayInstall,
+      nodeFlags: [],
+      note,
+    })
+    if (started !== undefined) running.push(started)
+  }
+  return running
+}
+
+function isWanted({ only, skip, soakMs, isQuick }: BenchOptions, id: string): boolean {
+  if (only.length > 0) return only.includes(id)
+  if (soakMs > 0) return id === 'parkway'
+  return !skip.includes(id) && !(isQuick && SLOW_TO_START.has(id))
+}
+
+async function runScenarios(chosen: readonly Scenario[], session: BenchSession) {
+  const reports = []
+  for (const scenario of chosen) reports.push([scenario.id, await scenario.run(session)] as const)
+  return reports
+}
+
+function describeConditions(options: BenchOptions, stolenShare: number | undefined): string {
+  const cores = isPinned
+    ? 'each contestant alone on core 1, mock upstream and load generator on core 0'
+    : 'processes not pinned to cores (no taskset, or one core): the load takes from the contestants'
+  const stolen = stolenShare === undefined ? '' : `, ${(100 * stolenShare).toFixed(1)} % of its time stolen`
+  return [
+    `${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}${stolen}; Node ${process.versions.node}; ${cores}.`,
+    `${options.rounds} rounds of ${options.secondsPerRound} s; medians over rounds; "added" is against the mock upstream itself ("direct", absolute) in the same round.`,
+  ].join('\n')
+}

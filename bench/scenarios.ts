@@ -1,0 +1,6 @@
+import { requests } from './scenarios/requests.ts'
+import type { Scenario } from './scenarios/scenario.ts'
+import { streams } from './scenarios/streams.ts'
+
+/** What a plain run measures, in this order. */
+export const scenarios: readonly Scenario[] = [requests, streams]

@@ -1,0 +1,191 @@
+import { buildChatBody, buildRequest } from '../build-request.ts'
+import { chooseWindowMs } from '../choose-window.ts'
+import { formatCount, formatMicroseconds, formatRatio } from '../format-figure.ts'
+import type { ExchangeResult } from '../load/load-job.ts'
+import { measureCpu, measureRounds } from '../measure-rounds.ts'
+import type { RunningContestant } from '../running-contestant.ts'
+import { median, sum } from '../statistics.ts'
+import type { BenchSession, MetricRow, Scenario, Verdict } from './scenario.ts'
+
+/** Plain chat completions: how many a second one core carries, what each costs, and what the way through adds. */
+export const requests: Scenario = {
+  id: 'requests',
+  run: async (session) => {
+    const { direct, contestants, options, note } = session
+    const everyone = [direct, ...contestants]
+    const rates = new Map<string, number>()
+    for (const contestant of everyone) rates.set(contestant.id, await warmUp(session, contestant))
+    const samples = await measureRounds({
+      contestants: everyone,
+      rounds: options.rounds,
+      measure: async (contestant) => measure(session, contestant, rates.get(contestant.id) ?? 0),
+      note: (text) => note(`requests: ${text}`),
+    })
+    return {
+      rows: [...tabulate(samples), memoryRow(everyone), failureRow(samples)],
+      verdicts: judge(samples),
+      samples: Object.fromEntries(samples),
+    }
+  },
+}
+
+interface RequestSample {
+  readonly alone: ExchangeResult
+  readonly crowded: ExchangeResult
+  readonly cpuMicroseconds: number
+  readonly busyShare: number
+}
+
+type Samples = ReadonlyMap<string, readonly RequestSample[]>
+
+const CROWD = 64
+const WARMUP_MS = 150
+
+/** Lets the contestant compile what is hot; gives the answers a second it managed at the end of it. */
+async function warmUp(session: BenchSession, contestant: RunningContestant): Promise<number> {
+  const durationMs = session.options.isQuick ? 1500 : 5000
+  const job = { ...jobFor(contestant), concurrency: CROWD }
+  const result = await session.load.runExchanges({
+    ...job,
+    warmupMs: durationMs / 2,
+    durationMs: durationMs / 2,
+  })
+  return result.exchangesPerSecond
+}
+
+async function measure(
+  { load, options: { secondsPerRound } }: BenchSession,
+  contestant: RunningContestant,
+  exchangesPerSecond: number,
+): Promise<RequestSample> {
+  const job = { ...jobFor(contestant), warmupMs: WARMUP_MS }
+  const alone = await load.runExchanges({ ...job, concurrency: 1, durationMs: secondsPerRound * 500 })
+  const { result, ...cpu } = await measureCpu(contestant, async () =>
+    load.runExchanges({
+      ...job,
+      concurrency: CROWD,
+      durationMs: chooseWindowMs({ secondsPerRound, concurrency: CROWD, exchangesPerSecond }),
+    }),
+  )
+  return { alone, crowded: result, ...cpu }
+}
+
+function jobFor({ port, requestHeaders }: RunningContestant) {
+  return {
+    port,
+    request: buildRequest({ path: '/v1/chat/completions', headers: requestHeaders, body: buildChatBody() }),
+  }
+}
+
+function tabulate(samples: Samples): MetricRow[] {
+  const row = (label: string, cell: (id: string) => string): MetricRow => ({
+    label,
+    cells: Object.fromEntries([...samples.keys()].map((id) => [id, cell(id)])),
+  })
+  const ratio = (to: string) => (id: string) => formatRatio(median(throughputRatios(samples, id, to)))
+  const added = (figure: (sample: RequestSample) => number) => (id: string) =>
+    id === 'direct'
+      ? `(${formatMicroseconds(median(figures(samples, id, figure)))})`
+      : formatMicroseconds(median(addedUs(samples, id, figure)))
+  return [
+    row('requests/s, c=64', (id) =>
+      formatCount(median(figures(samples, id, (s) => s.crowded.exchangesPerSecond))),
+    ),
+    row('… × bare (median of rounds)', ratio('bare')),
+    row('… × Portkey (median of rounds)', ratio('portkey')),
+    row('CPU µs a request', (id) => formatCount(median(cpuPerRequestUs(samples, id)))),
+    row('its core busy, %', (id) => formatCount(100 * median(figures(samples, id, (s) => s.busyShare)))),
+    row(
+      'added latency p50, c=1',
+      added((s) => s.alone.latencyP50Us),
+    ),
+    row(
+      'added latency p99, c=1',
+      added((s) => s.alone.latencyP99Us),
+    ),
+    row(
+      'added latency p50, c=64',
+      added((s) => s.crowded.latencyP50Us),
+    ),
+    row(
+      'added latency p99, c=64',
+      added((s) => s.crowded.latencyP99Us),
+    ),
+  ]
+}
+
+function memoryRow(everyone: readonly RunningContestant[]): MetricRow {
+  const cell = ({ process }: RunningContestant) => {
+    const usage = process.usage()
+    if (usage === undefined) return '–'
+    const largest = formatCount(usage.rssOfLargestMib)
+    return usage.pids.length === 1 ? largest : `${largest} (all ${formatCount(usage.rssMib)})`
+  }
+  return {
+    label: 'RSS after the load, MiB',
+    cells: Object.fromEntries(everyone.map((contestant) => [contestant.id, cell(contestant)])),
+  }
+}
+
+function failureRow(samples: Samples): MetricRow {
+  const failures = (id: string) =>
+    sum(figures(samples, id, ({ alone, crowded }) => alone.failures + crowded.failures))
+  return {
+    label: 'failed requests',
+    cells: Object.fromEntries([...samples.keys()].map((id) => [id, formatCount(failures(id))])),
+  }
+}
+
+function judge(samples: Samples): Verdict[] {
+  if (!samples.has('parkway')) return []
+  const verdicts: Verdict[] = []
+  const atLeast = (peer: string, title: string, ratioMin: number) => {
+    if (!samples.has(peer)) return
+    const measured = median(throughputRatios(samples, 'parkway', peer))
+    const ours = cpuPerRequestUs(samples, 'parkway')
+    const cpuRatios = cpuPerRequestUs(samples, peer).map(
+      (theirs, round) => theirs / (ours[round] ?? Number.NaN),
+    )
+    verdicts.push({
+      target: `at least ${ratioMin} × ${title} requests a second`,
+      measured: `${formatRatio(measured)} (by CPU a request ${formatRatio(median(cpuRatios))})`,
+      isMet: measured >= ratioMin,
+    })
+  }
+  const addsLess = (concurrency: number, pick: (sample: RequestSample) => ExchangeResult) => {
+    if (!samples.has('portkey')) return
+    const ours = median(addedUs(samples, 'parkway', (sample) => pick(sample).latencyP99Us))
+    const theirs = median(addedUs(samples, 'portkey', (sample) => pick(sample).latencyP50Us))
+    verdicts.push({
+      target: `added p99 below Portkey's added p50 at concurrency ${concurrency}`,
+      measured: `${formatMicroseconds(ours)} against ${formatMicroseconds(theirs)}`,
+      isMet: ours < theirs,
+    })
+  }
+  atLeast('portkey', "Portkey's", 8)
+  atLeast('bare', "the bare proxy's", 0.7)
+  addsLess(1, ({ alone }) => alone)
+  addsLess(CROWD, ({ crowded }) => crowded)
+  return verdicts
+}
+
+function figures(samples: Samples, id: string, figure: (sample: RequestSample) => number): number[] {
+  return (samples.get(id) ?? []).map(figure)
+}
+
+/** Round by round, because the machine is not the same from one round to the next. */
+function throughputRatios(samples: Samples, id: string, to: string): number[] {
+  const others = figures(samples, to, ({ crowded }) => crowded.exchangesPerSecond)
+  return figures(samples, id, ({ crowded }) => crowded.exchangesPerSecond).map(
+    (perSecond, round) => perSecond / (others[round] ?? Number.NaN),
+  )
+}
+
+function addedUs(samples: Samples, id: string, figure: (sample: RequestSample) => number): number[] {
+  const direct = figures(samples, 'direct', figure)
+  return figures(samples, id, figure).map((value, round) => value - (direct[round] ?? Number.NaN))
+}
+
+function cpuPerRequestUs(samples: Samples, id: string): number[] {
+  return figures(samples, id, ({ cpuMicroseconds, crowded }) => cpuMicroseconds / crowded.exchangesWithWarmup)
+}

@@ -1,0 +1,129 @@
+import { spawn, spawnSync } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { closeSync, mkdirSync, openSync, readFileSync, statSync, truncateSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { readProcessTree } from './process-tree.ts'
+import type { ProcessTreeUsage } from './process-tree.ts'
+
+/** The contestant has a core for itself; the mock upstream, the load and the benchmark itself share the other. */
+export type Core = 'contestant' | 'harness'
+
+export interface ProcessStart {
+  readonly name: string
+  readonly core: Core
+  readonly command: string
+  readonly arguments: readonly string[]
+  readonly environment?: Readonly<Record<string, string>>
+  /** Its log goes here; a process that names it in its command line is counted as part of the contestant. */
+  readonly directory: string
+  readonly workingDirectory?: string
+  /** A channel to talk over, for the processes that are the benchmark's own. */
+  readonly hasChannel?: boolean
+}
+
+export interface StartedProcess {
+  readonly name: string
+  readonly child: ChildProcess
+  usage(): ProcessTreeUsage | undefined
+  hasEnded(): boolean
+  logTail(): string
+  /** An access log grows with the load; its bytes are of no use here. */
+  trimLog(): void
+  stop(): Promise<void>
+}
+
+const running = new Set<StartedProcess>()
+const STOP_MS_MAX = 8000
+const LOG_BYTES_MAX = 16 * 1024 * 1024
+
+export function startProcess(start: ProcessStart): StartedProcess {
+  mkdirSync(start.directory, { recursive: true })
+  const logPath = join(start.directory, `${start.name}.log`)
+  const log = openSync(logPath, 'a')
+  const [command, ...leading] = [...pinTo(start.core), start.command]
+  const child = spawn(command ?? start.command, [...leading, ...start.arguments], {
+    cwd: start.workingDirectory ?? start.directory,
+    env: { ...inheritedEnvironment(), ...start.environment },
+    // The plain form turns a figure that is not a number into null.
+    serialization: 'advanced',
+    stdio: start.hasChannel === true ? ['ignore', log, log, 'ipc'] : ['ignore', log, log],
+  })
+  closeSync(log)
+  let ended = false
+  child.on('exit', () => (ended = true))
+  child.on('error', () => (ended = true))
+  const started: StartedProcess = {
+    name: start.name,
+    child,
+    usage: () => (child.pid === undefined ? undefined : readProcessTree(child.pid, start.directory)),
+    hasEnded: () => ended,
+    logTail: () => readFileSync(logPath, 'utf8').slice(-2000),
+    trimLog: () => {
+      if (statSync(logPath).size > LOG_BYTES_MAX) truncateSync(logPath)
+    },
+    stop: async () => {
+      await stopTree(started)
+      running.delete(started)
+    },
+  }
+  running.add(started)
+  return started
+}
+
+export async function stopAllProcesses(): Promise<void> {
+  await Promise.all([...running].map((started) => started.stop()))
+}
+
+export async function pickFreePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  if (address === null || typeof address === 'string') throw new Error('no free port')
+  return address.port
+}
+
+/** False where `taskset` is missing or there is only one core; the table says so. */
+export const isPinned =
+  availableParallelism() >= 2 && spawnSync('taskset', ['-c', '0', 'true'], { stdio: 'ignore' }).status === 0
+
+function pinTo(core: Core): string[] {
+  return isPinned ? ['taskset', '-c', core === 'harness' ? '0' : '1'] : []
+}
+
+/** Contestants see no credential or proxy of the machine they run on, so that none can talk to anything but the mock. */
+function inheritedEnvironment(): Record<string, string> {
+  const kept = ['PATH', 'HOME', 'USER', 'LANG', 'TMPDIR', 'TZ']
+  return Object.fromEntries(kept.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])))
+}
+
+async function stopTree(started: StartedProcess): Promise<void> {
+  const family = started.usage()?.pids ?? []
+  if (!started.hasEnded()) started.child.kill('SIGTERM')
+  const giveUpAtMs = performance.now() + STOP_MS_MAX
+  while (performance.now() < giveUpAtMs) {
+    if (started.hasEnded() && family.every((pid) => !isAlive(pid))) return
+    await sleep(20)
+  }
+  for (const pid of family) killIfAlive(pid)
+  if (!started.hasEnded()) started.child.kill('SIGKILL')
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+function killIfAlive(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended by itself.
+  }
+}
