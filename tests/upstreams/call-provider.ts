@@ -17,7 +17,7 @@ export interface CompletionPayload {
   usage: Record<string, unknown>
 }
 
-export interface ToolCallPayload {
+interface ToolCallPayload {
   id: string
   type: 'function'
   function: { name: string; arguments: string }

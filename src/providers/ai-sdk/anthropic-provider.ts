@@ -1,108 +1,13 @@
-import type { LanguageModelV4CallOptions } from '@ai-sdk/provider'
-
-import type { InferenceCall, Provider } from '../provider.ts'
-import { createAiSdkProvider, type AiSdkProviderOptions } from './ai-sdk-provider.ts'
-import { readSignedReasoning } from './translate-assistant-message.ts'
-import { withVendorOptions, type ReasoningLevel, type RefineContext, type Vendor } from './vendor.ts'
-
-const DEFAULT_BASE_URL = 'https://api.anthropic.com/v1'
+import type { Provider } from '../provider.ts'
+import { createLazyProvider, type AiSdkProviderOptions } from './lazy-provider.ts'
 
 /** Claude models over Anthropic's Messages API. */
 export function createAnthropicProvider(options: AiSdkProviderOptions): Provider {
-  return createAiSdkProvider({
-    id: 'anthropic',
-    vendor: anthropic,
-    defaultBaseUrl: DEFAULT_BASE_URL,
-    ...options,
+  return createLazyProvider('anthropic', options, async () => {
+    const [{ createAiSdkChat }, { anthropicVendor }] = await Promise.all([
+      import('./ai-sdk-chat.ts'),
+      import('./anthropic-vendor.ts'),
+    ])
+    return createAiSdkChat(anthropicVendor, options)
   })
-}
-
-const anthropic: Vendor = {
-  key: 'anthropic',
-  async createModel({ modelId, apiKey, baseUrl, fetch }) {
-    const { createAnthropic } = await import('@ai-sdk/anthropic')
-    return createAnthropic({ apiKey, baseURL: baseUrl, fetch }).languageModel(modelId)
-  },
-  normalizeMediaType(mediaType) {
-    if (mediaType === 'image/jpg') return 'image/jpeg'
-    // Documents in words are taken as plain text, whatever their markup.
-    return mediaType.startsWith('text/') || TEXT_MEDIA_TYPES.has(mediaType) ? 'text/plain' : mediaType
-  },
-  normalizeCallId: (callId) => callId.replace(/[^a-zA-Z0-9_-]/g, '_'),
-  needsJsonInstruction: () => true,
-  selectStopSequences: (stopSequences) => stopSequences.filter((text) => text.trim() !== ''),
-  refineOptions(options, context) {
-    const { body } = context.call
-    const { thinking, ...refined } = chooseThinking(options, context)
-    return withVendorOptions(refined, {
-      anthropic: {
-        ...(thinking === undefined ? {} : { thinking }),
-        ...(body.parallel_tool_calls === false ? { disableParallelToolUse: true } : {}),
-        ...(typeof body.user === 'string' ? { metadata: { userId: body.user } } : {}),
-      },
-    })
-  },
-}
-
-const TEXT_MEDIA_TYPES = new Set([
-  'application/json',
-  'application/xml',
-  'application/yaml',
-  'application/javascript',
-])
-
-interface ThinkingOptions extends LanguageModelV4CallOptions {
-  thinking?: { type: 'enabled'; budgetTokens: number }
-}
-
-function chooseThinking(
-  options: LanguageModelV4CallOptions,
-  { call, reasoning }: RefineContext,
-): ThinkingOptions {
-  if (reasoning === undefined) return options
-  if (reasoning === 'none' || !takesThinkingBudget(call.upstreamModel)) return { ...options, reasoning }
-  if (!allowsThinkingBudget(call)) return options
-  const { maxOutputTokens } = options
-  if (maxOutputTokens === undefined) return { ...options, reasoning }
-  if (maxOutputTokens <= BUDGET_TOKENS_MIN) return options
-  const wantedTokens = Math.round(maxOutputTokens * BUDGET_SHARES[reasoning])
-  const budgetTokens = Math.min(Math.max(wantedTokens, BUDGET_TOKENS_MIN), maxOutputTokens - 1)
-  // The package adds the budget on top, but the client's limit counts thoughts too, and so does what is held for it.
-  return {
-    ...options,
-    maxOutputTokens: maxOutputTokens - budgetTokens,
-    thinking: { type: 'enabled', budgetTokens },
-  }
-}
-
-const BUDGET_TOKENS_MIN = 1024
-
-const BUDGET_SHARES: Readonly<Record<Exclude<ReasoningLevel, 'none'>, number>> = {
-  minimal: 0.05,
-  low: 0.2,
-  medium: 0.5,
-  high: 0.8,
-  xhigh: 0.9,
-  max: 0.95,
-}
-
-// A closed list: every model after these decides by itself how much to think.
-const BUDGET_MODELS = /claude-(3|(opus|sonnet|haiku)-4-(0|1|5|2025\d{4}))(?!\d)/
-
-function takesThinkingBudget(modelId: string): boolean {
-  return !modelId.includes('claude-') || BUDGET_MODELS.test(modelId)
-}
-
-/**
- * With a budget, Anthropic refuses a forced tool, and a tool result whose call came without its signed thoughts. The
- * client's tools matter more than the thinking.
- */
-function allowsThinkingBudget({ body }: InferenceCall): boolean {
-  const choice = body.tool_choice ?? 'auto'
-  if (choice === 'required' || typeof choice === 'object') return false
-  const lastUserIndex = body.messages.findLastIndex((message) => message.role === 'user')
-  const unsigned = body.messages
-    .slice(lastUserIndex + 1)
-    .some((message) => message.role === 'assistant' && readSignedReasoning(message).length === 0)
-  return !unsigned
 }

@@ -1,3 +1,5 @@
+import { errors } from 'undici'
+
 import type { UpstreamErrorDetails } from '../upstream-error.ts'
 
 const NO_CONNECTION_CODES = new Set([
@@ -19,7 +21,7 @@ export function describeNetworkError(
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT') {
     return [`no connection to ${provider} in time`, { failure: 'timeout', cause: error }]
   }
-  if (code.startsWith('HPE_')) {
+  if (error instanceof errors.HTTPParserError) {
     return [`${provider} did not answer in HTTP`, { failure: 'garbage', cause: error }]
   }
   if (NO_CONNECTION_CODES.has(code) || /CERT|TLS|SSL/.test(code)) {

@@ -1,36 +1,13 @@
 import type { Provider } from '../provider.ts'
-import { createAiSdkProvider, type AiSdkProviderOptions } from './ai-sdk-provider.ts'
-import { withVendorOptions, type Vendor } from './vendor.ts'
-
-const DEFAULT_BASE_URL = 'https://generativelanguage.googleapis.com/v1beta'
-const STOP_SEQUENCES_MAX = 5
+import { createLazyProvider, type AiSdkProviderOptions } from './lazy-provider.ts'
 
 /** Gemini models over Google's Generative Language API. */
 export function createGoogleProvider(options: AiSdkProviderOptions): Provider {
-  return createAiSdkProvider({ id: 'google', vendor: google, defaultBaseUrl: DEFAULT_BASE_URL, ...options })
-}
-
-const google: Vendor = {
-  key: 'google',
-  async createModel({ modelId, apiKey, baseUrl, fetch }) {
-    const { createGoogle } = await import('@ai-sdk/google')
-    return createGoogle({ apiKey, baseURL: baseUrl, fetch }).languageModel(modelId)
-  },
-  normalizeMediaType: (mediaType) => MEDIA_TYPE_NAMES[mediaType] ?? mediaType,
-  normalizeCallId: (callId) => callId,
-  // Models before Gemini 3 refuse JSON mode together with tools.
-  needsJsonInstruction: ({ body }) => (body.tools ?? []).length > 0,
-  selectStopSequences: (stopSequences) => stopSequences.slice(0, STOP_SEQUENCES_MAX),
-  refineOptions(options, { reasoning }) {
-    if (reasoning === undefined) return options
-    const refined = { ...options, reasoning }
-    if (reasoning === 'none') return refined
-    return withVendorOptions(refined, { google: { thinkingConfig: { includeThoughts: true } } })
-  },
-}
-
-const MEDIA_TYPE_NAMES: Readonly<Record<string, string>> = {
-  'image/jpg': 'image/jpeg',
-  'audio/mpeg': 'audio/mp3',
-  'audio/x-wav': 'audio/wav',
+  return createLazyProvider('google', options, async () => {
+    const [{ createAiSdkChat }, { googleVendor }] = await Promise.all([
+      import('./ai-sdk-chat.ts'),
+      import('./google-vendor.ts'),
+    ])
+    return createAiSdkChat(googleVendor, options)
+  })
 }

@@ -5,6 +5,7 @@ import type { Vendor } from './vendor.ts'
 
 const vendor: Vendor = {
   key: 'google',
+  defaultBaseUrl: '',
   createModel: () => Promise.reject(new Error('not needed here')),
   normalizeMediaType: (mediaType) => mediaType,
   normalizeCallId: (callId) => callId,

@@ -157,7 +157,7 @@ export class UpstreamExchange {
         timeoutMs = timeouts.idleMs
       }
     } catch (error) {
-      throw this.#fail(`the connection to ${provider} was cut`, { failure: 'cut', cause: error })
+      throw this.#fail(...describeNetworkError(provider, error))
     } finally {
       await chunks.return?.()
     }

@@ -4,9 +4,9 @@ import type { InferenceCall } from '../provider.ts'
 
 /** What differs between the vendors that are reached through an AI SDK package. */
 export interface Vendor {
-  /** The key of the vendor in the package's provider options and metadata. */
+  /** The id of the provider, and the key of the vendor in the package's options and metadata. */
   readonly key: 'anthropic' | 'google'
-  /** Loads the package on first use: it is heavy, and many gateways never need it. */
+  readonly defaultBaseUrl: string
   createModel(settings: ModelSettings): Promise<LanguageModelV4>
   /** Media types the vendor takes under another name. */
   normalizeMediaType(mediaType: string): string
@@ -20,7 +20,7 @@ export interface Vendor {
   refineOptions(options: LanguageModelV4CallOptions, context: RefineContext): LanguageModelV4CallOptions
 }
 
-export interface ModelSettings {
+interface ModelSettings {
   readonly modelId: string
   readonly apiKey: string
   readonly baseUrl: string

@@ -1,32 +1,24 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
 
-import { systemClock, type Clock } from '../../kernel/clock.ts'
+import { systemClock } from '../../kernel/clock.ts'
 import { createToken } from '../../kernel/identifiers.ts'
 import { createCredentialRing } from '../credential-ring.ts'
-import type { CompleteAnswer, InferenceCall, Provider, StreamAnswer } from '../provider.ts'
+import type { CompleteAnswer, InferenceCall, InferenceOperation, StreamAnswer } from '../provider.ts'
 import type { UpstreamError } from '../upstream-error.ts'
 import { createKeepAliveAgents } from './keep-alive-agents.ts'
+import type { AiSdkProviderOptions } from './lazy-provider.ts'
 import { openPartStream } from './part-stream.ts'
 import { streamChoices } from './stream-choices.ts'
 import { toUpstreamError } from './to-upstream-error.ts'
 import { translateRequest } from './translate-request.ts'
-import { defaultExchangeLimits, UpstreamExchange, type ExchangeLimits } from './upstream-exchange.ts'
+import { defaultExchangeLimits, UpstreamExchange } from './upstream-exchange.ts'
 import type { Vendor } from './vendor.ts'
 import { toCompletionChoice, writeCompletion, type AnswerHead } from './write-completion.ts'
 
-export interface AiSdkProviderOptions {
-  readonly apiKeys: readonly string[]
-  readonly baseUrl?: string
-  readonly clock?: Clock
-  readonly limits?: Partial<ExchangeLimits>
-}
-
 /** A vendor that does not speak OpenAI's wire, spoken to through its AI SDK package and translated both ways. */
-export function createAiSdkProvider(
-  options: AiSdkProviderOptions & { id: string; vendor: Vendor; defaultBaseUrl: string },
-): Provider {
-  const { id, vendor, apiKeys, clock = systemClock } = options
-  const baseUrl = options.baseUrl ?? options.defaultBaseUrl
+export function createAiSdkChat(vendor: Vendor, options: AiSdkProviderOptions): InferenceOperation {
+  const { apiKeys, baseUrl = vendor.defaultBaseUrl, clock = systemClock } = options
+  const provider = vendor.key
   const limits = { ...defaultExchangeLimits, ...options.limits }
   const keys = createCredentialRing(apiKeys, { clock })
   const agents = createKeepAliveAgents()
@@ -37,7 +29,7 @@ export function createAiSdkProvider(
       signal.throwIfAborted()
       const apiKey = keys.take()
       const exchange = new UpstreamExchange({
-        provider: id,
+        provider,
         dispatcher: agents.choose(call.timeouts.connectMs),
         timeouts: call.timeouts,
         limits,
@@ -50,7 +42,7 @@ export function createAiSdkProvider(
       } catch (error) {
         const { wasRequestSent } = exchange
         const failure =
-          exchange.failure ?? toUpstreamError(id, error, { wasRequestSent, nowMs: clock.nowMs() })
+          exchange.failure ?? toUpstreamError(provider, error, { wasRequestSent, nowMs: clock.nowMs() })
         exchange.cancel()
         signal.throwIfAborted()
         if (!isKeyAtFault(failure)) throw failure
@@ -64,7 +56,7 @@ export function createAiSdkProvider(
     const choices = await runAll(call, (signal, choiceIndex) =>
       attempt(call, signal, async (model) => {
         const result = await model.doGenerate(translate(call, choiceIndex, signal))
-        return toCompletionChoice(id, result)
+        return toCompletionChoice(provider, result)
       }),
     )
     return { kind: 'complete', payload: writeCompletion(head, choices) }
@@ -74,15 +66,15 @@ export function createAiSdkProvider(
     const opened = await runAll(call, (signal, choiceIndex) =>
       attempt(call, signal, async (model, exchange) => {
         const result = await model.doStream(translate(call, choiceIndex, signal))
-        return openPartStream(result, { provider: id, exchange, toError })
+        return openPartStream(result, { provider, exchange, toError })
       }),
     )
     const showsNullUsage = call.body.stream_options?.include_usage === true
-    return streamChoices(opened, { provider: id, head, showsNullUsage }, call.signal)
+    return streamChoices(opened, { provider, head, showsNullUsage }, call.signal)
   }
 
   function toError(error: unknown): UpstreamError {
-    return toUpstreamError(id, error, { wasRequestSent: true, nowMs: clock.nowMs() })
+    return toUpstreamError(provider, error, { wasRequestSent: true, nowMs: clock.nowMs() })
   }
 
   function translate(
@@ -93,14 +85,10 @@ export function createAiSdkProvider(
     return { ...translateRequest(call, vendor, choiceIndex), abortSignal: signal }
   }
 
-  return {
-    id,
-    isConfigured: apiKeys.length > 0,
-    async chat(call) {
-      const created = Math.floor(clock.nowMs() / 1000)
-      const head = { id: createToken('chatcmpl-'), created, model: call.body.model }
-      return call.body.stream === true ? stream(call, head) : complete(call, head)
-    },
+  return async (call) => {
+    const created = Math.floor(clock.nowMs() / 1000)
+    const head = { id: createToken('chatcmpl-'), created, model: call.body.model }
+    return call.body.stream === true ? stream(call, head) : complete(call, head)
   }
 }
 

@@ -1,0 +1,28 @@
+import type { Clock } from '../../kernel/clock.ts'
+import type { InferenceOperation, Provider } from '../provider.ts'
+import type { ExchangeLimits } from './upstream-exchange.ts'
+
+export interface AiSdkProviderOptions {
+  readonly apiKeys: readonly string[]
+  readonly baseUrl?: string
+  readonly clock?: Clock
+  readonly limits?: Partial<ExchangeLimits>
+}
+
+/** A provider whose code loads with its first call: the translation and the vendor's package cost a start too much. */
+export function createLazyProvider(
+  id: string,
+  { apiKeys }: AiSdkProviderOptions,
+  load: () => Promise<InferenceOperation>,
+): Provider {
+  let loaded: Promise<InferenceOperation> | undefined
+  return {
+    id,
+    isConfigured: apiKeys.length > 0,
+    async chat(call) {
+      loaded ??= load()
+      const chat = await loaded
+      return chat(call)
+    },
+  }
+}
