@@ -30,7 +30,13 @@ export function observeRequests(app: FastifyInstance, observer: RequestObserver)
 
   app.decorateRequest('state')
   app.addHook('onRequest', (request, reply, done) => {
-    request.state = { startedMs: performance.now(), caller: null, inference: null, abortController: null }
+    request.state = {
+      startedMs: performance.now(),
+      caller: null,
+      inference: null,
+      span: null,
+      abortController: null,
+    }
     inFlight.add(request)
     const route = routeOf(request)
     observer.started(route)

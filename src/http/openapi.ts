@@ -11,9 +11,10 @@ export interface OpenApiOptions {
 
 /** An OpenAPI 3.1 document: the route table in the words of the standard. TypeBox schemas are JSON Schema already. */
 export function buildOpenApi(
-  routes: readonly Route[],
+  table: readonly Route[],
   { version, serverUrl = '/' }: OpenApiOptions,
 ): JsonObject {
+  const routes = table.filter((route) => !isPageAsset(route))
   const components = collectComponents({ Error: ERROR_SCHEMA })
   const operationIds = new Set<string>()
   const paths: Record<string, JsonObject> = {}
@@ -55,6 +56,11 @@ set to this server's \`/v1\`.
 
 Errors have one shape, \`{"error": {"message", "type", "param", "code", "request_id"}}\`; every answer carries
 \`x-request-id\`. Amounts of money are numbers in US dollars and end in \`_usd\`; times are RFC 3339 in UTC.`
+
+// Scripts belong to a page and not to the API.
+function isPageAsset({ responses }: Route): boolean {
+  return Object.values(responses).every(({ contentType }) => contentType === 'text/javascript')
+}
 
 function describeOperation(route: Route, read: SchemaReader, operationId: string): JsonObject {
   const { body, scope } = route

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { InferenceRecord } from '../modules/chat/chat.ts'
 import type { Caller } from '../modules/keys/keys.ts'
+import type { InferenceSpan } from '../telemetry/tracing.ts'
 
 /** What the server remembers of a request while it runs. */
 export interface RequestState {
@@ -9,6 +10,8 @@ export interface RequestState {
   caller: Caller | null
   /** Of inference routes. */
   inference: InferenceRecord | null
+  /** Only while tracing is on. */
+  span: InferenceSpan | null
   /** Made when somebody asks for the signal: most requests never do. */
   abortController: AbortController | null
 }

@@ -3,6 +3,8 @@ import { AppError } from '../kernel/app-error.ts'
 import { formatUsd, type NanoUsd } from '../kernel/money.ts'
 import type { InferenceRecord, InferenceResult } from '../modules/chat/chat.ts'
 import type { Caller } from '../modules/keys/keys.ts'
+import type { ChatRequest } from '../providers/chat-wire.ts'
+import type { InferenceSpan, Tracer } from '../telemetry/tracing.ts'
 import type { RequestRate } from '../modules/limits/request-rate.ts'
 import {
   EVENT_STREAM_HEADERS,
@@ -12,8 +14,20 @@ import {
   startKeepAlive,
 } from './send-events.ts'
 
+/** The members of a request that a trace names. */
+type TracedRequest = Pick<
+  ChatRequest,
+  'model' | 'stream' | 'max_tokens' | 'max_completion_tokens' | 'temperature' | 'top_p' | 'seed'
+>
+
 interface InferenceExchange {
-  readonly request: { readonly caller: Caller; readonly requestId: string; readonly reply: FastifyReply }
+  readonly request: {
+    readonly caller: Caller
+    readonly requestId: string
+    readonly headers: Readonly<Record<string, string | string[] | undefined>>
+    readonly body: TracedRequest
+    readonly reply: FastifyReply
+  }
   readonly record: InferenceRecord
   readonly isStream: boolean
   readonly start: () => Promise<InferenceResult>
@@ -24,6 +38,8 @@ export type SendInference = (exchange: InferenceExchange) => Promise<void>
 interface SendInferenceOptions {
   readonly balanceOf: (accountId: string) => NanoUsd | Promise<NanoUsd>
   readonly requestRate: RequestRate
+  /** Null while tracing is off. */
+  readonly tracer: Tracer | null
   readonly onStreamError: (error: unknown, requestId: string) => void
 }
 
@@ -33,6 +49,7 @@ export function createSendInference(options: SendInferenceOptions): SendInferenc
     const { request, record, isStream } = exchange
     const { caller, reply } = request
     reply.request.state.inference = record
+    if (options.tracer) reply.request.state.span = startSpan(options.tracer, exchange)
     admitRate(options.requestRate, caller, reply)
     const balance = options.balanceOf(caller.accountId)
     requireCredit(typeof balance === 'bigint' ? balance : await balance, reply)
@@ -46,6 +63,24 @@ export function createSendInference(options: SendInferenceOptions): SendInferenc
     }
     await sendStream(exchange, running, (error) => options.onStreamError(error, request.requestId))
   }
+}
+
+function startSpan(tracer: Tracer, { request, record }: InferenceExchange): InferenceSpan {
+  const { body, caller, requestId } = request
+  const { traceparent } = request.headers
+  const maxTokens = body.max_completion_tokens ?? body.max_tokens
+  return tracer.startInference({
+    operation: record.operation === 'chat' ? 'chat' : 'text_completion',
+    model: body.model,
+    requestId,
+    accountId: caller.accountId,
+    isStream: body.stream === true,
+    ...(typeof maxTokens === 'number' ? { maxTokens } : {}),
+    ...(typeof body.temperature === 'number' ? { temperature: body.temperature } : {}),
+    ...(typeof body.top_p === 'number' ? { topP: body.top_p } : {}),
+    ...(typeof body.seed === 'number' ? { seed: body.seed } : {}),
+    ...(typeof traceparent === 'string' ? { traceparent } : {}),
+  })
 }
 
 function sendComplete(reply: FastifyReply, payload: Buffer, record: InferenceRecord): void {

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net'
+import cors from '@fastify/cors'
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import { AppError } from '../kernel/app-error.ts'
 import { createToken } from '../kernel/identifiers.ts'
@@ -16,8 +17,8 @@ export interface ServerOptions {
   readonly authenticate: Authenticate
   readonly logger: Logger
   readonly observer: { started(route: string): void; finished(exchange: FinishedExchange): void }
-  /** Pages and assets that are not part of the API. */
-  readonly plugins: readonly ((app: FastifyInstance) => void | Promise<void>)[]
+  /** Origins whose browsers may call the API; `*` for all. */
+  readonly corsOrigins: readonly string[]
   readonly bodyBytesMax: number
   /** For a client to send its whole request. */
   readonly requestMsMax: number
@@ -35,6 +36,10 @@ const HEADERS_MS_MAX = 15_000
 const KEEP_ALIVE_MS = 72_000
 const PARAM_LENGTH_MAX = 512
 const ABORTED_MS_MAX = 2_000
+const CORS_SECONDS_MAX = 86_400
+const GATEWAY_HEADERS = ['cost-usd', 'balance-usd', 'provider', 'latency-ms'].map(
+  (name) => `x-gateway-${name}`,
+)
 
 export async function createServer(options: ServerOptions): Promise<Server> {
   const { routes, logger } = options
@@ -84,7 +89,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     throw new AppError('method_not_allowed', `This path takes ${allow}.`, { headers: { allow } })
   })
 
-  for (const plugin of options.plugins) await plugin(app)
+  if (options.corsOrigins.length > 0) await allowOrigins(app, options.corsOrigins)
   for (const route of routes) registerRoute(app, route, options.authenticate)
 
   return {
@@ -112,6 +117,15 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       await closed
     },
   }
+}
+
+async function allowOrigins(app: FastifyInstance, origins: readonly string[]): Promise<void> {
+  await app.register(cors, {
+    origin: origins.includes('*') ? '*' : [...origins],
+    methods: ['GET', 'POST', 'PATCH', 'DELETE'],
+    exposedHeaders: ['x-request-id', 'retry-after', ...GATEWAY_HEADERS],
+    maxAge: CORS_SECONDS_MAX,
+  })
 }
 
 function sendError(reply: FastifyReply, error: unknown, requestId: string): void {

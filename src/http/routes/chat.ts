@@ -39,7 +39,7 @@ export function chatRoutes({ chat, sendInference }: ChatRouteOptions): Route[] {
     }),
   ]
 
-  async function infer<Body extends { stream?: boolean | null }>(
+  async function infer<Body extends ChatRequest | CompletionRequest>(
     operation: 'chat' | 'completion',
     request: RouteRequest<Body, unknown, unknown>,
     call: (inference: InferenceRequest<Body>) => Promise<InferenceResult>,

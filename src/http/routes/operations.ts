@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { Type } from 'typebox'
 import { AppError } from '../../kernel/app-error.ts'
 import type { Logger } from '../../kernel/logger.ts'
+import { docsRoutes } from '../docs-page/docs-routes.ts'
 import type { JsonObject } from '../openapi-schemas.ts'
 import { checkReadiness, type ReadinessCheck } from '../check-readiness.ts'
 import { defineRoute, type Route, type RouteRequest } from '../route.ts'
@@ -83,6 +84,7 @@ export function operationRoutes(options: OperationRoutesOptions): Route[] {
         reply.type('application/json; charset=utf-8').send(document)
       },
     }),
+    ...docsRoutes(),
   ]
 }
 

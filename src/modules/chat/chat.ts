@@ -21,6 +21,7 @@ import { openStream, type Batch, type OpenedStream } from './relay-stream.ts'
 import { createCandidateSelector, type Candidate } from './select-candidates.ts'
 
 export { createInferenceRecord, type InferenceRecord } from './inference-record.ts'
+export { isSandboxEnvironment } from './select-candidates.ts'
 
 export interface InferenceRequest<Body> {
   readonly caller: Caller
@@ -135,7 +136,11 @@ export function createChat(options: ChatOptions): Chat {
 
     try {
       const candidates = selector.select(caller, model)
-      const observed = observeAttempts(attempt, { clock, record, onAttempt: (attempted) => observer.attempted(attempted) })
+      const observed = observeAttempts(attempt, {
+        clock,
+        record,
+        onAttempt: (attempted) => observer.attempted(attempted),
+      })
       const answer = await attemptRoutes({ candidates, attempt: observed, signal })
       if (!Buffer.isBuffer(answer)) {
         return { kind: 'stream', batches: explainFailures(answer.batches(signal), breakerOf, record) }

@@ -15,6 +15,11 @@ export interface Candidate {
 
 const SANDBOX_ENVIRONMENTS: ReadonlySet<Environment> = new Set(['dev', 'test'])
 
+/** Whether keys of this environment are answered by the sandbox where no provider is configured. */
+export function isSandboxEnvironment(environment: Environment): boolean {
+  return SANDBOX_ENVIRONMENTS.has(environment)
+}
+
 export interface CandidateSelector {
   resolveModel(caller: Caller, requestedModel: string): CatalogModel
   /** At least one, in the order they are to be tried. */
@@ -64,7 +69,7 @@ export function createCandidateSelector(options: CandidateSelectorOptions): Cand
       const groups = groupsOf(model)
       if (groups.length > 0)
         return groups.flatMap((group) => (group.length === 1 ? group : shuffle(group, random)))
-      if (SANDBOX_ENVIRONMENTS.has(caller.environment)) {
+      if (isSandboxEnvironment(caller.environment)) {
         return [{ provider: providers.sandbox, upstreamModel: model.id, timeouts: {}, breaker: null }]
       }
       const message = `No provider of '${model.id}' is configured. Keys of the dev and test environments get the sandbox.`

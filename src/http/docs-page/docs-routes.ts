@@ -1,38 +1,62 @@
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
-import fastify, { type FastifyInstance } from 'fastify'
+import fastify from 'fastify'
+import { Type } from 'typebox'
+import { defineRoute, type Route } from '../route.ts'
 
 /**
- * Puts the rendered reference at `/docs`. Everything it needs comes from this server, and the policy of the page lets
- * nothing else in.
+ * The rendered reference at `/docs`. Everything it needs comes from this server, and the policy of the page lets nothing
+ * else in.
  */
-export function registerDocsPage(app: FastifyInstance): void {
+export function docsRoutes(): Route[] {
   let bundle: Promise<Buffer> | null = null
+  const shared = { method: 'GET', tag: 'Operations', scope: null } as const
+  const script = { 200: { description: 'A script of the page.', contentType: 'text/javascript' } }
 
-  app.get('/docs', (_request, reply) =>
-    reply
-      .header('content-security-policy', CONTENT_SECURITY_POLICY)
-      .header('referrer-policy', 'no-referrer')
-      .type('text/html; charset=utf-8')
-      .send(HTML),
-  )
-  app.get(START_SCRIPT_PATH, (_request, reply) =>
-    reply.type('text/javascript; charset=utf-8').send(START_SCRIPT),
-  )
-  app.get(BUNDLE_PATH, async (request, reply) => {
-    bundle ??= readBundle().catch((error: unknown) => {
-      bundle = null
-      throw error
-    })
-    const compressed = await bundle
-    const takesGzip = (request.headers['accept-encoding'] ?? '').includes('gzip')
-    if (takesGzip) reply.header('content-encoding', 'gzip')
-    return reply
-      .header('cache-control', 'public, max-age=86400')
-      .header('vary', 'accept-encoding')
-      .type('text/javascript; charset=utf-8')
-      .send(takesGzip ? compressed : await promisify(gunzip)(compressed))
-  })
+  return [
+    defineRoute({
+      ...shared,
+      path: '/docs',
+      summary: 'The API reference, to read',
+      responses: { 200: { description: 'A page.', schema: Type.String(), contentType: 'text/html' } },
+      handle: async ({ reply }) => {
+        reply
+          .header('content-security-policy', CONTENT_SECURITY_POLICY)
+          .header('referrer-policy', 'no-referrer')
+          .type('text/html; charset=utf-8')
+          .send(HTML)
+      },
+    }),
+    defineRoute({
+      ...shared,
+      path: START_SCRIPT_PATH,
+      summary: 'Starts the reference',
+      responses: script,
+      handle: async ({ reply }) => {
+        reply.type('text/javascript; charset=utf-8').send(START_SCRIPT)
+      },
+    }),
+    defineRoute({
+      ...shared,
+      path: BUNDLE_PATH,
+      summary: 'The interface of the reference',
+      responses: script,
+      handle: async ({ reply, headers }) => {
+        bundle ??= readBundle().catch((error: unknown) => {
+          bundle = null
+          throw error
+        })
+        const compressed = await bundle
+        const takesGzip = headers['accept-encoding']?.includes('gzip') === true
+        if (takesGzip) reply.header('content-encoding', 'gzip')
+        reply
+          .header('cache-control', 'public, max-age=86400')
+          .header('vary', 'accept-encoding')
+          .type('text/javascript; charset=utf-8')
+          .send(takesGzip ? compressed : await promisify(gunzip)(compressed))
+      },
+    }),
+  ]
 }
 
 const DOCUMENT_PATH = '/openapi.json'
@@ -78,6 +102,9 @@ const SETTINGS = {
   mcp: { disabled: true },
   hideClientButton: true,
   showDeveloperTools: 'never',
+  // The schemas stand where they are used.
+  hideModels: true,
+  authentication: { preferredSecurityScheme: 'apiKey' },
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
   // A key typed into the page is forgotten with it.
   persistAuth: false,

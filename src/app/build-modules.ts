@@ -1,0 +1,110 @@
+import { systemClock } from '../kernel/clock.ts'
+import { countTokens } from '../kernel/count-tokens.ts'
+import { createAccounts, type Accounts } from '../modules/accounts/accounts.ts'
+import { createCatalog, type Catalog } from '../modules/catalog/catalog.ts'
+import { createChat, type Chat } from '../modules/chat/chat.ts'
+import { createKeys, type Keys } from '../modules/keys/keys.ts'
+import { createRequestRate, type RequestRate } from '../modules/limits/request-rate.ts'
+import { createProviderRegistry, type ProviderRegistry } from '../providers/registry.ts'
+import { createSandboxProvider } from '../providers/sandbox/sandbox.ts'
+import { connectDatabase } from '../storage/connect-database.ts'
+import type { Database } from '../storage/database.ts'
+import { createMessageBus, type MessageBus } from '../storage/message-bus.ts'
+import type { GatewayLogger } from '../telemetry/logger.ts'
+import { createMetrics, type Metrics } from '../telemetry/metrics.ts'
+import { createTracer, parseOtlpHeaders, type Tracer } from '../telemetry/tracing.ts'
+import type { Config } from './config.ts'
+import { VERSION } from './version.ts'
+
+export interface Modules {
+  readonly database: Database
+  readonly messageBus: MessageBus
+  readonly keys: Keys
+  readonly accounts: Accounts
+  readonly catalog: Catalog
+  readonly providers: ProviderRegistry
+  readonly metrics: Metrics
+  readonly tracer: Tracer | null
+  readonly requestRate: RequestRate
+  readonly chat: Chat
+}
+
+interface BuildOptions {
+  readonly config: Config
+  readonly connectionString: string
+  readonly logger: GatewayLogger
+}
+
+/** Everything below HTTP, each part given what it uses and nothing else. */
+export async function buildModules({ config, connectionString, logger }: BuildOptions): Promise<Modules> {
+  const clock = systemClock
+  const database = connectDatabase({
+    connectionString,
+    poolSize: config.databasePoolSize,
+    statementTimeoutMs: config.statementTimeoutMs,
+    logger,
+  })
+  const messageBus = await createMessageBus({ connectionString, logger })
+  const keys = createKeys({ database, clock, messageBus })
+  const catalog = createCatalog({ overrideFile: config.catalogFile, log: logger })
+  const metrics = createMetrics({ isKnownModel: (model) => catalog.resolve(model) !== undefined })
+  const providers = createProviderRegistry({
+    settings: config.providers,
+    sandbox: createSandboxProvider({ paceTokensPerSecond: config.sandboxTokensPerSecond }),
+    clock,
+    connectTimeoutMs: config.upstreamConnectTimeoutMs,
+  })
+  return {
+    database,
+    messageBus,
+    keys,
+    accounts: createAccounts({ database, clock, keys }),
+    catalog,
+    providers,
+    metrics,
+    tracer: await createTracer({
+      endpoint: config.otlpEndpoint ?? undefined,
+      headers: parseOtlpHeaders(config.otlpHeaders.join(',')),
+      serviceName: config.serviceName,
+      serviceVersion: VERSION,
+      logger,
+    }),
+    requestRate: createRequestRate({ clock }),
+    chat: buildChat(config, { catalog, providers, metrics }),
+  }
+}
+
+/** Requests must have ended. Storage goes last: nothing is closed while something above still needs it. */
+export async function closeModules(modules: Modules): Promise<void> {
+  modules.catalog.close()
+  await modules.providers.close()
+  await modules.tracer?.shutdown()
+  await modules.keys.close()
+  await modules.messageBus.close()
+  await modules.database.close()
+}
+
+function buildChat(config: Config, parts: Pick<Modules, 'catalog' | 'providers' | 'metrics'>): Chat {
+  const { catalog, providers, metrics } = parts
+  return createChat({
+    catalog,
+    providers,
+    clock: systemClock,
+    countTokens,
+    timeouts: {
+      connectMs: config.upstreamConnectTimeoutMs,
+      firstByteMs: config.upstreamFirstByteTimeoutMs,
+      idleMs: config.upstreamIdleTimeoutMs,
+    },
+    streamDurationMsMax: config.streamDurationMsMax,
+    observer: {
+      attempted: ({ provider, outcome, status }) =>
+        metrics.upstreamAttempted({
+          provider,
+          outcome: outcome === 'answered' ? 'ok' : outcome,
+          ...(status === null ? {} : { status }),
+        }),
+      breakerChanged: (provider, state) => metrics.breakerChanged({ provider, state }),
+    },
+  })
+}
