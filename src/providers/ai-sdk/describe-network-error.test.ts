@@ -1,4 +1,4 @@
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
 
 import { request } from 'undici'
 import { expect, test } from 'vitest'
@@ -31,13 +31,18 @@ test('an error over all addresses of a host counts as its first', () => {
 })
 
 test('an upstream that does not speak HTTP sends garbage', async () => {
-  const server = createServer((socket) => socket.end('220 mail.example.com ESMTP\r\n'))
+  const sockets: Socket[] = []
+  const server = createServer((socket) => {
+    sockets.push(socket)
+    socket.write('220 mail.example.com ESMTP\r\n')
+  })
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve)
   })
   const { port } = server.address() as AddressInfo
   const error = await request(`http://127.0.0.1:${port}/`).catch((caught: unknown) => caught)
   expect(failureOf(error)).toBe('garbage')
+  for (const socket of sockets) socket.destroy()
   await new Promise((resolve) => {
     server.close(resolve)
   })
