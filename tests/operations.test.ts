@@ -1,12 +1,12 @@
 import fastify, { type FastifyInstance } from 'fastify'
-import { afterEach, describe, expect, test } from 'vitest'
-import { registerDocsPage } from '../src/http/docs-page/register-docs-page.ts'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { toErrorAnswer } from '../src/http/error-envelope.ts'
 import { buildOpenApi } from '../src/http/openapi.ts'
 import { registerRoute } from '../src/http/register-route.ts'
 import { operationRoutes, type OperationRoutesOptions } from '../src/http/routes/operations.ts'
 import { silentLogger } from '../src/kernel/logger.ts'
 import { createMetrics } from '../src/telemetry/metrics.ts'
+import { startTestGateway } from './support/start-test-gateway.ts'
 
 describe('operations', () => {
   const apps: FastifyInstance[] = []
@@ -32,7 +32,6 @@ describe('operations', () => {
       return reply.code(answer.status).headers(answer.headers).send(answer.body)
     })
     for (const route of routes) registerRoute(app, route, async () => Promise.reject(new Error('not asked')))
-    registerDocsPage(app)
     return app
   }
 
@@ -138,5 +137,51 @@ describe('operations', () => {
     expect(plain.headers['content-encoding']).toBeUndefined()
     expect(plain.body).toContain('createApiReference')
     expect(compressed.rawPayload.length).toBeLessThan(plain.rawPayload.length / 2)
+  })
+})
+
+describe('operations of a running gateway', () => {
+  test('a chat is counted by route, model, provider and status, with its tokens and time to first token', async () => {
+    const gateway = await startTestGateway()
+    try {
+      const models = await gateway.request('GET', '/v1/models?category=llm')
+      const model: string = models.body.data[0].id
+      const body = { model, messages: [{ role: 'user', content: 'Hello' }], stream: true, max_tokens: 8 }
+      const answer = await gateway.fetch('POST', '/v1/chat/completions', { body })
+      await answer.text()
+      expect(answer.status).toBe(200)
+      await gateway.request('POST', '/v1/chat/completions', { body: { ...body, model: 'no-such-model' } })
+
+      // A request is counted when its connection is done with it, a moment after the client.
+      await vi.waitFor(async () => {
+        const { body: text } = await gateway.request('GET', '/metrics', { key: null })
+        const labels = `route="/v1/chat/completions",model="${model}",provider="sandbox"`
+        expect(text).toContain(`parkway_requests_total{${labels},status="200"} 1`)
+        expect(text).toContain(`parkway_request_duration_seconds_count{${labels}} 1`)
+        expect(text).toContain(
+          `parkway_time_to_first_token_seconds_count{model="${model}",provider="sandbox"} 1`,
+        )
+        expect(text).toMatch(/parkway_tokens_total\{.*direction="completion"\} [1-9]/)
+        expect(text).toContain('parkway_upstream_attempts_total{provider="sandbox",outcome="ok"} 1')
+        expect(text).toMatch(/parkway_requests_total\{.*status="404"\} 1/)
+        expect(text).not.toContain('no-such-model')
+        expect(text).toContain('parkway_requests_in_flight{route="/v1/chat/completions"} 0')
+      })
+    } finally {
+      await gateway.close()
+    }
+  })
+
+  test('it is alive, ready and has a reference page', async () => {
+    const gateway = await startTestGateway()
+    try {
+      expect((await gateway.request('GET', '/healthz', { key: null })).body).toEqual({ status: 'ok' })
+      const ready = await gateway.request('GET', '/readyz', { key: null })
+      expect([ready.status, ready.body.status]).toEqual([200, 'ok'])
+      const page = await gateway.request('GET', '/docs', { key: null })
+      expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
+    } finally {
+      await gateway.close()
+    }
   })
 })

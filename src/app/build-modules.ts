@@ -4,7 +4,7 @@ import { createAccounts, type Accounts } from '../modules/accounts/accounts.ts'
 import { createCatalog, type Catalog } from '../modules/catalog/catalog.ts'
 import { createChat, type Chat } from '../modules/chat/chat.ts'
 import { createKeys, type Keys } from '../modules/keys/keys.ts'
-import { createRequestRate, type RequestRate } from '../modules/limits/request-rate.ts'
+import { createLimits, type Limits } from '../modules/limits/limits.ts'
 import { createProviderRegistry, type ProviderRegistry } from '../providers/registry.ts'
 import { createSandboxProvider } from '../providers/sandbox/sandbox.ts'
 import { connectDatabase } from '../storage/connect-database.ts'
@@ -25,7 +25,7 @@ export interface Modules {
   readonly providers: ProviderRegistry
   readonly metrics: Metrics
   readonly tracer: Tracer | null
-  readonly requestRate: RequestRate
+  readonly limits: Limits
   readonly chat: Chat
 }
 
@@ -69,7 +69,7 @@ export async function buildModules({ config, connectionString, logger }: BuildOp
       serviceVersion: VERSION,
       logger,
     }),
-    requestRate: createRequestRate({ clock }),
+    limits: createLimits({ clock }),
     chat: buildChat(config, { catalog, providers, metrics }),
   }
 }

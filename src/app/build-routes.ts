@@ -29,7 +29,7 @@ export function buildRoutes(options: BuildRoutesOptions): Route[] {
   const { accounts, keys, catalog, providers, chat } = modules
   const sendInference = createSendInference({
     balanceOf: (accountId) => accounts.balanceNanoUsd(accountId),
-    requestRate: modules.requestRate,
+    limits: modules.limits,
     tracer: modules.tracer,
     onStreamError: (error, requestId) =>
       logger.warn({ err: error, requestId }, 'a stream failed in the middle'),

@@ -5,7 +5,7 @@ import type { InferenceRecord, InferenceResult } from '../modules/chat/chat.ts'
 import type { Caller } from '../modules/keys/keys.ts'
 import type { ChatRequest } from '../providers/chat-wire.ts'
 import type { InferenceSpan, Tracer } from '../telemetry/tracing.ts'
-import type { RequestRate } from '../modules/limits/request-rate.ts'
+import type { Limits } from '../modules/limits/limits.ts'
 import {
   EVENT_STREAM_HEADERS,
   endWithError,
@@ -37,7 +37,7 @@ export type SendInference = (exchange: InferenceExchange) => Promise<void>
 
 interface SendInferenceOptions {
   readonly balanceOf: (accountId: string) => NanoUsd | Promise<NanoUsd>
-  readonly requestRate: RequestRate
+  readonly limits: Limits
   /** Null while tracing is off. */
   readonly tracer: Tracer | null
   readonly onStreamError: (error: unknown, requestId: string) => void
@@ -50,7 +50,7 @@ export function createSendInference(options: SendInferenceOptions): SendInferenc
     const { caller, reply } = request
     reply.request.state.inference = record
     if (options.tracer) reply.request.state.span = startSpan(options.tracer, exchange)
-    admitRate(options.requestRate, caller, reply)
+    admit(options.limits, caller, reply)
     const balance = options.balanceOf(caller.accountId)
     requireCredit(typeof balance === 'bigint' ? balance : await balance, reply)
 
@@ -141,18 +141,17 @@ function definedHeaders(reply: FastifyReply): Record<string, string | number | s
   return headers
 }
 
-function admitRate(requestRate: RequestRate, caller: Caller, reply: FastifyReply): void {
-  const limit = caller.requestsPerMinute
-  if (limit === null) return
-  const admission = requestRate.admit(caller.keyId, limit)
+function admit(limits: Limits, caller: Caller, reply: FastifyReply): void {
+  const admission = limits.admit(caller)
   if (!admission.isAdmitted) {
-    const { retryAfterSeconds } = admission
-    const message = `This key may send ${limit} requests a minute. Try again in ${retryAfterSeconds} s.`
+    const { limitRequests, retryAfterSeconds } = admission
+    const message = `This key may send ${limitRequests} requests a minute. Try again in ${retryAfterSeconds} s.`
     throw new AppError('rate_limit_exceeded', message, { retryAfterSeconds })
   }
-  reply.header('x-ratelimit-limit-requests', limit)
-  reply.header('x-ratelimit-remaining-requests', admission.remaining)
-  reply.header('x-ratelimit-reset-requests', `${admission.resetSeconds}s`)
+  if (admission.rate === null) return
+  reply.header('x-ratelimit-limit-requests', admission.rate.limitRequests)
+  reply.header('x-ratelimit-remaining-requests', admission.rate.remainingRequests)
+  reply.header('x-ratelimit-reset-requests', `${admission.rate.resetSeconds}s`)
 }
 
 function requireCredit(balance: NanoUsd, reply: FastifyReply): void {

@@ -68,7 +68,10 @@ describe('migrate', () => {
 
   test('a failing migration leaves nothing behind and can be corrected', async () => {
     const { version, file } = await addMigration('CREATE TABLE extra (id int); SELECT 1 / 0')
-    await expect(run()).rejects.toMatchObject({ code: 'migration_failed', message: expect.stringContaining('zero') })
+    await expect(run()).rejects.toMatchObject({
+      code: 'migration_failed',
+      message: expect.stringContaining('zero'),
+    })
     await writeFile(file, 'CREATE TABLE extra (id int)')
     expect(await run()).toEqual({ version, applied: 1 })
   })

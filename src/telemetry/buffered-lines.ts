@@ -42,8 +42,7 @@ export function createBufferedLines(options: {
     characters = 0
   }
   setInterval(handOn, options.flushIntervalMs).unref()
-  process.on('beforeExit', handOn)
-  process.on('exit', () => {
+  onExit(() => {
     handOn()
     if (!isClosed) writeRest(destination)
   })
@@ -61,6 +60,14 @@ export function createBufferedLines(options: {
       await promise
     },
   }
+}
+
+const exits: (() => void)[] = []
+
+// One listener for all: a process may open many logs, as tests do, and Node warns of many listeners.
+function onExit(writeOut: () => void): void {
+  if (exits.length === 0) process.on('exit', () => exits.forEach((exit) => exit()))
+  exits.push(writeOut)
 }
 
 function writeRest(destination: { flushSync(): void }): void {

@@ -24,7 +24,7 @@ export function composeText(conversation: Conversation, random: SeededRandom): s
 /** What the sandbox is said to have thought, longer for more effort. */
 export function composeReasoning(conversation: Conversation, effort: string, random: SeededRandom): string {
   const steps = [`The user wrote “${clip(conversation.userText, QUOTE_LENGTH_MAX)}”.`]
-  const stepCount = STEPS_BY_EFFORT[effort] ?? 3
+  const stepCount = STEPS_BY_EFFORT.get(effort) ?? 3
   for (let index = 1; index < stepCount; index += 1) {
     steps.push(`${random.pick(STEPS)} the ${random.pick(WORDS)} against the ${random.pick(WORDS)}.`)
   }
@@ -67,14 +67,16 @@ const QUOTINGS = ['You wrote', 'You asked', 'Your message was', 'I read'] as con
 
 const STEPS = ['First, weigh', 'Then compare', 'Next, check', 'Now balance', 'After that, test'] as const
 
-const STEPS_BY_EFFORT: Partial<Record<string, number>> = {
-  minimal: 1,
-  low: 2,
-  medium: 3,
-  high: 6,
-  xhigh: 8,
-  max: 8,
-}
+const STEPS_BY_EFFORT = new Map(
+  Object.entries({
+    minimal: 1,
+    low: 2,
+    medium: 3,
+    high: 6,
+    xhigh: 8,
+    max: 8,
+  }),
+)
 
 /** What a message is about, told by a word or two. */
 const SUBJECTS: readonly [RegExp, readonly [string, ...string[]]][] = [

@@ -62,19 +62,21 @@ function readDirective(source: string, soFar: Directives): Partial<Directives> {
 
   const options = readDirectiveOptions(argumentText)
   if (options === null) return {}
-  const change = SETTINGS[name]?.(options) ?? readFault(name, options, soFar)
+  const change = SETTINGS.get(name)?.(options) ?? readFault(name, options, soFar)
   return change !== null && options.areAllRead() ? change : {}
 }
 
 /** Null is a malformed directive. */
 type SettingReader = (options: DirectiveOptions) => Partial<Directives> | null
 
-const SETTINGS: Partial<Record<string, SettingReader>> = {
-  latency: (options) => withInteger(options.integer('ms', 0, 600_000), (latencyMs) => ({ latencyMs })),
-  tokens: (options) => withInteger(options.integer('n', 1, 100_000), (tokenCount) => ({ tokenCount })),
-  pace: (options) =>
-    withInteger(options.integer('tps', 1, 100_000), (tokensPerSecond) => ({ tokensPerSecond })),
-}
+const SETTINGS = new Map(
+  Object.entries<SettingReader>({
+    latency: (options) => withInteger(options.integer('ms', 0, 600_000), (latencyMs) => ({ latencyMs })),
+    tokens: (options) => withInteger(options.integer('n', 1, 100_000), (tokenCount) => ({ tokenCount })),
+    pace: (options) =>
+      withInteger(options.integer('tps', 1, 100_000), (tokensPerSecond) => ({ tokensPerSecond })),
+  }),
+)
 
 function withInteger(
   value: number | null,
@@ -85,7 +87,7 @@ function withInteger(
 
 // The first fault wins: a request can fail in one way only.
 function readFault(name: string, options: DirectiveOptions, soFar: Directives): Partial<Directives> | null {
-  const fault = FAULTS[name]?.(options) ?? null
+  const fault = FAULTS.get(name)?.(options) ?? null
   if (fault === null || soFar.fault !== null) return null
   const attemptsMax = options.integer('times', 1, 100)
   return { fault: { ...fault, attemptsMax, attemptKey: options.word('key') } }
@@ -100,28 +102,32 @@ const afterChunks =
     afterChunks: options.integer('after', 0, AFTER_CHUNKS_MAX),
   })
 
-const FAULTS: Partial<Record<string, (options: DirectiveOptions) => Fault | null>> = {
-  error: (options) => {
-    const status = options.integer('status', 400, 599)
-    if (status === null) return null
-    return {
-      kind: 'error',
-      status,
-      retryAfterSeconds: options.integer('retry_after', 0, 3600),
-      code: options.word('code'),
-    }
-  },
-  refuse: () => ({ kind: 'refuse' }),
-  html: (options) => ({ kind: 'html', status: options.integer('status', 400, 599) }),
-  empty: () => ({ kind: 'empty' }),
-  endless: () => ({ kind: 'endless' }),
-  'huge-line': (options) => ({
-    kind: 'huge-line',
-    sizeBytes: options.integer('bytes', 1, 4 * HUGE_LINE_BYTES) ?? HUGE_LINE_BYTES,
+type FaultReader = (options: DirectiveOptions) => Fault | null
+
+const FAULTS = new Map(
+  Object.entries<FaultReader>({
+    error: (options) => {
+      const status = options.integer('status', 400, 599)
+      if (status === null) return null
+      return {
+        kind: 'error',
+        status,
+        retryAfterSeconds: options.integer('retry_after', 0, 3600),
+        code: options.word('code'),
+      }
+    },
+    refuse: () => ({ kind: 'refuse' }),
+    html: (options) => ({ kind: 'html', status: options.integer('status', 400, 599) }),
+    empty: () => ({ kind: 'empty' }),
+    endless: () => ({ kind: 'endless' }),
+    'huge-line': (options) => ({
+      kind: 'huge-line',
+      sizeBytes: options.integer('bytes', 1, 4 * HUGE_LINE_BYTES) ?? HUGE_LINE_BYTES,
+    }),
+    hang: afterChunks('hang'),
+    cut: afterChunks('cut'),
+    end: afterChunks('end'),
+    garbage: afterChunks('garbage'),
+    'error-body': afterChunks('error-body'),
   }),
-  hang: afterChunks('hang'),
-  cut: afterChunks('cut'),
-  end: afterChunks('end'),
-  garbage: afterChunks('garbage'),
-  'error-body': afterChunks('error-body'),
-}
+)

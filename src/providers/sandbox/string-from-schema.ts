@@ -21,7 +21,7 @@ export function stringFromSchema(
     const matching = textFromPattern(pattern, random, { lengthMin, lengthMax })
     if (matching !== null) return matching
   }
-  const formatted = typeof format === 'string' ? FORMATS[format]?.(random) : undefined
+  const formatted = typeof format === 'string' ? FORMATS.get(format)?.(random) : undefined
   if (formatted !== undefined) return formatted
 
   const fits = (value: unknown): value is string =>
@@ -30,22 +30,24 @@ export function stringFromSchema(
   return suggested ?? fitLength(plausibleText(propertyName, random), lengthMin, lengthMax, random)
 }
 
-const FORMATS: Partial<Record<string, (random: SeededRandom) => string>> = {
-  'date-time': (random) => `${makeDate(random)}T${makeTime(random)}Z`,
-  date: makeDate,
-  time: (random) => `${makeTime(random)}Z`,
-  duration: (random) => `PT${1 + random.integerBelow(59)}M`,
-  email: (random) => `${random.pick(WORDS)}.${random.pick(WORDS)}@example.com`,
-  hostname: (random) => `${random.pick(WORDS)}.example.com`,
-  ipv4: (random) => `192.0.2.${1 + random.integerBelow(254)}`,
-  ipv6: (random) => `2001:db8::${random.hex(3)}1`,
-  uri: (random) => `https://example.com/${random.pick(WORDS)}`,
-  url: (random) => `https://example.com/${random.pick(WORDS)}`,
-  uuid: (random) => {
-    const hex = random.hex(32)
-    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20)}`
-  },
-}
+const FORMATS = new Map(
+  Object.entries<(random: SeededRandom) => string>({
+    'date-time': (random) => `${makeDate(random)}T${makeTime(random)}Z`,
+    date: makeDate,
+    time: (random) => `${makeTime(random)}Z`,
+    duration: (random) => `PT${1 + random.integerBelow(59)}M`,
+    email: (random) => `${random.pick(WORDS)}.${random.pick(WORDS)}@example.com`,
+    hostname: (random) => `${random.pick(WORDS)}.example.com`,
+    ipv4: (random) => `192.0.2.${1 + random.integerBelow(254)}`,
+    ipv6: (random) => `2001:db8::${random.hex(3)}1`,
+    uri: (random) => `https://example.com/${random.pick(WORDS)}`,
+    url: (random) => `https://example.com/${random.pick(WORDS)}`,
+    uuid: (random) => {
+      const hex = random.hex(32)
+      return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20)}`
+    },
+  }),
+)
 
 function makeDate(random: SeededRandom): string {
   const month = String(1 + random.integerBelow(12)).padStart(2, '0')

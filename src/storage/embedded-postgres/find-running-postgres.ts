@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from 'pg'
-import { errorCodeOf, messageOf, StorageError } from '../storage-error.ts'
+import { isPassingRefusal } from '../connection-loss.ts'
+import { messageOf, StorageError } from '../storage-error.ts'
 import { DATABASE, PASSWORD_FILE, ROLE } from './cluster.ts'
 import { readPostmaster, type Postmaster } from './postmaster.ts'
 import type { Endpoint } from './server-settings.ts'
@@ -11,9 +12,6 @@ const POLL_MS = 20
 const CONNECT_TIMEOUT_MS = 5_000
 // Replaying the log after a crash is the longest a living server may take before it answers.
 const ANSWER_TIMEOUT_MS = 120_000
-
-/** Refusals that end by themselves: the server starts, recovers, stops, or has not made its socket yet. */
-const PASSING_CODES = new Set(['57P03', '57P01', 'ECONNREFUSED', 'ENOENT', 'ECONNRESET', 'EPIPE'])
 
 export interface RunningPostgres {
   readonly connectionString: string
@@ -38,7 +36,8 @@ export async function connectToCluster(clusterDir: string): Promise<RunningPostg
       return { connectionString, postmaster }
     } catch (error) {
       lastError = error
-      if (!PASSING_CODES.has(errorCodeOf(error) ?? '')) break
+      // It starts, recovers, stops, or has not made its socket yet.
+      if (!isPassingRefusal(error)) break
     }
     if (performance.now() > deadlineMs) break
     await delay(POLL_MS)

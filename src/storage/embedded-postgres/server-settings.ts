@@ -1,7 +1,7 @@
 /** How clients reach the server. A Unix socket inside its own directory, which only its user and root may enter. */
 export type Endpoint = { readonly kind: 'socket' } | { readonly kind: 'loopback'; readonly port: number }
 
-export const SOCKET_PORT = 5432
+const SOCKET_PORT = 5432
 
 /** The longest path a Unix socket may have on every system we run on. */
 const SOCKET_PATH_BYTES_MAX = 103

@@ -21,7 +21,8 @@ export async function createEmptyDatabase(): Promise<TestDatabase> {
 async function createFrom(template: string): Promise<TestDatabase> {
   const server = inject('postgresConnectionString')
   const name = `test_${randomUUID().replaceAll('-', '')}`
-  await runOnServer(server, `CREATE DATABASE ${name} TEMPLATE ${template}`)
+  // Copying files is several times faster than logging every page of them.
+  await runOnServer(server, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`)
   return {
     connectionString: nameDatabase(server, name),
     drop: () => runOnServer(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),

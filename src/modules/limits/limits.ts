@@ -1,0 +1,38 @@
+import type { Clock } from '../../kernel/clock.ts'
+import type { Caller } from '../keys/keys.ts'
+import { createTokenBuckets } from './token-buckets.ts'
+
+export type Admission =
+  | { readonly isAdmitted: true; readonly rate: RateState | null }
+  | { readonly isAdmitted: false; readonly limitRequests: number; readonly retryAfterSeconds: number }
+
+/** What the rate headers say. */
+export interface RateState {
+  readonly limitRequests: number
+  readonly remainingRequests: number
+  readonly resetSeconds: number
+}
+
+export interface Limits {
+  /** Takes one request from what the key may send. */
+  admit(caller: Caller): Admission
+}
+
+export function createLimits({ clock }: { clock: Clock }): Limits {
+  const requests = createTokenBuckets({ clock })
+  return {
+    admit({ keyId, requestsPerMinute }) {
+      if (requestsPerMinute === null) return { isAdmitted: true, rate: null }
+      const taken = requests.take(keyId, requestsPerMinute)
+      if (!taken.isTaken) {
+        return {
+          isAdmitted: false,
+          limitRequests: requestsPerMinute,
+          retryAfterSeconds: taken.retryAfterSeconds,
+        }
+      }
+      const { remaining: remainingRequests, resetSeconds } = taken
+      return { isAdmitted: true, rate: { limitRequests: requestsPerMinute, remainingRequests, resetSeconds } }
+    },
+  }
+}

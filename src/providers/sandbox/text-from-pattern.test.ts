@@ -1,0 +1,46 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { createSeededRandom } from './seeded-random.ts'
+import { textFromPattern } from './text-from-pattern.ts'
+
+const ANY_LENGTH = { lengthMin: 0, lengthMax: 4000 }
+
+test.for([
+  '^[A-Z]{2}\\d{3,5}$',
+  '^(foo|bar)+(-baz)?$',
+  '^\\+?[1-9]\\d{1,14}$',
+  '^[a-z0-9]+(?:-[a-z0-9]+)*$',
+  '^(?<year>\\d{4})-(0[1-9]|1[0-2])$',
+  '^[^\\w]$',
+  '^[\\]\\-a]{4}$',
+  '^$',
+  'é+ü',
+  '^a.c\\.d$',
+])('what is made from %s matches it', (pattern) => {
+  fc.assert(
+    fc.property(fc.string(), (seed) => {
+      expect(textFromPattern(pattern, createSeededRandom(seed), ANY_LENGTH)).toMatch(new RegExp(pattern, 'u'))
+    }),
+  )
+})
+
+test('a longer or shorter match is made where the length asks for it', () => {
+  const long = textFromPattern('^[ab]+$', createSeededRandom(''), { lengthMin: 20, lengthMax: 30 })
+  expect(long).toMatch(/^[ab]{20,30}$/)
+  expect(textFromPattern('^[ab]{5}$', createSeededRandom(''), { lengthMin: 6, lengthMax: 9 })).toBeNull()
+})
+
+test.for(['(?=a)b', '(a)\\1', '\\p{L}', '[a-', '(', 'a{2', '*', '\\', '[^\\W]'])(
+  '%s is declined',
+  (pattern) => {
+    expect(textFromPattern(pattern, createSeededRandom(''), ANY_LENGTH)).toBeNull()
+  },
+)
+
+test('hostile expressions are answered in bounded time', () => {
+  const nestedNothing = `${'('.repeat(14)}${'){64}'.repeat(14)}`
+  expect(textFromPattern(nestedNothing, createSeededRandom(''), ANY_LENGTH)).toBeNull()
+  const nestedRepeats = `${'('.repeat(14)}a${'){1000}'.repeat(14)}`
+  expect(textFromPattern(nestedRepeats, createSeededRandom(''), ANY_LENGTH)).toBeNull()
+  expect(textFromPattern('('.repeat(100_000), createSeededRandom(''), ANY_LENGTH)).toBeNull()
+})

@@ -1,0 +1,31 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { decodeBusMessage, encodeBusMessage, PAYLOAD_BYTES_MAX } from './bus-message.ts'
+
+const payloads = fc
+  .string({ unit: 'binary', maxLength: 2_000 })
+  .filter((text) => !text.includes('\0') && Buffer.byteLength(text) <= PAYLOAD_BYTES_MAX)
+
+test('what is encoded is decoded to the same and fits into a notification', () => {
+  fc.assert(
+    fc.property(payloads, fc.uuid(), fc.uuid(), (payload, id, replyTo) => {
+      const message = { topic: 'keys.revoked', id, replyTo, payload }
+      const text = encodeBusMessage(message)
+      expect(Buffer.byteLength(text)).toBeLessThan(8_000)
+      expect(decodeBusMessage(text)).toEqual(message)
+    }),
+  )
+})
+
+test('what cannot be sent is refused', () => {
+  const encode = (topic: string, payload: string) => () =>
+    encodeBusMessage({ topic, id: '', replyTo: '', payload })
+  expect(encode('news', 'x'.repeat(PAYLOAD_BYTES_MAX + 1))).toThrow('over the limit')
+  expect(encode('news', '✿'.repeat(PAYLOAD_BYTES_MAX / 2))).toThrow('over the limit')
+  expect(encode('news', 'a\0b')).toThrow('U+0000')
+  expect(encode('', '')).toThrow('Not a topic')
+})
+
+test('foreign text on the channel is not a message', () => {
+  expect(decodeBusMessage('hello')).toBeNull()
+})

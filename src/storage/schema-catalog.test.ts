@@ -1,0 +1,35 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { orderByDependency } from './schema-catalog.ts'
+
+// Tables refer only to tables of a higher number, so there is no cycle, and the given order is a wrong one.
+const acyclicTables = fc.array(fc.array(fc.nat(40), { maxLength: 4 }), { maxLength: 20 }).map((references) =>
+  references.map((steps, index) => ({
+    name: `t${index}`,
+    parents: steps
+      .map((step) => index + 1 + step)
+      .filter((parent) => parent < references.length)
+      .map((parent) => `t${parent}`),
+  })),
+)
+
+test('every table comes after all tables it refers to, and none is lost', () => {
+  fc.assert(
+    fc.property(acyclicTables, (tables) => {
+      const names = orderByDependency(tables).map(({ name }) => name)
+      expect([...names].sort()).toEqual(tables.map(({ name }) => name).sort())
+      for (const { name, parents } of tables) {
+        for (const parent of parents) expect(names.indexOf(parent)).toBeLessThan(names.indexOf(name))
+      }
+    }),
+  )
+})
+
+test('tables that refer to each other are kept, after the others', () => {
+  const tables = [
+    { name: 'egg', parents: ['hen'] },
+    { name: 'hen', parents: ['egg'] },
+    { name: 'farm', parents: [] },
+  ]
+  expect(orderByDependency(tables).map(({ name }) => name)).toEqual(['farm', 'egg', 'hen'])
+})

@@ -1,0 +1,154 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, dirname, join, relative, resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+/** The rules of the house, held by a test instead of by reviewers. */
+const ROOT = resolve(import.meta.dirname, '..')
+const LINES_MAX = 300
+const BANNED_NAMES = new Set(['utils', 'util', 'helpers', 'helper', 'common', 'manager', 'misc', 'types'])
+
+/** A file imports from floors below its own and, but for modules, from its own. */
+const FLOORS: Readonly<Record<string, readonly string[]>> = {
+  kernel: [],
+  storage: ['kernel'],
+  providers: ['kernel'],
+  telemetry: ['kernel'],
+  modules: ['storage', 'providers', 'kernel'],
+  http: ['modules', 'providers', 'telemetry', 'kernel'],
+  app: ['http', 'modules', 'storage', 'providers', 'telemetry', 'kernel'],
+}
+
+/** A module imports only modules of an earlier rank, and only their main file. */
+const MODULE_RANKS: readonly (readonly string[])[] = [['accounts', 'keys', 'catalog'], ['limits'], ['chat']]
+
+interface SourceFile {
+  readonly path: string
+  readonly text: string
+  /** Paths of ours, from the root. */
+  readonly imports: readonly string[]
+}
+
+const sources = listFiles('src').map(readSource)
+const everything = [...sources, ...['tests', 'bench'].flatMap(listFiles).map(readSource)]
+const product = sources.filter(({ path }) => !path.endsWith('.test.ts') && !path.includes('/testing/'))
+
+describe('the house', () => {
+  it('has imports that point down only', () => {
+    const wrong = product.flatMap(({ path, imports }) =>
+      imports.filter((imported) => !isAllowed(path, imported)).map((imported) => `${path} → ${imported}`),
+    )
+    expect(wrong).toEqual([])
+  })
+
+  it('has modules that know each other through their main file and by rank', () => {
+    const wrong = product.flatMap(({ path, imports }) =>
+      imports
+        .filter((imported) => !isModuleImportAllowed(path, imported))
+        .map((imported) => `${path} → ${imported}`),
+    )
+    expect(wrong).toEqual([])
+  })
+
+  it('has adapters that know their contract and no sibling', () => {
+    const adapterOf = (path: string) => /^src\/providers\/([a-z-]+)\//.exec(path)?.[1]
+    const wrong = product.flatMap(({ path, imports }) =>
+      imports
+        .filter(
+          (imported) => adapterOf(path) && adapterOf(imported) && adapterOf(path) !== adapterOf(imported),
+        )
+        .map((imported) => `${path} → ${imported}`),
+    )
+    expect(wrong).toEqual([])
+  })
+
+  it('has no import cycle', () => {
+    expect(findCycle(product)).toBeNull()
+  })
+
+  it('has files short enough to read', () => {
+    const long = everything
+      .filter(({ text }) => text.split('\n').length > LINES_MAX + 1)
+      .map(({ path }) => path)
+    expect(long).toEqual([])
+  })
+
+  it('has names that say something, in kebab case', () => {
+    const wrong = everything
+      .map(({ path }) => path)
+      .filter((path) => {
+        const name = basename(path).replace(/(\.test)?\.ts$/, '')
+        return BANNED_NAMES.has(name) || !/^[a-z0-9]+(-[a-z0-9]+)*(\.config)?$/.test(name)
+      })
+    expect(wrong).toEqual([])
+  })
+
+  it('reads the environment in one place', () => {
+    const wrong = product.filter(
+      ({ path, text }) => text.includes('process.env') && !path.startsWith('src/app/'),
+    )
+    expect(wrong.map(({ path }) => path)).toEqual([])
+  })
+
+  it('has nothing left for later', () => {
+    const words = new RegExp(['TO' + 'DO', 'FIX' + 'ME', 'X' + 'XX'].map((word) => `\\b${word}\\b`).join('|'))
+    expect(everything.filter(({ text }) => words.test(text)).map(({ path }) => path)).toEqual([])
+  })
+})
+
+function listFiles(directory: string): string[] {
+  return readdirSync(join(ROOT, directory), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts') && !path.includes('node_modules'))
+    .map((path) => `${directory}/${path}`)
+}
+
+function readSource(path: string): SourceFile {
+  const text = readFileSync(join(ROOT, path), 'utf8')
+  const found = text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)
+  const imports = [...found].map(([, imported = '']) =>
+    relative(ROOT, resolve(ROOT, dirname(path), imported)),
+  )
+  return { path, text, imports }
+}
+
+function floorOf(path: string): string {
+  return path.split('/')[1] ?? ''
+}
+
+function isAllowed(path: string, imported: string): boolean {
+  if (!imported.startsWith('src/')) return floorOf(path) === 'app' && imported === 'package.json'
+  const [from, to] = [floorOf(path), floorOf(imported)]
+  return from === to || FLOORS[from]?.includes(to) === true
+}
+
+function isModuleImportAllowed(path: string, imported: string): boolean {
+  const [, floor, module = '', file] = imported.split('/')
+  if (floor !== 'modules') return true
+  const importer = floorOf(path) === 'modules' ? path.split('/')[2] : undefined
+  if (importer === module) return true
+  if (file !== `${module}.ts`) return false
+  return importer === undefined || rankOf(importer) > rankOf(module)
+}
+
+function rankOf(module: string): number {
+  return MODULE_RANKS.findIndex((rank) => rank.includes(module))
+}
+
+function findCycle(files: readonly SourceFile[]): string | null {
+  const byPath = new Map(files.map((file) => [file.path, file]))
+  const finished = new Set<string>()
+  const visit = (path: string, trail: readonly string[]): string | null => {
+    if (trail.includes(path)) return [...trail.slice(trail.indexOf(path)), path].join(' → ')
+    if (finished.has(path)) return null
+    for (const imported of byPath.get(path)?.imports ?? []) {
+      const cycle = visit(imported, [...trail, path])
+      if (cycle) return cycle
+    }
+    finished.add(path)
+    return null
+  }
+  for (const { path } of files) {
+    const cycle = visit(path, [])
+    if (cycle) return cycle
+  }
+  return null
+}
