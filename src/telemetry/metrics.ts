@@ -40,7 +40,7 @@ export interface FinishedRequest {
   readonly usage?: TokenCounts
 }
 
-export interface UpstreamAttempt {
+interface UpstreamAttempt {
   readonly provider: string
   /** `ok`, or the kind of failure. */
   readonly outcome: 'ok' | 'aborted' | 'connect' | 'timeout' | 'status' | 'garbage' | 'cut'
@@ -48,7 +48,7 @@ export interface UpstreamAttempt {
   readonly status?: number
 }
 
-export type BreakerState = 'closed' | 'half-open' | 'open'
+type BreakerState = 'closed' | 'half-open' | 'open'
 
 export interface Exposition {
   readonly contentType: string

@@ -20,7 +20,7 @@ import {
 } from '@opentelemetry/sdk-trace'
 import { silentLogger, type Logger } from '../kernel/logger.ts'
 import { formatTraceparent, parseTraceparent } from './traceparent.ts'
-import type { InferenceSpan, InferenceStart, Tracer, TracingOptions } from './tracing.ts'
+import type { InferenceSpan, InferenceStart, Tracer, TracingOptions } from './tracer.ts'
 
 const QUEUE_SPANS_MAX = 4_096
 const BATCH_SPANS_MAX = 512

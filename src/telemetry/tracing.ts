@@ -1,54 +1,6 @@
-import type { Logger } from '../kernel/logger.ts'
-import type { TokenCounts } from './token-counts.ts'
+import type { Tracer, TracingOptions } from './tracer.ts'
 
-/** Traces of what the gateway asks of models, in the words of OpenTelemetry's GenAI conventions. */
-export interface Tracer {
-  startInference(start: InferenceStart): InferenceSpan
-  /** Sends what is queued, waits for it a bounded time, and stops. Never rejects. */
-  shutdown(): Promise<void>
-}
-
-export interface InferenceStart {
-  readonly operation: 'chat' | 'text_completion' | 'embeddings' | 'generate_content'
-  /** The model as the client named it. */
-  readonly model: string
-  readonly requestId?: string
-  readonly accountId?: string
-  readonly isStream?: boolean
-  readonly maxTokens?: number
-  readonly temperature?: number
-  readonly topP?: number
-  readonly choiceCount?: number
-  readonly seed?: number
-  /** The client's W3C header; the span joins its trace. */
-  readonly traceparent?: string
-}
-
-/** One logical operation, with all its retries and fallbacks. */
-export interface InferenceSpan {
-  /** To be sent on, where the upstream should join the trace. */
-  readonly traceparent: string
-  /** The upstream that is asked now; the last one told is the one that answered. */
-  setProvider(upstream: { provider: string; serverAddress?: string; serverPort?: number }): void
-  setResponse(response: { id?: string; model?: string; finishReasons?: readonly string[] }): void
-  setFirstToken(firstTokenMs: number): void
-  setUsage(usage: TokenCounts): void
-  /** Ends the span; later calls change nothing. */
-  finish(end: { status: number; error?: { type: string; message?: string }; attempts?: number }): void
-}
-
-export interface TracingOptions {
-  /** The collector's base address, as in `OTEL_EXPORTER_OTLP_ENDPOINT`; no tracing without it. */
-  readonly endpoint: string | undefined
-  readonly headers?: Readonly<Record<string, string>>
-  readonly serviceName?: string
-  readonly serviceVersion?: string
-  /** The part of the traces begun here that is kept; a client's own decision is followed. */
-  readonly sampleRatio?: number
-  /** How long a stop may wait for the collector; 3 s unless told. */
-  readonly shutdownTimeoutMs?: number
-  readonly logger?: Logger
-}
+export type { InferenceSpan, InferenceStart, Tracer } from './tracer.ts'
 
 /** Null without an endpoint: then nothing of OpenTelemetry is loaded and a request pays for one null check. */
 export async function createTracer(options: TracingOptions): Promise<Tracer | null> {
