@@ -3,7 +3,7 @@ import type { ChatRequest, ContentPart } from '../chat-wire.ts'
 import type { Tokenizer } from './count-tokens.ts'
 
 /** Media count the same whatever they hold, so that a bill can be checked by hand. */
-export const MEDIA_TOKENS = { image_url: 765, input_audio: 500, file: 1000, video_url: 2000 } as const
+const MEDIA_TOKENS = { image_url: 765, input_audio: 500, file: 1000, video_url: 2000 } as const
 
 const TOKENS_PER_MESSAGE = 4
 const TOKENS_PER_REPLY = 3

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { beforeAll, expect, test } from 'vitest'
 import { loadTokenizer, type Tokenizer } from './count-tokens.ts'

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import Schema from 'typebox/schema'
 import { expect, test } from 'vitest'
 import { jsonFromSchema } from './json-from-schema.ts'

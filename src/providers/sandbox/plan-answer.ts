@@ -20,7 +20,7 @@ export interface PlannedChoice {
   readonly completionTokens: number
 }
 
-export interface PlannedToolCall {
+interface PlannedToolCall {
   readonly id: string
   readonly name: string
   readonly argumentPieces: readonly TokenPiece[]

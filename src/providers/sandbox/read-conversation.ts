@@ -15,7 +15,7 @@ export interface Conversation {
   readonly fingerprint: string
 }
 
-export interface ToolResult {
+interface ToolResult {
   readonly toolName: string | null
   readonly text: string
 }

@@ -1,7 +1,7 @@
+import { Value } from 'typebox/value'
 import { ChatRequest } from '../../chat-wire.ts'
 import type { InferenceAnswer, InferenceCall } from '../../provider.ts'
 import { createSandboxProvider } from '../sandbox.ts'
-import { Value } from 'typebox/value'
 
 /** What the tests read of the answers; the wire has more. */
 export interface Completion {
@@ -40,6 +40,7 @@ export interface Message {
 interface ToolCall {
   index?: number
   id: string
+  type: string
   function: { name: string; arguments: string }
 }
 
@@ -57,11 +58,11 @@ interface CallOptions extends Partial<
 
 const sharedProvider = createSandboxProvider()
 
-export async function call(body: object, options: CallOptions = {}): Promise<InferenceAnswer> {
+export function call(body: object, options: CallOptions = {}): Promise<InferenceAnswer> {
   const { provider = sharedProvider, ...rest } = options
   const request = Value.Parse(ChatRequest, { model: 'public-model', ...body })
   if (!provider.chat) throw new Error('the sandbox has lost its chat')
-  return await provider.chat({
+  return provider.chat({
     body: request,
     rawBody: Buffer.from(JSON.stringify(request)),
     upstreamModel: 'upstream-model',
@@ -101,7 +102,12 @@ export function joinDeltas(chunks: readonly StreamChunk[]): Message[] {
       const calls = (message.tool_calls ??= [])
       const known = calls[fragment.index ?? 0]
       if (known) known.function.arguments += fragment.function.arguments
-      else calls[fragment.index ?? 0] = { id: fragment.id, function: { ...fragment.function } }
+      else
+        calls[fragment.index ?? 0] = {
+          id: fragment.id,
+          type: fragment.type,
+          function: { ...fragment.function },
+        }
     }
   }
   return messages
