@@ -16,6 +16,7 @@ export function formatTable(contestantIds: readonly string[], rows: readonly Met
 }
 
 export function formatVerdicts(verdicts: readonly Verdict[]): string {
+  if (verdicts.length === 0) return 'No target was measured.'
   return verdicts
     .map(({ target, measured, isMet }) => `${isMet ? 'met   ' : 'MISSED'} ${target}: ${measured}`)
     .join('\n')

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 
 /** What a contestant uses, over all its processes; undefined where there is no `/proc` to read it from. */
@@ -42,7 +43,11 @@ interface ProcessRow {
 
 const GENERATIONS_MAX = 4
 const MICROSECONDS_PER_TICK = 10_000
-const PAGES_PER_MIB = 256
+const PAGES_PER_MIB = (1024 * 1024) / readPageBytes()
+
+function readPageBytes(): number {
+  return Number(spawnSync('getconf', ['PAGESIZE'], { encoding: 'utf8' }).stdout) || 4096
+}
 
 function readProcesses(): ProcessRow[] | undefined {
   const names = readOrUndefined(() => readdirSync('/proc'))

@@ -1,10 +1,11 @@
 /** The benchmark: `npm run bench -- --help` lists its flags, bench/README.md says how to read what it prints. */
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { cpus, tmpdir } from 'node:os'
+import { constants, setPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseBenchOptions, usage } from './bench-options.ts'
 import type { BenchOptions } from './bench-options.ts'
 import { contestants } from './contestants.ts'
+import { describeConditions } from './describe-conditions.ts'
 import { formatTable, formatVerdicts } from './format-table.ts'
 import { startLoadGenerator } from './load/load-generator.ts'
 import { profileContestants } from './profile-contestants.ts'
@@ -13,33 +14,45 @@ import type { RunningContestant } from './running-contestant.ts'
 import { scenarios } from './scenarios.ts'
 import type { BenchSession, Scenario } from './scenarios/scenario.ts'
 import { soak } from './scenarios/soak.ts'
-import { isPinned, stopAllProcesses } from './start-process.ts'
-import { readStolenShare } from './stolen-time.ts'
+import { readOwnCpuMicroseconds, stopAllProcesses } from './start-process.ts'
+import { watchMachine } from './watch-machine.ts'
 
+const INTERRUPTED = 130
 const SLOW_TO_START = new Set(['litellm'])
 const note = (text: string) => void process.stderr.write(`${text}\n`)
 
 if (process.argv.includes('--help')) process.stdout.write(usage)
-else process.exitCode = await runBenchmark(parseBenchOptions(process.argv.slice(2)))
+else process.exit(await runBenchmark(parseBenchOptions(process.argv.slice(2))))
 
 async function runBenchmark(options: BenchOptions): Promise<number> {
   const directory = mkdtempSync(join(tmpdir(), 'parkway-bench-'))
   // A database server that gives up root must be able to reach its directory in here.
   chmodSync(directory, 0o755)
-  const cleanUp = async () => {
+  raisePriority()
+  const interrupted = Promise.withResolvers<number>()
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      note('stopping')
+      interrupted.resolve(INTERRUPTED)
+    })
+  }
+  const measured = measureAll(options, directory)
+  // After an interruption the measurement fails for want of its processes, which is no news.
+  measured.catch(() => undefined)
+  try {
+    return await Promise.race([measured, interrupted.promise])
+  } finally {
     await stopAllProcesses()
     rmSync(directory, { recursive: true, force: true, maxRetries: 3 })
   }
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.once(signal, () => {
-      note('stopping')
-      void cleanUp().finally(() => process.exit(130))
-    })
-  }
+}
+
+/** What is started inherits it. Only root may; without it, others on the machine take more from the contestants. */
+function raisePriority(): void {
   try {
-    return await measureAll(options, directory)
-  } finally {
-    await cleanUp()
+    setPriority(constants.priority.PRIORITY_HIGHEST)
+  } catch {
+    note('the priority cannot be raised without root')
   }
 }
 
@@ -55,12 +68,12 @@ async function measureAll(options: BenchOptions, directory: string): Promise<num
     options,
     note,
   }
-  const stolenShare = readStolenShare()
+  const readNoise = watchMachine(readOwnCpuMicroseconds)
   const reports = new Map(await runScenarios(chosen, session))
   const all = [...reports.values()]
   const verdicts = all.flatMap((report) => report.verdicts)
   const columns = [...running.map(({ id }) => id), 'direct']
-  const conditions = describeConditions(options, stolenShare())
+  const conditions = describeConditions({ options, contestants: running, noise: readNoise() })
   const table = formatTable(
     columns,
     all.flatMap((report) => report.rows),
@@ -129,15 +142,4 @@ async function runScenarios(chosen: readonly Scenario[], session: BenchSession) 
   const reports = []
   for (const scenario of chosen) reports.push([scenario.id, await scenario.run(session)] as const)
   return reports
-}
-
-function describeConditions(options: BenchOptions, stolenShare: number | undefined): string {
-  const cores = isPinned
-    ? 'each contestant alone on core 1, mock upstream and load generator on core 0'
-    : 'processes not pinned to cores (no taskset, or one core): the load takes from the contestants'
-  const stolen = stolenShare === undefined ? '' : `, ${(100 * stolenShare).toFixed(1)} % of its time stolen`
-  return [
-    `${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}${stolen}; Node ${process.versions.node}; ${cores}.`,
-    `${options.rounds} rounds of ${options.secondsPerRound} s; medians over rounds; "added" is against the mock upstream itself ("direct", absolute) in the same round.`,
-  ].join('\n')
 }

@@ -9,7 +9,7 @@ import { readProcessTree } from './process-tree.ts'
 import type { ProcessTreeUsage } from './process-tree.ts'
 
 /** The contestant has a core for itself; the mock upstream, the load and the benchmark itself share the other. */
-export type Core = 'contestant' | 'harness'
+type Core = 'contestant' | 'harness'
 
 export interface ProcessStart {
   readonly name: string
@@ -36,10 +36,14 @@ export interface StartedProcess {
 }
 
 const running = new Set<StartedProcess>()
+let isStopping = false
+/** Part of util-linux; there is none on macOS. */
+const PINNING_COMMAND = 'taskset'
 const STOP_MS_MAX = 8000
 const LOG_BYTES_MAX = 16 * 1024 * 1024
 
 export function startProcess(start: ProcessStart): StartedProcess {
+  if (isStopping) throw new Error('the benchmark is stopping')
   mkdirSync(start.directory, { recursive: true })
   const logPath = join(start.directory, `${start.name}.log`)
   const log = openSync(logPath, 'a')
@@ -74,7 +78,17 @@ export function startProcess(start: ProcessStart): StartedProcess {
 }
 
 export async function stopAllProcesses(): Promise<void> {
+  isStopping = true
   await Promise.all([...running].map((started) => started.stop()))
+}
+
+/** The CPU time of the benchmark and of everything it has started. */
+export function readOwnCpuMicroseconds(): number {
+  const { user, system } = process.cpuUsage()
+  return [...running].reduce(
+    (total, started) => total + (started.usage()?.cpuMicroseconds ?? 0),
+    user + system,
+  )
 }
 
 export async function pickFreePort(): Promise<number> {
@@ -88,10 +102,11 @@ export async function pickFreePort(): Promise<number> {
 
 /** False where `taskset` is missing or there is only one core; the table says so. */
 export const isPinned =
-  availableParallelism() >= 2 && spawnSync('taskset', ['-c', '0', 'true'], { stdio: 'ignore' }).status === 0
+  availableParallelism() >= 2 &&
+  spawnSync(PINNING_COMMAND, ['-c', '0', 'true'], { stdio: 'ignore' }).status === 0
 
 function pinTo(core: Core): string[] {
-  return isPinned ? ['taskset', '-c', core === 'harness' ? '0' : '1'] : []
+  return isPinned ? [PINNING_COMMAND, '-c', core === 'harness' ? '0' : '1'] : []
 }
 
 /** Contestants see no credential or proxy of the machine they run on, so that none can talk to anything but the mock. */

@@ -31,6 +31,6 @@ export interface ContestantLaunch {
   readonly startTimeoutMs: number
 }
 
-export interface Unavailable {
+interface Unavailable {
   readonly unavailable: string
 }

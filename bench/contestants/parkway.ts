@@ -9,7 +9,7 @@ const key = 'pk-live-benchmark0benchmark0benchmark0benchmark0benchmark0'
 export const parkway: Contestant = createParkway({ id: 'parkway', environment: {} })
 
 /** The gateway with its default settings, apart from those given: what a scenario about one setting compares. */
-export function createParkway({
+function createParkway({
   id,
   environment,
 }: {

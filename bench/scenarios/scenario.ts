@@ -20,7 +20,7 @@ export interface BenchSession {
   readonly note: (text: string) => void
 }
 
-export interface ScenarioReport {
+interface ScenarioReport {
   readonly rows: readonly MetricRow[]
   readonly verdicts: readonly Verdict[]
   /** Everything measured, for `--json`. */

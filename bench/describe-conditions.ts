@@ -1,0 +1,42 @@
+import { cpus } from 'node:os'
+import type { BenchOptions } from './bench-options.ts'
+import type { RunningContestant } from './running-contestant.ts'
+import { isPinned } from './start-process.ts'
+import type { MachineNoise } from './watch-machine.ts'
+
+/** Above this share, what others did to the machine shows in the figures. */
+const OTHERS_SHARE_MAX = 0.05
+
+/** What a reader must know to trust the table under it, or not to. */
+export function describeConditions({
+  options,
+  contestants,
+  noise,
+}: {
+  options: BenchOptions
+  contestants: readonly RunningContestant[]
+  noise: MachineNoise | undefined
+}): string {
+  const lines = [
+    `${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}, Node ${process.versions.node}; ${describeCores()}.`,
+    contestants.map(({ id, version }) => `${id}: ${version}`).join('; '),
+    options.soakMs > 0
+      ? 'Full load at concurrency 64, a sample every 5 s.'
+      : `${options.rounds} rounds of ${options.secondsPerRound} s; medians over rounds; "added" is against the mock upstream itself in the same round, whose own figures stand under "direct".`,
+  ]
+  if (noise !== undefined) {
+    const percent = (share: number) => `${(100 * share).toFixed(1)} %`
+    lines.push(
+      `Of the machine's time, ${percent(noise.stolenShare)} was stolen by the hypervisor and ${percent(noise.othersShare)} used by other processes.`,
+    )
+    if (noise.othersShare > OTHERS_SHARE_MAX)
+      lines.push('The machine was not quiet: trust ratios and CPU figures only.')
+  }
+  return lines.join('\n')
+}
+
+function describeCores(): string {
+  return isPinned
+    ? 'each contestant alone on core 1, mock upstream and load generator on core 0'
+    : 'processes not pinned to cores (no taskset, or one core): the load takes from the contestants'
+}
