@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parseDirectives } from './directives.ts'
@@ -76,4 +77,11 @@ test('any text is parsed, and text without a directive is left alone', () => {
       expect(parseDirectives(before.replaceAll('[[', '')).remainingText).toBe(before.replaceAll('[[', ''))
     }),
   )
+})
+
+test('every directive in the documentation is understood', () => {
+  const page = readFileSync(new URL('../../../docs/sandbox.md', import.meta.url), 'utf8')
+  const documented = page.match(/\[\[sandbox:[^\]]+\]\]/g) ?? []
+  expect(documented.length).toBeGreaterThan(15)
+  for (const directive of documented) expect(parse(directive), directive).not.toEqual(parse(''))
 })
