@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectDatabase } from './connect-database.ts'
+import { isConnectionLoss } from './connection-loss.ts'
 import type { Database, Queryable } from './database.ts'
 import { createTestDatabase, type TestDatabase } from './testing/test-database.ts'
 
@@ -85,6 +86,35 @@ describe('statements', () => {
       Array.from({ length: 50 }, (_, index) => database.query('SELECT $1::int AS n', [index])),
     )
     expect(rows.flat().map((row) => row['n'])).toEqual(Array.from({ length: 50 }, (_, index) => index))
+  })
+
+  test('connections that die under load fail their own queries only', async () => {
+    const { connectionString } = testDatabase
+    const loaded = connectDatabase({ connectionString, poolSize: 8, statementTimeoutMs: 5_000 })
+    const stop = new AbortController()
+    let answers = 0
+    const failures: unknown[] = []
+    const ask = async (): Promise<void> => {
+      while (!stop.signal.aborted) {
+        await loaded.query('SELECT 1').then(
+          () => (answers += 1),
+          (error: unknown) => failures.push(error),
+        )
+      }
+    }
+    const askers = Array.from({ length: 16 }, ask)
+    for (let round = 1; round <= 20; round += 1) {
+      await database.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+      )
+      const answersByThen = answers
+      await expect.poll(() => answers, { interval: 1 }).toBeGreaterThan(answersByThen)
+    }
+    stop.abort()
+    await Promise.all(askers)
+    expect(failures.filter((error) => !isConnectionLoss(error))).toEqual([])
+    await loaded.close()
   })
 
   test('a server that is not there is an error within the time given', async () => {

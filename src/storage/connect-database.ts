@@ -78,9 +78,6 @@ class PooledDatabase implements Database {
 
   async #attempt<Result>(work: (transaction: Queryable) => Promise<Result>): Promise<Attempt<Result>> {
     const client = await acquireClient(this.#pool, this.#connectTimeoutMs)
-    const ignoreLoss = (): void => {}
-    // A connection can die between two queries; the next query reports it.
-    client.on('error', ignoreLoss)
     let isCommitting = false
     let isLost = false
     try {
@@ -96,7 +93,6 @@ class PooledDatabase implements Database {
       const isAgain = isConflict(error) || (isConnectionLoss(error) && !isCommitting)
       return { done: false, error, isAgain }
     } finally {
-      client.off('error', ignoreLoss)
       client.release(isLost)
     }
   }
@@ -157,6 +153,9 @@ function createPool(options: ConnectDatabaseOptions, connectTimeoutMs: number): 
 
 // Set by a query and not by startup options, so that options in the URL and poolers in between keep working.
 async function prepareConnection(client: ClientBase, statementTimeoutMs: number): Promise<void> {
+  // The pool listens only while a connection is idle. One that dies in use tells its query and then this event, which
+  // without a listener would end the process.
+  client.on('error', () => {})
   const { rows } = await client.query<{ version: number; text: string }>(
     `SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS text,
       set_config('search_path', $1, false), set_config('statement_timeout', $2, false),
