@@ -1,14 +1,14 @@
-import fc from 'fast-check'
+import { assert, property, string, uuid } from 'fast-check'
 import { expect, test } from 'vitest'
 import { decodeBusMessage, encodeBusMessage, PAYLOAD_BYTES_MAX } from './bus-message.ts'
 
-const payloads = fc
-  .string({ unit: 'binary', maxLength: 2_000 })
-  .filter((text) => !text.includes('\0') && Buffer.byteLength(text) <= PAYLOAD_BYTES_MAX)
+const payloads = string({ unit: 'binary', maxLength: 2_000 }).filter(
+  (text) => !text.includes('\0') && Buffer.byteLength(text) <= PAYLOAD_BYTES_MAX,
+)
 
 test('what is encoded is decoded to the same and fits into a notification', () => {
-  fc.assert(
-    fc.property(payloads, fc.uuid(), fc.uuid(), (payload, id, replyTo) => {
+  assert(
+    property(payloads, uuid(), uuid(), (payload, id, replyTo) => {
       const message = { topic: 'keys.revoked', id, replyTo, payload }
       const text = encodeBusMessage(message)
       expect(Buffer.byteLength(text)).toBeLessThan(8_000)

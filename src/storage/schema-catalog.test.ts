@@ -1,9 +1,9 @@
-import fc from 'fast-check'
+import { array, assert, nat, property } from 'fast-check'
 import { expect, test } from 'vitest'
 import { orderByDependency } from './schema-catalog.ts'
 
 // Tables refer only to tables of a higher number, so there is no cycle, and the given order is a wrong one.
-const acyclicTables = fc.array(fc.array(fc.nat(40), { maxLength: 4 }), { maxLength: 20 }).map((references) =>
+const acyclicTables = array(array(nat(40), { maxLength: 4 }), { maxLength: 20 }).map((references) =>
   references.map((steps, index) => ({
     name: `t${index}`,
     parents: steps
@@ -14,8 +14,8 @@ const acyclicTables = fc.array(fc.array(fc.nat(40), { maxLength: 4 }), { maxLeng
 )
 
 test('every table comes after all tables it refers to, and none is lost', () => {
-  fc.assert(
-    fc.property(acyclicTables, (tables) => {
+  assert(
+    property(acyclicTables, (tables) => {
       const names = orderByDependency(tables).map(({ name }) => name)
       expect([...names].sort()).toEqual(tables.map(({ name }) => name).sort())
       for (const { name, parents } of tables) {

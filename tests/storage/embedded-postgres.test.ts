@@ -15,6 +15,8 @@ import {
 } from '../../src/storage/embedded-postgres/start-embedded-postgres.ts'
 import { spawnScript } from './spawn-script.ts'
 
+const SCRIPT = new URL('./own-data-directory.ts', import.meta.url)
+
 const NOBODY = { uid: 65_534, gid: 65_534 }
 const isRoot = process.getuid?.() === 0
 const isLinux = process.platform === 'linux'
@@ -127,7 +129,7 @@ describe('starting', () => {
 
   test.runIf(canRunAsNobody)('an ordinary user starts it as itself', async () => {
     await chown(parentDir, NOBODY.uid, NOBODY.gid)
-    const owner = spawnScript('own-data-directory.ts', [dataDir], NOBODY)
+    const owner = spawnScript(SCRIPT, [dataDir], NOBODY)
     expect(await owner.read()).toMatchObject({ adopted: false })
     expect((await stat(join(dataDir, 'postgres'))).uid).toBe(NOBODY.uid)
     await owner.finish()
@@ -138,7 +140,7 @@ describe('starting', () => {
 
 describe('a gateway that was killed', () => {
   test('leaves its server to the next one, with everything in it', async () => {
-    const owner = spawnScript('own-data-directory.ts', [dataDir])
+    const owner = spawnScript(SCRIPT, [dataDir])
     const before = await owner.read()
     const pid = await readPostmasterPid()
     await owner.kill()
@@ -172,7 +174,7 @@ describe('a running server', () => {
   test('belongs to one gateway at a time', async () => {
     const server = await start()
     await expect(start()).rejects.toMatchObject({ code: 'in_use' })
-    const second = spawnScript('own-data-directory.ts', [dataDir])
+    const second = spawnScript(SCRIPT, [dataDir])
     expect(await second.read()).toMatchObject({ code: 'in_use' })
     await second.finish()
     await useDatabase(server.connectionString, (database) => database.ping())
@@ -217,7 +219,7 @@ describe('what can go wrong is said', () => {
   })
 
   test.runIf(canRunAsNobody)('the data directory cannot be written to', async () => {
-    const owner = spawnScript('own-data-directory.ts', [dataDir], NOBODY)
+    const owner = spawnScript(SCRIPT, [dataDir], NOBODY)
     expect(await owner.read()).toMatchObject({ code: 'not_writable' })
     await owner.finish()
   })
@@ -226,7 +228,7 @@ describe('what can go wrong is said', () => {
     await (await start()).stop()
     await chown(dataDir, NOBODY.uid, NOBODY.gid)
     await chown(join(dataDir, 'postgres'), 1, 1)
-    const owner = spawnScript('own-data-directory.ts', [dataDir], NOBODY)
+    const owner = spawnScript(SCRIPT, [dataDir], NOBODY)
     expect(await owner.read()).toMatchObject({
       code: 'wrong_owner',
       message: expect.stringContaining('chown'),
@@ -270,22 +272,26 @@ describe('what can go wrong is said', () => {
   test.runIf(isRoot && isLinux && canMount())('no space is left, at first and later', async () => {
     await mkdir(dataDir)
     const expected = { code: 'no_space', message: expect.stringContaining('PARKWAY_DATA_DIR') }
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=20m', 'tmpfs', dataDir])
+    runProgram('mount', ['-t', 'tmpfs', '-o', 'size=20m', 'tmpfs', dataDir])
     try {
       await expect(start()).rejects.toMatchObject(expected)
-      execFileSync('mount', ['-o', 'remount,size=200m', dataDir])
+      runProgram('mount', ['-o', 'remount,size=200m', dataDir])
       await (await start()).stop()
       await writeFile(join(dataDir, 'filler'), Buffer.alloc(200 * 1024 * 1024)).catch(() => {})
       await expect(start()).rejects.toMatchObject(expected)
     } finally {
-      execFileSync('umount', [dataDir])
+      runProgram('umount', [dataDir])
     }
   })
 })
 
+function runProgram(program: string, args: string[]): void {
+  execFileSync(program, args, { stdio: 'ignore' })
+}
+
 function canMount(): boolean {
   try {
-    execFileSync('unshare', ['-m', 'true'], { stdio: 'ignore' })
+    runProgram('unshare', ['-m', 'true'])
     return true
   } catch {
     return false

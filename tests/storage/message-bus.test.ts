@@ -9,6 +9,8 @@ import { createMessageBus, type MessageBus } from '../../src/storage/message-bus
 import { createTestDatabase, type TestDatabase } from '../../src/storage/testing/test-database.ts'
 import { spawnScript, type Script } from './spawn-script.ts'
 
+const SCRIPT = new URL('./listen-on-bus.ts', import.meta.url)
+
 let database: TestDatabase
 let bus: MessageBus
 let scripts: Script[]
@@ -26,7 +28,7 @@ afterEach(async () => {
 })
 
 async function spawnListener(connectionString = database.connectionString): Promise<Script> {
-  const script = spawnScript('listen-on-bus.ts', [connectionString])
+  const script = spawnScript(SCRIPT, [connectionString])
   scripts.push(script)
   expect(await script.read()).toEqual({ ready: true })
   return script

@@ -2,9 +2,11 @@ import { expect, test } from 'vitest'
 import { createEmptyDatabase } from '../../src/storage/testing/test-database.ts'
 import { spawnScript } from './spawn-script.ts'
 
+const SCRIPT = new URL('./migrate-once.ts', import.meta.url)
+
 test('four processes that start at once migrate an empty database exactly once', async () => {
   const database = await createEmptyDatabase()
-  const scripts = Array.from({ length: 4 }, () => spawnScript('migrate-once.ts', [database.connectionString]))
+  const scripts = Array.from({ length: 4 }, () => spawnScript(SCRIPT, [database.connectionString]))
   await Promise.all(scripts.map((script) => script.read()))
   for (const script of scripts) script.write('go')
   const results = await Promise.all(scripts.map((script) => script.read()))

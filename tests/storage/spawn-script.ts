@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { basename } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
@@ -13,14 +14,17 @@ export interface Script {
   kill(): Promise<void>
 }
 
-/** Runs a script of this directory in a process of its own, as another user when told. */
+/** Runs a script in a process of its own, as another user when told. */
 export function spawnScript(
-  name: string,
+  script: URL,
   args: string[],
   user: { uid: number; gid: number } | null = null,
 ): Script {
-  const path = fileURLToPath(new URL(name, import.meta.url))
-  const child = spawn(process.execPath, [path, ...args], { stdio: ['pipe', 'pipe', 'inherit'], ...user })
+  const name = basename(script.pathname)
+  const child = spawn(process.execPath, [fileURLToPath(script), ...args], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    ...user,
+  })
   const exited = once(child, 'exit')
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   return {
