@@ -1,0 +1,46 @@
+import { z } from 'zod'
+
+export const WEATHER_TOOL_NAME = 'get_weather'
+export const WEATHER_TOOL_DESCRIPTION = 'The weather in a city.'
+export const WeatherArguments = z.object({ city: z.string() })
+export const WEATHER_PARAMETERS = {
+  type: 'object',
+  properties: { city: { type: 'string' } },
+  required: ['city'],
+  additionalProperties: false,
+}
+
+/** As in OpenAI's own wire. */
+export const WEATHER_TOOL = {
+  type: 'function' as const,
+  function: {
+    name: WEATHER_TOOL_NAME,
+    description: WEATHER_TOOL_DESCRIPTION,
+    parameters: WEATHER_PARAMETERS,
+  },
+}
+
+/** What a tool would find out. */
+export function describeWeather({ city }: z.infer<typeof WeatherArguments>): string {
+  return `18 degrees in ${city}`
+}
+
+/** Nested, bounded, with a list, a choice and a null: what a strict JSON schema can hold. */
+export const Film = z.object({
+  title: z.string(),
+  year: z.int().min(1900).max(2100),
+  genres: z.array(z.enum(['drama', 'comedy', 'western'])),
+  director: z.object({ name: z.string(), born: z.int().nullable() }),
+})
+
+export const FILM = {
+  title: 'Stagecoach',
+  year: 1939,
+  genres: ['western'],
+  director: { name: 'John Ford', born: null },
+} satisfies z.infer<typeof Film>
+
+/** A PNG of 3×2 pixels. */
+export const PNG_BASE64 =
+  'iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAEElEQVR4nGP4z8AAQQxwFgBB0gX7h/C5SAAAAABJRU5ErkJggg=='
+export const PNG_DATA_URI = `data:image/png;base64,${PNG_BASE64}`
