@@ -8,7 +8,7 @@ const MEDIA_TOKENS = { image_url: 765, input_audio: 500, file: 1000, video_url: 
 const TOKENS_PER_MESSAGE = 4
 const TOKENS_PER_REPLY = 3
 const EXACT_CHARACTERS_MAX = 131_072
-const CHARACTERS_PER_TURN = 16_384
+const CHARACTERS_PER_TURN = 4096
 
 /**
  * Exact for the first 131,072 characters and in proportion beyond, so that no prompt costs more than a bounded time;

@@ -1,13 +1,9 @@
 import * as fc from 'fast-check'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
-import { beforeAll, expect, test } from 'vitest'
-import { loadTokenizer, type Tokenizer } from './count-tokens.ts'
+import { expect, test } from 'vitest'
+import { loadTokenizer } from './count-tokens.ts'
 
-let tokenizer: Tokenizer
-
-beforeAll(async () => {
-  tokenizer = await loadTokenizer()
-})
+const tokenizer = loadTokenizer()
 
 test('ordinary text is counted exactly', () => {
   fc.assert(

@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module'
+
 /** Token counts and token-sized pieces by OpenAI's o200k encoding, which stands in for every model's own. */
 export interface Tokenizer {
   countTokens(text: string): number
@@ -10,29 +12,41 @@ export interface TokenPiece {
   readonly tokenCount: number
 }
 
-let loading: Promise<Tokenizer> | null = null
+let loaded: Tokenizer | null = null
 
-/** Loaded at the first use: the vocabulary takes a fifth of a second and 77 MB that only sandbox requests need. */
-export function loadTokenizer(): Promise<Tokenizer> {
-  loading ??= importTokenizer()
-  return loading
+/** Loaded at the first use: the vocabulary takes a fifth of a second and 77 MB that a gateway may never need. */
+export function loadTokenizer(): Tokenizer {
+  loaded ??= createTokenizer()
+  return loaded
 }
 
+interface Encoding {
+  encode(text: string, options: typeof NO_SPECIAL_TOKENS): number[]
+  countTokens(text: string, options: typeof NO_SPECIAL_TOKENS): number
+  setMergeCacheSize(size: number): void
+}
+
+/** Each token's text, or its bytes where they are no whole characters. */
+type Vocabulary = readonly (string | readonly number[] | undefined)[]
+
+// Required rather than imported, because the kernel does so too and the package has a copy for each way.
+const require = createRequire(import.meta.url)
 // The encoder's own default of 100,000 makes each miss walk over the graves of evicted entries.
 const MERGE_CACHE_SIZE = 4096
 // Text that looks like a control token is only text.
 const NO_SPECIAL_TOKENS = { allowedSpecial: new Set<string>(), disallowedSpecial: new Set<string>() }
 
-async function importTokenizer(): Promise<Tokenizer> {
-  const { encode, decode, countTokens, setMergeCacheSize } = await import('gpt-tokenizer/encoding/o200k_base')
-  setMergeCacheSize(MERGE_CACHE_SIZE)
+function createTokenizer(): Tokenizer {
+  const encoding = require('gpt-tokenizer/encoding/o200k_base') as Encoding
+  const { default: vocabulary } = require('gpt-tokenizer/bpeRanks/o200k_base') as { default: Vocabulary }
+  encoding.setMergeCacheSize(MERGE_CACHE_SIZE)
   const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
   return {
     countTokens(text) {
       let total = 0
-      for (const segment of splitLongRuns(text.toWellFormed()))
-        total += countTokens(segment, NO_SPECIAL_TOKENS)
+      for (const run of splitLongRuns(text.toWellFormed()))
+        total += encoding.countTokens(run, NO_SPECIAL_TOKENS)
       return total
     },
     splitTokens(text) {
@@ -40,14 +54,14 @@ async function importTokenizer(): Promise<Tokenizer> {
       const boundaries = findBoundaries(graphemes, wellFormed)
       const pieces: TokenPiece[] = []
       let start = 0
-      let end = 0
+      let endBytes = 0
       let tokenCount = 0
-      for (const segment of splitLongRuns(wellFormed)) {
-        for (const token of encode(segment, NO_SPECIAL_TOKENS)) {
-          // An unfinished character decodes to nothing, and whole with the token that ends it.
-          end += decode([token]).length
+      for (const run of splitLongRuns(wellFormed)) {
+        for (const token of encoding.encode(run, NO_SPECIAL_TOKENS)) {
+          endBytes += countBytes(vocabulary[token])
           tokenCount += 1
-          if (end === start || !(boundaries?.has(end) ?? true)) continue
+          const end = boundaries === null ? endBytes : boundaries.get(endBytes)
+          if (end === undefined) continue
           pieces.push({ text: wellFormed.slice(start, end), tokenCount })
           start = end
           tokenCount = 0
@@ -58,14 +72,23 @@ async function importTokenizer(): Promise<Tokenizer> {
   }
 }
 
+// Lengths rather than the package's decoder, which carries half a character over into the next call.
+function countBytes(entry: Vocabulary[number]): number {
+  return typeof entry === 'string' ? Buffer.byteLength(entry) : (entry?.length ?? 0)
+}
+
 // A carriage return and its line feed are one character, and the only such pair in ASCII.
 const HAS_JOINED_CHARACTERS = /[\r\u0080-\uffff]/
 
-/** Null where every place is one. */
-function findBoundaries(graphemes: Intl.Segmenter, text: string): Set<number> | null {
+/** Where a character ends, in the text by bytes of its UTF-8. Null where every byte is a character. */
+function findBoundaries(graphemes: Intl.Segmenter, text: string): Map<number, number> | null {
   if (!HAS_JOINED_CHARACTERS.test(text)) return null
-  const boundaries = new Set<number>([text.length])
-  for (const { index } of graphemes.segment(text)) boundaries.add(index)
+  const boundaries = new Map<number, number>()
+  let endBytes = 0
+  for (const { segment, index } of graphemes.segment(text)) {
+    endBytes += Buffer.byteLength(segment)
+    boundaries.set(endBytes, index + segment.length)
+  }
   return boundaries
 }
 

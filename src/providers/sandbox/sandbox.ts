@@ -36,8 +36,7 @@ export function createSandboxProvider(options: SandboxOptions = {}): Provider {
     await delayAnswer(directives.latencyMs, faultContext)
     if (fault) await failAtOnce(fault, faultContext)
 
-    const tokenizer = await loadTokenizer()
-    signal.throwIfAborted()
+    const tokenizer = loadTokenizer()
     const choices = planAnswer({ body, conversation, canReason: call.canReason, tokenizer })
     const promptTokens = await countPromptTokensIfAsked(call, directives, tokenizer)
     const usage = promptTokens === null ? null : sumUsage(promptTokens, choices)
