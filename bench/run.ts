@@ -1,6 +1,6 @@
 /** The benchmark: `npm run bench -- --help` lists its flags, bench/README.md says how to read what it prints. */
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { constants, setPriority, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseBenchOptions, usage } from './bench-options.ts'
 import type { BenchOptions } from './bench-options.ts'
@@ -28,7 +28,6 @@ async function runBenchmark(options: BenchOptions): Promise<number> {
   const directory = mkdtempSync(join(tmpdir(), 'parkway-bench-'))
   // A database server that gives up root must be able to reach its directory in here.
   chmodSync(directory, 0o755)
-  raisePriority()
   const interrupted = Promise.withResolvers<number>()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
@@ -44,15 +43,6 @@ async function runBenchmark(options: BenchOptions): Promise<number> {
   } finally {
     await stopAllProcesses()
     rmSync(directory, { recursive: true, force: true, maxRetries: 3 })
-  }
-}
-
-/** What is started inherits it. Only root may; without it, others on the machine take more from the contestants. */
-function raisePriority(): void {
-  try {
-    setPriority(constants.priority.PRIORITY_HIGHEST)
-  } catch {
-    note('the priority cannot be raised without root')
   }
 }
 
