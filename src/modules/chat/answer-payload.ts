@@ -41,15 +41,6 @@ export function textOfChoice(choice: Record<string, unknown>): string {
   return text
 }
 
-/** Renames `reasoning`, as some upstreams call it, to the name of our wire. Tells whether it did. */
-export function adoptReasoningName(choice: Record<string, unknown>): boolean {
-  const message = choice['delta'] ?? choice['message']
-  if (!isRecord(message) || typeof message['reasoning'] !== 'string') return false
-  if (message['reasoning_content'] === undefined) message['reasoning_content'] = message['reasoning']
-  delete message['reasoning']
-  return true
-}
-
 function asText(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }

@@ -1,9 +1,11 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import { createToken } from '../../kernel/identifiers.ts'
 import { ID_PREFIXES, type AnswerContext } from './answer-context.ts'
-import { adoptReasoningName, garbage, readAnswerPayload, textOfChoice } from './answer-payload.ts'
+import { garbage, readAnswerPayload, textOfChoice } from './answer-payload.ts'
+import { completeChoice } from './complete-choice.ts'
 import { readUsage, type TokenUsage } from './token-usage.ts'
 
+const OBJECTS = { chat: 'chat.completion.chunk', completion: 'text_completion' } as const
 const STREAM_BYTES_MAX = 256 * 1024 * 1024
 
 /** Brings the chunks of one stream into our wire and keeps what is needed to meter them. */
@@ -35,16 +37,12 @@ export class ChunkNormaliser {
     if (choices.length === 0) return null
 
     if (this.#id === null) this.#adoptIdentity(members)
-    if (members['id'] !== this.#id) {
-      members['id'] = this.#id
-      isChanged = true
-    }
-    if (members['model'] !== requestedModel) {
-      members['model'] = requestedModel
-      isChanged = true
-    }
-    for (const choice of choices) {
-      isChanged = adoptReasoningName(choice) || isChanged
+    isChanged = replace(members, 'id', this.#id) || isChanged
+    isChanged = replace(members, 'model', requestedModel) || isChanged
+    isChanged = replace(members, 'object', OBJECTS[record.operation]) || isChanged
+    isChanged = replace(members, 'created', this.#created) || isChanged
+    for (const [index, choice] of choices.entries()) {
+      isChanged = completeChoice(choice, index, record.operation === 'chat' ? 'delta' : 'text') || isChanged
       if (record.operation === 'chat') isChanged = this.#introduceRole(choice) || isChanged
       this.deliveredText += textOfChoice(choice)
       if (typeof choice['finish_reason'] === 'string') this.hasFinished = true
@@ -57,7 +55,7 @@ export class ChunkNormaliser {
     return Buffer.from(
       JSON.stringify({
         id: this.#id,
-        object: this.#context.record.operation === 'chat' ? 'chat.completion.chunk' : 'text_completion',
+        object: OBJECTS[this.#context.record.operation],
         created: this.#created,
         model: this.#context.requestedModel,
         choices: [],
@@ -97,4 +95,11 @@ export class ChunkNormaliser {
     choice['delta'] = { role: 'assistant', ...delta }
     return true
   }
+}
+
+/** Tells whether the member had another value. */
+function replace(members: Record<string, unknown>, name: string, value: unknown): boolean {
+  if (members[name] === value) return false
+  members[name] = value
+  return true
 }

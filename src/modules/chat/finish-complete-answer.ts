@@ -1,8 +1,11 @@
 import { editJsonObject } from '../../kernel/edit-json-object.ts'
 import { createToken } from '../../kernel/identifiers.ts'
 import { ID_PREFIXES, settleUsage, type AnswerContext } from './answer-context.ts'
-import { adoptReasoningName, garbage, readAnswerPayload, textOfChoice } from './answer-payload.ts'
+import { garbage, readAnswerPayload, textOfChoice } from './answer-payload.ts'
+import { completeChoice } from './complete-choice.ts'
 import { formatUsage, readUsage } from './token-usage.ts'
+
+const OBJECTS = { chat: 'chat.completion', completion: 'text_completion' } as const
 
 /** Checks an upstream's whole answer, meters it and puts our model id, usage and cost into its bytes. */
 export function finishCompleteAnswer(payload: Buffer, context: AnswerContext): Buffer {
@@ -10,9 +13,10 @@ export function finishCompleteAnswer(payload: Buffer, context: AnswerContext): B
   if (choices.length === 0) throw garbage(context.provider, 'it answered without a choice')
 
   let text = ''
-  let isRenamed = false
-  for (const choice of choices) {
-    isRenamed = adoptReasoningName(choice) || isRenamed
+  let isCompleted = false
+  const { operation } = context.record
+  for (const [index, choice] of choices.entries()) {
+    isCompleted = completeChoice(choice, index, operation === 'chat' ? 'message' : 'text') || isCompleted
     text += textOfChoice(choice)
   }
   const usage = settleUsage(context, readUsage(members['usage']), text)
@@ -20,11 +24,15 @@ export function finishCompleteAnswer(payload: Buffer, context: AnswerContext): B
 
   const edits = new Map<string, string>()
   if (members['model'] !== context.requestedModel) edits.set('model', JSON.stringify(context.requestedModel))
-  const prefix = ID_PREFIXES[context.record.operation]
+  const prefix = ID_PREFIXES[operation]
   if (typeof members['id'] !== 'string' || !members['id'].startsWith(prefix)) {
     edits.set('id', JSON.stringify(createToken(prefix)))
   }
-  if (isRenamed) edits.set('choices', JSON.stringify(choices))
+  if (typeof members['object'] !== 'string') edits.set('object', JSON.stringify(OBJECTS[operation]))
+  if (typeof members['created'] !== 'number') {
+    edits.set('created', String(Math.floor(context.startedMs / 1000)))
+  }
+  if (isCompleted) edits.set('choices', JSON.stringify(choices))
   edits.set('usage', JSON.stringify(formatUsage(usage, cost, members['usage'])))
   return editJsonObject(payload, edits) ?? Buffer.from(JSON.stringify({ ...members, ...parseEdits(edits) }))
 }
