@@ -5,6 +5,8 @@ import { UpstreamError } from '../upstream-error.ts'
 const EVENT_BYTES_MAX = 4 * 1024 * 1024
 /** Behind this the upstream's socket is no longer read until the client has caught up. */
 const QUEUED_BYTES_MAX = 256 * 1024
+/** Time an upstream has, after saying that it is done, to end its answer so that the connection can be used again. */
+const LINGER_MS = 1_000
 
 interface EventQueueOptions {
   readonly controller: Dispatcher.DispatchController
@@ -22,6 +24,7 @@ export class EventQueue implements AsyncIterableIterator<readonly Buffer[], unde
   #queue: Buffer[] = []
   #queuedBytes = 0
   #isEnded = false
+  #lingering: NodeJS.Timeout | undefined
   #error: { reason: unknown } | null = null
   #waiting: { resolve: (batch: Batch) => void; reject: (reason: unknown) => void } | null = null
 
@@ -41,12 +44,13 @@ export class EventQueue implements AsyncIterableIterator<readonly Buffer[], unde
       this.#stop(this.#asUpstreamError(error))
       return
     }
-    // Some upstreams keep the connection open after saying that they are done.
-    if (this.#splitter.isDone) this.end()
+    if (this.#splitter.isDone) this.#endBeforeUpstream()
     else if (this.#queuedBytes > QUEUED_BYTES_MAX) this.#options.controller.pause()
   }
 
+  /** Nothing more will come from the upstream. */
   end(): void {
+    clearTimeout(this.#lingering)
     if (this.#isEnded) return
     this.#enqueue(this.#splitter.end())
     this.#isEnded = true
@@ -56,6 +60,7 @@ export class EventQueue implements AsyncIterableIterator<readonly Buffer[], unde
   }
 
   fail(reason: unknown): void {
+    clearTimeout(this.#lingering)
     if (this.#isEnded) return
     this.#isEnded = true
     this.#error = { reason }
@@ -81,6 +86,15 @@ export class EventQueue implements AsyncIterableIterator<readonly Buffer[], unde
 
   [Symbol.asyncIterator](): this {
     return this
+  }
+
+  // Some upstreams keep the connection open after saying that they are done.
+  #endBeforeUpstream(): void {
+    this.end()
+    const { controller, provider } = this.#options
+    this.#lingering = setTimeout(() => {
+      controller.abort(new UpstreamError(`${provider}: it did not end its answer`, this.#details('garbage')))
+    }, LINGER_MS)
   }
 
   #enqueue(payloads: Buffer[]): void {
