@@ -1,0 +1,191 @@
+import {
+  anthropicBlock,
+  anthropicError,
+  anthropicMessage,
+  anthropicMessageEnd,
+  anthropicMessageStart,
+  anthropicStream,
+  startAnthropicServer,
+} from '../upstreams/anthropic-server.ts'
+import {
+  googleChunk,
+  googleContent,
+  googleError,
+  googleStream,
+  startGoogleServer,
+  type GooglePart,
+} from '../upstreams/google-server.ts'
+import type { RecordedRequest, Reply, ScriptedServer } from '../upstreams/scripted-server.ts'
+import { openAiCompletion, openAiError, openAiStream, startOpenAiServer } from './openai-server.ts'
+
+/** What a model says, in no vendor's wire. */
+export interface ModelAnswer {
+  readonly reasoning?: string
+  readonly text?: string
+  readonly toolCalls?: readonly ModelToolCall[]
+}
+
+export interface ModelToolCall {
+  readonly id: string
+  readonly name: string
+  readonly input: Record<string, unknown>
+}
+
+/** A vendor behind the gateway: how it is configured, and how it would say something in its own wire. */
+export interface Vendor {
+  readonly name: string
+  /** A model of the catalog with tools, vision and reasoning that only this vendor serves. */
+  readonly model: string
+  readonly provider: string
+  /** Whether thoughts carry a signature that must come back with a tool's result. */
+  readonly isReasoningSigned: boolean
+  start(): Promise<ScriptedServer>
+  settings(baseUrl: string): Record<string, string>
+  /** Streamed where a stream was asked for. */
+  say(answer: ModelAnswer): Reply
+  /** Streams a text and then falls silent. */
+  stall(text: string): Reply
+  refuse(status: number, message: string): Reply
+}
+
+export const SIGNATURE = 'EqQBCgIYAhIM'
+
+const anthropic: Vendor = {
+  name: 'Claude through Anthropic',
+  model: 'claude-sonnet-5',
+  provider: 'anthropic',
+  isReasoningSigned: true,
+  start: startAnthropicServer,
+  settings: (baseUrl) => ({ ANTHROPIC_API_KEY: 'sk-ant-1', ANTHROPIC_BASE_URL: baseUrl }),
+  say: (answer) => (request) => {
+    const stop = answer.toolCalls ? 'tool_use' : 'end_turn'
+    if (!isStreamAsked(request)) {
+      return anthropicMessage({ content: anthropicContent(answer), stop_reason: stop })
+    }
+    const blocks = anthropicContent(answer).flatMap((block, index) => {
+      const [start, deltas] = anthropicDeltas(block)
+      return anthropicBlock(index, start, deltas)
+    })
+    return anthropicStream([anthropicMessageStart(), ...blocks, ...anthropicMessageEnd(stop)])
+  },
+  stall: (text) =>
+    anthropicStream(
+      [
+        anthropicMessageStart(),
+        ...anthropicBlock(0, { type: 'text', text: '' }, [{ type: 'text_delta', text }]),
+      ],
+      { ending: 'hang' },
+    ),
+  refuse: (status, message) => anthropicError(status, 'invalid_request_error', message),
+}
+
+type AnthropicContent =
+  | { type: 'thinking'; thinking: string; signature: string }
+  | { type: 'text'; text: string }
+  | { type: 'tool_use'; id: string; name: string; input: object }
+
+function anthropicContent({ reasoning, text, toolCalls = [] }: ModelAnswer): AnthropicContent[] {
+  const content: AnthropicContent[] = []
+  if (reasoning !== undefined) {
+    content.push({ type: 'thinking', thinking: reasoning, signature: SIGNATURE })
+  }
+  if (text !== undefined) content.push({ type: 'text', text })
+  for (const call of toolCalls) content.push({ type: 'tool_use', ...call })
+  return content
+}
+
+function anthropicDeltas(block: AnthropicContent): [object, object[]] {
+  if (block.type === 'text') {
+    const deltas = words(block.text).map((text) => ({ type: 'text_delta', text }))
+    return [{ type: 'text', text: '' }, deltas]
+  }
+  if (block.type === 'thinking') {
+    const deltas = words(block.thinking).map((thinking) => ({ type: 'thinking_delta', thinking }))
+    const signature = { type: 'signature_delta', signature: block.signature }
+    return [{ type: 'thinking', thinking: '', signature: '' }, [...deltas, signature]]
+  }
+  const json = { type: 'input_json_delta', partial_json: JSON.stringify(block.input) }
+  return [{ ...block, input: {} }, [json]]
+}
+
+const google: Vendor = {
+  name: 'Gemini through Google',
+  model: 'gemini-3.6-flash',
+  provider: 'google',
+  isReasoningSigned: true,
+  start: startGoogleServer,
+  settings: (baseUrl) => ({ GOOGLE_API_KEY: 'AIza-1', GOOGLE_BASE_URL: baseUrl }),
+  say: (answer) => (request) => {
+    const parts = googleParts(answer)
+    if (!request.path.includes(':streamGenerateContent')) return googleContent(parts)
+    const split = parts.flatMap((part) =>
+      typeof part['text'] === 'string' ? words(part['text']).map((text) => ({ ...part, text })) : [part],
+    )
+    return googleStream(
+      split.map((part, index) =>
+        googleChunk([part], { finishReason: index === split.length - 1 ? 'STOP' : undefined }),
+      ),
+    )
+  },
+  stall: (text) => googleStream([googleChunk([{ text }], { finishReason: undefined })], { ending: 'hang' }),
+  refuse: (status, message) => googleError(status, 'INVALID_ARGUMENT', message),
+}
+
+function googleParts({ reasoning, text, toolCalls = [] }: ModelAnswer): GooglePart[] {
+  return [
+    ...(reasoning === undefined ? [] : [{ text: reasoning, thought: true }]),
+    ...(text === undefined ? [] : [{ text }]),
+    // Only the first call of several is signed.
+    ...toolCalls.map(({ id, name, input }, index) => ({
+      functionCall: { id, name, args: input },
+      ...(index === 0 ? { thoughtSignature: SIGNATURE } : {}),
+    })),
+  ]
+}
+
+const deepseek: Vendor = {
+  name: 'DeepSeek through its OpenAI wire',
+  model: 'deepseek-v4-flash',
+  provider: 'deepseek',
+  isReasoningSigned: false,
+  start: startOpenAiServer,
+  settings: (baseUrl) => ({ DEEPSEEK_API_KEY: 'sk-1', DEEPSEEK_BASE_URL: baseUrl }),
+  say: (answer) => (request) => {
+    const { reasoning, text = null, toolCalls } = answer
+    const tool_calls = toolCalls?.map(({ id, name, input }) => ({
+      id,
+      type: 'function',
+      function: { name, arguments: JSON.stringify(input) },
+    }))
+    const finishReason = toolCalls ? 'tool_calls' : 'stop'
+    const thought = reasoning === undefined ? {} : { reasoning_content: reasoning }
+    if (!isStreamAsked(request)) {
+      const message = { role: 'assistant', content: text, ...thought, ...(tool_calls ? { tool_calls } : {}) }
+      return openAiCompletion(message, finishReason)
+    }
+    const deltas = [
+      { role: 'assistant', content: '' },
+      ...words(reasoning ?? '').map((word) => ({ reasoning_content: word })),
+      ...words(text ?? '').map((word) => ({ content: word })),
+      ...(tool_calls ?? []).map((call, index) => ({ tool_calls: [{ index, ...call }] })),
+    ]
+    return openAiStream(deltas, { finishReason })
+  },
+  stall: (text) => openAiStream([{ role: 'assistant', content: text }], { ending: 'hang' }),
+  refuse: openAiError,
+}
+
+export const VENDORS: readonly Vendor[] = [anthropic, google, deepseek]
+
+/** The last request a vendor received, as text to look for something in. */
+export function lastRequestText(server: ScriptedServer): string {
+  return JSON.stringify(server.requests.at(-1)?.body)
+}
+
+function isStreamAsked({ body }: RecordedRequest): boolean {
+  return typeof body === 'object' && body !== null && 'stream' in body && body.stream === true
+}
+
+function words(text: string): string[] {
+  return text.split(/(?<= )/).filter((word) => word !== '')
+}
