@@ -1,11 +1,13 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 
 /** What a local vendor answers. A list of chunks is written one by one, each in a packet of its own. */
 export interface ScriptedReply {
   status?: number
   headers?: Record<string, string>
   chunks: readonly string[]
+  /** Chunks that follow at a pace of their own. */
+  more?: AsyncIterable<string>
   /** `end` completes the answer, `cut` drops the connection in its middle, `hang` says nothing more. */
   ending?: 'end' | 'cut' | 'hang'
 }
@@ -14,7 +16,11 @@ export interface RecordedRequest {
   method: string
   path: string
   headers: IncomingHttpHeaders
+  /** The body as it came, and what it says. */
+  text: string
   body: unknown
+  /** For answers that are not HTTP. */
+  socket: Socket
   /** Which of the server's connections it came over, to see whether connections are reused. */
   connection: number
   /** Resolves when the caller goes away before it has the whole answer. */
@@ -28,12 +34,15 @@ export interface ScriptedServer {
   requests: RecordedRequest[]
   /** Replies for the next requests in order; the last one stays. */
   respondWith(...replies: readonly Reply[]): void
+  /** The request with this number, counted from zero, as soon as it has come. */
+  requestNumber(index: number): Promise<RecordedRequest>
   close(): Promise<void>
 }
 
 export async function startScriptedServer(fallback: Reply): Promise<ScriptedServer> {
   const requests: RecordedRequest[] = []
   let script: readonly Reply[] = [fallback]
+  const arrivals: Array<() => void> = []
   let connections = 0
   const server = createServer((incoming, response) => {
     void answer(incoming, response)
@@ -42,11 +51,14 @@ export async function startScriptedServer(fallback: Reply): Promise<ScriptedServ
   async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const bytes: Buffer[] = []
     for await (const chunk of incoming) bytes.push(Buffer.from(chunk))
+    const text = Buffer.concat(bytes).toString('utf8')
     const request: RecordedRequest = {
       method: incoming.method ?? '',
       path: incoming.url ?? '',
       headers: incoming.headers,
-      body: JSON.parse(Buffer.concat(bytes).toString('utf8')),
+      text,
+      body: JSON.parse(text),
+      socket: incoming.socket,
       connection: numbers.get(incoming.socket) ?? 0,
       abandoned: new Promise((resolve) => {
         response.once('close', () => {
@@ -55,6 +67,7 @@ export async function startScriptedServer(fallback: Reply): Promise<ScriptedServ
       }),
     }
     requests.push(request)
+    for (const arrival of arrivals.splice(0)) arrival()
     const [next = fallback, ...rest] = script
     if (rest.length > 0) script = rest
     await play(typeof next === 'function' ? await next(request) : next, response)
@@ -75,6 +88,15 @@ export async function startScriptedServer(fallback: Reply): Promise<ScriptedServ
     respondWith(...replies) {
       script = replies
     },
+    async requestNumber(index) {
+      for (;;) {
+        const request = requests[index]
+        if (request) return request
+        await new Promise<void>((resolve) => {
+          arrivals.push(resolve)
+        })
+      }
+    },
     async close() {
       server.closeAllConnections()
       await new Promise((resolve) => {
@@ -85,19 +107,26 @@ export async function startScriptedServer(fallback: Reply): Promise<ScriptedServ
 }
 
 async function play(
-  { status = 200, headers = {}, chunks, ending = 'end' }: ScriptedReply,
+  { status = 200, headers = {}, chunks, more, ending = 'end' }: ScriptedReply,
   response: ServerResponse,
 ) {
   response.writeHead(status, headers)
   response.flushHeaders()
-  for (const chunk of chunks) {
-    if (response.destroyed) return
+  const write = async (chunk: string) => {
     await new Promise((resolve) => {
       response.write(chunk, resolve)
     })
     await new Promise((resolve) => {
       setImmediate(resolve)
     })
+  }
+  for (const chunk of chunks) {
+    if (response.destroyed) return
+    await write(chunk)
+  }
+  for await (const chunk of more ?? []) {
+    if (response.destroyed) return
+    await write(chunk)
   }
   if (ending === 'end') response.end()
   if (ending === 'cut') response.destroy()
