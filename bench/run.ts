@@ -22,9 +22,15 @@ const SLOW_TO_START = new Set(['litellm'])
 const note = (text: string) => void process.stderr.write(`${text}\n`)
 
 if (process.argv.includes('--help')) process.stdout.write(usage)
-else process.exit(await runBenchmark(parseBenchOptions(process.argv.slice(2))))
+else process.exit(await runBenchmark().catch(describeFailure))
 
-async function runBenchmark(options: BenchOptions): Promise<number> {
+function describeFailure(error: unknown): number {
+  note(error instanceof Error ? error.message : String(error))
+  return 1
+}
+
+async function runBenchmark(): Promise<number> {
+  const options = parseBenchOptions(process.argv.slice(2))
   const directory = mkdtempSync(join(tmpdir(), 'parkway-bench-'))
   // A database server that gives up root must be able to reach its directory in here.
   chmodSync(directory, 0o755)
