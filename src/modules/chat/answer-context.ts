@@ -1,5 +1,6 @@
 import type { NanoUsd } from '../../kernel/money.ts'
 import { priceTokens, type CatalogModel } from '../catalog/catalog.ts'
+import type { DeliveredText } from './delivered-text.ts'
 import type { InferenceRecord } from './inference-record.ts'
 import type { TokenUsage } from './token-usage.ts'
 
@@ -23,16 +24,16 @@ export const ID_PREFIXES = { chat: 'chatcmpl-', completion: 'cmpl-' } as const
 export function settleUsage(
   context: AnswerContext,
   reported: TokenUsage | null,
-  deliveredText: string,
+  delivered: DeliveredText,
 ): TokenUsage {
   const usage = reported ?? {
     promptTokens: context.countPromptTokens(),
     cachedTokens: 0,
-    completionTokens: context.countTokens(deliveredText),
+    completionTokens: delivered.countTokens(context.countTokens),
     reasoningTokens: 0,
   }
   context.record.usage = usage
-  context.record.costNanoUsd = deliveredText === '' ? 0n : priceAnswer(context.model, usage)
+  context.record.costNanoUsd = delivered.isEmpty ? 0n : priceAnswer(context.model, usage)
   return usage
 }
 

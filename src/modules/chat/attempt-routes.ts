@@ -52,7 +52,7 @@ export async function attemptRoutes<Candidate extends Attemptable, Answer>(
       reportToBreaker(candidate, error)
       if (error.isRequestAtFault) throw error
       lastError = error
-      const pauseMs = error.isRetryable ? pauseBeforeRetry(error, next.tries, random) : null
+      const pauseMs = pauseBeforeRetry(error, next.tries, random)
       if (pauseMs !== null) queue.push({ ...next, pauseMs })
     }
   }
@@ -68,7 +68,9 @@ async function pause(pauseMs: number, candidate: Attemptable, signal: AbortSigna
   }
 }
 
+/** Null when the same upstream is not to be asked again. One that had its whole time would only take as long again. */
 function pauseBeforeRetry(error: UpstreamError, tries: number, random: () => number): number | null {
+  if (!error.isRetryable || error.details.failure === 'timeout') return null
   const askedMs = (error.details.retryAfterSeconds ?? 0) * 1000
   if (askedMs > PAUSE_MS_MAX) return null
   const backoffMs = BACKOFF_MS * 2 ** (tries - 1) * (0.5 + random() / 2)

@@ -1,36 +1,26 @@
-import { AppError } from '../../kernel/app-error.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { ChatRequest } from '../../providers/chat-wire.ts'
 import type { CompletionRequest } from '../../providers/completion-wire.ts'
 import { completionThroughChat } from '../../providers/completion-through-chat.ts'
-import type { InferenceOperation, Provider, UpstreamTimeouts } from '../../providers/provider.ts'
+import type { UpstreamTimeouts } from '../../providers/provider.ts'
 import type { ProviderRegistry } from '../../providers/registry.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
 import type { Catalog } from '../catalog/catalog.ts'
-import type { Caller } from '../keys/keys.ts'
-import type { AnswerContext } from './answer-context.ts'
 import { attemptRoutes } from './attempt-routes.ts'
+import { callCandidate, type Operation, type StreamableRequest } from './call-candidate.ts'
 import { checkMessages } from './check-messages.ts'
 import { createCircuitBreaker, type BreakerState, type CircuitBreaker } from './circuit-breaker.ts'
 import { countChatPromptTokens, countCompletionPromptTokens } from './count-prompt-tokens.ts'
 import { explainFailure } from './explain-failure.ts'
-import { finishCompleteAnswer } from './finish-complete-answer.ts'
 import type { AttemptRecord, InferenceRecord } from './inference-record.ts'
+import type { InferenceRequest } from './inference-request.ts'
 import { observeAttempts } from './observe-attempts.ts'
-import { openStream, type Batch, type OpenedStream } from './relay-stream.ts'
+import type { Batch } from './relay-stream.ts'
 import { createCandidateSelector, type Candidate } from './select-candidates.ts'
 
 export { createInferenceRecord, type InferenceRecord } from './inference-record.ts'
+export type { InferenceRequest } from './inference-request.ts'
 export { isSandboxEnvironment } from './select-candidates.ts'
-
-export interface InferenceRequest<Body> {
-  readonly caller: Caller
-  readonly body: Body
-  readonly rawBody: Buffer
-  readonly requestId: string
-  readonly record: InferenceRecord
-  readonly signal: AbortSignal
-}
 
 export type InferenceResult =
   | { readonly kind: 'complete'; readonly payload: Buffer }
@@ -52,17 +42,10 @@ interface ChatOptions {
   readonly providers: ProviderRegistry
   readonly clock: Clock
   readonly timeouts: UpstreamTimeouts
+  /** The longest an answer may take, whole or streamed. */
   readonly streamDurationMsMax: number
   readonly countTokens: (text: string) => number
   readonly observer: ChatObserver
-}
-
-type StreamableRequest = Pick<ChatRequest, 'model' | 'stream' | 'stream_options'>
-
-/** How one of the two operations is done: everything else is the same for both. */
-interface Operation<Body> {
-  readonly of: (provider: Provider) => InferenceOperation<Body> | undefined
-  readonly countPromptTokens: (body: Body, countTokens: (text: string) => number) => number
 }
 
 const CHAT: Operation<ChatRequest> = {
@@ -77,7 +60,7 @@ const COMPLETION: Operation<CompletionRequest> = {
 }
 
 export function createChat(options: ChatOptions): Chat {
-  const { catalog, providers, clock, countTokens, observer } = options
+  const { catalog, providers, clock, observer } = options
   const breakers = new Map<string, CircuitBreaker>()
   const breakerOf = (provider: string): CircuitBreaker => {
     const known = breakers.get(provider)
@@ -100,45 +83,14 @@ export function createChat(options: ChatOptions): Chat {
     const model = selector.resolveModel(caller, body.model)
     record.model = model.id
 
-    const attempt = async ({
-      provider,
-      upstreamModel,
-      timeouts,
-    }: Candidate): Promise<Buffer | OpenedStream> => {
-      const perform = operation.of(provider)
-      if (!perform) throw new AppError('unsupported_parameter', `'${model.id}' cannot serve this operation.`)
-      const answer = await perform({
-        body,
-        rawBody: request.rawBody,
-        upstreamModel,
-        canReason: model.capabilities.has('reasoning'),
-        requestId: request.requestId,
-        timeouts: { ...options.timeouts, ...timeouts },
-        signal,
-      })
-      const context: AnswerContext = {
-        provider: provider.id,
-        model,
-        requestedModel: body.model,
-        record,
-        startedMs,
-        countPromptTokens: () => operation.countPromptTokens(body, countTokens),
-        countTokens,
-      }
-      if (answer.kind === 'complete') return finishCompleteAnswer(answer.payload, context)
-      const isUsageAsked = body.stream_options?.include_usage === true
-      return openStream(answer, context, {
-        isUsageAsked,
-        durationMsMax: options.streamDurationMsMax,
-        clock,
-      })
-    }
-
+    const attempt = (candidate: Candidate) =>
+      callCandidate(candidate, { operation, request, model, startedMs, ...options })
     try {
       const candidates = selector.select(caller, model)
       const observed = observeAttempts(attempt, {
         clock,
         record,
+        signal,
         onAttempt: (attempted) => observer.attempted(attempted),
       })
       const answer = await attemptRoutes({ candidates, attempt: observed, signal })

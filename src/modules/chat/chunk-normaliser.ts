@@ -3,6 +3,7 @@ import { createToken } from '../../kernel/identifiers.ts'
 import { ID_PREFIXES, type AnswerContext } from './answer-context.ts'
 import { garbage, readAnswerPayload, textOfChoice } from './answer-payload.ts'
 import { completeChoice } from './complete-choice.ts'
+import { DeliveredText } from './delivered-text.ts'
 import { readUsage, type TokenUsage } from './token-usage.ts'
 
 const OBJECTS = { chat: 'chat.completion.chunk', completion: 'text_completion' } as const
@@ -18,7 +19,7 @@ export class ChunkNormaliser {
   #bytes = 0
   reportedUsage: TokenUsage | null = null
   usageMembers: unknown = null
-  deliveredText = ''
+  readonly delivered = new DeliveredText()
   hasFinished = false
 
   constructor(context: AnswerContext, options: { isUsageAsked: boolean }) {
@@ -44,7 +45,7 @@ export class ChunkNormaliser {
     for (const [index, choice] of choices.entries()) {
       isChanged = completeChoice(choice, index, record.operation === 'chat' ? 'delta' : 'text') || isChanged
       if (record.operation === 'chat') isChanged = this.#introduceRole(choice) || isChanged
-      this.deliveredText += textOfChoice(choice)
+      this.delivered.add(textOfChoice(choice))
       if (typeof choice['finish_reason'] === 'string') this.hasFinished = true
     }
     return isChanged ? Buffer.from(JSON.stringify(members)) : payload

@@ -3,6 +3,7 @@ import { createToken } from '../../kernel/identifiers.ts'
 import { ID_PREFIXES, settleUsage, type AnswerContext } from './answer-context.ts'
 import { garbage, readAnswerPayload, textOfChoice } from './answer-payload.ts'
 import { completeChoice } from './complete-choice.ts'
+import { DeliveredText } from './delivered-text.ts'
 import { formatUsage, readUsage } from './token-usage.ts'
 
 const OBJECTS = { chat: 'chat.completion', completion: 'text_completion' } as const
@@ -12,14 +13,14 @@ export function finishCompleteAnswer(payload: Buffer, context: AnswerContext): B
   const { members, choices } = readAnswerPayload(context.provider, payload)
   if (choices.length === 0) throw garbage(context.provider, 'it answered without a choice')
 
-  let text = ''
+  const delivered = new DeliveredText()
   let isCompleted = false
   const { operation } = context.record
   for (const [index, choice] of choices.entries()) {
     isCompleted = completeChoice(choice, index, operation === 'chat' ? 'message' : 'text') || isCompleted
-    text += textOfChoice(choice)
+    delivered.add(textOfChoice(choice))
   }
-  const usage = settleUsage(context, readUsage(members['usage']), text)
+  const usage = settleUsage(context, readUsage(members['usage']), delivered)
   const cost = context.record.costNanoUsd ?? 0n
 
   const edits = new Map<string, string>()

@@ -10,8 +10,9 @@ export type Batch = readonly Buffer[]
 
 interface StreamOptions {
   readonly isUsageAsked: boolean
-  readonly durationMsMax: number
   readonly clock: Clock
+  /** Called when an opened stream is over, however it ended. */
+  readonly onEnd: () => void
 }
 
 /** A stream whose first chunk has arrived and is sound: from here on there is no falling back to another upstream. */
@@ -33,15 +34,19 @@ export async function openStream(
       const chunk = normaliser.normalise(payload)
       if (chunk !== null) chunks.push(chunk)
     }
-    if (context.record.firstTokenMs === null && normaliser.deliveredText !== '') {
+    if (context.record.firstTokenMs === null && !normaliser.delivered.isEmpty) {
       context.record.firstTokenMs = options.clock.nowMs() - context.startedMs
     }
     return chunks
   }
   try {
-    const first = await upstream.next()
-    if (first.done === true) throw garbage(context.provider, 'its stream ended before it began')
-    const head = normalise(first.value)
+    let head: Buffer[] = []
+    // Until there is something for the client, another upstream can still take over.
+    while (head.length === 0) {
+      const next = await upstream.next()
+      if (next.done === true) throw garbage(context.provider, 'its stream ended before it began')
+      head = normalise(next.value)
+    }
     return {
       batches: (signal) => relay({ answer, upstream, head, normalise, normaliser, context, options, signal }),
     }
@@ -65,18 +70,16 @@ interface Relay {
 async function* relay(stream: Relay): AsyncGenerator<Batch, void> {
   const { upstream, normaliser, context, options, signal } = stream
   const { record, provider } = context
-  const deadlineMs = context.startedMs + options.durationMsMax
   try {
-    if (stream.head.length > 0) yield stream.head
+    yield stream.head
     for (;;) {
       const next = await upstream.next()
       if (next.done === true) break
-      if (options.clock.nowMs() > deadlineMs) throw timedOut(provider, options.durationMsMax)
       const chunks = stream.normalise(next.value)
       if (chunks.length > 0) yield chunks
     }
     if (!stream.answer.isTerminated() && !normaliser.hasFinished) throw cut(provider)
-    const usage = settleUsage(context, normaliser.reportedUsage, normaliser.deliveredText)
+    const usage = settleUsage(context, normaliser.reportedUsage, normaliser.delivered)
     if (options.isUsageAsked) {
       yield [normaliser.usageChunk(formatUsage(usage, record.costNanoUsd ?? 0n, normaliser.usageMembers))]
     }
@@ -87,18 +90,12 @@ async function* relay(stream: Relay): AsyncGenerator<Batch, void> {
   } finally {
     if (record.outcome === 'running') record.outcome = 'disconnected'
     // What was delivered is metered however the stream ended.
-    if (record.usage === null) settleUsage(context, normaliser.reportedUsage, normaliser.deliveredText)
+    if (record.usage === null) settleUsage(context, normaliser.reportedUsage, normaliser.delivered)
     await upstream.return?.()
+    options.onEnd()
   }
 }
 
 function cut(provider: string): UpstreamError {
   return new UpstreamError(`${provider}: the stream ended in the middle`, { failure: 'cut', provider })
-}
-
-function timedOut(provider: string, durationMsMax: number): UpstreamError {
-  return new UpstreamError(`${provider}: the stream went on for more than ${durationMsMax} ms`, {
-    failure: 'timeout',
-    provider,
-  })
 }
