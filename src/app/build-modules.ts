@@ -98,12 +98,15 @@ function buildChat(config: Config, parts: Pick<Modules, 'catalog' | 'providers' 
     },
     streamDurationMsMax: config.streamDurationMsMax,
     observer: {
-      attempted: ({ provider, outcome, status }) =>
+      attempted: ({ provider, previousProvider, outcome, status }) => {
         metrics.upstreamAttempted({
           provider,
           outcome: outcome === 'answered' ? 'ok' : outcome,
           ...(status === null ? {} : { status }),
-        }),
+        })
+        if (previousProvider === provider) metrics.upstreamRetried(provider)
+        else if (previousProvider !== null) metrics.upstreamFellBack({ from: previousProvider, to: provider })
+      },
       breakerChanged: (provider, state) => metrics.breakerChanged({ provider, state }),
     },
   })

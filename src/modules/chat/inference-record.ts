@@ -20,7 +20,10 @@ export interface InferenceRecord {
 
 export interface AttemptRecord {
   readonly provider: string
-  readonly outcome: 'answered' | UpstreamFailure
+  /** Who was asked before, because this is not the first attempt. */
+  readonly previousProvider: string | null
+  /** `aborted` when the client was gone before there was an answer. */
+  readonly outcome: 'answered' | 'aborted' | UpstreamFailure
   readonly status: number | null
   readonly durationMs: number
 }

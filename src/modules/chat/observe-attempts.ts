@@ -6,22 +6,25 @@ import type { Candidate } from './select-candidates.ts'
 interface ObserveOptions {
   readonly clock: Clock
   readonly record: InferenceRecord
+  readonly signal: AbortSignal
   readonly onAttempt: (attempt: AttemptRecord) => void
 }
 
 /** Times each attempt and writes it down. */
 export function observeAttempts<Answer>(
   attempt: (candidate: Candidate) => Promise<Answer>,
-  { clock, record, onAttempt }: ObserveOptions,
+  { clock, record, signal, onAttempt }: ObserveOptions,
 ): (candidate: Candidate) => Promise<Answer> {
   return async (candidate) => {
     const beganMs = clock.nowMs()
     const provider = candidate.provider.id
     const finished = (outcome: AttemptRecord['outcome'], status: number | null) => {
       const durationMs = clock.nowMs() - beganMs
+      const previousProvider = record.attempts.at(-1)?.provider ?? null
+      const attempted: AttemptRecord = { provider, previousProvider, outcome, status, durationMs }
       record.upstreamMs += durationMs
-      record.attempts.push({ provider, outcome, status, durationMs })
-      onAttempt({ provider, outcome, status, durationMs })
+      record.attempts.push(attempted)
+      onAttempt(attempted)
     }
     try {
       const answer = await attempt(candidate)
@@ -30,6 +33,7 @@ export function observeAttempts<Answer>(
       return answer
     } catch (error) {
       if (error instanceof UpstreamError) finished(error.details.failure, error.details.status ?? null)
+      else if (signal.aborted) finished('aborted', null)
       throw error
     }
   }
