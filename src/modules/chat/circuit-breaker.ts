@@ -50,6 +50,8 @@ export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBre
       become('closed')
     },
     failed() {
+      // Requests that were under way when it opened say nothing new.
+      if (state === 'open') return
       failures += 1
       if (state === 'closed' && failures < failuresMax) return
       opensAgainMs = clock.nowMs() + Math.min(restMs * 2 ** rests, restMsMax)
