@@ -6,6 +6,9 @@ const CONTEXT_LENGTH_PATTERN =
   /context[_ ](length|window)|maximum context|prompt is too long|too many (input )?tokens/i
 const BLOCKED_PATTERN = /content[_ ](policy|filter|management)|safety|blocked/i
 
+/** Codes that mean the same on the upstream's wire and on ours. */
+const SHARED_CODES = ['missing_required_parameter', 'invalid_value', 'unsupported_parameter'] as const
+
 /** What a client is told about an upstream's failure: its own mistakes in the upstream's words, ours in general ones. */
 export function explainFailure(error: UpstreamError): AppError {
   const { failure, provider, status = 0, upstreamMessage, upstreamCode = '', upstreamParam } = error.details
@@ -16,6 +19,8 @@ export function explainFailure(error: UpstreamError): AppError {
     if (status === 413) return new AppError('request_too_large', said, options)
     if (CONTEXT_LENGTH_PATTERN.test(`${upstreamCode} ${said}`))
       return new AppError('context_length_exceeded', said, options)
+    const known = SHARED_CODES.find((code) => code === upstreamCode)
+    if (known) return new AppError(known, said, options)
     if (BLOCKED_PATTERN.test(upstreamCode)) return new AppError('prompt_blocked', said, options)
     return new AppError('invalid_request', said, options)
   }
