@@ -141,22 +141,27 @@ describe.each(VENDORS)('the OpenAI SDK speaks to $name', (vendor) => {
     expect([reasoning, content]).toEqual(['Let me see.', 'Four.'])
   })
 
-  test('and hands what it thought before a tool call back with the result', async () => {
-    const calling = { reasoning: 'I need the weather.', toolCalls: weatherCalls.slice(0, 1) }
-    server.respondWith(vendor.say(calling), vendor.say({ text: 'Mild.' }))
-    const messages: ChatCompletionMessageParam[] = [{ role: 'user', content: 'Weather in Oslo?' }]
-    const request = { model: vendor.model, messages, tools: [WEATHER_TOOL], think: true }
-    const { choices } = await client.chat.completions.create(request)
-    const [choice] = choices
-    const [call] = choice?.message.tool_calls ?? []
-    if (!choice || !call) throw new Error('no tool was called')
-    messages.push(choice.message, { role: 'tool', tool_call_id: call.id, content: '18 degrees' })
-    const answer = await client.chat.completions.create(request)
-    expect(answer.choices[0]?.message.content).toBe('Mild.')
-    const sent = lastRequestText(server)
-    expect(sent).toContain('I need the weather.')
-    expect(sent.includes(SIGNATURE)).toBe(vendor.isReasoningSigned)
-  })
+  test.each([['whole', false] as const, ['assembled from a stream', true] as const])(
+    'and hands a signed thought back with the result of a tool: %s',
+    async (_name, isStream) => {
+      const calling = { reasoning: 'Weather.', toolCalls: weatherCalls.slice(0, 1) }
+      server.respondWith(vendor.say(calling), vendor.say({ text: 'Mild.' }))
+      const messages: ChatCompletionMessageParam[] = [{ role: 'user', content: 'Oslo?' }]
+      const request = { model: vendor.model, messages, tools: [WEATHER_TOOL], think: true }
+      const { choices } = isStream
+        ? await client.chat.completions.stream(request).finalChatCompletion()
+        : await client.chat.completions.create(request)
+      const [choice] = choices
+      const [call] = choice?.message.tool_calls ?? []
+      if (!choice || !call) throw new Error('no tool was called')
+      messages.push(choice.message, { role: 'tool', tool_call_id: call.id, content: '18 degrees' })
+      const answer = await client.chat.completions.create(request)
+      expect(answer.choices[0]?.message.content).toBe('Mild.')
+      const sent = lastRequestText(server)
+      expect(sent).toContain('Weather.')
+      expect(sent.includes(SIGNATURE)).toBe(vendor.isReasoningSigned)
+    },
+  )
 
   test('and continues a legacy prompt', async () => {
     server.respondWith(vendor.say({ text: ' a time' }))
