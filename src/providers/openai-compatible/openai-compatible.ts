@@ -12,6 +12,7 @@ const CONNECTIONS_MAX = 1024
 const KEEP_ALIVE_MS = 30_000
 /** How long a refused credential is left alone while others can answer. */
 const CREDENTIAL_REST_MS = 30_000
+const CREDENTIAL_TRIES_MAX = 4
 
 interface OpenAiCompatibleOptions {
   readonly upstream: OpenAiCompatibleUpstream
@@ -37,19 +38,23 @@ export function createOpenAiCompatibleProvider(
   })
 
   const send = async (path: string, call: InferenceCall<PreparableRequest>): Promise<InferenceAnswer> => {
-    const credential = credentials?.take() ?? null
-    const response = await exchange(pool, {
-      provider: upstream.id,
-      path: basePath + path,
-      headers: requestHeaders(call.requestId, credential),
-      body: prepareRequest(upstream, call),
-      timeouts: call.timeouts,
-      signal: call.signal,
-    })
-    if (response.kind === 'body' && credential !== null && isCredentialRefused(response.status)) {
-      credentials?.rest(credential, CREDENTIAL_REST_MS)
+    const body = prepareRequest(upstream, call)
+    const triesMax = Math.min(credentials?.size ?? 1, CREDENTIAL_TRIES_MAX)
+    for (let tries = 1; ; tries += 1) {
+      const credential = credentials?.take() ?? null
+      const response = await exchange(pool, {
+        provider: upstream.id,
+        path: basePath + path,
+        headers: requestHeaders(call.requestId, credential),
+        body,
+        timeouts: call.timeouts,
+        signal: call.signal,
+      })
+      const isRefused = response.kind === 'body' && isCredentialRefused(response.status)
+      if (isRefused && credential !== null) credentials?.rest(credential, CREDENTIAL_REST_MS)
+      // Another key of the same upstream may still be good.
+      if (!isRefused || tries >= triesMax) return readAnswer(upstream.id, response, call.body.stream === true)
     }
-    return readAnswer(upstream.id, response, call.body.stream === true)
   }
 
   return {
