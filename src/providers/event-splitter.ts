@@ -22,6 +22,7 @@ export class EventSplitter {
   #partialBytes = 0
   /** The data lines of an event whose closing empty line has not arrived. */
   #dataLines: Buffer[] = []
+  #dataBytes = 0
 
   constructor(options: { eventBytesMax: number }) {
     this.#eventBytesMax = options.eventBytesMax
@@ -70,7 +71,10 @@ export class EventSplitter {
       line.length >= DATA_FIELD.length &&
       line.compare(DATA_FIELD, 0, DATA_FIELD.length, 0, DATA_FIELD.length) === 0
     ) {
-      this.#dataLines.push(line.subarray(line[DATA_FIELD.length] === SPACE ? 6 : 5))
+      const data = line.subarray(line[DATA_FIELD.length] === SPACE ? 6 : 5)
+      this.#dataLines.push(data)
+      // With the line's end, so that empty lines add up too.
+      this.#dataBytes += data.length + 1
       this.#refuseTooLarge()
     }
   }
@@ -80,14 +84,13 @@ export class EventSplitter {
     if (first === undefined) return
     const payload = this.#dataLines.length === 1 ? first : joinLines(this.#dataLines)
     this.#dataLines = []
+    this.#dataBytes = 0
     if (payload.equals(DONE)) this.isDone = true
     else if (payload.length > 0) payloads.push(payload)
   }
 
   #refuseTooLarge(): void {
-    let bytes = this.#partialBytes
-    for (const line of this.#dataLines) bytes += line.length
-    if (bytes > this.#eventBytesMax)
+    if (this.#partialBytes + this.#dataBytes > this.#eventBytesMax)
       throw new EventTooLarge(`an event is larger than ${this.#eventBytesMax} bytes`)
   }
 }
