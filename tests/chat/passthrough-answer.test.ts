@@ -120,7 +120,7 @@ describe('a whole answer', () => {
 })
 
 describe('what an answer costs', () => {
-  const costOf = async (usage: unknown, message: object = {}) => {
+  const costOf = async (usage: unknown, message: Record<string, unknown> = {}) => {
     gateway.upstream.respondWith(completion({ usage, message }))
     const { body, headers } = await ask()
     expect(Number(headers.get('x-gateway-cost-usd'))).toBe(body.usage.cost_usd)
