@@ -1,4 +1,4 @@
-export interface RecordedExchange {
+interface RecordedExchange {
   readonly method: string
   readonly url: string
   /** Parsed JSON, or null for a request without a body. */

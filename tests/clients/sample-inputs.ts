@@ -3,7 +3,7 @@ import { z } from 'zod'
 export const WEATHER_TOOL_NAME = 'get_weather'
 export const WEATHER_TOOL_DESCRIPTION = 'The weather in a city.'
 export const WeatherArguments = z.object({ city: z.string() })
-export const WEATHER_PARAMETERS = {
+const WEATHER_PARAMETERS = {
   type: 'object',
   properties: { city: { type: 'string' } },
   required: ['city'],

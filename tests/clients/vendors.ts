@@ -19,13 +19,13 @@ import type { RecordedRequest, Reply, ScriptedServer } from '../upstreams/script
 import { openAiCompletion, openAiError, openAiStream, startOpenAiServer } from './openai-server.ts'
 
 /** What a model says, in no vendor's wire. */
-export interface ModelAnswer {
+interface ModelAnswer {
   readonly reasoning?: string
   readonly text?: string
   readonly toolCalls?: readonly ModelToolCall[]
 }
 
-export interface ModelToolCall {
+interface ModelToolCall {
   readonly id: string
   readonly name: string
   readonly input: Record<string, unknown>
