@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { toErrorAnswer } from './error-envelope.ts'
 
@@ -66,11 +65,15 @@ function frame(batch: readonly Buffer[]): Buffer {
   return Buffer.concat(pieces)
 }
 
-async function drained(response: ServerResponse): Promise<void> {
-  const signal = AbortSignal.timeout(DRAIN_MS_MAX)
-  try {
-    await Promise.race([once(response, 'drain', { signal }), once(response, 'close', { signal })])
-  } catch {
-    response.destroy()
-  }
+/** Resolves when the client has caught up, or is gone. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const finish = () => {
+      clearTimeout(timer)
+      response.off('drain', finish).off('close', finish)
+      resolve()
+    }
+    const timer = setTimeout(() => response.destroy(), DRAIN_MS_MAX)
+    response.on('drain', finish).on('close', finish)
+  })
 }
