@@ -78,7 +78,7 @@ describe.each(VENDORS)('the AI SDK speaks to $name', (vendor) => {
     expect(await result.steps).toHaveLength(2)
     expect(lastRequestText(server)).toContain('18 degrees in Oslo')
     expect(lastRequestText(server)).toContain('18 degrees in Rome')
-    // This client returns what Google signs, and drops what Anthropic signs, which Anthropic does not insist on.
+    // Google signs the call itself, and wants the signature back with the result.
     if (vendor.provider === 'google') expect(lastRequestText(server)).toContain(SIGNATURE)
   })
 
