@@ -3,6 +3,8 @@ const DONE = Buffer.from('[DONE]')
 const NEWLINE = 0x0a
 const CARRIAGE_RETURN = 0x0d
 const SPACE = 0x20
+/** What a kept line takes besides its text, so that empty lines add up too. */
+const LINE_BYTES = 64
 const DATA_FIELD = Buffer.from('data:')
 
 export class EventTooLarge extends Error {
@@ -73,8 +75,7 @@ export class EventSplitter {
     ) {
       const data = line.subarray(line[DATA_FIELD.length] === SPACE ? 6 : 5)
       this.#dataLines.push(data)
-      // With the line's end, so that empty lines add up too.
-      this.#dataBytes += data.length + 1
+      this.#dataBytes += data.length + LINE_BYTES
       this.#refuseTooLarge()
     }
   }

@@ -1,7 +1,7 @@
 export interface BoundedSignal {
   readonly signal: AbortSignal
   /** When the work is over, however it ended. */
-  release(): void
+  readonly release: () => void
 }
 
 /**
@@ -16,7 +16,7 @@ export function boundDuration(signal: AbortSignal, durationMs: number, expired: 
   const timer = setTimeout(() => controller.abort(expired()), Math.max(durationMs, 0))
   return {
     signal: controller.signal,
-    release() {
+    release: () => {
       clearTimeout(timer)
       signal.removeEventListener('abort', follow)
     },
