@@ -1,0 +1,182 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import {
+  chunk,
+  chunksOf,
+  completion,
+  endlessStream,
+  headersOnly,
+  heldBack,
+  json,
+  pacedStream,
+  silence,
+  stream,
+  type Reply,
+} from '../upstreams/openai-server.ts'
+import { readEvents } from './read-events.ts'
+import { CHAT, chatBody, startChatGateway, type ChatGateway } from './start-chat-gateway.ts'
+
+const MEBIBYTE = 1024 * 1024
+
+let gateway: ChatGateway
+
+beforeAll(async () => {
+  gateway = await startChatGateway({
+    settings: {
+      PARKWAY_UPSTREAM_FIRST_BYTE_TIMEOUT_MS: '700',
+      PARKWAY_UPSTREAM_IDLE_TIMEOUT_MS: '700',
+      PARKWAY_STREAM_DURATION_MS_MAX: '2000',
+    },
+  })
+})
+
+afterAll(async () => {
+  await gateway.close()
+})
+
+beforeEach(async () => {
+  // One good answer, so that no test inherits the failures that the circuit breaker has counted.
+  gateway.upstream.respondWith(completion())
+  expect((await gateway.request('POST', CHAT, { body: chatBody() })).status).toBe(200)
+  gateway.upstream.requests.length = 0
+})
+
+const ask = (members: object = {}) => gateway.request('POST', CHAT, { body: chatBody(members) })
+const open = () => gateway.fetch('POST', CHAT, { body: chatBody({ stream: true }) })
+const [role = {}, hello = {}] = chunksOf('Hello')
+
+describe('an upstream that takes its time', () => {
+  test.each<[string, Reply, boolean]>([
+    ['says nothing at all', silence, false],
+    ['says nothing at all, to a stream', silence, true],
+    ['falls silent after its headers', headersOnly('application/json'), false],
+    ['falls silent after its headers, to a stream', headersOnly('text/event-stream'), true],
+    [
+      'falls silent in the middle of a document',
+      { ...completion(), chunks: ['{"id":'], ending: 'hang' },
+      false,
+    ],
+  ])('504: %s', async (_name, reply, isStream) => {
+    gateway.upstream.respondWith(reply)
+    const { status, body } = await ask({ stream: isStream })
+    expect([status, body.error]).toEqual([
+      504,
+      expect.objectContaining({ type: 'api_error', code: 'timeout', param: null }),
+    ])
+    expect(gateway.upstream.requests).toHaveLength(1)
+    await gateway.upstream.requests[0]?.abandoned
+  })
+
+  test('an upstream that is slow but in time is waited for', async () => {
+    const held = heldBack(completion())
+    gateway.upstream.respondWith(held.reply)
+    const asking = ask()
+    await gateway.upstream.requestNumber(0)
+    held.release()
+    expect((await asking).status).toBe(200)
+  })
+
+  test('one error frame when a stream falls silent in the middle', async () => {
+    gateway.upstream.respondWith(stream([role, hello], { ending: 'hang' }))
+    const { content, isDone, chunks } = await readEvents(await open())
+    expect([content, isDone, chunks.at(-1).error.code]).toEqual(['Hello', false, 'timeout'])
+    await gateway.upstream.requests[0]?.abandoned
+  })
+})
+
+describe('an upstream without an end', () => {
+  test('one error frame when a stream goes on and on', async () => {
+    const endless = endlessStream(chunk({ delta: { content: 'x' } }))
+    gateway.upstream.respondWith(endless.reply)
+    const { isDone, chunks } = await readEvents(await open())
+    expect([isDone, chunks.at(-1).error.code]).toEqual([false, 'timeout'])
+    await gateway.upstream.requests[0]?.abandoned
+  })
+
+  test.each([false, true])('504 when it only ever sends comments (stream: %s)', async (isStream) => {
+    const endless = endlessStream(isStream ? ': still thinking\n\n' : ' ')
+    gateway.upstream.respondWith({
+      ...endless.reply,
+      headers: { 'content-type': isStream ? 'text/event-stream' : 'application/json' },
+    })
+    const { status, body } = await ask({ stream: isStream })
+    expect([status, body.error.code]).toEqual([504, 'timeout'])
+    await gateway.upstream.requests[0]?.abandoned
+  })
+})
+
+describe('an upstream that says too much', () => {
+  test.each([true, false])('502 for a line of 10 MB (with its end: %s)', async (hasEnd) => {
+    const line = `data: ${'x'.repeat(10 * MEBIBYTE)}`
+    gateway.upstream.respondWith(stream(hasEnd ? [`${line}\n\n`] : [line], { ending: 'hang' }))
+    const { status, body } = await ask({ stream: true })
+    expect([status, body.error.code]).toEqual([502, 'provider_error'])
+    for (const request of gateway.upstream.requests) await request.abandoned
+  })
+
+  test('one error frame for a line of 10 MB in the middle', async () => {
+    const line = chunk({ delta: { content: 'x'.repeat(10 * MEBIBYTE) } })
+    gateway.upstream.respondWith(stream([role, hello, line]))
+    const { content, isDone, chunks } = await readEvents(await open())
+    expect([content, isDone, chunks.at(-1).error.code]).toEqual(['Hello', false, 'provider_error'])
+  })
+
+  test('502 for an event of lines without number', async () => {
+    const { written, reply } = endlessStream('data:\n'.repeat(10_000))
+    gateway.upstream.respondWith(reply)
+    const { status, body } = await ask({ stream: true })
+    expect([status, body.error.code]).toEqual([502, 'provider_error'])
+    expect(written.bytes).toBeLessThan(30 * MEBIBYTE)
+  })
+
+  test('502 for an endless document, read no further than its limit', async () => {
+    const { written, reply } = endlessStream(' '.repeat(MEBIBYTE))
+    gateway.upstream.respondWith({ ...reply, headers: { 'content-type': 'application/json' } })
+    const { status, body } = await ask()
+    expect([status, body.error.code]).toEqual([502, 'provider_error'])
+    expect(written.bytes).toBeLessThan(3 * 80 * MEBIBYTE)
+  })
+
+  test('an error page is read no further than needed', async () => {
+    const { written, reply } = endlessStream('<p>sorry</p>'.repeat(1000))
+    gateway.upstream.respondWith({ ...reply, status: 400, headers: { 'content-type': 'text/html' } })
+    const { status } = await ask()
+    expect(status).toBe(400)
+    await gateway.upstream.requests[0]?.abandoned
+    expect(written.bytes).toBeLessThan(16 * MEBIBYTE)
+  })
+
+  test('a whole answer of many megabytes passes', async () => {
+    const content = 'x'.repeat(8 * MEBIBYTE)
+    gateway.upstream.respondWith(json({ choices: [{ message: { content } }], usage: null }))
+    const { status, body } = await ask()
+    expect([status, body.choices[0].message.content.length]).toEqual([200, content.length])
+  })
+
+  test('a stream is not kept in memory', async () => {
+    const paced = pacedStream()
+    gateway.upstream.respondWith(paced.reply)
+    const piece = 'a'.repeat(MEBIBYTE)
+    const before = heapAfterCollection()
+    paced.release(role)
+    const response = await open()
+    let received = 0
+    const reader = response.body?.getReader()
+    for (let count = 1; count <= 40; count += 1) {
+      paced.release(chunk({ delta: { content: piece } }))
+      while (received < count * MEBIBYTE) received += (await reader?.read())?.value?.length ?? Infinity
+    }
+    expect(heapAfterCollection() - before).toBeLessThan(20 * MEBIBYTE)
+    paced.finish()
+    while (!(await reader?.read())?.done);
+  })
+})
+
+setFlagsFromString('--expose-gc')
+const collectGarbage: () => void = runInNewContext('gc')
+
+function heapAfterCollection(): number {
+  collectGarbage()
+  return process.memoryUsage().heapUsed
+}
