@@ -51,10 +51,16 @@ export function observeRequests(app: FastifyInstance, observer: RequestObserver)
 
   const finish = (request: FastifyRequest, reply: FastifyReply, route: string): void => {
     const isDisconnected = !reply.raw.writableFinished
-    if (isDisconnected)
-      request.state.abortController?.abort(new ClientDisconnected('the client disconnected'))
     const durationMs = performance.now() - request.state.startedMs
-    observer.finished({ request, route, status: reply.raw.statusCode, durationMs, isDisconnected })
+    const report = () =>
+      observer.finished({ request, route, status: reply.raw.statusCode, durationMs, isDisconnected })
+    if (!isDisconnected) {
+      report()
+      return
+    }
+    request.state.abortController?.abort(new ClientDisconnected('the client disconnected'))
+    // What was under way ends with the abort and still has to say what it used.
+    setImmediate(report)
   }
 
   return {

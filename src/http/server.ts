@@ -10,6 +10,7 @@ import { toAppError, toErrorAnswer } from './error-envelope.ts'
 import { matchPath } from './match-path.ts'
 import { observeRequests, type FinishedExchange } from './observe-requests.ts'
 import { registerRoute } from './register-route.ts'
+import { ClientDisconnected } from './request-state.ts'
 import type { Route } from './route.ts'
 
 export interface ServerOptions {
@@ -76,7 +77,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
 
   app.setErrorHandler((error, request, reply) => {
     const known = toAppError(error)
-    if (known.code === 'internal_error')
+    if (known.code === 'internal_error' && !(error instanceof ClientDisconnected))
       logger.error({ err: error, requestId: request.id }, 'a request failed')
     sendError(reply, known, request.id)
   })
