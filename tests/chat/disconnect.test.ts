@@ -1,0 +1,194 @@
+import { once } from 'node:events'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import {
+  chunk,
+  chunksOf,
+  endlessStream,
+  headersOnly,
+  pacedStream,
+  silence,
+  stream,
+  textCompletion,
+  type Reply,
+} from '../upstreams/openai-server.ts'
+import { readPieces } from './read-events.ts'
+import {
+  CHAT,
+  chatBody,
+  COMPLETIONS,
+  modelEntry,
+  startChatGateway,
+  type ChatGateway,
+} from './start-chat-gateway.ts'
+
+const MEBIBYTE = 1024 * 1024
+/** The promise is 100 ms; the rest is for a machine that is busy with other things. */
+const ABORT_MS_MAX = 1_000
+
+let gateway: ChatGateway
+
+beforeAll(async () => {
+  gateway = await startChatGateway({
+    models: [modelEntry('native', [{ provider: 'vllm', model: 'native' }])],
+    providers: ['vllm'],
+  })
+})
+
+afterAll(async () => {
+  await gateway.close()
+})
+
+beforeEach(() => {
+  gateway.upstream.requests.length = 0
+})
+
+async function metric(pattern: RegExp): Promise<number> {
+  const { body } = await gateway.request('GET', '/metrics', { key: null })
+  return Number(pattern.exec(body)?.[1] ?? 0)
+}
+
+const DISCONNECTS =
+  /parkway_client_disconnects_total\{route="\/v1\/chat\/completions",model="gpt-4o-mini"\} (\d+)/
+const COMPLETION_TOKENS =
+  /parkway_tokens_total\{model="gpt-4o-mini",provider="openai",direction="completion"\} (\d+)/
+const ABORTED = /parkway_upstream_attempts_total\{provider="openai",outcome="aborted"\} (\d+)/
+
+describe('a client that leaves', () => {
+  test.each<[string, Reply, boolean]>([
+    ['before the upstream has said anything', silence, false],
+    ['before the upstream has said anything to a stream', silence, true],
+    ['while the upstream is between headers and body', headersOnly('application/json'), false],
+    ['while the upstream is between headers and events', headersOnly('text/event-stream'), true],
+  ])('%s takes the upstream call with it', async (_name, reply, isStream) => {
+    const [disconnects, aborted] = [await metric(DISCONNECTS), await metric(ABORTED)]
+    gateway.upstream.respondWith(reply)
+    const client = new AbortController()
+    const asking = gateway.fetch('POST', CHAT, {
+      body: chatBody({ stream: isStream }),
+      signal: client.signal,
+    })
+    const request = await gateway.upstream.requestNumber(0)
+    const leftMs = performance.now()
+    client.abort()
+    await expect(asking).rejects.toThrow()
+    await request.abandoned
+    expect(performance.now() - leftMs).toBeLessThan(ABORT_MS_MAX)
+    await vi.waitFor(async () => expect(await metric(DISCONNECTS)).toBe(disconnects + 1))
+    await vi.waitFor(async () => expect(await metric(ABORTED)).toBe(aborted + 1))
+    expect(gateway.upstream.requests).toHaveLength(1)
+  })
+
+  test('in the middle of a stream takes the upstream call with it, and what it got is metered', async () => {
+    const [disconnects, tokens] = [await metric(DISCONNECTS), await metric(COMPLETION_TOKENS)]
+    const paced = pacedStream()
+    gateway.upstream.respondWith(paced.reply)
+    paced.release(chunk({ delta: { role: 'assistant', content: 'Hello' } }))
+    const client = new AbortController()
+    const response = await gateway.fetch('POST', CHAT, {
+      body: chatBody({ stream: true }),
+      signal: client.signal,
+    })
+    const reader = readPieces(response)
+    await reader.until(/Hello/)
+    const request = await gateway.upstream.requestNumber(0)
+    const leftMs = performance.now()
+    client.abort()
+    await request.abandoned
+    expect(performance.now() - leftMs).toBeLessThan(ABORT_MS_MAX)
+    await vi.waitFor(async () => expect(await metric(DISCONNECTS)).toBe(disconnects + 1))
+    expect(await metric(COMPLETION_TOKENS)).toBe(tokens + 1)
+    expect(await metric(/parkway_requests_total\{[^}]*status="499"\} (\d+)/)).toBeGreaterThan(0)
+  })
+
+  test('takes every call of a list of prompts with it', async () => {
+    gateway.upstream.respondWith(silence)
+    const client = new AbortController()
+    const asking = gateway.fetch('POST', COMPLETIONS, {
+      body: { model: 'gpt-4o-mini', prompt: ['a', 'b', 'c'] },
+      signal: client.signal,
+    })
+    await gateway.upstream.requestNumber(2)
+    client.abort()
+    await expect(asking).rejects.toThrow()
+    await Promise.all(gateway.upstream.requests.map(({ abandoned }) => abandoned))
+  })
+
+  test('does not trouble the upstream: the next request is served', async () => {
+    gateway.upstream.respondWith(silence, stream(chunksOf('Hello')))
+    const client = new AbortController()
+    const asking = gateway.fetch('POST', CHAT, { body: chatBody(), signal: client.signal })
+    await gateway.upstream.requestNumber(0)
+    client.abort()
+    await expect(asking).rejects.toThrow()
+    const response = await gateway.fetch('POST', CHAT, { body: chatBody({ stream: true }) })
+    expect(await response.text()).toContain('Hello')
+  })
+
+  test('leaves nothing in flight', async () => {
+    gateway.upstream.respondWith(textCompletion())
+    await gateway.request('POST', COMPLETIONS, { body: { model: 'native', prompt: 'x' } })
+    await vi.waitFor(async () =>
+      expect(await metric(/parkway_requests_in_flight\{route="\/v1\/chat\/completions"\} (\d+)/)).toBe(0),
+    )
+  })
+})
+
+describe('a client that reads slowly', () => {
+  test('slows the upstream down instead of filling our memory, and gets everything when it reads on', async () => {
+    const endless = endlessStream()
+    gateway.upstream.respondWith(endless.reply)
+    const response = await openUnread(chatBody({ stream: true }))
+    expect(response.statusCode).toBe(200)
+    const stalledBytes = await untilStalled(() => endless.written.bytes)
+    // What the kernel holds for two connections, and a quarter of a megabyte of ours.
+    expect(stalledBytes).toBeLessThan(24 * MEBIBYTE)
+
+    let readBytes = 0
+    response.on('data', (bytes: Buffer) => {
+      readBytes += bytes.length
+    })
+    await vi.waitFor(() => expect(readBytes).toBeGreaterThan(stalledBytes + MEBIBYTE), { timeout: 20_000 })
+    const request = await gateway.upstream.requestNumber(0)
+    response.destroy()
+    await request.abandoned
+  })
+
+  test('can leave while it is not reading', async () => {
+    const endless = endlessStream()
+    gateway.upstream.respondWith(endless.reply)
+    const response = await openUnread(chatBody({ stream: true }))
+    await untilStalled(() => endless.written.bytes)
+    response.destroy()
+    const request = await gateway.upstream.requestNumber(0)
+    await request.abandoned
+  })
+})
+
+/** A stream whose body nobody reads yet. */
+async function openUnread(body: object): Promise<IncomingMessage> {
+  const request = httpRequest(gateway.baseUrl + CHAT, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+  })
+  request.on('error', () => {})
+  request.end(JSON.stringify(body))
+  const [response] = (await once(request, 'response')) as [IncomingMessage]
+  response.on('error', () => {})
+  return response
+}
+
+/** Waits until a count has stopped growing. */
+async function untilStalled(count: () => number): Promise<number> {
+  let last = -1
+  let isStill = 0
+  await vi.waitFor(
+    () => {
+      isStill = count() === last ? isStill + 1 : 0
+      last = count()
+      expect(isStill).toBeGreaterThan(10)
+    },
+    { timeout: 20_000, interval: 30 },
+  )
+  return last
+}
