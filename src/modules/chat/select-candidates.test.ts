@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest'
+import type { AppError } from '../../kernel/app-error.ts'
+import type { Provider } from '../../providers/provider.ts'
+import type { Catalog, CatalogModel } from '../catalog/catalog.ts'
+import type { Caller, Environment } from '../keys/keys.ts'
+import { createCircuitBreaker } from './circuit-breaker.ts'
+import { createCandidateSelector } from './select-candidates.ts'
+
+const provider = (id: string, isConfigured = true): Provider => ({
+  id,
+  isConfigured,
+  chat: () => Promise.reject(new Error('not called')),
+})
+
+const PROVIDERS = new Map(['a', 'b', 'c'].map((id) => [id, provider(id)]))
+const sandbox = provider('sandbox')
+
+interface RouteDraft {
+  provider: string
+  priority?: number
+  weight?: number
+}
+
+function modelWith(routes: readonly RouteDraft[], members: Partial<CatalogModel> = {}): CatalogModel {
+  return {
+    id: 'model',
+    category: 'llm',
+    routes: routes.map((route) => ({ model: 'up', priority: 0, weight: 1, timeouts: {}, ...route })),
+    ...members,
+  } as CatalogModel
+}
+
+const callerOf = (environment: Environment, allowedModels: Caller['allowedModels'] = null) =>
+  ({ environment, allowedModels }) as Caller
+
+function createSelector(model: CatalogModel, random?: () => number) {
+  return createCandidateSelector({
+    catalog: { resolve: (name: string) => (name === 'nothing' ? undefined : model) } as Catalog,
+    providers: {
+      get: (id) => (id === 'off' ? provider('off', false) : PROVIDERS.get(id)),
+      sandbox,
+      close: async () => {},
+    },
+    breakerOf: () => createCircuitBreaker({ clock: { nowMs: () => 0 } }),
+    ...(random ? { random } : {}),
+  })
+}
+
+const failureOf = (work: () => unknown): Partial<AppError> => {
+  try {
+    work()
+  } catch (error) {
+    return error as AppError
+  }
+  throw new Error('expected it to fail')
+}
+
+describe('select', () => {
+  const select = (
+    routes: readonly RouteDraft[],
+    environment: Environment = 'live',
+    random?: () => number,
+  ) => {
+    const model = modelWith(routes)
+    return createSelector(model, random)
+      .select(callerOf(environment), model)
+      .map((candidate) => candidate.provider.id)
+  }
+
+  it('orders by priority and leaves out what is not configured', () => {
+    const routes = [
+      { provider: 'c', priority: 3 },
+      { provider: 'off', priority: 0 },
+      { provider: 'unknown', priority: 0 },
+      { provider: 'a', priority: 1 },
+      { provider: 'b', priority: 2 },
+    ]
+    expect(select(routes)).toEqual(['a', 'b', 'c'])
+  })
+
+  it('puts each of equal routes first as often as it weighs, and never loses one', () => {
+    const routes = [
+      { provider: 'a', weight: 6 },
+      { provider: 'b', weight: 3 },
+      { provider: 'c', weight: 1 },
+    ]
+    const model = modelWith(routes)
+    const selector = createSelector(model, seededRandom(42))
+    const first = { a: 0, b: 0, c: 0 } as Record<string, number>
+    const rounds = 20_000
+    for (let round = 0; round < rounds; round += 1) {
+      const order = selector.select(callerOf('live'), model).map((candidate) => candidate.provider.id)
+      expect(order.toSorted()).toEqual(['a', 'b', 'c'])
+      first[order[0] ?? ''] = (first[order[0] ?? ''] ?? 0) + 1
+    }
+    expect((first['a'] ?? 0) / rounds).toBeCloseTo(0.6, 1)
+    expect((first['b'] ?? 0) / rounds).toBeCloseTo(0.3, 1)
+    expect((first['c'] ?? 0) / rounds).toBeCloseTo(0.1, 1)
+  })
+
+  it.each(['dev', 'test'] as const)(
+    'gives keys of %s the sandbox where nothing is configured',
+    (environment) => {
+      expect(select([{ provider: 'off' }], environment)).toEqual(['sandbox'])
+      expect(select([{ provider: 'a' }], environment)).toEqual(['a'])
+    },
+  )
+
+  it.each(['live', 'prod', 'staging'] as const)('gives keys of %s no sandbox', (environment) => {
+    expect(failureOf(() => select([{ provider: 'off' }], environment))).toMatchObject({
+      code: 'provider_not_configured',
+      param: 'model',
+      retryAfterSeconds: 60,
+    })
+  })
+})
+
+describe('resolveModel', () => {
+  it('refuses what does not exist, is of another kind, or is not allowed, each in its own words', () => {
+    const chatModel = createSelector(modelWith([]))
+    expect(failureOf(() => chatModel.resolveModel(callerOf('dev'), 'nothing')).code).toBe('model_not_found')
+    const allowed = callerOf('dev', new Set(['other']))
+    expect(failureOf(() => chatModel.resolveModel(allowed, 'model')).code).toBe('model_not_allowed')
+    const image = createSelector(modelWith([], { category: 'image' }))
+    expect(failureOf(() => image.resolveModel(callerOf('dev'), 'model'))).toMatchObject({
+      code: 'invalid_value',
+      param: 'model',
+      message: expect.stringContaining('/v1/images/generations'),
+    })
+  })
+
+  it('allows a model by its id and by the alias that was asked for', () => {
+    const selector = createSelector(modelWith([]))
+    expect(selector.resolveModel(callerOf('dev', new Set(['model'])), 'alias').id).toBe('model')
+    expect(selector.resolveModel(callerOf('dev', new Set(['alias'])), 'alias').id).toBe('model')
+  })
+})
+
+/** Mulberry32: the same numbers every time. */
+function seededRandom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
