@@ -91,6 +91,8 @@ function reportUnknownKeys(file: Record<string, unknown>, problems: string[]): v
   const known = new Set([...Object.keys(SETTINGS).map(toSnakeCase), 'providers', '$schema'])
   for (const key of Object.keys(file)) {
     if (!known.has(key)) problems.push(`${key} in the configuration file is not a setting`)
+    else if (key !== 'providers' && isRecord(file[key]))
+      problems.push(`${key} in the configuration file is an object; it must be a text, a number or a list`)
   }
 }
 
@@ -105,5 +107,5 @@ function toText(value: unknown): string | undefined {
 }
 
 function emptyAsAbsent(text: string | undefined): string | undefined {
-  return text === '' ? undefined : text
+  return text?.trim() === '' ? undefined : text?.trim()
 }

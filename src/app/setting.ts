@@ -30,8 +30,8 @@ export function integerSetting(
 ): Setting<number> {
   const allowed = `a whole number from ${bounds.minimum} to ${bounds.maximum}`
   return setting(about, allowed, String(bounds.default), (text) => {
-    const value = Number(text)
-    if (text === '' || !Number.isInteger(value) || value < bounds.minimum || value > bounds.maximum) {
+    const value = /^-?\d+$/.test(text) ? Number(text) : NaN
+    if (!Number.isSafeInteger(value) || value < bounds.minimum || value > bounds.maximum) {
       throw new RangeError(allowed)
     }
     return value
