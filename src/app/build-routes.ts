@@ -1,5 +1,5 @@
 import { buildOpenApi } from '../http/openapi.ts'
-import type { Route } from '../http/route.ts'
+import type { DirectRoute, Route } from '../http/route.ts'
 import { adminAccountRoutes } from '../http/routes/admin-accounts.ts'
 import { apiKeyRoutes } from '../http/routes/api-keys.ts'
 import { chatRoutes } from '../http/routes/chat.ts'
@@ -24,7 +24,7 @@ interface BuildRoutesOptions {
 }
 
 /** The whole route table. */
-export function buildRoutes(options: BuildRoutesOptions): Route[] {
+export function buildRoutes(options: BuildRoutesOptions): (Route | DirectRoute)[] {
   const { config, modules, logger } = options
   const { accounts, keys, catalog, providers, chat } = modules
   const sendInference = createSendInference({
@@ -34,7 +34,7 @@ export function buildRoutes(options: BuildRoutesOptions): Route[] {
     onStreamError: (error, requestId) =>
       logger.warn({ err: error, requestId }, 'a stream failed in the middle'),
   })
-  const routes: Route[] = [
+  const routes: (Route | DirectRoute)[] = [
     ...modelRoutes({
       catalog,
       isProviderConfigured: (provider) => providers.get(provider)?.isConfigured === true,

@@ -1,3 +1,4 @@
+import { createClientAddress } from '../http/client-address.ts'
 import { createServer } from '../http/server.ts'
 import { nanoUsdFromUsd } from '../kernel/money.ts'
 import type { GatewayLogger } from '../telemetry/logger.ts'
@@ -48,12 +49,15 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       logger,
       observer: {
         started: (route) => metrics.requestStarted(route),
-        finished: createExchangeReporter({ metrics, logger }),
+        finished: createExchangeReporter({
+          metrics,
+          logger,
+          clientAddressOf: createClientAddress(config.trustedProxies),
+        }),
       },
       corsOrigins: config.corsOrigins,
       bodyBytesMax: config.bodyBytesMax,
       requestMsMax: config.requestTimeoutMs,
-      trustedProxies: config.trustedProxies,
     })
     const { host, port } = await server.listen({
       host: config.host,

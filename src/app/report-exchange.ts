@@ -1,4 +1,5 @@
-import type { FinishedExchange } from '../http/observe-requests.ts'
+import type { IncomingMessage } from 'node:http'
+import type { FinishedExchange } from '../http/exchange-tracker.ts'
 import type { InferenceRecord } from '../modules/chat/chat.ts'
 import type { GatewayLogger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -7,30 +8,37 @@ import type { InferenceSpan } from '../telemetry/tracing.ts'
 /** Nginx's name for a client that left before it was answered; our log says the same. */
 const CLIENT_CLOSED_REQUEST = 499
 
-/** Tells the metrics and the access log how a request ended. */
-export function createExchangeReporter({ metrics, logger }: { metrics: Metrics; logger: GatewayLogger }) {
-  return (exchange: FinishedExchange): void => {
-    const { request, route, durationMs, isDisconnected } = exchange
-    const { caller, inference, span } = request.state
-    const status = isDisconnected ? CLIENT_CLOSED_REQUEST : exchange.status
-    const about = inference ? describeInference(inference) : {}
-    metrics.requestFinished({ route, status, durationMs, ...about })
-    if (isDisconnected) metrics.clientDisconnected({ route, ...(about.model ? { model: about.model } : {}) })
+interface ReporterOptions {
+  readonly metrics: Metrics
+  readonly logger: GatewayLogger
+  readonly clientAddressOf: (incoming: IncomingMessage) => string
+}
+
+/** Tells the metrics, the access log and the trace how a request ended. */
+export function createExchangeReporter({ metrics, logger, clientAddressOf }: ReporterOptions) {
+  return ({ exchange, durationMs, isDisconnected }: FinishedExchange): void => {
+    const { id, incoming, response, route, caller, inference, span, errorCode } = exchange
+    const status = isDisconnected ? CLIENT_CLOSED_REQUEST : response.statusCode
+    const { usage, ...about } = describeInference(inference)
+    metrics.requestFinished({ route, status, durationMs, usage, ...about })
+    if (isDisconnected) metrics.clientDisconnected({ route, model: about.model })
     if (span && inference) finishSpan(span, inference, status)
-    const { usage, ...rest } = about
     logger.logAccess({
-      requestId: request.id,
-      method: request.method,
+      requestId: id,
+      method: incoming.method ?? '',
       route,
       status,
       durationMs,
-      clientAddress: request.ip,
-      ...(caller ? { accountId: caller.accountId, keyId: caller.keyId } : {}),
-      ...rest,
-      ...(usage ? { tokens: usage } : {}),
-      ...(inference ? { attempts: inference.attempts.length } : {}),
-      ...(isDisconnected ? { isAborted: true } : {}),
-      ...(Buffer.isBuffer(request.body) ? { requestBytes: request.body.length } : {}),
+      clientAddress: clientAddressOf(incoming),
+      accountId: caller?.accountId,
+      keyId: caller?.keyId,
+      ...about,
+      attempts: inference?.attempts.length,
+      tokens: usage,
+      requestBytes: exchange.requestBytes,
+      errorCode: errorCode ?? undefined,
+      isAborted: isDisconnected,
+      prompt: exchange.bodyText ?? undefined,
     })
   }
 }
@@ -48,20 +56,22 @@ function finishSpan(span: InferenceSpan, inference: InferenceRecord, status: num
   })
 }
 
-function describeInference({ model, provider, firstTokenMs, usage }: InferenceRecord) {
+function describeInference(inference: InferenceRecord | null) {
+  if (inference === null) return {}
+  const { model, provider, firstTokenMs, usage } = inference
   return {
-    ...(model === null ? {} : { model }),
-    ...(provider === null ? {} : { provider }),
-    ...(firstTokenMs === null ? {} : { firstTokenMs }),
-    ...(usage === null
-      ? {}
-      : {
-          usage: {
-            prompt: usage.promptTokens,
-            completion: usage.completionTokens,
-            cached: usage.cachedTokens,
-            reasoning: usage.reasoningTokens,
-          },
-        }),
+    model: model ?? undefined,
+    provider: provider ?? undefined,
+    firstTokenMs: firstTokenMs ?? undefined,
+    usage: usage === null ? undefined : tokenCounts(usage),
+  }
+}
+
+function tokenCounts(usage: NonNullable<InferenceRecord['usage']>) {
+  return {
+    prompt: usage.promptTokens,
+    completion: usage.completionTokens,
+    cached: usage.cachedTokens,
+    reasoning: usage.reasoningTokens,
   }
 }

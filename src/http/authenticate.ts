@@ -9,26 +9,14 @@ export type Authenticate = (token: string) => Caller | Promise<Caller>
 
 /** Runs before the body is read: a stranger costs no parsing. */
 export function authenticateHook(authenticate: Authenticate, scope: Scope | 'any'): onRequestHookHandler {
-  return (request, _reply, done) => {
-    const admit = (caller: Caller): void => {
-      if (scope !== 'any' && !caller.scopes.has(scope)) {
-        done(new AppError('forbidden', `This route needs a key with the scope '${scope}'.`))
-        return
-      }
-      request.state.caller = caller
-      done()
-    }
-    try {
-      const caller = authenticate(readToken(request.headers.authorization))
-      if (caller instanceof Promise) caller.then(admit, done)
-      else admit(caller)
-    } catch (error) {
-      done(error instanceof Error ? error : new Error('authentication failed', { cause: error }))
-    }
+  return async (request) => {
+    const caller = await authenticate(readToken(request.headers.authorization))
+    requireScope(caller, scope)
+    request.exchange.caller = caller
   }
 }
 
-function readToken(header: string | undefined): string {
+export function readToken(header: string | undefined): string {
   const token = header === undefined ? undefined : BEARER_PATTERN.exec(header)?.[1]
   if (token !== undefined) return token
   const message =
@@ -36,4 +24,9 @@ function readToken(header: string | undefined): string {
       ? 'No API key given. Send it as `Authorization: Bearer pk-<env>-<key>`.'
       : 'The Authorization header must have the form `Bearer pk-<env>-<key>`.'
   throw new AppError('invalid_api_key', message)
+}
+
+export function requireScope(caller: Caller, scope: Scope | 'any'): void {
+  if (scope === 'any' || caller.scopes.has(scope)) return
+  throw new AppError('forbidden', `This route needs a key with the scope '${scope}'.`)
 }

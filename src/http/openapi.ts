@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox'
 import { ERROR_CATALOGUE } from './error-envelope.ts'
 import { collectComponents, type JsonObject, type SchemaReader } from './openapi-schemas.ts'
-import type { ResponseDescription, Route } from './route.ts'
+import type { ResponseDescription, RouteDescription } from './route.ts'
 
 export interface OpenApiOptions {
   readonly version: string
@@ -11,7 +11,7 @@ export interface OpenApiOptions {
 
 /** An OpenAPI 3.1 document: the route table in the words of the standard. TypeBox schemas are JSON Schema already. */
 export function buildOpenApi(
-  table: readonly Route[],
+  table: readonly RouteDescription[],
   { version, serverUrl = '/' }: OpenApiOptions,
 ): JsonObject {
   const routes = table.filter((route) => !isPageAsset(route))
@@ -58,11 +58,11 @@ Errors have one shape, \`{"error": {"message", "type", "param", "code", "request
 \`x-request-id\`. Amounts of money are numbers in US dollars and end in \`_usd\`; times are RFC 3339 in UTC.`
 
 // Scripts belong to a page and not to the API.
-function isPageAsset({ responses }: Route): boolean {
+function isPageAsset({ responses }: RouteDescription): boolean {
   return Object.values(responses).every(({ contentType }) => contentType === 'text/javascript')
 }
 
-function describeOperation(route: Route, read: SchemaReader, operationId: string): JsonObject {
+function describeOperation(route: RouteDescription, read: SchemaReader, operationId: string): JsonObject {
   const { body, scope } = route
   const parameters = [
     ...describeParameters('path', route.params, read, pathParameters(route.path)),
@@ -89,7 +89,7 @@ function describeOperation(route: Route, read: SchemaReader, operationId: string
 }
 
 /** From the method and the path, so that it stays what it is when the table grows: `postChatCompletions`. */
-function nameOperation({ method, path }: Route, taken: Set<string>): string {
+function nameOperation({ method, path }: RouteDescription, taken: Set<string>): string {
   const words = path
     .replace(/^\/v1\//, '/')
     .split(/[^A-Za-z0-9:]+/)
@@ -144,7 +144,7 @@ function isBodyRequired(body: TSchema): boolean {
 }
 
 function describeAnswer(
-  route: Route,
+  route: RouteDescription,
   status: number,
   answer: ResponseDescription,
   read: SchemaReader,
@@ -162,7 +162,7 @@ function describeAnswer(
 }
 
 // A request that may ask for a stream is answered as one.
-function canStream({ body }: Route, status: number): boolean {
+function canStream({ body }: RouteDescription, status: number): boolean {
   return status === 200 && 'stream' in fieldsOf(body).properties
 }
 
@@ -180,7 +180,7 @@ function jsonContent(schema: JsonObject): JsonObject {
 }
 
 /** What can go wrong on a route follows from what it takes and whom it serves. */
-function errorStatuses({ path, method, scope, body, query }: Route): number[] {
+function errorStatuses({ path, method, scope, body, query }: RouteDescription): number[] {
   const isInference = scope === 'inference' && method === 'POST'
   return [
     ...(body || query ? [400] : []),

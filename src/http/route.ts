@@ -1,29 +1,24 @@
 import type { FastifyReply } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import type { Caller, Scope } from '../modules/keys/keys.ts'
+import type { Exchange } from './exchange.ts'
 
-/** One line of the API: what it takes, what it answers, and the one call that does it. */
-export interface Route<
-  Body extends TSchema = TSchema,
-  Query extends TSchema = TSchema,
-  Params extends TSchema = TSchema,
-> {
+/** The scope a key needs; any key will do for `any`, and none for null. */
+export type RouteScope = Scope | 'any' | null
+
+/** What a line of the API says about itself, in the reference too. */
+export interface RouteDescription {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** With parameters as `:id`. */
   readonly path: string
   readonly summary: string
   readonly tag: string
-  /** The scope a key needs; null for routes without authentication. */
-  readonly scope: Scope | null
-  readonly body?: Body
-  readonly query?: Query
-  readonly params?: Params
+  readonly scope: RouteScope
+  readonly body?: TSchema
+  readonly query?: TSchema
+  readonly params?: TSchema
   /** Schemas of the answers by status, for the reference. Errors are added by the generator. */
   readonly responses: Readonly<Record<number, ResponseDescription>>
-  /** The largest body in bytes, when it differs from the server's. */
-  readonly bodyLimitBytes?: number
-  /** Returns the JSON answer, or writes to the reply itself and returns nothing. */
-  readonly handle: (request: RouteRequest<Static<Body>, Static<Query>, Static<Params>>) => Promise<unknown>
 }
 
 export interface ResponseDescription {
@@ -33,19 +28,48 @@ export interface ResponseDescription {
   readonly contentType?: string
 }
 
+/** One line of the API: what it takes, what it answers, and the one call that does it. */
+export interface Route<
+  Body extends TSchema = TSchema,
+  Query extends TSchema = TSchema,
+  Params extends TSchema = TSchema,
+> extends RouteDescription {
+  readonly body?: Body
+  readonly query?: Query
+  readonly params?: Params
+  /** The largest body in bytes, when it differs from the server's. */
+  readonly bodyLimitBytes?: number
+  /** Returns the JSON answer, or writes to the reply itself and returns nothing. */
+  readonly handle: (request: RouteRequest<Static<Body>, Static<Query>, Static<Params>>) => Promise<unknown>
+}
+
 export interface RouteRequest<Body, Query, Params> {
   readonly body: Body
-  /** The bytes the body was parsed from; empty without a body. */
-  readonly rawBody: Buffer
   readonly query: Query
   readonly params: Params
   readonly caller: Caller
-  readonly requestId: string
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  /** Aborts when the client disconnects or the server gives up draining. */
-  readonly signal: AbortSignal
   /** Set the status or headers here. */
   readonly reply: FastifyReply
+}
+
+/** A hot line: a POST served past the framework, which writes its own answer. */
+export interface DirectRoute<Body extends TSchema = TSchema> extends RouteDescription {
+  readonly lane: 'direct'
+  readonly method: 'POST'
+  readonly scope: Scope
+  readonly body: Body
+  readonly handle: (request: DirectRequest<Static<Body>>) => Promise<void>
+}
+
+export interface DirectRequest<Body> {
+  readonly body: Body
+  /** The JSON text the body was parsed from. */
+  readonly text: string
+  readonly caller: Caller
+  readonly exchange: Exchange
+  /** Names and values in turn; the route adds its own and writes them. */
+  readonly headers: string[]
 }
 
 /** Keeps the types of the schemas for the handler, then forgets them so that routes fit one table. */
@@ -53,4 +77,12 @@ export function defineRoute<Body extends TSchema, Query extends TSchema, Params 
   route: Route<Body, Query, Params>,
 ): Route {
   return route
+}
+
+export function defineDirectRoute<Body extends TSchema>(route: DirectRoute<Body>): DirectRoute {
+  return route
+}
+
+export function isDirectRoute(route: Route | DirectRoute): route is DirectRoute {
+  return 'lane' in route
 }

@@ -10,11 +10,15 @@ const FRAME_END = Buffer.from('\n\n')
 const KEEP_ALIVE = Buffer.from(': keep-alive\n\n')
 const DONE = Buffer.from('data: [DONE]\n\n')
 
-export const EVENT_STREAM_HEADERS = {
-  'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-cache',
-  'x-accel-buffering': 'no',
-} as const
+/** Names and values in turn. */
+export const EVENT_STREAM_HEADERS: readonly string[] = [
+  'content-type',
+  'text/event-stream; charset=utf-8',
+  'cache-control',
+  'no-cache',
+  'x-accel-buffering',
+  'no',
+]
 
 /**
  * Writes batches of payloads as Server-Sent Events, at the pace of the client, and closes with `[DONE]`. A failure in

@@ -1,14 +1,15 @@
-import type { FastifyReply } from 'fastify'
 import { AppError } from '../kernel/app-error.ts'
 import { formatUsd, type NanoUsd } from '../kernel/money.ts'
 import type { InferenceRecord, InferenceResult } from '../modules/chat/chat.ts'
 import type { Caller } from '../modules/keys/keys.ts'
+import type { Limits } from '../modules/limits/limits.ts'
 import type { ChatRequest } from '../providers/chat-wire.ts'
 import type { InferenceSpan, Tracer } from '../telemetry/tracing.ts'
-import type { Limits } from '../modules/limits/limits.ts'
+import type { Exchange } from './exchange.ts'
+import type { DirectRequest } from './route.ts'
 import {
-  EVENT_STREAM_HEADERS,
   endWithError,
+  EVENT_STREAM_HEADERS,
   FIRST_KEEP_ALIVE_MS,
   sendEvents,
   startKeepAlive,
@@ -20,20 +21,11 @@ type TracedRequest = Pick<
   'model' | 'stream' | 'max_tokens' | 'max_completion_tokens' | 'temperature' | 'top_p' | 'seed'
 >
 
-interface InferenceExchange {
-  readonly request: {
-    readonly caller: Caller
-    readonly requestId: string
-    readonly headers: Readonly<Record<string, string | string[] | undefined>>
-    readonly body: TracedRequest
-    readonly reply: FastifyReply
-  }
-  readonly record: InferenceRecord
-  readonly isStream: boolean
-  readonly start: () => Promise<InferenceResult>
-}
-
-export type SendInference = (exchange: InferenceExchange) => Promise<void>
+export type SendInference = <Body extends TracedRequest>(
+  request: DirectRequest<Body>,
+  record: InferenceRecord,
+  start: () => Promise<InferenceResult>,
+) => Promise<void>
 
 interface SendInferenceOptions {
   readonly balanceOf: (accountId: string) => NanoUsd | Promise<NanoUsd>
@@ -45,34 +37,37 @@ interface SendInferenceOptions {
 
 /** What every paid route does around its work: admit, run, and answer whole or as a stream with the headers of both. */
 export function createSendInference(options: SendInferenceOptions): SendInference {
-  return async (exchange) => {
-    const { request, record, isStream } = exchange
-    const { caller, reply } = request
-    reply.request.state.inference = record
-    if (options.tracer) reply.request.state.span = startSpan(options.tracer, exchange)
-    admit(options.limits, caller, reply)
+  return async (request, record, start) => {
+    const { caller, exchange, headers } = request
+    exchange.inference = record
+    if (options.tracer) exchange.span = startSpan(options.tracer, request, record)
+    admit(options.limits, caller, headers)
     const balance = options.balanceOf(caller.accountId)
-    requireCredit(typeof balance === 'bigint' ? balance : await balance, reply)
+    requireCredit(typeof balance === 'bigint' ? balance : await balance, headers)
 
-    const running = exchange.start()
-    if (!isStream) {
-      const result = await running
-      if (result.kind !== 'complete') throw new Error('a stream came back that was not asked for')
-      sendComplete(reply, result.payload, record)
+    const running = start()
+    if (request.body.stream === true) {
+      await sendStream(request, record, running, (error) => options.onStreamError(error, exchange.id))
       return
     }
-    await sendStream(exchange, running, (error) => options.onStreamError(error, request.requestId))
+    const result = await running
+    if (result.kind !== 'complete') throw new Error('a stream came back that was not asked for')
+    sendComplete(request, record, result.text)
   }
 }
 
-function startSpan(tracer: Tracer, { request, record }: InferenceExchange): InferenceSpan {
-  const { body, caller, requestId } = request
-  const { traceparent } = request.headers
+function startSpan(
+  tracer: Tracer,
+  request: DirectRequest<TracedRequest>,
+  record: InferenceRecord,
+): InferenceSpan {
+  const { body, caller, exchange } = request
+  const { traceparent } = exchange.incoming.headers
   const maxTokens = body.max_completion_tokens ?? body.max_tokens
   return tracer.startInference({
     operation: record.operation === 'chat' ? 'chat' : 'text_completion',
     model: body.model,
-    requestId,
+    requestId: exchange.id,
     accountId: caller.accountId,
     isStream: body.stream === true,
     ...(typeof maxTokens === 'number' ? { maxTokens } : {}),
@@ -83,24 +78,39 @@ function startSpan(tracer: Tracer, { request, record }: InferenceExchange): Infe
   })
 }
 
-function sendComplete(reply: FastifyReply, payload: Buffer, record: InferenceRecord): void {
-  reply.header('content-type', 'application/json; charset=utf-8')
-  reply.header('x-gateway-cost-usd', formatUsd(record.costNanoUsd ?? 0n))
-  setGatewayHeaders(reply, record)
-  reply.send(payload)
+function sendComplete(
+  { exchange, headers }: DirectRequest<unknown>,
+  record: InferenceRecord,
+  text: string,
+): void {
+  headers.push(
+    'content-type',
+    'application/json; charset=utf-8',
+    'content-length',
+    String(Buffer.byteLength(text)),
+    'x-gateway-cost-usd',
+    formatUsd(record.costNanoUsd ?? 0n),
+  )
+  pushGatewayHeaders(headers, exchange, record)
+  exchange.response.writeHead(200, headers).end(text)
 }
 
 async function sendStream(
-  { request, record }: InferenceExchange,
+  { exchange, headers }: DirectRequest<unknown>,
+  record: InferenceRecord,
   running: Promise<InferenceResult>,
   onError: (error: unknown) => void,
 ): Promise<void> {
-  const { reply, requestId } = request
+  const { response, id: requestId } = exchange
+  const writeHead = () => {
+    pushGatewayHeaders(headers, exchange, record)
+    response.writeHead(200, [...headers, ...EVENT_STREAM_HEADERS])
+  }
   // An upstream may think for minutes. Before somebody on the way gives up, the stream begins without its first chunk.
   let stopKeepAlive: (() => void) | null = null
   const timer = setTimeout(() => {
-    writeStreamHead(reply, record)
-    stopKeepAlive = startKeepAlive(reply.raw)
+    writeHead()
+    stopKeepAlive = startKeepAlive(response)
   }, FIRST_KEEP_ALIVE_MS)
   const stopWaiting = () => {
     clearTimeout(timer)
@@ -111,37 +121,24 @@ async function sendStream(
     result = await running
   } catch (error) {
     stopWaiting()
-    if (!reply.raw.headersSent) throw error
+    if (!response.headersSent) throw error
     onError(error)
-    endWithError(reply.raw, error, requestId)
+    endWithError(response, error, requestId)
     return
   }
   stopWaiting()
   if (result.kind !== 'stream') throw new Error('a whole answer came back where a stream was asked for')
-  if (!reply.raw.headersSent) writeStreamHead(reply, record)
-  await sendEvents(reply.raw, result.batches, { requestId, onError })
+  if (!response.headersSent) writeHead()
+  await sendEvents(response, result.batches, { requestId, onError })
 }
 
-function writeStreamHead(reply: FastifyReply, record: InferenceRecord): void {
-  reply.hijack()
-  setGatewayHeaders(reply, record)
-  reply.raw.writeHead(200, { ...definedHeaders(reply), ...EVENT_STREAM_HEADERS })
+function pushGatewayHeaders(headers: string[], exchange: Exchange, record: InferenceRecord): void {
+  if (record.provider !== null) headers.push('x-gateway-provider', record.provider)
+  const inGatewayMs = performance.now() - exchange.startedMs - record.upstreamMs
+  headers.push('x-gateway-latency-ms', Math.max(0, inGatewayMs).toFixed(1))
 }
 
-function setGatewayHeaders(reply: FastifyReply, record: InferenceRecord): void {
-  if (record.provider !== null) reply.header('x-gateway-provider', record.provider)
-  const elapsedMs = performance.now() - reply.request.state.startedMs
-  reply.header('x-gateway-latency-ms', Math.max(0, elapsedMs - record.upstreamMs).toFixed(1))
-}
-
-function definedHeaders(reply: FastifyReply): Record<string, string | number | string[]> {
-  const headers: Record<string, string | number | string[]> = {}
-  for (const [name, value] of Object.entries(reply.getHeaders()))
-    if (value !== undefined) headers[name] = value
-  return headers
-}
-
-function admit(limits: Limits, caller: Caller, reply: FastifyReply): void {
+function admit(limits: Limits, caller: Caller, headers: string[]): void {
   const admission = limits.admit(caller)
   if (!admission.isAdmitted) {
     const { limitRequests, retryAfterSeconds } = admission
@@ -149,15 +146,21 @@ function admit(limits: Limits, caller: Caller, reply: FastifyReply): void {
     throw new AppError('rate_limit_exceeded', message, { retryAfterSeconds })
   }
   if (admission.rate === null) return
-  reply.header('x-ratelimit-limit-requests', admission.rate.limitRequests)
-  reply.header('x-ratelimit-remaining-requests', admission.rate.remainingRequests)
-  reply.header('x-ratelimit-reset-requests', `${admission.rate.resetSeconds}s`)
+  const { limitRequests, remainingRequests, resetSeconds } = admission.rate
+  headers.push(
+    'x-ratelimit-limit-requests',
+    String(limitRequests),
+    'x-ratelimit-remaining-requests',
+    String(remainingRequests),
+    'x-ratelimit-reset-requests',
+    `${resetSeconds}s`,
+  )
 }
 
-function requireCredit(balance: NanoUsd, reply: FastifyReply): void {
+function requireCredit(balance: NanoUsd, headers: string[]): void {
   if (balance <= 0n) {
     const message = `The account's balance is ${formatUsd(balance)} USD. Add credit to go on.`
     throw new AppError('insufficient_balance', message)
   }
-  reply.header('x-gateway-balance-usd', formatUsd(balance))
+  headers.push('x-gateway-balance-usd', formatUsd(balance))
 }

@@ -72,7 +72,7 @@ function chatCall(call: InferenceCall<CompletionRequest>, prompt: string): Infer
     ...(logprobs ? { logprobs: true, top_logprobs: logprobs } : {}),
     messages: suffix ? fillInMessages(prompt, suffix) : continueMessages(prompt),
   }
-  return { ...call, body, rawBody: Buffer.from(JSON.stringify(body)) }
+  return { ...call, body, text: JSON.stringify(body) }
 }
 
 function continueMessages(prompt: string): ChatRequest['messages'] {

@@ -1,3 +1,4 @@
+import type { Cancellation } from '../kernel/cancellation.ts'
 import type { ChatRequest } from './chat-wire.ts'
 import type { CompletionRequest } from './completion-wire.ts'
 
@@ -15,20 +16,20 @@ export interface Provider {
   readonly completion?: InferenceOperation<CompletionRequest>
 }
 
-/** Throws an `UpstreamError` and nothing else; an abort of the signal rejects with the signal's reason. */
+/** Throws an `UpstreamError` and nothing else; a cancelled call rejects with the reason of its cancellation. */
 export type InferenceOperation<Body = ChatRequest> = (call: InferenceCall<Body>) => Promise<InferenceAnswer>
 
 export interface InferenceCall<Body = ChatRequest> {
   /** The request as validated. `body.model` is the public id; the upstream is asked for `upstreamModel`. */
   readonly body: Body
-  /** The bytes `body` was parsed from. What needs no change is sent as it came. */
-  readonly rawBody: Buffer
+  /** The JSON text `body` was parsed from. What needs no change is sent as it came. */
+  readonly text: string
   readonly upstreamModel: string
   /** Whether the catalog says this model can reason: `think` is ignored where it cannot. */
   readonly canReason: boolean
   readonly requestId: string
   readonly timeouts: UpstreamTimeouts
-  readonly signal: AbortSignal
+  readonly cancellation: Cancellation
 }
 
 export interface UpstreamTimeouts {

@@ -9,20 +9,20 @@ export interface AccessLogEntry {
   readonly route: string
   readonly status: number
   readonly durationMs: number
-  readonly firstTokenMs?: number
-  readonly clientAddress?: string
-  readonly accountId?: string
-  readonly keyId?: string
-  readonly model?: string
-  readonly provider?: string
+  readonly firstTokenMs?: number | undefined
+  readonly clientAddress?: string | undefined
+  readonly accountId?: string | undefined
+  readonly keyId?: string | undefined
+  readonly model?: string | undefined
+  readonly provider?: string | undefined
   /** How many upstream calls it took. */
-  readonly attempts?: number
-  readonly tokens?: TokenCounts
-  readonly requestBytes?: number
-  readonly responseBytes?: number
-  readonly errorCode?: string
+  readonly attempts?: number | undefined
+  readonly tokens?: TokenCounts | undefined
+  readonly requestBytes?: number | undefined
+  readonly responseBytes?: number | undefined
+  readonly errorCode?: string | undefined
   /** The client left before the answer was complete. */
-  readonly isAborted?: boolean
+  readonly isAborted?: boolean | undefined
   /** What was asked, dropped unless the logger was made with `logPrompts`. */
   readonly prompt?: unknown
 }

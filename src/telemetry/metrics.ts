@@ -21,7 +21,7 @@ export interface Metrics {
   /** An attempt at another upstream, because the one before it failed. */
   upstreamFellBack(change: { from: string; to: string }): void
   /** The client went away before its answer was complete. */
-  clientDisconnected(request: { route: string; model?: string }): void
+  clientDisconnected(request: { route: string; model?: string | undefined }): void
   breakerChanged(change: { provider: string; state: BreakerState }): void
   /** The Prometheus text of this process. */
   exposition(): Promise<Exposition>
@@ -32,12 +32,12 @@ export interface Metrics {
 export interface FinishedRequest {
   /** The path with its parameters as `:id`, or `unmatched`: never the path a client sent. */
   readonly route: string
-  readonly model?: string
-  readonly provider?: string
+  readonly model?: string | undefined
+  readonly provider?: string | undefined
   readonly status: number
   readonly durationMs: number
-  readonly firstTokenMs?: number
-  readonly usage?: TokenCounts
+  readonly firstTokenMs?: number | undefined
+  readonly usage?: TokenCounts | undefined
 }
 
 interface UpstreamAttempt {

@@ -1,3 +1,4 @@
+import { Cancellation } from '../../src/kernel/cancellation.ts'
 import type { ChatRequest } from '../../src/providers/chat-wire.ts'
 import type { InferenceCall, Provider, StreamAnswer } from '../../src/providers/provider.ts'
 import { UpstreamError } from '../../src/providers/upstream-error.ts'
@@ -38,12 +39,12 @@ export function createCall(body: Partial<ChatRequest>, overrides: CallOverrides 
   const whole = { model: 'public-model', messages: [{ role: 'user' as const, content: 'Hi' }], ...body }
   return {
     body: whole,
-    rawBody: Buffer.from(JSON.stringify(whole)),
+    text: JSON.stringify(whole),
     upstreamModel: 'claude-sonnet-5',
     canReason: true,
     requestId: 'req_test',
     timeouts: { connectMs: 5_000, firstByteMs: 10_000, idleMs: 10_000 },
-    signal: new AbortController().signal,
+    cancellation: new Cancellation(),
     ...overrides,
   }
 }

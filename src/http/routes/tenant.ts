@@ -37,7 +37,7 @@ export const tenantRoutes = ({ accounts }: { accounts: Accounts }): Route[] => [
     path: '/v1/tenants/me',
     summary: 'Read the account of the key',
     tag: 'Account',
-    scope: 'inference',
+    scope: 'any',
     responses: { 200: { description: 'The account.', schema: TenantAnswer } },
     handle: async ({ caller }) => {
       const account = await accounts.read(caller.accountId)

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import type { Cancellation } from '../../kernel/cancellation.ts'
 import { AppError } from '../../kernel/app-error.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
@@ -17,7 +18,7 @@ export interface AttemptRoutesOptions<Candidate extends Attemptable, Answer> {
   /** In the order they are to be tried. */
   readonly candidates: readonly Candidate[]
   readonly attempt: (candidate: Candidate) => Promise<Answer>
-  readonly signal: AbortSignal
+  readonly cancellation: Cancellation
   readonly random?: () => number
 }
 
@@ -28,7 +29,7 @@ export interface AttemptRoutesOptions<Candidate extends Attemptable, Answer> {
 export async function attemptRoutes<Candidate extends Attemptable, Answer>(
   options: AttemptRoutesOptions<Candidate, Answer>,
 ): Promise<Answer> {
-  const { attempt, signal, random = Math.random } = options
+  const { attempt, cancellation, random = Math.random } = options
   const queue = options.candidates.map((candidate) => ({ candidate, tries: 0, pauseMs: 0 }))
   const attemptsMax = Math.min(Math.max(queue.length, ATTEMPTS_MIN), ATTEMPTS_MAX)
   let attempts = 0
@@ -36,7 +37,7 @@ export async function attemptRoutes<Candidate extends Attemptable, Answer>(
   for (let next = queue.shift(); next !== undefined && attempts < attemptsMax; next = queue.shift()) {
     const { candidate } = next
     if (candidate.breaker && !candidate.breaker.admit()) continue
-    if (next.pauseMs > 0) await pause(next.pauseMs, candidate, signal)
+    if (next.pauseMs > 0) await pause(next.pauseMs, candidate, cancellation)
     // Counted before the call, so that nothing can retry forever.
     attempts += 1
     next.tries += 1
@@ -59,7 +60,7 @@ export async function attemptRoutes<Candidate extends Attemptable, Answer>(
   throw lastError ?? everyUpstreamRests(options.candidates)
 }
 
-async function pause(pauseMs: number, candidate: Attemptable, signal: AbortSignal): Promise<void> {
+async function pause(pauseMs: number, candidate: Attemptable, { signal }: Cancellation): Promise<void> {
   try {
     await wait(pauseMs, undefined, { signal })
   } catch {

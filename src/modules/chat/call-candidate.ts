@@ -34,13 +34,13 @@ interface CallOptions<Body> {
 export async function callCandidate<Body extends StreamableRequest>(
   { provider, upstreamModel, timeouts }: Candidate,
   options: CallOptions<Body>,
-): Promise<Buffer | OpenedStream> {
+): Promise<string | OpenedStream> {
   const { operation, request, model, startedMs, clock, countTokens } = options
   const { body, record } = request
   const perform = operation.of(provider)
   if (!perform) throw new AppError('unsupported_parameter', `'${model.id}' cannot serve this operation.`)
   const leftMs = startedMs + options.streamDurationMsMax - clock.nowMs()
-  const bounded = boundDuration(request.signal, leftMs, () => tookTooLong(provider.id))
+  const bounded = boundDuration(request.cancellation, leftMs, () => tookTooLong(provider.id))
   const context: AnswerContext = {
     provider: provider.id,
     model,
@@ -54,12 +54,12 @@ export async function callCandidate<Body extends StreamableRequest>(
   try {
     const answer = await perform({
       body,
-      rawBody: request.rawBody,
+      text: request.text,
       upstreamModel,
       canReason: model.capabilities.has('reasoning'),
       requestId: request.requestId,
       timeouts: { ...options.timeouts, ...timeouts },
-      signal: bounded.signal,
+      cancellation: bounded.cancellation,
     })
     if (answer.kind === 'complete') return finishCompleteAnswer(answer.payload, context)
     const isUsageAsked = body.stream_options?.include_usage === true

@@ -23,7 +23,7 @@ export type { InferenceRequest } from './inference-request.ts'
 export { isSandboxEnvironment } from './select-candidates.ts'
 
 export type InferenceResult =
-  | { readonly kind: 'complete'; readonly payload: Buffer }
+  | { readonly kind: 'complete'; readonly text: string }
   /** Throws an `AppError` when the upstream fails in the middle. */
   | { readonly kind: 'stream'; readonly batches: AsyncIterable<Batch> }
 
@@ -78,7 +78,7 @@ export function createChat(options: ChatOptions): Chat {
     operation: Operation<Body>,
     request: InferenceRequest<Body>,
   ): Promise<InferenceResult> => {
-    const { body, record, signal, caller } = request
+    const { body, record, cancellation, caller } = request
     const startedMs = clock.nowMs()
     const model = selector.resolveModel(caller, body.model)
     record.model = model.id
@@ -90,17 +90,17 @@ export function createChat(options: ChatOptions): Chat {
       const observed = observeAttempts(attempt, {
         clock,
         record,
-        signal,
+        cancellation,
         onAttempt: (attempted) => observer.attempted(attempted),
       })
-      const answer = await attemptRoutes({ candidates, attempt: observed, signal })
-      if (!Buffer.isBuffer(answer)) {
-        return { kind: 'stream', batches: explainFailures(answer.batches(signal), breakerOf, record) }
+      const answer = await attemptRoutes({ candidates, attempt: observed, cancellation })
+      if (typeof answer !== 'string') {
+        return { kind: 'stream', batches: explainFailures(answer.batches(cancellation), breakerOf, record) }
       }
       record.outcome = 'completed'
-      return { kind: 'complete', payload: answer }
+      return { kind: 'complete', text: answer }
     } catch (error) {
-      record.outcome = signal.aborted ? 'disconnected' : 'failed'
+      record.outcome = cancellation.isCancelled ? 'disconnected' : 'failed'
       throw error instanceof UpstreamError ? explainFailure(error) : error
     }
   }

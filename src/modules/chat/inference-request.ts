@@ -1,11 +1,13 @@
+import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { Caller } from '../keys/keys.ts'
 import type { InferenceRecord } from './inference-record.ts'
 
 export interface InferenceRequest<Body> {
   readonly caller: Caller
   readonly body: Body
-  readonly rawBody: Buffer
+  /** The JSON text the body was parsed from. */
+  readonly text: string
   readonly requestId: string
   readonly record: InferenceRecord
-  readonly signal: AbortSignal
+  readonly cancellation: Cancellation
 }

@@ -1,3 +1,4 @@
+import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
 import type { AttemptRecord, InferenceRecord } from './inference-record.ts'
@@ -6,14 +7,14 @@ import type { Candidate } from './select-candidates.ts'
 interface ObserveOptions {
   readonly clock: Clock
   readonly record: InferenceRecord
-  readonly signal: AbortSignal
+  readonly cancellation: Cancellation
   readonly onAttempt: (attempt: AttemptRecord) => void
 }
 
 /** Times each attempt and writes it down. */
 export function observeAttempts<Answer>(
   attempt: (candidate: Candidate) => Promise<Answer>,
-  { clock, record, signal, onAttempt }: ObserveOptions,
+  { clock, record, cancellation, onAttempt }: ObserveOptions,
 ): (candidate: Candidate) => Promise<Answer> {
   return async (candidate) => {
     const beganMs = clock.nowMs()
@@ -33,7 +34,7 @@ export function observeAttempts<Answer>(
       return answer
     } catch (error) {
       if (error instanceof UpstreamError) finished(error.details.failure, error.details.status ?? null)
-      else if (signal.aborted) finished('aborted', null)
+      else if (cancellation.isCancelled) finished('aborted', null)
       throw error
     }
   }

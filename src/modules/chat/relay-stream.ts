@@ -1,3 +1,4 @@
+import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { StreamAnswer } from '../../providers/provider.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
@@ -18,7 +19,7 @@ interface StreamOptions {
 /** A stream whose first chunk has arrived and is sound: from here on there is no falling back to another upstream. */
 export interface OpenedStream {
   /** Ends by throwing an `UpstreamError`, or the abort's reason when the client is gone. */
-  batches(signal: AbortSignal): AsyncGenerator<Batch, void>
+  batches(cancellation: Cancellation): AsyncGenerator<Batch, void>
 }
 
 export async function openStream(
@@ -48,7 +49,8 @@ export async function openStream(
       head = normalise(next.value)
     }
     return {
-      batches: (signal) => relay({ answer, upstream, head, normalise, normaliser, context, options, signal }),
+      batches: (cancellation) =>
+        relay({ answer, upstream, head, normalise, normaliser, context, options, cancellation }),
     }
   } catch (error) {
     await upstream.return?.()
@@ -64,11 +66,11 @@ interface Relay {
   readonly normaliser: ChunkNormaliser
   readonly context: AnswerContext
   readonly options: StreamOptions
-  readonly signal: AbortSignal
+  readonly cancellation: Cancellation
 }
 
 async function* relay(stream: Relay): AsyncGenerator<Batch, void> {
-  const { upstream, normaliser, context, options, signal } = stream
+  const { upstream, normaliser, context, options, cancellation } = stream
   const { record, provider } = context
   try {
     yield stream.head
@@ -85,7 +87,7 @@ async function* relay(stream: Relay): AsyncGenerator<Batch, void> {
     }
     record.outcome = 'completed'
   } catch (error) {
-    record.outcome = signal.aborted ? 'disconnected' : 'failed'
+    record.outcome = cancellation.isCancelled ? 'disconnected' : 'failed'
     throw error
   } finally {
     if (record.outcome === 'running') record.outcome = 'disconnected'

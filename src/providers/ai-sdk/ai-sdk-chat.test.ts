@@ -1,3 +1,4 @@
+import { Cancellation } from '../../kernel/cancellation.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import {
@@ -64,10 +65,10 @@ describe('a call that nobody waits for', () => {
     for (const reply of [() => new Promise<never>(() => {}), anthropicStream([], { ending: 'hang' })]) {
       server.requests.length = 0
       server.respondWith(reply)
-      const controller = new AbortController()
-      const answer = openStream(provider, createCall({}, { signal: controller.signal }))
+      const cancellation = new Cancellation()
+      const answer = openStream(provider, createCall({}, { cancellation }))
       await expect.poll(() => server.requests.length).toBe(1)
-      controller.abort(reason)
+      cancellation.cancel(reason)
       await expect(answer).rejects.toBe(reason)
       await server.requests[0]?.abandoned
     }
@@ -76,13 +77,13 @@ describe('a call that nobody waits for', () => {
   test('is aborted at the upstream within 100 ms in the middle of a stream', async () => {
     const reason = new Error('the client left')
     server.respondWith(anthropicStream(partialText, { ending: 'hang' }))
-    const controller = new AbortController()
-    const answer = await openStream(provider, createCall({}, { signal: controller.signal }))
+    const cancellation = new Cancellation()
+    const answer = await openStream(provider, createCall({}, { cancellation }))
     const abandoned = server.requests[0]?.abandoned.then(() => performance.now())
     const iterator = answer.batches[Symbol.asyncIterator]()
     await iterator.next()
     const abortedAtMs = performance.now()
-    controller.abort(reason)
+    cancellation.cancel(reason)
     await expect(iterator.next()).rejects.toBe(reason)
     expect(((await abandoned) ?? Infinity) - abortedAtMs).toBeLessThan(100)
   })
@@ -100,9 +101,9 @@ describe('a call that nobody waits for', () => {
 
   test('is not even sent when it was aborted before', async () => {
     const reason = new Error('the client left')
-    await expect(complete(provider, createCall({}, { signal: AbortSignal.abort(reason) }))).rejects.toBe(
-      reason,
-    )
+    const cancellation = new Cancellation()
+    cancellation.cancel(reason)
+    await expect(complete(provider, createCall({}, { cancellation }))).rejects.toBe(reason)
     expect(server.requests).toHaveLength(0)
   })
 })

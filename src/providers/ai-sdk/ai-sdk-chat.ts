@@ -70,7 +70,7 @@ export function createAiSdkChat(vendor: Vendor, options: AiSdkProviderOptions): 
       }),
     )
     const showsNullUsage = call.body.stream_options?.include_usage === true
-    return streamChoices(opened, { provider, head, showsNullUsage }, call.signal)
+    return streamChoices(opened, { provider, head, showsNullUsage }, call.cancellation.signal)
   }
 
   function toError(error: unknown): UpstreamError {
@@ -102,7 +102,7 @@ async function runAll<T>(
   run: (signal: AbortSignal, choiceIndex: number) => Promise<T>,
 ): Promise<T[]> {
   const group = new AbortController()
-  const signal = AbortSignal.any([call.signal, group.signal])
+  const signal = AbortSignal.any([call.cancellation.signal, group.signal])
   try {
     const choices = Array.from({ length: call.body.n ?? 1 }, (_, choiceIndex) => run(signal, choiceIndex))
     return await Promise.all(choices)

@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici'
+import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { UpstreamTimeouts } from '../provider.ts'
 import { EventQueue } from './event-queue.ts'
 import { describeTransportFailure } from './transport-failure.ts'
@@ -11,9 +12,9 @@ export interface ExchangeRequest {
   readonly provider: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body: Buffer
+  readonly body: string
   readonly timeouts: UpstreamTimeouts
-  readonly signal: AbortSignal
+  readonly cancellation: Cancellation
 }
 
 export type ExchangeResponse =
@@ -30,7 +31,7 @@ export type ResponseHeaders = Readonly<Record<string, string | string[] | undefi
 /** One POST and its answer: whole, or as a queue of events when the upstream answers with an event stream. */
 export function exchange(dispatcher: Dispatcher, request: ExchangeRequest): Promise<ExchangeResponse> {
   return new Promise((resolve, reject) => {
-    request.signal.throwIfAborted()
+    request.cancellation.throwIfCancelled()
     dispatcher.dispatch(
       {
         path: request.path,
@@ -66,12 +67,13 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#request = request
     this.#resolve = resolve
     this.#reject = reject
-    request.signal.addEventListener('abort', this.#onAbort)
+    request.cancellation.onCancel(this.#onCancel)
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    if (this.#request.signal.aborted) this.#onAbort()
+    const { cancellation } = this.#request
+    if (cancellation.isCancelled) this.#onCancel(cancellation.reason)
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
@@ -83,7 +85,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
       this.#events = new EventQueue({
         controller,
         provider: this.#request.provider,
-        onStop: this.#forgetSignal,
+        onStop: this.#stopListening,
       })
       this.#resolve({ kind: 'events', events: this.#events })
     }
@@ -101,15 +103,16 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    this.#forgetSignal()
+    this.#stopListening()
     if (this.#events) this.#events.end()
     else this.#resolveBody()
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.#forgetSignal()
-    const failure = this.#request.signal.aborted
-      ? this.#request.signal.reason
+    this.#stopListening()
+    const { cancellation } = this.#request
+    const failure = cancellation.isCancelled
+      ? cancellation.reason
       : describeTransportFailure(this.#request.provider, error, this.#status !== 0)
     if (this.#events) this.#events.fail(failure)
     else this.#reject(failure)
@@ -134,15 +137,13 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     })
   }
 
-  readonly #onAbort = (): void => {
-    this.#forgetSignal()
-    const { reason } = this.#request.signal
+  readonly #onCancel = (reason: unknown): void => {
     this.#controller?.abort(reason instanceof Error ? reason : new Error('aborted'))
     if (this.#events) this.#events.fail(reason)
     else this.#reject(reason)
   }
 
-  readonly #forgetSignal = (): void => {
-    this.#request.signal.removeEventListener('abort', this.#onAbort)
+  readonly #stopListening = (): void => {
+    this.#request.cancellation.offCancel(this.#onCancel)
   }
 }

@@ -48,7 +48,7 @@ export function createOpenAiCompatibleProvider(
         headers: requestHeaders(call.requestId, credential),
         body,
         timeouts: call.timeouts,
-        signal: call.signal,
+        cancellation: call.cancellation,
       })
       const isRefused = response.kind === 'body' && isCredentialRefused(response.status)
       if (isRefused && credential !== null) credentials?.rest(credential, CREDENTIAL_REST_MS)

@@ -20,9 +20,9 @@ export type PreparableRequest = Pick<
 export function prepareRequest(
   upstream: OpenAiCompatibleUpstream,
   call: InferenceCall<PreparableRequest>,
-): Buffer {
+): string {
   const edits = collectEdits(upstream, call)
-  return editJsonObject(call.rawBody, edits) ?? serialise(call, edits)
+  return editJsonObject(call.text, edits) ?? serialise(call, edits)
 }
 
 function collectEdits(
@@ -71,11 +71,11 @@ function asSystemMessage(message: ChatMessage): ChatMessage {
 function serialise(
   call: InferenceCall<PreparableRequest>,
   edits: ReadonlyMap<string, string | null>,
-): Buffer {
+): string {
   const members = new Map<string, unknown>(Object.entries(call.body))
   for (const [name, value] of edits) {
     if (value === null) members.delete(name)
     else members.set(name, JSON.parse(value))
   }
-  return Buffer.from(JSON.stringify(Object.fromEntries(members)))
+  return JSON.stringify(Object.fromEntries(members))
 }

@@ -1,3 +1,4 @@
+import { Cancellation } from '../../kernel/cancellation.ts'
 import { expect, test } from 'vitest'
 import { createSandboxProvider } from './sandbox.ts'
 import { call, chatOnce, chatStream, joinDeltas, userMessage } from './testing/sandbox-client.ts'
@@ -66,12 +67,12 @@ test.for([
 })
 
 test('a hanging answer ends as soon as it is aborted', async () => {
-  const controller = new AbortController()
+  const cancellation = new Cancellation()
   const hanging = call(told('hang'), {
-    signal: controller.signal,
+    cancellation,
     timeouts: { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 },
   })
-  controller.abort(new Error('enough'))
+  cancellation.cancel(new Error('enough'))
   await expect(hanging).rejects.toThrow('enough')
 })
 

@@ -1,3 +1,4 @@
+import { Cancellation } from '../../kernel/cancellation.ts'
 import { expect, test } from 'vitest'
 import { createSandboxProvider } from './sandbox.ts'
 import { call, chatStream, joinDeltas, userMessage } from './testing/sandbox-client.ts'
@@ -81,30 +82,30 @@ test.for([
 })
 
 test('an abort ends a paced stream at once, with the reason of the signal', async () => {
-  const controller = new AbortController()
-  const answer = await call(ask('Hi [[sandbox:pace tps=1]]'), { signal: controller.signal })
+  const cancellation = new Cancellation()
+  const answer = await call(ask('Hi [[sandbox:pace tps=1]]'), { cancellation })
   if (answer.kind !== 'stream') throw new Error('answered at once')
   const iterator = answer.batches[Symbol.asyncIterator]()
   await iterator.next()
   const waiting = iterator.next()
   const reason = new Error('the client has gone')
-  controller.abort(reason)
+  cancellation.cancel(reason)
   await expect(waiting).rejects.toBe(reason)
   expect(answer.isTerminated()).toBe(false)
 })
 
 test('an abort ends an unpaced stream before its next batch', async () => {
-  const controller = new AbortController()
-  const answer = await call(ask('[[sandbox:tokens n=5000]]'), { signal: controller.signal })
+  const cancellation = new Cancellation()
+  const answer = await call(ask('[[sandbox:tokens n=5000]]'), { cancellation })
   if (answer.kind !== 'stream') throw new Error('answered at once')
   const iterator = answer.batches[Symbol.asyncIterator]()
   await iterator.next()
-  controller.abort(new Error('gone'))
+  cancellation.cancel(new Error('gone'))
   await expect(iterator.next()).rejects.toThrow('gone')
 })
 
 test('an aborted call is not answered', async () => {
-  await expect(call(ask('Hi'), { signal: AbortSignal.abort(new Error('too late')) })).rejects.toThrow(
-    'too late',
-  )
+  const cancellation = new Cancellation()
+  cancellation.cancel(new Error('too late'))
+  await expect(call(ask('Hi'), { cancellation })).rejects.toThrow('too late')
 })

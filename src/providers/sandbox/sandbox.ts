@@ -26,7 +26,8 @@ export function createSandboxProvider(options: SandboxOptions = {}): Provider {
   const faultAttempts = createFaultAttempts()
 
   const chat = async (call: InferenceCall): Promise<InferenceAnswer> => {
-    const { body, signal, timeouts } = call
+    const { body, timeouts } = call
+    const { signal } = call.cancellation
     signal.throwIfAborted()
     const conversation = readConversation(body)
     const { directives } = conversation
@@ -68,13 +69,13 @@ export function createSandboxProvider(options: SandboxOptions = {}): Provider {
 
 /** Null when no usage will be sent: counting a long prompt is the dearest part of an answer. */
 async function countPromptTokensIfAsked(
-  { body, signal }: InferenceCall,
+  { body, cancellation }: InferenceCall,
   directives: Directives,
   tokenizer: Tokenizer,
 ): Promise<number | null> {
   const isAsked = body.stream !== true || body.stream_options?.include_usage === true
   if (!isAsked || directives.isUsageHidden) return null
-  return countPromptTokens(body, tokenizer, signal)
+  return countPromptTokens(body, tokenizer, cancellation.signal)
 }
 
 function* listChunks(

@@ -1,4 +1,5 @@
 import { Value } from 'typebox/value'
+import { Cancellation } from '../../../kernel/cancellation.ts'
 import { ChatRequest } from '../../chat-wire.ts'
 import type { InferenceAnswer, InferenceCall } from '../../provider.ts'
 import { createSandboxProvider } from '../sandbox.ts'
@@ -51,7 +52,7 @@ export interface StreamChunk {
 }
 
 interface CallOptions extends Partial<
-  Pick<InferenceCall, 'canReason' | 'signal' | 'timeouts' | 'requestId'>
+  Pick<InferenceCall, 'canReason' | 'cancellation' | 'timeouts' | 'requestId'>
 > {
   provider?: ReturnType<typeof createSandboxProvider>
 }
@@ -64,12 +65,12 @@ export function call(body: object, options: CallOptions = {}): Promise<Inference
   if (!provider.chat) throw new Error('the sandbox has lost its chat')
   return provider.chat({
     body: request,
-    rawBody: Buffer.from(JSON.stringify(request)),
+    text: JSON.stringify(request),
     upstreamModel: 'upstream-model',
     canReason: false,
     requestId: 'req_test',
     timeouts: { connectMs: 1000, firstByteMs: 1000, idleMs: 1000 },
-    signal: new AbortController().signal,
+    cancellation: new Cancellation(),
     ...rest,
   })
 }

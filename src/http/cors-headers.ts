@@ -1,0 +1,26 @@
+/** Names and values for an answer to a browser of this origin; none when it may not call the API. */
+export type CorsHeaders = (origin: string) => readonly string[]
+
+const EXPOSED = [
+  'x-request-id',
+  'retry-after',
+  ...['cost-usd', 'balance-usd', 'provider', 'latency-ms'].map((name) => `x-gateway-${name}`),
+  ...['limit', 'remaining', 'reset'].map((name) => `x-ratelimit-${name}-requests`),
+]
+
+export const EXPOSED_HEADERS: readonly string[] = EXPOSED
+
+export function createCorsHeaders(origins: readonly string[]): CorsHeaders {
+  const isOpen = origins.includes('*')
+  const allowed = new Set(origins)
+  return (origin) => {
+    if (!isOpen && !allowed.has(origin)) return []
+    return [
+      'access-control-allow-origin',
+      isOpen ? '*' : origin,
+      'access-control-expose-headers',
+      EXPOSED.join(', '),
+      ...(isOpen ? [] : ['vary', 'Origin']),
+    ]
+  }
+}

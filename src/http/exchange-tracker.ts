@@ -1,0 +1,64 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { ClientDisconnected, Exchange } from './exchange.ts'
+
+/** How a request ended, for the access log and the metrics. */
+export interface FinishedExchange {
+  readonly exchange: Exchange
+  readonly durationMs: number
+  readonly isDisconnected: boolean
+}
+
+export interface ExchangeObserver {
+  started(route: string): void
+  finished(exchange: FinishedExchange): void
+}
+
+/** Follows every request from its first header to its last byte, or to the client's disappearance. */
+export class ExchangeTracker {
+  readonly #observer: ExchangeObserver
+  readonly #running = new Set<Exchange>()
+  #onDrained: (() => void) | null = null
+
+  constructor(observer: ExchangeObserver) {
+    this.#observer = observer
+  }
+
+  get count(): number {
+    return this.#running.size
+  }
+
+  begin(incoming: IncomingMessage, response: ServerResponse, route: string): Exchange {
+    const exchange = new Exchange(incoming, response, route)
+    this.#running.add(exchange)
+    this.#observer.started(route)
+    // `close` follows `finish` and also comes without it: one listener sees both endings.
+    response.on('close', () => this.#finish(exchange))
+    return exchange
+  }
+
+  /** Resolves when nothing runs. */
+  drained(): Promise<void> {
+    if (this.#running.size === 0) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#onDrained = resolve
+    })
+  }
+
+  cancelAll(reason: Error): void {
+    for (const exchange of this.#running) exchange.cancellation.cancel(reason)
+  }
+
+  #finish(exchange: Exchange): void {
+    this.#running.delete(exchange)
+    const isDisconnected = !exchange.response.writableFinished
+    const durationMs = performance.now() - exchange.startedMs
+    if (isDisconnected) {
+      exchange.cancellation.cancel(new ClientDisconnected('the client disconnected'))
+      // What was under way ends with that and still has to say what it used.
+      setImmediate(() => this.#observer.finished({ exchange, durationMs, isDisconnected }))
+    } else {
+      this.#observer.finished({ exchange, durationMs, isDisconnected })
+    }
+    if (this.#running.size === 0) this.#onDrained?.()
+  }
+}

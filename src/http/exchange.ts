@@ -1,0 +1,38 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Cancellation } from '../kernel/cancellation.ts'
+import { createToken } from '../kernel/identifiers.ts'
+import type { InferenceRecord } from '../modules/chat/chat.ts'
+import type { Caller } from '../modules/keys/keys.ts'
+import type { InferenceSpan } from '../telemetry/tracing.ts'
+
+/** One request and its answer, and what is known of them while they run. */
+export class Exchange {
+  readonly id = createToken('req_')
+  readonly startedMs = performance.now()
+  /** Cancelled when the client disconnects, or when the server stops waiting for running requests. */
+  readonly cancellation = new Cancellation()
+  readonly incoming: IncomingMessage
+  readonly response: ServerResponse
+  /** The pattern of the route, or `unmatched`. */
+  readonly route: string
+  /** Null on routes without authentication, and until the key is known. */
+  caller: Caller | null = null
+  /** Of inference routes. */
+  inference: InferenceRecord | null = null
+  /** Only while tracing is on. */
+  span: InferenceSpan | null = null
+  errorCode: string | null = null
+  requestBytes = 0
+  /** The text of the body, kept only where the operator wants prompts in the log. */
+  bodyText: string | null = null
+
+  constructor(incoming: IncomingMessage, response: ServerResponse, route: string) {
+    this.incoming = incoming
+    this.response = response
+    this.route = route
+  }
+}
+
+export class ClientDisconnected extends Error {
+  override readonly name = 'ClientDisconnected'
+}

@@ -1,0 +1,98 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import cors from '@fastify/cors'
+import fastify, { type FastifyReply } from 'fastify'
+import { AppError } from '../kernel/app-error.ts'
+import type { Authenticate } from './authenticate.ts'
+import { EXPOSED_HEADERS } from './cors-headers.ts'
+import { toErrorAnswer } from './error-envelope.ts'
+import type { ExchangeTracker } from './exchange-tracker.ts'
+import type { Exchange } from './exchange.ts'
+import { matchPath } from './match-path.ts'
+import { registerRoute } from './register-route.ts'
+import { isDirectRoute, type DirectRoute, type Route } from './route.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    exchange: Exchange
+  }
+}
+
+interface FrameworkOptions {
+  /** The server that listens; the framework only takes requests from it. */
+  readonly http: Server
+  readonly routes: readonly (Route | DirectRoute)[]
+  readonly authenticate: Authenticate
+  readonly tracker: ExchangeTracker
+  readonly corsOrigins: readonly string[]
+  readonly bodyBytesMax: number
+  readonly isClosing: () => boolean
+  readonly onError: (error: unknown, exchange: Exchange) => void
+}
+
+export interface Framework {
+  handle(incoming: IncomingMessage, response: ServerResponse): void
+  close(): Promise<void>
+}
+
+const PARAM_LENGTH_MAX = 512
+const CORS_SECONDS_MAX = 86_400
+
+/** Fastify, for every route that is not hot. */
+export async function createFramework(options: FrameworkOptions): Promise<Framework> {
+  const { routes, tracker } = options
+  const app = fastify({
+    logger: false,
+    serverFactory: () => options.http,
+    bodyLimit: options.bodyBytesMax,
+    return503OnClosing: false,
+    frameworkErrors: (error, request, reply) =>
+      sendError(reply as unknown as FastifyReply, error, request.exchange),
+    routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
+  })
+  app.decorateRequest('exchange')
+  app.addHook('onRequest', (request, reply, done) => {
+    const exchange = tracker.begin(request.raw, reply.raw, request.routeOptions.url ?? 'unmatched')
+    request.exchange = exchange
+    reply.header('x-request-id', exchange.id)
+    reply.header('x-content-type-options', 'nosniff')
+    if (options.isClosing()) reply.header('connection', 'close')
+    done()
+  })
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    request.exchange.requestBytes = Buffer.byteLength(body)
+    done(null, body)
+  })
+
+  app.setErrorHandler((error, request, reply) => {
+    options.onError(error, request.exchange)
+    sendError(reply, error, request.exchange)
+  })
+  app.setNotFoundHandler((request) => {
+    const path = request.url.split('?', 1)[0] ?? ''
+    const methods = routes.filter((route) => matchPath(route.path, path)).map((route) => route.method)
+    if (methods.length === 0) {
+      throw new AppError('not_found', `No such route: ${request.method} ${path.slice(0, 200)}.`)
+    }
+    const allow = [...new Set(methods)].join(', ')
+    throw new AppError('method_not_allowed', `This path takes ${allow}.`, { headers: { allow } })
+  })
+
+  if (options.corsOrigins.length > 0) {
+    await app.register(cors, {
+      origin: options.corsOrigins.includes('*') ? '*' : [...options.corsOrigins],
+      methods: ['GET', 'POST', 'PATCH', 'DELETE'],
+      exposedHeaders: [...EXPOSED_HEADERS],
+      maxAge: CORS_SECONDS_MAX,
+    })
+  }
+  for (const route of routes) if (!isDirectRoute(route)) registerRoute(app, route, options.authenticate)
+  await app.ready()
+  return { handle: (incoming, response) => app.routing(incoming, response), close: () => app.close() }
+}
+
+function sendError(reply: FastifyReply, error: unknown, exchange: Exchange | undefined): void {
+  const answer = toErrorAnswer(error, exchange?.id ?? '')
+  if (exchange) exchange.errorCode = answer.body.error.code
+  void reply.code(answer.status).headers(answer.headers).send(answer.body)
+}
