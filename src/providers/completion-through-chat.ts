@@ -1,9 +1,11 @@
 import type { ChatRequest } from './chat-wire.ts'
 import type { CompletionRequest } from './completion-wire.ts'
+import { Cancellation } from '../kernel/cancellation.ts'
 import { isRecord } from '../kernel/is-record.ts'
 import { decodeTokens } from '../kernel/decode-tokens.ts'
 import { createToken } from '../kernel/identifiers.ts'
 import { mergeStreams } from './merge-streams.ts'
+import { sumUsage } from './sum-usage.ts'
 import { UpstreamError } from './upstream-error.ts'
 import type {
   CompleteAnswer,
@@ -24,9 +26,18 @@ export function completionThroughChat(
   chat: InferenceOperation,
 ): InferenceOperation<CompletionRequest> {
   return async (call) => {
-    const prompts = readPrompts(call.body)
+    const prompts = readPrompts(provider, call.body)
     const choicesPerPrompt = call.body.n ?? 1
-    const answers = await Promise.all(prompts.map((prompt) => chat(chatCall(call, prompt))))
+    // The calls end together: with the client, and when one of them fails.
+    const cancellation = new Cancellation()
+    call.cancellation.onCancel((reason) => cancellation.cancel(reason))
+    const cancel = () => cancellation.cancel(new Error('another prompt of the same request failed'))
+    const answers = await Promise.all(
+      prompts.map((prompt) => chat({ ...chatCall(call, prompt), cancellation })),
+    ).catch((error: unknown) => {
+      cancel()
+      throw error
+    })
     const translations = answers.map((answer, index) => ({
       answer,
       translate: createTranslation({
@@ -35,7 +46,7 @@ export function completionThroughChat(
         echo: call.body.echo ? (prompts[index] ?? '') : '',
       }),
     }))
-    return call.body.stream ? mergeStreamAnswers(translations) : mergeCompleteAnswers(translations)
+    return call.body.stream ? mergeStreamAnswers(translations, cancel) : mergeCompleteAnswers(translations)
   }
 }
 
@@ -48,12 +59,25 @@ interface TextCompletion extends Record<string, unknown> {
   choices: Record<string, unknown>[]
 }
 
-function readPrompts({ prompt }: CompletionRequest): string[] {
+function readPrompts(provider: string, { prompt }: CompletionRequest): string[] {
   if (typeof prompt === 'string') return [prompt]
-  if (prompt.every((entry) => typeof entry === 'number')) return [decodeTokens(prompt)]
+  if (prompt.every((entry) => typeof entry === 'number')) return [decodePrompt(provider, prompt)]
   return prompt.map((entry) =>
-    typeof entry === 'string' ? entry : Array.isArray(entry) ? decodeTokens(entry) : '',
+    typeof entry === 'string' ? entry : Array.isArray(entry) ? decodePrompt(provider, entry) : '',
   )
+}
+
+function decodePrompt(provider: string, tokens: readonly number[]): string {
+  const text = decodeTokens(tokens)
+  if (text !== null) return text
+  throw new UpstreamError(`${provider}: the prompt holds an unknown token`, {
+    failure: 'status',
+    provider,
+    status: 400,
+    upstreamMessage: "'prompt' holds an id that is not a token of the o200k encoding.",
+    upstreamCode: 'invalid_value',
+    upstreamParam: 'prompt',
+  })
 }
 
 function chatCall(call: InferenceCall<CompletionRequest>, prompt: string): InferenceCall {
@@ -69,7 +93,8 @@ function chatCall(call: InferenceCall<CompletionRequest>, prompt: string): Infer
   const body: ChatRequest = {
     ...shared,
     max_tokens: max_tokens ?? OUTPUT_TOKENS_DEFAULT,
-    ...(logprobs ? { logprobs: true, top_logprobs: logprobs } : {}),
+    ...(typeof logprobs === 'number' ? { logprobs: true } : {}),
+    ...(logprobs ? { top_logprobs: logprobs } : {}),
     messages: suffix ? fillInMessages(prompt, suffix) : continueMessages(prompt),
   }
   return { ...call, body, text: JSON.stringify(body) }
@@ -177,54 +202,57 @@ function mergeCompleteAnswers(translations: readonly Translation[]): CompleteAns
     ...first,
     id: createToken('cmpl-'),
     choices: parts.flatMap((part) => part.choices),
-    usage: parts.length === 1 ? first['usage'] : sumUsage(parts),
+    usage: parts.length === 1 ? first['usage'] : sumUsage(parts.map((part) => part['usage'])),
   }
   return { kind: 'complete', payload: Buffer.from(JSON.stringify(merged)) }
 }
 
-function sumUsage(parts: readonly TextCompletion[]): unknown {
-  const usages = parts.map((part) => part['usage']).filter(isRecord)
-  if (usages.length !== parts.length) return undefined
-  const sum = (name: string) => usages.reduce((total, usage) => total + Number(usage[name] ?? 0), 0)
-  return {
-    prompt_tokens: sum('prompt_tokens'),
-    completion_tokens: sum('completion_tokens'),
-    total_tokens: sum('total_tokens'),
-  }
-}
-
-function mergeStreamAnswers(translations: readonly Translation[]): StreamAnswer {
+function mergeStreamAnswers(translations: readonly Translation[], cancel: () => void): StreamAnswer {
   const streams = translations.map(({ answer, translate }) => {
     if (answer.kind !== 'stream') throw new TypeError('a whole answer came back where a stream was asked for')
     return { answer, translate }
   })
   const id = createToken('cmpl-')
-  const translated = streams.map(async function* ({ answer, translate }) {
-    for await (const batch of answer.batches) yield batch.map((payload) => ({ ...translate(payload), id }))
+  const translated = streams.map(async function* ({ answer, translate }, prompt) {
+    for await (const batch of answer.batches)
+      yield batch.map((payload) => ({ prompt, chunk: { ...translate(payload), id } }))
   })
+  const merged = mergeStreams(translated, cancel)
   return {
     kind: 'stream',
-    batches: withSummedUsage(mergeStreams(translated), streams.length),
+    batches: streams.length === 1 ? serialise(merged) : withSummedUsage(merged, streams.length),
     isTerminated: () => streams.every(({ answer }) => answer.isTerminated()),
   }
 }
 
-/** Every stream ends with a usage of its own; the client gets their sum once. */
+interface PromptChunk {
+  readonly prompt: number
+  readonly chunk: TextCompletion
+}
+
+async function* serialise(
+  batches: AsyncIterable<readonly PromptChunk[]>,
+): AsyncGenerator<readonly Buffer[], void> {
+  for await (const batch of batches) yield batch.map(({ chunk }) => Buffer.from(JSON.stringify(chunk)))
+}
+
+/** Every stream tells its own usage, at its end or all along; the client gets the sum of the last ones once. */
 async function* withSummedUsage(
-  batches: AsyncIterable<readonly TextCompletion[]>,
+  batches: AsyncIterable<readonly PromptChunk[]>,
   streamCount: number,
 ): AsyncGenerator<readonly Buffer[], void> {
-  const closing: TextCompletion[] = []
+  const usages = new Map<number, unknown>()
+  let last: TextCompletion | null = null
   for await (const batch of batches) {
     const chunks: Buffer[] = []
-    for (const chunk of batch) {
-      if (streamCount > 1 && isRecord(chunk['usage'])) closing.push(chunk)
-      if (streamCount === 1 || chunk.choices.length > 0) {
-        chunks.push(Buffer.from(JSON.stringify(streamCount === 1 ? chunk : { ...chunk, usage: undefined })))
-      }
+    for (const { prompt, chunk } of batch) {
+      last = chunk
+      if (isRecord(chunk['usage'])) usages.set(prompt, chunk['usage'])
+      if (chunk.choices.length > 0 || chunk['error'] !== undefined)
+        chunks.push(Buffer.from(JSON.stringify({ ...chunk, usage: undefined })))
     }
     if (chunks.length > 0) yield chunks
   }
-  const usage = closing.length === streamCount ? sumUsage(closing) : undefined
-  if (usage !== undefined) yield [Buffer.from(JSON.stringify({ ...closing[0], choices: [], usage }))]
+  const usage = usages.size === streamCount ? sumUsage([...usages.values()]) : undefined
+  if (usage !== undefined) yield [Buffer.from(JSON.stringify({ ...last, choices: [], usage }))]
 }

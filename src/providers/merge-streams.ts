@@ -1,6 +1,10 @@
-/** Yields from several streams as each has something, and closes them all when one fails or nobody reads on. */
+/**
+ * Yields from several streams as each has something, and closes them all when one fails or nobody reads on. One that
+ * waits for its next item cannot be closed from outside, so `cancel` must make it stop waiting.
+ */
 export async function* mergeStreams<Item>(
   streams: readonly AsyncGenerator<Item, void>[],
+  cancel: () => void,
 ): AsyncGenerator<Item, void> {
   const pending = new Map(streams.map((stream) => [stream, step(stream)]))
   try {
@@ -15,6 +19,7 @@ export async function* mergeStreams<Item>(
     }
   } finally {
     for (const settled of pending.values()) settled.catch(() => {})
+    if (pending.size > 0) cancel()
     await Promise.allSettled(streams.map((stream) => stream.return()))
   }
 }

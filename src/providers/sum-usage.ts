@@ -1,0 +1,34 @@
+import { isRecord } from '../kernel/is-record.ts'
+
+type Reported = Record<string, unknown>
+
+/** Adds up what several answers report, parts included: they have prices of their own. Undefined when one is silent. */
+export function sumUsage(usages: readonly unknown[]): Reported | undefined {
+  const reported = usages.filter(isRecord)
+  if (reported.length !== usages.length) return undefined
+  const sum = (read: (usage: Reported) => number) => reported.reduce((total, usage) => total + read(usage), 0)
+  return {
+    prompt_tokens: sum((usage) => count(usage['prompt_tokens'])),
+    completion_tokens: sum((usage) => count(usage['completion_tokens'])),
+    total_tokens: sum((usage) => count(usage['total_tokens'])),
+    prompt_tokens_details: {
+      // DeepSeek reports the same count under both names.
+      cached_tokens: sum(
+        (usage) =>
+          part(usage, 'prompt_tokens_details', 'cached_tokens') || count(usage['prompt_cache_hit_tokens']),
+      ),
+    },
+    completion_tokens_details: {
+      reasoning_tokens: sum((usage) => part(usage, 'completion_tokens_details', 'reasoning_tokens')),
+    },
+  }
+}
+
+function part(usage: Reported, details: string, name: string): number {
+  const parts = usage[details]
+  return isRecord(parts) ? count(parts[name]) : 0
+}
+
+function count(value: unknown): number {
+  return typeof value === 'number' ? value : 0
+}
