@@ -16,7 +16,8 @@ export interface ExchangeObserver {
 /** Follows every request from its first header to its last byte, or to the client's disappearance. */
 export class ExchangeTracker {
   readonly #observer: ExchangeObserver
-  readonly #running = new Set<Exchange>()
+  // Not a set: the tables a set outgrows keep what was in them alive through many collections.
+  readonly #running: Exchange[] = []
   #onDrained: (() => void) | null = null
 
   constructor(observer: ExchangeObserver) {
@@ -24,12 +25,12 @@ export class ExchangeTracker {
   }
 
   get count(): number {
-    return this.#running.size
+    return this.#running.length
   }
 
   begin(incoming: IncomingMessage, response: ServerResponse, route: string): Exchange {
     const exchange = new Exchange(incoming, response, route)
-    this.#running.add(exchange)
+    exchange.position = this.#running.push(exchange) - 1
     this.#observer.started(route)
     // `close` follows `finish` and also comes without it: one listener sees both endings.
     response.on('close', () => this.#finish(exchange))
@@ -38,18 +39,18 @@ export class ExchangeTracker {
 
   /** Resolves when nothing runs. */
   drained(): Promise<void> {
-    if (this.#running.size === 0) return Promise.resolve()
+    if (this.#running.length === 0) return Promise.resolve()
     return new Promise((resolve) => {
       this.#onDrained = resolve
     })
   }
 
   cancelAll(reason: Error): void {
-    for (const exchange of this.#running) exchange.cancellation.cancel(reason)
+    for (const exchange of [...this.#running]) exchange.cancellation.cancel(reason)
   }
 
   #finish(exchange: Exchange): void {
-    this.#running.delete(exchange)
+    this.#remove(exchange)
     const isDisconnected = !exchange.response.writableFinished
     const durationMs = performance.now() - exchange.startedMs
     if (isDisconnected) {
@@ -59,6 +60,14 @@ export class ExchangeTracker {
     } else {
       this.#observer.finished({ exchange, durationMs, isDisconnected })
     }
-    if (this.#running.size === 0) this.#onDrained?.()
+    if (this.#running.length === 0) this.#onDrained?.()
+  }
+
+  /** The last takes the place of the one that leaves. */
+  #remove(exchange: Exchange): void {
+    const last = this.#running.pop()
+    if (last === undefined || last === exchange) return
+    this.#running[exchange.position] = last
+    last.position = exchange.position
   }
 }

@@ -22,6 +22,8 @@ export class Exchange {
   /** Only while tracing is on. */
   span: InferenceSpan | null = null
   errorCode: string | null = null
+  /** Where the tracker keeps it. */
+  position = -1
   requestBytes = 0
   /** The text of the body, kept only where the operator wants prompts in the log. */
   bodyText: string | null = null

@@ -17,18 +17,21 @@ export function nanoUsdFromUsd(usd: number): NanoUsd {
   return sign === '-' ? -amount : amount
 }
 
-/** For JSON. Exact for every amount below nine million dollars. */
+/** For JSON. Exact for every amount below eight million dollars. */
 export function usdFromNanoUsd(amount: NanoUsd): number {
   return Number(formatUsd(amount))
 }
 
+const ZERO = 0x30
+
 /** Decimal text without an exponent and without trailing zeros: `0.000015`. */
 export function formatUsd(amount: NanoUsd): string {
   const sign = amount < 0n ? '-' : ''
-  const magnitude = amount < 0n ? -amount : amount
-  const whole = magnitude / NANO_USD_PER_USD
-  const fraction = (magnitude % NANO_USD_PER_USD).toString().padStart(9, '0').replace(/0+$/, '')
-  return `${sign}${whole}${fraction === '' ? '' : `.${fraction}`}`
+  const digits = (amount < 0n ? -amount : amount).toString().padStart(10, '0')
+  let end = digits.length
+  while (end > digits.length - 9 && digits.charCodeAt(end - 1) === ZERO) end -= 1
+  const whole = digits.slice(0, -9)
+  return end === digits.length - 9 ? sign + whole : `${sign}${whole}.${digits.slice(digits.length - 9, end)}`
 }
 
 // Numbers under 1e-6 print with an exponent; prices of a character or a second are that small.

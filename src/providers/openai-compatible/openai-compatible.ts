@@ -69,8 +69,6 @@ export function createOpenAiCompatibleProvider(
 function requestHeaders(requestId: string, credential: string | null): Record<string, string> {
   const headers: Record<string, string> = {
     'content-type': 'application/json',
-    accept: 'application/json, text/event-stream',
-    'accept-encoding': 'identity',
     'user-agent': 'parkway',
     'x-request-id': requestId,
   }
