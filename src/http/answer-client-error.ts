@@ -8,6 +8,11 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   HPE_HEADER_OVERFLOW: 'request_too_large',
 }
 
+const MESSAGES: Readonly<Record<string, string>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 'The request took too long to arrive.',
+  HPE_HEADER_OVERFLOW: 'The headers of the request are too large.',
+}
+
 /** Answers what is not HTTP, or came too slowly, in the same envelope as everything else. */
 export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
@@ -15,15 +20,8 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
     return
   }
   const code = CODES[error.code ?? ''] ?? 'invalid_request'
-  const { status, body } = toErrorAnswer(
-    new AppError(
-      code,
-      code === 'request_timeout'
-        ? 'The request took too long to arrive.'
-        : 'This is not a well-formed HTTP request.',
-    ),
-    createToken('req_'),
-  )
+  const message = MESSAGES[error.code ?? ''] ?? 'This is not a well-formed HTTP request.'
+  const { status, body } = toErrorAnswer(new AppError(code, message), createToken('req_'))
   const text = JSON.stringify(body)
   const head = [
     `HTTP/1.1 ${status} Error`,

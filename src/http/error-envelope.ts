@@ -88,6 +88,7 @@ type FrameworkCode =
   | 'request_too_large'
   | 'unsupported_media_type'
   | 'invalid_request'
+  | 'not_found'
   | 'service_unavailable'
 
 const FRAMEWORK_CODES: Readonly<Record<string, FrameworkCode>> = {
@@ -95,6 +96,7 @@ const FRAMEWORK_CODES: Readonly<Record<string, FrameworkCode>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalid_request',
   FST_ERR_BAD_URL: 'invalid_request',
+  FST_ERR_MAX_PARAM_LENGTH: 'not_found',
   ECONNRESET: 'invalid_request',
   ECONNABORTED: 'invalid_request',
 }
@@ -103,6 +105,7 @@ const FRAMEWORK_MESSAGES: Readonly<Record<FrameworkCode, string>> = {
   request_too_large: 'The request body is larger than this route allows.',
   unsupported_media_type: 'This route takes application/json.',
   invalid_request: 'The request is not well formed.',
+  not_found: 'The path holds an id that is longer than any.',
   service_unavailable: 'The gateway is shutting down.',
 }
 

@@ -45,8 +45,12 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
     serverFactory: () => options.http,
     bodyLimit: options.bodyBytesMax,
     return503OnClosing: false,
-    frameworkErrors: (error, request, reply) =>
-      sendError(reply as unknown as FastifyReply, error, request.exchange),
+    // No hook has run for these: the router refused the path.
+    frameworkErrors: (error, request, reply) => {
+      const exchange = tracker.begin(request.raw, reply.raw, 'unmatched')
+      reply.header('x-request-id', exchange.id).header('x-content-type-options', 'nosniff')
+      sendError(reply as unknown as FastifyReply, error, exchange)
+    },
     routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
   })
   app.decorateRequest('exchange')
@@ -91,8 +95,8 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
   return { handle: (incoming, response) => app.routing(incoming, response), close: () => app.close() }
 }
 
-function sendError(reply: FastifyReply, error: unknown, exchange: Exchange | undefined): void {
-  const answer = toErrorAnswer(error, exchange?.id ?? '')
-  if (exchange) exchange.errorCode = answer.body.error.code
+function sendError(reply: FastifyReply, error: unknown, exchange: Exchange): void {
+  const answer = toErrorAnswer(error, exchange.id)
+  exchange.errorCode = answer.body.error.code
   void reply.code(answer.status).headers(answer.headers).send(answer.body)
 }
