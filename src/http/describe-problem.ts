@@ -38,9 +38,10 @@ function findProblem(problems: readonly Problem[], path: string): Found | null {
   for (const [branchPath, branch] of branches) {
     if (!branch.some((problem) => isOtherBranch(problem, branchPath))) return findProblem(branch, branchPath)
   }
+  const instancePath = shortest([...branches.values()].flat().map(placeOf))
   return {
-    problem: { ...first, keyword: 'anyOf', params: {} },
-    expectation: expectationOfUnion([...branches.values()].flat(), first),
+    problem: { ...first, instancePath, keyword: 'anyOf', params: {} },
+    expectation: expectationOfUnion([...branches.values()].flat(), instancePath),
   }
 }
 
@@ -55,15 +56,29 @@ function branchPathOf(problem: Problem, unionPath: string): string {
 
 /** A value of another type, or another discriminator, was meant for another branch. */
 function isOtherBranch(problem: Problem, branchPath: string): boolean {
-  if (problem.keyword === 'type') return problem.schemaPath === branchPath
+  if (problem.keyword === 'type' || problem.keyword === 'enum') return problem.schemaPath === branchPath
   return problem.keyword === 'const' && problem.schemaPath === `${branchPath}/properties/type`
 }
 
-function expectationOfUnion(problems: readonly Problem[], first: Problem): string {
-  const atTop = problems.filter((problem) => problem.instancePath === first.instancePath)
+/** The value whose branches are compared: a wrong discriminator is told of the object that holds it. */
+function placeOf({ keyword, instancePath }: Problem): string {
+  return keyword === 'const' ? instancePath.replace(/\/type$/, '') : instancePath
+}
+
+function shortest(paths: readonly string[]): string {
+  return paths.reduce((best, path) => (path.length < best.length ? path : best))
+}
+
+function expectationOfUnion(problems: readonly Problem[], instancePath: string): string {
+  const atTop = problems.filter((problem) => problem.instancePath === instancePath)
+  const values = atTop.flatMap((problem) =>
+    problem.keyword === 'enum' ? problem.params.allowedValues.map(String) : [],
+  )
   const types = atTop.flatMap((problem) => (problem.keyword === 'type' ? [String(problem.params.type)] : []))
   const shown = [...new Set(types)].filter((type) => type !== 'null')
-  if (shown.length > 0) return `must be of type ${shown.join(' or ')}`
+  const ofType = shown.length > 0 ? `of type ${shown.join(' or ')}` : ''
+  if (values.length > 0) return `must be one of ${values.join(', ')}${ofType && ` or ${ofType}`}`
+  if (ofType !== '') return `must be ${ofType}`
   const kinds = problems.flatMap((problem) =>
     problem.keyword === 'const' ? [String(problem.params.allowedValue)] : [],
   )

@@ -48,6 +48,13 @@ describe('compileCheck', () => {
       'missing_required_parameter',
       'response_format.json_schema',
     ],
+    [{ ...message('x'), response_format: { type: 'xml' } }, 'invalid_value', 'response_format'],
+    [{ ...message('x'), tool_choice: 'any' }, 'invalid_value', 'tool_choice'],
+    [
+      { ...message('x'), tool_choice: { type: 'function' } },
+      'missing_required_parameter',
+      'tool_choice.function',
+    ],
     [[], 'invalid_request', null],
   ])('names the offending field of %j', (body, code, param) => {
     expect(problemOf(() => checkChat(body))).toMatchObject({ code, param })
@@ -59,6 +66,14 @@ describe('compileCheck', () => {
     )
     expect(problemOf(() => checkChat(message(5)))?.message).toBe(
       "'messages.0.content' must be of type string or array.",
+    )
+    const messageFor = (members: object) =>
+      problemOf(() => checkChat({ ...message('x'), ...members }))?.message
+    expect(messageFor({ tool_choice: 'any' })).toBe(
+      "'tool_choice' must be one of none, auto, required or of type object.",
+    )
+    expect(messageFor({ response_format: { type: 'xml' } })).toBe(
+      "'response_format' must have a type of text, json_object, json_schema.",
     )
   })
 })
