@@ -1,0 +1,301 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startTestGateway, type TestAnswer, type TestGateway } from '../support/start-test-gateway.ts'
+import { parseRaw, sendRaw } from './send-raw.ts'
+
+const CHAT = '/v1/chat/completions'
+const BODY = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hi' }] }
+const BODY_BYTES_MAX = 100_000
+
+let gateway: TestGateway
+
+beforeAll(async () => {
+  gateway = await startTestGateway({ settings: { PARKWAY_BODY_BYTES_MAX: String(BODY_BYTES_MAX) } })
+})
+
+afterAll(async () => {
+  await gateway.close()
+})
+
+function expectEnvelope(answer: TestAnswer, status: number, error: object): void {
+  expect([answer.status, answer.body]).toEqual([
+    status,
+    {
+      error: {
+        message: expect.stringMatching(/.+/),
+        type: 'invalid_request_error',
+        param: null,
+        request_id: answer.headers.get('x-request-id'),
+        ...error,
+      },
+    },
+  ])
+  expect(answer.headers.get('x-request-id')).toMatch(/^req_[0-9a-f]{24}$/)
+  expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
+  expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+}
+
+describe('paths', () => {
+  test.each([
+    ['GET', '/v1/nothing'],
+    ['POST', '/v1/chat/completions/'],
+    ['POST', '/v1/chat/completion'],
+    ['POST', '/v1/Chat/Completions'],
+    ['POST', '//v1/chat/completions'],
+    ['POST', '/chat/completions'],
+    ['GET', '/v1/models/a/b'],
+  ])('404: %s %s', async (method, path) => {
+    const answer = await gateway.request(method, path, method === 'POST' ? { body: BODY } : {})
+    expectEnvelope(answer, 404, { code: 'not_found' })
+    expect(answer.body.error.message).toContain(method)
+  })
+
+  test.each([
+    ['GET', CHAT, 'POST'],
+    ['DELETE', '/v1/completions', 'POST'],
+    ['PUT', '/v1/tenants/me/api-keys/x', 'GET, PATCH, DELETE'],
+    ['POST', '/v1/models/a%2Fb', 'GET'],
+    ['OPTIONS', CHAT, 'POST'],
+  ])('405: %s %s names what is allowed', async (method, path, allowed) => {
+    const answer = await gateway.request(method, path)
+    expectEnvelope(answer, 405, { code: 'method_not_allowed' })
+    expect(new Set(answer.headers.get('allow')?.split(', '))).toEqual(new Set(allowed.split(', ')))
+  })
+
+  test.each(['/v1/models/', '/v1/tenants/me/api-keys/'])('404: GET %s is not the list', async (path) => {
+    expect((await gateway.request('GET', path)).status).toBe(404)
+  })
+
+  test('an id with a slash in it is one segment', async () => {
+    const { status, body } = await gateway.request('GET', '/v1/models/openai%2Fgpt-oss-120b')
+    expect([status, body.id]).toEqual([200, 'gpt-oss-120b'])
+  })
+
+  test('404: an id that is nobody’s, however it is written', async () => {
+    for (const id of ['a%2Fb', '%20', 'a%00b', '..%2F..%2Fetc%2Fpasswd', '%E2%82%AC']) {
+      const answer = await gateway.request('GET', `/v1/models/${id}`)
+      expectEnvelope(answer, 404, { code: 'model_not_found', param: 'model' })
+    }
+  })
+
+  test.each(['/v1/models/%zz', '/v1/models/%', '/v1/models/%C3%28'])('400: %s', async (path) => {
+    expectEnvelope(await gateway.request('GET', path), 400, { code: 'invalid_request' })
+  })
+
+  test('404: an id without end', async () => {
+    expectEnvelope(await gateway.request('GET', `/v1/models/${'x'.repeat(5000)}`), 404, { code: 'not_found' })
+  })
+
+  test('a query on a hot route changes nothing', async () => {
+    expect((await gateway.request('POST', `${CHAT}?api-version=1`, { body: BODY })).status).toBe(200)
+  })
+})
+
+describe('bodies', () => {
+  const send = (body: string, contentType = 'application/json', path = CHAT) =>
+    gateway.request('POST', path, { body, headers: { 'content-type': contentType } })
+
+  test.each(['{', 'hello', '{"model": "a",}', "{'model': 'a'}", '\u0000', '{"a": NaN}'])(
+    '400: %j is not JSON',
+    async (body) => {
+      for (const path of [CHAT, '/v1/tenants/me/api-keys'])
+        expectEnvelope(await send(body, 'application/json', path), 400, { code: 'invalid_json' })
+    },
+  )
+
+  test.each(['[]', '7', '"text"', 'null', 'true'])('400: %s is not an object', async (body) => {
+    expectEnvelope(await send(body), 400, { code: 'invalid_request' })
+  })
+
+  test.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/jsonp',
+  ])('415: %s', async (contentType) => {
+    for (const path of [CHAT, '/v1/tenants/me/api-keys'])
+      expectEnvelope(await send(JSON.stringify(BODY), contentType, path), 415, {
+        code: 'unsupported_media_type',
+      })
+  })
+
+  test.each(['application/json; charset=utf-8', 'Application/JSON', 'application/json;charset=UTF-8'])(
+    '200: %s',
+    async (contentType) => {
+      expect((await send(JSON.stringify(BODY), contentType)).status).toBe(200)
+    },
+  )
+
+  test('413: a body over the limit, declared or not', async () => {
+    const text = JSON.stringify({ ...BODY, filler: 'x'.repeat(BODY_BYTES_MAX) })
+    for (const path of [CHAT, '/v1/tenants/me/api-keys'])
+      expectEnvelope(await send(text, 'application/json', path), 413, { code: 'request_too_large' })
+    const chunked = [
+      `POST ${CHAT} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${gateway.key}\r\n`,
+      'content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n',
+      `${text.length.toString(16)}\r\n${text}\r\n`,
+    ]
+    expect(parseRaw(await sendRaw(gateway.baseUrl, ...chunked))).toMatchObject({
+      status: 413,
+      body: { error: { code: 'request_too_large' } },
+    })
+  })
+
+  test('200: a body just under the limit', async () => {
+    const bare = JSON.stringify({ ...BODY, filler: '' })
+    const text = JSON.stringify({ ...BODY, filler: 'x'.repeat(BODY_BYTES_MAX - bare.length) })
+    expect((await send(text)).status).toBe(200)
+  })
+
+  test.each([
+    ['no body', {}],
+    ['an empty one', { headers: { 'content-type': 'application/json', 'content-length': '0' } }],
+  ])('%s is an empty object: a route that needs members says which', async (_name, request) => {
+    expectEnvelope(await gateway.request('POST', CHAT, request), 400, {
+      code: 'missing_required_parameter',
+      param: 'model',
+    })
+    expect((await gateway.request('POST', '/v1/tenants/me/api-keys', request)).status).toBe(201)
+  })
+
+  test('letters beyond ASCII arrive whole, however the body is cut', async () => {
+    const text = JSON.stringify({ model: 'm\u00e9\u{1F600}', messages: BODY.messages })
+    const bytes = Buffer.from(text)
+    const cut = bytes.indexOf(0xc3) + 1
+    const head = `POST ${CHAT} HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: Bearer ${gateway.key}\r\ncontent-type: application/json\r\ncontent-length: ${bytes.length}\r\n\r\n`
+    const answer = await sendRaw(gateway.baseUrl, head, bytes.subarray(0, cut), bytes.subarray(cut))
+    expect(answer).toContain('m\u00e9\u{1F600}')
+  })
+})
+
+describe('what a stranger sends', () => {
+  test('401 reaches a client that is still sending a large body', async () => {
+    const answer = await gateway.request('POST', CHAT, {
+      key: 'pk-dev-unknownunknownunknownunknownunknownunknown1',
+      body: JSON.stringify({ ...BODY, filler: 'x'.repeat(20 * 1024 * 1024) }),
+    })
+    expect([answer.status, answer.body.error.code]).toEqual([401, 'invalid_api_key'])
+  })
+
+  test('413 reaches a client that is still sending a large body', async () => {
+    const answer = await gateway.request('POST', CHAT, {
+      body: JSON.stringify({ ...BODY, filler: 'x'.repeat(20 * 1024 * 1024) }),
+    })
+    expect([answer.status, answer.body.error.code]).toEqual([413, 'request_too_large'])
+  })
+})
+
+describe('what is not HTTP', () => {
+  test.each([
+    ['a greeting', 'EHLO example.com\r\n\r\n'],
+    ['a TLS hello', Buffer.from([0x16, 0x03, 0x01, 0x00, 0xa5, 0x01, 0x00, 0x00, 0xa1, 0x03, 0x03])],
+    ['a header without a name', 'GET / HTTP/1.1\r\nhost: x\r\n: value\r\n\r\n'],
+    ['two lengths', `POST ${CHAT} HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n{}`],
+    [
+      'a length and chunks',
+      `POST ${CHAT} HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
+    ],
+  ])('400 for %s, in the same envelope', async (_name, bytes) => {
+    const { status, head, body } = parseRaw(await sendRaw(gateway.baseUrl, bytes))
+    expect([status, body.error]).toEqual([
+      400,
+      {
+        message: expect.any(String),
+        type: 'invalid_request_error',
+        param: null,
+        code: 'invalid_request',
+        request_id: expect.stringMatching(/^req_/),
+      },
+    ])
+    expect(head).toContain('connection: close')
+    expect(head).toContain(`x-request-id: ${body.error.request_id}`)
+  })
+
+  test('413 for headers without end', async () => {
+    const { status, body } = parseRaw(
+      await sendRaw(gateway.baseUrl, `GET / HTTP/1.1\r\nhost: x\r\nx-filler: ${'x'.repeat(100_000)}\r\n\r\n`),
+    )
+    expect([status, body.error.code]).toEqual([413, 'request_too_large'])
+    expect(body.error.message).toMatch(/header/i)
+  })
+
+  test('the gateway goes on after all of that', async () => {
+    expect((await gateway.request('GET', '/healthz', { key: null })).status).toBe(200)
+  })
+})
+
+describe('fields', () => {
+  const message = (members: object) => ({ ...BODY, messages: [{ role: 'user', ...members }] })
+  test.each<[object, string, string]>([
+    [{}, 'missing_required_parameter', 'model'],
+    [{ model: 'gpt-4o-mini' }, 'missing_required_parameter', 'messages'],
+    [{ ...BODY, model: 5 }, 'invalid_value', 'model'],
+    [{ ...BODY, model: '' }, 'invalid_value', 'model'],
+    [{ ...BODY, messages: [] }, 'invalid_value', 'messages'],
+    [{ ...BODY, messages: [{ content: 'x' }] }, 'missing_required_parameter', 'messages.0.role'],
+    [
+      { ...BODY, messages: [BODY.messages[0], { role: 'robot', content: 'x' }] },
+      'invalid_value',
+      'messages.1.role',
+    ],
+    [message({}), 'missing_required_parameter', 'messages.0.content'],
+    [message({ content: null }), 'missing_required_parameter', 'messages.0.content'],
+    [message({ content: 5 }), 'invalid_value', 'messages.0.content'],
+    [
+      message({ content: [{ type: 'image_url' }] }),
+      'missing_required_parameter',
+      'messages.0.content.0.image_url',
+    ],
+    [
+      message({
+        content: [
+          { type: 'text', text: 'x' },
+          { type: 'image_url', image_url: {} },
+        ],
+      }),
+      'missing_required_parameter',
+      'messages.0.content.1.image_url.url',
+    ],
+    [
+      { ...BODY, messages: [{ role: 'tool', content: 'x' }] },
+      'missing_required_parameter',
+      'messages.0.tool_call_id',
+    ],
+    [
+      { ...BODY, tools: [{ type: 'function', function: {} }] },
+      'missing_required_parameter',
+      'tools.0.function.name',
+    ],
+    [{ ...BODY, temperature: 3 }, 'invalid_value', 'temperature'],
+    [{ ...BODY, temperature: 'hot' }, 'invalid_value', 'temperature'],
+    [{ ...BODY, stream: 'yes' }, 'invalid_value', 'stream'],
+    [{ ...BODY, n: 0 }, 'invalid_value', 'n'],
+    [{ ...BODY, stop: [1] }, 'invalid_value', 'stop.0'],
+    [{ ...BODY, stream_options: { include_usage: 'yes' } }, 'invalid_value', 'stream_options.include_usage'],
+    [{ ...BODY, response_format: { type: 'xml' } }, 'invalid_value', 'response_format'],
+    [
+      { ...BODY, response_format: { type: 'json_schema' } },
+      'missing_required_parameter',
+      'response_format.json_schema',
+    ],
+    [{ ...BODY, metadata: { a: 1 } }, 'invalid_value', 'metadata.a'],
+  ])('400: %j', async (body, code, param) => {
+    expectEnvelope(await gateway.request('POST', CHAT, { body }), 400, { code, param })
+  })
+
+  test('null is as good as absent for every optional one', async () => {
+    const names = [
+      'temperature',
+      'top_p',
+      'n',
+      'stop',
+      'stream',
+      'tools',
+      'seed',
+      'user',
+      'max_tokens',
+      'think',
+    ]
+    const body = { ...BODY, ...Object.fromEntries(names.map((name) => [name, null])) }
+    expect((await gateway.request('POST', CHAT, { body })).status).toBe(200)
+  })
+})
