@@ -49,7 +49,7 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
     frameworkErrors: (error, request, reply) => {
       const exchange = tracker.begin(request.raw, reply.raw, 'unmatched')
       reply.header('x-request-id', exchange.id).header('x-content-type-options', 'nosniff')
-      sendError(reply as unknown as FastifyReply, error, exchange)
+      sendError(reply, error, exchange)
     },
     routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
   })
