@@ -92,6 +92,7 @@ function tabulate(samples: Samples): MetricRow[] {
       formatCount(median(figures(samples, id, (s) => s.crowded.exchangesPerSecond))),
     ),
     row('… × bare (median of rounds)', ratio('bare')),
+    row('… × floor (median of rounds)', ratio('floor')),
     row('… × Portkey (median of rounds)', ratio('portkey')),
     row('CPU µs a request', (id) => formatCount(median(cpuPerRequestUs(samples, id)))),
     row('its core busy, %', (id) => formatCount(100 * median(figures(samples, id, (s) => s.busyShare)))),

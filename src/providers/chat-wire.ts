@@ -11,7 +11,7 @@ const ImagePart = Type.Object({
   type: Type.Literal('image_url'),
   image_url: Type.Object({
     url: Type.String({ minLength: 1 }),
-    detail: Type.Optional(Type.Enum(['auto', 'low', 'high', 'original'])),
+    detail: nullable(Type.Enum(['auto', 'low', 'high', 'original'])),
   }),
 })
 
@@ -23,9 +23,9 @@ const AudioPart = Type.Object({
 const FilePart = Type.Object({
   type: Type.Literal('file'),
   file: Type.Object({
-    file_data: Type.Optional(Type.String()),
-    file_id: Type.Optional(Type.String()),
-    filename: Type.Optional(Type.String()),
+    file_data: nullable(Type.String()),
+    file_id: nullable(Type.String()),
+    filename: nullable(Type.String()),
   }),
 })
 
@@ -38,37 +38,61 @@ const RefusalPart = Type.Object({ type: Type.Literal('refusal'), refusal: Type.S
 
 const ContentPart = Type.Union([TextPart, ImagePart, AudioPart, FilePart, VideoPart, RefusalPart])
 
-const ToolCall = Type.Object({
+const FunctionCall = Type.Object({
   id: Type.String(),
   type: Type.Literal('function'),
   function: Type.Object({ name: Type.String(), arguments: Type.String() }),
 })
 
-const ChatMessage = Type.Object({
-  role: Type.Enum(['system', 'developer', 'user', 'assistant', 'tool', 'function']),
-  content: Type.Optional(
-    Type.Union([Type.String(), Type.Array(ContentPart, { minItems: 1, maxItems: 4096 }), Type.Null()]),
-  ),
-  name: Type.Optional(Type.String()),
-  refusal: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-  reasoning_content: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-  tool_calls: Type.Optional(Type.Union([Type.Array(ToolCall, { maxItems: 1024 }), Type.Null()])),
-  tool_call_id: Type.Optional(Type.String()),
+const CustomCall = Type.Object({
+  id: Type.String(),
+  type: Type.Literal('custom'),
+  custom: Type.Object({ name: Type.String(), input: Type.String() }),
 })
 
-const ChatTool = Type.Object({
+const ChatMessage = Type.Object({
+  role: Type.Enum(['system', 'developer', 'user', 'assistant', 'tool', 'function']),
+  content: nullable(Type.Union([Type.String(), Type.Array(ContentPart, { maxItems: 4096 })])),
+  name: nullable(Type.String()),
+  refusal: nullable(Type.String()),
+  reasoning_content: nullable(Type.String()),
+  tool_calls: nullable(Type.Array(Type.Union([FunctionCall, CustomCall]), { maxItems: 1024 })),
+  tool_call_id: nullable(Type.String()),
+})
+
+const FunctionTool = Type.Object({
   type: Type.Literal('function'),
   function: Type.Object({
     name: Type.String({ minLength: 1, maxLength: 128 }),
-    description: Type.Optional(Type.String()),
-    parameters: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-    strict: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
+    description: nullable(Type.String()),
+    parameters: nullable(Type.Record(Type.String(), Type.Unknown())),
+    strict: nullable(Type.Boolean()),
   }),
 })
+
+/** A tool that takes plain text instead of JSON arguments. */
+const CustomTool = Type.Object({
+  type: Type.Literal('custom'),
+  custom: Type.Object({
+    name: Type.String({ minLength: 1, maxLength: 128 }),
+    description: nullable(Type.String()),
+    format: nullable(Type.Object({ type: Type.String() })),
+  }),
+})
+
+const ChatTool = Type.Union([FunctionTool, CustomTool])
 
 const ToolChoice = Type.Union([
   Type.Enum(['none', 'auto', 'required']),
   Type.Object({ type: Type.Literal('function'), function: Type.Object({ name: Type.String() }) }),
+  Type.Object({ type: Type.Literal('custom'), custom: Type.Object({ name: Type.String() }) }),
+  Type.Object({
+    type: Type.Literal('allowed_tools'),
+    allowed_tools: Type.Object({
+      mode: Type.Enum(['auto', 'required']),
+      tools: Type.Array(Type.Object({ type: Type.String() }), { maxItems: 1024 }),
+    }),
+  }),
 ])
 
 const ResponseFormat = Type.Union([
@@ -78,45 +102,61 @@ const ResponseFormat = Type.Union([
     type: Type.Literal('json_schema'),
     json_schema: Type.Object({
       name: Type.String({ minLength: 1 }),
-      description: Type.Optional(Type.String()),
-      schema: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-      strict: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
+      description: nullable(Type.String()),
+      schema: nullable(Type.Record(Type.String(), Type.Unknown())),
+      strict: nullable(Type.Boolean()),
     }),
   }),
 ])
 
 const Stop = Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 16 })])
-const StreamOptions = Type.Object({ include_usage: Type.Optional(Type.Boolean()) })
+const StreamOptions = Type.Object({ include_usage: nullable(Type.Boolean()) })
 
-export const ChatRequest = Type.Object({
-  model: Type.String({ minLength: 1, maxLength: 256, description: 'A model id from `GET /v1/models`.' }),
-  messages: Type.Array(ChatMessage, { minItems: 1, maxItems: 4096 }),
-  temperature: nullable(Type.Number({ minimum: 0, maximum: 2, description: 'Sampling temperature.' })),
-  top_p: nullable(Type.Number({ minimum: 0, maximum: 1, description: 'Nucleus sampling.' })),
-  max_tokens: nullable(Type.Integer({ minimum: 1, description: 'Maximum output tokens.' })),
-  max_completion_tokens: nullable(Type.Integer({ minimum: 1 })),
-  stream: nullable(Type.Boolean({ description: 'Answer with Server-Sent Events.' })),
-  stream_options: nullable(StreamOptions),
-  stop: nullable(Stop),
-  n: nullable(Type.Integer({ minimum: 1, maximum: 128 })),
-  tools: nullable(Type.Array(ChatTool, { maxItems: 1024 })),
-  tool_choice: nullable(ToolChoice),
-  parallel_tool_calls: nullable(Type.Boolean()),
-  response_format: nullable(ResponseFormat),
-  seed: nullable(Type.Integer({ description: 'Reproducibility seed, where the model supports it.' })),
-  logprobs: nullable(Type.Boolean()),
-  top_logprobs: nullable(Type.Integer({ minimum: 0, maximum: 20 })),
-  logit_bias: nullable(Type.Record(Type.String(), Type.Number())),
-  presence_penalty: nullable(Type.Number({ minimum: -2, maximum: 2 })),
-  frequency_penalty: nullable(Type.Number({ minimum: -2, maximum: 2 })),
-  reasoning_effort: nullable(Type.String()),
-  think: nullable(Type.Boolean({ description: 'Turns reasoning on, where the model supports it.' })),
-  user: nullable(Type.String()),
-  metadata: nullable(Type.Record(Type.String(), Type.String())),
-})
+export const ChatRequest = Type.Object(
+  {
+    model: Type.String({ minLength: 1, maxLength: 256, description: 'A model id from `GET /v1/models`.' }),
+    messages: Type.Array(ChatMessage, { minItems: 1, maxItems: 4096 }),
+    temperature: nullable(Type.Number({ minimum: 0, maximum: 2, description: 'Sampling temperature.' })),
+    top_p: nullable(Type.Number({ minimum: 0, maximum: 1, description: 'Nucleus sampling.' })),
+    max_tokens: nullable(Type.Integer({ minimum: 1, description: 'Maximum output tokens.' })),
+    max_completion_tokens: nullable(Type.Integer({ minimum: 1 })),
+    stream: nullable(Type.Boolean({ description: 'Answer with Server-Sent Events.' })),
+    stream_options: nullable(StreamOptions),
+    stop: nullable(Stop),
+    n: nullable(Type.Integer({ minimum: 1, maximum: 128 })),
+    tools: nullable(Type.Array(ChatTool, { maxItems: 1024 })),
+    tool_choice: nullable(ToolChoice),
+    parallel_tool_calls: nullable(Type.Boolean()),
+    response_format: nullable(ResponseFormat),
+    seed: nullable(Type.Integer({ description: 'Reproducibility seed, where the model supports it.' })),
+    logprobs: nullable(Type.Boolean()),
+    top_logprobs: nullable(Type.Integer({ minimum: 0, maximum: 20 })),
+    logit_bias: nullable(Type.Record(Type.String(), Type.Number())),
+    presence_penalty: nullable(Type.Number({ minimum: -2, maximum: 2 })),
+    frequency_penalty: nullable(Type.Number({ minimum: -2, maximum: 2 })),
+    reasoning_effort: nullable(Type.String()),
+    think: nullable(Type.Boolean({ description: 'Turns reasoning on, where the model supports it.' })),
+    user: nullable(Type.String()),
+    metadata: nullable(Type.Record(Type.String(), Type.String())),
+  },
+  {
+    examples: [
+      {
+        model: 'gpt-4o-mini',
+        messages: [
+          { role: 'system', content: 'You answer in one sentence.' },
+          { role: 'user', content: 'Why is the sky blue?' },
+        ],
+        max_tokens: 200,
+        stream: false,
+      },
+    ],
+  },
+)
 
 export type ChatRequest = Static<typeof ChatRequest>
 export type ChatMessage = Static<typeof ChatMessage>
+export type ChatTool = Static<typeof ChatTool>
 export type ContentPart = Static<typeof ContentPart>
 
 export interface ChatUsage {

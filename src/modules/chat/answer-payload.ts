@@ -8,9 +8,9 @@ export interface AnswerPayload {
   readonly choices: readonly Record<string, unknown>[]
 }
 
-/** Throws an `UpstreamError` when the bytes are an error or nothing that belongs to this wire. */
-export function readAnswerPayload(provider: string, bytes: Buffer): AnswerPayload {
-  const members = parseObject(bytes)
+/** Throws an `UpstreamError` when the text is an error or nothing that belongs to this wire. */
+export function readAnswerPayload(provider: string, text: string): AnswerPayload {
+  const members = parseObject(text)
   if (members === null) throw garbage(provider, 'it sent something that is not a JSON object')
   const error = readErrorPayload(provider, members)
   if (error) throw error
@@ -45,9 +45,9 @@ function asText(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-function parseObject(bytes: Buffer): Record<string, unknown> | null {
+function parseObject(text: string): Record<string, unknown> | null {
   try {
-    const value: unknown = JSON.parse(bytes.toString())
+    const value: unknown = JSON.parse(text)
     return isRecord(value) ? value : null
   } catch {
     return null

@@ -33,7 +33,7 @@ export class ChunkNormaliser {
     this.#bytes += payload.length
     if (this.#bytes > STREAM_BYTES_MAX)
       throw garbage(provider, `it streamed more than ${STREAM_BYTES_MAX} bytes`)
-    const { members, choices } = readAnswerPayload(provider, payload)
+    const { members, choices } = readAnswerPayload(provider, payload.toString())
     let isChanged = this.#takeUsage(members)
     if (choices.length === 0) return null
 

@@ -1,3 +1,4 @@
+import { editJsonObject } from '../../kernel/edit-json-object.ts'
 import { createToken } from '../../kernel/identifiers.ts'
 import { ID_PREFIXES, settleUsage, type AnswerContext } from './answer-context.ts'
 import { garbage, readAnswerPayload, textOfChoice } from './answer-payload.ts'
@@ -7,24 +8,33 @@ import { formatUsage, readUsage } from './token-usage.ts'
 
 const OBJECTS = { chat: 'chat.completion', completion: 'text_completion' } as const
 
-/** Checks an upstream's whole answer, meters it and puts our model id, usage and cost into it. */
+/** Checks an upstream's whole answer, meters it and puts our model id, usage and cost into its text. */
 export function finishCompleteAnswer(payload: Buffer, context: AnswerContext): string {
-  const { members, choices } = readAnswerPayload(context.provider, payload)
+  const text = payload.toString()
+  const { members, choices } = readAnswerPayload(context.provider, text)
   if (choices.length === 0) throw garbage(context.provider, 'it answered without a choice')
+
   const delivered = new DeliveredText()
+  let isCompleted = false
   const { operation } = context.record
   for (const [index, choice] of choices.entries()) {
-    completeChoice(choice, index, operation === 'chat' ? 'message' : 'text')
+    isCompleted = completeChoice(choice, index, operation === 'chat' ? 'message' : 'text') || isCompleted
     delivered.add(textOfChoice(choice))
   }
   const usage = settleUsage(context, readUsage(members['usage']), delivered)
+  const cost = context.record.costNanoUsd ?? 0n
 
+  const edits = new Map([['usage', JSON.stringify(formatUsage(usage, cost, members['usage']))]])
+  if (members['model'] !== context.requestedModel) edits.set('model', JSON.stringify(context.requestedModel))
   const prefix = ID_PREFIXES[operation]
   const { id, object, created } = members
-  if (typeof id !== 'string' || !id.startsWith(prefix)) members['id'] = createToken(prefix)
-  if (typeof object !== 'string') members['object'] = OBJECTS[operation]
-  if (typeof created !== 'number') members['created'] = Math.floor(context.startedMs / 1000)
-  members['model'] = context.requestedModel
-  members['usage'] = formatUsage(usage, context.record.costNanoUsd ?? 0n, members['usage'])
-  return JSON.stringify(members)
+  if (typeof id !== 'string' || !id.startsWith(prefix)) edits.set('id', JSON.stringify(createToken(prefix)))
+  if (typeof object !== 'string') edits.set('object', JSON.stringify(OBJECTS[operation]))
+  if (typeof created !== 'number') edits.set('created', String(Math.floor(context.startedMs / 1000)))
+  if (isCompleted) edits.set('choices', JSON.stringify(choices))
+  return editJsonObject(text, edits) ?? JSON.stringify({ ...members, ...parseEdits(edits) })
+}
+
+function parseEdits(edits: ReadonlyMap<string, string>): Record<string, unknown> {
+  return Object.fromEntries([...edits].map(([name, value]) => [name, JSON.parse(value)]))
 }

@@ -4,7 +4,7 @@ import { createTokenBuckets } from './token-buckets.ts'
 
 export type Admission =
   | { readonly isAdmitted: true; readonly rate: RateState | null }
-  | { readonly isAdmitted: false; readonly limitRequests: number; readonly retryAfterSeconds: number }
+  | { readonly isAdmitted: false; readonly rate: RateState; readonly retryAfterSeconds: number }
 
 /** What the rate headers say. */
 export interface RateState {
@@ -24,15 +24,13 @@ export function createLimits({ clock }: { clock: Clock }): Limits {
     admit({ keyId, requestsPerMinute }) {
       if (requestsPerMinute === null) return { isAdmitted: true, rate: null }
       const taken = requests.take(keyId, requestsPerMinute)
-      if (!taken.isTaken) {
-        return {
-          isAdmitted: false,
-          limitRequests: requestsPerMinute,
-          retryAfterSeconds: taken.retryAfterSeconds,
-        }
+      const rate = {
+        limitRequests: requestsPerMinute,
+        remainingRequests: taken.isTaken ? taken.remaining : 0,
+        resetSeconds: taken.resetSeconds,
       }
-      const { remaining: remainingRequests, resetSeconds } = taken
-      return { isAdmitted: true, rate: { limitRequests: requestsPerMinute, remainingRequests, resetSeconds } }
+      if (taken.isTaken) return { isAdmitted: true, rate }
+      return { isAdmitted: false, rate, retryAfterSeconds: taken.retryAfterSeconds }
     },
   }
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.ts'
 
 export type Taken =
   | { readonly isTaken: true; readonly remaining: number; readonly resetSeconds: number }
-  | { readonly isTaken: false; readonly retryAfterSeconds: number }
+  | { readonly isTaken: false; readonly retryAfterSeconds: number; readonly resetSeconds: number }
 
 export interface TokenBuckets {
   /** Takes one token from the bucket of this name. */
@@ -30,14 +30,19 @@ export function createTokenBuckets({ clock }: { clock: Clock }): TokenBuckets {
       const refill = Math.max(0, nowMs - bucket.refilledMs) / msPerToken
       bucket.tokens = Math.min(tokensPerMinute, bucket.tokens + refill)
       bucket.refilledMs = nowMs
+      const secondsUntil = (tokens: number) => Math.ceil(((tokens - bucket.tokens) * msPerToken) / 1000)
       if (bucket.tokens < 1) {
-        return { isTaken: false, retryAfterSeconds: Math.ceil(((1 - bucket.tokens) * msPerToken) / 1000) }
+        return {
+          isTaken: false,
+          retryAfterSeconds: secondsUntil(1),
+          resetSeconds: secondsUntil(tokensPerMinute),
+        }
       }
       bucket.tokens -= 1
       return {
         isTaken: true,
         remaining: Math.floor(bucket.tokens),
-        resetSeconds: Math.ceil(((tokensPerMinute - bucket.tokens) * msPerToken) / 1000),
+        resetSeconds: secondsUntil(tokensPerMinute),
       }
     },
   }
