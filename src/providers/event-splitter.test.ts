@@ -34,6 +34,13 @@ describe('EventSplitter', () => {
     ).toThrow(EventTooLarge)
   })
 
+  it('refuses an event of lines that say nothing', () => {
+    const lines = Buffer.from('data:\n'.repeat(1000))
+    expect(() => split([lines], 10_000)).toThrow(EventTooLarge)
+    const events = Buffer.from('data: x\n\n'.repeat(1000))
+    expect(split([events], 10_000).payloads).toHaveLength(1000)
+  })
+
   it('yields the same payloads wherever the bytes are cut', () => {
     const text = 'data: {"ü":"😀"}\r\n\r\n: c\n\ndata: {"b":2}\n\ndata: x\ndata: y\n\ndata: [DONE]\n\n'
     const bytes = Buffer.from(text)

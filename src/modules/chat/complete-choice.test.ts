@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest'
+import { completeChoice, type ChoiceForm } from './complete-choice.ts'
+
+const complete = (choice: Record<string, unknown>, form: ChoiceForm, index = 0) => ({
+  isChanged: completeChoice(choice, index, form),
+  choice,
+})
+
+describe('completeChoice', () => {
+  it.each<[ChoiceForm, Record<string, unknown>]>([
+    [
+      'message',
+      {
+        index: 0,
+        message: { role: 'assistant', content: null, tool_calls: [] },
+        finish_reason: 'tool_calls',
+      },
+    ],
+    ['delta', { index: 3, delta: {}, finish_reason: null }],
+    ['delta', { index: 0, delta: { content: 'x' }, finish_reason: 'stop', logprobs: null }],
+    ['text', { index: 0, text: 'x', finish_reason: null }],
+  ])('leaves a whole %s as it is', (form, choice) => {
+    expect(complete(structuredClone(choice), form)).toEqual({ isChanged: false, choice })
+  })
+
+  it('fills in what a message lacks', () => {
+    expect(complete({ message: { content: 'x' } }, 'message', 2)).toEqual({
+      isChanged: true,
+      choice: { index: 2, message: { role: 'assistant', content: 'x' }, finish_reason: 'stop' },
+    })
+    expect(complete({}, 'message').choice).toEqual({
+      index: 0,
+      message: { role: 'assistant', content: null },
+      finish_reason: 'stop',
+    })
+  })
+
+  it('does not say that a chunk is the last', () => {
+    expect(complete({}, 'delta').choice).toEqual({ index: 0, delta: {}, finish_reason: null })
+    expect(complete({}, 'text').choice).toEqual({ index: 0, text: '', finish_reason: null })
+  })
+
+  it('calls reasoning by one name and loses none', () => {
+    const both = { reasoning: 'short', reasoning_content: 'long' }
+    expect(complete({ index: 0, delta: both, finish_reason: null }, 'delta').choice).toEqual({
+      index: 0,
+      delta: { reasoning_content: 'long' },
+      finish_reason: null,
+    })
+  })
+})
