@@ -1,0 +1,245 @@
+import { Client } from 'pg'
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { startTestGateway, type TestGateway, type TestRequest } from '../support/start-test-gateway.ts'
+
+const CHAT = '/v1/chat/completions'
+const KEYS = '/v1/tenants/me/api-keys'
+const BODY = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hi' }] }
+
+let gateway: TestGateway
+
+beforeAll(async () => {
+  gateway = await startTestGateway()
+})
+
+afterAll(async () => {
+  await gateway.close()
+})
+
+const chat = (request: TestRequest = {}) => gateway.request('POST', CHAT, { body: BODY, ...request })
+
+async function createKey(body: object): Promise<{ id: string; key: string }> {
+  const answer = await gateway.request('POST', KEYS, { body: { env: 'dev', ...body } })
+  expect(answer.status).toBe(201)
+  return answer.body
+}
+
+async function query(text: string, values: unknown[]): Promise<void> {
+  const client = new Client({ connectionString: gateway.connectionString })
+  await client.connect()
+  try {
+    await client.query(text, values)
+  } finally {
+    await client.end()
+  }
+}
+
+describe('401', () => {
+  const unknown = `pk-dev-${'x'.repeat(43)}`
+
+  async function expectRefused(request: TestRequest): Promise<void> {
+    for (const [method, path] of [
+      ['POST', CHAT],
+      ['GET', '/v1/models'],
+    ] as const) {
+      const { body: _body, ...rest } = request
+      const answer = await gateway.request(method, path, method === 'POST' ? { body: BODY, ...rest } : rest)
+      expect([answer.status, answer.body.error]).toEqual([
+        401,
+        {
+          message: expect.any(String),
+          type: 'authentication_error',
+          param: null,
+          code: 'invalid_api_key',
+          request_id: answer.headers.get('x-request-id'),
+        },
+      ])
+      expect(answer.headers.get('www-authenticate')).toBe('Bearer')
+    }
+  }
+
+  test('no key at all', () => expectRefused({ key: null }))
+
+  test.each(['Bearer', 'Bearer ', 'Basic dXNlcjpwYXNz', 'pk-dev-x', 'Bearer a b', 'Bearer\t\tx'])(
+    'a header of another form: %j',
+    (authorization) => expectRefused({ key: null, headers: { authorization } }),
+  )
+
+  test.each([unknown, 'sk-something', 'pk-qa-xxxx', `pk-dev-${'x'.repeat(10_000)}`, "pk-dev-' OR 1=1"])(
+    'an unknown key: %s',
+    (key) => expectRefused({ key }),
+  )
+
+  test('nothing of a wrong key is in the answer', async () => {
+    expect(JSON.stringify((await chat({ key: unknown })).body)).not.toContain('xxxx')
+  })
+
+  test('a revoked key, at once', async () => {
+    const { id, key } = await createKey({})
+    expect((await chat({ key })).status).toBe(200)
+    await gateway.request('DELETE', `${KEYS}/${id}`)
+    await expectRefused({ key })
+  })
+
+  test('an expired key', async () => {
+    const { id, key } = await createKey({ expires_at: '2099-01-01T00:00:00Z' })
+    await query('UPDATE api_keys SET expires_at = $2 WHERE id = $1', [id, new Date('2001-01-01T00:00:00Z')])
+    await expectRefused({ key })
+  })
+
+  test('is said before anything else: the body is not even looked at', async () => {
+    expect((await chat({ key: null, body: 'not json' })).status).toBe(401)
+  })
+})
+
+describe('403', () => {
+  test('a key without the scope', async () => {
+    const { key } = await createKey({ scopes: ['manage'] })
+    const { status, body } = await chat({ key })
+    expect([status, body.error.type, body.error.code]).toEqual([403, 'permission_error', 'forbidden'])
+    expect(body.error.message).toContain('inference')
+  })
+
+  test('a model the key may not use, by whatever name', async () => {
+    const { key } = await createKey({ allowed_models: ['gpt-5.4', 'gpt-oss-20b'] })
+    for (const model of ['gpt-4o-mini', 'gpt-4o-mini-2024-07-18']) {
+      const { status, body } = await chat({ key, body: { ...BODY, model } })
+      expect([status, body.error.code, body.error.param]).toEqual([403, 'model_not_allowed', 'model'])
+    }
+    for (const model of ['gpt-5.4', 'gpt-5.4-2026-03-05', 'openai/gpt-oss-20b'])
+      expect((await chat({ key, body: { ...BODY, model } })).status).toBe(200)
+  })
+
+  test('a suspended account', async () => {
+    const { body: account } = await gateway.request('POST', '/v1/admin/accounts', {
+      body: { name: 'Eve', credit_usd: 1 },
+    })
+    const { body: created } = await gateway.request('POST', `/v1/admin/accounts/${account.id}/api-keys`, {
+      body: { env: 'dev' },
+    })
+    expect((await chat({ key: created.key })).status).toBe(200)
+    await gateway.request('POST', `/v1/admin/accounts/${account.id}/suspend`)
+    const { status, body } = await chat({ key: created.key })
+    expect([status, body.error.code]).toEqual([403, 'account_suspended'])
+  })
+})
+
+describe('models', () => {
+  test.each(['nothing', '', '../gpt-4o-mini', 'GPT-4O-MINI', 'gpt-4o-mini '])('404: %j', async (model) => {
+    const { status, body } = await chat({ body: { ...BODY, model } })
+    if (model === '') expect([status, body.error.code]).toEqual([400, 'invalid_value'])
+    else expect([status, body.error.code, body.error.param]).toEqual([404, 'model_not_found', 'model'])
+  })
+
+  test.each([
+    ['gpt-image-2', '/v1/images/generations'],
+    ['text-embedding-3-small', '/v1/embeddings'],
+  ])('400: %s is served by %s, and the message says so', async (model, endpoint) => {
+    const { status, body } = await chat({ body: { ...BODY, model } })
+    expect([status, body.error.code, body.error.param]).toEqual([400, 'invalid_value', 'model'])
+    expect(body.error.message).toContain(endpoint)
+  })
+
+  test.each(['live', 'prod', 'staging'])('503: no sandbox for a key of %s', async (env) => {
+    const { key } = await createKey({ env })
+    const { status, body, headers } = await chat({ key })
+    expect([status, body.error.type, body.error.code]).toEqual([503, 'api_error', 'provider_not_configured'])
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+  })
+
+  test.each(['dev', 'test'])('200: the sandbox for a key of %s, and it says so', async (env) => {
+    const { key } = await createKey({ env })
+    const { status, headers } = await chat({ key })
+    expect([status, headers.get('x-gateway-provider')]).toEqual([200, 'sandbox'])
+  })
+})
+
+describe('402', () => {
+  test.each([false, true])(
+    'an account without credit is not served, and not retried (stream: %s)',
+    async (stream) => {
+      const { body: account } = await gateway.request('POST', '/v1/admin/accounts', {
+        body: { name: 'Poor' },
+      })
+      const { body: created } = await gateway.request('POST', `/v1/admin/accounts/${account.id}/api-keys`, {
+        body: { env: 'dev' },
+      })
+      const { status, body, headers } = await chat({ key: created.key, body: { ...BODY, stream } })
+      expect([status, body.error.type, body.error.code]).toEqual([
+        402,
+        'billing_error',
+        'insufficient_balance',
+      ])
+      expect(headers.get('x-should-retry')).toBe('false')
+      expect(headers.get('retry-after')).toBeNull()
+      expect((await gateway.request('GET', '/v1/models', { key: created.key })).status).toBe(200)
+    },
+  )
+})
+
+describe('429', () => {
+  test('a key gets its requests of a minute and then the time to wait, which is true', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
+    try {
+      const { key } = await createKey({ requests_per_minute: 2 })
+      const first = await chat({ key })
+      expect(rateHeaders(first.headers)).toEqual(['2', '1', '30s'])
+      const second = await chat({ key })
+      expect(rateHeaders(second.headers)).toEqual(['2', '0', '60s'])
+
+      const refused = await chat({ key })
+      expect([refused.status, refused.body.error.type, refused.body.error.code]).toEqual([
+        429,
+        'rate_limit_error',
+        'rate_limit_exceeded',
+      ])
+      expect(refused.headers.get('retry-after')).toBe('30')
+      expect(rateHeaders(refused.headers).slice(0, 2)).toEqual(['2', '0'])
+
+      vi.setSystemTime(Date.now() + 29_000)
+      expect((await chat({ key })).status).toBe(429)
+      vi.setSystemTime(Date.now() + 1_000)
+      expect((await chat({ key })).status).toBe(200)
+      expect((await chat({ key })).status).toBe(429)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  test('a bad request does not count, and other keys and routes are not touched', async () => {
+    const { key } = await createKey({ requests_per_minute: 1 })
+    expect((await chat({ key, body: '{' })).status).toBe(400)
+    expect((await chat({ key })).status).toBe(200)
+    expect((await chat({ key })).status).toBe(429)
+    expect((await gateway.request('GET', '/v1/models', { key })).status).toBe(200)
+    expect((await chat()).status).toBe(200)
+  })
+
+  test('a key without a limit has no rate headers', async () => {
+    expect(rateHeaders((await chat()).headers)).toEqual([null, null, null])
+  })
+
+  function rateHeaders(headers: Headers): (string | null)[] {
+    return ['limit', 'remaining', 'reset'].map((name) => headers.get(`x-ratelimit-${name}-requests`))
+  }
+})
+
+describe('a client that leaves', () => {
+  test('in the middle of its body is no trouble', async () => {
+    const { hostname, port } = new URL(gateway.baseUrl)
+    const socket = connect({ host: hostname, port: Number(port) })
+    socket.on('error', () => {})
+    socket.write(
+      `POST ${CHAT} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${gateway.key}\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"mod`,
+    )
+    const inFlight = async () => {
+      const { body } = await gateway.request('GET', '/metrics', { key: null })
+      return Number(/parkway_requests_in_flight\{route="\/v1\/chat\/completions"\} (\d+)/.exec(body)?.[1])
+    }
+    await vi.waitFor(async () => expect(await inFlight()).toBe(1))
+    socket.destroy()
+    await vi.waitFor(async () => expect(await inFlight()).toBe(0))
+    expect((await chat()).status).toBe(200)
+  })
+})
