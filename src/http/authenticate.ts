@@ -1,14 +1,15 @@
-import type { onRequestHookHandler } from 'fastify'
+import type { onRequestAsyncHookHandler } from 'fastify'
 import { AppError } from '../kernel/app-error.ts'
 import type { Caller, Scope } from '../modules/keys/keys.ts'
 
 const BEARER_PATTERN = /^Bearer +(\S+)$/i
+const USUAL_START = 'Bearer '
 
 /** Looks a key up. At once for one that is known, so that the hot path waits for nothing. */
 export type Authenticate = (token: string) => Caller | Promise<Caller>
 
 /** Runs before the body is read: a stranger costs no parsing. */
-export function authenticateHook(authenticate: Authenticate, scope: Scope | 'any'): onRequestHookHandler {
+export function authenticateHook(authenticate: Authenticate, scope: Scope | 'any'): onRequestAsyncHookHandler {
   return async (request) => {
     const caller = await authenticate(readToken(request.headers.authorization))
     requireScope(caller, scope)
@@ -17,6 +18,8 @@ export function authenticateHook(authenticate: Authenticate, scope: Scope | 'any
 }
 
 export function readToken(header: string | undefined): string {
+  // What follows the usual start is checked for the form of a key anyway.
+  if (header?.startsWith(USUAL_START)) return header.slice(USUAL_START.length).trim()
   const token = header === undefined ? undefined : BEARER_PATTERN.exec(header)?.[1]
   if (token !== undefined) return token
   const message =

@@ -46,7 +46,7 @@ export class ExchangeTracker {
   }
 
   cancelAll(reason: Error): void {
-    for (const exchange of [...this.#running]) exchange.cancellation.cancel(reason)
+    for (const exchange of this.#running.slice()) exchange.cancellation.cancel(reason)
   }
 
   #finish(exchange: Exchange): void {

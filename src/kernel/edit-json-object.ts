@@ -38,6 +38,7 @@ export function editJsonObject(text: string, edits: JsonEdits): string | null {
     if (text.charCodeAt(position) !== COMMA) break
     position = skipSpace(text, position + 1)
   }
+  if (edits.size === 0) return text
   if (runStart !== -1) append(text.slice(runStart, runEnd))
   for (const [name, edit] of edits)
     if (edit !== null && !names.has(name)) append(`${JSON.stringify(name)}:${edit}`)

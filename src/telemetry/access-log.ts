@@ -29,28 +29,21 @@ export interface AccessLogEntry {
 
 /** One JSON line. Put together by hand: it is written for every request, and pino takes several times as long. */
 export function formatAccessLine(entry: AccessLogEntry, logPrompts: boolean): string {
-  const { tokens } = entry
+  const { tokens, firstTokenMs, model, provider } = entry
+  // Names of models and providers are the operator's text; everything else in the line is ours and needs no escaping.
   return (
-    LINE_START +
-    `"time":"${currentTimestamp()}","request_id":${quote(entry.requestId)},"method":${quote(entry.method)}` +
-    `,"route":${quote(entry.route)},"status":${entry.status},"duration_ms":${roundMs(entry.durationMs)}` +
-    numberField(
-      'first_token_ms',
-      entry.firstTokenMs === undefined ? undefined : roundMs(entry.firstTokenMs),
-    ) +
-    textField('client_address', entry.clientAddress) +
-    textField('account_id', entry.accountId) +
-    textField('key_id', entry.keyId) +
-    textField('model', entry.model) +
-    textField('provider', entry.provider) +
-    numberField('attempts', entry.attempts) +
-    numberField('prompt_tokens', tokens?.prompt) +
-    numberField('completion_tokens', tokens?.completion) +
-    numberField('cached_tokens', tokens?.cached) +
-    numberField('reasoning_tokens', tokens?.reasoning) +
-    numberField('request_bytes', entry.requestBytes) +
-    numberField('response_bytes', entry.responseBytes) +
-    textField('error_code', entry.errorCode) +
+    `${LINE_START}"time":"${currentTimestamp()}","request_id":"${entry.requestId}","method":"${entry.method}"` +
+    `,"route":"${entry.route}","status":${entry.status},"duration_ms":${roundMs(entry.durationMs)}` +
+    (firstTokenMs === undefined ? '' : `,"first_token_ms":${roundMs(firstTokenMs)}`) +
+    (entry.clientAddress === undefined ? '' : `,"client_address":"${entry.clientAddress}"`) +
+    (entry.keyId === undefined ? '' : `,"account_id":"${entry.accountId}","key_id":"${entry.keyId}"`) +
+    (model === undefined ? '' : `,"model":${JSON.stringify(model)}`) +
+    (provider === undefined ? '' : `,"provider":${JSON.stringify(provider)}`) +
+    (entry.attempts === undefined ? '' : `,"attempts":${entry.attempts}`) +
+    (tokens === undefined ? '' : formatTokens(tokens)) +
+    (entry.requestBytes === undefined ? '' : `,"request_bytes":${entry.requestBytes}`) +
+    (entry.responseBytes === undefined ? '' : `,"response_bytes":${entry.responseBytes}`) +
+    (entry.errorCode === undefined ? '' : `,"error_code":"${entry.errorCode}"`) +
     (entry.isAborted === true ? ',"aborted":true' : '') +
     (logPrompts && entry.prompt !== undefined ? `,"prompt":${JSON.stringify(entry.prompt)}` : '') +
     ',"msg":"request"}\n'
@@ -59,19 +52,12 @@ export function formatAccessLine(entry: AccessLogEntry, logPrompts: boolean): st
 
 const LINE_START = `{"level":"info","pid":${process.pid},`
 
-function textField(name: string, value: string | undefined): string {
-  return value === undefined ? '' : `,"${name}":${quote(value)}`
-}
-
-function numberField(name: string, value: number | undefined): string {
-  return value === undefined ? '' : `,"${name}":${value}`
-}
-
-// What holds only these needs no escaping; ids, routes and most model names do.
-const PLAIN = /^[\w.:/@ -]*$/
-
-function quote(text: string): string {
-  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text)
+function formatTokens({ prompt, completion, cached, reasoning }: TokenCounts): string {
+  return (
+    `,"prompt_tokens":${prompt},"completion_tokens":${completion}` +
+    (cached === undefined ? '' : `,"cached_tokens":${cached}`) +
+    (reasoning === undefined ? '' : `,"reasoning_tokens":${reasoning}`)
+  )
 }
 
 function roundMs(milliseconds: number): number {

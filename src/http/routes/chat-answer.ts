@@ -21,11 +21,18 @@ const AssistantMessage = Type.Object({
   reasoning_content: Type.Optional(nullableString),
   tool_calls: Type.Optional(
     Type.Array(
-      Type.Object({
-        id: Type.String(),
-        type: Type.Literal('function'),
-        function: Type.Object({ name: Type.String(), arguments: Type.String() }),
-      }),
+      Type.Union([
+        Type.Object({
+          id: Type.String(),
+          type: Type.Literal('function'),
+          function: Type.Object({ name: Type.String(), arguments: Type.String() }),
+        }),
+        Type.Object({
+          id: Type.String(),
+          type: Type.Literal('custom'),
+          custom: Type.Object({ name: Type.String(), input: Type.String() }),
+        }),
+      ]),
     ),
   ),
 })

@@ -35,8 +35,8 @@ export function textOfChoice(choice: Record<string, unknown>): string {
   const toolCalls = message['tool_calls']
   if (!Array.isArray(toolCalls)) return text
   for (const toolCall of toolCalls) {
-    const called: unknown = isRecord(toolCall) ? toolCall['function'] : undefined
-    if (isRecord(called)) text += asText(called['name']) + asText(called['arguments'])
+    const called: unknown = isRecord(toolCall) ? (toolCall['function'] ?? toolCall['custom']) : undefined
+    if (isRecord(called)) text += asText(called['name']) + asText(called['arguments'] ?? called['input'])
   }
   return text
 }

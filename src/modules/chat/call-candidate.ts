@@ -1,7 +1,7 @@
 import { AppError } from '../../kernel/app-error.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { ChatRequest } from '../../providers/chat-wire.ts'
-import type { InferenceOperation, Provider, UpstreamTimeouts } from '../../providers/provider.ts'
+import type { InferenceOperation, Provider } from '../../providers/provider.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
 import type { AnswerContext } from './answer-context.ts'
@@ -25,7 +25,6 @@ interface CallOptions<Body> {
   readonly model: CatalogModel
   readonly startedMs: number
   readonly clock: Clock
-  readonly timeouts: UpstreamTimeouts
   readonly streamDurationMsMax: number
   readonly countTokens: (text: string) => number
 }
@@ -58,7 +57,7 @@ export async function callCandidate<Body extends StreamableRequest>(
       upstreamModel,
       canReason: model.capabilities.has('reasoning'),
       requestId: request.requestId,
-      timeouts: { ...options.timeouts, ...timeouts },
+      timeouts,
       cancellation: bounded.cancellation,
     })
     if (answer.kind === 'complete') return finishCompleteAnswer(answer.payload, context)

@@ -72,7 +72,7 @@ export function createChat(options: ChatOptions): Chat {
     breakers.set(provider, breaker)
     return breaker
   }
-  const selector = createCandidateSelector({ catalog, providers, breakerOf })
+  const selector = createCandidateSelector({ catalog, providers, breakerOf, timeouts: options.timeouts })
 
   const infer = async <Body extends StreamableRequest>(
     operation: Operation<Body>,
@@ -106,7 +106,7 @@ export function createChat(options: ChatOptions): Chat {
   }
 
   return {
-    chat: async (request) => {
+    chat: (request) => {
       checkMessages(request.body.messages)
       return infer(CHAT, request)
     },

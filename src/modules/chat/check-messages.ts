@@ -1,4 +1,4 @@
-import { AppError } from '../../kernel/app-error.ts'
+import { AppError, invalidValue } from '../../kernel/app-error.ts'
 import type { ChatMessage } from '../../providers/chat-wire.ts'
 
 /** What the schema cannot say: which roles may come without content, and what a tool's answer must name. */
@@ -7,6 +7,9 @@ export function checkMessages(messages: readonly ChatMessage[]): void {
     const isContentMissing = message.content === undefined || message.content === null
     if (isContentMissing && message.role !== 'assistant' && message.role !== 'function') {
       throw missing(`messages.${index}.content`, `A message of the role '${message.role}' needs content.`)
+    }
+    if (Array.isArray(message.content) && message.content.length === 0 && message.role !== 'assistant') {
+      throw invalidValue(`messages.${index}.content`, `'messages.${index}.content' must have a part.`)
     }
     if (message.role === 'tool' && !message.tool_call_id) {
       throw missing(

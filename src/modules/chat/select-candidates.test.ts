@@ -42,6 +42,7 @@ function createSelector(model: CatalogModel, random?: () => number) {
       close: async () => {},
     },
     breakerOf: () => createCircuitBreaker({ clock: { nowMs: () => 0 } }),
+    timeouts: { connectMs: 1, firstByteMs: 1, idleMs: 1 },
     ...(random ? { random } : {}),
   })
 }

@@ -9,7 +9,7 @@ import type { CircuitBreaker } from './circuit-breaker.ts'
 export interface Candidate {
   readonly provider: Provider
   readonly upstreamModel: string
-  readonly timeouts: Partial<UpstreamTimeouts>
+  readonly timeouts: UpstreamTimeouts
   readonly breaker: CircuitBreaker | null
 }
 
@@ -30,18 +30,20 @@ interface CandidateSelectorOptions {
   readonly catalog: Catalog
   readonly providers: ProviderRegistry
   readonly breakerOf: (providerId: string) => CircuitBreaker
+  /** For routes that say nothing else. */
+  readonly timeouts: UpstreamTimeouts
   readonly random?: () => number
 }
 
 export function createCandidateSelector(options: CandidateSelectorOptions): CandidateSelector {
-  const { catalog, providers, breakerOf, random = Math.random } = options
+  const { catalog, providers, random = Math.random } = options
   // A reload of the catalog makes new model objects, so what is remembered of the old ones goes with them.
   const groupsOfModel = new WeakMap<CatalogModel, readonly (readonly Weighted[])[]>()
 
   const groupsOf = (model: CatalogModel) => {
     const known = groupsOfModel.get(model)
     if (known) return known
-    const groups = groupByPriority(model, providers, breakerOf)
+    const groups = groupByPriority(model, options)
     groupsOfModel.set(model, groups)
     return groups
   }
@@ -70,7 +72,9 @@ export function createCandidateSelector(options: CandidateSelectorOptions): Cand
       if (groups.length > 0)
         return groups.flatMap((group) => (group.length === 1 ? group : shuffle(group, random)))
       if (isSandboxEnvironment(caller.environment)) {
-        return [{ provider: providers.sandbox, upstreamModel: model.id, timeouts: {}, breaker: null }]
+        return [
+          { provider: providers.sandbox, upstreamModel: model.id, timeouts: options.timeouts, breaker: null },
+        ]
       }
       const message = `No provider of '${model.id}' is configured. Keys of the dev and test environments get the sandbox.`
       throw new AppError('provider_not_configured', message, { param: 'model', retryAfterSeconds: 60 })
@@ -84,8 +88,7 @@ interface Weighted extends Candidate {
 
 function groupByPriority(
   model: CatalogModel,
-  providers: ProviderRegistry,
-  breakerOf: (providerId: string) => CircuitBreaker,
+  { providers, breakerOf, timeouts }: CandidateSelectorOptions,
 ): readonly (readonly Weighted[])[] {
   const groups = new Map<number, Weighted[]>()
   for (const route of model.routes) {
@@ -94,7 +97,7 @@ function groupByPriority(
     const candidate = {
       provider,
       upstreamModel: route.model,
-      timeouts: route.timeouts,
+      timeouts: { ...timeouts, ...route.timeouts },
       weight: route.weight,
       breaker: provider === providers.sandbox ? null : breakerOf(provider.id),
     }

@@ -6,6 +6,7 @@ import type { OpenAiCompatibleUpstream } from './upstreams.ts'
 /** What a chat request and a legacy completion have in common here. */
 export type PreparableRequest = Pick<
   Partial<ChatRequest>,
+  | 'model'
   | 'messages'
   | 'stream'
   | 'stream_options'
@@ -30,7 +31,8 @@ function collectEdits(
   call: InferenceCall<PreparableRequest>,
 ): Map<string, string | null> {
   const { body } = call
-  const edits = new Map<string, string | null>([['model', JSON.stringify(call.upstreamModel)]])
+  const edits = new Map<string, string | null>()
+  if (body.model !== call.upstreamModel) edits.set('model', JSON.stringify(call.upstreamModel))
   // Asked for even when the client did not: what was used can be known in no other way.
   if (body.stream)
     edits.set('stream_options', JSON.stringify({ ...body.stream_options, include_usage: true }))
