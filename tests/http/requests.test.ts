@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startTestGateway, type TestAnswer, type TestGateway } from '../support/start-test-gateway.ts'
+import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+import { expectEnvelope } from './expect-envelope.ts'
 import { parseRaw, sendRaw } from './send-raw.ts'
 
 const CHAT = '/v1/chat/completions'
@@ -15,24 +16,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await gateway.close()
 })
-
-function expectEnvelope(answer: TestAnswer, status: number, error: object): void {
-  expect([answer.status, answer.body]).toEqual([
-    status,
-    {
-      error: {
-        message: expect.stringMatching(/.+/),
-        type: 'invalid_request_error',
-        param: null,
-        request_id: answer.headers.get('x-request-id'),
-        ...error,
-      },
-    },
-  ])
-  expect(answer.headers.get('x-request-id')).toMatch(/^req_[0-9a-f]{24}$/)
-  expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
-  expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
-}
 
 describe('paths', () => {
   test.each([
@@ -181,121 +164,5 @@ describe('what a stranger sends', () => {
       body: JSON.stringify({ ...BODY, filler: 'x'.repeat(20 * 1024 * 1024) }),
     })
     expect([answer.status, answer.body.error.code]).toEqual([413, 'request_too_large'])
-  })
-})
-
-describe('what is not HTTP', () => {
-  test.each([
-    ['a greeting', 'EHLO example.com\r\n\r\n'],
-    ['a TLS hello', Buffer.from([0x16, 0x03, 0x01, 0x00, 0xa5, 0x01, 0x00, 0x00, 0xa1, 0x03, 0x03])],
-    ['a header without a name', 'GET / HTTP/1.1\r\nhost: x\r\n: value\r\n\r\n'],
-    ['two lengths', `POST ${CHAT} HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n{}`],
-    [
-      'a length and chunks',
-      `POST ${CHAT} HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
-    ],
-  ])('400 for %s, in the same envelope', async (_name, bytes) => {
-    const { status, head, body } = parseRaw(await sendRaw(gateway.baseUrl, bytes))
-    expect([status, body.error]).toEqual([
-      400,
-      {
-        message: expect.any(String),
-        type: 'invalid_request_error',
-        param: null,
-        code: 'invalid_request',
-        request_id: expect.stringMatching(/^req_/),
-      },
-    ])
-    expect(head).toContain('connection: close')
-    expect(head).toContain(`x-request-id: ${body.error.request_id}`)
-  })
-
-  test('413 for headers without end', async () => {
-    const { status, body } = parseRaw(
-      await sendRaw(gateway.baseUrl, `GET / HTTP/1.1\r\nhost: x\r\nx-filler: ${'x'.repeat(100_000)}\r\n\r\n`),
-    )
-    expect([status, body.error.code]).toEqual([413, 'request_too_large'])
-    expect(body.error.message).toMatch(/header/i)
-  })
-
-  test('the gateway goes on after all of that', async () => {
-    expect((await gateway.request('GET', '/healthz', { key: null })).status).toBe(200)
-  })
-})
-
-describe('fields', () => {
-  const message = (members: object) => ({ ...BODY, messages: [{ role: 'user', ...members }] })
-  test.each<[object, string, string]>([
-    [{}, 'missing_required_parameter', 'model'],
-    [{ model: 'gpt-4o-mini' }, 'missing_required_parameter', 'messages'],
-    [{ ...BODY, model: 5 }, 'invalid_value', 'model'],
-    [{ ...BODY, model: '' }, 'invalid_value', 'model'],
-    [{ ...BODY, messages: [] }, 'invalid_value', 'messages'],
-    [{ ...BODY, messages: [{ content: 'x' }] }, 'missing_required_parameter', 'messages.0.role'],
-    [
-      { ...BODY, messages: [BODY.messages[0], { role: 'robot', content: 'x' }] },
-      'invalid_value',
-      'messages.1.role',
-    ],
-    [message({}), 'missing_required_parameter', 'messages.0.content'],
-    [message({ content: null }), 'missing_required_parameter', 'messages.0.content'],
-    [message({ content: 5 }), 'invalid_value', 'messages.0.content'],
-    [
-      message({ content: [{ type: 'image_url' }] }),
-      'missing_required_parameter',
-      'messages.0.content.0.image_url',
-    ],
-    [
-      message({
-        content: [
-          { type: 'text', text: 'x' },
-          { type: 'image_url', image_url: {} },
-        ],
-      }),
-      'missing_required_parameter',
-      'messages.0.content.1.image_url.url',
-    ],
-    [
-      { ...BODY, messages: [{ role: 'tool', content: 'x' }] },
-      'missing_required_parameter',
-      'messages.0.tool_call_id',
-    ],
-    [
-      { ...BODY, tools: [{ type: 'function', function: {} }] },
-      'missing_required_parameter',
-      'tools.0.function.name',
-    ],
-    [{ ...BODY, temperature: 3 }, 'invalid_value', 'temperature'],
-    [{ ...BODY, temperature: 'hot' }, 'invalid_value', 'temperature'],
-    [{ ...BODY, stream: 'yes' }, 'invalid_value', 'stream'],
-    [{ ...BODY, n: 0 }, 'invalid_value', 'n'],
-    [{ ...BODY, stop: [1] }, 'invalid_value', 'stop.0'],
-    [{ ...BODY, stream_options: { include_usage: 'yes' } }, 'invalid_value', 'stream_options.include_usage'],
-    [{ ...BODY, response_format: { type: 'xml' } }, 'invalid_value', 'response_format'],
-    [
-      { ...BODY, response_format: { type: 'json_schema' } },
-      'missing_required_parameter',
-      'response_format.json_schema',
-    ],
-    [{ ...BODY, metadata: { a: 1 } }, 'invalid_value', 'metadata.a'],
-  ])('400: %j', async (body, code, param) => {
-    expectEnvelope(await gateway.request('POST', CHAT, { body }), 400, { code, param })
-  })
-
-  test('null is as good as absent for every optional one', async () => {
-    const names = [
-      'temperature',
-      'top_p',
-      'n',
-      'stop',
-      'stream',
-      'tools',
-      'seed',
-      'user',
-      'max_tokens',
-      'think',
-    ]
-    const body = { ...BODY, ...Object.fromEntries(names.map((name) => [name, null])) }
-    expect((await gateway.request('POST', CHAT, { body })).status).toBe(200)
   })
 })

@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+import { parseRaw, sendRaw } from './send-raw.ts'
+
+const CHAT = '/v1/chat/completions'
+
+let gateway: TestGateway
+
+beforeAll(async () => {
+  gateway = await startTestGateway()
+})
+
+afterAll(async () => {
+  await gateway.close()
+})
+
+describe('what is not HTTP', () => {
+  test.each([
+    ['a greeting', 'EHLO example.com\r\n\r\n'],
+    ['a TLS hello', Buffer.from([0x16, 0x03, 0x01, 0x00, 0xa5, 0x01, 0x00, 0x00, 0xa1, 0x03, 0x03])],
+    ['a header without a name', 'GET / HTTP/1.1\r\nhost: x\r\n: value\r\n\r\n'],
+    ['two lengths', `POST ${CHAT} HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n{}`],
+    [
+      'a length and chunks',
+      `POST ${CHAT} HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
+    ],
+  ])('400 for %s, in the same envelope', async (_name, bytes) => {
+    const { status, head, body } = parseRaw(await sendRaw(gateway.baseUrl, bytes))
+    expect([status, body.error]).toEqual([
+      400,
+      {
+        message: expect.any(String),
+        type: 'invalid_request_error',
+        param: null,
+        code: 'invalid_request',
+        request_id: expect.stringMatching(/^req_/),
+      },
+    ])
+    expect(head).toContain('connection: close')
+    expect(head).toContain(`x-request-id: ${body.error.request_id}`)
+  })
+
+  test('413 for headers without end', async () => {
+    const { status, body } = parseRaw(
+      await sendRaw(gateway.baseUrl, `GET / HTTP/1.1\r\nhost: x\r\nx-filler: ${'x'.repeat(100_000)}\r\n\r\n`),
+    )
+    expect([status, body.error.code]).toEqual([413, 'request_too_large'])
+    expect(body.error.message).toMatch(/header/i)
+  })
+
+  test('the gateway goes on after all of that', async () => {
+    expect((await gateway.request('GET', '/healthz', { key: null })).status).toBe(200)
+  })
+})
