@@ -76,7 +76,12 @@ const CustomTool = Type.Object({
   custom: Type.Object({
     name: Type.String({ minLength: 1, maxLength: 128 }),
     description: nullable(Type.String()),
-    format: nullable(Type.Object({ type: Type.String() })),
+    format: nullable(
+      Type.Object({
+        type: Type.String(),
+        grammar: nullable(Type.Object({ syntax: Type.String(), definition: Type.String() })),
+      }),
+    ),
   }),
 })
 

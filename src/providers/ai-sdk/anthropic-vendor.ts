@@ -1,6 +1,7 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider'
 
 import type { InferenceCall } from '../provider.ts'
+import { selectTools } from '../select-tools.ts'
 import { readSignedReasoning } from './translate-assistant-message.ts'
 import { withVendorOptions, type ReasoningLevel, type RefineContext, type Vendor } from './vendor.ts'
 
@@ -86,8 +87,8 @@ function takesThinkingBudget(modelId: string): boolean {
  * client's tools matter more than the thinking.
  */
 function allowsThinkingBudget({ body }: InferenceCall): boolean {
-  const choice = body.tool_choice ?? 'auto'
-  if (choice === 'required' || typeof choice === 'object') return false
+  const { choice } = selectTools(body)
+  if (choice === 'required' || (typeof choice === 'object' && choice !== null)) return false
   const lastUserIndex = body.messages.findLastIndex((message) => message.role === 'user')
   const unsigned = body.messages
     .slice(lastUserIndex + 1)

@@ -2,7 +2,7 @@ import { APICallError } from '@ai-sdk/provider'
 
 import { UpstreamError, type UpstreamErrorDetails } from '../upstream-error.ts'
 import { isRecord, parseJson, readNumber, readPath, readString } from './read-json.ts'
-import { UntranslatableMessage } from './translate-prompt.ts'
+import { UntranslatableRequest } from './untranslatable-request.ts'
 
 const MESSAGE_CHARACTERS_MAX = 2_048
 
@@ -13,20 +13,24 @@ export function toUpstreamError(
   { wasRequestSent, nowMs }: { wasRequestSent: boolean; nowMs: number },
 ): UpstreamError {
   if (error instanceof UpstreamError) return error
-  if (error instanceof UntranslatableMessage) return refuse(provider, error.message, error.param)
+  if (error instanceof UntranslatableRequest) return refuse(provider, error.message, error)
   if (APICallError.isInstance(error)) return fromCallError(provider, error, nowMs)
   // The package could not express the request in the vendor's wire: an unsupported media type, for example.
   if (!wasRequestSent) return refuse(provider, readMessage(error))
   return fromStreamError(provider, error)
 }
 
-function refuse(provider: string, message: string, param?: string): UpstreamError {
+function refuse(
+  provider: string,
+  message: string,
+  at?: Pick<UntranslatableRequest, 'param' | 'code'>,
+): UpstreamError {
   return new UpstreamError(`${provider} cannot be sent this request`, {
     failure: 'status',
     provider,
     status: 400,
     upstreamMessage: bound(message),
-    ...(param === undefined ? {} : { upstreamParam: param }),
+    ...(at === undefined ? {} : { upstreamParam: at.param, upstreamCode: at.code }),
   })
 }
 

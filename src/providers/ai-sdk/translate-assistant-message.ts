@@ -2,16 +2,21 @@ import type { LanguageModelV4Message, LanguageModelV4ReasoningPart } from '@ai-s
 
 import type { ChatMessage } from '../chat-wire.ts'
 import { isRecord, parseJson, readPath, readString } from './read-json.ts'
+import { UntranslatableRequest } from './untranslatable-request.ts'
 import type { Vendor } from './vendor.ts'
 
 type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content']
 
 /** An earlier answer as the vendor wants it back: reasoning, then text, then tool calls. */
-export function translateAssistantMessage(message: ChatMessage, vendor: Vendor): AssistantContent {
+export function translateAssistantMessage(
+  message: ChatMessage,
+  messageIndex: number,
+  vendor: Vendor,
+): AssistantContent {
   return [
     ...(vendor.key === 'anthropic' ? readSignedReasoning(message) : readPlainReasoning(message)),
     ...translateText(message),
-    ...translateToolCalls(message, vendor),
+    ...translateToolCalls(message, messageIndex, vendor),
   ]
 }
 
@@ -31,8 +36,12 @@ function translateText(message: ChatMessage): AssistantContent {
     .map((text, index, all) => ({ type: 'text', text, ...(index === all.length - 1 ? signed : {}) }))
 }
 
-function translateToolCalls(message: ChatMessage, vendor: Vendor): AssistantContent {
-  const calls = (message.tool_calls ?? []).map((call) => {
+function translateToolCalls(message: ChatMessage, messageIndex: number, vendor: Vendor): AssistantContent {
+  const calls = (message.tool_calls ?? []).map((call, callIndex) => {
+    if (call.type === 'custom') {
+      const param = `messages.${messageIndex}.tool_calls.${callIndex}`
+      throw new UntranslatableRequest(param, CUSTOM_TOOL_REFUSAL, 'unsupported_parameter')
+    }
     const signature = readString(call, 'extra_content', 'google', 'thought_signature')
     return {
       type: 'tool-call' as const,
@@ -50,6 +59,13 @@ function translateToolCalls(message: ChatMessage, vendor: Vendor): AssistantCont
     { type: 'tool-call', toolCallId: vendor.normalizeCallId(legacyName), toolName: legacyName, input },
   ]
 }
+
+/**
+ * Neither vendor has tools that take plain text. A function with one string argument would make the model escape its
+ * text as JSON, and could not hold it to a grammar: code written that way comes out different and sometimes broken.
+ */
+export const CUSTOM_TOOL_REFUSAL =
+  "This model's provider has no custom tools. Describe the tool as a function, or choose a model that has them."
 
 // Both vendors take an object only, and a model may have been cut off in the middle of its arguments.
 function parseArguments(text: string): Record<string, unknown> {

@@ -27,16 +27,17 @@ function translateFile(
   file: Extract<ContentPart, { type: 'file' }>['file'],
   vendor: Vendor,
 ): LanguageModelV4FilePart {
-  const named = file.filename === undefined ? {} : { filename: file.filename }
+  const named = typeof file.filename === 'string' ? { filename: file.filename } : {}
   const fallbackType = guessMediaType(file.filename ?? '') ?? 'application/pdf'
-  if (file.file_data !== undefined) {
+  if (typeof file.file_data === 'string') {
     const part =
       file.file_data.startsWith('data:') || isWebUrl(file.file_data)
         ? translateUrl(file.file_data, fallbackType, vendor)
         : toFilePart(fallbackType, file.file_data, vendor)
     return { ...part, ...named }
   }
-  if (file.file_id === undefined) throw new UntranslatablePart('A file part needs file_data or file_id.')
+  if (typeof file.file_id !== 'string')
+    throw new UntranslatablePart('A file part needs file_data or file_id.')
   return {
     type: 'file',
     mediaType: fallbackType,

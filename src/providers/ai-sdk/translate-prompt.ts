@@ -11,18 +11,8 @@ import type { ChatMessage, ContentPart } from '../chat-wire.ts'
 import { isRecord, readPath, readString } from './read-json.ts'
 import { translateAssistantMessage } from './translate-assistant-message.ts'
 import { translateMediaPart, UntranslatablePart } from './translate-media-part.ts'
+import { UntranslatableRequest } from './untranslatable-request.ts'
 import type { Vendor } from './vendor.ts'
-
-/** A message that cannot be sent to the vendor, and where it stands in the request. */
-export class UntranslatableMessage extends Error {
-  override readonly name = 'UntranslatableMessage'
-  readonly param: string
-
-  constructor(param: string, message: string) {
-    super(message)
-    this.param = param
-  }
-}
 
 type SystemMessage = Extract<LanguageModelV4Message, { role: 'system' }>
 
@@ -38,7 +28,7 @@ export function translatePrompt(
     if (message.role === 'system' || message.role === 'developer') {
       system.push(...translateSystemMessage(message, vendor))
     } else if (message.role === 'assistant') {
-      const content = translateAssistantMessage(message, vendor)
+      const content = translateAssistantMessage(message, index, vendor)
       if (content.length > 0) turns.push({ role: 'assistant', content })
     } else if (message.role === 'user') {
       const content = translateParts(message, index, vendor)
@@ -90,7 +80,7 @@ function translatePart(
   try {
     return translateMediaPart(part, vendor)
   } catch (error) {
-    if (error instanceof UntranslatablePart) throw new UntranslatableMessage(param, error.message)
+    if (error instanceof UntranslatablePart) throw new UntranslatableRequest(param, error.message)
     throw error
   }
 }
@@ -127,7 +117,8 @@ function appendToolResult(turns: LanguageModelV4Message[], result: LanguageModel
 function collectToolNames(messages: readonly ChatMessage[]): Map<string, string> {
   const names = new Map<string, string>()
   for (const message of messages) {
-    for (const call of message.tool_calls ?? []) names.set(call.id, call.function.name)
+    for (const call of message.tool_calls ?? [])
+      if (call.type === 'function') names.set(call.id, call.function.name)
     const legacyName = readString(message, 'function_call', 'name')
     if (legacyName !== undefined) names.set(legacyName, legacyName)
   }

@@ -7,8 +7,11 @@ import type {
 
 import type { ChatRequest } from '../chat-wire.ts'
 import type { InferenceCall } from '../provider.ts'
+import { selectTools, type ToolSelection } from '../select-tools.ts'
 import { readNumber } from './read-json.ts'
+import { CUSTOM_TOOL_REFUSAL } from './translate-assistant-message.ts'
 import { translatePrompt } from './translate-prompt.ts'
+import { UntranslatableRequest } from './untranslatable-request.ts'
 import type { ReasoningLevel, Vendor } from './vendor.ts'
 
 const JSON_INSTRUCTION =
@@ -22,6 +25,8 @@ export function translateRequest(
 ): LanguageModelV4CallOptions {
   const { body } = call
   const isJsonInstructed = asksForJsonWithoutSchema(body) && vendor.needsJsonInstruction(call)
+  refuseCustomTools(body)
+  const selection = selectTools(body)
   const options: LanguageModelV4CallOptions = {
     prompt: translatePrompt(body.messages, vendor, isJsonInstructed ? JSON_INSTRUCTION : undefined),
     ...withoutNothing({
@@ -34,8 +39,8 @@ export function translateRequest(
       seed: translateSeed(body.seed, choiceIndex),
       stopSequences: translateStop(body.stop, vendor),
       responseFormat: isJsonInstructed ? undefined : translateResponseFormat(body),
-      tools: translateTools(body),
-      toolChoice: translateToolChoice(body),
+      tools: translateTools(selection),
+      toolChoice: translateToolChoice(selection),
     }),
   }
   return vendor.refineOptions(options, { call, reasoning: chooseReasoning(call) })
@@ -69,7 +74,7 @@ function translateStop(stop: ChatRequest['stop'], vendor: Vendor): string[] | un
 function asksForJsonWithoutSchema({ response_format: format }: ChatRequest): boolean {
   return (
     format?.type === 'json_object' ||
-    (format?.type === 'json_schema' && format.json_schema.schema === undefined)
+    (format?.type === 'json_schema' && (format.json_schema.schema ?? null) === null)
   )
 }
 
@@ -82,32 +87,32 @@ function translateResponseFormat({
   return {
     type: 'json',
     name,
-    ...(description === undefined ? {} : { description }),
-    ...(schema === undefined ? {} : { schema: toJsonSchema(schema) }),
+    ...withoutNothing({ description, schema: schema && toJsonSchema(schema) }),
   }
 }
 
-function translateTools({ tools }: ChatRequest): LanguageModelV4FunctionTool[] | undefined {
-  if (!hasItems(tools)) return undefined
-  return tools.map(({ function: { name, description, parameters, strict } }) => ({
-    type: 'function',
-    name,
-    ...(description === undefined ? {} : { description }),
-    inputSchema: toJsonSchema({ type: 'object', ...(parameters ?? { properties: {} }) }),
-    ...(typeof strict === 'boolean' ? { strict } : {}),
-  }))
+function refuseCustomTools({ tools }: ChatRequest): void {
+  const index = tools?.findIndex((tool) => tool.type === 'custom') ?? -1
+  if (index !== -1)
+    throw new UntranslatableRequest(`tools.${index}`, CUSTOM_TOOL_REFUSAL, 'unsupported_parameter')
 }
 
-function translateToolChoice({
-  tools,
-  tool_choice: choice,
-}: ChatRequest): LanguageModelV4ToolChoice | undefined {
-  if (choice === null || choice === undefined || !hasItems(tools)) return undefined
-  return typeof choice === 'string' ? { type: choice } : { type: 'tool', toolName: choice.function.name }
+function translateTools({ tools }: ToolSelection): LanguageModelV4FunctionTool[] | undefined {
+  const translated = tools.flatMap((tool): LanguageModelV4FunctionTool[] => {
+    if (tool.type !== 'function') return []
+    const { name, description, parameters, strict } = tool.function
+    const inputSchema = toJsonSchema({ type: 'object', ...(parameters ?? { properties: {} }) })
+    return [{ type: 'function', name, ...withoutNothing({ description, strict }), inputSchema }]
+  })
+  return translated.length === 0 ? undefined : translated
 }
 
-function hasItems<T>(items: readonly T[] | null | undefined): items is readonly T[] {
-  return items !== null && items !== undefined && items.length > 0
+function translateToolChoice(selection: ToolSelection): LanguageModelV4ToolChoice | undefined {
+  const { tools, choice, unknownName } = selection
+  if (unknownName !== null)
+    throw new UntranslatableRequest('tool_choice', `Tool choice '${unknownName}' is not among the tools.`)
+  if (choice === null || tools.length === 0) return undefined
+  return typeof choice === 'string' ? { type: choice } : { type: 'tool', toolName: choice.toolName }
 }
 
 // Any JSON object may stand where a schema is expected: the vendor is the one to judge it.

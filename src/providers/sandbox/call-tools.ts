@@ -1,5 +1,7 @@
 import { isRecord } from '../../kernel/is-record.ts'
-import type { ChatRequest } from '../chat-wire.ts'
+import type { ChatRequest, ChatTool } from '../chat-wire.ts'
+import { nameOfTool, selectTools, type ToolSelection } from '../select-tools.ts'
+import { composeToolInput } from './compose-tool-input.ts'
 import { jsonFromSchema } from './json-from-schema.ts'
 import type { Conversation } from './read-conversation.ts'
 import type { SeededRandom } from './seeded-random.ts'
@@ -7,12 +9,11 @@ import { createSuggestions, splitByNames } from './suggest-values.ts'
 
 export interface ToolCallDraft {
   readonly id: string
+  readonly type: ChatTool['type']
   readonly name: string
-  /** JSON text, as the wire has it. */
+  /** JSON text for a function, plain text for a custom tool. */
   readonly argumentsText: string
 }
-
-type Tool = NonNullable<ChatRequest['tools']>[number]
 
 const CALLS_MAX = 8
 
@@ -22,19 +23,17 @@ export function callTools(
   conversation: Conversation,
   random: SeededRandom,
 ): ToolCallDraft[] {
-  const tools = body.tools ?? []
   const isParallel = body.parallel_tool_calls !== false
-  const chosen = chooseTools(body, conversation, tools).slice(0, isParallel ? CALLS_MAX : 1)
+  const chosen = chooseTools(selectTools(body), conversation).slice(0, isParallel ? CALLS_MAX : 1)
   const texts =
     isParallel && chosen.length === 1 ? splitByNames(conversation.userText) : [conversation.userText]
   return chosen.flatMap((tool) => distinct(texts.map((text) => draftCall(tool, text, random))))
 }
 
-function chooseTools(body: ChatRequest, conversation: Conversation, tools: readonly Tool[]): Tool[] {
-  const choice = body.tool_choice ?? 'auto'
+function chooseTools({ tools, choice }: ToolSelection, conversation: Conversation): ChatTool[] {
   if (choice === 'none') return []
-  if (typeof choice === 'object')
-    return tools.filter((tool) => tool.function.name === choice.function.name).slice(0, 1)
+  if (typeof choice === 'object' && choice !== null)
+    return tools.filter((tool) => nameOfTool(tool) === choice.toolName).slice(0, 1)
 
   const mentioned = listMentioned(tools, conversation.userText)
   if (choice === 'required') return mentioned.length > 0 ? mentioned : tools.slice(0, 1)
@@ -43,9 +42,9 @@ function chooseTools(body: ChatRequest, conversation: Conversation, tools: reado
 }
 
 /** The tools whose name the text mentions, or else those it has words of, best first. */
-function listMentioned(tools: readonly Tool[], userText: string): Tool[] {
+function listMentioned(tools: readonly ChatTool[], userText: string): ChatTool[] {
   const text = userText.toLowerCase()
-  const named = tools.filter((tool) => text.includes(tool.function.name.toLowerCase()))
+  const named = tools.filter((tool) => text.includes(nameOfTool(tool).toLowerCase()))
   if (named.length > 0) return named
   const textWords = new Set(splitWords(userText))
   return tools
@@ -58,10 +57,11 @@ function listMentioned(tools: readonly Tool[], userText: string): Tool[] {
 const DESCRIPTION_LENGTH_MAX = 1000
 const DESCRIPTION_WORDS_MIN = 2
 
-function scoreTool(tool: Tool, textWords: ReadonlySet<string>): number {
+function scoreTool(tool: ChatTool, textWords: ReadonlySet<string>): number {
+  const { name, description } = tool.type === 'function' ? tool.function : tool.custom
   const count = (words: readonly string[]): number => words.filter((word) => textWords.has(word)).length
-  const inName = count(splitWords(tool.function.name))
-  const inDescription = count(splitWords((tool.function.description ?? '').slice(0, DESCRIPTION_LENGTH_MAX)))
+  const inName = count(splitWords(name))
+  const inDescription = count(splitWords((description ?? '').slice(0, DESCRIPTION_LENGTH_MAX)))
   return 10 * inName + (inName > 0 || inDescription >= DESCRIPTION_WORDS_MIN ? inDescription : 0)
 }
 
@@ -78,14 +78,21 @@ function splitWords(text: string): string[] {
   return [...new Set(words.map((word) => (word.length > 3 ? word.replace(/s$/, '') : word)))]
 }
 
-function draftCall(tool: Tool, text: string, random: SeededRandom): ToolCallDraft {
-  const schema = tool.function.parameters ?? { type: 'object', properties: {} }
+function draftCall(tool: ChatTool, text: string, random: SeededRandom): ToolCallDraft {
+  const { type } = tool
+  const argumentsText =
+    type === 'custom' ? composeToolInput(tool, text, random) : fillArguments(tool, text, random)
+  return { id: `call_${random.hex(24)}`, type, name: nameOfTool(tool), argumentsText }
+}
+
+function fillArguments(
+  { function: { parameters } }: Extract<ChatTool, { type: 'function' }>,
+  text: string,
+  random: SeededRandom,
+): string {
+  const schema = parameters ?? { type: 'object', properties: {} }
   const made = jsonFromSchema({ type: 'object', ...schema }, { random, suggest: createSuggestions(text) })
-  return {
-    id: `call_${random.hex(24)}`,
-    name: tool.function.name,
-    argumentsText: JSON.stringify(isRecord(made) ? made : {}),
-  }
+  return JSON.stringify(isRecord(made) ? made : {})
 }
 
 function distinct(calls: readonly ToolCallDraft[]): ToolCallDraft[] {

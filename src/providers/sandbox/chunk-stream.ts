@@ -1,7 +1,7 @@
 import type { ChatUsage } from '../chat-wire.ts'
 import type { PlannedChoice } from './plan-answer.ts'
 import { writeLogprobs } from './token-logprobs.ts'
-import { SYSTEM_FINGERPRINT, type AnswerIdentity } from './write-completion.ts'
+import { SYSTEM_FINGERPRINT, writeCalled, type AnswerIdentity } from './write-completion.ts'
 
 export interface Chunk {
   readonly payload: Buffer
@@ -65,15 +65,11 @@ function* writeChoice(
     yield write(index, { content: piece.text }, piece.tokenCount, logprobs)
   }
   for (const [position, call] of choice.toolCalls.entries()) {
-    const opening = {
-      index: position,
-      id: call.id,
-      type: 'function',
-      function: { name: call.name, arguments: '' },
-    }
+    const { id, type } = call
+    const opening = { index: position, id, type, ...writeCalled(type, '', call.name) }
     yield write(index, { tool_calls: [opening] }, 1)
     for (const { text, tokenCount } of call.argumentPieces) {
-      yield write(index, { tool_calls: [{ index: position, function: { arguments: text } }] }, tokenCount)
+      yield write(index, { tool_calls: [{ index: position, ...writeCalled(type, text) }] }, tokenCount)
     }
   }
   yield write(index, {}, 0, null, choice.finishReason)

@@ -52,7 +52,7 @@ function* listPromptItems(body: ChatRequest): Generator<string | number> {
   if (body.response_format?.type === 'json_schema') yield JSON.stringify(body.response_format.json_schema)
   for (const message of body.messages) {
     yield TOKENS_PER_MESSAGE
-    if (message.name !== undefined) yield message.name
+    if (message.name) yield message.name
     if (message.tool_calls) yield JSON.stringify(message.tool_calls)
     if (typeof message.content === 'string') yield message.content
     else for (const part of message.content ?? []) yield readPart(part)

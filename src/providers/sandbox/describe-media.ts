@@ -39,9 +39,8 @@ function describeOther(part: Exclude<MediaPart, { type: 'image_url' }>): string 
     const { url } = part.video_url
     return url.startsWith('data:') ? 'a video' : `a video at ${readHost(url)}`
   }
-  return part.file.filename === undefined
-    ? 'a file'
-    : `the file ${part.file.filename.slice(0, 100).toWellFormed()}`
+  const { filename } = part.file
+  return typeof filename === 'string' ? `the file ${filename.slice(0, 100).toWellFormed()}` : 'a file'
 }
 
 function countOf(count: number, noun: string): string {

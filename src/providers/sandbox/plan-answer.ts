@@ -1,4 +1,5 @@
-import type { ChatRequest } from '../chat-wire.ts'
+import type { ChatRequest, ChatTool } from '../chat-wire.ts'
+import { selectTools } from '../select-tools.ts'
 import { UpstreamError } from '../upstream-error.ts'
 import { callTools, type ToolCallDraft } from './call-tools.ts'
 import { composeFiller, composeJsonObject, composeReasoning, composeText } from './compose-text.ts'
@@ -22,6 +23,7 @@ export interface PlannedChoice {
 
 interface PlannedToolCall {
   readonly id: string
+  readonly type: ChatTool['type']
   readonly name: string
   readonly argumentPieces: readonly TokenPiece[]
 }
@@ -55,14 +57,13 @@ export function planAnswer(request: AnswerRequest): PlannedChoice[] {
 }
 
 function refuseUnknownTool(body: ChatRequest): void {
-  const { tool_choice: choice } = body
-  if (typeof choice !== 'object' || choice === null) return
-  if (body.tools?.some((tool) => tool.function.name === choice.function.name)) return
-  throw new UpstreamError(`sandbox: no tool is named ${choice.function.name}`, {
+  const { unknownName } = selectTools(body)
+  if (unknownName === null) return
+  throw new UpstreamError(`sandbox: no tool is named ${unknownName}`, {
     failure: 'status',
     provider: 'sandbox',
     status: 400,
-    upstreamMessage: `Tool choice '${choice.function.name}' is not among the tools.`,
+    upstreamMessage: `Tool choice '${unknownName}' is not among the tools.`,
     upstreamParam: 'tool_choice',
     upstreamCode: 'invalid_value',
   })
@@ -117,9 +118,9 @@ function measureChoice(
   }
 
   const toolCalls: PlannedToolCall[] = []
-  for (const { id, name, argumentsText } of draft.toolCalls) {
-    if (budget.take(tokenizer.splitTokens(name)).length === 0) break
-    toolCalls.push({ id, name, argumentPieces: budget.take(tokenizer.splitTokens(argumentsText)) })
+  for (const { argumentsText, ...call } of draft.toolCalls) {
+    if (budget.take(tokenizer.splitTokens(call.name)).length === 0) break
+    toolCalls.push({ ...call, argumentPieces: budget.take(tokenizer.splitTokens(argumentsText)) })
   }
   const complete = toolCalls.length > 0 ? 'tool_calls' : 'stop'
   return {

@@ -69,7 +69,7 @@ function readToolResults(messages: readonly ChatMessage[]): ToolResult[] {
   return messages.slice(lastOther + 1, lastOther + 1 + TOOL_RESULTS_MAX).map((message) => {
     const call = calls.find(({ id }) => id === message.tool_call_id)
     return {
-      toolName: call?.function.name ?? message.name ?? null,
+      toolName: (call?.type === 'custom' ? call.custom.name : call?.function.name) ?? message.name ?? null,
       text: clip(textOf(message).trim(), TOOL_RESULT_LENGTH_MAX),
     }
   })

@@ -1,4 +1,4 @@
-import type { ChatUsage } from '../chat-wire.ts'
+import type { ChatTool, ChatUsage } from '../chat-wire.ts'
 import type { TokenPiece } from './count-tokens.ts'
 import type { PlannedChoice } from './plan-answer.ts'
 import { writeLogprobs } from './token-logprobs.ts'
@@ -56,10 +56,10 @@ function writeChoice(choice: PlannedChoice, topLogprobs: number | null): Record<
       ...(choice.reasoning.length > 0 ? { reasoning_content: joinPieces(choice.reasoning) } : {}),
       ...(choice.toolCalls.length > 0
         ? {
-            tool_calls: choice.toolCalls.map(({ id, name, argumentPieces }) => ({
+            tool_calls: choice.toolCalls.map(({ id, type, name, argumentPieces }) => ({
               id,
-              type: 'function',
-              function: { name, arguments: joinPieces(argumentPieces) },
+              type,
+              ...writeCalled(type, joinPieces(argumentPieces), name),
             })),
           }
         : {}),
@@ -67,6 +67,14 @@ function writeChoice(choice: PlannedChoice, topLogprobs: number | null): Record<
     logprobs: topLogprobs !== null && choice.content ? writeLogprobs(choice.content, topLogprobs) : null,
     finish_reason: choice.finishReason,
   }
+}
+
+/** The part of a call that names its kind: JSON arguments for a function, plain input for a custom tool. */
+export function writeCalled(type: ChatTool['type'], text: string, name?: string): Record<string, unknown> {
+  const named = name === undefined ? {} : { name }
+  return type === 'custom'
+    ? { custom: { ...named, input: text } }
+    : { function: { ...named, arguments: text } }
 }
 
 function joinPieces(pieces: readonly TokenPiece[]): string {

@@ -1,0 +1,12 @@
+/** Something in a request that cannot be said to the vendor, and where it stands. */
+export class UntranslatableRequest extends Error {
+  override readonly name = 'UntranslatableRequest'
+  readonly param: string
+  readonly code: 'invalid_value' | 'unsupported_parameter'
+
+  constructor(param: string, message: string, code: UntranslatableRequest['code'] = 'invalid_value') {
+    super(message)
+    this.param = param
+    this.code = code
+  }
+}

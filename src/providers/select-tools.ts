@@ -1,0 +1,40 @@
+import { isRecord } from '../kernel/is-record.ts'
+import type { ChatRequest, ChatTool } from './chat-wire.ts'
+
+export interface ToolSelection {
+  /** Those the model may call, in the order of the request. */
+  readonly tools: readonly ChatTool[]
+  /** Null where the request says nothing about it. */
+  readonly choice: 'none' | 'auto' | 'required' | { readonly toolName: string } | null
+  /** A tool the choice names that the request does not have. */
+  readonly unknownName: string | null
+}
+
+/** `tools` and `tool_choice` read together: a list of allowed tools comes out as fewer tools and a plain choice. */
+export function selectTools({ tools: given, tool_choice: choice }: ChatRequest): ToolSelection {
+  const tools = given ?? []
+  if (choice === null || choice === undefined || typeof choice === 'string')
+    return { tools, choice: choice ?? null, unknownName: null }
+  const names = choice.type === 'allowed_tools' ? choice.allowed_tools.tools.map(nameOf) : [nameOf(choice)]
+  const known = new Set(tools.map(nameOfTool))
+  const unknownName = names.find((name) => !known.has(name)) ?? null
+  if (choice.type !== 'allowed_tools') return { tools, choice: { toolName: names[0] ?? '' }, unknownName }
+  const allowed = new Set(names)
+  return {
+    tools: tools.filter((tool) => allowed.has(nameOfTool(tool))),
+    choice: choice.allowed_tools.mode,
+    unknownName,
+  }
+}
+
+export function nameOfTool(tool: ChatTool): string {
+  return tool.type === 'function' ? tool.function.name : tool.custom.name
+}
+
+/** Of `{ type: 'function', function: { name } }` and whatever other kinds of tools are referred to in that way. */
+function nameOf(reference: { readonly type: string }): string {
+  const members: Record<string, unknown> = { ...reference }
+  const described = members[reference.type]
+  const name = isRecord(described) ? described['name'] : members['name']
+  return typeof name === 'string' ? name : ''
+}
