@@ -16,7 +16,7 @@ export async function readEvents(response: Response): Promise<ReadEvents> {
   return parseEvents(await response.text())
 }
 
-export function parseEvents(text: string): ReadEvents {
+function parseEvents(text: string): ReadEvents {
   const lines = text.split('\n').filter((line) => line !== '')
   const payloads = lines
     .filter((line) => line.startsWith('data: '))
