@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { countTokens } from '../../kernel/count-tokens.ts'
 import type { ChatRequest, ContentPart } from '../chat-wire.ts'
-import type { Tokenizer } from './count-tokens.ts'
 
 /** Media count the same whatever they hold, so that a bill can be checked by hand. */
 const MEDIA_TOKENS = { image_url: 765, input_audio: 500, file: 1000, video_url: 2000 } as const
@@ -14,11 +14,7 @@ const CHARACTERS_PER_TURN = 4096
  * Exact for the first 131,072 characters and in proportion beyond, so that no prompt costs more than a bounded time;
  * other requests get their turn in between.
  */
-export async function countPromptTokens(
-  body: ChatRequest,
-  tokenizer: Tokenizer,
-  signal: AbortSignal,
-): Promise<number> {
+export async function countPromptTokens(body: ChatRequest, signal: AbortSignal): Promise<number> {
   let overheadTokens = TOKENS_PER_REPLY
   let textTokens = 0
   let countedCharacters = 0
@@ -34,7 +30,7 @@ export async function countPromptTokens(
     const counted = item.slice(0, Math.max(0, EXACT_CHARACTERS_MAX - countedCharacters))
     countedCharacters += counted.length
     for (const segment of splitTurns(counted)) {
-      textTokens += tokenizer.countTokens(segment)
+      textTokens += countTokens(segment)
       turnCharacters += segment.length
       if (turnCharacters < CHARACTERS_PER_TURN) continue
       turnCharacters = 0

@@ -3,11 +3,11 @@ import { selectTools } from '../select-tools.ts'
 import { UpstreamError } from '../upstream-error.ts'
 import { callTools, type ToolCallDraft } from './call-tools.ts'
 import { composeFiller, composeJsonObject, composeReasoning, composeText } from './compose-text.ts'
-import type { TokenPiece, Tokenizer } from './count-tokens.ts'
 import { cutAtStop } from './cut-at-stop.ts'
 import { jsonFromSchema } from './json-from-schema.ts'
 import type { Conversation } from './read-conversation.ts'
 import { createSeededRandom, type SeededRandom } from './seeded-random.ts'
+import { splitTokens, type TokenPiece } from './split-tokens.ts'
 
 /** A choice as it will be delivered, whole or piece by piece. */
 export interface PlannedChoice {
@@ -32,7 +32,6 @@ export interface AnswerRequest {
   readonly body: ChatRequest
   readonly conversation: Conversation
   readonly canReason: boolean
-  readonly tokenizer: Tokenizer
 }
 
 const DISTINCT_ATTEMPTS_MAX = 8
@@ -105,22 +104,22 @@ function composeContent(body: ChatRequest, conversation: Conversation, random: S
 function measureChoice(
   index: number,
   draft: ChoiceDraft,
-  { body, conversation, tokenizer }: AnswerRequest,
+  { body, conversation }: AnswerRequest,
 ): PlannedChoice {
   const budget = createBudget(Math.min(body.max_completion_tokens ?? Infinity, body.max_tokens ?? Infinity))
-  const reasoning = budget.take(tokenizer.splitTokens(draft.reasoning))
+  const reasoning = budget.take(splitTokens(draft.reasoning))
   const reasoningTokens = budget.spentTokens()
 
   let content: readonly TokenPiece[] | null = null
   if (draft.content !== null) {
-    const pieces = tokenizer.splitTokens(cutAtStop(draft.content, body.stop ?? []))
+    const pieces = splitTokens(cutAtStop(draft.content, body.stop ?? []))
     content = budget.take(limitPieces(pieces, conversation.directives.tokenCount))
   }
 
   const toolCalls: PlannedToolCall[] = []
   for (const { argumentsText, ...call } of draft.toolCalls) {
-    if (budget.take(tokenizer.splitTokens(call.name)).length === 0) break
-    toolCalls.push({ ...call, argumentPieces: budget.take(tokenizer.splitTokens(argumentsText)) })
+    if (budget.take(splitTokens(call.name)).length === 0) break
+    toolCalls.push({ ...call, argumentPieces: budget.take(splitTokens(argumentsText)) })
   }
   const complete = toolCalls.length > 0 ? 'tool_calls' : 'stop'
   return {

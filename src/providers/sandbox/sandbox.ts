@@ -3,7 +3,6 @@ import { createToken } from '../../kernel/identifiers.ts'
 import type { InferenceAnswer, InferenceCall, Provider, StreamAnswer } from '../provider.ts'
 import { createChunkWriter, type Chunk, type ChunkWriter } from './chunk-stream.ts'
 import { countPromptTokens } from './count-prompt-tokens.ts'
-import { loadTokenizer, type Tokenizer } from './count-tokens.ts'
 import type { Directives, Fault } from './directives.ts'
 import { createFaultAttempts } from './fault-attempts.ts'
 import { damagePayload, damageStream, delayAnswer, failAtOnce } from './inject-fault.ts'
@@ -37,9 +36,8 @@ export function createSandboxProvider(options: SandboxOptions = {}): Provider {
     await delayAnswer(directives.latencyMs, faultContext)
     if (fault) await failAtOnce(fault, faultContext)
 
-    const tokenizer = loadTokenizer()
-    const choices = planAnswer({ body, conversation, canReason: call.canReason, tokenizer })
-    const promptTokens = await countPromptTokensIfAsked(call, directives, tokenizer)
+    const choices = planAnswer({ body, conversation, canReason: call.canReason })
+    const promptTokens = await countPromptTokensIfAsked(call, directives)
     const usage = promptTokens === null ? null : sumUsage(promptTokens, choices)
     const identity: AnswerIdentity = {
       id: createToken('chatcmpl-'),
@@ -71,11 +69,10 @@ export function createSandboxProvider(options: SandboxOptions = {}): Provider {
 async function countPromptTokensIfAsked(
   { body, cancellation }: InferenceCall,
   directives: Directives,
-  tokenizer: Tokenizer,
 ): Promise<number | null> {
   const isAsked = body.stream !== true || body.stream_options?.include_usage === true
   if (!isAsked || directives.isUsageHidden) return null
-  return countPromptTokens(body, tokenizer, cancellation.signal)
+  return countPromptTokens(body, cancellation.signal)
 }
 
 function* listChunks(

@@ -1,4 +1,4 @@
-import type { TokenPiece } from './count-tokens.ts'
+import type { TokenPiece } from './split-tokens.ts'
 import { WORDS } from './words.ts'
 
 interface TokenLogprob {

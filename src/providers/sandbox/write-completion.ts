@@ -1,5 +1,5 @@
 import type { ChatTool, ChatUsage } from '../chat-wire.ts'
-import type { TokenPiece } from './count-tokens.ts'
+import type { TokenPiece } from './split-tokens.ts'
 import type { PlannedChoice } from './plan-answer.ts'
 import { writeLogprobs } from './token-logprobs.ts'
 
