@@ -4,6 +4,7 @@ import { formatAccessLine, type AccessLogEntry } from './access-log.ts'
 import { createBufferedLines } from './buffered-lines.ts'
 import { currentTimestamp } from './current-timestamp.ts'
 import { formatForTerminal } from './format-for-terminal.ts'
+import { describeError } from './describe-error.ts'
 import { scrubSecrets } from './scrub-secrets.ts'
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
@@ -38,6 +39,7 @@ export function createLogger(options: LoggerOptions): GatewayLogger {
       level,
       base: { pid: process.pid },
       timestamp: () => `,"time":"${currentTimestamp()}"`,
+      serializers: { err: describeError },
       formatters: { level: (label) => ({ level: label }) },
       hooks: { streamWrite: finish },
     },
