@@ -56,10 +56,15 @@ export function createBufferedLines(options: {
     flush: async () => {
       handOn()
       const { promise, resolve, reject } = Promise.withResolvers<void>()
-      destination.flush((error) => (error ? reject(error) : resolve()))
+      destination.flush((error) => (error && !isUnsyncable(error) ? reject(error) : resolve()))
       await promise
     },
   }
+}
+
+// Pipes and terminals hold nothing that could be forced to a disk, and say so after everything is written.
+function isUnsyncable(error: Error): boolean {
+  return 'code' in error && (error.code === 'EINVAL' || error.code === 'ENOTSUP')
 }
 
 const exits: (() => void)[] = []
