@@ -119,7 +119,8 @@ export class BusConnection {
         this.#options.logger.info({}, 'message bus is connected again')
         return
       } catch (error) {
-        if (!signal.aborted) this.#options.logger.warn({ error }, 'message bus cannot connect, trying again')
+        if (!signal.aborted)
+          this.#options.logger.warn({ err: error }, 'message bus cannot connect, trying again')
       }
     }
   }

@@ -44,7 +44,10 @@ class PooledDatabase implements Database {
     this.#connectTimeoutMs = options.connectTimeoutMs ?? 5_000
     this.#nameStatement = options.prepareStatements ? createStatementNames() : () => undefined
     this.#pool = createPool(options, this.#connectTimeoutMs)
-    this.#pool.on('error', (error) => options.logger?.warn({ error }, 'idle database connection lost'))
+    this.#pool.on('error', (error) => {
+      // A server that stops while connections say goodbye to it is not worth a warning.
+      if (!this.#pool.ending) options.logger?.warn({ err: error }, 'idle database connection lost')
+    })
   }
 
   async query<Row extends QueryResultRow>(sql: string, values: readonly unknown[] = []): Promise<Row[]> {

@@ -97,7 +97,7 @@ class DatabaseMessageBus implements MessageBus {
       await this.#send(CHANNEL, text, timeoutMs)
       return { confirmed: await promise }
     } catch (error) {
-      this.#logger.warn({ topic, error }, 'message could not be sent')
+      this.#logger.warn({ topic, err: error }, 'message could not be sent')
       return { confirmed: false }
     } finally {
       clearTimeout(timer)
@@ -131,7 +131,7 @@ class DatabaseMessageBus implements MessageBus {
     const running = [...(this.#handlers.get(topic) ?? [])].map(async (handler) => handler(payload))
     const outcomes = await Promise.allSettled(running)
     const failed = outcomes.find((outcome) => outcome.status === 'rejected')
-    if (failed) this.#logger.error({ topic, error: failed.reason }, 'message handler failed')
+    if (failed) this.#logger.error({ topic, err: failed.reason }, 'message handler failed')
     if (replyTo === '') return
     const answer = encodeBusMessage({
       topic: failed ? 'failed' : 'handled',
@@ -140,7 +140,7 @@ class DatabaseMessageBus implements MessageBus {
       payload: '',
     })
     await this.#send(`${CHANNEL}_${replyTo}`, answer, SEND_WAIT_MS).catch((error: unknown) => {
-      this.#logger.warn({ topic, error }, 'message could not be acknowledged')
+      this.#logger.warn({ topic, err: error }, 'message could not be acknowledged')
     })
   }
 

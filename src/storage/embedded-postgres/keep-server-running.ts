@@ -1,7 +1,7 @@
 import type { Logger } from '../../kernel/logger.ts'
 import type { Cluster } from './cluster.ts'
 import type { RunningPostgres } from './find-running-postgres.ts'
-import { isServerProcess, stopPostmaster, type Postmaster } from './postmaster.ts'
+import { isServerProcess, signalProcess, stopPostmaster, type Postmaster } from './postmaster.ts'
 import type { Endpoint } from './server-settings.ts'
 
 const CHECK_MS = 500
@@ -36,14 +36,14 @@ export function keepServerRunning({ cluster, postmaster, logger, relaunch }: Kee
 
   async function check(): Promise<void> {
     if (await isServerProcess(pid, cluster.dir)) return
-    logger.error({ pid }, 'database server died, starting it again')
+    logger.error({ serverPid: pid }, 'database server died, starting it again')
     try {
       const running = await relaunch(postmaster.endpoint)
       pid = running.postmaster.pid
       failures = 0
     } catch (error) {
       failures += 1
-      logger.error({ error }, 'database server did not start again')
+      logger.error({ err: error }, 'database server did not start again')
     }
   }
 
@@ -53,6 +53,12 @@ export function keepServerRunning({ cluster, postmaster, logger, relaunch }: Kee
       clearTimeout(timer)
       await checking
       await stopPostmaster(pid, cluster.dir)
+    },
+
+    signalStop(): void {
+      isStopping = true
+      clearTimeout(timer)
+      signalProcess(pid, 'SIGINT')
     },
   }
 }

@@ -80,7 +80,7 @@ async function waitForExit(pid: number, clusterDir: string, timeoutMs: number): 
   return true
 }
 
-function signalProcess(pid: number, signal: NodeJS.Signals): void {
+export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch {

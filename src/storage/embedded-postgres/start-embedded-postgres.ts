@@ -26,6 +26,8 @@ export interface EmbeddedPostgres {
   readonly adopted: boolean
   /** Fast shutdown, then the directory is free for another gateway. */
   stop(): Promise<void>
+  /** Asks the server to shut down and does not wait for it. */
+  signalStop(): void
 }
 
 /** Starts, or adopts, the PostgreSQL that lives in the data directory, and makes it on first use. */
@@ -42,6 +44,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
         await server.stop()
         await claim.release()
       },
+      signalStop: () => server.signalStop(),
     }
   } catch (error) {
     await claim.release()
@@ -60,14 +63,15 @@ async function openServer(options: EmbeddedPostgresOptions): Promise<EmbeddedPos
   const found = await connectToCluster(dir)
   const running = found ?? (await launchServer({ cluster, binaries, durable, settings }))
   const elapsedMs = Math.round(performance.now() - startedMs)
-  logger.info({ pid: running.postmaster.pid, adopted: found !== null, elapsedMs }, 'database server is ready')
+  const serverPid = running.postmaster.pid
+  logger.info({ serverPid, adopted: found !== null, elapsedMs }, 'database server is ready')
   const keeper = keepServerRunning({
     cluster,
     postmaster: running.postmaster,
     logger,
     relaunch: (endpoint) => launchServer({ cluster, binaries, durable, settings, endpoint }),
   })
-  return { connectionString: running.connectionString, adopted: found !== null, stop: () => keeper.stop() }
+  return { ...keeper, connectionString: running.connectionString, adopted: found !== null }
 }
 
 async function prepareDirectory(dataDir: string): Promise<void> {
