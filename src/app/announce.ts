@@ -1,34 +1,43 @@
+import type { Config } from './config.ts'
+
 interface Announcement {
   readonly url: string
+  /** The key of the first account, when this start created it. */
   readonly bootstrapKey: string | null
+  readonly config: Pick<Config, 'bootstrapKey' | 'providers'>
   readonly startMs: number
-  /** The names of the configured providers. */
-  readonly providers: readonly string[]
 }
 
 /** What a newcomer needs: where it is, the key, and a first request that works as pasted. */
-export function announce({ url, bootstrapKey, startMs, providers }: Announcement): string {
-  const key = bootstrapKey ?? '$PARKWAY_API_KEY'
+export function announce({ url, bootstrapKey, config, startMs }: Announcement): string {
+  const baseUrl = nameReachable(url)
+  const key = describeKey(bootstrapKey, config.bootstrapKey)
   const body = '{"model":"gpt-4o-mini","messages":[{"role":"user","content":"Hello!"}]}'
-  const keyLine =
-    bootstrapKey === null
-      ? 'the one printed at the first start, or one made with it'
-      : `${bootstrapKey}   (shown this once: keep it)`
-  const answeredBy =
-    providers.length === 0
-      ? 'the built-in sandbox; set OPENAI_API_KEY and the like for real models'
-      : providers.join(', ')
+  const providers = [...config.providers.keys()].join(', ')
   return `
 Parkway is ready (${(startMs / 1000).toFixed(1)} s).
 
-  Base URL   ${url}/v1
-  API key    ${keyLine}
-  Models     ${answeredBy}
-  Docs       ${url}/docs
+  Base URL   ${baseUrl}/v1
+  API key    ${key.line}
+  Models     ${providers || 'the built-in sandbox; set OPENAI_API_KEY and the like for real models'}
+  Docs       ${baseUrl}/docs
 
 First request:
 
-  curl ${url}/v1/chat/completions -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" -d '${body}'
+  curl ${baseUrl}/v1/chat/completions -H "Authorization: Bearer ${key.shown}" -H "Content-Type: application/json" -d '${body}'
 
 `
+}
+
+// The operator's own key is not repeated: what is printed here often ends up in a log.
+function describeKey(created: string | null, given: string | null): { line: string; shown: string } {
+  if (created === null)
+    return { line: 'the one printed at the first start, or one made with it', shown: '$PARKWAY_API_KEY' }
+  if (created === given) return { line: 'the one in PARKWAY_BOOTSTRAP_KEY', shown: '$PARKWAY_BOOTSTRAP_KEY' }
+  return { line: `${created}   (shown this once: keep it)`, shown: created }
+}
+
+/** A gateway that listens on all addresses is shown by one that can be called. */
+function nameReachable(url: string): string {
+  return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { createClientAddress } from '../http/client-address.ts'
 import { createServer } from '../http/server.ts'
 import { nanoUsdFromUsd } from '../kernel/money.ts'
@@ -58,6 +59,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       corsOrigins: config.corsOrigins,
       bodyBytesMax: config.bodyBytesMax,
       requestMsMax: config.requestTimeoutMs,
+      keepsBodies: config.logPrompts,
     })
     const { host, port } = await server.listen({
       host: config.host,
@@ -70,6 +72,8 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       metrics,
       close: async () => {
         isShuttingDown = true
+        // Load balancers get time to notice before connections are refused.
+        if (config.shutdownDelayMs > 0) await delay(config.shutdownDelayMs)
         await server.close({ graceMs: config.shutdownGraceMs })
         await closeModules(modules)
       },

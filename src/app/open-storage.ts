@@ -6,13 +6,15 @@ import type { Config } from './config.ts'
 export interface OpenStorage {
   readonly connectionString: string
   close(): Promise<void>
+  /** Asks an embedded server to stop without waiting for it, for an exit that waits for nothing. */
+  abandon(): void
 }
 
 /** The operator's PostgreSQL, or the embedded one started for us; migrated either way. */
 export async function openStorage(config: Config, logger: Logger): Promise<OpenStorage> {
   if (config.databaseUrl !== null) {
     await migrate({ connectionString: config.databaseUrl, logger })
-    return { connectionString: config.databaseUrl, close: async () => {} }
+    return borrowStorage(config.databaseUrl)
   }
   const server = await startEmbeddedPostgres({ dataDir: config.dataDir, logger })
   try {
@@ -21,5 +23,14 @@ export async function openStorage(config: Config, logger: Logger): Promise<OpenS
     await server.stop()
     throw error
   }
-  return { connectionString: server.connectionString, close: () => server.stop() }
+  return {
+    connectionString: server.connectionString,
+    close: () => server.stop(),
+    abandon: () => server.signalStop(),
+  }
+}
+
+/** A server that somebody else starts and stops. */
+export function borrowStorage(connectionString: string): OpenStorage {
+  return { connectionString, close: async () => {}, abandon: () => {} }
 }

@@ -20,8 +20,19 @@ export function textSetting(about: About, defaultText: string): Setting<string> 
   return setting(about, 'text', defaultText, (text) => text)
 }
 
-export function optionalTextSetting(about: About): Setting<string | null> {
-  return setting(about, 'text', null, (text) => text)
+/** What a text must look like. */
+interface Form {
+  readonly allowed: string
+  readonly isAllowed: (text: string) => boolean
+}
+
+const ANY_TEXT: Form = { allowed: 'text', isAllowed: () => true }
+
+export function optionalTextSetting(about: About, form: Form = ANY_TEXT): Setting<string | null> {
+  return setting(about, form.allowed, null, (text) => {
+    if (!form.isAllowed(text)) throw new RangeError(form.allowed)
+    return text
+  })
 }
 
 export function integerSetting(
@@ -67,13 +78,17 @@ export function choiceSetting<Choice extends string>(
   })
 }
 
-export function listSetting(about: About): Setting<readonly string[]> {
-  return setting(about, 'a list, separated by commas', '', (text) =>
-    text
+export function listSetting(about: About, form: Form = ANY_TEXT): Setting<readonly string[]> {
+  const what = form === ANY_TEXT ? 'a list' : `a list of ${form.allowed}`
+  const allowed = `${what}, separated by commas`
+  return setting(about, allowed, '', (text) => {
+    const entries = text
       .split(',')
       .map((entry) => entry.trim())
-      .filter((entry) => entry !== ''),
-  )
+      .filter((entry) => entry !== '')
+    if (!entries.every((entry) => form.isAllowed(entry))) throw new RangeError(allowed)
+    return entries
+  })
 }
 
 export function urlSetting(about: About, protocols: readonly string[]): Setting<string | null> {

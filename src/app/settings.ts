@@ -1,3 +1,5 @@
+import { isKeyForm, KEY_FORM } from '../modules/keys/keys.ts'
+import { isNetwork } from './is-network.ts'
 import {
   amountSetting,
   booleanSetting,
@@ -45,11 +47,14 @@ export const SETTINGS = {
     { environment: 'PARKWAY_STATEMENT_TIMEOUT_MS', description: 'Longest a database statement may take.' },
     { default: 10_000, minimum: 100, maximum: 600_000 },
   ),
-  bootstrapKey: optionalTextSetting({
-    environment: 'PARKWAY_BOOTSTRAP_KEY',
-    description: 'The key of the first account, instead of a generated one. Form: `pk-<env>-<secret>`.',
-    isSecret: true,
-  }),
+  bootstrapKey: optionalTextSetting(
+    {
+      environment: 'PARKWAY_BOOTSTRAP_KEY',
+      description: 'The key of the first account, instead of a generated one that is printed.',
+      isSecret: true,
+    },
+    { allowed: `a key of the form ${KEY_FORM}`, isAllowed: isKeyForm },
+  ),
   bootstrapCreditUsd: amountSetting(
     { environment: 'PARKWAY_BOOTSTRAP_CREDIT_USD', description: 'Credit of the first account.' },
     10,
@@ -64,7 +69,10 @@ export const SETTINGS = {
     'info',
   ),
   logPrompts: booleanSetting(
-    { environment: 'PARKWAY_LOG_PROMPTS', description: 'Writes request bodies into the access log.' },
+    {
+      environment: 'PARKWAY_LOG_PROMPTS',
+      description: 'Writes the bodies of inference requests into the log.',
+    },
     false,
   ),
   metricsToken: optionalTextSetting({
@@ -76,10 +84,13 @@ export const SETTINGS = {
     environment: 'PARKWAY_CORS_ORIGINS',
     description: 'Origins whose browsers may call the API; `*` for all, empty for none.',
   }),
-  trustedProxies: listSetting({
-    environment: 'PARKWAY_TRUSTED_PROXIES',
-    description: 'Addresses or networks whose `x-forwarded-for` is believed.',
-  }),
+  trustedProxies: listSetting(
+    {
+      environment: 'PARKWAY_TRUSTED_PROXIES',
+      description: 'Reverse proxies whose `x-forwarded-for` is believed.',
+    },
+    { allowed: 'addresses or networks such as 10.0.0.7 or 10.0.0.0/8', isAllowed: isNetwork },
+  ),
   publicUrl: urlSetting(
     { environment: 'PARKWAY_PUBLIC_URL', description: 'The address clients reach the gateway at.' },
     ['http:', 'https:'],
@@ -101,6 +112,13 @@ export const SETTINGS = {
       description: 'Time running requests get to finish on shutdown.',
     },
     { default: 30_000, minimum: 0, maximum: 3_600_000 },
+  ),
+  shutdownDelayMs: integerSetting(
+    {
+      environment: 'PARKWAY_SHUTDOWN_DELAY_MS',
+      description: 'Time between `/readyz` turning 503 and new connections being refused on shutdown.',
+    },
+    { default: 0, minimum: 0, maximum: 600_000 },
   ),
   upstreamConnectTimeoutMs: integerSetting(
     { environment: 'PARKWAY_UPSTREAM_CONNECT_TIMEOUT_MS', description: 'Time to connect to a provider.' },

@@ -1,21 +1,16 @@
-import { fork, type ChildProcess } from 'node:child_process'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from '../kernel/logger.ts'
-import { mergeSnapshots, type MetricsSnapshot } from '../telemetry/metrics.ts'
+import { mergeSnapshots, type Exposition } from '../telemetry/metrics.ts'
 import type { Config } from './config.ts'
-import {
-  isReadyMessage,
-  isSnapshotMessage,
-  isSnapshotRequest,
-  type ProcessOrder,
-} from './process-messages.ts'
+import { GatewayProcess, type ReadyGateway } from './gateway-process.ts'
+import { requireFreePort } from './require-free-port.ts'
 
-const START_MS_MAX = 30_000
 const RESTART_PAUSE_MS = 200
 const RESTART_PAUSE_MS_MAX = 10_000
 /** A process that lived this long crashed by accident; one that did not will crash again. */
 const HEALTHY_MS = 10_000
-const SNAPSHOT_MS_MAX = 1_000
+/** On top of what running requests get: to abort what is left and to close storage. */
+const STOP_MARGIN_MS = 10_000
 
 interface SuperviseOptions {
   readonly config: Config
@@ -23,121 +18,102 @@ interface SuperviseOptions {
   readonly logger: Logger
 }
 
-export interface SupervisedGateway {
-  readonly url: string
-  readonly bootstrapKey: string | null
-  readonly failed: Promise<number>
+export interface SupervisedGateway extends ReadyGateway {
   close(): Promise<void>
+  /** Ends all processes at once. */
+  abandon(): void
 }
 
 /** Runs one gateway a core on one port. A process that dies is replaced; the others do not notice. */
 export async function startProcesses(options: SuperviseOptions): Promise<SupervisedGateway> {
-  const { config, logger } = options
-  const members = new Set<ChildProcess>()
-  let isClosing = false
+  const supervisor = new Supervisor(options)
+  try {
+    const ready = await supervisor.start()
+    return { ...ready, close: () => supervisor.close(), abandon: () => supervisor.abandon() }
+  } catch (error) {
+    supervisor.abandon()
+    throw error
+  }
+}
 
-  const start = async (port: number) => {
-    const child = fork(new URL('./main.ts', import.meta.url), ['serve-process'], {
-      env: { ...process.env, DATABASE_URL: options.connectionString, PORT: String(port), HOST: config.host },
-      execArgv: process.execArgv,
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+class Supervisor {
+  readonly #options: SuperviseOptions
+  readonly #members = new Set<GatewayProcess>()
+  #port: number
+  /** Until all have started, one that cannot start ends the whole. */
+  #isRunning = false
+  #pauseMs = RESTART_PAUSE_MS
+
+  constructor(options: SuperviseOptions) {
+    this.#options = options
+    this.#port = options.config.port
+  }
+
+  async start(): Promise<ReadyGateway> {
+    const { host, processes } = this.#options.config
+    const ready: ReadyGateway[] = []
+    if (this.#port === 0) {
+      // The first takes a free port, which the others then share.
+      const first = await this.#startMember()
+      this.#port = Number(new URL(first.url).port)
+      ready.push(first)
+    } else {
+      // Sharing would let a second gateway in on the port of the first without a word.
+      await requireFreePort({ host, port: this.#port })
+    }
+    const missing = Array.from({ length: processes - ready.length }, () => this.#startMember())
+    ready.push(...(await Promise.all(missing)))
+    this.#isRunning = true
+    const [{ url } = { url: '' }] = ready
+    return {
+      url,
+      bootstrapKey: ready.find(({ bootstrapKey }) => bootstrapKey !== null)?.bootstrapKey ?? null,
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isRunning = false
+    const { shutdownDelayMs, shutdownGraceMs } = this.#options.config
+    const timeMsMax = shutdownDelayMs + shutdownGraceMs + STOP_MARGIN_MS
+    await Promise.all([...this.#members].map((member) => member.stop(timeMsMax)))
+  }
+
+  abandon(): void {
+    this.#isRunning = false
+    for (const member of this.#members) member.kill()
+  }
+
+  async #startMember(): Promise<ReadyGateway> {
+    const { config, connectionString } = this.#options
+    const member = new GatewayProcess({
+      config: { ...config, port: this.#port },
+      connectionString,
+      readMetrics: () => this.#readMetrics(),
     })
-    members.add(child)
+    this.#members.add(member)
+    void this.#replaceWhenEnded(member)
+    return member.ready
+  }
+
+  async #replaceWhenEnded(member: GatewayProcess): Promise<void> {
     const startedMs = performance.now()
-    child.on('message', (message) => {
-      if (isSnapshotRequest(message)) void answerSnapshot(child, message.requestId)
+    const { code, signal } = await member.ended
+    this.#members.delete(member)
+    if (!this.#isRunning) return
+    const { logger } = this.#options
+    logger.error({ processPid: member.pid, code, signal }, 'a process died and is replaced')
+    const livedMs = performance.now() - startedMs
+    this.#pauseMs =
+      livedMs > HEALTHY_MS ? RESTART_PAUSE_MS : Math.min(this.#pauseMs * 2, RESTART_PAUSE_MS_MAX)
+    await wait(this.#pauseMs)
+    if (!this.#isRunning) return
+    await this.#startMember().catch((error: unknown) => {
+      if (this.#isRunning) logger.error({ err: error }, 'a process could not be replaced yet')
     })
-    child.once('exit', (code, signal) => {
-      members.delete(child)
-      if (isClosing) return
-      logger.error({ pid: child.pid, code, signal }, 'a process died and is replaced')
-      void replace(performance.now() - startedMs)
-    })
-    return readiness(child)
   }
 
-  const answerSnapshot = async (asker: ChildProcess, requestId: number) => {
-    const snapshots = await Promise.all([...members].map((member) => snapshotOf(member)))
-    const known = snapshots.filter((snapshot) => snapshot !== null)
-    if (asker.connected)
-      asker.send({
-        order: 'metrics',
-        requestId,
-        exposition: await mergeSnapshots(known),
-      } satisfies ProcessOrder)
+  async #readMetrics(): Promise<Exposition> {
+    const snapshots = await Promise.all([...this.#members].map((member) => member.readSnapshot()))
+    return mergeSnapshots(snapshots.filter((snapshot) => snapshot !== null))
   }
-
-  const first = await start(config.port)
-  const port = Number(new URL(first.url).port)
-  let pauseMs = RESTART_PAUSE_MS
-  const replace = async (livedMs: number) => {
-    pauseMs = livedMs > HEALTHY_MS ? RESTART_PAUSE_MS : Math.min(pauseMs * 2, RESTART_PAUSE_MS_MAX)
-    await wait(pauseMs)
-    if (isClosing) return
-    await start(port).catch((error: unknown) =>
-      logger.error({ err: error }, 'a process could not be replaced yet'),
-    )
-  }
-  await Promise.all(Array.from({ length: config.processes - 1 }, () => start(port)))
-
-  return {
-    url: first.url,
-    bootstrapKey: first.bootstrapKey,
-    failed: new Promise(() => {}),
-    close: async () => {
-      isClosing = true
-      await Promise.all([...members].map((member) => stopMember(member, config.shutdownGraceMs)))
-    },
-  }
-}
-
-function readiness(child: ChildProcess): Promise<{ url: string; bootstrapKey: string | null }> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      child.kill('SIGKILL')
-      reject(new Error('a process did not start in time'))
-    }, START_MS_MAX)
-    child.on('message', (message) => {
-      if (!isReadyMessage(message)) return
-      clearTimeout(timer)
-      resolve(message)
-    })
-    child.once('exit', () => {
-      clearTimeout(timer)
-      reject(new Error('a process stopped while it was starting; its own message is above'))
-    })
-  })
-}
-
-let lastRequestId = 0
-
-function snapshotOf(member: ChildProcess): Promise<MetricsSnapshot | null> {
-  lastRequestId += 1
-  const requestId = lastRequestId
-  return new Promise((resolve) => {
-    const finish = (snapshot: MetricsSnapshot | null) => {
-      clearTimeout(timer)
-      member.off('message', receive)
-      resolve(snapshot)
-    }
-    const receive = (message: unknown) => {
-      if (isSnapshotMessage(message) && message.requestId === requestId) finish(message.snapshot)
-    }
-    // A process that is busy or dying is left out rather than waited for.
-    const timer = setTimeout(() => finish(null), SNAPSHOT_MS_MAX)
-    member.on('message', receive)
-    if (member.connected) member.send({ order: 'snapshot', requestId } satisfies ProcessOrder)
-    else finish(null)
-  })
-}
-
-async function stopMember(member: ChildProcess, graceMs: number): Promise<void> {
-  if (member.exitCode !== null || member.signalCode !== null) return
-  const exited = new Promise<void>((resolve) => {
-    member.once('exit', () => resolve())
-  })
-  member.kill('SIGTERM')
-  const timer = setTimeout(() => member.kill('SIGKILL'), graceMs + 10_000)
-  await exited
-  clearTimeout(timer)
 }

@@ -15,6 +15,8 @@ interface DirectLaneOptions {
   readonly authenticate: Authenticate
   readonly tracker: ExchangeTracker
   readonly bodyBytesMax: number
+  /** For the log. */
+  readonly keepsBodies: boolean
   readonly corsHeaders: CorsHeaders
   readonly isClosing: () => boolean
   readonly onError: (error: unknown, exchange: Exchange) => void
@@ -47,6 +49,7 @@ export function createDirectLane(options: DirectLaneOptions): DirectLane {
         options.bodyBytesMax,
         (text) => {
           run(() => {
+            if (options.keepsBodies) exchange.bodyText = text
             const body = parseBody(text)
             check(body)
             route.handle({ body, text, caller, exchange, headers: startHeaders(exchange) }).catch(fail)

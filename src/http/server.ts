@@ -22,6 +22,8 @@ export interface ServerOptions {
   readonly bodyBytesMax: number
   /** For a client to send its whole request. */
   readonly requestMsMax: number
+  /** Keeps the text of inference requests for the log. */
+  readonly keepsBodies: boolean
 }
 
 export interface Server {

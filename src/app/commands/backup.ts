@@ -7,16 +7,20 @@ import type { Command } from './command.ts'
 
 /** Writes one consistent archive, whether the gateway runs or not. */
 export const backup: Command = {
-  usage: 'backup FILE',
+  usage: 'backup FILE [--config FILE]',
   summary: 'Write everything the gateway knows into one file, while it runs.',
   async run(words) {
-    const { positionals } = parseArgs({ args: [...words], allowPositionals: true, options: {} })
+    const { positionals, values } = parseArgs({
+      args: [...words],
+      allowPositionals: true,
+      options: { config: { type: 'string' } },
+    })
     const [file] = positionals
-    if (file === undefined) {
-      process.stderr.write('parkway: backup needs the name of a file to write\n')
+    if (file === undefined || positionals.length > 1) {
+      process.stderr.write('parkway: backup needs the name of one file to write\n')
       return 2
     }
-    const config = loadConfig({ environment: process.env })
+    const config = loadConfig({ environment: process.env, file: values.config ?? null })
     const logger = createLogger({ level: 'silent' })
     const storage = await findStorage(config, logger)
     try {

@@ -7,20 +7,20 @@ import type { Command } from './command.ts'
 
 /** Loads an archive into an empty database, or over a full one when told to. The gateway must not be running. */
 export const restore: Command = {
-  usage: 'restore FILE [--overwrite]',
+  usage: 'restore FILE [--overwrite] [--config FILE]',
   summary: 'Load a backup into the database.',
   async run(words) {
     const { positionals, values } = parseArgs({
       args: [...words],
       allowPositionals: true,
-      options: { overwrite: { type: 'boolean', default: false } },
+      options: { overwrite: { type: 'boolean', default: false }, config: { type: 'string' } },
     })
     const [file] = positionals
-    if (file === undefined) {
-      process.stderr.write('parkway: restore needs the name of a file to read\n')
+    if (file === undefined || positionals.length > 1) {
+      process.stderr.write('parkway: restore needs the name of one file to read\n')
       return 2
     }
-    const config = loadConfig({ environment: process.env })
+    const config = loadConfig({ environment: process.env, file: values.config ?? null })
     const storage = await openStorage(config, createLogger({ level: 'silent' }))
     try {
       const manifest = await restoreDatabase({

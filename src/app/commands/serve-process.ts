@@ -1,8 +1,9 @@
-import { createLogger } from '../../telemetry/logger.ts'
 import type { Exposition } from '../../telemetry/metrics.ts'
 import { composeGateway, type Gateway } from '../compose.ts'
-import { loadConfig } from '../config.ts'
-import { isOrder, type ProcessReport } from '../process-messages.ts'
+import { createProcessLogger } from '../create-process-logger.ts'
+import { describeFailure } from '../describe-failure.ts'
+import { exitOnDefect } from '../exit-on-defect.ts'
+import { isOrder, type ProcessOrder, type ProcessReport } from '../process-messages.ts'
 import type { Command } from './command.ts'
 
 const METRICS_MS_MAX = 3_000
@@ -12,56 +13,84 @@ export const serveProcess: Command = {
   usage: 'serve-process',
   summary: null,
   async run() {
-    const config = loadConfig({ environment: process.env })
-    const logger = createLogger({ level: config.logLevel, logPrompts: config.logPrompts })
-    const metricsWanted = new Map<number, (exposition: Exposition) => void>()
-    let lastRequestId = 0
-    const expositionOfAll = (): Promise<Exposition> =>
+    const stop = stopOrdered()
+    const start = await Promise.race([startOrdered(), stop])
+    if (start === null) return 0
+    const { config, connectionString } = start
+    const logger = createProcessLogger(config)
+    exitOnDefect(logger)
+    const metricsOfAll = createMetricsOfAll()
+    try {
+      const gateway = await composeGateway({
+        config,
+        connectionString,
+        logger,
+        sharePort: true,
+        expositionOfAll: metricsOfAll.read,
+      })
+      process.on('message', (message) => {
+        if (!isOrder(message)) return
+        if (message.order === 'snapshot') void reportSnapshot(gateway, message.requestId)
+        if (message.order === 'metrics') metricsOfAll.receive(message)
+      })
+      report({ report: 'ready', url: gateway.url, bootstrapKey: gateway.bootstrapKey })
+      await stop
+      await gateway.close()
+      return 0
+    } catch (error) {
+      report({ report: 'failed', reason: describeFailure(error) })
+      return 1
+    } finally {
+      await logger.flush()
+      if (process.connected) process.disconnect()
+    }
+  },
+}
+
+function stopOrdered(): Promise<null> {
+  return new Promise((resolve) => {
+    process.on('SIGTERM', () => resolve(null))
+    // A terminal interrupts the whole group; the supervisor says when it is time.
+    process.on('SIGINT', () => {})
+    // Without a supervisor nobody would restart or stop this process.
+    process.on('disconnect', () => resolve(null))
+  })
+}
+
+function startOrdered(): Promise<Extract<ProcessOrder, { order: 'start' }>> {
+  return new Promise((resolve) => {
+    const receive = (message: unknown) => {
+      if (!isOrder(message) || message.order !== 'start') return
+      process.off('message', receive)
+      resolve(message)
+    }
+    process.on('message', receive)
+  })
+}
+
+/** The supervisor asks every process and sends what they counted together. */
+function createMetricsOfAll() {
+  const waiting = new Map<number, (exposition: Exposition) => void>()
+  let lastRequestId = 0
+  return {
+    read: (): Promise<Exposition> =>
       new Promise((resolve, reject) => {
         lastRequestId += 1
         const requestId = lastRequestId
         const timer = setTimeout(() => {
-          metricsWanted.delete(requestId)
+          waiting.delete(requestId)
           reject(new Error('the supervisor did not answer'))
         }, METRICS_MS_MAX)
-        metricsWanted.set(requestId, (exposition) => {
+        waiting.set(requestId, (exposition) => {
           clearTimeout(timer)
-          metricsWanted.delete(requestId)
+          waiting.delete(requestId)
           resolve(exposition)
         })
         report({ report: 'metrics-wanted', requestId })
-      })
-
-    const stop = stopOrdered()
-    const gateway = await composeGateway({
-      config,
-      connectionString: config.databaseUrl ?? '',
-      logger,
-      sharePort: true,
-      expositionOfAll,
-    })
-    process.on('message', (message) => {
-      if (!isOrder(message)) return
-      if (message.order === 'snapshot') void reportSnapshot(gateway, message.requestId)
-      else metricsWanted.get(message.requestId)?.(message.exposition)
-    })
-    report({ report: 'ready', url: gateway.url, bootstrapKey: gateway.bootstrapKey })
-    await stop
-    await gateway.close()
-    await logger.flush()
-    if (process.connected) process.disconnect()
-    return 0
-  },
-}
-
-function stopOrdered(): Promise<void> {
-  return new Promise((resolve) => {
-    process.on('SIGTERM', () => resolve())
-    // A terminal interrupts the whole group; the supervisor says when it is time.
-    process.on('SIGINT', () => {})
-    // Without a supervisor nobody would restart or stop this process.
-    process.on('disconnect', () => resolve())
-  })
+      }),
+    receive: ({ requestId, exposition }: Extract<ProcessOrder, { order: 'metrics' }>): void =>
+      waiting.get(requestId)?.(exposition),
+  }
 }
 
 async function reportSnapshot(gateway: Gateway, requestId: number): Promise<void> {

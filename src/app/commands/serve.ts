@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util'
-import { createLogger, type GatewayLogger } from '../../telemetry/logger.ts'
+import type { GatewayLogger } from '../../telemetry/logger.ts'
 import { announce } from '../announce.ts'
-import { composeGateway } from '../compose.ts'
 import { loadConfig, type Config } from '../config.ts'
-import { openStorage } from '../open-storage.ts'
-import { startProcesses } from '../supervise.ts'
+import { createProcessLogger } from '../create-process-logger.ts'
+import { exitOnDefect } from '../exit-on-defect.ts'
+import { openStorage, type OpenStorage } from '../open-storage.ts'
 import { stopRequested } from '../stop-requested.ts'
 import type { Command } from './command.ts'
 
@@ -14,21 +14,33 @@ export const serve: Command = {
   summary: 'Run the gateway.',
   async run(words) {
     const config = readConfig(words)
-    const logger = createLogger({
-      level: config.logLevel,
-      logPrompts: config.logPrompts,
-      isPretty: process.stdout.isTTY,
+    const logger = createProcessLogger(config)
+    exitOnDefect(logger)
+    const running: { storage?: OpenStorage; gateway?: StartedGateway } = {}
+    const stop = stopRequested({
+      onImpatience: () => {
+        running.gateway?.abandon()
+        running.storage?.abandon()
+      },
     })
-    const stop = stopRequested()
+    let isStopping = false
+    void stop.then(() => {
+      isStopping = true
+    })
     const storage = await openStorage(config, logger)
+    running.storage = storage
     try {
       const gateway = await startGateway(config, storage.connectionString, logger)
-      const startMs = performance.now()
-      process.stdout.write(announce({ ...gateway, startMs, providers: [...config.providers.keys()] }))
-      const exitCode = await Promise.race([stop, gateway.failed])
+      running.gateway = gateway
+      process.stdout.write(announce({ ...gateway, config, startMs: performance.now() }))
+      await stop
       logger.info({}, 'stopping: running requests may finish')
       await gateway.close()
-      return exitCode
+      return 0
+    } catch (error) {
+      // A start that is interrupted ends in many ways, none of which is news.
+      if (isStopping) return 0
+      throw error
     } finally {
       await storage.close()
       await logger.flush()
@@ -39,19 +51,24 @@ export const serve: Command = {
 interface StartedGateway {
   readonly url: string
   readonly bootstrapKey: string | null
-  /** Resolves with an exit code when it cannot go on. */
-  readonly failed: Promise<number>
   close(): Promise<void>
+  /** Ends at once what a mere exit of this process would not end. */
+  abandon(): void
 }
 
+// Each is loaded only where it runs: a supervisor that carries the whole gateway starts later and takes more memory.
 async function startGateway(
   config: Config,
   connectionString: string,
   logger: GatewayLogger,
 ): Promise<StartedGateway> {
-  if (config.processes > 1) return startProcesses({ config, connectionString, logger })
+  if (config.processes > 1) {
+    const { startProcesses } = await import('../supervise.ts')
+    return startProcesses({ config, connectionString, logger })
+  }
+  const { composeGateway } = await import('../compose.ts')
   const gateway = await composeGateway({ config, connectionString, logger })
-  return { ...gateway, failed: new Promise(() => {}) }
+  return { ...gateway, abandon: () => {} }
 }
 
 function readConfig(words: readonly string[]): Config {

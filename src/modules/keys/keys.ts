@@ -18,6 +18,7 @@ export type { Caller, Environment, Scope } from './caller.ts'
 export type { KeyChanges } from './change-key.ts'
 export type { KeyDraft } from './issue-key.ts'
 export type { KeyChangeBus } from './key-change.ts'
+export { isKeyForm, KEY_FORM } from './key-form.ts'
 export type { KeyRecord } from './key-record.ts'
 
 export interface Keys {
