@@ -10,6 +10,7 @@ import { createSandboxProvider } from '../providers/sandbox/sandbox.ts'
 import { connectDatabase } from '../storage/connect-database.ts'
 import type { Database } from '../storage/database.ts'
 import { createMessageBus, type MessageBus } from '../storage/message-bus.ts'
+import { reportOutages } from '../storage/report-outages.ts'
 import type { GatewayLogger } from '../telemetry/logger.ts'
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts'
 import { createTracer, parseOtlpHeaders, type Tracer } from '../telemetry/tracing.ts'
@@ -38,12 +39,13 @@ interface BuildOptions {
 /** Everything below HTTP, each part given what it uses and nothing else. */
 export async function buildModules({ config, connectionString, logger }: BuildOptions): Promise<Modules> {
   const clock = systemClock
-  const database = connectDatabase({
+  const pool = connectDatabase({
     connectionString,
     poolSize: config.databasePoolSize,
     statementTimeoutMs: config.statementTimeoutMs,
     logger,
   })
+  const database = reportOutages(pool, { logger })
   const messageBus = await createMessageBus({ connectionString, logger })
   const keys = createKeys({ database, clock, messageBus })
   const catalog = createCatalog({ overrideFile: config.catalogFile, log: logger })

@@ -124,7 +124,10 @@ describe('statements', () => {
       statementTimeoutMs: 1_000,
       connectTimeoutMs: 200,
     })
-    await expect(lonely.ping()).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+    await expect(lonely.ping()).rejects.toMatchObject({
+      code: 'unreachable_database',
+      cause: { code: 'ECONNREFUSED' },
+    })
     await lonely.close()
   })
 })

@@ -4,7 +4,7 @@ import type { Logger } from '../kernel/logger.ts'
 import type { Database, Queryable } from './database.ts'
 import { isConnectionLoss, isPassingRefusal } from './connection-loss.ts'
 import { SCHEMA } from './schema.ts'
-import { errorCodeOf, StorageError } from './storage-error.ts'
+import { errorCodeOf, messageOf, StorageError } from './storage-error.ts'
 
 export interface ConnectDatabaseOptions {
   readonly connectionString: string
@@ -183,10 +183,23 @@ async function acquireClient(pool: Pool, timeoutMs: number): Promise<PoolClient>
     try {
       return await pool.connect()
     } catch (error) {
-      if (!isPassingRefusal(error) || performance.now() + pauseMs > deadlineMs) throw error
+      const isLast = !isPassingRefusal(error) || performance.now() + pauseMs > deadlineMs
+      if (isLast) throw isPoolExhausted(error) ? error : unreachable(error)
       await delay(pauseMs)
     }
   }
+}
+
+/** Every connection was busy for as long as a query may wait for one: the server may be well. */
+export function isPoolExhausted(error: unknown): boolean {
+  return error instanceof Error && error.message === 'timeout exceeded when trying to connect'
+}
+
+function unreachable(error: unknown): unknown {
+  if (error instanceof StorageError) return error
+  return new StorageError('unreachable_database', `The database cannot be reached: ${messageOf(error)}`, {
+    cause: error,
+  })
 }
 
 // Names are counted and bounded, because the server keeps every prepared statement until its connection ends.

@@ -91,7 +91,7 @@ describe('starting', () => {
     const url = new URL(server.connectionString)
     url.password = 'guess'
     await expect(useDatabase(url.href, (database) => database.ping())).rejects.toMatchObject({
-      code: '28P01',
+      cause: { code: '28P01' },
     })
     expect((await stat(join(dataDir, 'postgres', 'parkway.password'))).mode & 0o777).toBe(0o600)
     await server.stop()

@@ -46,6 +46,14 @@ test('a write that fails is made up for by the next one, without going back', as
   )
 })
 
+test('closing does not fail for a use that cannot be written', async () => {
+  const { database, failNext } = createRecordingDatabase()
+  const recorder = recordLastUsed({ database })
+  recorder.note('a', 1000)
+  failNext()
+  await recorder.close()
+})
+
 test('uses are written by themselves after a while', async () => {
   const { database, written } = createRecordingDatabase()
   const recorder = recordLastUsed({ database, flushIntervalMs: 1 })

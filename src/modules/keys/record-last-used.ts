@@ -52,7 +52,8 @@ export function recordLastUsed({
 
   const close = async (): Promise<void> => {
     clearInterval(timer)
-    await flush()
+    // A database that is away costs the last few seconds of use, and not the rest of the shutdown.
+    await flush().catch(() => undefined)
   }
 
   return { note, flush, close }

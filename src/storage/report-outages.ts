@@ -1,0 +1,71 @@
+import { AppError } from '../kernel/app-error.ts'
+import type { Logger } from '../kernel/logger.ts'
+import { isPoolExhausted } from './connect-database.ts'
+import { isConnectionLoss } from './connection-loss.ts'
+import type { Database } from './database.ts'
+import { errorCodeOf, StorageError } from './storage-error.ts'
+
+const RETRY_AFTER_SECONDS = 2
+
+/**
+ * The same database, with its failures told as what they are to a client: a service that is away for now. Once it
+ * could not be reached, one call at a time goes on trying and the others are told at once, so that an outage does not
+ * pile up requests that all wait for it.
+ */
+export function reportOutages(database: Database, { logger }: { logger: Logger }): Database {
+  let isAway = false
+  let callsRunning = 0
+
+  const watch = async <Result>(call: () => Promise<Result>): Promise<Result> => {
+    if (isAway && callsRunning > 0) throw unavailable('the database could not be reached a moment ago')
+    callsRunning += 1
+    try {
+      const result = await call()
+      if (isAway) logger.info({}, 'the database answers again')
+      isAway = false
+      return result
+    } catch (error) {
+      if (isUnreachable(error)) {
+        if (!isAway) logger.error({ err: error }, 'the database cannot be reached')
+        isAway = true
+        throw unavailable(error)
+      }
+      throw isPassing(error) ? unavailable(error) : error
+    } finally {
+      callsRunning -= 1
+    }
+  }
+
+  return {
+    query: (sql, values) => watch(() => database.query(sql, values)),
+    transaction: (work) => watch(() => database.transaction(work)),
+    ping: () => watch(() => database.ping()),
+    close: () => database.close(),
+  }
+}
+
+function isUnreachable(error: unknown): boolean {
+  return (
+    error instanceof StorageError &&
+    (error.code === 'unreachable_database' || error.code === 'unsupported_server')
+  )
+}
+
+/** Conflicts that outlasted every retry, and statements that were not answered in their time. */
+const PASSING_CODES = new Set(['40001', '40P01', '57014'])
+/** The server is out of memory, space or connections. */
+const RESOURCES_CLASS = '53'
+
+function isPassing(error: unknown): boolean {
+  if (isConnectionLoss(error)) return true
+  const code = errorCodeOf(error) ?? ''
+  if (error instanceof AppError || error instanceof StorageError) return false
+  return PASSING_CODES.has(code) || code.startsWith(RESOURCES_CLASS) || isPoolExhausted(error)
+}
+
+function unavailable(cause: unknown): AppError {
+  return new AppError('service_unavailable', 'The gateway cannot reach its database. Try again shortly.', {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+    cause,
+  })
+}

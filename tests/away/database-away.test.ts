@@ -1,0 +1,129 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client } from 'pg'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { silentLogger } from '../../src/kernel/logger.ts'
+import {
+  startEmbeddedPostgres,
+  type EmbeddedPostgres,
+} from '../../src/storage/embedded-postgres/start-embedded-postgres.ts'
+import { migrate } from '../../src/storage/migrate.ts'
+import { startTestGateway, type TestAnswer, type TestGateway } from '../support/start-test-gateway.ts'
+
+const CHAT = '/v1/chat/completions'
+const chat = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hi' }] }
+const UNAVAILABLE = [503, 'service_unavailable', expect.stringMatching(/^[1-9]\d*$/)]
+
+let dataDir: string
+let server: EmbeddedPostgres
+let gateway: TestGateway
+
+const startServer = () => startEmbeddedPostgres({ dataDir, logger: silentLogger, durable: false })
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'parkway-away-'))
+  server = await startServer()
+  await migrate({ connectionString: server.connectionString, logger: silentLogger })
+  gateway = await startTestGateway({ connectionString: server.connectionString })
+})
+
+afterEach(async () => {
+  await gateway.close()
+  await server.stop()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+const outcomeOf = ({ status, body, headers }: TestAnswer) => [
+  status,
+  body.error?.code,
+  headers.get('retry-after'),
+]
+const read = async (path: string) => outcomeOf(await gateway.request('GET', path))
+const isReady = async () => (await gateway.request('GET', '/readyz')).status === 200
+const waitUntilReady = () => expect.poll(isReady, { timeout: 20_000 }).toBe(true)
+
+describe('a database server that stops', () => {
+  test('makes what needs it unavailable, leaves the rest, and is found again when it is back', async () => {
+    expect((await gateway.request('POST', CHAT, { body: chat })).status).toBe(200)
+    await server.stop()
+
+    const keys = '/v1/tenants/me/api-keys'
+    const answers = await Promise.all([
+      read(keys),
+      read('/v1/admin/accounts'),
+      gateway.request('POST', keys, { body: { name: 'new', env: 'dev' } }).then(outcomeOf),
+      // Without the bus a revoked key could not be told from a good one.
+      gateway.request('POST', CHAT, { body: chat }).then(outcomeOf),
+    ])
+    expect(answers).toEqual([UNAVAILABLE, UNAVAILABLE, UNAVAILABLE, UNAVAILABLE])
+    expect(await isReady()).toBe(false)
+    expect((await gateway.request('GET', '/healthz')).status).toBe(200)
+
+    server = await startServer()
+    await waitUntilReady()
+    expect((await gateway.request('POST', CHAT, { body: chat })).status).toBe(200)
+    const { status, body } = await gateway.request('POST', keys, { body: { name: 'new', env: 'dev' } })
+    expect(status).toBe(201)
+    expect((await gateway.request('GET', '/v1/models', { key: body.key })).status).toBe(200)
+    expect((await gateway.request('DELETE', `${keys}/${body.id}`)).status).toBe(200)
+    expect((await gateway.request('GET', '/v1/models', { key: body.key })).status).toBe(401)
+  })
+
+  test('does not stop a stream that has begun', async () => {
+    const content = '[[sandbox:tokens 40]] [[sandbox:pace 40]] go on'
+    const response = await gateway.fetch('POST', CHAT, {
+      body: { ...chat, stream: true, messages: [{ role: 'user', content }] },
+    })
+    const text = response.text()
+    await server.stop()
+    expect(await text).toContain('data: [DONE]')
+    server = await startServer()
+  })
+
+  test('does not keep the gateway from stopping', async () => {
+    await gateway.request('POST', CHAT, { body: chat })
+    await server.stop()
+    await gateway.close()
+    server = await startServer()
+    gateway = await startTestGateway({ connectionString: server.connectionString })
+  })
+
+  test('and is back soon is waited for', async () => {
+    await gateway.request('GET', '/v1/tenants/me')
+    await server.stop()
+    const asked = gateway.request('GET', '/v1/tenants/me')
+    server = await startServer()
+    expect((await asked).status).toBe(200)
+  })
+})
+
+describe('a database that refuses connections while messages still arrive', () => {
+  test('leaves keys that are known at work', async () => {
+    expect((await gateway.request('POST', CHAT, { body: chat })).status).toBe(200)
+    const url = new URL(server.connectionString)
+    url.pathname = '/template1'
+    const operator = new Client({ connectionString: url.href })
+    await operator.connect()
+    try {
+      await operator.query('ALTER DATABASE postgres WITH ALLOW_CONNECTIONS false')
+      await operator.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'parkway'`,
+      )
+      expect(await read('/v1/admin/accounts')).toEqual(UNAVAILABLE)
+      expect((await gateway.request('POST', CHAT, { body: chat })).status).toBe(200)
+      const stranger = 'pk-dev-NobodyKnowsThisKeyNobodyKnowsThisKeyNobody'
+      expect(outcomeOf(await gateway.request('POST', CHAT, { body: chat, key: stranger }))).toEqual(
+        UNAVAILABLE,
+      )
+      expect((await gateway.request('GET', '/readyz')).body).toMatchObject({
+        checks: { storage: { status: 'failed' }, messages: { status: 'ok' } },
+      })
+    } finally {
+      await operator.query('ALTER DATABASE postgres WITH ALLOW_CONNECTIONS true')
+      await operator.end()
+    }
+    await waitUntilReady()
+    expect((await gateway.request('GET', '/v1/admin/accounts')).status).toBe(200)
+  })
+})
