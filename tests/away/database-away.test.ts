@@ -71,12 +71,14 @@ describe('a database server that stops', () => {
   })
 
   test('does not stop a stream that has begun', async () => {
-    const content = '[[sandbox:tokens 40]] [[sandbox:pace 40]] go on'
+    const content = '[[sandbox:tokens n=150]] [[sandbox:pace tps=100]]'
     const response = await gateway.fetch('POST', CHAT, {
       body: { ...chat, stream: true, messages: [{ role: 'user', content }] },
     })
-    const text = response.text()
+    let hasEnded = false
+    const text = response.text().finally(() => (hasEnded = true))
     await server.stop()
+    expect(hasEnded).toBe(false)
     expect(await text).toContain('data: [DONE]')
     server = await startServer()
   })

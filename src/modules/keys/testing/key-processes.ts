@@ -1,0 +1,69 @@
+import { createId } from '../../../kernel/identifiers.ts'
+import { silentLogger } from '../../../kernel/logger.ts'
+import { connectDatabase } from '../../../storage/connect-database.ts'
+import type { Database } from '../../../storage/database.ts'
+import { createMessageBus } from '../../../storage/message-bus.ts'
+import { createTestDatabase } from '../../../storage/testing/test-database.ts'
+import type { Caller, Scope } from '../caller.ts'
+import { createKeys, type KeyChangeBus, type KeyDraft, type Keys } from '../keys.ts'
+
+export const inferenceDraft: KeyDraft = { name: 'a key', environment: 'dev', scopes: ['inference'] }
+
+/** Two processes of a gateway on one database, with one account and a clock that a test moves. */
+export interface KeyProcesses {
+  nowMs: number
+  readonly database: Database
+  readonly keys: Keys
+  readonly otherProcess: Keys
+  readonly accountId: string
+  createProcess(messageBus: KeyChangeBus): Keys
+  insertAccount(): Promise<string>
+  /** Of the account. */
+  callerWith(...scopes: Scope[]): Caller
+  close(): Promise<void>
+}
+
+export async function startKeyProcesses(): Promise<KeyProcesses> {
+  const testDatabase = await createTestDatabase()
+  const { connectionString } = testDatabase
+  const database = connectDatabase({ connectionString, poolSize: 4, statementTimeoutMs: 10_000 })
+  const connectBus = () => createMessageBus({ connectionString, logger: silentLogger })
+  const buses = await Promise.all([connectBus(), connectBus()])
+  const state = { nowMs: Date.UTC(2030, 0, 1) }
+  const createProcess = (messageBus: KeyChangeBus) =>
+    createKeys({ database, clock: { nowMs: () => state.nowMs }, messageBus })
+  const insertAccount = async (): Promise<string> => {
+    const id = createId()
+    await database.query(`INSERT INTO accounts (id, name) VALUES ($1, 'an account')`, [id])
+    return id
+  }
+  const accountId = await insertAccount()
+  const [keys, otherProcess] = [createProcess(buses[0]), createProcess(buses[1])]
+  return Object.assign(state, {
+    database,
+    keys,
+    otherProcess,
+    accountId,
+    createProcess,
+    insertAccount,
+    callerWith: (...scopes: Scope[]): Caller => ({
+      accountId,
+      keyId: createId(),
+      environment: 'dev',
+      scopes: new Set(scopes),
+      allowedModels: null,
+      requestsPerMinute: null,
+    }),
+    close: async () => {
+      await Promise.all([keys.close(), otherProcess.close()])
+      await Promise.all(buses.map((bus) => bus.close()))
+      await database.close()
+      await testDatabase.drop()
+    },
+  })
+}
+
+/** Rejects where the module throws. */
+export async function authenticate(on: Keys, token: string): Promise<Caller> {
+  return on.authenticate(token)
+}
