@@ -1,0 +1,46 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach } from 'vitest'
+import { silentLogger } from '../../src/kernel/logger.ts'
+import { isReachableBy } from '../../src/storage/embedded-postgres/server-user.ts'
+import {
+  startEmbeddedPostgres,
+  type EmbeddedPostgres,
+} from '../../src/storage/embedded-postgres/start-embedded-postgres.ts'
+
+/** A script that owns a data directory in a process of its own. */
+export const OWNER_SCRIPT = new URL('./own-data-directory.ts', import.meta.url)
+
+export const NOBODY = { uid: 65_534, gid: 65_534 }
+export const isRoot = process.getuid?.() === 0
+export const isLinux = process.platform === 'linux'
+export const canRunAsNobody =
+  isRoot &&
+  (await isReachableBy(import.meta.dirname, NOBODY)) &&
+  (await isReachableBy(join(process.execPath, '..'), NOBODY))
+
+export interface FreshDirectory {
+  parentDir: string
+  /** Not made yet. */
+  dataDir: string
+  start(): Promise<EmbeddedPostgres>
+}
+
+/** A data directory of its own for each test. */
+export function useFreshDirectory(): FreshDirectory {
+  const fresh: FreshDirectory = {
+    parentDir: '',
+    dataDir: '',
+    start: () => startEmbeddedPostgres({ dataDir: fresh.dataDir, logger: silentLogger, durable: false }),
+  }
+  beforeEach(async () => {
+    fresh.parentDir = await mkdtemp(join(tmpdir(), 'parkway-'))
+    await chmod(fresh.parentDir, 0o755)
+    fresh.dataDir = join(fresh.parentDir, 'data')
+  })
+  afterEach(async () => {
+    await rm(fresh.parentDir, { recursive: true, force: true })
+  })
+  return fresh
+}
