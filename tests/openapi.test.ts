@@ -143,7 +143,7 @@ describe('the OpenAPI document', () => {
 
   test('says which errors a route can answer with', () => {
     const statuses = (path: string, method: string) => Object.keys(paths[path]?.[method]?.['responses'] ?? {})
-    expect(statuses('/v1/widgets', 'get')).toEqual(['200', '400', '401', '403', '429', '500'])
+    expect(statuses('/v1/widgets', 'get')).toEqual(['200', '400', '401', '403', '429', '500', '503'])
     expect(statuses('/v1/chat/completions', 'post')).toEqual([
       '200',
       '400',
@@ -179,6 +179,29 @@ describe('the OpenAPI document', () => {
 })
 
 describe('the OpenAPI document of a running gateway', () => {
+  test('names every header of the gateway that answers carry', async () => {
+    const gateway = await startTestGateway()
+    try {
+      const { body } = await gateway.request('GET', '/openapi.json', { key: null })
+      const { body: limited } = await gateway.request('POST', '/v1/tenants/me/api-keys', {
+        body: { requests_per_minute: 1 },
+      })
+      const operation = body.paths['/v1/chat/completions'].post
+      const [example] = operation.requestBody.content['application/json'].schema.examples
+      const ask = () => gateway.request('POST', '/v1/chat/completions', { body: example, key: limited.key })
+      const headersOf = ({ headers }: { headers: object }) => Object.keys(headers).toSorted()
+      const sent = (answer: { headers: Headers }) =>
+        [...answer.headers.keys()].filter((name) => /^(x-(?!content-type)|retry-after)/.test(name)).toSorted()
+
+      expect(sent(await ask())).toEqual(headersOf(operation.responses[200]))
+      const refused = await ask()
+      expect(refused.status).toBe(429)
+      expect(sent(refused)).toEqual(headersOf(body.components.responses.TooManyRequests))
+    } finally {
+      await gateway.close()
+    }
+  })
+
   test('is valid and knows the routes that answer', async () => {
     const gateway = await startTestGateway()
     try {
@@ -199,6 +222,16 @@ describe('the OpenAPI document of a running gateway', () => {
           '/docs',
         ]),
       )
+      expect(body.paths['/v1/tenants/me'].get.description).toBe('Any key will do.')
+      for (const path of ['/v1/chat/completions', '/v1/completions']) {
+        const { content } = body.paths[path].post.requestBody
+        const [example] = content['application/json'].schema.examples
+        expect([path, (await gateway.request('POST', path, { body: example })).status]).toEqual([path, 200])
+        expect(body.paths[path].post.responses[200].content).toMatchObject({
+          'application/json': { schema: {} },
+          'text/event-stream': { schema: { type: 'string' } },
+        })
+      }
       const described = Object.entries(body.paths).filter(([path]) => !path.includes('{'))
       for (const [path, operations] of described) {
         if (!('get' in Object(operations))) continue

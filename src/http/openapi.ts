@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox'
 import { ERROR_CATALOGUE } from './error-envelope.ts'
+import { describeAnswerHeaders, describeErrorHeaders, HEADER_COMPONENTS } from './openapi-headers.ts'
 import { collectComponents, type JsonObject, type SchemaReader } from './openapi-schemas.ts'
 import type { ResponseDescription, RouteDescription } from './route.ts'
 
@@ -38,7 +39,7 @@ export function buildOpenApi(
     components: {
       schemas: components.all(),
       responses: describeErrorAnswers(),
-      headers: HEADERS,
+      headers: HEADER_COMPONENTS,
       securitySchemes: {
         apiKey: {
           type: 'http',
@@ -81,11 +82,15 @@ function describeOperation(route: RouteDescription, read: SchemaReader, operatio
     tags: [route.tag],
     ...(scope === null
       ? { security: [] }
-      : { security: [{ apiKey: [] }], description: `Needs a key with the scope \`${scope}\`.` }),
+      : { security: [{ apiKey: [] }], description: describeScope(scope) }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body ? { requestBody: { required: isBodyRequired(body), content: jsonContent(read(body)) } } : {}),
     responses: Object.fromEntries([...answers, ...errors]),
   }
+}
+
+function describeScope(scope: string): string {
+  return scope === 'any' ? 'Any key will do.' : `Needs a key with the scope \`${scope}\`.`
 }
 
 /** From the method and the path, so that it stays what it is when the table grows: `postChatCompletions`. */
@@ -151,12 +156,11 @@ function describeAnswer(
 ): JsonObject {
   const { description, schema, contentType = 'application/json' } = answer
   const isInference = route.scope === 'inference' && route.method === 'POST'
-  const headers = ['x-request-id', ...(isInference && status < 300 ? INFERENCE_HEADERS : [])]
   const content =
     schema || answer.contentType ? { [contentType]: schema ? { schema: read(schema) } : {} } : undefined
   return {
     description,
-    headers: Object.fromEntries(headers.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
+    headers: describeAnswerHeaders({ isInference: isInference && status < 300 }),
     ...(content ? { content: { ...content, ...(canStream(route, status) ? EVENT_STREAM : {}) } } : {}),
   }
 }
@@ -170,8 +174,11 @@ const EVENT_STREAM = {
   'text/event-stream': {
     schema: {
       type: 'string',
-      description: 'With `stream: true`: one `data:` line a chunk, then `data: [DONE]`.',
+      description:
+        'With `stream: true`: one `data:` line a chunk, then `data: [DONE]`. Lines that begin with a colon keep the ' +
+        'connection alive. A failure in the middle is one `data: {"error": …}` line, and no `[DONE]` follows.',
     },
+    example: 'data: {"choices":[{"index":0,"delta":{"content":"Hi"}}]}\n\ndata: [DONE]\n\n',
   },
 }
 
@@ -184,8 +191,8 @@ function errorStatuses({ path, method, scope, body, query }: RouteDescription): 
   const isInference = scope === 'inference' && method === 'POST'
   return [
     ...(body || query ? [400] : []),
-    ...(scope === null ? [] : [401, 403, 429]),
-    ...(isInference ? [402, 502, 503, 504] : []),
+    ...(scope === null ? [] : [401, 403, 429, 503]),
+    ...(isInference ? [402, 502, 504] : []),
     ...(path.includes(':') || isInference ? [404] : []),
     ...(scope !== null && !isInference && method !== 'GET' ? [409] : []),
     ...(body ? [408, 413, 415] : []),
@@ -206,7 +213,7 @@ const ERROR_NAMES: Readonly<Record<number, readonly [name: string, description: 
   429: ['TooManyRequests', 'A rate or concurrency limit is reached; `retry-after` says when to come back.'],
   500: ['InternalError', 'A defect of the gateway; its log knows the request by `request_id`.'],
   502: ['UpstreamError', 'Every upstream of the model failed.'],
-  503: ['Unavailable', 'No capacity or no configured upstream at the moment.'],
+  503: ['Unavailable', 'No capacity, no configured upstream or no database at the moment.'],
   504: ['Timeout', 'The upstream did not answer in time.'],
 }
 
@@ -217,41 +224,17 @@ function errorName(status: number): string {
 function describeErrorAnswers(): JsonObject {
   return Object.fromEntries(
     Object.entries(ERROR_NAMES).map(([status, [name, description]]) => {
-      const headers = ['x-request-id', ...(ERROR_HEADERS[Number(status)] ?? [])]
       const codes = Object.entries(ERROR_CATALOGUE).filter(([, entry]) => entry.status === Number(status))
       return [
         name,
         {
           description: `${description} Codes: ${codes.map(([code]) => `\`${code}\``).join(', ')}.`,
-          headers: Object.fromEntries(
-            headers.map((header) => [header, { $ref: `#/components/headers/${header}` }]),
-          ),
+          headers: describeErrorHeaders(Number(status)),
           content: jsonContent({ $ref: '#/components/schemas/Error' }),
         },
       ]
     }),
   )
-}
-
-const ERROR_HEADERS: Readonly<Record<number, readonly string[]>> = {
-  401: ['www-authenticate'],
-  402: ['x-should-retry'],
-  429: ['retry-after'],
-  503: ['retry-after'],
-}
-
-const INFERENCE_HEADERS = ['x-gateway-provider', 'x-gateway-latency-ms']
-
-const text = (description: string): JsonObject => ({ description, schema: { type: 'string' } })
-const number = (description: string): JsonObject => ({ description, schema: { type: 'number' } })
-
-const HEADERS: JsonObject = {
-  'x-request-id': text('Names this request in the log of the gateway.'),
-  'x-gateway-provider': text('The upstream that answered.'),
-  'x-gateway-latency-ms': number('Time spent in the gateway, not upstream.'),
-  'retry-after': { description: 'Whole seconds.', schema: { type: 'integer', minimum: 1 } },
-  'www-authenticate': text('`Bearer`'),
-  'x-should-retry': text('`false`: OpenAI clients do not retry.'),
 }
 
 const ERROR_SCHEMA: JsonObject = {

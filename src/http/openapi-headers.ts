@@ -1,0 +1,59 @@
+import type { JsonObject } from './openapi-schemas.ts'
+
+const text = (description: string, example?: string): JsonObject => ({
+  description,
+  schema: { type: 'string' },
+  ...(example === undefined ? {} : { example }),
+})
+const number = (description: string): JsonObject => ({ description, schema: { type: 'number' } })
+const count = (description: string): JsonObject => ({
+  description,
+  schema: { type: 'integer', minimum: 0 },
+})
+
+/** Every header that answers carry beyond HTTP's own, by name. */
+export const HEADER_COMPONENTS: JsonObject = {
+  'x-request-id': text('Names this request in the log of the gateway.', 'req_0123456789abcdef01234567'),
+  'x-gateway-provider': text('The upstream that answered.', 'openai'),
+  'x-gateway-latency-ms': number('Time spent in the gateway, not upstream.'),
+  'x-gateway-cost-usd': number(
+    'What the answer cost. Not on streams, whose last chunk tells it in `usage.cost_usd`.',
+  ),
+  'x-gateway-balance-usd': number("The account's balance before this request."),
+  'x-ratelimit-limit-requests': count('Requests a minute that the key may send. Only where it has a limit.'),
+  'x-ratelimit-remaining-requests': count('Requests that are left of them now.'),
+  'x-ratelimit-reset-requests': text('Until all of them are there again.', '12s'),
+  'retry-after': { description: 'Whole seconds.', schema: { type: 'integer', minimum: 1 } },
+  'www-authenticate': text('How to authenticate.', 'Bearer'),
+  'x-should-retry': text('`false`: OpenAI clients do not retry.', 'false'),
+}
+
+const RATE_HEADERS = ['limit', 'remaining', 'reset'].map((name) => `x-ratelimit-${name}-requests`)
+
+const INFERENCE_HEADERS = [
+  'x-gateway-provider',
+  'x-gateway-latency-ms',
+  'x-gateway-cost-usd',
+  'x-gateway-balance-usd',
+  ...RATE_HEADERS,
+]
+
+const ERROR_HEADERS: Readonly<Record<number, readonly string[]>> = {
+  401: ['www-authenticate'],
+  402: ['x-should-retry'],
+  429: ['retry-after', ...RATE_HEADERS],
+  503: ['retry-after'],
+}
+
+export function describeAnswerHeaders({ isInference }: { isInference: boolean }): JsonObject {
+  return refer(isInference ? INFERENCE_HEADERS : [])
+}
+
+export function describeErrorHeaders(status: number): JsonObject {
+  return refer(ERROR_HEADERS[status] ?? [])
+}
+
+function refer(names: readonly string[]): JsonObject {
+  const all = ['x-request-id', ...names]
+  return Object.fromEntries(all.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+}
