@@ -90,7 +90,8 @@ describe('the house', () => {
   })
 
   it('has nothing left for later', () => {
-    const words = new RegExp(['TO' + 'DO', 'FIX' + 'ME', 'X' + 'XX'].map((word) => `\\b${word}\\b`).join('|'))
+    // Bracketed letters match themselves, and keep this line from matching.
+    const words = /\b(TO[D]O|FIX[M]E|X[X]X)\b/
     expect(everything.filter(({ text }) => words.test(text)).map(({ path }) => path)).toEqual([])
   })
 })

@@ -9,7 +9,10 @@ const USUAL_START = 'Bearer '
 export type Authenticate = (token: string) => Caller | Promise<Caller>
 
 /** Runs before the body is read: a stranger costs no parsing. */
-export function authenticateHook(authenticate: Authenticate, scope: Scope | 'any'): onRequestAsyncHookHandler {
+export function authenticateHook(
+  authenticate: Authenticate,
+  scope: Scope | 'any',
+): onRequestAsyncHookHandler {
   return async (request) => {
     const caller = await authenticate(readToken(request.headers.authorization))
     requireScope(caller, scope)

@@ -56,7 +56,7 @@ export interface ErrorAnswer {
   readonly body: { readonly error: ErrorObject }
 }
 
-export interface ErrorObject {
+interface ErrorObject {
   readonly message: string
   readonly type: string
   readonly param: string | null

@@ -4,7 +4,7 @@ import type { Caller, Scope } from '../modules/keys/keys.ts'
 import type { Exchange } from './exchange.ts'
 
 /** The scope a key needs; any key will do for `any`, and none for null. */
-export type RouteScope = Scope | 'any' | null
+type RouteScope = Scope | 'any' | null
 
 /** What a line of the API says about itself, in the reference too. */
 export interface RouteDescription {

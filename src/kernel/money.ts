@@ -4,7 +4,7 @@
  */
 export type NanoUsd = bigint
 
-export const NANO_USD_PER_USD = 1_000_000_000n
+const NANO_USD_PER_USD = 1_000_000_000n
 
 /** Parses a dollar amount from outside. Refuses what has more than nine decimals rather than rounding it. */
 export function nanoUsdFromUsd(usd: number): NanoUsd {

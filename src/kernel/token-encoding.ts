@@ -2,8 +2,8 @@ import { createRequire } from 'node:module'
 
 /** OpenAI's o200k encoding, which stands in for every model's own. */
 export interface TokenEncoding {
-  encode(text: string): number[]
-  countTokens(text: string): number
+  readonly encode: (text: string) => number[]
+  readonly countTokens: (text: string) => number
   readonly vocabulary: Vocabulary
 }
 

@@ -2,12 +2,12 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { Caller } from '../keys/keys.ts'
 import { createTokenBuckets } from './token-buckets.ts'
 
-export type Admission =
+type Admission =
   | { readonly isAdmitted: true; readonly rate: RateState | null }
   | { readonly isAdmitted: false; readonly rate: RateState; readonly retryAfterSeconds: number }
 
 /** What the rate headers say. */
-export interface RateState {
+interface RateState {
   readonly limitRequests: number
   readonly remainingRequests: number
   readonly resetSeconds: number

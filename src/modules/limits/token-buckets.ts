@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts'
 
-export type Taken =
+type Taken =
   | { readonly isTaken: true; readonly remaining: number; readonly resetSeconds: number }
   | { readonly isTaken: false; readonly retryAfterSeconds: number; readonly resetSeconds: number }
 
