@@ -28,6 +28,8 @@ export interface Modules {
   readonly tracer: Tracer | null
   readonly limits: Limits
   readonly chat: Chat
+  /** Requests must have ended. */
+  close(): Promise<void>
 }
 
 interface BuildOptions {
@@ -37,25 +39,52 @@ interface BuildOptions {
 }
 
 /** Everything below HTTP, each part given what it uses and nothing else. */
-export async function buildModules({ config, connectionString, logger }: BuildOptions): Promise<Modules> {
+export async function buildModules(options: BuildOptions): Promise<Modules> {
+  const opened = new AsyncDisposableStack()
+  try {
+    return await openModules(options, opened)
+  } catch (error) {
+    await opened.disposeAsync()
+    throw error
+  }
+}
+
+/** What was opened first is closed last: nothing is closed while something above still needs it. */
+async function openModules(
+  { config, connectionString, logger }: BuildOptions,
+  opened: AsyncDisposableStack,
+): Promise<Modules> {
   const clock = systemClock
+  const catalog = createCatalog({ overrideFile: config.catalogFile, log: logger })
+  opened.defer(() => catalog.close())
   const pool = connectDatabase({
     connectionString,
     poolSize: config.databasePoolSize,
     statementTimeoutMs: config.statementTimeoutMs,
     logger,
   })
+  opened.defer(() => pool.close())
   const database = reportOutages(pool, { logger })
   const messageBus = await createMessageBus({ connectionString, logger })
+  opened.defer(() => messageBus.close())
   const keys = createKeys({ database, clock, messageBus })
-  const catalog = createCatalog({ overrideFile: config.catalogFile, log: logger })
+  opened.defer(() => keys.close())
   const metrics = createMetrics({ isKnownModel: (model) => catalog.resolve(model) !== undefined })
+  const tracer = await createTracer({
+    endpoint: config.otlpEndpoint ?? undefined,
+    headers: parseOtlpHeaders(config.otlpHeaders.join(',')),
+    serviceName: config.serviceName,
+    serviceVersion: VERSION,
+    logger,
+  })
+  opened.defer(() => tracer?.shutdown())
   const providers = createProviderRegistry({
     settings: config.providers,
     sandbox: createSandboxProvider({ paceTokensPerSecond: config.sandboxTokensPerSecond }),
     clock,
     connectTimeoutMs: config.upstreamConnectTimeoutMs,
   })
+  opened.defer(() => providers.close())
   return {
     database,
     messageBus,
@@ -64,26 +93,11 @@ export async function buildModules({ config, connectionString, logger }: BuildOp
     catalog,
     providers,
     metrics,
-    tracer: await createTracer({
-      endpoint: config.otlpEndpoint ?? undefined,
-      headers: parseOtlpHeaders(config.otlpHeaders.join(',')),
-      serviceName: config.serviceName,
-      serviceVersion: VERSION,
-      logger,
-    }),
+    tracer,
     limits: createLimits({ clock }),
     chat: buildChat(config, { catalog, providers, metrics }),
+    close: () => opened.disposeAsync(),
   }
-}
-
-/** Requests must have ended. Storage goes last: nothing is closed while something above still needs it. */
-export async function closeModules(modules: Modules): Promise<void> {
-  modules.catalog.close()
-  await modules.providers.close()
-  await modules.tracer?.shutdown()
-  await modules.keys.close()
-  await modules.messageBus.close()
-  await modules.database.close()
 }
 
 function buildChat(config: Config, parts: Pick<Modules, 'catalog' | 'providers' | 'metrics'>): Chat {

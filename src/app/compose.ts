@@ -4,7 +4,7 @@ import { createServer } from '../http/server.ts'
 import { nanoUsdFromUsd } from '../kernel/money.ts'
 import type { GatewayLogger } from '../telemetry/logger.ts'
 import type { Exposition, Metrics } from '../telemetry/metrics.ts'
-import { buildModules, closeModules } from './build-modules.ts'
+import { buildModules } from './build-modules.ts'
 import { buildRoutes } from './build-routes.ts'
 import type { Config } from './config.ts'
 import { createExchangeReporter } from './report-exchange.ts'
@@ -75,11 +75,11 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
         // Load balancers get time to notice before connections are refused.
         if (config.shutdownDelayMs > 0) await delay(config.shutdownDelayMs)
         await server.close({ graceMs: config.shutdownGraceMs })
-        await closeModules(modules)
+        await modules.close()
       },
     }
   } catch (error) {
-    await closeModules(modules)
+    await modules.close()
     throw error
   }
 }

@@ -155,6 +155,7 @@ describe('bad values', () => {
     LOG_LEVEL: 'loud',
     PARKWAY_LOG_PROMPTS: 'yes',
     PARKWAY_PUBLIC_URL: 'gateway',
+    PARKWAY_TRUSTED_PROXIES: '10.0.0.0/8,10.0.0.0/',
     OPENAI_BASE_URL: 'ftp://example.com',
   }
 
@@ -169,6 +170,14 @@ describe('bad values', () => {
     expect(problems).toContain(
       'OPENAI_BASE_URL is "ftp://example.com"; it must be a URL with http:// or https://',
     )
+  })
+
+  it('of a key that is not one are told with the form of a key', () => {
+    expect(problemsOf(() => load({ PARKWAY_BOOTSTRAP_KEY: 'pk-dev-short' }))).toEqual([
+      expect.stringMatching(/^PARKWAY_BOOTSTRAP_KEY is a secret; it must be a key of the form pk-<live\|/),
+    ])
+    const key = 'pk-live-abcdefghijklmnopqrstuvwxyz0'
+    expect(load({ PARKWAY_BOOTSTRAP_KEY: key }).bootstrapKey).toBe(key)
   })
 
   it('of a secret are not shown', () => {
@@ -219,6 +228,13 @@ describe('providers', () => {
   it.each(['VLLM', 'LLAMACPP', 'OLLAMA', 'LMSTUDIO', 'TGI'])('%s_BASE_URL alone is enough', (prefix) => {
     const { providers } = load({ [`${prefix}_BASE_URL`]: 'http://10.0.0.1:8000/v1' })
     expect(providers.get(prefix.toLowerCase())).toEqual({ apiKeys: [], baseUrl: 'http://10.0.0.1:8000/v1' })
+  })
+
+  it('of an unknown name and without an address are a mistake', () => {
+    write('parkway.config.json', { providers: { opnai: { api_key: 'k' } } })
+    expect(problemsOf(() => load())).toEqual([
+      'providers.opnai in the configuration file is not a known provider; one of your own needs base_url',
+    ])
   })
 
   it('of a name of their own come from the file', () => {

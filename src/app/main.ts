@@ -38,7 +38,7 @@ async function usage(unknown: string | null): Promise<string> {
   const commands = await Promise.all(Object.values(COMMANDS).map((load) => load()))
   const lines = commands
     .filter((command) => command.summary !== null)
-    .map((command) => `  parkway ${command.usage.padEnd(60)} ${command.summary}`)
+    .map((command) => `  parkway ${command.usage.padEnd(70)} ${command.summary}`)
   const complaint = unknown === null ? '' : `parkway: no such command: ${unknown}\n\n`
   return `${complaint}Usage:\n${lines.join('\n')}\n`
 }

@@ -40,6 +40,8 @@ export function readProviderSettings(
   for (const [id, entry] of Object.entries(isRecord(file) ? file : {})) {
     const read = readFileEntry(id, entry, problems)
     if (read) settings.set(id, read)
+    if (read?.baseUrl === null && !PROVIDER_VARIABLES.some((known) => known.id === id))
+      problems.push(`${placeOf(id)} is not a known provider; one of your own needs base_url`)
   }
   for (const { id, apiKey, baseUrl } of PROVIDER_VARIABLES) {
     const keys = firstSet(environment, apiKey)
@@ -59,7 +61,7 @@ function variablesOf(id: string, prefix: string): ProviderVariables {
 }
 
 function readFileEntry(id: string, entry: unknown, problems: string[]): ProviderSettings | null {
-  const place = `providers.${id} in the configuration file`
+  const place = placeOf(id)
   if (!isRecord(entry)) {
     problems.push(`${place} must be an object with api_key, api_keys or base_url`)
     return null
@@ -80,6 +82,10 @@ function readFileEntry(id: string, entry: unknown, problems: string[]): Provider
     apiKeys,
     baseUrl: typeof baseUrl === 'string' ? checkUrl(`${place}: base_url`, baseUrl, problems) : null,
   }
+}
+
+function placeOf(id: string): string {
+  return `providers.${id} in the configuration file`
 }
 
 function checkUrl(place: string, text: string, problems: string[]): string | null {

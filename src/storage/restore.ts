@@ -80,7 +80,7 @@ async function requireEmpty(client: Client): Promise<void> {
     if (rowCount === 0) continue
     throw new StorageError(
       'not_empty',
-      `The database already holds data (in ${name}). Restore into an empty one, or ask to overwrite it.`,
+      `The database already holds data (in ${name}). Restore into an empty one, or replace it with --overwrite.`,
     )
   }
 }

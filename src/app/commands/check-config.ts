@@ -1,19 +1,22 @@
-import { parseArgs } from 'node:util'
-import { loadConfig, toSnakeCase } from '../config.ts'
+import { silentLogger } from '../../kernel/logger.ts'
+import { createCatalog } from '../../modules/catalog/catalog.ts'
+import { toSnakeCase } from '../config.ts'
+import { readServeConfig, SERVE_FLAGS_USAGE } from '../read-serve-config.ts'
 import { SETTINGS } from '../settings.ts'
 import type { Setting } from '../setting.ts'
 import type { Command } from './command.ts'
 
 /** Reads the configuration as `serve` would and shows what came out of it, without secrets. */
 export const checkConfig: Command = {
-  usage: 'config check [--config FILE]',
-  summary: 'Read the configuration and report every problem.',
+  usage: `config check ${SERVE_FLAGS_USAGE}`,
+  summary: 'Read the configuration as serve does and report every problem.',
   async run(words) {
-    const { values } = parseArgs({ args: [...words], options: { config: { type: 'string' } } })
-    const config = loadConfig({ environment: process.env, file: values.config ?? null })
+    const config = readServeConfig(words)
+    createCatalog({ overrideFile: config.catalogFile, log: silentLogger }).close()
     const lines = Object.entries<Setting<unknown>>(SETTINGS).map(([name, setting]) => {
       const value = Object.entries(config).find(([key]) => key === name)?.[1] ?? null
-      const shown = value !== null && setting.isSecret ? '(secret)' : JSON.stringify(value)
+      const isEmpty = value === null || (Array.isArray(value) && value.length === 0)
+      const shown = setting.isSecret && !isEmpty ? '(secret)' : JSON.stringify(value)
       return `  ${toSnakeCase(name).padEnd(32)} ${shown}`
     })
     const providers = [...config.providers.keys()].join(', ') || 'none: the sandbox answers dev and test keys'

@@ -1,19 +1,19 @@
-import { parseArgs } from 'node:util'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import { announce } from '../announce.ts'
-import { loadConfig, type Config } from '../config.ts'
+import type { Config } from '../config.ts'
 import { createProcessLogger } from '../create-process-logger.ts'
 import { exitOnDefect } from '../exit-on-defect.ts'
 import { openStorage, type OpenStorage } from '../open-storage.ts'
+import { readServeConfig, SERVE_FLAGS_USAGE } from '../read-serve-config.ts'
 import { stopRequested } from '../stop-requested.ts'
 import type { Command } from './command.ts'
 
 /** Starts the gateway and runs it until it is told to stop. */
 export const serve: Command = {
-  usage: 'serve [--port N] [--host H] [--processes N] [--config FILE]',
+  usage: `serve ${SERVE_FLAGS_USAGE}`,
   summary: 'Run the gateway.',
   async run(words) {
-    const config = readConfig(words)
+    const config = readServeConfig(words)
     const logger = createProcessLogger(config)
     exitOnDefect(logger)
     const running: { storage?: OpenStorage; gateway?: StartedGateway } = {}
@@ -69,18 +69,4 @@ async function startGateway(
   const { composeGateway } = await import('../compose.ts')
   const gateway = await composeGateway({ config, connectionString, logger })
   return { ...gateway, abandon: () => {} }
-}
-
-function readConfig(words: readonly string[]): Config {
-  const { values } = parseArgs({
-    args: [...words],
-    options: {
-      port: { type: 'string' },
-      host: { type: 'string' },
-      processes: { type: 'string' },
-      config: { type: 'string' },
-    },
-  })
-  const { config: file = null, ...flags } = values
-  return loadConfig({ environment: process.env, flags, file })
 }
