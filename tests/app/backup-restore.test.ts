@@ -1,0 +1,105 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { call, chatBody } from './call.ts'
+import { createWorkplace, readServerPid, type Program, type Workplace } from './workplace.ts'
+
+let origin: Workplace
+let target: Workplace
+let program: Program
+let url: string
+let key: string
+let archive: string
+
+beforeAll(async () => {
+  origin = createWorkplace()
+  target = createWorkplace()
+  program = origin.start(['serve'])
+  const ready = await program.ready()
+  url = ready.url
+  key = ready.key ?? ''
+  archive = origin.path('parkway.backup')
+})
+afterAll(async () => {
+  await target.clean()
+  await origin.clean()
+})
+
+it('a backup is written while the gateway serves', async () => {
+  const created = await call('POST', `${url}/v1/tenants/me/api-keys`, { key, body: { name: 'second' } })
+  expect(created.status).toBe(201)
+  const writing = new AbortController()
+  const serving = chatUntil(writing.signal)
+  const written = await origin.run(['backup', 'parkway.backup'])
+  writing.abort()
+  expect(written).toMatchObject({ code: 0, stderr: '' })
+  expect(written.stdout).toMatch(/^Wrote 3 rows of \d+ tables to parkway\.backup\n$/)
+  expect(new Set(await serving)).toEqual(new Set([200]))
+  expect((await call('GET', `${url}/readyz`)).status).toBe(200)
+  // It holds the hashes of all keys.
+  expect(statSync(archive).mode & 0o077).toBe(0)
+})
+
+it('a restore does not touch a gateway that runs', async () => {
+  const refused = await origin.run(['restore', archive, '--overwrite'])
+  expect(refused).toMatchObject({ code: 1, stdout: '' })
+  expect(refused.stderr).toMatch(/^parkway: Another gateway .* already uses /)
+})
+
+it('a truncated backup is refused and changes nothing', async () => {
+  const half = target.path('half.backup')
+  const bytes = readFileSync(archive)
+  writeFileSync(half, bytes.subarray(0, bytes.length - 200))
+  const refused = await target.run(['restore', half])
+  expect(refused).toMatchObject({ code: 1, stdout: '' })
+  expect(refused.stderr).toMatch(/^parkway: .*half\.backup is not a whole backup: .*Nothing was changed\.\n$/)
+})
+
+it('a restore into a fresh directory brings back accounts and keys', async () => {
+  const restored = await target.run(['restore', archive])
+  expect(restored).toMatchObject({ code: 0, stderr: '' })
+  expect(restored.stdout).toMatch(/^Restored 3 rows of \d+ tables from /)
+  expect(readServerPid(target.dataDir)).toBeNull()
+
+  const again = target.start(['serve'])
+  const ready = await again.ready()
+  expect(ready.key).toBeNull()
+  const keys = await call('GET', `${ready.url}/v1/tenants/me/api-keys`, { key })
+  expect(keys).toMatchObject({ status: 200, body: { total: 2 } })
+  again.kill('SIGTERM')
+  expect(await again.exited).toMatchObject({ code: 0 })
+})
+
+it('a restore over data must be asked for', async () => {
+  const refused = await target.run(['restore', archive])
+  expect(refused).toMatchObject({ code: 1, stdout: '' })
+  expect(refused.stderr).toMatch(/^parkway: The database already holds data.*--overwrite.*\n$/)
+  expect(await target.run(['restore', archive, '--overwrite'])).toMatchObject({ code: 0, stderr: '' })
+})
+
+it('a backup is written also while the gateway does not run, and not of nothing', async () => {
+  const written = await target.run(['backup', 'stopped.backup'])
+  expect(written).toMatchObject({ code: 0, stderr: '' })
+  expect(written.stdout).toMatch(/^Wrote 3 rows/)
+  expect(readServerPid(target.dataDir)).toBeNull()
+  const nothing = await target.run(['backup', 'nothing.backup'], {
+    environment: { PARKWAY_DATA_DIR: 'dtaa' },
+  })
+  expect(nothing).toMatchObject({ code: 1, stdout: '' })
+  expect(nothing.stderr).toMatch(/^parkway: There is no database in .*dtaa\. Set PARKWAY_DATA_DIR/)
+})
+
+it('a backup and a restore say what they need', async () => {
+  expect(await target.run(['backup'])).toMatchObject({ code: 2, stderr: expect.stringContaining('one file') })
+  const missing = await target.run(['restore', 'nowhere.backup'])
+  expect(missing.code).toBe(1)
+  expect(missing.stderr).toMatch(/^parkway: .*nowhere\.backup.*no such file/)
+})
+
+async function chatUntil(signal: AbortSignal): Promise<number[]> {
+  const statuses: number[] = []
+  do {
+    const answer = await call('POST', `${url}/v1/chat/completions`, { key, body: chatBody('Hello') })
+    statuses.push(answer.status)
+  } while (!signal.aborted)
+  return statuses
+}

@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createTestDatabase, type TestDatabase } from '../../src/storage/testing/test-database.ts'
+import { call, chatBody, openStream, until, type Called } from './call.ts'
+import { createWorkplace, isAlive, readServerPid, type Program, type Workplace } from './workplace.ts'
+
+let workplace: Workplace
+let database: TestDatabase
+
+beforeAll(async () => {
+  workplace = createWorkplace()
+  database = await createTestDatabase()
+})
+afterAll(async () => {
+  await workplace.clean()
+  await database.drop()
+})
+
+describe('three processes on one port', () => {
+  let program: Program
+  let url: string
+  let key: string
+
+  beforeAll(async () => {
+    program = workplace.start(['serve', '--processes', '3'], {
+      environment: { DATABASE_URL: database.connectionString },
+    })
+    const ready = await program.ready()
+    url = ready.url
+    key = ready.key ?? ''
+  })
+
+  it('are announced as one, with one first account and one key', async () => {
+    expect(key).toMatch(/^pk-dev-/)
+    expect(program.stdout.match(/Base URL/g)).toHaveLength(1)
+    const { body } = await call('GET', `${url}/v1/tenants/me/api-keys`, { key })
+    expect(body.total).toBe(1)
+    const accounts = await call('GET', `${url}/v1/admin/accounts`, { key })
+    expect(accounts.body.total).toBe(1)
+  })
+
+  it('all answer requests', async () => {
+    const pids = await reachAll(program, url, 3)
+    expect(pids).not.toContain(program.pid)
+  })
+
+  it('are counted together', async () => {
+    const before = await countHealthChecks(url)
+    await Promise.all(Array.from({ length: 60 }, () => call('GET', `${url}/healthz`)))
+    const counts = await Promise.all(Array.from({ length: 6 }, () => countHealthChecks(url)))
+    expect(counts).toEqual(Array.from({ length: 6 }, () => before + 60))
+  })
+
+  it('all refuse a key as soon as its revocation has been answered', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const created = await call('POST', `${url}/v1/tenants/me/api-keys`, {
+        key,
+        body: { name: 'short-lived' },
+      })
+      const { id, key: token } = created.body
+      const use = () => call('GET', `${url}/v1/tenants/me`, { key: token })
+      const statusesOf = async () =>
+        new Set((await Promise.all(Array.from({ length: 24 }, use))).map(({ status }) => status))
+      expect(await statusesOf()).toEqual(new Set([200]))
+      expect((await call('DELETE', `${url}/v1/tenants/me/api-keys/${id}`, { key })).status).toBe(200)
+      expect(await statusesOf()).toEqual(new Set([401]))
+    }
+  })
+
+  it('lose one of them without the others noticing, and get a new one', async () => {
+    const pids = await reachAll(program, url, 3)
+    const streams = await Promise.all(
+      Array.from({ length: 12 }, () =>
+        openStream(url, key, '[[sandbox:pace tps=20]] [[sandbox:tokens n=30]]'),
+      ),
+    )
+    const victim = pids[0] ?? 0
+    process.kill(victim, 'SIGKILL')
+    const texts = await Promise.allSettled(streams.map(({ text }) => text))
+    const finished = texts.filter((text) => text.status === 'fulfilled' && text.value.includes('[DONE]'))
+    expect(finished.length).toBeGreaterThan(0)
+    const chats = () => program.log.filter(({ route }) => route === '/v1/chat/completions')
+    await until(() => chats().length === finished.length)
+    expect(chats().filter(({ status, pid }) => status !== 200 || pid === victim)).toEqual([])
+    await program.waitForLog(
+      ({ msg, processPid }) => msg === 'a process died and is replaced' && processPid === victim,
+    )
+
+    const body = chatBody('Are you there?')
+    const answer = await retryReset(() => call('POST', `${url}/v1/chat/completions`, { key, body }))
+    expect(answer.status).toBe(200)
+    const replaced = await reachAll(program, url, 3, new Set([victim]))
+    expect(replaced).toHaveLength(3)
+    expect(program.isRunning).toBe(true)
+  })
+
+  it('stop together', async () => {
+    const pids = await reachAll(program, url, 3, new Set(deadPids(program)))
+    const stream = await openStream(url, key, '[[sandbox:pace tps=20]] [[sandbox:tokens n=20]]')
+    program.kill('SIGTERM')
+    expect((await stream.text).trimEnd().endsWith('data: [DONE]')).toBe(true)
+    expect(await program.exited).toEqual({ code: 0, signal: null })
+    expect(pids.filter(isAlive)).toEqual([])
+    expect(program.stderr).toBe('')
+  })
+})
+
+describe('a supervisor', () => {
+  it('that is killed takes its processes with it, and the next start adopts the database', async () => {
+    const first = workplace.start(['serve', '--processes', '2'])
+    const { url, key } = await first.ready()
+    const pids = await reachAll(first, url, 2)
+    first.kill('SIGKILL')
+    await until(() => !pids.some(isAlive))
+    await first.exited
+    const serverPid = readServerPid(workplace.dataDir)
+    expect(serverPid).not.toBeNull()
+
+    const second = workplace.start(['serve', '--processes', '2'], { isGroup: true })
+    const again = await second.ready()
+    expect(again.key).toBeNull()
+    const adoption = await second.waitForLog(({ msg }) => msg === 'database server is ready')
+    expect(adoption).toMatchObject({ adopted: true, serverPid })
+    expect((await call('GET', `${again.url}/v1/tenants/me`, { key })).status).toBe(200)
+
+    // Ctrl-C reaches every process of the terminal's group.
+    const stream = await openStream(again.url, key ?? '', '[[sandbox:pace tps=20]] [[sandbox:tokens n=20]]')
+    second.killGroup('SIGINT')
+    expect((await stream.text).trimEnd().endsWith('data: [DONE]')).toBe(true)
+    expect(await second.exited).toEqual({ code: 0, signal: null })
+    expect(second.stderr).toBe('')
+    expect(readServerPid(workplace.dataDir)).toBeNull()
+  })
+})
+
+/** Asks until so many processes have answered, as their log says, and answers their pids. */
+async function reachAll(
+  program: Program,
+  url: string,
+  count: number,
+  without = new Set<number>(),
+): Promise<number[]> {
+  return until(async () => {
+    await Promise.allSettled(Array.from({ length: 16 }, () => call('GET', `${url}/healthz`)))
+    const pids = program.log.filter(({ msg }) => msg === 'request').map(({ pid }) => Number(pid))
+    const alive = [...new Set(pids)].filter((pid) => !without.has(pid))
+    return alive.length >= count && alive
+  })
+}
+
+function deadPids(program: Program): number[] {
+  return program.log
+    .filter(({ msg }) => msg === 'a process died and is replaced')
+    .map(({ processPid }) => Number(processPid))
+}
+
+async function countHealthChecks(url: string): Promise<number> {
+  const { body } = await call('GET', `${url}/metrics`)
+  const line = /^parkway_requests_total\{[^}]*route="\/healthz"[^}]*\} (\d+)$/m.exec(String(body))
+  return Number(line?.[1] ?? 0)
+}
+
+/** What the kernel had queued for a process that was killed is reset; the next connection goes elsewhere. */
+async function retryReset(work: () => Promise<Called>): Promise<Called> {
+  return until(() => work().catch(() => null))
+}

@@ -1,0 +1,39 @@
+import { toSnakeCase } from '../../src/app/config.ts'
+import { PROVIDER_VARIABLES } from '../../src/app/provider-settings.ts'
+import type { Setting } from '../../src/app/setting.ts'
+import { SETTINGS } from '../../src/app/settings.ts'
+
+/** The table of all settings, as the documentation shows it. */
+export function renderSettings(): string {
+  const rows = Object.entries<Setting<unknown>>(SETTINGS).map(([name, setting]) => [
+    code(toSnakeCase(name)),
+    code(setting.environment),
+    setting.defaultText ? code(setting.defaultText) : '',
+    escapeMarkup(setting.allowed),
+    escapeMarkup(setting.description, '|') + (setting.isSecret ? ' Secret.' : ''),
+  ])
+  return renderTable(['in the file', 'environment', 'default', 'allowed', 'meaning'], rows)
+}
+
+/** The table of the variables by which providers are configured. */
+export function renderProviders(): string {
+  const rows = PROVIDER_VARIABLES.map(({ id, apiKey, baseUrl }) => [
+    code(id),
+    apiKey.map(code).join(', '),
+    baseUrl.map(code).join(', '),
+  ])
+  return renderTable(['provider', 'keys', 'address'], rows)
+}
+
+function renderTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`)
+  return lines.join('\n').replace(/\| ---.*/, `|${'---|'.repeat(head.length)}`)
+}
+
+function code(text: string): string {
+  return `\`${text}\``
+}
+
+function escapeMarkup(text: string, characters = '|<'): string {
+  return text.replace(/[|<]/g, (character) => (characters.includes(character) ? `\\${character}` : character))
+}

@@ -1,0 +1,105 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createTestDatabase, type TestDatabase } from '../../src/storage/testing/test-database.ts'
+import { call, chatBody } from './call.ts'
+import { createWorkplace, readServerPid, type Workplace } from './workplace.ts'
+
+const run = promisify(execFile)
+let workplace: Workplace
+
+beforeAll(() => {
+  workplace = createWorkplace()
+})
+afterAll(() => workplace.clean())
+
+describe('a start without any configuration', () => {
+  let key = ''
+
+  it('prints the base URL, the key, a request that works as pasted, and where the docs are', async () => {
+    const program = workplace.start(['serve'])
+    const ready = await program.ready()
+    key = ready.key ?? ''
+    expect(ready.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+    expect(key).toMatch(/^pk-dev-[A-Za-z0-9]{43}$/)
+    expect(program.stdout).toContain(`Docs       ${ready.url}/docs`)
+
+    const { stdout } = await run('sh', ['-c', `${ready.curl} --silent`])
+    expect(JSON.parse(stdout)).toMatchObject({ object: 'chat.completion', model: 'gpt-4o-mini' })
+    const docs = await call('GET', `${ready.url}/docs`)
+    expect([docs.status, String(docs.body).slice(0, 15).toLowerCase()]).toEqual([200, '<!doctype html>'])
+    const account = await call('GET', `${ready.url}/v1/tenants/me`, { key })
+    expect(account.body.balance_usd).toBe(10)
+
+    program.kill('SIGTERM')
+    expect(await program.exited).toMatchObject({ code: 0 })
+    expect(program.stderr).toBe('')
+    expect(readServerPid(workplace.dataDir)).toBeNull()
+  })
+
+  it('the second time prints no key, the first key still works, and no other gateway may join', async () => {
+    const program = workplace.start(['serve'])
+    const ready = await program.ready()
+    expect(ready.key).toBeNull()
+    expect(program.stdout).not.toContain('pk-')
+    const answer = await call('POST', `${ready.url}/v1/chat/completions`, { key, body: chatBody('Hello') })
+    expect(answer.status).toBe(200)
+
+    const second = await workplace.run(['serve'])
+    expect(second).toMatchObject({ code: 1, stdout: '' })
+    expect(second.stderr).toMatch(
+      new RegExp(
+        `^parkway: Another gateway \\(process ${program.pid}\\) already uses .*data\\. Stop it first.*\n$`,
+      ),
+    )
+    expect((await call('GET', `${ready.url}/readyz`)).status).toBe(200)
+    program.kill('SIGKILL')
+    await program.exited
+  })
+
+  it('after a kill finds the database server still running and everything in it', async () => {
+    const serverPid = readServerPid(workplace.dataDir)
+    expect(serverPid).not.toBeNull()
+    const program = workplace.start(['serve'])
+    const { url } = await program.ready()
+    expect(await program.waitForLog(({ msg }) => msg === 'database server is ready')).toMatchObject({
+      adopted: true,
+      serverPid,
+    })
+    expect((await call('GET', `${url}/v1/tenants/me`, { key })).status).toBe(200)
+    program.kill('SIGINT')
+    expect(await program.exited).toMatchObject({ code: 0 })
+    expect(readServerPid(workplace.dataDir)).toBeNull()
+  })
+})
+
+describe('the first account', () => {
+  let database: TestDatabase
+  beforeAll(async () => {
+    database = await createTestDatabase()
+  })
+  afterAll(() => database.drop())
+
+  it('takes its key and its credit from the environment, in the database of DATABASE_URL', async () => {
+    const key = 'pk-test-GivenGivenGivenGivenGivenGivenGiven'
+    const program = workplace.start(['serve', '--port', '0'], {
+      environment: {
+        DATABASE_URL: database.connectionString,
+        PARKWAY_BOOTSTRAP_KEY: key,
+        PARKWAY_BOOTSTRAP_CREDIT_USD: '2.5',
+        PARKWAY_DATA_DIR: workplace.path('unused'),
+      },
+    })
+    const ready = await program.ready()
+    expect(program.stdout).not.toContain(key)
+    const account = await call('GET', `${ready.url}/v1/tenants/me`, { key })
+    expect(account).toMatchObject({ status: 200, body: { balance_usd: 2.5 } })
+    const { stdout } = await run('sh', ['-c', `${ready.curl} --silent`], {
+      env: { ...process.env, PARKWAY_BOOTSTRAP_KEY: key },
+    })
+    expect(JSON.parse(stdout)).toMatchObject({ object: 'chat.completion' })
+    program.kill('SIGTERM')
+    expect(await program.exited).toMatchObject({ code: 0 })
+    expect(readServerPid(workplace.path('unused'))).toBeNull()
+  })
+})

@@ -1,0 +1,136 @@
+import { connect } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createTestDatabase, type TestDatabase } from '../../src/storage/testing/test-database.ts'
+import { call, chatBody, openStream, refusal, until } from './call.ts'
+import { createWorkplace, type Program, type StartOptions, type Workplace } from './workplace.ts'
+
+const KEY = 'pk-dev-ShutdownShutdownShutdownShutdown'
+const DEFECTS = fileURLToPath(new URL('./throw-on-signal.ts', import.meta.url))
+const ENDLESS = '[[sandbox:pace tps=20]] [[sandbox:endless]]'
+
+let workplace: Workplace
+let database: TestDatabase
+
+beforeAll(async () => {
+  workplace = createWorkplace()
+  database = await createTestDatabase()
+})
+afterAll(async () => {
+  await workplace.clean()
+  await database.drop()
+})
+
+async function start(
+  settings: Record<string, string> = {},
+  options: StartOptions = {},
+): Promise<{ program: Program; url: string }> {
+  const environment = { DATABASE_URL: database.connectionString, PARKWAY_BOOTSTRAP_KEY: KEY, ...settings }
+  const program = workplace.start(['serve'], { ...options, environment })
+  const { url } = await program.ready()
+  return { program, url }
+}
+
+describe('a request to stop', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    '(%s) refuses new connections, tells so on old ones and lets streams finish',
+    async (signal) => {
+      const { program, url } = await start()
+      const stream = await openStream(url, KEY, '[[sandbox:pace tps=20]] [[sandbox:tokens n=25]]')
+      const halfway = await beginRequest(url, '/readyz')
+      program.kill(signal)
+      await until(async () => (await refusal(url)) === 'ECONNREFUSED')
+
+      const readiness = await halfway.finish()
+      expect(readiness).toMatch(/^HTTP\/1\.1 503 /)
+      expect(readiness).toMatch(/^connection: close\r$/im)
+      expect(readiness).toContain('"status":"shutting_down"')
+      const text = await stream.text
+      expect(text.match(/"content":"/g)?.length).toBeGreaterThanOrEqual(25)
+      expect(text.trimEnd().endsWith('data: [DONE]')).toBe(true)
+      expect(await program.exited).toEqual({ code: 0, signal: null })
+      expect(program.stderr).toBe('')
+      expect(program.log.at(-1)).toMatchObject({ msg: 'request', route: '/v1/chat/completions', status: 200 })
+    },
+  )
+
+  it('that arrives twice at once, as npm and timeout send it, still lets streams finish', async () => {
+    const { program, url } = await start()
+    const stream = await openStream(url, KEY, '[[sandbox:pace tps=20]] [[sandbox:tokens n=20]]')
+    program.kill('SIGINT')
+    program.kill('SIGTERM')
+    expect((await stream.text).trimEnd().endsWith('data: [DONE]')).toBe(true)
+    expect(await program.exited).toEqual({ code: 0, signal: null })
+  })
+
+  it('ends streams that outlast the grace period with an error', async () => {
+    const { program, url } = await start({ PARKWAY_SHUTDOWN_GRACE_MS: '100' })
+    const stream = await openStream(url, KEY, ENDLESS)
+    program.kill('SIGTERM')
+    const text = await stream.text
+    const frames = text.trimEnd().split('\n\n')
+    expect(JSON.parse(frames.at(-1)?.slice('data: '.length) ?? '')).toMatchObject({
+      error: { code: 'service_unavailable', message: 'The gateway is shutting down.' },
+    })
+    expect(text).not.toContain('[DONE]')
+    expect(await program.exited).toEqual({ code: 0, signal: null })
+  })
+
+  it('gives load balancers time to notice when told so, and a second one does not wait', async () => {
+    const { program, url } = await start({ PARKWAY_SHUTDOWN_DELAY_MS: '600000' })
+    program.kill('SIGTERM')
+    const readiness = await until(async () => {
+      const answer = await call('GET', `${url}/readyz`)
+      return answer.status === 503 && answer
+    })
+    expect(readiness.body.status).toBe('shutting_down')
+    const body = chatBody('Hello')
+    expect(await call('POST', `${url}/v1/chat/completions`, { key: KEY, body })).toMatchObject({
+      status: 200,
+    })
+    await until(() => {
+      program.kill('SIGTERM')
+      return !program.isRunning
+    })
+    expect(await program.exited).toEqual({ code: 130, signal: null })
+  })
+})
+
+describe('a defect that nobody caught', () => {
+  it.each([
+    ['SIGUSR2', 'a played defect'],
+    ['SIGWINCH', 'a played rejection'],
+  ] as const)('(%s) is logged and ends the process with an error', async (signal, message) => {
+    const { program } = await start({}, { nodeOptions: ['--import', DEFECTS] })
+    program.kill(signal)
+    expect(await program.exited).toEqual({ code: 1, signal: null })
+    expect(program.log.at(-1)).toMatchObject({
+      level: 'error',
+      msg: 'an unexpected error ends this process',
+      err: { message },
+    })
+  })
+})
+
+/** Sends a request but for its last line, which keeps the connection from counting as idle. */
+async function beginRequest(url: string, path: string): Promise<{ finish(): Promise<string> }> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  socket.setEncoding('utf8')
+  socket.write(`GET /healthz HTTP/1.1\r\nhost: gateway\r\n\r\nGET ${path} HTTP/1.1\r\nhost: gateway\r\n`)
+  // The first answer tells that the server has read this far.
+  await new Promise((resolve) => {
+    socket.once('data', resolve)
+  })
+  return {
+    finish: () =>
+      new Promise((resolve, reject) => {
+        let text = ''
+        socket.on('data', (chunk: string) => {
+          text += chunk
+        })
+        socket.on('error', reject)
+        socket.on('close', () => resolve(text))
+        socket.write('\r\n')
+      }),
+  }
+}

@@ -1,0 +1,193 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const MAIN = fileURLToPath(new URL('../../src/app/main.ts', import.meta.url))
+
+export interface StartOptions {
+  readonly environment?: Readonly<Record<string, string>>
+  /** Options of Node itself. */
+  readonly nodeOptions?: readonly string[]
+  /** In a process group of its own, as a terminal starts it. */
+  readonly isGroup?: boolean
+}
+
+export interface Workplace {
+  readonly directory: string
+  readonly dataDir: string
+  path(name: string): string
+  write(name: string, content: string): string
+  /** Starts the program as an operator does, in this directory and with nothing else in its environment. */
+  start(words: readonly string[], options?: StartOptions): Program
+  /** The same for a command that ends by itself. */
+  run(words: readonly string[], options?: StartOptions): Promise<Finished>
+  /** Ends whatever was started here and is still running, and removes the directory. */
+  clean(): Promise<void>
+}
+
+export interface Finished {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** A temporary directory in which gateways are run as real processes. */
+export function createWorkplace(): Workplace {
+  const directory = mkdtempSync(join(tmpdir(), 'parkway-app-'))
+  const dataDir = join(directory, 'data')
+  const programs: Program[] = []
+  const path = (name: string) => join(directory, name)
+
+  const start: Workplace['start'] = (words, { environment = {}, nodeOptions = [], isGroup = false } = {}) => {
+    const child = spawn(process.execPath, [...nodeOptions, MAIN, ...words], {
+      cwd: directory,
+      env: { PATH: process.env['PATH'] ?? '', PORT: '0', ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: isGroup,
+    })
+    const program = new Program(child)
+    programs.push(program)
+    return program
+  }
+
+  return {
+    directory,
+    dataDir,
+    path,
+    start,
+    write: (name, content) => {
+      writeFileSync(path(name), content)
+      return path(name)
+    },
+    run: async (words, options) => {
+      const program = start(words, options)
+      const { code } = await program.exited
+      return { code, stdout: program.stdout, stderr: program.stderr }
+    },
+    clean: async () => {
+      for (const program of programs) program.kill('SIGKILL')
+      await Promise.all(programs.map(({ exited }) => exited))
+      const serverPid = readServerPid(dataDir)
+      if (serverPid !== null) signal(serverPid, 'SIGQUIT')
+      rmSync(directory, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 })
+    },
+  }
+}
+
+/** One run of the program. */
+export class Program {
+  readonly exited: Promise<{ code: number | null; signal: string | null }>
+  readonly #child: ChildProcess
+  readonly #waiting = new Set<() => void>()
+  stdout = ''
+  stderr = ''
+
+  constructor(child: ChildProcess) {
+    this.#child = child
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.stdout += text
+      for (const look of this.#waiting) look()
+    })
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.stderr += text
+    })
+    this.exited = once(child, 'close').then(([code, signal]) => {
+      for (const look of this.#waiting) look()
+      return { code, signal }
+    })
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0
+  }
+
+  get isRunning(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null
+  }
+
+  /** Waits until the output so far satisfies, and fails when the program ends before it does. */
+  async waitForOutput<Found>(find: (stdout: string) => Found | null | undefined): Promise<Found> {
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        const found = find(this.stdout)
+        if (found === null || found === undefined) {
+          if (this.isRunning) return
+          reject(new Error(`the program ended early:\n${this.stdout}\n${this.stderr}`))
+        } else {
+          resolve(found)
+        }
+        this.#waiting.delete(look)
+      }
+      this.#waiting.add(look)
+      look()
+    })
+  }
+
+  /** Where it is, and the key when it printed one. */
+  async ready(): Promise<{ url: string; key: string | null; curl: string }> {
+    const announcement = await this.waitForOutput(
+      (text) => /Base URL[^]*First request:\n\n.*\n/.exec(text)?.[0],
+    )
+    return {
+      url: /Base URL +(\S+)\/v1/.exec(announcement)?.[1] ?? '',
+      key: /API key +(pk-\S+)/.exec(announcement)?.[1] ?? null,
+      curl: /^ *(curl .*)$/m.exec(announcement)?.[1] ?? '',
+    }
+  }
+
+  /** The JSON lines of the log so far. */
+  get log(): Record<string, unknown>[] {
+    return readLog(this.stdout)
+  }
+
+  /** The pids of processes that answered so many requests to a route, once there are so many lines of them. */
+  async waitForLog(find: (entry: Record<string, unknown>) => boolean): Promise<Record<string, unknown>> {
+    return this.waitForOutput((text) => readLog(text).find(find))
+  }
+
+  kill(name: NodeJS.Signals): void {
+    if (this.isRunning) this.#child.kill(name)
+  }
+
+  /** As Ctrl-C in a terminal does it. */
+  killGroup(name: NodeJS.Signals): void {
+    process.kill(-this.pid, name)
+  }
+}
+
+export function readLog(text: string): Record<string, unknown>[] {
+  const lines = text.split('\n').slice(0, -1)
+  return lines.filter((line) => line.startsWith('{')).map((line) => ({ ...JSON.parse(line) }))
+}
+
+/** The pid of the embedded server as it wrote it down, or null when there is none. */
+export function readServerPid(dataDir: string): number | null {
+  try {
+    const pid = Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n', 1)[0])
+    return isAlive(pid) ? pid : null
+  } catch {
+    return null
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    // A zombie has ended; nobody has asked for its exit code yet.
+    if (process.platform === 'linux') return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name)
+  } catch {
+    // It has gone by itself.
+  }
+}
