@@ -7,7 +7,7 @@ export interface BufferedLines {
   flush(): Promise<void>
 }
 
-const CHUNK_CHARACTERS = 64 * 1024
+const CHUNK_CHARACTERS = 128 * 1024
 // A reader that stops reading costs this much memory and then log lines, never the gateway.
 const BACKLOG_BYTES_MAX = 8 * 1024 * 1024
 

@@ -42,9 +42,7 @@ export async function attemptRoutes<Candidate extends Attemptable, Answer>(
     attempts += 1
     next.tries += 1
     try {
-      const answer = await attempt(candidate)
-      candidate.breaker?.succeeded()
-      return answer
+      return await attempt(candidate)
     } catch (error) {
       if (!(error instanceof UpstreamError)) {
         candidate.breaker?.abandoned()

@@ -7,25 +7,24 @@ import type { ProviderRegistry } from '../../providers/registry.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { attemptRoutes } from './attempt-routes.ts'
-import { callCandidate, type Operation, type StreamableRequest } from './call-candidate.ts'
+import {
+  callCandidate,
+  type InferenceResult,
+  type Operation,
+  type StreamableRequest,
+} from './call-candidate.ts'
 import { checkMessages } from './check-messages.ts'
 import { createCircuitBreaker, type BreakerState, type CircuitBreaker } from './circuit-breaker.ts'
 import { countChatPromptTokens, countCompletionPromptTokens } from './count-prompt-tokens.ts'
 import { explainFailure } from './explain-failure.ts'
-import type { AttemptRecord, InferenceRecord } from './inference-record.ts'
+import type { AttemptRecord } from './inference-record.ts'
 import type { InferenceRequest } from './inference-request.ts'
-import { observeAttempts } from './observe-attempts.ts'
-import type { Batch } from './relay-stream.ts'
-import { createCandidateSelector, type Candidate } from './select-candidates.ts'
+import { createCandidateSelector } from './select-candidates.ts'
 
 export { createInferenceRecord, type InferenceRecord } from './inference-record.ts'
+export type { InferenceResult } from './call-candidate.ts'
 export type { InferenceRequest } from './inference-request.ts'
 export { isSandboxEnvironment } from './select-candidates.ts'
-
-export type InferenceResult =
-  | { readonly kind: 'complete'; readonly text: string }
-  /** Throws an `AppError` when the upstream fails in the middle. */
-  | { readonly kind: 'stream'; readonly batches: AsyncIterable<Batch> }
 
 export interface Chat {
   chat(request: InferenceRequest<ChatRequest>): Promise<InferenceResult>
@@ -74,6 +73,8 @@ export function createChat(options: ChatOptions): Chat {
   }
   const selector = createCandidateSelector({ catalog, providers, breakerOf, timeouts: options.timeouts })
 
+  const callOptions = { ...options, onAttempt: (attempt: AttemptRecord) => observer.attempted(attempt) }
+
   const infer = async <Body extends StreamableRequest>(
     operation: Operation<Body>,
     request: InferenceRequest<Body>,
@@ -83,22 +84,14 @@ export function createChat(options: ChatOptions): Chat {
     const model = selector.resolveModel(caller, body.model)
     record.model = model.id
 
-    const attempt = (candidate: Candidate) =>
-      callCandidate(candidate, { operation, request, model, startedMs, ...options })
     try {
       const candidates = selector.select(caller, model)
-      const observed = observeAttempts(attempt, {
-        clock,
-        record,
+      const inference = { operation, request, model, startedMs }
+      return await attemptRoutes({
+        candidates,
+        attempt: (candidate) => callCandidate(candidate, inference, callOptions),
         cancellation,
-        onAttempt: (attempted) => observer.attempted(attempted),
       })
-      const answer = await attemptRoutes({ candidates, attempt: observed, cancellation })
-      if (typeof answer !== 'string') {
-        return { kind: 'stream', batches: explainFailures(answer.batches(cancellation), breakerOf, record) }
-      }
-      record.outcome = 'completed'
-      return { kind: 'complete', text: answer }
     } catch (error) {
       record.outcome = cancellation.isCancelled ? 'disconnected' : 'failed'
       throw error instanceof UpstreamError ? explainFailure(error) : error
@@ -111,20 +104,5 @@ export function createChat(options: ChatOptions): Chat {
       return infer(CHAT, request)
     },
     completion: (request) => infer(COMPLETION, request),
-  }
-}
-
-/** An upstream that dies in the middle of a stream is a failure of that upstream, and an error the client can read. */
-async function* explainFailures(
-  batches: AsyncGenerator<Batch, void>,
-  breakerOf: (provider: string) => CircuitBreaker,
-  record: InferenceRecord,
-): AsyncGenerator<Batch, void> {
-  try {
-    yield* batches
-  } catch (error) {
-    if (!(error instanceof UpstreamError)) throw error
-    if (record.provider !== null) breakerOf(record.provider).failed()
-    throw explainFailure(error)
   }
 }

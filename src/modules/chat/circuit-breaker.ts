@@ -6,6 +6,8 @@ export interface CircuitBreaker {
   /** Whether a request may be sent now. Answers yes to one probe when the rest is over. */
   admit(): boolean
   succeeded(): void
+  /** A stream has begun: the upstream is there, but whether it holds out is not known yet. */
+  opened(): void
   failed(): void
   /** The probe ended without telling anything about the upstream. */
   abandoned(): void
@@ -47,6 +49,11 @@ export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBre
     succeeded() {
       failures = 0
       rests = 0
+      become('closed')
+    },
+    opened() {
+      if (state !== 'half-open') return
+      failures = failuresMax - 1
       become('closed')
     },
     failed() {

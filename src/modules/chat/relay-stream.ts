@@ -5,6 +5,8 @@ import { UpstreamError } from '../../providers/upstream-error.ts'
 import { settleUsage, type AnswerContext } from './answer-context.ts'
 import { garbage } from './answer-payload.ts'
 import { ChunkNormaliser } from './chunk-normaliser.ts'
+import type { CircuitBreaker } from './circuit-breaker.ts'
+import { explainFailure } from './explain-failure.ts'
 import { formatUsage } from './token-usage.ts'
 
 export type Batch = readonly Buffer[]
@@ -12,16 +14,18 @@ export type Batch = readonly Buffer[]
 interface StreamOptions {
   readonly isUsageAsked: boolean
   readonly clock: Clock
+  readonly cancellation: Cancellation
+  readonly breaker: CircuitBreaker | null
   /** Called when an opened stream is over, however it ended. */
   readonly onEnd: () => void
 }
 
-/** A stream whose first chunk has arrived and is sound: from here on there is no falling back to another upstream. */
-export interface OpenedStream {
-  /** Ends by throwing an `UpstreamError`, or the abort's reason when the client is gone. */
-  batches(cancellation: Cancellation): AsyncGenerator<Batch, void>
+interface OpenedStream {
+  readonly kind: 'stream'
+  readonly batches: AsyncGenerator<Batch, void>
 }
 
+/** Resolves when the first chunk has arrived and is sound: from there on there is no falling back to another upstream. */
 export async function openStream(
   answer: StreamAnswer,
   context: AnswerContext,
@@ -48,9 +52,10 @@ export async function openStream(
       if (next.done === true) throw garbage(context.provider, 'its stream ended before it began')
       head = normalise(next.value)
     }
+    options.breaker?.opened()
     return {
-      batches: (cancellation) =>
-        relay({ answer, upstream, head, normalise, normaliser, context, options, cancellation }),
+      kind: 'stream',
+      batches: relay({ answer, upstream, head, normalise, normaliser, context, options }),
     }
   } catch (error) {
     await upstream.return?.()
@@ -66,11 +71,10 @@ interface Relay {
   readonly normaliser: ChunkNormaliser
   readonly context: AnswerContext
   readonly options: StreamOptions
-  readonly cancellation: Cancellation
 }
 
 async function* relay(stream: Relay): AsyncGenerator<Batch, void> {
-  const { upstream, normaliser, context, options, cancellation } = stream
+  const { upstream, normaliser, context, options } = stream
   const { record, provider } = context
   try {
     yield stream.head
@@ -86,9 +90,12 @@ async function* relay(stream: Relay): AsyncGenerator<Batch, void> {
       yield [normaliser.usageChunk(formatUsage(usage, record.costNanoUsd ?? 0n, normaliser.usageMembers))]
     }
     record.outcome = 'completed'
+    options.breaker?.succeeded()
   } catch (error) {
-    record.outcome = cancellation.isCancelled ? 'disconnected' : 'failed'
-    throw error
+    record.outcome = options.cancellation.isCancelled ? 'disconnected' : 'failed'
+    if (!(error instanceof UpstreamError)) throw error
+    options.breaker?.failed()
+    throw explainFailure(error)
   } finally {
     if (record.outcome === 'running') record.outcome = 'disconnected'
     // What was delivered is metered however the stream ended.

@@ -11,7 +11,8 @@ const ERROR_BYTES_MAX = 64 * 1024
 export interface ExchangeRequest {
   readonly provider: string
   readonly path: string
-  readonly headers: Readonly<Record<string, string>>
+  /** Names and values in turn. */
+  readonly headers: string[]
   readonly body: string
   readonly timeouts: UpstreamTimeouts
   readonly cancellation: Cancellation
