@@ -63,6 +63,26 @@ describe('createCircuitBreaker', () => {
     expect(breaker.retryAfterMs()).toBe(2_000)
   })
 
+  it('opens when streams begin well and die in the middle', () => {
+    const { breaker, states } = create()
+    for (let stream = 0; stream < 3; stream += 1) {
+      breaker.opened()
+      breaker.failed()
+    }
+    expect(states).toEqual(['open'])
+  })
+
+  it('admits everybody again when a probe has begun to stream, and rests again when that dies', () => {
+    const { breaker, fail, time, states } = create()
+    fail(3)
+    time.nowMs += 1_000
+    expect(breaker.admit()).toBe(true)
+    breaker.opened()
+    expect([breaker.admit(), breaker.admit()]).toEqual([true, true])
+    breaker.failed()
+    expect([breaker.admit(), states]).toEqual([false, ['open', 'half-open', 'closed', 'open']])
+  })
+
   it('lets another probe go when one ended without telling anything', () => {
     const { breaker, fail, time } = create()
     fail(3)
@@ -77,7 +97,13 @@ describe('createCircuitBreaker', () => {
 
   it('never locks an upstream out: after the longest rest a request is admitted', () => {
     const step = fc.oneof(
-      fc.constantFrom('admit' as const, 'succeeded' as const, 'failed' as const, 'abandoned' as const),
+      fc.constantFrom(
+        'admit' as const,
+        'opened' as const,
+        'succeeded' as const,
+        'failed' as const,
+        'abandoned' as const,
+      ),
       fc.integer({ min: 0, max: 5_000 }),
     )
     fc.assert(
