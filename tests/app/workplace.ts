@@ -158,7 +158,7 @@ export class Program {
   }
 }
 
-export function readLog(text: string): Record<string, unknown>[] {
+function readLog(text: string): Record<string, unknown>[] {
   const lines = text.split('\n').slice(0, -1)
   return lines.filter((line) => line.startsWith('{')).map((line) => ({ ...JSON.parse(line) }))
 }

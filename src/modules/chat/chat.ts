@@ -31,7 +31,7 @@ export interface Chat {
   completion(request: InferenceRequest<CompletionRequest>): Promise<InferenceResult>
 }
 
-export interface ChatObserver {
+interface ChatObserver {
   attempted(attempt: AttemptRecord): void
   breakerChanged(provider: string, state: BreakerState): void
 }
