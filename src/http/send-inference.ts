@@ -162,5 +162,17 @@ function requireCredit(balance: NanoUsd, headers: string[]): void {
     const message = `The account's balance is ${formatUsd(balance)} USD. Add credit to go on.`
     throw new AppError('insufficient_balance', message)
   }
-  headers.push('x-gateway-balance-usd', formatUsd(balance))
+  headers.push('x-gateway-balance-usd', formatBalance(balance))
+}
+
+let lastBalance: NanoUsd = 0n
+let lastBalanceText = '0'
+
+// The same amount is written again and again; comparing it is cheaper than writing it.
+function formatBalance(balance: NanoUsd): string {
+  if (balance !== lastBalance) {
+    lastBalance = balance
+    lastBalanceText = formatUsd(balance)
+  }
+  return lastBalanceText
 }

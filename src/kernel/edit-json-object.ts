@@ -4,10 +4,10 @@ export type JsonEdits = ReadonlyMap<string, string | null>
 /**
  * Changes members of a JSON object in its text: what is not edited is copied as it came, so that a large request costs
  * no second serialisation. The text must have passed `JSON.parse`. Answers null when the object names a member twice or
- * writes a name with an escape: readers disagree about those, so the caller must write it anew.
+ * writes a name with an escape, because readers disagree about those, or has very many: the caller must write it anew.
  */
 export function editJsonObject(text: string, edits: JsonEdits): string | null {
-  const names = new Set<string>()
+  const names: string[] = []
   let edited = ''
   /** Where the members began that are copied as they are; -1 while there is none. */
   let runStart = -1
@@ -22,8 +22,8 @@ export function editJsonObject(text: string, edits: JsonEdits): string | null {
     const keyStart = position
     const keyEnd = skipString(text, keyStart)
     const name = text.slice(keyStart + 1, keyEnd - 1)
-    if (names.has(name) || name.includes('\\')) return null
-    names.add(name)
+    if (names.includes(name) || name.includes('\\') || names.length === MEMBERS_MAX) return null
+    names.push(name)
     const valueEnd = skipValue(text, skipSpace(text, skipSpace(text, keyEnd) + 1))
     const edit = edits.get(name)
     if (edit === undefined) {
@@ -41,9 +41,12 @@ export function editJsonObject(text: string, edits: JsonEdits): string | null {
   if (edits.size === 0) return text
   if (runStart !== -1) append(text.slice(runStart, runEnd))
   for (const [name, edit] of edits)
-    if (edit !== null && !names.has(name)) append(`${JSON.stringify(name)}:${edit}`)
+    if (edit !== null && !names.includes(name)) append(`${JSON.stringify(name)}:${edit}`)
   return edited === '' ? '{}' : `${edited}}`
 }
+
+/** Few enough that looking through all of them is cheaper than a set; a request has a dozen. */
+const MEMBERS_MAX = 100
 
 const QUOTE = 0x22
 const COMMA = 0x2c

@@ -86,7 +86,7 @@ function createSeriesStore<Kind>(labelNames: readonly string[], createSeries: ()
   const byLabels = new Map<string, { labels: Record<string, string>; series: Kind }>()
 
   const find = (labelValues: readonly string[]): Kind => {
-    const key = labelValues.join('\u0000')
+    const key = labelValues.length === 1 ? (labelValues[0] ?? '') : labelValues.join('\u0000')
     const known = byLabels.get(key)
     if (known) return known.series
     if (byLabels.size >= SERIES_MAX && labelValues.some((value) => value !== OVERFLOW_LABEL)) {
