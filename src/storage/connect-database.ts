@@ -46,7 +46,13 @@ class PooledDatabase implements Database {
     this.#pool = createPool(options, this.#connectTimeoutMs)
     this.#pool.on('error', (error) => {
       // A server that stops while connections say goodbye to it is not worth a warning.
-      if (!this.#pool.ending) options.logger?.warn({ err: error }, 'idle database connection lost')
+      if (!this.#pool.ending) {
+        // Not the error itself: the driver hangs the whole connection on it, secrets included.
+        options.logger?.warn(
+          { code: errorCodeOf(error), reason: messageOf(error) },
+          'idle database connection lost',
+        )
+      }
     })
   }
 
