@@ -16,14 +16,7 @@ export interface EndedProcess {
   readonly signal: string | null
 }
 
-interface GatewayProcessOptions {
-  readonly config: Config
-  readonly connectionString: string
-  /** What `/metrics` of this process answers: what all of them counted. */
-  readonly readMetrics: () => Promise<Exposition>
-}
-
-/** One process of several on a port, as its supervisor sees it. */
+/** One process of several on a port, as its supervisor sees it. It loads the program at once and waits to be started. */
 export class GatewayProcess {
   readonly #child: ChildProcess
   readonly #readMetrics: () => Promise<Exposition>
@@ -32,7 +25,8 @@ export class GatewayProcess {
   readonly #snapshots = new Map<number, (snapshot: MetricsSnapshot | null) => void>()
   #lastRequestId = 0
 
-  constructor({ config, connectionString, readMetrics }: GatewayProcessOptions) {
+  /** Takes what `/metrics` of this process answers: what all of them counted. */
+  constructor({ readMetrics }: { readMetrics: () => Promise<Exposition> }) {
     this.#readMetrics = readMetrics
     this.#child = fork(new URL('./main.ts', import.meta.url), ['serve-process'], {
       execArgv: process.execArgv,
@@ -51,17 +45,26 @@ export class GatewayProcess {
       )
       this.#ended.resolve({ code, signal })
     })
-    this.#limitStart()
-    this.#send({ order: 'start', config, connectionString })
+    // Whoever starts it is told; before that its end is enough.
+    this.#ready.promise.catch(() => {})
   }
 
   get pid(): number | undefined {
     return this.#child.pid
   }
 
-  /** Rejects with a `ProcessNotStarted` when it could not start; it has ended then, or is about to. */
-  get ready(): Promise<ReadyGateway> {
-    return this.#ready.promise
+  /** Rejects with a `ProcessNotStarted` when it cannot start; it has ended then, or is about to. */
+  async start(order: { config: Config; connectionString: string }): Promise<ReadyGateway> {
+    const timer = setTimeout(() => {
+      this.#ready.reject(new ProcessNotStarted(`A process did not start within ${START_MS_MAX / 1000} s.`))
+      this.kill()
+    }, START_MS_MAX)
+    this.#send({ order: 'start', ...order })
+    try {
+      return await this.#ready.promise
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
   get ended(): Promise<EndedProcess> {
@@ -94,15 +97,6 @@ export class GatewayProcess {
 
   kill(): void {
     this.#child.kill('SIGKILL')
-  }
-
-  #limitStart(): void {
-    const timer = setTimeout(() => {
-      this.#ready.reject(new ProcessNotStarted(`A process did not start within ${START_MS_MAX / 1000} s.`))
-      this.kill()
-    }, START_MS_MAX)
-    const stopWaiting = () => clearTimeout(timer)
-    this.ready.then(stopWaiting, stopWaiting)
   }
 
   #receive(message: ProcessReport): void {

@@ -41,7 +41,7 @@ export const serveProcess: Command = {
       report({ report: 'failed', reason: describeFailure(error) })
       return 1
     } finally {
-      await logger.flush()
+      await logger.flush().catch(() => {})
       if (process.connected) process.disconnect()
     }
   },

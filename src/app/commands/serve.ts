@@ -3,6 +3,7 @@ import { announce } from '../announce.ts'
 import type { Config } from '../config.ts'
 import { createProcessLogger } from '../create-process-logger.ts'
 import { exitOnDefect } from '../exit-on-defect.ts'
+import type { ReadyGateway } from '../gateway-process.ts'
 import { openStorage, type OpenStorage } from '../open-storage.ts'
 import { readServeConfig, SERVE_FLAGS_USAGE } from '../read-serve-config.ts'
 import { stopRequested } from '../stop-requested.ts'
@@ -16,57 +17,62 @@ export const serve: Command = {
     const config = readServeConfig(words)
     const logger = createProcessLogger(config)
     exitOnDefect(logger)
-    const running: { storage?: OpenStorage; gateway?: StartedGateway } = {}
+    let storage: OpenStorage | null = null
+    let gateway: PreparedGateway | null = null
+    let isStopping = false
     const stop = stopRequested({
       onImpatience: () => {
-        running.gateway?.abandon()
-        running.storage?.abandon()
+        gateway?.abandon()
+        storage?.abandon()
       },
-    })
-    let isStopping = false
-    void stop.then(() => {
+    }).then(() => {
       isStopping = true
     })
-    const storage = await openStorage(config, logger)
-    running.storage = storage
     try {
-      const gateway = await startGateway(config, storage.connectionString, logger)
-      running.gateway = gateway
-      process.stdout.write(announce({ ...gateway, config, startMs: performance.now() }))
+      gateway = await prepareGateway(config, logger)
+      storage = await openStorage(config, logger)
+      const ready = await gateway.start(storage.connectionString)
+      process.stdout.write(announce({ ...ready, config, startMs: performance.now() }))
       await stop
       logger.info({}, 'stopping: running requests may finish')
       await gateway.close()
       return 0
     } catch (error) {
+      gateway?.abandon()
       // A start that is interrupted ends in many ways, none of which is news.
       if (isStopping) return 0
       throw error
     } finally {
-      await storage.close()
-      await logger.flush()
+      await storage?.close()
+      // A log that nobody reads any more does not make the stop a failure.
+      await logger.flush().catch(() => {})
     }
   },
 }
 
-interface StartedGateway {
-  readonly url: string
-  readonly bootstrapKey: string | null
+/** Loads while storage is opened. */
+interface PreparedGateway {
+  start(connectionString: string): Promise<ReadyGateway>
   close(): Promise<void>
   /** Ends at once what a mere exit of this process would not end. */
   abandon(): void
 }
 
 // Each is loaded only where it runs: a supervisor that carries the whole gateway starts later and takes more memory.
-async function startGateway(
-  config: Config,
-  connectionString: string,
-  logger: GatewayLogger,
-): Promise<StartedGateway> {
+async function prepareGateway(config: Config, logger: GatewayLogger): Promise<PreparedGateway> {
   if (config.processes > 1) {
-    const { startProcesses } = await import('../supervise.ts')
-    return startProcesses({ config, connectionString, logger })
+    const { Supervisor } = await import('../supervisor.ts')
+    return new Supervisor({ config, logger })
   }
-  const { composeGateway } = await import('../compose.ts')
-  const gateway = await composeGateway({ config, connectionString, logger })
-  return { ...gateway, abandon: () => {} }
+  const loading = import('../compose.ts')
+  let gateway: (ReadyGateway & { close(): Promise<void> }) | null = null
+  return {
+    start: async (connectionString) => {
+      const { composeGateway } = await loading
+      gateway = await composeGateway({ config, connectionString, logger })
+      return gateway
+    },
+    close: async () => gateway?.close(),
+    abandon: () => {},
+  }
 }

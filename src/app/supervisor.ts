@@ -12,63 +12,44 @@ const HEALTHY_MS = 10_000
 /** On top of what running requests get: to abort what is left and to close storage. */
 const STOP_MARGIN_MS = 10_000
 
-interface SuperviseOptions {
+interface SupervisorOptions {
   readonly config: Config
-  readonly connectionString: string
   readonly logger: Logger
 }
 
-export interface SupervisedGateway extends ReadyGateway {
-  close(): Promise<void>
-  /** Ends all processes at once. */
-  abandon(): void
-}
-
 /** Runs one gateway a core on one port. A process that dies is replaced; the others do not notice. */
-export async function startProcesses(options: SuperviseOptions): Promise<SupervisedGateway> {
-  const supervisor = new Supervisor(options)
-  try {
-    const ready = await supervisor.start()
-    return { ...ready, close: () => supervisor.close(), abandon: () => supervisor.abandon() }
-  } catch (error) {
-    supervisor.abandon()
-    throw error
-  }
-}
-
-class Supervisor {
-  readonly #options: SuperviseOptions
+export class Supervisor {
+  readonly #options: SupervisorOptions
   readonly #members = new Set<GatewayProcess>()
+  #connectionString = ''
   #port: number
   /** Until all have started, one that cannot start ends the whole. */
   #isRunning = false
   #pauseMs = RESTART_PAUSE_MS
 
-  constructor(options: SuperviseOptions) {
+  /** The processes load while the caller opens storage. */
+  constructor(options: SupervisorOptions) {
     this.#options = options
     this.#port = options.config.port
+    for (let count = 0; count < options.config.processes; count += 1) this.#fork()
   }
 
-  async start(): Promise<ReadyGateway> {
-    const { host, processes } = this.#options.config
+  async start(connectionString: string): Promise<ReadyGateway> {
+    this.#connectionString = connectionString
+    const waiting = [...this.#members]
     const ready: ReadyGateway[] = []
     if (this.#port === 0) {
       // The first takes a free port, which the others then share.
-      const first = await this.#startMember()
-      this.#port = Number(new URL(first.url).port)
-      ready.push(first)
+      for (const member of waiting.splice(0, 1)) ready.push(await this.#startMember(member))
+      this.#port = Number(new URL(ready[0]?.url ?? '').port)
     } else {
       // Sharing would let a second gateway in on the port of the first without a word.
-      await requireFreePort({ host, port: this.#port })
+      await requireFreePort({ host: this.#options.config.host, port: this.#port })
     }
-    const missing = Array.from({ length: processes - ready.length }, () => this.#startMember())
-    ready.push(...(await Promise.all(missing)))
+    ready.push(...(await Promise.all(waiting.map((member) => this.#startMember(member)))))
     this.#isRunning = true
-    const [{ url } = { url: '' }] = ready
-    return {
-      url,
-      bootstrapKey: ready.find(({ bootstrapKey }) => bootstrapKey !== null)?.bootstrapKey ?? null,
-    }
+    const bootstrapped = ready.find(({ bootstrapKey }) => bootstrapKey !== null)
+    return { url: ready[0]?.url ?? '', bootstrapKey: bootstrapped?.bootstrapKey ?? null }
   }
 
   async close(): Promise<void> {
@@ -78,36 +59,36 @@ class Supervisor {
     await Promise.all([...this.#members].map((member) => member.stop(timeMsMax)))
   }
 
+  /** Ends all processes at once. */
   abandon(): void {
     this.#isRunning = false
     for (const member of this.#members) member.kill()
   }
 
-  async #startMember(): Promise<ReadyGateway> {
-    const { config, connectionString } = this.#options
-    const member = new GatewayProcess({
-      config: { ...config, port: this.#port },
-      connectionString,
-      readMetrics: () => this.#readMetrics(),
-    })
+  #fork(): GatewayProcess {
+    const member = new GatewayProcess({ readMetrics: () => this.#readMetrics() })
     this.#members.add(member)
     void this.#replaceWhenEnded(member)
-    return member.ready
+    return member
+  }
+
+  #startMember(member: GatewayProcess): Promise<ReadyGateway> {
+    const config = { ...this.#options.config, port: this.#port }
+    return member.start({ config, connectionString: this.#connectionString })
   }
 
   async #replaceWhenEnded(member: GatewayProcess): Promise<void> {
+    const { logger } = this.#options
     const startedMs = performance.now()
     const { code, signal } = await member.ended
     this.#members.delete(member)
     if (!this.#isRunning) return
-    const { logger } = this.#options
     logger.error({ processPid: member.pid, code, signal }, 'a process died and is replaced')
-    const livedMs = performance.now() - startedMs
-    this.#pauseMs =
-      livedMs > HEALTHY_MS ? RESTART_PAUSE_MS : Math.min(this.#pauseMs * 2, RESTART_PAUSE_MS_MAX)
+    const isHealthy = performance.now() - startedMs > HEALTHY_MS
+    this.#pauseMs = isHealthy ? RESTART_PAUSE_MS : Math.min(this.#pauseMs * 2, RESTART_PAUSE_MS_MAX)
     await wait(this.#pauseMs)
     if (!this.#isRunning) return
-    await this.#startMember().catch((error: unknown) => {
+    await this.#startMember(this.#fork()).catch((error: unknown) => {
       if (this.#isRunning) logger.error({ err: error }, 'a process could not be replaced yet')
     })
   }
