@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../../src/storage/testing/test-database.ts'
 import { call, chatBody, openStream, until, type Called } from './call.ts'
@@ -23,6 +24,7 @@ describe('three processes on one port', () => {
   beforeAll(async () => {
     program = workplace.start(['serve', '--processes', '3'], {
       environment: { DATABASE_URL: database.connectionString },
+      nodeOptions: ['--import', fileURLToPath(new URL('./throw-on-signal.ts', import.meta.url))],
     })
     const ready = await program.ready()
     url = ready.url
@@ -93,6 +95,15 @@ describe('three processes on one port', () => {
     expect(program.isRunning).toBe(true)
   })
 
+  it('replace one that dies of a defect, and say of which', async () => {
+    const dead = new Set(deadPids(program))
+    const [victim = 0] = await reachAll(program, url, 3, dead)
+    process.kill(victim, 'SIGUSR2')
+    const defect = await program.waitForLog(({ pid, level }) => pid === victim && level === 'error')
+    expect(defect).toMatchObject({ err: { message: 'a played defect' } })
+    expect(await reachAll(program, url, 3, dead.add(victim))).toHaveLength(3)
+  })
+
   it('stop together', async () => {
     const pids = await reachAll(program, url, 3, new Set(deadPids(program)))
     const stream = await openStream(url, key, '[[sandbox:pace tps=20]] [[sandbox:tokens n=20]]')
@@ -129,6 +140,22 @@ describe('a supervisor', () => {
     expect(await second.exited).toEqual({ code: 0, signal: null })
     expect(second.stderr).toBe('')
     expect(readServerPid(workplace.dataDir)).toBeNull()
+  })
+})
+
+describe('a supervisor that is told to stop twice', () => {
+  it('ends its processes and its database at once', async () => {
+    const program = workplace.start(['serve', '--processes', '2'], {
+      environment: { PARKWAY_SHUTDOWN_DELAY_MS: '600000' },
+    })
+    const { url } = await program.ready()
+    const pids = await reachAll(program, url, 2)
+    await until(() => {
+      program.kill('SIGTERM')
+      return !program.isRunning
+    })
+    expect(await program.exited).toEqual({ code: 130, signal: null })
+    await until(() => !pids.some(isAlive) && readServerPid(workplace.dataDir) === null)
   })
 })
 
