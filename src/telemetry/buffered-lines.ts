@@ -7,7 +7,9 @@ export interface BufferedLines {
   flush(): Promise<void>
 }
 
-const CHUNK_CHARACTERS = 128 * 1024
+const CHUNK_BYTES = 64 * 1024
+/** No character of a text takes more in UTF-8. */
+const BYTES_PER_CHARACTER_MAX = 3
 // A reader that stops reading costs this much memory and then log lines, never the gateway.
 const BACKLOG_BYTES_MAX = 8 * 1024 * 1024
 
@@ -25,22 +27,25 @@ export function createBufferedLines(options: {
     // Below this a flush does not wait for the write.
     minLength: 1,
     maxLength: BACKLOG_BYTES_MAX,
+    contentMode: 'buffer',
     mkdir: true,
   })
-  // Joined once a chunk: a destination that appends line by line measures its whole buffer again at each.
-  let lines: string[] = []
-  let characters = 0
+  // Bytes at once, not lines to be joined later: text that waits is text the collector copies again and again.
+  let chunk = Buffer.allocUnsafe(CHUNK_BYTES)
+  let length = 0
   let isClosed = false
   destination.on('close', () => {
     isClosed = true
   })
 
   const handOn = () => {
-    if (lines.length === 0 || isClosed) return
-    destination.write(lines.join(''))
-    lines = []
-    characters = 0
+    if (length === 0 || isClosed) return
+    handBytesOn(chunk.subarray(0, length))
+    chunk = Buffer.allocUnsafe(CHUNK_BYTES)
+    length = 0
   }
+  // Typed for text only, though it takes bytes in this mode.
+  const handBytesOn: (bytes: Buffer) => void = destination.write.bind(destination) as never
   setInterval(handOn, options.flushIntervalMs).unref()
   onExit(() => {
     handOn()
@@ -49,9 +54,10 @@ export function createBufferedLines(options: {
 
   return {
     write: (line) => {
-      lines.push(line)
-      characters += line.length
-      if (characters >= CHUNK_CHARACTERS) handOn()
+      const bytesMax = line.length * BYTES_PER_CHARACTER_MAX
+      if (bytesMax > CHUNK_BYTES - length) handOn()
+      if (bytesMax > CHUNK_BYTES) handBytesOn(Buffer.from(line))
+      else length += chunk.write(line, length)
     },
     flush: async () => {
       handOn()
