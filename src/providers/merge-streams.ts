@@ -1,29 +1,48 @@
+type Arrival<Item> =
+  | { readonly stream: AsyncGenerator<Item, void>; readonly result: IteratorResult<Item, void> }
+  | { readonly error: unknown }
+
 /**
- * Yields from several streams as each has something, and closes them all when one fails or nobody reads on. One that
- * waits for its next item cannot be closed from outside, so `cancel` must make it stop waiting.
+ * Yields from several streams as each has something, holding at most one item of each, and closes them all when one fails
+ * or nobody reads on. One that waits for its next item cannot be closed from outside, so `cancel` must make it stop waiting.
  */
 export async function* mergeStreams<Item>(
   streams: readonly AsyncGenerator<Item, void>[],
   cancel: () => void,
 ): AsyncGenerator<Item, void> {
-  const pending = new Map(streams.map((stream) => [stream, step(stream)]))
+  const arrivals: Arrival<Item>[] = []
+  let wake: () => void = () => {}
+  let running = streams.length
+  const arrive = (arrival: Arrival<Item>): void => {
+    arrivals.push(arrival)
+    wake()
+  }
+  const pull = (stream: AsyncGenerator<Item, void>): void => {
+    stream.next().then(
+      (result) => arrive({ stream, result }),
+      (error: unknown) => arrive({ error }),
+    )
+  }
   try {
-    while (pending.size > 0) {
-      const { stream, result } = await Promise.race(pending.values())
-      if (result.done === true) {
-        pending.delete(stream)
+    for (const stream of streams) pull(stream)
+    while (running > 0) {
+      const arrival = arrivals.shift()
+      if (arrival === undefined) {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
         continue
       }
-      pending.set(stream, step(stream))
-      yield result.value
+      if ('error' in arrival) throw arrival.error
+      if (arrival.result.done === true) {
+        running -= 1
+        continue
+      }
+      pull(arrival.stream)
+      yield arrival.result.value
     }
   } finally {
-    for (const settled of pending.values()) settled.catch(() => {})
-    if (pending.size > 0) cancel()
+    if (running > 0) cancel()
     await Promise.allSettled(streams.map((stream) => stream.return()))
   }
-}
-
-async function step<Item>(stream: AsyncGenerator<Item, void>) {
-  return { stream, result: await stream.next() }
 }

@@ -1,6 +1,6 @@
+import { mergeStreams } from '../merge-streams.ts'
 import type { StreamAnswer } from '../provider.ts'
 import { sumChatUsage } from './chat-usage.ts'
-import { mergeGenerators } from './merge-generators.ts'
 import type { PartStream } from './part-stream.ts'
 import { createChunkWriter, writeUsageChunk, type ChunkStyle, type ChunkWriter } from './write-chunks.ts'
 
@@ -12,10 +12,14 @@ export function streamChoices(
 ): StreamAnswer {
   const writers = streams.map((_, choiceIndex) => createChunkWriter(style, choiceIndex))
   let isTerminated = false
+  const cancel = () => {
+    for (const stream of streams) stream.cancel()
+  }
 
-  async function* batches(): AsyncGenerator<readonly Buffer[]> {
+  async function* batches(): AsyncGenerator<readonly Buffer[], void> {
     try {
-      yield* mergeGenerators(streams.map((stream, index) => writeBatches(stream, writers[index])))
+      const written = streams.map((stream, index) => writeBatches(stream, writers[index]))
+      yield* mergeStreams(written, cancel)
       isTerminated = true
       const usages = writers.flatMap((writer) => writer.usage() ?? [])
       yield [writeUsageChunk(style.head, sumChatUsage(usages))]
@@ -23,8 +27,6 @@ export function streamChoices(
       // An abort surfaces as whatever the wire made of it; the reason is what the caller asked for.
       signal.throwIfAborted()
       throw error
-    } finally {
-      if (!isTerminated) for (const stream of streams) stream.cancel()
     }
   }
 
@@ -34,7 +36,7 @@ export function streamChoices(
 async function* writeBatches(
   stream: PartStream,
   writer: ChunkWriter | undefined,
-): AsyncGenerator<readonly Buffer[]> {
+): AsyncGenerator<readonly Buffer[], void> {
   if (writer === undefined) return
   for await (const parts of stream.batches()) {
     const chunks: Buffer[] = []
