@@ -8,6 +8,7 @@ export interface BufferedLines {
 }
 
 const CHUNK_BYTES = 64 * 1024
+const SPARE_CHUNKS_MAX = 4
 /** No character of a text takes more in UTF-8. */
 const BYTES_PER_CHARACTER_MAX = 3
 // A reader that stops reading costs this much memory and then log lines, never the gateway.
@@ -31,21 +32,43 @@ export function createBufferedLines(options: {
     mkdir: true,
   })
   // Bytes at once, not lines to be joined later: text that waits is text the collector copies again and again.
-  let chunk = Buffer.allocUnsafe(CHUNK_BYTES)
+  let chunk: Buffer = Buffer.allocUnsafe(CHUNK_BYTES)
   let length = 0
   let isClosed = false
   destination.on('close', () => {
     isClosed = true
   })
 
+  // Written chunks are used again: each would otherwise stay until a full collection, which may be minutes away.
+  let unwrittenBytes = 0
+  let handedOn: Buffer[] = []
+  const spare: Buffer[] = []
+  destination.on('write', (bytes: number) => {
+    unwrittenBytes -= bytes
+    if (unwrittenBytes !== 0) return
+    spare.push(...handedOn.slice(0, SPARE_CHUNKS_MAX - spare.length))
+    handedOn = []
+  })
+  // Typed for text only, though it takes bytes in this mode.
+  const writeBytes: (bytes: Buffer) => void = destination.write.bind(destination) as never
+  let isDropped = false
+  destination.on('drop', () => {
+    isDropped = true
+  })
+  const handBytesOn = (bytes: Buffer) => {
+    isDropped = false
+    writeBytes(bytes)
+    if (!isDropped) unwrittenBytes += bytes.length
+  }
   const handOn = () => {
     if (length === 0 || isClosed) return
     handBytesOn(chunk.subarray(0, length))
-    chunk = Buffer.allocUnsafe(CHUNK_BYTES)
     length = 0
+    // What was dropped holds nothing any more and is filled again.
+    if (isDropped) return
+    handedOn.push(chunk)
+    chunk = spare.pop() ?? Buffer.allocUnsafe(CHUNK_BYTES)
   }
-  // Typed for text only, though it takes bytes in this mode.
-  const handBytesOn: (bytes: Buffer) => void = destination.write.bind(destination) as never
   setInterval(handOn, options.flushIntervalMs).unref()
   onExit(() => {
     handOn()
