@@ -1,0 +1,160 @@
+import type { Logger } from '../../kernel/logger.ts'
+import { createId } from '../../kernel/identifiers.ts'
+import type { Database, Queryable } from '../database.ts'
+import { errorCodeOf, messageOf } from '../storage-error.ts'
+import { reclaimExpired, reclaimNow } from './reclaim.ts'
+
+/** Gives back, within one transaction, everything that a borrower still has. */
+export type Reclaimer = (transaction: Queryable, borrowerId: string) => Promise<void>
+
+/**
+ * This process, as the others see it: what it borrows of shared buckets is good for as long as it keeps saying that it
+ * is alive. When it stops, any other process takes back what it had.
+ */
+export interface Borrower {
+  readonly id: string
+  /** A small number that no other living borrower has. */
+  readonly writer: number
+  /** False while nobody could be told for so long that the others may have taken everything back. */
+  isTrusted(): boolean
+  /** A commit that renewed the row by itself says so. */
+  noteRenewed(sentAtMs: number): void
+  /** Somebody declared this process dead: what was borrowed is gone, and it starts again under a new id. */
+  declareLost(): Promise<void>
+  /** Called with the new id in place and nothing borrowed. */
+  onLost(handler: () => void): void
+  /** Gives everything back; nothing may be borrowed any more. */
+  close(): Promise<void>
+}
+
+export interface BorrowerOptions {
+  readonly database: Database
+  readonly logger: Logger
+  readonly leaseMs: number
+  readonly reclaimers: readonly Reclaimer[]
+}
+
+const REGISTER_ATTEMPTS_MAX = 20
+const RENEWALS_PER_LEASE = 6
+const UNIQUE_VIOLATION = '23505'
+
+export async function createBorrower(options: BorrowerOptions): Promise<Borrower> {
+  const borrower = new RegisteredBorrower(options)
+  await borrower.open()
+  return borrower
+}
+
+class RegisteredBorrower implements Borrower {
+  readonly #options: BorrowerOptions
+  readonly #lostHandlers: (() => void)[] = []
+  #identity = { id: '', writer: -1 }
+  #renewedAtMs = 0
+  #timer: NodeJS.Timeout | null = null
+  #working: Promise<void> = Promise.resolve()
+  #recovering: Promise<void> | null = null
+  #isClosed = false
+
+  constructor(options: BorrowerOptions) {
+    this.#options = options
+  }
+
+  get id(): string {
+    return this.#identity.id
+  }
+
+  get writer(): number {
+    return this.#identity.writer
+  }
+
+  async open(): Promise<void> {
+    await this.#register()
+    this.#schedule()
+  }
+
+  isTrusted(): boolean {
+    return performance.now() - this.#renewedAtMs < this.#options.leaseMs
+  }
+
+  noteRenewed(sentAtMs: number): void {
+    if (sentAtMs > this.#renewedAtMs) this.#renewedAtMs = sentAtMs
+  }
+
+  onLost(handler: () => void): void {
+    this.#lostHandlers.push(handler)
+  }
+
+  declareLost(): Promise<void> {
+    this.#recovering ??= this.#startAgain().finally(() => {
+      this.#recovering = null
+    })
+    return this.#recovering
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    if (this.#timer) clearTimeout(this.#timer)
+    await this.#working
+    await reclaimNow(this.#options, this.id).catch((error: unknown) => {
+      // It expires by itself, only later.
+      this.#options.logger.warn({ reason: messageOf(error) }, 'what was borrowed could not be given back')
+    })
+  }
+
+  async #startAgain(): Promise<void> {
+    this.#options.logger.warn({ borrower: this.id }, 'this process was taken for dead and starts to borrow anew')
+    await this.#register()
+    for (const handler of this.#lostHandlers) handler()
+  }
+
+  async #register(): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      const sentAtMs = performance.now()
+      const id = createId()
+      try {
+        const [row] = await this.#options.database.query<{ writer: number }>(REGISTER, [
+          id,
+          this.#options.leaseMs,
+        ])
+        if (row === undefined) throw new Error('an inserted borrower was not returned')
+        this.#identity = { id, writer: row.writer }
+        this.#renewedAtMs = sentAtMs
+        return
+      } catch (error) {
+        // Two that start at once choose the same number; one of them chooses again.
+        if (errorCodeOf(error) !== UNIQUE_VIOLATION || attempt === REGISTER_ATTEMPTS_MAX) throw error
+      }
+    }
+  }
+
+  #schedule(): void {
+    const pauseMs = this.#options.leaseMs / RENEWALS_PER_LEASE
+    this.#timer = setTimeout(() => {
+      this.#working = this.#renewAndReclaim().finally(() => {
+        if (!this.#isClosed) this.#schedule()
+      })
+    }, pauseMs).unref()
+  }
+
+  async #renewAndReclaim(): Promise<void> {
+    try {
+      const sentAtMs = performance.now()
+      const renewed = await this.#options.database.query(RENEW, [this.id, this.#options.leaseMs])
+      if (renewed.length === 0) await this.declareLost()
+      else this.noteRenewed(sentAtMs)
+      await reclaimExpired(this.#options)
+    } catch (error) {
+      this.#options.logger.warn({ reason: messageOf(error) }, 'what is borrowed could not be renewed')
+    }
+  }
+}
+
+const REGISTER = `
+  INSERT INTO borrowers (id, writer, expires_at)
+  SELECT $1, min(free.writer), now() + $2 * interval '1 millisecond'
+  FROM generate_series(0, 32767) AS free (writer)
+  WHERE NOT EXISTS (SELECT FROM borrowers WHERE borrowers.writer = free.writer AND closed_at IS NULL)
+  RETURNING writer`
+
+const RENEW = `
+  UPDATE borrowers SET expires_at = now() + $2 * interval '1 millisecond'
+  WHERE id = $1 AND closed_at IS NULL RETURNING id`

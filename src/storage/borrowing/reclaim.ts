@@ -1,0 +1,50 @@
+import type { Logger } from '../../kernel/logger.ts'
+import type { Database } from '../database.ts'
+import type { Reclaimer } from './borrower.ts'
+
+interface ReclaimOptions {
+  readonly database: Database
+  readonly logger: Logger
+  readonly reclaimers: readonly Reclaimer[]
+}
+
+const RECLAIMED_AT_ONCE_MAX = 20
+
+/** Takes back what processes have that stopped saying they are alive. Any process does it for all of them. */
+export async function reclaimExpired(options: ReclaimOptions): Promise<void> {
+  const expired = await options.database.query<{ id: string }>(
+    'SELECT id FROM borrowers WHERE closed_at IS NULL AND expires_at < now() ORDER BY expires_at LIMIT $1',
+    [RECLAIMED_AT_ONCE_MAX],
+  )
+  for (const { id } of expired) {
+    const isReclaimed = await reclaim(options, id, 'expires_at < now()')
+    if (isReclaimed) options.logger.warn({ borrower: id }, 'took back what a dead process had borrowed')
+  }
+  // Kept for a day, so that a process that wakes up late still finds what it had committed.
+  await options.database.query(
+    `DELETE FROM borrowers WHERE closed_at < now() - interval '1 day'
+       AND NOT EXISTS (SELECT FROM credit_leases WHERE borrower_id = borrowers.id)`,
+  )
+}
+
+/** Of this process itself, when it stops. */
+export async function reclaimNow(options: ReclaimOptions, borrowerId: string): Promise<void> {
+  await reclaim(options, borrowerId, 'true')
+}
+
+/** The row is locked first: a commit of the same borrower comes before all of this, or finds itself closed. */
+function reclaim(
+  { database, reclaimers }: ReclaimOptions,
+  borrowerId: string,
+  condition: string,
+): Promise<boolean> {
+  return database.transaction(async (transaction) => {
+    const closed = await transaction.query(
+      `UPDATE borrowers SET closed_at = now() WHERE id = $1 AND closed_at IS NULL AND ${condition} RETURNING id`,
+      [borrowerId],
+    )
+    if (closed.length === 0) return false
+    for (const reclaimer of reclaimers) await reclaimer(transaction, borrowerId)
+    return true
+  })
+}
