@@ -28,6 +28,7 @@ export type ListName =
   | 'events'
   | 'keys'
   | 'payments'
+  | 'records'
   | 'runs'
   | 'tasks'
   | 'templates'

@@ -1,0 +1,145 @@
+import type { NanoUsd } from '../../kernel/money.ts'
+import { ID_AFTER_ALL, type Page, type PageRequest } from '../../kernel/page.ts'
+import type { Queryable } from '../../storage/database.ts'
+import { filterConditions, selectUsage, type UsageFilter } from './select-usage.ts'
+import { firstIdAt, HOUR_MS, splitRange, type UsageRange } from './usage-range.ts'
+
+export const OUTCOMES = ['completed', 'disconnected', 'failed'] as const
+export type Outcome = (typeof OUTCOMES)[number]
+
+export interface RecordsQuery {
+  readonly accountId: string
+  readonly range: UsageRange
+  readonly filter: UsageFilter
+  readonly outcome: Outcome | null
+  readonly page: PageRequest
+}
+
+/** One request. */
+export interface UsageRecord {
+  readonly id: string
+  readonly keyId: string
+  readonly environment: string
+  readonly operation: string
+  readonly model: string
+  readonly provider: string
+  readonly outcome: string
+  readonly promptTokens: number
+  readonly cachedTokens: number
+  readonly completionTokens: number
+  readonly reasoningTokens: number
+  readonly costNanoUsd: NanoUsd
+  readonly promotionalNanoUsd: NanoUsd
+  readonly latencyMs: number
+  readonly firstTokenMs: number | null
+  /** When the request began. */
+  readonly createdAtMs: number
+}
+
+interface RecordRow {
+  readonly id: string
+  readonly key_id: string
+  readonly environment: string
+  readonly operation: string
+  readonly model: string
+  readonly provider: string
+  readonly outcome: string
+  readonly prompt_tokens: bigint
+  readonly cached_tokens: bigint
+  readonly completion_tokens: bigint
+  readonly reasoning_tokens: bigint
+  readonly cost_nano_usd: bigint
+  readonly promotional_nano_usd: bigint
+  readonly latency_ms: number
+  readonly first_token_ms: number | null
+  readonly created_at: Date
+}
+
+const RECORD_COLUMNS = `id, key_id, environment, operation, model, provider, outcome, prompt_tokens, cached_tokens,
+  completion_tokens, reasoning_tokens, cost_nano_usd, promotional_nano_usd, latency_ms, first_token_ms, created_at`
+
+/** Newest first. */
+export async function listRecords(queryable: Queryable, query: RecordsQuery): Promise<Page<UsageRecord>> {
+  const { limit, afterId } = query.page
+  const found = await findSpan(queryable, query)
+  if (found === null) return { items: [], total: 0, hasMore: false }
+
+  const beforeId = firstOf(afterId ?? ID_AFTER_ALL, firstIdAt(found.span.toMs))
+  const { conditions, values } = matchRecords(query, { ...found.span, beforeId })
+  const [rows, total] = await Promise.all([
+    // One more than asked tells whether there are more.
+    queryable.query<RecordRow>(
+      `SELECT ${RECORD_COLUMNS} FROM usage_records WHERE ${conditions} ORDER BY id DESC LIMIT $${values.length + 1}`,
+      [...values, limit + 1],
+    ),
+    query.outcome === null ? found.total : countRecords(queryable, query, found.span),
+  ])
+  return { items: rows.slice(0, limit).map(recordFromRow), total, hasMore: rows.length > limit }
+}
+
+/**
+ * How many records there are and between which hours, by the rollups: neither counting them nor looking for a model that
+ * was last used a year ago may read every record.
+ */
+async function findSpan(
+  queryable: Queryable,
+  { accountId, range, filter }: RecordsQuery,
+): Promise<{ total: number; span: UsageRange } | null> {
+  const usage = selectUsage({ accountId }, splitRange(range), filter)
+  const [row] = await queryable.query<{ total: bigint | null; first: Date | null; last: Date | null }>(
+    `SELECT sum(requests)::bigint AS total, min(hour) AS first, max(hour) AS last FROM (${usage.sql}) AS usage`,
+    usage.values,
+  )
+  if (!row?.total || row.first === null || row.last === null) return null
+  const span = {
+    fromMs: Math.max(range.fromMs, row.first.getTime()),
+    toMs: Math.min(range.toMs, row.last.getTime() + HOUR_MS),
+  }
+  return { total: Number(row.total), span }
+}
+
+async function countRecords(queryable: Queryable, query: RecordsQuery, span: UsageRange): Promise<number> {
+  const { conditions, values } = matchRecords(query, { ...span, beforeId: firstIdAt(span.toMs) })
+  const [row] = await queryable.query<{ total: bigint }>(
+    `SELECT count(*) AS total FROM usage_records WHERE ${conditions}`,
+    values,
+  )
+  return Number(row?.total ?? 0)
+}
+
+function matchRecords(
+  { accountId, filter, outcome }: RecordsQuery,
+  { fromMs, beforeId }: { fromMs: number; beforeId: string },
+): { conditions: string; values: readonly unknown[] } {
+  const values: unknown[] = [accountId, firstIdAt(fromMs), beforeId]
+  const bind = (value: unknown): string => `$${values.push(value)}`
+  const narrowed = filterConditions(filter, bind)
+  const ended = outcome === null ? '' : ` AND outcome = ${bind(outcome)}`
+  return { conditions: `account_id = $1 AND id >= $2 AND id < $3${narrowed}${ended}`, values }
+}
+
+// As text, identifiers sort like the database sorts them: digits and lower case.
+function firstOf(a: string, b: string): string {
+  return a.toLowerCase() < b ? a : b
+}
+
+function recordFromRow(row: RecordRow): UsageRecord {
+  return {
+    id: row.id,
+    keyId: row.key_id,
+    environment: row.environment,
+    operation: row.operation,
+    model: row.model,
+    provider: row.provider,
+    outcome: row.outcome,
+    promptTokens: Number(row.prompt_tokens),
+    cachedTokens: Number(row.cached_tokens),
+    completionTokens: Number(row.completion_tokens),
+    reasoningTokens: Number(row.reasoning_tokens),
+    costNanoUsd: row.cost_nano_usd,
+    promotionalNanoUsd: row.promotional_nano_usd,
+    latencyMs: row.latency_ms,
+    firstTokenMs: row.first_token_ms,
+    createdAtMs: row.created_at.getTime(),
+  }
+}

@@ -1,0 +1,116 @@
+import type { Queryable } from '../../storage/database.ts'
+import { apportionShares } from './apportion-shares.ts'
+import { DIMENSIONS, selectUsage, type Dimension, type UsageFilter } from './select-usage.ts'
+import { splitRange, type UsageRange } from './usage-range.ts'
+import {
+  addTotals,
+  compareByCost,
+  NO_USAGE,
+  SUMS,
+  totalsFromRow,
+  type UsageTotals,
+  type UsageTotalsRow,
+} from './usage-totals.ts'
+
+export interface SpendingQuery {
+  readonly accountId: string
+  readonly range: UsageRange
+  readonly by: Dimension
+  readonly filter: UsageFilter
+  readonly limit: number
+}
+
+/** The dearest first. The shares of the groups and of the rest add up to one, or to zero when nothing was spent. */
+export interface Spending {
+  readonly totals: UsageTotals
+  readonly groups: readonly SpendingGroup[]
+  /** All that the limit left out. */
+  readonly rest: { readonly groups: number; readonly totals: UsageTotals; readonly share: number }
+}
+
+export interface SpendingGroup {
+  readonly value: string
+  /** What people call it: the name of a key or an account, otherwise the value. */
+  readonly name: string
+  readonly totals: UsageTotals
+  readonly share: number
+}
+
+interface GroupRow extends UsageTotalsRow {
+  /** Null for the rest. */
+  readonly value: string | null
+  readonly groups: bigint
+}
+
+/** Spending of one account, by model, provider, key or environment. */
+export async function readSpending(
+  queryable: Queryable,
+  { accountId, range, by, filter, limit }: SpendingQuery,
+): Promise<Spending> {
+  const usage = selectUsage({ accountId }, splitRange(range), filter)
+  const grouped = `SELECT ${DIMENSIONS[by]} AS value, ${SUMS} FROM (${usage.sql}) AS usage GROUP BY 1`
+  const rows = await queryable.query<GroupRow>(keepDearest(grouped, usage.values.length + 1), [
+    ...usage.values,
+    limit,
+  ])
+  const names = by === 'key' ? await readNames(queryable, 'api_keys', rows) : new Map<string, string>()
+  return shareSpending(rows, names)
+}
+
+/** Spending of every account, whatever it was for. */
+export async function readSpendingOfAccounts(
+  queryable: Queryable,
+  { range, filter, limit }: Omit<SpendingQuery, 'accountId' | 'by'>,
+): Promise<Spending> {
+  const usage = selectUsage('accounts.id', splitRange(range), filter)
+  // Added up inside, an account at a time, so that each is found by the index that begins with it.
+  const grouped = `SELECT accounts.id::text AS value, used.* FROM accounts CROSS JOIN LATERAL (
+      SELECT ${SUMS} FROM (${usage.sql}) AS usage
+    ) AS used WHERE used.requests > 0`
+  const rows = await queryable.query<GroupRow>(keepDearest(grouped, usage.values.length + 1), [
+    ...usage.values,
+    limit,
+  ])
+  return shareSpending(rows, await readNames(queryable, 'accounts', rows))
+}
+
+function keepDearest(groupedSql: string, limitParameter: number): string {
+  return `WITH ranked AS (
+      SELECT *, row_number() OVER (ORDER BY cost_nano_usd DESC, requests DESC, value) AS place
+      FROM (${groupedSql}) AS grouped
+    )
+    SELECT CASE WHEN place <= $${limitParameter} THEN value END AS value, count(*) AS groups, ${SUMS}
+    FROM ranked GROUP BY 1`
+}
+
+async function readNames(
+  queryable: Queryable,
+  table: 'api_keys' | 'accounts',
+  groups: readonly GroupRow[],
+): Promise<ReadonlyMap<string, string>> {
+  const ids = groups.flatMap(({ value }) => (value === null ? [] : [value]))
+  const rows = await queryable.query<{ id: string; name: string }>(
+    `SELECT id::text, name FROM ${table} WHERE id = ANY ($1::uuid[])`,
+    [ids],
+  )
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}
+
+function shareSpending(rows: readonly GroupRow[], names: ReadonlyMap<string, string>): Spending {
+  const dearest = rows
+    .flatMap((row) => (row.value === null ? [] : [{ value: row.value, totals: totalsFromRow(row) }]))
+    .toSorted(compareByCost)
+  const restRow = rows.find(({ value }) => value === null)
+  const rest = restRow === undefined ? NO_USAGE : totalsFromRow(restRow)
+  const shares = apportionShares([...dearest, { totals: rest }].map(({ totals }) => totals.costNanoUsd))
+  return {
+    totals: dearest.reduce((sum, { totals }) => addTotals(sum, totals), rest),
+    groups: dearest.map(({ value, totals }, index) => ({
+      value,
+      name: names.get(value) ?? value,
+      totals,
+      share: shares[index] ?? 0,
+    })),
+    rest: { groups: Number(restRow?.groups ?? 0), totals: rest, share: shares.at(-1) ?? 0 },
+  }
+}

@@ -1,0 +1,121 @@
+import { invalidValue } from '../../kernel/app-error.ts'
+import type { Queryable } from '../../storage/database.ts'
+import { DIMENSIONS, selectUsage, type Dimension, type UsageFilter } from './select-usage.ts'
+import { DAY_MS, HOUR_MS, splitRange, type UsageRange } from './usage-range.ts'
+import {
+  addTotals,
+  compareByCost,
+  NO_USAGE,
+  SUMS,
+  totalsFromRow,
+  type UsageTotals,
+  type UsageTotalsRow,
+} from './usage-totals.ts'
+
+export const GRANULARITIES = ['hour', 'day'] as const
+export type Granularity = (typeof GRANULARITIES)[number]
+
+export interface TimeseriesQuery {
+  readonly accountId: string
+  readonly range: UsageRange
+  readonly granularity: Granularity
+  readonly by: Dimension | null
+  readonly filter: UsageFilter
+}
+
+export interface UsageBucket {
+  /** Hours and days of UTC, cut to the range at both ends. */
+  readonly range: UsageRange
+  readonly totals: UsageTotals
+}
+
+export interface Timeseries {
+  /** Without gaps: a bucket in which nothing was used is there, with zeros. */
+  readonly buckets: readonly UsageBucket[]
+  /** The dearest values of the dimension, each over the same buckets. Empty without a dimension. */
+  readonly series: readonly { readonly value: string; readonly buckets: readonly UsageBucket[] }[]
+  /** All other values together, when there are more than are shown. */
+  readonly rest: readonly UsageBucket[]
+}
+
+export const BUCKETS_MAX = 1_000
+export const SERIES_MAX = 10
+
+const BUCKET_MS: Readonly<Record<Granularity, number>> = { hour: HOUR_MS, day: DAY_MS }
+
+interface BucketRow extends UsageTotalsRow {
+  readonly bucket: Date
+  /** Null for what is not among the dearest, and without a dimension. */
+  readonly value: string | null
+}
+
+export async function readTimeseries(queryable: Queryable, query: TimeseriesQuery): Promise<Timeseries> {
+  const bucketRanges = listBuckets(query.range, query.granularity)
+  const usage = selectUsage({ accountId: query.accountId }, splitRange(query.range), query.filter)
+  const bucket = `date_trunc('${query.granularity}', hour, 'UTC')`
+  const statement =
+    query.by === null
+      ? `SELECT ${bucket} AS bucket, NULL AS value, ${SUMS} FROM (${usage.sql}) AS usage GROUP BY 1`
+      : splitByDearest(usage.sql, bucket, DIMENSIONS[query.by])
+  const rows = await queryable.query<BucketRow>(statement, usage.values)
+
+  const fill = (part: readonly BucketRow[]): UsageBucket[] => fillBuckets(bucketRanges, query, part)
+  const parts = Map.groupBy(rows, ({ value }) => value)
+  const rest = parts.get(null)
+  return {
+    buckets: fill(rows),
+    series: [...parts]
+      .flatMap(([value, part]) => (value === null ? [] : [{ value, part, totals: sumRows(part) }]))
+      .toSorted(compareByCost)
+      .map(({ value, part }) => ({ value, buckets: fill(part) })),
+    rest: query.by === null || rest === undefined ? [] : fill(rest),
+  }
+}
+
+/** Ranked in the database, so that ten thousand keys do not arrive here to be thrown away. */
+function splitByDearest(usageSql: string, bucket: string, dimension: string): string {
+  return `WITH usage AS MATERIALIZED (
+       SELECT ${bucket} AS bucket, ${dimension} AS value, ${SUMS} FROM (${usageSql}) AS usage GROUP BY 1, 2
+     ), dearest AS (
+       SELECT value FROM usage GROUP BY value
+       ORDER BY sum(cost_nano_usd) DESC, sum(requests) DESC, value LIMIT ${SERIES_MAX}
+     )
+     SELECT bucket, dearest.value, ${SUMS} FROM usage LEFT JOIN dearest USING (value) GROUP BY 1, 2`
+}
+
+function listBuckets({ fromMs, toMs }: UsageRange, granularity: Granularity): UsageRange[] {
+  const bucketMs = BUCKET_MS[granularity]
+  const firstMs = Math.floor(fromMs / bucketMs) * bucketMs
+  const count = Math.ceil((toMs - firstMs) / bucketMs)
+  if (count > BUCKETS_MAX) {
+    throw invalidValue(
+      'granularity',
+      `This range has ${count} buckets of one ${granularity}, and ${BUCKETS_MAX} is the most. Ask for a shorter range or a coarser granularity.`,
+    )
+  }
+  return Array.from({ length: count }, (_, index) => ({
+    fromMs: Math.max(fromMs, firstMs + index * bucketMs),
+    toMs: Math.min(toMs, firstMs + (index + 1) * bucketMs),
+  }))
+}
+
+function fillBuckets(
+  ranges: readonly UsageRange[],
+  { granularity }: TimeseriesQuery,
+  rows: readonly BucketRow[],
+): UsageBucket[] {
+  const bucketMs = BUCKET_MS[granularity]
+  const byStart = new Map<number, UsageTotals>()
+  for (const row of rows) {
+    const startMs = row.bucket.getTime()
+    byStart.set(startMs, addTotals(byStart.get(startMs) ?? NO_USAGE, totalsFromRow(row)))
+  }
+  return ranges.map((range) => ({
+    range,
+    totals: byStart.get(Math.floor(range.fromMs / bucketMs) * bucketMs) ?? NO_USAGE,
+  }))
+}
+
+function sumRows(rows: readonly BucketRow[]): UsageTotals {
+  return rows.map(totalsFromRow).reduce(addTotals, NO_USAGE)
+}

@@ -1,0 +1,86 @@
+import type { NanoUsd } from '../../kernel/money.ts'
+
+/** What some requests add up to. Cached tokens are a part of the prompt's, reasoning tokens of the completion's. */
+export interface UsageTotals {
+  readonly requests: number
+  readonly promptTokens: number
+  readonly cachedTokens: number
+  readonly completionTokens: number
+  readonly reasoningTokens: number
+  readonly costNanoUsd: NanoUsd
+  /** The part of the cost that was paid with promotional credit. */
+  readonly promotionalNanoUsd: NanoUsd
+}
+
+export interface UsageTotalsRow {
+  readonly requests: bigint
+  readonly prompt_tokens: bigint
+  readonly cached_tokens: bigint
+  readonly completion_tokens: bigint
+  readonly reasoning_tokens: bigint
+  readonly cost_nano_usd: bigint
+  readonly promotional_nano_usd: bigint
+}
+
+const COUNT_COLUMNS = [
+  'requests',
+  'prompt_tokens',
+  'cached_tokens',
+  'completion_tokens',
+  'reasoning_tokens',
+  'cost_nano_usd',
+  'promotional_nano_usd',
+] as const satisfies readonly (keyof UsageTotalsRow)[]
+
+export const ROLLUP_COUNTS = COUNT_COLUMNS.join(', ')
+/** A record is one request. */
+export const RECORD_COUNTS = ['1::bigint AS requests', ...COUNT_COLUMNS.slice(1)].join(', ')
+// A sum of bigint is numeric, which would arrive as text.
+export const SUMS = COUNT_COLUMNS.map((column) => `coalesce(sum(${column}), 0)::bigint AS ${column}`).join(
+  ', ',
+)
+
+export const NO_USAGE: UsageTotals = {
+  requests: 0,
+  promptTokens: 0,
+  cachedTokens: 0,
+  completionTokens: 0,
+  reasoningTokens: 0,
+  costNanoUsd: 0n,
+  promotionalNanoUsd: 0n,
+}
+
+export function totalsFromRow(row: UsageTotalsRow): UsageTotals {
+  return {
+    requests: Number(row.requests),
+    promptTokens: Number(row.prompt_tokens),
+    cachedTokens: Number(row.cached_tokens),
+    completionTokens: Number(row.completion_tokens),
+    reasoningTokens: Number(row.reasoning_tokens),
+    costNanoUsd: row.cost_nano_usd,
+    promotionalNanoUsd: row.promotional_nano_usd,
+  }
+}
+
+export function addTotals(a: UsageTotals, b: UsageTotals): UsageTotals {
+  return {
+    requests: a.requests + b.requests,
+    promptTokens: a.promptTokens + b.promptTokens,
+    cachedTokens: a.cachedTokens + b.cachedTokens,
+    completionTokens: a.completionTokens + b.completionTokens,
+    reasoningTokens: a.reasoningTokens + b.reasoningTokens,
+    costNanoUsd: a.costNanoUsd + b.costNanoUsd,
+    promotionalNanoUsd: a.promotionalNanoUsd + b.promotionalNanoUsd,
+  }
+}
+
+/** The dearest first; equals in an order that does not change from one answer to the next. */
+export function compareByCost<Group extends { readonly value: string; readonly totals: UsageTotals }>(
+  a: Group,
+  b: Group,
+): number {
+  if (a.totals.costNanoUsd !== b.totals.costNanoUsd) {
+    return a.totals.costNanoUsd < b.totals.costNanoUsd ? 1 : -1
+  }
+  return b.totals.requests - a.totals.requests || (a.value < b.value ? -1 : 1)
+}
