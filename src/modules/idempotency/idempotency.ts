@@ -1,0 +1,100 @@
+import { createId } from '../../kernel/identifiers.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import type { Database } from '../../storage/database.ts'
+import { claimKey, type KeyPlace } from './claim-key.ts'
+import { createClaims, type Claim } from './claims.ts'
+import { deriveSecrets, openAnswer, sealAnswer, type KeptAnswer } from './seal-answer.ts'
+import { limitConcurrency } from './limit-concurrency.ts'
+import { sweepExpired } from './sweep-expired.ts'
+
+export type { Claim } from './claims.ts'
+export type { KeptAnswer } from './seal-answer.ts'
+
+/** A request that must be done once, however often it is sent. */
+export interface KeyedRequest {
+  readonly accountId: string
+  /** What the client calls it. */
+  readonly key: string
+  readonly method: string
+  /** With its query. */
+  readonly url: string
+  readonly body: string
+  readonly requestId: string
+}
+
+export type ClaimOutcome =
+  | { readonly kind: 'claimed'; readonly claim: Claim }
+  | { readonly kind: 'answered'; readonly answer: KeptAnswer; readonly requestId: string }
+  /** It was done, and its answer was too large to keep. */
+  | { readonly kind: 'unkept'; readonly requestId: string }
+  | { readonly kind: 'running'; readonly runningMs: number }
+  /** The key belongs to another request. */
+  | { readonly kind: 'reused' }
+
+export interface Idempotency {
+  claim(request: KeyedRequest): Promise<ClaimOutcome>
+  /** Deletes what has expired; runs by itself too. */
+  sweep(): Promise<number>
+  /** Requests must have ended. */
+  close(): Promise<void>
+}
+
+export interface IdempotencyOptions {
+  readonly database: Database
+  readonly logger: Logger
+  /** How long a key is honoured. */
+  readonly retentionMs?: number
+  /** How long a run counts as alive after it was last heard of. */
+  readonly leaseMs?: number
+}
+
+const RETENTION_MS = 24 * 60 * 60_000
+const LEASE_MS = 20_000
+const SWEEP_INTERVAL_MS = 60_000
+/** Repeated requests pass no rate limit; these bounds keep them from taking the database for themselves. */
+const STATEMENTS_RUNNING_MAX = 3
+const STATEMENTS_WAITING_MAX = 1_000
+
+/**
+ * Keys and answers in the database, so that every process knows them. Time is the database's: the clocks of several
+ * machines differ.
+ */
+export function createIdempotency(options: IdempotencyOptions): Idempotency {
+  const { database, logger, retentionMs = RETENTION_MS, leaseMs = LEASE_MS } = options
+  const claims = createClaims({ database, logger, leaseMs })
+  const limited = limitConcurrency({
+    runningMax: STATEMENTS_RUNNING_MAX,
+    waitingMax: STATEMENTS_WAITING_MAX,
+  })
+  const sweep = (): Promise<number> => sweepExpired(database)
+  const timer = setInterval(() => {
+    sweep().catch((error: unknown) =>
+      logger.warn({ err: error }, 'expired idempotency keys were not deleted'),
+    )
+  }, SWEEP_INTERVAL_MS)
+  timer.unref()
+
+  return {
+    async claim(request) {
+      const { keyHash, fingerprint, sealingKey } = deriveSecrets(request)
+      const place: KeyPlace = { accountId: request.accountId, keyHash, runId: createId() }
+      const found = await limited(() =>
+        claimKey(database, { place, fingerprint, requestId: request.requestId, leaseMs, retentionMs }),
+      )
+      if (found.kind === 'claimed') {
+        const seal = (answer: KeptAnswer): Promise<Buffer> => sealAnswer(answer, sealingKey)
+        return { kind: 'claimed', claim: claims.begin(place, found.requestId, seal) }
+      }
+      if (found.kind !== 'answered') return found
+      const answer = await openAnswer(found.sealed, sealingKey)
+      return { kind: 'answered', answer, requestId: found.requestId }
+    },
+
+    sweep,
+
+    async close() {
+      clearInterval(timer)
+      await claims.close()
+    },
+  }
+}

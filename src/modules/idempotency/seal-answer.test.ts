@@ -1,0 +1,64 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { deriveSecrets, openAnswer, sealAnswer } from './seal-answer.ts'
+
+const source = { accountId: 'a', key: 'k', method: 'POST', url: '/v1/x', body: '{}' }
+const { sealingKey } = deriveSecrets(source)
+const answer = {
+  status: 200,
+  headers: ['content-type', 'application/json'],
+  body: Buffer.from('{"ok":true}'),
+}
+
+describe('a sealed answer', () => {
+  test('is what it was when it is opened with the same key', async () => {
+    const word = fc.stringMatching(/^[!-~]{0,40}$/)
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 200, max: 599 }),
+        fc.array(fc.tuple(word, word), { maxLength: 8 }),
+        fc.uint8Array({ maxLength: 4_000 }),
+        async (status, pairs, bytes) => {
+          const kept = { status, headers: pairs.flat(), body: Buffer.from(bytes) }
+          expect(await openAnswer(await sealAnswer(kept, sealingKey), sealingKey)).toEqual(kept)
+        },
+      ),
+      { numRuns: 50 },
+    )
+  })
+
+  test('cannot be opened with the key of another request', async () => {
+    const sealed = await sealAnswer(answer, sealingKey)
+    const other = deriveSecrets({ ...source, body: '{ }' })
+    await expect(openAnswer(sealed, other.sealingKey)).rejects.toThrow()
+  })
+
+  test('cannot be changed', async () => {
+    const sealed = await sealAnswer(answer, sealingKey)
+    for (let index = 0; index < sealed.length; index += 7) {
+      const changed = Buffer.from(sealed)
+      changed.writeUInt8(changed.readUInt8(index) ^ 1, index)
+      await expect(openAnswer(changed, sealingKey)).rejects.toThrow()
+    }
+  })
+
+  test('is never the same twice', async () => {
+    const [one, other] = [await sealAnswer(answer, sealingKey), await sealAnswer(answer, sealingKey)]
+    expect(one.equals(other)).toBe(false)
+  })
+})
+
+test('every part of a request makes a key of its own, and what is stored is not the key', () => {
+  const others = [
+    { ...source, accountId: 'b' },
+    { ...source, key: 'l' },
+    { ...source, method: 'PUT' },
+    { ...source, url: '/v1/y' },
+    { ...source, body: '[]' },
+  ]
+  const all = [source, ...others].map(deriveSecrets)
+  const texts = all.flatMap((secrets) =>
+    [secrets.fingerprint, secrets.sealingKey].map((key) => key.toString('hex')),
+  )
+  expect(new Set(texts).size).toBe(texts.length)
+})
