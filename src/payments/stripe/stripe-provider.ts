@@ -1,0 +1,89 @@
+import type Stripe from 'stripe'
+import { AppError } from '../../kernel/app-error.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { PaymentProvider } from '../payment-provider.ts'
+import { createStripeCheckout, readStripeCheckout } from './stripe-checkout.ts'
+import { readStripePayment, refundStripePayment } from './stripe-payment.ts'
+import { readStripeEvent } from './read-stripe-event.ts'
+import { toPaymentError } from './to-payment-error.ts'
+import { verifyStripeEvent } from './verify-stripe-event.ts'
+
+export interface StripeProviderOptions {
+  readonly secretKey: string | null
+  readonly webhookSecret: string | null
+  readonly publishableKey: string | null
+  /** Another server that speaks Stripe's wire. */
+  readonly apiBaseUrl: string | null
+  readonly clock: Clock
+}
+
+const REQUEST_MS_MAX = 20_000
+const NETWORK_RETRIES_MAX = 2
+
+/** Stripe Checkout: a page at Stripe, told of by webhook. */
+export function createStripeProvider(options: StripeProviderOptions): PaymentProvider {
+  const { secretKey, webhookSecret, clock } = options
+  // Loaded with the first call: the package costs a start too much.
+  let client: Promise<Stripe> | undefined
+  const call = async <Result>(work: (stripe: Stripe) => Promise<Result>): Promise<Result> => {
+    client ??= connectStripe(options)
+    const stripe = await client
+    try {
+      return await work(stripe)
+    } catch (error) {
+      throw await toPaymentError(error)
+    }
+  }
+
+  return {
+    name: 'stripe',
+    isTestMode: secretKey === null || !/^(sk|rk)_live_/.test(secretKey),
+    publishableKey: options.publishableKey,
+    problem: findProblem(options),
+    createCheckout: (order) => call((stripe) => createStripeCheckout(stripe, order)),
+    readCheckout: (sessionId) => call((stripe) => readStripeCheckout(stripe, sessionId)),
+    readPayment: (paymentIntentId) => call((stripe) => readStripePayment(stripe, paymentIntentId)),
+    refund: (order) => call((stripe) => refundStripePayment(stripe, order)),
+    readWebhook: async (webhook) => {
+      if (webhookSecret === null) throw notConfigured()
+      client ??= connectStripe(options)
+      const event = verifyStripeEvent(await client, webhook, { secret: webhookSecret, nowMs: clock.nowMs() })
+      return call((stripe) => readStripeEvent(stripe, event))
+    },
+  }
+}
+
+/** Half a configuration is a mistake that would take money and miss refunds, so nobody can pay until it is whole. */
+function findProblem({ secretKey, webhookSecret }: StripeProviderOptions): string | null {
+  if (secretKey !== null && webhookSecret !== null) return null
+  return 'Payments are not fully configured: Stripe needs its secret key and its webhook secret.'
+}
+
+function notConfigured(): AppError {
+  return new AppError('provider_not_configured', 'The webhook secret of Stripe is not configured.', {
+    retryAfterSeconds: 300,
+  })
+}
+
+async function connectStripe({ secretKey, apiBaseUrl }: StripeProviderOptions): Promise<Stripe> {
+  const { default: StripeClient } = await import('stripe')
+  return new StripeClient(secretKey ?? 'unset', {
+    maxNetworkRetries: NETWORK_RETRIES_MAX,
+    timeout: REQUEST_MS_MAX,
+    telemetry: false,
+    ...(apiBaseUrl === null ? {} : addressOf(new URL(apiBaseUrl))),
+  })
+}
+
+function addressOf({ protocol, hostname, port }: URL): {
+  host: string
+  port: number
+  protocol: 'http' | 'https'
+} {
+  const isPlain = protocol === 'http:'
+  return {
+    host: hostname,
+    port: port === '' ? (isPlain ? 80 : 443) : Number(port),
+    protocol: isPlain ? 'http' : 'https',
+  }
+}

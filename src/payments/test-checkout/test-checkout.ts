@@ -1,0 +1,42 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { AppError } from '../../kernel/app-error.ts'
+import { EMPTY_REPORT, type PaymentProvider } from '../payment-provider.ts'
+
+const TOKEN_BYTES = 32
+
+/**
+ * Payments in test mode without anybody else: the gateway serves the page and a person clicks. Who has the address of the
+ * page may pay; only a hash of the secret in it is kept.
+ */
+export function createTestCheckout(): PaymentProvider {
+  return {
+    name: 'test',
+    isTestMode: true,
+    publishableKey: null,
+    problem: null,
+    createCheckout: async ({ baseUrl }) => {
+      const token = randomBytes(TOKEN_BYTES).toString('base64url')
+      return { sessionId: sessionOfToken(token), url: `${baseUrl}/checkout/test/${token}` }
+    },
+    // Whatever happens to a test payment happens on the gateway's own page, so there is nothing to learn by asking.
+    readCheckout: async (sessionId) => ({ ...EMPTY_REPORT, sessionId }),
+    readPayment: async () => EMPTY_REPORT,
+    readWebhook: async () => {
+      throw new AppError('not_found', 'The test checkout sends no webhooks.')
+    },
+    refund: async ({ sessionId, amountCents, idempotencyKey }) => ({
+      ...EMPTY_REPORT,
+      sessionId,
+      reversals: [{ kind: 'refund', id: digest(idempotencyKey), amountCents, isReturned: false }],
+    }),
+    sessionOfToken,
+  }
+}
+
+function sessionOfToken(token: string): string {
+  return digest(token)
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
