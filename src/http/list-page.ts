@@ -22,13 +22,16 @@ export const ListQuery = Type.Object({
 /** The names a list goes by beside `data`: some clients read one, some the other. */
 export type ListName =
   | 'accounts'
+  | 'codes'
   | 'conversations'
   | 'datasets'
   | 'deployments'
+  | 'entries'
   | 'events'
   | 'keys'
   | 'payments'
   | 'records'
+  | 'redemptions'
   | 'runs'
   | 'tasks'
   | 'templates'

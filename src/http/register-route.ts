@@ -17,6 +17,9 @@ export function registerRoute(app: FastifyInstance, route: Route, authenticate: 
       body,
       query: convertQuery ? convertQuery(request.query) : request.query,
       params: convertParams ? convertParams(request.params) : request.params,
+      get rawBody() {
+        return Buffer.isBuffer(request.body) ? request.body : NO_BYTES
+      },
       get caller() {
         if (request.exchange.caller) return request.exchange.caller
         throw new Error(`the route ${route.path} has no authentication and so no caller`)
@@ -27,11 +30,31 @@ export function registerRoute(app: FastifyInstance, route: Route, authenticate: 
     return result === undefined ? reply : result
   }
 
-  app.route({
-    method: route.method,
-    url: route.path,
-    handler,
-    ...(route.scope === null ? {} : { onRequest: authenticateHook(authenticate, route.scope) }),
-    ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
+  const register = (scope: FastifyInstance): void => {
+    scope.route({
+      method: route.method,
+      url: route.path,
+      handler,
+      ...(route.scope === null ? {} : { onRequest: authenticateHook(authenticate, route.scope) }),
+      ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
+    })
+  }
+  if (route.takesRawBody === undefined) register(app)
+  else {
+    app.register(async (scope) => {
+      takeRawBodies(scope)
+      register(scope)
+    })
+  }
+}
+
+const NO_BYTES = Buffer.alloc(0)
+
+// A scope of its own: every other route keeps refusing what is not JSON.
+function takeRawBodies(scope: FastifyInstance): void {
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
+    request.exchange.requestBytes = body.length
+    done(null, body)
   })
 }

@@ -39,6 +39,8 @@ export interface Route<
   readonly params?: Params
   /** The largest body in bytes, when it differs from the server's. */
   readonly bodyLimitBytes?: number
+  /** Takes any content type and leaves the body as it came, for what is signed or is not JSON. */
+  readonly takesRawBody?: true
   /** Returns the JSON answer, or writes to the reply itself and returns nothing. */
   readonly handle: (request: RouteRequest<Static<Body>, Static<Query>, Static<Params>>) => Promise<unknown>
 }
@@ -47,6 +49,8 @@ export interface RouteRequest<Body, Query, Params> {
   readonly body: Body
   readonly query: Query
   readonly params: Params
+  /** The bytes as they came; only of routes that take them so. */
+  readonly rawBody: Buffer
   readonly caller: Caller
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   /** Set the status or headers here. */
