@@ -1,0 +1,104 @@
+import { AppError } from '../../kernel/app-error.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { createId } from '../../kernel/identifiers.ts'
+import { ID_AFTER_ALL, type Page, type PageRequest } from '../../kernel/page.ts'
+import type { Database } from '../../storage/database.ts'
+import { AUDIT_COLUMNS, auditEntryFromRow, type AuditEntry, type AuditRow } from './audit-entry.ts'
+
+export type { AuditEntry } from './audit-entry.ts'
+
+export interface OperatorAction {
+  /** The key that asks, and its account. */
+  readonly actor: { readonly accountId: string; readonly keyId: string }
+  /** Noun and verb: `account.suspend`. */
+  readonly action: string
+  readonly target: { readonly kind: string; readonly id: string | null }
+  /** What was asked for. Never a secret. */
+  readonly details?: Readonly<Record<string, unknown>>
+}
+
+export interface Audit {
+  /**
+   * Does what an operator asks for, and writes down that it was asked, before, and how it ended, after: nothing an operator
+   * does can go unrecorded, not even when the process dies in the middle.
+   */
+  run<Result extends { readonly id?: string }>(
+    action: OperatorAction,
+    work: () => Promise<Result>,
+  ): Promise<Result>
+  /** Newest first; of one target when it is named. */
+  list(page: PageRequest, filter: { targetId: string | null }): Promise<Page<AuditEntry>>
+}
+
+export function createAudit({ database, clock }: { database: Database; clock: Clock }): Audit {
+  return {
+    run: async (action, work) => {
+      const id = createId(clock.nowMs())
+      await insertEntry(database, { ...action, id, nowMs: clock.nowMs() })
+      const result = await work().catch(async (error: unknown) => {
+        const code = error instanceof AppError ? error.code : 'internal_error'
+        await closeEntry(database, id, { outcome: 'failed', targetId: null, details: { error: code } })
+        throw error
+      })
+      await closeEntry(database, id, { outcome: 'done', targetId: result.id ?? null, details: {} })
+      return result
+    },
+    list: (page, filter) => listEntries(database, page, filter),
+  }
+}
+
+async function insertEntry(
+  database: Database,
+  { id, actor, action, target, details = {}, nowMs }: OperatorAction & { id: string; nowMs: number },
+): Promise<void> {
+  await database.query(
+    `INSERT INTO audit_entries (id, actor_account_id, actor_key_id, action, target_kind, target_id, details, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    [
+      id,
+      actor.accountId,
+      actor.keyId,
+      action,
+      target.kind,
+      target.id,
+      JSON.stringify(details),
+      new Date(nowMs),
+    ],
+  )
+}
+
+// What is created has no id before; what had one keeps it.
+async function closeEntry(
+  database: Database,
+  id: string,
+  { outcome, targetId, details }: { outcome: 'done' | 'failed'; targetId: string | null; details: object },
+): Promise<void> {
+  await database.query(
+    `UPDATE audit_entries SET outcome = $2, target_id = coalesce(target_id, $3), details = details || $4
+     WHERE id = $1 AND outcome IS NULL`,
+    [id, outcome, targetId, JSON.stringify(details)],
+  )
+}
+
+async function listEntries(
+  database: Database,
+  { limit, afterId }: PageRequest,
+  { targetId }: { targetId: string | null },
+): Promise<Page<AuditEntry>> {
+  const [rows, [count]] = await Promise.all([
+    database.query<AuditRow>(
+      `SELECT ${AUDIT_COLUMNS} FROM audit_entries
+       WHERE id < $1 AND ($2::text IS NULL OR target_id = $2) ORDER BY id DESC LIMIT $3`,
+      [afterId ?? ID_AFTER_ALL, targetId, limit + 1],
+    ),
+    database.query<{ total: bigint }>(
+      'SELECT count(*) AS total FROM audit_entries WHERE $1::text IS NULL OR target_id = $1',
+      [targetId],
+    ),
+  ])
+  return {
+    items: rows.slice(0, limit).map(auditEntryFromRow),
+    total: Number(count?.total ?? 0),
+    hasMore: rows.length > limit,
+  }
+}

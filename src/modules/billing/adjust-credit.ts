@@ -1,0 +1,104 @@
+import { AppError, invalidValue } from '../../kernel/app-error.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { createId } from '../../kernel/identifiers.ts'
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { Database, Queryable } from '../../storage/database.ts'
+import type { CreditClass, Ledger } from '../ledger/ledger.ts'
+import {
+  insertPayment,
+  PAYMENT_COLUMNS,
+  paymentFromRow,
+  type Payment,
+  type PaymentRow,
+} from './payment-record.ts'
+
+export interface Adjustment {
+  readonly accountId: string
+  /** Negative to deduct. */
+  readonly amountNanoUsd: NanoUsd
+  readonly reason: string
+  /** Of what is given. */
+  readonly class: CreditClass
+  readonly expiresAtMs: number | null
+  /** The operator's name for it, which makes repeating it harmless for good. */
+  readonly idempotencyKey: { readonly operatorAccountId: string; readonly key: string } | null
+}
+
+interface AdjustContext {
+  readonly database: Database
+  readonly clock: Clock
+  readonly ledger: Pick<Ledger, 'grant' | 'deduct' | 'recall' | 'announceChange'>
+}
+
+/** An operator gives credit, or takes what is there of it. */
+export async function adjustCredit(context: AdjustContext, adjustment: Adjustment): Promise<Payment> {
+  const { database, clock, ledger } = context
+  const { accountId, amountNanoUsd, idempotencyKey } = adjustment
+  const nowMs = clock.nowMs()
+  requireSensible(adjustment, nowMs)
+  if (amountNanoUsd < 0n) await ledger.recall(accountId)
+  const reference =
+    idempotencyKey === null
+      ? null
+      : `adjustment:${idempotencyKey.operatorAccountId}:${idempotencyKey.key}`
+  const { payment, isNew } = await database.transaction(async (transaction) => {
+    const inserted = await insertPayment(transaction, {
+      id: createId(nowMs),
+      accountId,
+      kind: 'adjustment',
+      amountNanoUsd,
+      status: 'completed',
+      reason: adjustment.reason,
+      nowMs,
+      ...(reference === null ? {} : { reference }),
+    })
+    if (inserted === null) {
+      return { payment: await readEarlier(transaction, reference ?? '', adjustment), isNew: false }
+    }
+    await moveCredit(transaction, ledger, inserted.id, adjustment)
+    return { payment: inserted, isNew: true }
+  })
+  if (isNew) await ledger.announceChange(accountId)
+  return payment
+}
+
+function requireSensible({ amountNanoUsd, expiresAtMs }: Adjustment, nowMs: number): void {
+  if (amountNanoUsd === 0n) throw invalidValue('amount_usd', 'amount_usd must not be zero.')
+  if (expiresAtMs === null) return
+  if (amountNanoUsd < 0n) throw invalidValue('expires_at', 'A deduction does not expire.')
+  if (expiresAtMs <= nowMs) throw invalidValue('expires_at', 'expires_at must be in the future.')
+}
+
+async function moveCredit(
+  transaction: Queryable,
+  ledger: AdjustContext['ledger'],
+  paymentId: string,
+  { accountId, amountNanoUsd, reason, class: creditClass, expiresAtMs }: Adjustment,
+): Promise<void> {
+  const order = { key: `adjustment:${paymentId}`, accountId, reason }
+  if (amountNanoUsd < 0n) await ledger.deduct(transaction, { ...order, amountNanoUsd: -amountNanoUsd })
+  else {
+    await ledger.grant(transaction, {
+      ...order,
+      amountNanoUsd,
+      class: creditClass,
+      book: 'adjustment',
+      expiresAtMs,
+    })
+  }
+}
+
+async function readEarlier(
+  transaction: Queryable,
+  reference: string,
+  { accountId, amountNanoUsd }: Adjustment,
+): Promise<Payment> {
+  const [row] = await transaction.query<PaymentRow>(
+    `SELECT ${PAYMENT_COLUMNS} FROM payments WHERE reference = $1`,
+    [reference],
+  )
+  if (row === undefined) throw new Error(`payment ${reference} vanished`)
+  const earlier = paymentFromRow(row)
+  if (earlier.accountId === accountId && earlier.amountNanoUsd === amountNanoUsd) return earlier
+  throw new AppError('idempotency_key_reused', 'This Idempotency-Key was used for another adjustment.')
+}

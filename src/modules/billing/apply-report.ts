@@ -1,0 +1,236 @@
+import { AppError } from '../../kernel/app-error.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { createId } from '../../kernel/identifiers.ts'
+import type { PaymentReport, Reversal } from '../../payments/payment-provider.ts'
+import type { Database, Queryable } from '../../storage/database.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import { nanoUsdFromCents } from './cents.ts'
+import { lockCheckout, writeProviderIds, type CheckoutRecord } from './checkout-record.ts'
+import { insertPayment, type Payment, type PaymentStatus } from './payment-record.ts'
+
+export interface ReportContext {
+  readonly database: Database
+  readonly clock: Clock
+  readonly ledger: Pick<Ledger, 'grant' | 'reverse' | 'recall' | 'announceChange'>
+}
+
+/** Of a webhook: noted in the commit that acts on it, so that no event counts as seen whose credit did not come. */
+export interface ReportEvent {
+  readonly id: string
+  readonly type: string
+}
+
+/**
+ * Makes true what a provider says of a payment. The only place where money becomes credit: for webhooks, for the page a
+ * customer returns to, for the sweep and for refunds. Each grant and reversal happens once, whatever comes twice, late or in
+ * another order.
+ */
+export async function applyReport(
+  { database, clock, ledger }: ReportContext,
+  checkout: CheckoutRecord,
+  report: PaymentReport,
+  event: ReportEvent | null = null,
+): Promise<void> {
+  requireSamePayment(checkout, report)
+  const { accountId, id: paymentId } = checkout.payment
+  if (report.reversals.length > 0) await ledger.recall(accountId)
+  const isChanged = await database.transaction(async (transaction) => {
+    const locked = await lockCheckout(transaction, paymentId)
+    await writeProviderIds(transaction, paymentId, report)
+    const nowMs = clock.nowMs()
+    const apply = { transaction, ledger, checkout: locked, nowMs }
+    const isGranted = await grantWhenPaid(apply, report)
+    const isCredited = isGranted || locked.payment.completedAtMs !== null
+    let isReversed = false
+    for (const reversal of report.reversals) {
+      if (await applyReversal(apply, reversal, isCredited)) isReversed = true
+    }
+    if (isCredited) await summariseReversals(transaction, locked.payment)
+    else await writeProgress(transaction, locked.payment, report)
+    if (event !== null) await recordEvent(transaction, { ...event, checkout: locked, nowMs })
+    return isGranted || isReversed
+  })
+  if (isChanged) await ledger.announceChange(accountId)
+}
+
+interface Application {
+  readonly transaction: Queryable
+  readonly ledger: ReportContext['ledger']
+  readonly checkout: CheckoutRecord
+  readonly nowMs: number
+}
+
+/** A valid signature is not enough: the payment must be the one we asked for, of this account and this amount. */
+function requireSamePayment({ payment }: CheckoutRecord, report: PaymentReport): void {
+  const isAccount = report.accountId === null || report.accountId === payment.accountId
+  const isAmount =
+    report.state !== 'paid' ||
+    (report.amountCents !== null &&
+      report.currency === 'usd' &&
+      nanoUsdFromCents(report.amountCents) === payment.amountNanoUsd)
+  if (isAccount && isAmount) return
+  throw new AppError('conflict', 'What was paid is not what was asked for. No credit was given.')
+}
+
+async function grantWhenPaid(
+  { transaction, ledger, checkout: { payment, provider }, nowMs }: Application,
+  report: PaymentReport,
+): Promise<boolean> {
+  if (report.receiptUrl !== null) {
+    await transaction.query('UPDATE payments SET receipt_url = $2 WHERE id = $1', [
+      payment.id,
+      report.receiptUrl,
+    ])
+  }
+  if (report.state !== 'paid' || payment.completedAtMs !== null) return false
+  await ledger.grant(transaction, {
+    key: `payment:${payment.id}`,
+    accountId: payment.accountId,
+    amountNanoUsd: payment.amountNanoUsd,
+    class: 'paid',
+    book: 'cash',
+    reason: `Payment by ${provider}`,
+  })
+  await transaction.query(`UPDATE payments SET status = 'completed', completed_at = $2 WHERE id = $1`, [
+    payment.id,
+    new Date(nowMs),
+  ])
+  await transaction.query('UPDATE checkouts SET check_at = NULL WHERE payment_id = $1', [payment.id])
+  return true
+}
+
+/** What went back goes off the credit once, and comes back once when it came to nothing. */
+async function applyReversal(
+  application: Application,
+  reversal: Reversal,
+  isCredited: boolean,
+): Promise<boolean> {
+  // Credit cannot be taken before it was given; the provider will tell again.
+  if (!isCredited) {
+    throw new AppError('service_unavailable', 'The payment is not known to be paid yet.', {
+      retryAfterSeconds: 60,
+    })
+  }
+  const { transaction, checkout } = application
+  const reference = `${reversal.kind}:${checkout.provider}:${reversal.id}`
+  const known = await readReversal(transaction, reference)
+  if (known === null) return takeBack(application, reversal, reference)
+  if (!reversal.isReturned || known.status === 'returned') return false
+  return giveBack(application, { reference, ...known })
+}
+
+async function takeBack(
+  { transaction, ledger, checkout: { payment }, nowMs }: Application,
+  { kind, amountCents, isReturned }: Reversal,
+  reference: string,
+): Promise<boolean> {
+  const wantedNanoUsd = nanoUsdFromCents(amountCents)
+  const leftNanoUsd = payment.amountNanoUsd - (await readReversedNanoUsd(transaction, payment.id))
+  // Never more than was given for it: what a bank takes beyond that is between the operator and the bank.
+  const amountNanoUsd = isReturned ? 0n : wantedNanoUsd < leftNanoUsd ? wantedNanoUsd : leftNanoUsd
+  await insertPayment(transaction, {
+    id: createId(nowMs),
+    accountId: payment.accountId,
+    kind: 'refund',
+    amountNanoUsd: isReturned ? -wantedNanoUsd : -amountNanoUsd,
+    status: isReturned ? 'returned' : 'completed',
+    refundedPaymentId: payment.id,
+    reference,
+    reason: REASONS[kind],
+    nowMs,
+  })
+  if (amountNanoUsd === 0n) return false
+  await ledger.reverse(transaction, {
+    key: reference,
+    accountId: payment.accountId,
+    amountNanoUsd,
+    book: 'cash',
+    reason: REASONS[kind],
+  })
+  return true
+}
+
+const REASONS = { refund: 'Refunded', dispute: 'Disputed by the payer' } as const
+
+async function giveBack(
+  { transaction, ledger, checkout: { payment } }: Application,
+  { reference, amountNanoUsd }: { reference: string; amountNanoUsd: bigint },
+): Promise<boolean> {
+  await transaction.query(`UPDATE payments SET status = 'returned' WHERE reference = $1`, [reference])
+  if (amountNanoUsd === 0n) return false
+  await ledger.grant(transaction, {
+    key: `${reference}:returned`,
+    accountId: payment.accountId,
+    amountNanoUsd,
+    class: 'paid',
+    book: 'cash',
+    reason: 'The refund failed or the dispute was won',
+  })
+  return true
+}
+
+async function readReversal(
+  transaction: Queryable,
+  reference: string,
+): Promise<{ status: PaymentStatus; amountNanoUsd: bigint } | null> {
+  const [row] = await transaction.query<{ status: PaymentStatus; amount_nano_usd: bigint }>(
+    'SELECT status, amount_nano_usd FROM payments WHERE reference = $1',
+    [reference],
+  )
+  return row === undefined ? null : { status: row.status, amountNanoUsd: -row.amount_nano_usd }
+}
+
+/** What has been taken back of a payment and not returned. */
+export async function readReversedNanoUsd(queryable: Queryable, paymentId: string): Promise<bigint> {
+  const [row] = await queryable.query<{ reversed: bigint }>(
+    `SELECT coalesce(-sum(amount_nano_usd), 0)::bigint AS reversed FROM payments
+     WHERE refunded_payment_id = $1 AND status = 'completed'`,
+    [paymentId],
+  )
+  return row?.reversed ?? 0n
+}
+
+async function summariseReversals(transaction: Queryable, payment: Payment): Promise<void> {
+  await transaction.query(
+    `UPDATE payments SET status = CASE
+       WHEN taken.disputes > 0 THEN 'disputed'
+       WHEN taken.amount >= payments.amount_nano_usd THEN 'refunded'
+       WHEN taken.amount > 0 THEN 'partially_refunded'
+       ELSE 'completed' END
+     FROM (SELECT coalesce(-sum(amount_nano_usd), 0) AS amount, count(*) FILTER (WHERE reference LIKE 'dispute:%') AS disputes
+       FROM payments WHERE refunded_payment_id = $1 AND status = 'completed') AS taken
+     WHERE payments.id = $1`,
+    [payment.id],
+  )
+}
+
+const PROGRESS: Readonly<Partial<Record<NonNullable<PaymentReport['state']>, PaymentStatus>>> = {
+  processing: 'processing',
+  failed: 'failed',
+  expired: 'expired',
+}
+
+/** How a payment that is not paid goes on. Late news of an earlier state change nothing. */
+async function writeProgress(
+  transaction: Queryable,
+  payment: Payment,
+  { state }: PaymentReport,
+): Promise<void> {
+  const status = state === null ? undefined : PROGRESS[state]
+  const isOpen = payment.status === 'pending' || payment.status === 'processing'
+  if (status === undefined || !isOpen) return
+  await transaction.query('UPDATE payments SET status = $2 WHERE id = $1', [payment.id, status])
+  if (status === 'processing') return
+  await transaction.query('UPDATE checkouts SET check_at = NULL WHERE payment_id = $1', [payment.id])
+}
+
+async function recordEvent(
+  transaction: Queryable,
+  { id, type, checkout, nowMs }: ReportEvent & { checkout: CheckoutRecord; nowMs: number },
+): Promise<void> {
+  await transaction.query(
+    `INSERT INTO payment_events (provider, event_id, type, payment_id, created_at) VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT DO NOTHING`,
+    [checkout.provider, id, type, checkout.payment.id, new Date(nowMs)],
+  )
+}

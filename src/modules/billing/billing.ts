@@ -1,0 +1,159 @@
+import { AppError, notFound } from '../../kernel/app-error.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { Page, PageRequest } from '../../kernel/page.ts'
+import type { PaymentProvider, Webhook } from '../../payments/payment-provider.ts'
+import type { Database } from '../../storage/database.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import { adjustCredit, type Adjustment } from './adjust-credit.ts'
+import { claimCheckout, findCheckout, type CheckoutRecord } from './checkout-record.ts'
+import {
+  CHECKOUT_NANO_USD_MAX,
+  CHECKOUT_NANO_USD_MIN,
+  createCheckout,
+  type CheckoutRequest,
+  type OpenedCheckout,
+} from './create-checkout.ts'
+import { askProvider, receiveWebhook } from './follow-checkout.ts'
+import {
+  cancelHostedCheckout,
+  payHostedCheckout,
+  readHostedCheckout,
+  type HostedCheckout,
+} from './hosted-checkout.ts'
+import { listPayments, readPayment, type Payment } from './payment-record.ts'
+import { refundPayment, type RefundRequest } from './refund-payment.ts'
+import { startSweep } from './sweep-checkouts.ts'
+import { findTestModeProblem } from './test-mode.ts'
+
+export type { HostedCheckout } from './hosted-checkout.ts'
+export type { Payment } from './payment-record.ts'
+export type { PromoCode } from './promo-code.ts'
+export type { RedemptionRecord } from './manage-promo-codes.ts'
+export { createPromoCodes, type PromoCodes } from './promo-codes.ts'
+
+export interface PaymentOffer {
+  readonly provider: string
+  readonly isTestMode: boolean
+  readonly publishableKey: string | null
+  readonly minNanoUsd: NanoUsd
+  readonly maxNanoUsd: NanoUsd
+  /** Why nobody can pay; null when all is well. */
+  readonly problem: string | null
+}
+
+/** Credit for money: bought, taken back, and adjusted by operators. */
+export interface Billing {
+  describeOffer(): Promise<PaymentOffer>
+  checkout(request: CheckoutRequest): Promise<OpenedCheckout>
+  /** Asks the provider first when the payment is open, so that who just paid sees it. */
+  read(accountId: string, paymentId: string): Promise<Payment>
+  list(accountId: string, page: PageRequest): Promise<Page<Payment>>
+  receiveWebhook(provider: string, webhook: Webhook): Promise<void>
+  /** A customer is back from the provider's page; the session's id is secret enough to show how the payment went. */
+  completeReturn(provider: string, session: string): Promise<{ payment: Payment; successUrl: string | null }>
+  readHosted(token: string): Promise<HostedCheckout>
+  payHosted(token: string): Promise<HostedCheckout>
+  cancelHosted(token: string): Promise<HostedCheckout>
+  adjust(adjustment: Adjustment): Promise<Payment>
+  refund(request: RefundRequest): Promise<Payment>
+  close(): Promise<void>
+}
+
+export interface BillingOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly ledger: Pick<Ledger, 'grant' | 'reverse' | 'deduct' | 'recall' | 'announceChange'>
+  readonly logger: Logger
+  /** The first takes new payments; the others are known for what was paid at them. */
+  readonly providers: readonly [PaymentProvider, ...PaymentProvider[]]
+  /** Lets the gateway's own test page give credit although keys of production exist. */
+  readonly allowsTestCheckout: boolean
+  readonly sweepIntervalMs: number
+}
+
+const ASK_PAUSE_MS = 2_000
+
+export function createBilling(options: BillingOptions): Billing {
+  const { database, clock, logger } = options
+  const [active] = options.providers
+  const providers = new Map(options.providers.map((provider) => [provider.name, provider]))
+  const hosted = options.providers.find(({ sessionOfToken }) => sessionOfToken !== undefined)
+  const sweep = startSweep(options, { providers: options.providers, intervalMs: options.sweepIntervalMs })
+
+  const findProblem = async (provider: PaymentProvider): Promise<string | null> =>
+    provider.problem ?? (await findTestModeProblem(options, provider))
+
+  const requireWorking = async (provider: PaymentProvider): Promise<void> => {
+    const problem = await findProblem(provider)
+    if (problem !== null) {
+      throw new AppError('provider_not_configured', problem, { retryAfterSeconds: 300 })
+    }
+  }
+
+  const requireHosted = (): PaymentProvider => {
+    if (hosted === undefined) throw notFound('checkout')
+    return hosted
+  }
+
+  /** What cannot be asked now is asked by the sweep. */
+  const follow = async (provider: PaymentProvider, checkout: CheckoutRecord): Promise<void> => {
+    const { id: paymentId } = checkout.payment
+    const nowMs = clock.nowMs()
+    if (!(await claimCheckout(database, paymentId, { nowMs, pauseMs: ASK_PAUSE_MS }))) return
+    await askProvider(options, provider, checkout).catch((error: unknown) => {
+      logger.warn({ err: error, paymentId }, 'the state of a payment could not be read')
+    })
+  }
+
+  return {
+    describeOffer: async () => ({
+      provider: active.name,
+      isTestMode: active.isTestMode,
+      publishableKey: active.publishableKey,
+      minNanoUsd: CHECKOUT_NANO_USD_MIN,
+      maxNanoUsd: CHECKOUT_NANO_USD_MAX,
+      problem: await findProblem(active),
+    }),
+    checkout: async (request) => {
+      await requireWorking(active)
+      return createCheckout({ database, clock, provider: active }, request)
+    },
+    read: async (accountId, paymentId) => {
+      const payment = await readPayment(database, paymentId, accountId)
+      if (payment.status !== 'pending' && payment.status !== 'processing') return payment
+      for (const provider of options.providers) {
+        const checkout = await findCheckout(database, provider.name, { paymentId: payment.id })
+        if (checkout !== null) await follow(provider, checkout)
+      }
+      return readPayment(database, payment.id, accountId)
+    },
+    list: (accountId, page) => listPayments(database, accountId, page),
+    receiveWebhook: async (name, webhook) => {
+      const provider = providers.get(name)
+      if (provider === undefined) throw notFound('payment provider')
+      const isOurs = await receiveWebhook(options, provider, webhook)
+      if (!isOurs) logger.info({ provider: name }, 'a webhook was about no payment of this gateway')
+    },
+    completeReturn: async (name, session) => {
+      const provider = providers.get(name)
+      if (provider === undefined) throw notFound('checkout')
+      const sessionId = provider.sessionOfToken?.(session) ?? session
+      const checkout = await findCheckout(database, name, { sessionId })
+      if (checkout === null) throw notFound('checkout')
+      if (checkout.payment.completedAtMs === null) await follow(provider, checkout)
+      const payment = await readPayment(database, checkout.payment.id, null)
+      return { payment, successUrl: checkout.successUrl }
+    },
+    readHosted: (token) => readHostedCheckout(options, requireHosted(), token),
+    payHosted: async (token) => {
+      await requireWorking(requireHosted())
+      return payHostedCheckout(options, requireHosted(), token)
+    },
+    cancelHosted: (token) => cancelHostedCheckout(options, requireHosted(), token),
+    adjust: (adjustment) => adjustCredit(options, adjustment),
+    refund: (request) => refundPayment(options, providers, request),
+    close: () => sweep.close(),
+  }
+}

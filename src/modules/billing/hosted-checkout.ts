@@ -1,0 +1,82 @@
+import { AppError, notFound } from '../../kernel/app-error.ts'
+import { EMPTY_REPORT, type PaymentProvider } from '../../payments/payment-provider.ts'
+import { applyReport, type ReportContext } from './apply-report.ts'
+import { centsFromNanoUsd } from './cents.ts'
+import { findCheckout, type CheckoutRecord } from './checkout-record.ts'
+import type { Payment } from './payment-record.ts'
+
+/** A checkout as the page shows it to who pays. */
+export interface HostedCheckout {
+  readonly payment: Payment
+  readonly state: 'open' | 'paid' | 'cancelled' | 'expired'
+  readonly successUrl: string | null
+  readonly cancelUrl: string | null
+  readonly expiresAtMs: number
+}
+
+/** The address of the page is all it takes to open it, so a wrong one tells nothing. */
+export async function readHostedCheckout(
+  context: ReportContext,
+  provider: PaymentProvider,
+  token: string,
+): Promise<HostedCheckout> {
+  return toHosted(await findHosted(context, provider, token), context.clock.nowMs())
+}
+
+/** Clicked twice it is paid once. */
+export async function payHostedCheckout(
+  context: ReportContext,
+  provider: PaymentProvider,
+  token: string,
+): Promise<HostedCheckout> {
+  const checkout = await findHosted(context, provider, token)
+  const { state } = toHosted(checkout, context.clock.nowMs())
+  if (state === 'open') {
+    await applyReport(context, checkout, {
+      ...EMPTY_REPORT,
+      state: 'paid',
+      amountCents: centsFromNanoUsd(checkout.payment.amountNanoUsd),
+      currency: 'usd',
+    })
+  } else if (state !== 'paid') {
+    throw new AppError('conflict', `This checkout is ${state}.`)
+  }
+  return readHostedCheckout(context, provider, token)
+}
+
+/** What is paid stays paid. */
+export async function cancelHostedCheckout(
+  context: ReportContext,
+  provider: PaymentProvider,
+  token: string,
+): Promise<HostedCheckout> {
+  const { payment } = await findHosted(context, provider, token)
+  await context.database.query(
+    `UPDATE payments SET status = 'cancelled' WHERE id = $1 AND status = 'pending'`,
+    [payment.id],
+  )
+  return readHostedCheckout(context, provider, token)
+}
+
+async function findHosted(
+  { database }: ReportContext,
+  provider: PaymentProvider,
+  token: string,
+): Promise<CheckoutRecord> {
+  const sessionId = provider.sessionOfToken?.(token)
+  const checkout =
+    sessionId === undefined ? null : await findCheckout(database, provider.name, { sessionId })
+  if (checkout === null) throw notFound('checkout')
+  return checkout
+}
+
+function toHosted(checkout: CheckoutRecord, nowMs: number): HostedCheckout {
+  const { payment, successUrl, cancelUrl, expiresAtMs } = checkout
+  return { payment, state: stateOf(checkout, nowMs), successUrl, cancelUrl, expiresAtMs }
+}
+
+function stateOf({ payment, expiresAtMs }: CheckoutRecord, nowMs: number): HostedCheckout['state'] {
+  if (payment.completedAtMs !== null) return 'paid'
+  if (payment.status === 'cancelled') return 'cancelled'
+  return payment.status === 'pending' && nowMs < expiresAtMs ? 'open' : 'expired'
+}
