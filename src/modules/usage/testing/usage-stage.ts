@@ -1,0 +1,65 @@
+import { createId } from '../../../kernel/identifiers.ts'
+import type { NanoUsd } from '../../../kernel/money.ts'
+import { connectDatabase } from '../../../storage/connect-database.ts'
+import type { Queryable } from '../../../storage/database.ts'
+import { createTestDatabase } from '../../../storage/testing/test-database.ts'
+import { createUsage, type CreditReader, type Usage } from '../usage.ts'
+
+export interface UsageStage {
+  readonly connectionString: string
+  readonly database: Queryable
+  readonly usage: Usage
+  /** Every statement the module sent. */
+  readonly statements: { sql: string; values: readonly unknown[] }[]
+  nowMs: number
+  balanceNanoUsd: NanoUsd
+  heldNanoUsd: NanoUsd
+  budgets: Awaited<ReturnType<CreditReader['readBudgets']>>
+  addAccount(name?: string): Promise<string>
+  close(): Promise<void>
+}
+
+/** The module on a database of its own unless told, with the time and the credit in the test's hands. */
+export async function setUsageStage(existing?: string): Promise<UsageStage> {
+  const testDatabase = existing === undefined ? await createTestDatabase() : null
+  const connectionString = existing ?? testDatabase?.connectionString ?? ''
+  const database = connectDatabase({
+    connectionString,
+    poolSize: 4,
+    statementTimeoutMs: 30_000,
+  })
+  const statements: UsageStage['statements'] = []
+  const recording: Queryable = {
+    query: (sql, values = []) => {
+      statements.push({ sql, values })
+      return database.query(sql, values)
+    },
+  }
+  const stage: UsageStage = {
+    connectionString,
+    database,
+    statements,
+    nowMs: Date.parse('2026-11-15T12:34:56.789Z'),
+    balanceNanoUsd: 0n,
+    heldNanoUsd: 0n,
+    budgets: [],
+    usage: createUsage({
+      database: recording,
+      clock: { nowMs: () => stage.nowMs },
+      ledger: {
+        readBalance: async () => stage,
+        readBudgets: async () => stage.budgets,
+      },
+    }),
+    addAccount: async (name = 'Ada') => {
+      const id = createId()
+      await database.query('INSERT INTO accounts (id, name) VALUES ($1, $2)', [id, name])
+      return id
+    },
+    close: async () => {
+      await database.close()
+      await testDatabase?.drop()
+    },
+  }
+  return stage
+}
