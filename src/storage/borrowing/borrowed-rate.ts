@@ -1,0 +1,304 @@
+/** What one visit at the bucket asks. All amounts are whole units. */
+export interface RateVisit {
+  readonly id: string
+  readonly perMinute: number
+  /** The loan that ends with this visit, and the epoch it was made in. */
+  readonly closed: number
+  readonly closedEpoch: number
+  /** Of the closed loan, what stays in hand as a new one. */
+  readonly kept: number
+  /** Unspent units; negative when more was used than there was. */
+  readonly givenBack: number
+  readonly needed: number
+  readonly wanted: number
+}
+
+/** What the bucket answers. */
+export interface RateGrant {
+  readonly taken: number
+  readonly borrowed: number
+  /** In sixty-thousandths of a unit. */
+  readonly levelLeft: number
+  readonly lentInAll: number
+  readonly loanEpoch: number
+  readonly loanMs: number
+}
+
+export type RateOutcome =
+  | { readonly isTaken: true }
+  | { readonly isTaken: false; readonly retryAfterMs: number }
+
+/** How a rate reaches its bucket. */
+export interface RateDesk {
+  visitSoon(rate: BorrowedRate): void
+  /** Makes the other processes give back what they have of it. */
+  recall(rate: BorrowedRate): Promise<void>
+}
+
+interface Waiter {
+  readonly units: number
+  /** Its second visit gives up what this process has in hand, and what the others have. */
+  hasRecalled: boolean
+  readonly resolve: (outcome: RateOutcome) => void
+  readonly reject: (error: unknown) => void
+}
+
+const SCALE = 60_000
+const EPOCH_MS = 15_000
+const SLICES = 8
+const UNITS_AT_LEAST = 16
+const HORIZON_SECONDS = 10
+const IDLE_MS = 5_000
+const SHORTEST_USE_MS = 50
+const PAUSE_MS = 100
+const RECALL_PAUSE_MS = 250
+const OUTAGE_PAUSE_MS = 250
+const WAITERS_MAX = 10_000
+const TAKEN: RateOutcome = { isTaken: true }
+
+/**
+ * A part of a shared rate that this process has borrowed and spends in memory. It never holds more than the bucket counts
+ * as lent to it, so that all processes together never hold more than the bucket's capacity.
+ */
+export class BorrowedRate {
+  readonly id: string
+  readonly #desk: RateDesk
+  #perMinute: number
+  /** Below zero when more was used than was borrowed. */
+  #inHand = 0
+  /** The bound of what may be in hand, and what the bucket is told to close; the second is zero when that is not known. */
+  #loan = 0
+  #closable = 0
+  #loanEpoch = -1
+  #loanEndsMs = 0
+  #topUpBelow = 0
+  #topUpAfterMs = 0
+  #spare = 0
+  #debtUnderWay = 0
+  #isVisiting = false
+  #isGivingUp = false
+  #waiting: Waiter[] = []
+  #underWay: Waiter[] = []
+  #usedUnits = 0
+  #largestUnits = 1
+  #usedAtMs = 0
+  #visitedAtMs = -1
+  #recalledAtMs = Number.NEGATIVE_INFINITY
+  /** What is known of the bucket since the last visit. */
+  #levelSeen = 0
+  #lentElsewhere = 0
+  #refusedUnits = Infinity
+  #refusedUntilMs = 0
+
+  constructor(id: string, perMinute: number, desk: RateDesk) {
+    this.id = id
+    this.#perMinute = perMinute
+    this.#desk = desk
+  }
+
+  get isVisiting(): boolean {
+    return this.#isVisiting
+  }
+
+  get loan(): number {
+    return this.#loan
+  }
+
+  /** Takes from what is in hand. False when it is not enough: then `take` asks the bucket. */
+  takeNow(units: number, perMinute: number, nowMs: number): boolean {
+    if (this.#inHand < units || this.#inHand <= 0) return false
+    if (nowMs >= this.#loanEndsMs || perMinute !== this.#perMinute) return false
+    this.#inHand -= units
+    this.#usedUnits += units
+    this.#usedAtMs = nowMs
+    if (this.#inHand < this.#topUpBelow && nowMs >= this.#topUpAfterMs && !this.#isVisiting)
+      this.#desk.visitSoon(this)
+    return true
+  }
+
+  /** At once when it is known from the last visit that there cannot be enough yet. */
+  take(units: number, perMinute: number, nowMs: number): RateOutcome | Promise<RateOutcome> {
+    const needed = Math.max(1, Math.min(units, perMinute))
+    if (perMinute !== this.#perMinute) this.#changeLimit(perMinute)
+    if (needed >= this.#refusedUnits && nowMs < this.#refusedUntilMs) return this.#refuse(needed, nowMs)
+    if (this.#waiting.length >= WAITERS_MAX) return { isTaken: false, retryAfterMs: 1000 }
+    this.#usedAtMs = nowMs
+    this.#largestUnits = Math.max(needed, this.#largestUnits * 0.9)
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ units: needed, hasRecalled: false, resolve, reject })
+      if (!this.#isVisiting) this.#desk.visitSoon(this)
+    })
+  }
+
+  /** Corrects what was taken: unused units come back, further ones, if negative, are owed. */
+  giveBack(units: number): void {
+    if (units < 0) this.#usedUnits -= units
+    this.#inHand += units
+    if (this.#inHand > this.#loan) {
+      this.#spare += this.#inHand - Math.max(0, this.#loan)
+      this.#inHand = Math.max(0, this.#loan)
+    }
+    // Told at once: the others must not spend what is used up, and a bucket that fills meanwhile leaves no room.
+    if ((this.#inHand < 0 || this.#spare > 0) && !this.#isVisiting) this.#desk.visitSoon(this)
+  }
+
+  /** Units that all processes together can still take now, as far as is known. */
+  remaining(nowMs: number): number {
+    const refilled = this.#levelSeen / SCALE + ((nowMs - this.#visitedAtMs) * this.#perMinute) / SCALE
+    const level = Math.min(refilled, this.#perMinute - this.#loan - this.#lentElsewhere)
+    return Math.max(0, Math.min(this.#perMinute, Math.floor(level + this.#inHand + this.#spare)))
+  }
+
+  /** Until all units are there again. */
+  resetMs(nowMs: number): number {
+    return ((this.#perMinute - this.remaining(nowMs)) * SCALE) / this.#perMinute
+  }
+
+  /** Whether a visit is due: to keep a loan that ends, or to give back what nobody uses. */
+  isDue(nowMs: number): boolean {
+    if (this.#isVisiting || nowMs < this.#topUpAfterMs) return false
+    if (this.#spare !== 0 || this.#inHand < 0) return true
+    return this.#loan > 0 && (this.#isIdle(nowMs) || this.#loanEndsMs - nowMs < EPOCH_MS)
+  }
+
+  /** Nothing is lost when it is forgotten. */
+  isForgettable(nowMs: number): boolean {
+    const isEmpty = this.#loan === 0 && this.#spare === 0 && this.#inHand === 0
+    return isEmpty && !this.#isVisiting && this.#waiting.length === 0 && nowMs - this.#usedAtMs > SCALE
+  }
+
+  /** The next visit gives back everything in hand. */
+  giveUp(): void {
+    this.#isGivingUp = true
+    if (!this.#isVisiting) this.#desk.visitSoon(this)
+  }
+
+  /** What to ask now. Between this and its outcome only what is kept can be spent. */
+  beginVisit(nowMs: number): RateVisit {
+    if (nowMs >= this.#loanEndsMs) {
+      this.#inHand = Math.min(0, this.#inHand)
+      this.#closable = 0
+    }
+    const isLeaving = this.#isGivingUp || this.#isIdle(nowMs)
+    const kept = isLeaving ? 0 : Math.max(0, this.#inHand)
+    const givenBack = this.#inHand - kept + this.#spare
+    this.#isVisiting = true
+    this.#isGivingUp = false
+    this.#underWay = this.#waiting
+    this.#waiting = []
+    const visit = {
+      id: this.id,
+      perMinute: this.#perMinute,
+      closed: this.#closable,
+      closedEpoch: this.#loanEpoch,
+      kept,
+      givenBack,
+      needed: this.#underWay.reduce((sum, { units }) => sum + units, 0),
+      wanted: isLeaving && this.#underWay.length === 0 ? 0 : Math.max(0, this.#chooseSlice(nowMs) - kept),
+    }
+    this.#inHand = kept
+    this.#loan = kept
+    this.#spare = 0
+    this.#debtUnderWay = Math.min(0, givenBack)
+    return visit
+  }
+
+  endVisit(grant: RateGrant, sentAtMs: number, nowMs: number): void {
+    const kept = this.#loan
+    this.#isVisiting = false
+    this.#debtUnderWay = 0
+    this.#loan = kept + grant.borrowed
+    this.#closable = this.#loan
+    this.#loanEpoch = grant.loanEpoch
+    this.#loanEndsMs = sentAtMs + grant.loanMs
+    this.#levelSeen = grant.levelLeft
+    this.#lentElsewhere = Math.max(0, grant.lentInAll - this.#loan)
+    this.#visitedAtMs = sentAtMs
+    this.#usedUnits = 0
+    this.#topUpBelow = this.#loan / 2
+    this.#topUpAfterMs = grant.borrowed === 0 ? nowMs + PAUSE_MS : nowMs
+    this.#refusedUnits = Infinity
+    this.giveBack(grant.borrowed)
+    this.#distribute(grant.taken, nowMs)
+    if (this.#waiting.length > 0 || this.#isGivingUp || this.#spare > 0) this.#desk.visitSoon(this)
+  }
+
+  /** The bucket may or may not have heard: what was given back counts as gone, and the loan ends by itself. */
+  failVisit(error: unknown, nowMs: number): void {
+    this.#isVisiting = false
+    this.#closable = 0
+    this.#inHand += this.#debtUnderWay
+    this.#debtUnderWay = 0
+    this.#topUpAfterMs = nowMs + OUTAGE_PAUSE_MS
+    for (const waiter of this.#underWay.splice(0)) waiter.reject(error)
+    for (const waiter of this.#waiting.splice(0)) waiter.reject(error)
+  }
+
+  #distribute(taken: number, nowMs: number): void {
+    let left = taken
+    const unserved: Waiter[] = []
+    for (const waiter of this.#underWay.splice(0)) {
+      if (waiter.units > left) {
+        unserved.push(waiter)
+        continue
+      }
+      left -= waiter.units
+      this.#usedUnits += waiter.units
+      waiter.resolve(TAKEN)
+    }
+    this.#spare += left
+    const recalling = unserved.filter((waiter) => this.#mayRecall(waiter, nowMs))
+    for (const waiter of unserved) if (!recalling.includes(waiter)) this.#refuseWaiter(waiter, nowMs)
+    if (recalling.length > 0) void this.#recallFor(recalling, nowMs)
+  }
+
+  #mayRecall(waiter: Waiter, nowMs: number): boolean {
+    if (waiter.hasRecalled) return false
+    if (this.#inHand > 0) return true
+    return this.#lentElsewhere > 0 && nowMs - this.#recalledAtMs >= RECALL_PAUSE_MS
+  }
+
+  async #recallFor(waiters: readonly Waiter[], nowMs: number): Promise<void> {
+    for (const waiter of waiters) waiter.hasRecalled = true
+    if (this.#lentElsewhere > 0 && nowMs - this.#recalledAtMs >= RECALL_PAUSE_MS) {
+      this.#recalledAtMs = nowMs
+      await this.#desk.recall(this)
+    }
+    this.#waiting.unshift(...waiters)
+    this.giveUp()
+  }
+
+  #refuseWaiter(waiter: Waiter, nowMs: number): void {
+    const outcome = this.#refuse(waiter.units, nowMs)
+    this.#refusedUnits = Math.min(this.#refusedUnits, waiter.units)
+    this.#refusedUntilMs = nowMs + Math.min(PAUSE_MS, outcome.retryAfterMs)
+    waiter.resolve(outcome)
+  }
+
+  #refuse(units: number, nowMs: number): RateOutcome & { readonly isTaken: false } {
+    const missing = units * SCALE - this.#levelSeen - this.#spare * SCALE
+    const refilledAtMs = this.#visitedAtMs + Math.ceil(missing / this.#perMinute)
+    // What is lent elsewhere leaves less room; at the latest it is back when that loan ends.
+    const isRoomMissing = units > this.#perMinute - this.#lentElsewhere - this.#loan
+    const enoughAtMs = isRoomMissing ? Math.max(refilledAtMs, this.#visitedAtMs + 2 * EPOCH_MS) : refilledAtMs
+    return { isTaken: false, retryAfterMs: Math.max(1, enoughAtMs - nowMs) }
+  }
+
+  #changeLimit(perMinute: number): void {
+    this.#perMinute = perMinute
+    this.#refusedUnits = Infinity
+    this.#spare += Math.max(0, this.#inHand)
+    this.#inHand = Math.min(0, this.#inHand)
+  }
+
+  #chooseSlice(nowMs: number): number {
+    const usedMs = Math.max(SHORTEST_USE_MS, nowMs - this.#visitedAtMs)
+    const horizon = this.#visitedAtMs < 0 ? 0 : (this.#usedUnits * 1000 * HORIZON_SECONDS) / usedMs
+    const atLeast = UNITS_AT_LEAST * this.#largestUnits
+    return Math.floor(Math.min(this.#perMinute / SLICES, Math.max(atLeast, horizon)))
+  }
+
+  #isIdle(nowMs: number): boolean {
+    return nowMs - this.#usedAtMs >= IDLE_MS && this.#waiting.length === 0
+  }
+}

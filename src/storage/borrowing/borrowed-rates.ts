@@ -1,0 +1,217 @@
+import type { Logger } from '../../kernel/logger.ts'
+import type { Queryable } from '../database.ts'
+import type { MessageBus } from '../message-bus.ts'
+import { messageOf } from '../storage-error.ts'
+import { BorrowedRate, type RateDesk, type RateGrant, type RateVisit } from './borrowed-rate.ts'
+
+export type { BorrowedRate, RateOutcome } from './borrowed-rate.ts'
+
+/** Rates that all processes on one database share, exactly: what they take in all is never more than refills. */
+export interface BorrowedRates {
+  /** The bucket of this name. Its limit a minute is also its capacity: a minute's worth may be taken at once. */
+  rate(id: string, perMinute: number): BorrowedRate
+  /** How many buckets this process has borrowed of. */
+  countLoans(): number
+  /** Gives everything back. */
+  close(): Promise<void>
+}
+
+export interface BorrowedRatesOptions {
+  readonly database: Queryable
+  readonly messageBus: Pick<MessageBus, 'subscribe' | 'publishAndConfirm' | 'isConnected'>
+  readonly logger: Logger
+  /** Told whenever it changes whether the database answers. */
+  readonly onOutage?: (isAway: boolean) => void
+  /** Milliseconds that only go forward. */
+  readonly nowMs?: () => number
+  /** The database's time, for tests that move it. */
+  readonly databaseTimeMs?: () => number
+}
+
+const TOPIC = 'limits.rate-recalled'
+const VISITS_AT_ONCE_MAX = 500
+const ROUND_TRIPS_MAX = 2
+const TICK_MS = 500
+const RATES_MAX = 100_000
+const RECALL_TIMEOUT_MS = 300
+const SWEEP_TICKS = 240
+
+export function createBorrowedRates(options: BorrowedRatesOptions): BorrowedRates {
+  return new RateOffice(options)
+}
+
+class RateOffice implements BorrowedRates, RateDesk {
+  readonly #options: BorrowedRatesOptions
+  readonly #nowMs: () => number
+  readonly #rates = new Map<string, BorrowedRate>()
+  readonly #due = new Set<BorrowedRate>()
+  readonly #ticker: NodeJS.Timeout
+  readonly #unsubscribe: () => void
+  #isScheduled = false
+  #isAway = false
+  #ticks = 0
+  #roundTrips = 0
+  #onIdle: (() => void)[] = []
+
+  constructor(options: BorrowedRatesOptions) {
+    this.#options = options
+    this.#nowMs = options.nowMs ?? (() => performance.now())
+    this.#ticker = setInterval(() => this.#tick(), TICK_MS).unref()
+    this.#unsubscribe = options.messageBus.subscribe(TOPIC, (id) => this.#giveUp(id))
+  }
+
+  rate(id: string, perMinute: number): BorrowedRate {
+    const known = this.#rates.get(id)
+    if (known) return known
+    if (this.#rates.size >= RATES_MAX) this.#forgetOne()
+    const rate = new BorrowedRate(id, perMinute, this)
+    this.#rates.set(id, rate)
+    return rate
+  }
+
+  countLoans(): number {
+    let count = 0
+    for (const { loan } of this.#rates.values()) if (loan > 0) count += 1
+    return count
+  }
+
+  visitSoon(rate: BorrowedRate): void {
+    this.#due.add(rate)
+    if (this.#isScheduled || this.#roundTrips >= ROUND_TRIPS_MAX) return
+    this.#isScheduled = true
+    // What is asked in the same tick goes in one statement.
+    queueMicrotask(() => {
+      this.#isScheduled = false
+      void this.#visit()
+    })
+  }
+
+  async recall({ id }: BorrowedRate): Promise<void> {
+    if (!this.#options.messageBus.isConnected()) return
+    await this.#options.messageBus.publishAndConfirm(TOPIC, id, { timeoutMs: RECALL_TIMEOUT_MS })
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#ticker)
+    this.#unsubscribe()
+    for (const rate of this.#rates.values()) if (rate.loan > 0) rate.giveUp()
+    while (this.#due.size > 0 || this.#roundTrips > 0) await this.#visited()
+  }
+
+  async #visit(): Promise<void> {
+    // Always in one order, so that two processes never wait for each other.
+    const rates = [...this.#due].slice(0, VISITS_AT_ONCE_MAX).toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    if (rates.length === 0) return
+    for (const rate of rates) this.#due.delete(rate)
+    const sentAtMs = this.#nowMs()
+    const visits = rates.map((rate) => rate.beginVisit(sentAtMs))
+    this.#roundTrips += 1
+    try {
+      const grants = await exchangeRates(this.#options, visits)
+      const nowMs = this.#nowMs()
+      this.#noteOutage(false)
+      grants.forEach((grant, index) => rates[index]?.endVisit(grant, sentAtMs, nowMs))
+    } catch (error) {
+      this.#noteOutage(true)
+      for (const rate of rates) rate.failVisit(error, this.#nowMs())
+    }
+    this.#roundTrips -= 1
+    for (const resolve of this.#onIdle.splice(0)) resolve()
+    if (this.#due.size > 0) void this.#visit()
+  }
+
+  #visited(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onIdle.push(resolve)
+    })
+  }
+
+  /** Resolves when the bucket has it. */
+  async #giveUp(id: string): Promise<void> {
+    const rate = this.#rates.get(id)
+    if (!rate || rate.loan === 0) return
+    rate.giveUp()
+    while (rate.isVisiting || this.#due.has(rate)) await this.#visited()
+  }
+
+  #tick(): void {
+    const nowMs = this.#nowMs()
+    for (const rate of this.#rates.values()) {
+      if (rate.isDue(nowMs)) this.visitSoon(rate)
+      else if (rate.isForgettable(nowMs)) this.#rates.delete(rate.id)
+    }
+    this.#ticks += 1
+    if (this.#ticks % SWEEP_TICKS === 0) void this.#sweep()
+  }
+
+  // The one used longest ago is not known; one without a loan loses nothing.
+  #forgetOne(): void {
+    for (const rate of this.#rates.values()) {
+      if (rate.loan > 0 || rate.isVisiting) continue
+      this.#rates.delete(rate.id)
+      return
+    }
+  }
+
+  /** A bucket that nobody visited for ten minutes is full, and full is how a new one begins. */
+  async #sweep(): Promise<void> {
+    try {
+      await this.#options.database.query(
+        `DELETE FROM rate_buckets
+         WHERE refilled_at_ms < (extract(epoch FROM now()) * 1000)::bigint - 600000 AND level >= 0`,
+      )
+    } catch (error) {
+      this.#options.logger.warn({ reason: messageOf(error) }, 'rates that are full could not be cleared away')
+    }
+  }
+
+  #noteOutage(isAway: boolean): void {
+    if (isAway === this.#isAway) return
+    this.#isAway = isAway
+    this.#options.onOutage?.(isAway)
+  }
+}
+
+interface GrantRow {
+  readonly taken: bigint
+  readonly borrowed: bigint
+  readonly level_left: bigint
+  readonly lent_in_all: bigint
+  readonly loan_epoch: bigint
+  readonly loan_ms: bigint
+}
+
+const EXCHANGE = `
+  SELECT grant_.* FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
+      $8::bigint[]) WITH ORDINALITY
+    AS visit (id, per_minute, closed, closed_epoch, kept, given_back, needed, wanted, number)
+  CROSS JOIN LATERAL exchange_rate(visit.id, visit.per_minute, $9::bigint, visit.closed, visit.closed_epoch, visit.kept,
+    visit.given_back, visit.needed, visit.wanted) AS grant_
+  ORDER BY visit.number`
+
+async function exchangeRates(
+  { database, databaseTimeMs }: BorrowedRatesOptions,
+  visits: readonly RateVisit[],
+): Promise<RateGrant[]> {
+  const column = (read: (visit: RateVisit) => string | number) => visits.map(read)
+  const rows = await database.query<GrantRow>(EXCHANGE, [
+    column(({ id }) => id),
+    column(({ perMinute }) => perMinute),
+    column(({ closed }) => closed),
+    column(({ closedEpoch }) => closedEpoch),
+    column(({ kept }) => kept),
+    column(({ givenBack }) => givenBack),
+    column(({ needed }) => needed),
+    column(({ wanted }) => wanted),
+    databaseTimeMs?.() ?? null,
+  ])
+  if (rows.length !== visits.length) throw new Error('the database answered for other rates than were asked')
+  return rows.map((row) => ({
+    taken: Number(row.taken),
+    borrowed: Number(row.borrowed),
+    levelLeft: Number(row.level_left),
+    lentInAll: Number(row.lent_in_all),
+    loanEpoch: Number(row.loan_epoch),
+    loanMs: Number(row.loan_ms),
+  }))
+}
