@@ -31,7 +31,8 @@ describe('operations', () => {
       const answer = toErrorAnswer(error, request.id)
       return reply.code(answer.status).headers(answer.headers).send(answer.body)
     })
-    for (const route of routes) registerRoute(app, route, async () => Promise.reject(new Error('not asked')))
+    const notAsked = async () => Promise.reject(new Error('not asked'))
+    for (const route of routes) registerRoute(app, route, notAsked, notAsked)
     return app
   }
 

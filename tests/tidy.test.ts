@@ -19,7 +19,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** A module imports only modules of an earlier rank, and only their main file. */
-const MODULE_RANKS: readonly (readonly string[])[] = [['accounts', 'keys', 'catalog'], ['limits'], ['chat']]
+const MODULE_RANKS: readonly (readonly string[])[] = [['accounts', 'keys', 'catalog', 'idempotency'], ['limits'], ['chat']]
 
 interface SourceFile {
   readonly path: string

@@ -3,6 +3,7 @@ import { countTokens } from '../kernel/count-tokens.ts'
 import { createAccounts, type Accounts } from '../modules/accounts/accounts.ts'
 import { createCatalog, type Catalog } from '../modules/catalog/catalog.ts'
 import { createChat, type Chat } from '../modules/chat/chat.ts'
+import { createIdempotency, type Idempotency } from '../modules/idempotency/idempotency.ts'
 import { createKeys, type Keys } from '../modules/keys/keys.ts'
 import { createLimits, type Limits } from '../modules/limits/limits.ts'
 import { createProviderRegistry, type ProviderRegistry } from '../providers/registry.ts'
@@ -27,6 +28,7 @@ export interface Modules {
   readonly metrics: Metrics
   readonly tracer: Tracer | null
   readonly limits: Limits
+  readonly idempotency: Idempotency
   readonly chat: Chat
   /** Requests must have ended. */
   close(): Promise<void>
@@ -69,6 +71,8 @@ async function openModules(
   opened.defer(() => messageBus.close())
   const keys = createKeys({ database, clock, messageBus })
   opened.defer(() => keys.close())
+  const idempotency = createIdempotency({ database, logger })
+  opened.defer(() => idempotency.close())
   const metrics = createMetrics({ isKnownModel: (model) => catalog.resolve(model) !== undefined })
   const tracer = await createTracer({
     endpoint: config.otlpEndpoint ?? undefined,
@@ -94,6 +98,7 @@ async function openModules(
     providers,
     metrics,
     tracer,
+    idempotency,
     limits: createLimits({ clock }),
     chat: buildChat(config, { catalog, providers, metrics }),
     close: () => opened.disposeAsync(),

@@ -47,6 +47,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
         readMetrics: options.expositionOfAll ?? (() => metrics.exposition()),
       }),
       authenticate: (token) => keys.authenticate(token),
+      idempotency: modules.idempotency,
       logger,
       observer: {
         started: (route) => metrics.requestStarted(route),

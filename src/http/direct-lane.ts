@@ -1,18 +1,22 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { KeptAnswer } from '../modules/idempotency/idempotency.ts'
 import type { Caller } from '../modules/keys/keys.ts'
 import { readToken, requireScope, type Authenticate } from './authenticate.ts'
 import type { CorsHeaders } from './cors-headers.ts'
 import { toErrorAnswer } from './error-envelope.ts'
 import type { ExchangeTracker } from './exchange-tracker.ts'
 import type { Exchange } from './exchange.ts'
+import { IDEMPOTENCY_HEADER, type RunOnce } from './idempotency.ts'
 import { parseBody } from './parse-body.ts'
 import { readBody } from './read-body.ts'
+import { replayDirectly } from './replay-answer.ts'
 import type { DirectRoute } from './route.ts'
 import { compileCheck } from './validate.ts'
 
 interface DirectLaneOptions {
   readonly routes: readonly DirectRoute[]
   readonly authenticate: Authenticate
+  readonly runOnce: RunOnce
   readonly tracker: ExchangeTracker
   readonly bodyBytesMax: number
   /** For the log. */
@@ -52,7 +56,15 @@ export function createDirectLane(options: DirectLaneOptions): DirectLane {
             if (options.keepsBodies) exchange.bodyText = text
             const body = parseBody(text)
             check(body)
-            route.handle({ body, text, caller, exchange, headers: startHeaders(exchange) }).catch(fail)
+            const handle = (): Promise<void> =>
+              route.handle({ body, text, caller, exchange, headers: startHeaders(exchange) })
+            const key = incoming.headers[IDEMPOTENCY_HEADER]
+            if (key === undefined) {
+              handle().catch(fail)
+              return
+            }
+            const replay = (kept: KeptAnswer): void => replayDirectly(exchange, startHeaders(exchange), kept)
+            options.runOnce({ exchange, key, body: text, replay }, handle).catch(fail)
           })
         },
         fail,

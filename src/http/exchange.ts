@@ -7,7 +7,8 @@ import type { InferenceSpan } from '../telemetry/tracing.ts'
 
 /** One request and its answer, and what is known of them while they run. */
 export class Exchange {
-  readonly id = createToken('req_')
+  /** That of the first try, where a request with an idempotency key goes on for one that died. */
+  id = createToken('req_')
   readonly startedMs = performance.now()
   /** Cancelled when the client disconnects, or when the server stops waiting for running requests. */
   readonly cancellation = new Cancellation()

@@ -7,6 +7,7 @@ import { EXPOSED_HEADERS } from './cors-headers.ts'
 import { toErrorAnswer } from './error-envelope.ts'
 import type { ExchangeTracker } from './exchange-tracker.ts'
 import type { Exchange } from './exchange.ts'
+import type { RunOnce } from './idempotency.ts'
 import { matchPath } from './match-path.ts'
 import { registerRoute } from './register-route.ts'
 import { isDirectRoute, type DirectRoute, type Route } from './route.ts'
@@ -22,6 +23,7 @@ interface FrameworkOptions {
   readonly http: Server
   readonly routes: readonly (Route | DirectRoute)[]
   readonly authenticate: Authenticate
+  readonly runOnce: RunOnce
   readonly tracker: ExchangeTracker
   readonly corsOrigins: readonly string[]
   readonly bodyBytesMax: number
@@ -90,7 +92,9 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
       maxAge: CORS_SECONDS_MAX,
     })
   }
-  for (const route of routes) if (!isDirectRoute(route)) registerRoute(app, route, options.authenticate)
+  for (const route of routes) if (!isDirectRoute(route)) {
+      registerRoute(app, route, options.authenticate, options.runOnce)
+    }
   await app.ready()
   return { handle: (incoming, response) => app.routing(incoming, response), close: () => app.close() }
 }

@@ -1,11 +1,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { authenticateHook, type Authenticate } from './authenticate.ts'
+import type { RunOnce } from './idempotency.ts'
 import { parseBody } from './parse-body.ts'
+import { handleOnce } from './replay-answer.ts'
 import type { Route } from './route.ts'
 import { compileCheck, compileConversion } from './validate.ts'
 
 /** Puts one line of the route table into the framework: authenticate, parse, check, then the route's own call. */
-export function registerRoute(app: FastifyInstance, route: Route, authenticate: Authenticate): void {
+export function registerRoute(
+  app: FastifyInstance,
+  route: Route,
+  authenticate: Authenticate,
+  runOnce: RunOnce,
+): void {
   const checkBody = route.body ? compileCheck(route.body) : null
   const convertQuery = route.query ? compileConversion(route.query) : null
   const convertParams = route.params ? compileConversion(route.params) : null
@@ -13,7 +20,7 @@ export function registerRoute(app: FastifyInstance, route: Route, authenticate: 
   const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const body = checkBody ? parseBody(typeof request.body === 'string' ? request.body : '') : undefined
     checkBody?.(body)
-    const result = await route.handle({
+    const input: Parameters<Route['handle']>[0] = {
       body,
       query: convertQuery ? convertQuery(request.query) : request.query,
       params: convertParams ? convertParams(request.params) : request.params,
@@ -26,7 +33,10 @@ export function registerRoute(app: FastifyInstance, route: Route, authenticate: 
       },
       headers: request.headers,
       reply,
-    })
+    }
+    const handle = (): Promise<unknown> => route.handle(input)
+    const isOnce = route.method === 'POST' && route.scope !== null
+    const result = await (isOnce ? handleOnce(runOnce, request, reply, handle) : handle())
     return result === undefined ? reply : result
   }
 

@@ -2,6 +2,7 @@ import { createServer as createHttpServer, type Server as HttpServer } from 'nod
 import type { AddressInfo } from 'node:net'
 import { AppError } from '../kernel/app-error.ts'
 import type { Logger } from '../kernel/logger.ts'
+import type { Idempotency } from '../modules/idempotency/idempotency.ts'
 import { answerClientError } from './answer-client-error.ts'
 import type { Authenticate } from './authenticate.ts'
 import { createCorsHeaders } from './cors-headers.ts'
@@ -10,11 +11,13 @@ import { toAppError } from './error-envelope.ts'
 import { ExchangeTracker, type ExchangeObserver } from './exchange-tracker.ts'
 import { ClientDisconnected, type Exchange } from './exchange.ts'
 import { createFramework } from './framework.ts'
+import { createRunOnce } from './idempotency.ts'
 import { isDirectRoute, type DirectRoute, type Route } from './route.ts'
 
 export interface ServerOptions {
   readonly routes: readonly (Route | DirectRoute)[]
   readonly authenticate: Authenticate
+  readonly idempotency: Idempotency
   readonly logger: Logger
   readonly observer: ExchangeObserver
   /** Origins whose browsers may call the API; `*` for all. */
@@ -45,7 +48,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     if (toAppError(error).code !== 'internal_error' || error instanceof ClientDisconnected) return
     logger.error({ err: error, requestId: id }, 'a request failed')
   }
-  const shared = { ...options, tracker, isClosing: () => isClosing, onError: logDefect }
+  const runOnce = createRunOnce({ idempotency: options.idempotency, logger })
+  const shared = { ...options, runOnce, tracker, isClosing: () => isClosing, onError: logDefect }
   const direct = createDirectLane({
     ...shared,
     routes: routes.filter(isDirectRoute),

@@ -18,7 +18,7 @@ export interface KeyedRequest {
   readonly method: string
   /** With its query. */
   readonly url: string
-  readonly body: string
+  readonly body: string | Buffer
   readonly requestId: string
 }
 

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { array, assert, asyncProperty, integer, stringMatching, tuple, uint8Array } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { deriveSecrets, openAnswer, sealAnswer } from './seal-answer.ts'
 
@@ -12,12 +12,12 @@ const answer = {
 
 describe('a sealed answer', () => {
   test('is what it was when it is opened with the same key', async () => {
-    const word = fc.stringMatching(/^[!-~]{0,40}$/)
-    await fc.assert(
-      fc.asyncProperty(
-        fc.integer({ min: 200, max: 599 }),
-        fc.array(fc.tuple(word, word), { maxLength: 8 }),
-        fc.uint8Array({ maxLength: 4_000 }),
+    const word = stringMatching(/^[!-~]{0,40}$/)
+    await assert(
+      asyncProperty(
+        integer({ min: 200, max: 599 }),
+        array(tuple(word, word), { maxLength: 8 }),
+        uint8Array({ maxLength: 4_000 }),
         async (status, pairs, bytes) => {
           const kept = { status, headers: pairs.flat(), body: Buffer.from(bytes) }
           expect(await openAnswer(await sealAnswer(kept, sealingKey), sealingKey)).toEqual(kept)

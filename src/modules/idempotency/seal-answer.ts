@@ -15,7 +15,7 @@ interface SecretsSource {
   readonly key: string
   readonly method: string
   readonly url: string
-  readonly body: string
+  readonly body: string | Buffer
 }
 
 interface Secrets {

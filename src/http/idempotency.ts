@@ -1,0 +1,150 @@
+import { AppError, invalidValue } from '../kernel/app-error.ts'
+import type { Logger } from '../kernel/logger.ts'
+import type { Claim, ClaimOutcome, Idempotency, KeptAnswer } from '../modules/idempotency/idempotency.ts'
+import { toErrorAnswer } from './error-envelope.ts'
+import { ClientDisconnected, type Exchange } from './exchange.ts'
+import { recordAnswer, type RecordedAnswer } from './replay-recording.ts'
+
+/** Does the work, unless a request with the same key has done it: then that one's answer is given again. */
+export type RunOnce = <Result>(request: KeyedExchange<Result>, work: () => Promise<Result>) => Promise<Result>
+
+interface KeyedExchange<Result> {
+  /** Of a caller that is known. */
+  readonly exchange: Exchange
+  /** The `idempotency-key` header. */
+  readonly key: string | readonly string[]
+  /** As it came. */
+  readonly body: string | Buffer
+  readonly replay: (answer: KeptAnswer) => Result
+}
+
+interface RunOnceOptions {
+  readonly idempotency: Idempotency
+  readonly logger: Logger
+}
+
+export const IDEMPOTENCY_HEADER = 'idempotency-key'
+
+const KEY_PATTERN = /^[\x20-\x7e]{1,255}$/
+/** Larger answers are given and not kept. */
+const ANSWER_BYTES_MAX = 8 * 1024 * 1024
+const RETRY_SECONDS_MAX = 10
+
+/** The `Idempotency-Key` of every POST, around both lanes. What it does to a response costs only requests that ask for it. */
+export function createRunOnce({ idempotency, logger }: RunOnceOptions): RunOnce {
+  const settle = async (claim: Claim, end: (claim: Claim) => Promise<void>): Promise<void> => {
+    try {
+      await end(claim)
+    } catch (error) {
+      // The client has paid for its answer and gets it. A repeated request goes on under the same id and is not charged again.
+      logger.warn(
+        { err: error, requestId: claim.requestId },
+        'how a request with an idempotency key ended was not kept',
+      )
+    }
+  }
+
+  return async ({ exchange, key, body, replay }, work) => {
+    const { incoming, response, caller } = exchange
+    if (caller === null) throw new Error('a request without a caller cannot be idempotent')
+    const outcome = await idempotency.claim({
+      accountId: caller.accountId,
+      key: requireKey(key),
+      method: incoming.method ?? '',
+      url: incoming.url ?? '',
+      body,
+      requestId: exchange.id,
+    })
+    if (outcome.kind === 'answered') return replay(toReplay(outcome.answer, outcome.requestId))
+    if (outcome.kind !== 'claimed') throw refusalOf(outcome)
+
+    const { claim } = outcome
+    exchange.id = claim.requestId
+    const recording = recordAnswer(response, {
+      bytesMax: ANSWER_BYTES_MAX,
+      onEnd: (answer) => settle(claim, () => conclude(claim, answer)),
+    })
+    const { promise: closed, resolve: onClosed } = Promise.withResolvers<void>()
+    if (response.destroyed) onClosed()
+    else response.once('close', onClosed)
+    const running = (async () => work())()
+    const failure = running.then(
+      () => null,
+      (error: unknown) => error,
+    )
+    // Work may go on when its client is gone, and what it answers then is kept too: within the turn in which it is through.
+    void Promise.all([failure, closed]).then(([error]) =>
+      setImmediate(() => {
+        if (!recording.hasEnded) void settle(claim, () => concludeUnanswered(claim, error))
+      }),
+    )
+    return running
+  }
+}
+
+function requireKey(header: string | readonly string[]): string {
+  const key = typeof header === 'string' ? header : header.join(', ')
+  if (KEY_PATTERN.test(key)) return key
+  throw invalidValue('Idempotency-Key', 'Idempotency-Key must be 1 to 255 printable ASCII characters.')
+}
+
+function refusalOf(outcome: Exclude<ClaimOutcome, { kind: 'answered' | 'claimed' }>): AppError {
+  if (outcome.kind === 'reused') {
+    const message = 'This Idempotency-Key was used for another request. Every request needs a key of its own.'
+    return new AppError('idempotency_key_reused', message, { param: 'Idempotency-Key' })
+  }
+  if (outcome.kind === 'unkept') {
+    const message =
+      `The request ${outcome.requestId} with this Idempotency-Key was done, but its answer was too large to keep. ` +
+      'Send it with another key to do it again.'
+    return new AppError('conflict', message, { headers: { 'x-should-retry': 'false' } })
+  }
+  // It takes as long again as it has taken: nobody asks much too often, or waits for much longer than needed.
+  const retryAfterSeconds = Math.min(RETRY_SECONDS_MAX, Math.max(1, outcome.runningMs / 1000))
+  const message = 'The first request with this Idempotency-Key is still running.'
+  return new AppError('idempotency_in_progress', message, { retryAfterSeconds })
+}
+
+/**
+ * What was done is kept. What was refused changed nothing and may go better next time: after a top-up, or a minute later.
+ * A failure of ours may have come after the work was done, and so the next try bears the same id.
+ */
+async function conclude(claim: Claim, { status, headers, body, isWhole }: RecordedAnswer): Promise<void> {
+  if (status >= 500) await claim.interrupt()
+  else if (status >= 400 || !isWhole) await claim.release()
+  else if (body === null) await claim.keepNothing()
+  else await claim.keep({ status, headers: headersToKeep(headers), body })
+}
+
+/** The client went before there was an answer. What it was given until then is charged; a new try is a new request. */
+async function concludeUnanswered(claim: Claim, error: unknown): Promise<void> {
+  const isOurs = error !== null && !(error instanceof ClientDisconnected)
+  if (isOurs && toErrorAnswer(error, claim.requestId).status >= 500) await claim.interrupt()
+  else await claim.release()
+}
+
+/** Tell of the connection or of the moment, and are made anew for every answer. */
+const PASSING_HEADERS =
+  /^(connection|keep-alive|transfer-encoding|content-length|date|vary|set-cookie|x-request-id|x-content-type-options|x-gateway-latency-ms|x-gateway-balance-usd|x-ratelimit-.*|access-control-.*)$/
+
+function headersToKeep(headers: readonly string[]): string[] {
+  const kept: string[] = []
+  for (let index = 0; index + 1 < headers.length; index += 2) {
+    const name = (headers[index] ?? '').toLowerCase()
+    if (PASSING_HEADERS.test(name)) continue
+    // What the answer costs this time.
+    kept.push(name, name === 'x-gateway-cost-usd' ? '0' : (headers[index + 1] ?? ''))
+  }
+  return kept
+}
+
+function toReplay(answer: KeptAnswer, requestId: string): KeptAnswer {
+  const headers = [
+    ...answer.headers,
+    'idempotent-replayed',
+    'true',
+    'x-gateway-original-request-id',
+    requestId,
+  ]
+  return { ...answer, headers }
+}
