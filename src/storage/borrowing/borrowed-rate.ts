@@ -49,7 +49,7 @@ const SLICES = 8
 const UNITS_AT_LEAST = 16
 const HORIZON_SECONDS = 10
 const IDLE_MS = 5_000
-const SHORTEST_USE_MS = 50
+const SHORTEST_USE_MS = 250
 const PAUSE_MS = 100
 const RECALL_PAUSE_MS = 250
 const OUTAGE_PAUSE_MS = 250
@@ -80,6 +80,8 @@ export class BorrowedRate {
   #waiting: Waiter[] = []
   #underWay: Waiter[] = []
   #usedUnits = 0
+  #pacePerSecond = 0
+  #pacedAtMs = 0
   #largestUnits = 1
   #usedAtMs = 0
   #visitedAtMs = -1
@@ -132,7 +134,10 @@ export class BorrowedRate {
 
   /** Corrects what was taken: unused units come back, further ones, if negative, are owed. */
   giveBack(units: number): void {
-    if (units < 0) this.#usedUnits -= units
+    if (units < 0) {
+      this.#usedUnits -= units
+      this.#largestUnits = Math.max(-units, this.#largestUnits)
+    }
     this.#inHand += units
     if (this.#inHand > this.#loan) {
       this.#spare += this.#inHand - Math.max(0, this.#loan)
@@ -186,6 +191,7 @@ export class BorrowedRate {
     this.#isGivingUp = false
     this.#underWay = this.#waiting
     this.#waiting = []
+    const isAsking = this.#underWay.length > 0 || (!isLeaving && this.#closable > 0)
     const visit = {
       id: this.id,
       perMinute: this.#perMinute,
@@ -194,7 +200,8 @@ export class BorrowedRate {
       kept,
       givenBack,
       needed: this.#underWay.reduce((sum, { units }) => sum + units, 0),
-      wanted: isLeaving && this.#underWay.length === 0 ? 0 : Math.max(0, this.#chooseSlice(nowMs) - kept),
+      // Who only returns something takes nothing along: somebody may have been refused for the lack of it.
+      wanted: isAsking ? Math.max(0, this.#chooseSlice(nowMs) - kept) : 0,
     }
     this.#inHand = kept
     this.#loan = kept
@@ -214,7 +221,6 @@ export class BorrowedRate {
     this.#levelSeen = grant.levelLeft
     this.#lentElsewhere = Math.max(0, grant.lentInAll - this.#loan)
     this.#visitedAtMs = sentAtMs
-    this.#usedUnits = 0
     this.#topUpBelow = this.#loan / 2
     this.#topUpAfterMs = grant.borrowed === 0 ? nowMs + PAUSE_MS : nowMs
     this.#refusedUnits = Infinity
@@ -292,8 +298,14 @@ export class BorrowedRate {
   }
 
   #chooseSlice(nowMs: number): number {
-    const usedMs = Math.max(SHORTEST_USE_MS, nowMs - this.#visitedAtMs)
-    const horizon = this.#visitedAtMs < 0 ? 0 : (this.#usedUnits * 1000 * HORIZON_SECONDS) / usedMs
+    const usedMs = nowMs - this.#pacedAtMs
+    const pacePerSecond = (this.#usedUnits * 1000) / Math.max(SHORTEST_USE_MS, usedMs)
+    const horizon = Math.max(pacePerSecond, this.#pacePerSecond) * HORIZON_SECONDS
+    if (usedMs >= SHORTEST_USE_MS) {
+      this.#pacePerSecond = pacePerSecond
+      this.#pacedAtMs = nowMs
+      this.#usedUnits = 0
+    }
     const atLeast = UNITS_AT_LEAST * this.#largestUnits
     return Math.floor(Math.min(this.#perMinute / SLICES, Math.max(atLeast, horizon)))
   }

@@ -39,7 +39,7 @@ function startProcesses(count: number) {
           return () => {}
         },
         publishAndConfirm: async (_topic, payload) => {
-          await Promise.all(handlers.map((handler) => handler(payload)))
+          await Promise.all(handlers.map(async (handler) => handler(payload)))
           return { confirmed: true }
         },
         isConnected: () => true,
