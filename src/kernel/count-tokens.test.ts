@@ -1,4 +1,5 @@
 import * as fc from 'fast-check'
+import { countTokens as countWithOlderPackage } from 'gpt-tokenizer/encoding/cl100k_base'
 import { countTokens as countWithPackage } from 'gpt-tokenizer/encoding/o200k_base'
 import { expect, test } from 'vitest'
 import { countTokens } from './count-tokens.ts'
@@ -23,3 +24,8 @@ test.for(['a', ' ', '\n', '人', '😀', '!', '0'])(
     expect(count).toBeLessThanOrEqual(200_000)
   },
 )
+
+test('the encoding of older models is counted when it is named', () => {
+  expect(countTokens('Привет, мир', 'cl100k')).toBe(countWithOlderPackage('Привет, мир'))
+  expect(countTokens('Привет, мир', 'cl100k')).toBeGreaterThan(countTokens('Привет, мир'))
+})

@@ -1,9 +1,9 @@
 import { splitLongRuns } from './split-long-runs.ts'
-import { loadTokenEncoding } from './token-encoding.ts'
+import { loadTokenEncoding, type TokenEncodingName } from './token-encoding.ts'
 
-/** Tokens in the encoding that current models share. */
-export function countTokens(text: string): number {
-  const encoding = loadTokenEncoding()
+/** Tokens in the encoding that current models share, or in the one named. */
+export function countTokens(text: string, encodingName: TokenEncodingName = 'o200k'): number {
+  const encoding = loadTokenEncoding(encodingName)
   let tokens = 0
   for (const run of splitLongRuns(text.toWellFormed())) tokens += encoding.countTokens(run)
   return tokens

@@ -1,6 +1,8 @@
 import { createRequire } from 'node:module'
 
-/** OpenAI's o200k encoding, which stands in for every model's own. */
+/** OpenAI's encodings: `o200k`, which stands in for every model's own, and `cl100k` of the models before GPT-4o. */
+export type TokenEncodingName = 'o200k' | 'cl100k'
+
 export interface TokenEncoding {
   readonly encode: (text: string) => number[]
   readonly countTokens: (text: string) => number
@@ -16,12 +18,11 @@ interface Encoder {
   setMergeCacheSize(size: number): void
 }
 
-let loaded: TokenEncoding | null = null
+const loaded: Partial<Record<TokenEncodingName, TokenEncoding>> = {}
 
 /** Loaded at the first use: the vocabulary takes a fifth of a second and 77 MB that a gateway may never need. */
-export function loadTokenEncoding(): TokenEncoding {
-  loaded ??= createTokenEncoding()
-  return loaded
+export function loadTokenEncoding(name: TokenEncodingName = 'o200k'): TokenEncoding {
+  return (loaded[name] ??= createTokenEncoding(name))
 }
 
 const require = createRequire(import.meta.url)
@@ -30,10 +31,17 @@ const MERGE_CACHE_SIZE = 4096
 // Text that looks like a control token is only text.
 const NO_SPECIAL_TOKENS = { allowedSpecial: new Set<string>(), disallowedSpecial: new Set<string>() }
 
-function createTokenEncoding(): TokenEncoding {
-  const encoder = require('gpt-tokenizer/encoding/o200k_base') as Encoder
-  // The same object the encoder reads from; nothing is loaded twice.
-  const { default: vocabulary } = require('gpt-tokenizer/bpeRanks/o200k_base') as { default: Vocabulary }
+// The vocabulary is the same object the encoder reads from; nothing is loaded twice.
+const PACKAGES: Readonly<Record<TokenEncodingName, () => readonly [unknown, unknown]>> = {
+  o200k: () => [require('gpt-tokenizer/encoding/o200k_base'), require('gpt-tokenizer/bpeRanks/o200k_base')],
+  cl100k: () => [
+    require('gpt-tokenizer/encoding/cl100k_base'),
+    require('gpt-tokenizer/bpeRanks/cl100k_base'),
+  ],
+}
+
+function createTokenEncoding(name: TokenEncodingName): TokenEncoding {
+  const [encoder, { default: vocabulary }] = PACKAGES[name]() as [Encoder, { default: Vocabulary }]
   encoder.setMergeCacheSize(MERGE_CACHE_SIZE)
   return {
     encode: (text) => encoder.encode(text, NO_SPECIAL_TOKENS),

@@ -1,0 +1,163 @@
+import type { PixelSize } from './read-image-size.ts'
+
+type ImageDetail = 'auto' | 'low' | 'high' | 'original' | null | undefined
+
+/**
+ * What is known of a vendor's way of counting. Every number is an upper bound: the excess is held for the time of the
+ * request and given back, while tokens above the hold would be given away.
+ */
+export interface TokenFamily {
+  /** What a template adds to every prompt by itself: markers, a date, a system prompt of the vendor's own. */
+  readonly hiddenTokens: number
+  /** What is added once a request has tools or a schema for its answer. */
+  readonly toolTokens: number
+  /** How many tokens this vendor makes of one that OpenAI's encoding makes. */
+  readonly tokensPerEncodedToken: number
+  /** Added for each byte beyond ASCII, where vocabularies differ most. */
+  readonly tokensPerWideByte: number
+  /** Added for each digit: several vendors make every digit a token, OpenAI's encoding one of three. */
+  readonly tokensPerDigit: number
+  /** Of one picture; the size is null where it is not known. */
+  readonly imageTokens: (size: PixelSize | null, detail: ImageDetail) => number
+}
+
+/** The family of a catalog model, by the vendor it names. */
+export function tokenFamilyOf(vendor: string, modelNames: readonly string[]): TokenFamily {
+  const family = FAMILIES.get(vendor.toLowerCase()) ?? UNKNOWN_FAMILY
+  return family === OPENAI && modelNames.some((name) => name.includes('4o-mini')) ? OPENAI_4O_MINI : family
+}
+
+/** A model whose vendor is not in the list counts by the worst of each. */
+const UNKNOWN_FAMILY: TokenFamily = {
+  hiddenTokens: 1024,
+  toolTokens: 1024,
+  tokensPerEncodedToken: 2,
+  tokensPerWideByte: 1,
+  tokensPerDigit: 1,
+  imageTokens: patchesOf(14, 16_640),
+}
+
+const OPENAI: TokenFamily = {
+  hiddenTokens: 128,
+  toolTokens: 256,
+  tokensPerEncodedToken: 1,
+  tokensPerWideByte: 0,
+  tokensPerDigit: 0,
+  imageTokens: openAiPatches,
+}
+
+/** Bills pictures with the tokens of a much dearer model. */
+const OPENAI_4O_MINI: TokenFamily = { ...OPENAI, imageTokens: dearTiles }
+
+const OTHER_VOCABULARY = { tokensPerEncodedToken: 1.5, tokensPerWideByte: 0.5, tokensPerDigit: 1 }
+
+const ANTHROPIC: TokenFamily = {
+  ...OTHER_VOCABULARY,
+  // Its newest vocabulary makes up to a third more of the same text than the one before.
+  tokensPerEncodedToken: 2,
+  hiddenTokens: 128,
+  toolTokens: 1024,
+  imageTokens: patchesOf(27, 5120),
+}
+
+const GOOGLE: TokenFamily = {
+  ...OTHER_VOCABULARY,
+  hiddenTokens: 64,
+  toolTokens: 256,
+  imageTokens: googleTiles,
+}
+
+const XAI: TokenFamily = {
+  ...OTHER_VOCABULARY,
+  hiddenTokens: 1024,
+  toolTokens: 1024,
+  imageTokens: patchesOf(14, 2048),
+}
+
+const MISTRAL: TokenFamily = {
+  ...OTHER_VOCABULARY,
+  hiddenTokens: 768,
+  toolTokens: 256,
+  imageTokens: patchesOf(14, 4352),
+}
+
+/** Open weights, rendered by the template they ship with. */
+const OPEN_WEIGHTS: TokenFamily = {
+  ...OTHER_VOCABULARY,
+  hiddenTokens: 256,
+  toolTokens: 768,
+  imageTokens: patchesOf(14, 16_640),
+}
+
+const FAMILIES: ReadonlyMap<string, TokenFamily> = new Map([
+  ['openai', OPENAI],
+  ['anthropic', ANTHROPIC],
+  ['google', GOOGLE],
+  ['xai', XAI],
+  ['mistral', MISTRAL],
+  ['meta', OPEN_WEIGHTS],
+  ['qwen', OPEN_WEIGHTS],
+  ['alibaba', OPEN_WEIGHTS],
+  ['deepseek', OPEN_WEIGHTS],
+  ['moonshot', OPEN_WEIGHTS],
+  ['z.ai', OPEN_WEIGHTS],
+  ['minimax', OPEN_WEIGHTS],
+])
+
+/** A token for each square of pixels, with one more row and column for what is padded and for line breaks. */
+function patchesOf(patchPixels: number, tokensMax: number): TokenFamily['imageTokens'] {
+  return (size) =>
+    size === null
+      ? tokensMax
+      : Math.min((size.width / patchPixels + 2) * (size.height / patchPixels + 2), tokensMax)
+}
+
+const OPENAI_PATCH_PIXELS = 32
+/** Small models count each patch more than twice but take few; large models take many and count them little more. */
+const OPENAI_PATCHES = { few: { max: 2500, tokens: 2.46 }, many: { max: 10_000, tokens: 1.62 } }
+/** Eight tiles of 170 and the base of 85, of the models that count tiles. */
+const OPENAI_TILED_TOKENS_MAX = 1445
+
+// Models that count patches ignore `low`, so that it saves nothing here; `original` and the default may take many.
+function openAiPatches(size: PixelSize | null, detail: ImageDetail): number {
+  const { few, many } = OPENAI_PATCHES
+  const patches = size === null ? Infinity : countSquares(size, OPENAI_PATCH_PIXELS)
+  const tokens = Math.min(patches, few.max) * few.tokens
+  if (detail === 'low' || detail === 'high') return Math.max(tokens, OPENAI_TILED_TOKENS_MAX)
+  return Math.max(tokens, Math.min(patches, many.max) * many.tokens, OPENAI_TILED_TOKENS_MAX)
+}
+
+const DEAR_BASE_TOKENS = 2833
+const DEAR_TILE_TOKENS = 5667
+const DEAR_TILE_PIXELS = 512
+const DEAR_TILES_MAX = 8
+
+// Made to fit 2048 × 2048, then the shorter side to 768, then covered with squares of 512.
+function dearTiles(size: PixelSize | null, detail: ImageDetail): number {
+  if (detail === 'low') return DEAR_BASE_TOKENS
+  let tiles = DEAR_TILES_MAX
+  if (size !== null) {
+    const longer = Math.max(size.width, size.height)
+    const shorter = Math.min(size.width, size.height)
+    const scale = Math.min(1, 2048 / longer, 768 / shorter)
+    const pixels = { width: longer * scale, height: shorter * scale }
+    tiles = Math.min(countSquares(pixels, DEAR_TILE_PIXELS), DEAR_TILES_MAX)
+  }
+  return DEAR_BASE_TOKENS + tiles * DEAR_TILE_TOKENS
+}
+
+const GOOGLE_TOKENS_PER_TILE = 258
+const GOOGLE_IMAGE_TOKENS_MAX = 8192
+/** What the newer models count for one picture at the highest resolution, whatever its size. */
+const GOOGLE_IMAGE_TOKENS_MIN = 2240
+
+function googleTiles(size: PixelSize | null): number {
+  if (size === null) return GOOGLE_IMAGE_TOKENS_MAX
+  const tilePixels = Math.min(Math.max(Math.floor(Math.min(size.width, size.height) / 1.5), 256), 768)
+  const tokens = countSquares(size, tilePixels) * GOOGLE_TOKENS_PER_TILE
+  return Math.min(Math.max(tokens, GOOGLE_IMAGE_TOKENS_MIN), GOOGLE_IMAGE_TOKENS_MAX)
+}
+
+function countSquares({ width, height }: PixelSize, squarePixels: number): number {
+  return Math.ceil(width / squarePixels) * Math.ceil(height / squarePixels)
+}

@@ -1,0 +1,77 @@
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { TokenEncodingName } from '../../kernel/token-encoding.ts'
+import type { CatalogModel, TokenPrice } from '../catalog/catalog.ts'
+import { tokenFamilyOf, type TokenFamily } from './estimate-family.ts'
+
+/** What an estimate needs of a model, worked out once for each. */
+export interface EstimateProfile {
+  readonly family: TokenFamily
+  readonly encoding: TokenEncodingName
+  /** The longest prompt the model takes. */
+  readonly contextTokens: number
+  /** The longest answer it writes. */
+  readonly outputTokensMax: number
+  /** Some upstreams have no `n`: each choice is then a call of its own and its prompt is billed again. */
+  readonly isPromptBilledPerChoice: boolean
+  /** Null where a request has a price whatever it holds. */
+  readonly rateSteps: readonly RateStep[] | null
+  readonly nanoUsdPerRequest: NanoUsd
+}
+
+/** The dearest rates of any prompt that is no longer than one that reaches this step. */
+export interface RateStep {
+  readonly aboveTokens: number
+  readonly inputNanoUsdPer1m: NanoUsd
+  readonly outputNanoUsdPer1m: NanoUsd
+}
+
+export function estimateProfileOf(model: CatalogModel): EstimateProfile {
+  const known = profiles.get(model)
+  if (known !== undefined) return known
+  const profile = createProfile(model)
+  profiles.set(model, profile)
+  return profile
+}
+
+/** By the object, which a reload of the catalog replaces. */
+const profiles = new WeakMap<CatalogModel, EstimateProfile>()
+
+/** For models whose catalog entry does not say: as much as the largest have. */
+const CONTEXT_TOKENS_UNKNOWN = 2_000_000
+const OUTPUT_TOKENS_UNKNOWN = 131_072
+
+const PROVIDERS_WITHOUT_CHOICES = new Set(['anthropic', 'google'])
+
+/** OpenAI's models before GPT-4o; `gpt-4.1` and `gpt-4o` have the newer encoding. */
+const OLDER_ENCODING = /(^|\/)gpt-(3\.?5|4(?![.\do]))/
+
+function createProfile(model: CatalogModel): EstimateProfile {
+  const names = [model.id, ...model.routes.map((route) => route.model)]
+  const { price } = model
+  return {
+    family: tokenFamilyOf(model.vendor, names),
+    encoding: names.some((name) => OLDER_ENCODING.test(name)) ? 'cl100k' : 'o200k',
+    contextTokens: model.contextTokens ?? CONTEXT_TOKENS_UNKNOWN,
+    outputTokensMax: model.maxOutputTokens ?? model.contextTokens ?? OUTPUT_TOKENS_UNKNOWN,
+    isPromptBilledPerChoice: model.routes.some(({ provider }) => PROVIDERS_WITHOUT_CHOICES.has(provider)),
+    rateSteps: price.unit === 'token' ? listRateSteps(price) : null,
+    nanoUsdPerRequest: price.unit === 'token' ? 0n : price.nanoUsdPerUnit,
+  }
+}
+
+// A step keeps what was dearer before it, so that a bound above the true length never costs less than the true one.
+function listRateSteps(price: TokenPrice): RateStep[] {
+  const steps: RateStep[] = []
+  let inputNanoUsdPer1m = 0n
+  let outputNanoUsdPer1m = 0n
+  for (const rates of [{ aboveTokens: -1, ...price }, ...price.longContext]) {
+    inputNanoUsdPer1m = largest(inputNanoUsdPer1m, rates.inputNanoUsdPer1m, rates.cachedInputNanoUsdPer1m)
+    outputNanoUsdPer1m = largest(outputNanoUsdPer1m, rates.outputNanoUsdPer1m)
+    steps.push({ aboveTokens: rates.aboveTokens, inputNanoUsdPer1m, outputNanoUsdPer1m })
+  }
+  return steps
+}
+
+function largest(first: NanoUsd, ...others: readonly NanoUsd[]): NanoUsd {
+  return others.reduce((left, right) => (right > left ? right : left), first)
+}

@@ -1,0 +1,90 @@
+import type { ChatRequest } from '../../providers/chat-wire.ts'
+import type { CompletionRequest } from '../../providers/completion-wire.ts'
+import { estimateMediaTokens } from './estimate-media-tokens.ts'
+import type { EstimateProfile } from './estimate-profile.ts'
+
+/**
+ * No tokenizer in use makes more tokens than there are UTF-8 bytes, and JSON never writes text in fewer bytes than it
+ * has. The bytes of a request therefore bound everything in it that is text; the JSON around each message is longer
+ * than what a template puts around it.
+ */
+export function boundChatPromptTokens(
+  profile: EstimateProfile,
+  body: ChatRequest,
+  requestBytes: number,
+): number {
+  let textBytes = requestBytes
+  let mediaTokens = 0
+  let contentLength = 0
+  let isStructured = hasStructure(body)
+  for (const message of body.messages) {
+    const { content } = message
+    if (message.tool_calls) isStructured = true
+    if (typeof content === 'string') contentLength += content.length
+    else if (content) {
+      const media = estimateMediaTokens(content, profile.family, profile.contextTokens)
+      textBytes -= media.payloadLength
+      mediaTokens += media.tokens
+    }
+  }
+  let tokens = Math.max(textBytes, 1) + mediaTokens + profile.family.hiddenTokens
+  if (isStructured) tokens += Math.max(textBytes - contentLength, 0) + profile.family.toolTokens
+  return tokens + hiddenReadingTokens(profile, body)
+}
+
+/** Token ids count as they are; everything else as above, and the suffix again for each prompt that gets it. */
+export function boundCompletionPromptTokens(
+  profile: EstimateProfile,
+  body: CompletionRequest,
+  requestBytes: number,
+): number {
+  const { prompt, suffix } = body
+  const prompts = countPrompts(body)
+  const suffixBytes = (suffix?.length ?? 0) * UTF8_BYTES_PER_UNIT_MAX
+  const idTokens = countTokenIds(prompt)
+  const tokens =
+    idTokens === null
+      ? Math.max(requestBytes, 1) + (prompts - 1) * suffixBytes
+      : Math.ceil(idTokens * profile.family.tokensPerEncodedToken) + prompts * suffixBytes
+  return tokens + completionOverheadTokens(profile, prompts)
+}
+
+/** Each is asked on its own, with a line of instruction where the upstream only has chat. */
+export function completionOverheadTokens(profile: EstimateProfile, prompts: number): number {
+  return prompts * (profile.family.hiddenTokens + COMPLETION_INSTRUCTION_TOKENS)
+}
+
+export function countPrompts({ prompt }: CompletionRequest): number {
+  return typeof prompt === 'string' || typeof prompt[0] === 'number' ? 1 : Math.max(prompt.length, 1)
+}
+
+/** Null when the prompt is text. */
+export function countTokenIds(prompt: CompletionRequest['prompt']): number | null {
+  if (typeof prompt === 'string' || typeof prompt[0] === 'string') return null
+  if (typeof prompt[0] === 'number') return prompt.length
+  let tokens = 0
+  for (const entry of prompt) if (Array.isArray(entry)) tokens += entry.length
+  return tokens
+}
+
+/** Whether something is rendered anew for the model, which can take two tokens for a byte: `1,2` becomes `1 | 2`. */
+export function hasStructure(body: ChatRequest): boolean {
+  return (
+    (body.tools !== undefined && body.tools !== null && body.tools.length > 0) ||
+    (body.response_format !== undefined &&
+      body.response_format !== null &&
+      body.response_format.type !== 'text') ||
+    'functions' in body
+  )
+}
+
+/** What an upstream may read by itself before it answers is billed as prompt, and nobody knows how much it will be. */
+export function hiddenReadingTokens(profile: EstimateProfile, body: ChatRequest): number {
+  for (const member of SEARCH_MEMBERS) if (member in body) return profile.contextTokens
+  return 0
+}
+
+const SEARCH_MEMBERS = ['web_search_options', 'search_parameters', 'plugins', 'enable_search']
+const COMPLETION_INSTRUCTION_TOKENS = 64
+/** A character outside the basic plane is two units and four bytes. */
+const UTF8_BYTES_PER_UNIT_MAX = 3
