@@ -1,3 +1,5 @@
+import { SlicePace } from './slice-pace.ts'
+
 /** What one visit at the bucket asks. All amounts are whole units. */
 export interface RateVisit {
   readonly id: string
@@ -45,11 +47,7 @@ interface Waiter {
 
 const SCALE = 60_000
 const EPOCH_MS = 15_000
-const SLICES = 8
-const UNITS_AT_LEAST = 16
-const HORIZON_SECONDS = 10
 const IDLE_MS = 5_000
-const SHORTEST_USE_MS = 250
 const PAUSE_MS = 100
 const RECALL_PAUSE_MS = 250
 const OUTAGE_PAUSE_MS = 250
@@ -79,10 +77,7 @@ export class BorrowedRate {
   #isGivingUp = false
   #waiting: Waiter[] = []
   #underWay: Waiter[] = []
-  #usedUnits = 0
-  #pacePerSecond = 0
-  #pacedAtMs = 0
-  #largestUnits = 1
+  readonly #pace = new SlicePace()
   #usedAtMs = 0
   #visitedAtMs = -1
   #recalledAtMs = Number.NEGATIVE_INFINITY
@@ -111,7 +106,7 @@ export class BorrowedRate {
     if (this.#inHand < units || this.#inHand <= 0) return false
     if (nowMs >= this.#loanEndsMs || perMinute !== this.#perMinute) return false
     this.#inHand -= units
-    this.#usedUnits += units
+    this.#pace.noteUse(units)
     this.#usedAtMs = nowMs
     if (this.#inHand < this.#topUpBelow && nowMs >= this.#topUpAfterMs && !this.#isVisiting)
       this.#desk.visitSoon(this)
@@ -125,7 +120,7 @@ export class BorrowedRate {
     if (needed >= this.#refusedUnits && nowMs < this.#refusedUntilMs) return this.#refuse(needed, nowMs)
     if (this.#waiting.length >= WAITERS_MAX) return { isTaken: false, retryAfterMs: 1000 }
     this.#usedAtMs = nowMs
-    this.#largestUnits = Math.max(needed, this.#largestUnits * 0.9)
+    this.#pace.noteSize(needed)
     return new Promise((resolve, reject) => {
       this.#waiting.push({ units: needed, hasRecalled: false, resolve, reject })
       if (!this.#isVisiting) this.#desk.visitSoon(this)
@@ -135,8 +130,8 @@ export class BorrowedRate {
   /** Corrects what was taken: unused units come back, further ones, if negative, are owed. */
   giveBack(units: number): void {
     if (units < 0) {
-      this.#usedUnits -= units
-      this.#largestUnits = Math.max(-units, this.#largestUnits)
+      this.#pace.noteUse(-units)
+      this.#pace.noteSize(-units)
     }
     this.#inHand += units
     if (this.#inHand > this.#loan) {
@@ -201,7 +196,7 @@ export class BorrowedRate {
       givenBack,
       needed: this.#underWay.reduce((sum, { units }) => sum + units, 0),
       // Who only returns something takes nothing along: somebody may have been refused for the lack of it.
-      wanted: isAsking ? Math.max(0, this.#chooseSlice(nowMs) - kept) : 0,
+      wanted: isAsking ? Math.max(0, this.#pace.chooseSlice(this.#perMinute, nowMs) - kept) : 0,
     }
     this.#inHand = kept
     this.#loan = kept
@@ -249,7 +244,7 @@ export class BorrowedRate {
         continue
       }
       left -= waiter.units
-      this.#usedUnits += waiter.units
+      this.#pace.noteUse(waiter.units)
       waiter.resolve(TAKEN)
     }
     this.#spare += left
@@ -295,19 +290,6 @@ export class BorrowedRate {
     this.#refusedUnits = Infinity
     this.#spare += Math.max(0, this.#inHand)
     this.#inHand = Math.min(0, this.#inHand)
-  }
-
-  #chooseSlice(nowMs: number): number {
-    const usedMs = nowMs - this.#pacedAtMs
-    const pacePerSecond = (this.#usedUnits * 1000) / Math.max(SHORTEST_USE_MS, usedMs)
-    const horizon = Math.max(pacePerSecond, this.#pacePerSecond) * HORIZON_SECONDS
-    if (usedMs >= SHORTEST_USE_MS) {
-      this.#pacePerSecond = pacePerSecond
-      this.#pacedAtMs = nowMs
-      this.#usedUnits = 0
-    }
-    const atLeast = UNITS_AT_LEAST * this.#largestUnits
-    return Math.floor(Math.min(this.#perMinute / SLICES, Math.max(atLeast, horizon)))
   }
 
   #isIdle(nowMs: number): boolean {

@@ -1,0 +1,34 @@
+const SLICES = 8
+const REQUESTS_AT_LEAST = 16
+const HORIZON_SECONDS = 10
+const SHORTEST_MS = 250
+
+/** How fast units are used here, and so how many to borrow at once: enough for some seconds, never most of the bucket. */
+export class SlicePace {
+  #usedUnits = 0
+  #largestUnits = 1
+  #unitsPerSecond = 0
+  #sinceMs = 0
+
+  /** On the hot path. */
+  noteUse(units: number): void {
+    this.#usedUnits += units
+  }
+
+  /** A request of this size is not to need a visit of its own. */
+  noteSize(units: number): void {
+    this.#largestUnits = Math.max(units, this.#largestUnits * 0.9)
+  }
+
+  chooseSlice(perMinute: number, nowMs: number): number {
+    const usedMs = nowMs - this.#sinceMs
+    const unitsPerSecond = (this.#usedUnits * 1000) / Math.max(SHORTEST_MS, usedMs)
+    const horizon = Math.max(unitsPerSecond, this.#unitsPerSecond) * HORIZON_SECONDS
+    if (usedMs >= SHORTEST_MS) {
+      this.#unitsPerSecond = unitsPerSecond
+      this.#sinceMs = nowMs
+      this.#usedUnits = 0
+    }
+    return Math.floor(Math.min(perMinute / SLICES, Math.max(REQUESTS_AT_LEAST * this.#largestUnits, horizon)))
+  }
+}
