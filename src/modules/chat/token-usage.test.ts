@@ -1,5 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { priceTokens } from '../catalog/catalog.ts'
+import { settleUsage, type AnswerContext } from './answer-context.ts'
+import { DeliveredText } from './delivered-text.ts'
 import { formatUsage, readUsage } from './token-usage.ts'
 
 describe('readUsage', () => {
@@ -32,6 +35,16 @@ describe('readUsage', () => {
       [9, 0, 30, 30],
     ],
     ['DeepSeek', { prompt_tokens: 9, completion_tokens: 5, prompt_cache_hit_tokens: 8 }, [9, 8, 5, 0]],
+    [
+      'Moonshot, which names cached tokens at the top',
+      { prompt_tokens: 9, completion_tokens: 5, total_tokens: 14, cached_tokens: 8 },
+      [9, 8, 5, 0],
+    ],
+    [
+      'Anthropic, which counts the cache beside the input',
+      { input_tokens: 9, output_tokens: 5, cache_read_input_tokens: 90, cache_creation_input_tokens: 30 },
+      [129, 90, 5, 0],
+    ],
     [
       'details of null',
       {
@@ -71,6 +84,86 @@ describe('readUsage', () => {
         expect(read.completionTokens).toBeGreaterThanOrEqual(reported.completion_tokens)
       }),
     )
+  })
+})
+
+describe('what went wrong in other gateways', () => {
+  const rates = { inputNanoUsdPer1m: 10_000_000n, cachedInputNanoUsdPer1m: 1_000_000n }
+  const price = { unit: 'token', ...rates, outputNanoUsdPer1m: 100_000_000n, longContext: [] } as const
+  const priceOf = (reported: unknown) => {
+    const usage = readUsage(reported)
+    if (usage === null) throw new Error('expected usage')
+    return priceTokens(price, usage)
+  }
+
+  it('explicit zero usage is not estimated again and billed', () => {
+    const delivered = new DeliveredText()
+    delivered.add('An answer that the upstream gives away.')
+    const context = {
+      model: { price },
+      record: { usage: null, costNanoUsd: null },
+      bill: { heldNanoUsd: 1_000_000n },
+      countPromptTokens: () => 1000,
+      countTokens: () => 1000,
+    } as unknown as AnswerContext
+    const zero = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
+    settleUsage(context, readUsage(zero), delivered)
+    expect(context.record.costNanoUsd).toBe(0n)
+    expect(context.record.usage).toMatchObject({ promptTokens: 0, completionTokens: 0 })
+    settleUsage(context, readUsage(undefined), delivered)
+    expect(context.record.costNanoUsd).toBeGreaterThan(0n)
+  })
+
+  it.each([
+    ['inside the prompt', { prompt_tokens: 100, prompt_tokens_details: { cached_tokens: 90 } }],
+    [
+      'under two names',
+      { prompt_tokens: 100, prompt_tokens_details: { cached_tokens: 90 }, prompt_cache_hit_tokens: 90 },
+    ],
+    ['inside, under another name', { prompt_tokens: 100, total_tokens: 101, cache_read_input_tokens: 90 }],
+    [
+      'beside the prompt, which the total tells',
+      { prompt_tokens: 10, total_tokens: 101, prompt_tokens_details: { cached_tokens: 90 } },
+    ],
+    [
+      'beside the prompt, which is too short to hold them',
+      { prompt_tokens: 10, cache_read_input_tokens: 90 },
+    ],
+    [
+      'beside the prompt and in the details',
+      { prompt_tokens: 10, cache_read_input_tokens: 90, prompt_tokens_details: { cached_tokens: 90 } },
+    ],
+  ])('cached tokens are not billed twice when they are reported %s', (_where, prompt) => {
+    expect(priceOf({ completion_tokens: 1, ...prompt })).toBe(10n * 10n + 90n + 100n)
+  })
+
+  it('tokens written to a cache are billed once, as input', () => {
+    const written = { cache_read_input_tokens: 0, cache_creation_input_tokens: 90 }
+    const expected = 100n * 10n + 100n
+    expect(priceOf({ prompt_tokens: 10, completion_tokens: 1, total_tokens: 101, ...written })).toBe(expected)
+    expect(priceOf({ prompt_tokens: 100, completion_tokens: 1, total_tokens: 101, ...written })).toBe(
+      expected,
+    )
+  })
+
+  it.each([
+    ['inside the completion', { completion_tokens: 50, total_tokens: 51 }],
+    ['inside, without a total', { completion_tokens: 50 }],
+    ['beside the completion', { completion_tokens: 20, total_tokens: 51 }],
+  ])('reasoning tokens are not billed twice when they are reported %s', (_where, completion) => {
+    const details = { completion_tokens_details: { reasoning_tokens: 30 } }
+    expect(priceOf({ prompt_tokens: 1, ...completion, ...details })).toBe(10n + 50n * 100n)
+  })
+
+  it('both beside the rest are each billed once', () => {
+    const usage = {
+      prompt_tokens: 10,
+      completion_tokens: 20,
+      total_tokens: 10 + 20 + 90 + 30,
+      prompt_tokens_details: { cached_tokens: 90 },
+      completion_tokens_details: { reasoning_tokens: 30 },
+    }
+    expect(priceOf(usage)).toBe(10n * 10n + 90n + 50n * 100n)
   })
 })
 

@@ -9,27 +9,57 @@ export interface TokenUsage {
   readonly reasoningTokens: number
 }
 
-/** Reads an upstream's usage object, or null when it has none that can be trusted. */
+/**
+ * Reads an upstream's usage object, or null when it has none that can be trusted. A report of nothing is believed like
+ * any other.
+ */
 export function readUsage(value: unknown): TokenUsage | null {
   if (!isRecord(value)) return null
-  const promptTokens = readCount(value['prompt_tokens'])
-  const completionTokens = readCount(value['completion_tokens'])
-  if (promptTokens === null || completionTokens === null) return null
-  const cachedTokens =
-    readDetail(value['prompt_tokens_details'], 'cached_tokens') ??
-    readCount(value['prompt_cache_hit_tokens']) ??
-    0
-  const reasoningTokens = readDetail(value['completion_tokens_details'], 'reasoning_tokens') ?? 0
+  const prompt = readCount(value['prompt_tokens'] ?? value['input_tokens'])
+  const completion = readCount(value['completion_tokens'] ?? value['output_tokens'])
+  if (prompt === null || completion === null) return null
+  const cache = readCache(value)
+  const reasoning = readDetail(value['completion_tokens_details'], 'reasoning_tokens') ?? 0
+  // Some upstreams count the cache or the reasoning beside the rest instead of inside; their total gives it away.
+  const excess = (readCount(value['total_tokens']) ?? 0) - prompt - completion
+  const isReasoningBeside = reasoning > 0 && (excess === reasoning || excess === reasoning + cache.tokens)
+  const isCacheBeside =
+    cache.tokens > 0 &&
+    (excess === cache.tokens + (isReasoningBeside ? reasoning : 0) || isApart(value, cache))
+  const promptTokens = isCacheBeside ? prompt + cache.tokens : prompt
   return {
     promptTokens,
-    cachedTokens: Math.min(cachedTokens, promptTokens),
-    reasoningTokens,
-    // Some upstreams count reasoning beside the completion; their total gives it away.
-    completionTokens:
-      reasoningTokens > 0 && value['total_tokens'] === promptTokens + completionTokens + reasoningTokens
-        ? completionTokens + reasoningTokens
-        : Math.max(completionTokens, reasoningTokens),
+    cachedTokens: Math.min(cache.readTokens, promptTokens),
+    reasoningTokens: reasoning,
+    completionTokens: isReasoningBeside ? completion + reasoning : Math.max(completion, reasoning),
   }
+}
+
+interface CacheCounts {
+  /** Read from the cache and written to it: written tokens cost what any other input costs. */
+  readonly tokens: number
+  readonly readTokens: number
+  /** Whether the names are Anthropic's, who counts the cache beside the input. */
+  readonly isAnthropic: boolean
+}
+
+function readCache(value: Record<string, unknown>): CacheCounts {
+  const read = readCount(value['cache_read_input_tokens'])
+  const written = readCount(value['cache_creation_input_tokens'])
+  if (read !== null || written !== null)
+    return { tokens: (read ?? 0) + (written ?? 0), readTokens: read ?? 0, isAnthropic: true }
+  const cached =
+    readDetail(value['prompt_tokens_details'], 'cached_tokens') ??
+    readCount(value['prompt_cache_hit_tokens']) ??
+    readCount(value['cached_tokens']) ??
+    0
+  return { tokens: cached, readTokens: cached, isAnthropic: false }
+}
+
+// Anthropic's names under Anthropic's input, or more of a cache than there is prompt to hold it.
+function isApart(value: Record<string, unknown>, cache: CacheCounts): boolean {
+  const prompt = readCount(value['prompt_tokens'])
+  return cache.isAnthropic && (prompt === null || cache.tokens > prompt)
 }
 
 /** The usage object of our wire, with whatever else the upstream reported in it. */
