@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox'
 import { toTimestamp } from '../../kernel/clock.ts'
 import { usdFromNanoUsd } from '../../kernel/money.ts'
 import type { Account, Accounts } from '../../modules/accounts/accounts.ts'
+import type { Audit } from '../../modules/audit/audit.ts'
 import type { KeyRecord, Keys } from '../../modules/keys/keys.ts'
 import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../list-page.ts'
 import { parseUsd, USD_MAX } from '../parse-usd.ts'
@@ -36,14 +37,22 @@ const AccountAnswer = Type.Object({
   updated_at: Type.String({ format: 'date-time' }),
 })
 
-export const adminAccountRoutes = (modules: { accounts: Accounts; keys: Keys }): Route[] => [
+interface AdminAccountModules {
+  readonly accounts: Accounts
+  readonly keys: Keys
+  readonly audit: Audit
+}
+
+export const adminAccountRoutes = (modules: AdminAccountModules): Route[] => [
   ...accountRoutes(modules),
   ...accountKeyRoutes(modules),
 ]
 
 const shared = { tag: 'Operator', scope: 'admin' } as const
 
-const accountRoutes = ({ accounts }: { accounts: Accounts }): Route[] => [
+const accountTarget = (id: string | null) => ({ kind: 'account', id })
+
+const accountRoutes = ({ accounts, audit }: AdminAccountModules): Route[] => [
   defineRoute({
     ...shared,
     method: 'GET',
@@ -63,9 +72,13 @@ const accountRoutes = ({ accounts }: { accounts: Accounts }): Route[] => [
     summary: 'Create an account',
     body: AccountCreateBody,
     responses: { 201: { description: 'The account, without a key yet.', schema: AccountAnswer } },
-    handle: async ({ body, reply }) => {
+    handle: async ({ caller, body, reply }) => {
       const creditNanoUsd = parseUsd('credit_usd', body.credit_usd ?? 0)
-      const account = await accounts.create({ name: body.name, creditNanoUsd })
+      const details = { name: body.name, credit_usd: body.credit_usd ?? 0 }
+      const account = await audit.run(
+        { actor: caller, action: 'account.create', target: accountTarget(null), details },
+        () => accounts.create({ name: body.name, creditNanoUsd }),
+      )
       reply.code(201)
       return accountToWire(account)
     },
@@ -88,7 +101,12 @@ const accountRoutes = ({ accounts }: { accounts: Accounts }): Route[] => [
     responses: {
       200: { description: 'Every process refuses the keys of the account.', schema: AccountAnswer },
     },
-    handle: async ({ caller, params }) => accountToWire(await accounts.suspend(caller, params.id)),
+    handle: async ({ caller, params }) =>
+      accountToWire(
+        await audit.run({ actor: caller, action: 'account.suspend', target: accountTarget(params.id) }, () =>
+          accounts.suspend(caller, params.id),
+        ),
+      ),
   }),
   defineRoute({
     ...shared,
@@ -97,11 +115,16 @@ const accountRoutes = ({ accounts }: { accounts: Accounts }): Route[] => [
     summary: 'Activate a suspended account',
     params: AccountParams,
     responses: { 200: { description: 'The keys of the account work again.', schema: AccountAnswer } },
-    handle: async ({ params }) => accountToWire(await accounts.activate(params.id)),
+    handle: async ({ caller, params }) =>
+      accountToWire(
+        await audit.run({ actor: caller, action: 'account.activate', target: accountTarget(params.id) }, () =>
+          accounts.activate(params.id),
+        ),
+      ),
   }),
 ]
 
-const accountKeyRoutes = ({ accounts, keys }: { accounts: Accounts; keys: Keys }): Route[] => {
+const accountKeyRoutes = ({ accounts, keys, audit }: AdminAccountModules): Route[] => {
   const toWire = (key: KeyRecord) => keyToWire({ key, isActive: keys.isActive(key) })
 
   return [
@@ -131,7 +154,19 @@ const accountKeyRoutes = ({ accounts, keys }: { accounts: Accounts; keys: Keys }
       handle: async ({ caller, params, body, reply }) => {
         const { id: accountId } = await accounts.read(params.id)
         const draft = parseKeyDraft(body, { defaultEnvironment: caller.environment })
-        const { record, token } = await keys.create(caller, accountId, draft)
+        const { environment, name, scopes } = draft
+        const { record, token } = await audit.run(
+          {
+            actor: caller,
+            action: 'api_key.create',
+            target: { kind: 'api_key', id: null },
+            details: { account_id: accountId, name, env: environment, scopes },
+          },
+          async () => {
+            const issued = await keys.create(caller, accountId, draft)
+            return { ...issued, id: issued.record.id }
+          },
+        )
         reply.code(201)
         return { ...toWire(record), key: token }
       },
@@ -146,7 +181,15 @@ const accountKeyRoutes = ({ accounts, keys }: { accounts: Accounts; keys: Keys }
         200: { description: 'Every process refuses the key from now on.', schema: KeyRevokedAnswer },
       },
       handle: async ({ caller, params }) => {
-        const { id } = await keys.revoke(caller, params.id, params.key_id)
+        const { id } = await audit.run(
+          {
+            actor: caller,
+            action: 'api_key.revoke',
+            target: { kind: 'api_key', id: params.key_id },
+            details: { account_id: params.id },
+          },
+          () => keys.revoke(caller, params.id, params.key_id),
+        )
         return { revoked: true, id }
       },
     }),

@@ -38,9 +38,7 @@ export async function adjustCredit(context: AdjustContext, adjustment: Adjustmen
   requireSensible(adjustment, nowMs)
   if (amountNanoUsd < 0n) await ledger.recall(accountId)
   const reference =
-    idempotencyKey === null
-      ? null
-      : `adjustment:${idempotencyKey.operatorAccountId}:${idempotencyKey.key}`
+    idempotencyKey === null ? null : `adjustment:${idempotencyKey.operatorAccountId}:${idempotencyKey.key}`
   const { payment, isNew } = await database.transaction(async (transaction) => {
     const inserted = await insertPayment(transaction, {
       id: createId(nowMs),

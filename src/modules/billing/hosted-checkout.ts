@@ -64,8 +64,7 @@ async function findHosted(
   token: string,
 ): Promise<CheckoutRecord> {
   const sessionId = provider.sessionOfToken?.(token)
-  const checkout =
-    sessionId === undefined ? null : await findCheckout(database, provider.name, { sessionId })
+  const checkout = sessionId === undefined ? null : await findCheckout(database, provider.name, { sessionId })
   if (checkout === null) throw notFound('checkout')
   return checkout
 }

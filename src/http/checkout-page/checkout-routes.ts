@@ -1,0 +1,170 @@
+import type { FastifyReply } from 'fastify'
+import { Type } from 'typebox'
+import { toTimestamp } from '../../kernel/clock.ts'
+import { formatUsd, type NanoUsd } from '../../kernel/money.ts'
+import type { Billing, HostedCheckout, Payment } from '../../modules/billing/billing.ts'
+import { AppError } from '../../kernel/app-error.ts'
+import { ERROR_CATALOGUE } from '../error-envelope.ts'
+import { defineRoute, type Route } from '../route.ts'
+import { pageHeaders, renderPage, type CheckoutPage } from './render-page.ts'
+
+const TokenParams = Type.Object({
+  token: Type.String({ maxLength: 100, description: 'The secret of the page.' }),
+})
+const ReturnParams = Type.Object({ provider: Type.String({ maxLength: 50 }) })
+const ReturnQuery = Type.Object({
+  session_id: Type.String({ minLength: 1, maxLength: 300, description: 'The session that was paid.' }),
+})
+
+const FORM_BYTES_MAX = 1024
+
+/** Pages for who pays: the test checkout, and where a provider sends people back to. No key is needed: the address is. */
+export const checkoutRoutes = ({ billing }: { billing: Billing }): Route[] => {
+  const shared = { tag: 'Payments', scope: null } as const
+  const page = (description: string) => ({ description, schema: Type.String(), contentType: 'text/html' })
+  const form = { takesRawBody: true, bodyLimitBytes: FORM_BYTES_MAX, params: TokenParams } as const
+  const onward = { 303: { description: 'To `success_url`, `cancel_url` or back to the page.' } }
+
+  return [
+    defineRoute({
+      ...shared,
+      method: 'GET',
+      path: '/checkout/test/:token',
+      summary: 'The page of a test checkout',
+      params: TokenParams,
+      responses: { 200: page('A page to pay at in test mode.') },
+      handle: ({ params, reply }) =>
+        answerPage(reply, async () => {
+          const checkout = await billing.readHosted(params.token)
+          const headers = pageHeaders({ formTargets: [checkout.successUrl, checkout.cancelUrl] })
+          return { headers, page: hostedPage(checkout, params.token) }
+        }),
+    }),
+    defineRoute({
+      ...shared,
+      ...form,
+      method: 'POST',
+      path: '/checkout/test/:token/pay',
+      summary: 'Pay a test checkout',
+      responses: onward,
+      handle: ({ params, reply }) =>
+        answerPage(reply, async () => {
+          const { successUrl } = await billing.payHosted(params.token)
+          return { location: successUrl ?? `/checkout/test/${params.token}` }
+        }),
+    }),
+    defineRoute({
+      ...shared,
+      ...form,
+      method: 'POST',
+      path: '/checkout/test/:token/cancel',
+      summary: 'Cancel a test checkout',
+      responses: onward,
+      handle: ({ params, reply }) =>
+        answerPage(reply, async () => {
+          const { cancelUrl, state } = await billing.cancelHosted(params.token)
+          const isCancelled = state === 'cancelled' && cancelUrl !== null
+          return { location: isCancelled ? cancelUrl : `/checkout/test/${params.token}` }
+        }),
+    }),
+    defineRoute({
+      ...shared,
+      method: 'GET',
+      path: '/checkout/:provider/return',
+      summary: 'Where a payment provider sends people back to',
+      params: ReturnParams,
+      query: ReturnQuery,
+      responses: { 200: page('How the payment went. What was paid is credited by now.') },
+      handle: ({ params, query, reply }) =>
+        answerPage(reply, async () => {
+          const { payment } = await billing.completeReturn(params.provider, query.session_id)
+          return { headers: pageHeaders(), page: returnPage(payment) }
+        }),
+    }),
+  ]
+}
+
+type PageAnswer =
+  | { readonly headers: Record<string, string>; readonly page: CheckoutPage }
+  | { readonly location: string }
+
+// A person reads this, so a refusal is a page and not the API's envelope.
+async function answerPage(reply: FastifyReply, work: () => Promise<PageAnswer>): Promise<void> {
+  const answer = await work().catch((error: unknown) => {
+    if (!(error instanceof AppError)) throw error
+    reply.code(ERROR_CATALOGUE[error.code].status)
+    return { headers: pageHeaders(), page: refusalPage(error) }
+  })
+  if ('location' in answer) {
+    reply.code(303).headers(pageHeaders()).header('location', answer.location).send()
+    return
+  }
+  reply.headers(answer.headers).type('text/html; charset=utf-8').send(renderPage(answer.page))
+}
+
+function hostedPage(checkout: HostedCheckout, token: string): CheckoutPage {
+  const { payment, state, successUrl, cancelUrl, expiresAtMs } = checkout
+  const amount = showUsd(payment.amountNanoUsd)
+  switch (state) {
+    case 'open':
+      return {
+        title: 'Add prepaid credit',
+        amount,
+        tone: 'open',
+        lines: [
+          'Test mode: no money moves.',
+          `This page is good until ${toTimestamp(expiresAtMs).slice(11, 16)} UTC.`,
+        ],
+        actions: [
+          { path: `/checkout/test/${token}/pay`, label: `Pay ${amount}`, isMain: true },
+          { path: `/checkout/test/${token}/cancel`, label: 'Cancel', isMain: false },
+        ],
+      }
+    case 'paid':
+      return { ...returnPage(payment), ...onwardLink(successUrl) }
+    case 'cancelled':
+      return {
+        title: 'Payment cancelled',
+        tone: 'bad',
+        lines: ['Nothing was paid and no credit was added.'],
+        ...onwardLink(cancelUrl),
+      }
+    case 'expired':
+      return {
+        title: 'This page has expired',
+        tone: 'bad',
+        lines: ['Nothing was paid. Start a new checkout to add credit.'],
+        ...onwardLink(cancelUrl),
+      }
+  }
+}
+
+function onwardLink(href: string | null): Pick<CheckoutPage, 'link'> {
+  return href === null ? {} : { link: { href, label: 'Continue' } }
+}
+
+function returnPage({ amountNanoUsd, status, completedAtMs }: Payment): CheckoutPage {
+  const amount = showUsd(amountNanoUsd)
+  if (completedAtMs !== null) {
+    return { title: 'Payment received', amount, tone: 'good', lines: ['The credit is on the account.'] }
+  }
+  if (status === 'pending' || status === 'processing') {
+    return {
+      title: 'Payment on its way',
+      amount,
+      tone: 'open',
+      lines: ['The credit is added as soon as the payment is confirmed.'],
+    }
+  }
+  return { title: 'Payment not made', tone: 'bad', lines: ['Nothing was paid and no credit was added.'] }
+}
+
+function refusalPage({ code, message }: AppError): CheckoutPage {
+  const title = code === 'not_found' ? 'No such checkout' : 'This cannot be paid'
+  return { title, tone: 'bad', lines: [message] }
+}
+
+function showUsd(amount: NanoUsd): string {
+  const [whole = '0', fraction = ''] = formatUsd(amount).split('.')
+  return `$${whole}.${fraction.padEnd(2, '0')}`
+}
