@@ -139,12 +139,6 @@ function headersToKeep(headers: readonly string[]): string[] {
 }
 
 function toReplay(answer: KeptAnswer, requestId: string): KeptAnswer {
-  const headers = [
-    ...answer.headers,
-    'idempotent-replayed',
-    'true',
-    'x-gateway-original-request-id',
-    requestId,
-  ]
+  const headers = [...answer.headers, 'idempotent-replayed', 'true', 'original-request', requestId]
   return { ...answer, headers }
 }

@@ -1,4 +1,5 @@
 import OpenAI from 'openai'
+import { Client } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readEvents, readPieces } from '../chat/read-events.ts'
 import {
@@ -116,4 +117,20 @@ test('the last byte leaves when the answer is kept: who has it can have it again
     expect(again.text).toBe(first.text)
   }
   expect(gateway.upstream.requests).toHaveLength(20)
+})
+
+test('a run that was taken for dead and was not leaves the answer of the one that took over', async () => {
+  const database = new Client({ connectionString: gateway.connectionString })
+  await database.connect()
+  const held = heldBack(completion({ message: { content: 'late' } }))
+  gateway.upstream.respondWith(held.reply, completion({ message: { content: 'taken over' } }))
+  const slow = ask(gateway)
+  await gateway.upstream.requestNumber(0)
+  await database.query("UPDATE parkway.idempotency_keys SET lease_until = now() - interval '1 second'")
+  await database.end()
+  const taken = await ask(second)
+  expect(taken.body.choices[0].message.content).toBe('taken over')
+  held.release()
+  expect((await slow).headers.get('x-request-id')).toBe(taken.headers.get('x-request-id'))
+  expect((await ask(gateway)).body).toEqual(taken.body)
 })

@@ -33,7 +33,7 @@ describe('every POST that changes something', () => {
     expect([again.status, again.text]).toEqual([first.status, first.text])
     expect(again.headers.get('content-type')).toBe(first.headers.get('content-type'))
     expect(again.headers.get('idempotent-replayed')).toBe('true')
-    expect(again.headers.get('x-gateway-original-request-id')).toBe(first.headers.get('x-request-id'))
+    expect(again.headers.get('original-request')).toBe(first.headers.get('x-request-id'))
     const other = await gateway.request('POST', path(), {
       body: { name: 'else' },
       headers: { 'idempotency-key': name },

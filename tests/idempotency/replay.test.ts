@@ -56,7 +56,7 @@ describe('a request that is sent again', () => {
     expect(again.headers.get('x-gateway-provider')).toBe('openai')
     expect(again.headers.get('content-type')).toBe(first.headers.get('content-type'))
     expect(again.headers.get('x-gateway-balance-usd')).toBeNull()
-    expect(again.headers.get('x-gateway-original-request-id')).toBe(first.headers.get('x-request-id'))
+    expect(again.headers.get('original-request')).toBe(first.headers.get('x-request-id'))
     expect(again.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'))
   })
 

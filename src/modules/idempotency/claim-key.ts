@@ -4,12 +4,12 @@ import type { Database } from '../../storage/database.ts'
 export interface KeyPlace {
   readonly accountId: string
   readonly keyHash: Buffer
+  readonly fingerprint: Buffer
   readonly runId: string
 }
 
 interface ClaimOrder {
   readonly place: KeyPlace
-  readonly fingerprint: Buffer
   readonly requestId: string
   readonly leaseMs: number
   readonly retentionMs: number
@@ -27,8 +27,8 @@ const ATTEMPTS_MAX = 3
 
 /** Takes the key in one atomic statement, or tells who has it. */
 export async function claimKey(database: Database, order: ClaimOrder): Promise<FoundKey> {
-  const { place, fingerprint, requestId, leaseMs, retentionMs } = order
-  const { accountId, keyHash, runId } = place
+  const { place, requestId, leaseMs, retentionMs } = order
+  const { accountId, keyHash, fingerprint, runId } = place
   const values = [accountId, keyHash, fingerprint, requestId, runId, leaseMs, retentionMs]
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
     const [claimed] = await database.query<{ request_id: string }>(CLAIM, values)

@@ -21,7 +21,13 @@ interface ClaimsOptions {
   readonly leaseMs: number
 }
 
+interface RunningClaim extends KeyPlace {
+  readonly startedMs: number
+}
+
 interface Claims {
+  /** What this process itself runs under the key. */
+  find(keyHash: Buffer): RunningClaim | undefined
   begin(place: KeyPlace, requestId: string, seal: (answer: KeptAnswer) => Promise<Buffer>): Claim
   /** Waits for what is being written. What still runs is left to its lease. */
   close(): Promise<void>
@@ -31,7 +37,7 @@ const RENEWALS_PER_LEASE = 4
 
 /** What this process runs at the moment under a key, said to be alive in one statement for all. */
 export function createClaims({ database, logger, leaseMs }: ClaimsOptions): Claims {
-  const running = new Map<string, KeyPlace>()
+  const running = new Map<string, RunningClaim>()
   const writing = new Set<Promise<unknown>>()
 
   const renew = async (): Promise<void> => {
@@ -51,7 +57,7 @@ export function createClaims({ database, logger, leaseMs }: ClaimsOptions): Clai
 
   // What cannot be written is not renewed either, so that the next request takes over when the lease has passed.
   const conclude = async (place: KeyPlace, write: () => Promise<unknown>): Promise<void> => {
-    running.delete(place.runId)
+    running.delete(nameOf(place.keyHash))
     const written = write()
     writing.add(written)
     try {
@@ -62,8 +68,10 @@ export function createClaims({ database, logger, leaseMs }: ClaimsOptions): Clai
   }
 
   return {
+    find: (keyHash) => running.get(nameOf(keyHash)),
+
     begin(place, requestId, seal) {
-      running.set(place.runId, place)
+      running.set(nameOf(place.keyHash), { ...place, startedMs: performance.now() })
       const values = [place.accountId, place.keyHash, place.runId]
       return {
         requestId,
@@ -79,6 +87,10 @@ export function createClaims({ database, logger, leaseMs }: ClaimsOptions): Clai
       await Promise.allSettled(writing)
     },
   }
+}
+
+function nameOf(keyHash: Buffer): string {
+  return keyHash.toString('base64')
 }
 
 const OWN_ROW = 'account_id = $1 AND key_hash = $2 AND run_id = $3'

@@ -126,6 +126,14 @@ describe('a key', () => {
     expect(await idempotency.claim(keyed())).toEqual({ kind: 'unkept', requestId: first.requestId })
   })
 
+  test('whose answer was damaged says that it was done', async () => {
+    const idempotency = open()
+    const first = keyed()
+    await requireClaim(await idempotency.claim(first)).keep(answer)
+    await database.query("UPDATE idempotency_keys SET answer = answer || '\\x00'")
+    expect(await idempotency.claim(keyed())).toEqual({ kind: 'unkept', requestId: first.requestId })
+  })
+
   test('is kept as bytes that tell nothing of key, request or answer', async () => {
     const secret = { key: 'secret-key', body: 'secret prompt' }
     await requireClaim(await open().claim(keyed(secret))).keep({
@@ -161,6 +169,16 @@ describe('a run that died', () => {
     expect((await other.claim(keyed())).kind).toBe('running')
     await taken.keep(answer)
     expect(await slow.claim(keyed())).toMatchObject({ kind: 'answered', answer })
+  })
+
+  test('is never one of the same process', async () => {
+    const idempotency = open({ leaseMs: 1_000_000 })
+    const claim = requireClaim(await idempotency.claim(keyed()))
+    await age('lease_until')
+    expect((await idempotency.claim(keyed())).kind).toBe('running')
+    expect((await idempotency.claim(keyed({ body: 'else' }))).kind).toBe('reused')
+    await claim.keep(answer)
+    expect((await idempotency.claim(keyed())).kind).toBe('answered')
   })
 
   test('is told from one that takes long: that one is heard of', async () => {

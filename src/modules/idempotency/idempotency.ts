@@ -25,7 +25,7 @@ export interface KeyedRequest {
 export type ClaimOutcome =
   | { readonly kind: 'claimed'; readonly claim: Claim }
   | { readonly kind: 'answered'; readonly answer: KeptAnswer; readonly requestId: string }
-  /** It was done, and its answer was too large to keep. */
+  /** It was done, and its answer cannot be given again: it was too large to keep. */
   | { readonly kind: 'unkept'; readonly requestId: string }
   | { readonly kind: 'running'; readonly runningMs: number }
   /** The key belongs to another request. */
@@ -77,17 +77,27 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
   return {
     async claim(request) {
       const { keyHash, fingerprint, sealingKey } = deriveSecrets(request)
-      const place: KeyPlace = { accountId: request.accountId, keyHash, runId: createId() }
-      const found = await limited(() =>
-        claimKey(database, { place, fingerprint, requestId: request.requestId, leaseMs, retentionMs }),
-      )
+      // A run that is known to be alive is not taken over, though the database may not have heard of it for a while.
+      const running = claims.find(keyHash)
+      if (running) {
+        if (!running.fingerprint.equals(fingerprint)) return { kind: 'reused' }
+        return { kind: 'running', runningMs: performance.now() - running.startedMs }
+      }
+      const { accountId, requestId } = request
+      const place: KeyPlace = { accountId, keyHash, fingerprint, runId: createId() }
+      const found = await limited(() => claimKey(database, { place, requestId, leaseMs, retentionMs }))
       if (found.kind === 'claimed') {
         const seal = (answer: KeptAnswer): Promise<Buffer> => sealAnswer(answer, sealingKey)
         return { kind: 'claimed', claim: claims.begin(place, found.requestId, seal) }
       }
       if (found.kind !== 'answered') return found
-      const answer = await openAnswer(found.sealed, sealingKey)
-      return { kind: 'answered', answer, requestId: found.requestId }
+      try {
+        const answer = await openAnswer(found.sealed, sealingKey)
+        return { kind: 'answered', answer, requestId: found.requestId }
+      } catch (error) {
+        logger.error({ err: error, requestId: found.requestId }, 'a kept answer cannot be read')
+        return { kind: 'unkept', requestId: found.requestId }
+      }
     },
 
     sweep,
