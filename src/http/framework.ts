@@ -92,7 +92,8 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
       maxAge: CORS_SECONDS_MAX,
     })
   }
-  for (const route of routes) if (!isDirectRoute(route)) {
+  for (const route of routes)
+    if (!isDirectRoute(route)) {
       registerRoute(app, route, options.authenticate, options.runOnce)
     }
   await app.ready()
