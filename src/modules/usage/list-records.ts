@@ -114,8 +114,9 @@ function matchRecords(
   const values: unknown[] = [accountId, firstIdAt(fromMs), beforeId]
   const bind = (value: unknown): string => `$${values.push(value)}`
   const narrowed = filterConditions(filter, bind)
-  const ended = outcome === null ? '' : ` AND outcome = ${bind(outcome)}`
-  return { conditions: `account_id = $1 AND id >= $2 AND id < $3${narrowed}${ended}`, values }
+  const ended = `${bind(outcome)}::text`
+  const conditions = `account_id = $1 AND id >= $2 AND id < $3${narrowed} AND (${ended} IS NULL OR outcome = ${ended})`
+  return { conditions, values }
 }
 
 // As text, identifiers sort like the database sorts them: digits and lower case.

@@ -64,7 +64,7 @@ export async function readSpendingOfAccounts(
 ): Promise<Spending> {
   const usage = selectUsage('accounts.id', splitRange(range), filter)
   // Added up inside, an account at a time, so that each is found by the index that begins with it.
-  const grouped = `SELECT accounts.id::text AS value, used.* FROM accounts CROSS JOIN LATERAL (
+  const grouped = `SELECT accounts.id AS value, used.* FROM accounts CROSS JOIN LATERAL (
       SELECT ${SUMS} FROM (${usage.sql}) AS usage
     ) AS used WHERE used.requests > 0`
   const rows = await queryable.query<GroupRow>(keepDearest(grouped, usage.values.length + 1), [
@@ -79,7 +79,7 @@ function keepDearest(groupedSql: string, limitParameter: number): string {
       SELECT *, row_number() OVER (ORDER BY cost_nano_usd DESC, requests DESC, value) AS place
       FROM (${groupedSql}) AS grouped
     )
-    SELECT CASE WHEN place <= $${limitParameter} THEN value END AS value, count(*) AS groups, ${SUMS}
+    SELECT CASE WHEN place <= $${limitParameter} THEN value::text END AS value, count(*) AS groups, ${SUMS}
     FROM ranked GROUP BY 1`
 }
 

@@ -52,11 +52,12 @@ interface BucketRow extends UsageTotalsRow {
 export async function readTimeseries(queryable: Queryable, query: TimeseriesQuery): Promise<Timeseries> {
   const bucketRanges = listBuckets(query.range, query.granularity)
   const usage = selectUsage({ accountId: query.accountId }, splitRange(query.range), query.filter)
-  const bucket = `date_trunc('${query.granularity}', hour, 'UTC')`
   const statement =
     query.by === null
-      ? `SELECT ${bucket} AS bucket, NULL AS value, ${SUMS} FROM (${usage.sql}) AS usage GROUP BY 1`
-      : splitByDearest(usage.sql, bucket, DIMENSIONS[query.by])
+      ? `SELECT ${bucketOf(query)} AS bucket, NULL AS value, ${SUMS} FROM (
+           SELECT hour, ${SUMS} FROM (${usage.sql}) AS usage GROUP BY 1
+         ) AS hours GROUP BY 1`
+      : splitByDearest(usage.sql, query.by, bucketOf(query))
   const rows = await queryable.query<BucketRow>(statement, usage.values)
 
   const fill = (part: readonly BucketRow[]): UsageBucket[] => fillBuckets(bucketRanges, query, part)
@@ -72,15 +73,20 @@ export async function readTimeseries(queryable: Queryable, query: TimeseriesQuer
   }
 }
 
+// Only over hours that are added up already: cutting a time to the day costs more than adding a row up.
+function bucketOf({ granularity }: TimeseriesQuery): string {
+  return `date_trunc('${granularity}', hour, 'UTC')`
+}
+
 /** Ranked in the database, so that ten thousand keys do not arrive here to be thrown away. */
-function splitByDearest(usageSql: string, bucket: string, dimension: string): string {
-  return `WITH usage AS MATERIALIZED (
-       SELECT ${bucket} AS bucket, ${dimension} AS value, ${SUMS} FROM (${usageSql}) AS usage GROUP BY 1, 2
+function splitByDearest(usageSql: string, by: Dimension, bucket: string): string {
+  return `WITH hours AS MATERIALIZED (
+       SELECT hour, ${DIMENSIONS[by]} AS value, ${SUMS} FROM (${usageSql}) AS usage GROUP BY 1, 2
      ), dearest AS (
-       SELECT value FROM usage GROUP BY value
+       SELECT value FROM hours GROUP BY value
        ORDER BY sum(cost_nano_usd) DESC, sum(requests) DESC, value LIMIT ${SERIES_MAX}
      )
-     SELECT bucket, dearest.value, ${SUMS} FROM usage LEFT JOIN dearest USING (value) GROUP BY 1, 2`
+     SELECT ${bucket} AS bucket, dearest.value::text, ${SUMS} FROM hours LEFT JOIN dearest USING (value) GROUP BY 1, 2`
 }
 
 function listBuckets({ fromMs, toMs }: UsageRange, granularity: Granularity): UsageRange[] {

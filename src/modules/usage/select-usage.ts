@@ -1,5 +1,5 @@
 import type { Environment } from '../keys/keys.ts'
-import { firstIdAt, type SplitRange, type UsageRange } from './usage-range.ts'
+import { firstIdAt, floorHour, type SplitRange, type UsageRange } from './usage-range.ts'
 import { RECORD_COUNTS, ROLLUP_COUNTS } from './usage-totals.ts'
 
 /** What usage can be narrowed to. */
@@ -15,7 +15,7 @@ export interface UsageFilter {
 export const DIMENSIONS = {
   model: 'model',
   provider: 'provider',
-  key: 'key_id::text',
+  key: 'key_id',
   env: 'environment',
 } as const
 export type Dimension = keyof typeof DIMENSIONS
@@ -23,12 +23,12 @@ export type Dimension = keyof typeof DIMENSIONS
 const ATTRIBUTES = 'key_id, environment, model, provider'
 
 const FILTER_COLUMNS = [
-  ['keyId', 'key_id'],
-  ['model', 'model'],
-  ['provider', 'provider'],
-  ['environment', 'environment'],
-  ['operation', 'operation'],
-] as const satisfies readonly (readonly [keyof UsageFilter, string])[]
+  ['keyId', 'key_id', 'uuid'],
+  ['model', 'model', 'text'],
+  ['provider', 'provider', 'text'],
+  ['environment', 'environment', 'text'],
+  ['operation', 'operation', 'text'],
+] as const satisfies readonly (readonly [keyof UsageFilter, string, string])[]
 
 /** A relation of everything an account used in a range, and the values its parameters stand for. */
 export interface UsageSelection {
@@ -55,15 +55,19 @@ export function selectUsage(
      WHERE account_id = ${owner} AND hour >= ${bind(new Date(fromMs))} AND hour < ${bind(new Date(toMs))}${narrowed}`
   // By id, because an id begins with the time of its request and the index ends with the id.
   const fromRecords = ({ fromMs, toMs }: UsageRange): string =>
-    `SELECT date_trunc('hour', created_at, 'UTC') AS hour, ${ATTRIBUTES}, ${RECORD_COUNTS} FROM usage_records
+    `SELECT ${bind(new Date(floorHour(fromMs)))}::timestamptz AS hour, ${ATTRIBUTES}, ${RECORD_COUNTS} FROM usage_records
      WHERE account_id = ${owner} AND id >= ${bind(firstIdAt(fromMs))} AND id < ${bind(firstIdAt(toMs))}${narrowed}`
 
-  const parts = [fromHours(range.hours), ...range.edges.map(fromRecords)]
-  return { sql: parts.join(' UNION ALL '), values }
+  const [first = NO_EDGE, last = NO_EDGE] = range.edges
+  return { sql: [fromHours(range.hours), fromRecords(first), fromRecords(last)].join(' UNION ALL '), values }
 }
 
+const NO_EDGE: UsageRange = { fromMs: 0, toMs: 0 }
+
+/** All of them, whether asked for or not: one statement for every question is planned once. */
 export function filterConditions(filter: UsageFilter, bind: (value: unknown) => string): string {
-  return FILTER_COLUMNS.filter(([name]) => filter[name] !== undefined)
-    .map(([name, column]) => ` AND ${column} = ${bind(filter[name])}`)
-    .join('')
+  return FILTER_COLUMNS.map(([name, column, type]) => {
+    const parameter = `${bind(filter[name] ?? null)}::${type}`
+    return ` AND (${parameter} IS NULL OR ${column} = ${parameter})`
+  }).join('')
 }

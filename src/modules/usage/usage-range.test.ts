@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createId } from '../../kernel/identifiers.ts'
-import { firstIdAt, HOUR_MS, splitRange, type UsageRange } from './usage-range.ts'
+import { firstIdAt, floorHour, HOUR_MS, splitRange, type UsageRange } from './usage-range.ts'
 
 const at = (text: string): number => Date.parse(`2026-11-15T${text}Z`)
 
@@ -45,9 +45,8 @@ test('every instant of a range is in exactly one part of it, and no other instan
     fc.property(instant, instant, fc.array(instant), (fromMs, toMs, probes) => {
       fc.pre(fromMs < toMs)
       const { hours, edges } = splitRange({ fromMs, toMs })
-      expect([hours.fromMs % HOUR_MS, hours.toMs % HOUR_MS]).toEqual(
-        hours.fromMs === hours.toMs ? [expect.any(Number), expect.any(Number)] : [0, 0],
-      )
+      expect([hours.fromMs % HOUR_MS, hours.toMs % HOUR_MS]).toEqual([0, 0])
+      for (const edge of edges) expect(floorHour(edge.fromMs)).toBe(floorHour(edge.toMs - 1))
       const has = (part: UsageRange, probe: number): boolean => part.fromMs <= probe && probe < part.toMs
       for (const probe of [fromMs - 1, fromMs, toMs - 1, toMs, ...probes]) {
         const count = [hours, ...edges].filter((part) => has(part, probe)).length

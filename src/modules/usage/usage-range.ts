@@ -7,9 +7,9 @@ export interface UsageRange {
 }
 
 export interface SplitRange {
-  /** The whole hours inside, which rollups answer for. Empty when `fromMs` and `toMs` are equal. */
+  /** The whole hours inside, which rollups answer for. Empty when its ends are equal. */
   readonly hours: UsageRange
-  /** What sticks out at either end, less than an hour each, which the records answer for. */
+  /** What sticks out at either end, each a part of one hour, which the records answer for. */
   readonly edges: readonly UsageRange[]
 }
 
@@ -21,7 +21,9 @@ export function splitRange({ fromMs, toMs, isUntilNow = false }: UsageRange): Sp
   const firstHourMs = ceilHour(fromMs)
   // The hour that is still running is whole as far as it goes.
   const lastHourMs = isUntilNow ? ceilHour(toMs) : floorHour(toMs)
-  if (firstHourMs >= lastHourMs) return { hours: { fromMs, toMs: fromMs }, edges: [{ fromMs, toMs }] }
+  if (firstHourMs > lastHourMs) {
+    return { hours: { fromMs: firstHourMs, toMs: firstHourMs }, edges: [{ fromMs, toMs }] }
+  }
   const edges = [
     { fromMs, toMs: firstHourMs },
     { fromMs: lastHourMs, toMs },
@@ -37,7 +39,7 @@ export function lastHourAt(nowMs: number): UsageRange {
   return { fromMs: nowMs - HOUR_MS, toMs: nowMs, isUntilNow: true }
 }
 
-function floorHour(epochMs: number): number {
+export function floorHour(epochMs: number): number {
   return Math.floor(epochMs / HOUR_MS) * HOUR_MS
 }
 

@@ -1,0 +1,134 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { createId } from '../src/kernel/identifiers.ts'
+import { silentLogger } from '../src/kernel/logger.ts'
+import { fillUsage } from '../src/modules/usage/testing/fill-usage.ts'
+import { createUsage, DAY_MS, type Usage } from '../src/modules/usage/usage.ts'
+import { connectDatabase } from '../src/storage/connect-database.ts'
+import type { Database } from '../src/storage/database.ts'
+import { startEmbeddedPostgres } from '../src/storage/embedded-postgres/start-embedded-postgres.ts'
+import { migrate } from '../src/storage/migrate.ts'
+
+/** What reading usage costs with very many rows: `node bench/usage-rows.ts --rows 1000000 --keys 50 --models 10`. */
+const OPTIONS = {
+  rows: { type: 'string', default: '1000000' },
+  days: { type: 'string', default: '30' },
+  keys: { type: 'string', default: '50' },
+  models: { type: 'string', default: '10' },
+  accounts: { type: 'string', default: '1000' },
+} as const
+const ROUNDS = 15
+const KEY_ID = '01890000-0000-7000-8000-000000000001'
+
+const { values: options } = parseArgs({ options: OPTIONS })
+const nowMs = Date.now()
+const dataDir = await mkdtemp(join(tmpdir(), 'parkway-usage-'))
+const server = await startEmbeddedPostgres({ dataDir, logger: silentLogger, durable: false })
+try {
+  await migrate({ connectionString: server.connectionString, logger: silentLogger })
+  const database = connectDatabase({
+    connectionString: server.connectionString,
+    poolSize: 4,
+    statementTimeoutMs: 600_000,
+  })
+  try {
+    await measure(database)
+  } finally {
+    await database.close()
+  }
+} finally {
+  await server.stop()
+  await rm(dataDir, { recursive: true, force: true })
+}
+
+async function measure(database: Database): Promise<void> {
+  const accountId = await fill(database)
+  const [sizes] = await database.query<{ records: string; rollups: string; count: bigint }>(
+    `SELECT pg_size_pretty(pg_total_relation_size('usage_records')) AS records,
+      pg_size_pretty(pg_total_relation_size('usage_rollups')) AS rollups, (SELECT count(*) FROM usage_rollups) AS count`,
+  )
+  print(`${options.rows} requests, ${sizes?.records}; ${sizes?.count} rollups, ${sizes?.rollups}`)
+  const usage = createUsage({
+    database,
+    clock: { nowMs: () => nowMs },
+    ledger: {
+      readBalance: async () => ({ balanceNanoUsd: 0n, heldNanoUsd: 0n }),
+      readBudgets: async () => [],
+    },
+  })
+  for (const [name, ask] of Object.entries(questions(accountId))) {
+    const tookMs: number[] = []
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const startMs = performance.now()
+      await ask(usage)
+      tookMs.push(performance.now() - startMs)
+    }
+    const sorted = tookMs.toSorted((a, b) => a - b)
+    const median = sorted[Math.floor(ROUNDS / 2)] ?? 0
+    print(`${name.padEnd(44)} median ${median.toFixed(1)} ms, slowest ${(sorted.at(-1) ?? 0).toFixed(1)} ms`)
+  }
+}
+
+/** One account with most of the rows, among many that have a few each. */
+async function fill(database: Database): Promise<string> {
+  const shared = { days: Number(options.days), untilMs: nowMs }
+  const accountId = createId()
+  await addAccount(database, accountId)
+  await fillUsage(database, {
+    ...shared,
+    accountId,
+    requests: Number(options.rows),
+    keys: Number(options.keys),
+    models: Number(options.models),
+  })
+  for (let index = 0; index < Number(options.accounts); index += 1) {
+    const otherId = createId()
+    await addAccount(database, otherId)
+    await fillUsage(database, { ...shared, accountId: otherId, requests: 10, keys: 1, models: 1 })
+  }
+  await database.query('VACUUM ANALYZE')
+  return accountId
+}
+
+function questions(accountId: string): Record<string, (usage: Usage) => Promise<unknown>> {
+  const range = { fromMs: nowMs - 30 * DAY_MS, toMs: nowMs, isUntilNow: true }
+  const day = { fromMs: nowMs - DAY_MS, toMs: nowMs, isUntilNow: true }
+  const page = { limit: 20, afterId: null }
+  const filter = {}
+  const records = { accountId, range: { fromMs: 0, toMs: nowMs + 1 }, outcome: null, page }
+  return {
+    'timeseries 30 days by hour': (usage) =>
+      usage.readTimeseries({ accountId, range, granularity: 'hour', by: null, filter }),
+    'timeseries 30 days by day': (usage) =>
+      usage.readTimeseries({ accountId, range, granularity: 'day', by: null, filter }),
+    'timeseries 30 days by hour and model': (usage) =>
+      usage.readTimeseries({ accountId, range, granularity: 'hour', by: 'model', filter }),
+    'timeseries 30 days by hour of one key': (usage) =>
+      usage.readTimeseries({ accountId, range, granularity: 'hour', by: null, filter: { keyId: KEY_ID } }),
+    'timeseries 24 hours by hour': (usage) =>
+      usage.readTimeseries({ accountId, range: day, granularity: 'hour', by: null, filter }),
+    'summary 30 days and the 30 before': (usage) =>
+      usage.compareTotals({ accountId, range }, { fromMs: range.fromMs - 30 * DAY_MS, toMs: range.fromMs }),
+    'spending 30 days by key': (usage) =>
+      usage.readSpending({ accountId, range, by: 'key', filter, limit: 20 }),
+    'spending 30 days of every account': (usage) =>
+      usage.readSpendingOfAccounts({ range, filter, limit: 20 }),
+    budget: (usage) => usage.readBudget(accountId),
+    'records, newest': (usage) => usage.listRecords({ ...records, filter }),
+    'records of a model': (usage) => usage.listRecords({ ...records, filter: { model: 'model-1' } }),
+    'records of a model that was never used': (usage) =>
+      usage.listRecords({ ...records, filter: { model: 'nothing' } }),
+    'records that failed, of which there are none': (usage) =>
+      usage.listRecords({ ...records, filter, outcome: 'failed' }),
+  }
+}
+
+async function addAccount(database: Database, id: string): Promise<void> {
+  await database.query('INSERT INTO accounts (id, name) VALUES ($1, $2)', [id, id])
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
