@@ -3,16 +3,17 @@ import { toTimestamp } from '../../kernel/clock.ts'
 import { usdFromNanoUsd } from '../../kernel/money.ts'
 import type { Account, Accounts } from '../../modules/accounts/accounts.ts'
 import type { Audit } from '../../modules/audit/audit.ts'
-import type { KeyRecord, Keys } from '../../modules/keys/keys.ts'
+import type { Keys } from '../../modules/keys/keys.ts'
+import type { Usage } from '../../modules/usage/usage.ts'
 import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../list-page.ts'
 import { parseUsd, USD_MAX } from '../parse-usd.ts'
 import { defineRoute, type Route } from '../route.ts'
 import {
+  createKeyWire,
   KeyAnswer,
   KeyCreateBody,
   KeyCreatedAnswer,
   KeyRevokedAnswer,
-  keyToWire,
   Name,
   parseKeyDraft,
 } from './api-key-wire.ts'
@@ -40,6 +41,7 @@ const AccountAnswer = Type.Object({
 interface AdminAccountModules {
   readonly accounts: Accounts
   readonly keys: Keys
+  readonly usage: Usage
   readonly audit: Audit
 }
 
@@ -124,8 +126,9 @@ const accountRoutes = ({ accounts, audit }: AdminAccountModules): Route[] => [
   }),
 ]
 
-const accountKeyRoutes = ({ accounts, keys, audit }: AdminAccountModules): Route[] => {
-  const toWire = (key: KeyRecord) => keyToWire({ key, isActive: keys.isActive(key) })
+const accountKeyRoutes = (modules: AdminAccountModules): Route[] => {
+  const { accounts, keys, audit } = modules
+  const wire = createKeyWire(modules)
 
   return [
     defineRoute({
@@ -140,7 +143,7 @@ const accountKeyRoutes = ({ accounts, keys, audit }: AdminAccountModules): Route
       },
       handle: async ({ params, query }) => {
         const { id: accountId } = await accounts.read(params.id)
-        return listAnswer('keys', await keys.list(accountId, parsePageRequest(query)), toWire)
+        return wire.list(await keys.list(accountId, parsePageRequest(query)))
       },
     }),
     defineRoute({
@@ -168,7 +171,7 @@ const accountKeyRoutes = ({ accounts, keys, audit }: AdminAccountModules): Route
           },
         )
         reply.code(201)
-        return { ...toWire(record), key: token }
+        return { ...wire.fresh(record), key: token }
       },
     }),
     defineRoute({

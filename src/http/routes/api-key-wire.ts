@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { toTimestamp } from '../../kernel/clock.ts'
-import { usdFromNanoUsd } from '../../kernel/money.ts'
+import { usdFromNanoUsd, type NanoUsd } from '../../kernel/money.ts'
+import type { Page } from '../../kernel/page.ts'
 import {
   ENVIRONMENTS,
   SCOPES,
@@ -8,7 +9,10 @@ import {
   type KeyChanges,
   type KeyDraft,
   type KeyRecord,
+  type Keys,
 } from '../../modules/keys/keys.ts'
+import type { Usage } from '../../modules/usage/usage.ts'
+import { listAnswer } from '../list-page.ts'
 import { parseTimestamp } from '../parse-timestamp.ts'
 import { parseUsd, USD_MAX } from '../parse-usd.ts'
 
@@ -85,12 +89,35 @@ export const KeyRevokedAnswer = Type.Object({
   id: Type.String({ format: 'uuid' }),
 })
 
-export function keyToWire({
+export interface KeyWire {
+  /** A key that has just been made has spent nothing. */
+  fresh(key: KeyRecord): Static<typeof KeyAnswer>
+  one(key: KeyRecord): Promise<Static<typeof KeyAnswer>>
+  list(page: Page<KeyRecord>): Promise<Record<string, unknown>>
+}
+
+/** Keys as clients see them, with what each has spent. */
+export function createKeyWire({ keys, usage }: { keys: Keys; usage: Usage }): KeyWire {
+  const toWire = (key: KeyRecord, spentNanoUsd: NanoUsd = 0n) =>
+    keyToWire({ key, isActive: keys.isActive(key), spentNanoUsd })
+  return {
+    fresh: (key) => toWire(key),
+    one: async (key) => toWire(key, (await usage.spentByKeys([key.id])).get(key.id)),
+    list: async (page) => {
+      const spent = await usage.spentByKeys(page.items.map(({ id }) => id))
+      return listAnswer('keys', page, (key) => toWire(key, spent.get(key.id)))
+    },
+  }
+}
+
+function keyToWire({
   key,
   isActive,
+  spentNanoUsd,
 }: {
   key: KeyRecord
   isActive: boolean
+  spentNanoUsd: NanoUsd
 }): Static<typeof KeyAnswer> {
   return {
     id: key.id,
@@ -102,8 +129,7 @@ export function keyToWire({
     last_used_at: key.lastUsedAtMs === null ? null : toTimestamp(key.lastUsedAtMs),
     expires_at: key.expiresAtMs === null ? null : toTimestamp(key.expiresAtMs),
     limit_usd: key.limitNanoUsd === null ? null : usdFromNanoUsd(key.limitNanoUsd),
-    // No charge is attributed to a key.
-    spent_usd: 0,
+    spent_usd: usdFromNanoUsd(spentNanoUsd),
     allowed_models: key.allowedModels === null ? null : [...key.allowedModels],
     requests_per_minute: key.requestsPerMinute,
     scopes: [...key.scopes],

@@ -1,13 +1,14 @@
 import { Type } from 'typebox'
-import type { KeyRecord, Keys } from '../../modules/keys/keys.ts'
-import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../list-page.ts'
+import type { Keys } from '../../modules/keys/keys.ts'
+import type { Usage } from '../../modules/usage/usage.ts'
+import { ListQuery, listSchema, parsePageRequest } from '../list-page.ts'
 import { defineRoute, type Route } from '../route.ts'
 import {
+  createKeyWire,
   KeyAnswer,
   KeyCreateBody,
   KeyCreatedAnswer,
   KeyRevokedAnswer,
-  keyToWire,
   KeyUpdateBody,
   parseKeyChanges,
   parseKeyDraft,
@@ -15,8 +16,9 @@ import {
 
 const KeyParams = Type.Object({ id: Type.String({ description: 'The id of a key, not the key.' }) })
 
-export const apiKeyRoutes = ({ keys }: { keys: Keys }): Route[] => {
-  const toWire = (key: KeyRecord) => keyToWire({ key, isActive: keys.isActive(key) })
+export const apiKeyRoutes = (modules: { keys: Keys; usage: Usage }): Route[] => {
+  const { keys } = modules
+  const wire = createKeyWire(modules)
   const shared = { tag: 'API keys', scope: 'manage' } as const
 
   return [
@@ -30,7 +32,7 @@ export const apiKeyRoutes = ({ keys }: { keys: Keys }): Route[] => {
         200: { description: 'The keys of the account, newest first.', schema: listSchema('keys', KeyAnswer) },
       },
       handle: async ({ caller, query }) =>
-        listAnswer('keys', await keys.list(caller.accountId, parsePageRequest(query)), toWire),
+        wire.list(await keys.list(caller.accountId, parsePageRequest(query))),
     }),
     defineRoute({
       ...shared,
@@ -43,7 +45,7 @@ export const apiKeyRoutes = ({ keys }: { keys: Keys }): Route[] => {
         const draft = parseKeyDraft(body, { defaultEnvironment: caller.environment })
         const { record, token } = await keys.create(caller, caller.accountId, draft)
         reply.code(201)
-        return { ...toWire(record), key: token }
+        return { ...wire.fresh(record), key: token }
       },
     }),
     defineRoute({
@@ -53,7 +55,7 @@ export const apiKeyRoutes = ({ keys }: { keys: Keys }): Route[] => {
       summary: 'Read an API key',
       params: KeyParams,
       responses: { 200: { description: 'The key.', schema: KeyAnswer } },
-      handle: async ({ caller, params }) => toWire(await keys.read(caller.accountId, params.id)),
+      handle: async ({ caller, params }) => wire.one(await keys.read(caller.accountId, params.id)),
     }),
     defineRoute({
       ...shared,
@@ -64,7 +66,7 @@ export const apiKeyRoutes = ({ keys }: { keys: Keys }): Route[] => {
       body: KeyUpdateBody,
       responses: { 200: { description: 'The key as it now is, on every process.', schema: KeyAnswer } },
       handle: async ({ caller, params, body }) =>
-        toWire(await keys.update(caller, caller.accountId, params.id, parseKeyChanges(body))),
+        wire.one(await keys.update(caller, caller.accountId, params.id, parseKeyChanges(body))),
     }),
     defineRoute({
       ...shared,
