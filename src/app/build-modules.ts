@@ -1,13 +1,18 @@
 import { systemClock } from '../kernel/clock.ts'
 import { countTokens } from '../kernel/count-tokens.ts'
 import { createAccounts, type Accounts } from '../modules/accounts/accounts.ts'
+import { createAudit, type Audit } from '../modules/audit/audit.ts'
+import type { Billing, PromoCodes } from '../modules/billing/billing.ts'
 import { createCatalog, type Catalog } from '../modules/catalog/catalog.ts'
 import { createChat, type Chat } from '../modules/chat/chat.ts'
 import { createIdempotency, type Idempotency } from '../modules/idempotency/idempotency.ts'
 import { createKeys, type Keys } from '../modules/keys/keys.ts'
+import { createLedger, reclaimLeases, type Ledger } from '../modules/ledger/ledger.ts'
 import { createLimits, type Limits } from '../modules/limits/limits.ts'
+import { createUsage, type Usage } from '../modules/usage/usage.ts'
 import { createProviderRegistry, type ProviderRegistry } from '../providers/registry.ts'
 import { createSandboxProvider } from '../providers/sandbox/sandbox.ts'
+import { createBorrower } from '../storage/borrowing/borrower.ts'
 import { connectDatabase } from '../storage/connect-database.ts'
 import type { Database } from '../storage/database.ts'
 import { createMessageBus, type MessageBus } from '../storage/message-bus.ts'
@@ -15,6 +20,7 @@ import { reportOutages } from '../storage/report-outages.ts'
 import type { GatewayLogger } from '../telemetry/logger.ts'
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts'
 import { createTracer, parseOtlpHeaders, type Tracer } from '../telemetry/tracing.ts'
+import { buildBilling } from './build-billing.ts'
 import type { Config } from './config.ts'
 import { VERSION } from './version.ts'
 
@@ -23,11 +29,16 @@ export interface Modules {
   readonly messageBus: MessageBus
   readonly keys: Keys
   readonly accounts: Accounts
+  readonly ledger: Ledger
+  readonly audit: Audit
+  readonly billing: Billing
+  readonly promoCodes: PromoCodes
   readonly catalog: Catalog
   readonly providers: ProviderRegistry
   readonly metrics: Metrics
   readonly tracer: Tracer | null
   readonly limits: Limits
+  readonly usage: Usage
   readonly idempotency: Idempotency
   readonly chat: Chat
   /** Requests must have ended. */
@@ -63,6 +74,7 @@ async function openModules(
     connectionString,
     poolSize: config.databasePoolSize,
     statementTimeoutMs: config.statementTimeoutMs,
+    prepareStatements: config.prepareStatements,
     logger,
   })
   opened.defer(() => pool.close())
@@ -73,6 +85,25 @@ async function openModules(
   opened.defer(() => keys.close())
   const idempotency = createIdempotency({ database, logger })
   opened.defer(() => idempotency.close())
+  const borrower = await createBorrower({
+    database,
+    logger,
+    leaseMs: config.leaseMs,
+    reclaimers: [reclaimLeases],
+  })
+  opened.defer(() => borrower.close())
+  const ledger = createLedger({
+    database,
+    messageBus,
+    borrower,
+    clock,
+    logger,
+    leaseMs: config.leaseMs,
+    commitWaitMs: config.commitWaitMs,
+  })
+  opened.defer(() => ledger.close())
+  const { billing, promoCodes } = buildBilling(config, { database, clock, ledger, logger })
+  opened.defer(() => billing.close())
   const metrics = createMetrics({ isKnownModel: (model) => catalog.resolve(model) !== undefined })
   const tracer = await createTracer({
     endpoint: config.otlpEndpoint ?? undefined,
@@ -93,23 +124,32 @@ async function openModules(
     database,
     messageBus,
     keys,
-    accounts: createAccounts({ database, clock, keys }),
+    accounts: createAccounts({ database, clock, keys, credit: ledger }),
+    ledger,
+    audit: createAudit({ database, clock }),
+    billing,
+    promoCodes,
     catalog,
     providers,
     metrics,
     tracer,
     idempotency,
     limits: createLimits({ clock }),
-    chat: buildChat(config, { catalog, providers, metrics }),
+    chat: buildChat(config, { catalog, providers, metrics, ledger }),
+    usage: createUsage({ database, clock, ledger }),
     close: () => opened.disposeAsync(),
   }
 }
 
-function buildChat(config: Config, parts: Pick<Modules, 'catalog' | 'providers' | 'metrics'>): Chat {
-  const { catalog, providers, metrics } = parts
+function buildChat(
+  config: Config,
+  parts: Pick<Modules, 'catalog' | 'providers' | 'metrics' | 'ledger'>,
+): Chat {
+  const { catalog, providers, metrics, ledger } = parts
   return createChat({
     catalog,
     providers,
+    ledger,
     clock: systemClock,
     countTokens,
     timeouts: {

@@ -1,12 +1,20 @@
+import { checkoutRoutes } from '../http/checkout-page/checkout-routes.ts'
 import { buildOpenApi } from '../http/openapi.ts'
 import type { DirectRoute, Route } from '../http/route.ts'
 import { adminAccountRoutes } from '../http/routes/admin-accounts.ts'
+import { adminAuditRoutes } from '../http/routes/admin-audit.ts'
+import { adminCreditRoutes } from '../http/routes/admin-credit.ts'
+import { adminPromoRoutes } from '../http/routes/admin-promo.ts'
 import { apiKeyRoutes } from '../http/routes/api-keys.ts'
 import { chatRoutes } from '../http/routes/chat.ts'
 import { modelRoutes } from '../http/routes/models.ts'
 import { operationRoutes } from '../http/routes/operations.ts'
+import { paymentRoutes } from '../http/routes/payments.ts'
+import { promoRoutes } from '../http/routes/promo.ts'
 import { tenantRoutes } from '../http/routes/tenant.ts'
+import { usageRoutes } from '../http/routes/usage.ts'
 import { createSendInference } from '../http/send-inference.ts'
+import { systemClock } from '../kernel/clock.ts'
 import { isSandboxEnvironment } from '../modules/chat/chat.ts'
 import type { MessageBus } from '../storage/message-bus.ts'
 import type { GatewayLogger } from '../telemetry/logger.ts'
@@ -26,9 +34,8 @@ interface BuildRoutesOptions {
 /** The whole route table. */
 export function buildRoutes(options: BuildRoutesOptions): (Route | DirectRoute)[] {
   const { config, modules, logger } = options
-  const { accounts, keys, catalog, providers, chat } = modules
+  const { accounts, keys, catalog, providers, chat, billing, promoCodes, audit, usage } = modules
   const sendInference = createSendInference({
-    balanceOf: (accountId) => accounts.balanceNanoUsd(accountId),
     limits: modules.limits,
     tracer: modules.tracer,
     onStreamError: (error, requestId) =>
@@ -42,8 +49,15 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | DirectRoute)[
     }),
     ...chatRoutes({ chat, sendInference }),
     ...tenantRoutes({ accounts }),
-    ...apiKeyRoutes({ keys }),
-    ...adminAccountRoutes({ accounts, keys }),
+    ...apiKeyRoutes({ keys, usage }),
+    ...usageRoutes({ usage, clock: systemClock }),
+    ...paymentRoutes({ billing, publicUrl: config.publicUrl }),
+    ...checkoutRoutes({ billing }),
+    ...promoRoutes({ promoCodes }),
+    ...adminAccountRoutes({ accounts, keys, usage, audit }),
+    ...adminCreditRoutes({ accounts, billing, ledger: modules.ledger, audit }),
+    ...adminPromoRoutes({ promoCodes, audit }),
+    ...adminAuditRoutes({ audit }),
     ...operationRoutes({
       checks: {
         storage: () => modules.database.ping(),

@@ -7,6 +7,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   'config check': async () => (await import('./commands/check-config.ts')).checkConfig,
   backup: async () => (await import('./commands/backup.ts')).backup,
   restore: async () => (await import('./commands/restore.ts')).restore,
+  'ledger verify': async () => (await import('./commands/verify-ledger.ts')).verifyLedger,
   'serve-process': async () => (await import('./commands/serve-process.ts')).serveProcess,
 }
 

@@ -47,6 +47,13 @@ export const SETTINGS = {
     { environment: 'PARKWAY_STATEMENT_TIMEOUT_MS', description: 'Longest a database statement may take.' },
     { default: 10_000, minimum: 100, maximum: 600_000 },
   ),
+  prepareStatements: booleanSetting(
+    {
+      environment: 'PARKWAY_PREPARE_STATEMENTS',
+      description: 'Plans each statement once a connection. Off behind a pooler that cannot keep them.',
+    },
+    true,
+  ),
   bootstrapKey: optionalTextSetting(
     {
       environment: 'PARKWAY_BOOTSTRAP_KEY',
@@ -58,6 +65,20 @@ export const SETTINGS = {
   bootstrapCreditUsd: amountSetting(
     { environment: 'PARKWAY_BOOTSTRAP_CREDIT_USD', description: 'Credit of the first account.' },
     10,
+  ),
+  leaseMs: integerSetting(
+    {
+      environment: 'PARKWAY_LEASE_MS',
+      description: 'How long a process that died keeps what it had borrowed of credit, rates and slots.',
+    },
+    { default: 15_000, minimum: 500, maximum: 600_000 },
+  ),
+  commitWaitMs: integerSetting(
+    {
+      environment: 'PARKWAY_COMMIT_WAIT_MS',
+      description: 'How long a finished answer waits for its charge while the database is away.',
+    },
+    { default: 10_000, minimum: 100, maximum: 600_000 },
   ),
   catalogFile: optionalTextSetting({
     environment: 'PARKWAY_CATALOG_FILE',
@@ -148,6 +169,38 @@ export const SETTINGS = {
       description: 'Pace of the sandbox; 0 answers at once.',
     },
     { default: 0, minimum: 0, maximum: 100_000 },
+  ),
+  stripeSecretKey: optionalTextSetting({
+    environment: 'STRIPE_SECRET_KEY',
+    description: 'Takes payments by Stripe Checkout; the built-in test checkout without it.',
+    isSecret: true,
+  }),
+  stripeWebhookSecret: optionalTextSetting({
+    environment: 'STRIPE_WEBHOOK_SECRET',
+    description: 'Signs the events that Stripe sends to `/v1/payments/webhook/stripe`.',
+    isSecret: true,
+  }),
+  stripePublishableKey: optionalTextSetting({
+    environment: 'STRIPE_PUBLISHABLE_KEY',
+    description: 'Shown to clients in `/v1/payments/config`.',
+  }),
+  stripeApiBaseUrl: urlSetting(
+    { environment: 'STRIPE_API_BASE_URL', description: "Another server that speaks Stripe's wire." },
+    ['http:', 'https:'],
+  ),
+  allowTestCheckout: booleanSetting(
+    {
+      environment: 'PARKWAY_ALLOW_TEST_CHECKOUT',
+      description: 'Keeps the test checkout although live or prod keys exist.',
+    },
+    false,
+  ),
+  paymentSweepIntervalMs: integerSetting(
+    {
+      environment: 'PARKWAY_PAYMENT_SWEEP_INTERVAL_MS',
+      description: 'How often payments that no webhook told of are looked up.',
+    },
+    { default: 30_000, minimum: 50, maximum: 3_600_000 },
   ),
   otlpEndpoint: urlSetting(
     {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Cancellation } from '../kernel/cancellation.ts'
-import { createToken } from '../kernel/identifiers.ts'
+import { createRequestId } from '../kernel/identifiers.ts'
 import type { InferenceRecord } from '../modules/chat/chat.ts'
 import type { Caller } from '../modules/keys/keys.ts'
 import type { InferenceSpan } from '../telemetry/tracing.ts'
@@ -8,7 +8,7 @@ import type { InferenceSpan } from '../telemetry/tracing.ts'
 /** One request and its answer, and what is known of them while they run. */
 export class Exchange {
   /** That of the first try, where a request with an idempotency key goes on for one that died. */
-  id = createToken('req_')
+  id = createRequestId()
   readonly startedMs = performance.now()
   /** Cancelled when the client disconnects, or when the server stops waiting for running requests. */
   readonly cancellation = new Cancellation()

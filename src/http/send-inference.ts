@@ -28,7 +28,6 @@ export type SendInference = <Body extends TracedRequest>(
 ) => Promise<void>
 
 interface SendInferenceOptions {
-  readonly balanceOf: (accountId: string) => NanoUsd | Promise<NanoUsd>
   readonly limits: Limits
   /** Null while tracing is off. */
   readonly tracer: Tracer | null
@@ -42,9 +41,6 @@ export function createSendInference(options: SendInferenceOptions): SendInferenc
     exchange.inference = record
     if (options.tracer) exchange.span = startSpan(options.tracer, request, record)
     admit(options.limits, caller, headers)
-    const balance = options.balanceOf(caller.accountId)
-    requireCredit(typeof balance === 'bigint' ? balance : await balance, headers)
-
     const running = start()
     if (request.body.stream === true) {
       await sendStream(request, record, running, (error) => options.onStreamError(error, exchange.id))
@@ -136,6 +132,8 @@ async function sendStream(
 
 function pushGatewayHeaders(headers: string[], exchange: Exchange, record: InferenceRecord): void {
   if (record.provider !== null) headers.push('x-gateway-provider', record.provider)
+  if (record.balanceNanoUsd !== null)
+    headers.push('x-gateway-balance-usd', formatBalance(record.balanceNanoUsd))
   const inGatewayMs = performance.now() - exchange.startedMs - record.upstreamMs
   headers.push('x-gateway-latency-ms', Math.max(0, inGatewayMs).toFixed(1))
 }
@@ -155,14 +153,6 @@ function admit(limits: Limits, caller: Caller, headers: string[]): void {
     throw new AppError('rate_limit_exceeded', message, { retryAfterSeconds, headers: rateHeaders })
   }
   headers.push(...Object.entries(rateHeaders).flat())
-}
-
-function requireCredit(balance: NanoUsd, headers: string[]): void {
-  if (balance <= 0n) {
-    const message = `The account's balance is ${formatUsd(balance)} USD. Add credit to go on.`
-    throw new AppError('insufficient_balance', message)
-  }
-  headers.push('x-gateway-balance-usd', formatBalance(balance))
 }
 
 let lastBalance: NanoUsd = 0n

@@ -16,7 +16,27 @@ export function isUuid(text: string): boolean {
   return UUID_PATTERN.test(text)
 }
 
-/** `req_…` for requests, `chatcmpl-…` for answers: 96 random bits behind a prefix. */
+const REQUEST_PREFIX = 'req_'
+const TIME_DIGITS = 12
+let lastMs = 0
+let lastMsText = ''
+
+/** `req_` and the digits of a UUIDv7, because what a request cost is filed under that. */
+export function createRequestId(nowMs: number = Date.now()): string {
+  if (nowMs !== lastMs) {
+    lastMs = nowMs
+    lastMsText = nowMs.toString(16).padStart(TIME_DIGITS, '0')
+  }
+  const random = takeRandomHex()
+  return `${REQUEST_PREFIX}${lastMsText}7${random.slice(0, 3)}8${random.slice(3, 18)}`
+}
+
+/** The 32 digits without the prefix. */
+export function uuidOfRequest(requestId: string): string {
+  return requestId.slice(REQUEST_PREFIX.length)
+}
+
+/** `chatcmpl-…` for answers: 96 random bits behind a prefix. */
 export function createToken(prefix: string): string {
   return prefix + takeRandomHex()
 }

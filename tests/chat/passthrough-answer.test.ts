@@ -58,7 +58,7 @@ describe('a whole answer', () => {
     expect(headers.get('x-gateway-provider')).toBe('openai')
     expect(headers.get('x-gateway-cost-usd')).toBe('0.000081')
     expect(Number(headers.get('x-gateway-latency-ms'))).toBeGreaterThanOrEqual(0)
-    expect(headers.get('x-gateway-balance-usd')).toBe('10')
+    expect(headers.get('x-gateway-balance-usd')).toBe('9.999919')
   })
 
   test.each(['round-alias', 'org/round'])('answers with the alias it was asked for: %s', async (model) => {

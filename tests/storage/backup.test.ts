@@ -48,12 +48,12 @@ const backup = (): Promise<Manifest> =>
 const restore = (overwrite = false): Promise<Manifest> =>
   restoreDatabase({ connectionString: target.connectionString, file, overwrite })
 
-async function addAccount(database: Queryable, name: string, balanceNanoUsd = 0n): Promise<string> {
+async function addAccount(database: Queryable, name: string, debtNanoUsd = 0n): Promise<string> {
   const id = createId()
-  await database.query('INSERT INTO accounts (id, name, balance_nano_usd) VALUES ($1, $2, $3)', [
+  await database.query('INSERT INTO accounts (id, name) VALUES ($1, $2)', [id, name])
+  await database.query('INSERT INTO credit_accounts (account_id, debt_nano_usd) VALUES ($1, $2)', [
     id,
-    name,
-    balanceNanoUsd,
+    debtNanoUsd,
   ])
   return id
 }
@@ -69,6 +69,7 @@ async function addKey(database: Queryable, accountId: string, name: string): Pro
 const readAll = async (database: Database): Promise<unknown[]> => [
   await database.query('SELECT * FROM accounts ORDER BY id'),
   await database.query('SELECT * FROM api_keys ORDER BY id'),
+  await database.query('SELECT * FROM credit_accounts ORDER BY account_id'),
 ]
 
 describe('a backup', () => {
@@ -101,11 +102,11 @@ describe('a backup', () => {
       while (!stop.signal.aborted) {
         await sourceDatabase.transaction(async (transaction) => {
           await transaction.query(
-            'UPDATE accounts SET balance_nano_usd = balance_nano_usd - 1 WHERE id = $1',
+            'UPDATE credit_accounts SET debt_nano_usd = debt_nano_usd - 1 WHERE account_id = $1',
             [payer],
           )
           await transaction.query(
-            'UPDATE accounts SET balance_nano_usd = balance_nano_usd + 1 WHERE id = $1',
+            'UPDATE credit_accounts SET debt_nano_usd = debt_nano_usd + 1 WHERE account_id = $1',
             [payee],
           )
         })
@@ -124,7 +125,7 @@ describe('a backup', () => {
     stop.abort()
     await Promise.all(writers)
     await restore()
-    const [sum] = await targetDatabase.query('SELECT sum(balance_nano_usd)::text AS total FROM accounts')
+    const [sum] = await targetDatabase.query('SELECT sum(debt_nano_usd)::text AS total FROM credit_accounts')
     expect(sum).toEqual({ total: '1000000' })
     const [counts] = await targetDatabase.query<{ keys: number; accounts: number }>(
       `SELECT (SELECT count(*)::int FROM api_keys) AS keys,

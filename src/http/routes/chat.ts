@@ -53,5 +53,6 @@ function toInference<Body>(
   { caller, body, text, exchange }: DirectRequest<Body>,
   record: InferenceRecord,
 ): InferenceRequest<Body> {
-  return { caller, body, text, requestId: exchange.id, record, cancellation: exchange.cancellation }
+  const { id: requestId, requestBytes: bytes, cancellation } = exchange
+  return { caller, body, text, bytes, requestId, record, cancellation }
 }

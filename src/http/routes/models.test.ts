@@ -28,6 +28,7 @@ async function ask(route: Route | undefined, asked: Asked = {}): Promise<unknown
     scopes: new Set(['inference']),
     allowedModels: asked.allowedModels ? new Set(asked.allowedModels) : null,
     requestsPerMinute: null,
+    limitNanoUsd: null,
   }
   const request = { query: asked.query ?? {}, params: asked.params ?? {}, caller }
   const answer = await route.handle(request as unknown as RouteRequest<never, never, never>)

@@ -7,6 +7,7 @@ export interface Account {
   readonly id: string
   readonly name: string
   readonly status: AccountStatus
+  /** Of paid and promotional credit; negative while a reversal is not made good. */
   readonly balanceNanoUsd: NanoUsd
   readonly createdAtMs: number
   readonly updatedAtMs: number
@@ -16,21 +17,20 @@ export interface AccountRow {
   readonly id: string
   readonly name: string
   readonly status: string
-  readonly balance_nano_usd: bigint
   readonly created_at: Date
   readonly updated_at: Date
 }
 
-export const ACCOUNT_COLUMNS = 'id, name, status, balance_nano_usd, created_at, updated_at'
+export const ACCOUNT_COLUMNS = 'id, name, status, created_at, updated_at'
 
-export function accountFromRow(row: AccountRow): Account {
+export function accountFromRow(row: AccountRow, balanceNanoUsd: NanoUsd): Account {
   const status = STATUSES.find((candidate) => candidate === row.status)
   if (status === undefined) throw new Error(`account ${row.id} has the unknown status '${row.status}'`)
   return {
     id: row.id,
     name: row.name,
     status,
-    balanceNanoUsd: row.balance_nano_usd,
+    balanceNanoUsd,
     createdAtMs: row.created_at.getTime(),
     updatedAtMs: row.updated_at.getTime(),
   }

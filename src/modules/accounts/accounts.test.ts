@@ -3,6 +3,8 @@ import { createId } from '../../kernel/identifiers.ts'
 import { connectDatabase } from '../../storage/connect-database.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import { createTestDatabase, type TestDatabase } from '../../storage/testing/test-database.ts'
+import { grantCredit } from '../ledger/move-credit.ts'
+import { readBalances } from '../ledger/read-ledger.ts'
 import { createAccounts, type AccountKeys, type Accounts } from './accounts.ts'
 
 const caller = { accountId: createId() }
@@ -11,7 +13,6 @@ let testDatabase: TestDatabase
 let database: Database
 let nowMs: number
 let announced: string[]
-let cachedBalance: bigint | undefined
 let accounts: Accounts
 
 beforeEach(async () => {
@@ -19,8 +20,7 @@ beforeEach(async () => {
   database = connect()
   nowMs = Date.UTC(2030, 0, 1)
   announced = []
-  cachedBalance = undefined
-  accounts = createAccounts({ database, clock: { nowMs: () => nowMs }, keys: fakeKeys })
+  accounts = createAccounts({ database, clock: { nowMs: () => nowMs }, keys: fakeKeys, credit })
 })
 
 afterEach(async () => {
@@ -72,13 +72,6 @@ test('pages of the list hold every account once, newest first', async () => {
   expect([first.total, first.hasMore, second.total, second.hasMore]).toEqual([5, true, 5, false])
 })
 
-test('the balance comes from memory when it is there and from the database otherwise', async () => {
-  const { id } = await accounts.create({ name: 'Ada', creditNanoUsd: 5n })
-  expect(await accounts.balanceNanoUsd(id)).toBe(5n)
-  cachedBalance = 0n
-  expect(accounts.balanceNanoUsd(id)).toBe(0n)
-})
-
 describe('the first account', () => {
   test('is made once, however many processes start together', async () => {
     const processes = Array.from({ length: 8 }, connect)
@@ -88,6 +81,7 @@ describe('the first account', () => {
           database: process,
           clock: { nowMs: () => nowMs },
           keys: fakeKeys,
+          credit,
         }).bootstrapFirstAccount({
           creditNanoUsd: 10n,
         }),
@@ -118,7 +112,7 @@ describe('the first account', () => {
       ...fakeKeys,
       issueFirstKey: () => Promise.reject(new Error('not a key')),
     }
-    const failing = createAccounts({ database, clock: { nowMs: () => nowMs }, keys: refusing })
+    const failing = createAccounts({ database, clock: { nowMs: () => nowMs }, keys: refusing, credit })
     await expect(failing.bootstrapFirstAccount({ creditNanoUsd: 1n, key: 'bad' })).rejects.toThrow(
       'not a key',
     )
@@ -126,9 +120,13 @@ describe('the first account', () => {
   })
 })
 
+const credit = {
+  grant: grantCredit,
+  readBalances: (accountIds: readonly string[]) => readBalances(database, accountIds),
+}
+
 const fakeKeys: AccountKeys = {
   announceAccountChange: async (accountId) => void announced.push(accountId),
-  cachedBalanceNanoUsd: () => cachedBalance,
   issueFirstKey: async (_transaction: Queryable, _accountId: string, token = 'made') => ({ token }),
 }
 

@@ -1,6 +1,6 @@
 import { AppError, notFound } from '../../kernel/app-error.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import { createId, isUuid } from '../../kernel/identifiers.ts'
+import { isUuid } from '../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import { ID_AFTER_ALL, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { Database } from '../../storage/database.ts'
@@ -17,13 +17,18 @@ import {
   type BootstrapRequest,
   type FirstKeyIssuer,
 } from './bootstrap-first-account.ts'
+import { insertAccount, type FirstCredit } from './insert-account.ts'
 
 export type { Account } from './account-record.ts'
 
 /** What accounts need of their keys. */
 export interface AccountKeys extends FirstKeyIssuer {
   announceAccountChange(accountId: string): Promise<void>
-  cachedBalanceNanoUsd(accountId: string): NanoUsd | undefined
+}
+
+/** What accounts need of the ledger, which knows their balances. */
+export interface AccountCredit extends FirstCredit {
+  readBalances(accountIds: readonly string[]): Promise<ReadonlyMap<string, { balanceNanoUsd: NanoUsd }>>
 }
 
 export interface Accounts {
@@ -33,8 +38,6 @@ export interface Accounts {
   /** Returns once every process refuses the account's keys. The caller's own account cannot be suspended. */
   suspend(caller: { accountId: string }, accountId: string): Promise<Account>
   activate(accountId: string): Promise<Account>
-  /** At once when a key of the account is in memory. */
-  balanceNanoUsd(accountId: string): NanoUsd | Promise<NanoUsd>
   bootstrapFirstAccount(request: BootstrapRequest): Promise<BootstrapOutcome>
 }
 
@@ -42,23 +45,47 @@ export function createAccounts({
   database,
   clock,
   keys,
+  credit,
 }: {
   database: Database
   clock: Clock
   keys: AccountKeys
+  credit: AccountCredit
 }): Accounts {
-  const read = (accountId: string) => readAccount(database, accountId)
+  const withBalances = async (rows: readonly AccountRow[]): Promise<Account[]> => {
+    const balances = await credit.readBalances(rows.map(({ id }) => id))
+    return rows.map((row) => accountFromRow(row, balances.get(row.id)?.balanceNanoUsd ?? 0n))
+  }
+  const withBalance = async (row: AccountRow | undefined): Promise<Account> => {
+    const [account] = row === undefined ? [] : await withBalances([row])
+    if (account === undefined) throw notFound('account')
+    return account
+  }
 
   const setStatus = async (accountId: string, status: AccountStatus): Promise<Account> => {
-    const account = await writeStatus(database, { accountId, status, nowMs: clock.nowMs() })
+    const account = await withBalance(
+      await writeStatus(database, { accountId, status, nowMs: clock.nowMs() }),
+    )
     await keys.announceAccountChange(account.id)
     return account
   }
 
   return {
-    create: (draft) => insertAccount(database, { ...draft, nowMs: clock.nowMs() }),
-    read,
-    list: (page) => listAccounts(database, page),
+    create: async ({ name, creditNanoUsd }) => {
+      const row = await database.transaction((transaction) =>
+        insertAccount(transaction, credit, { name, creditNanoUsd, nowMs: clock.nowMs() }),
+      )
+      return accountFromRow(row, creditNanoUsd)
+    },
+    read: async (accountId) => withBalance(await readAccount(database, accountId)),
+    list: async (page) => {
+      const { rows, total } = await listAccounts(database, page)
+      return {
+        items: await withBalances(rows.slice(0, page.limit)),
+        total,
+        hasMore: rows.length > page.limit,
+      }
+    },
     suspend: async (caller, accountId) => {
       if (caller.accountId === accountId.toLowerCase()) {
         throw new AppError('conflict', 'An account cannot suspend itself: nobody could activate it again.')
@@ -66,35 +93,22 @@ export function createAccounts({
       return setStatus(accountId, 'suspended')
     },
     activate: (accountId) => setStatus(accountId, 'active'),
-    balanceNanoUsd: (accountId) =>
-      keys.cachedBalanceNanoUsd(accountId) ?? read(accountId).then((account) => account.balanceNanoUsd),
-    bootstrapFirstAccount: (request) => bootstrapFirstAccount({ database, clock, keys }, request),
+    bootstrapFirstAccount: (request) => bootstrapFirstAccount({ database, clock, keys, credit }, request),
   }
 }
 
-async function insertAccount(
-  database: Database,
-  { name, creditNanoUsd, nowMs }: { name: string; creditNanoUsd: NanoUsd; nowMs: number },
-): Promise<Account> {
-  const [row] = await database.query<AccountRow>(
-    `INSERT INTO accounts (id, name, status, balance_nano_usd, created_at, updated_at)
-     VALUES ($1, $2, 'active', $3, $4, $4) RETURNING ${ACCOUNT_COLUMNS}`,
-    [createId(nowMs), name, creditNanoUsd, new Date(nowMs)],
-  )
-  if (row === undefined) throw new Error('an inserted account was not returned')
-  return accountFromRow(row)
-}
-
-async function readAccount(database: Database, accountId: string): Promise<Account> {
-  if (!isUuid(accountId)) throw notFound('account')
+async function readAccount(database: Database, accountId: string): Promise<AccountRow | undefined> {
+  if (!isUuid(accountId)) return undefined
   const [row] = await database.query<AccountRow>(`SELECT ${ACCOUNT_COLUMNS} FROM accounts WHERE id = $1`, [
     accountId,
   ])
-  if (row === undefined) throw notFound('account')
-  return accountFromRow(row)
+  return row
 }
 
-async function listAccounts(database: Database, { limit, afterId }: PageRequest): Promise<Page<Account>> {
+async function listAccounts(
+  database: Database,
+  { limit, afterId }: PageRequest,
+): Promise<{ rows: AccountRow[]; total: number }> {
   const [rows, [count]] = await Promise.all([
     // One more than asked tells whether there are more.
     database.query<AccountRow>(
@@ -103,23 +117,18 @@ async function listAccounts(database: Database, { limit, afterId }: PageRequest)
     ),
     database.query<{ total: bigint }>('SELECT count(*) AS total FROM accounts'),
   ])
-  return {
-    items: rows.slice(0, limit).map(accountFromRow),
-    total: Number(count?.total ?? 0),
-    hasMore: rows.length > limit,
-  }
+  return { rows, total: Number(count?.total ?? 0) }
 }
 
 async function writeStatus(
   database: Database,
   { accountId, status, nowMs }: { accountId: string; status: AccountStatus; nowMs: number },
-): Promise<Account> {
-  if (!isUuid(accountId)) throw notFound('account')
+): Promise<AccountRow | undefined> {
+  if (!isUuid(accountId)) return undefined
   const [row] = await database.query<AccountRow>(
     `UPDATE accounts SET status = $2, updated_at = CASE status WHEN $2 THEN updated_at ELSE $3 END
      WHERE id = $1 RETURNING ${ACCOUNT_COLUMNS}`,
     [accountId, status, new Date(nowMs)],
   )
-  if (row === undefined) throw notFound('account')
-  return accountFromRow(row)
+  return row
 }

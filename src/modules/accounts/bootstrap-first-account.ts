@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts'
-import { createId } from '../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
+import { insertAccount, type FirstCredit } from './insert-account.ts'
 
 export interface BootstrapRequest {
   /** The key to use; a new one is made without it. */
@@ -20,7 +20,12 @@ export interface FirstKeyIssuer {
 
 /** Gives an empty database its first account and a key of all scopes, exactly once however many processes start. */
 export async function bootstrapFirstAccount(
-  { database, clock, keys }: { database: Database; clock: Clock; keys: FirstKeyIssuer },
+  {
+    database,
+    clock,
+    keys,
+    credit,
+  }: { database: Database; clock: Clock; keys: FirstKeyIssuer; credit: FirstCredit },
   { key, creditNanoUsd }: BootstrapRequest,
 ): Promise<BootstrapOutcome> {
   // Looked at first, so that an ordinary start takes no lock that running processes would wait for.
@@ -29,13 +34,11 @@ export async function bootstrapFirstAccount(
     // Who comes second waits here, and then sees what who came first has committed.
     await transaction.query('LOCK TABLE accounts IN SHARE ROW EXCLUSIVE MODE')
     if (await hasAccount(transaction)) return { created: false }
-    const nowMs = clock.nowMs()
-    const accountId = createId(nowMs)
-    await transaction.query(
-      `INSERT INTO accounts (id, name, status, balance_nano_usd, created_at, updated_at)
-       VALUES ($1, 'First account', 'active', $2, $3, $3)`,
-      [accountId, creditNanoUsd, new Date(nowMs)],
-    )
+    const { id: accountId } = await insertAccount(transaction, credit, {
+      name: 'First account',
+      creditNanoUsd,
+      nowMs: clock.nowMs(),
+    })
     const { token } = await keys.issueFirstKey(transaction, accountId, key)
     return { created: true, accountId, token }
   })

@@ -2,6 +2,7 @@ import type { NanoUsd } from '../../kernel/money.ts'
 import { priceTokens, type CatalogModel } from '../catalog/catalog.ts'
 import type { DeliveredText } from './delivered-text.ts'
 import type { InferenceRecord } from './inference-record.ts'
+import type { RequestBill } from './request-bill.ts'
 import type { TokenUsage } from './token-usage.ts'
 
 /** What is needed to turn an upstream's answer into ours. */
@@ -11,6 +12,7 @@ export interface AnswerContext {
   /** The id the client asked for, which may be an alias. */
   readonly requestedModel: string
   readonly record: InferenceRecord
+  readonly bill: RequestBill
   readonly startedMs: number
   /** Counted only when an upstream reports no usage. */
   readonly countPromptTokens: () => number
@@ -33,7 +35,9 @@ export function settleUsage(
     reasoningTokens: 0,
   }
   context.record.usage = usage
-  context.record.costNanoUsd = delivered.isEmpty ? 0n : priceAnswer(context.model, usage)
+  const price = delivered.isEmpty ? 0n : priceAnswer(context.model, usage)
+  const { heldNanoUsd } = context.bill
+  context.record.costNanoUsd = price < heldNanoUsd ? price : heldNanoUsd
   return usage
 }
 

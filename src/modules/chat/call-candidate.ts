@@ -7,13 +7,15 @@ import type { CatalogModel } from '../catalog/catalog.ts'
 import type { AnswerContext } from './answer-context.ts'
 import { boundDuration, type BoundedWork } from './bound-duration.ts'
 import { finishCompleteAnswer } from './finish-complete-answer.ts'
+import type { Estimate } from './hold-credit.ts'
 import type { AttemptRecord } from './inference-record.ts'
 import type { InferenceRequest } from './inference-request.ts'
 import { recordAttempt } from './record-attempt.ts'
 import { openStream, type Batch } from './relay-stream.ts'
+import type { RequestBill } from './request-bill.ts'
 import type { Candidate } from './select-candidates.ts'
 
-export type StreamableRequest = Pick<ChatRequest, 'model' | 'stream' | 'stream_options'>
+export type StreamableRequest = Pick<ChatRequest, 'model' | 'stream' | 'stream_options' | 'max_tokens'>
 
 export type InferenceResult =
   | { readonly kind: 'complete'; readonly text: string }
@@ -24,6 +26,7 @@ export type InferenceResult =
 export interface Operation<Body> {
   readonly of: (provider: Provider) => InferenceOperation<Body> | undefined
   readonly countPromptTokens: (body: Body, countTokens: (text: string) => number) => number
+  readonly estimate: Estimate<Body>
 }
 
 /** What is asked, the same for every upstream that is tried. */
@@ -31,6 +34,7 @@ export interface Inference<Body> {
   readonly operation: Operation<Body>
   readonly request: InferenceRequest<Body>
   readonly model: CatalogModel
+  readonly bill: RequestBill
   readonly startedMs: number
 }
 
@@ -86,13 +90,14 @@ function readAnswer<Body extends StreamableRequest>(
   answer: InferenceAnswer,
   { candidate, inference, options, bounded }: Call<Body>,
 ): InferenceResult | Promise<InferenceResult> {
-  const { operation, request, model, startedMs } = inference
+  const { operation, request, model, bill, startedMs } = inference
   const { countTokens } = options
   const context: AnswerContext = {
     provider: candidate.provider.id,
     model,
     requestedModel: request.body.model,
     record: request.record,
+    bill,
     startedMs,
     countPromptTokens: () => operation.countPromptTokens(request.body, countTokens),
     countTokens,

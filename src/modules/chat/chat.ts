@@ -6,6 +6,7 @@ import type { UpstreamTimeouts } from '../../providers/provider.ts'
 import type { ProviderRegistry } from '../../providers/registry.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
 import type { Catalog } from '../catalog/catalog.ts'
+import type { Ledger } from '../ledger/ledger.ts'
 import { attemptRoutes } from './attempt-routes.ts'
 import {
   callCandidate,
@@ -16,9 +17,12 @@ import {
 import { checkMessages } from './check-messages.ts'
 import { createCircuitBreaker, type BreakerState, type CircuitBreaker } from './circuit-breaker.ts'
 import { countChatPromptTokens, countCompletionPromptTokens } from './count-prompt-tokens.ts'
+import { estimateChat, estimateCompletion, refineChat, refineCompletion } from './estimate-cost.ts'
 import { explainFailure } from './explain-failure.ts'
+import { holdCredit } from './hold-credit.ts'
 import type { AttemptRecord } from './inference-record.ts'
 import type { InferenceRequest } from './inference-request.ts'
+import { RequestBill } from './request-bill.ts'
 import { createCandidateSelector } from './select-candidates.ts'
 
 export { createInferenceRecord, type InferenceRecord } from './inference-record.ts'
@@ -39,6 +43,7 @@ interface ChatObserver {
 interface ChatOptions {
   readonly catalog: Catalog
   readonly providers: ProviderRegistry
+  readonly ledger: Pick<Ledger, 'hold' | 'knownBalanceNanoUsd'>
   readonly clock: Clock
   readonly timeouts: UpstreamTimeouts
   /** The longest an answer may take, whole or streamed. */
@@ -50,16 +55,18 @@ interface ChatOptions {
 const CHAT: Operation<ChatRequest> = {
   of: (provider) => provider.chat,
   countPromptTokens: countChatPromptTokens,
+  estimate: { bound: estimateChat, refine: refineChat },
 }
 
 const COMPLETION: Operation<CompletionRequest> = {
   of: (provider) =>
     provider.completion ?? (provider.chat && completionThroughChat(provider.id, provider.chat)),
   countPromptTokens: countCompletionPromptTokens,
+  estimate: { bound: estimateCompletion, refine: refineCompletion },
 }
 
 export function createChat(options: ChatOptions): Chat {
-  const { catalog, providers, clock, observer } = options
+  const { catalog, providers, ledger, clock, observer } = options
   const breakers = new Map<string, CircuitBreaker>()
   const breakerOf = (provider: string): CircuitBreaker => {
     const known = breakers.get(provider)
@@ -84,15 +91,23 @@ export function createChat(options: ChatOptions): Chat {
     const model = selector.resolveModel(caller, body.model)
     record.model = model.id
 
+    let bill: RequestBill | null = null
     try {
       const candidates = selector.select(caller, model)
-      const inference = { operation, request, model, startedMs }
-      return await attemptRoutes({
+      const covering = holdCredit(ledger, operation.estimate, model, request)
+      const covered = covering instanceof Promise ? await covering : covering
+      bill = new RequestBill({ ...covered, ledger, clock, startedMs })
+      const inference = { operation, request: covered.request, model, bill, startedMs }
+      const result = await attemptRoutes({
         candidates,
         attempt: (candidate) => callCandidate(candidate, inference, callOptions),
         cancellation,
       })
+      // A stream settles where it ends.
+      if (result.kind === 'complete') await bill.settle({ isDelivered: false })
+      return result
     } catch (error) {
+      bill?.release()
       record.outcome = cancellation.isCancelled ? 'disconnected' : 'failed'
       throw error instanceof UpstreamError ? explainFailure(error) : error
     }

@@ -11,6 +11,8 @@ export interface InferenceRecord {
   readonly attempts: AttemptRecord[]
   usage: TokenUsage | null
   costNanoUsd: NanoUsd | null
+  /** Of the account, as far as this process knows. */
+  balanceNanoUsd: NanoUsd | null
   /** Spent waiting for upstreams before the first byte, failed attempts included. */
   upstreamMs: number
   /** From the start of the request to the first delta of a stream. */
@@ -36,6 +38,7 @@ export function createInferenceRecord(operation: InferenceRecord['operation']): 
     attempts: [],
     usage: null,
     costNanoUsd: null,
+    balanceNanoUsd: null,
     upstreamMs: 0,
     firstTokenMs: null,
     outcome: 'running',

@@ -7,6 +7,8 @@ export interface InferenceRequest<Body> {
   readonly body: Body
   /** The JSON text the body was parsed from. */
   readonly text: string
+  /** Of the text in UTF-8. */
+  readonly bytes: number
   readonly requestId: string
   readonly record: InferenceRecord
   readonly cancellation: Cancellation

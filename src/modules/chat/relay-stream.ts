@@ -86,11 +86,13 @@ async function* relay(stream: Relay): AsyncGenerator<Batch, void> {
     }
     if (!stream.answer.isTerminated() && !normaliser.hasFinished) throw cut(provider)
     const usage = settleUsage(context, normaliser.reportedUsage, normaliser.delivered)
+    record.outcome = 'completed'
+    options.breaker?.succeeded()
+    // The end of the stream leaves when its charge is durable.
+    await context.bill.settle({ isDelivered: true })
     if (options.isUsageAsked) {
       yield [normaliser.usageChunk(formatUsage(usage, record.costNanoUsd ?? 0n, normaliser.usageMembers))]
     }
-    record.outcome = 'completed'
-    options.breaker?.succeeded()
   } catch (error) {
     record.outcome = options.cancellation.isCancelled ? 'disconnected' : 'failed'
     if (!(error instanceof UpstreamError)) throw error
@@ -100,8 +102,10 @@ async function* relay(stream: Relay): AsyncGenerator<Batch, void> {
     if (record.outcome === 'running') record.outcome = 'disconnected'
     // What was delivered is metered however the stream ended.
     if (record.usage === null) settleUsage(context, normaliser.reportedUsage, normaliser.delivered)
+    const settled = context.bill.settle({ isDelivered: true }).catch(() => {})
     await upstream.return?.()
     options.onEnd()
+    await settled
   }
 }
 

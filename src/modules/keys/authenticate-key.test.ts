@@ -2,9 +2,9 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { createId } from '../../kernel/identifiers.ts'
 import { hashKey } from './key-form.ts'
 import {
+  accountId,
   createAuthenticatorStage,
   type AuthenticatorStage,
-  accountId,
   keyId,
   keyRow,
   START_MS,
@@ -116,12 +116,4 @@ describe('an unknown key', () => {
 test('a stage.row whose hash differs is refused even if the stage.database returned it', async () => {
   stage.row = keyRow({ key_hash: Buffer.from(hashKey('another'), 'hex') })
   await expect(stage.authenticate()).rejects.toMatchObject({ code: 'invalid_api_key' })
-})
-
-test('the balance is known with the key and forgotten with its account', async () => {
-  expect(stage.authenticator.cachedBalanceNanoUsd(accountId)).toBe(undefined)
-  await stage.authenticator.authenticate(token)
-  expect(stage.authenticator.cachedBalanceNanoUsd(accountId)).toBe(5_000_000_000n)
-  stage.bus.deliver(`account ${accountId}`)
-  expect(stage.authenticator.cachedBalanceNanoUsd(accountId)).toBe(undefined)
 })

@@ -1,7 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { AppError } from '../../kernel/app-error.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import type { NanoUsd } from '../../kernel/money.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { BoundedMap } from './bounded-map.ts'
 import type { Caller } from './caller.ts'
@@ -29,7 +28,6 @@ interface KnownKey {
   readonly caller: Caller
   readonly expiresAtMs: number | null
   readonly isAccountSuspended: boolean
-  readonly balanceNanoUsd: NanoUsd
   refreshAtMs: number
 }
 
@@ -45,7 +43,6 @@ export class KeyAuthenticator {
 
   readonly #knownKeys = new BoundedMap<string, KnownKey>({ entriesMax: KNOWN_KEYS_MAX })
   readonly #unknownUntilMs = new BoundedMap<string, number>({ entriesMax: UNKNOWN_KEYS_MAX })
-  readonly #balances = new BoundedMap<string, NanoUsd>({ entriesMax: KNOWN_KEYS_MAX })
   readonly #sharedReads = new Map<string, Promise<KnownKey | null>>()
   #readsRunning = 0
   /** Counts changes heard, so that a read begun before a change is not remembered after it. */
@@ -80,11 +77,6 @@ export class KeyAuthenticator {
     return this.#admitOnceRead(this.#readKeyOnce(keyHash))
   }
 
-  /** The balance as it was when a key of the account was last read; undefined when none is in memory. */
-  cachedBalanceNanoUsd(accountId: string): NanoUsd | undefined {
-    return this.#messageBus.isConnected() ? this.#balances.get(accountId) : undefined
-  }
-
   forget(change: KeyChange): void {
     this.#forgetRunningReads()
     this.#unknownUntilMs.clear()
@@ -92,7 +84,6 @@ export class KeyAuthenticator {
       this.#knownKeys.deleteWhere(({ caller }) => caller.keyId === change.keyId)
     } else {
       this.#knownKeys.deleteWhere(({ caller }) => caller.accountId === change.accountId)
-      this.#balances.delete(change.accountId)
     }
   }
 
@@ -100,7 +91,6 @@ export class KeyAuthenticator {
     this.#forgetRunningReads()
     this.#unknownUntilMs.clear()
     this.#knownKeys.clear()
-    this.#balances.clear()
   }
 
   // What a running read returns may be older than the change, so nobody who asks from now on may share it.
@@ -141,7 +131,6 @@ export class KeyAuthenticator {
       this.#unknownUntilMs.set(keyHash, this.#clock.nowMs() + UNKNOWN_KEY_TTL_MS)
     } else {
       this.#knownKeys.set(keyHash, known)
-      this.#balances.set(known.caller.accountId, known.balanceNanoUsd)
     }
     return known
   }
@@ -168,11 +157,10 @@ export class KeyAuthenticator {
 interface KnownKeyRow extends KeyRow {
   readonly key_hash: Buffer
   readonly account_status: string
-  readonly balance_nano_usd: bigint
 }
 
 const READ_KNOWN_KEY = `
-  SELECT k.*, a.status AS account_status, a.balance_nano_usd
+  SELECT k.*, a.status AS account_status
   FROM api_keys k JOIN accounts a ON a.id = k.account_id
   WHERE k.key_hash = $1 AND k.revoked_at IS NULL`
 
@@ -190,10 +178,10 @@ async function readKnownKey(database: Queryable, keyHash: string, nowMs: number)
       scopes: new Set(key.scopes),
       allowedModels: key.allowedModels === null ? null : new Set(key.allowedModels),
       requestsPerMinute: key.requestsPerMinute,
+      limitNanoUsd: key.limitNanoUsd,
     }),
     expiresAtMs: key.expiresAtMs,
     isAccountSuspended: row.account_status !== 'active',
-    balanceNanoUsd: row.balance_nano_usd,
     refreshAtMs: nowMs + REFRESH_AFTER_MS,
   }
 }

@@ -1,3 +1,5 @@
+import type { NanoUsd } from '../../kernel/money.ts'
+
 export const SCOPES = ['inference', 'manage', 'admin'] as const
 export type Scope = (typeof SCOPES)[number]
 
@@ -13,4 +15,6 @@ export interface Caller {
   /** Null allows every model. */
   readonly allowedModels: ReadonlySet<string> | null
   readonly requestsPerMinute: number | null
+  /** The key's own spend cap. */
+  readonly limitNanoUsd: NanoUsd | null
 }

@@ -92,6 +92,7 @@ async function createWorld() {
     scopes: new Set(['admin']),
     allowedModels: null,
     requestsPerMinute: null,
+    limitNanoUsd: null,
   }
 
   const take = async (next: typeof step extends fc.Arbitrary<infer Step> ? Step : never): Promise<void> => {

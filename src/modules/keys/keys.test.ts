@@ -36,6 +36,7 @@ describe('a new key', () => {
       scopes: new Set(['inference']),
       allowedModels: new Set(['gpt-5']),
       requestsPerMinute: 7,
+      limitNanoUsd: 123_456_789_012n,
     })
     expect(await stage.keys.read(stage.accountId, record.id)).toEqual(record)
     expect(record.limitNanoUsd).toBe(123_456_789_012n)

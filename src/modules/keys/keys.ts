@@ -1,6 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { invalidValue } from '../../kernel/app-error.ts'
-import type { NanoUsd } from '../../kernel/money.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import { KeyAuthenticator } from './authenticate-key.ts'
@@ -24,8 +23,6 @@ export type { KeyRecord } from './key-record.ts'
 export interface Keys {
   /** Who holds this key. From memory and at once for a key seen before; throws `invalid_api_key` otherwise. */
   authenticate(token: string): Caller | Promise<Caller>
-  /** The account's balance as it was when one of its keys was last read; undefined when none is in memory. */
-  cachedBalanceNanoUsd(accountId: string): NanoUsd | undefined
   create(caller: Caller, accountId: string, draft: KeyDraft): Promise<IssuedKey>
   list(accountId: string, page: PageRequest): Promise<Page<KeyRecord>>
   read(accountId: string, keyId: string): Promise<KeyRecord>
@@ -68,7 +65,6 @@ export function createKeys({
 
   return {
     authenticate: (token) => authenticator.authenticate(token),
-    cachedBalanceNanoUsd: (accountId) => authenticator.cachedBalanceNanoUsd(accountId),
     create: async (caller, accountId, draft) => {
       requireScopes(caller, draft.scopes)
       const nowMs = clock.nowMs()

@@ -1,11 +1,10 @@
 import type { Logger } from '../../kernel/logger.ts'
 import { createId } from '../../kernel/identifiers.ts'
-import type { Database, Queryable } from '../database.ts'
+import type { Database } from '../database.ts'
 import { errorCodeOf, messageOf } from '../storage-error.ts'
-import { reclaimExpired, reclaimNow } from './reclaim.ts'
+import { reclaimExpired, reclaimNow, type Reclaimer } from './reclaim.ts'
 
-/** Gives back, within one transaction, everything that a borrower still has. */
-export type Reclaimer = (transaction: Queryable, borrowerId: string) => Promise<void>
+export type { Reclaimer } from './reclaim.ts'
 
 /**
  * This process, as the others see it: what it borrows of shared buckets is good for as long as it keeps saying that it
@@ -21,7 +20,7 @@ export interface Borrower {
   noteRenewed(sentAtMs: number): void
   /** Somebody declared this process dead: what was borrowed is gone, and it starts again under a new id. */
   declareLost(): Promise<void>
-  /** Called with the new id in place and nothing borrowed. */
+  /** Called before anything can be borrowed under the new id. */
   onLost(handler: () => void): void
   /** Gives everything back; nothing may be borrowed any more. */
   close(): Promise<void>
@@ -101,9 +100,13 @@ class RegisteredBorrower implements Borrower {
   }
 
   async #startAgain(): Promise<void> {
-    this.#options.logger.warn({ borrower: this.id }, 'this process was taken for dead and starts to borrow anew')
-    await this.#register()
+    this.#options.logger.warn(
+      { borrower: this.id },
+      'this process was taken for dead and starts to borrow anew',
+    )
+    this.#renewedAtMs = Number.NEGATIVE_INFINITY
     for (const handler of this.#lostHandlers) handler()
+    await this.#register()
   }
 
   async #register(): Promise<void> {

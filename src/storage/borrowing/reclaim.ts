@@ -1,6 +1,8 @@
 import type { Logger } from '../../kernel/logger.ts'
-import type { Database } from '../database.ts'
-import type { Reclaimer } from './borrower.ts'
+import type { Database, Queryable } from '../database.ts'
+
+/** Gives back, within one transaction, everything that a borrower still has. */
+export type Reclaimer = (transaction: Queryable, borrowerId: string) => Promise<void>
 
 interface ReclaimOptions {
   readonly database: Database

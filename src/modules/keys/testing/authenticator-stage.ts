@@ -62,7 +62,6 @@ export function keyRow(overrides: Record<string, unknown> = {}): Record<string, 
     created_at: new Date(START_MS),
     last_used_at: null,
     account_status: 'active',
-    balance_nano_usd: 5_000_000_000n,
     ...overrides,
   }
 }

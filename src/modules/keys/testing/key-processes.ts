@@ -53,6 +53,7 @@ export async function startKeyProcesses(): Promise<KeyProcesses> {
       scopes: new Set(scopes),
       allowedModels: null,
       requestsPerMinute: null,
+      limitNanoUsd: null,
     }),
     close: async () => {
       await Promise.all([keys.close(), otherProcess.close()])

@@ -1,0 +1,37 @@
+import { parseArgs } from 'node:util'
+import { verifyLedger as findDifferences } from '../../modules/ledger/ledger.ts'
+import { connectDatabase } from '../../storage/connect-database.ts'
+import { createLogger } from '../../telemetry/logger.ts'
+import { loadConfig } from '../config.ts'
+import { findStorage } from '../find-storage.ts'
+import type { Command } from './command.ts'
+
+/** Whole tables are added up, however large they are. */
+const STATEMENT_MS_MAX = 600_000
+
+/** Recomputes every balance from the entries, whether the gateway runs or not. */
+export const verifyLedger: Command = {
+  usage: 'ledger verify [--config FILE]',
+  summary: 'Recompute every balance from the ledger, and fail on any difference.',
+  async run(words) {
+    const { values } = parseArgs({ args: [...words], options: { config: { type: 'string' } } })
+    const config = loadConfig({ environment: process.env, file: values.config ?? null })
+    const storage = await findStorage(config, createLogger({ level: 'silent' }))
+    const database = connectDatabase({
+      connectionString: storage.connectionString,
+      poolSize: 1,
+      statementTimeoutMs: STATEMENT_MS_MAX,
+    })
+    try {
+      const checks = await findDifferences(database)
+      for (const { rule, differences } of checks) {
+        process.stdout.write(`${differences.length === 0 ? 'holds ' : 'BROKEN'}  ${rule}\n`)
+        for (const difference of differences) process.stdout.write(`          ${difference}\n`)
+      }
+      return checks.every(({ differences }) => differences.length === 0) ? 0 : 1
+    } finally {
+      await database.close()
+      await storage.close()
+    }
+  },
+}

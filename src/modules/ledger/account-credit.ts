@@ -1,0 +1,207 @@
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { Database } from '../../storage/database.ts'
+import { borrowCredit, borrowFromCap } from './borrow-credit.ts'
+import { readCreditState, type CreditState } from './credit-account.ts'
+import type { Payer } from './hold.ts'
+import { endLeases, shortenLeases, type Cap } from './lend-credit.ts'
+import { Purse } from './purse.ts'
+import { listCaps, type BudgetLimits } from './spend-caps.ts'
+
+/** Asked for in advance when less than this part of the last slice is left. */
+const LOW_WATER_DIVISOR = 4n
+
+interface AccountCreditOptions {
+  readonly database: Database
+  readonly accountId: string
+  readonly borrowerId: string
+}
+
+/** What one process has borrowed of one account: its credit, and what is left under each cap it met. */
+export class AccountCredit {
+  readonly accountId: string
+  readonly #database: Database
+  readonly #borrowerId: string
+  readonly #credit = new Purse()
+  readonly #creditAlone: readonly Purse[] = [this.#credit]
+  readonly #caps = new Map<string, Purse>()
+  readonly #wakers: (() => void)[] = []
+  #budgets: BudgetLimits = []
+  /** Of the account, outside this process. */
+  #elsewhere: CreditState = { freeNanoUsd: 0n, lentNanoUsd: 0n, debtNanoUsd: 0n }
+  #lowWaterNanoUsd: NanoUsd = 0n
+  #turn: Promise<unknown> = Promise.resolve()
+  #isRefilling = false
+  #isLost = false
+  lastUsedMs = 0
+
+  constructor({ database, accountId, borrowerId }: AccountCreditOptions) {
+    this.#database = database
+    this.accountId = accountId
+    this.#borrowerId = borrowerId
+  }
+
+  get isLost(): boolean {
+    return this.#isLost
+  }
+
+  get heldNanoUsd(): NanoUsd {
+    return this.#credit.heldNanoUsd
+  }
+
+  get debtNanoUsd(): NanoUsd {
+    return this.#elsewhere.debtNanoUsd
+  }
+
+  /** Whether credit of the account is in use or idle in other processes. */
+  get isLentElsewhere(): boolean {
+    return this.#elsewhere.lentNanoUsd > 0n
+  }
+
+  /** All of the account's, here and elsewhere, as of the last look. */
+  get balanceNanoUsd(): NanoUsd {
+    const { freeNanoUsd, lentNanoUsd, debtNanoUsd } = this.#elsewhere
+    return freeNanoUsd + lentNanoUsd - debtNanoUsd + this.#credit.freeNanoUsd + this.#credit.heldNanoUsd
+  }
+
+  set budgets(budgets: BudgetLimits) {
+    this.#budgets = budgets
+  }
+
+  /** The purses a request of this payer takes from; null when a cap was not met before. */
+  pursesOf(payer: Payer, nowMs: number): readonly Purse[] | null {
+    if (payer.limitNanoUsd === null && this.#budgets.length === 0) return this.#creditAlone
+    const purses = [this.#credit]
+    for (const { scope } of this.capsOf(payer, nowMs)) {
+      const purse = this.#caps.get(scope)
+      if (purse === undefined) return null
+      purses.push(purse)
+    }
+    return purses
+  }
+
+  capsOf(payer: Payer, nowMs: number): Cap[] {
+    return listCaps(payer, this.#budgets, nowMs)
+  }
+
+  /** What a request can take from the account's credit. */
+  get freeNanoUsd(): NanoUsd {
+    return this.#credit.freeNanoUsd
+  }
+
+  capPurse(scope: string): Purse {
+    const known = this.#caps.get(scope)
+    if (known) return known
+    const purse = new Purse()
+    this.#caps.set(scope, purse)
+    return purse
+  }
+
+  /** Borrows in the background before there is nothing left. */
+  refillWhenLow(onError: (error: unknown) => void): void {
+    if (this.#credit.freeNanoUsd >= this.#lowWaterNanoUsd || this.#isRefilling) return
+    this.#isRefilling = true
+    this.borrow(0n)
+      .catch(onError)
+      .finally(() => {
+        this.#isRefilling = false
+      })
+  }
+
+  borrow(neededNanoUsd: NanoUsd): Promise<void> {
+    return this.#inTurn(async () => {
+      // Another request that waited in the same line may have brought enough.
+      if (neededNanoUsd > 0n && this.#credit.freeNanoUsd >= neededNanoUsd) return
+      const { lent, state } = await borrowCredit(this.#database, {
+        ...this.#identity(),
+        neededNanoUsd:
+          neededNanoUsd > this.#credit.freeNanoUsd ? neededNanoUsd - this.#credit.freeNanoUsd : 0n,
+      })
+      if (this.#isLost) return
+      this.#credit.receive(lent)
+      this.#elsewhere = state
+      this.#lowWaterNanoUsd = state.freeNanoUsd === 0n ? 0n : this.#credit.freeNanoUsd / LOW_WATER_DIVISOR
+      this.wake()
+    })
+  }
+
+  /** Looks how much there is, without taking any. */
+  refresh(): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#elsewhere = await readCreditState(this.#database, this.accountId, this.#borrowerId)
+      this.wake()
+    })
+  }
+
+  borrowCap(cap: Cap, neededNanoUsd: NanoUsd): Promise<void> {
+    return this.#inTurn(async () => {
+      const purse = this.capPurse(cap.scope)
+      if (purse.freeNanoUsd >= neededNanoUsd) return
+      const { lent } = await borrowFromCap(this.#database, {
+        ...this.#identity(),
+        cap,
+        neededNanoUsd: neededNanoUsd - purse.freeNanoUsd,
+      })
+      if (this.#isLost) return
+      purse.receive(lent)
+      this.wake()
+    })
+  }
+
+  /** Puts everything back that no request holds. */
+  giveBack(): Promise<void> {
+    return this.#inTurn(async () => {
+      const shortened = [this.#credit, ...this.#caps.values()].flatMap((purse) => purse.giveUpFree())
+      this.#lowWaterNanoUsd = 0n
+      if (shortened.length === 0) return
+      await this.#database.transaction((transaction) => shortenLeases(transaction, this.accountId, shortened))
+    })
+  }
+
+  /** Ends the leases. Nothing may be held or waiting to be committed. */
+  end(): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#isLost = true
+      await this.#database.transaction((transaction) =>
+        endLeases(transaction, this.accountId, { borrowerId: this.#borrowerId }),
+      )
+    })
+  }
+
+  /** Whether free credit is in here whose time is over. */
+  hasExpired(nowMs: number): boolean {
+    return this.#credit.freeNanoUsd > 0n && this.#credit.hasExpired(nowMs)
+  }
+
+  /** What was borrowed is gone: nothing here may be spent any more. */
+  lose(): void {
+    this.#isLost = true
+    this.wake()
+  }
+
+  /** Resolves when credit became free or arrived, or after so long. */
+  changed(timeoutMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, timeoutMs)
+      this.#wakers.push(() => {
+        clearTimeout(timer)
+        resolve()
+      })
+    })
+  }
+
+  wake(): void {
+    if (this.#wakers.length === 0) return
+    for (const waker of this.#wakers.splice(0)) waker()
+  }
+
+  #identity() {
+    return { accountId: this.accountId, borrowerId: this.#borrowerId }
+  }
+
+  /** One at a time: each of them tells the database whole amounts. */
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const run = this.#turn.then(work, work)
+    this.#turn = run.catch(() => {})
+    return run
+  }
+}

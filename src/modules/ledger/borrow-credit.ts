@@ -1,0 +1,81 @@
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { Database, Queryable } from '../../storage/database.ts'
+import { lockCreditAccount, readCreditState, type CreditState } from './credit-account.ts'
+import { lendFromCap, lendFromLots, readCapRoom, type Cap } from './lend-credit.ts'
+import type { LentAmount } from './purse.ts'
+
+/** A slice is an eighth of what is left, so that it shrinks with it, and never more than this. */
+const SLICE_SHARE = 8n
+const SLICE_NANO_USD_MAX = 100_000_000_000n
+
+export interface BorrowRequest {
+  readonly borrowerId: string
+  readonly accountId: string
+  /** What is missing right now; more is lent when there is plenty. */
+  readonly neededNanoUsd: NanoUsd
+}
+
+export interface BorrowedCredit {
+  readonly lent: readonly LentAmount[]
+  /** Of what is not lent to this borrower, after lending. */
+  readonly state: CreditState
+}
+
+/** The process was taken for dead: it has to begin again under another id. */
+export class BorrowerClosed extends Error {
+  override readonly name = 'BorrowerClosed'
+}
+
+/** Borrows a slice of an account's credit: at least what is needed or all there is, and nothing while there is a debt. */
+export function borrowCredit(database: Database, request: BorrowRequest): Promise<BorrowedCredit> {
+  const { accountId, borrowerId, neededNanoUsd } = request
+  return database.transaction(async (transaction) => {
+    await requireOpenBorrower(transaction, borrowerId)
+    await lockCreditAccount(transaction, accountId)
+    const state = await readCreditState(transaction, accountId, borrowerId)
+    if (state.debtNanoUsd > 0n || state.freeNanoUsd === 0n) return { lent: [], state }
+    const sliceNanoUsd = sliceOf(state.freeNanoUsd, neededNanoUsd)
+    const lent = await lendFromLots(transaction, accountId, { borrowerId }, sliceNanoUsd)
+    return {
+      lent,
+      state: { ...state, freeNanoUsd: state.freeNanoUsd - sliceNanoUsd },
+    }
+  })
+}
+
+/** The same for what a cap still allows. Says how much is left of it for others. */
+export function borrowFromCap(
+  database: Database,
+  request: BorrowRequest & { readonly cap: Cap },
+): Promise<{ lent: readonly LentAmount[]; roomNanoUsd: NanoUsd }> {
+  const { accountId, borrowerId, neededNanoUsd, cap } = request
+  return database.transaction(async (transaction) => {
+    await requireOpenBorrower(transaction, borrowerId)
+    await lockCreditAccount(transaction, accountId)
+    const room = await readCapRoom(transaction, cap)
+    if (room === 0n) return { lent: [], roomNanoUsd: 0n }
+    const amountNanoUsd = sliceOf(room, neededNanoUsd)
+    const lent = await lendFromCap(
+      transaction,
+      accountId,
+      { borrowerId },
+      { scope: cap.scope, amountNanoUsd },
+    )
+    return { lent, roomNanoUsd: room - amountNanoUsd }
+  })
+}
+
+function sliceOf(availableNanoUsd: NanoUsd, neededNanoUsd: NanoUsd): NanoUsd {
+  const share = availableNanoUsd / SLICE_SHARE
+  const slice = share < SLICE_NANO_USD_MAX ? share : SLICE_NANO_USD_MAX
+  const wanted = slice > neededNanoUsd ? slice : neededNanoUsd
+  return wanted < availableNanoUsd ? wanted : availableNanoUsd
+}
+
+async function requireOpenBorrower(transaction: Queryable, borrowerId: string): Promise<void> {
+  const open = await transaction.query(
+    'SELECT FROM borrowers WHERE id = $1 AND closed_at IS NULL FOR SHARE',
+    [borrowerId],
+  )
+  if (open.length === 0) throw new BorrowerClosed(`borrower ${borrowerId} was closed`)
+}

@@ -1,0 +1,86 @@
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { Queryable } from '../../storage/database.ts'
+
+/** What an account owns, as the database knows it while the account is locked. */
+export interface CreditState {
+  /** In lots that have not expired, lent to nobody. */
+  readonly freeNanoUsd: NanoUsd
+  /** In leases of processes and holds, unspent; those of the borrower who asks left out. */
+  readonly lentNanoUsd: NanoUsd
+  readonly debtNanoUsd: NanoUsd
+}
+
+/** Whoever moves an account's credit does this first, so that two of them never wait for each other in a circle. */
+export async function lockCreditAccount(transaction: Queryable, accountId: string): Promise<void> {
+  const locked = await transaction.query(LOCK, [accountId])
+  if (locked.length > 0) return
+  await transaction.query(
+    'INSERT INTO credit_accounts (account_id) VALUES ($1) ON CONFLICT (account_id) DO NOTHING',
+    [accountId],
+  )
+  await transaction.query(LOCK, [accountId])
+}
+
+const LOCK = 'SELECT FROM credit_accounts WHERE account_id = $1 FOR UPDATE'
+
+/** A statement of its own behind the lock: one that waits for a lock still sees what was there before it waited. */
+export async function readCreditState(
+  transaction: Queryable,
+  accountId: string,
+  borrowerId: string | null = null,
+): Promise<CreditState> {
+  const [row] = await transaction.query<{ free: bigint; lent: bigint; debt: bigint }>(
+    `SELECT debt_nano_usd AS debt,
+       (SELECT coalesce(sum(remaining_nano_usd), 0)::bigint FROM credit_lots
+        WHERE account_id = $1 AND remaining_nano_usd > 0 AND (expires_at IS NULL OR expires_at > now())) AS free,
+       (SELECT coalesce(sum(amount_nano_usd - spent_nano_usd), 0)::bigint FROM credit_leases
+        WHERE account_id = $1 AND lot_id IS NOT NULL AND borrower_id IS DISTINCT FROM $2) AS lent
+     FROM credit_accounts WHERE account_id = $1`,
+    [accountId, borrowerId],
+  )
+  return {
+    freeNanoUsd: row?.free ?? 0n,
+    lentNanoUsd: row?.lent ?? 0n,
+    debtNanoUsd: row?.debt ?? 0n,
+  }
+}
+
+/** Free credit makes good what was reversed after it had been spent. The account must be locked. */
+export async function payDebt(transaction: Queryable, accountId: string): Promise<void> {
+  const { freeNanoUsd, debtNanoUsd } = await readCreditState(transaction, accountId)
+  const paidNanoUsd = freeNanoUsd < debtNanoUsd ? freeNanoUsd : debtNanoUsd
+  if (paidNanoUsd === 0n) return
+  await takeFromLots(transaction, accountId, paidNanoUsd)
+  await transaction.query(
+    'UPDATE credit_accounts SET debt_nano_usd = debt_nano_usd - $2 WHERE account_id = $1',
+    [accountId, paidNanoUsd],
+  )
+}
+
+/** Takes from the lots in the order they are spent. There must be so much; the account must be locked. */
+export async function takeFromLots(
+  transaction: Queryable,
+  accountId: string,
+  amountNanoUsd: NanoUsd,
+): Promise<void> {
+  const [row] = await transaction.query<{ taken: bigint }>(
+    `WITH ${CHOOSE_LOTS}, taken AS (
+       UPDATE credit_lots SET remaining_nano_usd = remaining_nano_usd - chosen.amount
+       FROM chosen WHERE credit_lots.id = chosen.id RETURNING chosen.amount
+     ) SELECT coalesce(sum(amount), 0)::bigint AS taken FROM taken`,
+    [accountId, amountNanoUsd],
+  )
+  if (row?.taken !== amountNanoUsd) throw new Error(`account ${accountId} has less than was to be taken`)
+}
+
+/** Promotional credit first, what expires sooner before what expires later. `$1` is the account, `$2` the amount. */
+export const CHOOSE_LOTS = `
+  usable AS (
+    SELECT id, class, expires_at, remaining_nano_usd AS remaining,
+      sum(remaining_nano_usd) OVER (ORDER BY class = 'paid', expires_at NULLS LAST, id) - remaining_nano_usd AS before
+    FROM credit_lots
+    WHERE account_id = $1 AND remaining_nano_usd > 0 AND (expires_at IS NULL OR expires_at > now())
+  ), chosen AS (
+    SELECT id, class, expires_at, least(remaining, $2::bigint - before)::bigint AS amount
+    FROM usable WHERE before < $2::bigint
+  )`

@@ -1,0 +1,253 @@
+import { AppError } from '../../kernel/app-error.ts'
+import type { Cancellation } from '../../kernel/cancellation.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import { formatUsd, type NanoUsd } from '../../kernel/money.ts'
+import type { Borrower } from '../../storage/borrowing/borrower.ts'
+import type { Database } from '../../storage/database.ts'
+import { messageOf } from '../../storage/storage-error.ts'
+import { AccountCredit } from './account-credit.ts'
+import { BorrowerClosed } from './borrow-credit.ts'
+import type { ChargeWriter, PendingCharge } from './charge-writer.ts'
+import { MemoryHold, type Hold, type HoldKeeper, type Payer, type Settlement } from './hold.ts'
+import type { Cap } from './lend-credit.ts'
+import type { Purse } from './purse.ts'
+import { readBudgetLimits } from './spend-caps.ts'
+
+export interface HoldRequest {
+  /** The worst case of the request. */
+  readonly wantedNanoUsd: NanoUsd
+  /** Below this the request is refused; between the two it gets what there is. */
+  readonly leastNanoUsd: NanoUsd
+  readonly cancellation?: Cancellation
+}
+
+interface CreditPoolOptions {
+  readonly database: Database
+  readonly borrower: Borrower
+  readonly writer: ChargeWriter
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Makes the other processes give back what they do not use of an account. */
+  readonly recall: (accountId: string) => Promise<void>
+}
+
+/** How long a request waits for credit that running requests hold. */
+const WAIT_MS_MAX = 1_000
+const WAIT_STEP_MS = 100
+/** An account nobody used for so long gives back what it borrowed. */
+const IDLE_MS = 30_000
+const TIDY_MS = 5_000
+
+/** All that this process has borrowed. A hold comes from memory; only when that is not enough, from the database. */
+export class CreditPool implements HoldKeeper {
+  readonly #options: CreditPoolOptions
+  #accounts = new Map<string, AccountCredit>()
+  readonly #opening = new Map<string, Promise<AccountCredit>>()
+  readonly #ending = new Map<string, Promise<void>>()
+  readonly #tidying: NodeJS.Timeout
+
+  constructor(options: CreditPoolOptions) {
+    this.#options = options
+    options.borrower.onLost(() => this.#loseEverything())
+    this.#tidying = setInterval(() => void this.#tidy(), TIDY_MS).unref()
+  }
+
+  hold(payer: Payer, request: HoldRequest): Hold | Promise<Hold> {
+    const { borrower, writer, clock } = this.#options
+    if (!borrower.isTrusted() || !writer.isHealthy()) throw storageAway()
+    const account = this.#accounts.get(payer.accountId)
+    if (account === undefined) return this.#holdWithWait(payer, request)
+    const nowMs = clock.nowMs()
+    account.lastUsedMs = nowMs
+    const purses = account.pursesOf(payer, nowMs)
+    const hold = purses && this.#tryHold(account, payer, purses, request.wantedNanoUsd)
+    if (hold === null) return this.#holdWithWait(payer, request)
+    account.refillWhenLow(this.#noteFailure)
+    return hold
+  }
+
+  balanceNanoUsd(accountId: string): NanoUsd | undefined {
+    return this.#accounts.get(accountId)?.balanceNanoUsd
+  }
+
+  heldNanoUsd(accountId: string): NanoUsd {
+    return this.#accounts.get(accountId)?.heldNanoUsd ?? 0n
+  }
+
+  /** Another process needs it, or the operator takes it. */
+  async giveBack(accountId: string): Promise<void> {
+    await this.#accounts.get(accountId)?.giveBack()
+  }
+
+  /** Something about the account changed: its budgets, or how much there is. */
+  async look(accountId: string): Promise<void> {
+    const account = this.#accounts.get(accountId)
+    if (account === undefined) return
+    account.budgets = await readBudgetLimits(this.#options.database, accountId)
+    await account.refresh()
+  }
+
+  write(charge: PendingCharge): Promise<void> {
+    return this.#options.writer.write(charge)
+  }
+
+  async chargeAnew(payer: Payer, settlement: Settlement): Promise<void> {
+    const { costNanoUsd } = settlement
+    const leastNanoUsd = settlement.isDelivered ? 0n : costNanoUsd
+    // The key's cap let the request in already.
+    const hold = await this.#holdWithWait(
+      { ...payer, limitNanoUsd: null },
+      { wantedNanoUsd: costNanoUsd, leastNanoUsd },
+    )
+    await hold.settle(settlement)
+  }
+
+  close(): void {
+    clearInterval(this.#tidying)
+  }
+
+  #tryHold(
+    account: AccountCredit,
+    payer: Payer,
+    purses: readonly Purse[],
+    amountNanoUsd: NanoUsd,
+  ): Hold | null {
+    for (const purse of purses) if (purse.freeNanoUsd < amountNanoUsd) return null
+    for (const purse of purses) purse.tryHold(amountNanoUsd)
+    return new MemoryHold({ keeper: this, account, payer, amountNanoUsd, purses })
+  }
+
+  async #holdWithWait(payer: Payer, request: HoldRequest): Promise<Hold> {
+    const { clock } = this.#options
+    const deadlineMs = performance.now() + WAIT_MS_MAX
+    let isRecalled = false
+    for (;;) {
+      request.cancellation?.throwIfCancelled()
+      const account = await this.#openAccount(payer.accountId)
+      const nowMs = clock.nowMs()
+      account.lastUsedMs = nowMs
+      const caps = account.capsOf(payer, nowMs)
+      await this.#borrowMissing(account, caps, request.wantedNanoUsd)
+      if (account.isLost) continue
+      const purses = account.pursesOf(payer, nowMs)
+      const full = purses && this.#tryHold(account, payer, purses, request.wantedNanoUsd)
+      if (full) return full
+      // Nobody is refused or cut short while credit lies idle in another process.
+      if (!isRecalled && (account.isLentElsewhere || caps.length > 0)) {
+        isRecalled = true
+        await this.#options.recall(payer.accountId)
+        continue
+      }
+      const free = leastOf(purses ?? [])
+      const part = purses && free >= request.leastNanoUsd && this.#tryHold(account, payer, purses, free)
+      if (part) return part
+      const isSomeInUse = account.heldNanoUsd > 0n || account.isLentElsewhere
+      if (!isSomeInUse || performance.now() > deadlineMs) throw refuse(account, payer, caps, request)
+      await account.changed(WAIT_STEP_MS)
+    }
+  }
+
+  async #borrowMissing(account: AccountCredit, caps: readonly Cap[], wantedNanoUsd: NanoUsd): Promise<void> {
+    try {
+      if (account.freeNanoUsd < wantedNanoUsd) await account.borrow(wantedNanoUsd)
+      for (const cap of caps) await account.borrowCap(cap, wantedNanoUsd)
+    } catch (error) {
+      if (error instanceof BorrowerClosed) return this.#options.borrower.declareLost()
+      throw storageAway(error)
+    }
+  }
+
+  #openAccount(accountId: string): AccountCredit | Promise<AccountCredit> {
+    const known = this.#accounts.get(accountId)
+    if (known && !known.isLost) return known
+    const opening = this.#opening.get(accountId) ?? this.#readAccount(accountId)
+    this.#opening.set(accountId, opening)
+    return opening
+  }
+
+  async #readAccount(accountId: string): Promise<AccountCredit> {
+    try {
+      const { database, borrower } = this.#options
+      await this.#ending.get(accountId)
+      const account = new AccountCredit({ database, accountId, borrowerId: borrower.id })
+      account.budgets = await readBudgetLimits(database, accountId)
+      this.#accounts.set(accountId, account)
+      return account
+    } catch (error) {
+      throw storageAway(error)
+    } finally {
+      this.#opening.delete(accountId)
+    }
+  }
+
+  #loseEverything(): void {
+    const lost = this.#accounts
+    this.#accounts = new Map()
+    for (const account of lost.values()) account.lose()
+  }
+
+  async #tidy(): Promise<void> {
+    const nowMs = this.#options.clock.nowMs()
+    for (const account of this.#accounts.values()) {
+      if (account.lastUsedMs <= nowMs - IDLE_MS && account.heldNanoUsd === 0n) await this.#end(account)
+      else if (account.hasExpired(nowMs)) await account.giveBack().catch(this.#noteFailure)
+    }
+  }
+
+  #end(account: AccountCredit): Promise<void> {
+    const { accountId } = account
+    this.#accounts.delete(accountId)
+    // Charges still on their way must find their lease, and who comes next must not find half of one.
+    const ended = this.#options.writer
+      .drain()
+      .then(() => account.end())
+      .catch(this.#noteFailure)
+      .finally(() => this.#ending.delete(accountId))
+    this.#ending.set(accountId, ended)
+    return ended
+  }
+
+  readonly #noteFailure = (error: unknown): void => {
+    this.#options.logger.warn({ reason: messageOf(error) }, 'credit could not be borrowed or given back')
+  }
+}
+
+function leastOf(purses: readonly Purse[]): NanoUsd {
+  return purses.reduce(
+    (least, { freeNanoUsd }) => (freeNanoUsd < least ? freeNanoUsd : least),
+    purses[0]?.freeNanoUsd ?? 0n,
+  )
+}
+
+function refuse(account: AccountCredit, payer: Payer, caps: readonly Cap[], request: HoldRequest): AppError {
+  const needed = `${formatUsd(request.leastNanoUsd)} USD needed`
+  const cap = caps.find(({ scope }) => account.capPurse(scope).freeNanoUsd < request.leastNanoUsd)
+  if (account.freeNanoUsd >= request.leastNanoUsd && cap !== undefined) {
+    const left = formatUsd(account.capPurse(cap.scope).freeNanoUsd)
+    const limit = formatUsd(cap.limitNanoUsd)
+    if (cap.scope.startsWith('key:')) {
+      return new AppError(
+        'key_limit_reached',
+        `The key's limit of ${limit} USD is reached: ${needed}, ${left} USD left.`,
+      )
+    }
+    const period = cap.scope.startsWith('day:') ? 'daily' : 'monthly'
+    const message = `The account's ${period} budget of ${limit} USD is reached: ${needed}, ${left} USD left.`
+    return new AppError('insufficient_balance', message)
+  }
+  const balance = account.balanceNanoUsd
+  const held =
+    account.heldNanoUsd > 0n ? `, of which running requests hold ${formatUsd(account.heldNanoUsd)} USD` : ''
+  const debt =
+    account.debtNanoUsd > 0n ? ' A payment was reversed; spending is suspended until it is made good.' : ''
+  return new AppError(
+    'insufficient_balance',
+    `${needed}, ${formatUsd(balance)} USD available${held}.${debt} Add credit to go on.`,
+  )
+}
+
+function storageAway(cause?: unknown): AppError {
+  const message = 'Credit cannot be reserved right now. Try again shortly.'
+  return new AppError('service_unavailable', message, { retryAfterSeconds: 2, cause })
+}

@@ -1,0 +1,109 @@
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { PendingCharge } from './charge-writer.ts'
+import type { Purse, SpentPart } from './purse.ts'
+import type { UsageRecord } from './usage-record.ts'
+
+/** Whose credit, and under which cap. */
+export interface Payer {
+  readonly accountId: string
+  readonly keyId: string
+  /** The key's own spend cap. */
+  readonly limitNanoUsd: NanoUsd | null
+}
+
+export interface Settlement {
+  readonly costNanoUsd: NanoUsd
+  readonly record: UsageRecord
+  /** The client has the answer already, or is gone: the charge stands even if it can be written only later. */
+  readonly isDelivered: boolean
+}
+
+/** Credit set aside for one request. It is settled or released, once. */
+export interface Hold {
+  readonly amountNanoUsd: NanoUsd
+  /** Charges at most what is held and frees the rest. Resolves when the charge is durable. */
+  settle(settlement: Settlement): Promise<void>
+  /** Nothing is charged. */
+  release(): void
+}
+
+/** What a hold needs of the pool it came from. */
+export interface HoldKeeper {
+  write(charge: PendingCharge): Promise<void>
+  /** Charges with credit borrowed for it, after what the hold stood on was lost. */
+  chargeAnew(payer: Payer, settlement: Settlement): Promise<void>
+}
+
+interface HoldOptions {
+  readonly keeper: HoldKeeper
+  readonly account: { readonly isLost: boolean; wake(): void }
+  readonly payer: Payer
+  readonly amountNanoUsd: NanoUsd
+  /** The account's credit, then each cap: the same amount is held in all of them. */
+  readonly purses: readonly Purse[]
+}
+
+/** A hold in memory, and once it is settled the charge that is written for it. */
+export class MemoryHold implements Hold {
+  readonly amountNanoUsd: NanoUsd
+  readonly #keeper: HoldKeeper
+  readonly #account: HoldOptions['account']
+  readonly #payer: Payer
+  readonly #purses: readonly Purse[]
+  #isOpen = true
+
+  constructor({ keeper, account, payer, amountNanoUsd, purses }: HoldOptions) {
+    this.amountNanoUsd = amountNanoUsd
+    this.#keeper = keeper
+    this.#account = account
+    this.#payer = payer
+    this.#purses = purses
+  }
+
+  settle(settlement: Settlement): Promise<void> {
+    this.#close()
+    const costNanoUsd =
+      settlement.costNanoUsd < this.amountNanoUsd ? settlement.costNanoUsd : this.amountNanoUsd
+    const payable = { ...settlement, costNanoUsd }
+    if (this.#account.isLost) return this.#keeper.chargeAnew(this.#payer, payable)
+    const [credit, ...caps] = this.#purses
+    const parts = credit?.settle(this.amountNanoUsd, costNanoUsd) ?? []
+    const capParts = caps.map((cap) => cap.settle(this.amountNanoUsd, costNanoUsd))
+    if (costNanoUsd < this.amountNanoUsd) this.#account.wake()
+    return this.#keeper.write({
+      ...payable,
+      promotionalNanoUsd: promotionalPart(parts),
+      parts: capParts.length === 0 ? parts : [...parts, ...capParts.flat()],
+      undo: () => this.#undo(payable, [parts, ...capParts]),
+    })
+  }
+
+  release(): void {
+    this.#close()
+    if (this.#account.isLost) return
+    for (const purse of this.#purses) purse.release(this.amountNanoUsd)
+    this.#account.wake()
+  }
+
+  #undo(settlement: Settlement, partsOfPurses: readonly (readonly SpentPart[])[]): void {
+    if (this.#account.isLost) {
+      // Nobody waits any more; what the client has is charged all the same.
+      if (settlement.isDelivered) this.#keeper.chargeAnew(this.#payer, settlement).catch(() => {})
+      return
+    }
+    for (const [index, purse] of this.#purses.entries()) purse.unspend(partsOfPurses[index] ?? [])
+    this.#account.wake()
+  }
+
+  #close(): void {
+    if (!this.#isOpen) throw new Error('a hold was settled or released twice')
+    this.#isOpen = false
+  }
+}
+
+function promotionalPart(parts: readonly SpentPart[]): NanoUsd {
+  let promotional = 0n
+  for (const { lease, amountNanoUsd } of parts)
+    if (lease.class === 'promotional') promotional += amountNanoUsd
+  return promotional
+}

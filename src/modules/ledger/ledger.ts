@@ -1,0 +1,136 @@
+import type { Clock } from '../../kernel/clock.ts'
+import { notFound } from '../../kernel/app-error.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { Page, PageRequest } from '../../kernel/page.ts'
+import type { Borrower } from '../../storage/borrowing/borrower.ts'
+import type { Database, Queryable } from '../../storage/database.ts'
+import type { MessageBus } from '../../storage/message-bus.ts'
+import { ChargeWriter } from './charge-writer.ts'
+import { openHold, releaseHold, settleHold, type HoldOrder, type SettleOrder } from './credit-hold.ts'
+import { CreditPool, type HoldRequest } from './credit-pool.ts'
+import type { Hold, Payer } from './hold.ts'
+import {
+  deductCredit,
+  grantCredit,
+  reverseCredit,
+  type DeductOrder,
+  type GrantOrder,
+  type ReverseOrder,
+} from './move-credit.ts'
+import { listEntries, readBalances, type Balance, type LedgerEntry } from './read-ledger.ts'
+import { readBudgets, writeBudget, type Budget, type BudgetPeriod } from './spend-caps.ts'
+import { sweepLedger } from './sweep-ledger.ts'
+
+export type { Hold, Payer } from './hold.ts'
+export { reclaimLeases } from './lend-credit.ts'
+export type { CreditClass } from './move-credit.ts'
+export type { Balance, LedgerEntry } from './read-ledger.ts'
+export type { Budget, BudgetPeriod } from './spend-caps.ts'
+export type { UsageRecord } from './usage-record.ts'
+export { verifyLedger, type LedgerCheck } from './verify-ledger.ts'
+
+/** Everything that moves credit. What takes a transaction is idempotent by its key and one commit with the caller's rows. */
+export interface Ledger {
+  /** Credit for one request, at once while enough is borrowed. Throws when the least is not covered. */
+  hold(payer: Payer, request: HoldRequest): Hold | Promise<Hold>
+  /** As far as this process knows; undefined when it has not met the account yet. */
+  knownBalanceNanoUsd(accountId: string): NanoUsd | undefined
+
+  grant(transaction: Queryable, order: GrantOrder): Promise<{ isNew: boolean }>
+  /** May leave a debt, which suspends spending until it is made good. Recall first. */
+  reverse(transaction: Queryable, order: ReverseOrder): Promise<{ isNew: boolean; debtNanoUsd: NanoUsd }>
+  /** Throws `conflict` when there is not so much. Recall first. */
+  deduct(transaction: Queryable, order: DeductOrder): Promise<{ isNew: boolean }>
+  openHold(transaction: Queryable, order: HoldOrder): Promise<{ isNew: boolean }>
+  settleHold(transaction: Queryable, order: SettleOrder): Promise<{ isNew: boolean }>
+  releaseHold(transaction: Queryable, key: string): Promise<{ isNew: boolean }>
+
+  /** Resolves when every process has given back what it does not use of the account. */
+  recall(accountId: string): Promise<void>
+  /** To be called after credit or budgets of an account were changed. */
+  announceChange(accountId: string): Promise<void>
+
+  readBalance(accountId: string): Promise<Balance>
+  readBalances(accountIds: readonly string[]): Promise<ReadonlyMap<string, Balance>>
+  listEntries(accountId: string, page: PageRequest): Promise<Page<LedgerEntry>>
+  setBudget(accountId: string, period: BudgetPeriod, limitNanoUsd: NanoUsd | null): Promise<void>
+  readBudgets(accountId: string): Promise<readonly Budget[]>
+  /** Requests must have ended. Writes what is not written yet. */
+  close(): Promise<void>
+}
+
+export interface LedgerOptions {
+  readonly database: Database
+  readonly messageBus: Pick<MessageBus, 'subscribe' | 'publish' | 'publishAndConfirm'>
+  readonly borrower: Borrower
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly leaseMs: number
+  /** How long a finished answer waits for its charge while the database is away. */
+  readonly commitWaitMs: number
+}
+
+const RECALL_TOPIC = 'ledger.recall'
+const CHANGE_TOPIC = 'ledger.changed'
+const RECALL_MS_MAX = 1_000
+
+export function createLedger(options: LedgerOptions): Ledger {
+  const { database, messageBus, clock } = options
+  const recall = createRecall(messageBus)
+  const writer = new ChargeWriter(options)
+  const pool = new CreditPool({ ...options, writer, recall })
+  const unsubscribe = [
+    messageBus.subscribe(RECALL_TOPIC, (accountId) => pool.giveBack(accountId)),
+    messageBus.subscribe(CHANGE_TOPIC, (accountId) => pool.look(accountId)),
+  ]
+  const stopSweeping = sweepLedger(options)
+
+  const readBalance = async (accountId: string): Promise<Balance> => {
+    const balance = (await readBalances(database, [accountId])).get(accountId)
+    if (balance === undefined) throw notFound('account')
+    return { ...balance, heldNanoUsd: balance.heldNanoUsd + pool.heldNanoUsd(accountId) }
+  }
+
+  return {
+    hold: (payer, request) => pool.hold(payer, request),
+    knownBalanceNanoUsd: (accountId) => pool.balanceNanoUsd(accountId),
+    grant: grantCredit,
+    reverse: reverseCredit,
+    deduct: deductCredit,
+    openHold,
+    settleHold,
+    releaseHold,
+    recall,
+    announceChange: (accountId) => messageBus.publish(CHANGE_TOPIC, accountId),
+    readBalance,
+    readBalances: (accountIds) => readBalances(database, accountIds),
+    listEntries: (accountId, page) => listEntries(database, accountId, page),
+    setBudget: async (accountId, period, limitNanoUsd) => {
+      await writeBudget(database, accountId, period, limitNanoUsd)
+      await messageBus.publishAndConfirm(CHANGE_TOPIC, accountId, { timeoutMs: RECALL_MS_MAX })
+    },
+    readBudgets: (accountId) => readBudgets(database, accountId, clock.nowMs()),
+    close: async () => {
+      for (const stop of unsubscribe) stop()
+      stopSweeping()
+      pool.close()
+      await writer.drain()
+    },
+  }
+}
+
+/** Who asks for the same account while it is being recalled waits for that. */
+function createRecall(messageBus: LedgerOptions['messageBus']): (accountId: string) => Promise<void> {
+  const running = new Map<string, Promise<void>>()
+  return (accountId) => {
+    const known = running.get(accountId)
+    if (known) return known
+    const recalled = messageBus
+      .publishAndConfirm(RECALL_TOPIC, accountId, { timeoutMs: RECALL_MS_MAX })
+      .then(() => {})
+      .finally(() => running.delete(accountId))
+    running.set(accountId, recalled)
+    return recalled
+  }
+}

@@ -1,0 +1,145 @@
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { Queryable } from '../../storage/database.ts'
+import { CHOOSE_LOTS, lockCreditAccount, payDebt } from './credit-account.ts'
+import type { CreditClass } from './move-credit.ts'
+import type { Lease, LentAmount } from './purse.ts'
+
+/** Who borrows: a process, or a piece of long work. */
+export type LeaseOwner = { readonly borrowerId: string } | { readonly holdKey: string }
+
+/** A limit on spending beside the balance. */
+export interface Cap {
+  /** `key:<id>`, `day:<account>:<date>`, `month:<account>:<month>` */
+  readonly scope: string
+  readonly limitNanoUsd: NanoUsd
+}
+
+/** Lends free credit, promotional first. There must be so much; the account must be locked. */
+export async function lendFromLots(
+  transaction: Queryable,
+  accountId: string,
+  owner: LeaseOwner,
+  amountNanoUsd: NanoUsd,
+): Promise<LentAmount[]> {
+  if (amountNanoUsd === 0n) return []
+  const rows = await transaction.query<LeaseRow & { lent: bigint }>(
+    `WITH ${CHOOSE_LOTS}, taken AS (
+       UPDATE credit_lots SET remaining_nano_usd = remaining_nano_usd - chosen.amount
+       FROM chosen WHERE credit_lots.id = chosen.id
+     ), leased AS (
+       INSERT INTO credit_leases (account_id, borrower_id, hold_key, lot_id, amount_nano_usd)
+       SELECT $1, $3, $4, id, amount FROM chosen ${ADD_TO_LEASE}
+       RETURNING id, lot_id, amount_nano_usd, spent_nano_usd
+     )
+     SELECT leased.id, leased.amount_nano_usd AS amount, leased.spent_nano_usd AS spent, chosen.class,
+       chosen.expires_at, chosen.amount AS lent
+     FROM leased JOIN chosen ON chosen.id = leased.lot_id`,
+    [accountId, amountNanoUsd, ...ownerColumns(owner)],
+  )
+  const lentNanoUsd = rows.reduce((sum, row) => sum + row.lent, 0n)
+  if (lentNanoUsd !== amountNanoUsd) throw new Error(`account ${accountId} has less than was to be lent`)
+  return rows.map(leaseFromRow)
+}
+
+/** What a cap still allows to be lent: neither spent under it nor lent to anybody. The account must be locked. */
+export async function readCapRoom(transaction: Queryable, cap: Cap): Promise<NanoUsd> {
+  const [row] = await transaction.query<{ used: bigint }>(
+    `SELECT coalesce((SELECT sum(spent_nano_usd) FROM spend_totals WHERE scope = $1), 0)::bigint
+       + coalesce((SELECT sum(amount_nano_usd - spent_nano_usd) FROM credit_leases WHERE cap = $1), 0)::bigint AS used`,
+    [cap.scope],
+  )
+  const room = cap.limitNanoUsd - (row?.used ?? 0n)
+  return room > 0n ? room : 0n
+}
+
+export async function lendFromCap(
+  transaction: Queryable,
+  accountId: string,
+  owner: LeaseOwner,
+  { scope, amountNanoUsd }: { scope: string; amountNanoUsd: NanoUsd },
+): Promise<LentAmount[]> {
+  const rows = await transaction.query<LeaseRow>(
+    `INSERT INTO credit_leases (account_id, borrower_id, hold_key, cap, amount_nano_usd)
+     VALUES ($1, $3, $4, $5, $2) ${ADD_TO_LEASE}
+     RETURNING id, amount_nano_usd AS amount, spent_nano_usd AS spent, NULL AS class, NULL AS expires_at`,
+    [accountId, amountNanoUsd, ...ownerColumns(owner), scope],
+  )
+  return rows.map(leaseFromRow)
+}
+
+/** Shortens leases to these amounts and puts the difference back where it came from. Repeating it changes nothing. */
+export async function shortenLeases(
+  transaction: Queryable,
+  accountId: string,
+  leases: readonly Pick<Lease, 'id' | 'amountNanoUsd'>[],
+): Promise<void> {
+  await lockCreditAccount(transaction, accountId)
+  await transaction.query(
+    `WITH shortened AS (
+       UPDATE credit_leases SET amount_nano_usd = wanted.amount
+       FROM unnest($2::bigint[], $3::bigint[]) AS wanted (id, amount),
+         (SELECT id, amount_nano_usd AS amount FROM credit_leases WHERE id = ANY ($2::bigint[])) AS was
+       WHERE credit_leases.id = wanted.id AND was.id = wanted.id AND credit_leases.account_id = $1
+         AND credit_leases.amount_nano_usd > wanted.amount
+       RETURNING credit_leases.lot_id, was.amount - wanted.amount AS difference
+     )
+     UPDATE credit_lots SET remaining_nano_usd = remaining_nano_usd + back.amount
+     FROM (SELECT lot_id, sum(difference)::bigint AS amount FROM shortened GROUP BY lot_id) AS back
+     WHERE credit_lots.id = back.lot_id`,
+    [accountId, leases.map(({ id }) => id), leases.map(({ amountNanoUsd }) => amountNanoUsd)],
+  )
+  await payDebt(transaction, accountId)
+}
+
+/** Ends leases and puts what is unspent of them back. */
+export async function endLeases(transaction: Queryable, accountId: string, owner: LeaseOwner): Promise<void> {
+  await lockCreditAccount(transaction, accountId)
+  await transaction.query(
+    `WITH ended AS (
+       DELETE FROM credit_leases
+       WHERE account_id = $1 AND (borrower_id = $2 OR hold_key = $3)
+       RETURNING lot_id, amount_nano_usd - spent_nano_usd AS unspent
+     )
+     UPDATE credit_lots SET remaining_nano_usd = remaining_nano_usd + back.amount
+     FROM (SELECT lot_id, sum(unspent)::bigint AS amount FROM ended GROUP BY lot_id) AS back
+     WHERE credit_lots.id = back.lot_id`,
+    [accountId, ...ownerColumns(owner)],
+  )
+  await payDebt(transaction, accountId)
+}
+
+/** For a process that is gone: the accounts in one order, as everybody locks them. */
+export async function reclaimLeases(transaction: Queryable, borrowerId: string): Promise<void> {
+  const accounts = await transaction.query<{ account_id: string }>(
+    'SELECT DISTINCT account_id FROM credit_leases WHERE borrower_id = $1 ORDER BY account_id',
+    [borrowerId],
+  )
+  for (const { account_id: accountId } of accounts) await endLeases(transaction, accountId, { borrowerId })
+}
+
+// A process has one lease of a lot, which grows; a hold takes each lot once.
+const ADD_TO_LEASE = `
+  ON CONFLICT (borrower_id, coalesce(lot_id::text, cap)) WHERE borrower_id IS NOT NULL
+  DO UPDATE SET amount_nano_usd = credit_leases.amount_nano_usd + excluded.amount_nano_usd`
+
+interface LeaseRow {
+  readonly id: bigint
+  readonly amount: bigint
+  readonly spent: bigint
+  readonly class: CreditClass | null
+  readonly expires_at: Date | null
+}
+
+function leaseFromRow(row: LeaseRow): LentAmount {
+  return {
+    id: String(row.id),
+    class: row.class,
+    expiresAtMs: row.expires_at?.getTime() ?? null,
+    amountNanoUsd: row.amount,
+    spentNanoUsd: row.spent,
+  }
+}
+
+function ownerColumns(owner: LeaseOwner): [string | null, string | null] {
+  return 'borrowerId' in owner ? [owner.borrowerId, null] : [null, owner.holdKey]
+}

@@ -1,0 +1,160 @@
+import { inspect } from 'node:util'
+import { createId } from '../../../kernel/identifiers.ts'
+import { silentLogger, type Logger } from '../../../kernel/logger.ts'
+import type { NanoUsd } from '../../../kernel/money.ts'
+import { createBorrower, type Borrower } from '../../../storage/borrowing/borrower.ts'
+import { connectDatabase } from '../../../storage/connect-database.ts'
+import type { Database } from '../../../storage/database.ts'
+import { createMessageBus } from '../../../storage/message-bus.ts'
+import { createTestDatabase } from '../../../storage/testing/test-database.ts'
+import {
+  createLedger,
+  reclaimLeases,
+  verifyLedger,
+  type Ledger,
+  type Payer,
+  type UsageRecord,
+} from '../ledger.ts'
+
+const LEASE_MS = 600_000
+
+/** A ledger as one process has it. */
+export interface LedgerProcess {
+  readonly database: Database
+  readonly ledger: Ledger
+  readonly borrower: Borrower
+  close(): Promise<void>
+}
+
+export interface LedgerStage {
+  readonly database: Database
+  readonly connectionString: string
+  /** An account with so much paid credit, and a key of it without a cap. */
+  createPayer(creditNanoUsd: NanoUsd): Promise<Payer>
+  createProcess(options?: { leaseMs?: number; nowMs?: () => number }): Promise<LedgerProcess>
+  /** Everything that contradicts the rules of the ledger. */
+  findDifferences(): Promise<string[]>
+  sumOfCharges(accountId: string): Promise<{ requests: number; costNanoUsd: NanoUsd }>
+  close(): Promise<void>
+}
+
+export async function createLedgerStage(): Promise<LedgerStage> {
+  const testDatabase = await createTestDatabase()
+  const { connectionString } = testDatabase
+  const database = connect(connectionString)
+  const processes: LedgerProcess[] = []
+  return {
+    database,
+    connectionString,
+    createPayer: async (creditNanoUsd) => {
+      const accountId = createId()
+      await database.query(`INSERT INTO accounts (id, name) VALUES ($1, 'payer')`, [accountId])
+      await database.query('INSERT INTO credit_accounts (account_id) VALUES ($1)', [accountId])
+      const payer = { accountId, keyId: createId(), limitNanoUsd: null }
+      const { ledger } = processes[0] ?? (await createProcess(connectionString, processes, {}))
+      if (creditNanoUsd === 0n) return payer
+      await database.transaction((transaction) =>
+        ledger.grant(transaction, {
+          key: `test:${accountId}`,
+          accountId,
+          amountNanoUsd: creditNanoUsd,
+          class: 'paid',
+          book: 'cash',
+          reason: 'test',
+        }),
+      )
+      return payer
+    },
+    createProcess: (options = {}) => createProcess(connectionString, processes, options),
+    findDifferences: async () =>
+      (await verifyLedger(database)).flatMap(({ rule, differences }) =>
+        differences.map((difference) => `${rule}: ${difference}`),
+      ),
+    sumOfCharges: async (accountId) => {
+      const [row] = await database.query<{ requests: bigint; cost: bigint }>(
+        `SELECT count(*) AS requests, coalesce(sum(cost_nano_usd), 0)::bigint AS cost FROM usage_records
+         WHERE account_id = $1`,
+        [accountId],
+      )
+      return { requests: Number(row?.requests ?? 0), costNanoUsd: row?.cost ?? 0n }
+    },
+    close: async () => {
+      for (const process of processes) await process.close()
+      await database.close()
+      await testDatabase.drop()
+    },
+  }
+}
+
+export function usageOf(payer: Payer, overrides: Partial<UsageRecord> = {}): UsageRecord {
+  return {
+    id: createId().replaceAll('-', ''),
+    accountId: payer.accountId,
+    keyId: payer.keyId,
+    environment: 'test',
+    operation: 'chat',
+    model: 'a "model" \\ with odd, {letters}',
+    provider: 'sandbox',
+    outcome: 'completed',
+    promptTokens: 1,
+    cachedTokens: 0,
+    completionTokens: 1,
+    reasoningTokens: 0,
+    latencyMs: 5,
+    firstTokenMs: null,
+    createdAtMs: Date.UTC(2030, 0, 1),
+    ...overrides,
+  }
+}
+
+async function createProcess(
+  connectionString: string,
+  processes: LedgerProcess[],
+  { leaseMs = LEASE_MS, nowMs = () => Date.UTC(2030, 0, 1) }: { leaseMs?: number; nowMs?: () => number },
+): Promise<LedgerProcess> {
+  const database = connect(connectionString)
+  const messageBus = await createMessageBus({ connectionString, logger })
+  const borrower = await createBorrower({ database, logger, leaseMs, reclaimers: [reclaimLeases] })
+  const ledger = createLedger({
+    database,
+    messageBus,
+    borrower,
+    clock: { nowMs },
+    logger,
+    leaseMs,
+    commitWaitMs: 10_000,
+  })
+  let isClosed = false
+  const process = {
+    database,
+    ledger,
+    borrower,
+    close: async () => {
+      if (isClosed) return
+      isClosed = true
+      await ledger.close()
+      await borrower.close()
+      await messageBus.close()
+      await database.close()
+    },
+  }
+  processes.push(process)
+  return process
+}
+
+function connect(connectionString: string): Database {
+  return connectDatabase({
+    connectionString,
+    poolSize: 4,
+    statementTimeoutMs: 10_000,
+    prepareStatements: true,
+  })
+}
+
+// A defect in a charge is a failed test, not a line that nobody reads.
+const logger: Logger = {
+  ...silentLogger,
+  error: (details, message) => {
+    throw new Error(`${message}: ${inspect(details)}`)
+  },
+}

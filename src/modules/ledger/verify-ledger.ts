@@ -1,0 +1,84 @@
+import type { Queryable } from '../../storage/database.ts'
+
+/** A rule of the ledger, and where it does not hold. */
+export interface LedgerCheck {
+  readonly rule: string
+  readonly differences: readonly string[]
+}
+
+const DIFFERENCES_SHOWN_MAX = 20
+
+/** Recomputes everything from the entries. Each rule is one statement, and so looks at one moment. */
+export async function verifyLedger(queryable: Queryable): Promise<LedgerCheck[]> {
+  const checks: LedgerCheck[] = []
+  for (const [rule, sql] of Object.entries(RULES)) {
+    const rows = await queryable.query<{ difference: string }>(`${sql} LIMIT ${DIFFERENCES_SHOWN_MAX}`)
+    checks.push({ rule, differences: rows.map(({ difference }) => difference) })
+  }
+  return checks
+}
+
+/** Each selects what contradicts it. */
+const RULES: Readonly<Record<string, string>> = {
+  'both sides of every movement add up to nothing': `
+    SELECT format('%s: %s', key, sum(amount_nano_usd)) AS difference FROM ledger_entries
+    GROUP BY key HAVING sum(amount_nano_usd) <> 0 OR count(*) <> 2`,
+
+  'every balance is the sum of its entries': `
+    SELECT format('account %s: entries %s, balance %s', account_id, entries, balance) AS difference
+    FROM (
+      SELECT account.account_id,
+        coalesce((SELECT sum(amount_nano_usd) FROM ledger_entries entry
+          WHERE entry.account_id = account.account_id AND book = 'credit'), 0) AS entries,
+        coalesce((SELECT sum(remaining_nano_usd) FROM credit_lots lot
+          WHERE lot.account_id = account.account_id), 0)
+        + coalesce((SELECT sum(amount_nano_usd - spent_nano_usd) FROM credit_leases lease
+          WHERE lease.account_id = account.account_id AND lot_id IS NOT NULL), 0)
+        - account.debt_nano_usd AS balance
+      FROM credit_accounts account
+    ) sums WHERE entries <> balance`,
+
+  'every charge is a request, and every request is charged': `
+    SELECT format('account %s: entries %s, requests %s', account_id, entries, requests) AS difference
+    FROM (
+      SELECT account_id, sum(charged) AS entries, sum(used) AS requests FROM (
+        SELECT account_id, amount_nano_usd AS charged, 0 AS used FROM ledger_entries
+        WHERE kind = 'charge' AND book = 'revenue'
+        UNION ALL SELECT account_id, 0, cost_nano_usd FROM usage_records
+      ) movements GROUP BY account_id
+    ) sums WHERE entries <> requests`,
+
+  'rollups are the sum of the requests': `
+    SELECT format('account %s: %s requests for %s, rollups %s for %s', account_id, requests, cost, rolled, rolled_cost)
+      AS difference
+    FROM (
+      SELECT account_id, sum(requests) AS requests, sum(cost) AS cost, sum(rolled) AS rolled, sum(rolled_cost) AS rolled_cost
+      FROM (
+        SELECT account_id, 1 AS requests, cost_nano_usd AS cost, 0 AS rolled, 0 AS rolled_cost FROM usage_records
+        UNION ALL SELECT account_id, 0, 0, requests, cost_nano_usd FROM usage_rollups
+      ) parts GROUP BY account_id
+    ) sums WHERE requests <> rolled OR cost <> rolled_cost`,
+
+  'what counts against caps is the sum of the requests': `
+    SELECT format('%s: requests %s, total %s', scope, cost, total) AS difference
+    FROM (
+      SELECT scope, sum(cost) AS cost, sum(total) AS total FROM (
+        SELECT 'key:' || key_id AS scope, cost_nano_usd AS cost, 0 AS total FROM usage_records
+        UNION ALL SELECT 'month:' || account_id || ':' || to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM'),
+          cost_nano_usd, 0 FROM usage_records
+        UNION ALL SELECT scope, 0, spent_nano_usd FROM spend_totals WHERE scope NOT LIKE 'day:%'
+      ) parts GROUP BY scope
+    ) sums WHERE cost <> total`,
+
+  'nothing is lent to the dead': `
+    SELECT format('lease %s of borrower %s', lease.id, borrower_id) AS difference
+    FROM credit_leases lease JOIN borrowers ON borrowers.id = borrower_id WHERE closed_at IS NOT NULL`,
+
+  'every open hold has what it holds, and no other has anything': `
+    SELECT format('hold %s: %s held, %s lent', key, held, lent) AS difference
+    FROM (
+      SELECT key, CASE status WHEN 'open' THEN amount_nano_usd ELSE 0 END AS held,
+        coalesce((SELECT sum(amount_nano_usd) FROM credit_leases WHERE hold_key = key AND lot_id IS NOT NULL), 0) AS lent
+      FROM credit_holds
+    ) holds WHERE held <> lent`,
+}
