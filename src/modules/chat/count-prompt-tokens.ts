@@ -1,32 +1,45 @@
 import type { ChatRequest } from '../../providers/chat-wire.ts'
 import type { CompletionRequest } from '../../providers/completion-wire.ts'
+import { TextTokens } from './estimate-text-tokens.ts'
 
 const TOKENS_PER_MESSAGE = 4
 /** What a picture of usual size costs at the vendors that publish a formula. */
 const TOKENS_PER_MEDIA_PART = 1000
+/** Exact for more than a hundred kilobytes of prose. */
+const WHOLE_TOKENS_MAX = 32_768
+
+type CountTokens = (text: string) => number
 
 /** For upstreams that report no usage. */
-export function countChatPromptTokens(body: ChatRequest, countTokens: (text: string) => number): number {
-  let tokens = body.tools ? countTokens(JSON.stringify(body.tools)) : 0
+export function countChatPromptTokens(body: ChatRequest, countTokens: CountTokens): number {
+  const text = createText(countTokens)
+  let tokens = 0
+  if (body.tools) text.add(JSON.stringify(body.tools))
   for (const message of body.messages) {
     tokens += TOKENS_PER_MESSAGE
-    if (message.tool_calls) tokens += countTokens(JSON.stringify(message.tool_calls))
-    if (typeof message.content === 'string') tokens += countTokens(message.content)
+    if (message.tool_calls) text.add(JSON.stringify(message.tool_calls))
+    if (typeof message.content === 'string') text.add(message.content)
     else
-      for (const part of message.content ?? [])
-        tokens += part.type === 'text' ? countTokens(part.text) : TOKENS_PER_MEDIA_PART
+      for (const part of message.content ?? []) {
+        if (part.type === 'text') text.add(part.text)
+        else tokens += TOKENS_PER_MEDIA_PART
+      }
   }
-  return tokens
+  return tokens + text.tokens
 }
 
-export function countCompletionPromptTokens(
-  body: CompletionRequest,
-  countTokens: (text: string) => number,
-): number {
+export function countCompletionPromptTokens(body: CompletionRequest, countTokens: CountTokens): number {
   const prompts = Array.isArray(body.prompt) ? body.prompt : [body.prompt]
-  let tokens = body.suffix ? countTokens(body.suffix) : 0
+  const text = createText(countTokens)
+  let tokens = 0
+  if (body.suffix) text.add(body.suffix)
   for (const prompt of prompts) {
-    tokens += typeof prompt === 'string' ? countTokens(prompt) : Array.isArray(prompt) ? prompt.length : 1
+    if (typeof prompt === 'string') text.add(prompt)
+    else tokens += Array.isArray(prompt) ? prompt.length : 1
   }
-  return tokens
+  return tokens + text.tokens
+}
+
+function createText(count: CountTokens): TextTokens {
+  return new TextTokens({ count, wholeTokensMax: WHOLE_TOKENS_MAX, sampleMargin: 1 })
 }

@@ -9,7 +9,7 @@ import {
   hasStructure,
   hiddenReadingTokens,
 } from './estimate-prompt-tokens.ts'
-import { TextTokens } from './estimate-text-tokens.ts'
+import { countFamilyTokens, TextTokens } from './estimate-text-tokens.ts'
 
 const TOKENS_PER_MESSAGE = 16
 const TOKENS_PER_PART = 8
@@ -18,8 +18,8 @@ const STRUCTURE_FACTOR = 1.5
 
 /** A closer count than the bytes give. Takes milliseconds. */
 export function refineChatPromptTokens(profile: EstimateProfile, body: ChatRequest): number {
-  const text = new TextTokens(profile)
-  const structure = new TextTokens(profile)
+  const text = createText(profile)
+  const structure = createText(profile)
   let tokens = profile.family.hiddenTokens + hiddenReadingTokens(profile, body)
   let isStructured = hasStructure(body)
   for (const message of body.messages) {
@@ -45,13 +45,25 @@ export function refineChatPromptTokens(profile: EstimateProfile, body: ChatReque
 export function refineCompletionPromptTokens(profile: EstimateProfile, body: CompletionRequest): number {
   const { prompt, suffix } = body
   const prompts = countPrompts(body)
-  const text = new TextTokens(profile)
+  const text = createText(profile)
   for (const entry of typeof prompt === 'string' ? [prompt] : prompt)
     if (typeof entry === 'string') text.add(entry)
-  const suffixText = new TextTokens(profile)
+  const suffixText = createText(profile)
   suffixText.add(suffix ?? '')
   const idTokens = Math.ceil((countTokenIds(prompt) ?? 0) * profile.family.tokensPerEncodedToken)
   return idTokens + text.tokens + suffixText.tokens * prompts + completionOverheadTokens(profile, prompts)
+}
+
+/** Thirty milliseconds at the worst, which is text that no vocabulary knows; a few for what people write. */
+const WHOLE_TOKENS_MAX = 4096
+const SAMPLE_MARGIN = 1.1
+
+function createText(profile: EstimateProfile): TextTokens {
+  return new TextTokens({
+    count: (text) => countFamilyTokens(text, profile),
+    wholeTokensMax: WHOLE_TOKENS_MAX,
+    sampleMargin: SAMPLE_MARGIN,
+  })
 }
 
 /** What upstreams do not show to the model. A member that is not listed may be part of the prompt, so it is counted. */

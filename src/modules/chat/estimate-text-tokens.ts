@@ -5,29 +5,34 @@ import type { EstimateProfile } from './estimate-profile.ts'
  * The encoder takes up to two microseconds for a token, so that a prompt of megabytes would stop every other request
  * for seconds. The beginning is counted whole, and of the rest some pieces that lie evenly in it.
  */
-const WHOLE_TOKENS_MAX = 4096
+interface TextTokensOptions {
+  readonly count: (text: string) => number
+  /** How much is counted whole. */
+  readonly wholeTokensMax: number
+  /** Multiplies what was only sampled. Above 1 the densest sample counts as much as the average of all. */
+  readonly sampleMargin: number
+}
+
 const PIECE_LENGTH = 1024
 const SAMPLES_MAX = 16
 const SAMPLE_LENGTH = 128
-/** On top of what lies halfway between the average and the densest sample. */
-const SAMPLE_MARGIN = 1.1
 
-/** Counts texts with the family's tokenizer, or with OpenAI's and a margin where the vendor publishes none. */
+/** Adds up the tokens of many texts in bounded time. */
 export class TextTokens {
-  readonly #profile: EstimateProfile
+  readonly #options: TextTokensOptions
   readonly #rest: string[] = []
   #restLength = 0
   #wholeTokens = 0
 
-  constructor(profile: EstimateProfile) {
-    this.#profile = profile
+  constructor(options: TextTokensOptions) {
+    this.#options = options
   }
 
   add(text: string): void {
     let start = 0
-    while (start < text.length && this.#wholeTokens < WHOLE_TOKENS_MAX) {
+    while (start < text.length && this.#wholeTokens < this.#options.wholeTokensMax) {
       const end = endOfPiece(text, start)
-      this.#wholeTokens += weigh(text.slice(start, end), this.#profile)
+      this.#wholeTokens += this.#options.count(text.slice(start, end))
       start = end
     }
     if (start >= text.length) return
@@ -47,12 +52,15 @@ export class TextTokens {
     let densest = 0
     for (let position = 0; position < this.#restLength; position += stride) {
       const sample = this.#cut(Math.floor(position))
-      const density = weigh(sample, this.#profile) / sample.length
+      const density = this.#options.count(sample) / sample.length
       samples += 1
       sum += density
       densest = Math.max(densest, density)
     }
-    return this.#restLength * ((sum / samples + densest) / 2) * SAMPLE_MARGIN
+    const average = sum / samples
+    const { sampleMargin } = this.#options
+    const density = sampleMargin > 1 ? (average + densest) / 2 : average
+    return this.#restLength * density * sampleMargin
   }
 
   #cut(position: number): string {
@@ -76,7 +84,8 @@ function endOfPiece(text: string, start: number): number {
   return isInPair ? end + 1 : end
 }
 
-function weigh(text: string, { family, encoding }: EstimateProfile): number {
+/** With the family's tokenizer, or with OpenAI's and a margin where the vendor publishes none. */
+export function countFamilyTokens(text: string, { family, encoding }: EstimateProfile): number {
   const bytes = Buffer.byteLength(text)
   const tokens =
     countTokens(text, encoding) * family.tokensPerEncodedToken +

@@ -1,0 +1,83 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { countTokens } from '../../kernel/count-tokens.ts'
+import { countChatPromptTokens, countCompletionPromptTokens } from './count-prompt-tokens.ts'
+import { TextTokens } from './estimate-text-tokens.ts'
+
+const countLetters = (text: string) => text.length
+const add = (texts: readonly string[], options: { wholeTokensMax: number; sampleMargin: number }) => {
+  let counted = 0
+  const text = new TextTokens({
+    ...options,
+    count: (piece) => {
+      counted += piece.length
+      return countLetters(piece)
+    },
+  })
+  for (const each of texts) text.add(each)
+  return { tokens: text.tokens, counted }
+}
+
+describe('the tokens of many texts', () => {
+  test('are exact as long as all is counted', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: 'binary', maxLength: 3000 }), { maxLength: 5 }), (texts) => {
+        const { tokens } = add(texts, { wholeTokensMax: Infinity, sampleMargin: 1 })
+        expect(tokens).toBe(texts.join('').length)
+      }),
+    )
+  })
+
+  test('are counted in bounded work, however long the texts are', () => {
+    const { tokens, counted } = add(['x'.repeat(5_000_000), 'y'.repeat(5_000_000)], {
+      wholeTokensMax: 4096,
+      sampleMargin: 1,
+    })
+    expect(counted).toBeLessThan(10_000)
+    expect(tokens).toBe(10_000_000)
+  })
+
+  test('lean to the densest sample where an upper bound is wanted', () => {
+    const { tokens } = add(['x'.repeat(100_000)], { wholeTokensMax: 10_000, sampleMargin: 1.1 })
+    expect(tokens).toBeGreaterThan(108_000)
+    expect(tokens).toBeLessThan(111_000)
+  })
+
+  test('cut no character in two', () => {
+    const text = new TextTokens({
+      count: (piece) => {
+        expect(piece.isWellFormed()).toBe(true)
+        return 1
+      },
+      wholeTokensMax: Infinity,
+      sampleMargin: 1,
+    })
+    text.add(`x${'😀'.repeat(3000)}`)
+    expect(text.tokens).toBeGreaterThan(5)
+  })
+})
+
+describe('a prompt that no upstream counted', () => {
+  test('is counted exactly when it is of usual length', () => {
+    const sentence = 'The committee met to discuss the budget; nobody was surprised. '
+    const content = sentence.repeat(300)
+    const body = { model: 'm', messages: [{ role: 'user' as const, content }] }
+    expect(countChatPromptTokens(body, countTokens)).toBe(4 + countTokens(content))
+  })
+
+  test('of megabytes is sampled', () => {
+    let counted = 0
+    const count = (text: string) => {
+      counted += text.length
+      return text.length / 4
+    }
+    const prompt = 'word '.repeat(2_000_000)
+    expect(countCompletionPromptTokens({ model: 'm', prompt }, count)).toBeCloseTo(2_500_000, -3)
+    expect(counted).toBeLessThan(150_000)
+  })
+
+  test('of token ids is as long as the list', () => {
+    expect(countCompletionPromptTokens({ model: 'm', prompt: [[1, 2], [3]] }, countTokens)).toBe(3)
+    expect(countCompletionPromptTokens({ model: 'm', prompt: [1, 2, 3] }, countTokens)).toBe(3)
+  })
+})
