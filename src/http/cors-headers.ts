@@ -4,6 +4,8 @@ export type CorsHeaders = (origin: string) => readonly string[]
 const EXPOSED = [
   'x-request-id',
   'retry-after',
+  'idempotent-replayed',
+  'original-request',
   ...['cost-usd', 'balance-usd', 'provider', 'latency-ms'].map((name) => `x-gateway-${name}`),
   ...['limit', 'remaining', 'reset'].map((name) => `x-ratelimit-${name}-requests`),
 ]

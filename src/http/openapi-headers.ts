@@ -24,6 +24,11 @@ export const HEADER_COMPONENTS: JsonObject = {
   'x-ratelimit-remaining-requests': count('Requests that are left of them now.'),
   'x-ratelimit-reset-requests': text('Until all of them are there again.', '12s'),
   'retry-after': { description: 'Whole seconds.', schema: { type: 'integer', minimum: 1 } },
+  'idempotent-replayed': text(
+    '`true`: a request with the same `Idempotency-Key` was answered with this before. Charged nothing.',
+    'true',
+  ),
+  'original-request': text('The id of the request that was answered first. Only with `idempotent-replayed`.'),
   'www-authenticate': text('How to authenticate.', 'Bearer'),
   'x-should-retry': text('`false`: OpenAI clients do not retry.', 'false'),
 }
@@ -41,12 +46,22 @@ const INFERENCE_HEADERS = [
 const ERROR_HEADERS: Readonly<Record<number, readonly string[]>> = {
   401: ['www-authenticate'],
   402: ['x-should-retry'],
+  409: ['retry-after'],
   429: ['retry-after', ...RATE_HEADERS],
   503: ['retry-after'],
 }
 
-export function describeAnswerHeaders({ isInference }: { isInference: boolean }): JsonObject {
-  return refer(isInference ? INFERENCE_HEADERS : [])
+const REPLAY_HEADERS = ['idempotent-replayed', 'original-request']
+
+export function describeAnswerHeaders({
+  isInference,
+  isRepeatable,
+}: {
+  isInference: boolean
+  /** Takes an `Idempotency-Key`. */
+  isRepeatable: boolean
+}): JsonObject {
+  return refer([...(isInference ? INFERENCE_HEADERS : []), ...(isRepeatable ? REPLAY_HEADERS : [])])
 }
 
 export function describeErrorHeaders(status: number): JsonObject {

@@ -68,6 +68,7 @@ function describeOperation(route: RouteDescription, read: SchemaReader, operatio
   const parameters = [
     ...describeParameters('path', route.params, read, pathParameters(route.path)),
     ...describeParameters('query', route.query, read),
+    ...(takesIdempotencyKey(route) ? [IDEMPOTENCY_KEY] : []),
   ]
   const answers = Object.entries(route.responses).map(([status, answer]) => [
     status,
@@ -87,6 +88,20 @@ function describeOperation(route: RouteDescription, read: SchemaReader, operatio
     ...(body ? { requestBody: { required: isBodyRequired(body), content: jsonContent(read(body)) } } : {}),
     responses: Object.fromEntries([...answers, ...errors]),
   }
+}
+
+function takesIdempotencyKey({ method, scope }: Pick<RouteDescription, 'method' | 'scope'>): boolean {
+  return method === 'POST' && scope !== null
+}
+
+const IDEMPOTENCY_KEY: JsonObject = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'Makes it safe to send the request again: for 24 hours the same key with the same body gets the first answer and ' +
+    'is charged nothing.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]*$' },
 }
 
 function describeScope(scope: string): string {
@@ -160,7 +175,10 @@ function describeAnswer(
     schema || answer.contentType ? { [contentType]: schema ? { schema: read(schema) } : {} } : undefined
   return {
     description,
-    headers: describeAnswerHeaders({ isInference: isInference && status < 300 }),
+    headers: describeAnswerHeaders({
+      isInference: isInference && status < 300,
+      isRepeatable: takesIdempotencyKey(route) && status < 300,
+    }),
     ...(content ? { content: { ...content, ...(canStream(route, status) ? EVENT_STREAM : {}) } } : {}),
   }
 }
@@ -194,7 +212,8 @@ function errorStatuses({ path, method, scope, body, query }: RouteDescription): 
     ...(scope === null ? [] : [401, 403, 429, 503]),
     ...(isInference ? [402, 502, 504] : []),
     ...(path.includes(':') || isInference ? [404] : []),
-    ...(scope !== null && !isInference && method !== 'GET' ? [409] : []),
+    ...(scope !== null && method !== 'GET' ? [409] : []),
+    ...(takesIdempotencyKey({ method, scope }) ? [422] : []),
     ...(body ? [408, 413, 415] : []),
     ...(path.startsWith('/v1/') ? [500] : []),
   ].toSorted((one, other) => one - other)
@@ -207,9 +226,10 @@ const ERROR_NAMES: Readonly<Record<number, readonly [name: string, description: 
   403: ['Forbidden', 'The key is valid and not allowed to do this.'],
   404: ['NotFound', 'It does not exist, or belongs to another account.'],
   408: ['RequestTimeout', 'The request did not arrive in time.'],
-  409: ['Conflict', 'It is not in a state that allows this.'],
+  409: ['Conflict', 'It is not in a state that allows this, or a request with the same key still runs.'],
   413: ['RequestTooLarge', 'The body is larger than the limit.'],
   415: ['UnsupportedMediaType', 'The body has the wrong content type.'],
+  422: ['KeyReused', 'The `Idempotency-Key` was used for another request.'],
   429: ['TooManyRequests', 'A rate or concurrency limit is reached; `retry-after` says when to come back.'],
   500: ['InternalError', 'A defect of the gateway; its log knows the request by `request_id`.'],
   502: ['UpstreamError', 'Every upstream of the model failed.'],
