@@ -2,8 +2,10 @@ import type { ContentPart } from '../../providers/chat-wire.ts'
 import type { TokenFamily } from './estimate-family.ts'
 import { findPayload, readBytes, readImageSize } from './read-image-size.ts'
 
-/** What is in a prompt and is not text. */
+/** What is in a message beside plain text. */
 export interface MediaTokens {
+  /** Characters that the client wrote as text. */
+  readonly textLength: number
   /** Characters of the request that are media and therefore not counted as text. */
   readonly payloadLength: number
   readonly tokens: number
@@ -30,6 +32,7 @@ export function estimateMediaTokens(
   family: TokenFamily,
   longestTokens: number,
 ): MediaTokens {
+  let textLength = 0
   let payloadLength = 0
   let imageTokens = 0
   let otherTokens = 0
@@ -64,11 +67,15 @@ export function estimateMediaTokens(
         break
       }
       case 'text':
+        textLength += part.text.length
+        break
       case 'refusal':
+        textLength += part.refusal.length
         break
     }
   }
   return {
+    textLength,
     payloadLength,
     tokens: imageTokens + Math.min(otherTokens, Math.max(longestTokens, DOCUMENT_TOKENS_MIN)),
   }

@@ -79,6 +79,13 @@ describe('the bytes of a request', () => {
     }
   })
 
+  test('count once for what the client wrote, also where there are tools', () => {
+    const tools: ChatRequest['tools'] = [{ type: 'function', function: { name: 'f' } }]
+    const long = 'x'.repeat(10_000)
+    for (const content of [long, [{ type: 'text' as const, text: long }]])
+      expect(bound(profileOf('gpt-4o-mini'), { ...ask(content), tools })).toBeLessThan(11_000)
+  })
+
   test('of media are not text', () => {
     const url = `data:image/png;base64,${'A'.repeat(10_000_000)}`
     expect(bound(profileOf('claude-opus-5'), ask([{ type: 'image_url', image_url: { url } }]))).toBeLessThan(

@@ -25,6 +25,7 @@ export function boundChatPromptTokens(
       const media = estimateMediaTokens(content, profile.family, profile.contextTokens)
       textBytes -= media.payloadLength
       mediaTokens += media.tokens
+      contentLength += media.textLength
     }
   }
   let tokens = Math.max(textBytes, 1) + mediaTokens + profile.family.hiddenTokens
