@@ -54,7 +54,7 @@ export function refineCompletionPromptTokens(profile: EstimateProfile, body: Com
   return idTokens + text.tokens + suffixText.tokens * prompts + completionOverheadTokens(profile, prompts)
 }
 
-/** Thirty milliseconds at the worst, which is text that no vocabulary knows; a few for what people write. */
+/** A few milliseconds for what people write, some tens for text that no vocabulary knows. */
 const WHOLE_TOKENS_MAX = 4096
 const SAMPLE_MARGIN = 1.1
 
