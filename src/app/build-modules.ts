@@ -7,7 +7,7 @@ import { createCatalog, type Catalog } from '../modules/catalog/catalog.ts'
 import { createChat, type Chat } from '../modules/chat/chat.ts'
 import { createIdempotency, type Idempotency } from '../modules/idempotency/idempotency.ts'
 import { createKeys, type Keys } from '../modules/keys/keys.ts'
-import { createLedger, reclaimLeases, type Ledger } from '../modules/ledger/ledger.ts'
+import { createLedger, freeCredit, reclaimLeases, type Ledger } from '../modules/ledger/ledger.ts'
 import { createLimits, type Limits } from '../modules/limits/limits.ts'
 import { createUsage, type Usage } from '../modules/usage/usage.ts'
 import { createProviderRegistry, type ProviderRegistry } from '../providers/registry.ts'
@@ -149,7 +149,7 @@ function buildChat(
   return createChat({
     catalog,
     providers,
-    ledger,
+    ledger: config.billing ? ledger : freeCredit,
     clock: systemClock,
     countTokens,
     timeouts: {

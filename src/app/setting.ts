@@ -59,8 +59,8 @@ export function amountSetting(about: About, defaultUsd: number): Setting<number>
 
 export function booleanSetting(about: About, defaultValue: boolean): Setting<boolean> {
   return setting(about, 'true or false', String(defaultValue), (text) => {
-    if (text === 'true' || text === '1') return true
-    if (text === 'false' || text === '0') return false
+    if (text === 'true' || text === '1' || text === 'on') return true
+    if (text === 'false' || text === '0' || text === 'off') return false
     throw new RangeError('true or false')
   })
 }

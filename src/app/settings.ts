@@ -66,6 +66,13 @@ export const SETTINGS = {
     { environment: 'PARKWAY_BOOTSTRAP_CREDIT_USD', description: 'Credit of the first account.' },
     10,
   ),
+  billing: booleanSetting(
+    {
+      environment: 'PARKWAY_BILLING',
+      description: 'Charges requests and limits them. Off for a gateway among friends: no charges, usage or limits.',
+    },
+    true,
+  ),
   leaseMs: integerSetting(
     {
       environment: 'PARKWAY_LEASE_MS',

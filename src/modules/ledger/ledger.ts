@@ -22,6 +22,7 @@ import { listEntries, readBalances, type Balance, type LedgerEntry } from './rea
 import { readBudgets, writeBudget, type Budget, type BudgetPeriod } from './spend-caps.ts'
 import { sweepLedger } from './sweep-ledger.ts'
 
+export { freeCredit } from './free-credit.ts'
 export type { Hold, Payer } from './hold.ts'
 export { reclaimLeases } from './lend-credit.ts'
 export type { CreditClass } from './move-credit.ts'
