@@ -1,0 +1,76 @@
+import { expect } from 'vitest'
+import { writeUsage, type SampleRequest } from '../../src/modules/usage/testing/write-usage.ts'
+import { connectDatabase } from '../../src/storage/connect-database.ts'
+import type { Database } from '../../src/storage/database.ts'
+import { startTestGateway, type TestAnswer, type TestGateway } from '../support/start-test-gateway.ts'
+
+export interface UsageGateway extends TestGateway {
+  readonly accountId: string
+  readonly database: Database
+  /** Of another account, with every scope. */
+  readonly strangerKey: string
+  readonly strangerId: string
+  get(path: string, key?: string): Promise<TestAnswer>
+  /** Writes requests of the gateway's account down, at times of the test's choosing. */
+  write(requests: readonly Omit<SampleRequest, 'accountId'>[]): Promise<string[]>
+  /** Every account begins the next test without usage. */
+  forget(): Promise<void>
+}
+
+export async function startUsageGateway(): Promise<UsageGateway> {
+  const gateway = await startTestGateway()
+  const database = connectDatabase({
+    connectionString: gateway.connectionString,
+    poolSize: 2,
+    statementTimeoutMs: 10_000,
+  })
+  const { body: account } = await gateway.request('GET', '/v1/tenants/me')
+  const { body: stranger } = await gateway.request('POST', '/v1/admin/accounts', {
+    body: { name: 'stranger' },
+  })
+  const { body: key } = await gateway.request('POST', `/v1/admin/accounts/${stranger.id}/api-keys`, {
+    body: { scopes: ['inference', 'manage', 'admin'] },
+  })
+  return {
+    ...gateway,
+    accountId: account.id,
+    database,
+    strangerKey: key.key,
+    strangerId: stranger.id,
+    get: (path, asKey = gateway.key) => gateway.request('GET', path, { key: asKey }),
+    write: (requests) =>
+      writeUsage(
+        database,
+        requests.map((request) => ({ ...request, accountId: account.id })),
+      ),
+    forget: async () => {
+      await database.query('TRUNCATE usage_records, usage_rollups, spend_totals')
+    },
+    close: async () => {
+      await database.close()
+      await gateway.close()
+    },
+  }
+}
+
+export function expectInvalid(answer: TestAnswer, param: string, code = 'invalid_value'): void {
+  expect([answer.status, answer.body.error.type, answer.body.error.code, answer.body.error.param]).toEqual([
+    400,
+    'invalid_request_error',
+    code,
+    param,
+  ])
+}
+
+/** What every route with a range says about ranges that are none. */
+export const BAD_RANGES = [
+  ['window', 'window=1h'],
+  ['window', 'window=24h&window=7d'],
+  ['window', 'window=24h&from=2026-11-01T00:00:00Z'],
+  ['from', 'from=yesterday'],
+  ['from', 'from=2026-11-02T00:00:00Z&to=2026-11-01T00:00:00Z'],
+  ['from', 'from=2026-11-02T00:00:00Z&to=2026-11-02T00:00:00Z'],
+  ['from', 'from=2999-01-01T00:00:00Z'],
+  ['from', 'from=2000-01-01T00:00:00Z&to=2026-11-01T00:00:00Z'],
+  ['to', 'from=2026-11-01T00:00:00Z&to=2026-11-32T00:00:00Z'],
+] as const
