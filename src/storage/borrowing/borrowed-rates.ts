@@ -3,6 +3,7 @@ import type { Queryable } from '../database.ts'
 import type { MessageBus } from '../message-bus.ts'
 import { messageOf } from '../storage-error.ts'
 import { BorrowedRate, type RateDesk, type RateGrant, type RateVisit } from './borrowed-rate.ts'
+import { VisitRounds } from './visit-rounds.ts'
 
 export type { BorrowedRate, RateOutcome } from './borrowed-rate.ts'
 
@@ -29,8 +30,6 @@ export interface BorrowedRatesOptions {
 }
 
 const TOPIC = 'limits.rate-recalled'
-const VISITS_AT_ONCE_MAX = 500
-const ROUND_TRIPS_MAX = 2
 const TICK_MS = 500
 const RATES_MAX = 100_000
 const RECALL_TIMEOUT_MS = 300
@@ -44,14 +43,11 @@ class RateOffice implements BorrowedRates, RateDesk {
   readonly #options: BorrowedRatesOptions
   readonly #nowMs: () => number
   readonly #rates = new Map<string, BorrowedRate>()
-  readonly #due = new Set<BorrowedRate>()
+  readonly #rounds = new VisitRounds<BorrowedRate>((rates) => this.#visit(rates))
   readonly #ticker: NodeJS.Timeout
   readonly #unsubscribe: () => void
-  #isScheduled = false
   #isAway = false
   #ticks = 0
-  #roundTrips = 0
-  #onIdle: (() => void)[] = []
 
   constructor(options: BorrowedRatesOptions) {
     this.#options = options
@@ -76,14 +72,7 @@ class RateOffice implements BorrowedRates, RateDesk {
   }
 
   visitSoon(rate: BorrowedRate): void {
-    this.#due.add(rate)
-    if (this.#isScheduled || this.#roundTrips >= ROUND_TRIPS_MAX) return
-    this.#isScheduled = true
-    // What is asked in the same tick goes in one statement.
-    queueMicrotask(() => {
-      this.#isScheduled = false
-      void this.#visit()
-    })
+    this.#rounds.add(rate)
   }
 
   async recall({ id }: BorrowedRate): Promise<void> {
@@ -95,17 +84,12 @@ class RateOffice implements BorrowedRates, RateDesk {
     clearInterval(this.#ticker)
     this.#unsubscribe()
     for (const rate of this.#rates.values()) if (rate.loan > 0) rate.giveUp()
-    while (this.#due.size > 0 || this.#roundTrips > 0) await this.#visited()
+    await this.#rounds.drained()
   }
 
-  async #visit(): Promise<void> {
-    // Always in one order, so that two processes never wait for each other.
-    const rates = [...this.#due].slice(0, VISITS_AT_ONCE_MAX).toSorted((a, b) => (a.id < b.id ? -1 : 1))
-    if (rates.length === 0) return
-    for (const rate of rates) this.#due.delete(rate)
+  async #visit(rates: readonly BorrowedRate[]): Promise<void> {
     const sentAtMs = this.#nowMs()
     const visits = rates.map((rate) => rate.beginVisit(sentAtMs))
-    this.#roundTrips += 1
     try {
       const grants = await exchangeRates(this.#options, visits)
       const nowMs = this.#nowMs()
@@ -115,15 +99,6 @@ class RateOffice implements BorrowedRates, RateDesk {
       this.#noteOutage(true)
       for (const rate of rates) rate.failVisit(error, this.#nowMs())
     }
-    this.#roundTrips -= 1
-    for (const resolve of this.#onIdle.splice(0)) resolve()
-    if (this.#due.size > 0) void this.#visit()
-  }
-
-  #visited(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#onIdle.push(resolve)
-    })
   }
 
   /** Resolves when the bucket has it. */
@@ -131,7 +106,7 @@ class RateOffice implements BorrowedRates, RateDesk {
     const rate = this.#rates.get(id)
     if (!rate || rate.loan === 0) return
     rate.giveUp()
-    while (rate.isVisiting || this.#due.has(rate)) await this.#visited()
+    while (rate.isVisiting || this.#rounds.has(rate)) await this.#rounds.nextEnd()
   }
 
   #tick(): void {

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createBorrowedSlots, reclaimSlots, type BorrowedSlots } from './borrowed-slots.ts'
+import { declareDead, startSlotProcesses, type SlotProcesses } from './testing/slot-processes.ts'
+
+let processes: SlotProcesses
+let pools = 0
+
+beforeAll(async () => {
+  processes = await startSlotProcesses()
+})
+
+afterAll(() => processes.close())
+
+async function startSlots() {
+  const { messageBus, borrower } = await processes.start()
+  const slots = createBorrowedSlots({ database: processes.database, messageBus, borrower })
+  return { slots, borrower }
+}
+
+function namePool(): string {
+  pools += 1
+  return `pool ${pools}`
+}
+
+async function take(slots: BorrowedSlots, pool: string, capacity: number): Promise<boolean> {
+  const share = slots.share(pool, capacity)
+  return share.takeNow(capacity, performance.now()) || share.take(capacity, performance.now())
+}
+
+async function takeMany(
+  slots: BorrowedSlots,
+  pool: string,
+  capacity: number,
+  count: number,
+): Promise<number> {
+  const taken = await Promise.all(Array.from({ length: count }, () => take(slots, pool, capacity)))
+  return taken.filter((isTaken) => isTaken).length
+}
+
+describe('borrowed slots', () => {
+  it('are never more than the pool has, over several processes', async () => {
+    const [first, second] = await Promise.all([startSlots(), startSlots()])
+    const pool = namePool()
+    const taken = await Promise.all([
+      takeMany(first.slots, pool, 100, 90),
+      takeMany(second.slots, pool, 100, 90),
+    ])
+    expect(taken[0] + taken[1]).toBe(100)
+    await Promise.all([first.slots.close(), second.slots.close()])
+  })
+
+  it('that sit idle in another process are found before anybody is refused', async () => {
+    const [first, second] = await Promise.all([startSlots(), startSlots()])
+    const pool = namePool()
+    expect(await take(first.slots, pool, 100)).toBe(true)
+    expect(first.slots.share(pool, 100).loan).toBeGreaterThan(1)
+    expect(await takeMany(second.slots, pool, 100, 100)).toBe(99)
+    first.slots.share(pool, 100).release()
+    await Promise.all([first.slots.close(), second.slots.close()])
+  })
+
+  it('are taken in memory once borrowed', async () => {
+    const { slots } = await startSlots()
+    const pool = namePool()
+    expect(await take(slots, pool, 1000)).toBe(true)
+    const share = slots.share(pool, 1000)
+    expect(share.takeNow(1000, performance.now())).toBe(true)
+    share.release()
+    expect(share.takeNow(1000, performance.now())).toBe(true)
+    await slots.close()
+  })
+
+  it('follow a capacity that is lowered', async () => {
+    const { slots } = await startSlots()
+    const pool = namePool()
+    expect(await takeMany(slots, pool, 50, 10)).toBe(10)
+    expect(await take(slots, pool, 5)).toBe(false)
+    for (let index = 0; index < 6; index += 1) slots.share(pool, 5).release()
+    expect(await take(slots, pool, 5)).toBe(true)
+    expect(await take(slots, pool, 5)).toBe(false)
+    await slots.close()
+  })
+
+  it('of a process that died come back', async () => {
+    const [first, second] = await Promise.all([startSlots(), startSlots()])
+    const pool = namePool()
+    expect(await takeMany(first.slots, pool, 10, 10)).toBe(10)
+    expect(await take(second.slots, pool, 10)).toBe(false)
+    await declareDead(processes.database, first.borrower.id, reclaimSlots)
+    await expect.poll(() => take(second.slots, pool, 10)).toBe(true)
+    await second.slots.close()
+  })
+
+  it('of a process that was taken for dead and is not are counted again', async () => {
+    const [first, second] = await Promise.all([startSlots(), startSlots()])
+    const pool = namePool()
+    expect(await takeMany(first.slots, pool, 10, 4)).toBe(4)
+    await declareDead(processes.database, first.borrower.id, reclaimSlots)
+    expect(await takeMany(first.slots, pool, 10, 2)).toBe(2)
+    await expect.poll(() => first.slots.share(pool, 10).isVisiting).toBe(false)
+    expect(await takeMany(second.slots, pool, 10, 10)).toBe(4)
+    await Promise.all([first.slots.close(), second.slots.close()])
+  })
+})

@@ -1,0 +1,172 @@
+/** What one visit at the pool asks. */
+export interface SlotVisit {
+  readonly id: string
+  readonly capacity: number
+  readonly held: number
+  readonly busy: number
+  readonly needed: number
+  readonly wanted: number
+}
+
+/** How a share reaches its pool. */
+export interface SlotDesk {
+  visitSoon(share: SlotShare): void
+  /** Makes the other processes give back what they do not use of it. */
+  recall(share: SlotShare): Promise<void>
+  /** False when the others may have taken this process for dead, and its slots with it. */
+  isTrusted(): boolean
+}
+
+interface Waiter {
+  hasRecalled: boolean
+  readonly resolve: (isTaken: boolean) => void
+  readonly reject: (error: unknown) => void
+}
+
+const SLOTS_AT_LEAST = 16
+const IDLE_MS = 5_000
+const PAUSE_MS = 50
+const RECALL_PAUSE_MS = 250
+const WAITERS_MAX = 10_000
+
+/** Slots of a shared pool that this process has borrowed, used in memory and given back when nobody uses them. */
+export class SlotShare {
+  readonly id: string
+  readonly #desk: SlotDesk
+  #capacity: number
+  #loan = 0
+  #inUse = 0
+  #isVisiting = false
+  #isGivingUp = false
+  #waiting: Waiter[] = []
+  #usedAtMs = 0
+  #topUpAfterMs = 0
+  #refusedUntilMs = 0
+  #recalledAtMs = Number.NEGATIVE_INFINITY
+
+  constructor(id: string, capacity: number, desk: SlotDesk) {
+    this.id = id
+    this.#capacity = capacity
+    this.#desk = desk
+  }
+
+  get loan(): number {
+    return this.#loan
+  }
+
+  get isVisiting(): boolean {
+    return this.#isVisiting
+  }
+
+  /** False when none is in hand: then `take` asks the pool. */
+  takeNow(capacity: number, nowMs: number): boolean {
+    if (this.#inUse >= this.#loan || this.#inUse >= capacity) return false
+    if (capacity !== this.#capacity || !this.#desk.isTrusted()) return false
+    this.#inUse += 1
+    this.#usedAtMs = nowMs
+    const isLow = (this.#loan - this.#inUse) * 4 < this.#loan
+    if (isLow && !this.#isVisiting && nowMs >= this.#topUpAfterMs) this.#desk.visitSoon(this)
+    return true
+  }
+
+  /** Whether there was one. At once, when there was none a moment ago. */
+  take(capacity: number, nowMs: number): boolean | Promise<boolean> {
+    if (capacity === this.#capacity && nowMs < this.#refusedUntilMs) return false
+    if (this.#waiting.length >= WAITERS_MAX) return false
+    this.#capacity = capacity
+    this.#usedAtMs = nowMs
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ hasRecalled: false, resolve, reject })
+      if (!this.#isVisiting) this.#desk.visitSoon(this)
+    })
+  }
+
+  release(): void {
+    this.#inUse -= 1
+    this.#refusedUntilMs = 0
+    this.#serve()
+    if (this.#loan > this.#capacity && !this.#isVisiting) this.#desk.visitSoon(this)
+  }
+
+  isDue(nowMs: number): boolean {
+    return !this.#isVisiting && this.#loan > this.#inUse && this.#isIdle(nowMs)
+  }
+
+  isForgettable(nowMs: number): boolean {
+    const isEmpty = this.#loan === 0 && this.#inUse === 0 && this.#waiting.length === 0
+    return isEmpty && !this.#isVisiting && this.#isIdle(nowMs)
+  }
+
+  /** The next visit gives back every slot that is not in use. */
+  giveUp(): void {
+    this.#isGivingUp = true
+    if (!this.#isVisiting) this.#desk.visitSoon(this)
+  }
+
+  /** What was borrowed is gone; what runs goes on and is counted again by the next visit. */
+  lose(): void {
+    this.#loan = this.#inUse
+    if (this.#inUse > 0 && !this.#isVisiting) this.#desk.visitSoon(this)
+  }
+
+  beginVisit(nowMs: number): SlotVisit {
+    // Lowered before it is told, so that nobody here takes what is on its way back.
+    if (this.#isGivingUp || this.#isIdle(nowMs) || this.#loan > this.#capacity) this.#loan = this.#inUse
+    const isAsking = !this.#isGivingUp && !this.#isIdle(nowMs)
+    this.#isVisiting = true
+    this.#isGivingUp = false
+    return {
+      id: this.id,
+      capacity: this.#capacity,
+      held: this.#loan,
+      busy: this.#inUse,
+      needed: this.#waiting.length,
+      wanted: isAsking ? Math.max(SLOTS_AT_LEAST, this.#inUse) : 0,
+    }
+  }
+
+  endVisit({ slots, lentInAll }: { slots: number; lentInAll: number }, nowMs: number): void {
+    this.#isVisiting = false
+    this.#topUpAfterMs = nowMs + PAUSE_MS
+    this.#loan = slots
+    this.#serve()
+    const unserved = this.#waiting.splice(0)
+    const isElsewhere = lentInAll > slots && nowMs - this.#recalledAtMs >= RECALL_PAUSE_MS
+    const recalling = isElsewhere ? unserved.filter(({ hasRecalled }) => !hasRecalled) : []
+    for (const waiter of unserved) {
+      if (recalling.includes(waiter)) continue
+      this.#refusedUntilMs = nowMs + PAUSE_MS
+      waiter.resolve(false)
+    }
+    if (recalling.length > 0) void this.#recallFor(recalling, nowMs)
+    if (this.#isGivingUp) this.#desk.visitSoon(this)
+  }
+
+  /** What was asked is absolute: the next visit puts right whatever the pool made of this one. */
+  failVisit(error: unknown, nowMs: number): void {
+    this.#isVisiting = false
+    this.#topUpAfterMs = nowMs + RECALL_PAUSE_MS
+    for (const waiter of this.#waiting.splice(0)) waiter.reject(error)
+  }
+
+  #serve(): void {
+    while (this.#inUse < this.#loan && this.#inUse < this.#capacity) {
+      const waiter = this.#waiting.shift()
+      if (!waiter) return
+      this.#inUse += 1
+      waiter.resolve(true)
+    }
+  }
+
+  async #recallFor(waiters: readonly Waiter[], nowMs: number): Promise<void> {
+    this.#recalledAtMs = nowMs
+    for (const waiter of waiters) waiter.hasRecalled = true
+    await this.#desk.recall(this)
+    this.#waiting.unshift(...waiters)
+    if (!this.#isVisiting) this.#desk.visitSoon(this)
+  }
+
+  #isIdle(nowMs: number): boolean {
+    return nowMs - this.#usedAtMs >= IDLE_MS && this.#waiting.length === 0
+  }
+}
