@@ -73,3 +73,20 @@ test('an account reads itself and no other', async () => {
   expect(theirs.id).not.toBe(own.id)
   expect(theirs.name).toBe('stranger')
 })
+
+test('a request of one account is in no usage of another', async () => {
+  const { status, headers } = await gateway.request('POST', '/v1/chat/completions', {
+    body: { model: 'gpt-5.4', messages: [{ role: 'user', content: 'Mine' }], max_tokens: 5 },
+  })
+  expect(status).toBe(200)
+  const { body: own } = await gateway.request('GET', '/v1/usage/records')
+  expect(own.data[0].request_id).toBe(headers.get('x-request-id'))
+  for (const query of ['', '?after=ffffffff-ffff-ffff-ffff-ffffffffffff', `?key=${own.data[0].key_id}`]) {
+    const { body } = await gateway.request('GET', `/v1/usage/records${query}`, { key: stranger })
+    expect([body.data, body.total]).toEqual([[], 0])
+  }
+  for (const path of ['summary', 'today', 'spending']) {
+    const { body } = await gateway.request('GET', `/v1/usage/${path}`, { key: stranger })
+    expect([path, body.requests]).toEqual([path, 0])
+  }
+})

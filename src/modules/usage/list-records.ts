@@ -5,7 +5,7 @@ import { filterConditions, selectUsage, type UsageFilter } from './select-usage.
 import { firstIdAt, HOUR_MS, splitRange, type UsageRange } from './usage-range.ts'
 
 export const OUTCOMES = ['completed', 'disconnected', 'failed'] as const
-export type Outcome = (typeof OUTCOMES)[number]
+type Outcome = (typeof OUTCOMES)[number]
 
 export interface RecordsQuery {
   readonly accountId: string

@@ -28,7 +28,7 @@ export interface Spending {
   readonly rest: { readonly groups: number; readonly totals: UsageTotals; readonly share: number }
 }
 
-export interface SpendingGroup {
+interface SpendingGroup {
   readonly value: string
   /** What people call it: the name of a key or an account, otherwise the value. */
   readonly name: string
