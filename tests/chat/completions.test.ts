@@ -28,7 +28,7 @@ const open = async (body: object) =>
   readEvents(await gateway.fetch('POST', COMPLETIONS, { body: { ...body, stream: true } }))
 
 describe('where the upstream has it', () => {
-  test('the bytes pass but for the name of the model', async () => {
+  test('the bytes pass but for the name of the model and the length that is held for', async () => {
     gateway.upstream.respondWith(textCompletion())
     const text =
       '{"model":"native-alias","prompt": ["a", "b"],"suffix":"z","echo":true,"best_of":2,"n":1, "logprobs":3,"stop":["x"],"x_own":1.0}'
@@ -36,7 +36,7 @@ describe('where the upstream has it', () => {
     expect(status).toBe(200)
     const [request] = gateway.upstream.requests
     expect(request?.path).toBe('/vllm/v1/completions')
-    expect(request?.text).toBe(text.replace('native-alias', 'up/native'))
+    expect(request?.text).toBe(text.replace('native-alias', 'up/native').replace(/}$/, ',"max_tokens":16}'))
     expect(body).toEqual({
       id: 'cmpl-upstream',
       object: 'text_completion',

@@ -28,17 +28,36 @@ export function settleUsage(
   reported: TokenUsage | null,
   delivered: DeliveredText,
 ): TokenUsage {
-  const usage = reported ?? {
+  const usage = reported ?? countUsage(context, delivered)
+  noteUsage(context, usage, delivered)
+  return usage
+}
+
+/** The same for an answer that broke off: a report from its middle may not know yet of what was delivered. */
+export function settlePartialUsage(
+  context: AnswerContext,
+  reported: TokenUsage | null,
+  delivered: DeliveredText,
+): void {
+  const counted = countUsage(context, delivered)
+  const isBehind = reported === null || reported.completionTokens < counted.completionTokens
+  noteUsage(context, isBehind ? counted : reported, delivered)
+}
+
+function countUsage(context: AnswerContext, delivered: DeliveredText): TokenUsage {
+  return {
     promptTokens: context.countPromptTokens(),
     cachedTokens: 0,
     completionTokens: delivered.countTokens(context.countTokens),
     reasoningTokens: 0,
   }
+}
+
+function noteUsage(context: AnswerContext, usage: TokenUsage, delivered: DeliveredText): void {
   context.record.usage = usage
   const price = delivered.isEmpty ? 0n : priceAnswer(context.model, usage)
   const { heldNanoUsd } = context.bill
   context.record.costNanoUsd = price < heldNanoUsd ? price : heldNanoUsd
-  return usage
 }
 
 function priceAnswer({ price }: CatalogModel, usage: TokenUsage): NanoUsd {

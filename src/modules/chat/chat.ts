@@ -55,14 +55,15 @@ interface ChatOptions {
 const CHAT: Operation<ChatRequest> = {
   of: (provider) => provider.chat,
   countPromptTokens: countChatPromptTokens,
-  estimate: { bound: estimateChat, refine: refineChat },
+  estimate: { bound: estimateChat, refine: refineChat, isLimitedByModel: true },
 }
 
 const COMPLETION: Operation<CompletionRequest> = {
   of: (provider) =>
     provider.completion ?? (provider.chat && completionThroughChat(provider.id, provider.chat)),
   countPromptTokens: countCompletionPromptTokens,
-  estimate: { bound: estimateCompletion, refine: refineCompletion },
+  // Without a limit it is OpenAI's default, which not every upstream keeps.
+  estimate: { bound: estimateCompletion, refine: refineCompletion, isLimitedByModel: false },
 }
 
 export function createChat(options: ChatOptions): Chat {

@@ -1,5 +1,5 @@
 /** Behind this the rest is taken to have as many tokens a letter as the beginning. */
-const KEPT_LENGTH_MAX = 256 * 1024
+const KEPT_LENGTH_MAX = 32 * 1024
 
 /** What a client was given, for metering an upstream that reports no usage. An endless stream is not kept whole. */
 export class DeliveredText {

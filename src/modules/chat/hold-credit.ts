@@ -1,5 +1,6 @@
 import { AppError } from '../../kernel/app-error.ts'
 import { editJsonObject } from '../../kernel/edit-json-object.ts'
+import type { NanoUsd } from '../../kernel/money.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
 import type { Hold, Ledger } from '../ledger/ledger.ts'
 import { outputTokensCovered, type WorstCase } from './estimate-cost.ts'
@@ -11,6 +12,8 @@ export interface Estimate<Body> {
   readonly bound: (model: CatalogModel, body: Body, requestBytes: number) => WorstCase
   /** With a tokenizer: dear, and only a little too much. */
   readonly refine: (model: CatalogModel, body: Body, requestBytes: number) => WorstCase
+  /** Whether an answer without a limit is as long as the model allows; otherwise the limit is always sent along. */
+  readonly isLimitedByModel: boolean
 }
 
 interface LimitedRequest {
@@ -36,54 +39,63 @@ export function holdCredit<Body extends LimitedRequest>(
   model: CatalogModel,
   request: InferenceRequest<Body>,
 ): CoveredRequest<Body> | Promise<CoveredRequest<Body>> {
-  const { caller, body, bytes, cancellation } = request
-  const bound = estimate.bound(model, body, bytes)
+  const { caller, cancellation } = request
+  const bound = estimate.bound(model, request.body, request.bytes)
   const balance = ledger.knownBalanceNanoUsd(caller.accountId)
-  if (balance === undefined || balance < bound.wantedNanoUsd) {
-    return holdExactly(ledger, estimate, model, request, bound)
-  }
   const { wantedNanoUsd } = bound
-  const hold = ledger.hold(caller, { wantedNanoUsd, leastNanoUsd: wantedNanoUsd, cancellation })
-  if (hold instanceof Promise) {
-    return hold.then(
-      (held) => ({ hold: held, request }),
-      (error: unknown) => {
-        if (!isTooLittle(error)) throw error
-        return holdExactly(ledger, estimate, model, request, bound)
-      },
-    )
+  if (balance === undefined || balance < wantedNanoUsd) {
+    return holdWhatIsThere(ledger, estimate, model, request, bound)
   }
-  return { hold, request }
+  const cover = (hold: Hold) => ({
+    hold,
+    request: limitAnswer(request, estimate, bound, bound.outputTokensMax),
+  })
+  const hold = ledger.hold(caller, { wantedNanoUsd, leastNanoUsd: wantedNanoUsd, cancellation })
+  if (!(hold instanceof Promise)) return cover(hold)
+  return hold.then(cover, (error: unknown) => {
+    if (!isTooLittle(error)) throw error
+    return holdWhatIsThere(ledger, estimate, model, request, bound)
+  })
 }
 
-async function holdExactly<Body extends LimitedRequest>(
+/** When the prompt is this small a part of what there is, counting it exactly would change next to nothing. */
+const SMALL_PROMPT_DIVISOR = 10n
+
+async function holdWhatIsThere<Body extends LimitedRequest>(
   ledger: HoldLedger,
   estimate: Estimate<Body>,
   model: CatalogModel,
   request: InferenceRequest<Body>,
   bound: WorstCase,
 ): Promise<CoveredRequest<Body>> {
-  const { caller, body, bytes, cancellation } = request
-  const { wantedNanoUsd } = bound
-  // An account that was not met before is usually rich enough not to count anything.
-  if (ledger.knownBalanceNanoUsd(caller.accountId) === undefined) {
-    try {
-      const hold = await ledger.hold(caller, { wantedNanoUsd, leastNanoUsd: wantedNanoUsd, cancellation })
-      return { hold, request }
-    } catch (error) {
-      if (!isTooLittle(error)) throw error
-    }
+  const { caller, cancellation } = request
+  const hold = async (worstCase: WorstCase, leastNanoUsd: NanoUsd): Promise<CoveredRequest<Body>> => {
+    const { wantedNanoUsd } = worstCase
+    const held = await ledger.hold(caller, { wantedNanoUsd, leastNanoUsd, cancellation })
+    const outputTokens = outputTokensCovered(model, worstCase, held.amountNanoUsd)
+    return { hold: held, request: limitAnswer(request, estimate, worstCase, outputTokens) }
   }
-  const refined = estimate.refine(model, body, bytes)
-  const hold = await ledger.hold(caller, { ...refined, cancellation })
-  if (hold.amountNanoUsd >= refined.wantedNanoUsd) return { hold, request }
-  return { hold, request: shortenAnswer(request, outputTokensCovered(model, refined, hold.amountNanoUsd)) }
+  const ample = bound.leastNanoUsd * SMALL_PROMPT_DIVISOR
+  try {
+    return await hold(bound, ample < bound.wantedNanoUsd ? ample : bound.wantedNanoUsd)
+  } catch (error) {
+    if (!isTooLittle(error)) throw error
+    const refined = estimate.refine(model, request.body, request.bytes)
+    return hold(refined, refined.leastNanoUsd)
+  }
 }
 
-function shortenAnswer<Body extends LimitedRequest>(
+/** Asks for no longer an answer than is held for. */
+function limitAnswer<Body extends LimitedRequest>(
   request: InferenceRequest<Body>,
+  { isLimitedByModel }: Estimate<Body>,
+  { outputTokensMax }: WorstCase,
   outputTokens: number,
 ): InferenceRequest<Body> {
+  const asked = request.body.max_completion_tokens ?? request.body.max_tokens
+  const isUnlimited = asked === null || asked === undefined
+  if (isUnlimited ? isLimitedByModel && outputTokens === outputTokensMax : asked <= outputTokens)
+    return request
   const member =
     typeof request.body.max_completion_tokens === 'number' ? 'max_completion_tokens' : 'max_tokens'
   const body = { ...request.body, [member]: outputTokens }

@@ -2,7 +2,7 @@ import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { StreamAnswer } from '../../providers/provider.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
-import { settleUsage, type AnswerContext } from './answer-context.ts'
+import { settlePartialUsage, settleUsage, type AnswerContext } from './answer-context.ts'
 import { garbage } from './answer-payload.ts'
 import { ChunkNormaliser } from './chunk-normaliser.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
@@ -101,7 +101,7 @@ async function* relay(stream: Relay): AsyncGenerator<Batch, void> {
   } finally {
     if (record.outcome === 'running') record.outcome = 'disconnected'
     // What was delivered is metered however the stream ended.
-    if (record.usage === null) settleUsage(context, normaliser.reportedUsage, normaliser.delivered)
+    if (record.usage === null) settlePartialUsage(context, normaliser.reportedUsage, normaliser.delivered)
     const settled = context.bill.settle({ isDelivered: true }).catch(() => {})
     await upstream.return?.()
     options.onEnd()
