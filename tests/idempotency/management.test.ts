@@ -21,6 +21,10 @@ describe('every POST that changes something', () => {
     ["another account's key", () => `/v1/admin/accounts/${accountId}/api-keys`, { env: 'test' }],
     ['a suspension', () => `/v1/admin/accounts/${accountId}/suspend`, undefined],
     ['an activation', () => `/v1/admin/accounts/${accountId}/activate`, undefined],
+    ['credit', () => `/v1/admin/accounts/${accountId}/credit`, { amount_usd: 1, reason: 'thanks' }],
+    ['a promo code', () => '/v1/admin/promo-codes', { code: 'WELCOME', amount_usd: 1 }],
+    ['a redemption', () => '/v1/promo/redeem', { code: 'WELCOME' }],
+    ['a checkout', () => '/v1/payments/checkout', { amount_usd: 5 }],
   ])('is done once: %s', async (name, path, body) => {
     const send = async () => {
       const headers = { 'idempotency-key': name }
@@ -35,10 +39,22 @@ describe('every POST that changes something', () => {
     expect(again.headers.get('idempotent-replayed')).toBe('true')
     expect(again.headers.get('original-request')).toBe(first.headers.get('x-request-id'))
     const other = await gateway.request('POST', path(), {
-      body: { name: 'else' },
+      body: { ...body, name: 'else' },
       headers: { 'idempotency-key': name },
     })
     expect([other.status, other.body.error.code]).toEqual([422, 'idempotency_key_reused'])
+  })
+
+  test('says so in the reference, and the webhook of payments, which takes no API key, does not', async () => {
+    const { body } = await gateway.request('GET', '/openapi.json')
+    const posts = Object.entries<Record<string, { security: unknown[]; parameters?: { name: string }[] }>>(
+      body.paths,
+    ).flatMap(([path, { post }]) => (post ? [{ path, post }] : []))
+    const takesKey = ({ parameters = [] }: { parameters?: { name: string }[] }) =>
+      parameters.some(({ name }) => name === 'Idempotency-Key')
+    expect(posts.length).toBeGreaterThan(7)
+    for (const { path, post } of posts)
+      expect([path, takesKey(post)]).toEqual([path, post.security.length > 0])
   })
 
   test('makes one of many that are sent at once', async () => {
