@@ -6,12 +6,20 @@ const RESOURCES = [
   {
     resource: 'API key',
     collection: '/v1/tenants/me/api-keys',
-    create: { name: 'mine' },
+    created: { at: '/v1/tenants/me/api-keys', body: { name: 'mine' } },
+    list: '/v1/tenants/me/api-keys',
     routes: [
       { method: 'GET', path: '' },
       { method: 'PATCH', path: '', body: { name: 'yours' } },
       { method: 'DELETE', path: '' },
     ],
+  },
+  {
+    resource: 'payment',
+    collection: '/v1/payments',
+    created: { at: '/v1/payments/checkout', body: { amount_usd: 5 } },
+    list: '/v1/payments/history',
+    routes: [{ method: 'GET', path: '' }],
   },
 ] as const
 
@@ -34,10 +42,10 @@ afterAll(async () => {
   await gateway.close()
 })
 
-for (const { resource, collection, create, routes } of RESOURCES) {
+for (const { resource, collection, created, list, routes } of RESOURCES) {
   for (const { method, path, ...options } of routes) {
     test(`${method} of another account's ${resource} is 404, like one that never was, and changes nothing`, async () => {
-      const { body: mine } = await gateway.request('POST', collection, { body: create })
+      const { body: mine } = await gateway.request('POST', created.at, { body: created.body })
       const before = await gateway.request('GET', `${collection}/${mine.id}`)
       const theirs = await gateway.request(method, `${collection}/${mine.id}${path}`, {
         key: stranger,
@@ -58,9 +66,9 @@ for (const { resource, collection, create, routes } of RESOURCES) {
   }
 
   test(`a list holds no ${resource} of another account, not even by its cursor`, async () => {
-    const { body: mine } = await gateway.request('POST', collection, { body: create })
+    const { body: mine } = await gateway.request('POST', created.at, { body: created.body })
     for (const query of ['?limit=100', `?limit=100&after=${mine.id}`]) {
-      const { status, body } = await gateway.request('GET', `${collection}${query}`, { key: stranger })
+      const { status, body } = await gateway.request('GET', `${list}${query}`, { key: stranger })
       expect(status).toBe(200)
       expect(JSON.stringify(body)).not.toContain(mine.id)
     }
