@@ -10,7 +10,7 @@ import {
 } from '../chat/start-chat-gateway.ts'
 import { collect } from '../clients/collect.ts'
 import { createAccountKey, createKey } from '../clients/create-key.ts'
-import { expectEnvelope } from '../http/expect-envelope.ts'
+import type { TestAnswer } from '../support/start-test-gateway.ts'
 import { chunksOf, completion, stream } from '../upstreams/openai-server.ts'
 
 let gateway: ChatGateway
@@ -35,6 +35,8 @@ const keyHeader = (key = `order-${keysUsed}`) => ({ 'idempotency-key': key })
 function post(path: string, body: unknown, options: { key?: string; headers?: Record<string, string> } = {}) {
   return gateway.fetch('POST', path, { body, headers: keyHeader(), ...options })
 }
+
+const refusalOf = ({ status, body }: TestAnswer) => [status, body.error.code, body.error.param]
 
 describe('a request that is sent again', () => {
   test('gets the first answer, byte for byte, and is not done again', async () => {
@@ -136,7 +138,7 @@ describe('a key', () => {
   ])('%s is refused', async (_name, path, body) => {
     await post(CHAT, chatBody())
     const answer = await gateway.request('POST', path, { body, headers: keyHeader() })
-    expectEnvelope(answer, 422, { code: 'idempotency_key_reused', param: 'Idempotency-Key' })
+    expect(refusalOf(answer)).toEqual([422, 'idempotency_key_reused', 'Idempotency-Key'])
     expect(gateway.upstream.requests).toHaveLength(1)
   })
 
@@ -164,7 +166,7 @@ describe('a key', () => {
     ['with a tab', 'a\tb'],
   ])('that is %s is refused', async (_name, key) => {
     const answer = await gateway.request('POST', CHAT, { body: chatBody(), headers: keyHeader(key) })
-    expectEnvelope(answer, 400, { code: 'invalid_value', param: 'Idempotency-Key' })
+    expect(refusalOf(answer)).toEqual([400, 'invalid_value', 'Idempotency-Key'])
     expect(gateway.upstream.requests).toHaveLength(0)
   })
 
