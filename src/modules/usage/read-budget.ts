@@ -93,7 +93,7 @@ function largest(a: NanoUsd, b: NanoUsd): NanoUsd {
   return a > b ? a : b
 }
 
-// 48 bits fit into a number exactly, and two states that share them are rarer than a changed amount is missed by eye.
+// 48 bits, which a number holds exactly and which two states hardly ever share.
 function hashAmounts(amounts: readonly (string | bigint)[]): number {
   return createHash('sha256').update(amounts.join(' ')).digest().readUIntBE(0, 6)
 }
