@@ -133,7 +133,13 @@ export function createBilling(options: BillingOptions): Billing {
     receiveWebhook: async (name, webhook) => {
       const provider = providers.get(name)
       if (provider === undefined) throw notFound('payment provider')
-      const isOurs = await receiveWebhook(options, provider, webhook)
+      const isOurs = await receiveWebhook(options, provider, webhook).catch((error: unknown) => {
+        // Money came in for which no credit was given: somebody has to look.
+        if (error instanceof AppError && error.code === 'conflict') {
+          logger.error({ err: error, provider: name }, 'a payment does not match what was asked for')
+        }
+        throw error
+      })
       if (!isOurs) logger.info({ provider: name }, 'a webhook was about no payment of this gateway')
     },
     completeReturn: async (name, session) => {
