@@ -75,7 +75,7 @@ export interface PaymentReport {
   readonly reversals: readonly Reversal[]
 }
 
-export type PaymentState = 'open' | 'processing' | 'paid' | 'failed' | 'expired'
+type PaymentState = 'open' | 'processing' | 'paid' | 'failed' | 'expired'
 
 /** Money that went back: refunded by us, or taken by a bank in a dispute. */
 export interface Reversal {

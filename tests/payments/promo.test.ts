@@ -132,8 +132,8 @@ describe('redeeming', () => {
         (index % 2 === 0 ? gateway : other).request('POST', REDEEM, { key, body: { code } }),
       ),
     )
-    const statuses = answers.map(({ status }) => status).toSorted()
-    expect(statuses).toEqual([200, ...Array.from({ length: 49 }, () => 400)])
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect(answers.filter(({ status }) => status === 400)).toHaveLength(49)
     const balances = await Promise.all(accounts.map(({ key }) => balanceOf(gateway, key)))
     expect(balances.reduce((sum, balance) => sum + balance, 0)).toBe(5)
     const { body } = await gateway.request('GET', `${CODES}/${id}/redemptions`)

@@ -8,7 +8,7 @@ import { openTestDatabase, type OpenDatabase } from './open-test-database.ts'
 export const WEBHOOK_SECRET = 'whsec_test_secret'
 const WEBHOOK_PATH = '/v1/payments/webhook/stripe'
 
-export interface StartedCheckout extends TestAccount {
+interface StartedCheckout extends TestAccount {
   readonly paymentId: string
   readonly sessionId: string
 }

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { StripeState, type StripeObject } from './stripe-state.ts'
 
-export interface StripeRequest {
+interface StripeRequest {
   readonly method: string
   readonly path: string
   readonly params: URLSearchParams

@@ -7,7 +7,7 @@ import { AUDIT_COLUMNS, auditEntryFromRow, type AuditEntry, type AuditRow } from
 
 export type { AuditEntry } from './audit-entry.ts'
 
-export interface OperatorAction {
+interface OperatorAction {
   /** The key that asks, and its account. */
   readonly actor: { readonly accountId: string; readonly keyId: string }
   /** Noun and verb: `account.suspend`. */

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { systemClock } from '../../kernel/clock.ts'
 import { createId } from '../../kernel/identifiers.ts'

@@ -33,7 +33,7 @@ export type { PromoCode } from './promo-code.ts'
 export type { RedemptionRecord } from './manage-promo-codes.ts'
 export { createPromoCodes, type PromoCodes } from './promo-codes.ts'
 
-export interface PaymentOffer {
+interface PaymentOffer {
   readonly provider: string
   readonly isTestMode: boolean
   readonly publishableKey: string | null

@@ -4,7 +4,7 @@ import type { NanoUsd } from '../../kernel/money.ts'
 import { ID_AFTER_ALL, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { Queryable } from '../../storage/database.ts'
 
-export type PaymentKind = 'checkout' | 'promo' | 'adjustment' | 'refund'
+type PaymentKind = 'checkout' | 'promo' | 'adjustment' | 'refund'
 
 export type PaymentStatus =
   | 'pending'
