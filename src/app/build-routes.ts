@@ -16,6 +16,7 @@ import { usageRoutes } from '../http/routes/usage.ts'
 import { createSendInference } from '../http/send-inference.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { isSandboxEnvironment } from '../modules/chat/chat.ts'
+import type { Ledger } from '../modules/ledger/ledger.ts'
 import type { MessageBus } from '../storage/message-bus.ts'
 import type { GatewayLogger } from '../telemetry/logger.ts'
 import type { Exposition } from '../telemetry/metrics.ts'
@@ -62,6 +63,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | DirectRoute)[
       checks: {
         storage: () => modules.database.ping(),
         messages: () => requireConnected(modules.messageBus),
+        ledger: () => requireHealthy(modules.ledger),
       },
       isShuttingDown: options.isShuttingDown,
       readMetrics: options.readMetrics,
@@ -80,4 +82,8 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | DirectRoute)[
 
 async function requireConnected(messageBus: MessageBus): Promise<void> {
   if (!messageBus.isConnected()) throw new Error('the message bus is not connected')
+}
+
+async function requireHealthy(ledger: Ledger): Promise<void> {
+  if (!ledger.isHealthy()) throw new Error('charges cannot be written')
 }

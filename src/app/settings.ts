@@ -69,7 +69,8 @@ export const SETTINGS = {
   billing: booleanSetting(
     {
       environment: 'PARKWAY_BILLING',
-      description: 'Charges requests and limits them. Off for a gateway among friends: no charges, usage or limits.',
+      description:
+        'Charges requests and limits them. Off for a gateway among friends: no charges, usage or limits.',
     },
     true,
   ),

@@ -1,4 +1,5 @@
 import { AggregatorRegistry, Registry } from 'prom-client'
+import { createLedgerMetrics, type LedgerMetrics } from './ledger-metrics.ts'
 import {
   createCounterFamily,
   createGaugeFamily,
@@ -23,6 +24,7 @@ export interface Metrics {
   /** The client went away before its answer was complete. */
   clientDisconnected(request: { route: string; model?: string | undefined }): void
   breakerChanged(change: { provider: string; state: BreakerState }): void
+  readonly ledger: LedgerMetrics
   /** The Prometheus text of this process. */
   exposition(): Promise<Exposition>
   /** The same as plain data, to be sent to the process that merges several. */
@@ -90,6 +92,7 @@ export function createMetrics({
     breakerChanged: ({ provider, state }) => {
       families.breakers.series(provider).value = BREAKER_VALUES[state]
     },
+    ledger: createLedgerMetrics(registry),
     exposition: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
     snapshot: () => registry.getMetricsAsJSON(),
   }

@@ -95,7 +95,7 @@ export function createChat(options: ChatOptions): Chat {
     let bill: RequestBill | null = null
     try {
       const candidates = selector.select(caller, model)
-      const covering = holdCredit(ledger, operation.estimate, model, request)
+      const covering = holdCredit(ledger, operation.estimate, model, request, startedMs)
       const covered = covering instanceof Promise ? await covering : covering
       bill = new RequestBill({ ...covered, ledger, clock, startedMs })
       const inference = { operation, request: covered.request, model, bill, startedMs }

@@ -38,23 +38,24 @@ export function holdCredit<Body extends LimitedRequest>(
   estimate: Estimate<Body>,
   model: CatalogModel,
   request: InferenceRequest<Body>,
+  atMs: number,
 ): CoveredRequest<Body> | Promise<CoveredRequest<Body>> {
   const { caller, cancellation } = request
   const bound = estimate.bound(model, request.body, request.bytes)
   const balance = ledger.knownBalanceNanoUsd(caller.accountId)
   const { wantedNanoUsd } = bound
   if (balance === undefined || balance < wantedNanoUsd) {
-    return holdWhatIsThere(ledger, estimate, model, request, bound)
+    return holdWhatIsThere(ledger, estimate, model, request, atMs, bound)
   }
   const cover = (hold: Hold) => ({
     hold,
     request: limitAnswer(request, estimate, bound, bound.outputTokensMax),
   })
-  const hold = ledger.hold(caller, { wantedNanoUsd, leastNanoUsd: wantedNanoUsd, cancellation })
+  const hold = ledger.hold(caller, { wantedNanoUsd, leastNanoUsd: wantedNanoUsd, atMs, cancellation })
   if (!(hold instanceof Promise)) return cover(hold)
   return hold.then(cover, (error: unknown) => {
     if (!isTooLittle(error)) throw error
-    return holdWhatIsThere(ledger, estimate, model, request, bound)
+    return holdWhatIsThere(ledger, estimate, model, request, atMs, bound)
   })
 }
 
@@ -66,12 +67,13 @@ async function holdWhatIsThere<Body extends LimitedRequest>(
   estimate: Estimate<Body>,
   model: CatalogModel,
   request: InferenceRequest<Body>,
+  atMs: number,
   bound: WorstCase,
 ): Promise<CoveredRequest<Body>> {
   const { caller, cancellation } = request
   const hold = async (worstCase: WorstCase, leastNanoUsd: NanoUsd): Promise<CoveredRequest<Body>> => {
     const { wantedNanoUsd } = worstCase
-    const held = await ledger.hold(caller, { wantedNanoUsd, leastNanoUsd, cancellation })
+    const held = await ledger.hold(caller, { wantedNanoUsd, leastNanoUsd, atMs, cancellation })
     const outputTokens = outputTokensCovered(model, worstCase, held.amountNanoUsd)
     return { hold: held, request: limitAnswer(request, estimate, worstCase, outputTokens) }
   }

@@ -5,13 +5,15 @@ import type { NanoUsd } from '../../kernel/money.ts'
 import type { Borrower } from '../../storage/borrowing/borrower.ts'
 import { isConnectionLoss } from '../../storage/connection-loss.ts'
 import type { Database } from '../../storage/database.ts'
-import { messageOf, StorageError } from '../../storage/storage-error.ts'
+import { errorCodeOf, messageOf, StorageError } from '../../storage/storage-error.ts'
 import { commitCharges, type ChargeCommit } from './commit-charges.ts'
 import type { SpentPart } from './purse.ts'
 import type { Charge } from './usage-record.ts'
 
 export interface PendingCharge extends Charge {
   readonly parts: readonly SpentPart[]
+  /** Where it was borrowed; once that is lost, no lease pays for it any more. */
+  readonly account: { readonly isLost: boolean }
   /** Its answer has reached the client already: it is written however long that takes. */
   readonly isDelivered: boolean
   /** Called when it will not be written: what it took is free again. */
@@ -25,6 +27,12 @@ interface ChargeWriterOptions {
   readonly leaseMs: number
   /** How long an answer waits for its charge while the database is away. */
   readonly commitWaitMs: number
+  readonly observer: LedgerObserver
+}
+
+export interface LedgerObserver {
+  committed(commit: { charges: number; durationMs: number }): void
+  failing(isFailing: boolean): void
 }
 
 const CHARGES_PER_COMMIT_MAX = 1000
@@ -39,6 +47,8 @@ const WAITING_CHARGES_MAX = 20_000
 class Batch {
   readonly charges: PendingCharge[] = []
   readonly committed = Promise.withResolvers<void>()
+  /** Resolves when nothing of it is left to do, however it went. */
+  readonly ended = Promise.withResolvers<void>()
   firstAtMs = 0
 
   constructor() {
@@ -54,6 +64,8 @@ class Batch {
 export class ChargeWriter {
   readonly #options: ChargeWriterOptions
   #next = new Batch()
+  readonly #full: Batch[] = []
+  #current: Batch | null = null
   #running: Promise<void> | null = null
   #sequence = 0
   #borrowerId = ''
@@ -75,6 +87,10 @@ export class ChargeWriter {
 
   /** Resolves when the charge is durable. Rejects when it was not written and its answer must not leave. */
   write(charge: PendingCharge): Promise<void> {
+    if (this.#next.charges.length >= CHARGES_PER_COMMIT_MAX) {
+      this.#full.push(this.#next)
+      this.#next = new Batch()
+    }
     const batch = this.#next
     if (batch.charges.push(charge) === 1) batch.firstAtMs = performance.now()
     this.#waiting += 1
@@ -88,68 +104,70 @@ export class ChargeWriter {
     while (this.#running !== null) await this.#running
   }
 
+  /** Resolves when everything given so far is written or undone, whatever comes meanwhile. */
+  async flush(): Promise<void> {
+    const last = this.#next.charges.length > 0 ? this.#next : this.#current
+    await last?.ended.promise
+  }
+
   async #writeAll(): Promise<void> {
     try {
       while (this.#next.charges.length > 0) {
-        const batch = this.#next
-        this.#next = new Batch()
+        const batch = this.#full.shift() ?? this.#next
+        if (batch === this.#next) this.#next = new Batch()
+        this.#current = batch
         await this.#writeBatch(batch)
+        this.#waiting -= batch.charges.length
+        batch.ended.resolve()
       }
     } finally {
+      this.#current = null
       this.#running = null
     }
   }
 
+  /** Tries until it is known what became of every charge. */
   async #writeBatch(batch: Batch): Promise<void> {
-    for (let start = 0; start < batch.charges.length; start += CHARGES_PER_COMMIT_MAX) {
-      const charges = batch.charges.slice(start, start + CHARGES_PER_COMMIT_MAX)
-      const isWritten = await this.#commitUntilKnown(charges, batch)
-      this.#waiting -= charges.length
-      if (!isWritten) batch.committed.reject(new Error('a charge could not be written and was undone'))
+    if (this.#borrowerId !== this.#options.borrower.id) {
+      this.#borrowerId = this.#options.borrower.id
+      this.#sequence = 0
     }
-    batch.committed.resolve()
-  }
-
-  /** False when the charges were undone. */
-  async #commitUntilKnown(charges: PendingCharge[], batch: Batch): Promise<boolean> {
-    const { borrower, logger } = this.#options
+    let charges: readonly PendingCharge[] = batch.charges
+    if (charges.some(({ account }) => account.isLost)) {
+      charges = this.#undo(charges, batch, leasesLost(), (charge) => isOut(charge) && !charge.account.isLost)
+    }
     let isOutcomeUnknown = false
-    for (let pauseMs = RETRY_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, RETRY_PAUSE_MS_MAX)) {
+    for (
+      let pauseMs = RETRY_PAUSE_MS;
+      charges.length > 0;
+      pauseMs = Math.min(pauseMs * 2, RETRY_PAUSE_MS_MAX)
+    ) {
       try {
-        if (this.#borrowerId !== borrower.id) {
-          this.#borrowerId = borrower.id
-          this.#sequence = 0
-        }
-        await this.#commit(charges)
-        this.#failingSinceMs = null
-        return true
+        const isCommitted = await this.#commit(charges)
+        this.#noteFailing(false)
+        if (isCommitted) batch.committed.resolve()
+        else this.#undo(charges, batch, leasesLost())
+        return
       } catch (error) {
-        if (error instanceof LeasesLost) return this.#undo(charges)
         isOutcomeUnknown ||= isConnectionLoss(error)
-        if (!isOutcomeUnknown && !isPassing(error)) {
-          logger.error(
-            { err: error, charges: charges.length },
-            'charges could not be written and were undone',
-          )
-          return this.#undo(charges)
+        if (isBadData(error) || (!isOutcomeUnknown && !isPassing(error))) {
+          return this.#writeApart(charges, batch, error)
         }
-        this.#failingSinceMs ??= performance.now()
-        logger.warn({ reason: messageOf(error), charges: charges.length }, 'charges wait for the database')
+        this.#noteFailing(true)
+        const reason = messageOf(error)
+        this.#options.logger.warn({ reason, charges: charges.length }, 'charges wait for the database')
       }
       const waitedMs = performance.now() - batch.firstAtMs
       if (!isOutcomeUnknown && waitedMs > this.#options.commitWaitMs) {
-        const kept = charges.filter((charge) => charge.isDelivered)
-        batch.committed.reject(cannotCharge())
-        this.#undo(charges.filter((charge) => !charge.isDelivered))
-        if (kept.length === 0) return false
-        charges.splice(0, charges.length, ...kept)
+        charges = this.#undo(charges, batch, databaseAway(), isOut)
       }
       await delay(pauseMs)
     }
   }
 
-  async #commit(charges: readonly PendingCharge[]): Promise<void> {
-    const { database, borrower, leaseMs } = this.#options
+  /** False when it can never be written, because what was borrowed has been taken back. */
+  async #commit(charges: readonly PendingCharge[]): Promise<boolean> {
+    const { database, borrower, leaseMs, logger, observer } = this.#options
     const sentAtMs = performance.now()
     const commit: ChargeCommit = {
       borrowerId: this.#borrowerId,
@@ -159,21 +177,54 @@ export class ChargeWriter {
       spentByLease: addUpLeases(charges),
     }
     const isCommitted = (await commitCharges(database, commit)) || (await wasCommitted(database, commit))
-    if (!isCommitted) {
-      await borrower.declareLost()
-      throw new LeasesLost('what had been borrowed was taken back')
+    if (isCommitted) {
+      this.#sequence += 1
+      observer.committed({ charges: charges.length, durationMs: performance.now() - sentAtMs })
+      if (borrower.id === commit.borrowerId) borrower.noteRenewed(sentAtMs)
+    } else if (borrower.id === commit.borrowerId) {
+      await borrower.declareLost().catch((error: unknown) => {
+        logger.warn({ reason: messageOf(error) }, 'the process could not start to borrow anew yet')
+      })
     }
-    this.#sequence += 1
-    borrower.noteRenewed(sentAtMs)
+    return isCommitted
   }
 
-  #undo(charges: readonly PendingCharge[]): false {
-    for (const charge of charges) charge.undo()
-    return false
+  /** One of them is refused by the database: those whose answer is out are written each by itself. */
+  async #writeApart(charges: readonly PendingCharge[], batch: Batch, cause: unknown): Promise<void> {
+    this.#options.logger.error({ err: cause, charges: charges.length }, 'charges could not be written')
+    const reason = new Error('a charge could not be written and was undone', { cause })
+    const kept = this.#undo(charges, batch, reason, (charge) => charges.length > 1 && isOut(charge))
+    for (const charge of kept) {
+      const single = new Batch()
+      single.charges.push(charge)
+      single.firstAtMs = batch.firstAtMs
+      await this.#writeBatch(single)
+    }
+  }
+
+  #noteFailing(isFailing: boolean): void {
+    if (isFailing === (this.#failingSinceMs !== null)) return
+    this.#failingSinceMs = isFailing ? performance.now() : null
+    this.#options.observer.failing(isFailing)
+  }
+
+  /** Undoes all but those to keep. Who waits is refused, so nothing may be kept whose answer is not out. */
+  #undo(
+    charges: readonly PendingCharge[],
+    batch: Batch,
+    reason: Error,
+    isKept: (charge: PendingCharge) => boolean = () => false,
+  ): PendingCharge[] {
+    const kept = charges.filter(isKept)
+    batch.committed.reject(reason)
+    for (const charge of charges) if (!kept.includes(charge)) charge.undo()
+    return kept
   }
 }
 
-class LeasesLost extends Error {}
+function isOut({ isDelivered }: PendingCharge): boolean {
+  return isDelivered
+}
 
 /** Whether an earlier sending of the same commit arrived after all. */
 async function wasCommitted(database: Database, { borrowerId, sequence }: ChargeCommit): Promise<boolean> {
@@ -205,7 +256,18 @@ function isPoolBusy(error: unknown): boolean {
   return error instanceof Error && error.message === 'timeout exceeded when trying to connect'
 }
 
-function cannotCharge(): AppError {
+// What the database says only after it saw that no earlier sending of the commit had arrived.
+function isBadData(error: unknown): boolean {
+  return /^2[23]/.test(errorCodeOf(error) ?? '')
+}
+
+function databaseAway(): AppError {
   const message = 'The answer could not be charged, because the database is away. Nothing was charged.'
   return new AppError('service_unavailable', message, { retryAfterSeconds: 2 })
+}
+
+function leasesLost(): AppError {
+  const message =
+    'The answer could not be charged, because this process lost its credit. Nothing was charged.'
+  return new AppError('service_unavailable', message, { retryAfterSeconds: 1 })
 }

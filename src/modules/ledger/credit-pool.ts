@@ -19,6 +19,8 @@ export interface HoldRequest {
   readonly wantedNanoUsd: NanoUsd
   /** Below this the request is refused; between the two it gets what there is. */
   readonly leastNanoUsd: NanoUsd
+  /** When the request began, which is the day and the month it counts for. */
+  readonly atMs?: number
   readonly cancellation?: Cancellation
 }
 
@@ -58,9 +60,8 @@ export class CreditPool implements HoldKeeper {
     if (!borrower.isTrusted() || !writer.isHealthy()) throw storageAway()
     const account = this.#accounts.get(payer.accountId)
     if (account === undefined) return this.#holdWithWait(payer, request)
-    const nowMs = clock.nowMs()
-    account.lastUsedMs = nowMs
-    const purses = account.pursesOf(payer, nowMs)
+    account.lastUsedMs = clock.nowMs()
+    const purses = account.pursesOf(payer, request.atMs ?? account.lastUsedMs)
     const hold = purses && this.#tryHold(account, payer, purses, request.wantedNanoUsd)
     if (hold === null) return this.#holdWithWait(payer, request)
     account.refillWhenLow(this.#noteFailure)
@@ -98,7 +99,7 @@ export class CreditPool implements HoldKeeper {
     // The key's cap let the request in already.
     const hold = await this.#holdWithWait(
       { ...payer, limitNanoUsd: null },
-      { wantedNanoUsd: costNanoUsd, leastNanoUsd },
+      { wantedNanoUsd: costNanoUsd, leastNanoUsd, atMs: settlement.record.createdAtMs },
     )
     await hold.settle(settlement)
   }
@@ -125,12 +126,12 @@ export class CreditPool implements HoldKeeper {
     for (;;) {
       request.cancellation?.throwIfCancelled()
       const account = await this.#openAccount(payer.accountId)
-      const nowMs = clock.nowMs()
-      account.lastUsedMs = nowMs
-      const caps = account.capsOf(payer, nowMs)
+      account.lastUsedMs = clock.nowMs()
+      const atMs = request.atMs ?? account.lastUsedMs
+      const caps = account.capsOf(payer, atMs)
       await this.#borrowMissing(account, caps, request.wantedNanoUsd)
       if (account.isLost) continue
-      const purses = account.pursesOf(payer, nowMs)
+      const purses = account.pursesOf(payer, atMs)
       const full = purses && this.#tryHold(account, payer, purses, request.wantedNanoUsd)
       if (full) return full
       // Nobody is refused or cut short while credit lies idle in another process.
@@ -200,7 +201,7 @@ export class CreditPool implements HoldKeeper {
     this.#accounts.delete(accountId)
     // Charges still on their way must find their lease, and who comes next must not find half of one.
     const ended = this.#options.writer
-      .drain()
+      .flush()
       .then(() => account.end())
       .catch(this.#noteFailure)
       .finally(() => this.#ending.delete(accountId))

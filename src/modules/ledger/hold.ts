@@ -73,6 +73,7 @@ export class MemoryHold implements Hold {
     return this.#keeper.write({
       ...payable,
       promotionalNanoUsd: promotionalPart(parts),
+      account: this.#account,
       parts: capParts.length === 0 ? parts : [...parts, ...capParts.flat()],
       undo: () => this.#undo(payable, [parts, ...capParts]),
     })

@@ -6,7 +6,7 @@ import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { Borrower } from '../../storage/borrowing/borrower.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import type { MessageBus } from '../../storage/message-bus.ts'
-import { ChargeWriter } from './charge-writer.ts'
+import { ChargeWriter, type LedgerObserver } from './charge-writer.ts'
 import { openHold, releaseHold, settleHold, type HoldOrder, type SettleOrder } from './credit-hold.ts'
 import { CreditPool, type HoldRequest } from './credit-pool.ts'
 import type { Hold, Payer } from './hold.ts'
@@ -52,6 +52,9 @@ export interface Ledger {
   /** To be called after credit or budgets of an account were changed. */
   announceChange(accountId: string): Promise<void>
 
+  /** False while charges cannot be written, or others may have taken back what was borrowed. */
+  isHealthy(): boolean
+
   readBalance(accountId: string): Promise<Balance>
   readBalances(accountIds: readonly string[]): Promise<ReadonlyMap<string, Balance>>
   listEntries(accountId: string, page: PageRequest): Promise<Page<LedgerEntry>>
@@ -70,6 +73,7 @@ export interface LedgerOptions {
   readonly leaseMs: number
   /** How long a finished answer waits for its charge while the database is away. */
   readonly commitWaitMs: number
+  readonly observer: LedgerObserver
 }
 
 const RECALL_TOPIC = 'ledger.recall'
@@ -104,6 +108,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     releaseHold,
     recall,
     announceChange: (accountId) => messageBus.publish(CHANGE_TOPIC, accountId),
+    isHealthy: () => writer.isHealthy() && options.borrower.isTrusted(),
     readBalance,
     readBalances: (accountIds) => readBalances(database, accountIds),
     listEntries: (accountId, page) => listEntries(database, accountId, page),

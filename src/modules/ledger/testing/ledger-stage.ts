@@ -123,6 +123,7 @@ async function createProcess(
     logger,
     leaseMs,
     commitWaitMs: 10_000,
+    observer: { committed: () => {}, failing: () => {} },
   })
   let isClosed = false
   const process = {

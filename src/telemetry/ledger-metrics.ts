@@ -1,0 +1,42 @@
+import type { Registry } from 'prom-client'
+import { createCounterFamily, createGaugeFamily, createHistogramFamily, observe } from './metric-family.ts'
+
+/** What the ledger tells of itself. */
+export interface LedgerMetrics {
+  /** Charges were written together, in so much time. */
+  committed(commit: { charges: number; durationMs: number }): void
+  /** Charges wait for a database that does not take them, or no longer do. */
+  failing(isFailing: boolean): void
+}
+
+const COMMIT_SECONDS = [0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
+
+export function createLedgerMetrics(registry: Registry): LedgerMetrics {
+  const labelNames: string[] = []
+  const charges = createCounterFamily(registry, {
+    name: 'parkway_ledger_charges_total',
+    help: 'Charges that were made durable.',
+    labelNames,
+  }).series()
+  const seconds = createHistogramFamily(registry, {
+    name: 'parkway_ledger_commit_seconds',
+    help: 'Time to make a group of charges durable.',
+    labelNames,
+    bounds: COMMIT_SECONDS,
+  }).series()
+  const failing = createGaugeFamily(registry, {
+    name: 'parkway_ledger_failing',
+    help: '1 while charges wait for a database that does not take them.',
+    labelNames,
+    aggregator: 'max',
+  }).series()
+  return {
+    committed: (commit) => {
+      charges.value += commit.charges
+      observe(seconds, commit.durationMs / 1000)
+    },
+    failing: (isFailing) => {
+      failing.value = isFailing ? 1 : 0
+    },
+  }
+}
