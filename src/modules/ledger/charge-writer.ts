@@ -7,6 +7,7 @@ import { isConnectionLoss } from '../../storage/connection-loss.ts'
 import type { Database } from '../../storage/database.ts'
 import { errorCodeOf, messageOf, StorageError } from '../../storage/storage-error.ts'
 import { commitCharges, type ChargeCommit } from './commit-charges.ts'
+import { findRepeatedCharges, isChargedBefore } from './find-repeated-charges.ts'
 import type { SpentPart } from './purse.ts'
 import type { Charge } from './usage-record.ts'
 
@@ -150,6 +151,11 @@ export class ChargeWriter {
         return
       } catch (error) {
         isOutcomeUnknown ||= isConnectionLoss(error)
+        const fresh = isChargedBefore(error) ? await this.#leaveOutRepeated(charges) : charges
+        if (fresh.length < charges.length) {
+          charges = fresh
+          continue
+        }
         if (isBadData(error) || (!isOutcomeUnknown && !isPassing(error))) {
           return this.#writeApart(charges, batch, error)
         }
@@ -163,6 +169,7 @@ export class ChargeWriter {
       }
       await delay(pauseMs)
     }
+    batch.committed.resolve()
   }
 
   /** False when it can never be written, because what was borrowed has been taken back. */
@@ -200,6 +207,13 @@ export class ChargeWriter {
       single.firstAtMs = batch.firstAtMs
       await this.#writeBatch(single)
     }
+  }
+
+  /** Those that were charged before give back what they took now. Their answers may leave: they are paid for. */
+  async #leaveOutRepeated(charges: readonly PendingCharge[]): Promise<readonly PendingCharge[]> {
+    const found = await findRepeatedCharges(this.#options.database, charges).catch(() => null)
+    for (const charge of found?.repeated ?? []) charge.undo()
+    return found?.fresh ?? charges
   }
 
   #noteFailing(isFailing: boolean): void {
