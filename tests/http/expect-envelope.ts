@@ -15,7 +15,7 @@ export function expectEnvelope(answer: TestAnswer, status: number, error: object
       },
     },
   ])
-  expect(answer.headers.get('x-request-id')).toMatch(/^req_[0-9a-f]{24}$/)
+  expect(answer.headers.get('x-request-id')).toMatch(/^req_[0-9a-f]{32}$/)
   expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
   expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
 }

@@ -30,6 +30,8 @@ const ask = (members: object = {}) => gateway.request('POST', CHAT, { body: chat
 const balance = async () => (await gateway.request('GET', '/v1/tenants/me')).body.balance_usd
 const charges = async () =>
   (await database.query('SELECT id, cost_nano_usd, outcome FROM usage_records')).rows
+/** As a process leaves it that dies after the charge and before the answer is kept. */
+const forgetAnswer = () => database.query('UPDATE idempotency_keys SET answer = NULL, lease_until = now()')
 
 describe('one key is charged once', () => {
   test('however often it is sent', async () => {
@@ -38,6 +40,28 @@ describe('one key is charged once', () => {
     expect(charged).toHaveLength(1)
     for (let count = 0; count < 5; count += 1) expect((await ask()).body).toEqual(first.body)
     expect([await balance(), await charges()]).toEqual([before, charged])
+  })
+
+  test('when the process dies between the charge and the answer', async () => {
+    const first = await ask()
+    const [before, charged] = [await balance(), await charges()]
+    await forgetAnswer()
+    const again = await ask()
+    expect([again.status, again.headers.get('x-request-id')]).toEqual([
+      200,
+      first.headers.get('x-request-id'),
+    ])
+    expect(gateway.upstream.requests).toHaveLength(2)
+    expect([await balance(), await charges()]).toEqual([before, charged])
+  })
+
+  test('and others that are charged with it at that moment lose nothing', async () => {
+    await ask()
+    await forgetAnswer()
+    const others = Array.from({ length: 30 }, () => gateway.request('POST', CHAT, { body: chatBody() }))
+    const answers = await Promise.all([...others.slice(0, 15), ask(), ...others.slice(15)])
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+    expect(await charges()).toHaveLength(31)
   })
 })
 
