@@ -191,6 +191,7 @@ export const SETTINGS = {
   stripePublishableKey: optionalTextSetting({
     environment: 'STRIPE_PUBLISHABLE_KEY',
     description: 'Shown to clients in `/v1/payments/config`.',
+    isSecret: true,
   }),
   stripeApiBaseUrl: urlSetting(
     { environment: 'STRIPE_API_BASE_URL', description: "Another server that speaks Stripe's wire." },
