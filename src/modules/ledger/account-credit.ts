@@ -5,7 +5,7 @@ import { readCreditState, type CreditState } from './credit-account.ts'
 import type { Payer } from './hold.ts'
 import { endLeases, shortenLeases, type Cap } from './lend-credit.ts'
 import { Purse } from './purse.ts'
-import { listCaps, type BudgetLimits } from './spend-caps.ts'
+import { listCaps, readBudgetLimits, type BudgetLimits } from './spend-caps.ts'
 
 /** Asked for in advance when less than this part of the last slice is left. */
 const LOW_WATER_DIVISOR = 4n
@@ -16,6 +16,12 @@ interface AccountCreditOptions {
   readonly borrowerId: string
 }
 
+/** What is left under a cap, borrowed while the cap's limit was this. */
+interface CapCredit {
+  readonly purse: Purse
+  limitNanoUsd: NanoUsd
+}
+
 /** What one process has borrowed of one account: its credit, and what is left under each cap it met. */
 export class AccountCredit {
   readonly accountId: string
@@ -23,7 +29,7 @@ export class AccountCredit {
   readonly #borrowerId: string
   readonly #credit = new Purse()
   readonly #creditAlone: readonly Purse[] = [this.#credit]
-  readonly #caps = new Map<string, Purse>()
+  readonly #caps = new Map<string, CapCredit>()
   readonly #wakers: (() => void)[] = []
   #budgets: BudgetLimits = []
   /** Of the account, outside this process. */
@@ -63,18 +69,14 @@ export class AccountCredit {
     return freeNanoUsd + lentNanoUsd - debtNanoUsd + this.#credit.freeNanoUsd + this.#credit.heldNanoUsd
   }
 
-  set budgets(budgets: BudgetLimits) {
-    this.#budgets = budgets
-  }
-
-  /** The purses a request of this payer takes from; null when a cap was not met before. */
+  /** The purses a request of this payer takes from; null when the database has to be asked first. */
   pursesOf(payer: Payer, nowMs: number): readonly Purse[] | null {
     if (payer.limitNanoUsd === null && this.#budgets.length === 0) return this.#creditAlone
     const purses = [this.#credit]
-    for (const { scope } of this.capsOf(payer, nowMs)) {
-      const purse = this.#caps.get(scope)
-      if (purse === undefined) return null
-      purses.push(purse)
+    for (const { scope, limitNanoUsd } of this.capsOf(payer, nowMs)) {
+      const cap = this.#caps.get(scope)
+      if (cap === undefined || cap.limitNanoUsd !== limitNanoUsd) return null
+      purses.push(cap.purse)
     }
     return purses
   }
@@ -88,12 +90,9 @@ export class AccountCredit {
     return this.#credit.freeNanoUsd
   }
 
-  capPurse(scope: string): Purse {
-    const known = this.#caps.get(scope)
-    if (known) return known
-    const purse = new Purse()
-    this.#caps.set(scope, purse)
-    return purse
+  /** What a request can take under this cap. */
+  freeUnderCapNanoUsd(scope: string): NanoUsd {
+    return this.#caps.get(scope)?.purse.freeNanoUsd ?? 0n
   }
 
   /** Borrows in the background before there is nothing left. */
@@ -124,25 +123,41 @@ export class AccountCredit {
     })
   }
 
-  /** Looks how much there is, without taking any. */
+  /** Before anything is borrowed. */
+  open(): Promise<void> {
+    return this.#inTurn(() => this.#readBudgets())
+  }
+
+  /** Looks how much there is and what the budgets are. While there is a debt, what is free pays it. */
   refresh(): Promise<void> {
     return this.#inTurn(async () => {
-      this.#elsewhere = await readCreditState(this.#database, this.accountId, this.#borrowerId)
+      await this.#readBudgets()
+      await this.#look()
+      if (this.#elsewhere.debtNanoUsd > 0n && this.#credit.freeNanoUsd > 0n) {
+        await this.#giveUp([this.#credit])
+        await this.#look()
+      }
       this.wake()
     })
   }
 
   borrowCap(cap: Cap, neededNanoUsd: NanoUsd): Promise<void> {
     return this.#inTurn(async () => {
-      const purse = this.capPurse(cap.scope)
-      if (purse.freeNanoUsd >= neededNanoUsd) return
-      const { lent } = await borrowFromCap(this.#database, {
+      const known = this.#caps.get(cap.scope) ?? { purse: new Purse(), limitNanoUsd: cap.limitNanoUsd }
+      this.#caps.set(cap.scope, known)
+      if (known.limitNanoUsd !== cap.limitNanoUsd) {
+        // What was borrowed under the old limit may be more than the new one leaves.
+        await this.#giveUp([known.purse])
+        known.limitNanoUsd = cap.limitNanoUsd
+      }
+      if (known.purse.freeNanoUsd >= neededNanoUsd) return
+      const lent = await borrowFromCap(this.#database, {
         ...this.#identity(),
         cap,
-        neededNanoUsd: neededNanoUsd - purse.freeNanoUsd,
+        neededNanoUsd: neededNanoUsd - known.purse.freeNanoUsd,
       })
       if (this.#isLost) return
-      purse.receive(lent)
+      known.purse.receive(lent)
       this.wake()
     })
   }
@@ -150,10 +165,8 @@ export class AccountCredit {
   /** Puts everything back that no request holds. */
   giveBack(): Promise<void> {
     return this.#inTurn(async () => {
-      const shortened = [this.#credit, ...this.#caps.values()].flatMap((purse) => purse.giveUpFree())
       this.#lowWaterNanoUsd = 0n
-      if (shortened.length === 0) return
-      await this.#database.transaction((transaction) => shortenLeases(transaction, this.accountId, shortened))
+      await this.#giveUp([this.#credit, ...[...this.#caps.values()].map(({ purse }) => purse)])
     })
   }
 
@@ -192,6 +205,20 @@ export class AccountCredit {
   wake(): void {
     if (this.#wakers.length === 0) return
     for (const waker of this.#wakers.splice(0)) waker()
+  }
+
+  async #readBudgets(): Promise<void> {
+    this.#budgets = await readBudgetLimits(this.#database, this.accountId)
+  }
+
+  async #look(): Promise<void> {
+    this.#elsewhere = await readCreditState(this.#database, this.accountId, this.#borrowerId)
+  }
+
+  async #giveUp(purses: readonly Purse[]): Promise<void> {
+    const shortened = purses.flatMap((purse) => purse.giveUpFree())
+    if (shortened.length === 0) return
+    await this.#database.transaction((transaction) => shortenLeases(transaction, this.accountId, shortened))
   }
 
   #identity() {

@@ -1,7 +1,7 @@
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import { lockCreditAccount, readCreditState, type CreditState } from './credit-account.ts'
-import { lendFromCap, lendFromLots, readCapRoom, type Cap } from './lend-credit.ts'
+import { lendFromCap, lendFromLots, readCapRoom, readLeases, type Cap } from './lend-credit.ts'
 import type { LentAmount } from './purse.ts'
 
 /** A slice is an eighth of what is left, so that it shrinks with it, and never more than this. */
@@ -16,6 +16,7 @@ export interface BorrowRequest {
 }
 
 export interface BorrowedCredit {
+  /** Whole leases, each with what was lent of it before. */
   readonly lent: readonly LentAmount[]
   /** Of what is not lent to this borrower, after lending. */
   readonly state: CreditState
@@ -33,7 +34,9 @@ export function borrowCredit(database: Database, request: BorrowRequest): Promis
     await requireOpenBorrower(transaction, borrowerId)
     await lockCreditAccount(transaction, accountId)
     const state = await readCreditState(transaction, accountId, borrowerId)
-    if (state.debtNanoUsd > 0n || state.freeNanoUsd === 0n) return { lent: [], state }
+    // Then at least what an answer that got lost had lent already.
+    if (state.debtNanoUsd > 0n || state.freeNanoUsd === 0n)
+      return { lent: await readLeases(transaction, accountId, { borrowerId, cap: null }), state }
     const sliceNanoUsd = sliceOf(state.freeNanoUsd, neededNanoUsd)
     const lent = await lendFromLots(transaction, accountId, { borrowerId }, sliceNanoUsd)
     return {
@@ -43,25 +46,19 @@ export function borrowCredit(database: Database, request: BorrowRequest): Promis
   })
 }
 
-/** The same for what a cap still allows. Says how much is left of it for others. */
+/** The same for what a cap still allows. */
 export function borrowFromCap(
   database: Database,
   request: BorrowRequest & { readonly cap: Cap },
-): Promise<{ lent: readonly LentAmount[]; roomNanoUsd: NanoUsd }> {
+): Promise<readonly LentAmount[]> {
   const { accountId, borrowerId, neededNanoUsd, cap } = request
   return database.transaction(async (transaction) => {
     await requireOpenBorrower(transaction, borrowerId)
     await lockCreditAccount(transaction, accountId)
     const room = await readCapRoom(transaction, cap)
-    if (room === 0n) return { lent: [], roomNanoUsd: 0n }
+    if (room === 0n) return readLeases(transaction, accountId, { borrowerId, cap: cap.scope })
     const amountNanoUsd = sliceOf(room, neededNanoUsd)
-    const lent = await lendFromCap(
-      transaction,
-      accountId,
-      { borrowerId },
-      { scope: cap.scope, amountNanoUsd },
-    )
-    return { lent, roomNanoUsd: room - amountNanoUsd }
+    return lendFromCap(transaction, accountId, { borrowerId }, { scope: cap.scope, amountNanoUsd })
   })
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { Clock } from '../../kernel/clock.ts'
@@ -12,7 +13,6 @@ import type { ChargeWriter, PendingCharge } from './charge-writer.ts'
 import { MemoryHold, type Hold, type HoldKeeper, type Payer, type Settlement } from './hold.ts'
 import type { Cap } from './lend-credit.ts'
 import type { Purse } from './purse.ts'
-import { readBudgetLimits } from './spend-caps.ts'
 
 export interface HoldRequest {
   /** The worst case of the request. */
@@ -39,6 +39,8 @@ const WAIT_MS_MAX = 1_000
 const WAIT_STEP_MS = 100
 /** An account nobody used for so long gives back what it borrowed. */
 const IDLE_MS = 30_000
+const RECHARGE_ATTEMPTS_MAX = 60
+const RECHARGE_PAUSE_MS = 1_000
 const TIDY_MS = 5_000
 
 /** All that this process has borrowed. A hold comes from memory; only when that is not enough, from the database. */
@@ -47,6 +49,7 @@ export class CreditPool implements HoldKeeper {
   #accounts = new Map<string, AccountCredit>()
   readonly #opening = new Map<string, Promise<AccountCredit>>()
   readonly #ending = new Map<string, Promise<void>>()
+  readonly #recharging = new Set<Promise<void>>()
   readonly #tidying: NodeJS.Timeout
 
   constructor(options: CreditPoolOptions) {
@@ -59,7 +62,7 @@ export class CreditPool implements HoldKeeper {
     const { borrower, writer, clock } = this.#options
     if (!borrower.isTrusted() || !writer.isHealthy()) throw storageAway()
     const account = this.#accounts.get(payer.accountId)
-    if (account === undefined) return this.#holdWithWait(payer, request)
+    if (account === undefined || account.debtNanoUsd > 0n) return this.#holdWithWait(payer, request)
     account.lastUsedMs = clock.nowMs()
     const purses = account.pursesOf(payer, request.atMs ?? account.lastUsedMs)
     const hold = purses && this.#tryHold(account, payer, purses, request.wantedNanoUsd)
@@ -78,34 +81,54 @@ export class CreditPool implements HoldKeeper {
 
   /** Another process needs it, or the operator takes it. */
   async giveBack(accountId: string): Promise<void> {
+    await this.#ending.get(accountId)
     await this.#accounts.get(accountId)?.giveBack()
   }
 
   /** Something about the account changed: its budgets, or how much there is. */
   async look(accountId: string): Promise<void> {
-    const account = this.#accounts.get(accountId)
-    if (account === undefined) return
-    account.budgets = await readBudgetLimits(this.#options.database, accountId)
-    await account.refresh()
+    const account = this.#accounts.get(accountId) ?? (await this.#opening.get(accountId))
+    await account?.refresh()
   }
 
   write(charge: PendingCharge): Promise<void> {
     return this.#options.writer.write(charge)
   }
 
-  async chargeAnew(payer: Payer, settlement: Settlement): Promise<void> {
-    const { costNanoUsd } = settlement
-    const leastNanoUsd = settlement.isDelivered ? 0n : costNanoUsd
-    // The key's cap let the request in already.
-    const hold = await this.#holdWithWait(
+  chargeAnew(payer: Payer, settlement: Settlement): Promise<void> {
+    const { costNanoUsd, isDelivered, record } = settlement
+    const charged = this.#holdAnew(
+      // The key's cap let the request in already.
       { ...payer, limitNanoUsd: null },
-      { wantedNanoUsd: costNanoUsd, leastNanoUsd, atMs: settlement.record.createdAtMs },
-    )
-    await hold.settle(settlement)
+      { wantedNanoUsd: costNanoUsd, leastNanoUsd: isDelivered ? 0n : costNanoUsd, atMs: record.createdAtMs },
+      // The client has the answer: then it is tried until the database is back.
+      isDelivered ? RECHARGE_ATTEMPTS_MAX : 1,
+    ).then((hold) => hold.settle(settlement))
+    const ended = charged
+      .catch((error: unknown) => {
+        if (isDelivered)
+          this.#options.logger.error({ err: error, record, costNanoUsd }, 'an answer is uncharged')
+      })
+      .finally(() => this.#recharging.delete(ended))
+    this.#recharging.add(ended)
+    return charged
   }
 
-  close(): void {
+  /** Resolves when nothing is left to be charged anew. */
+  async close(): Promise<void> {
     clearInterval(this.#tidying)
+    await Promise.all(this.#recharging)
+  }
+
+  async #holdAnew(payer: Payer, request: HoldRequest, attemptsMax: number): Promise<Hold> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#holdWithWait(payer, request)
+      } catch (error) {
+        if (attempt >= attemptsMax) throw error
+        await delay(RECHARGE_PAUSE_MS)
+      }
+    }
   }
 
   #tryHold(
@@ -132,7 +155,8 @@ export class CreditPool implements HoldKeeper {
       await this.#borrowMissing(account, caps, request.wantedNanoUsd)
       if (account.isLost) continue
       const purses = account.pursesOf(payer, atMs)
-      const full = purses && this.#tryHold(account, payer, purses, request.wantedNanoUsd)
+      const isSuspended = account.debtNanoUsd > 0n
+      const full = purses && !isSuspended && this.#tryHold(account, payer, purses, request.wantedNanoUsd)
       if (full) return full
       // Nobody is refused or cut short while credit lies idle in another process.
       if (!isRecalled && (account.isLentElsewhere || caps.length > 0)) {
@@ -140,7 +164,7 @@ export class CreditPool implements HoldKeeper {
         await this.#options.recall(payer.accountId)
         continue
       }
-      const free = leastOf(purses ?? [])
+      const free = isSuspended ? 0n : leastOf(purses ?? [])
       const part = purses && free >= request.leastNanoUsd && this.#tryHold(account, payer, purses, free)
       if (part) return part
       const isSomeInUse = account.heldNanoUsd > 0n || account.isLentElsewhere
@@ -151,12 +175,19 @@ export class CreditPool implements HoldKeeper {
 
   async #borrowMissing(account: AccountCredit, caps: readonly Cap[], wantedNanoUsd: NanoUsd): Promise<void> {
     try {
+      if (account.debtNanoUsd > 0n) await account.refresh()
       if (account.freeNanoUsd < wantedNanoUsd) await account.borrow(wantedNanoUsd)
       for (const cap of caps) await account.borrowCap(cap, wantedNanoUsd)
     } catch (error) {
-      if (error instanceof BorrowerClosed) return this.#options.borrower.declareLost()
-      throw storageAway(error)
+      if (!(error instanceof BorrowerClosed)) throw storageAway(error)
+      await this.#startAgain()
     }
+  }
+
+  async #startAgain(): Promise<void> {
+    await this.#options.borrower.declareLost().catch((error: unknown) => {
+      throw storageAway(error)
+    })
   }
 
   #openAccount(accountId: string): AccountCredit | Promise<AccountCredit> {
@@ -172,7 +203,7 @@ export class CreditPool implements HoldKeeper {
       const { database, borrower } = this.#options
       await this.#ending.get(accountId)
       const account = new AccountCredit({ database, accountId, borrowerId: borrower.id })
-      account.budgets = await readBudgetLimits(database, accountId)
+      await account.open()
       this.#accounts.set(accountId, account)
       return account
     } catch (error) {
@@ -223,9 +254,9 @@ function leastOf(purses: readonly Purse[]): NanoUsd {
 
 function refuse(account: AccountCredit, payer: Payer, caps: readonly Cap[], request: HoldRequest): AppError {
   const needed = `${formatUsd(request.leastNanoUsd)} USD needed`
-  const cap = caps.find(({ scope }) => account.capPurse(scope).freeNanoUsd < request.leastNanoUsd)
+  const cap = caps.find(({ scope }) => account.freeUnderCapNanoUsd(scope) < request.leastNanoUsd)
   if (account.freeNanoUsd >= request.leastNanoUsd && cap !== undefined) {
-    const left = formatUsd(account.capPurse(cap.scope).freeNanoUsd)
+    const left = formatUsd(account.freeUnderCapNanoUsd(cap.scope))
     const limit = formatUsd(cap.limitNanoUsd)
     if (cap.scope.startsWith('key:')) {
       return new AppError(

@@ -88,7 +88,7 @@ export class MemoryHold implements Hold {
 
   #undo(settlement: Settlement, partsOfPurses: readonly (readonly SpentPart[])[]): void {
     if (this.#account.isLost) {
-      // Nobody waits any more; what the client has is charged all the same.
+      // Nobody waits any more; what the client has is charged all the same. The pool says when it could not.
       if (settlement.isDelivered) this.#keeper.chargeAnew(this.#payer, settlement).catch(() => {})
       return
     }

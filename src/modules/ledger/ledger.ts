@@ -49,7 +49,7 @@ export interface Ledger {
 
   /** Resolves when every process has given back what it does not use of the account. */
   recall(accountId: string): Promise<void>
-  /** To be called after credit or budgets of an account were changed. */
+  /** To be called after credit of an account was changed. Resolves when every process has looked. */
   announceChange(accountId: string): Promise<void>
 
   /** False while charges cannot be written, or others may have taken back what was borrowed. */
@@ -107,7 +107,9 @@ export function createLedger(options: LedgerOptions): Ledger {
     settleHold,
     releaseHold,
     recall,
-    announceChange: (accountId) => messageBus.publish(CHANGE_TOPIC, accountId),
+    announceChange: async (accountId) => {
+      await messageBus.publishAndConfirm(CHANGE_TOPIC, accountId, { timeoutMs: RECALL_MS_MAX })
+    },
     isHealthy: () => writer.isHealthy() && options.borrower.isTrusted(),
     readBalance,
     readBalances: (accountIds) => readBalances(database, accountIds),
@@ -120,7 +122,8 @@ export function createLedger(options: LedgerOptions): Ledger {
     close: async () => {
       for (const stop of unsubscribe) stop()
       stopSweeping()
-      pool.close()
+      await writer.drain()
+      await pool.close()
       await writer.drain()
     },
   }

@@ -67,6 +67,21 @@ export async function lendFromCap(
   return rows.map(leaseFromRow)
 }
 
+/** What a process was lent of an account's lots, or under a cap, as the database knows it. */
+export async function readLeases(
+  transaction: Queryable,
+  accountId: string,
+  { borrowerId, cap }: { borrowerId: string; cap: string | null },
+): Promise<LentAmount[]> {
+  const rows = await transaction.query<LeaseRow>(
+    `SELECT lease.id, lease.amount_nano_usd AS amount, lease.spent_nano_usd AS spent, lot.class, lot.expires_at
+     FROM credit_leases lease LEFT JOIN credit_lots lot ON lot.id = lease.lot_id
+     WHERE lease.account_id = $1 AND lease.borrower_id = $2 AND lease.cap IS NOT DISTINCT FROM $3`,
+    [accountId, borrowerId, cap],
+  )
+  return rows.map(leaseFromRow)
+}
+
 /** Shortens leases to these amounts and puts the difference back where it came from. Repeating it changes nothing. */
 export async function shortenLeases(
   transaction: Queryable,
@@ -94,28 +109,35 @@ export async function shortenLeases(
 /** Ends leases and puts what is unspent of them back. */
 export async function endLeases(transaction: Queryable, accountId: string, owner: LeaseOwner): Promise<void> {
   await lockCreditAccount(transaction, accountId)
-  await transaction.query(
-    `WITH ended AS (
-       DELETE FROM credit_leases
-       WHERE account_id = $1 AND (borrower_id = $2 OR hold_key = $3)
-       RETURNING lot_id, amount_nano_usd - spent_nano_usd AS unspent
-     )
-     UPDATE credit_lots SET remaining_nano_usd = remaining_nano_usd + back.amount
-     FROM (SELECT lot_id, sum(unspent)::bigint AS amount FROM ended GROUP BY lot_id) AS back
-     WHERE credit_lots.id = back.lot_id`,
-    [accountId, ...ownerColumns(owner)],
-  )
+  await transaction.query(endLeasesWhere('account_id = $1 AND (borrower_id = $2 OR hold_key = $3)'), [
+    accountId,
+    ...ownerColumns(owner),
+  ])
   await payDebt(transaction, accountId)
 }
 
 /** For a process that is gone: the accounts in one order, as everybody locks them. */
 export async function reclaimLeases(transaction: Queryable, borrowerId: string): Promise<void> {
-  const accounts = await transaction.query<{ account_id: string }>(
-    'SELECT DISTINCT account_id FROM credit_leases WHERE borrower_id = $1 ORDER BY account_id',
+  const accounts = await transaction.query<{ account_id: string; debt_nano_usd: bigint }>(
+    `SELECT account_id, debt_nano_usd FROM credit_accounts
+     WHERE account_id IN (SELECT account_id FROM credit_leases WHERE borrower_id = $1)
+     ORDER BY account_id FOR UPDATE`,
     [borrowerId],
   )
-  for (const { account_id: accountId } of accounts) await endLeases(transaction, accountId, { borrowerId })
+  // All of them in one statement: a process may have borrowed of ten thousand accounts.
+  await transaction.query(endLeasesWhere('borrower_id = $1'), [borrowerId])
+  for (const { account_id: accountId, debt_nano_usd: debt } of accounts) {
+    if (debt > 0n) await payDebt(transaction, accountId)
+  }
 }
+
+const endLeasesWhere = (condition: string): string => `
+  WITH ended AS (
+    DELETE FROM credit_leases WHERE ${condition} RETURNING lot_id, amount_nano_usd - spent_nano_usd AS unspent
+  )
+  UPDATE credit_lots SET remaining_nano_usd = remaining_nano_usd + back.amount
+  FROM (SELECT lot_id, sum(unspent)::bigint AS amount FROM ended GROUP BY lot_id) AS back
+  WHERE credit_lots.id = back.lot_id`
 
 // A process has one lease of a lot, which grows; a hold takes each lot once.
 const ADD_TO_LEASE = `
