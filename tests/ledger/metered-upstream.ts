@@ -1,0 +1,94 @@
+import { isRecord } from '../../src/kernel/is-record.ts'
+import {
+  chunk,
+  completion,
+  event,
+  startOpenAiServer,
+  type OpenAiServer,
+  type RecordedRequest,
+} from '../upstreams/openai-server.ts'
+import type { ScriptedReply } from '../upstreams/scripted-server.ts'
+
+export interface MeteredUpstream extends OpenAiServer {
+  /** What it reported, by the gateway's id of the request. */
+  readonly reported: ReadonlyMap<string, ReportedUsage>
+  /** The gateway's ids of requests whose last message was this. */
+  requestIdsOf(content: string): readonly string[]
+}
+
+export interface ReportedUsage {
+  readonly promptTokens: number
+  readonly completionTokens: number
+}
+
+export interface MeteredUpstreamOptions {
+  /** How long an answer takes. */
+  readonly latencyMs?: () => number
+}
+
+export const PROMPT_TOKENS = 5
+/** What is written when a request sets no limit. */
+const COMPLETION_TOKENS_MAX = 400
+const STREAM_HEADERS = { 'content-type': 'text/event-stream; charset=utf-8' }
+
+/** Answers every request with a random number of tokens, at most as many as were asked for. */
+export async function startMeteredUpstream({
+  latencyMs = () => 0,
+}: MeteredUpstreamOptions = {}): Promise<MeteredUpstream> {
+  const reported = new Map<string, ReportedUsage>()
+  const requestIds = new Map<string, string[]>()
+  const server = await startOpenAiServer(async (request) => {
+    const requestId = String(request.headers['x-request-id'])
+    const { isStream, tokensMax, content } = readRequest(request)
+    const completionTokens = 1 + Math.floor(Math.random() * Math.min(tokensMax, COMPLETION_TOKENS_MAX))
+    reported.set(requestId, { promptTokens: PROMPT_TOKENS, completionTokens })
+    requestIds.set(content, [...(requestIds.get(content) ?? []), requestId])
+    const usage = usageOf(completionTokens)
+    const pauseMs = latencyMs()
+    if (isStream) return streamOf(usage, pauseMs)
+    if (pauseMs > 0) await passed(pauseMs)
+    return completion({ usage })
+  })
+  return { ...server, reported, requestIdsOf: (content) => requestIds.get(content) ?? [] }
+}
+
+export function usageOf(completionTokens: number, promptTokens = PROMPT_TOKENS) {
+  return {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+  }
+}
+
+function readRequest({ body }: RecordedRequest) {
+  if (!isRecord(body)) throw new Error('the gateway sent no object')
+  const { stream, messages } = body
+  // Models that reason are asked under the newer name.
+  const tokensMax = body['max_completion_tokens'] ?? body['max_tokens']
+  const last: unknown = Array.isArray(messages) ? messages.at(-1) : null
+  return {
+    isStream: stream === true,
+    tokensMax: typeof tokensMax === 'number' ? tokensMax : COMPLETION_TOKENS_MAX,
+    content: isRecord(last) ? String(last['content']) : '',
+  }
+}
+
+function streamOf(usage: object, pauseMs: number): ScriptedReply {
+  const head = [
+    chunk({ delta: { role: 'assistant', content: 'Hello' } }),
+    chunk({ delta: { content: ' there' } }),
+  ]
+  const tail = [chunk({ finish_reason: 'stop' }), chunk({ choices: [], usage })]
+  const ending = tail.map((entry) => event(entry)).join('') + 'data: [DONE]\n\n'
+  async function* rest(): AsyncGenerator<string> {
+    if (pauseMs > 0) await passed(pauseMs)
+    yield ending
+  }
+  return { headers: STREAM_HEADERS, chunks: head.map((entry) => event(entry)), more: rest() }
+}
+
+function passed(timeMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, timeMs)
+  })
+}
