@@ -32,10 +32,11 @@ interface CreditPoolOptions {
   readonly logger: Logger
   /** Makes the other processes give back what they do not use of an account. */
   readonly recall: (accountId: string) => Promise<void>
+  /** How long a request waits for credit that running requests hold. */
+  readonly holdWaitMs?: number
 }
 
-/** How long a request waits for credit that running requests hold. */
-const WAIT_MS_MAX = 1_000
+const HOLD_WAIT_MS = 1_000
 const WAIT_STEP_MS = 100
 /** An account nobody used for so long gives back what it borrowed. */
 const IDLE_MS = 30_000
@@ -143,8 +144,8 @@ export class CreditPool implements HoldKeeper {
   }
 
   async #holdWithWait(payer: Payer, request: HoldRequest): Promise<Hold> {
-    const { clock } = this.#options
-    const deadlineMs = performance.now() + WAIT_MS_MAX
+    const { clock, holdWaitMs = HOLD_WAIT_MS } = this.#options
+    const deadlineMs = performance.now() + holdWaitMs
     let isRecalled = false
     for (;;) {
       request.cancellation?.throwIfCancelled()
@@ -169,7 +170,7 @@ export class CreditPool implements HoldKeeper {
       if (part) return part
       const isSomeInUse = account.heldNanoUsd > 0n || account.isLentElsewhere
       if (!isSomeInUse || performance.now() > deadlineMs) throw refuse(account, payer, caps, request)
-      await account.changed(WAIT_STEP_MS)
+      await account.changed(Math.min(WAIT_STEP_MS, holdWaitMs))
     }
   }
 

@@ -73,6 +73,8 @@ export interface LedgerOptions {
   readonly leaseMs: number
   /** How long a finished answer waits for its charge while the database is away. */
   readonly commitWaitMs: number
+  /** How long a request waits for credit that running requests hold; a second unless told. */
+  readonly holdWaitMs?: number
   readonly observer: LedgerObserver
 }
 

@@ -4,7 +4,7 @@ import { silentLogger, type Logger } from '../../../kernel/logger.ts'
 import type { NanoUsd } from '../../../kernel/money.ts'
 import { createBorrower, type Borrower } from '../../../storage/borrowing/borrower.ts'
 import { connectDatabase } from '../../../storage/connect-database.ts'
-import type { Database } from '../../../storage/database.ts'
+import type { Database, Queryable } from '../../../storage/database.ts'
 import { createMessageBus } from '../../../storage/message-bus.ts'
 import { createTestDatabase } from '../../../storage/testing/test-database.ts'
 import {
@@ -15,6 +15,7 @@ import {
   type Payer,
   type UsageRecord,
 } from '../ledger.ts'
+import { grantCredit } from '../move-credit.ts'
 
 const LEASE_MS = 600_000
 
@@ -26,13 +27,21 @@ export interface LedgerProcess {
   close(): Promise<void>
 }
 
+export interface ProcessOptions {
+  readonly leaseMs?: number
+  readonly nowMs?: () => number
+  readonly holdWaitMs?: number
+  readonly commitWaitMs?: number
+  readonly logger?: Logger
+}
+
 export interface LedgerStage {
   readonly database: Database
   readonly connectionString: string
   /** An account with so much paid credit, and a key of it without a cap. */
   createPayer(creditNanoUsd: NanoUsd): Promise<Payer>
-  createProcess(options?: { leaseMs?: number; nowMs?: () => number }): Promise<LedgerProcess>
-  /** Everything that contradicts the rules of the ledger. */
+  createProcess(options?: ProcessOptions): Promise<LedgerProcess>
+  /** Everything that contradicts the rules of the ledger, and every error that was logged. */
   findDifferences(): Promise<string[]>
   sumOfCharges(accountId: string): Promise<{ requests: number; costNanoUsd: NanoUsd }>
   close(): Promise<void>
@@ -43,6 +52,12 @@ export async function createLedgerStage(): Promise<LedgerStage> {
   const { connectionString } = testDatabase
   const database = connect(connectionString)
   const processes: LedgerProcess[] = []
+  const defects: string[] = []
+  // A defect in a charge is a failed test, not a line that nobody reads.
+  const logger: Logger = {
+    ...silentLogger,
+    error: (details, message) => void defects.push(`${message}: ${inspect(details)}`),
+  }
   return {
     database,
     connectionString,
@@ -51,25 +66,21 @@ export async function createLedgerStage(): Promise<LedgerStage> {
       await database.query(`INSERT INTO accounts (id, name) VALUES ($1, 'payer')`, [accountId])
       await database.query('INSERT INTO credit_accounts (account_id) VALUES ($1)', [accountId])
       const payer = { accountId, keyId: createId(), limitNanoUsd: null }
-      const { ledger } = processes[0] ?? (await createProcess(connectionString, processes, {}))
-      if (creditNanoUsd === 0n) return payer
-      await database.transaction((transaction) =>
-        ledger.grant(transaction, {
-          key: `test:${accountId}`,
-          accountId,
-          amountNanoUsd: creditNanoUsd,
-          class: 'paid',
-          book: 'cash',
-          reason: 'test',
-        }),
-      )
+      if (creditNanoUsd > 0n)
+        await database.transaction((transaction) => grant(transaction, payer, creditNanoUsd))
       return payer
     },
-    createProcess: (options = {}) => createProcess(connectionString, processes, options),
-    findDifferences: async () =>
-      (await verifyLedger(database)).flatMap(({ rule, differences }) =>
+    createProcess: async (options = {}) => {
+      const process = await createProcess(connectionString, { logger, ...options })
+      processes.push(process)
+      return process
+    },
+    findDifferences: async () => [
+      ...defects,
+      ...(await verifyLedger(database)).flatMap(({ rule, differences }) =>
         differences.map((difference) => `${rule}: ${difference}`),
       ),
+    ],
     sumOfCharges: async (accountId) => {
       const [row] = await database.query<{ requests: bigint; cost: bigint }>(
         `SELECT count(*) AS requests, coalesce(sum(cost_nano_usd), 0)::bigint AS cost FROM usage_records
@@ -107,11 +118,24 @@ export function usageOf(payer: Payer, overrides: Partial<UsageRecord> = {}): Usa
   }
 }
 
+function grant(transaction: Queryable, { accountId }: Payer, amountNanoUsd: NanoUsd) {
+  const key = `test:${accountId}`
+  return grantCredit(transaction, {
+    key,
+    accountId,
+    amountNanoUsd,
+    class: 'paid',
+    book: 'cash',
+    reason: 'test',
+  })
+}
+
 async function createProcess(
   connectionString: string,
-  processes: LedgerProcess[],
-  { leaseMs = LEASE_MS, nowMs = () => Date.UTC(2030, 0, 1) }: { leaseMs?: number; nowMs?: () => number },
+  options: ProcessOptions & { readonly logger: Logger },
 ): Promise<LedgerProcess> {
+  const { leaseMs = LEASE_MS, nowMs = () => Date.UTC(2030, 0, 1), commitWaitMs = 10_000 } = options
+  const { logger, holdWaitMs } = options
   const database = connect(connectionString)
   const messageBus = await createMessageBus({ connectionString, logger })
   const borrower = await createBorrower({ database, logger, leaseMs, reclaimers: [reclaimLeases] })
@@ -122,11 +146,12 @@ async function createProcess(
     clock: { nowMs },
     logger,
     leaseMs,
-    commitWaitMs: 10_000,
+    commitWaitMs,
+    ...(holdWaitMs === undefined ? {} : { holdWaitMs }),
     observer: { committed: () => {}, failing: () => {} },
   })
   let isClosed = false
-  const process = {
+  return {
     database,
     ledger,
     borrower,
@@ -139,8 +164,6 @@ async function createProcess(
       await database.close()
     },
   }
-  processes.push(process)
-  return process
 }
 
 function connect(connectionString: string): Database {
@@ -150,12 +173,4 @@ function connect(connectionString: string): Database {
     statementTimeoutMs: 10_000,
     prepareStatements: true,
   })
-}
-
-// A defect in a charge is a failed test, not a line that nobody reads.
-const logger: Logger = {
-  ...silentLogger,
-  error: (details, message) => {
-    throw new Error(`${message}: ${inspect(details)}`)
-  },
 }
