@@ -8,7 +8,7 @@ import { createChat, type Chat } from '../modules/chat/chat.ts'
 import { createIdempotency, type Idempotency } from '../modules/idempotency/idempotency.ts'
 import { createKeys, type Keys } from '../modules/keys/keys.ts'
 import { createLedger, freeCredit, reclaimLeases, type Ledger } from '../modules/ledger/ledger.ts'
-import { createLimits, type Limits } from '../modules/limits/limits.ts'
+import { createStrangers, reclaimSlots, type Limits, type Strangers } from '../modules/limits/limits.ts'
 import { createUsage, type Usage } from '../modules/usage/usage.ts'
 import { createProviderRegistry, type ProviderRegistry } from '../providers/registry.ts'
 import { createSandboxProvider } from '../providers/sandbox/sandbox.ts'
@@ -21,6 +21,7 @@ import type { GatewayLogger } from '../telemetry/logger.ts'
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts'
 import { createTracer, parseOtlpHeaders, type Tracer } from '../telemetry/tracing.ts'
 import { buildBilling } from './build-billing.ts'
+import { buildLimits, slotsOf } from './build-limits.ts'
 import type { Config } from './config.ts'
 import { VERSION } from './version.ts'
 
@@ -38,6 +39,7 @@ export interface Modules {
   readonly metrics: Metrics
   readonly tracer: Tracer | null
   readonly limits: Limits
+  readonly strangers: Strangers
   readonly usage: Usage
   readonly idempotency: Idempotency
   readonly chat: Chat
@@ -85,11 +87,12 @@ async function openModules(
   opened.defer(() => keys.close())
   const idempotency = createIdempotency({ database, logger })
   opened.defer(() => idempotency.close())
+  const metrics = createMetrics({ isKnownModel: (model) => catalog.resolve(model) !== undefined })
   const borrower = await createBorrower({
     database,
     logger,
     leaseMs: config.leaseMs,
-    reclaimers: [reclaimLeases],
+    reclaimers: [reclaimLeases, reclaimSlots],
   })
   opened.defer(() => borrower.close())
   const ledger = createLedger({
@@ -100,11 +103,15 @@ async function openModules(
     logger,
     leaseMs: config.leaseMs,
     commitWaitMs: config.commitWaitMs,
+    observer: metrics.ledger,
   })
   opened.defer(() => ledger.close())
   const { billing, promoCodes } = buildBilling(config, { database, clock, ledger, logger })
   opened.defer(() => billing.close())
-  const metrics = createMetrics({ isKnownModel: (model) => catalog.resolve(model) !== undefined })
+  const limits = buildLimits(config, { database, messageBus, borrower, ledger, metrics, logger })
+  opened.defer(() => limits.close())
+  const strangers = createStrangers({ limits: config.limits.strangers, messageBus })
+  opened.defer(() => strangers.close())
   const tracer = await createTracer({
     endpoint: config.otlpEndpoint ?? undefined,
     headers: parseOtlpHeaders(config.otlpHeaders.join(',')),
@@ -134,8 +141,9 @@ async function openModules(
     metrics,
     tracer,
     idempotency,
-    limits: createLimits({ clock }),
-    chat: buildChat(config, { catalog, providers, metrics, ledger }),
+    limits,
+    strangers,
+    chat: buildChat(config, { catalog, providers, metrics, ledger, limits }),
     usage: createUsage({ database, clock, ledger }),
     close: () => opened.disposeAsync(),
   }
@@ -143,15 +151,19 @@ async function openModules(
 
 function buildChat(
   config: Config,
-  parts: Pick<Modules, 'catalog' | 'providers' | 'metrics' | 'ledger'>,
+  parts: Pick<Modules, 'catalog' | 'providers' | 'metrics' | 'ledger' | 'limits'>,
 ): Chat {
-  const { catalog, providers, metrics, ledger } = parts
+  const { catalog, providers, metrics, ledger, limits } = parts
   return createChat({
     catalog,
     providers,
     ledger: config.billing ? ledger : freeCredit,
     clock: systemClock,
     countTokens,
+    acquireSlot: (provider, accountId, cancellation) => {
+      const slots = slotsOf(config, provider)
+      return slots === null ? null : limits.acquireSlot({ pool: provider.id, slots, accountId, cancellation })
+    },
     timeouts: {
       connectMs: config.upstreamConnectTimeoutMs,
       firstByteMs: config.upstreamFirstByteTimeoutMs,

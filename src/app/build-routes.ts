@@ -11,6 +11,7 @@ import { modelRoutes } from '../http/routes/models.ts'
 import { operationRoutes } from '../http/routes/operations.ts'
 import { paymentRoutes } from '../http/routes/payments.ts'
 import { promoRoutes } from '../http/routes/promo.ts'
+import { queueRoutes } from '../http/routes/queue.ts'
 import { tenantRoutes } from '../http/routes/tenant.ts'
 import { usageRoutes } from '../http/routes/usage.ts'
 import { createSendInference } from '../http/send-inference.ts'
@@ -20,6 +21,7 @@ import type { Ledger } from '../modules/ledger/ledger.ts'
 import type { MessageBus } from '../storage/message-bus.ts'
 import type { GatewayLogger } from '../telemetry/logger.ts'
 import type { Exposition } from '../telemetry/metrics.ts'
+import { listLocalModels } from './build-limits.ts'
 import type { Modules } from './build-modules.ts'
 import type { Config } from './config.ts'
 import { VERSION } from './version.ts'
@@ -49,7 +51,12 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | DirectRoute)[
       isSandboxEnvironment,
     }),
     ...chatRoutes({ chat, sendInference }),
-    ...tenantRoutes({ accounts }),
+    ...tenantRoutes({ accounts, limits: modules.limits }),
+    ...queueRoutes({
+      limits: modules.limits,
+      listLocalModels: () => listLocalModels(config, modules),
+      clock: systemClock,
+    }),
     ...apiKeyRoutes({ keys, usage }),
     ...usageRoutes({ usage, clock: systemClock }),
     ...paymentRoutes({ billing, publicUrl: config.publicUrl }),

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { createClientAddress } from '../http/client-address.ts'
+import { createStrangerGuard } from '../http/limit-strangers.ts'
 import { createServer } from '../http/server.ts'
 import { nanoUsdFromUsd } from '../kernel/money.ts'
 import type { GatewayLogger } from '../telemetry/logger.ts'
@@ -37,6 +38,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       creditNanoUsd: nanoUsdFromUsd(config.bootstrapCreditUsd),
       ...(config.bootstrapKey === null ? {} : { key: config.bootstrapKey }),
     })
+    const clientAddressOf = createClientAddress(config.trustedProxies)
     let isShuttingDown = false
     const server = await createServer({
       routes: buildRoutes({
@@ -46,7 +48,13 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
         isShuttingDown: () => isShuttingDown,
         readMetrics: options.expositionOfAll ?? (() => metrics.exposition()),
       }),
-      authenticate: (token) => keys.authenticate(token),
+      guard: createStrangerGuard({
+        strangers: modules.strangers,
+        authenticate: (token) => keys.authenticate(token),
+        isKnownKey: (token) => keys.isKnown(token),
+        addressOf: clientAddressOf,
+        onRefused: () => metrics.limits.refused('address'),
+      }),
       idempotency: modules.idempotency,
       logger,
       observer: {
@@ -54,7 +62,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
         finished: createExchangeReporter({
           metrics,
           logger,
-          clientAddressOf: createClientAddress(config.trustedProxies),
+          clientAddressOf,
         }),
       },
       corsOrigins: config.corsOrigins,

@@ -37,6 +37,7 @@ interface ConfigSources {
 
 const FILE_NAMES = ['parkway.config.json', 'parkway.config.yaml', 'parkway.config.yml']
 const FILE_VARIABLE = 'PARKWAY_CONFIG_FILE'
+const OBJECT_KEYS: ReadonlySet<string> = new Set(['providers', 'limits'])
 
 /** Reads the environment and the optional file once. Throws a `ConfigInvalid` that names every bad value. */
 export function loadConfig(sources: ConfigSources): Config {
@@ -58,7 +59,7 @@ export function loadConfig(sources: ConfigSources): Config {
     } catch (error) {
       if (!(error instanceof RangeError)) throw error
       const shown = setting.isSecret ? 'a secret' : JSON.stringify(text)
-      problems.push(`${given?.source ?? name} is ${shown}; it must be ${setting.allowed}`)
+      problems.push(`${given?.source ?? name} is ${shown}; it must be ${error.message}`)
     }
   }
   reportUnknownKeys(file, problems)
@@ -91,7 +92,7 @@ function reportUnknownKeys(file: Record<string, unknown>, problems: string[]): v
   const known = new Set([...Object.keys(SETTINGS).map(toSnakeCase), 'providers', '$schema'])
   for (const key of Object.keys(file)) {
     if (!known.has(key)) problems.push(`${key} in the configuration file is not a setting`)
-    else if (key !== 'providers' && isRecord(file[key]))
+    else if (!OBJECT_KEYS.has(key) && isRecord(file[key]))
       problems.push(`${key} in the configuration file is an object; it must be a text, a number or a list`)
   }
 }

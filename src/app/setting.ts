@@ -91,6 +91,15 @@ export function listSetting(about: About, form: Form = ANY_TEXT): Setting<readon
   })
 }
 
+/** A JSON object; in a file it may also be written as one. `parse` throws a `RangeError` that says what is allowed. */
+export function objectSetting<Value>(
+  about: About,
+  allowed: string,
+  parse: (text: string) => Value,
+): Setting<Value> {
+  return setting(about, allowed, '{}', parse)
+}
+
 export function urlSetting(about: About, protocols: readonly string[]): Setting<string | null> {
   const allowed = `a URL with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`
   return setting(about, allowed, null, (text) => {

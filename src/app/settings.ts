@@ -1,4 +1,5 @@
 import { isKeyForm, KEY_FORM } from '../modules/keys/keys.ts'
+import { parseLimitTable } from '../modules/limits/limits.ts'
 import { isNetwork } from './is-network.ts'
 import {
   amountSetting,
@@ -6,6 +7,7 @@ import {
   choiceSetting,
   integerSetting,
   listSetting,
+  objectSetting,
   optionalTextSetting,
   textSetting,
   urlSetting,
@@ -170,6 +172,14 @@ export const SETTINGS = {
   streamDurationMsMax: integerSetting(
     { environment: 'PARKWAY_STREAM_DURATION_MS_MAX', description: 'Longest a stream may go on.' },
     { default: 3_600_000, minimum: 1_000, maximum: 86_400_000 },
+  ),
+  limits: objectSetting(
+    {
+      environment: 'PARKWAY_LIMITS',
+      description: 'Limits by balance and kind of model, slots of local models: see [limits](limits.md).',
+    },
+    'a JSON object as in docs/limits.md',
+    parseLimitTable,
   ),
   sandboxTokensPerSecond: integerSetting(
     {

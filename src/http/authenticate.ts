@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { onRequestAsyncHookHandler } from 'fastify'
 import { AppError } from '../kernel/app-error.ts'
 import type { Caller, Scope } from '../modules/keys/keys.ts'
@@ -5,8 +6,8 @@ import type { Caller, Scope } from '../modules/keys/keys.ts'
 const BEARER_PATTERN = /^Bearer +(\S+)$/i
 const USUAL_START = 'Bearer '
 
-/** Looks a key up. At once for one that is known, so that the hot path waits for nothing. */
-export type Authenticate = (token: string) => Caller | Promise<Caller>
+/** Whose key a request carries. At once for one that is known, so that the hot path waits for nothing. */
+export type Authenticate = (incoming: IncomingMessage) => Caller | Promise<Caller>
 
 /** Runs before the body is read: a stranger costs no parsing. */
 export function authenticateHook(
@@ -14,7 +15,7 @@ export function authenticateHook(
   scope: Scope | 'any',
 ): onRequestAsyncHookHandler {
   return async (request) => {
-    const caller = await authenticate(readToken(request.headers.authorization))
+    const caller = await authenticate(request.raw)
     requireScope(caller, scope)
     request.exchange.caller = caller
   }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { KeptAnswer } from '../modules/idempotency/idempotency.ts'
 import type { Caller } from '../modules/keys/keys.ts'
-import { readToken, requireScope, type Authenticate } from './authenticate.ts'
+import { requireScope, type Authenticate } from './authenticate.ts'
 import type { CorsHeaders } from './cors-headers.ts'
 import { toErrorAnswer } from './error-envelope.ts'
 import type { ExchangeTracker } from './exchange-tracker.ts'
@@ -90,7 +90,7 @@ export function createDirectLane(options: DirectLaneOptions): DirectLane {
     }
 
     run(() => {
-      const caller = options.authenticate(readToken(incoming.headers.authorization))
+      const caller = options.authenticate(incoming)
       if (caller instanceof Promise) caller.then((known) => run(() => answer(known)), fail)
       else answer(caller)
     })

@@ -2,12 +2,12 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import cors from '@fastify/cors'
 import fastify, { type FastifyReply } from 'fastify'
 import { AppError } from '../kernel/app-error.ts'
-import type { Authenticate } from './authenticate.ts'
 import { EXPOSED_HEADERS } from './cors-headers.ts'
 import { toErrorAnswer } from './error-envelope.ts'
 import type { ExchangeTracker } from './exchange-tracker.ts'
 import type { Exchange } from './exchange.ts'
 import type { RunOnce } from './idempotency.ts'
+import type { StrangerGuard } from './limit-strangers.ts'
 import { matchPath } from './match-path.ts'
 import { registerRoute } from './register-route.ts'
 import { isDirectRoute, type DirectRoute, type Route } from './route.ts'
@@ -22,7 +22,7 @@ interface FrameworkOptions {
   /** The server that listens; the framework only takes requests from it. */
   readonly http: Server
   readonly routes: readonly (Route | DirectRoute)[]
-  readonly authenticate: Authenticate
+  readonly guard: StrangerGuard
   readonly runOnce: RunOnce
   readonly tracker: ExchangeTracker
   readonly corsOrigins: readonly string[]
@@ -94,7 +94,7 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
   }
   for (const route of routes)
     if (!isDirectRoute(route)) {
-      registerRoute(app, route, options.authenticate, options.runOnce)
+      registerRoute(app, route, options.guard, options.runOnce)
     }
   await app.ready()
   return { handle: (incoming, response) => app.routing(incoming, response), close: () => app.close() }

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { authenticateHook, type Authenticate } from './authenticate.ts'
+import { authenticateHook } from './authenticate.ts'
 import type { RunOnce } from './idempotency.ts'
+import type { StrangerGuard } from './limit-strangers.ts'
 import { parseBody } from './parse-body.ts'
 import { handleOnce } from './replay-answer.ts'
 import type { Route } from './route.ts'
@@ -10,7 +11,7 @@ import { compileCheck, compileConversion } from './validate.ts'
 export function registerRoute(
   app: FastifyInstance,
   route: Route,
-  authenticate: Authenticate,
+  { authenticate, admitVisitor }: StrangerGuard,
   runOnce: RunOnce,
 ): void {
   const checkBody = route.body ? compileCheck(route.body) : null
@@ -46,6 +47,7 @@ export function registerRoute(
       url: route.path,
       handler,
       ...(route.scope === null ? {} : { onRequest: authenticateHook(authenticate, route.scope) }),
+      ...(isOpenPage(route) ? { onRequest: async ({ raw }) => admitVisitor(raw) } : {}),
       ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
     })
   }
@@ -67,4 +69,11 @@ function takeRawBodies(scope: FastifyInstance): void {
     request.exchange.requestBytes = body.length
     done(null, body)
   })
+}
+
+/** What machines ask again and again, to know whether the gateway is well. */
+const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics'])
+
+function isOpenPage({ method, path, scope }: Route): boolean {
+  return scope === null && method === 'GET' && !PROBES.has(path)
 }

@@ -1,11 +1,10 @@
-import { AppError } from '../kernel/app-error.ts'
 import { formatUsd, type NanoUsd } from '../kernel/money.ts'
 import type { InferenceRecord, InferenceResult } from '../modules/chat/chat.ts'
-import type { Caller } from '../modules/keys/keys.ts'
 import type { Limits } from '../modules/limits/limits.ts'
 import type { ChatRequest } from '../providers/chat-wire.ts'
 import type { InferenceSpan, Tracer } from '../telemetry/tracing.ts'
 import type { Exchange } from './exchange.ts'
+import { admitRequest } from './rate-headers.ts'
 import type { DirectRequest } from './route.ts'
 import {
   endWithError,
@@ -18,7 +17,7 @@ import {
 /** The members of a request that a trace names. */
 type TracedRequest = Pick<
   ChatRequest,
-  'model' | 'stream' | 'max_tokens' | 'max_completion_tokens' | 'temperature' | 'top_p' | 'seed'
+  'model' | 'stream' | 'max_tokens' | 'max_completion_tokens' | 'n' | 'temperature' | 'top_p' | 'seed'
 >
 
 export type SendInference = <Body extends TracedRequest>(
@@ -40,15 +39,21 @@ export function createSendInference(options: SendInferenceOptions): SendInferenc
     const { caller, exchange, headers } = request
     exchange.inference = record
     if (options.tracer) exchange.span = startSpan(options.tracer, request, record)
-    admit(options.limits, caller, headers)
-    const running = start()
-    if (request.body.stream === true) {
-      await sendStream(request, record, running, (error) => options.onStreamError(error, exchange.id))
-      return
+    const tokens = estimateTokens(request)
+    const admitting = admitRequest(options.limits, { caller, category: 'llm', tokens }, headers)
+    const admission = admitting instanceof Promise ? await admitting : admitting
+    try {
+      const running = start()
+      if (request.body.stream === true) {
+        await sendStream(request, record, running, (error) => options.onStreamError(error, exchange.id))
+        return
+      }
+      const result = await running
+      if (result.kind !== 'complete') throw new Error('a stream came back that was not asked for')
+      sendComplete(request, record, result.text)
+    } finally {
+      admission.finish(usedUp(record))
     }
-    const result = await running
-    if (result.kind !== 'complete') throw new Error('a stream came back that was not asked for')
-    sendComplete(request, record, result.text)
   }
 }
 
@@ -138,21 +143,18 @@ function pushGatewayHeaders(headers: string[], exchange: Exchange, record: Infer
   headers.push('x-gateway-latency-ms', Math.max(0, inGatewayMs).toFixed(1))
 }
 
-function admit(limits: Limits, caller: Caller, headers: string[]): void {
-  const admission = limits.admit(caller)
-  if (admission.rate === null) return
-  const { limitRequests, remainingRequests, resetSeconds } = admission.rate
-  const rateHeaders = {
-    'x-ratelimit-limit-requests': String(limitRequests),
-    'x-ratelimit-remaining-requests': String(remainingRequests),
-    'x-ratelimit-reset-requests': `${resetSeconds}s`,
-  }
-  if (!admission.isAdmitted) {
-    const { retryAfterSeconds } = admission
-    const message = `This key may send ${limitRequests} requests a minute. Try again in ${retryAfterSeconds} s.`
-    throw new AppError('rate_limit_exceeded', message, { retryAfterSeconds, headers: rateHeaders })
-  }
-  headers.push(...Object.entries(rateHeaders).flat())
+/** Of an answer whose length nobody limits; what it used is put right at its end. */
+const OUTPUT_TOKENS_GUESS = 1_024
+const BYTES_PER_TOKEN = 4
+
+function estimateTokens({ body, exchange }: DirectRequest<TracedRequest>): number {
+  const perChoice = body.max_completion_tokens ?? body.max_tokens ?? OUTPUT_TOKENS_GUESS
+  return Math.ceil(exchange.requestBytes / BYTES_PER_TOKEN) + perChoice * (body.n ?? 1)
+}
+
+function usedUp({ usage, costNanoUsd }: InferenceRecord) {
+  const tokens = usage === null ? 0 : usage.promptTokens + usage.completionTokens
+  return { tokens, spentNanoUsd: costNanoUsd ?? 0n }
 }
 
 let lastBalance: NanoUsd = 0n

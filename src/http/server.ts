@@ -4,7 +4,6 @@ import { AppError } from '../kernel/app-error.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Idempotency } from '../modules/idempotency/idempotency.ts'
 import { answerClientError } from './answer-client-error.ts'
-import type { Authenticate } from './authenticate.ts'
 import { createCorsHeaders } from './cors-headers.ts'
 import { createDirectLane } from './direct-lane.ts'
 import { toAppError } from './error-envelope.ts'
@@ -12,11 +11,12 @@ import { ExchangeTracker, type ExchangeObserver } from './exchange-tracker.ts'
 import { ClientDisconnected, type Exchange } from './exchange.ts'
 import { createFramework } from './framework.ts'
 import { createRunOnce } from './idempotency.ts'
+import type { StrangerGuard } from './limit-strangers.ts'
 import { isDirectRoute, type DirectRoute, type Route } from './route.ts'
 
 export interface ServerOptions {
   readonly routes: readonly (Route | DirectRoute)[]
-  readonly authenticate: Authenticate
+  readonly guard: StrangerGuard
   readonly idempotency: Idempotency
   readonly logger: Logger
   readonly observer: ExchangeObserver
@@ -52,6 +52,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const shared = { ...options, runOnce, tracker, isClosing: () => isClosing, onError: logDefect }
   const direct = createDirectLane({
     ...shared,
+    authenticate: options.guard.authenticate,
     routes: routes.filter(isDirectRoute),
     corsHeaders: createCorsHeaders(options.corsOrigins),
   })

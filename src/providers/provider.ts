@@ -11,6 +11,8 @@ export interface Provider {
   readonly id: string
   /** False when the operator has given no credential or address; such routes are never tried. */
   readonly isConfigured: boolean
+  /** How many requests a server of the operator's own works on at once, unless the operator says; absent elsewhere. */
+  readonly localSlots?: number
   readonly chat?: InferenceOperation
   /** Legacy text completion, where the upstream has it. The chat operation serves the route otherwise. */
   readonly completion?: InferenceOperation<CompletionRequest>

@@ -1,5 +1,6 @@
 import { AggregatorRegistry, Registry } from 'prom-client'
 import { createLedgerMetrics, type LedgerMetrics } from './ledger-metrics.ts'
+import { createLimitMetrics, type LimitMetrics } from './limit-metrics.ts'
 import {
   createCounterFamily,
   createGaugeFamily,
@@ -25,6 +26,7 @@ export interface Metrics {
   clientDisconnected(request: { route: string; model?: string | undefined }): void
   breakerChanged(change: { provider: string; state: BreakerState }): void
   readonly ledger: LedgerMetrics
+  readonly limits: LimitMetrics
   /** The Prometheus text of this process. */
   exposition(): Promise<Exposition>
   /** The same as plain data, to be sent to the process that merges several. */
@@ -93,6 +95,7 @@ export function createMetrics({
       families.breakers.series(provider).value = BREAKER_VALUES[state]
     },
     ledger: createLedgerMetrics(registry),
+    limits: createLimitMetrics(registry),
     exposition: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
     snapshot: () => registry.getMetricsAsJSON(),
   }

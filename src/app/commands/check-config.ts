@@ -16,7 +16,7 @@ export const checkConfig: Command = {
     const lines = Object.entries<Setting<unknown>>(SETTINGS).map(([name, setting]) => {
       const value = Object.entries(config).find(([key]) => key === name)?.[1] ?? null
       const isEmpty = value === null || (Array.isArray(value) && value.length === 0)
-      const shown = setting.isSecret && !isEmpty ? '(secret)' : JSON.stringify(value)
+      const shown = setting.isSecret && !isEmpty ? '(secret)' : JSON.stringify(value, showValue)
       return `  ${toSnakeCase(name).padEnd(32)} ${shown}`
     })
     const providers = [...config.providers.keys()].join(', ') || 'none: the sandbox answers dev and test keys'
@@ -25,4 +25,10 @@ export const checkConfig: Command = {
     )
     return 0
   },
+}
+
+/** What JSON has no form for. */
+function showValue(_key: string, value: unknown): unknown {
+  if (value instanceof Map) return Object.fromEntries(value)
+  return typeof value === 'bigint' ? Number(value) : value
 }

@@ -3,6 +3,7 @@ import { toTimestamp } from '../../kernel/clock.ts'
 import { usdFromNanoUsd } from '../../kernel/money.ts'
 import type { Accounts } from '../../modules/accounts/accounts.ts'
 import { ENVIRONMENTS, SCOPES } from '../../modules/keys/keys.ts'
+import type { Limits } from '../../modules/limits/limits.ts'
 import { defineRoute, type Route } from '../route.ts'
 
 const noLimit = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description })
@@ -17,9 +18,13 @@ const TenantAnswer = Type.Object({
   limits_tier: Type.String({ description: 'The set of limits that applies to the account.' }),
   limits: Type.Object({
     requests_per_minute: noLimit('How many requests this key may make a minute. Null sets no limit.'),
+    tokens_per_minute: noLimit('How many tokens this key may use a minute. Null sets no limit.'),
     concurrent_requests: noLimit(
       'How many requests the account may have running at once. Null sets no limit.',
     ),
+    spend_usd_per_minute: Type.Union([Type.Number(), Type.Null()], {
+      description: 'What the account may spend a minute. Null sets no limit.',
+    }),
   }),
   key: Type.Object(
     {
@@ -31,7 +36,12 @@ const TenantAnswer = Type.Object({
   ),
 })
 
-export const tenantRoutes = ({ accounts }: { accounts: Accounts }): Route[] => [
+interface TenantRouteOptions {
+  readonly accounts: Accounts
+  readonly limits: Pick<Limits, 'describe'>
+}
+
+export const tenantRoutes = ({ accounts, limits }: TenantRouteOptions): Route[] => [
   defineRoute({
     method: 'GET',
     path: '/v1/tenants/me',
@@ -40,7 +50,8 @@ export const tenantRoutes = ({ accounts }: { accounts: Accounts }): Route[] => [
     scope: 'any',
     responses: { 200: { description: 'The account.', schema: TenantAnswer } },
     handle: async ({ caller }) => {
-      const account = await accounts.read(caller.accountId)
+      const [account, applied] = await Promise.all([accounts.read(caller.accountId), limits.describe(caller)])
+      const { spendNanoUsdPerMinute: spend } = applied
       return {
         id: account.id,
         object: 'tenant',
@@ -48,8 +59,13 @@ export const tenantRoutes = ({ accounts }: { accounts: Accounts }): Route[] => [
         status: account.status,
         balance_usd: usdFromNanoUsd(account.balanceNanoUsd),
         created_at: toTimestamp(account.createdAtMs),
-        limits_tier: 'standard',
-        limits: { requests_per_minute: caller.requestsPerMinute, concurrent_requests: null },
+        limits_tier: applied.tier,
+        limits: {
+          requests_per_minute: applied.requestsPerMinute,
+          tokens_per_minute: applied.tokensPerMinute,
+          concurrent_requests: applied.concurrentRequests,
+          spend_usd_per_minute: spend === null ? null : usdFromNanoUsd(spend),
+        },
         key: { id: caller.keyId, env: caller.environment, scopes: [...caller.scopes] },
       }
     },

@@ -33,7 +33,7 @@ export async function attemptRoutes<Candidate extends Attemptable, Answer>(
   const queue = options.candidates.map((candidate) => ({ candidate, tries: 0, pauseMs: 0 }))
   const attemptsMax = Math.min(Math.max(queue.length, ATTEMPTS_MIN), ATTEMPTS_MAX)
   let attempts = 0
-  let lastError: UpstreamError | null = null
+  let lastError: UpstreamError | AppError | null = null
   for (let next = queue.shift(); next !== undefined && attempts < attemptsMax; next = queue.shift()) {
     const { candidate } = next
     if (candidate.breaker && !candidate.breaker.admit()) continue
@@ -46,7 +46,9 @@ export async function attemptRoutes<Candidate extends Attemptable, Answer>(
     } catch (error) {
       if (!(error instanceof UpstreamError)) {
         candidate.breaker?.abandoned()
-        throw error
+        if (!isQueueFull(error)) throw error
+        lastError = error
+        continue
       }
       reportToBreaker(candidate, error)
       if (error.isRequestAtFault) throw error
@@ -81,6 +83,11 @@ function reportToBreaker({ breaker }: Attemptable, error: UpstreamError): void {
   const { failure, status = 0 } = error.details
   if (failure !== 'status' || status >= 500) breaker?.failed()
   else breaker?.abandoned()
+}
+
+/** Another upstream may have room. */
+function isQueueFull(error: unknown): error is AppError {
+  return error instanceof AppError && error.code === 'queue_full'
 }
 
 function everyUpstreamRests(candidates: readonly Attemptable[]): AppError {

@@ -10,6 +10,7 @@ import { finishCompleteAnswer } from './finish-complete-answer.ts'
 import type { Estimate } from './hold-credit.ts'
 import type { AttemptRecord } from './inference-record.ts'
 import type { InferenceRequest } from './inference-request.ts'
+import { occupySlot, type AcquireSlot } from './occupy-slot.ts'
 import { recordAttempt } from './record-attempt.ts'
 import { openStream, type Batch } from './relay-stream.ts'
 import type { RequestBill } from './request-bill.ts'
@@ -43,6 +44,7 @@ interface CallOptions {
   /** The longest an answer may take, whole or streamed. */
   readonly streamDurationMsMax: number
   readonly countTokens: (text: string) => number
+  readonly acquireSlot: AcquireSlot
   readonly onAttempt: (attempt: AttemptRecord) => void
 }
 
@@ -56,9 +58,12 @@ export async function callCandidate<Body extends StreamableRequest>(
   const { provider } = candidate
   const perform = operation.of(provider)
   if (!perform) throw new AppError('unsupported_parameter', `'${model.id}' cannot serve this operation.`)
+  const acquired = options.acquireSlot(provider, request.caller.accountId, request.cancellation)
+  const slot = acquired instanceof Promise ? await acquired : acquired
   const attempt = recordAttempt({ ...options, request, provider: provider.id })
   const leftMs = startedMs + options.streamDurationMsMax - options.clock.nowMs()
-  const bounded = boundDuration(request.cancellation, leftMs, () => tookTooLong(provider.id))
+  const work = boundDuration(request.cancellation, leftMs, () => tookTooLong(provider.id))
+  const bounded = occupySlot(work, slot)
   try {
     const answer = await perform({
       body: request.body,

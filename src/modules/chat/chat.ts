@@ -22,6 +22,7 @@ import { explainFailure } from './explain-failure.ts'
 import { holdCredit } from './hold-credit.ts'
 import type { AttemptRecord } from './inference-record.ts'
 import type { InferenceRequest } from './inference-request.ts'
+import type { AcquireSlot } from './occupy-slot.ts'
 import { RequestBill } from './request-bill.ts'
 import { createCandidateSelector } from './select-candidates.ts'
 
@@ -49,6 +50,7 @@ interface ChatOptions {
   /** The longest an answer may take, whole or streamed. */
   readonly streamDurationMsMax: number
   readonly countTokens: (text: string) => number
+  readonly acquireSlot: AcquireSlot
   readonly observer: ChatObserver
 }
 

@@ -77,6 +77,11 @@ export class KeyAuthenticator {
     return this.#admitOnceRead(this.#readKeyOnce(keyHash))
   }
 
+  /** Whether the key is in memory. */
+  isKnown(token: string): boolean {
+    return isKeyForm(token) && this.#knownKeys.get(hashKey(token)) !== undefined
+  }
+
   forget(change: KeyChange): void {
     this.#forgetRunningReads()
     this.#unknownUntilMs.clear()

@@ -23,6 +23,8 @@ export type { KeyRecord } from './key-record.ts'
 export interface Keys {
   /** Who holds this key. From memory and at once for a key seen before; throws `invalid_api_key` otherwise. */
   authenticate(token: string): Caller | Promise<Caller>
+  /** Whether the key is in memory, so that nothing has to be looked up for it. */
+  isKnown(token: string): boolean
   create(caller: Caller, accountId: string, draft: KeyDraft): Promise<IssuedKey>
   list(accountId: string, page: PageRequest): Promise<Page<KeyRecord>>
   read(accountId: string, keyId: string): Promise<KeyRecord>
@@ -65,6 +67,7 @@ export function createKeys({
 
   return {
     authenticate: (token) => authenticator.authenticate(token),
+    isKnown: (token) => authenticator.isKnown(token),
     create: async (caller, accountId, draft) => {
       requireScopes(caller, draft.scopes)
       const nowMs = clock.nowMs()

@@ -1,36 +1,141 @@
-import type { Clock } from '../../kernel/clock.ts'
+import { AppError } from '../../kernel/app-error.ts'
+import type { Cancellation } from '../../kernel/cancellation.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { Borrower } from '../../storage/borrowing/borrower.ts'
+import { createBorrowedRates } from '../../storage/borrowing/borrowed-rates.ts'
+import { createBorrowedSlots } from '../../storage/borrowing/borrowed-slots.ts'
+import { createSlotQueues, type PoolState, type QueuedSlot } from '../../storage/borrowing/slot-queues.ts'
+import type { Database } from '../../storage/database.ts'
+import type { MessageBus } from '../../storage/message-bus.ts'
 import type { Caller } from '../keys/keys.ts'
-import { createTokenBuckets } from './token-buckets.ts'
+import { admit } from './admit.ts'
+import type { Admission, LimitLayer, Refusal } from './admission.ts'
+import { createGates } from './gates.ts'
+import type { LimitTable, TierLimits } from './limit-table.ts'
 
-type Admission =
-  | { readonly isAdmitted: true; readonly rate: RateState | null }
-  | { readonly isAdmitted: false; readonly rate: RateState; readonly retryAfterSeconds: number }
+export { reclaimSlots } from '../../storage/borrowing/borrowed-slots.ts'
+export type { Admission, LimitLayer, RateState, Refusal } from './admission.ts'
+export { DEFAULT_LIMITS, type LimitTable } from './limit-table.ts'
+export { parseLimitTable } from './parse-limit-table.ts'
+export { createStrangers, type Strangers } from './strangers.ts'
 
-/** What the rate headers say. */
-interface RateState {
-  readonly limitRequests: number
-  readonly remainingRequests: number
-  readonly resetSeconds: number
+/** What is asked of a request's limits. */
+export interface AdmissionRequest {
+  readonly caller: Caller
+  /** The kind of the model. */
+  readonly category: string
+  /** The most it is expected to use; put right at its end. */
+  readonly tokens: number
 }
 
+export interface CallerLimits extends TierLimits {
+  readonly tier: string
+}
+
+export interface SlotRequest {
+  readonly pool: string
+  readonly slots: number
+  readonly accountId: string
+  readonly cancellation: Cancellation
+}
+
+/** Limits that hold over all processes together. */
 export interface Limits {
-  /** Takes one request from what the key may send. */
-  admit(caller: Caller): Admission
+  /** At once while enough is borrowed. An admission must be finished. */
+  admit(request: AdmissionRequest): Admission | Refusal | Promise<Admission | Refusal>
+  /** A slot of a local model, or a place in its queue until there is one. Throws `queue_full`. */
+  acquireSlot(request: SlotRequest): QueuedSlot | Promise<QueuedSlot>
+  /** What applies to the key. */
+  describe(caller: Caller): Promise<CallerLimits>
+  /** The queues of local models, over all processes. */
+  readQueues(): Promise<PoolState[]>
+  /** Requests must have ended. */
+  close(): Promise<void>
 }
 
-export function createLimits({ clock }: { clock: Clock }): Limits {
-  const requests = createTokenBuckets({ clock })
+export interface LimitsObserver {
+  refused(layer: LimitLayer): void
+  /** Of how many limits this process has borrowed a part. */
+  borrowed(count: number): void
+  /** The database answers no more, or again. */
+  databaseAway(isAway: boolean): void
+}
+
+interface LimitsOptions {
+  readonly database: Database
+  readonly messageBus: MessageBus
+  readonly borrower: Borrower
+  readonly logger: Logger
+  readonly table: LimitTable
+  readonly balanceOf: (accountId: string) => NanoUsd | Promise<NanoUsd>
+  readonly observer: LimitsObserver
+}
+
+const RETRY_SECONDS_MAX = 60
+const COUNT_EVERY_MS = 2_000
+
+export function createLimits(options: LimitsOptions): Limits {
+  const { table, balanceOf, observer } = options
+  const away = new Set<string>()
+  const noteOutage = (part: string) => (isAway: boolean) => {
+    if (isAway) away.add(part)
+    else away.delete(part)
+    observer.databaseAway(away.size > 0)
+  }
+  const rates = createBorrowedRates({ ...options, onOutage: noteOutage('rates') })
+  const slots = createBorrowedSlots({ ...options, onOutage: noteOutage('slots') })
+  const queues = createSlotQueues(options)
+  const gates = createGates({ table, rates, slots, balanceOf })
+  const { waitersMax, waitMsMax } = table.localModels
+  const ticker = setInterval(
+    () => observer.borrowed(rates.countLoans() + slots.countLoans()),
+    COUNT_EVERY_MS,
+  ).unref()
+  const note = (outcome: Admission | Refusal): Admission | Refusal => {
+    if (!outcome.isAdmitted) observer.refused(outcome.layer)
+    return outcome
+  }
+
   return {
-    admit({ keyId, requestsPerMinute }) {
-      if (requestsPerMinute === null) return { isAdmitted: true, rate: null }
-      const taken = requests.take(keyId, requestsPerMinute)
-      const rate = {
-        limitRequests: requestsPerMinute,
-        remainingRequests: taken.isTaken ? taken.remaining : 0,
-        resetSeconds: taken.resetSeconds,
+    admit(request) {
+      const outcome = admit(gates, request)
+      return outcome instanceof Promise ? outcome.then(note) : note(outcome)
+    },
+    acquireSlot({ pool, slots: slotsMax, accountId, cancellation }) {
+      const queue = queues.queue(pool, { slots: slotsMax, waitersMax, waitMsMax })
+      const outcome = queue.acquire(accountId, cancellation)
+      if (!(outcome instanceof Promise)) return outcome
+      return outcome.then((entered) => {
+        if (entered.isGranted) return entered
+        observer.refused('model_queue')
+        throw queueFull(pool, entered)
+      })
+    },
+    async describe(caller) {
+      const { tier } = (await gates.open(caller, 'llm', performance.now())).account
+      const own = caller.requestsPerMinute ?? Infinity
+      const perMinute = Math.min(own, tier.requestsPerMinute ?? Infinity)
+      return {
+        ...tier,
+        tier: tier.name,
+        requestsPerMinute: perMinute === Infinity ? null : perMinute,
       }
-      if (taken.isTaken) return { isAdmitted: true, rate }
-      return { isAdmitted: false, rate, retryAfterSeconds: taken.retryAfterSeconds }
+    },
+    readQueues: () => queues.readStates(),
+    async close() {
+      clearInterval(ticker)
+      await Promise.all([rates.close(), slots.close(), queues.close()])
     },
   }
+}
+
+function queueFull(
+  pool: string,
+  { reason, retryAfterMs }: { reason: string; retryAfterMs: number },
+): AppError {
+  const retryAfterSeconds = Math.min(RETRY_SECONDS_MAX, Math.ceil(retryAfterMs / 1000))
+  const what = reason === 'full' ? 'is full' : 'did not move in time'
+  const message = `The queue of '${pool}' ${what}. Try again in ${retryAfterSeconds} s.`
+  return new AppError('queue_full', message, { retryAfterSeconds })
 }

@@ -60,6 +60,7 @@ export function createOpenAiCompatibleProvider(
   return {
     id: upstream.id,
     isConfigured: true,
+    ...(upstream.localSlots === undefined ? {} : { localSlots: upstream.localSlots }),
     chat: (call) => send('/chat/completions', call),
     ...(upstream.hasLegacyCompletion ? { completion: (call) => send('/completions', call) } : {}),
     close: () => pool.destroy(),

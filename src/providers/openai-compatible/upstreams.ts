@@ -9,6 +9,8 @@ export interface OpenAiCompatibleUpstream {
   readonly environmentPrefix: string
   /** Null for self-hosted servers: they are configured by giving their address. */
   readonly defaultBaseUrl: string | null
+  /** Runs on hardware of the operator's own: how many requests it works on at once by default. */
+  readonly localSlots?: number
   readonly hasLegacyCompletion?: boolean
   /** The upstream's name for the output limit, where `max_tokens` is refused. */
   readonly outputLimitMember?: 'max_completion_tokens'
@@ -128,6 +130,7 @@ export const OPENAI_COMPATIBLE_UPSTREAMS: readonly OpenAiCompatibleUpstream[] = 
     id: 'vllm',
     environmentPrefix: 'VLLM',
     defaultBaseUrl: null,
+    localSlots: 64,
     hasLegacyCompletion: true,
     thinkMembers: templateSwitch,
   },
@@ -135,6 +138,7 @@ export const OPENAI_COMPATIBLE_UPSTREAMS: readonly OpenAiCompatibleUpstream[] = 
     id: 'llamacpp',
     environmentPrefix: 'LLAMACPP',
     defaultBaseUrl: null,
+    localSlots: 4,
     hasLegacyCompletion: true,
     thinkMembers: templateSwitch,
   },
@@ -142,6 +146,7 @@ export const OPENAI_COMPATIBLE_UPSTREAMS: readonly OpenAiCompatibleUpstream[] = 
     id: 'ollama',
     environmentPrefix: 'OLLAMA',
     defaultBaseUrl: null,
+    localSlots: 4,
     hasLegacyCompletion: true,
     thinkMembers: reasoningEffort,
   },
@@ -149,8 +154,9 @@ export const OPENAI_COMPATIBLE_UPSTREAMS: readonly OpenAiCompatibleUpstream[] = 
     id: 'lmstudio',
     environmentPrefix: 'LMSTUDIO',
     defaultBaseUrl: null,
+    localSlots: 4,
     hasLegacyCompletion: true,
     thinkMembers: reasoningEffort,
   },
-  { id: 'tgi', environmentPrefix: 'TGI', defaultBaseUrl: null, lacksDeveloperRole: true },
+  { id: 'tgi', environmentPrefix: 'TGI', defaultBaseUrl: null, localSlots: 64, lacksDeveloperRole: true },
 ]

@@ -1,0 +1,82 @@
+import type { IncomingMessage } from 'node:http'
+import { AppError } from '../kernel/app-error.ts'
+import type { Caller } from '../modules/keys/keys.ts'
+import type { Strangers } from '../modules/limits/limits.ts'
+import { readToken, type Authenticate } from './authenticate.ts'
+
+interface StrangerGuardOptions {
+  readonly strangers: Strangers
+  readonly authenticate: (token: string) => Caller | Promise<Caller>
+  /** Whether the key is in memory, so that nothing has to be looked up for it. */
+  readonly isKnownKey: (token: string) => boolean
+  readonly addressOf: (incoming: IncomingMessage) => string
+  readonly onRefused: () => void
+}
+
+export interface StrangerGuard {
+  readonly authenticate: Authenticate
+  /** For pages that need no key. Throws when an address asks for too many of them. */
+  readonly admitVisitor: (incoming: IncomingMessage) => void
+}
+
+/**
+ * Makes an address wait that keeps coming with wrong keys. A key that is in memory is not touched by it, and while no
+ * address waits nothing is looked at but one number.
+ */
+export function createStrangerGuard(options: StrangerGuardOptions): StrangerGuard {
+  const { strangers, authenticate, isKnownKey, addressOf, onRefused } = options
+
+  const refuse = (retryAfterSeconds: number): AppError => {
+    onRefused()
+    const message = `Too many requests without a valid key came from this address. Try again in ${retryAfterSeconds} s.`
+    return new AppError('rate_limit_exceeded', message, { retryAfterSeconds })
+  }
+  const noteFailure = (incoming: IncomingMessage, error: unknown): unknown => {
+    if (!(error instanceof AppError) || error.code !== 'invalid_api_key') return error
+    const network = networkOf(addressOf(incoming))
+    const seconds = strangers.secondsToWait(network)
+    if (seconds !== null) return refuse(seconds)
+    strangers.noteFailure(network)
+    return error
+  }
+  const requireTurn = (incoming: IncomingMessage, token: string): void => {
+    if (isKnownKey(token)) return
+    const network = networkOf(addressOf(incoming))
+    const seconds = strangers.secondsToWait(network)
+    if (seconds !== null && !strangers.mayLookUp(network)) throw refuse(seconds)
+  }
+
+  return {
+    authenticate(incoming) {
+      try {
+        const token = readToken(incoming.headers.authorization)
+        if (strangers.hasBlocked()) requireTurn(incoming, token)
+        const caller = authenticate(token)
+        if (!(caller instanceof Promise)) return caller
+        return caller.catch((error: unknown) => {
+          throw noteFailure(incoming, error)
+        })
+      } catch (error) {
+        throw noteFailure(incoming, error)
+      }
+    },
+    admitVisitor(incoming) {
+      const seconds = strangers.noteVisit(networkOf(addressOf(incoming)))
+      if (seconds !== null) throw refuse(seconds)
+    },
+  }
+}
+
+const GROUPS = 8
+const NETWORK_GROUPS = 4
+
+/** Who has one address of version 6 has the whole /64 around it. */
+export function networkOf(address: string): string {
+  if (!address.includes(':')) return address
+  const [head = '', tail] = (address.split('%', 1)[0] ?? '').split('::', 2)
+  const first = head === '' ? [] : head.split(':')
+  const last = tail === undefined || tail === '' ? [] : tail.split(':')
+  const zeros = Array.from({ length: Math.max(0, GROUPS - first.length - last.length) }, () => '0')
+  const groups = tail === undefined ? first : [...first, ...zeros, ...last]
+  return `${groups.slice(0, NETWORK_GROUPS).join(':')}::/64`
+}

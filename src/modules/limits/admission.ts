@@ -1,0 +1,96 @@
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { AccountGate, KeyGate, RateGate } from './gates.ts'
+
+/** What refused a request. */
+export type LimitLayer =
+  | 'key_requests'
+  | 'key_tokens'
+  | 'tenant_spend'
+  | 'tenant_concurrency'
+  | 'model_queue'
+  | 'address'
+
+/** What the rate headers say of one limit. */
+export interface RateState {
+  readonly limit: number
+  readonly remaining: number
+  readonly resetSeconds: number
+}
+
+interface RateStates {
+  /** Null where no limit applies. */
+  requestRate(): RateState | null
+  tokenRate(): RateState | null
+}
+
+export interface Refusal extends RateStates {
+  readonly isAdmitted: false
+  readonly layer: LimitLayer
+  readonly limit: number
+  readonly retryAfterSeconds: number
+}
+
+/** What a request used, known at its end. */
+export interface UsedUp {
+  readonly tokens: number
+  readonly spentNanoUsd: NanoUsd
+}
+
+/** A request that may run. It counts as running until it is finished. */
+export class Admission implements RateStates {
+  readonly isAdmitted = true
+  readonly #gate: KeyGate
+  readonly #tokens: number
+  readonly #startedMs: number
+  #isFinished = false
+
+  constructor(gate: KeyGate, tokens: number, startedMs: number) {
+    this.#gate = gate
+    this.#tokens = tokens
+    this.#startedMs = startedMs
+  }
+
+  requestRate(): RateState | null {
+    return requestRateOf(this.#gate)
+  }
+
+  tokenRate(): RateState | null {
+    return rateStateOf(this.#gate.tokens)
+  }
+
+  /** Puts right what was only estimated, and makes room for the next request. */
+  finish({ tokens, spentNanoUsd }: UsedUp): void {
+    if (this.#isFinished) return
+    this.#isFinished = true
+    const { account, categorySlots } = this.#gate
+    this.#gate.tokens?.rate.giveBack(this.#tokens - tokens)
+    if (spentNanoUsd > 0n) account.spend?.rate.giveBack(-Number(spentNanoUsd))
+    account.slots?.share.release()
+    categorySlots?.share.release()
+    noteDuration(account, performance.now() - this.#startedMs)
+  }
+}
+
+/** The tighter one, where the model's kind has a limit of its own. */
+export function requestRateOf({ requests, categoryRequests }: KeyGate): RateState | null {
+  const general = rateStateOf(requests)
+  const narrow = rateStateOf(categoryRequests)
+  if (general === null || narrow === null) return general ?? narrow
+  return narrow.remaining < general.remaining ? narrow : general
+}
+
+export function rateStateOf(gate: RateGate | null): RateState | null {
+  if (gate === null) return null
+  const nowMs = performance.now()
+  return {
+    limit: gate.perMinute,
+    remaining: gate.rate.remaining(nowMs),
+    resetSeconds: Math.ceil(gate.rate.resetMs(nowMs) / 1000),
+  }
+}
+
+const NEW_SHARE = 0.1
+
+function noteDuration(account: AccountGate, durationMs: number): void {
+  account.averageMs += (durationMs - account.averageMs) * NEW_SHARE
+}

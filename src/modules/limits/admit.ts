@@ -1,0 +1,133 @@
+import type { RateOutcome } from '../../storage/borrowing/borrowed-rates.ts'
+import type { Caller } from '../keys/keys.ts'
+import { Admission, rateStateOf, requestRateOf, type LimitLayer, type Refusal } from './admission.ts'
+import type { Gates, KeyGate, RateGate, SlotGate } from './gates.ts'
+
+interface Request {
+  readonly caller: Caller
+  readonly category: string
+  readonly tokens: number
+}
+
+type Outcome = Admission | Refusal
+
+/** From memory while everything asked for is in hand; otherwise asks for all that is missing in one go. */
+export function admit(gates: Gates, { caller, category, tokens }: Request): Outcome | Promise<Outcome> {
+  const nowMs = performance.now()
+  const gate = gates.open(caller, category, nowMs)
+  if (gate instanceof Promise) return gate.then((opened) => pass(opened, tokens, performance.now()))
+  return pass(gate, tokens, nowMs)
+}
+
+function pass(gate: KeyGate, tokens: number, nowMs: number): Outcome | Promise<Outcome> {
+  const tokensTaken = Math.min(tokens, gate.tokens?.perMinute ?? tokens)
+  const { account } = gate
+  const hasRequests = takeRate(gate.requests, 1, nowMs)
+  const hasTokens = takeRate(gate.tokens, tokensTaken, nowMs)
+  const hasSpend = takeRate(account.spend, 0, nowMs)
+  const hasSlot = takeSlot(account.slots, nowMs)
+  const isNarrow = gate.categoryRequests !== null || gate.categorySlots !== null
+  if (hasRequests && hasTokens && hasSpend && hasSlot && !isNarrow)
+    return new Admission(gate, tokensTaken, nowMs)
+  return takeRest(gate, tokensTaken, nowMs, { hasRequests, hasTokens, hasSpend, hasSlot })
+}
+
+function takeRate(gate: RateGate | null, units: number, nowMs: number): boolean {
+  return gate === null || gate.rate.takeNow(units, gate.perMinute, nowMs)
+}
+
+function takeSlot(gate: SlotGate | null, nowMs: number): boolean {
+  return gate === null || gate.share.takeNow(gate.capacity, nowMs)
+}
+
+interface Taken {
+  readonly hasRequests: boolean
+  readonly hasTokens: boolean
+  readonly hasSpend: boolean
+  readonly hasSlot: boolean
+}
+
+/** One thing a request needs: how it is asked for, and how it is given back when something else is missing. */
+interface Need {
+  readonly layer: LimitLayer
+  readonly limit: number
+  readonly isTaken: RateOutcome | Promise<RateOutcome>
+  readonly giveBack: () => void
+}
+
+const TAKEN: RateOutcome = { isTaken: true }
+
+async function takeRest(gate: KeyGate, tokens: number, nowMs: number, taken: Taken): Promise<Outcome> {
+  const { account, categoryRequests, categorySlots } = gate
+  const needs = [
+    needRate('key_requests', gate.requests, 1, nowMs, taken.hasRequests),
+    needRate('key_requests', categoryRequests, 1, nowMs, takeRate(categoryRequests, 1, nowMs)),
+    needRate('key_tokens', gate.tokens, tokens, nowMs, taken.hasTokens),
+    needRate('tenant_spend', account.spend, 0, nowMs, taken.hasSpend),
+    needSlot(gate, account.slots, nowMs, taken.hasSlot),
+    needSlot(gate, categorySlots, nowMs, takeSlot(categorySlots, nowMs)),
+  ].filter((need) => need !== null)
+
+  const outcomes = await Promise.allSettled(needs.map(async ({ isTaken }) => isTaken))
+  const failed = outcomes.find((outcome) => outcome.status === 'rejected')
+  const missing = needs.flatMap((need, index) => {
+    const outcome = outcomes[index]
+    if (outcome?.status !== 'fulfilled' || outcome.value.isTaken) return []
+    return [{ need, retryAfterMs: outcome.value.retryAfterMs }]
+  })
+  if (failed === undefined && missing.length === 0) return new Admission(gate, tokens, nowMs)
+  outcomes.forEach((outcome, index) => {
+    if (outcome.status === 'fulfilled' && outcome.value.isTaken) needs[index]?.giveBack()
+  })
+  if (failed !== undefined) throw failed.reason
+  return refuse(gate, missing)
+}
+
+function needRate(
+  layer: LimitLayer,
+  gate: RateGate | null,
+  units: number,
+  nowMs: number,
+  isTaken: boolean,
+): Need | null {
+  if (gate === null) return null
+  const { rate, perMinute } = gate
+  return {
+    layer,
+    limit: perMinute,
+    isTaken: isTaken ? TAKEN : rate.take(units, perMinute, nowMs),
+    giveBack: () => rate.giveBack(units),
+  }
+}
+
+const WAIT_MS_MAX = 60_000
+
+function needSlot({ account }: KeyGate, gate: SlotGate | null, nowMs: number, isTaken: boolean): Need | null {
+  if (gate === null) return null
+  const { share, capacity } = gate
+  // Until one of those that run has ended, by what they took so far.
+  const retryAfterMs = Math.min(WAIT_MS_MAX, Math.max(1, account.averageMs))
+  const toOutcome = (isSlotTaken: boolean): RateOutcome =>
+    isSlotTaken ? TAKEN : { isTaken: false, retryAfterMs }
+  const asked = isTaken || share.take(capacity, nowMs)
+  return {
+    layer: 'tenant_concurrency',
+    limit: capacity,
+    isTaken: asked instanceof Promise ? asked.then(toOutcome) : toOutcome(asked),
+    giveBack: () => share.release(),
+  }
+}
+
+/** The longest of the waits, so that a retry passes everything. */
+function refuse(gate: KeyGate, missing: readonly { need: Need; retryAfterMs: number }[]): Refusal {
+  const [longest] = missing.toSorted((a, b) => b.retryAfterMs - a.retryAfterMs)
+  if (longest === undefined) throw new Error('a refusal without a reason')
+  return {
+    isAdmitted: false,
+    layer: longest.need.layer,
+    limit: longest.need.limit,
+    retryAfterSeconds: Math.ceil(longest.retryAfterMs / 1000),
+    requestRate: () => requestRateOf(gate),
+    tokenRate: () => rateStateOf(gate.tokens),
+  }
+}

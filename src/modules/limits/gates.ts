@@ -1,0 +1,150 @@
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { BorrowedRate, BorrowedRates } from '../../storage/borrowing/borrowed-rates.ts'
+import type { BorrowedSlots, SlotShare } from '../../storage/borrowing/borrowed-slots.ts'
+import type { Caller } from '../keys/keys.ts'
+import { chooseTier, narrow, type LimitTable, type Tier } from './limit-table.ts'
+
+export interface RateGate {
+  readonly rate: BorrowedRate
+  readonly perMinute: number
+}
+
+export interface SlotGate {
+  readonly share: SlotShare
+  readonly capacity: number
+}
+
+/** What all keys of an account share. */
+export interface AccountGate {
+  readonly accountId: string
+  readonly tier: Tier
+  readonly spend: RateGate | null
+  readonly slots: SlotGate | null
+  /** Of a request, for who has to wait until one ends. */
+  averageMs: number
+}
+
+/** Everything a request of one key for one kind of model has to pass. */
+export interface KeyGate {
+  readonly account: AccountGate
+  readonly requestsPerMinute: number | null
+  readonly requests: RateGate | null
+  readonly tokens: RateGate | null
+  /** Where the kind of model has a narrower limit. */
+  readonly categoryRequests: RateGate | null
+  readonly categorySlots: SlotGate | null
+  /** When to look at the balance again. */
+  checkAtMs: number
+}
+
+export interface Gates {
+  /** At once while the account's balance is known. */
+  open(caller: Caller, category: string, nowMs: number): KeyGate | Promise<KeyGate>
+}
+
+interface GatesOptions {
+  readonly table: LimitTable
+  readonly rates: BorrowedRates
+  readonly slots: BorrowedSlots
+  readonly balanceOf: (accountId: string) => NanoUsd | Promise<NanoUsd>
+}
+
+const CHECK_EVERY_MS = 500
+const GATES_MAX = 20_000
+
+/** Finds what applies to a key, and follows its account from tier to tier. */
+export function createGates({ table, rates, slots, balanceOf }: GatesOptions): Gates {
+  const byCategory = new Map<string, Map<string, KeyGate>>()
+  const accounts = new Map<string, AccountGate>()
+
+  const openAccount = (accountId: string, balance: NanoUsd): AccountGate => {
+    const tier = chooseTier(table.tiers, balance)
+    const known = accounts.get(accountId)
+    if (known?.tier === tier) return known
+    const { spendNanoUsdPerMinute: spend, concurrentRequests: capacity } = tier
+    const account = {
+      accountId,
+      tier,
+      spend: spend === null ? null : openRate(rates, `tenant:${accountId}:spend`, Number(spend)),
+      slots: capacity === null ? null : openSlots(slots, `tenant:${accountId}`, capacity),
+      averageMs: known?.averageMs ?? 0,
+    }
+    remember(accounts, accountId, account)
+    return account
+  }
+
+  const build = (caller: Caller, category: string, balance: NanoUsd, nowMs: number): KeyGate => {
+    const account = openAccount(caller.accountId, balance)
+    const { tier } = account
+    const share = table.categories.get(category) ?? 1
+    const perMinute = narrowest(tier.requestsPerMinute, caller.requestsPerMinute)
+    const key = `key:${caller.keyId}`
+    return {
+      account,
+      requestsPerMinute: caller.requestsPerMinute,
+      requests: perMinute === null ? null : openRate(rates, `${key}:requests`, perMinute),
+      tokens: tier.tokensPerMinute === null ? null : openRate(rates, `${key}:tokens`, tier.tokensPerMinute),
+      categoryRequests:
+        share === 1 || tier.requestsPerMinute === null
+          ? null
+          : openRate(rates, `${key}:${category}`, narrow(tier.requestsPerMinute, share)),
+      categorySlots:
+        share === 1 || tier.concurrentRequests === null
+          ? null
+          : openSlots(
+              slots,
+              `tenant:${caller.accountId}:${category}`,
+              narrow(tier.concurrentRequests, share),
+            ),
+      checkAtMs: nowMs + CHECK_EVERY_MS,
+    }
+  }
+
+  return {
+    open(caller, category, nowMs) {
+      const gates = byCategory.get(category) ?? new Map<string, KeyGate>()
+      const known = gates.get(caller.keyId)
+      const isCurrent = known?.requestsPerMinute === caller.requestsPerMinute
+      if (known && isCurrent && nowMs < known.checkAtMs) return known
+      byCategory.set(category, gates)
+      const renew = (balance: NanoUsd): KeyGate => {
+        if (known && isCurrent && chooseTier(table.tiers, balance) === known.account.tier) {
+          known.checkAtMs = nowMs + CHECK_EVERY_MS
+          return known
+        }
+        const gate = build(caller, category, balance, nowMs)
+        remember(gates, caller.keyId, gate)
+        return gate
+      }
+      const balance = balanceOf(caller.accountId)
+      if (typeof balance === 'bigint') return renew(balance)
+      // An account whose balance has to be read stays where it was until that is done.
+      if (known === undefined || !isCurrent) return balance.then(renew)
+      known.checkAtMs = nowMs + CHECK_EVERY_MS
+      balance.then(renew).catch(() => {})
+      return known
+    },
+  }
+}
+
+function openRate(rates: BorrowedRates, id: string, perMinute: number): RateGate {
+  return { rate: rates.rate(id, perMinute), perMinute }
+}
+
+function openSlots(slots: BorrowedSlots, id: string, capacity: number): SlotGate {
+  return { share: slots.share(id, capacity), capacity }
+}
+
+function narrowest(first: number | null, second: number | null): number | null {
+  if (first === null || second === null) return first ?? second
+  return Math.min(first, second)
+}
+
+// The oldest goes first: what is still used is made again, and what it had borrowed is kept elsewhere.
+function remember<Value>(known: Map<string, Value>, id: string, value: Value): void {
+  known.delete(id)
+  known.set(id, value)
+  if (known.size <= GATES_MAX) return
+  const [oldest] = known.keys()
+  if (oldest !== undefined) known.delete(oldest)
+}

@@ -1,0 +1,155 @@
+import type { MessageBus } from '../../storage/message-bus.ts'
+import type { StrangerLimits } from './limit-table.ts'
+
+/** What an address did that has no valid key to show. */
+export interface Strangers {
+  /** Whether any address has to wait: nothing else needs to be asked while none has. */
+  hasBlocked(): boolean
+  /** How long the address has to wait before it may try another key; null when it may. */
+  secondsToWait(address: string): number | null
+  /** Whether a key that is not in memory may be looked up although the address has to wait. */
+  mayLookUp(address: string): boolean
+  /** A key was missing or wrong. */
+  noteFailure(address: string): void
+  /** A page that needs no key was asked for. Seconds to wait when there were too many. */
+  noteVisit(address: string): number | null
+  close(): void
+}
+
+interface StrangersOptions {
+  readonly limits: StrangerLimits
+  readonly messageBus: Pick<MessageBus, 'subscribe' | 'publish' | 'isConnected'>
+  /** Milliseconds since the epoch: processes on several machines tell each other until when. */
+  readonly nowMs?: () => number
+}
+
+interface Stranger {
+  /** Failures that are left before a delay, refilled with time. */
+  attempts: number
+  visits: number
+  lookUps: number
+  refilledAtMs: number
+  /** How many delays it has had; forgotten after a quiet quarter of an hour. */
+  delays: number
+  blockedUntilMs: number
+}
+
+const TOPIC = 'limits.stranger-blocked'
+const STRANGERS_MAX = 20_000
+const FORGIVEN_AFTER_MS = 900_000
+const MINUTE_MS = 60_000
+const ANNOUNCEMENTS_PER_SECOND_MAX = 20
+const SECOND_MS = 1_000
+// Enough for the valid keys behind a shared address to be met; too few to be a load.
+const LOOK_UPS_PER_SECOND = 10
+
+/**
+ * Failures are counted by each process; a delay is told to all. An address that fails everywhere at once gets a few more
+ * failures than one process allows, and then waits everywhere.
+ */
+export function createStrangers({ limits, messageBus, nowMs = Date.now }: StrangersOptions): Strangers {
+  const strangers = new Map<string, Stranger>()
+  let latestBlockMs = 0
+  let announcements = { count: 0, sinceMs: 0 }
+
+  const find = (address: string): Stranger => {
+    const now = nowMs()
+    const known = strangers.get(address)
+    const stranger = known ?? {
+      attempts: limits.failuresPerMinute,
+      visits: limits.requestsPerMinute,
+      lookUps: LOOK_UPS_PER_SECOND,
+      refilledAtMs: now,
+      delays: 0,
+      blockedUntilMs: 0,
+    }
+    refill(stranger, limits, now)
+    if (known === undefined) remember(strangers, address, stranger)
+    return stranger
+  }
+
+  const block = (stranger: Stranger, untilMs: number): void => {
+    stranger.blockedUntilMs = Math.max(stranger.blockedUntilMs, untilMs)
+    latestBlockMs = Math.max(latestBlockMs, untilMs)
+  }
+
+  const announce = (address: string, { blockedUntilMs, delays }: Stranger): void => {
+    const now = nowMs()
+    if (now - announcements.sinceMs >= SECOND_MS) announcements = { count: 0, sinceMs: now }
+    announcements.count += 1
+    if (announcements.count > ANNOUNCEMENTS_PER_SECOND_MAX || !messageBus.isConnected()) return
+    messageBus.publish(TOPIC, `${address} ${blockedUntilMs} ${delays}`).catch(() => {})
+  }
+
+  const unsubscribe = messageBus.subscribe(TOPIC, (payload) => {
+    const [address = '', untilMs, delays] = payload.split(' ', 3)
+    const stranger = find(address)
+    stranger.delays = Math.max(stranger.delays, Number(delays) || 0)
+    block(stranger, Math.min(Number(untilMs) || 0, nowMs() + limits.delaySecondsMax * SECOND_MS))
+  })
+
+  return {
+    hasBlocked: () => latestBlockMs > 0 && nowMs() < latestBlockMs,
+    secondsToWait(address) {
+      const stranger = strangers.get(address)
+      const waitMs = (stranger?.blockedUntilMs ?? 0) - nowMs()
+      return waitMs > 0 ? Math.ceil(waitMs / SECOND_MS) : null
+    },
+    mayLookUp(address) {
+      const stranger = find(address)
+      if (stranger.lookUps < 1) return false
+      stranger.lookUps -= 1
+      return true
+    },
+    noteFailure(address) {
+      const stranger = find(address)
+      // What comes within a delay was refused already and makes it no longer.
+      if (nowMs() < stranger.blockedUntilMs) return
+      stranger.attempts -= 1
+      if (stranger.attempts >= 0) return
+      stranger.attempts = 0
+      const seconds = Math.min(limits.delaySecondsMax, 2 ** Math.min(stranger.delays, 30))
+      stranger.delays += 1
+      block(stranger, nowMs() + seconds * SECOND_MS)
+      announce(address, stranger)
+    },
+    noteVisit(address) {
+      const stranger = find(address)
+      if (stranger.visits < 1)
+        return Math.ceil(((1 - stranger.visits) * MINUTE_MS) / limits.requestsPerMinute / SECOND_MS)
+      stranger.visits -= 1
+      return null
+    },
+    close: unsubscribe,
+  }
+}
+
+function refill(stranger: Stranger, limits: StrangerLimits, nowMs: number): void {
+  const elapsedMs = Math.max(0, nowMs - stranger.refilledAtMs)
+  // A delay is not a time to collect new attempts in.
+  const freeMs = Math.max(0, Math.min(elapsedMs, nowMs - stranger.blockedUntilMs))
+  stranger.attempts = Math.min(
+    limits.failuresPerMinute,
+    stranger.attempts + (freeMs * limits.failuresPerMinute) / MINUTE_MS,
+  )
+  stranger.visits = Math.min(
+    limits.requestsPerMinute,
+    stranger.visits + (elapsedMs * limits.requestsPerMinute) / MINUTE_MS,
+  )
+  stranger.lookUps = Math.min(
+    LOOK_UPS_PER_SECOND,
+    stranger.lookUps + (elapsedMs * LOOK_UPS_PER_SECOND) / SECOND_MS,
+  )
+  stranger.refilledAtMs = nowMs
+  if (stranger.delays > 0 && nowMs - stranger.blockedUntilMs >= FORGIVEN_AFTER_MS) {
+    stranger.delays = 0
+  }
+}
+
+// The oldest goes first: who has many addresses is not kept by remembering all of them.
+function remember(strangers: Map<string, Stranger>, address: string, stranger: Stranger): void {
+  strangers.set(address, stranger)
+  if (strangers.size <= STRANGERS_MAX) return
+  const [oldest] = strangers.keys()
+  if (oldest !== undefined) strangers.delete(oldest)
+}

@@ -1,0 +1,42 @@
+import type { Registry } from 'prom-client'
+import { createCounterFamily, createGaugeFamily } from './metric-family.ts'
+
+/** What limits tell of themselves. */
+export interface LimitMetrics {
+  /** One of the limits refused a request. */
+  refused(layer: string): void
+  /** Of how many limits this process has borrowed a part. */
+  borrowed(count: number): void
+  /** Limits have to do with what is borrowed, because the database does not answer. */
+  databaseAway(isAway: boolean): void
+}
+
+export function createLimitMetrics(registry: Registry): LimitMetrics {
+  const refusals = createCounterFamily(registry, {
+    name: 'parkway_limit_refusals_total',
+    help: 'Requests that a limit refused.',
+    labelNames: ['layer'],
+  })
+  const borrowed = createGaugeFamily(registry, {
+    name: 'parkway_limits_borrowed',
+    help: 'Limits of which a part is borrowed.',
+    labelNames: [],
+  }).series()
+  const away = createGaugeFamily(registry, {
+    name: 'parkway_limits_database_away',
+    help: '1 while limits have to do with what is borrowed, because the database does not answer.',
+    labelNames: [],
+    aggregator: 'max',
+  }).series()
+  return {
+    refused: (layer) => {
+      refusals.series(layer).value += 1
+    },
+    borrowed: (count) => {
+      borrowed.value = count
+    },
+    databaseAway: (isAway) => {
+      away.value = isAway ? 1 : 0
+    },
+  }
+}
