@@ -10,6 +10,9 @@ export interface BenchOptions {
   readonly skip: readonly string[]
   readonly jsonPath: string | undefined
   readonly soakMs: number
+  readonly isGrowth: boolean
+  /** Its PostgreSQL takes from the gateway's core, as on a machine that has no other. */
+  readonly isOneCore: boolean
   readonly isProfile: boolean
   readonly isQuick: boolean
   readonly isCheck: boolean
@@ -20,10 +23,12 @@ export const usage = `npm run bench -- [flags]
   --quick               about a minute, for a first look
   --rounds N            rounds a scenario (12)
   --seconds S           seconds a contestant is measured at concurrency 64 in a round (1)
-  --only a,b            these contestants: parkway, bare, nginx, portkey, litellm
+  --only a,b            these contestants: parkway, parkway-free, bare, floor, nginx, portkey, litellm
   --skip a,b            all but these
   --scenario a,b        these scenarios: requests, streams
   --soak 10m            the gateway alone at full load for that long; is its memory flat?
+  --growth              the gateway with more accounts, usage rows and processes; is its cost a request flat?
+  --one-core            the gateway's PostgreSQL on the gateway's core, instead of on the other
   --profile             the gateway alone under --cpu-prof; where does the time go?
   --json FILE           every sample, for a later look
   --check               exit 1 when a target is missed
@@ -41,6 +46,8 @@ export function parseBenchOptions(argv: readonly string[]): BenchOptions {
       skip: { type: 'string', default: '' },
       scenario: { type: 'string', default: '' },
       soak: { type: 'string', default: '0s' },
+      growth: { type: 'boolean', default: false },
+      'one-core': { type: 'boolean', default: false },
       profile: { type: 'boolean', default: false },
       json: { type: 'string' },
       check: { type: 'boolean', default: false },
@@ -56,6 +63,8 @@ export function parseBenchOptions(argv: readonly string[]): BenchOptions {
     skip: parseList(values.skip),
     jsonPath: values.json,
     soakMs: parseDurationMs(values.soak),
+    isGrowth: values.growth,
+    isOneCore: values['one-core'],
     isProfile: values.profile,
     isQuick: values.quick,
     isCheck: values.check,

@@ -18,7 +18,7 @@ export function describeConditions({
   noise: MachineNoise | undefined
 }): string {
   const lines = [
-    `${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}, Node ${process.versions.node}; ${describeCores()}.`,
+    `${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}, Node ${process.versions.node}; ${describeCores(options)}.`,
     contestants.map(({ id, version }) => `${id}: ${version}`).join('; '),
     options.soakMs > 0
       ? 'Full load at concurrency 64, a sample every 5 s.'
@@ -35,8 +35,10 @@ export function describeConditions({
   return lines.join('\n')
 }
 
-function describeCores(): string {
-  return isPinned
-    ? 'each contestant alone on core 1, mock upstream and load generator on core 0'
-    : 'processes not pinned to cores (no taskset, or one core): the load takes from the contestants'
+function describeCores({ isOneCore }: BenchOptions): string {
+  if (isPinned)
+    return isOneCore
+      ? 'each contestant on core 1, with its PostgreSQL; mock upstream and load generator on core 0'
+      : "each contestant alone on core 1; mock upstream, load generator and the gateway's PostgreSQL on core 0"
+  return 'processes not pinned to cores (no taskset, or one core): the load takes from the contestants'
 }

@@ -19,6 +19,8 @@ export async function measureRounds<Sample>({
   const samples = new Map(contestants.map(({ id }) => [id, [] as Sample[]]))
   for (let round = 0; round < rounds; round += 1) {
     for (const contestant of orderOfRound(contestants, round)) {
+      // A connection that the database has opened since inherits the core, but not the priority.
+      contestant.process.moveDatabaseTo(contestant.databaseCore)
       samples.get(contestant.id)?.push(await measure(contestant))
       contestant.process.trimLog()
     }
@@ -32,23 +34,43 @@ export async function measureRounds<Sample>({
  * clock stops when its processes rest. This also keeps one contestant's late work off the next one's core.
  */
 export async function measureCpu<Result>(
-  { process }: RunningContestant,
+  contestant: RunningContestant,
   work: () => Promise<Result>,
-): Promise<{ result: Result; cpuMicroseconds: number; busyShare: number }> {
-  const before = process.usage()?.cpuMicroseconds ?? Number.NaN
+): Promise<{ result: Result } & CpuUse> {
+  const before = readCpu(contestant)
   const startedAtMs = performance.now()
   const result = await work()
-  const atEnd = process.usage()?.cpuMicroseconds ?? Number.NaN
-  const busyShare = (atEnd - before) / ((performance.now() - startedAtMs) * 1000)
+  const atEnd = readCpu(contestant)
+  const elapsedMicroseconds = (performance.now() - startedAtMs) * 1000
   let last = atEnd
   for (let waited = 0; waited < REST_CHECKS_MAX; waited += 1) {
     await sleep(REST_CHECK_MS)
-    const now = process.usage()?.cpuMicroseconds ?? Number.NaN
-    const isResting = !(now - last > RESTING_MICROSECONDS_MAX)
+    const now = readCpu(contestant)
+    const isResting = !(now.own + now.database - last.own - last.database > RESTING_MICROSECONDS_MAX)
     last = now
     if (isResting) break
   }
-  return { result, cpuMicroseconds: last - before, busyShare }
+  return {
+    result,
+    cpuMicroseconds: last.own - before.own,
+    databaseCpuMicroseconds: last.database - before.database,
+    busyShare: (atEnd.onItsCore - before.onItsCore) / elapsedMicroseconds,
+  }
+}
+
+export interface CpuUse {
+  /** Without its database. */
+  readonly cpuMicroseconds: number
+  readonly databaseCpuMicroseconds: number
+  /** How much of its core the contestant used, with its database where that shares the core. */
+  readonly busyShare: number
+}
+
+function readCpu({ process, databaseCore }: RunningContestant) {
+  const usage = process.usage()
+  const own = usage?.cpuMicroseconds ?? Number.NaN
+  const database = usage?.databaseCpuMicroseconds ?? Number.NaN
+  return { own, database, onItsCore: databaseCore === 'contestant' ? own + database : own }
 }
 
 const REST_CHECK_MS = 60

@@ -4,8 +4,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 /** What a contestant uses, over all its processes; undefined where there is no `/proc` to read it from. */
 export interface ProcessTreeUsage {
   readonly pids: readonly number[]
-  /** User and system time, children that have ended included. Counted by the kernel in hundredths of a second. */
+  /** Those of the database server that the contestant runs beside itself. */
+  readonly databasePids: readonly number[]
+  /**
+   * User and system time of all but the database, children that have ended included. Counted by the kernel in hundredths
+   * of a second.
+   */
   readonly cpuMicroseconds: number
+  readonly databaseCpuMicroseconds: number
   readonly rssMib: number
   /** The largest single process, which for a gateway with a database beside it is the gateway. */
   readonly rssOfLargestMib: number
@@ -26,16 +32,28 @@ export function readProcessTree(rootPid: number, directory: string): ProcessTree
     for (const { pid, parentPid } of processes) if (members.has(parentPid)) members.add(pid)
   }
   const family = processes.filter(({ pid }) => members.has(pid))
+  const [database, own] = [family.filter(isDatabase), family.filter((member) => !isDatabase(member))]
   return {
     pids: family.map(({ pid }) => pid),
-    cpuMicroseconds: family.reduce((total, { cpuTicks }) => total + cpuTicks, 0) * MICROSECONDS_PER_TICK,
+    databasePids: database.map(({ pid }) => pid),
+    cpuMicroseconds: sumCpuMicroseconds(own),
+    databaseCpuMicroseconds: sumCpuMicroseconds(database),
     rssMib: family.reduce((total, { rssPages }) => total + rssPages, 0) / PAGES_PER_MIB,
     rssOfLargestMib: Math.max(0, ...family.map(({ rssPages }) => rssPages)) / PAGES_PER_MIB,
   }
 }
 
+function isDatabase({ name }: ProcessRow): boolean {
+  return name === 'postgres'
+}
+
+function sumCpuMicroseconds(processes: readonly ProcessRow[]): number {
+  return processes.reduce((total, { cpuTicks }) => total + cpuTicks, 0) * MICROSECONDS_PER_TICK
+}
+
 interface ProcessRow {
   readonly pid: number
+  readonly name: string
   readonly parentPid: number
   readonly cpuTicks: number
   readonly rssPages: number
@@ -62,6 +80,7 @@ function readProcess(pid: number): ProcessRow | undefined {
   const field = (number: number) => Number(fields[number - FIRST_FIELD_AFTER_NAME])
   return {
     pid,
+    name: stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')')),
     parentPid: field(4),
     cpuTicks: field(14) + field(15) + field(16) + field(17),
     rssPages: field(24),

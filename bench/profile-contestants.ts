@@ -37,6 +37,7 @@ export async function profileContestants({
       directory,
       mayInstall: options.mayInstall,
       nodeFlags,
+      databaseCore: options.isOneCore ? 'contestant' : 'harness',
       note,
     })
     if (running === undefined) return 1

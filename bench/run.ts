@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseBenchOptions, usage } from './bench-options.ts'
 import type { BenchOptions } from './bench-options.ts'
+import { checkLedger } from './check-ledger.ts'
 import { contestants } from './contestants.ts'
 import { describeConditions } from './describe-conditions.ts'
 import { formatTable, formatVerdicts } from './format-table.ts'
@@ -12,7 +13,8 @@ import { profileContestants } from './profile-contestants.ts'
 import { startContestant, startMockUpstream } from './running-contestant.ts'
 import type { RunningContestant } from './running-contestant.ts'
 import { scenarios } from './scenarios.ts'
-import type { BenchSession, Scenario } from './scenarios/scenario.ts'
+import { growth } from './scenarios/growth.ts'
+import type { BenchSession, Scenario, ScenarioReport, Verdict } from './scenarios/scenario.ts'
 import { soak } from './scenarios/soak.ts'
 import { readOwnCpuMicroseconds, stopAllProcesses } from './start-process.ts'
 import { watchMachine } from './watch-machine.ts'
@@ -67,9 +69,9 @@ async function measureAll(options: BenchOptions, directory: string): Promise<num
   const readNoise = watchMachine(readOwnCpuMicroseconds)
   const reports = new Map(await runScenarios(chosen, session))
   const all = [...reports.values()]
-  const verdicts = all.flatMap((report) => report.verdicts)
-  const columns = [...running.map(({ id }) => id), 'direct']
   const conditions = describeConditions({ options, contestants: running, noise: readNoise() })
+  const verdicts = [...all.flatMap((report) => report.verdicts), ...(await checkLedgers(session, all))]
+  const columns = [...running.map(({ id }) => id), 'direct']
   const table = formatTable(
     columns,
     all.flatMap((report) => report.rows),
@@ -85,8 +87,24 @@ async function measureAll(options: BenchOptions, directory: string): Promise<num
   return options.isCheck && (verdicts.length === 0 || verdicts.some(({ isMet }) => !isMet)) ? 1 : 0
 }
 
-function chooseScenarios({ scenarioIds, soakMs }: BenchOptions): readonly Scenario[] {
+async function checkLedgers(
+  { contestants: running, load }: BenchSession,
+  reports: readonly ScenarioReport[],
+): Promise<Verdict[]> {
+  const verdicts: Verdict[] = []
+  for (const contestant of running) {
+    const given = reports.map(({ usageRowsBefore }) => usageRowsBefore?.get(contestant.id) ?? 0)
+    const rowsBefore = given.reduce((total, rows) => total + rows, 0)
+    verdicts.push(
+      ...(await checkLedger({ contestant, traffic: load.trafficOf(contestant.port), rowsBefore })),
+    )
+  }
+  return verdicts
+}
+
+function chooseScenarios({ scenarioIds, soakMs, isGrowth }: BenchOptions): readonly Scenario[] {
   if (soakMs > 0) return [soak]
+  if (isGrowth) return [growth]
   if (scenarioIds.length === 0) return scenarios
   return scenarioIds.map((wanted) => {
     const scenario = scenarios.find(({ id }) => id === wanted)
@@ -106,7 +124,7 @@ async function startContestants({
   direct: RunningContestant
   directory: string
 }): Promise<RunningContestant[]> {
-  const known = [...contestants, ...chosen.flatMap(({ extraContestants }) => extraContestants ?? [])]
+  const known = [...new Set(chosen.flatMap((scenario) => scenario.contestants ?? contestants))]
   const unknown = [...options.only, ...options.skip].filter((id) =>
     known.every((contestant) => contestant.id !== id),
   )
@@ -121,6 +139,7 @@ async function startContestants({
       directory,
       mayInstall,
       nodeFlags: [],
+      databaseCore: options.isOneCore ? 'contestant' : 'harness',
       note,
     })
     if (started !== undefined) running.push(started)

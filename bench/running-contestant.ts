@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { buildChatBody } from './build-request.ts'
-import type { Contestant, ContestantLaunch } from './contestants/contestant.ts'
+import type { BenchedLedger, Contestant, ContestantLaunch } from './contestants/contestant.ts'
 import { pickFreePort, startProcess } from './start-process.ts'
-import type { StartedProcess } from './start-process.ts'
+import type { Core, StartedProcess } from './start-process.ts'
 
 /** Something that answers chat requests: a started contestant, or the mock upstream itself. */
 export interface RunningContestant {
@@ -14,6 +14,9 @@ export interface RunningContestant {
   readonly port: number
   readonly requestHeaders: Readonly<Record<string, string>>
   readonly process: StartedProcess
+  /** Where its PostgreSQL runs, if it has one. */
+  readonly databaseCore: Core
+  readonly ledger?: BenchedLedger
 }
 
 export interface ContestantStart {
@@ -22,6 +25,7 @@ export interface ContestantStart {
   readonly directory: string
   readonly mayInstall: boolean
   readonly nodeFlags: readonly string[]
+  readonly databaseCore: Core
   readonly note: (text: string) => void
 }
 
@@ -44,6 +48,7 @@ export async function startContestant(start: ContestantStart): Promise<RunningCo
     await started.stop()
     return undefined
   }
+  started.moveDatabaseTo(start.databaseCore)
   note(
     `${contestant.id} answers after ${((performance.now() - startedAtMs) / 1000).toFixed(1)} s (${launch.version})`,
   )
@@ -53,6 +58,8 @@ export async function startContestant(start: ContestantStart): Promise<RunningCo
     port,
     requestHeaders: launch.requestHeaders,
     process: started,
+    databaseCore: start.databaseCore,
+    ...(launch.ledger === undefined ? {} : { ledger: launch.ledger }),
   }
 }
 
@@ -125,5 +132,5 @@ export async function startMockUpstream({ directory }: { directory: string }): P
   const launch = { version: 'mock upstream', requestHeaders: { authorization: 'Bearer sk-mock' } }
   const failure = await waitUntilReady({ launch: { ...launch, startTimeoutMs: 10_000 }, port, started })
   if (failure !== undefined) throw new Error(`the mock upstream does not start: ${failure}`)
-  return { id: 'direct', port, process: started, ...launch }
+  return { id: 'direct', port, process: started, databaseCore: 'harness', ...launch }
 }

@@ -9,7 +9,7 @@ import { readProcessTree } from './process-tree.ts'
 import type { ProcessTreeUsage } from './process-tree.ts'
 
 /** The contestant has a core for itself; the mock upstream, the load and the benchmark itself share the other. */
-type Core = 'contestant' | 'harness'
+export type Core = 'contestant' | 'harness'
 
 export interface ProcessStart {
   readonly name: string
@@ -32,6 +32,8 @@ export interface StartedProcess {
   logTail(): string
   /** An access log grows with the load; its bytes are of no use here. */
   trimLog(): void
+  /** Moves what there is now of the database server that the contestant has started on its own core. */
+  moveDatabaseTo(core: Core): void
   stop(): Promise<void>
 }
 
@@ -39,6 +41,7 @@ const running = new Set<StartedProcess>()
 let isStopping = false
 /** Part of util-linux; there is none on macOS. */
 const PINNING_COMMAND = 'taskset'
+const CORE_NUMBERS: Readonly<Record<Core, string>> = { contestant: '1', harness: '0' }
 const STOP_MS_MAX = 8000
 const LOG_BYTES_MAX = 16 * 1024 * 1024
 
@@ -59,6 +62,7 @@ export function startProcess(start: ProcessStart): StartedProcess {
   })
   closeSync(log)
   if (child.pid !== undefined) raisePriority(child.pid)
+  const moved = new Set<number>()
   let ended = false
   child.on('exit', () => (ended = true))
   child.on('error', () => (ended = true))
@@ -70,6 +74,13 @@ export function startProcess(start: ProcessStart): StartedProcess {
     logTail: () => readFileSync(logPath, 'utf8').slice(-2000),
     trimLog: () => {
       if (statSync(logPath).size > LOG_BYTES_MAX) truncateSync(logPath)
+    },
+    moveDatabaseTo: (core) => {
+      for (const pid of started.usage()?.databasePids ?? []) {
+        if (moved.has(pid)) continue
+        moved.add(pid)
+        moveProcess(pid, core)
+      }
     },
     stop: async () => {
       await stopTree(started)
@@ -88,10 +99,11 @@ export async function stopAllProcesses(): Promise<void> {
 /** The CPU time of the benchmark and of everything it has started. */
 export function readOwnCpuMicroseconds(): number {
   const { user, system } = process.cpuUsage()
-  return [...running].reduce(
-    (total, started) => total + (started.usage()?.cpuMicroseconds ?? 0),
-    user + system,
-  )
+  return [...running].reduce((total, started) => total + sumUsedMicroseconds(started.usage()), user + system)
+}
+
+function sumUsedMicroseconds(usage: ProcessTreeUsage | undefined): number {
+  return usage === undefined ? 0 : usage.cpuMicroseconds + usage.databaseCpuMicroseconds
 }
 
 export async function pickFreePort(): Promise<number> {
@@ -109,7 +121,14 @@ export const isPinned =
   spawnSync(PINNING_COMMAND, ['-c', '0', 'true'], { stdio: 'ignore' }).status === 0
 
 function pinTo(core: Core): string[] {
-  return isPinned ? [PINNING_COMMAND, '-c', core === 'harness' ? '0' : '1'] : []
+  return isPinned ? [PINNING_COMMAND, '-c', CORE_NUMBERS[core]] : []
+}
+
+function moveProcess(pid: number, core: Core): void {
+  raisePriority(pid)
+  if (!isPinned) return
+  const moving = ['--all-tasks', '--cpu-list', '--pid', CORE_NUMBERS[core], String(pid)]
+  spawnSync(PINNING_COMMAND, moving, { stdio: 'ignore' })
 }
 
 /** Contestants see no credential or proxy of the machine they run on, so that none can talk to anything but the mock. */

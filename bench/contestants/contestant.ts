@@ -29,6 +29,14 @@ export interface ContestantLaunch {
   /** Answers 200 to a GET once the contestant is ready. A chat request is tried after it in any case. */
   readonly readyPath?: string
   readonly startTimeoutMs: number
+  readonly ledger?: BenchedLedger
+}
+
+/** The books a gateway keeps, which are checked after the load. */
+export interface BenchedLedger {
+  readonly dataDirectory: string
+  /** False when it answers without charging. */
+  readonly isCharging: boolean
 }
 
 interface Unavailable {

@@ -5,11 +5,19 @@ import type { Contestant } from './contestant.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const key = 'pk-live-benchmark0benchmark0benchmark0benchmark0benchmark0'
+/** More than a run can spend, and enough for the highest limits that come with a balance. */
+const CREDIT_USD = '5000000'
 
 export const parkway: Contestant = createParkway({ id: 'parkway', environment: {} })
 
+/** The same without holds, charges and limits: what these cost is the difference. */
+export const parkwayFree: Contestant = createParkway({
+  id: 'parkway-free',
+  environment: { PARKWAY_BILLING: 'off' },
+})
+
 /** The gateway with its default settings, apart from those given: what a scenario about one setting compares. */
-function createParkway({
+export function createParkway({
   id,
   environment,
 }: {
@@ -20,6 +28,7 @@ function createParkway({
     id,
     prepare: async ({ port, upstreamPort, directory, nodeFlags }) => {
       if (!existsSync(join(root, 'src/app/main.ts'))) return { unavailable: 'src/app/main.ts does not exist' }
+      const dataDirectory = join(directory, 'data')
       return {
         version: `this checkout, Node ${process.versions.node}`,
         command: process.execPath,
@@ -28,9 +37,9 @@ function createParkway({
         environment: {
           PORT: String(port),
           HOST: '127.0.0.1',
-          PARKWAY_DATA_DIR: join(directory, 'data'),
+          PARKWAY_DATA_DIR: dataDirectory,
           PARKWAY_BOOTSTRAP_KEY: key,
-          PARKWAY_BOOTSTRAP_CREDIT_USD: '1000000',
+          PARKWAY_BOOTSTRAP_CREDIT_USD: CREDIT_USD,
           OPENAI_API_KEY: 'sk-mock',
           OPENAI_BASE_URL: `http://127.0.0.1:${upstreamPort}/v1`,
           ...environment,
@@ -38,6 +47,7 @@ function createParkway({
         requestHeaders: { authorization: `Bearer ${key}` },
         readyPath: '/readyz',
         startTimeoutMs: 30_000,
+        ledger: { dataDirectory, isCharging: environment['PARKWAY_BILLING'] !== 'off' },
       }
     },
   }

@@ -2,13 +2,22 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { StartedProcess } from '../start-process.ts'
 import { startProcess } from '../start-process.ts'
-import type { ExchangeJob, ExchangeResult, HeldStreamsJob, HeldStreamsResult, LoadJob } from './load-job.ts'
+import type {
+  ExchangeJob,
+  ExchangeResult,
+  HeldStreamsJob,
+  HeldStreamsResult,
+  LoadJob,
+  Traffic,
+} from './load-job.ts'
 
 /** The load generator as seen by a scenario; the work is done in another process. */
 export interface LoadGenerator {
   readonly process: StartedProcess
   runExchanges(job: Omit<ExchangeJob, 'kind'>): Promise<ExchangeResult>
   runHeldStreams(job: Omit<HeldStreamsJob, 'kind'>): Promise<HeldStreamsResult>
+  /** All that went to a port since the start. */
+  trafficOf(port: number): Traffic
 }
 
 const ANSWER_MARGIN_MS = 20_000
@@ -22,12 +31,23 @@ export function startLoadGenerator({ directory }: { directory: string }): LoadGe
     directory: join(directory, 'load-generator'),
     hasChannel: true,
   })
+  const trafficByPort = new Map<number, Traffic>()
+  const trafficOf = (port: number) => trafficByPort.get(port) ?? NO_TRAFFIC
+  const run = async <Result extends Traffic>(job: LoadJob): Promise<Result> => {
+    const result = await askProcess<Result>(started, job)
+    const { answers, cutOff } = trafficOf(job.port)
+    trafficByPort.set(job.port, { answers: answers + result.answers, cutOff: cutOff + result.cutOff })
+    return result
+  }
   return {
     process: started,
-    runExchanges: async (job) => askProcess<ExchangeResult>(started, { kind: 'exchanges', ...job }),
-    runHeldStreams: async (job) => askProcess<HeldStreamsResult>(started, { kind: 'held-streams', ...job }),
+    runExchanges: async (job) => run<ExchangeResult>({ kind: 'exchanges', ...job }),
+    runHeldStreams: async (job) => run<HeldStreamsResult>({ kind: 'held-streams', ...job }),
+    trafficOf,
   }
 }
+
+const NO_TRAFFIC: Traffic = { answers: 0, cutOff: 0 }
 
 async function askProcess<Result>({ child }: StartedProcess, job: LoadJob): Promise<Result> {
   const { promise, resolve, reject } = Promise.withResolvers<Result>()

@@ -6,13 +6,29 @@ export interface ExchangeJob {
   readonly port: number
   /** The whole request as it goes over the wire. */
   readonly request: string
+  /** Digits within the request that count up from one request to the next, so that each comes from another key. */
+  readonly rotation?: RequestRotation
   readonly concurrency: number
   /** Exchanges that end in this first stretch are not part of the figures. */
   readonly warmupMs: number
   readonly durationMs: number
 }
 
-export interface ExchangeResult {
+interface RequestRotation {
+  /** A text of digits that the request holds once; numbers of the same width take its place. */
+  readonly digits: string
+  readonly count: number
+}
+
+/** What a gateway must have on its books: a charge for each answer, and perhaps one for what was cut off. */
+export interface Traffic {
+  /** Complete ones with status 200. */
+  readonly answers: number
+  /** Requests under way when a connection ended. */
+  readonly cutOff: number
+}
+
+export interface ExchangeResult extends Traffic {
   /** Answers counted after the warm-up; `exchangesWithWarmup` is what the CPU time of the whole job is divided by. */
   readonly exchanges: number
   readonly exchangesWithWarmup: number
@@ -37,7 +53,7 @@ export interface HeldStreamsJob {
   readonly latenessMsMax: number
 }
 
-export interface HeldStreamsResult {
+export interface HeldStreamsResult extends Traffic {
   readonly chunksExpected: number
   readonly chunksOnTime: number
   /** Chunks of the whole job, the ramp included; what the CPU time of the job is divided by. */

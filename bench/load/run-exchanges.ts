@@ -11,18 +11,19 @@ const SAMPLES_MAX = 2_000_000
 /** Keeps `concurrency` requests under way for the given time: each answer sends the next request on its connection. */
 export async function runExchanges(job: ExchangeJob): Promise<ExchangeResult> {
   const tally = createTally()
-  const request = Buffer.from(job.request, 'latin1')
+  const nextRequest = createRequestSource(job)
   const connections = new Set<RawConnection>()
   const countedFromMs = performance.now() + job.warmupMs
   const countedUntilMs = countedFromMs + job.durationMs
 
   const open = () => {
+    const request = nextRequest()
     let sentAtMs = 0
     let firstByteAtMs = 0
     const send = () => {
       firstByteAtMs = 0
       sentAtMs = performance.now()
-      connection.send(request)
+      connection.send(request())
     }
     const connection = openRawConnection(job.port, {
       onOpen: send,
@@ -32,6 +33,7 @@ export async function runExchanges(job: ExchangeJob): Promise<ExchangeResult> {
       onAnswer: (status) => {
         const nowMs = performance.now()
         tally.exchangesWithWarmup += 1
+        if (status === 200) tally.answers += 1
         if (status !== 200) tally.fail(`status ${status}`)
         else if (nowMs >= countedFromMs && nowMs < countedUntilMs) {
           tally.count(nowMs - sentAtMs, firstByteAtMs - sentAtMs)
@@ -44,6 +46,7 @@ export async function runExchanges(job: ExchangeJob): Promise<ExchangeResult> {
       },
       onLost: (reason) => {
         tally.fail(reason)
+        tally.cutOff += 1
         connections.delete(connection)
         if (performance.now() < countedUntilMs && tally.failures < FAILURES_MAX) open()
       },
@@ -55,8 +58,29 @@ export async function runExchanges(job: ExchangeJob): Promise<ExchangeResult> {
   await sleep(job.warmupMs + job.durationMs)
   const drainUntilMs = performance.now() + DRAIN_MS_MAX
   while (connections.size > 0 && performance.now() < drainUntilMs) await sleep(5)
+  tally.cutOff += connections.size
   for (const connection of connections) connection.close()
   return tally.summarise(job.durationMs)
+}
+
+let rotated = 0
+
+/** A connection's requests: its own copy of the bytes, in which only the digits of a rotation change. */
+function createRequestSource({ request, rotation }: ExchangeJob): () => () => Buffer {
+  const bytes = Buffer.from(request, 'latin1')
+  if (rotation === undefined) return () => () => bytes
+  const { digits, count } = rotation
+  const offset = bytes.indexOf(digits)
+  if (offset < 0) throw new Error('the request does not hold the digits that are to rotate')
+  return () => {
+    // The one before has been answered when the next is asked for, so its bytes may change.
+    const own = Buffer.from(bytes)
+    return () => {
+      rotated += 1
+      own.write(String(rotated % count).padStart(digits.length, '0'), offset, 'latin1')
+      return own
+    }
+  }
 }
 
 function createTally() {
@@ -64,6 +88,8 @@ function createTally() {
   const firstBytes: number[] = []
   return {
     exchangesWithWarmup: 0,
+    answers: 0,
+    cutOff: 0,
     failures: 0,
     firstFailure: null as string | null,
     count(latencyMs: number, firstByteMs: number): void {
@@ -79,6 +105,8 @@ function createTally() {
       return {
         exchanges: latencies.length,
         exchangesWithWarmup: this.exchangesWithWarmup,
+        answers: this.answers,
+        cutOff: this.cutOff,
         failures: this.failures,
         firstFailure: this.firstFailure,
         exchangesPerSecond: latencies.length / (durationMs / 1000),

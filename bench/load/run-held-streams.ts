@@ -16,7 +16,8 @@ export async function runHeldStreams(job: HeldStreamsJob): Promise<HeldStreamsRe
   const request = Buffer.from(job.request, 'latin1')
   const connections: RawConnection[] = []
   const latenesses: number[] = []
-  const tally = { chunksReceived: 0, chunksOnTime: 0, failures: 0 }
+  const tally = { chunksReceived: 0, chunksOnTime: 0, failures: 0, answers: 0 }
+  let refused = 0
   let isWindowOpen = false
 
   const record = (latenessMs: number) => {
@@ -39,8 +40,10 @@ export async function runHeldStreams(job: HeldStreamsJob): Promise<HeldStreamsRe
           else record(startedAtMs - baselineMs)
         }
       },
-      onAnswer: () => {
+      onAnswer: (status) => {
         tally.failures += 1
+        if (status === 200) tally.answers += 1
+        else refused += 1
       },
       onLost: () => {
         tally.failures += 1
@@ -59,6 +62,7 @@ export async function runHeldStreams(job: HeldStreamsJob): Promise<HeldStreamsRe
   for (const connection of connections) connection.close()
   return {
     ...tally,
+    cutOff: connections.length - tally.answers - refused,
     chunksExpected: Math.floor((job.streams * windowMs) / job.paceMs),
     latenessP99Ms: percentile(latenesses, 0.99),
   }

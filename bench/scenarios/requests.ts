@@ -5,6 +5,15 @@ import type { ExchangeResult } from '../load/load-job.ts'
 import { measureCpu, measureRounds } from '../measure-rounds.ts'
 import type { RunningContestant } from '../running-contestant.ts'
 import { median, sum } from '../statistics.ts'
+import { compareBilling } from './billing-cost.ts'
+import {
+  cpuPerRequestUs,
+  databaseCpuPerRequestUs,
+  differences,
+  figuresOf,
+  throughputRatios,
+} from './request-samples.ts'
+import type { RequestSample, RequestSamples } from './request-samples.ts'
 import type { BenchSession, MetricRow, Scenario, Verdict } from './scenario.ts'
 
 /** Plain chat completions: how many a second one core carries, what each costs, and what the way through adds. */
@@ -21,22 +30,15 @@ export const requests: Scenario = {
       measure: async (contestant) => measure(session, contestant, rates.get(contestant.id) ?? 0),
       note: (text) => note(`requests: ${text}`),
     })
+    noteFailures(samples, note)
+    const billing = compareBilling(samples)
     return {
-      rows: [...tabulate(samples), memoryRow(everyone), failureRow(samples)],
-      verdicts: judge(samples),
+      rows: [...tabulate(samples), ...billing.rows, memoryRow(everyone), failureRow(samples)],
+      verdicts: [...judge(samples), ...billing.verdicts],
       samples: Object.fromEntries(samples),
     }
   },
 }
-
-interface RequestSample {
-  readonly alone: ExchangeResult
-  readonly crowded: ExchangeResult
-  readonly cpuMicroseconds: number
-  readonly busyShare: number
-}
-
-type Samples = ReadonlyMap<string, readonly RequestSample[]>
 
 const CROWD = 64
 const WARMUP_MS = 150
@@ -77,7 +79,7 @@ function jobFor({ port, requestHeaders }: RunningContestant) {
   }
 }
 
-function tabulate(samples: Samples): MetricRow[] {
+function tabulate(samples: RequestSamples): MetricRow[] {
   const row = (label: string, cell: (id: string) => string): MetricRow => ({
     label,
     cells: Object.fromEntries([...samples.keys()].map((id) => [id, cell(id)])),
@@ -85,17 +87,20 @@ function tabulate(samples: Samples): MetricRow[] {
   const ratio = (to: string) => (id: string) => formatRatio(median(throughputRatios(samples, id, to)))
   const added = (figure: (sample: RequestSample) => number) => (id: string) =>
     id === 'direct'
-      ? `(${formatMicroseconds(median(figures(samples, id, figure)))})`
-      : formatMicroseconds(median(addedUs(samples, id, figure)))
+      ? `(${formatMicroseconds(median(figuresOf(samples, id, figure)))})`
+      : formatMicroseconds(addedUs(samples, id, figure))
   return [
     row('requests/s, c=64', (id) =>
-      formatCount(median(figures(samples, id, (s) => s.crowded.exchangesPerSecond))),
+      formatCount(median(figuresOf(samples, id, (s) => s.crowded.exchangesPerSecond))),
     ),
     row('… × bare (median of rounds)', ratio('bare')),
     row('… × floor (median of rounds)', ratio('floor')),
     row('… × Portkey (median of rounds)', ratio('portkey')),
     row('CPU µs a request', (id) => formatCount(median(cpuPerRequestUs(samples, id)))),
-    row('its core busy, %', (id) => formatCount(100 * median(figures(samples, id, (s) => s.busyShare)))),
+    row('… of its PostgreSQL beside it', (id) =>
+      formatUnlessNone(median(databaseCpuPerRequestUs(samples, id))),
+    ),
+    row('its core busy, %', (id) => formatCount(100 * median(figuresOf(samples, id, (s) => s.busyShare)))),
     row(
       'added latency p50, c=1',
       added((s) => s.alone.latencyP50Us),
@@ -128,16 +133,34 @@ function memoryRow(everyone: readonly RunningContestant[]): MetricRow {
   }
 }
 
-function failureRow(samples: Samples): MetricRow {
+function failureRow(samples: RequestSamples): MetricRow {
   const failures = (id: string) =>
-    sum(figures(samples, id, ({ alone, crowded }) => alone.failures + crowded.failures))
+    sum(figuresOf(samples, id, ({ alone, crowded }) => alone.failures + crowded.failures))
   return {
     label: 'failed requests',
     cells: Object.fromEntries([...samples.keys()].map((id) => [id, formatCount(failures(id))])),
   }
 }
 
-function judge(samples: Samples): Verdict[] {
+/** A refusal says what is wrong with the set-up, which a count does not. */
+function noteFailures(samples: RequestSamples, note: (text: string) => void): void {
+  for (const [id, taken] of samples) {
+    const failed = taken
+      .flatMap(({ alone, crowded }) => [alone, crowded])
+      .find(({ failures }) => failures > 0)
+    if (failed !== undefined) note(`requests: ${id} failed with ${failed.firstFailure}`)
+  }
+}
+
+function formatUnlessNone(value: number): string {
+  return value === 0 ? '–' : formatCount(value)
+}
+
+function addedUs(samples: RequestSamples, id: string, figure: (sample: RequestSample) => number): number {
+  return median(differences(samples, { id, from: 'direct', figure }))
+}
+
+function judge(samples: RequestSamples): Verdict[] {
   if (!samples.has('parkway')) return []
   const verdicts: Verdict[] = []
   const atLeast = (peer: string, title: string, ratioMin: number) => {
@@ -155,8 +178,8 @@ function judge(samples: Samples): Verdict[] {
   }
   const addsLess = (concurrency: number, pick: (sample: RequestSample) => ExchangeResult) => {
     if (!samples.has('portkey')) return
-    const ours = median(addedUs(samples, 'parkway', (sample) => pick(sample).latencyP99Us))
-    const theirs = median(addedUs(samples, 'portkey', (sample) => pick(sample).latencyP50Us))
+    const ours = addedUs(samples, 'parkway', (sample) => pick(sample).latencyP99Us)
+    const theirs = addedUs(samples, 'portkey', (sample) => pick(sample).latencyP50Us)
     verdicts.push({
       target: `added p99 below Portkey's added p50 at concurrency ${concurrency}`,
       measured: `${formatMicroseconds(ours)} against ${formatMicroseconds(theirs)}`,
@@ -168,25 +191,4 @@ function judge(samples: Samples): Verdict[] {
   addsLess(1, ({ alone }) => alone)
   addsLess(CROWD, ({ crowded }) => crowded)
   return verdicts
-}
-
-function figures(samples: Samples, id: string, figure: (sample: RequestSample) => number): number[] {
-  return (samples.get(id) ?? []).map(figure)
-}
-
-/** Round by round, because the machine is not the same from one round to the next. */
-function throughputRatios(samples: Samples, id: string, to: string): number[] {
-  const others = figures(samples, to, ({ crowded }) => crowded.exchangesPerSecond)
-  return figures(samples, id, ({ crowded }) => crowded.exchangesPerSecond).map(
-    (perSecond, round) => perSecond / (others[round] ?? Number.NaN),
-  )
-}
-
-function addedUs(samples: Samples, id: string, figure: (sample: RequestSample) => number): number[] {
-  const direct = figures(samples, 'direct', figure)
-  return figures(samples, id, figure).map((value, round) => value - (direct[round] ?? Number.NaN))
-}
-
-function cpuPerRequestUs(samples: Samples, id: string): number[] {
-  return figures(samples, id, ({ cpuMicroseconds, crowded }) => cpuMicroseconds / crowded.exchangesWithWarmup)
 }

@@ -6,8 +6,8 @@ import type { RunningContestant } from '../running-contestant.ts'
 /** One thing to measure. To add one: a file in this folder and a line in `scenarios.ts`. */
 export interface Scenario {
   readonly id: string
-  /** Contestants this scenario needs beside the usual ones, such as the gateway with one setting changed. */
-  readonly extraContestants?: readonly Contestant[]
+  /** What it measures instead of the usual contestants, such as the gateway in several settings. */
+  readonly contestants?: readonly Contestant[]
   run(session: BenchSession): Promise<ScenarioReport>
 }
 
@@ -20,11 +20,13 @@ export interface BenchSession {
   readonly note: (text: string) => void
 }
 
-interface ScenarioReport {
+export interface ScenarioReport {
   readonly rows: readonly MetricRow[]
   readonly verdicts: readonly Verdict[]
   /** Everything measured, for `--json`. */
   readonly samples: object
+  /** Usage that a contestant was given before the load, by its id. */
+  readonly usageRowsBefore?: ReadonlyMap<string, number>
 }
 
 /** A line of the table: a figure of each contestant, by its id. */

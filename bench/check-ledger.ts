@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { verifyLedger } from '../src/modules/ledger/ledger.ts'
+import type { Queryable } from '../src/storage/database.ts'
+import { formatCount } from './format-figure.ts'
+import { withGatewayDatabase } from './gateway-database.ts'
+import type { Traffic } from './load/load-job.ts'
+import type { RunningContestant } from './running-contestant.ts'
+import type { Verdict } from './scenarios/scenario.ts'
+
+/** One request was answered before the load, to see that the gateway is ready. */
+const PROBE_ANSWERS = 1
+const SETTLE_STEP_MS = 50
+const SETTLE_STEPS_MAX = 100
+
+/** After the load: do the books of the gateway add up, and does every answer stand in them once? */
+export async function checkLedger({
+  contestant: { id, ledger },
+  traffic,
+  rowsBefore,
+}: {
+  contestant: RunningContestant
+  traffic: Traffic
+  rowsBefore: number
+}): Promise<Verdict[]> {
+  if (ledger === undefined) return []
+  const answers = ledger.isCharging ? traffic.answers + PROBE_ANSWERS : 0
+  const cutOff = ledger.isCharging ? traffic.cutOff : 0
+  return withGatewayDatabase(ledger.dataDirectory, async (database) => {
+    const rows = (await countSettledRows(database, rowsBefore + answers + cutOff)) - rowsBefore
+    const checks = await verifyLedger(database)
+    const broken = checks.filter(({ differences }) => differences.length > 0)
+    const counts = `${formatCount(answers)} answers${cutOff > 0 ? ` and ${formatCount(cutOff)} cut off` : ''}, ${formatCount(rows)} usage rows`
+    const rules = broken.map(({ rule, differences }) => `\n       not so: ${rule}: ${differences.join('; ')}`)
+    return [
+      {
+        target: `the ledger of ${id} is clean, with a usage row for each answer`,
+        measured: `${broken.length === 0 ? 'clean' : 'BROKEN'}; ${counts}${rules.join('')}`,
+        // What was cut off may have been answered or not, as far as the client can tell.
+        isMet: broken.length === 0 && rows >= answers && rows <= answers + cutOff,
+      },
+    ]
+  })
+}
+
+/** What was cut off is charged a moment later than it ended. Waits on the sums, because counting the rows takes long. */
+async function countSettledRows(database: Queryable, expected: number): Promise<number> {
+  for (let step = 0; step < SETTLE_STEPS_MAX; step += 1) {
+    const summed = await readCount(
+      database,
+      'SELECT coalesce(sum(requests), 0)::bigint AS count FROM usage_rollups',
+    )
+    if (summed >= expected) break
+    await sleep(SETTLE_STEP_MS)
+  }
+  return readCount(database, 'SELECT count(*) FROM usage_records')
+}
+
+async function readCount(database: Queryable, sql: string): Promise<number> {
+  const [row] = await database.query<{ count: bigint }>(sql)
+  return Number(row?.count ?? 0)
+}

@@ -1,0 +1,25 @@
+import { connectDatabase } from '../src/storage/connect-database.ts'
+import type { Database } from '../src/storage/database.ts'
+import { findRunningPostgres } from '../src/storage/embedded-postgres/find-running-postgres.ts'
+
+/** Whole tables are filled and added up. */
+const STATEMENT_MS_MAX = 600_000
+
+/** Works on the database of a running gateway, beside it. */
+export async function withGatewayDatabase<Result>(
+  dataDirectory: string,
+  work: (database: Database) => Promise<Result>,
+): Promise<Result> {
+  const running = await findRunningPostgres({ dataDir: dataDirectory })
+  if (running === null) throw new Error(`no database runs in ${dataDirectory}`)
+  const database = connectDatabase({
+    connectionString: running.connectionString,
+    poolSize: 1,
+    statementTimeoutMs: STATEMENT_MS_MAX,
+  })
+  try {
+    return await work(database)
+  } finally {
+    await database.close()
+  }
+}
