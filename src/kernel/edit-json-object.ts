@@ -24,7 +24,7 @@ export function editJsonObject(text: string, edits: JsonEdits): string | null {
     const name = text.slice(keyStart + 1, keyEnd - 1)
     if (names.includes(name) || name.includes('\\') || names.length === MEMBERS_MAX) return null
     names.push(name)
-    const valueEnd = skipValue(text, skipSpace(text, skipSpace(text, keyEnd) + 1))
+    const valueEnd = skipJsonValue(text, skipSpace(text, skipSpace(text, keyEnd) + 1))
     const edit = edits.get(name)
     if (edit === undefined) {
       if (runStart === -1) runStart = keyStart
@@ -79,7 +79,8 @@ function skipString(text: string, from: number): number {
   }
 }
 
-function skipValue(text: string, from: number): number {
+/** From the start of a value to behind its end. */
+export function skipJsonValue(text: string, from: number): number {
   let position = from
   let depth = 0
   while (position < text.length) {

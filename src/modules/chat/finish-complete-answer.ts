@@ -4,6 +4,7 @@ import { ID_PREFIXES, settleUsage, type AnswerContext } from './answer-context.t
 import { garbage, readAnswerPayload, textOfChoice } from './answer-payload.ts'
 import { completeChoice } from './complete-choice.ts'
 import { DeliveredText } from './delivered-text.ts'
+import { editUsualAnswer } from './edit-usual-answer.ts'
 import { formatUsage, readUsage } from './token-usage.ts'
 
 const OBJECTS = { chat: 'chat.completion', completion: 'text_completion' } as const
@@ -24,11 +25,17 @@ export function finishCompleteAnswer(payload: Buffer, context: AnswerContext): s
   const usage = settleUsage(context, readUsage(members['usage']), delivered)
   const cost = context.record.costNanoUsd ?? 0n
 
-  const edits = new Map([['usage', JSON.stringify(formatUsage(usage, cost, members['usage']))]])
-  if (members['model'] !== context.requestedModel) edits.set('model', JSON.stringify(context.requestedModel))
   const prefix = ID_PREFIXES[operation]
   const { id, object, created } = members
-  if (typeof id !== 'string' || !id.startsWith(prefix)) edits.set('id', JSON.stringify(createToken(prefix)))
+  const isOurs = typeof id === 'string' && id.startsWith(prefix)
+  const { requestedModel } = context
+  if (isOurs && typeof object === 'string' && typeof created === 'number' && !isCompleted) {
+    const edited = editUsualAnswer(text, { members, requestedModel, usage, costNanoUsd: cost })
+    if (edited !== null) return edited
+  }
+  const edits = new Map([['usage', JSON.stringify(formatUsage(usage, cost, members['usage']))]])
+  if (members['model'] !== requestedModel) edits.set('model', JSON.stringify(requestedModel))
+  if (!isOurs) edits.set('id', JSON.stringify(createToken(prefix)))
   if (typeof object !== 'string') edits.set('object', JSON.stringify(OBJECTS[operation]))
   if (typeof created !== 'number') edits.set('created', String(Math.floor(context.startedMs / 1000)))
   if (isCompleted) edits.set('choices', JSON.stringify(choices))
