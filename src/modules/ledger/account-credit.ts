@@ -25,8 +25,9 @@ interface CapCredit {
 /** What one process has borrowed of one account: its credit, and what is left under each cap it met. */
 export class AccountCredit {
   readonly accountId: string
+  /** Under which id it was borrowed. */
+  readonly borrowerId: string
   readonly #database: Database
-  readonly #borrowerId: string
   readonly #credit = new Purse()
   readonly #creditAlone: readonly Purse[] = [this.#credit]
   readonly #caps = new Map<string, CapCredit>()
@@ -43,7 +44,7 @@ export class AccountCredit {
   constructor({ database, accountId, borrowerId }: AccountCreditOptions) {
     this.#database = database
     this.accountId = accountId
-    this.#borrowerId = borrowerId
+    this.borrowerId = borrowerId
   }
 
   get isLost(): boolean {
@@ -108,6 +109,7 @@ export class AccountCredit {
 
   borrow(neededNanoUsd: NanoUsd): Promise<void> {
     return this.#inTurn(async () => {
+      if (this.#isLost) return
       // Another request that waited in the same line may have brought enough.
       if (neededNanoUsd > 0n && this.#credit.freeNanoUsd >= neededNanoUsd) return
       const { lent, state } = await borrowCredit(this.#database, {
@@ -143,6 +145,7 @@ export class AccountCredit {
 
   borrowCap(cap: Cap, neededNanoUsd: NanoUsd): Promise<void> {
     return this.#inTurn(async () => {
+      if (this.#isLost) return
       const known = this.#caps.get(cap.scope) ?? { purse: new Purse(), limitNanoUsd: cap.limitNanoUsd }
       this.#caps.set(cap.scope, known)
       if (known.limitNanoUsd !== cap.limitNanoUsd) {
@@ -175,7 +178,7 @@ export class AccountCredit {
     return this.#inTurn(async () => {
       this.#isLost = true
       await this.#database.transaction((transaction) =>
-        endLeases(transaction, this.accountId, { borrowerId: this.#borrowerId }),
+        endLeases(transaction, this.accountId, { borrowerId: this.borrowerId }),
       )
     })
   }
@@ -212,7 +215,7 @@ export class AccountCredit {
   }
 
   async #look(): Promise<void> {
-    this.#elsewhere = await readCreditState(this.#database, this.accountId, this.#borrowerId)
+    this.#elsewhere = await readCreditState(this.#database, this.accountId, this.borrowerId)
   }
 
   async #giveUp(purses: readonly Purse[]): Promise<void> {
@@ -222,7 +225,7 @@ export class AccountCredit {
   }
 
   #identity() {
-    return { accountId: this.accountId, borrowerId: this.#borrowerId }
+    return { accountId: this.accountId, borrowerId: this.borrowerId }
   }
 
   /** One at a time: each of them tells the database whole amounts. */

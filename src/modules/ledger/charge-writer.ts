@@ -124,6 +124,7 @@ export class ChargeWriter {
     } finally {
       this.#current = null
       this.#running = null
+      this.#lookForDatabase()
     }
   }
 
@@ -150,7 +151,7 @@ export class ChargeWriter {
         else this.#undo(charges, batch, leasesLost())
         return
       } catch (error) {
-        isOutcomeUnknown ||= isConnectionLoss(error)
+        isOutcomeUnknown ||= isConnectionLoss(causeOf(error))
         const fresh = isChargedBefore(error) ? await this.#leaveOutRepeated(charges) : charges
         if (fresh.length < charges.length) {
           charges = fresh
@@ -189,7 +190,7 @@ export class ChargeWriter {
       observer.committed({ charges: charges.length, durationMs: performance.now() - sentAtMs })
       if (borrower.id === commit.borrowerId) borrower.noteRenewed(sentAtMs)
     } else if (borrower.id === commit.borrowerId) {
-      await borrower.declareLost().catch((error: unknown) => {
+      await borrower.declareLost(commit.borrowerId).catch((error: unknown) => {
         logger.warn({ reason: messageOf(error) }, 'the process could not start to borrow anew yet')
       })
     }
@@ -214,6 +215,17 @@ export class ChargeWriter {
     const found = await findRepeatedCharges(this.#options.database, charges).catch(() => null)
     for (const charge of found?.repeated ?? []) charge.undo()
     return found?.fresh ?? charges
+  }
+
+  /** Nothing is admitted while commits fail, so that no commit would find out that they succeed again. */
+  #lookForDatabase(): void {
+    if (this.#failingSinceMs === null || this.#running !== null) return
+    setTimeout(() => {
+      this.#options.database.ping().then(
+        () => this.#noteFailing(false),
+        () => this.#lookForDatabase(),
+      )
+    }, RETRY_PAUSE_MS_MAX).unref()
   }
 
   #noteFailing(isFailing: boolean): void {
@@ -259,8 +271,14 @@ function addUpLeases(charges: readonly PendingCharge[]): Map<string, NanoUsd> {
   return spent
 }
 
+/** An outage comes told as what it is to a client; here it matters what happened to the statement. */
+function causeOf(error: unknown): unknown {
+  return error instanceof AppError ? error.cause : error
+}
+
 // The database is away or overloaded, and nothing was sent or all of it was rolled back.
 function isPassing(error: unknown): boolean {
+  if (error instanceof AppError) return error.code === 'service_unavailable'
   if (error instanceof StorageError) return error.code === 'unreachable_database'
   const code = error instanceof Error && 'code' in error ? error.code : null
   return code === '57014' || code === '53300' || code === '40001' || code === '40P01' || isPoolBusy(error)

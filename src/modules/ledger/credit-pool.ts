@@ -181,12 +181,13 @@ export class CreditPool implements HoldKeeper {
       for (const cap of caps) await account.borrowCap(cap, wantedNanoUsd)
     } catch (error) {
       if (!(error instanceof BorrowerClosed)) throw storageAway(error)
-      await this.#startAgain()
+      account.lose()
+      await this.#startAgain(account.borrowerId)
     }
   }
 
-  async #startAgain(): Promise<void> {
-    await this.#options.borrower.declareLost().catch((error: unknown) => {
+  async #startAgain(deadId: string): Promise<void> {
+    await this.#options.borrower.declareLost(deadId).catch((error: unknown) => {
       throw storageAway(error)
     })
   }
@@ -205,6 +206,8 @@ export class CreditPool implements HoldKeeper {
       await this.#ending.get(accountId)
       const account = new AccountCredit({ database, accountId, borrowerId: borrower.id })
       await account.open()
+      // Meanwhile this process may have been taken for dead: nothing can be borrowed under that id any more.
+      if (account.borrowerId !== borrower.id) account.lose()
       this.#accounts.set(accountId, account)
       return account
     } catch (error) {

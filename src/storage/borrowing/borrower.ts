@@ -18,8 +18,11 @@ export interface Borrower {
   isTrusted(): boolean
   /** A commit that renewed the row by itself says so. */
   noteRenewed(sentAtMs: number): void
-  /** Somebody declared this process dead: what was borrowed is gone, and it starts again under a new id. */
-  declareLost(): Promise<void>
+  /**
+   * Somebody declared this process dead: what was borrowed is gone, and it starts again under a new id. Says nothing new
+   * when it has done so since it had the id that was found dead.
+   */
+  declareLost(deadId?: string): Promise<void>
   /** Called before anything can be borrowed under the new id. */
   onLost(handler: () => void): void
   /** Gives everything back; nothing may be borrowed any more. */
@@ -82,7 +85,8 @@ class RegisteredBorrower implements Borrower {
     this.#lostHandlers.push(handler)
   }
 
-  declareLost(): Promise<void> {
+  declareLost(deadId: string = this.id): Promise<void> {
+    if (deadId !== this.id) return Promise.resolve()
     this.#recovering ??= this.#startAgain().finally(() => {
       this.#recovering = null
     })
@@ -141,8 +145,9 @@ class RegisteredBorrower implements Borrower {
   async #renewAndReclaim(): Promise<void> {
     try {
       const sentAtMs = performance.now()
-      const renewed = await this.#options.database.query(RENEW, [this.id, this.#options.leaseMs])
-      if (renewed.length === 0) await this.declareLost()
+      const { id } = this
+      const renewed = await this.#options.database.query(RENEW, [id, this.#options.leaseMs])
+      if (renewed.length === 0) await this.declareLost(id)
       else this.noteRenewed(sentAtMs)
       await reclaimExpired(this.#options)
     } catch (error) {
