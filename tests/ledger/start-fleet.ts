@@ -44,6 +44,8 @@ export interface Fleet {
   readCharges(accountId: string): Promise<ChargeRow[]>
   /** Everything that contradicts the rules of the ledger. */
   findDifferences(): Promise<string[]>
+  /** What any of the gateways has logged as a defect. */
+  findDefects(): string[]
   close(): Promise<void>
 }
 
@@ -57,6 +59,19 @@ export interface FleetOptions {
   readonly connectionString?: string
 }
 
+/** Rates would refuse clients before their credit does. */
+const NO_LIMITS = {
+  tiers: [
+    {
+      name: 'all',
+      balance_usd: 0,
+      requests_per_minute: null,
+      tokens_per_minute: null,
+      concurrent_requests: null,
+      spend_usd_per_minute: null,
+    },
+  ],
+}
 const KEY = 'pk-dev-FleetFleetFleetFleetFleetFleetFleetFleet'
 /** A dollar for a million tokens in, ten out, a tenth of a dollar cached. */
 export const MODEL = 'metered'
@@ -75,13 +90,16 @@ export async function startFleet({ upstream, environment = {}, ...options }: Fle
     PARKWAY_CATALOG_FILE: catalogFile,
     PARKWAY_BOOTSTRAP_KEY: KEY,
     PARKWAY_DATABASE_POOL_SIZE: '4',
+    PARKWAY_LIMITS: JSON.stringify(NO_LIMITS),
     LOG_LEVEL: 'warn',
     ...environment,
   }
+  const programs: Program[] = []
   let managedUrl = ''
 
   const start: Fleet['start'] = async ({ processes = 1 } = {}) => {
     const program = workplace.start(['serve', '--processes', String(processes)], { environment: settings })
+    programs.push(program)
     const { url } = await program.ready()
     managedUrl = url
     return { url, program }
@@ -111,6 +129,11 @@ export async function startFleet({ upstream, environment = {}, ...options }: Fle
       (await verifyLedger(database)).flatMap(({ rule, differences }) =>
         differences.map((difference) => `${rule}: ${difference}`),
       ),
+    findDefects: () =>
+      programs
+        .flatMap(({ log }) => log)
+        .filter(({ level }) => level === 'error')
+        .map(({ msg, err }) => `${String(msg)}: ${inspect(err, { depth: 4 })}`),
     close: async () => {
       await workplace.clean()
       await database.close()
