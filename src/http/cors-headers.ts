@@ -7,7 +7,10 @@ const EXPOSED = [
   'idempotent-replayed',
   'original-request',
   ...['cost-usd', 'balance-usd', 'provider', 'latency-ms'].map((name) => `x-gateway-${name}`),
-  ...['limit', 'remaining', 'reset'].map((name) => `x-ratelimit-${name}-requests`),
+  ...['limit', 'remaining', 'reset'].flatMap((name) => [
+    `x-ratelimit-${name}-requests`,
+    `x-ratelimit-${name}-tokens`,
+  ]),
 ]
 
 export const EXPOSED_HEADERS: readonly string[] = EXPOSED

@@ -23,6 +23,9 @@ export const HEADER_COMPONENTS: JsonObject = {
   'x-ratelimit-limit-requests': count('Requests a minute that the key may send. Only where it has a limit.'),
   'x-ratelimit-remaining-requests': count('Requests that are left of them now.'),
   'x-ratelimit-reset-requests': text('Until all of them are there again.', '12s'),
+  'x-ratelimit-limit-tokens': count('Tokens a minute that the key may use. Only where it has a limit.'),
+  'x-ratelimit-remaining-tokens': count('Tokens that are left of them now.'),
+  'x-ratelimit-reset-tokens': text('Until all of them are there again.', '12s'),
   'retry-after': { description: 'Whole seconds.', schema: { type: 'integer', minimum: 1 } },
   'idempotent-replayed': text(
     '`true`: a request with the same `Idempotency-Key` was answered with this before. Charged nothing.',
@@ -33,7 +36,9 @@ export const HEADER_COMPONENTS: JsonObject = {
   'x-should-retry': text('`false`: OpenAI clients do not retry.', 'false'),
 }
 
-const RATE_HEADERS = ['limit', 'remaining', 'reset'].map((name) => `x-ratelimit-${name}-requests`)
+const RATE_HEADERS = ['requests', 'tokens'].flatMap((of) =>
+  ['limit', 'remaining', 'reset'].map((name) => `x-ratelimit-${name}-${of}`),
+)
 
 const INFERENCE_HEADERS = [
   'x-gateway-provider',

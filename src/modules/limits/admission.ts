@@ -51,11 +51,11 @@ export class Admission implements RateStates {
   }
 
   requestRate(): RateState | null {
-    return requestRateOf(this.#gate)
+    return requestRateOf(this.#gate, this.#startedMs)
   }
 
   tokenRate(): RateState | null {
-    return rateStateOf(this.#gate.tokens)
+    return rateStateOf(this.#gate.tokens, this.#startedMs)
   }
 
   /** Puts right what was only estimated, and makes room for the next request. */
@@ -72,21 +72,19 @@ export class Admission implements RateStates {
 }
 
 /** The tighter one, where the model's kind has a limit of its own. */
-export function requestRateOf({ requests, categoryRequests }: KeyGate): RateState | null {
-  const general = rateStateOf(requests)
-  const narrow = rateStateOf(categoryRequests)
+export function requestRateOf({ requests, categoryRequests }: KeyGate, nowMs: number): RateState | null {
+  const general = rateStateOf(requests, nowMs)
+  if (categoryRequests === null) return general
+  const narrow = rateStateOf(categoryRequests, nowMs)
   if (general === null || narrow === null) return general ?? narrow
   return narrow.remaining < general.remaining ? narrow : general
 }
 
-export function rateStateOf(gate: RateGate | null): RateState | null {
+export function rateStateOf(gate: RateGate | null, nowMs: number): RateState | null {
   if (gate === null) return null
-  const nowMs = performance.now()
-  return {
-    limit: gate.perMinute,
-    remaining: gate.rate.remaining(nowMs),
-    resetSeconds: Math.ceil(gate.rate.resetMs(nowMs) / 1000),
-  }
+  const { rate, perMinute } = gate
+  const remaining = rate.remaining(nowMs)
+  return { limit: perMinute, remaining, resetSeconds: Math.ceil(rate.resetMs(remaining) / 1000) }
 }
 
 const NEW_SHARE = 0.1

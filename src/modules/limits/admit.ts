@@ -127,7 +127,7 @@ function refuse(gate: KeyGate, missing: readonly { need: Need; retryAfterMs: num
     layer: longest.need.layer,
     limit: longest.need.limit,
     retryAfterSeconds: Math.ceil(longest.retryAfterMs / 1000),
-    requestRate: () => requestRateOf(gate),
-    tokenRate: () => rateStateOf(gate.tokens),
+    requestRate: () => requestRateOf(gate, performance.now()),
+    tokenRate: () => rateStateOf(gate.tokens, performance.now()),
   }
 }

@@ -149,9 +149,9 @@ export class BorrowedRate {
     return Math.max(0, Math.min(this.#perMinute, Math.floor(level + this.#inHand + this.#spare)))
   }
 
-  /** Until all units are there again. */
-  resetMs(nowMs: number): number {
-    return ((this.#perMinute - this.remaining(nowMs)) * SCALE) / this.#perMinute
+  /** Until all units are there again, when so many remain. */
+  resetMs(remaining: number): number {
+    return ((this.#perMinute - remaining) * SCALE) / this.#perMinute
   }
 
   /** Whether a visit is due: to keep a loan that ends, or to give back what nobody uses. */

@@ -1,0 +1,52 @@
+import { afterEach, expect, test } from 'vitest'
+import type { TestGateway } from '../support/start-test-gateway.ts'
+import { limitEverybody, sendChat, startGateways } from './gateways.ts'
+
+let close = async () => {}
+
+afterEach(() => close())
+
+async function start(count: number, concurrentRequests: number): Promise<TestGateway[]> {
+  const started = await startGateways(count, limitEverybody({ concurrent_requests: concurrentRequests }))
+  close = started.close
+  return started.gateways
+}
+
+const slow = { messages: [{ role: 'user', content: '[[sandbox:latency ms=700]] Hi' }] }
+
+test('an account has no more requests running than it may, over two processes together', async () => {
+  const gateways = await start(2, 5)
+  const answers = await Promise.all(
+    Array.from({ length: 24 }, (_, index) => {
+      const gateway = gateways[index % 2]
+      if (!gateway) throw new Error('no such gateway')
+      return sendChat(gateway, undefined, slow)
+    }),
+  )
+  const refused = answers.filter(({ status }) => status === 429)
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(5)
+  expect(new Set(refused.map(({ body }) => body.error.code))).toEqual(new Set(['concurrency_limit_reached']))
+  expect(refused.every(({ headers }) => Number(headers.get('retry-after')) >= 1)).toBe(true)
+})
+
+test('a request that ends makes room, whatever its end', async () => {
+  const [gateway] = await start(1, 1)
+  if (!gateway) throw new Error('no gateway')
+  expect((await sendChat(gateway)).status).toBe(200)
+  expect((await sendChat(gateway, undefined, { model: 'nothing' })).status).toBe(404)
+  const failing = { messages: [{ role: 'user', content: '[[sandbox:error status=500]] Hi' }] }
+  expect((await sendChat(gateway, undefined, failing)).status).toBeGreaterThanOrEqual(500)
+  const leaving = new AbortController()
+  const gone = gateway.fetch('POST', '/v1/chat/completions', {
+    body: { model: 'gpt-4o-mini', ...slow },
+    signal: leaving.signal,
+  })
+  setTimeout(() => leaving.abort(), 100)
+  await expect(gone).rejects.toThrow()
+  await expect.poll(async () => (await sendChat(gateway)).status).toBe(200)
+  const stream = await gateway.fetch('POST', '/v1/chat/completions', {
+    body: { model: 'gpt-4o-mini', stream: true, messages: [{ role: 'user', content: 'Hi' }] },
+  })
+  await stream.text()
+  await expect.poll(async () => (await sendChat(gateway)).status).toBe(200)
+})

@@ -1,0 +1,156 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { TestAnswer, TestGateway } from '../support/start-test-gateway.ts'
+import { createKey, limitEverybody, sendChat, startGateways } from './gateways.ts'
+
+let gateways: TestGateway[] = []
+let close = async () => {}
+
+afterEach(() => close())
+
+async function start(count: number, settings: Record<string, string> = {}): Promise<TestGateway> {
+  const started = await startGateways(count, settings)
+  gateways = started.gateways
+  close = started.close
+  return gatewayNumber(0)
+}
+
+function gatewayNumber(index: number): TestGateway {
+  const gateway = gateways[index]
+  if (!gateway) throw new Error('no such gateway')
+  return gateway
+}
+
+const countAdmitted = (answers: readonly TestAnswer[]) =>
+  answers.filter(({ status }) => status === 200).length
+
+describe('requests a minute', () => {
+  test('limits counted per replica: two processes together let through what the key may send, and no more', async () => {
+    const gateway = await start(2)
+    const key = await createKey(gateway, { requests_per_minute: 120 })
+    const startedMs = performance.now()
+    const answers: TestAnswer[] = []
+    const hammer = async (on: TestGateway) => {
+      for (let index = 0; index < 25; index += 1) answers.push(await sendChat(on, key))
+    }
+    await Promise.all(Array.from({ length: 8 }, (_, index) => hammer(gatewayNumber(index % 2))))
+    const refilled = (performance.now() - startedMs) / 500
+    expect(countAdmitted(answers)).toBeLessThanOrEqual(120 + Math.ceil(refilled))
+    expect(countAdmitted(answers)).toBeGreaterThanOrEqual(120)
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 429]))
+  })
+
+  test('a retry at the time that was told succeeds, also in another process', async () => {
+    const gateway = await start(2)
+    const key = await createKey(gateway, { requests_per_minute: 40 })
+    // Both have borrowed a part.
+    await Promise.all([sendChat(gatewayNumber(0), key), sendChat(gatewayNumber(1), key)])
+    const answers = await Promise.all(Array.from({ length: 60 }, () => sendChat(gatewayNumber(0), key)))
+    expect(countAdmitted(answers)).toBeLessThanOrEqual(41)
+    const refused = await sendChat(gatewayNumber(1), key)
+    expect([refused.status, refused.body.error.code]).toEqual([429, 'rate_limit_exceeded'])
+    const seconds = Number(refused.headers.get('retry-after'))
+    expect(seconds).toBeLessThanOrEqual(2)
+    await delay(seconds * 1000)
+    expect((await sendChat(gatewayNumber(1), key)).status).toBe(200)
+  })
+
+  test('a limit that is changed holds at once', async () => {
+    const gateway = await start(1)
+    const key = await createKey(gateway, { requests_per_minute: 1000 })
+    expect((await sendChat(gateway, key)).headers.get('x-ratelimit-limit-requests')).toBe('1000')
+    const { body } = await gateway.request('GET', '/v1/tenants/me/api-keys')
+    const [{ id }] = body.data.filter((entry: { name: string }) => entry.name === 'a key')
+    await gateway.request('PATCH', `/v1/tenants/me/api-keys/${id}`, { body: { requests_per_minute: 1 } })
+    const answers = await Promise.all(Array.from({ length: 5 }, () => sendChat(gateway, key)))
+    expect(countAdmitted(answers)).toBe(1)
+  })
+})
+
+describe('tokens a minute', () => {
+  test('are counted by what was used, after an estimate that is put right', async () => {
+    const gateway = await start(1, limitEverybody({ tokens_per_minute: 5_000 }))
+    const first = await sendChat(gateway, gateway.key, { max_tokens: 4_000 })
+    expect(first.status).toBe(200)
+    expect(first.headers.get('x-ratelimit-limit-tokens')).toBe('5000')
+    expect(Number(first.headers.get('x-ratelimit-remaining-tokens'))).toBeLessThan(1_000)
+    // The answer was much shorter than it could have been.
+    const used = first.body.usage.total_tokens
+    const second = await sendChat(gateway, gateway.key, { max_tokens: 4_000 })
+    expect([second.status, used < 500]).toEqual([200, true])
+  })
+
+  test('one request that is larger than the limit waits for the whole of it, and is not refused for ever', async () => {
+    const gateway = await start(1, limitEverybody({ tokens_per_minute: 2_000 }))
+    expect((await sendChat(gateway, gateway.key, { max_tokens: 100_000 })).status).toBe(200)
+  })
+
+  test('are refused with the time until there are enough', async () => {
+    const gateway = await start(1, limitEverybody({ tokens_per_minute: 3_000 }))
+    const slow = sendChat(gateway, gateway.key, {
+      max_tokens: 2_500,
+      messages: [{ role: 'user', content: '[[sandbox:latency ms=800]] Hi' }],
+    })
+    await expect
+      .poll(async () => (await sendChat(gateway, gateway.key, { max_tokens: 2_500 })).status)
+      .toBe(429)
+    expect((await slow).status).toBe(200)
+  })
+})
+
+describe('spend a minute', () => {
+  test('stops an account that spends faster than it may, in every process', async () => {
+    const settings = {
+      ...limitEverybody({ spend_usd_per_minute: 0.01 }),
+      PARKWAY_BOOTSTRAP_CREDIT_USD: '100',
+    }
+    await start(2, settings)
+    const content = 'word '.repeat(4_000)
+    let refused: TestAnswer | null = null
+    let spentUsd = 0
+    for (let index = 0; index < 60 && refused === null; index += 1) {
+      const answer = await sendChat(gatewayNumber(index % 2), undefined, {
+        messages: [{ role: 'user', content }],
+        max_tokens: 200,
+      })
+      if (answer.status === 200) spentUsd += answer.body.usage.cost_usd
+      else refused = answer
+    }
+    expect([refused?.status, refused?.body.error.code]).toEqual([429, 'rate_limit_exceeded'])
+    expect(refused?.body.error.message).toContain('spent')
+    expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+    expect(spentUsd).toBeLessThan(0.02)
+  })
+})
+
+describe('tiers', () => {
+  test('follow the balance, and the account is told which one it has', async () => {
+    const gateway = await start(1, { PARKWAY_BOOTSTRAP_CREDIT_USD: '25' })
+    const { body } = await gateway.request('GET', '/v1/tenants/me')
+    expect([body.limits_tier, body.limits]).toEqual([
+      'tier_2',
+      {
+        requests_per_minute: 120_000,
+        tokens_per_minute: 2_000_000_000,
+        concurrent_requests: 4_096,
+        spend_usd_per_minute: 200,
+      },
+    ])
+    const key = await createKey(gateway, { requests_per_minute: 7 })
+    const own = await gateway.request('GET', '/v1/tenants/me', { key })
+    expect(own.body.limits.requests_per_minute).toBe(7)
+  })
+
+  test('a credit moves the account up', async () => {
+    const gateway = await start(1, { PARKWAY_BOOTSTRAP_CREDIT_USD: '0.5' })
+    expect((await sendChat(gateway)).headers.get('x-ratelimit-limit-requests')).toBe('6000')
+    const { body: me } = await gateway.request('GET', '/v1/tenants/me')
+    const granted = await gateway.request('POST', `/v1/admin/accounts/${me.id}/credit`, {
+      body: { amount_usd: 5, reason: 'a test' },
+    })
+    expect(granted.status).toBeLessThan(300)
+    await expect
+      .poll(async () => (await sendChat(gateway)).headers.get('x-ratelimit-limit-requests'))
+      .toBe('30000')
+  })
+})
