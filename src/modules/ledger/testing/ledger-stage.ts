@@ -12,6 +12,7 @@ import {
   reclaimLeases,
   verifyLedger,
   type Ledger,
+  type LedgerOptions,
   type Payer,
   type UsageRecord,
 } from '../ledger.ts'
@@ -33,6 +34,8 @@ export interface ProcessOptions {
   readonly holdWaitMs?: number
   readonly commitWaitMs?: number
   readonly logger?: Logger
+  /** Instead of connections and a bus of its own. */
+  readonly shared?: { readonly database: Database; readonly messageBus: LedgerOptions['messageBus'] }
 }
 
 export interface LedgerStage {
@@ -41,7 +44,7 @@ export interface LedgerStage {
   /** An account with so much paid credit, and a key of it without a cap. */
   createPayer(creditNanoUsd: NanoUsd): Promise<Payer>
   createProcess(options?: ProcessOptions): Promise<LedgerProcess>
-  /** Everything that contradicts the rules of the ledger, and every error that was logged. */
+  /** Everything that contradicts the rules of the ledger, and every error that was logged since it was last asked. */
   findDifferences(): Promise<string[]>
   sumOfCharges(accountId: string): Promise<{ requests: number; costNanoUsd: NanoUsd }>
   close(): Promise<void>
@@ -76,7 +79,7 @@ export async function createLedgerStage(): Promise<LedgerStage> {
       return process
     },
     findDifferences: async () => [
-      ...defects,
+      ...defects.splice(0),
       ...(await verifyLedger(database)).flatMap(({ rule, differences }) =>
         differences.map((difference) => `${rule}: ${difference}`),
       ),
@@ -136,8 +139,7 @@ async function createProcess(
 ): Promise<LedgerProcess> {
   const { leaseMs = LEASE_MS, nowMs = () => Date.UTC(2030, 0, 1), commitWaitMs = 10_000 } = options
   const { logger, holdWaitMs } = options
-  const database = connect(connectionString)
-  const messageBus = await createMessageBus({ connectionString, logger })
+  const { database, messageBus, disconnect } = await connectProcess(connectionString, options)
   const borrower = await createBorrower({ database, logger, leaseMs, reclaimers: [reclaimLeases] })
   const ledger = createLedger({
     database,
@@ -160,10 +162,23 @@ async function createProcess(
       isClosed = true
       await ledger.close()
       await borrower.close()
-      await messageBus.close()
-      await database.close()
+      await disconnect()
     },
   }
+}
+
+async function connectProcess(
+  connectionString: string,
+  { logger, shared }: ProcessOptions & { readonly logger: Logger },
+) {
+  if (shared) return { ...shared, disconnect: async () => {} }
+  const database = connect(connectionString)
+  const messageBus = await createMessageBus({ connectionString, logger })
+  const disconnect = async () => {
+    await messageBus.close()
+    await database.close()
+  }
+  return { database, messageBus, disconnect }
 }
 
 function connect(connectionString: string): Database {

@@ -1,0 +1,37 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { HistoryLane } from './testing/history-run.ts'
+import { createLedgerStage } from './testing/ledger-stage.ts'
+import { history } from './testing/ledger-step.ts'
+import { createLocalBus } from './testing/local-bus.ts'
+import { runHistory } from './testing/run-history.ts'
+
+/** Each has two processes and a database of its own, because processes die and start again in a history. */
+const LANES = 8
+const HISTORIES_PER_LANE = 250
+
+test(`the ledger does what the simplest model of it does, in ${LANES * HISTORIES_PER_LANE} random histories`, async () => {
+  await Promise.all(Array.from({ length: LANES }, runLane))
+}, 180_000)
+
+async function runLane(): Promise<void> {
+  const stage = await createLedgerStage()
+  const shared = { database: stage.database, messageBus: createLocalBus() }
+  // Nothing ends while a step of a history waits for it.
+  const createProcess = () => stage.createProcess({ holdWaitMs: 3, shared })
+  const lane: HistoryLane = {
+    stage,
+    createProcess,
+    processes: [await createProcess(), await createProcess()],
+    dead: new Set(),
+  }
+  try {
+    await fc.assert(
+      fc.asyncProperty(history, (one) => runHistory(lane, one)),
+      { numRuns: HISTORIES_PER_LANE },
+    )
+    expect(await stage.findDifferences()).toEqual([])
+  } finally {
+    await stage.close()
+  }
+}

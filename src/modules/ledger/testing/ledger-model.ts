@@ -1,0 +1,62 @@
+import type { NanoUsd } from '../../../kernel/money.ts'
+
+/** The ledger of one account as simple as it can be said: a few sums, no lots, no leases, no processes. */
+export class LedgerModel {
+  /** The key's cap; null for none. */
+  readonly limitNanoUsd: NanoUsd | null
+  balanceNanoUsd: NanoUsd = 0n
+  /** What requests hold in memory. */
+  heldNanoUsd: NanoUsd = 0n
+  /** What open holds of long work have. */
+  setAsideNanoUsd: NanoUsd = 0n
+  /** Of every request that was charged, by its id. */
+  readonly charges = new Map<string, NanoUsd>()
+  readonly #keys = new Set<string>()
+
+  constructor(limitNanoUsd: NanoUsd | null) {
+    this.limitNanoUsd = limitNanoUsd
+  }
+
+  /** What the account could hold now; below zero while it is in debt. */
+  get creditNanoUsd(): NanoUsd {
+    return this.balanceNanoUsd - this.heldNanoUsd - this.setAsideNanoUsd
+  }
+
+  get debtNanoUsd(): NanoUsd {
+    return this.creditNanoUsd < 0n ? -this.creditNanoUsd : 0n
+  }
+
+  get chargedNanoUsd(): NanoUsd {
+    return [...this.charges.values()].reduce((sum, cost) => sum + cost, 0n)
+  }
+
+  /** What one more request could hold, the key's cap minded. */
+  get availableNanoUsd(): NanoUsd {
+    const credit = this.creditNanoUsd > 0n ? this.creditNanoUsd : 0n
+    if (this.limitNanoUsd === null) return credit
+    const room = this.limitNanoUsd - this.chargedNanoUsd - this.heldNanoUsd
+    return leastOf(credit, room > 0n ? room : 0n)
+  }
+
+  /** Whether this is the first time that something is done under this key. */
+  isNew(key: string): boolean {
+    if (this.#keys.has(key)) return false
+    this.#keys.add(key)
+    return true
+  }
+
+  /** It was refused: the key is as good as new. */
+  forget(key: string): void {
+    this.#keys.delete(key)
+  }
+
+  charge(requestId: string, costNanoUsd: NanoUsd): void {
+    if (this.charges.has(requestId)) throw new Error(`request ${requestId} was charged twice`)
+    this.charges.set(requestId, costNanoUsd)
+    this.balanceNanoUsd -= costNanoUsd
+  }
+}
+
+export function leastOf(first: NanoUsd, second: NanoUsd): NanoUsd {
+  return first < second ? first : second
+}
