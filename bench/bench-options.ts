@@ -21,7 +21,7 @@ export interface BenchOptions {
 
 export const usage = `npm run bench -- [flags]
   --quick               about a minute, for a first look
-  --rounds N            rounds a scenario (12)
+  --rounds N            rounds a scenario (12; 8 with --growth)
   --seconds S           seconds a contestant is measured at concurrency 64 in a round (1)
   --only a,b            these contestants: parkway, parkway-free, bare, floor, nginx, portkey, litellm
   --skip a,b            all but these
@@ -55,7 +55,7 @@ export function parseBenchOptions(argv: readonly string[]): BenchOptions {
     },
   })
   return {
-    rounds: parseNumber('--rounds', values.rounds ?? (values.quick ? '3' : '12'), 1, 1000),
+    rounds: parseNumber('--rounds', values.rounds ?? chooseRounds(values), 1, 1000),
     secondsPerRound: parseNumber('--seconds', values.seconds ?? (values.quick ? '0.5' : '1'), 0.2, 60),
     heldStreamsMax: values.quick ? 1024 : 4096,
     scenarioIds: parseList(values.scenario),
@@ -70,6 +70,12 @@ export function parseBenchOptions(argv: readonly string[]): BenchOptions {
     isCheck: values.check,
     mayInstall: !values['no-install'] && !values.quick,
   }
+}
+
+/** The growth of a gateway takes longer to prepare than to measure. */
+function chooseRounds({ quick, growth }: { quick: boolean; growth: boolean }): string {
+  if (quick) return '3'
+  return growth ? '8' : '12'
 }
 
 function parseList(text: string): string[] {

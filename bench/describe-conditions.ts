@@ -1,5 +1,6 @@
 import { cpus } from 'node:os'
 import type { BenchOptions } from './bench-options.ts'
+import { formatMicroseconds } from './format-figure.ts'
 import type { RunningContestant } from './running-contestant.ts'
 import { isPinned } from './start-process.ts'
 import type { MachineNoise } from './watch-machine.ts'
@@ -12,17 +13,18 @@ export function describeConditions({
   options,
   contestants,
   noise,
+  durableWriteUs,
 }: {
   options: BenchOptions
   contestants: readonly RunningContestant[]
   noise: MachineNoise | undefined
+  durableWriteUs: number
 }): string {
   const lines = [
     `${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}, Node ${process.versions.node}; ${describeCores(options)}.`,
     contestants.map(({ id, version }) => `${id}: ${version}`).join('; '),
-    options.soakMs > 0
-      ? 'Full load at concurrency 64, a sample every 5 s.'
-      : `${options.rounds} rounds of ${options.secondsPerRound} s; medians over rounds; "added" is against the mock upstream itself in the same round, whose own figures stand under "direct".`,
+    describeMethod(options),
+    `A write of 8 KiB is safe on this disk after ${formatMicroseconds(durableWriteUs)} at the median, which no commit can undercut.`,
   ]
   if (noise !== undefined) {
     const percent = (share: number) => `${(100 * share).toFixed(1)} %`
@@ -33,6 +35,13 @@ export function describeConditions({
       lines.push('The machine was not quiet: trust ratios and CPU figures only.')
   }
   return lines.join('\n')
+}
+
+function describeMethod({ soakMs, isGrowth, rounds, secondsPerRound }: BenchOptions): string {
+  if (soakMs > 0) return 'Full load at concurrency 64, a sample every 5 s.'
+  const medians = `${rounds} rounds of ${secondsPerRound} s; medians over rounds`
+  if (isGrowth) return `${medians}, ratios within a round; each request comes from another account.`
+  return `${medians}; "added" is against the mock upstream itself in the same round, whose own figures stand under "direct".`
 }
 
 function describeCores({ isOneCore }: BenchOptions): string {

@@ -9,6 +9,7 @@ import { contestants } from './contestants.ts'
 import { describeConditions } from './describe-conditions.ts'
 import { formatTable, formatVerdicts } from './format-table.ts'
 import { startLoadGenerator } from './load/load-generator.ts'
+import { measureDurableWriteUs } from './measure-durable-write.ts'
 import { profileContestants } from './profile-contestants.ts'
 import { startContestant, startMockUpstream } from './running-contestant.ts'
 import type { RunningContestant } from './running-contestant.ts'
@@ -66,16 +67,22 @@ async function measureAll(options: BenchOptions, directory: string): Promise<num
     options,
     note,
   }
+  const durableWriteUs = measureDurableWriteUs(directory)
   const readNoise = watchMachine(readOwnCpuMicroseconds)
   const reports = new Map(await runScenarios(chosen, session))
   const all = [...reports.values()]
-  const conditions = describeConditions({ options, contestants: running, noise: readNoise() })
+  const conditions = describeConditions({
+    options,
+    contestants: running,
+    noise: readNoise(),
+    durableWriteUs,
+  })
   const verdicts = [...all.flatMap((report) => report.verdicts), ...(await checkLedgers(session, all))]
-  const columns = [...running.map(({ id }) => id), 'direct']
-  const table = formatTable(
-    columns,
-    all.flatMap((report) => report.rows),
-  )
+  const rows = all.flatMap((report) => report.rows)
+  const columns = [...running, direct]
+    .map(({ id }) => id)
+    .filter((id) => rows.some(({ cells }) => id in cells))
+  const table = formatTable(columns, rows)
   process.stdout.write(`\n${conditions}\n\n${table}\n\n${formatVerdicts(verdicts)}\n`)
   if (options.jsonPath !== undefined) {
     const scenarioSamples = Object.fromEntries([...reports].map(([id, report]) => [id, report.samples]))

@@ -6,6 +6,8 @@ import type { RawConnection } from './raw-connection.ts'
 
 const DRAIN_MS_MAX = 3000
 const FAILURES_MAX = 1000
+const REASON_BYTES_MAX = 300
+const NO_BYTES = Buffer.alloc(0)
 const SAMPLES_MAX = 2_000_000
 
 /** Keeps `concurrency` requests under way for the given time: each answer sends the next request on its connection. */
@@ -20,6 +22,7 @@ export async function runExchanges(job: ExchangeJob): Promise<ExchangeResult> {
     const request = nextRequest()
     let sentAtMs = 0
     let firstByteAtMs = 0
+    let firstBytes: Buffer = NO_BYTES
     const send = () => {
       firstByteAtMs = 0
       sentAtMs = performance.now()
@@ -27,14 +30,17 @@ export async function runExchanges(job: ExchangeJob): Promise<ExchangeResult> {
     }
     const connection = openRawConnection(job.port, {
       onOpen: send,
-      onBody: () => {
-        if (firstByteAtMs === 0) firstByteAtMs = performance.now()
+      onBody: (bytes) => {
+        if (firstByteAtMs !== 0) return
+        firstByteAtMs = performance.now()
+        firstBytes = bytes
       },
       onAnswer: (status) => {
         const nowMs = performance.now()
         tally.exchangesWithWarmup += 1
         if (status === 200) tally.answers += 1
-        if (status !== 200) tally.fail(`status ${status}`)
+        if (status !== 200)
+          tally.fail(`status ${status}: ${firstBytes.toString('latin1', 0, REASON_BYTES_MAX)}`)
         else if (nowMs >= countedFromMs && nowMs < countedUntilMs) {
           tally.count(nowMs - sentAtMs, firstByteAtMs - sentAtMs)
         }

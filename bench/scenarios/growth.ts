@@ -1,9 +1,9 @@
-import { buildChatBody, buildRequest } from '../build-request.ts'
 import { formatCount, formatMicroseconds, formatRatio } from '../format-figure.ts'
 import { withGatewayDatabase } from '../gateway-database.ts'
 import { createGrowthContestant, growthStages } from '../growth/growth-stage.ts'
 import type { GrowthStage } from '../growth/growth-stage.ts'
-import { KEY_DIGITS, KEY_OF_FIRST_ACCOUNT, seedAccounts } from '../growth/seed-accounts.ts'
+import { buildRotatingLoad, meetAccounts } from '../growth/meet-accounts.ts'
+import { seedAccounts } from '../growth/seed-accounts.ts'
 import { seedUsage, tidyTables } from '../growth/seed-usage.ts'
 import type { ExchangeResult } from '../load/load-job.ts'
 import { measureCpu, measureRounds } from '../measure-rounds.ts'
@@ -18,27 +18,26 @@ export const growth: Scenario = {
   contestants: growthStages.map(createGrowthContestant),
   run: async (session) => {
     const { contestants, options, note } = session
-    const grown = contestants.flatMap((contestant) => {
-      const stage = growthStages.find(({ id }) => id === contestant.id)
-      return stage === undefined ? [] : [{ contestant, stage }]
-    })
-    for (const { contestant, stage } of grown) {
-      await grow(contestant, stage)
-      note(`growth: ${stage.id} is filled`)
+    for (const contestant of contestants) {
+      await grow(contestant, stageOf(contestant))
+      note(`growth: ${contestant.id} is filled`)
     }
-    for (const { contestant, stage } of grown) await warmUp(session, contestant, stage)
-    const stages = new Map(grown.map(({ stage }) => [stage.id, stage]))
+    const strangersCpuUs = new Map<string, number>()
+    for (const contestant of contestants) {
+      const cpuUs = await warmUp(session, contestant, stageOf(contestant))
+      if (cpuUs !== undefined) strangersCpuUs.set(contestant.id, cpuUs)
+    }
     const samples = await measureRounds({
       contestants,
       rounds: options.rounds,
-      measure: async (contestant) => measure(session, contestant, stages.get(contestant.id)),
+      measure: async (contestant) => measure(session, contestant, stageOf(contestant)),
       note: (text) => note(`growth: ${text}`),
     })
     return {
-      rows: tabulate(samples, stages),
+      rows: tabulate(samples, strangersCpuUs),
       verdicts: judge(samples),
       samples: Object.fromEntries(samples),
-      usageRowsBefore: new Map([...stages].map(([id, { usageRows }]) => [id, usageRows])),
+      usageRowsBefore: new Map(growthStages.map(({ id, usageRows }) => [id, usageRows])),
     }
   },
 }
@@ -49,16 +48,21 @@ interface GrowthSample extends CpuUse {
 
 type Samples = ReadonlyMap<string, readonly GrowthSample[]>
 
-const CROWD = 64
 const WARMUP_MS = 200
-const WARMUP_RUN_MS = 2000
-const WARMUP_RUNS_MIN = 2
-const WARMUP_RUNS_MAX = 20
-/** How often each process meets each account before it is measured, so that it knows the key and has borrowed. */
-const MEETINGS = 3
+const WARMUP_RUN_MS = 4000
+/** Short enough that no account of ten thousand comes twice. */
+const STRANGERS_MS = 1000
+/** Connections are spread over processes by chance, so that each process meets nearly every account. */
+const MEETINGS_PER_PROCESS = 2
 const BASE = growthStages[0].id
 /** Beyond this a cost is not called flat. */
 const FLAT_SHARE_MAX = 0.25
+
+function stageOf({ id }: RunningContestant): GrowthStage {
+  const stage = growthStages.find((candidate) => candidate.id === id)
+  if (stage === undefined) throw new Error(`there is no stage ${id}`)
+  return stage
+}
 
 async function grow({ ledger }: RunningContestant, { accounts, usageRows }: GrowthStage): Promise<void> {
   if (ledger === undefined) throw new Error('a gateway without a database cannot grow')
@@ -69,80 +73,71 @@ async function grow({ ledger }: RunningContestant, { accounts, usageRows }: Grow
   })
 }
 
+/** Gives the CPU time of requests from accounts that the gateway has not seen before; undefined where these are too few. */
 async function warmUp(
   { load, note }: BenchSession,
   contestant: RunningContestant,
   stage: GrowthStage,
-): Promise<void> {
-  const needed = MEETINGS * stage.accounts * stage.processes
-  let [runs, met, failures] = [0, 0, 0]
-  while (runs < WARMUP_RUNS_MAX && (runs < WARMUP_RUNS_MIN || met < needed)) {
-    const job = { ...jobFor(contestant, stage), warmupMs: 0, durationMs: WARMUP_RUN_MS }
-    const result = await load.runExchanges(job)
-    runs += 1
-    met += result.answers
-    failures += result.failures
-    if (result.firstFailure !== null) note(`growth: ${stage.id} fails with ${result.firstFailure}`)
+): Promise<number | undefined> {
+  // With one account, so that code is hot before it meets the others.
+  await load.runExchanges({ ...buildRotatingLoad(contestant, 1), warmupMs: 0, durationMs: WARMUP_RUN_MS })
+  const strangers = {
+    ...buildRotatingLoad(contestant, stage.accounts),
+    warmupMs: 0,
+    durationMs: STRANGERS_MS,
   }
-  note(`growth: ${stage.id} is warm after ${formatCount(met)} requests, ${formatCount(failures)} failed`)
+  const { result, cpuMicroseconds, databaseCpuMicroseconds } = await measureCpu(contestant, async () =>
+    load.runExchanges(strangers),
+  )
+  const failure = await meetAccounts(load, contestant, {
+    stage,
+    times: MEETINGS_PER_PROCESS * stage.processes,
+  })
+  if (failure !== null) note(`growth: ${stage.id} fails with ${failure}`)
+  note(`growth: ${stage.id} is warm`)
+  if (result.exchangesWithWarmup > stage.accounts) return undefined
+  return (cpuMicroseconds + databaseCpuMicroseconds) / result.exchangesWithWarmup
 }
 
 async function measure(
-  { load, options }: BenchSession,
+  { load, options, note }: BenchSession,
   contestant: RunningContestant,
-  stage: GrowthStage | undefined,
+  stage: GrowthStage,
 ): Promise<GrowthSample> {
-  const job = {
-    ...jobFor(contestant, stage),
-    warmupMs: WARMUP_MS,
-    durationMs: options.secondsPerRound * 1000,
-  }
-  const { result, ...cpu } = await measureCpu(contestant, async () => load.runExchanges(job))
+  // While the others were measured this one had time to forget.
+  if (stage.accounts > 1) await meetAccounts(load, contestant, { stage, times: 1 })
+  const { result, ...cpu } = await measureCpu(contestant, async () =>
+    load.runExchanges({
+      ...buildRotatingLoad(contestant, stage.accounts),
+      warmupMs: WARMUP_MS,
+      durationMs: options.secondsPerRound * 1000,
+    }),
+  )
+  if (result.firstFailure !== null) note(`growth: ${stage.id} fails with ${result.firstFailure}`)
   return { exchanges: result, ...cpu }
 }
 
-function jobFor({ port }: RunningContestant, stage: GrowthStage | undefined) {
-  return {
-    port,
-    request: buildRequest({
-      path: '/v1/chat/completions',
-      headers: { authorization: `Bearer ${KEY_OF_FIRST_ACCOUNT}` },
-      body: buildChatBody(),
-    }),
-    rotation: { digits: KEY_DIGITS, count: stage?.accounts ?? 1 },
-    concurrency: CROWD,
-  }
-}
-
-function tabulate(samples: Samples, stages: ReadonlyMap<string, GrowthStage>): MetricRow[] {
+function tabulate(samples: Samples, strangersCpuUs: ReadonlyMap<string, number>): MetricRow[] {
   const row = (label: string, cell: (id: string) => string): MetricRow => ({
     label,
     cells: Object.fromEntries([...samples.keys()].map((id) => [id, cell(id)])),
   })
-  const ofStage = (figure: (stage: GrowthStage) => number) => (id: string) => {
-    const stage = stages.get(id)
-    return stage === undefined ? '–' : formatCount(figure(stage))
-  }
+  const stageRow = (label: string, figure: (stage: GrowthStage) => number): MetricRow => ({
+    label,
+    cells: Object.fromEntries(growthStages.map((stage) => [stage.id, formatCount(figure(stage))])),
+  })
   const pair = (label: string, figure: (sample: GrowthSample) => number) => [
     row(label, (id) => formatCount(median((samples.get(id) ?? []).map(figure)))),
     row(`… × ${BASE}`, (id) => formatRatio(ratioToBase(samples, id, figure))),
   ]
   return [
-    row(
-      'accounts',
-      ofStage(({ accounts }) => accounts),
-    ),
-    row(
-      'usage rows before the load',
-      ofStage(({ usageRows }) => usageRows),
-    ),
-    row(
-      'processes, on one core',
-      ofStage(({ processes }) => processes),
-    ),
+    stageRow('accounts', ({ accounts }) => accounts),
+    stageRow('usage rows before the load', ({ usageRows }) => usageRows),
+    stageRow('processes, on one core', ({ processes }) => processes),
     ...pair('requests/s, c=64', requestsPerSecond),
     ...pair('CPU µs a request', cpuPerRequestUs),
     ...pair('CPU µs a request of PostgreSQL', databaseCpuPerRequestUs),
+    row('both, first request of an account', (id) => formatCount(strangersCpuUs.get(id) ?? Number.NaN)),
     row('latency p50, c=64', (id) =>
       formatMicroseconds(median((samples.get(id) ?? []).map(({ exchanges }) => exchanges.latencyP50Us))),
     ),

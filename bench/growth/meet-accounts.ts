@@ -1,0 +1,43 @@
+import { buildChatBody, buildRequest } from '../build-request.ts'
+import type { ExchangeJob } from '../load/load-job.ts'
+import type { LoadGenerator } from '../load/load-generator.ts'
+import type { RunningContestant } from '../running-contestant.ts'
+import type { GrowthStage } from './growth-stage.ts'
+import { KEY_DIGITS, KEY_OF_FIRST_ACCOUNT } from './seed-accounts.ts'
+
+const CROWD = 64
+const STRETCH_MS = 1000
+const STRETCHES_MAX = 60
+
+/** A load in which every request comes from another of the first so many accounts. */
+export function buildRotatingLoad({ port }: RunningContestant, accounts: number) {
+  return {
+    port,
+    request: buildRequest({
+      path: '/v1/chat/completions',
+      headers: { authorization: `Bearer ${KEY_OF_FIRST_ACCOUNT}` },
+      body: buildChatBody(),
+    }),
+    rotation: { digits: KEY_DIGITS, count: accounts },
+    concurrency: CROWD,
+  } satisfies Partial<ExchangeJob>
+}
+
+/**
+ * Sends requests until the gateway has met each account so many times: then it knows the keys and has borrowed, which it
+ * has to do again for those that it has not seen for half a minute. Gives the first reason for a failure.
+ */
+export async function meetAccounts(
+  load: LoadGenerator,
+  contestant: RunningContestant,
+  { stage: { accounts }, times }: { stage: GrowthStage; times: number },
+): Promise<string | null> {
+  const job = { ...buildRotatingLoad(contestant, accounts), warmupMs: 0, durationMs: STRETCH_MS }
+  let [answers, failure]: [number, string | null] = [0, null]
+  for (let stretch = 0; stretch < STRETCHES_MAX && answers < times * accounts; stretch += 1) {
+    const result = await load.runExchanges(job)
+    answers += result.answers
+    failure ??= result.firstFailure
+  }
+  return failure
+}
