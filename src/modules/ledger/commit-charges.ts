@@ -45,7 +45,7 @@ const COMMIT = `
     INSERT INTO ledger_entries (key, account_id, book, kind, amount_nano_usd)
     SELECT 'charge:' || $1::uuid || ':' || $2::bigint || ':' || account_id, account_id, book, 'charge',
       sign * sum(cost_nano_usd)
-    FROM charged CROSS JOIN (VALUES ('credit', -1), ('revenue', 1)) AS sides (book, sign)
+    FROM grouped CROSS JOIN (VALUES ('credit', -1), ('revenue', 1)) AS sides (book, sign)
     WHERE cost_nano_usd > 0
     GROUP BY account_id, book, sign
   )

@@ -47,7 +47,17 @@ export function toArray<Item>(
 }
 
 function toTextArray<Item>(items: readonly Item[], read: (item: Item) => string): string {
-  return toArray(items, (item) => `"${read(item).replaceAll(/["\\]/g, String.raw`\$&`)}"`)
+  let last = ''
+  let lastQuoted = '""'
+  return toArray(items, (item) => {
+    const text = read(item)
+    // Neighbours are mostly of the same model; comparing is cheaper than quoting.
+    if (text !== last) {
+      last = text
+      lastQuoted = `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`
+    }
+    return lastQuoted
+  })
 }
 
 /** In the order of `usageColumns`. */
@@ -71,6 +81,8 @@ const COLUMN_TYPES = {
 }
 const COLUMNS = Object.keys(COLUMN_TYPES).join(', ')
 
+const HOUR_MS = 3_600_000
+
 const SUMS = [
   'prompt_tokens',
   'cached_tokens',
@@ -81,32 +93,35 @@ const SUMS = [
 ]
 
 /**
- * Parts of a statement: the requests as `charged`, and their sums. They need a part `writer` before them, and write
- * nothing when it is empty. The parameters from `$first` on are the arrays.
+ * Parts of a statement: the requests are written, and added up as `grouped`, from which all sums are made. They need a
+ * part `writer` before them, and write nothing when it is empty. The parameters from `$first` on are the arrays.
  */
 export function recordUsageFrom(first: number): string {
   const types = [...Object.values(COLUMN_TYPES), 'bigint']
   const arrays = types.map((type, index) => `$${first + index}::${type}[]`).join(', ')
-  return `charged AS (
+  return `charge AS MATERIALIZED (
+    SELECT charge.* FROM (SELECT FROM writer) AS present, unnest(${arrays}) AS charge (${COLUMNS}, created_at_ms)
+  ), charged AS (
     INSERT INTO usage_records (${COLUMNS}, created_at)
-    SELECT ${COLUMNS}, to_timestamp(created_at_ms / 1000.0)
-    FROM (SELECT FROM writer) AS present, unnest(${arrays}) AS charge (${COLUMNS}, created_at_ms)
-    RETURNING ${COLUMNS}, created_at
+    SELECT ${COLUMNS}, to_timestamp(created_at_ms / 1000.0) FROM charge
+  ), grouped AS MATERIALIZED (
+    SELECT account_id, to_timestamp(created_at_ms / ${HOUR_MS} * ${HOUR_MS / 1000}) AS hour, key_id, model, provider,
+      operation, min(environment) AS environment, count(*) AS requests,
+      ${SUMS.map((column) => `sum(${column})::bigint AS ${column}`).join(', ')}
+    FROM charge GROUP BY account_id, created_at_ms / ${HOUR_MS}, key_id, model, provider, operation
   ), rolled_up AS (
-    INSERT INTO usage_rollups (account_id, hour, key_id, model, provider, operation, environment, writer, requests,
-      ${SUMS.join(', ')})
-    SELECT account_id, date_trunc('hour', created_at, 'UTC'), key_id, model, provider, operation, min(environment),
-      writer, count(*), ${SUMS.map((column) => `sum(${column})`).join(', ')}
-    FROM charged, writer GROUP BY 1, 2, 3, 4, 5, 6, writer
+    INSERT INTO usage_rollups (account_id, hour, key_id, model, provider, operation, environment, requests,
+      ${SUMS.join(', ')}, writer)
+    SELECT grouped.*, writer FROM grouped, writer
     ON CONFLICT (account_id, hour, key_id, model, provider, operation, writer) DO UPDATE SET
       ${['requests', ...SUMS].map((column) => `${column} = usage_rollups.${column} + excluded.${column}`).join(', ')}
   ), totalled AS (
     INSERT INTO spend_totals (scope, writer, spent_nano_usd)
     SELECT scope, writer, sum(cost_nano_usd)
-    FROM charged, writer, LATERAL (VALUES
+    FROM grouped, writer, LATERAL (VALUES
       ('key:' || key_id),
-      ('day:' || account_id || ':' || to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD')),
-      ('month:' || account_id || ':' || to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM'))) AS scopes (scope)
+      ('day:' || account_id || ':' || to_char(hour AT TIME ZONE 'UTC', 'YYYY-MM-DD')),
+      ('month:' || account_id || ':' || to_char(hour AT TIME ZONE 'UTC', 'YYYY-MM'))) AS scopes (scope)
     WHERE cost_nano_usd > 0
     GROUP BY scope, writer
     ON CONFLICT (scope, writer) DO UPDATE SET spent_nano_usd = spend_totals.spent_nano_usd + excluded.spent_nano_usd
