@@ -3,6 +3,7 @@ import { verifyLedger } from '../src/modules/ledger/ledger.ts'
 import type { Queryable } from '../src/storage/database.ts'
 import { formatCount } from './format-figure.ts'
 import { withGatewayDatabase } from './gateway-database.ts'
+import { NO_TRAFFIC } from './load/load-generator.ts'
 import type { Traffic } from './load/load-job.ts'
 import type { RunningContestant } from './running-contestant.ts'
 import type { Verdict } from './scenarios/scenario.ts'
@@ -23,23 +24,27 @@ export async function checkLedger({
   rowsBefore: number
 }): Promise<Verdict[]> {
   if (ledger === undefined) return []
-  const answers = ledger.isCharging ? traffic.answers + PROBE_ANSWERS : 0
-  const cutOff = ledger.isCharging ? traffic.cutOff : 0
+  const { answers, cutOff, cutOffWithin } = ledger.isCharging ? withProbe(traffic) : NO_TRAFFIC
   return withGatewayDatabase(ledger.dataDirectory, async (database) => {
     const rows = (await countSettledRows(database, rowsBefore + answers + cutOff)) - rowsBefore
     const checks = await verifyLedger(database)
     const broken = checks.filter(({ differences }) => differences.length > 0)
-    const counts = `${formatCount(answers)} answers${cutOff > 0 ? ` and ${formatCount(cutOff)} cut off` : ''}, ${formatCount(rows)} usage rows`
+    const cuts = `, ${formatCount(cutOff)} cut off (${formatCount(cutOffWithin)} of them within the answer)`
+    const counts = `${formatCount(answers)} answers${cutOff > 0 ? cuts : ''}, ${formatCount(rows)} usage rows`
     const rules = broken.map(({ rule, differences }) => `\n       not so: ${rule}: ${differences.join('; ')}`)
     return [
       {
         target: `the ledger of ${id} is clean, with a usage row for each answer`,
         measured: `${broken.length === 0 ? 'clean' : 'BROKEN'}; ${counts}${rules.join('')}`,
-        // What was cut off may have been answered or not, as far as the client can tell.
-        isMet: broken.length === 0 && rows >= answers && rows <= answers + cutOff,
+        // What was cut off before it began may have been answered or not, as far as the client can tell.
+        isMet: broken.length === 0 && rows >= answers + cutOffWithin && rows <= answers + cutOff,
       },
     ]
   })
+}
+
+function withProbe({ answers, ...cut }: Traffic): Traffic {
+  return { answers: answers + PROBE_ANSWERS, ...cut }
 }
 
 /** What was cut off is charged a moment later than it ended. Waits on the sums, because counting the rows takes long. */

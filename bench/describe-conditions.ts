@@ -18,13 +18,14 @@ export function describeConditions({
   options: BenchOptions
   contestants: readonly RunningContestant[]
   noise: MachineNoise | undefined
-  durableWriteUs: number
+  /** Before the load and after it: on a shared disk it is not the same from one minute to the next. */
+  durableWriteUs: readonly [before: number, after: number]
 }): string {
   const lines = [
     `${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}, Node ${process.versions.node}; ${describeCores(options)}.`,
     contestants.map(({ id, version }) => `${id}: ${version}`).join('; '),
     describeMethod(options),
-    `A write of 8 KiB is safe on this disk after ${formatMicroseconds(durableWriteUs)} at the median, which no commit can undercut.`,
+    `A write of 8 KiB is safe on this disk after ${formatMicroseconds(durableWriteUs[0])} before the load and ${formatMicroseconds(durableWriteUs[1])} after it, at the median; no commit can be faster.`,
   ]
   if (noise !== undefined) {
     const percent = (share: number) => `${(100 * share).toFixed(1)} %`

@@ -67,7 +67,7 @@ async function measureAll(options: BenchOptions, directory: string): Promise<num
     options,
     note,
   }
-  const durableWriteUs = measureDurableWriteUs(directory)
+  const durableWriteUsBefore = measureDurableWriteUs(directory)
   const readNoise = watchMachine(readOwnCpuMicroseconds)
   const reports = new Map(await runScenarios(chosen, session))
   const all = [...reports.values()]
@@ -75,7 +75,7 @@ async function measureAll(options: BenchOptions, directory: string): Promise<num
     options,
     contestants: running,
     noise: readNoise(),
-    durableWriteUs,
+    durableWriteUs: [durableWriteUsBefore, measureDurableWriteUs(directory)],
   })
   const verdicts = [...all.flatMap((report) => report.verdicts), ...(await checkLedgers(session, all))]
   const rows = all.flatMap((report) => report.rows)

@@ -35,8 +35,12 @@ export function startLoadGenerator({ directory }: { directory: string }): LoadGe
   const trafficOf = (port: number) => trafficByPort.get(port) ?? NO_TRAFFIC
   const run = async <Result extends Traffic>(job: LoadJob): Promise<Result> => {
     const result = await askProcess<Result>(started, job)
-    const { answers, cutOff } = trafficOf(job.port)
-    trafficByPort.set(job.port, { answers: answers + result.answers, cutOff: cutOff + result.cutOff })
+    const before = trafficOf(job.port)
+    trafficByPort.set(job.port, {
+      answers: before.answers + result.answers,
+      cutOff: before.cutOff + result.cutOff,
+      cutOffWithin: before.cutOffWithin + result.cutOffWithin,
+    })
     return result
   }
   return {
@@ -47,7 +51,7 @@ export function startLoadGenerator({ directory }: { directory: string }): LoadGe
   }
 }
 
-const NO_TRAFFIC: Traffic = { answers: 0, cutOff: 0 }
+export const NO_TRAFFIC: Traffic = { answers: 0, cutOff: 0, cutOffWithin: 0 }
 
 async function askProcess<Result>({ child }: StartedProcess, job: LoadJob): Promise<Result> {
   const { promise, resolve, reject } = Promise.withResolvers<Result>()

@@ -20,12 +20,14 @@ interface RequestRotation {
   readonly count: number
 }
 
-/** What a gateway must have on its books: a charge for each answer, and perhaps one for what was cut off. */
+/** What a gateway must have on its books: a charge for each answer, and for what was delivered before it was cut off. */
 export interface Traffic {
   /** Complete ones with status 200. */
   readonly answers: number
   /** Requests under way when a connection ended. */
   readonly cutOff: number
+  /** Of those, streams of which a token had arrived. */
+  readonly cutOffWithin: number
 }
 
 export interface ExchangeResult extends Traffic {

@@ -113,6 +113,7 @@ function createTally() {
         exchangesWithWarmup: this.exchangesWithWarmup,
         answers: this.answers,
         cutOff: this.cutOff,
+        cutOffWithin: 0,
         failures: this.failures,
         firstFailure: this.firstFailure,
         exchangesPerSecond: latencies.length / (durationMs / 1000),

@@ -6,6 +6,8 @@ import type { RawConnection } from './raw-connection.ts'
 
 const RAMP_STEP_MS = 10
 const SETTLE_MS = 500
+/** The first event of a stream names the role and says nothing. */
+const EVENTS_WITH_A_TOKEN = 2
 const SAMPLES_MAX = 2_000_000
 
 /**
@@ -17,7 +19,7 @@ export async function runHeldStreams(job: HeldStreamsJob): Promise<HeldStreamsRe
   const connections: RawConnection[] = []
   const latenesses: number[] = []
   const tally = { chunksReceived: 0, chunksOnTime: 0, failures: 0, answers: 0 }
-  let refused = 0
+  let [refused, begun] = [0, 0]
   let isWindowOpen = false
 
   const record = (latenessMs: number) => {
@@ -33,6 +35,7 @@ export async function runHeldStreams(job: HeldStreamsJob): Promise<HeldStreamsRe
       onBody: (bytes) => {
         const nowMs = performance.now()
         const lastIndex = eventIndex + counter.count(bytes)
+        if (eventIndex < EVENTS_WITH_A_TOKEN && lastIndex >= EVENTS_WITH_A_TOKEN) begun += 1
         for (; eventIndex < lastIndex; eventIndex += 1) {
           tally.chunksReceived += 1
           const startedAtMs = nowMs - eventIndex * job.paceMs
@@ -63,6 +66,7 @@ export async function runHeldStreams(job: HeldStreamsJob): Promise<HeldStreamsRe
   return {
     ...tally,
     cutOff: connections.length - tally.answers - refused,
+    cutOffWithin: begun - tally.answers,
     chunksExpected: Math.floor((job.streams * windowMs) / job.paceMs),
     latenessP99Ms: percentile(latenesses, 0.99),
   }
