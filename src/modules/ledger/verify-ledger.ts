@@ -63,10 +63,11 @@ const RULES: Readonly<Record<string, string>> = {
     SELECT format('%s: requests %s, total %s', scope, cost, total) AS difference
     FROM (
       SELECT scope, sum(cost) AS cost, sum(total) AS total FROM (
-        SELECT 'key:' || key_id AS scope, cost_nano_usd AS cost, 0 AS total FROM usage_records
-        UNION ALL SELECT 'month:' || account_id || ':' || to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM'),
-          cost_nano_usd, 0 FROM usage_records
-        UNION ALL SELECT scope, 0, spent_nano_usd FROM spend_totals WHERE scope NOT LIKE 'day:%'
+        SELECT scope, cost_nano_usd AS cost, 0 AS total FROM usage_records, LATERAL (VALUES
+          ('key:' || key_id),
+          ('day:' || account_id || ':' || to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD')),
+          ('month:' || account_id || ':' || to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM'))) AS scopes (scope)
+        UNION ALL SELECT scope, 0, spent_nano_usd FROM spend_totals
       ) parts GROUP BY scope
     ) sums WHERE cost <> total`,
 
