@@ -93,9 +93,10 @@ class SlotOffice implements BorrowedSlots, SlotDesk {
   async #visit(shares: readonly SlotShare[]): Promise<void> {
     const nowMs = this.#nowMs()
     const visits = shares.map((share) => share.beginVisit(nowMs))
+    const borrowerId = this.#options.borrower.id
     try {
       const rows = await this.#options.database.query<{ slots: number; lent_in_all: number }>(EXCHANGE, [
-        this.#options.borrower.id,
+        borrowerId,
         visits.map(({ id }) => id),
         visits.map(({ capacity }) => capacity),
         visits.map(({ held }) => held),
@@ -103,7 +104,7 @@ class SlotOffice implements BorrowedSlots, SlotDesk {
         visits.map(({ needed }) => needed),
         visits.map(({ wanted }) => wanted),
       ])
-      if (rows.length !== shares.length) await this.#startAgain(shares)
+      if (rows.length !== shares.length) await this.#startAgain(borrowerId, shares)
       rows.forEach((row, index) =>
         shares[index]?.endVisit({ slots: row.slots, lentInAll: row.lent_in_all }, this.#nowMs()),
       )
@@ -115,8 +116,8 @@ class SlotOffice implements BorrowedSlots, SlotDesk {
   }
 
   /** The pools do not know this process any more: it asks again under its new name. */
-  async #startAgain(shares: readonly SlotShare[]): Promise<void> {
-    await this.#options.borrower.declareLost()
+  async #startAgain(deadId: string, shares: readonly SlotShare[]): Promise<void> {
+    await this.#options.borrower.declareLost(deadId)
     for (const share of shares) this.#rounds.add(share)
   }
 

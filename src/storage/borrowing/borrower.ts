@@ -22,7 +22,7 @@ export interface Borrower {
    * Somebody declared this process dead: what was borrowed is gone, and it starts again under a new id. Says nothing new
    * when it has done so since it had the id that was found dead.
    */
-  declareLost(deadId?: string): Promise<void>
+  declareLost(deadId: string): Promise<void>
   /** Called before anything can be borrowed under the new id. */
   onLost(handler: () => void): void
   /** Gives everything back; nothing may be borrowed any more. */
@@ -85,7 +85,7 @@ class RegisteredBorrower implements Borrower {
     this.#lostHandlers.push(handler)
   }
 
-  declareLost(deadId: string = this.id): Promise<void> {
+  declareLost(deadId: string): Promise<void> {
     if (deadId !== this.id) return Promise.resolve()
     this.#recovering ??= this.#startAgain().finally(() => {
       this.#recovering = null

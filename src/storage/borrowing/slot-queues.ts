@@ -99,9 +99,10 @@ export function createSlotQueues(options: SlotQueuesOptions): SlotQueues {
 function createDesk({ database, borrower }: SlotQueuesOptions): QueueDesk {
   // A process that was taken for dead gets no answer under its old name, and one under its new name.
   const ask = async <Row extends object>(sql: string, valuesOf: () => unknown[]): Promise<Row> => {
+    const { id } = borrower
     const [row] = await database.query<Row>(sql, valuesOf())
     if (row !== undefined) return row
-    await borrower.declareLost()
+    await borrower.declareLost(id)
     const [later] = await database.query<Row>(sql, valuesOf())
     if (later === undefined) throw new Error('the pool knows this process under no name')
     return later
