@@ -147,7 +147,7 @@ export function chatOf(content: string, members: object = {}): object {
   return { model: MODEL, messages: [{ role: 'user', content }], ...members }
 }
 
-async function readCharges(database: Database, accountId: string): Promise<ChargeRow[]> {
+export async function readCharges(database: Database, accountId: string): Promise<ChargeRow[]> {
   const rows = await database.query<{
     id: string
     outcome: string

@@ -1,0 +1,185 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { until } from '../app/call.ts'
+import { startMeteredUpstream, type MeteredUpstream } from './metered-upstream.ts'
+import { startRestartablePostgres, type RestartablePostgres } from './restartable-postgres.ts'
+import { createCaller, type Call } from './spending-client.ts'
+import { chatOf, startFleet, type ChargeRow, type Fleet, type Gateway, type Spender } from './start-fleet.ts'
+
+const WINDOW_MS = 30_000
+const GATEWAYS = 3
+const CLIENTS_OF_EACH = 24
+const LEASE_MS = 2_000
+const TOKENS_MAX = 200
+const DOLLAR = 1_000_000_000n
+
+let upstream: MeteredUpstream
+let postgres: RestartablePostgres
+let fleet: Fleet
+const gateways: (Gateway | null)[] = []
+const caller = createCaller()
+
+beforeAll(async () => {
+  upstream = await startMeteredUpstream({ latencyMs: () => 20 + Math.random() * 600 })
+  postgres = await startRestartablePostgres()
+  const environment = { PARKWAY_LEASE_MS: String(LEASE_MS), LOG_LEVEL: 'error' }
+  fleet = await startFleet({ upstream, environment, connectionString: postgres.connectionString })
+  for (let count = 0; count < GATEWAYS; count += 1) gateways.push(await fleet.start())
+})
+afterAll(async () => {
+  caller.close()
+  await fleet.close()
+  await postgres.close()
+  await upstream.close()
+})
+
+describe('processes that are killed and a database that is restarted, at random for half a minute', () => {
+  let rich: Spender
+  let poor: Spender
+  const calls = new Map<Spender, Call[]>()
+  const charges = new Map<Spender, ChargeRow[]>()
+  let recoveredMs = 0
+
+  beforeAll(async () => {
+    rich = await fleet.createSpender({ creditUsd: 100 })
+    poor = await fleet.createSpender({ creditUsd: 1 })
+    const endMs = performance.now() + WINDOW_MS
+    const [ofRich, ofPoor] = await Promise.all([
+      spendFromMany(rich, () => performance.now() < endMs),
+      spendFromMany(poor, () => performance.now() < endMs),
+      breakThings(endMs),
+    ])
+    const killedMs = performance.now()
+    await until(async () => (await countStrangers()) === 0)
+    recoveredMs = performance.now() - killedMs
+    ofRich.push(...(await spendFromMany(rich, () => false)))
+    ofPoor.push(...(await spendFromMany(poor, () => true)))
+    calls.set(rich, ofRich).set(poor, ofPoor)
+    for (const spender of [rich, poor]) charges.set(spender, await fleet.readCharges(spender.accountId))
+  }, 120_000)
+
+  const callsOf = (spender: Spender) => calls.get(spender) ?? []
+  const chargesOf = (spender: Spender) => charges.get(spender) ?? []
+  const bothSpenders = () => [rich, poor]
+
+  test('leave books that add up', async () => {
+    expect(await fleet.findDifferences()).toEqual([])
+  })
+
+  test('leave no completed answer uncharged, and nothing charged twice', () => {
+    for (const spender of bothSpenders()) {
+      const completed = callsOf(spender).filter(isAnswered)
+      expect(completed.length).toBeGreaterThan(CLIENTS_OF_EACH)
+      const ids = chargesOf(spender).map(({ requestId }) => requestId)
+      expect(new Set(ids).size).toBe(ids.length)
+      const charged = new Set(ids)
+      expect(completed.filter(({ requestId }) => !charged.has(String(requestId)))).toEqual([])
+    }
+  })
+
+  test('charge what the upstream reported for every completed answer', () => {
+    const costs = new Map(chargesOf(rich).map(({ requestId, costNanoUsd }) => [requestId, costNanoUsd]))
+    const wrong = callsOf(rich)
+      .filter(isAnswered)
+      .map(({ requestId }) => String(requestId))
+      .filter((requestId) => costs.get(requestId) !== priceOf(requestId))
+    expect(wrong).toEqual([])
+  })
+
+  test('charge beyond that only requests that were cut', () => {
+    for (const spender of bothSpenders()) {
+      const answered = new Set(
+        callsOf(spender)
+          .filter(isAnswered)
+          .map(({ requestId }) => String(requestId)),
+      )
+      const cut = callsOf(spender).filter(({ isComplete }) => !isComplete)
+      const cutIds = new Set(cut.flatMap(({ content }) => upstream.requestIdsOf(content)))
+      const beyond = chargesOf(spender).filter(({ requestId }) => !answered.has(requestId))
+      expect(beyond.filter(({ requestId }) => !cutIds.has(requestId))).toEqual([])
+    }
+  })
+
+  test('are answered with nothing worse than 503 and a time to come back', () => {
+    expect(fleet.findDefects()).toEqual([])
+    const complete = [...calls.values()].flat().filter(({ isComplete }) => isComplete)
+    const refused = complete.filter(({ status }) => status !== 200 && status !== 402)
+    expect(refused.filter(({ status, code }) => status !== 503 || code !== 'service_unavailable')).toEqual([])
+    expect(refused.filter(({ headers }) => !/^[1-9]\d*$/.test(String(headers['retry-after'])))).toEqual([])
+    expect(callsOf(rich).filter(({ status }) => status === 402)).toEqual([])
+  })
+
+  test('give the holds of the dead back within their expiry, and all of the dollar can be spent', () => {
+    // Others look for the dead six times while a lease lasts.
+    expect(recoveredMs).toBeLessThan(LEASE_MS * 1.5 + 1_000)
+    const spent = chargesOf(poor).reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0n)
+    expect(spent).toBeLessThanOrEqual(DOLLAR)
+    expect(spent).toBeGreaterThanOrEqual((DOLLAR * 99n) / 100n)
+  })
+
+  test('serve again', () => {
+    const last = callsOf(rich).slice(-CLIENTS_OF_EACH)
+    expect(new Set(last.map(({ status, isComplete }) => `${status} ${isComplete}`))).toEqual(
+      new Set(['200 true']),
+    )
+  })
+})
+
+/** Each client asks at least once, and goes on while it may and has credit. */
+async function spendFromMany(spender: Spender, mayGoOn: () => boolean): Promise<Call[]> {
+  const calls: Call[] = []
+  const spend = async (client: number) => {
+    for (;;) {
+      const { url } = await until(() => gateways[Math.floor(Math.random() * gateways.length)])
+      const content = `call ${(callNumber += 1)}`
+      const body = chatOf(content, { max_tokens: TOKENS_MAX, stream: client % 2 === 0 })
+      const call = await caller.call(url, spender.key, body)
+      calls.push(call)
+      if (call.status === 402 || !mayGoOn()) return
+      // A client that is refused comes back a little later, as they do.
+      if (call.status !== 200) await delay(20 + Math.random() * 100)
+    }
+  }
+  await Promise.all(Array.from({ length: CLIENTS_OF_EACH }, (_, client) => spend(client)))
+  return calls
+}
+
+let callNumber = 0
+
+async function breakThings(endMs: number): Promise<void> {
+  const replacing: Promise<void>[] = []
+  for (let turn = 1; performance.now() < endMs; turn += 1) {
+    await delay(500 + Math.random() * 1_500)
+    if (turn % 4 === 0) await postgres.restart(turn % 8 === 0 ? 'fast' : 'immediate')
+    else replacing.push(replaceOne(Math.floor(Math.random() * gateways.length)))
+  }
+  await Promise.all(replacing)
+}
+
+async function replaceOne(index: number): Promise<void> {
+  const victim = gateways[index]
+  if (!victim) return
+  gateways[index] = null
+  victim.program.kill('SIGKILL')
+  await victim.program.exited
+  // One that starts while the database restarts may give up, and is started again as a supervisor does.
+  gateways[index] = await until(() => fleet.start().catch(() => null))
+}
+
+/** Borrowers that are none of the living gateways. */
+async function countStrangers(): Promise<number> {
+  const [row] = await fleet.database.query<{ open: bigint }>(
+    'SELECT count(*) AS open FROM borrowers WHERE closed_at IS NULL',
+  )
+  return Number(row?.open ?? 0n) - GATEWAYS
+}
+
+function isAnswered({ status, isComplete }: Call): boolean {
+  return status === 200 && isComplete
+}
+
+function priceOf(requestId: string): bigint {
+  const reported = upstream.reported.get(requestId)
+  if (reported === undefined) throw new Error(`the upstream knows nothing of ${requestId}`)
+  return BigInt(reported.promptTokens) * 1_000n + BigInt(reported.completionTokens) * 10_000n
+}
