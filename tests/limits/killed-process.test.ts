@@ -33,22 +33,26 @@ const codeOf = async (answer: Promise<{ status: number; body: { error?: { code: 
 
 const UNLIMITED = { requests_per_minute: null, tokens_per_minute: null, spend_usd_per_minute: null }
 
-test('the running requests of a process that is killed stop counting, and its slots serve others', async () => {
-  const { fleet, upstream } = await start({
-    tiers: [{ name: 'all', balance_usd: 0, ...UNLIMITED, concurrent_requests: 2 }],
-    local_models: { slots: { openai: 2 }, wait_ms_max: 20_000 },
-  })
-  const [doomed, survivor] = await Promise.all([fleet.start(), fleet.start()])
-  const { key } = await fleet.createSpender({ creditUsd: 5 })
-  const other = await fleet.createSpender({ creditUsd: 5 })
-  const lost = [send(doomed, key, 'hang'), send(doomed, key, 'hang')].map((sent) => sent.catch(() => null))
-  await upstream.requestNumber(1)
-  expect(await codeOf(send(survivor, key, 'Hi'))).toBe('concurrency_limit_reached')
+test(
+  'the running requests of a process that is killed stop counting, and its slots serve others',
+  { timeout: 90_000 },
+  async () => {
+    const { fleet, upstream } = await start({
+      tiers: [{ name: 'all', balance_usd: 0, ...UNLIMITED, concurrent_requests: 2 }],
+      local_models: { slots: { openai: 2 }, wait_ms_max: 20_000 },
+    })
+    const [doomed, survivor] = await Promise.all([fleet.start(), fleet.start()])
+    const { key } = await fleet.createSpender({ creditUsd: 5 })
+    const other = await fleet.createSpender({ creditUsd: 5 })
+    const lost = [send(doomed, key, 'hang'), send(doomed, key, 'hang')].map((sent) => sent.catch(() => null))
+    await upstream.requestNumber(1)
+    expect(await codeOf(send(survivor, key, 'Hi'))).toBe('concurrency_limit_reached')
 
-  const waiting = send(survivor, other.key, 'Hi')
-  doomed.program.kill('SIGKILL')
-  await Promise.all(lost)
-  expect((await waiting).status).toBe(200)
-  await expect.poll(() => codeOf(send(survivor, key, 'Hi')), { timeout: 10_000 }).toBe(200)
-  expect(fleet.findDefects()).toEqual([])
-})
+    const waiting = send(survivor, other.key, 'Hi')
+    doomed.program.kill('SIGKILL')
+    await Promise.all(lost)
+    expect((await waiting).status).toBe(200)
+    await expect.poll(() => codeOf(send(survivor, key, 'Hi')), { timeout: 10_000 }).toBe(200)
+    expect(fleet.findDefects()).toEqual([])
+  },
+)

@@ -18,6 +18,8 @@ export interface SlotDesk {
 }
 
 interface Waiter {
+  /** A visit is under way, or over, that asked for it. */
+  isAsked: boolean
   hasRecalled: boolean
   readonly resolve: (isTaken: boolean) => void
   readonly reject: (error: unknown) => void
@@ -76,7 +78,7 @@ export class SlotShare {
     this.#capacity = capacity
     this.#usedAtMs = nowMs
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ hasRecalled: false, resolve, reject })
+      this.#waiting.push({ isAsked: false, hasRecalled: false, resolve, reject })
       if (!this.#isVisiting) this.#desk.visitSoon(this)
     })
   }
@@ -115,6 +117,7 @@ export class SlotShare {
     const isAsking = !this.#isGivingUp && !this.#isIdle(nowMs)
     this.#isVisiting = true
     this.#isGivingUp = false
+    for (const waiter of this.#waiting) waiter.isAsked = true
     return {
       id: this.id,
       capacity: this.#capacity,
@@ -130,7 +133,8 @@ export class SlotShare {
     this.#topUpAfterMs = nowMs + PAUSE_MS
     this.#loan = slots
     this.#serve()
-    const unserved = this.#waiting.splice(0)
+    const unserved = this.#waiting.filter(({ isAsked }) => isAsked)
+    this.#waiting = this.#waiting.filter(({ isAsked }) => !isAsked)
     const isElsewhere = lentInAll > slots && nowMs - this.#recalledAtMs >= RECALL_PAUSE_MS
     const recalling = isElsewhere ? unserved.filter(({ hasRecalled }) => !hasRecalled) : []
     for (const waiter of unserved) {
@@ -139,7 +143,7 @@ export class SlotShare {
       waiter.resolve(false)
     }
     if (recalling.length > 0) void this.#recallFor(recalling, nowMs)
-    if (this.#isGivingUp) this.#desk.visitSoon(this)
+    if (this.#isGivingUp || this.#waiting.length > 0) this.#desk.visitSoon(this)
   }
 
   /** What was asked is absolute: the next visit puts right whatever the pool made of this one. */
@@ -162,6 +166,7 @@ export class SlotShare {
     this.#recalledAtMs = nowMs
     for (const waiter of waiters) waiter.hasRecalled = true
     await this.#desk.recall(this)
+    for (const waiter of waiters) waiter.isAsked = false
     this.#waiting.unshift(...waiters)
     if (!this.#isVisiting) this.#desk.visitSoon(this)
   }
