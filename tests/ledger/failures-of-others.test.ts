@@ -1,0 +1,319 @@
+import OpenAI from 'openai'
+import { Client } from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { verifyLedger } from '../../src/modules/ledger/ledger.ts'
+import { connectDatabase } from '../../src/storage/connect-database.ts'
+import type { Database } from '../../src/storage/database.ts'
+import { until } from '../app/call.ts'
+import { CHAT, modelEntry, startChatGateway, type ChatGateway } from '../chat/start-chat-gateway.ts'
+import { createRecordingFetch } from '../clients/recording-fetch.ts'
+import { balanceOf, createAccount, type TestAccount } from '../payments/accounts.ts'
+import {
+  chunksOf,
+  completion,
+  failure,
+  heldBack,
+  json,
+  silence,
+  stream,
+  type Reply,
+} from '../upstreams/openai-server.ts'
+import { usageOf } from './metered-upstream.ts'
+import { chatOf, MODEL, readCharges, type ChargeRow } from './start-fleet.ts'
+
+/** As many tokens as the prompt of these tests can have at most by the gateway's estimate, with room to spare. */
+const PROMPT_USD_MAX = 0.002
+
+let gateway: ChatGateway
+let database: Database
+
+beforeAll(async () => {
+  const dear = { price: { unit: 'token', input_usd_per_1m: 1, output_usd_per_1m: 10_000 } }
+  gateway = await startChatGateway({
+    models: [
+      modelEntry(MODEL, [{ provider: 'openai', model: MODEL }]),
+      modelEntry('dear', [{ provider: 'openai', model: 'dear' }], dear),
+    ],
+  })
+  const { connectionString } = gateway
+  database = connectDatabase({ connectionString, poolSize: 2, statementTimeoutMs: 10_000 })
+})
+afterAll(async () => {
+  const checks = await verifyLedger(database)
+  expect(checks.filter(({ differences }) => differences.length > 0)).toEqual([])
+  await database.close()
+  await gateway.close()
+})
+beforeEach(() => {
+  gateway.upstream.requests.length = 0
+  gateway.upstream.respondWith(completion())
+})
+
+const ask = ({ key }: TestAccount, members: object = {}) =>
+  gateway.request('POST', CHAT, { key, body: chatOf('Hi', members) })
+const chargesOf = ({ accountId }: TestAccount) => readCharges(database, accountId)
+const payerWith = (creditUsd: number) => createAccount(gateway, { creditUsd })
+const tokensAsked = (index = -1) => gateway.upstream.bodies().at(index)?.max_completion_tokens
+
+/** A request that needs all of a balance but what its prompt may cost, and does get it. */
+async function takesAll(payer: TestAccount, balanceUsd: number): Promise<void> {
+  const tokens = Math.floor((balanceUsd - PROMPT_USD_MAX) * 100_000)
+  gateway.upstream.respondWith(completion())
+  const answer = await ask(payer, { max_tokens: tokens })
+  expect([answer.status, tokensAsked()]).toEqual([200, tokens])
+}
+
+async function soleCharge(payer: TestAccount): Promise<ChargeRow> {
+  const charges = await until(async () => {
+    const found = await chargesOf(payer)
+    return found.length > 0 && found
+  })
+  expect(charges).toHaveLength(1)
+  const [charge] = charges
+  if (charge === undefined) throw new Error('no charge')
+  return charge
+}
+
+describe('completion price left out of the hold', () => {
+  test('a balance that covers the prompt but not one token of the answer is refused, saying what is needed', async () => {
+    const payer = await payerWith(0.5)
+    const { status, body } = await ask(payer, { model: 'dear', n: 60 })
+    expect([status, body.error.code]).toEqual([402, 'insufficient_balance'])
+    expect(body.error.message).toMatch(/^0\.60\d+ USD needed, 0\.5 USD available/)
+    expect(gateway.upstream.requests).toHaveLength(0)
+  })
+
+  test('while an answer is written its price is set aside', async () => {
+    const payer = await payerWith(1)
+    const answer = heldBack(completion({ usage: usageOf(10) }))
+    gateway.upstream.respondWith(answer.reply, completion({ usage: usageOf(10) }))
+    const first = ask(payer, { max_tokens: 90_000 })
+    await gateway.upstream.requestNumber(0)
+    const second = await ask(payer, { max_tokens: 90_000 })
+    expect(second.status).toBe(200)
+    // What the first one does not hold: less than a tenth.
+    expect(tokensAsked()).toBeLessThan(10_000)
+    answer.release()
+    expect((await first).status).toBe(200)
+  })
+})
+
+test('no hold at all above a balance: however rich, the sum of holds is never more than there is', async () => {
+  const payer = await payerWith(1_500)
+  const answer = heldBack(completion({ usage: usageOf(1) }))
+  gateway.upstream.respondWith(answer.reply)
+  const asking = [1, 2, 3].map(() => ask(payer, { model: 'dear', max_tokens: 100_000 }))
+  await gateway.upstream.requestNumber(1)
+  const refused = await Promise.race(asking)
+  expect(refused.status).toBe(402)
+  const asked = gateway.upstream.bodies().map(({ max_completion_tokens: tokens }) => Number(tokens))
+  expect(asked.reduce((sum, tokens) => sum + tokens, 0)).toBeLessThanOrEqual(150_000)
+  answer.release()
+  expect((await Promise.all(asking)).filter(({ status }) => status === 200)).toHaveLength(2)
+})
+
+test('settlement that drives the balance negative: an upstream that reports too much is paid what was held', async () => {
+  const payer = await payerWith(0.01)
+  gateway.upstream.respondWith(completion({ usage: usageOf(5_000_000) }))
+  const { status, body } = await ask(payer)
+  expect(status).toBe(200)
+  expect(body.usage.cost_usd).toBeLessThanOrEqual(0.01)
+  expect(await balanceOf(gateway, payer.key)).toBeGreaterThanOrEqual(0)
+  expect((await soleCharge(payer)).costNanoUsd).toBeLessThanOrEqual(10_000_000n)
+  expect((await ask(payer)).status).toBe(402)
+})
+
+describe('reservations leaked into phantom refusals', () => {
+  const broken: [string, Reply, object][] = [
+    ['is refused by the upstream', failure(400), {}],
+    ['finds the upstream broken', failure(500), {}],
+    ['gets garbage', json('not json at all'), {}],
+    ['gets an answer without a choice', completion({ choices: [] }), {}],
+    ['gets a stream that ends before it begins', stream([], { ending: 'cut' }), { stream: true }],
+    ['gets a stream that is cut', stream(chunksOf('Hello').slice(0, 2), { ending: 'cut' }), { stream: true }],
+  ]
+  test.each(broken)('a request that %s holds nothing afterwards', async (_name, reply, members) => {
+    const payer = await payerWith(1)
+    gateway.upstream.respondWith(reply)
+    await ask(payer, { max_tokens: 90_000, ...members })
+    const charged = (await chargesOf(payer)).reduce((sum, { costNanoUsd }) => sum + Number(costNanoUsd), 0)
+    await takesAll(payer, 1 - charged / 1e9)
+  })
+
+  test('clients that leave hold nothing afterwards', async () => {
+    const payer = await payerWith(1)
+    gateway.upstream.respondWith(silence)
+    for (const isStream of [false, true]) {
+      const client = new AbortController()
+      const body = chatOf('Hi', { max_tokens: 90_000, stream: isStream })
+      const asking = gateway.fetch('POST', CHAT, { key: payer.key, body, signal: client.signal })
+      const request = await gateway.upstream.requestNumber(gateway.upstream.requests.length)
+      client.abort()
+      await expect(asking).rejects.toThrow()
+      await request.abandoned
+    }
+    await takesAll(payer, 1)
+    expect(await chargesOf(payer)).toHaveLength(1)
+  })
+
+  test('many failures in a row leave the balance as it was', async () => {
+    const payer = await payerWith(1)
+    gateway.upstream.respondWith(failure(400))
+    const answers = await Promise.all(Array.from({ length: 50 }, () => ask(payer, { max_tokens: 1_000 })))
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([400]))
+    expect(await balanceOf(gateway, payer.key)).toBe(1)
+    await takesAll(payer, 1)
+  })
+})
+
+test('refunds run in a background job that a crash loses: what a failed request held is back with its answer', async () => {
+  const payer = await payerWith(1)
+  for (let round = 0; round < 5; round += 1) {
+    gateway.upstream.respondWith(failure(400))
+    expect((await ask(payer, { max_tokens: 99_000 })).status).toBe(400)
+    gateway.upstream.respondWith(json('{}', 400))
+    expect((await ask(payer, { max_tokens: 99_000, stream: true })).status).toBe(400)
+  }
+  await takesAll(payer, 1)
+})
+
+describe('explicit zero usage re-estimated and billed', () => {
+  const zero = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
+  test.each([
+    ['a whole answer', completion({ usage: zero }), false],
+    ['a stream', stream([...chunksOf('Hello').slice(0, -1), { choices: [], usage: zero }]), true],
+  ])('%s of which the upstream reports nothing costs nothing', async (_name, reply, isStream) => {
+    const payer = await payerWith(1)
+    gateway.upstream.respondWith(reply)
+    expect((await ask(payer, { stream: isStream })).status).toBe(200)
+    expect(await soleCharge(payer)).toMatchObject({ costNanoUsd: 0n, completionTokens: 0 })
+    expect(await balanceOf(gateway, payer.key)).toBe(1)
+  })
+})
+
+test.each([
+  // 1000 tokens in, 800 of them cached, 10 out.
+  [
+    'inside the prompt',
+    { prompt_tokens: 1000, prompt_tokens_details: { cached_tokens: 800 }, completion_tokens: 10 },
+  ],
+  ['beside the input', { input_tokens: 200, cache_read_input_tokens: 800, output_tokens: 10 }],
+])('cached tokens billed twice: counted %s, each token is paid once', async (_name, usage) => {
+  const payer = await payerWith(1)
+  gateway.upstream.respondWith(completion({ usage }))
+  const { body } = await ask(payer)
+  expect(body.usage.cost_usd).toBe(0.00038)
+  expect((await soleCharge(payer)).costNanoUsd).toBe(200n * 1_000n + 800n * 100n + 10n * 10_000n)
+})
+
+describe('spend rows dropped on database deadlock', () => {
+  test('a charge that a deadlock throws out is written again', async () => {
+    const payer = await payerWith(1)
+    await ask(payer)
+    const rival = new Client({
+      connectionString: gateway.connectionString,
+      options: '-c search_path=parkway',
+    })
+    await rival.connect()
+    try {
+      await rival.query('BEGIN')
+      await rival.query('SELECT FROM credit_leases WHERE account_id = $1 FOR UPDATE', [payer.accountId])
+      const asking = ask(payer)
+      // The commit has the row of its process and waits for the lease; asking for that row closes the circle.
+      await until(async () => (await countWaiting()) > 0)
+      const locked = await rival.query('SELECT FROM borrowers FOR UPDATE').then(
+        () => true,
+        () => false,
+      )
+      await rival.query(locked ? 'COMMIT' : 'ROLLBACK')
+      expect((await asking).status).toBe(200)
+    } finally {
+      await rival.end()
+    }
+    expect(await chargesOf(payer)).toHaveLength(2)
+  })
+
+  test('charges that conflict again and again all arrive, each once', async () => {
+    await database.query('CREATE SEQUENCE conflicts')
+    await database.query(`
+      CREATE FUNCTION conflict() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF nextval('parkway.conflicts') % 3 <> 0 THEN
+          RAISE EXCEPTION 'a played conflict' USING ERRCODE = CASE WHEN random() < 0.5 THEN '40001' ELSE '40P01' END;
+        END IF;
+        RETURN NULL;
+      END $$`)
+    await database.query(
+      'CREATE TRIGGER conflicts AFTER INSERT ON usage_records FOR EACH STATEMENT EXECUTE FUNCTION conflict()',
+    )
+    const payer = await payerWith(1)
+    gateway.upstream.respondWith(({ text }) =>
+      text.includes('"stream":true') ? stream(chunksOf('Hi')) : completion(),
+    )
+    try {
+      const answers = await Promise.all(
+        Array.from({ length: 30 }, (_, index) => ask(payer, { stream: index % 2 === 0 })),
+      )
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+      const ids = answers.map(({ headers }) => String(headers.get('x-request-id')))
+      expect((await chargesOf(payer)).map(({ requestId }) => requestId).toSorted()).toEqual(ids.toSorted())
+    } finally {
+      await database.query('DROP FUNCTION parkway.conflict CASCADE')
+    }
+  })
+})
+
+test('over-budget answered with 429 so that clients retry it: 402, and the OpenAI client asks once', async () => {
+  const payer = await payerWith(0)
+  const { fetch, exchanges } = createRecordingFetch()
+  const client = new OpenAI({ apiKey: payer.key, baseURL: `${gateway.baseUrl}/v1`, fetch, maxRetries: 3 })
+  const asking = client.chat.completions.create({ model: MODEL, messages: [{ role: 'user', content: 'Hi' }] })
+  await expect(asking).rejects.toMatchObject({
+    status: 402,
+    code: 'insufficient_balance',
+    type: 'billing_error',
+  })
+  expect(exchanges).toHaveLength(1)
+  expect(exchanges[0]?.headers.get('x-should-retry')).toBe('false')
+  expect(gateway.upstream.requests).toHaveLength(0)
+})
+
+describe('an answer that the balance does not cover', () => {
+  test('is asked for as long as the balance covers', async () => {
+    const payer = await payerWith(0.01)
+    const { status } = await ask(payer)
+    expect(status).toBe(200)
+    const tokens = tokensAsked()
+    expect(tokens).toBeGreaterThan(0)
+    expect(tokens).toBeLessThanOrEqual(1_000)
+    // Most of a cent is for the answer; what the prompt can cost at most is a fifth of it.
+    expect(tokens).toBeGreaterThan(800)
+  })
+
+  test('is not shortened when it fits', async () => {
+    const payer = await payerWith(0.01)
+    await ask(payer, { max_tokens: 500 })
+    expect(tokensAsked()).toBe(500)
+  })
+
+  test('is refused only when not even one token is covered, naming what is needed and what is there', async () => {
+    const payer = await payerWith(0.002)
+    const first = await ask(payer)
+    expect([first.status, tokensAsked() > 0]).toEqual([200, true])
+    const poor = await payerWith(0.0001)
+    const { status, body, headers } = await ask(poor)
+    expect([status, body.error.code, headers.get('x-should-retry')]).toEqual([
+      402,
+      'insufficient_balance',
+      'false',
+    ])
+    expect(body.error.message).toMatch(/^0\.00\d+ USD needed, 0\.0001 USD available/)
+  })
+})
+
+async function countWaiting(): Promise<number> {
+  const [row] = await database.query<{ waiting: bigint }>(
+    `SELECT count(*) AS waiting FROM pg_stat_activity
+     WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%commit_sequence%'`,
+  )
+  return Number(row?.waiting ?? 0n)
+}
