@@ -7,7 +7,6 @@ import { KEY_DIGITS, KEY_OF_FIRST_ACCOUNT } from './seed-accounts.ts'
 
 const CROWD = 64
 const STRETCH_MS = 1000
-const STRETCHES_MAX = 60
 
 /** A load in which every request comes from another of the first so many accounts. */
 export function buildRotatingLoad({ port }: RunningContestant, accounts: number) {
@@ -23,6 +22,13 @@ export function buildRotatingLoad({ port }: RunningContestant, accounts: number)
   } satisfies Partial<ExchangeJob>
 }
 
+interface Meeting {
+  readonly stage: GrowthStage
+  readonly times: number
+  /** Given up after so many seconds. */
+  readonly secondsMax: number
+}
+
 /**
  * Sends requests until the gateway has met each account so many times: then it knows the keys and has borrowed, which it
  * has to do again for those that it has not seen for half a minute. Gives the first reason for a failure.
@@ -30,11 +36,11 @@ export function buildRotatingLoad({ port }: RunningContestant, accounts: number)
 export async function meetAccounts(
   load: LoadGenerator,
   contestant: RunningContestant,
-  { stage: { accounts }, times }: { stage: GrowthStage; times: number },
+  { stage: { accounts }, times, secondsMax }: Meeting,
 ): Promise<string | null> {
   const job = { ...buildRotatingLoad(contestant, accounts), warmupMs: 0, durationMs: STRETCH_MS }
   let [answers, failure]: [number, string | null] = [0, null]
-  for (let stretch = 0; stretch < STRETCHES_MAX && answers < times * accounts; stretch += 1) {
+  for (let second = 0; second < secondsMax && answers < times * accounts; second += 1) {
     const result = await load.runExchanges(job)
     answers += result.answers
     failure ??= result.firstFailure

@@ -54,6 +54,8 @@ const WARMUP_RUN_MS = 4000
 const STRANGERS_MS = 1000
 /** Connections are spread over processes by chance, so that each process meets nearly every account. */
 const MEETINGS_PER_PROCESS = 2
+const MEETING_SECONDS_MAX = 25
+const MEETING_AGAIN_SECONDS_MAX = 5
 const BASE = growthStages[0].id
 /** Beyond this a cost is not called flat. */
 const FLAT_SHARE_MAX = 0.25
@@ -92,6 +94,7 @@ async function warmUp(
   const failure = await meetAccounts(load, contestant, {
     stage,
     times: MEETINGS_PER_PROCESS * stage.processes,
+    secondsMax: MEETING_SECONDS_MAX,
   })
   if (failure !== null) note(`growth: ${stage.id} fails with ${failure}`)
   note(`growth: ${stage.id} is warm`)
@@ -105,7 +108,8 @@ async function measure(
   stage: GrowthStage,
 ): Promise<GrowthSample> {
   // While the others were measured this one had time to forget.
-  if (stage.accounts > 1) await meetAccounts(load, contestant, { stage, times: 1 })
+  if (stage.accounts > 1)
+    await meetAccounts(load, contestant, { stage, times: 1, secondsMax: MEETING_AGAIN_SECONDS_MAX })
   const { result, ...cpu } = await measureCpu(contestant, async () =>
     load.runExchanges({
       ...buildRotatingLoad(contestant, stage.accounts),
