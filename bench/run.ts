@@ -44,6 +44,9 @@ async function runBenchmark(): Promise<number> {
       interrupted.resolve(INTERRUPTED)
     })
   }
+  // Nobody reads any more: what was started is stopped all the same.
+  for (const output of [process.stdout, process.stderr])
+    output.on('error', () => interrupted.resolve(INTERRUPTED))
   const measured = measureAll(options, directory)
   // After an interruption the measurement fails for want of its processes, which is no news.
   measured.catch(() => undefined)
