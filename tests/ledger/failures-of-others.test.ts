@@ -1,5 +1,4 @@
 import OpenAI from 'openai'
-import { Client } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { verifyLedger } from '../../src/modules/ledger/ledger.ts'
 import { connectDatabase } from '../../src/storage/connect-database.ts'
@@ -206,62 +205,6 @@ test.each([
   expect((await soleCharge(payer)).costNanoUsd).toBe(200n * 1_000n + 800n * 100n + 10n * 10_000n)
 })
 
-describe('spend rows dropped on database deadlock', () => {
-  test('a charge that a deadlock throws out is written again', async () => {
-    const payer = await payerWith(1)
-    await ask(payer)
-    const rival = new Client({
-      connectionString: gateway.connectionString,
-      options: '-c search_path=parkway',
-    })
-    await rival.connect()
-    try {
-      await rival.query('BEGIN')
-      await rival.query('SELECT FROM credit_leases WHERE account_id = $1 FOR UPDATE', [payer.accountId])
-      const asking = ask(payer)
-      // The commit has the row of its process and waits for the lease; asking for that row closes the circle.
-      await until(async () => (await countWaiting()) > 0)
-      const locked = await rival.query('SELECT FROM borrowers FOR UPDATE').then(
-        () => true,
-        () => false,
-      )
-      await rival.query(locked ? 'COMMIT' : 'ROLLBACK')
-      expect((await asking).status).toBe(200)
-    } finally {
-      await rival.end()
-    }
-    expect(await chargesOf(payer)).toHaveLength(2)
-  })
-
-  test('charges that conflict again and again all arrive, each once', async () => {
-    await database.query('CREATE SEQUENCE conflicts')
-    await database.query(`
-      CREATE FUNCTION conflict() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-        IF nextval('parkway.conflicts') % 3 <> 0 THEN
-          RAISE EXCEPTION 'a played conflict' USING ERRCODE = CASE WHEN random() < 0.5 THEN '40001' ELSE '40P01' END;
-        END IF;
-        RETURN NULL;
-      END $$`)
-    await database.query(
-      'CREATE TRIGGER conflicts AFTER INSERT ON usage_records FOR EACH STATEMENT EXECUTE FUNCTION conflict()',
-    )
-    const payer = await payerWith(1)
-    gateway.upstream.respondWith(({ text }) =>
-      text.includes('"stream":true') ? stream(chunksOf('Hi')) : completion(),
-    )
-    try {
-      const answers = await Promise.all(
-        Array.from({ length: 30 }, (_, index) => ask(payer, { stream: index % 2 === 0 })),
-      )
-      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
-      const ids = answers.map(({ headers }) => String(headers.get('x-request-id')))
-      expect((await chargesOf(payer)).map(({ requestId }) => requestId).toSorted()).toEqual(ids.toSorted())
-    } finally {
-      await database.query('DROP FUNCTION parkway.conflict CASCADE')
-    }
-  })
-})
-
 test('over-budget answered with 429 so that clients retry it: 402, and the OpenAI client asks once', async () => {
   const payer = await payerWith(0)
   const { fetch, exchanges } = createRecordingFetch()
@@ -309,11 +252,3 @@ describe('an answer that the balance does not cover', () => {
     expect(body.error.message).toMatch(/^0\.00\d+ USD needed, 0\.0001 USD available/)
   })
 })
-
-async function countWaiting(): Promise<number> {
-  const [row] = await database.query<{ waiting: bigint }>(
-    `SELECT count(*) AS waiting FROM pg_stat_activity
-     WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%commit_sequence%'`,
-  )
-  return Number(row?.waiting ?? 0n)
-}

@@ -121,7 +121,8 @@ export async function startFleet({ upstream, environment = {}, ...options }: Fle
     createSpender: async ({ creditUsd, limitUsd }) => {
       const account = await create('/v1/admin/accounts', { name: 'Ada', credit_usd: creditUsd })
       const path = `/v1/admin/accounts/${account.id}/api-keys`
-      const key = await create(path, limitUsd === undefined ? {} : { limit_usd: limitUsd })
+      const scopes = ['inference', 'manage']
+      const key = await create(path, limitUsd === undefined ? { scopes } : { scopes, limit_usd: limitUsd })
       return { accountId: account.id, key: key.key, keyId: key.id }
     },
     readCharges: (accountId) => readCharges(database, accountId),

@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { call, until } from '../app/call.ts'
+import { completion, silence, startOpenAiServer, type OpenAiServer } from '../upstreams/openai-server.ts'
+import { usageOf } from './metered-upstream.ts'
+import { createCaller, type Call } from './spending-client.ts'
+import { chatOf, startFleet, type Fleet, type Gateway, type Spender } from './start-fleet.ts'
+
+const LEASE_MS = 2_000
+const CLIENTS = 20
+/** What a prompt of these tests can cost at most by the gateway's estimate, with room to spare. */
+const PROMPT_NANO_USD_MAX = 2_000_000n
+
+let upstream: OpenAiServer
+let fleet: Fleet
+let first: Gateway
+let second: Gateway
+const caller = createCaller()
+
+beforeAll(async () => {
+  upstream = await startOpenAiServer()
+  fleet = await startFleet({ upstream, environment: { PARKWAY_LEASE_MS: String(LEASE_MS) } })
+  first = await fleet.start()
+  second = await fleet.start()
+})
+afterAll(async () => {
+  expect(await fleet.findDifferences()).toEqual([])
+  expect(fleet.findDefects()).toEqual([])
+  caller.close()
+  await fleet.close()
+  await upstream.close()
+})
+beforeEach(() => {
+  upstream.requests.length = 0
+  upstream.respondWith(({ body }) => {
+    const { max_completion_tokens: tokens } = { max_completion_tokens: 400, ...Object(body) }
+    return completion({ usage: usageOf(1 + Math.floor(Math.random() * tokens)) })
+  })
+})
+
+const ask = ({ url }: Gateway, { key }: Spender, members: object = {}) =>
+  caller.call(url, key, chatOf('Hi', { max_tokens: 100, ...members }))
+const tokensAsked = (): unknown => upstream.bodies().at(-1)?.max_completion_tokens
+
+test('credit that sits idle in one process is there for another at once', async () => {
+  const spender = await fleet.createSpender({ creditUsd: 1 })
+  upstream.respondWith(completion({ usage: usageOf(10) }))
+  expect((await ask(first, spender, { max_tokens: 99_000 })).status).toBe(200)
+  const [lent] = await fleet.database.query<{ lent: bigint }>(
+    'SELECT sum(amount_nano_usd - spent_nano_usd)::bigint AS lent FROM credit_leases WHERE account_id = $1',
+    [spender.accountId],
+  )
+  expect(lent?.lent).toBeGreaterThan(990_000_000n)
+  const askedMs = performance.now()
+  expect((await ask(second, spender, { max_tokens: 99_000 })).status).toBe(200)
+  expect(tokensAsked()).toBe(99_000)
+  expect(performance.now() - askedMs).toBeLessThan(1_000)
+  expect((await ask(first, spender, { max_tokens: 99_000 })).status).toBe(200)
+  expect(tokensAsked()).toBe(99_000)
+})
+
+describe('a cap', () => {
+  test('of a key is reached in both processes together, and never exceeded', async () => {
+    const spender = await fleet.createSpender({ creditUsd: 10, limitUsd: 0.05 })
+    const calls = await spendAtBoth(spender)
+    expect(refusalsOf(calls)).toEqual(['402 key_limit_reached'])
+    await expectSpent(spender, 50_000_000n)
+    expect(calls.find(({ status }) => status === 402)?.message).toMatch(/limit of 0\.05 USD is reached/)
+  })
+
+  test.each([
+    ['monthly', 'monthly_usd'],
+    ['daily', 'daily_usd'],
+  ])(
+    'of an account, %s, is reached in both processes together, and never exceeded',
+    async (period, member) => {
+      const spender = await fleet.createSpender({ creditUsd: 10 })
+      await setBudget(spender, { [member]: 0.05 })
+      const calls = await spendAtBoth(spender)
+      expect(refusalsOf(calls)).toEqual(['402 insufficient_balance'])
+      await expectSpent(spender, 50_000_000n)
+      expect(calls.find(({ status }) => status === 402)?.message).toContain(`${period} budget of 0.05 USD`)
+    },
+  )
+
+  test('that is lowered while requests run holds from then on, and one that is raised lets more through', async () => {
+    const spender = await fleet.createSpender({ creditUsd: 10, limitUsd: 1 })
+    await Promise.all([ask(first, spender), ask(second, spender)])
+    const lower = async (limitUsd: number) => {
+      const path = `/v1/tenants/me/api-keys/${spender.keyId}`
+      const answer = await call('PATCH', first.url + path, {
+        key: spender.key,
+        body: { limit_usd: limitUsd },
+      })
+      expect(answer.status).toBe(200)
+    }
+    await lower(0.02)
+    expect(refusalsOf(await spendAtBoth(spender))).toEqual(['402 key_limit_reached'])
+    await expectSpent(spender, 20_000_000n)
+    await lower(0.03)
+    expect(refusalsOf(await spendAtBoth(spender))).toEqual(['402 key_limit_reached'])
+    await expectSpent(spender, 30_000_000n)
+  })
+})
+
+test('two accounts that share commits are charged each for its own', async () => {
+  const spenders = await Promise.all([0.05, 0.03].map((creditUsd) => fleet.createSpender({ creditUsd })))
+  const calls = await Promise.all(spenders.map((spender) => spendAtBoth(spender)))
+  for (const [index, spender] of spenders.entries()) {
+    const answered = calls[index]?.filter(({ status }) => status === 200) ?? []
+    const charges = await fleet.readCharges(spender.accountId)
+    expect(charges.map(({ requestId }) => requestId).toSorted()).toEqual(
+      answered.map(({ requestId }) => String(requestId)).toSorted(),
+    )
+    await expectSpent(spender, index === 0 ? 50_000_000n : 30_000_000n)
+  }
+})
+
+describe('promotional credit', () => {
+  test('is spent before paid credit', async () => {
+    const spender = await fleet.createSpender({ creditUsd: 1 })
+    await grant(spender, { amount_usd: 0.001, class: 'promotional' })
+    upstream.respondWith(completion({ usage: usageOf(40) }))
+    for (let turn = 0; turn < 4; turn += 1) expect((await ask(first, spender)).status).toBe(200)
+    const charges = await fleet.readCharges(spender.accountId)
+    expect(charges.map(({ promotionalNanoUsd }) => promotionalNanoUsd)).toEqual([
+      405_000n,
+      405_000n,
+      190_000n,
+      0n,
+    ])
+  })
+
+  test('is all spent when nothing is left, whichever process had it', async () => {
+    const spender = await fleet.createSpender({ creditUsd: 0.02 })
+    await grant(spender, { amount_usd: 0.02, class: 'promotional' })
+    await spendAtBoth(spender)
+    await expectSpent(spender, 40_000_000n)
+    const charges = await fleet.readCharges(spender.accountId)
+    const left = charges.reduce((sum, { promotionalNanoUsd }) => sum - promotionalNanoUsd, 20_000_000n)
+    expect(left).toBeLessThan(PROMPT_NANO_USD_MAX)
+  })
+
+  test('that has expired is spent by nobody, and is written off', async () => {
+    const spender = await fleet.createSpender({ creditUsd: 0.01 })
+    const expiresAt = new Date(Date.now() + 1_500).toISOString()
+    await grant(spender, { amount_usd: 1, class: 'promotional', expires_at: expiresAt })
+    upstream.respondWith(completion({ usage: usageOf(10) }))
+    expect((await ask(first, spender, { max_tokens: 90_000 })).status).toBe(200)
+    await until(() => Date.now() > Date.parse(expiresAt))
+    // A little later than the clock says, because the database has one of its own.
+    await until(async () => {
+      await ask(first, spender, { max_tokens: 90_000 })
+      return Number(tokensAsked()) <= 1_000
+    })
+    const charges = await fleet.readCharges(spender.accountId)
+    expect(charges.at(-1)?.promotionalNanoUsd).toBe(0n)
+  })
+})
+
+test('refunds run in a background job that a crash loses: what a killed process held is back when its lease is over', async () => {
+  const spender = await fleet.createSpender({ creditUsd: 1 })
+  const third = await fleet.start()
+  upstream.respondWith(silence)
+  const dying = ask(third, spender, { max_tokens: 99_000 })
+  await upstream.requestNumber(0)
+  third.program.kill('SIGKILL')
+  const killedMs = performance.now()
+  expect((await dying).isComplete).toBe(false)
+  upstream.respondWith(completion({ usage: usageOf(10) }))
+  await until(async () => {
+    const { status } = await ask(first, spender, { max_tokens: 99_000 })
+    expect([200, 402]).toContain(status)
+    return status === 200 && tokensAsked() === 99_000
+  })
+  // Others look for the dead six times while a lease lasts.
+  expect(performance.now() - killedMs).toBeLessThan(LEASE_MS * 2 + 2_000)
+  expect(await fleet.readCharges(spender.accountId)).toHaveLength(1)
+})
+
+interface Spree {
+  readonly until?: (calls: readonly Call[]) => boolean
+}
+
+/** Clients of both processes go on until they are refused. */
+async function spendAtBoth(spender: Spender, { until: isEnough = () => false }: Spree = {}): Promise<Call[]> {
+  const calls: Call[] = []
+  const spend = async (client: number) => {
+    while (!isEnough(calls)) {
+      const answer = await ask(client % 2 === 0 ? first : second, spender)
+      calls.push(answer)
+      if (answer.status !== 200) return
+    }
+  }
+  await Promise.all(Array.from({ length: CLIENTS }, (_, client) => spend(client)))
+  return calls
+}
+
+function refusalsOf(calls: readonly Call[]): string[] {
+  const refused = calls.filter(({ status }) => status !== 200)
+  return [...new Set(refused.map(({ status, code }) => `${status} ${code}`))]
+}
+
+/** All of it, but for what is not enough for a prompt. */
+async function expectSpent(spender: Spender, limitNanoUsd: bigint): Promise<void> {
+  const charges = await fleet.readCharges(spender.accountId)
+  const spent = charges.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0n)
+  expect(spent).toBeLessThanOrEqual(limitNanoUsd)
+  expect(spent).toBeGreaterThan(limitNanoUsd - PROMPT_NANO_USD_MAX)
+}
+
+async function setBudget(spender: Spender, budget: object): Promise<void> {
+  const { status } = await fleet.manage('PATCH', `/v1/admin/accounts/${spender.accountId}/budget`, budget)
+  expect(status).toBe(200)
+}
+
+async function grant(spender: Spender, credit: object): Promise<void> {
+  const body = { reason: 'a test', ...credit }
+  const { status } = await fleet.manage('POST', `/v1/admin/accounts/${spender.accountId}/credit`, body)
+  expect([200, 201]).toContain(status)
+}
