@@ -31,7 +31,7 @@ const RULES: Readonly<Record<string, string>> = {
         coalesce((SELECT sum(amount_nano_usd) FROM ledger_entries entry
           WHERE entry.account_id = account.account_id AND book = 'credit'), 0) AS entries,
         coalesce((SELECT sum(remaining_nano_usd) FROM credit_lots lot
-          WHERE lot.account_id = account.account_id), 0)
+          WHERE lot.account_id = account.account_id AND remaining_nano_usd > 0), 0)
         + coalesce((SELECT sum(amount_nano_usd - spent_nano_usd) FROM credit_leases lease
           WHERE lease.account_id = account.account_id AND lot_id IS NOT NULL), 0)
         - account.debt_nano_usd AS balance
