@@ -20,6 +20,8 @@ interface AccountCreditOptions {
 interface CapCredit {
   readonly purse: Purse
   limitNanoUsd: NanoUsd
+  /** Lent to nobody, as of the last look. */
+  roomNanoUsd: NanoUsd
 }
 
 /** What one process has borrowed of one account: its credit, and what is left under each cap it met. */
@@ -96,6 +98,15 @@ export class AccountCredit {
     return this.#caps.get(scope)?.purse.freeNanoUsd ?? 0n
   }
 
+  /** Whether so much is not here, but more of it can be borrowed: somebody else took what was brought. */
+  canBorrowMore(caps: readonly Cap[], wantedNanoUsd: NanoUsd): boolean {
+    if (this.#credit.freeNanoUsd < wantedNanoUsd && this.#elsewhere.freeNanoUsd > 0n) return true
+    return caps.some(({ scope }) => {
+      const cap = this.#caps.get(scope)
+      return cap !== undefined && cap.purse.freeNanoUsd < wantedNanoUsd && cap.roomNanoUsd > 0n
+    })
+  }
+
   /** Borrows in the background before there is nothing left. */
   refillWhenLow(onError: (error: unknown) => void): void {
     if (this.#credit.freeNanoUsd >= this.#lowWaterNanoUsd || this.#isRefilling) return
@@ -146,7 +157,11 @@ export class AccountCredit {
   borrowCap(cap: Cap, neededNanoUsd: NanoUsd): Promise<void> {
     return this.#inTurn(async () => {
       if (this.#isLost) return
-      const known = this.#caps.get(cap.scope) ?? { purse: new Purse(), limitNanoUsd: cap.limitNanoUsd }
+      const known = this.#caps.get(cap.scope) ?? {
+        purse: new Purse(),
+        limitNanoUsd: cap.limitNanoUsd,
+        roomNanoUsd: 0n,
+      }
       this.#caps.set(cap.scope, known)
       if (known.limitNanoUsd !== cap.limitNanoUsd) {
         // What was borrowed under the old limit may be more than the new one leaves.
@@ -154,13 +169,14 @@ export class AccountCredit {
         known.limitNanoUsd = cap.limitNanoUsd
       }
       if (known.purse.freeNanoUsd >= neededNanoUsd) return
-      const lent = await borrowFromCap(this.#database, {
+      const { lent, roomNanoUsd } = await borrowFromCap(this.#database, {
         ...this.#identity(),
         cap,
         neededNanoUsd: neededNanoUsd - known.purse.freeNanoUsd,
       })
       if (this.#isLost) return
       known.purse.receive(lent)
+      known.roomNanoUsd = roomNanoUsd
       this.wake()
     })
   }

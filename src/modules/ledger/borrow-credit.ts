@@ -46,19 +46,24 @@ export function borrowCredit(database: Database, request: BorrowRequest): Promis
   })
 }
 
-/** The same for what a cap still allows. */
+/** The same for what a cap still allows. Says how much is left of it for others. */
 export function borrowFromCap(
   database: Database,
   request: BorrowRequest & { readonly cap: Cap },
-): Promise<readonly LentAmount[]> {
+): Promise<{ lent: readonly LentAmount[]; roomNanoUsd: NanoUsd }> {
   const { accountId, borrowerId, neededNanoUsd, cap } = request
   return database.transaction(async (transaction) => {
     await requireOpenBorrower(transaction, borrowerId)
     await lockCreditAccount(transaction, accountId)
     const room = await readCapRoom(transaction, cap)
-    if (room === 0n) return readLeases(transaction, accountId, { borrowerId, cap: cap.scope })
+    if (room === 0n) {
+      const lent = await readLeases(transaction, accountId, { borrowerId, cap: cap.scope })
+      return { lent, roomNanoUsd: 0n }
+    }
     const amountNanoUsd = sliceOf(room, neededNanoUsd)
-    return lendFromCap(transaction, accountId, { borrowerId }, { scope: cap.scope, amountNanoUsd })
+    const slice = { scope: cap.scope, amountNanoUsd }
+    const lent = await lendFromCap(transaction, accountId, { borrowerId }, slice)
+    return { lent, roomNanoUsd: room - amountNanoUsd }
   })
 }
 

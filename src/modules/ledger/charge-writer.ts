@@ -3,10 +3,10 @@ import { AppError } from '../../kernel/app-error.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Borrower } from '../../storage/borrowing/borrower.ts'
-import { isConnectionLoss } from '../../storage/connection-loss.ts'
 import type { Database } from '../../storage/database.ts'
-import { errorCodeOf, messageOf, StorageError } from '../../storage/storage-error.ts'
+import { messageOf } from '../../storage/storage-error.ts'
 import { commitCharges, type ChargeCommit } from './commit-charges.ts'
+import { isBadData, isOutcomeLost, isPassing } from './commit-failure.ts'
 import { findRepeatedCharges, isChargedBefore } from './find-repeated-charges.ts'
 import type { SpentPart } from './purse.ts'
 import type { Charge } from './usage-record.ts'
@@ -151,7 +151,7 @@ export class ChargeWriter {
         else this.#undo(charges, batch, leasesLost())
         return
       } catch (error) {
-        isOutcomeUnknown ||= isConnectionLoss(causeOf(error))
+        isOutcomeUnknown ||= isOutcomeLost(error)
         const fresh = isChargedBefore(error) ? await this.#leaveOutRepeated(charges) : charges
         if (fresh.length < charges.length) {
           charges = fresh
@@ -269,28 +269,6 @@ function addUpLeases(charges: readonly PendingCharge[]): Map<string, NanoUsd> {
     }
   }
   return spent
-}
-
-/** An outage comes told as what it is to a client; here it matters what happened to the statement. */
-function causeOf(error: unknown): unknown {
-  return error instanceof AppError ? error.cause : error
-}
-
-// The database is away or overloaded, and nothing was sent or all of it was rolled back.
-function isPassing(error: unknown): boolean {
-  if (error instanceof AppError) return error.code === 'service_unavailable'
-  if (error instanceof StorageError) return error.code === 'unreachable_database'
-  const code = error instanceof Error && 'code' in error ? error.code : null
-  return code === '57014' || code === '53300' || code === '40001' || code === '40P01' || isPoolBusy(error)
-}
-
-function isPoolBusy(error: unknown): boolean {
-  return error instanceof Error && error.message === 'timeout exceeded when trying to connect'
-}
-
-// What the database says only after it saw that no earlier sending of the commit had arrived.
-function isBadData(error: unknown): boolean {
-  return /^2[23]/.test(errorCodeOf(error) ?? '')
 }
 
 function databaseAway(): AppError {

@@ -146,7 +146,7 @@ export class CreditPool implements HoldKeeper {
   async #holdWithWait(payer: Payer, request: HoldRequest): Promise<Hold> {
     const { clock, holdWaitMs = HOLD_WAIT_MS } = this.#options
     const deadlineMs = performance.now() + holdWaitMs
-    let isRecalled = false
+    let recalls = 0
     for (;;) {
       request.cancellation?.throwIfCancelled()
       const account = await this.#openAccount(payer.accountId)
@@ -159,9 +159,11 @@ export class CreditPool implements HoldKeeper {
       const isSuspended = account.debtNanoUsd > 0n
       const full = purses && !isSuspended && this.#tryHold(account, payer, purses, request.wantedNanoUsd)
       if (full) return full
-      // Nobody is refused or cut short while credit lies idle in another process.
-      if (!isRecalled && (account.isLentElsewhere || caps.length > 0)) {
-        isRecalled = true
+      if (!isSuspended && account.canBorrowMore(caps, request.wantedNanoUsd)) continue
+      const isLate = performance.now() > deadlineMs
+      // Nobody is refused or cut short while credit lies idle in another process, nor what it took after the first recall.
+      if (recalls < (isLate ? 2 : 1) && (account.isLentElsewhere || caps.length > 0)) {
+        recalls += 1
         await this.#options.recall(payer.accountId)
         continue
       }
@@ -169,7 +171,7 @@ export class CreditPool implements HoldKeeper {
       const part = purses && free >= request.leastNanoUsd && this.#tryHold(account, payer, purses, free)
       if (part) return part
       const isSomeInUse = account.heldNanoUsd > 0n || account.isLentElsewhere
-      if (!isSomeInUse || performance.now() > deadlineMs) throw refuse(account, payer, caps, request)
+      if (!isSomeInUse || isLate) throw refuse(account, payer, caps, request)
       await account.changed(Math.min(WAIT_STEP_MS, holdWaitMs))
     }
   }

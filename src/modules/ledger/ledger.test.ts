@@ -67,6 +67,13 @@ describe('a hold', () => {
     })
   })
 
+  test('is not cut short because others take what was borrowed for it', async () => {
+    const payer = await stage.createPayer(100n)
+    const holds = await Promise.all(Array.from({ length: 10 }, () => hold(first, payer, 10n, 1n)))
+    expect(holds.map(({ amountNanoUsd }) => amountNanoUsd)).toEqual(holds.map(() => 10n))
+    for (const open of holds) open.release()
+  })
+
   test('ends once', async () => {
     const payer = await stage.createPayer(100n)
     const open = await hold(first, payer, 50n)

@@ -1,0 +1,259 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { silentLogger, type Logger } from '../../kernel/logger.ts'
+import { reclaimExpired } from '../../storage/borrowing/reclaim.ts'
+import { reclaimLeases, type Hold, type Payer } from './ledger.ts'
+import { createLedgerStage, usageOf, type LedgerProcess, type LedgerStage } from './testing/ledger-stage.ts'
+
+let stage: LedgerStage
+
+beforeAll(async () => {
+  stage = await createLedgerStage()
+})
+
+afterEach(async () => {
+  expect(await stage.findDifferences()).toEqual([])
+})
+
+afterAll(() => stage.close())
+
+const holdOf = async ({ ledger }: LedgerProcess, payer: Payer, wantedNanoUsd: bigint): Promise<Hold> =>
+  ledger.hold(payer, { wantedNanoUsd, leastNanoUsd: wantedNanoUsd })
+
+async function holdMany(process: LedgerProcess, payer: Payer, count: number, each: bigint): Promise<Hold[]> {
+  const holds: Hold[] = []
+  for (let index = 0; index < count; index += 1) holds.push(await holdOf(process, payer, each))
+  return holds
+}
+
+const settle = (payer: Payer, hold: Hold, details: { isDelivered?: boolean; id?: string } = {}) =>
+  hold.settle({
+    costNanoUsd: hold.amountNanoUsd,
+    record: usageOf(payer, details.id === undefined ? {} : { id: details.id }),
+    isDelivered: details.isDelivered ?? false,
+  })
+
+const countCommits = async ({ borrower }: LedgerProcess): Promise<bigint> => {
+  const [row] = await stage.database.query<{ commits: bigint }>(
+    'SELECT commit_sequence AS commits FROM borrowers WHERE id = $1',
+    [borrower.id],
+  )
+  return row?.commits ?? 0n
+}
+
+describe('a group commit', () => {
+  test('takes along everything that ends at the same time, in one entry an account', async () => {
+    const process = await stage.createProcess()
+    const payers = [await stage.createPayer(1_000n), await stage.createPayer(1_000n)]
+    const held: [Payer, Hold][] = []
+    for (const payer of payers) {
+      for (const hold of await holdMany(process, payer, 50, 3n)) held.push([payer, hold])
+    }
+    await Promise.all(held.map(([payer, hold]) => settle(payer, hold)))
+    expect(await countCommits(process)).toBe(1n)
+    for (const { accountId } of payers) {
+      expect(await stage.sumOfCharges(accountId)).toEqual({ requests: 50, costNanoUsd: 150n })
+      const { items } = await process.ledger.listEntries(accountId, { limit: 5, afterId: null })
+      expect(items.map(({ kind, amountNanoUsd }) => [kind, amountNanoUsd])).toEqual([
+        ['charge', -150n],
+        ['grant', 1_000n],
+      ])
+    }
+  })
+
+  test('is bounded: of thousands, the rest goes into the next', async () => {
+    const process = await stage.createProcess()
+    const payer = await stage.createPayer(10_000n)
+    const holds = await holdMany(process, payer, 2_500, 1n)
+    await Promise.all(holds.map((hold) => settle(payer, hold)))
+    expect(await countCommits(process)).toBe(3n)
+    expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 2_500, costNanoUsd: 2_500n })
+  })
+
+  test('is durable when a process that stops has closed its ledger', async () => {
+    const process = await stage.createProcess()
+    const payer = await stage.createPayer(100n)
+    const settled = settle(payer, await holdOf(process, payer, 40n))
+    await process.close()
+    await settled
+    expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 1, costNanoUsd: 40n })
+  })
+})
+
+const CUTS_MAX = 15
+
+/** Ends sessions that are committing, at random moments. Says how many. */
+async function cutCommits(over: AbortSignal): Promise<number> {
+  let cuts = 0
+  while (!over.aborted && cuts < CUTS_MAX) {
+    await delay(Math.random() * 20)
+    // The statement's text is looked for in two parts, so that this one is not found.
+    const cut = await stage.database.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()
+         AND query LIKE '%commit_sequence' || ' = $2%' AND state <> 'idle'`,
+    )
+    cuts += cut.length
+  }
+  return cuts
+}
+
+test('a commit whose connection is cut at any moment is done exactly once', async () => {
+  const process = await stage.createProcess()
+  const payer = await stage.createPayer(1_000_000n)
+  const over = new AbortController()
+  const cutting = cutCommits(over.signal)
+  let charged = 0
+  for (let round = 0; round < 60; round += 1) {
+    const holds = await Promise.all(Array.from({ length: 10 }, () => holdOf(process, payer, 7n)))
+    const outcomes = await Promise.allSettled(holds.map((hold) => settle(payer, hold)))
+    expect(outcomes.filter(({ status }) => status === 'rejected')).toEqual([])
+    charged += outcomes.length
+  }
+  over.abort()
+  const cuts = await cutting
+  expect(cuts).toBeGreaterThan(0)
+  expect(await stage.sumOfCharges(payer.accountId)).toEqual({
+    requests: charged,
+    costNanoUsd: BigInt(charged) * 7n,
+  })
+})
+
+test('a commit that arrived though its answer was lost is not sent again', async () => {
+  const process = await stage.createProcess()
+  const payer = await stage.createPayer(1_000n)
+  const query = process.database.query.bind(process.database)
+  const lose = vi.spyOn(process.database, 'query').mockImplementation(async (sql, values) => {
+    const rows = await query(sql, values)
+    if (!sql.includes('commit_sequence = $2')) return rows
+    lose.mockRestore()
+    throw new Error('Connection terminated unexpectedly')
+  })
+  await settle(payer, await holdOf(process, payer, 40n))
+  expect(await countCommits(process)).toBe(1n)
+  expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 1, costNanoUsd: 40n })
+})
+
+describe('of a process that was taken for dead', () => {
+  const declareDead = async (id: string): Promise<void> => {
+    const sql = `UPDATE borrowers SET expires_at = now() - interval '1 second' WHERE id = $1`
+    await stage.database.query(sql, [id])
+    await reclaimExpired({ database: stage.database, logger: silentLogger, reclaimers: [reclaimLeases] })
+  }
+
+  test('answers that are not out yet are refused, and nothing is charged', async () => {
+    const process = await stage.createProcess()
+    const payer = await stage.createPayer(100n)
+    const hold = await holdOf(process, payer, 40n)
+    await declareDead(process.borrower.id)
+    await expect(settle(payer, hold)).rejects.toMatchObject({ code: 'service_unavailable' })
+    expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 0, costNanoUsd: 0n })
+    await settle(payer, await holdOf(process, payer, 100n))
+    expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 1, costNanoUsd: 100n })
+  })
+
+  test('answers that are out are charged anew, each once', async () => {
+    const process = await stage.createProcess()
+    const payer = await stage.createPayer(100n)
+    const holds = await holdMany(process, payer, 5, 10n)
+    await declareDead(process.borrower.id)
+    await Promise.allSettled(holds.map((hold) => settle(payer, hold, { isDelivered: true })))
+    // A clean stop waits for them.
+    await process.close()
+    expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 5, costNanoUsd: 50n })
+  })
+
+  test('a request that ends after the process has noticed is charged from what is borrowed anew', async () => {
+    const process = await stage.createProcess()
+    const payer = await stage.createPayer(100n)
+    const early = await holdOf(process, payer, 40n)
+    const late = await holdOf(process, payer, 30n)
+    await declareDead(process.borrower.id)
+    await expect(settle(payer, early)).rejects.toMatchObject({ code: 'service_unavailable' })
+    await settle(payer, late)
+    expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 1, costNanoUsd: 30n })
+  })
+
+  test('a commit that had arrived before counts, though its answer was lost', async () => {
+    const process = await stage.createProcess()
+    const payer = await stage.createPayer(100n)
+    const hold = await holdOf(process, payer, 40n)
+    const query = process.database.query.bind(process.database)
+    const dead = process.borrower.id
+    const lose = vi.spyOn(process.database, 'query').mockImplementation(async (sql, values) => {
+      const rows = await query(sql, values)
+      if (!sql.includes('commit_sequence = $2')) return rows
+      lose.mockRestore()
+      await declareDead(dead)
+      await process.borrower.declareLost(dead)
+      throw new Error('Connection terminated unexpectedly')
+    })
+    await settle(payer, hold)
+    expect(process.borrower.id).not.toBe(dead)
+    expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 1, costNanoUsd: 40n })
+  })
+})
+
+describe('a charge that the database refuses', () => {
+  const errors: string[] = []
+  const logger: Logger = { ...silentLogger, error: (_details, message) => void errors.push(message) }
+
+  test('is undone, said aloud, and what it had taken is free again', async () => {
+    const process = await stage.createProcess({ logger })
+    const payer = await stage.createPayer(100n)
+    const hold = await holdOf(process, payer, 100n)
+    await expect(settle(payer, hold, { id: 'not a uuid' })).rejects.toThrow('could not be written')
+    expect(errors).toEqual(['charges could not be written'])
+    await settle(payer, await holdOf(process, payer, 100n))
+    expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 1, costNanoUsd: 100n })
+  })
+
+  test('takes no delivered charge with it, and no answer is charged and refused', async () => {
+    const process = await stage.createProcess({ logger })
+    const payer = await stage.createPayer(1_000n)
+    const [bad, delivered, waiting] = await holdMany(process, payer, 3, 10n)
+    if (!bad || !delivered || !waiting) throw new Error('three were held')
+    const outcomes = await Promise.allSettled([
+      settle(payer, bad, { id: 'not a uuid' }),
+      settle(payer, delivered, { isDelivered: true }),
+      settle(payer, waiting),
+    ])
+    await process.close()
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+    expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 1, costNanoUsd: 10n })
+  })
+})
+
+describe('while the database is away', () => {
+  const away = (process: LedgerProcess) =>
+    vi.spyOn(process.database, 'query').mockImplementation(async () => {
+      throw Object.assign(new Error('too many connections'), { code: '53300' })
+    })
+
+  test('an answer waits so long, then it is refused and nothing is charged', async () => {
+    const process = await stage.createProcess({ commitWaitMs: 20 })
+    const payer = await stage.createPayer(100n)
+    const hold = await holdOf(process, payer, 40n)
+    const outage = away(process)
+    await expect(settle(payer, hold)).rejects.toMatchObject({
+      code: 'service_unavailable',
+      retryAfterSeconds: 2,
+    })
+    outage.mockRestore()
+    await process.ledger.recall(payer.accountId)
+    expect(await process.ledger.readBalance(payer.accountId)).toMatchObject({ balanceNanoUsd: 100n })
+    await settle(payer, await holdOf(process, payer, 100n))
+  })
+
+  test('what a client has already got is charged when the database is back', async () => {
+    const process = await stage.createProcess({ commitWaitMs: 20 })
+    const payer = await stage.createPayer(100n)
+    const hold = await holdOf(process, payer, 40n)
+    const outage = away(process)
+    await expect(settle(payer, hold, { isDelivered: true }))
+      .resolves.toBeUndefined()
+      .catch(() => {})
+    outage.mockRestore()
+    await process.close()
+    expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 1, costNanoUsd: 40n })
+  })
+})

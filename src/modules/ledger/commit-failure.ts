@@ -1,0 +1,28 @@
+import { AppError } from '../../kernel/app-error.ts'
+import { isConnectionLoss } from '../../storage/connection-loss.ts'
+import { errorCodeOf, StorageError } from '../../storage/storage-error.ts'
+
+/** The connection went while the commit was under way: it may have happened or not. */
+export function isOutcomeLost(error: unknown): boolean {
+  // An outage comes told as what it is to a client; here it matters what happened to the statement.
+  return isConnectionLoss(error instanceof AppError ? error.cause : error)
+}
+
+/** The database is away or overloaded, and nothing was sent or all of it was rolled back. */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof AppError) return error.code === 'service_unavailable'
+  if (error instanceof StorageError) return error.code === 'unreachable_database'
+  return PASSING_CODES.has(errorCodeOf(error) ?? '') || isPoolBusy(error)
+}
+
+/** The database refuses the data, which it says only after it saw that no earlier sending of the commit had arrived. */
+export function isBadData(error: unknown): boolean {
+  return /^2[23]/.test(errorCodeOf(error) ?? '')
+}
+
+/** A statement timeout, too many connections, a serialisation failure, a deadlock. */
+const PASSING_CODES = new Set(['57014', '53300', '40001', '40P01'])
+
+function isPoolBusy(error: unknown): boolean {
+  return error instanceof Error && error.message === 'timeout exceeded when trying to connect'
+}
