@@ -1,0 +1,160 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { until } from '../app/call.ts'
+import {
+  chunksOf,
+  completion,
+  startOpenAiServer,
+  stream,
+  type OpenAiServer,
+} from '../upstreams/openai-server.ts'
+import { startRestartablePostgres, type RestartablePostgres, type StopMode } from './restartable-postgres.ts'
+import { createCaller, type Call } from './spending-client.ts'
+import { chatOf, startFleet, type Fleet, type Gateway, type Spender } from './start-fleet.ts'
+
+const COMMIT_WAIT_MS = 1_500
+const CLIENTS = 10
+
+let upstream: OpenAiServer
+let postgres: RestartablePostgres
+let fleet: Fleet
+let gateway: Gateway
+let spender: Spender
+const caller = createCaller()
+
+beforeAll(async () => {
+  upstream = await startOpenAiServer(answer)
+  postgres = await startRestartablePostgres()
+  fleet = await startFleet({
+    upstream,
+    environment: { PARKWAY_COMMIT_WAIT_MS: String(COMMIT_WAIT_MS), LOG_LEVEL: 'error' },
+    connectionString: postgres.connectionString,
+  })
+  gateway = await fleet.start()
+  spender = await fleet.createSpender({ creditUsd: 10 })
+  expect((await ask()).status).toBe(200)
+})
+afterEach(async () => {
+  expect(await fleet.findDifferences()).toEqual([])
+})
+afterAll(async () => {
+  caller.close()
+  await fleet.close()
+  await postgres.close()
+  await upstream.close()
+})
+
+const ask = (isStream = false) =>
+  caller.call(gateway.url, spender.key, chatOf('Hi', { max_tokens: 100, stream: isStream }))
+const askMany = () => Promise.all(Array.from({ length: CLIENTS }, (_, client) => ask(client % 2 === 0)))
+
+describe('a database that restarts under running requests', () => {
+  test.each<StopMode>(['fast', 'immediate'])(
+    '%s, is waited for: all of them are answered and charged',
+    async (mode) => {
+      const before = (await charged()).size
+      const release = holdAnswersBack()
+      const running = askMany()
+      await upstream.requestNumber(CLIENTS - 1)
+      await postgres.restart(mode)
+      release()
+      const calls = await running
+      expect(new Set(calls.map(outcomeOf))).toEqual(new Set(['200 complete']))
+      const charges = await charged()
+      expect(calls.filter(({ requestId }) => !charges.has(String(requestId)))).toEqual([])
+      expect(charges.size).toBe(before + CLIENTS)
+    },
+  )
+
+  test('is away to nobody worse than 503 with a time to come back', async () => {
+    const before = (await charged()).size
+    await postgres.restart('immediate')
+    const calls = await askMany()
+    for (const call of calls) expect(['200 complete', '503 complete']).toContain(outcomeOf(call))
+    expectTimeToComeBack(calls)
+    await untilServed()
+    const answered = calls.filter(({ status }) => status === 200).length
+    // And the one that was served last.
+    expect((await charged()).size).toBe(before + answered + 1)
+  })
+})
+
+describe('a database that stays away for longer than an answer waits for its charge', () => {
+  test('makes answers 503 instead, charges what was delivered, and is found again', async () => {
+    const release = holdAnswersBack()
+    const running = askMany()
+    await upstream.requestNumber(CLIENTS - 1)
+    await postgres.stop()
+    release()
+    const calls = await running
+    // A stream has been delivered but for its end; a whole answer has not, and costs nothing.
+    const outcomes = calls.map(outcomeOf)
+    expect(new Set(outcomes)).toEqual(new Set(['200 cut', '503 complete']))
+    expectTimeToComeBack(calls)
+    const refused = await ask()
+    expect([refused.status, refused.code]).toEqual([503, 'service_unavailable'])
+
+    await postgres.start()
+    await untilServed()
+    const cut = calls.filter(({ isComplete }) => !isComplete).map(({ requestId }) => String(requestId))
+    await until(async () => {
+      const charges = await charged()
+      return cut.every((requestId) => charges.has(requestId))
+    })
+    const charges = await charged()
+    expect(calls.filter(({ status, requestId }) => status === 503 && charges.has(String(requestId)))).toEqual(
+      [],
+    )
+  })
+})
+
+/** Until let go, no answer ends: a stream stops before its last chunks, a whole answer does not begin. */
+function holdAnswersBack(): () => void {
+  upstream.requests.length = 0
+  const { promise, resolve } = Promise.withResolvers<void>()
+  upstream.respondWith((request) => {
+    const reply = answer(request)
+    if (!isStreamed(request)) return promise.then(() => reply)
+    const [head = '', ...rest] = reply.chunks
+    return { ...reply, chunks: [head], more: afterwards(promise, rest) }
+  })
+  return () => {
+    resolve()
+    upstream.respondWith(answer)
+  }
+}
+
+async function* afterwards(opened: Promise<void>, chunks: readonly string[]): AsyncGenerator<string> {
+  await opened
+  yield* chunks
+}
+
+function answer(request: { text: string }) {
+  return isStreamed(request) ? stream(chunksOf('Hello', ' there')) : completion()
+}
+
+function isStreamed({ text }: { text: string }): boolean {
+  return text.includes('"stream":true')
+}
+
+function outcomeOf({ status, isComplete }: Call): string {
+  return `${status} ${isComplete ? 'complete' : 'cut'}`
+}
+
+function expectTimeToComeBack(calls: readonly Call[]): void {
+  const refused = calls.filter(({ status }) => status === 503)
+  expect(refused.filter(({ headers }) => !/^[1-9]\d*$/.test(String(headers['retry-after'])))).toEqual([])
+  expect(refused.filter(({ code }) => code !== 'service_unavailable')).toEqual([])
+}
+
+async function untilServed(): Promise<void> {
+  await until(async () => {
+    const call = await ask()
+    expect(['200 complete', '503 complete']).toContain(outcomeOf(call))
+    return call.status === 200
+  })
+}
+
+async function charged(): Promise<Set<string>> {
+  const charges = await until(() => fleet.readCharges(spender.accountId).catch(() => null))
+  return new Set(charges.map(({ requestId }) => requestId))
+}
