@@ -1,13 +1,14 @@
 import type { LocalModel } from '../http/routes/queue.ts'
+import type { Catalog } from '../modules/catalog/catalog.ts'
 import { freeCredit, type Ledger } from '../modules/ledger/ledger.ts'
 import { createLimits, type Limits } from '../modules/limits/limits.ts'
 import type { Provider } from '../providers/provider.ts'
+import type { ProviderRegistry } from '../providers/registry.ts'
 import type { Borrower } from '../storage/borrowing/borrower.ts'
 import type { Database } from '../storage/database.ts'
 import type { MessageBus } from '../storage/message-bus.ts'
 import type { GatewayLogger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import type { Modules } from './build-modules.ts'
 import type { Config } from './config.ts'
 
 interface LimitParts {
@@ -39,7 +40,7 @@ export function slotsOf(config: Config, { id, localSlots }: Provider): number | 
 /** Models that an upstream with slots can serve, by the pool of that upstream. */
 export function listLocalModels(
   config: Config,
-  { catalog, providers }: Pick<Modules, 'catalog' | 'providers'>,
+  { catalog, providers }: { catalog: Catalog; providers: ProviderRegistry },
 ): LocalModel[] {
   return catalog.list().flatMap(({ id, routes }) =>
     routes.flatMap(({ provider: providerId }) => {

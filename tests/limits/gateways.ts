@@ -1,4 +1,3 @@
-import { Client } from 'pg'
 import { startTestGateway, type TestAnswer, type TestGateway } from '../support/start-test-gateway.ts'
 
 /** One gateway in several processes: each has a port of its own, all share a database. */
@@ -44,15 +43,4 @@ export function limitEverybody(limits: object, rest: object = {}): Record<string
     ...limits,
   }
   return { PARKWAY_LIMITS: JSON.stringify({ tiers: [tier], ...rest }) }
-}
-
-export async function query(connectionString: string, sql: string, values: unknown[] = []) {
-  const client = new Client({ connectionString })
-  await client.connect()
-  try {
-    await client.query('SET search_path TO parkway')
-    return (await client.query(sql, values)).rows
-  } finally {
-    await client.end()
-  }
 }

@@ -15,7 +15,7 @@ export interface Tier extends TierLimits {
 }
 
 /** How many requests a local upstream works on at once, and how many wait for it. */
-export interface LocalModelLimits {
+interface LocalModelLimits {
   /** By provider id, instead of what the provider has by default. */
   readonly slots: ReadonlyMap<string, number>
   readonly waitersMax: number

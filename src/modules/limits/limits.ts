@@ -16,12 +16,11 @@ import type { LimitTable, TierLimits } from './limit-table.ts'
 
 export { reclaimSlots } from '../../storage/borrowing/borrowed-slots.ts'
 export type { Admission, LimitLayer, RateState, Refusal } from './admission.ts'
-export { DEFAULT_LIMITS, type LimitTable } from './limit-table.ts'
 export { parseLimitTable } from './parse-limit-table.ts'
 export { createStrangers, type Strangers } from './strangers.ts'
 
 /** What is asked of a request's limits. */
-export interface AdmissionRequest {
+interface AdmissionRequest {
   readonly caller: Caller
   /** The kind of the model. */
   readonly category: string
@@ -29,11 +28,11 @@ export interface AdmissionRequest {
   readonly tokens: number
 }
 
-export interface CallerLimits extends TierLimits {
+interface CallerLimits extends TierLimits {
   readonly tier: string
 }
 
-export interface SlotRequest {
+interface SlotRequest {
   readonly pool: string
   readonly slots: number
   readonly accountId: string
@@ -54,7 +53,7 @@ export interface Limits {
   close(): Promise<void>
 }
 
-export interface LimitsObserver {
+interface LimitsObserver {
   refused(layer: LimitLayer): void
   /** Of how many limits this process has borrowed a part. */
   borrowed(count: number): void

@@ -2,7 +2,6 @@ import { AppError } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import { Deadlines, type Deadline } from '../../kernel/deadlines.ts'
 import { createId } from '../../kernel/identifiers.ts'
-import type { EnteredQueue, PoolAnswer, PoolReport } from './slot-queues.ts'
 
 /** One slot in use. Released once, however often it is called. */
 export interface QueuedSlot {
@@ -21,6 +20,28 @@ export interface SlotQueueLimits {
   readonly slots: number
   readonly waitersMax: number
   readonly waitMsMax: number
+}
+
+/** What a process tells a pool: how many slots it holds, and how many of them work. */
+interface PoolReport {
+  readonly held: number
+  readonly busy: number
+  readonly noted: readonly string[]
+  readonly serves: number
+  readonly servedMs: number
+}
+
+interface PoolAnswer {
+  readonly waiting: number
+  /** Waiters of this process that have a slot and were not noted yet. */
+  readonly granted: readonly string[]
+  readonly serviceMs: number
+}
+
+export interface EnteredQueue {
+  readonly outcome: 'granted' | 'waiting' | 'full'
+  readonly waiting: number
+  readonly serviceMs: number
 }
 
 /** How a queue reaches its pool. */

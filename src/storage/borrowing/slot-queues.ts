@@ -1,31 +1,9 @@
 import type { Queryable } from '../database.ts'
 import type { MessageBus } from '../message-bus.ts'
 import type { Borrower } from './borrower.ts'
-import { SlotQueue, type QueueDesk, type SlotQueueLimits } from './slot-queue.ts'
+import { SlotQueue, type EnteredQueue, type QueueDesk, type SlotQueueLimits } from './slot-queue.ts'
 
-export type { QueuedSlot, QueueRefusal, SlotQueue, SlotQueueLimits } from './slot-queue.ts'
-
-/** What a process tells a pool: how many slots it holds, and how many of them work. */
-export interface PoolReport {
-  readonly held: number
-  readonly busy: number
-  readonly noted: readonly string[]
-  readonly serves: number
-  readonly servedMs: number
-}
-
-export interface PoolAnswer {
-  readonly waiting: number
-  /** Waiters of this process that have a slot and were not noted yet. */
-  readonly granted: readonly string[]
-  readonly serviceMs: number
-}
-
-export interface EnteredQueue {
-  readonly outcome: 'granted' | 'waiting' | 'full'
-  readonly waiting: number
-  readonly serviceMs: number
-}
+export type { QueuedSlot, SlotQueue, SlotQueueLimits } from './slot-queue.ts'
 
 /** A pool as it is now, over all processes. */
 export interface PoolState {

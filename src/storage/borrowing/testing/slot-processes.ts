@@ -6,7 +6,7 @@ import { createMessageBus, type MessageBus } from '../../message-bus.ts'
 import { createTestDatabase } from '../../testing/test-database.ts'
 import type { Borrower } from '../borrower.ts'
 
-export interface SlotProcess {
+interface SlotProcess {
   readonly messageBus: MessageBus
   readonly borrower: Borrower
 }
