@@ -28,7 +28,7 @@ export interface LedgerProcess {
   close(): Promise<void>
 }
 
-export interface ProcessOptions {
+interface ProcessOptions {
   readonly leaseMs?: number
   readonly nowMs?: () => number
   readonly holdWaitMs?: number
