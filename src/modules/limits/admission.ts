@@ -63,11 +63,12 @@ export class Admission implements RateStates {
     if (this.#isFinished) return
     this.#isFinished = true
     const { account, categorySlots } = this.#gate
-    this.#gate.tokens?.rate.giveBack(this.#tokens - tokens)
-    if (spentNanoUsd > 0n) account.spend?.rate.giveBack(-Number(spentNanoUsd))
+    const nowMs = performance.now()
+    this.#gate.tokens?.rate.giveBack(this.#tokens - tokens, nowMs)
+    if (spentNanoUsd > 0n) account.spend?.rate.giveBack(-Number(spentNanoUsd), nowMs)
     account.slots?.share.release()
     categorySlots?.share.release()
-    noteDuration(account, performance.now() - this.#startedMs)
+    noteDuration(account, nowMs - this.#startedMs)
   }
 }
 

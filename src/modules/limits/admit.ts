@@ -96,7 +96,7 @@ function needRate(
     layer,
     limit: perMinute,
     isTaken: isTaken ? TAKEN : rate.take(units, perMinute, nowMs),
-    giveBack: () => rate.giveBack(units),
+    giveBack: () => rate.giveBack(units, performance.now()),
   }
 }
 

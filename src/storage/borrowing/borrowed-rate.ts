@@ -1,30 +1,6 @@
+import type { RateGrant, RateVisit } from './rate-visit.ts'
 import { SlicePace } from './slice-pace.ts'
-
-/** What one visit at the bucket asks. All amounts are whole units. */
-export interface RateVisit {
-  readonly id: string
-  readonly perMinute: number
-  /** The loan that ends with this visit, and the epoch it was made in. */
-  readonly closed: number
-  readonly closedEpoch: number
-  /** Of the closed loan, what stays in hand as a new one. */
-  readonly kept: number
-  /** Unspent units; negative when more was used than there was. */
-  readonly givenBack: number
-  readonly needed: number
-  readonly wanted: number
-}
-
-/** What the bucket answers. */
-export interface RateGrant {
-  readonly taken: number
-  readonly borrowed: number
-  /** In sixty-thousandths of a unit. */
-  readonly levelLeft: number
-  readonly lentInAll: number
-  readonly loanEpoch: number
-  readonly loanMs: number
-}
+import { SpareUnits } from './spare-units.ts'
 
 export type RateOutcome =
   | { readonly isTaken: true }
@@ -71,7 +47,7 @@ export class BorrowedRate {
   #loanEndsMs = 0
   #topUpBelow = 0
   #topUpAfterMs = 0
-  #spare = 0
+  readonly #spare = new SpareUnits()
   #debtUnderWay = 0
   #isVisiting = false
   #isGivingUp = false
@@ -97,6 +73,7 @@ export class BorrowedRate {
     return this.#isVisiting
   }
 
+  /** What the bucket counts as lent to this process. */
   get loan(): number {
     return this.#loan
   }
@@ -116,7 +93,7 @@ export class BorrowedRate {
   /** At once when it is known from the last visit that there cannot be enough yet. */
   take(units: number, perMinute: number, nowMs: number): RateOutcome | Promise<RateOutcome> {
     const needed = Math.max(1, Math.min(units, perMinute))
-    if (perMinute !== this.#perMinute) this.#changeLimit(perMinute)
+    if (perMinute !== this.#perMinute) this.#changeLimit(perMinute, nowMs)
     if (needed >= this.#refusedUnits && nowMs < this.#refusedUntilMs) return this.#refuse(needed, nowMs)
     if (this.#waiting.length >= WAITERS_MAX) return { isTaken: false, retryAfterMs: 1000 }
     this.#usedAtMs = nowMs
@@ -128,25 +105,25 @@ export class BorrowedRate {
   }
 
   /** Corrects what was taken: unused units come back, further ones, if negative, are owed. */
-  giveBack(units: number): void {
+  giveBack(units: number, nowMs: number): void {
     if (units < 0) {
       this.#pace.noteUse(-units)
       this.#pace.noteSize(-units)
     }
     this.#inHand += units
     if (this.#inHand > this.#loan) {
-      this.#spare += this.#inHand - Math.max(0, this.#loan)
-      this.#inHand = Math.max(0, this.#loan)
+      this.#spare.add(this.#inHand - this.#loan, nowMs)
+      this.#inHand = this.#loan
     }
-    // Told at once: the others must not spend what is used up, and a bucket that fills meanwhile leaves no room.
-    if ((this.#inHand < 0 || this.#spare > 0) && !this.#isVisiting) this.#desk.visitSoon(this)
+    // An overdraft is told at once: the others must not spend what is used up.
+    if ((this.#inHand < 0 || this.#isSpareWorthIt()) && !this.#isVisiting) this.#desk.visitSoon(this)
   }
 
   /** Units that all processes together can still take now, as far as is known. */
   remaining(nowMs: number): number {
     const refilled = this.#levelSeen / SCALE + ((nowMs - this.#visitedAtMs) * this.#perMinute) / SCALE
     const level = Math.min(refilled, this.#perMinute - this.#loan - this.#lentElsewhere)
-    return Math.max(0, Math.min(this.#perMinute, Math.floor(level + this.#inHand + this.#spare)))
+    return Math.max(0, Math.min(this.#perMinute, Math.floor(level + this.#inHand)))
   }
 
   /** Until all units are there again, when so many remain. */
@@ -157,13 +134,13 @@ export class BorrowedRate {
   /** Whether a visit is due: to keep a loan that ends, or to give back what nobody uses. */
   isDue(nowMs: number): boolean {
     if (this.#isVisiting || nowMs < this.#topUpAfterMs) return false
-    if (this.#spare !== 0 || this.#inHand < 0) return true
+    if (this.#spare.units > 0 || this.#inHand < 0) return true
     return this.#loan > 0 && (this.#isIdle(nowMs) || this.#loanEndsMs - nowMs < EPOCH_MS)
   }
 
   /** Nothing is lost when it is forgotten. */
   isForgettable(nowMs: number): boolean {
-    const isEmpty = this.#loan === 0 && this.#spare === 0 && this.#inHand === 0
+    const isEmpty = this.#loan === 0 && this.#spare.units === 0 && this.#inHand === 0
     return isEmpty && !this.#isVisiting && this.#waiting.length === 0 && nowMs - this.#usedAtMs > SCALE
   }
 
@@ -181,7 +158,7 @@ export class BorrowedRate {
     }
     const isLeaving = this.#isGivingUp || this.#isIdle(nowMs)
     const kept = isLeaving ? 0 : Math.max(0, this.#inHand)
-    const givenBack = this.#inHand - kept + this.#spare
+    const givenBack = this.#inHand - kept + this.#spare.takeOut(this.#perMinute, nowMs)
     this.#isVisiting = true
     this.#isGivingUp = false
     this.#underWay = this.#waiting
@@ -200,7 +177,6 @@ export class BorrowedRate {
     }
     this.#inHand = kept
     this.#loan = kept
-    this.#spare = 0
     this.#debtUnderWay = Math.min(0, givenBack)
     return visit
   }
@@ -219,9 +195,9 @@ export class BorrowedRate {
     this.#topUpBelow = this.#loan / 2
     this.#topUpAfterMs = grant.borrowed === 0 ? nowMs + PAUSE_MS : nowMs
     this.#refusedUnits = Infinity
-    this.giveBack(grant.borrowed)
+    this.giveBack(grant.borrowed, nowMs)
     this.#distribute(grant.taken, nowMs)
-    if (this.#waiting.length > 0 || this.#isGivingUp || this.#spare > 0) this.#desk.visitSoon(this)
+    if (this.#waiting.length > 0 || this.#isGivingUp || this.#isSpareWorthIt()) this.#desk.visitSoon(this)
   }
 
   /** The bucket may or may not have heard: what was given back counts as gone, and the loan ends by itself. */
@@ -247,7 +223,10 @@ export class BorrowedRate {
       this.#pace.noteUse(waiter.units)
       waiter.resolve(TAKEN)
     }
-    this.#spare += left
+    // Not enough for whoever is left: it goes back at once.
+    this.#spare.add(left, nowMs)
+    this.#levelSeen += left * SCALE
+    this.#isGivingUp ||= left > 0
     const recalling = unserved.filter((waiter) => this.#mayRecall(waiter, nowMs))
     for (const waiter of unserved) if (!recalling.includes(waiter)) this.#refuseWaiter(waiter, nowMs)
     if (recalling.length > 0) void this.#recallFor(recalling, nowMs)
@@ -277,7 +256,7 @@ export class BorrowedRate {
   }
 
   #refuse(units: number, nowMs: number): RateOutcome & { readonly isTaken: false } {
-    const missing = units * SCALE - this.#levelSeen - this.#spare * SCALE
+    const missing = units * SCALE - this.#levelSeen
     const refilledAtMs = this.#visitedAtMs + Math.ceil(missing / this.#perMinute)
     // What is lent elsewhere leaves less room; at the latest it is back when that loan ends.
     const isRoomMissing = units > this.#perMinute - this.#lentElsewhere - this.#loan
@@ -285,11 +264,16 @@ export class BorrowedRate {
     return { isTaken: false, retryAfterMs: Math.max(1, enoughAtMs - nowMs) }
   }
 
-  #changeLimit(perMinute: number): void {
+  #changeLimit(perMinute: number, nowMs: number): void {
     this.#perMinute = perMinute
     this.#refusedUnits = Infinity
-    this.#spare += Math.max(0, this.#inHand)
+    this.#spare.add(this.#inHand, nowMs)
     this.#inHand = Math.min(0, this.#inHand)
+  }
+
+  /** A visit of its own; less than that can wait for one that comes anyway. */
+  #isSpareWorthIt(): boolean {
+    return this.#spare.units * 4 > this.#loan
   }
 
   #isIdle(nowMs: number): boolean {

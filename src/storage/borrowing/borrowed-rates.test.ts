@@ -127,11 +127,11 @@ describe('a borrowed rate', () => {
   it('counts what was used beyond the estimate, and gives back what was not used', async () => {
     const { isTaken, processes, id, time, settle, close } = startProcesses(2)
     expect(await isTaken(0, 60, 100)).toBe(true)
-    processes[0]?.rate(id, 100).giveBack(-40)
+    processes[0]?.rate(id, 100).giveBack(-40, time.nowMs)
     await settle(0)
     expect(await isTaken(1, 1, 100)).toBe(false)
     time.nowMs += 100
-    processes[0]?.rate(id, 100).giveBack(50)
+    processes[0]?.rate(id, 100).giveBack(50, time.nowMs)
     expect(await isTaken(0, 45, 100)).toBe(true)
     await close()
   })
@@ -186,7 +186,7 @@ describe('a borrowed rate', () => {
             if (outcome.isTaken) {
               bucket.take(asked)
               const unused = asked - Math.ceil(asked * usedShare)
-              processes[process]?.rate(id, perMinute).giveBack(unused)
+              processes[process]?.rate(id, perMinute).giveBack(unused, time.nowMs)
               await settle(process)
               bucket.take(-unused)
               expect(bucket.level()).toBeGreaterThanOrEqual(-1e-6)
