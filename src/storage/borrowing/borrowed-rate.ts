@@ -121,7 +121,8 @@ export class BorrowedRate {
 
   /** Units that all processes together can still take now, as far as is known. */
   remaining(nowMs: number): number {
-    const refilled = this.#levelSeen / SCALE + ((nowMs - this.#visitedAtMs) * this.#perMinute) / SCALE
+    const sinceMs = Math.max(0, nowMs - this.#visitedAtMs)
+    const refilled = (this.#levelSeen + sinceMs * this.#perMinute) / SCALE
     const level = Math.min(refilled, this.#perMinute - this.#loan - this.#lentElsewhere)
     return Math.max(0, Math.min(this.#perMinute, Math.floor(level + this.#inHand)))
   }
