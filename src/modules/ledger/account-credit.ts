@@ -1,9 +1,16 @@
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Database } from '../../storage/database.ts'
-import { borrowCredit, borrowFromCap } from './borrow-credit.ts'
+import {
+  borrowCredit,
+  borrowFromCap,
+  endBorrowing,
+  giveBackCredit,
+  readLent,
+  type Borrowing,
+} from './borrow-credit.ts'
 import { readCreditState, type CreditState } from './credit-account.ts'
 import type { Payer } from './hold.ts'
-import { endLeases, shortenLeases, type Cap } from './lend-credit.ts'
+import type { Cap } from './lend-credit.ts'
 import { Purse } from './purse.ts'
 import { listCaps, readBudgetLimits, type BudgetLimits } from './spend-caps.ts'
 
@@ -14,6 +21,8 @@ interface AccountCreditOptions {
   readonly database: Database
   readonly accountId: string
   readonly borrowerId: string
+  /** Whether something may be lent already under this id. */
+  readonly isBehind?: boolean
 }
 
 /** What is left under a cap, borrowed while the cap's limit was this. */
@@ -34,16 +43,20 @@ export class AccountCredit {
   readonly #creditAlone: readonly Purse[] = [this.#credit]
   readonly #caps = new Map<string, CapCredit>()
   readonly #wakers: (() => void)[] = []
-  #budgets: BudgetLimits = []
+  /** Null while they are not known. */
+  #budgets: BudgetLimits | null = null
   /** Of the account, outside this process. */
   #elsewhere: CreditState = { freeNanoUsd: 0n, lentNanoUsd: 0n, debtNanoUsd: 0n }
   #lowWaterNanoUsd: NanoUsd = 0n
   #turn: Promise<unknown> = Promise.resolve()
   #isRefilling = false
   #isLost = false
+  /** An answer of the database got lost: it may know of more than is known here. */
+  #isBehind: boolean
   lastUsedMs = 0
 
-  constructor({ database, accountId, borrowerId }: AccountCreditOptions) {
+  constructor({ database, accountId, borrowerId, isBehind = false }: AccountCreditOptions) {
+    this.#isBehind = isBehind
     this.#database = database
     this.accountId = accountId
     this.borrowerId = borrowerId
@@ -61,9 +74,9 @@ export class AccountCredit {
     return this.#elsewhere.debtNanoUsd
   }
 
-  /** Whether credit of the account is in use or idle in other processes. */
-  get isLentElsewhere(): boolean {
-    return this.#elsewhere.lentNanoUsd > 0n
+  /** In use or idle in other processes. */
+  get lentElsewhereNanoUsd(): NanoUsd {
+    return this.#elsewhere.lentNanoUsd
   }
 
   /** All of the account's, here and elsewhere, as of the last look. */
@@ -74,6 +87,7 @@ export class AccountCredit {
 
   /** The purses a request of this payer takes from; null when the database has to be asked first. */
   pursesOf(payer: Payer, nowMs: number): readonly Purse[] | null {
+    if (this.#budgets === null) return null
     if (payer.limitNanoUsd === null && this.#budgets.length === 0) return this.#creditAlone
     const purses = [this.#credit]
     for (const { scope, limitNanoUsd } of this.capsOf(payer, nowMs)) {
@@ -85,7 +99,7 @@ export class AccountCredit {
   }
 
   capsOf(payer: Payer, nowMs: number): Cap[] {
-    return listCaps(payer, this.#budgets, nowMs)
+    return listCaps(payer, this.#budgets ?? [], nowMs)
   }
 
   /** What a request can take from the account's credit. */
@@ -123,11 +137,13 @@ export class AccountCredit {
       if (this.#isLost) return
       // Another request that waited in the same line may have brought enough.
       if (neededNanoUsd > 0n && this.#credit.freeNanoUsd >= neededNanoUsd) return
-      const { lent, state } = await borrowCredit(this.#database, {
-        ...this.#identity(),
-        neededNanoUsd:
-          neededNanoUsd > this.#credit.freeNanoUsd ? neededNanoUsd - this.#credit.freeNanoUsd : 0n,
-      })
+      const { lent, state } = await this.#change(() =>
+        borrowCredit(this.#database, {
+          ...this.#identity(),
+          neededNanoUsd:
+            neededNanoUsd > this.#credit.freeNanoUsd ? neededNanoUsd - this.#credit.freeNanoUsd : 0n,
+        }),
+      )
       if (this.#isLost) return
       this.#credit.receive(lent)
       this.#elsewhere = state
@@ -136,15 +152,25 @@ export class AccountCredit {
     })
   }
 
-  /** Before anything is borrowed. */
+  get isOpen(): boolean {
+    return this.#budgets !== null
+  }
+
+  /** Before anything is borrowed, and again when changes may have been missed. */
   open(): Promise<void> {
-    return this.#inTurn(() => this.#readBudgets())
+    return this.#inTurn(async () => {
+      this.#budgets = await readBudgetLimits(this.#database, this.accountId)
+    })
+  }
+
+  forgetBudgets(): void {
+    this.#budgets = null
   }
 
   /** Looks how much there is and what the budgets are. While there is a debt, what is free pays it. */
   refresh(): Promise<void> {
     return this.#inTurn(async () => {
-      await this.#readBudgets()
+      this.#budgets = await readBudgetLimits(this.#database, this.accountId)
       await this.#look()
       if (this.#elsewhere.debtNanoUsd > 0n && this.#credit.freeNanoUsd > 0n) {
         await this.#giveUp([this.#credit])
@@ -169,11 +195,13 @@ export class AccountCredit {
         known.limitNanoUsd = cap.limitNanoUsd
       }
       if (known.purse.freeNanoUsd >= neededNanoUsd) return
-      const { lent, roomNanoUsd } = await borrowFromCap(this.#database, {
-        ...this.#identity(),
-        cap,
-        neededNanoUsd: neededNanoUsd - known.purse.freeNanoUsd,
-      })
+      const { lent, roomNanoUsd } = await this.#change(() =>
+        borrowFromCap(this.#database, {
+          ...this.#identity(),
+          cap,
+          neededNanoUsd: neededNanoUsd - known.purse.freeNanoUsd,
+        }),
+      )
       if (this.#isLost) return
       known.purse.receive(lent)
       known.roomNanoUsd = roomNanoUsd
@@ -193,10 +221,13 @@ export class AccountCredit {
   end(): Promise<void> {
     return this.#inTurn(async () => {
       this.#isLost = true
-      await this.#database.transaction((transaction) =>
-        endLeases(transaction, this.accountId, { borrowerId: this.borrowerId }),
-      )
+      await endBorrowing(this.#database, this.#identity())
     })
+  }
+
+  /** Whether some of the credit has to be looked at again, because its time may be over. */
+  mayHaveExpired(nowMs: number): boolean {
+    return nowMs >= this.#credit.expiresAtMs
   }
 
   /** Whether free credit is in here whose time is over. */
@@ -226,21 +257,38 @@ export class AccountCredit {
     for (const waker of this.#wakers.splice(0)) waker()
   }
 
-  async #readBudgets(): Promise<void> {
-    this.#budgets = await readBudgetLimits(this.#database, this.accountId)
-  }
-
   async #look(): Promise<void> {
     this.#elsewhere = await readCreditState(this.#database, this.accountId, this.borrowerId)
   }
 
-  async #giveUp(purses: readonly Purse[]): Promise<void> {
-    const shortened = purses.flatMap((purse) => purse.giveUpFree())
-    if (shortened.length === 0) return
-    await this.#database.transaction((transaction) => shortenLeases(transaction, this.accountId, shortened))
+  #giveUp(purses: readonly Purse[]): Promise<void> {
+    return this.#change(async () => {
+      const creditNanoUsd = purses.includes(this.#credit) ? this.#credit.freeNanoUsd : 0n
+      const shortened = purses.flatMap((purse) => purse.giveUpFree())
+      if (shortened.length === 0) return
+      await giveBackCredit(this.#database, this.#identity(), shortened)
+      const freeNanoUsd = this.#elsewhere.freeNanoUsd + creditNanoUsd
+      this.#elsewhere = { ...this.#elsewhere, freeNanoUsd }
+    })
   }
 
-  #identity() {
+  /** What may have happened though its answer got lost is looked up before anything else is changed. */
+  async #change<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#isBehind) {
+      const [credit = [], ...caps] = await readLent(this.#database, this.#identity(), [
+        null,
+        ...this.#caps.keys(),
+      ])
+      this.#credit.receive(credit)
+      for (const [index, { purse }] of [...this.#caps.values()].entries()) purse.receive(caps[index] ?? [])
+    }
+    this.#isBehind = true
+    const result = await work()
+    this.#isBehind = false
+    return result
+  }
+
+  #identity(): Borrowing {
     return { accountId: this.accountId, borrowerId: this.borrowerId }
   }
 

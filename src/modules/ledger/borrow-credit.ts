@@ -1,16 +1,28 @@
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import { lockCreditAccount, readCreditState, type CreditState } from './credit-account.ts'
-import { lendFromCap, lendFromLots, readCapRoom, readLeases, type Cap } from './lend-credit.ts'
-import type { LentAmount } from './purse.ts'
+import {
+  endLeases,
+  lendFromCap,
+  lendFromLots,
+  readCapRoom,
+  readLeases,
+  shortenLeases,
+  type Cap,
+} from './lend-credit.ts'
+import type { Lease, LentAmount } from './purse.ts'
 
 /** A slice is an eighth of what is left, so that it shrinks with it, and never more than this. */
 const SLICE_SHARE = 8n
 const SLICE_NANO_USD_MAX = 100_000_000_000n
 
-export interface BorrowRequest {
+/** What one process has of one account. */
+export interface Borrowing {
   readonly borrowerId: string
   readonly accountId: string
+}
+
+export interface BorrowRequest extends Borrowing {
   /** What is missing right now; more is lent when there is plenty. */
   readonly neededNanoUsd: NanoUsd
 }
@@ -67,6 +79,41 @@ export function borrowFromCap(
   })
 }
 
+/** Puts back what leases are shorter now. Repeating it changes nothing. */
+export function giveBackCredit(
+  database: Database,
+  { accountId, borrowerId }: Borrowing,
+  shortened: readonly Lease[],
+): Promise<void> {
+  return database.transaction(async (transaction) => {
+    await requireOpenBorrower(transaction, borrowerId)
+    await shortenLeases(transaction, accountId, shortened)
+  })
+}
+
+/** Puts everything back. Nothing may be waiting to be committed. */
+export function endBorrowing(database: Database, { accountId, borrowerId }: Borrowing): Promise<void> {
+  return database.transaction(async (transaction) => {
+    await requireOpenBorrower(transaction, borrowerId)
+    await endLeases(transaction, accountId, { borrowerId })
+  })
+}
+
+/** What was lent under each of these caps, null for the credit itself, once nothing that was sent before is under way. */
+export function readLent(
+  database: Database,
+  { accountId, borrowerId }: Borrowing,
+  scopes: readonly (string | null)[],
+): Promise<LentAmount[][]> {
+  return database.transaction(async (transaction) => {
+    await requireOpenBorrower(transaction, borrowerId)
+    await lockCreditAccount(transaction, accountId)
+    const lent: LentAmount[][] = []
+    for (const cap of scopes) lent.push(await readLeases(transaction, accountId, { borrowerId, cap }))
+    return lent
+  })
+}
+
 function sliceOf(availableNanoUsd: NanoUsd, neededNanoUsd: NanoUsd): NanoUsd {
   const share = availableNanoUsd / SLICE_SHARE
   const slice = share < SLICE_NANO_USD_MAX ? share : SLICE_NANO_USD_MAX
@@ -74,6 +121,7 @@ function sliceOf(availableNanoUsd: NanoUsd, neededNanoUsd: NanoUsd): NanoUsd {
   return wanted < availableNanoUsd ? wanted : availableNanoUsd
 }
 
+// First of all locks, as a commit takes them: the two never wait for each other in a circle.
 async function requireOpenBorrower(transaction: Queryable, borrowerId: string): Promise<void> {
   const open = await transaction.query(
     'SELECT FROM borrowers WHERE id = $1 AND closed_at IS NULL FOR SHARE',

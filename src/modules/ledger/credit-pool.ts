@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { AppError } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
-import { formatUsd, type NanoUsd } from '../../kernel/money.ts'
+import type { NanoUsd } from '../../kernel/money.ts'
 import type { Borrower } from '../../storage/borrowing/borrower.ts'
 import type { Database } from '../../storage/database.ts'
 import { messageOf } from '../../storage/storage-error.ts'
@@ -13,6 +12,7 @@ import type { ChargeWriter, PendingCharge } from './charge-writer.ts'
 import { MemoryHold, type Hold, type HoldKeeper, type Payer, type Settlement } from './hold.ts'
 import type { Cap } from './lend-credit.ts'
 import type { Purse } from './purse.ts'
+import { refuseHold, storageAway } from './refuse-hold.ts'
 
 export interface HoldRequest {
   /** The worst case of the request. */
@@ -65,6 +65,7 @@ export class CreditPool implements HoldKeeper {
     const account = this.#accounts.get(payer.accountId)
     if (account === undefined || account.debtNanoUsd > 0n) return this.#holdWithWait(payer, request)
     account.lastUsedMs = clock.nowMs()
+    if (account.mayHaveExpired(account.lastUsedMs)) return this.#holdWithWait(payer, request)
     const purses = account.pursesOf(payer, request.atMs ?? account.lastUsedMs)
     const hold = purses && this.#tryHold(account, payer, purses, request.wantedNanoUsd)
     if (hold === null) return this.#holdWithWait(payer, request)
@@ -83,13 +84,19 @@ export class CreditPool implements HoldKeeper {
   /** Another process needs it, or the operator takes it. */
   async giveBack(accountId: string): Promise<void> {
     await this.#ending.get(accountId)
-    await this.#accounts.get(accountId)?.giveBack()
+    const account = this.#accounts.get(accountId)
+    if (account) await this.#unlessClosed(account, account.giveBack())
   }
 
   /** Something about the account changed: its budgets, or how much there is. */
   async look(accountId: string): Promise<void> {
     const account = this.#accounts.get(accountId) ?? (await this.#opening.get(accountId))
-    await account?.refresh()
+    if (account) await this.#unlessClosed(account, account.refresh())
+  }
+
+  /** Changes may have been missed. */
+  forgetBudgets(): void {
+    for (const account of this.#accounts.values()) account.forgetBudgets()
   }
 
   write(charge: PendingCharge): Promise<void> {
@@ -124,7 +131,9 @@ export class CreditPool implements HoldKeeper {
   async #holdAnew(payer: Payer, request: HoldRequest, attemptsMax: number): Promise<Hold> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#holdWithWait(payer, request)
+        // What others hold for the moment is waited for before less than all is taken.
+        const leastNanoUsd = attempt === 1 ? request.wantedNanoUsd : request.leastNanoUsd
+        return await this.#holdWithWait(payer, { ...request, leastNanoUsd })
       } catch (error) {
         if (attempt >= attemptsMax) throw error
         await delay(RECHARGE_PAUSE_MS)
@@ -151,6 +160,7 @@ export class CreditPool implements HoldKeeper {
       request.cancellation?.throwIfCancelled()
       const account = await this.#openAccount(payer.accountId)
       account.lastUsedMs = clock.nowMs()
+      await this.#prepare(account)
       const atMs = request.atMs ?? account.lastUsedMs
       const caps = account.capsOf(payer, atMs)
       await this.#borrowMissing(account, caps, request.wantedNanoUsd)
@@ -162,7 +172,7 @@ export class CreditPool implements HoldKeeper {
       if (!isSuspended && account.canBorrowMore(caps, request.wantedNanoUsd)) continue
       const isLate = performance.now() > deadlineMs
       // Nobody is refused or cut short while credit lies idle in another process, nor what it took after the first recall.
-      if (recalls < (isLate ? 2 : 1) && (account.isLentElsewhere || caps.length > 0)) {
+      if (recalls < (isLate ? 2 : 1) && (account.lentElsewhereNanoUsd > 0n || caps.length > 0)) {
         recalls += 1
         await this.#options.recall(payer.accountId)
         continue
@@ -170,28 +180,44 @@ export class CreditPool implements HoldKeeper {
       const free = isSuspended ? 0n : leastOf(purses ?? [])
       const part = purses && free >= request.leastNanoUsd && this.#tryHold(account, payer, purses, free)
       if (part) return part
-      const isSomeInUse = account.heldNanoUsd > 0n || account.isLentElsewhere
-      if (!isSomeInUse || isLate) throw refuse(account, payer, caps, request)
+      const isSomeInUse = account.heldNanoUsd > 0n || account.lentElsewhereNanoUsd > 0n
+      if (!isSomeInUse || isLate) throw refuseHold(account, caps, request.leastNanoUsd)
       await account.changed(Math.min(WAIT_STEP_MS, holdWaitMs))
     }
   }
 
   async #borrowMissing(account: AccountCredit, caps: readonly Cap[], wantedNanoUsd: NanoUsd): Promise<void> {
-    try {
+    await this.#needingStorage(account, async () => {
       if (account.debtNanoUsd > 0n) await account.refresh()
       if (account.freeNanoUsd < wantedNanoUsd) await account.borrow(wantedNanoUsd)
       for (const cap of caps) await account.borrowCap(cap, wantedNanoUsd)
-    } catch (error) {
-      if (!(error instanceof BorrowerClosed)) throw storageAway(error)
-      account.lose()
-      await this.#startAgain(account.borrowerId)
-    }
+    })
   }
 
-  async #startAgain(deadId: string): Promise<void> {
-    await this.#options.borrower.declareLost(deadId).catch((error: unknown) => {
+  /** Credit whose time is over goes back, and budgets are read where changes of them may have been missed. */
+  async #prepare(account: AccountCredit): Promise<void> {
+    if (account.isOpen && !account.mayHaveExpired(account.lastUsedMs)) return
+    await this.#needingStorage(account, async () => {
+      if (account.mayHaveExpired(account.lastUsedMs)) await account.giveBack()
+      if (!account.isOpen) await account.open()
+    })
+  }
+
+  async #needingStorage(account: AccountCredit, work: () => Promise<void>): Promise<void> {
+    await this.#unlessClosed(account, work()).catch((error: unknown) => {
       throw storageAway(error)
     })
+  }
+
+  /** Where this process was taken for dead, what it had of the account is gone, and it starts again. */
+  async #unlessClosed(account: AccountCredit, work: Promise<void>): Promise<void> {
+    try {
+      await work
+    } catch (error) {
+      if (!(error instanceof BorrowerClosed)) throw error
+      account.lose()
+      await this.#options.borrower.declareLost(account.borrowerId)
+    }
   }
 
   #openAccount(accountId: string): AccountCredit | Promise<AccountCredit> {
@@ -206,6 +232,8 @@ export class CreditPool implements HoldKeeper {
     try {
       const { database, borrower } = this.#options
       await this.#ending.get(accountId)
+      const known = this.#accounts.get(accountId)
+      if (known && !known.isLost) return known
       const account = new AccountCredit({ database, accountId, borrowerId: borrower.id })
       await account.open()
       // Meanwhile this process may have been taken for dead: nothing can be borrowed under that id any more.
@@ -229,18 +257,28 @@ export class CreditPool implements HoldKeeper {
     const nowMs = this.#options.clock.nowMs()
     for (const account of this.#accounts.values()) {
       if (account.lastUsedMs <= nowMs - IDLE_MS && account.heldNanoUsd === 0n) await this.#end(account)
-      else if (account.hasExpired(nowMs)) await account.giveBack().catch(this.#noteFailure)
+      else if (account.hasExpired(nowMs))
+        await this.#unlessClosed(account, account.giveBack()).catch(this.#noteFailure)
     }
   }
 
   #end(account: AccountCredit): Promise<void> {
-    const { accountId } = account
+    const { accountId, borrowerId } = account
     this.#accounts.delete(accountId)
     // Charges still on their way must find their lease, and who comes next must not find half of one.
     const ended = this.#options.writer
       .flush()
       .then(() => account.end())
-      .catch(this.#noteFailure)
+      .catch((error: unknown) => {
+        this.#noteFailure(error)
+        // Whatever is still lent is found again, by the next request or when it is ended once more.
+        const { database, borrower } = this.#options
+        if (borrowerId === borrower.id && !(error instanceof BorrowerClosed))
+          this.#accounts.set(
+            accountId,
+            new AccountCredit({ database, accountId, borrowerId, isBehind: true }),
+          )
+      })
       .finally(() => this.#ending.delete(accountId))
     this.#ending.set(accountId, ended)
     return ended
@@ -256,36 +294,4 @@ function leastOf(purses: readonly Purse[]): NanoUsd {
     (least, { freeNanoUsd }) => (freeNanoUsd < least ? freeNanoUsd : least),
     purses[0]?.freeNanoUsd ?? 0n,
   )
-}
-
-function refuse(account: AccountCredit, payer: Payer, caps: readonly Cap[], request: HoldRequest): AppError {
-  const needed = `${formatUsd(request.leastNanoUsd)} USD needed`
-  const cap = caps.find(({ scope }) => account.freeUnderCapNanoUsd(scope) < request.leastNanoUsd)
-  if (account.freeNanoUsd >= request.leastNanoUsd && cap !== undefined) {
-    const left = formatUsd(account.freeUnderCapNanoUsd(cap.scope))
-    const limit = formatUsd(cap.limitNanoUsd)
-    if (cap.scope.startsWith('key:')) {
-      return new AppError(
-        'key_limit_reached',
-        `The key's limit of ${limit} USD is reached: ${needed}, ${left} USD left.`,
-      )
-    }
-    const period = cap.scope.startsWith('day:') ? 'daily' : 'monthly'
-    const message = `The account's ${period} budget of ${limit} USD is reached: ${needed}, ${left} USD left.`
-    return new AppError('insufficient_balance', message)
-  }
-  const balance = account.balanceNanoUsd
-  const held =
-    account.heldNanoUsd > 0n ? `, of which running requests hold ${formatUsd(account.heldNanoUsd)} USD` : ''
-  const debt =
-    account.debtNanoUsd > 0n ? ' A payment was reversed; spending is suspended until it is made good.' : ''
-  return new AppError(
-    'insufficient_balance',
-    `${needed}, ${formatUsd(balance)} USD available${held}.${debt} Add credit to go on.`,
-  )
-}
-
-function storageAway(cause?: unknown): AppError {
-  const message = 'Credit cannot be reserved right now. Try again shortly.'
-  return new AppError('service_unavailable', message, { retryAfterSeconds: 2, cause })
 }

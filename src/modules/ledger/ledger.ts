@@ -66,7 +66,7 @@ export interface Ledger {
 
 export interface LedgerOptions {
   readonly database: Database
-  readonly messageBus: Pick<MessageBus, 'subscribe' | 'publish' | 'publishAndConfirm'>
+  readonly messageBus: Pick<MessageBus, 'subscribe' | 'publish' | 'publishAndConfirm' | 'onConnectionLost'>
   readonly borrower: Borrower
   readonly clock: Clock
   readonly logger: Logger
@@ -90,6 +90,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   const unsubscribe = [
     messageBus.subscribe(RECALL_TOPIC, (accountId) => pool.giveBack(accountId)),
     messageBus.subscribe(CHANGE_TOPIC, (accountId) => pool.look(accountId)),
+    messageBus.onConnectionLost(() => pool.forgetBudgets()),
   ]
   const stopSweeping = sweepLedger(options)
 

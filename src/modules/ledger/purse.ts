@@ -32,6 +32,7 @@ export class Purse {
   #leases: Lease[] = []
   #freeNanoUsd: NanoUsd = 0n
   #heldNanoUsd: NanoUsd = 0n
+  #expiresAtMs = Number.POSITIVE_INFINITY
 
   /** Borrowed, unspent and held by no request. */
   get freeNanoUsd(): NanoUsd {
@@ -42,6 +43,11 @@ export class Purse {
     return this.#heldNanoUsd
   }
 
+  /** When some of it may have expired next. */
+  get expiresAtMs(): number {
+    return this.#expiresAtMs
+  }
+
   get leases(): readonly Lease[] {
     return this.#leases
   }
@@ -49,6 +55,7 @@ export class Purse {
   /** Takes over what the database says is lent: all of each lease, so that an answer that got lost is made up for. */
   receive(lent: readonly LentAmount[]): void {
     for (const lease of lent) {
+      this.#expiresAtMs = Math.min(this.#expiresAtMs, lease.expiresAtMs ?? this.#expiresAtMs)
       const known = this.#leases.find(({ id }) => id === lease.id)
       if (known) {
         this.#freeNanoUsd += lease.amountNanoUsd - known.amountNanoUsd
@@ -118,6 +125,7 @@ export class Purse {
       this.#freeNanoUsd -= amountNanoUsd
       shortened.push(lease)
     }
+    this.#expiresAtMs = Number.POSITIVE_INFINITY
     return shortened
   }
 

@@ -17,5 +17,6 @@ export function createLocalBus(): LedgerOptions['messageBus'] {
       await send(topic, payload)
       return { confirmed: true }
     },
+    onConnectionLost: () => () => {},
   }
 }
