@@ -23,7 +23,8 @@ interface Waiter {
 
 const SCALE = 60_000
 const EPOCH_MS = 15_000
-const IDLE_MS = 5_000
+/** Long, because who needs what lies idle here recalls it; giving back and borrowing anew costs more than keeping. */
+const IDLE_MS = 60_000
 const PAUSE_MS = 100
 const RECALL_PAUSE_MS = 250
 const OUTAGE_PAUSE_MS = 250
