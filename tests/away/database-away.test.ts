@@ -70,7 +70,7 @@ describe('a database server that stops', () => {
     expect((await gateway.request('GET', '/v1/models', { key: body.key })).status).toBe(401)
   })
 
-  test('does not stop a stream that has begun', async () => {
+  test('does not stop a stream that has begun, which ends when its charge is durable', async () => {
     const content = '[[sandbox:tokens n=150]] [[sandbox:pace tps=100]]'
     const response = await gateway.fetch('POST', CHAT, {
       body: { ...chat, stream: true, messages: [{ role: 'user', content }] },
@@ -79,8 +79,8 @@ describe('a database server that stops', () => {
     const text = response.text().finally(() => (hasEnded = true))
     await server.stop()
     expect(hasEnded).toBe(false)
-    expect(await text).toContain('data: [DONE]')
     server = await startServer()
+    expect(await text).toContain('data: [DONE]')
   })
 
   test('does not keep the gateway from stopping', async () => {
@@ -101,19 +101,20 @@ describe('a database server that stops', () => {
 })
 
 describe('a database that refuses connections while messages still arrive', () => {
-  test('leaves keys that are known at work', async () => {
+  test('leaves keys that are known at work, whose answers wait for their charge', async () => {
     expect((await gateway.request('POST', CHAT, { body: chat })).status).toBe(200)
     const url = new URL(server.connectionString)
     url.pathname = '/template1'
     const operator = new Client({ connectionString: url.href })
     await operator.connect()
+    let answered: Promise<TestAnswer> | null = null
     try {
       await operator.query('ALTER DATABASE postgres WITH ALLOW_CONNECTIONS false')
       await operator.query(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'parkway'`,
       )
       expect(await read('/v1/admin/accounts')).toEqual(UNAVAILABLE)
-      expect((await gateway.request('POST', CHAT, { body: chat })).status).toBe(200)
+      answered = gateway.request('POST', CHAT, { body: chat })
       const stranger = 'pk-dev-NobodyKnowsThisKeyNobodyKnowsThisKeyNobody'
       expect(outcomeOf(await gateway.request('POST', CHAT, { body: chat, key: stranger }))).toEqual(
         UNAVAILABLE,
@@ -125,6 +126,7 @@ describe('a database that refuses connections while messages still arrive', () =
       await operator.query('ALTER DATABASE postgres WITH ALLOW_CONNECTIONS true')
       await operator.end()
     }
+    expect((await answered)?.status).toBe(200)
     await waitUntilReady()
     expect((await gateway.request('GET', '/v1/admin/accounts')).status).toBe(200)
   })
