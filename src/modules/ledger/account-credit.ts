@@ -13,6 +13,7 @@ import type { Payer } from './hold.ts'
 import type { Cap } from './lend-credit.ts'
 import { Purse } from './purse.ts'
 import { listCaps, readBudgetLimits, type BudgetLimits } from './spend-caps.ts'
+import { Waiters } from './waiters.ts'
 
 /** Asked for in advance when less than this part of the last slice is left. */
 const LOW_WATER_DIVISOR = 4n
@@ -42,7 +43,7 @@ export class AccountCredit {
   readonly #credit = new Purse()
   readonly #creditAlone: readonly Purse[] = [this.#credit]
   readonly #caps = new Map<string, CapCredit>()
-  readonly #wakers: (() => void)[] = []
+  readonly #waiters = new Waiters()
   /** Null while they are not known. */
   #budgets: BudgetLimits | null = null
   /** Of the account, outside this process. */
@@ -243,18 +244,11 @@ export class AccountCredit {
 
   /** Resolves when credit became free or arrived, or after so long. */
   changed(timeoutMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, timeoutMs)
-      this.#wakers.push(() => {
-        clearTimeout(timer)
-        resolve()
-      })
-    })
+    return this.#waiters.wait(timeoutMs)
   }
 
   wake(): void {
-    if (this.#wakers.length === 0) return
-    for (const waker of this.#wakers.splice(0)) waker()
+    this.#waiters.wake()
   }
 
   async #look(): Promise<void> {
