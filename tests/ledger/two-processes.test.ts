@@ -167,14 +167,16 @@ test('refunds run in a background job that a crash loses: what a killed process 
   const killedMs = performance.now()
   expect((await dying).isComplete).toBe(false)
   upstream.respondWith(completion({ usage: usageOf(10) }))
+  let answered = 0
   await until(async () => {
     const { status } = await ask(first, spender, { max_tokens: 99_000 })
     expect([200, 402]).toContain(status)
+    if (status === 200) answered += 1
     return status === 200 && tokensAsked() === 99_000
   })
   // Others look for the dead six times while a lease lasts.
   expect(performance.now() - killedMs).toBeLessThan(LEASE_MS * 2 + 2_000)
-  expect(await fleet.readCharges(spender.accountId)).toHaveLength(1)
+  expect(await fleet.readCharges(spender.accountId)).toHaveLength(answered)
 })
 
 interface Spree {

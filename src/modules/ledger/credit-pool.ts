@@ -122,9 +122,12 @@ export class CreditPool implements HoldKeeper {
     return charged
   }
 
-  /** Resolves when nothing is left to be charged anew. */
+  /** Resolves when no request holds anything and nothing is left to be charged anew. */
   async close(): Promise<void> {
     clearInterval(this.#tidying)
+    for (const account of this.#accounts.values()) {
+      while (account.heldNanoUsd > 0n && !account.isLost) await account.changed(WAIT_STEP_MS)
+    }
     await Promise.all(this.#recharging)
   }
 

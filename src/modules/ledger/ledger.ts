@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../../kernel/clock.ts'
 import { notFound } from '../../kernel/app-error.ts'
 import type { Logger } from '../../kernel/logger.ts'
@@ -60,7 +61,7 @@ export interface Ledger {
   listEntries(accountId: string, page: PageRequest): Promise<Page<LedgerEntry>>
   setBudget(accountId: string, period: BudgetPeriod, limitNanoUsd: NanoUsd | null): Promise<void>
   readBudgets(accountId: string): Promise<readonly Budget[]>
-  /** Requests must have ended. Writes what is not written yet. */
+  /** Requests must have ended, or be about to. Writes what is not written yet. */
   close(): Promise<void>
 }
 
@@ -81,6 +82,8 @@ export interface LedgerOptions {
 const RECALL_TOPIC = 'ledger.recall'
 const CHANGE_TOPIC = 'ledger.changed'
 const RECALL_MS_MAX = 1_000
+/** A database that is away for longer does not keep a process from stopping. */
+const CLOSE_MS_MAX = 5_000
 
 export function createLedger(options: LedgerOptions): Ledger {
   const { database, messageBus, clock } = options
@@ -125,11 +128,22 @@ export function createLedger(options: LedgerOptions): Ledger {
     close: async () => {
       for (const stop of unsubscribe) stop()
       stopSweeping()
-      await writer.drain()
-      await pool.close()
-      await writer.drain()
+      const isClosed = await Promise.race([
+        writeTheRest(pool, writer),
+        delay(CLOSE_MS_MAX, false, { ref: false }),
+      ])
+      if (!isClosed) options.logger.error({}, 'the process stops with charges that could not be written')
     },
   }
+}
+
+/** A request that was cut settles a moment after its connection is gone, and what is undone then is charged anew. */
+async function writeTheRest(pool: CreditPool, writer: ChargeWriter): Promise<true> {
+  for (let round = 1; round <= 2; round += 1) {
+    await pool.close()
+    await writer.drain()
+  }
+  return true
 }
 
 /** Who asks for the same account while it is being recalled waits for that. */
