@@ -16,7 +16,7 @@ export interface MeteredUpstream extends OpenAiServer {
   requestIdsOf(content: string): readonly string[]
 }
 
-export interface ReportedUsage {
+interface ReportedUsage {
   readonly promptTokens: number
   readonly completionTokens: number
 }
@@ -26,7 +26,7 @@ export interface MeteredUpstreamOptions {
   readonly latencyMs?: () => number
 }
 
-export const PROMPT_TOKENS = 5
+const PROMPT_TOKENS = 5
 /** What is written when a request sets no limit. */
 const COMPLETION_TOKENS_MAX = 400
 const STREAM_HEADERS = { 'content-type': 'text/event-stream; charset=utf-8' }

@@ -27,10 +27,10 @@ export { freeCredit } from './free-credit.ts'
 export type { Hold, Payer } from './hold.ts'
 export { reclaimLeases } from './lend-credit.ts'
 export type { CreditClass } from './move-credit.ts'
-export type { Balance, LedgerEntry } from './read-ledger.ts'
-export type { Budget, BudgetPeriod } from './spend-caps.ts'
+export type { LedgerEntry } from './read-ledger.ts'
+export type { BudgetPeriod } from './spend-caps.ts'
 export type { UsageRecord } from './usage-record.ts'
-export { verifyLedger, type LedgerCheck } from './verify-ledger.ts'
+export { verifyLedger } from './verify-ledger.ts'
 
 /** Everything that moves credit. What takes a transaction is idempotent by its key and one commit with the caller's rows. */
 export interface Ledger {
