@@ -58,7 +58,8 @@ test('credit that sits idle in one process is there for another at once', async 
   expect(tokensAsked()).toBe(99_000)
 })
 
-describe('a cap', () => {
+// At the same time, because each of them waits for what the last requests hold.
+describe.concurrent('a cap', () => {
   test('of a key is reached in both processes together, and never exceeded', async () => {
     const spender = await fleet.createSpender({ creditUsd: 10, limitUsd: 0.05 })
     const calls = await spendAtBoth(spender)
