@@ -99,7 +99,8 @@ export function createChat(options: ChatOptions): Chat {
       const candidates = selector.select(caller, model)
       const covering = holdCredit(ledger, operation.estimate, model, request, startedMs)
       const covered = covering instanceof Promise ? await covering : covering
-      bill = new RequestBill({ ...covered, ledger, clock, startedMs })
+      const { hold } = covered
+      bill = new RequestBill({ hold, request: covered.request, ledger, clock, startedMs })
       const inference = { operation, request: covered.request, model, bill, startedMs }
       const result = await attemptRoutes({
         candidates,

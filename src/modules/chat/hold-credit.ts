@@ -45,7 +45,7 @@ export function holdCredit<Body extends LimitedRequest>(
   const balance = ledger.knownBalanceNanoUsd(caller.accountId)
   const { wantedNanoUsd } = bound
   if (balance === undefined || balance < wantedNanoUsd) {
-    return holdWhatIsThere(ledger, estimate, model, request, atMs, bound)
+    return holdWhatIsThere(ledger, estimate, model, request, { atMs, bound, hasWaited: false })
   }
   const cover = (hold: Hold) => ({
     hold,
@@ -55,7 +55,7 @@ export function holdCredit<Body extends LimitedRequest>(
   if (!(hold instanceof Promise)) return cover(hold)
   return hold.then(cover, (error: unknown) => {
     if (!isTooLittle(error)) throw error
-    return holdWhatIsThere(ledger, estimate, model, request, atMs, bound)
+    return holdWhatIsThere(ledger, estimate, model, request, { atMs, bound, hasWaited: true })
   })
 }
 
@@ -67,23 +67,27 @@ async function holdWhatIsThere<Body extends LimitedRequest>(
   estimate: Estimate<Body>,
   model: CatalogModel,
   request: InferenceRequest<Body>,
-  atMs: number,
-  bound: WorstCase,
+  { atMs, bound, hasWaited }: { atMs: number; bound: WorstCase; hasWaited: boolean },
 ): Promise<CoveredRequest<Body>> {
   const { caller, cancellation } = request
-  const hold = async (worstCase: WorstCase, leastNanoUsd: NanoUsd): Promise<CoveredRequest<Body>> => {
+  const hold = async (
+    worstCase: WorstCase,
+    { leastNanoUsd, isPatient }: { leastNanoUsd: NanoUsd; isPatient: boolean },
+  ): Promise<CoveredRequest<Body>> => {
     const { wantedNanoUsd } = worstCase
-    const held = await ledger.hold(caller, { wantedNanoUsd, leastNanoUsd, atMs, cancellation })
+    const held = await ledger.hold(caller, { wantedNanoUsd, leastNanoUsd, atMs, isPatient, cancellation })
     const outputTokens = outputTokensCovered(model, worstCase, held.amountNanoUsd)
     return { hold: held, request: limitAnswer(request, estimate, worstCase, outputTokens) }
   }
   const ample = bound.leastNanoUsd * SMALL_PROMPT_DIVISOR
   try {
-    return await hold(bound, ample < bound.wantedNanoUsd ? ample : bound.wantedNanoUsd)
+    const leastNanoUsd = ample < bound.wantedNanoUsd ? ample : bound.wantedNanoUsd
+    return await hold(bound, { leastNanoUsd, isPatient: false })
   } catch (error) {
     if (!isTooLittle(error)) throw error
     const refined = estimate.refine(model, request.body, request.bytes)
-    return hold(refined, refined.leastNanoUsd)
+    // A request waits for what others hold once, not at every turn.
+    return hold(refined, { leastNanoUsd: refined.leastNanoUsd, isPatient: !hasWaited })
   }
 }
 

@@ -44,7 +44,7 @@ export interface SettleOrder {
   readonly chargedNanoUsd: NanoUsd
   readonly reason: string
   /** What it was for, and the number of the process that says so. */
-  readonly usage: { readonly writer: number; readonly record: UsageRecord } | null
+  readonly usage: { readonly writer: number; readonly record: UsageRecord }
 }
 
 /** Charges what was used and puts the rest back. Settling twice is settling once; settling what was released is refused. */
@@ -65,11 +65,9 @@ export async function settleHold(transaction: Queryable, order: SettleOrder): Pr
       reason: order.reason,
     })
   }
-  if (order.usage !== null) {
-    const { writer, record } = order.usage
-    const charge = { record, costNanoUsd: order.chargedNanoUsd, promotionalNanoUsd: spent?.promotional ?? 0n }
-    await recordUsage(transaction, { writer, charges: [charge] })
-  }
+  const { writer, record } = order.usage
+  const charge = { record, costNanoUsd: order.chargedNanoUsd, promotionalNanoUsd: spent?.promotional ?? 0n }
+  await recordUsage(transaction, { writer, charges: [charge] })
   await endLeases(transaction, hold.accountId, { holdKey: order.key })
   return { isNew: true }
 }

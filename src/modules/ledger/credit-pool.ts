@@ -21,6 +21,8 @@ export interface HoldRequest {
   readonly leastNanoUsd: NanoUsd
   /** When the request began, which is the day and the month it counts for. */
   readonly atMs?: number
+  /** False for one who would rather ask for less at once than wait for what running requests hold. */
+  readonly isPatient?: boolean
   readonly cancellation?: Cancellation
 }
 
@@ -157,7 +159,7 @@ export class CreditPool implements HoldKeeper {
 
   async #holdWithWait(payer: Payer, request: HoldRequest): Promise<Hold> {
     const { clock, holdWaitMs = HOLD_WAIT_MS } = this.#options
-    const deadlineMs = performance.now() + holdWaitMs
+    const deadlineMs = performance.now() + (request.isPatient === false ? 0 : holdWaitMs)
     let recalls = 0
     for (;;) {
       request.cancellation?.throwIfCancelled()

@@ -60,22 +60,23 @@ export class MemoryHold implements Hold {
     this.#purses = purses
   }
 
-  settle(settlement: Settlement): Promise<void> {
+  settle({ costNanoUsd: askedNanoUsd, record, isDelivered }: Settlement): Promise<void> {
     this.#close()
-    const costNanoUsd =
-      settlement.costNanoUsd < this.amountNanoUsd ? settlement.costNanoUsd : this.amountNanoUsd
-    const payable = { ...settlement, costNanoUsd }
+    const { amountNanoUsd } = this
+    const costNanoUsd = askedNanoUsd < amountNanoUsd ? askedNanoUsd : amountNanoUsd
+    const payable = { costNanoUsd, record, isDelivered }
     if (this.#account.isLost) return this.#keeper.chargeAnew(this.#payer, payable)
-    const [credit, ...caps] = this.#purses
-    const parts = credit?.settle(this.amountNanoUsd, costNanoUsd) ?? []
-    const capParts = caps.map((cap) => cap.settle(this.amountNanoUsd, costNanoUsd))
-    if (costNanoUsd < this.amountNanoUsd) this.#account.wake()
+    const partsOfPurses = this.#purses.map((purse) => purse.settle(amountNanoUsd, costNanoUsd))
+    const [creditParts = []] = partsOfPurses
+    if (costNanoUsd < amountNanoUsd) this.#account.wake()
     return this.#keeper.write({
-      ...payable,
-      promotionalNanoUsd: promotionalPart(parts),
+      costNanoUsd,
+      record,
+      isDelivered,
+      promotionalNanoUsd: promotionalPart(creditParts),
       account: this.#account,
-      parts: capParts.length === 0 ? parts : [...parts, ...capParts.flat()],
-      undo: () => this.#undo(payable, [parts, ...capParts]),
+      parts: partsOfPurses.length === 1 ? creditParts : partsOfPurses.flat(),
+      undo: () => this.#undo(payable, partsOfPurses),
     })
   }
 

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+
+/** What holds for every route that costs money, those that are yet to be written included: it finds them by itself. */
+let gateway: TestGateway
+let paidRoutes: { path: string; example: unknown }[]
+
+beforeAll(async () => {
+  gateway = await startTestGateway()
+  const { body: document } = await gateway.request('GET', '/openapi.json', { key: null })
+  paidRoutes = Object.keys(document.paths).flatMap((path) => {
+    const { post } = document.paths[path]
+    if (!post?.description?.includes('scope `inference`')) return []
+    const { schema } = post.requestBody.content['application/json']
+    const { examples } = schema.$ref ? document.components.schemas[schema.$ref.split('/').at(-1)] : schema
+    return [{ path, example: examples?.[0] }]
+  })
+})
+
+afterAll(() => gateway.close())
+
+const records = async () => (await gateway.request('GET', '/v1/usage/records?limit=1')).body
+const balance = async () => (await gateway.request('GET', '/v1/tenants/me')).body.balance_usd
+
+describe('every paid route', () => {
+  test('has an example to be tried with', () => {
+    expect(paidRoutes.length).toBeGreaterThan(0)
+    expect(paidRoutes.filter(({ example }) => example === undefined)).toEqual([])
+  })
+
+  test('charges once what it says, and counts against the rates', async () => {
+    for (const { path, example } of paidRoutes) {
+      const [recordsBefore, balanceBefore] = [(await records()).total, await balance()]
+      const { status, headers } = await gateway.request('POST', path, { body: example })
+      expect([path, status]).toEqual([path, 200])
+      const cost = Number(headers.get('x-gateway-cost-usd'))
+      expect(cost).toBeGreaterThan(0)
+      const after = await records()
+      expect([path, after.total, after.data[0].cost_usd]).toEqual([path, recordsBefore + 1, cost])
+      expect(await balance()).toBeCloseTo(balanceBefore - cost, 9)
+      expect(headers.get('x-ratelimit-remaining-requests')).not.toBeNull()
+    }
+  })
+
+  test('is refused with 402 to an account without credit, before anybody is asked', async () => {
+    const { body: account } = await gateway.request('POST', '/v1/admin/accounts', { body: { name: 'poor' } })
+    const { body: key } = await gateway.request('POST', `/v1/admin/accounts/${account.id}/api-keys`, {
+      body: { name: 'poor', env: 'dev', scopes: ['inference'] },
+    })
+    for (const { path, example } of paidRoutes) {
+      const { status, body, headers } = await gateway.request('POST', path, { key: key.key, body: example })
+      expect([path, status, body.error?.code]).toEqual([path, 402, 'insufficient_balance'])
+      expect(headers.get('x-should-retry')).toBe('false')
+    }
+  })
+})
