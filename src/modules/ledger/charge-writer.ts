@@ -37,8 +37,6 @@ export interface LedgerObserver {
 }
 
 const CHARGES_PER_COMMIT_MAX = 1000
-const BUSY_CHARGES = 8
-const BUSY_PAUSE_MS = 1
 const RETRY_PAUSE_MS = 50
 const RETRY_PAUSE_MS_MAX = 1_000
 /** A database that restarts is back within this; until then work goes on with what is borrowed. */
@@ -122,8 +120,6 @@ export class ChargeWriter {
         await this.#writeBatch(batch)
         this.#waiting -= batch.charges.length
         batch.ended.resolve()
-        // Under load more come along when it pauses: a commit of forty costs hardly more than one of ten.
-        if (batch.charges.length >= BUSY_CHARGES) await delay(BUSY_PAUSE_MS)
       }
     } finally {
       this.#current = null
