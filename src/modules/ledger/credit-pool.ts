@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
@@ -9,22 +8,17 @@ import { messageOf } from '../../storage/storage-error.ts'
 import { AccountCredit } from './account-credit.ts'
 import { BorrowerClosed } from './borrow-credit.ts'
 import type { ChargeWriter, PendingCharge } from './charge-writer.ts'
-import { MemoryHold, type Hold, type HoldKeeper, type Payer, type Settlement } from './hold.ts'
+import {
+  MemoryHold,
+  type Hold,
+  type HoldKeeper,
+  type HoldRequest,
+  type Payer,
+  type Settlement,
+} from './hold.ts'
 import type { Cap } from './lend-credit.ts'
 import type { Purse } from './purse.ts'
 import { refuseHold, storageAway } from './refuse-hold.ts'
-
-export interface HoldRequest {
-  /** The worst case of the request. */
-  readonly wantedNanoUsd: NanoUsd
-  /** Below this the request is refused; between the two it gets what there is. */
-  readonly leastNanoUsd: NanoUsd
-  /** When the request began, which is the day and the month it counts for. */
-  readonly atMs?: number
-  /** False for one who would rather ask for less at once than wait for what running requests hold. */
-  readonly isPatient?: boolean
-  readonly cancellation?: Cancellation
-}
 
 interface CreditPoolOptions {
   readonly database: Database

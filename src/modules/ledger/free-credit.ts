@@ -1,6 +1,5 @@
 import type { NanoUsd } from '../../kernel/money.ts'
-import type { Hold, Payer } from './hold.ts'
-import type { HoldRequest } from './credit-pool.ts'
+import type { Hold, HoldRequest, Payer } from './hold.ts'
 
 /** For a gateway that charges nobody: every request is covered and nothing is written. */
 export const freeCredit = {

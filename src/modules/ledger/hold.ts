@@ -1,3 +1,4 @@
+import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { PendingCharge } from './charge-writer.ts'
 import type { Purse, SpentPart } from './purse.ts'
@@ -9,6 +10,18 @@ export interface Payer {
   readonly keyId: string
   /** The key's own spend cap. */
   readonly limitNanoUsd: NanoUsd | null
+}
+
+export interface HoldRequest {
+  /** The worst case of the request. */
+  readonly wantedNanoUsd: NanoUsd
+  /** Below this the request is refused; between the two it gets what there is. */
+  readonly leastNanoUsd: NanoUsd
+  /** When the request began, which is the day and the month it counts for. */
+  readonly atMs?: number
+  /** False for one who would rather ask for less at once than wait for what running requests hold. */
+  readonly isPatient?: boolean
+  readonly cancellation?: Cancellation
 }
 
 export interface Settlement {

@@ -9,8 +9,8 @@ import type { Database, Queryable } from '../../storage/database.ts'
 import type { MessageBus } from '../../storage/message-bus.ts'
 import { ChargeWriter, type LedgerObserver } from './charge-writer.ts'
 import { openHold, releaseHold, settleHold, type HoldOrder, type SettleOrder } from './credit-hold.ts'
-import { CreditPool, type HoldRequest } from './credit-pool.ts'
-import type { Hold, Payer } from './hold.ts'
+import { CreditPool } from './credit-pool.ts'
+import type { Hold, HoldRequest, Payer } from './hold.ts'
 import {
   deductCredit,
   grantCredit,

@@ -24,20 +24,6 @@ export async function writeEntries(transaction: Queryable, movement: Movement): 
      ON CONFLICT (key, book) DO NOTHING RETURNING id`,
     [key, accountId, kind, gainNanoUsd, book, reason],
   )
-  if (written.length === 2) return true
-  if (written.length === 1 || !(await isRepetition(transaction, movement))) {
-    throw new Error(`the ledger's key '${key}' was used for two different things`)
-  }
-  return false
-}
-
-/** Whether what stands under the key is this very movement. */
-async function isRepetition(transaction: Queryable, movement: Movement): Promise<boolean> {
-  const { key, accountId, kind, gainNanoUsd } = movement
-  const same = await transaction.query(
-    `SELECT FROM ledger_entries
-     WHERE key = $1 AND book = 'credit' AND account_id = $2 AND kind = $3 AND amount_nano_usd = $4`,
-    [key, accountId, kind, gainNanoUsd],
-  )
-  return same.length === 1
+  if (written.length === 1) throw new Error(`the ledger's key '${key}' was used for two different things`)
+  return written.length === 2
 }
