@@ -41,8 +41,14 @@ test('a request that ends makes room, whatever its end', async () => {
     body: { model: 'gpt-4o-mini', ...slow },
     signal: leaving.signal,
   })
-  setTimeout(() => leaving.abort(), 100)
-  await expect(gone).rejects.toThrow()
+  const isRunning = async () =>
+    /requests_in_flight\{route="\/v1\/chat\/completions"\} 1/.test(
+      (await gateway.request('GET', '/metrics', { key: null })).body,
+    )
+  const left = expect(gone).rejects.toThrow()
+  await expect.poll(isRunning).toBe(true)
+  leaving.abort()
+  await left
   await expect.poll(async () => (await sendChat(gateway)).status).toBe(200)
   const stream = await gateway.fetch('POST', '/v1/chat/completions', {
     body: { model: 'gpt-4o-mini', stream: true, messages: [{ role: 'user', content: 'Hi' }] },

@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { Hold, Payer } from './ledger.ts'
+import type { Payer } from './ledger.ts'
 import { sweepOnce } from './sweep-ledger.ts'
-import { createLedgerStage, usageOf, type LedgerProcess, type LedgerStage } from './testing/ledger-stage.ts'
+import { createLedgerStage, type LedgerProcess, type LedgerStage } from './testing/ledger-stage.ts'
+import { hold, settle, spend } from './testing/spend.ts'
 
 let stage: LedgerStage
 let first: LedgerProcess
@@ -19,16 +20,6 @@ afterEach(async () => {
 
 afterAll(() => stage.close())
 
-const hold = async (
-  process: LedgerProcess,
-  payer: Payer,
-  wantedNanoUsd: bigint,
-  leastNanoUsd = wantedNanoUsd,
-) => process.ledger.hold(payer, { wantedNanoUsd, leastNanoUsd })
-const settle = (payer: Payer, open: Hold, costNanoUsd: bigint) =>
-  open.settle({ costNanoUsd, record: usageOf(payer), isDelivered: false })
-const spend = async (process: LedgerProcess, payer: Payer, costNanoUsd: bigint) =>
-  settle(payer, await hold(process, payer, costNanoUsd), costNanoUsd)
 const balanceOf = async ({ accountId }: Payer) => (await first.ledger.readBalance(accountId)).balanceNanoUsd
 
 describe('a reversal', () => {
