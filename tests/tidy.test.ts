@@ -10,20 +10,23 @@ const BANNED_NAMES = new Set(['utils', 'util', 'helpers', 'helper', 'common', 'm
 /** A file imports from floors below its own and, but for modules, from its own. */
 const FLOORS: Readonly<Record<string, readonly string[]>> = {
   kernel: [],
+  outbound: ['kernel'],
   storage: ['kernel'],
   providers: ['kernel'],
   payments: ['kernel'],
   telemetry: ['kernel'],
-  modules: ['storage', 'providers', 'payments', 'kernel'],
+  modules: ['storage', 'providers', 'payments', 'outbound', 'kernel'],
+  worker: ['modules', 'storage', 'kernel'],
   http: ['modules', 'providers', 'telemetry', 'kernel'],
-  app: ['http', 'modules', 'storage', 'providers', 'payments', 'telemetry', 'kernel'],
+  app: ['http', 'worker', 'modules', 'storage', 'providers', 'payments', 'outbound', 'telemetry', 'kernel'],
 }
 
 /** A module imports only modules of an earlier rank, and only their main file. */
 const MODULE_RANKS: readonly (readonly string[])[] = [
   ['accounts', 'keys', 'catalog', 'idempotency', 'ledger', 'audit'],
-  ['limits', 'billing', 'usage'],
-  ['chat'],
+  ['limits', 'billing', 'usage', 'media'],
+  ['inference', 'tasks'],
+  ['chat', 'embeddings', 'rerank', 'moderation', 'generation', 'transcription'],
 ]
 
 interface SourceFile {

@@ -6,6 +6,7 @@ import type { Billing, PromoCodes } from '../modules/billing/billing.ts'
 import { createCatalog, type Catalog } from '../modules/catalog/catalog.ts'
 import { createChat, type Chat } from '../modules/chat/chat.ts'
 import { createIdempotency, type Idempotency } from '../modules/idempotency/idempotency.ts'
+import type { Inference } from '../modules/inference/inference.ts'
 import { createKeys, type Keys } from '../modules/keys/keys.ts'
 import { createLedger, freeCredit, reclaimLeases, type Ledger } from '../modules/ledger/ledger.ts'
 import { createStrangers, reclaimSlots, type Limits, type Strangers } from '../modules/limits/limits.ts'
@@ -21,7 +22,8 @@ import type { GatewayLogger } from '../telemetry/logger.ts'
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts'
 import { createTracer, parseOtlpHeaders, type Tracer } from '../telemetry/tracing.ts'
 import { buildBilling } from './build-billing.ts'
-import { buildLimits, slotsOf } from './build-limits.ts'
+import { buildInference } from './build-inference.ts'
+import { buildLimits } from './build-limits.ts'
 import type { Config } from './config.ts'
 import { VERSION } from './version.ts'
 
@@ -42,6 +44,7 @@ export interface Modules {
   readonly strangers: Strangers
   readonly usage: Usage
   readonly idempotency: Idempotency
+  readonly inference: Inference
   readonly chat: Chat
   /** Requests must have ended. */
   close(): Promise<void>
@@ -127,6 +130,8 @@ async function openModules(
     connectTimeoutMs: config.upstreamConnectTimeoutMs,
   })
   opened.defer(() => providers.close())
+  const credit = config.billing ? ledger : freeCredit
+  const inference = buildInference(config, { catalog, providers, metrics, limits, ledger: credit })
   return {
     database,
     messageBus,
@@ -143,44 +148,9 @@ async function openModules(
     idempotency,
     limits,
     strangers,
-    chat: buildChat(config, { catalog, providers, metrics, ledger, limits }),
+    inference,
+    chat: createChat({ inference, ledger: credit, clock, countTokens }),
     usage: createUsage({ database, clock, ledger }),
     close: () => opened.disposeAsync(),
   }
-}
-
-function buildChat(
-  config: Config,
-  parts: Pick<Modules, 'catalog' | 'providers' | 'metrics' | 'ledger' | 'limits'>,
-): Chat {
-  const { catalog, providers, metrics, ledger, limits } = parts
-  return createChat({
-    catalog,
-    providers,
-    ledger: config.billing ? ledger : freeCredit,
-    clock: systemClock,
-    countTokens,
-    acquireSlot: (provider, accountId, cancellation) => {
-      const slots = slotsOf(config, provider)
-      return slots === null ? null : limits.acquireSlot({ pool: provider.id, slots, accountId, cancellation })
-    },
-    timeouts: {
-      connectMs: config.upstreamConnectTimeoutMs,
-      firstByteMs: config.upstreamFirstByteTimeoutMs,
-      idleMs: config.upstreamIdleTimeoutMs,
-    },
-    streamDurationMsMax: config.streamDurationMsMax,
-    observer: {
-      attempted: ({ provider, previousProvider, outcome, status }) => {
-        metrics.upstreamAttempted({
-          provider,
-          outcome: outcome === 'answered' ? 'ok' : outcome,
-          ...(status === null ? {} : { status }),
-        })
-        if (previousProvider === provider) metrics.upstreamRetried(provider)
-        else if (previousProvider !== null) metrics.upstreamFellBack({ from: previousProvider, to: provider })
-      },
-      breakerChanged: (provider, state) => metrics.breakerChanged({ provider, state }),
-    },
-  })
 }

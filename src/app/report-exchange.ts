@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { FinishedExchange } from '../http/exchange-tracker.ts'
-import type { InferenceRecord } from '../modules/chat/chat.ts'
+import type { InferenceRecord } from '../modules/inference/inference.ts'
 import type { GatewayLogger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { InferenceSpan } from '../telemetry/tracing.ts'

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Cancellation } from '../kernel/cancellation.ts'
 import { createRequestId } from '../kernel/identifiers.ts'
-import type { InferenceRecord } from '../modules/chat/chat.ts'
+import type { InferenceRecord } from '../modules/inference/inference.ts'
 import type { Caller } from '../modules/keys/keys.ts'
 import type { InferenceSpan } from '../telemetry/tracing.ts'
 

@@ -1,5 +1,6 @@
 import { formatUsd, type NanoUsd } from '../kernel/money.ts'
-import type { InferenceRecord, InferenceResult } from '../modules/chat/chat.ts'
+import type { InferenceResult } from '../modules/chat/chat.ts'
+import type { InferenceRecord } from '../modules/inference/inference.ts'
 import type { Limits } from '../modules/limits/limits.ts'
 import type { ChatRequest } from '../providers/chat-wire.ts'
 import type { InferenceSpan, Tracer } from '../telemetry/tracing.ts'

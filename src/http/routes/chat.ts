@@ -1,9 +1,9 @@
+import type { Chat } from '../../modules/chat/chat.ts'
 import {
   createInferenceRecord,
-  type Chat,
   type InferenceRecord,
   type InferenceRequest,
-} from '../../modules/chat/chat.ts'
+} from '../../modules/inference/inference.ts'
 import { ChatRequest } from '../../providers/chat-wire.ts'
 import { CompletionRequest } from '../../providers/completion-wire.ts'
 import { defineDirectRoute, type DirectRequest, type DirectRoute } from '../route.ts'

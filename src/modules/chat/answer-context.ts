@@ -1,13 +1,12 @@
 import type { NanoUsd } from '../../kernel/money.ts'
 import { priceTokens, type CatalogModel } from '../catalog/catalog.ts'
+import type { InferenceRecord, RequestBill, TokenUsage } from '../inference/inference.ts'
 import type { DeliveredText } from './delivered-text.ts'
-import type { InferenceRecord } from './inference-record.ts'
-import type { RequestBill } from './request-bill.ts'
-import type { TokenUsage } from './token-usage.ts'
 
 /** What is needed to turn an upstream's answer into ours. */
 export interface AnswerContext {
   readonly provider: string
+  readonly operation: 'chat' | 'completion'
   readonly model: CatalogModel
   /** The id the client asked for, which may be an alias. */
   readonly requestedModel: string

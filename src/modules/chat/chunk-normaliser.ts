@@ -4,7 +4,7 @@ import { ID_PREFIXES, type AnswerContext } from './answer-context.ts'
 import { garbage, readAnswerPayload, textOfChoice } from './answer-payload.ts'
 import { completeChoice } from './complete-choice.ts'
 import { DeliveredText } from './delivered-text.ts'
-import { readUsage, type TokenUsage } from './token-usage.ts'
+import { readUsage, type TokenUsage } from '../inference/inference.ts'
 
 const OBJECTS = { chat: 'chat.completion.chunk', completion: 'text_completion' } as const
 const STREAM_BYTES_MAX = 256 * 1024 * 1024
@@ -29,7 +29,7 @@ export class ChunkNormaliser {
 
   /** The chunk as it leaves, or null when it carries nothing for the client. Unchanged bytes stay as they came. */
   normalise(payload: Buffer): Buffer | null {
-    const { provider, requestedModel, record } = this.#context
+    const { provider, requestedModel, operation } = this.#context
     this.#bytes += payload.length
     if (this.#bytes > STREAM_BYTES_MAX)
       throw garbage(provider, `it streamed more than ${STREAM_BYTES_MAX} bytes`)
@@ -40,11 +40,11 @@ export class ChunkNormaliser {
     if (this.#id === null) this.#adoptIdentity(members)
     isChanged = replace(members, 'id', this.#id) || isChanged
     isChanged = replace(members, 'model', requestedModel) || isChanged
-    isChanged = replace(members, 'object', OBJECTS[record.operation]) || isChanged
+    isChanged = replace(members, 'object', OBJECTS[operation]) || isChanged
     isChanged = replace(members, 'created', this.#created) || isChanged
     for (const [index, choice] of choices.entries()) {
-      isChanged = completeChoice(choice, index, record.operation === 'chat' ? 'delta' : 'text') || isChanged
-      if (record.operation === 'chat') isChanged = this.#introduceRole(choice) || isChanged
+      isChanged = completeChoice(choice, index, operation === 'chat' ? 'delta' : 'text') || isChanged
+      if (operation === 'chat') isChanged = this.#introduceRole(choice) || isChanged
       this.delivered.add(textOfChoice(choice))
       if (typeof choice['finish_reason'] === 'string') this.hasFinished = true
     }
@@ -56,7 +56,7 @@ export class ChunkNormaliser {
     return Buffer.from(
       JSON.stringify({
         id: this.#id,
-        object: OBJECTS[this.#context.record.operation],
+        object: OBJECTS[this.#context.operation],
         created: this.#created,
         model: this.#context.requestedModel,
         choices: [],
@@ -81,7 +81,7 @@ export class ChunkNormaliser {
   }
 
   #adoptIdentity(members: Record<string, unknown>): void {
-    const prefix = ID_PREFIXES[this.#context.record.operation]
+    const prefix = ID_PREFIXES[this.#context.operation]
     const { id, created } = members
     this.#id = typeof id === 'string' && id.startsWith(prefix) ? id : createToken(prefix)
     this.#created = typeof created === 'number' ? created : Math.floor(this.#context.startedMs / 1000)

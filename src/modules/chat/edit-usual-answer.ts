@@ -1,7 +1,7 @@
 import { skipJsonValue } from '../../kernel/edit-json-object.ts'
 import { isRecord } from '../../kernel/is-record.ts'
 import { formatUsd, type NanoUsd } from '../../kernel/money.ts'
-import type { TokenUsage } from './token-usage.ts'
+import type { TokenUsage } from '../inference/inference.ts'
 
 interface UsualAnswer {
   /** The text as parsed. */

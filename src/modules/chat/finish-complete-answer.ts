@@ -5,7 +5,7 @@ import { garbage, readAnswerPayload, textOfChoice } from './answer-payload.ts'
 import { completeChoice } from './complete-choice.ts'
 import { DeliveredText } from './delivered-text.ts'
 import { editUsualAnswer } from './edit-usual-answer.ts'
-import { formatUsage, readUsage } from './token-usage.ts'
+import { formatUsage, readUsage } from '../inference/inference.ts'
 
 const OBJECTS = { chat: 'chat.completion', completion: 'text_completion' } as const
 
@@ -17,7 +17,7 @@ export function finishCompleteAnswer(payload: Buffer, context: AnswerContext): s
 
   const delivered = new DeliveredText()
   let isCompleted = false
-  const { operation } = context.record
+  const { operation } = context
   for (const [index, choice] of choices.entries()) {
     isCompleted = completeChoice(choice, index, operation === 'chat' ? 'message' : 'text') || isCompleted
     delivered.add(textOfChoice(choice))

@@ -4,7 +4,7 @@ import type { NanoUsd } from '../../kernel/money.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
 import type { Hold, Ledger } from '../ledger/ledger.ts'
 import { outputTokensCovered, type WorstCase } from './estimate-cost.ts'
-import type { InferenceRequest } from './inference-request.ts'
+import type { InferenceRequest } from '../inference/inference.ts'
 
 /** How the worst case of one operation is found. */
 export interface Estimate<Body> {

@@ -5,9 +5,7 @@ import { UpstreamError } from '../../providers/upstream-error.ts'
 import { settlePartialUsage, settleUsage, type AnswerContext } from './answer-context.ts'
 import { garbage } from './answer-payload.ts'
 import { ChunkNormaliser } from './chunk-normaliser.ts'
-import type { CircuitBreaker } from './circuit-breaker.ts'
-import { explainFailure } from './explain-failure.ts'
-import { formatUsage } from './token-usage.ts'
+import { explainFailure, formatUsage, type CircuitBreaker } from '../inference/inference.ts'
 
 export type Batch = readonly Buffer[]
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { priceTokens } from '../catalog/catalog.ts'
 import { settleUsage, type AnswerContext } from './answer-context.ts'
 import { DeliveredText } from './delivered-text.ts'
-import { formatUsage, readUsage } from './token-usage.ts'
+import { formatUsage, readUsage } from '../inference/inference.ts'
 
 describe('readUsage', () => {
   it.each([

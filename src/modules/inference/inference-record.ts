@@ -2,9 +2,25 @@ import type { NanoUsd } from '../../kernel/money.ts'
 import type { UpstreamFailure } from '../../providers/upstream-error.ts'
 import type { TokenUsage } from './token-usage.ts'
 
+export type OperationName =
+  | 'chat'
+  | 'completion'
+  | 'embedding'
+  | 'rerank'
+  | 'moderation'
+  | 'image'
+  | 'edit'
+  | 'upscale'
+  | 'bg_remove'
+  | 'video'
+  | 'tts'
+  | 'stt'
+  | 'translation'
+  | 'music'
+
 /** What happened to one request, filled in as it happens, for the answer's headers, the log, metrics and traces. */
 export interface InferenceRecord {
-  readonly operation: 'chat' | 'completion'
+  readonly operation: OperationName
   /** The catalog's id; null until the request named a model that exists. */
   model: string | null
   provider: string | null
@@ -30,7 +46,7 @@ export interface AttemptRecord {
   readonly durationMs: number
 }
 
-export function createInferenceRecord(operation: InferenceRecord['operation']): InferenceRecord {
+export function createInferenceRecord(operation: OperationName): InferenceRecord {
   return {
     operation,
     model: null,

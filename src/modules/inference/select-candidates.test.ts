@@ -43,6 +43,8 @@ function createSelector(model: CatalogModel, random?: () => number) {
     },
     breakerOf: () => createCircuitBreaker({ clock: { nowMs: () => 0 } }),
     timeouts: { connectMs: 1, firstByteMs: 1, idleMs: 1 },
+    categories: ['llm'],
+    isOffered: ({ chat }) => chat !== undefined,
     ...(random ? { random } : {}),
   })
 }

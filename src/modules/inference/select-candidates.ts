@@ -1,7 +1,7 @@
 import { AppError, modelNotFound } from '../../kernel/app-error.ts'
 import type { Provider, UpstreamTimeouts } from '../../providers/provider.ts'
 import type { ProviderRegistry } from '../../providers/registry.ts'
-import { ENDPOINT_OF_CATEGORY, type Catalog, type CatalogModel } from '../catalog/catalog.ts'
+import { ENDPOINT_OF_CATEGORY, type Catalog, type CatalogModel, type Category } from '../catalog/catalog.ts'
 import type { Caller, Environment } from '../keys/keys.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
 
@@ -32,6 +32,9 @@ interface CandidateSelectorOptions {
   readonly breakerOf: (providerId: string) => CircuitBreaker
   /** For routes that say nothing else. */
   readonly timeouts: UpstreamTimeouts
+  /** The kinds of model that the operation is for. */
+  readonly categories: readonly Category[]
+  readonly isOffered: (provider: Provider) => boolean
   readonly random?: () => number
 }
 
@@ -52,8 +55,8 @@ export function createCandidateSelector(options: CandidateSelectorOptions): Cand
     resolveModel(caller, requestedModel) {
       const model = catalog.resolve(requestedModel)
       if (!model) throw modelNotFound(requestedModel)
-      if (model.category !== 'llm') {
-        const message = `'${requestedModel}' is not a chat model; it is served by ${ENDPOINT_OF_CATEGORY[model.category]}.`
+      if (!options.categories.includes(model.category)) {
+        const message = `'${requestedModel}' cannot be used here; it is served by ${ENDPOINT_OF_CATEGORY[model.category]}.`
         throw new AppError('invalid_value', message, { param: 'model' })
       }
       if (
@@ -88,12 +91,12 @@ interface Weighted extends Candidate {
 
 function groupByPriority(
   model: CatalogModel,
-  { providers, breakerOf, timeouts }: CandidateSelectorOptions,
+  { providers, breakerOf, timeouts, isOffered }: CandidateSelectorOptions,
 ): readonly (readonly Weighted[])[] {
   const groups = new Map<number, Weighted[]>()
   for (const route of model.routes) {
     const provider = providers.get(route.provider)
-    if (!provider?.isConfigured || !provider.chat) continue
+    if (!provider?.isConfigured || !isOffered(provider)) continue
     const candidate = {
       provider,
       upstreamModel: route.model,

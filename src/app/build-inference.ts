@@ -1,0 +1,40 @@
+import { systemClock } from '../kernel/clock.ts'
+import { createInference, type Inference, type InferenceOptions } from '../modules/inference/inference.ts'
+import type { Limits } from '../modules/limits/limits.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { slotsOf } from './build-limits.ts'
+import type { Config } from './config.ts'
+
+interface Parts extends Pick<InferenceOptions, 'catalog' | 'providers' | 'ledger'> {
+  readonly limits: Limits
+  readonly metrics: Metrics
+}
+
+export function buildInference(config: Config, { limits, metrics, ...parts }: Parts): Inference {
+  return createInference({
+    ...parts,
+    clock: systemClock,
+    acquireSlot: (provider, accountId, cancellation) => {
+      const slots = slotsOf(config, provider)
+      return slots === null ? null : limits.acquireSlot({ pool: provider.id, slots, accountId, cancellation })
+    },
+    timeouts: {
+      connectMs: config.upstreamConnectTimeoutMs,
+      firstByteMs: config.upstreamFirstByteTimeoutMs,
+      idleMs: config.upstreamIdleTimeoutMs,
+    },
+    durationMsMax: config.streamDurationMsMax,
+    observer: {
+      attempted: ({ provider, previousProvider, outcome, status }) => {
+        metrics.upstreamAttempted({
+          provider,
+          outcome: outcome === 'answered' ? 'ok' : outcome,
+          ...(status === null ? {} : { status }),
+        })
+        if (previousProvider === provider) metrics.upstreamRetried(provider)
+        else if (previousProvider !== null) metrics.upstreamFellBack({ from: previousProvider, to: provider })
+      },
+      breakerChanged: (provider, state) => metrics.breakerChanged({ provider, state }),
+    },
+  })
+}

@@ -1,0 +1,108 @@
+import type { Cancellation } from '../../kernel/cancellation.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Provider, UpstreamTimeouts } from '../../providers/provider.ts'
+import type { ProviderRegistry } from '../../providers/registry.ts'
+import { UpstreamError } from '../../providers/upstream-error.ts'
+import type { Catalog, Category } from '../catalog/catalog.ts'
+import type { Hold, Ledger } from '../ledger/ledger.ts'
+import { attemptRoutes } from './attempt-routes.ts'
+import { beginAttempt, type Attempt, type AttemptOptions } from './begin-attempt.ts'
+import { createCircuitBreaker, type BreakerState, type CircuitBreaker } from './circuit-breaker.ts'
+import { explainFailure } from './explain-failure.ts'
+import type { AttemptRecord } from './inference-record.ts'
+import type { InferenceRequest } from './inference-request.ts'
+import type { AcquireSlot } from './occupy-slot.ts'
+import { RequestBill } from './request-bill.ts'
+import { createCandidateSelector, type Candidate, type CandidateSelector } from './select-candidates.ts'
+
+export { attemptRoutes } from './attempt-routes.ts'
+export type { Attempt } from './begin-attempt.ts'
+export type { CircuitBreaker } from './circuit-breaker.ts'
+export { explainFailure } from './explain-failure.ts'
+export { createInferenceRecord, type InferenceRecord, type OperationName } from './inference-record.ts'
+export type { InferenceRequest } from './inference-request.ts'
+export type { RequestBill } from './request-bill.ts'
+export { isSandboxEnvironment, type Candidate, type CandidateSelector } from './select-candidates.ts'
+export { formatUsage, readUsage, type TokenUsage } from './token-usage.ts'
+
+/** What every operation on a model does: find who can serve it, set credit aside, try one after the other, charge. */
+export interface Inference {
+  /** For models of these categories, among providers that offer the operation. */
+  selectorFor(categories: readonly Category[], isOffered: (provider: Provider) => boolean): CandidateSelector
+  /** The money of one request, out of a hold on the ledger. */
+  openBill(hold: Hold, request: InferenceRequest<unknown>, startedMs: number): RequestBill
+  /** One attempt, for who ends it elsewhere than where it began. */
+  beginAttempt(
+    candidate: Candidate,
+    request: InferenceRequest<unknown>,
+    startedMs: number,
+  ): Attempt | Promise<Attempt>
+  /** Tries the candidates until one has answered as a whole. Throws an `AppError` when none does. */
+  answer<Answer>(
+    candidates: readonly Candidate[],
+    request: InferenceRequest<unknown>,
+    startedMs: number,
+    perform: (candidate: Candidate, cancellation: Cancellation) => Promise<Answer>,
+  ): Promise<Answer>
+}
+
+interface InferenceObserver {
+  attempted(attempt: AttemptRecord): void
+  breakerChanged(provider: string, state: BreakerState): void
+}
+
+export interface InferenceOptions {
+  readonly catalog: Catalog
+  readonly providers: ProviderRegistry
+  readonly ledger: Pick<Ledger, 'knownBalanceNanoUsd'>
+  readonly clock: Clock
+  readonly timeouts: UpstreamTimeouts
+  /** The longest an answer may take, whole or streamed. */
+  readonly durationMsMax: number
+  readonly acquireSlot: AcquireSlot
+  readonly observer: InferenceObserver
+}
+
+export function createInference(options: InferenceOptions): Inference {
+  const { catalog, providers, ledger, clock, timeouts, observer } = options
+  const breakers = new Map<string, CircuitBreaker>()
+  const breakerOf = (provider: string): CircuitBreaker => {
+    const known = breakers.get(provider)
+    if (known) return known
+    const onChange = (state: BreakerState) => observer.breakerChanged(provider, state)
+    const breaker = createCircuitBreaker({ clock, onChange })
+    breakers.set(provider, breaker)
+    return breaker
+  }
+  const attemptOptions: AttemptOptions = { ...options, onAttempt: (attempt) => observer.attempted(attempt) }
+
+  return {
+    selectorFor: (categories, isOffered) =>
+      createCandidateSelector({ catalog, providers, breakerOf, timeouts, categories, isOffered }),
+    openBill: (hold, request, startedMs) => new RequestBill({ hold, request, ledger, clock, startedMs }),
+    beginAttempt: (candidate, request, startedMs) =>
+      beginAttempt(candidate, request, startedMs, attemptOptions),
+    answer: async (candidates, request, startedMs, perform) => {
+      const { record, cancellation } = request
+      const attempt = async (candidate: Candidate) => {
+        const begun = await beginAttempt(candidate, request, startedMs, attemptOptions)
+        try {
+          const answer = await perform(candidate, begun.work.cancellation)
+          begun.work.release()
+          candidate.breaker?.succeeded()
+          begun.answered()
+          return answer
+        } catch (error) {
+          begun.failed(error)
+          throw error
+        }
+      }
+      try {
+        return await attemptRoutes({ candidates, attempt, cancellation })
+      } catch (error) {
+        record.outcome = cancellation.isCancelled ? 'disconnected' : 'failed'
+        throw error instanceof UpstreamError ? explainFailure(error) : error
+      }
+    },
+  }
+}
