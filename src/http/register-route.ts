@@ -33,6 +33,7 @@ export function registerRoute(
         throw new Error(`the route ${route.path} has no authentication and so no caller`)
       },
       headers: request.headers,
+      exchange: request.exchange,
       reply,
     }
     const handle = (): Promise<unknown> => route.handle(input)

@@ -53,6 +53,8 @@ export interface RouteRequest<Body, Query, Params> {
   readonly rawBody: Buffer
   readonly caller: Caller
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  /** For what has to do with the connection: the request's id, its cancellation, its record. */
+  readonly exchange: Exchange
   /** Set the status or headers here. */
   readonly reply: FastifyReply
 }

@@ -1,6 +1,12 @@
 import type { Cancellation } from '../kernel/cancellation.ts'
+import type { SpeechOperation, TranscriptionOperation } from './audio-operations.ts'
 import type { ChatRequest } from './chat-wire.ts'
 import type { CompletionRequest } from './completion-wire.ts'
+import type { EmbeddingRequest } from './embedding-wire.ts'
+import type { InputFile, MediaOperation } from './media-operation.ts'
+import type { BackgroundRemovalWork, ImageWork, MusicWork, UpscaleWork, VideoWork } from './media-work.ts'
+import type { ModerationRequest } from './moderation-wire.ts'
+import type { RerankRequest } from './rerank-wire.ts'
 
 /**
  * The contract between the gateway and an upstream family. A provider speaks the OpenAI wire towards us, whatever it
@@ -16,6 +22,20 @@ export interface Provider {
   readonly chat?: InferenceOperation
   /** Legacy text completion, where the upstream has it. The chat operation serves the route otherwise. */
   readonly completion?: InferenceOperation<CompletionRequest>
+  /** Answers OpenAI's `list` of embeddings, in the encoding that was asked for. */
+  readonly embedding?: InferenceOperation<EmbeddingRequest>
+  /** Answers `{results: [{index, relevance_score}], meta: {billed_units: {search_units}}}`, in any order. */
+  readonly rerank?: InferenceOperation<RerankRequest>
+  /** Answers OpenAI's moderation. */
+  readonly moderation?: InferenceOperation<ModerationRequest>
+  /** New images, and edits where the work has images. */
+  readonly image?: MediaOperation<ImageWork<InputFile>>
+  readonly upscale?: MediaOperation<UpscaleWork<InputFile>>
+  readonly backgroundRemoval?: MediaOperation<BackgroundRemovalWork<InputFile>>
+  readonly video?: MediaOperation<VideoWork<InputFile>>
+  readonly music?: MediaOperation<MusicWork>
+  readonly speech?: SpeechOperation
+  readonly transcription?: TranscriptionOperation
 }
 
 /** Throws an `UpstreamError` and nothing else; a cancelled call rejects with the reason of its cancellation. */
