@@ -1,4 +1,5 @@
-import { request, type Dispatcher } from 'undici'
+import { Readable } from 'node:stream'
+import { FormData, request, type Dispatcher } from 'undici'
 
 import type { UpstreamTimeouts } from '../provider.ts'
 import { UpstreamError, type UpstreamErrorDetails } from '../upstream-error.ts'
@@ -89,9 +90,9 @@ export class UpstreamExchange {
   async #send(url: string | URL, init: RequestInit): Promise<Dispatcher.ResponseData> {
     const { provider, dispatcher, timeouts } = this.#options
     const answer = request(url, {
-      method: 'POST',
+      method: init.method === 'GET' || init.method === 'DELETE' ? init.method : 'POST',
       headers: Object.fromEntries(new Headers(init.headers)),
-      body: typeof init.body === 'string' ? init.body : null,
+      body: toRequestBody(init.body),
       dispatcher,
       signal: this.#signal,
       // The exchange keeps its own time: the agent's timers are coarse and know no first byte.
@@ -175,6 +176,19 @@ export class UpstreamExchange {
     this.#failure ??= new UpstreamError(message, { provider: this.#options.provider, ...details })
     return this.#failure
   }
+}
+
+// Streams of the web are left out, because no package sends one.
+function toRequestBody(body: RequestInit['body']): string | Uint8Array | FormData | Readable | null {
+  if (typeof body === 'string' || body instanceof Uint8Array || body instanceof Readable) return body
+  return body instanceof globalThis.FormData ? copyForm(body) : null
+}
+
+// The runtime's own form is of another type than that of the client which sends it.
+function copyForm(form: globalThis.FormData): FormData {
+  const copy = new FormData()
+  for (const [name, value] of form) copy.append(name, value)
+  return copy
 }
 
 async function readExcerpt(bytes: AsyncIterable<Buffer>): Promise<string> {

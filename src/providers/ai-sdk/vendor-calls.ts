@@ -1,0 +1,78 @@
+import { systemClock } from '../../kernel/clock.ts'
+import { createCredentialRing } from '../credential-ring.ts'
+import type { UpstreamTimeouts } from '../provider.ts'
+import type { UpstreamError } from '../upstream-error.ts'
+import { createKeepAliveAgents } from './keep-alive-agents.ts'
+import type { AiSdkProviderOptions } from './lazy-provider.ts'
+import { toUpstreamError } from './to-upstream-error.ts'
+import { defaultExchangeLimits, UpstreamExchange } from './upstream-exchange.ts'
+
+/** Calls to one vendor with the operator's keys, over connections that are kept open. */
+export interface VendorCalls {
+  /**
+   * Runs one upstream call, with another key where the first is refused. The caller owns every other retry. Whatever fails is
+   * thrown as an `UpstreamError`, but for a cancelled call, which rejects with its reason.
+   */
+  attempt<T>(call: VendorCall, run: (session: VendorSession) => Promise<T>): Promise<T>
+}
+
+export interface VendorCall {
+  readonly timeouts: UpstreamTimeouts
+  readonly signal: AbortSignal
+  /** A success that is no event stream is garbage. */
+  readonly expectsEvents?: boolean
+}
+
+export interface VendorSession {
+  readonly apiKey: string
+  readonly exchange: UpstreamExchange
+}
+
+export function createVendorCalls(provider: string, options: AiSdkProviderOptions): VendorCalls {
+  const { apiKeys, clock = systemClock } = options
+  const limits = { ...defaultExchangeLimits, ...options.limits }
+  const keys = createCredentialRing(apiKeys, { clock })
+  const agents = createKeepAliveAgents()
+  return {
+    async attempt({ timeouts, signal, expectsEvents = false }, run) {
+      for (let attempts = 1; ; attempts += 1) {
+        signal.throwIfAborted()
+        const apiKey = keys.take()
+        const dispatcher = agents.choose(timeouts.connectMs)
+        const exchange = new UpstreamExchange({
+          provider,
+          dispatcher,
+          timeouts,
+          limits,
+          expectsEvents,
+          signal,
+        })
+        try {
+          return await run({ apiKey, exchange })
+        } catch (error) {
+          const { wasRequestSent } = exchange
+          const failure =
+            exchange.failure ?? toUpstreamError(provider, error, { wasRequestSent, nowMs: clock.nowMs() })
+          exchange.cancel()
+          signal.throwIfAborted()
+          if (!isKeyAtFault(failure)) throw failure
+          keys.rest(apiKey, chooseRestMs(failure))
+          if (attempts >= Math.min(keys.size, KEYS_TRIED_MAX)) throw failure
+        }
+      }
+    },
+  }
+}
+
+const KEYS_TRIED_MAX = 4
+const REFUSED_KEY_REST_MS = 60_000
+const THROTTLED_KEY_REST_MS = 5_000
+
+function isKeyAtFault({ details: { failure, status } }: UpstreamError): boolean {
+  return failure === 'status' && (status === 401 || status === 403 || status === 429)
+}
+
+function chooseRestMs({ details: { status, retryAfterSeconds } }: UpstreamError): number {
+  if (status !== 429) return REFUSED_KEY_REST_MS
+  return Math.min((retryAfterSeconds ?? THROTTLED_KEY_REST_MS / 1000) * 1000, REFUSED_KEY_REST_MS)
+}
