@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createClientAddress } from '../http/client-address.ts'
 import { createStrangerGuard } from '../http/limit-strangers.ts'
@@ -67,6 +68,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       },
       corsOrigins: config.corsOrigins,
       bodyBytesMax: config.bodyBytesMax,
+      uploadDirectory: tmpdir(),
       requestMsMax: config.requestTimeoutMs,
       keepsBodies: config.logPrompts,
     })

@@ -9,6 +9,8 @@ import type { Exchange } from './exchange.ts'
 import type { RunOnce } from './idempotency.ts'
 import type { StrangerGuard } from './limit-strangers.ts'
 import { matchPath } from './match-path.ts'
+import { lingerBeforeClose } from './multipart/linger-before-close.ts'
+import type { TakeForm } from './multipart/take-form.ts'
 import { registerRoute } from './register-route.ts'
 import { isDirectRoute, type DirectRoute, type Route } from './route.ts'
 
@@ -24,6 +26,7 @@ interface FrameworkOptions {
   readonly routes: readonly (Route | DirectRoute)[]
   readonly guard: StrangerGuard
   readonly runOnce: RunOnce
+  readonly takeForm: TakeForm
   readonly tracker: ExchangeTracker
   readonly corsOrigins: readonly string[]
   readonly bodyBytesMax: number
@@ -94,7 +97,7 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
   }
   for (const route of routes)
     if (!isDirectRoute(route)) {
-      registerRoute(app, route, options.guard, options.runOnce)
+      registerRoute(app, route, options)
     }
   await app.ready()
   return { handle: (incoming, response) => app.routing(incoming, response), close: () => app.close() }
@@ -103,5 +106,14 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
 function sendError(reply: FastifyReply, error: unknown, exchange: Exchange): void {
   const answer = toErrorAnswer(error, exchange.id)
   exchange.errorCode = answer.body.error.code
+  if (isFormUnread(exchange)) {
+    reply.header('connection', 'close')
+    lingerBeforeClose(exchange.incoming)
+  }
   void reply.code(answer.status).headers(answer.headers).send(answer.body)
+}
+
+/** Refused before it was read to its end. Bodies of other kinds are small, and Node reads past them. */
+function isFormUnread({ incoming }: Exchange): boolean {
+  return !incoming.complete && incoming.headers['content-type']?.startsWith('multipart/') === true
 }

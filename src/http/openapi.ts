@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox'
 import { ERROR_CATALOGUE } from './error-envelope.ts'
 import { describeAnswerHeaders, describeErrorHeaders, HEADER_COMPONENTS } from './openapi-headers.ts'
+import { describeForm } from './multipart/describe-form.ts'
 import { collectComponents, type JsonObject, type SchemaReader } from './openapi-schemas.ts'
 import type { ResponseDescription, RouteDescription } from './route.ts'
 
@@ -85,7 +86,9 @@ function describeOperation(route: RouteDescription, read: SchemaReader, operatio
       ? { security: [] }
       : { security: [{ apiKey: [] }], description: describeScope(scope) }),
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body ? { requestBody: { required: isBodyRequired(body), content: jsonContent(read(body)) } } : {}),
+    ...(body
+      ? { requestBody: { required: isBodyRequired(route), content: describeBody(route, body, read) } }
+      : {}),
     responses: Object.fromEntries([...answers, ...errors]),
   }
 }
@@ -159,8 +162,15 @@ function fieldsOf(schema: TSchema | undefined): { properties: Record<string, TSc
 }
 
 // A POST whose every field is optional is accepted without a body.
-function isBodyRequired(body: TSchema): boolean {
-  return fieldsOf(body).required.length > 0
+function isBodyRequired({ body, form }: RouteDescription): boolean {
+  return (
+    fieldsOf(body).required.length > 0 || Object.values(form?.files ?? {}).some((rule) => rule.isRequired)
+  )
+}
+
+function describeBody({ form }: RouteDescription, body: TSchema, read: SchemaReader): JsonObject {
+  const json = jsonContent(read(body))
+  return form ? { 'multipart/form-data': { schema: describeForm(form, body, read) }, ...json } : json
 }
 
 function describeAnswer(

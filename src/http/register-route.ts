@@ -2,29 +2,32 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { authenticateHook } from './authenticate.ts'
 import type { RunOnce } from './idempotency.ts'
 import type { StrangerGuard } from './limit-strangers.ts'
+import { acceptForms, FORM_TO_READ } from './multipart/accept-forms.ts'
+import { compileFormBody } from './multipart/form-body.ts'
+import type { Form } from './multipart/form.ts'
+import type { TakeForm } from './multipart/take-form.ts'
 import { parseBody } from './parse-body.ts'
 import { handleOnce } from './replay-answer.ts'
 import type { Route } from './route.ts'
 import { compileCheck, compileConversion } from './validate.ts'
 
-/** Puts one line of the route table into the framework: authenticate, parse, check, then the route's own call. */
-export function registerRoute(
-  app: FastifyInstance,
-  route: Route,
-  { authenticate, admitVisitor }: StrangerGuard,
-  runOnce: RunOnce,
-): void {
-  const checkBody = route.body ? compileCheck(route.body) : null
-  const convertQuery = route.query ? compileConversion(route.query) : null
-  const convertParams = route.params ? compileConversion(route.params) : null
+/** What every route is given by the server. */
+export interface RouteSurroundings {
+  readonly guard: StrangerGuard
+  readonly runOnce: RunOnce
+  readonly takeForm: TakeForm
+}
 
-  const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
-    const body = checkBody ? parseBody(typeof request.body === 'string' ? request.body : '') : undefined
-    checkBody?.(body)
+/** Puts one line of the route table into the framework: authenticate, parse, check, then the route's own call. */
+export function registerRoute(app: FastifyInstance, route: Route, surroundings: RouteSurroundings): void {
+  const { guard, runOnce, takeForm } = surroundings
+  const readInput = compileInput(route)
+  const isOnce = route.method === 'POST' && route.scope !== null
+
+  const handleWith = (request: FastifyRequest, reply: FastifyReply, form: Form | null): Promise<unknown> => {
     const input: Parameters<Route['handle']>[0] = {
-      body,
-      query: convertQuery ? convertQuery(request.query) : request.query,
-      params: convertParams ? convertParams(request.params) : request.params,
+      ...readInput(request, form),
+      files: form?.files ?? [],
       get rawBody() {
         return Buffer.isBuffer(request.body) ? request.body : NO_BYTES
       },
@@ -37,8 +40,15 @@ export function registerRoute(
       reply,
     }
     const handle = (): Promise<unknown> => route.handle(input)
-    const isOnce = route.method === 'POST' && route.scope !== null
-    const result = await (isOnce ? handleOnce(runOnce, request, reply, handle) : handle())
+    const sent = form ? form.fingerprint : request.body
+    return isOnce ? handleOnce(runOnce, request, reply, { sent, work: handle }) : handle()
+  }
+
+  const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+    const result =
+      route.form && request.body === FORM_TO_READ
+        ? await takeForm(request.exchange, route.form, async (form) => handleWith(request, reply, form))
+        : await handleWith(request, reply, null)
     return result === undefined ? reply : result
   }
 
@@ -47,23 +57,48 @@ export function registerRoute(
       method: route.method,
       url: route.path,
       handler,
-      ...(route.scope === null ? {} : { onRequest: authenticateHook(authenticate, route.scope) }),
-      ...(isOpenPage(route) ? { onRequest: async ({ raw }) => admitVisitor(raw) } : {}),
+      ...(route.scope === null ? {} : { onRequest: authenticateHook(guard.authenticate, route.scope) }),
+      ...(isOpenPage(route) ? { onRequest: async ({ raw }) => guard.admitVisitor(raw) } : {}),
       ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
     })
   }
-  if (route.takesRawBody === undefined) register(app)
+  const takeBodies = route.form ? acceptForms : route.takesRawBody ? takeRawBodies : null
+  if (takeBodies === null) register(app)
   else {
+    // A scope of its own: every other route keeps refusing what is not JSON.
     app.register(async (scope) => {
-      takeRawBodies(scope)
+      takeBodies(scope)
       register(scope)
     })
   }
 }
 
+type RouteInput = Pick<Parameters<Route['handle']>[0], 'body' | 'query' | 'params'>
+
+/** What the request says, checked by the schemas of the route. */
+function compileInput(route: Route): (request: FastifyRequest, form: Form | null) => RouteInput {
+  const checkBody = route.body ? compileCheck(route.body) : null
+  const formBody = route.form ? compileFormBody(route.form, route.body) : null
+  const convertQuery = route.query ? compileConversion(route.query) : null
+  const convertParams = route.params ? compileConversion(route.params) : null
+
+  const readBody = (sent: unknown, form: Form | null): unknown => {
+    if (formBody && form) return formBody.read(form)
+    if (!checkBody) return undefined
+    const body = parseBody(typeof sent === 'string' ? sent : '')
+    checkBody(body)
+    formBody?.requireFiles(body, [])
+    return body
+  }
+  return (request, form) => ({
+    body: readBody(request.body, form),
+    query: convertQuery ? convertQuery(request.query) : request.query,
+    params: convertParams ? convertParams(request.params) : request.params,
+  })
+}
+
 const NO_BYTES = Buffer.alloc(0)
 
-// A scope of its own: every other route keeps refusing what is not JSON.
 function takeRawBodies(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {

@@ -15,15 +15,15 @@ export function handleOnce(
   runOnce: RunOnce,
   request: FastifyRequest,
   reply: FastifyReply,
-  work: () => Promise<unknown>,
+  { sent, work }: { readonly sent: unknown; readonly work: () => Promise<unknown> },
 ): Promise<unknown> {
-  const { exchange, body } = request
+  const { exchange } = request
   const key = request.headers[IDEMPOTENCY_HEADER]
   if (key === undefined) return work()
   const keyed = {
     exchange,
     key,
-    body: typeof body === 'string' || Buffer.isBuffer(body) ? body : '',
+    body: typeof sent === 'string' || Buffer.isBuffer(sent) ? sent : '',
     replay: (answer: KeptAnswer): unknown => replayThrough(reply, answer),
   }
   return runOnce(keyed, () => {

@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import type { Caller, Scope } from '../modules/keys/keys.ts'
 import type { Exchange } from './exchange.ts'
+import type { FormDescription, UploadedFile } from './multipart/form.ts'
 
 /** The scope a key needs; any key will do for `any`, and none for null. */
 type RouteScope = Scope | 'any' | null
@@ -15,6 +16,8 @@ export interface RouteDescription {
   readonly tag: string
   readonly scope: RouteScope
   readonly body?: TSchema
+  /** Takes the body as `multipart/form-data` too: its members as fields, and these files. */
+  readonly form?: FormDescription
   readonly query?: TSchema
   readonly params?: TSchema
   /** Schemas of the answers by status, for the reference. Errors are added by the generator. */
@@ -37,7 +40,7 @@ export interface Route<
   readonly body?: Body
   readonly query?: Query
   readonly params?: Params
-  /** The largest body in bytes, when it differs from the server's. */
+  /** The largest body in bytes, when it differs from the server's. Forms have bounds of their own. */
   readonly bodyLimitBytes?: number
   /** Takes any content type and leaves the body as it came, for what is signed or is not JSON. */
   readonly takesRawBody?: true
@@ -46,7 +49,10 @@ export interface Route<
 }
 
 export interface RouteRequest<Body, Query, Params> {
+  /** Of a form its fields, in the types of the schema. */
   readonly body: Body
+  /** Of a form; they lie on the disk until the route's work is done. */
+  readonly files: readonly UploadedFile[]
   readonly query: Query
   readonly params: Params
   /** The bytes as they came; only of routes that take them so. */

@@ -12,6 +12,8 @@ import { ClientDisconnected, type Exchange } from './exchange.ts'
 import { createFramework } from './framework.ts'
 import { createRunOnce } from './idempotency.ts'
 import type { StrangerGuard } from './limit-strangers.ts'
+import { createSpool } from './multipart/spool.ts'
+import { createTakeForm } from './multipart/take-form.ts'
 import { isDirectRoute, type DirectRoute, type Route } from './route.ts'
 
 export interface ServerOptions {
@@ -23,6 +25,8 @@ export interface ServerOptions {
   /** Origins whose browsers may call the API; `*` for all. */
   readonly corsOrigins: readonly string[]
   readonly bodyBytesMax: number
+  /** Where files lie while the requests that brought them run. */
+  readonly uploadDirectory: string
   /** For a client to send its whole request. */
   readonly requestMsMax: number
   /** Keeps the text of inference requests for the log. */
@@ -49,7 +53,9 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     logger.error({ err: error, requestId: id }, 'a request failed')
   }
   const runOnce = createRunOnce({ idempotency: options.idempotency, logger })
-  const shared = { ...options, runOnce, tracker, isClosing: () => isClosing, onError: logDefect }
+  const spool = createSpool({ parentDirectory: options.uploadDirectory, logger })
+  const takeForm = createTakeForm(spool)
+  const shared = { ...options, runOnce, takeForm, tracker, isClosing: () => isClosing, onError: logDefect }
   const direct = createDirectLane({
     ...shared,
     authenticate: options.guard.authenticate,
@@ -90,6 +96,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       http.closeAllConnections()
       await closed
       await framework.close()
+      await spool.close()
     },
   }
 }

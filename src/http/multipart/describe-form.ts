@@ -1,0 +1,29 @@
+import type { TSchema } from 'typebox'
+import type { JsonObject, SchemaReader } from '../openapi-schemas.ts'
+import type { FileRule, FormDescription } from './form.ts'
+
+/** The body of a route as a form, for the reference: the same fields, and files in the place of the members they stand for. */
+export function describeForm({ files }: FormDescription, body: TSchema, read: SchemaReader): JsonObject {
+  const { properties = {}, required = [] }: { properties?: Record<string, TSchema>; required?: string[] } =
+    body
+  const fields = Object.entries(properties)
+    .filter(([name]) => !(name in files))
+    .map(([name, schema]) => [name, read(schema)])
+  const rules = Object.entries(files)
+  return {
+    type: 'object',
+    required: [
+      ...required.filter((name) => !(name in files)),
+      ...rules.flatMap(([name, rule]) => (rule.isRequired ? [name] : [])),
+    ],
+    properties: Object.fromEntries([...rules.map(([name, rule]) => [name, describeFile(rule)]), ...fields]),
+  }
+}
+
+function describeFile({ countMax, bytesMax, description }: FileRule): JsonObject {
+  const bounded = `${description} At most ${Math.floor(bytesMax / (1024 * 1024))} MB.`
+  const file = { type: 'string', contentMediaType: 'application/octet-stream', format: 'binary' }
+  return countMax === 1
+    ? { ...file, description: bounded }
+    : { type: 'array', items: file, maxItems: countMax, description: bounded }
+}

@@ -1,0 +1,55 @@
+import { Compile } from 'typebox/compile'
+import { Type, type TSchema } from 'typebox'
+import { AppError } from '../../kernel/app-error.ts'
+import { isRecord } from '../../kernel/is-record.ts'
+import { describeProblem } from '../describe-problem.ts'
+import { collectFields } from './collect-fields.ts'
+import type { Form, FormDescription, UploadedFile } from './form.ts'
+
+interface FormBody {
+  /** The fields as a body, in the types of the schema. */
+  read(form: Form): unknown
+  /** Of a JSON body the files are members. */
+  requireFiles(body: unknown, files: readonly UploadedFile[]): void
+}
+
+export function compileFormBody(description: FormDescription, schema: TSchema = Type.Object({})): FormBody {
+  const validator = Compile(schema)
+  const lists = listFieldsOf(schema)
+  const required = Object.entries(description.files).filter(([, rule]) => rule.isRequired)
+
+  const requireFiles: FormBody['requireFiles'] = (body, files) => {
+    const members = isRecord(body) ? body : {}
+    for (const [param] of required) {
+      if (members[param] !== undefined || files.some(({ field }) => field === param)) continue
+      const message = `Missing required parameter: '${param}'.`
+      throw new AppError('missing_required_parameter', message, { param })
+    }
+  }
+  return {
+    requireFiles,
+    read: (form) => {
+      const body = validator.Convert(collectFields(form.fields, (name) => lists.has(name)))
+      if (!validator.Check(body)) throw describeProblem(validator.Errors(body))
+      requireFiles(body, form.files)
+      return body
+    },
+  }
+}
+
+function listFieldsOf(schema: TSchema): ReadonlySet<string> {
+  const { properties = {} }: { properties?: Record<string, SchemaShape> } = schema
+  return new Set(Object.keys(properties).filter((name) => isListOnly(properties[name] ?? {})))
+}
+
+interface SchemaShape {
+  readonly type?: unknown
+  readonly anyOf?: readonly SchemaShape[]
+}
+
+// Where a single value is as good as a list, a field that came once stays single.
+function isListOnly({ type, anyOf = [] }: SchemaShape): boolean {
+  if (type === 'array') return true
+  const meant = anyOf.filter((one) => one.type !== 'null')
+  return meant.length > 0 && meant.every(isListOnly)
+}

@@ -1,0 +1,257 @@
+import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy'
+import { AppError } from '../../kernel/app-error.ts'
+import { ClientDisconnected, type Exchange } from '../exchange.ts'
+import {
+  FIELD_BYTES_MAX,
+  formBytesMax,
+  PARTS_MAX,
+  type FileRule,
+  type Form,
+  type FormDescription,
+  type FormField,
+  type UploadedFile,
+} from './form.ts'
+import type { Spool, SpooledFile } from './spool.ts'
+
+const HEADER_BYTES_MAX = 8 * 1024
+const HEADER_PAIRS_MAX = 16
+const NAME_LENGTH_MAX = 256
+/** A form whose every byte was read and whose every file is written is understood by then, or never. */
+const FINISH_MS_MAX = 1_000
+
+/** Reads a form to its end, its files onto the disk. Of one that fails nothing is left. */
+export async function readForm(
+  exchange: Exchange,
+  description: FormDescription,
+  spool: Spool,
+): Promise<Form> {
+  const reading = new FormReading(description, spool)
+  try {
+    const parser = openParser(exchange, (...part) => reading.take(...part))
+    await pump(exchange, parser, formBytesMax(description), reading)
+    return await reading.finish()
+  } catch (error) {
+    await reading.abandon()
+    throw error
+  }
+}
+
+type PartListener = (
+  name: string | undefined,
+  stream: BusboyFileStream,
+  filename: string | undefined,
+  contentType: string,
+) => void
+
+// Every part is read as a file is, fields included: the parser would read an endless field to its end before it tells.
+function openParser({ incoming }: Exchange, onPart: PartListener): BusboyInstance {
+  const { 'content-type': contentType = '' } = incoming.headers
+  try {
+    const parser = new Busboy({
+      headers: { ...incoming.headers, 'content-type': contentType },
+      isPartAFile: () => true,
+      limits: { headerPairs: HEADER_PAIRS_MAX, headerSize: HEADER_BYTES_MAX },
+    })
+    return parser.on('file', (name, stream, filename, _encoding, type) =>
+      onPart(name, stream, filename, type),
+    )
+  } catch (error) {
+    throw new AppError('invalid_request', 'The multipart body names no boundary in its content-type.', {
+      cause: error,
+    })
+  }
+}
+
+/** Resolves when the parser has seen all of it; rejects at the first thing that is wrong, with the rest unread. */
+function pump(
+  exchange: Exchange,
+  parser: BusboyInstance,
+  bytesMax: number,
+  reading: FormReading,
+): Promise<void> {
+  const { incoming } = exchange
+  return new Promise((resolve, reject) => {
+    let timer: NodeJS.Timeout | undefined
+    const stop = (): void => {
+      clearTimeout(timer)
+      incoming.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose)
+    }
+    const fail = (error: unknown): void => {
+      stop()
+      incoming.pause()
+      reject(error)
+    }
+    const onData = (chunk: Buffer): void => {
+      exchange.requestBytes += chunk.length
+      if (exchange.requestBytes > bytesMax) fail(formTooLarge(bytesMax))
+      else if (!parser.write(chunk)) incoming.pause()
+    }
+    const onEnd = (): void => {
+      timer = setTimeout(() => {
+        if (reading.isWriting) timer?.refresh()
+        else fail(brokenForm())
+      }, FINISH_MS_MAX)
+      parser.end()
+    }
+    const onClose = (): void => {
+      if (!incoming.complete) fail(new ClientDisconnected('the client disconnected while it sent its form'))
+    }
+    parser.on('drain', () => incoming.resume())
+    parser.on('error', (error) => fail(brokenForm(error)))
+    parser.on('finish', () => {
+      stop()
+      resolve()
+    })
+    reading.onFailure(fail)
+    if (Number(incoming.headers['content-length']) > bytesMax) fail(formTooLarge(bytesMax))
+    else if (incoming.destroyed) onClose()
+    else incoming.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose)
+  })
+}
+
+type PartRead =
+  | { readonly field: FormField }
+  | { readonly file: UploadedFile; readonly digest: string }
+  | null
+
+/** The parts of one form, each read while it comes. */
+class FormReading {
+  readonly #description: FormDescription
+  readonly #spool: Spool
+  readonly #parts: Promise<PartRead>[] = []
+  readonly #streams = new Set<BusboyFileStream>()
+  readonly #paths: string[] = []
+  readonly #counts = new Map<string, number>()
+  #fail: (error: unknown) => void = () => {}
+
+  constructor(description: FormDescription, spool: Spool) {
+    this.#description = description
+    this.#spool = spool
+  }
+
+  get isWriting(): boolean {
+    return this.#streams.size > 0
+  }
+
+  onFailure(fail: (error: unknown) => void): void {
+    this.#fail = fail
+  }
+
+  take(...[name, stream, filename, contentType]: Parameters<PartListener>): void {
+    this.#streams.add(stream)
+    // The parser tells a part of the form's early end even when nobody reads it any more.
+    stream.on('error', () => {})
+    const reading = this.#read(name, stream, filename, contentType).finally(() =>
+      this.#streams.delete(stream),
+    )
+    reading.catch((error: unknown) => this.#fail(isOurs(error) ? error : brokenForm(error)))
+    this.#parts.push(reading)
+  }
+
+  async finish(): Promise<Form> {
+    const parts = (await Promise.all(this.#parts)).filter((part) => part !== null)
+    return {
+      fields: parts.flatMap((part) => ('field' in part ? [part.field] : [])),
+      files: parts.flatMap((part) => ('file' in part ? [part.file] : [])),
+      fingerprint: JSON.stringify(parts.map(fingerprintOf)),
+    }
+  }
+
+  async abandon(): Promise<void> {
+    for (const stream of this.#streams) stream.destroy()
+    await Promise.allSettled(this.#parts)
+    await this.#spool.remove(this.#paths)
+  }
+
+  async #read(...[name, stream, filename, contentType]: Parameters<PartListener>): Promise<PartRead> {
+    if (this.#parts.length >= PARTS_MAX)
+      throw new AppError('request_too_large', `The form has more than ${PARTS_MAX} parts.`)
+    if (name === undefined || name.length > NAME_LENGTH_MAX) {
+      throw new AppError('invalid_request', 'The form has a part without a name, or with an endless one.')
+    }
+    if (filename === undefined && contentType !== 'application/octet-stream')
+      return { field: { name, value: await readText(stream, name) } }
+    const field = name.replace(/\[\]$/, '')
+    const rule = Object.hasOwn(this.#description.files, field) ? this.#description.files[field] : undefined
+    if (rule === undefined) return drain(stream)
+    this.#count(field, rule)
+    return this.#save(stream, { field, filename: filename ?? '', contentType }, rule)
+  }
+
+  #count(field: string, { countMax }: FileRule): void {
+    const count = (this.#counts.get(field) ?? 0) + 1
+    this.#counts.set(field, count)
+    if (count <= countMax) return
+    const message = `'${field}' takes ${countMax === 1 ? 'one file' : `at most ${countMax} files`}.`
+    throw new AppError('invalid_value', message, { param: field })
+  }
+
+  async #save(
+    stream: BusboyFileStream,
+    file: Pick<UploadedFile, 'field' | 'filename' | 'contentType'>,
+    { bytesMax }: FileRule,
+  ): Promise<PartRead> {
+    const spooled = await this.#spool.create()
+    this.#paths.push(spooled.path)
+    const digest = await copy(stream, spooled, () => {
+      const message = `'${file.field}' is larger than ${formatMebibytes(bytesMax)}.`
+      if (spooled.bytes > bytesMax) throw new AppError('request_too_large', message, { param: file.field })
+    })
+    return { file: { ...file, path: spooled.path, bytes: spooled.bytes }, digest }
+  }
+}
+
+async function copy(stream: BusboyFileStream, spooled: SpooledFile, check: () => void): Promise<string> {
+  try {
+    for await (const chunk of stream) {
+      await spooled.write(chunk)
+      check()
+    }
+  } catch (error) {
+    await spooled.close()
+    throw error
+  }
+  return spooled.close()
+}
+
+async function readText(stream: BusboyFileStream, name: string): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of stream) {
+    bytes += chunk.length
+    if (bytes > FIELD_BYTES_MAX) {
+      const message = `The field '${name}' is larger than ${FIELD_BYTES_MAX / 1024} KB.`
+      throw new AppError('request_too_large', message, { param: name })
+    }
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+async function drain(stream: BusboyFileStream): Promise<null> {
+  for await (const _chunk of stream);
+  return null
+}
+
+function fingerprintOf(part: NonNullable<PartRead>): readonly unknown[] {
+  if ('field' in part) return [part.field.name, part.field.value]
+  const { field, filename, contentType, bytes } = part.file
+  return [field, filename, contentType, bytes, part.digest]
+}
+
+/** The disk's errors are ours; all others are the parser's. */
+function isOurs(error: unknown): boolean {
+  return error instanceof AppError || (error instanceof Error && 'syscall' in error)
+}
+
+function brokenForm(cause?: unknown): AppError {
+  return new AppError('invalid_request', 'The multipart body is broken, or ends too early.', { cause })
+}
+
+function formTooLarge(bytesMax: number): AppError {
+  return new AppError('request_too_large', `The form is larger than ${formatMebibytes(bytesMax)}.`)
+}
+
+function formatMebibytes(bytes: number): string {
+  return `${Math.floor(bytes / (1024 * 1024))} MB`
+}

@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Type } from 'typebox'
+import { defineRoute } from '../../src/http/route.ts'
+import { createServer } from '../../src/http/server.ts'
+import { silentLogger } from '../../src/kernel/logger.ts'
+import type { Caller } from '../../src/modules/keys/keys.ts'
+
+const MEBIBYTE = 1024 * 1024
+
+const CALLER: Caller = {
+  accountId: 'account',
+  keyId: 'key',
+  environment: 'dev',
+  scopes: new Set(['inference']),
+  allowedModels: null,
+  requestsPerMinute: null,
+  limitNanoUsd: null,
+}
+
+const Body = Type.Object({
+  model: Type.String(),
+  temperature: Type.Optional(Type.Number({ maximum: 1 })),
+  stream: Type.Optional(Type.Boolean()),
+  granularities: Type.Optional(Type.Array(Type.String())),
+  metadata: Type.Optional(Type.Object({ team: Type.String() })),
+  image: Type.Optional(Type.Unknown()),
+})
+
+export interface FormServer {
+  readonly url: string
+  /** How many files lie on the disk. */
+  filesLeft(): Promise<number>
+  /** While a request is worked on it waits for this. */
+  hold: Promise<void>
+  close(): Promise<void>
+}
+
+/** A server with one route that takes forms and tells what it was given. */
+export async function startFormServer(): Promise<FormServer> {
+  const uploadDirectory = await mkdtemp(join(tmpdir(), 'parkway-forms-test-'))
+  const state = { hold: Promise.resolve() }
+  const route = defineRoute({
+    method: 'POST',
+    path: '/form',
+    summary: 'Takes a form',
+    tag: 'Test',
+    scope: 'inference',
+    body: Body,
+    form: {
+      files: {
+        image: { countMax: 3, bytesMax: 25 * MEBIBYTE, isRequired: true, description: 'An image.' },
+        mask: { countMax: 1, bytesMax: 1024, isRequired: false, description: 'A mask.' },
+      },
+    },
+    responses: { 200: { description: 'What was given.' } },
+    handle: async ({ body, files }) => {
+      await state.hold
+      const seen = files.map(async ({ path, ...file }) => {
+        const bytes = await readFile(path)
+        return { ...file, isWhole: bytes.length === file.bytes, sha256: sha256(bytes) }
+      })
+      return { body, files: await Promise.all(seen) }
+    },
+  })
+  const server = await createServer({
+    routes: [route],
+    guard: { authenticate: () => CALLER, admitVisitor: () => {} },
+    idempotency: {
+      claim: () => Promise.reject(new Error('no key is sent')),
+      sweep: async () => 0,
+      close: async () => {},
+    },
+    logger: silentLogger,
+    observer: { started: () => {}, finished: () => {} },
+    corsOrigins: [],
+    bodyBytesMax: MEBIBYTE,
+    uploadDirectory,
+    requestMsMax: 60_000,
+    keepsBodies: false,
+  })
+  const { port } = await server.listen({ host: '127.0.0.1', port: 0, sharePort: false })
+  return {
+    url: `http://127.0.0.1:${port}`,
+    filesLeft: async () => {
+      const entries = await readdir(uploadDirectory, { recursive: true, withFileTypes: true })
+      return entries.filter((entry) => entry.isFile()).length
+    },
+    get hold() {
+      return state.hold
+    },
+    set hold(promise) {
+      state.hold = promise
+    },
+    close: async () => {
+      await server.close({ graceMs: 0 })
+      await rm(uploadDirectory, { recursive: true })
+    },
+  }
+}
+
+export function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
