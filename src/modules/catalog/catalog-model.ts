@@ -70,6 +70,8 @@ export interface CatalogModel {
   readonly aliases: readonly string[]
   /** Whether an answer comes at once or as a task. */
   readonly delivery: 'sync' | 'async'
+  /** What may be asked of a model of images, video or music. */
+  readonly bounds: ModelBounds
   /** False for service models, which appear only when their category is asked for. */
   readonly isListed: boolean
   /** When the vendor released it. */
@@ -107,7 +109,35 @@ interface LongContextRates extends TokenRates {
   readonly aboveTokens: number
 }
 
-interface UnitPrice {
+export interface UnitPrice {
   readonly unit: Exclude<PriceUnit, 'token'>
   readonly nanoUsdPerUnit: NanoUsd
+  readonly multipliers?: PriceMultipliers
+}
+
+export const PRICE_TRAITS = ['size', 'quality', 'resolution', 'audio'] as const
+export type PriceTrait = (typeof PRICE_TRAITS)[number]
+
+/** How often the price counts for a value of a trait (`quality`, `high`), in millionths; once where nothing is said. */
+export type PriceMultipliers = Readonly<Partial<Record<PriceTrait, ReadonlyMap<string, bigint>>>>
+
+/** Null is not bounded by the model, only by the API. */
+export interface ModelBounds {
+  /** Images a request. */
+  readonly imagesMax: number | null
+  readonly sizes: readonly string[] | null
+  readonly qualities: readonly string[] | null
+  readonly aspectRatios: readonly string[] | null
+  readonly resolutions: readonly string[] | null
+  /** In whole seconds. */
+  readonly durations: DurationBounds | null
+}
+
+export interface DurationBounds {
+  readonly minSeconds: number
+  readonly maxSeconds: number
+  /** The only ones within those two; null allows all. */
+  readonly allowedSeconds: readonly number[] | null
+  /** For requests that name none. */
+  readonly defaultSeconds: number
 }

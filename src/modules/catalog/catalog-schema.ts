@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { CAPABILITIES, CATEGORIES, PRICE_UNITS } from './catalog-model.ts'
+import { CAPABILITIES, CATEGORIES, PRICE_TRAITS, PRICE_UNITS } from './catalog-model.ts'
 
 /**
  * One entry of a catalog file. Objects are open, so that an operator's own fields do not break the file. What one
@@ -32,6 +32,26 @@ const LongContext = Type.Object({
   output_usd_per_1m: Usd,
 })
 
+const Multiplier = Type.Number({ minimum: 0, maximum: 1000 })
+const Multipliers = Type.Partial(Type.Record(Type.Enum([...PRICE_TRAITS]), Type.Record(Name, Multiplier)))
+
+const Values = Type.Optional(Type.Array(Name, { minItems: 1, maxItems: 64 }))
+const Seconds = Type.Integer({ minimum: 1, maximum: 3600 })
+const Bounds = Type.Object({
+  images_max: Type.Optional(Type.Integer({ minimum: 1, maximum: 10 })),
+  sizes: Values,
+  qualities: Values,
+  aspect_ratios: Values,
+  resolutions: Values,
+  duration_seconds: Type.Optional(
+    Type.Union([
+      Type.Array(Seconds, { minItems: 1, maxItems: 60 }),
+      Type.Object({ min: Seconds, max: Seconds }),
+    ]),
+  ),
+  duration_default_seconds: Type.Optional(Seconds),
+})
+
 const Price = Type.Object({
   unit: Type.Enum([...PRICE_UNITS]),
   usd: Type.Optional(Usd),
@@ -39,6 +59,7 @@ const Price = Type.Object({
   cached_input_usd_per_1m: Type.Optional(Usd),
   output_usd_per_1m: Type.Optional(Usd),
   long_context: Type.Optional(Type.Array(LongContext, { maxItems: 8 })),
+  multipliers: Type.Optional(Multipliers),
   listed: Type.Optional(Type.Boolean()),
 })
 
@@ -56,6 +77,7 @@ export const CatalogEntry = Type.Object({
   routes: Type.Array(Route, { minItems: 1, maxItems: 32 }),
   aliases: Type.Optional(Type.Array(Name, { maxItems: 64 })),
   delivery: Type.Optional(Type.Enum(['sync', 'async'])),
+  bounds: Type.Optional(Bounds),
   listed: Type.Optional(Type.Boolean()),
 })
 export type CatalogEntry = Static<typeof CatalogEntry>

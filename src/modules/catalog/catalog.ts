@@ -7,7 +7,8 @@ import { watchCatalogFile } from './watch-catalog-file.ts'
 export * from './catalog-model.ts'
 export { CatalogInvalid } from './load-catalog.ts'
 export { toModelCard, ModelCard } from './model-card.ts'
-export { priceTokens } from './price.ts'
+export { priceTokens, priceUnits, unitRate, type UnitRate } from './price.ts'
+export { isDurationAllowed } from './read-bounds.ts'
 
 /** The models the gateway offers. Reads are plain look-ups; a reload replaces everything at once. */
 export interface Catalog {

@@ -9,6 +9,7 @@ import {
 } from './catalog-model.ts'
 import { CatalogDocument, CatalogEntry } from './catalog-schema.ts'
 import { mergeCatalogEntries, type PlacedEntry } from './merge-catalog-entries.ts'
+import { findBoundsProblems, readBounds, readMultipliers } from './read-bounds.ts'
 
 // Compiled, because checking the default file by walking its schema takes a tenth of a second at every start.
 const documentValidator = Compile(CatalogDocument)
@@ -80,6 +81,10 @@ function findEntryProblems(
   const problems = findSchemaProblems(entryValidator, entry, place)
   if (problems.length > 0 || !entryValidator.Check(entry)) return problems
   const { price, routes } = entry
+  if (price.unit === 'token' && UNIT_CATEGORIES.has(entry.category))
+    problems.push(
+      `${place}.price.unit: a model of the category '${entry.category}' is not priced by the token`,
+    )
   const needed =
     price.unit === 'token' ? (['input_usd_per_1m', 'output_usd_per_1m'] as const) : (['usd'] as const)
   for (const field of needed) {
@@ -94,8 +99,12 @@ function findEntryProblems(
   if (entry.released !== undefined && Number.isNaN(Date.parse(entry.released))) {
     problems.push(`${place}.released: is not a date`)
   }
+  problems.push(...findBoundsProblems(entry, place))
   return problems
 }
+
+// What they make is not counted in tokens, and so could not be priced.
+const UNIT_CATEGORIES: ReadonlySet<string> = new Set(['image', 'video', 'music', 'upscale', 'bg_remove'])
 
 function findSchemaProblems(
   validator: Pick<typeof entryValidator | typeof documentValidator, 'Check' | 'Errors'>,
@@ -144,6 +153,7 @@ function readModel(entry: CatalogEntry, place: string, problems: string[]): Cata
     routes: readRoutes(entry.routes),
     aliases: entry.aliases ?? [],
     delivery: entry.delivery ?? (isTask ? 'async' : 'sync'),
+    bounds: readBounds(entry),
     isListed: entry.listed ?? !isService,
     createdAt: new Date(entry.released ?? RELEASED_WHEN_UNKNOWN),
   })
@@ -169,7 +179,13 @@ function readPrice(price: CatalogEntry['price'], place: string, problems: string
     ),
     outputNanoUsdPer1m: read(`${prefix}output_usd_per_1m`, rates.output_usd_per_1m),
   })
-  if (price.unit !== 'token') return { unit: price.unit, nanoUsdPerUnit: read('usd', price.usd) }
+  if (price.unit !== 'token') {
+    return {
+      unit: price.unit,
+      nanoUsdPerUnit: read('usd', price.usd),
+      ...(price.multipliers ? { multipliers: readMultipliers(price.multipliers) } : {}),
+    }
+  }
   const longContext = (price.long_context ?? [])
     .map((rates, index) => ({
       aboveTokens: rates.above_tokens,

@@ -8,6 +8,7 @@ import {
   type CatalogModel,
   type ModelPrice,
   type TokenRates,
+  type UnitPrice,
 } from './catalog-model.ts'
 
 const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
@@ -20,6 +21,11 @@ const PriceCard = Type.Object(
     input_usd_per_1m: Type.Optional(Usd),
     cached_input_usd_per_1m: Type.Optional(Usd),
     output_usd_per_1m: Type.Optional(Usd),
+    multipliers: Type.Optional(
+      Type.Record(Type.String(), Type.Record(Type.String(), Type.Number()), {
+        description: 'How often the price counts for a value of a trait, such as a quality.',
+      }),
+    ),
     long_context: Type.Optional(
       Type.Array(
         Type.Object({
@@ -127,7 +133,7 @@ function describeReadiness(
 }
 
 function toPriceCard(price: ModelPrice): ModelCard['price'] {
-  if (price.unit !== 'token') return { unit: price.unit, usd: usdFromNanoUsd(price.nanoUsdPerUnit) }
+  if (price.unit !== 'token') return toUnitCard(price)
   const longContext = price.longContext.map((rates) => ({
     above_tokens: rates.aboveTokens,
     ...toRateCard(rates),
@@ -136,6 +142,18 @@ function toPriceCard(price: ModelPrice): ModelCard['price'] {
     unit: 'token',
     ...toRateCard(price),
     ...(longContext.length > 0 ? { long_context: longContext } : {}),
+  }
+}
+
+function toUnitCard({ unit, nanoUsdPerUnit, multipliers = {} }: UnitPrice): ModelCard['price'] {
+  const shown = Object.entries(multipliers).map(([trait, factors]) => [
+    trait,
+    Object.fromEntries([...factors].map(([value, millionths]) => [value, Number(millionths) / 1_000_000])),
+  ])
+  return {
+    unit,
+    usd: usdFromNanoUsd(nanoUsdPerUnit),
+    ...(shown.length > 0 ? { multipliers: Object.fromEntries(shown) } : {}),
   }
 }
 

@@ -1,5 +1,11 @@
 import type { NanoUsd } from '../../kernel/money.ts'
-import type { TokenPrice, TokenRates } from './catalog-model.ts'
+import {
+  PRICE_TRAITS,
+  type PriceTrait,
+  type TokenPrice,
+  type TokenRates,
+  type UnitPrice,
+} from './catalog-model.ts'
 
 export interface TokenCounts {
   readonly promptTokens: number
@@ -32,4 +38,35 @@ function selectRates(price: TokenPrice, promptTokens: bigint): TokenRates {
 function toCount(tokens: number): bigint {
   if (!Number.isSafeInteger(tokens) || tokens < 0) throw new RangeError(`not a count of tokens: ${tokens}`)
   return BigInt(tokens)
+}
+
+/** Nano-dollars a unit with its multipliers, as a whole number of the parts named below. */
+export type UnitRate = bigint
+
+const MULTIPLIER_ONE = 1_000_000n
+const RATE_PARTS = MULTIPLIER_ONE ** BigInt(PRICE_TRAITS.length)
+/** Seconds are measured in thousandths. */
+const UNIT_PARTS = 1000
+/** 5.04 seconds are 5040 thousandths and not one more, whatever a float makes of them. */
+const FLOAT_NOISE = 1e-6
+
+/** The price of a unit of what has these traits; a value the catalog does not name counts once. */
+export function unitRate(
+  { nanoUsdPerUnit, multipliers = {} }: UnitPrice,
+  traits: Readonly<Partial<Record<PriceTrait, string | null>>> = {},
+): UnitRate {
+  let rate = nanoUsdPerUnit
+  for (const trait of PRICE_TRAITS) {
+    const value = traits[trait]
+    rate *= (typeof value === 'string' ? multipliers[trait]?.get(value) : undefined) ?? MULTIPLIER_ONE
+  }
+  return rate
+}
+
+/** What so many units cost. Rounded up once, at the end. */
+export function priceUnits(rate: UnitRate, units: number): NanoUsd {
+  if (!Number.isFinite(units) || units < 0) throw new RangeError(`not a number of units: ${units}`)
+  const amount = rate * BigInt(Math.ceil(units * UNIT_PARTS - FLOAT_NOISE))
+  const parts = RATE_PARTS * BigInt(UNIT_PARTS)
+  return (amount + parts - 1n) / parts
 }

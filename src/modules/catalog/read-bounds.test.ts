@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest'
+import { CatalogInvalid, createCatalog } from './catalog.ts'
+
+const video = {
+  id: 'film',
+  name: 'Film',
+  vendor: 'Us',
+  category: 'video',
+  price: { unit: 'second', usd: 0.1, multipliers: { resolution: { '4k': 2 }, audio: { off: 0.5 } } },
+  routes: [{ provider: 'fal', model: 'film' }],
+}
+
+function load(entry: Record<string, unknown>) {
+  return createCatalog({ source: { models: [{ ...video, ...entry }] } }).resolve('film')
+}
+
+describe('what a model can be asked for', () => {
+  test('is unbounded where the catalog says nothing', () => {
+    expect(load({})?.bounds).toEqual({
+      imagesMax: null,
+      sizes: null,
+      qualities: null,
+      aspectRatios: null,
+      resolutions: null,
+      durations: null,
+    })
+  })
+
+  test('has a list of durations or a range of them, and one for who names none', () => {
+    expect(
+      load({ bounds: { duration_seconds: [8, 4], duration_default_seconds: 8 } })?.bounds.durations,
+    ).toEqual({
+      minSeconds: 4,
+      maxSeconds: 8,
+      allowedSeconds: [8, 4],
+      defaultSeconds: 8,
+    })
+    expect(load({ bounds: { duration_seconds: { min: 3, max: 10 } } })?.bounds.durations).toEqual({
+      minSeconds: 3,
+      maxSeconds: 10,
+      allowedSeconds: null,
+      defaultSeconds: 3,
+    })
+  })
+
+  test('is refused where it makes no sense', () => {
+    for (const bounds of [
+      { duration_seconds: { min: 10, max: 3 } },
+      { duration_seconds: [4, 8], duration_default_seconds: 5 },
+      { duration_seconds: [] },
+      { images_max: 0 },
+    ])
+      expect(() => load({ bounds })).toThrow(CatalogInvalid)
+    const byToken = { unit: 'token', input_usd_per_1m: 1, output_usd_per_1m: 1 }
+    expect(() => load({ price: byToken })).toThrow('is not priced by the token')
+  })
+})
