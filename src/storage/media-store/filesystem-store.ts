@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { errorCodeOf, StorageError } from '../storage-error.ts'
+import { requireStoreKey, type MediaStore } from './media-store.ts'
+
+const READ_CHUNK_BYTES = 256 * 1024
+const UNFINISHED_MAX = 10_000
+const DIRECTORY_MODE = 0o700
+const FILE_MODE = 0o600
+
+/** Files in a directory, which appears with the first of them. */
+export function createFilesystemStore({ directory }: { directory: string }): MediaStore {
+  const root = resolve(directory)
+  const incoming = join(root, 'incoming')
+
+  // By the last digits: those of a UUIDv7 are random, the first ones are the time.
+  const pathOf = (key: string): string => join(root, requireStoreKey(key).slice(-2), key.slice(-4, -2), key)
+
+  return {
+    async put(key, source) {
+      const path = pathOf(key)
+      const draft = join(incoming, `${key}.${randomUUID()}`)
+      try {
+        const bytes = await writeDraft(draft, source)
+        await move(draft, path)
+        return { bytes }
+      } catch (error) {
+        await rm(draft, { force: true }).catch(() => {})
+        if (errorCodeOf(error) !== 'ENOSPC') throw error
+        throw new StorageError('no_space', `No space left for media in ${root}.`, { cause: error })
+      }
+    },
+
+    async open(key, range) {
+      const handle = await unlessMissing(open(pathOf(key), 'r'))
+      return handle?.createReadStream({ highWaterMark: READ_CHUNK_BYTES, ...range }) ?? null
+    },
+
+    exists: async (key) => (await unlessMissing(stat(pathOf(key)))) !== null,
+
+    delete: async (key) => rm(pathOf(key), { force: true }),
+
+    async removeUnfinished(before) {
+      const names = (await unlessMissing(readdir(incoming))) ?? []
+      for (const name of names.slice(0, UNFINISHED_MAX)) {
+        const draft = join(incoming, name)
+        const found = await unlessMissing(stat(draft))
+        if (found !== null && found.mtimeMs < before.getTime()) await rm(draft, { force: true })
+      }
+    },
+
+    close: async () => {},
+  }
+}
+
+async function writeDraft(draft: string, source: AsyncIterable<Uint8Array>): Promise<number> {
+  const handle = await withDirectory(draft, () => open(draft, 'wx', FILE_MODE))
+  try {
+    let bytes = 0
+    for await (const chunk of source) {
+      await writeAll(handle, chunk)
+      bytes += chunk.byteLength
+    }
+    await handle.sync()
+    return bytes
+  } finally {
+    await handle.close()
+  }
+}
+
+async function writeAll(handle: FileHandle, chunk: Uint8Array): Promise<void> {
+  for (let offset = 0; offset < chunk.byteLength;) {
+    const { bytesWritten } = await handle.write(chunk, offset)
+    offset += bytesWritten
+  }
+}
+
+// The name is durable only with the directory that holds it.
+async function move(draft: string, path: string): Promise<void> {
+  await withDirectory(path, () => rename(draft, path))
+  await syncDirectory(dirname(path))
+}
+
+/** Directories are made when one is missed: once for many files, and not at all where nobody has any. */
+async function withDirectory<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    if (errorCodeOf(error) !== 'ENOENT') throw error
+  }
+  const made = await mkdir(dirname(path), { recursive: true, mode: DIRECTORY_MODE })
+  for (let parent = dirname(path); made !== undefined && parent.length >= made.length;) {
+    parent = dirname(parent)
+    await syncDirectory(parent)
+  }
+  return work()
+}
+
+async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+async function unlessMissing<Result>(work: Promise<Result>): Promise<Result | null> {
+  return work.catch((error: unknown) => {
+    if (errorCodeOf(error) === 'ENOENT') return null
+    throw error
+  })
+}

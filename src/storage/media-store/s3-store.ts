@@ -1,0 +1,165 @@
+import { Readable } from 'node:stream'
+import type { S3Client } from '@aws-sdk/client-s3'
+import { splitParts } from './split-parts.ts'
+import { requireStoreKey, type MediaStore } from './media-store.ts'
+
+export interface S3StoreOptions {
+  /** `s3://bucket/prefix?endpoint=…&region=…`; without an endpoint it is Amazon's. */
+  readonly url: string
+  /** Those of the machine's role when they are not given. */
+  readonly credentials: S3Credentials | null
+}
+
+export interface S3Credentials {
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+  readonly sessionToken?: string
+}
+
+type S3 = typeof import('@aws-sdk/client-s3')
+
+/** What does not fit into one part is uploaded in several, which hold this much memory each. */
+const PART_BYTES = 8 * 1024 * 1024
+const CONNECT_MS_MAX = 5_000
+const REQUEST_MS_MAX = 120_000
+const ATTEMPTS_MAX = 3
+const DEFAULT_REGION = 'us-east-1'
+
+/** Files in a bucket of any server that speaks S3. The client is large and is loaded with the first use of it. */
+export function createS3Store(options: S3StoreOptions): MediaStore {
+  const { bucket, prefix } = parseS3Url(options.url)
+  let opening: Promise<{ s3: S3; client: S3Client }> | null = null
+  const opened = (): Promise<{ s3: S3; client: S3Client }> => (opening ??= openClient(options))
+  const placeOf = (key: string) => ({ Bucket: bucket, Key: prefix + requireStoreKey(key) })
+
+  return {
+    async put(key, source, contentType) {
+      const { s3, client } = await opened()
+      const target = { ...placeOf(key), ContentType: contentType }
+      const parts = splitParts(source, PART_BYTES)
+      const first = (await parts.next()).value ?? new Uint8Array()
+      if (first.byteLength === PART_BYTES) return uploadParts(s3, client, target, first, parts)
+      await client.send(new s3.PutObjectCommand({ ...target, Body: first }))
+      return { bytes: first.byteLength }
+    },
+
+    async open(key, range) {
+      const { s3, client } = await opened()
+      const bytes = range ? { Range: `bytes=${range.start}-${range.end}` } : {}
+      try {
+        const { Body } = await client.send(new s3.GetObjectCommand({ ...placeOf(key), ...bytes }))
+        if (Body instanceof Readable) return Body
+        throw new Error('the S3 server answered without a body')
+      } catch (error) {
+        if (isMissing(error)) return null
+        throw error
+      }
+    },
+
+    async exists(key) {
+      const { s3, client } = await opened()
+      try {
+        await client.send(new s3.HeadObjectCommand(placeOf(key)))
+        return true
+      } catch (error) {
+        if (isMissing(error)) return false
+        throw error
+      }
+    },
+
+    async delete(key) {
+      const { s3, client } = await opened()
+      await client.send(new s3.DeleteObjectCommand(placeOf(key))).catch((error: unknown) => {
+        if (!isMissing(error)) throw error
+      })
+    },
+
+    // Nobody sees parts of an upload that died; a lifecycle rule of the bucket removes them.
+    removeUnfinished: async () => {},
+
+    async close() {
+      const { client } = (await opening?.catch(() => null)) ?? {}
+      client?.destroy()
+    },
+  }
+}
+
+/** Throws a `RangeError` for what is no such URL. */
+export function parseS3Url(text: string): {
+  bucket: string
+  prefix: string
+  endpoint: string | null
+  region: string | null
+} {
+  const url = URL.canParse(text) ? new URL(text) : null
+  const endpoint = url?.searchParams.get('endpoint') ?? null
+  const isUsable =
+    url?.protocol === 's3:' &&
+    url.hostname !== '' &&
+    url.username === '' &&
+    url.password === '' &&
+    (endpoint === null || /^https?:\/\//.test(endpoint)) &&
+    (endpoint === null || URL.canParse(endpoint))
+  if (!isUsable)
+    throw new RangeError('s3://bucket/prefix, with ?endpoint=https://… and &region=… where needed')
+  const path = decodeURIComponent(url.pathname).replace(/^\/+|\/+$/g, '')
+  return {
+    bucket: url.hostname,
+    prefix: path === '' ? '' : `${path}/`,
+    endpoint,
+    region: url.searchParams.get('region'),
+  }
+}
+
+async function openClient({ url, credentials }: S3StoreOptions): Promise<{ s3: S3; client: S3Client }> {
+  const { endpoint, region } = parseS3Url(url)
+  const s3 = await import('@aws-sdk/client-s3')
+  const client = new s3.S3Client({
+    region: region ?? DEFAULT_REGION,
+    maxAttempts: ATTEMPTS_MAX,
+    requestHandler: { connectionTimeout: CONNECT_MS_MAX, requestTimeout: REQUEST_MS_MAX },
+    // Checksums in trailers are Amazon's alone; other servers store them as part of the file.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    ...(endpoint === null ? {} : { endpoint, forcePathStyle: true }),
+    ...(credentials === null ? {} : { credentials }),
+  })
+  return { s3, client }
+}
+
+/** One part after the other: a second one in memory would double what an upload costs. */
+async function uploadParts(
+  s3: S3,
+  client: S3Client,
+  target: { Bucket: string; Key: string; ContentType: string },
+  first: Uint8Array,
+  rest: AsyncIterable<Uint8Array>,
+): Promise<{ bytes: number }> {
+  const { Bucket, Key } = target
+  const { UploadId } = await client.send(new s3.CreateMultipartUploadCommand(target))
+  const sent: { PartNumber: number; ETag: string | undefined }[] = []
+  let bytes = 0
+  const send = async (part: Uint8Array): Promise<void> => {
+    const PartNumber = sent.length + 1
+    const { ETag } = await client.send(
+      new s3.UploadPartCommand({ Bucket, Key, UploadId, PartNumber, Body: part }),
+    )
+    sent.push({ PartNumber, ETag })
+    bytes += part.byteLength
+  }
+  try {
+    await send(first)
+    for await (const part of rest) await send(part)
+    await client.send(
+      new s3.CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload: { Parts: sent } }),
+    )
+    return { bytes }
+  } catch (error) {
+    await client.send(new s3.AbortMultipartUploadCommand({ Bucket, Key, UploadId })).catch(() => {})
+    throw error
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && (error.name === 'NoSuchKey' || error.name === 'NotFound')
+}
