@@ -1,6 +1,6 @@
 import type { ChatRequest } from '../../providers/chat-wire.ts'
 import type { CompletionRequest } from '../../providers/completion-wire.ts'
-import { TextTokens } from './estimate-text-tokens.ts'
+import { TextTokens } from '../inference/inference.ts'
 
 const TOKENS_PER_MESSAGE = 4
 /** What a picture of usual size costs at the vendors that publish a formula. */

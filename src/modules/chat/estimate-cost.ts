@@ -2,8 +2,9 @@ import type { NanoUsd } from '../../kernel/money.ts'
 import type { ChatRequest } from '../../providers/chat-wire.ts'
 import type { CompletionRequest } from '../../providers/completion-wire.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
+import { countInputs } from '../inference/inference.ts'
 import { estimateProfileOf, type EstimateProfile, type RateStep } from './estimate-profile.ts'
-import { boundChatPromptTokens, boundCompletionPromptTokens, countPrompts } from './estimate-prompt-tokens.ts'
+import { boundChatPromptTokens, boundCompletionPromptTokens } from './estimate-prompt-tokens.ts'
 import { refineChatPromptTokens, refineCompletionPromptTokens } from './estimate-refined-tokens.ts'
 
 /** The most a request can cost. What is held for it, so that no charge is ever above a hold. */
@@ -88,7 +89,7 @@ function priceCompletion(profile: EstimateProfile, body: CompletionRequest, prom
   return priceWorstCase(profile, {
     promptTokens: profile.isPromptBilledPerChoice ? promptTokens * perPrompt : promptTokens,
     outputTokens: readCount(asked, profile.outputTokensMax) ?? profile.outputTokensMax,
-    choices: written * countPrompts(body),
+    choices: written * countInputs(body.prompt),
   })
 }
 

@@ -1,3 +1,4 @@
+import { OPENAI_VOCABULARY, OTHER_VOCABULARY, type TextVocabulary } from '../inference/inference.ts'
 import type { PixelSize } from './read-image-size.ts'
 
 type ImageDetail = 'auto' | 'low' | 'high' | 'original' | null | undefined
@@ -6,17 +7,11 @@ type ImageDetail = 'auto' | 'low' | 'high' | 'original' | null | undefined
  * What is known of a vendor's way of counting. Every number is an upper bound: the excess is held for the time of the
  * request and given back, while tokens above the hold would be given away.
  */
-export interface TokenFamily {
+export interface TokenFamily extends TextVocabulary {
   /** What a template adds to every prompt by itself: markers, a date, a system prompt of the vendor's own. */
   readonly hiddenTokens: number
   /** What is added once a request has tools or a schema for its answer. */
   readonly toolTokens: number
-  /** How many tokens this vendor makes of one that OpenAI's encoding makes. */
-  readonly tokensPerEncodedToken: number
-  /** Added for each byte beyond ASCII, where vocabularies differ most. */
-  readonly tokensPerWideByte: number
-  /** Added for each digit: several vendors make every digit a token, OpenAI's encoding one of three. */
-  readonly tokensPerDigit: number
   /** Of one picture; the size is null where it is not known. */
   readonly imageTokens: (size: PixelSize | null, detail: ImageDetail) => number
 }
@@ -38,18 +33,14 @@ const UNKNOWN_FAMILY: TokenFamily = {
 }
 
 const OPENAI: TokenFamily = {
+  ...OPENAI_VOCABULARY,
   hiddenTokens: 128,
   toolTokens: 256,
-  tokensPerEncodedToken: 1,
-  tokensPerWideByte: 0,
-  tokensPerDigit: 0,
   imageTokens: openAiPatches,
 }
 
 /** Bills pictures with the tokens of a much dearer model. */
 const OPENAI_4O_MINI: TokenFamily = { ...OPENAI, imageTokens: dearTiles }
-
-const OTHER_VOCABULARY = { tokensPerEncodedToken: 1.5, tokensPerWideByte: 0.5, tokensPerDigit: 1 }
 
 const ANTHROPIC: TokenFamily = {
   ...OTHER_VOCABULARY,

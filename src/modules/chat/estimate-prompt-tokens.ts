@@ -1,5 +1,6 @@
 import type { ChatRequest } from '../../providers/chat-wire.ts'
 import type { CompletionRequest } from '../../providers/completion-wire.ts'
+import { countInputs, countTokenIds } from '../inference/inference.ts'
 import { estimateMediaTokens } from './estimate-media-tokens.ts'
 import type { EstimateProfile } from './estimate-profile.ts'
 
@@ -40,7 +41,7 @@ export function boundCompletionPromptTokens(
   requestBytes: number,
 ): number {
   const { prompt, suffix } = body
-  const prompts = countPrompts(body)
+  const prompts = countInputs(prompt)
   const suffixBytes = (suffix?.length ?? 0) * UTF8_BYTES_PER_UNIT_MAX
   const idTokens = countTokenIds(prompt)
   const tokens =
@@ -53,19 +54,6 @@ export function boundCompletionPromptTokens(
 /** Each is asked on its own, with a line of instruction where the upstream only has chat. */
 export function completionOverheadTokens(profile: EstimateProfile, prompts: number): number {
   return prompts * (profile.family.hiddenTokens + COMPLETION_INSTRUCTION_TOKENS)
-}
-
-export function countPrompts({ prompt }: CompletionRequest): number {
-  return typeof prompt === 'string' || typeof prompt[0] === 'number' ? 1 : Math.max(prompt.length, 1)
-}
-
-/** Null when the prompt is text. */
-export function countTokenIds(prompt: CompletionRequest['prompt']): number | null {
-  if (typeof prompt === 'string' || typeof prompt[0] === 'string') return null
-  if (typeof prompt[0] === 'number') return prompt.length
-  let tokens = 0
-  for (const entry of prompt) if (Array.isArray(entry)) tokens += entry.length
-  return tokens
 }
 
 /** Whether something is rendered anew for the model, which can take two tokens for a byte: `1,2` becomes `1 | 2`. */

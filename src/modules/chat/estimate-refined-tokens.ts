@@ -1,15 +1,15 @@
 import type { ChatRequest } from '../../providers/chat-wire.ts'
 import type { CompletionRequest } from '../../providers/completion-wire.ts'
+import {
+  countInputs,
+  countTokenIds,
+  countVocabularyTokens,
+  textsOf,
+  TextTokens,
+} from '../inference/inference.ts'
 import { estimateMediaTokens } from './estimate-media-tokens.ts'
 import type { EstimateProfile } from './estimate-profile.ts'
-import {
-  completionOverheadTokens,
-  countPrompts,
-  countTokenIds,
-  hasStructure,
-  hiddenReadingTokens,
-} from './estimate-prompt-tokens.ts'
-import { countFamilyTokens, TextTokens } from './estimate-text-tokens.ts'
+import { completionOverheadTokens, hasStructure, hiddenReadingTokens } from './estimate-prompt-tokens.ts'
 
 const TOKENS_PER_MESSAGE = 16
 const TOKENS_PER_PART = 8
@@ -44,10 +44,9 @@ export function refineChatPromptTokens(profile: EstimateProfile, body: ChatReque
 
 export function refineCompletionPromptTokens(profile: EstimateProfile, body: CompletionRequest): number {
   const { prompt, suffix } = body
-  const prompts = countPrompts(body)
+  const prompts = countInputs(prompt)
   const text = createText(profile)
-  for (const entry of typeof prompt === 'string' ? [prompt] : prompt)
-    if (typeof entry === 'string') text.add(entry)
+  for (const entry of textsOf(prompt)) text.add(entry)
   const suffixText = createText(profile)
   suffixText.add(suffix ?? '')
   const idTokens = Math.ceil((countTokenIds(prompt) ?? 0) * profile.family.tokensPerEncodedToken)
@@ -58,9 +57,9 @@ export function refineCompletionPromptTokens(profile: EstimateProfile, body: Com
 const WHOLE_TOKENS_MAX = 4096
 const SAMPLE_MARGIN = 1.1
 
-function createText(profile: EstimateProfile): TextTokens {
+function createText({ family, encoding }: EstimateProfile): TextTokens {
   return new TextTokens({
-    count: (text) => countFamilyTokens(text, profile),
+    count: (text) => countVocabularyTokens(text, family, encoding),
     wholeTokensMax: WHOLE_TOKENS_MAX,
     sampleMargin: SAMPLE_MARGIN,
   })

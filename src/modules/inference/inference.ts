@@ -1,10 +1,9 @@
-import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Provider, UpstreamTimeouts } from '../../providers/provider.ts'
 import type { ProviderRegistry } from '../../providers/registry.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
 import type { Catalog, Category } from '../catalog/catalog.ts'
-import type { Hold, Ledger } from '../ledger/ledger.ts'
+import type { Ledger } from '../ledger/ledger.ts'
 import { attemptRoutes } from './attempt-routes.ts'
 import { beginAttempt, type Attempt, type AttemptOptions } from './begin-attempt.ts'
 import { createCircuitBreaker, type BreakerState, type CircuitBreaker } from './circuit-breaker.ts'
@@ -14,6 +13,7 @@ import type { InferenceRequest } from './inference-request.ts'
 import type { AcquireSlot } from './occupy-slot.ts'
 import { RequestBill } from './request-bill.ts'
 import { createCandidateSelector, type Candidate, type CandidateSelector } from './select-candidates.ts'
+import { serveWhole, type Answering, type WholeAnswer, type WholeOperation } from './serve-whole.ts'
 
 export { attemptRoutes } from './attempt-routes.ts'
 export type { Attempt } from './begin-attempt.ts'
@@ -23,27 +23,38 @@ export { createInferenceRecord, type InferenceRecord, type OperationName } from 
 export type { InferenceRequest } from './inference-request.ts'
 export type { RequestBill } from './request-bill.ts'
 export { isSandboxEnvironment, type Candidate, type CandidateSelector } from './select-candidates.ts'
-export { formatUsage, readUsage, type TokenUsage } from './token-usage.ts'
+export {
+  garbage,
+  parsePayload,
+  type WholeAnswer,
+  type WholeOperation,
+  type WholeQuestion,
+} from './serve-whole.ts'
+export { countInputs, countTokenIds, textsOf, type TextInput } from './text-input.ts'
+export {
+  countVocabularyTokens,
+  OPENAI_VOCABULARY,
+  OTHER_VOCABULARY,
+  TextTokens,
+  type TextVocabulary,
+} from './text-tokens.ts'
+export { formatUsage, readCount, readUsage, type TokenUsage } from './token-usage.ts'
 
 /** What every operation on a model does: find who can serve it, set credit aside, try one after the other, charge. */
-export interface Inference {
+export interface Inference extends Answering {
   /** For models of these categories, among providers that offer the operation. */
   selectorFor(categories: readonly Category[], isOffered: (provider: Provider) => boolean): CandidateSelector
-  /** The money of one request, out of a hold on the ledger. */
-  openBill(hold: Hold, request: InferenceRequest<unknown>, startedMs: number): RequestBill
   /** One attempt, for who ends it elsewhere than where it began. */
   beginAttempt(
     candidate: Candidate,
     request: InferenceRequest<unknown>,
     startedMs: number,
   ): Attempt | Promise<Attempt>
-  /** Tries the candidates until one has answered as a whole. Throws an `AppError` when none does. */
-  answer<Answer>(
-    candidates: readonly Candidate[],
-    request: InferenceRequest<unknown>,
-    startedMs: number,
-    perform: (candidate: Candidate, cancellation: Cancellation) => Promise<Answer>,
-  ): Promise<Answer>
+  /** Everything for an operation whose answer is one JSON document: from the model's name to the charge. */
+  serve<Body extends { readonly model?: string | null }>(
+    operation: WholeOperation<Body>,
+    request: InferenceRequest<Body>,
+  ): Promise<WholeAnswer>
 }
 
 interface InferenceObserver {
@@ -76,7 +87,7 @@ export function createInference(options: InferenceOptions): Inference {
   }
   const attemptOptions: AttemptOptions = { ...options, onAttempt: (attempt) => observer.attempted(attempt) }
 
-  return {
+  const inference: Inference = {
     selectorFor: (categories, isOffered) =>
       createCandidateSelector({ catalog, providers, breakerOf, timeouts, categories, isOffered }),
     openBill: (hold, request, startedMs) => new RequestBill({ hold, request, ledger, clock, startedMs }),
@@ -104,5 +115,7 @@ export function createInference(options: InferenceOptions): Inference {
         throw error instanceof UpstreamError ? explainFailure(error) : error
       }
     },
+    serve: (operation, request) => serveWhole(inference, clock, operation, request),
   }
+  return inference
 }

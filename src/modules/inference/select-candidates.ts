@@ -21,7 +21,8 @@ export function isSandboxEnvironment(environment: Environment): boolean {
 }
 
 export interface CandidateSelector {
-  resolveModel(caller: Caller, requestedModel: string): CatalogModel
+  /** The first of its kind in the catalog that the key may use, where none is named. */
+  resolveModel(caller: Caller, requestedModel: string | null | undefined): CatalogModel
   /** At least one, in the order they are to be tried. */
   select(caller: Caller, model: CatalogModel): readonly Candidate[]
 }
@@ -52,18 +53,15 @@ export function createCandidateSelector(options: CandidateSelectorOptions): Cand
   }
 
   return {
-    resolveModel(caller, requestedModel) {
+    resolveModel(caller, named) {
+      const requestedModel = named ?? chooseDefault(caller, options)
       const model = catalog.resolve(requestedModel)
       if (!model) throw modelNotFound(requestedModel)
       if (!options.categories.includes(model.category)) {
         const message = `'${requestedModel}' cannot be used here; it is served by ${ENDPOINT_OF_CATEGORY[model.category]}.`
         throw new AppError('invalid_value', message, { param: 'model' })
       }
-      if (
-        caller.allowedModels &&
-        !caller.allowedModels.has(model.id) &&
-        !caller.allowedModels.has(requestedModel)
-      ) {
+      if (!isAllowed(caller, model.id) && !isAllowed(caller, requestedModel)) {
         const message = `This API key may not use the model '${requestedModel}'.`
         throw new AppError('model_not_allowed', message, { param: 'model' })
       }
@@ -83,6 +81,17 @@ export function createCandidateSelector(options: CandidateSelectorOptions): Cand
       throw new AppError('provider_not_configured', message, { param: 'model', retryAfterSeconds: 60 })
     },
   }
+}
+
+function isAllowed({ allowedModels }: Caller, name: string): boolean {
+  return allowedModels === null || allowedModels.has(name)
+}
+
+function chooseDefault(caller: Caller, { catalog, categories }: CandidateSelectorOptions): string {
+  const offered = categories.flatMap((category) => catalog.list({ category }))
+  const chosen = offered.find(({ id }) => isAllowed(caller, id)) ?? offered[0]
+  if (chosen !== undefined) return chosen.id
+  throw new AppError('missing_required_parameter', "Missing required parameter: 'model'.", { param: 'model' })
 }
 
 interface Weighted extends Candidate {

@@ -90,7 +90,8 @@ function readDetail(details: unknown, name: string): number | null {
   return isRecord(details) ? readCount(details[name]) : null
 }
 
-function readCount(value: unknown): number | null {
+/** A count that can be trusted, or null. */
+export function readCount(value: unknown): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
 }
 

@@ -1,8 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { countTokens } from '../../kernel/count-tokens.ts'
-import { countChatPromptTokens, countCompletionPromptTokens } from './count-prompt-tokens.ts'
-import { TextTokens } from './estimate-text-tokens.ts'
+import { TextTokens } from './text-tokens.ts'
 
 const countLetters = (text: string) => text.length
 const add = (texts: readonly string[], options: { wholeTokensMax: number; sampleMargin: number }) => {
@@ -54,30 +52,5 @@ describe('the tokens of many texts', () => {
     })
     text.add(`x${'😀'.repeat(3000)}`)
     expect(text.tokens).toBeGreaterThan(5)
-  })
-})
-
-describe('a prompt that no upstream counted', () => {
-  test('is counted exactly when it is of usual length', () => {
-    const sentence = 'The committee met to discuss the budget; nobody was surprised. '
-    const content = sentence.repeat(300)
-    const body = { model: 'm', messages: [{ role: 'user' as const, content }] }
-    expect(countChatPromptTokens(body, countTokens)).toBe(4 + countTokens(content))
-  })
-
-  test('of megabytes is sampled', () => {
-    let counted = 0
-    const count = (text: string) => {
-      counted += text.length
-      return text.length / 4
-    }
-    const prompt = 'word '.repeat(2_000_000)
-    expect(countCompletionPromptTokens({ model: 'm', prompt }, count)).toBeCloseTo(2_500_000, -3)
-    expect(counted).toBeLessThan(150_000)
-  })
-
-  test('of token ids is as long as the list', () => {
-    expect(countCompletionPromptTokens({ model: 'm', prompt: [[1, 2], [3]] }, countTokens)).toBe(3)
-    expect(countCompletionPromptTokens({ model: 'm', prompt: [1, 2, 3] }, countTokens)).toBe(3)
   })
 })

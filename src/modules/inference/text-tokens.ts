@@ -1,5 +1,5 @@
 import { countTokens } from '../../kernel/count-tokens.ts'
-import type { EstimateProfile } from './estimate-profile.ts'
+import type { TokenEncodingName } from '../../kernel/token-encoding.ts'
 
 /**
  * The encoder takes up to two microseconds for a token, so that a prompt of megabytes would stop every other request
@@ -84,13 +84,40 @@ function endOfPiece(text: string, start: number): number {
   return isInPair ? end + 1 : end
 }
 
-/** With the family's tokenizer, or with OpenAI's and a margin where the vendor publishes none. */
-export function countFamilyTokens(text: string, { family, encoding }: EstimateProfile): number {
+/** How many tokens a vendor makes of text. Every number is an upper bound. */
+export interface TextVocabulary {
+  /** Of one that OpenAI's encoding makes. */
+  readonly tokensPerEncodedToken: number
+  /** Added for each byte beyond ASCII, where vocabularies differ most. */
+  readonly tokensPerWideByte: number
+  /** Added for each digit: several vendors make every digit a token, OpenAI's encoding one of three. */
+  readonly tokensPerDigit: number
+}
+
+export const OPENAI_VOCABULARY: TextVocabulary = {
+  tokensPerEncodedToken: 1,
+  tokensPerWideByte: 0,
+  tokensPerDigit: 0,
+}
+
+/** Of a vendor who publishes no tokenizer. */
+export const OTHER_VOCABULARY: TextVocabulary = {
+  tokensPerEncodedToken: 1.5,
+  tokensPerWideByte: 0.5,
+  tokensPerDigit: 1,
+}
+
+/** With OpenAI's tokenizer, and a margin for every other. */
+export function countVocabularyTokens(
+  text: string,
+  vocabulary: TextVocabulary,
+  encoding: TokenEncodingName,
+): number {
   const bytes = Buffer.byteLength(text)
   const tokens =
-    countTokens(text, encoding) * family.tokensPerEncodedToken +
-    (bytes - text.length) * family.tokensPerWideByte +
-    (family.tokensPerDigit === 0 ? 0 : countDigits(text) * family.tokensPerDigit)
+    countTokens(text, encoding) * vocabulary.tokensPerEncodedToken +
+    (bytes - text.length) * vocabulary.tokensPerWideByte +
+    (vocabulary.tokensPerDigit === 0 ? 0 : countDigits(text) * vocabulary.tokensPerDigit)
   return Math.min(tokens, bytes)
 }
 
