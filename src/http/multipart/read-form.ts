@@ -1,6 +1,7 @@
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy'
 import { AppError } from '../../kernel/app-error.ts'
 import { ClientDisconnected, type Exchange } from '../exchange.ts'
+import { collectChunks } from './collect-chunks.ts'
 import {
   FIELD_BYTES_MAX,
   formBytesMax,
@@ -83,6 +84,7 @@ function pump(
     }
     const onData = (chunk: Buffer): void => {
       exchange.requestBytes += chunk.length
+      collectChunks(chunk.length)
       if (exchange.requestBytes > bytesMax) fail(formTooLarge(bytesMax))
       else if (!parser.write(chunk)) incoming.pause()
     }
