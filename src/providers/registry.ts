@@ -3,7 +3,11 @@ import { createAnthropicProvider } from './ai-sdk/anthropic-provider.ts'
 import { createGoogleProvider } from './ai-sdk/google-provider.ts'
 import { createCredentialRing } from './credential-ring.ts'
 import { createOpenAiCompatibleProvider } from './openai-compatible/openai-compatible.ts'
-import { OPENAI_COMPATIBLE_UPSTREAMS, type OpenAiCompatibleUpstream } from './openai-compatible/upstreams.ts'
+import {
+  EVERY_OPERATION,
+  OPENAI_COMPATIBLE_UPSTREAMS,
+  type OpenAiCompatibleUpstream,
+} from './openai-compatible/upstreams.ts'
 import type { Provider } from './provider.ts'
 
 /** What the operator says of one upstream. */
@@ -70,5 +74,11 @@ function createProvider(id: string, settings: ProviderSettings, options: Registr
 }
 
 function customUpstream(id: string): OpenAiCompatibleUpstream {
-  return { id, environmentPrefix: id.toUpperCase(), defaultBaseUrl: null, hasLegacyCompletion: true }
+  return {
+    id,
+    environmentPrefix: id.toUpperCase(),
+    defaultBaseUrl: null,
+    hasLegacyCompletion: true,
+    operations: EVERY_OPERATION,
+  }
 }

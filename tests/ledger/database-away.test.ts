@@ -123,7 +123,7 @@ function holdAnswersBack(): () => void {
   }
 }
 
-async function* afterwards(opened: Promise<void>, chunks: readonly string[]): AsyncGenerator<string> {
+async function* afterwards<Chunk>(opened: Promise<void>, chunks: readonly Chunk[]): AsyncGenerator<Chunk> {
   await opened
   yield* chunks
 }

@@ -5,9 +5,9 @@ import type { AddressInfo, Socket } from 'node:net'
 export interface ScriptedReply {
   status?: number
   headers?: Record<string, string>
-  chunks: readonly string[]
+  chunks: readonly (string | Uint8Array)[]
   /** Chunks that follow at a pace of their own. */
-  more?: AsyncIterable<string>
+  more?: AsyncIterable<string | Uint8Array>
   /** `end` completes the answer, `cut` drops the connection in its middle, `hang` says nothing more. */
   ending?: 'end' | 'cut' | 'hang'
 }
@@ -16,7 +16,8 @@ export interface RecordedRequest {
   method: string
   path: string
   headers: IncomingHttpHeaders
-  /** The body as it came, and what it says. */
+  /** The body as it came, and what it says where it is JSON. */
+  bytes: Buffer
   text: string
   body: unknown
   /** For answers that are not HTTP. */
@@ -49,15 +50,17 @@ export async function startScriptedServer(fallback: Reply): Promise<ScriptedServ
   })
 
   async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    const bytes: Buffer[] = []
-    for await (const chunk of incoming) bytes.push(Buffer.from(chunk))
-    const text = Buffer.concat(bytes).toString('utf8')
+    const chunks: Buffer[] = []
+    for await (const chunk of incoming) chunks.push(Buffer.from(chunk))
+    const bytes = Buffer.concat(chunks)
+    const text = bytes.toString('utf8')
     const request: RecordedRequest = {
       method: incoming.method ?? '',
       path: incoming.url ?? '',
       headers: incoming.headers,
+      bytes,
       text,
-      body: JSON.parse(text),
+      body: parseJson(text),
       socket: incoming.socket,
       connection: numbers.get(incoming.socket) ?? 0,
       abandoned: new Promise((resolve) => {
@@ -112,7 +115,7 @@ async function play(
 ) {
   response.writeHead(status, headers)
   response.flushHeaders()
-  const write = async (chunk: string) => {
+  const write = async (chunk: string | Uint8Array) => {
     await new Promise((resolve) => {
       response.write(chunk, resolve)
     })
@@ -130,4 +133,12 @@ async function play(
   }
   if (ending === 'end') response.end()
   if (ending === 'cut') response.destroy()
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }

@@ -1,4 +1,4 @@
-import type { Dispatcher } from 'undici'
+import type { Dispatcher, FormData } from 'undici'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { UpstreamTimeouts } from '../provider.ts'
 import { EventQueue } from './event-queue.ts'
@@ -8,15 +8,19 @@ import { UpstreamError } from '../upstream-error.ts'
 const COMPLETE_BYTES_MAX = 64 * 1024 * 1024
 const ERROR_BYTES_MAX = 64 * 1024
 
-export interface ExchangeRequest {
+/** One POST on its way to an upstream. */
+export interface WireRequest<Body> {
   readonly provider: string
   readonly path: string
   /** Names and values in turn. */
   readonly headers: string[]
-  readonly body: string
+  readonly body: Body
   readonly timeouts: UpstreamTimeouts
   readonly cancellation: Cancellation
 }
+
+/** A form is read while it is sent: from disk, where its files are there. */
+type ExchangeRequest = WireRequest<string | FormData>
 
 export type ExchangeResponse =
   | {
@@ -25,7 +29,7 @@ export type ExchangeResponse =
       readonly headers: ResponseHeaders
       readonly body: Buffer
     }
-  | { readonly kind: 'events'; readonly events: EventQueue }
+  | { readonly kind: 'events'; readonly status: number; readonly events: EventQueue }
 
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>
 
@@ -88,7 +92,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
         provider: this.#request.provider,
         onStop: this.#stopListening,
       })
-      this.#resolve({ kind: 'events', events: this.#events })
+      this.#resolve({ kind: 'events', status, events: this.#events })
     }
   }
 

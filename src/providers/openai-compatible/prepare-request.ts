@@ -3,10 +3,9 @@ import type { ChatMessage, ChatRequest } from '../chat-wire.ts'
 import type { InferenceCall } from '../provider.ts'
 import type { OpenAiCompatibleUpstream } from './upstreams.ts'
 
-/** What a chat request and a legacy completion have in common here. */
+/** What the requests that are passed on have in common here. */
 export type PreparableRequest = Pick<
   Partial<ChatRequest>,
-  | 'model'
   | 'messages'
   | 'stream'
   | 'stream_options'
@@ -15,7 +14,7 @@ export type PreparableRequest = Pick<
   | 'think'
   | 'reasoning_effort'
   | 'seed'
->
+> & { readonly model?: string | null }
 
 /** The body for the upstream: the client's bytes with the fewest possible members changed. */
 export function prepareRequest(

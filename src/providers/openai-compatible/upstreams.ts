@@ -1,3 +1,8 @@
+import { GROQ_VOICES, OPENAI_VOICES, type VoiceList } from './voices.ts'
+
+/** What the wire has besides chat and legacy completion. */
+export type WireOperation = 'embedding' | 'rerank' | 'moderation' | 'image' | 'speech' | 'transcription'
+
 interface ReasoningRequest {
   readonly reasoning_effort?: string | null
 }
@@ -11,10 +16,15 @@ export interface OpenAiCompatibleUpstream {
   readonly defaultBaseUrl: string | null
   /** Runs on hardware of the operator's own: how many requests it works on at once by default. */
   readonly localSlots?: number
+  readonly lacksChat?: boolean
   readonly hasLegacyCompletion?: boolean
+  readonly operations?: readonly WireOperation[]
+  /** Those its speech models know. Of other servers nothing is known, and any name is passed on. */
+  readonly voices?: VoiceList
   /** The upstream's name for the output limit, where `max_tokens` is refused. */
   readonly outputLimitMember?: 'max_completion_tokens'
   readonly seedMember?: 'random_seed'
+  readonly lacksImageSeed?: boolean
   /** Members the upstream refuses as unknown. */
   readonly refusedMembers?: readonly string[]
   /** Knows only the older `system` role. */
@@ -27,12 +37,25 @@ const thinkingEnabled = () => ({ thinking: { type: 'enabled' } })
 const reasoningEffort = (body: ReasoningRequest) => ({ reasoning_effort: body.reasoning_effort ?? 'medium' })
 const templateSwitch = () => ({ chat_template_kwargs: { enable_thinking: true } })
 
+/** A server of the operator's own is asked for whatever its models can do. */
+export const EVERY_OPERATION: readonly WireOperation[] = [
+  'embedding',
+  'rerank',
+  'moderation',
+  'image',
+  'speech',
+  'transcription',
+]
+
 /** Adding an upstream is adding a line. */
 export const OPENAI_COMPATIBLE_UPSTREAMS: readonly OpenAiCompatibleUpstream[] = [
   {
     id: 'openai',
     environmentPrefix: 'OPENAI',
     defaultBaseUrl: 'https://api.openai.com/v1',
+    operations: ['embedding', 'moderation', 'image', 'speech', 'transcription'],
+    voices: OPENAI_VOICES,
+    lacksImageSeed: true,
     hasLegacyCompletion: false,
     outputLimitMember: 'max_completion_tokens',
     thinkMembers: reasoningEffort,
@@ -41,6 +64,8 @@ export const OPENAI_COMPATIBLE_UPSTREAMS: readonly OpenAiCompatibleUpstream[] = 
     id: 'groq',
     environmentPrefix: 'GROQ',
     defaultBaseUrl: 'https://api.groq.com/openai/v1',
+    operations: ['speech', 'transcription'],
+    voices: GROQ_VOICES,
     outputLimitMember: 'max_completion_tokens',
     thinkMembers: () => ({ include_reasoning: true }),
   },
@@ -55,6 +80,7 @@ export const OPENAI_COMPATIBLE_UPSTREAMS: readonly OpenAiCompatibleUpstream[] = 
     id: 'mistral',
     environmentPrefix: 'MISTRAL',
     defaultBaseUrl: 'https://api.mistral.ai/v1',
+    operations: ['embedding'],
     lacksDeveloperRole: true,
     seedMember: 'random_seed',
     refusedMembers: ['stream_options', 'user', 'logit_bias', 'logprobs', 'top_logprobs'],
@@ -71,6 +97,7 @@ export const OPENAI_COMPATIBLE_UPSTREAMS: readonly OpenAiCompatibleUpstream[] = 
     id: 'dashscope',
     environmentPrefix: 'DASHSCOPE',
     defaultBaseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+    operations: ['embedding'],
     lacksDeveloperRole: true,
     thinkMembers: () => ({ enable_thinking: true }),
   },
@@ -99,6 +126,7 @@ export const OPENAI_COMPATIBLE_UPSTREAMS: readonly OpenAiCompatibleUpstream[] = 
     id: 'together',
     environmentPrefix: 'TOGETHER',
     defaultBaseUrl: 'https://api.together.xyz/v1',
+    operations: ['embedding', 'rerank', 'speech', 'transcription'],
     hasLegacyCompletion: true,
     lacksDeveloperRole: true,
     thinkMembers: templateSwitch,
@@ -107,6 +135,7 @@ export const OPENAI_COMPATIBLE_UPSTREAMS: readonly OpenAiCompatibleUpstream[] = 
     id: 'fireworks',
     environmentPrefix: 'FIREWORKS',
     defaultBaseUrl: 'https://api.fireworks.ai/inference/v1',
+    operations: ['embedding', 'rerank'],
     hasLegacyCompletion: true,
     lacksDeveloperRole: true,
     thinkMembers: reasoningEffort,
@@ -115,6 +144,7 @@ export const OPENAI_COMPATIBLE_UPSTREAMS: readonly OpenAiCompatibleUpstream[] = 
     id: 'openrouter',
     environmentPrefix: 'OPENROUTER',
     defaultBaseUrl: 'https://openrouter.ai/api/v1',
+    operations: ['embedding'],
     hasLegacyCompletion: true,
     thinkMembers: () => ({ reasoning: { enabled: true } }),
   },
@@ -130,6 +160,7 @@ export const OPENAI_COMPATIBLE_UPSTREAMS: readonly OpenAiCompatibleUpstream[] = 
     id: 'vllm',
     environmentPrefix: 'VLLM',
     defaultBaseUrl: null,
+    operations: EVERY_OPERATION,
     localSlots: 64,
     hasLegacyCompletion: true,
     thinkMembers: templateSwitch,
@@ -138,6 +169,7 @@ export const OPENAI_COMPATIBLE_UPSTREAMS: readonly OpenAiCompatibleUpstream[] = 
     id: 'llamacpp',
     environmentPrefix: 'LLAMACPP',
     defaultBaseUrl: null,
+    operations: EVERY_OPERATION,
     localSlots: 4,
     hasLegacyCompletion: true,
     thinkMembers: templateSwitch,
@@ -146,6 +178,7 @@ export const OPENAI_COMPATIBLE_UPSTREAMS: readonly OpenAiCompatibleUpstream[] = 
     id: 'ollama',
     environmentPrefix: 'OLLAMA',
     defaultBaseUrl: null,
+    operations: EVERY_OPERATION,
     localSlots: 4,
     hasLegacyCompletion: true,
     thinkMembers: reasoningEffort,
@@ -154,9 +187,24 @@ export const OPENAI_COMPATIBLE_UPSTREAMS: readonly OpenAiCompatibleUpstream[] = 
     id: 'lmstudio',
     environmentPrefix: 'LMSTUDIO',
     defaultBaseUrl: null,
+    operations: EVERY_OPERATION,
     localSlots: 4,
     hasLegacyCompletion: true,
     thinkMembers: reasoningEffort,
   },
-  { id: 'tgi', environmentPrefix: 'TGI', defaultBaseUrl: null, localSlots: 64, lacksDeveloperRole: true },
+  {
+    id: 'tgi',
+    environmentPrefix: 'TGI',
+    defaultBaseUrl: null,
+    localSlots: 64,
+    operations: EVERY_OPERATION,
+    lacksDeveloperRole: true,
+  },
+  {
+    id: 'jina',
+    environmentPrefix: 'JINA',
+    defaultBaseUrl: 'https://api.jina.ai/v1',
+    lacksChat: true,
+    operations: ['rerank'],
+  },
 ]

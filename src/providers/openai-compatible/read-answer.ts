@@ -1,0 +1,56 @@
+import { readErrorPayload } from '../error-payload.ts'
+import type { InferenceAnswer } from '../provider.ts'
+import { UpstreamError } from '../upstream-error.ts'
+import type { ExchangeResponse } from './exchange.ts'
+import { readUpstreamError } from './read-upstream-error.ts'
+
+/** What an upstream answered to a request that is passed on, whole or as a stream. */
+export function readAnswer(provider: string, response: ExchangeResponse, isStream: boolean): InferenceAnswer {
+  if (response.kind === 'body' && isStream) throw readFailedStream(provider, readBody(provider, response))
+  if (response.kind === 'body' || !isStream)
+    return { kind: 'complete', payload: readBody(provider, response) }
+  return { kind: 'stream', batches: response.events, isTerminated: () => response.events.isTerminated }
+}
+
+/** The bytes of a successful answer to a request that asked for no stream. */
+export function readBody(provider: string, response: ExchangeResponse): Buffer {
+  if (response.kind === 'events') {
+    void response.events.return()
+    throw garbage(provider, 'it answered with a stream that was not asked for')
+  }
+  if (response.status < 200 || response.status >= 300) throw readUpstreamError({ provider, ...response })
+  return response.body
+}
+
+/** The same, for answers that are looked into. An error in it is thrown, whatever its status said. */
+export function readJsonBody(provider: string, response: ExchangeResponse): unknown {
+  return parsePayload(provider, readBody(provider, response))
+}
+
+export function parsePayload(provider: string, payload: Buffer): unknown {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(payload.toString())
+  } catch {
+    throw garbage(provider, 'its answer is not JSON')
+  }
+  const error = readErrorPayload(provider, parsed)
+  if (error !== null) throw error
+  return parsed
+}
+
+// A stream was asked for and something else came with a status of 200: at best a reason, at worst an HTML page.
+function readFailedStream(provider: string, body: Buffer): UpstreamError {
+  try {
+    const payload: unknown = JSON.parse(body.toString())
+    return (
+      readErrorPayload(provider, payload) ?? garbage(provider, 'it answered a stream with one JSON document')
+    )
+  } catch {
+    return garbage(provider, 'it answered a stream with something else')
+  }
+}
+
+export function garbage(provider: string, what: string): UpstreamError {
+  return new UpstreamError(`${provider}: ${what}`, { failure: 'garbage', provider })
+}

@@ -1,0 +1,92 @@
+import { openAsBlob } from 'node:fs'
+import { FormData } from 'undici'
+import { isRecord } from '../../kernel/is-record.ts'
+import type { Transcript, TranscriptionCall, TranscriptionOperation } from '../audio-operations.ts'
+import { toLanguageCode } from '../language-code.ts'
+import { UpstreamError } from '../upstream-error.ts'
+import { garbage, readJsonBody } from './read-answer.ts'
+import type { WireClient } from './wire-client.ts'
+
+type AnswerFormat = 'verbose_json' | 'json'
+
+const PLAIN_MODELS_MAX = 1000
+
+/** OpenAI's `/audio/transcriptions` and `/audio/translations`, with the file read from disk while it is sent. */
+export function createTranscription(client: WireClient): TranscriptionOperation {
+  /** Models that refused the form with times. */
+  const plainModels = new Set<string>()
+
+  const ask = async (call: TranscriptionCall, format: AnswerFormat): Promise<Transcript> => {
+    const path = call.isTranslation ? '/audio/translations' : '/audio/transcriptions'
+    const response = await client.post(path, await writeForm(call, format), call)
+    return readTranscript(client.provider, readJsonBody(client.provider, response))
+  }
+
+  return async (call) => {
+    const model = call.upstreamModel
+    if (isPlainModel(model) || plainModels.has(model)) return ask(call, 'json')
+    try {
+      return await ask(call, 'verbose_json')
+    } catch (error) {
+      if (!isFormatRefused(error)) throw error
+      if (plainModels.size < PLAIN_MODELS_MAX) plainModels.add(model)
+      return ask(call, 'json')
+    }
+  }
+}
+
+/** OpenAI's models after Whisper answer text without times. */
+function isPlainModel(model: string): boolean {
+  return /^gpt-.*-transcribe/.test(model)
+}
+
+// Servers of this wire say it in many ways, but all name the parameter or the value.
+function isFormatRefused(error: unknown): boolean {
+  if (!(error instanceof UpstreamError) || !error.isRequestAtFault) return false
+  const { upstreamParam = '', upstreamMessage = '' } = error.details
+  return upstreamParam.includes('response_format') || /response_format|verbose_json/.test(upstreamMessage)
+}
+
+async function writeForm(call: TranscriptionCall, format: AnswerFormat): Promise<FormData> {
+  const { audio, upstreamModel, language, prompt, temperature, withWords, isTranslation } = call
+  const form = new FormData()
+  form.append('model', upstreamModel)
+  form.append('response_format', format)
+  if (language !== null && !isTranslation) form.append('language', language)
+  if (prompt !== null) form.append('prompt', prompt)
+  if (temperature !== null) form.append('temperature', String(temperature))
+  if (withWords && format === 'verbose_json' && !isTranslation) {
+    form.append('timestamp_granularities[]', 'word')
+    form.append('timestamp_granularities[]', 'segment')
+  }
+  // Behind the fields, so that a server that streams knows what to do with it.
+  form.append('file', await openAsBlob(audio.path, { type: audio.contentType }), audio.filename)
+  return form
+}
+
+function readTranscript(provider: string, answer: unknown): Transcript {
+  if (!isRecord(answer) || typeof answer['text'] !== 'string')
+    throw garbage(provider, 'its answer has no text')
+  const { text, language, segments, words } = answer
+  return {
+    text: text.trim(),
+    language: typeof language === 'string' ? toLanguageCode(language) : null,
+    segments: readSpans(segments, 'text').map(({ what, ...times }) => ({ ...times, text: what.trim() })),
+    words: readSpans(words, 'word').map(({ what, ...times }) => ({ ...times, word: what.trim() })),
+  }
+}
+
+interface Span {
+  readonly startSeconds: number
+  readonly endSeconds: number
+  readonly what: string
+}
+
+function readSpans(spans: unknown, member: 'text' | 'word'): Span[] {
+  if (!Array.isArray(spans)) return []
+  return spans.flatMap((span: unknown) => {
+    const { start, end, [member]: what } = isRecord(span) ? span : {}
+    if (typeof start !== 'number' || typeof end !== 'number' || typeof what !== 'string') return []
+    return [{ startSeconds: start, endSeconds: end, what }]
+  })
+}

@@ -1,0 +1,57 @@
+import type { Voice } from '../audio-operations.ts'
+import { chooseVoice, GENDER_OF_OPENAI_VOICE, OPENAI_VOICE_NAMES } from '../openai-voices.ts'
+
+/** What the speech models of an upstream can be asked for as `voice`. */
+export interface VoiceList {
+  readonly voices: readonly Voice[]
+  /** The model's own voice for a name of OpenAI's; any other stays as it is. */
+  choose(voice: string, upstreamModel: string): string
+}
+
+export const OPENAI_VOICES: VoiceList = {
+  voices: [
+    ...OPENAI_VOICE_NAMES.map((id) => ({ ...namedVoice(id, 'multi'), gender: GENDER_OF_OPENAI_VOICE[id] })),
+    { ...namedVoice('marin', 'multi'), gender: 'female' },
+    { ...namedVoice('cedar', 'multi'), gender: 'male' },
+  ],
+  choose: (voice, upstreamModel) =>
+    upstreamModel.startsWith('tts-1') ? (YOUNGER_VOICES[voice] ?? voice) : voice,
+}
+
+/** The first speech models were made before these voices. */
+const YOUNGER_VOICES: Readonly<Record<string, string>> = {
+  ballad: 'fable',
+  verse: 'ash',
+  marin: 'nova',
+  cedar: 'onyx',
+}
+
+export const GROQ_VOICES: VoiceList = {
+  voices: [
+    { ...namedVoice('autumn', 'en'), gender: 'female' },
+    { ...namedVoice('diana', 'en'), gender: 'female' },
+    { ...namedVoice('hannah', 'en'), gender: 'female' },
+    { ...namedVoice('austin', 'en'), gender: 'male' },
+    { ...namedVoice('daniel', 'en'), gender: 'male' },
+    { ...namedVoice('troy', 'en'), gender: 'male' },
+  ],
+  choose: (voice) => chooseVoice(GROQ_VOICE_OF, voice),
+}
+
+const GROQ_VOICE_OF = {
+  alloy: 'autumn',
+  ash: 'austin',
+  ballad: 'daniel',
+  coral: 'hannah',
+  echo: 'austin',
+  fable: 'daniel',
+  onyx: 'troy',
+  nova: 'diana',
+  sage: 'autumn',
+  shimmer: 'hannah',
+  verse: 'troy',
+}
+
+function namedVoice(id: string, language: string): Pick<Voice, 'id' | 'name' | 'language'> {
+  return { id, name: `${id.charAt(0).toUpperCase()}${id.slice(1)}`, language }
+}

@@ -1,0 +1,95 @@
+import { Pool, type Dispatcher, type FormData } from 'undici'
+import type { Cancellation } from '../../kernel/cancellation.ts'
+import type { CredentialRing } from '../credential-ring.ts'
+import type { UpstreamTimeouts } from '../provider.ts'
+import { exchange, type ExchangeResponse, type WireRequest } from './exchange.ts'
+import { openBytes, type BytesResponse } from './open-bytes.ts'
+
+const CONNECTIONS_MAX = 1024
+const KEEP_ALIVE_MS = 30_000
+/** How long a refused credential is left alone while others can answer. */
+const CREDENTIAL_REST_MS = 30_000
+const CREDENTIAL_TRIES_MAX = 4
+
+interface WireClientOptions {
+  readonly provider: string
+  readonly baseUrl: string
+  /** Null when the upstream asks for no key. */
+  readonly credentials: CredentialRing | null
+  readonly connectTimeoutMs: number
+}
+
+/** Requests to one upstream, with another of its keys where the first is refused. */
+export interface WireClient {
+  readonly provider: string
+  /** The answer whole, or as events. */
+  post(path: string, body: string | FormData, call: WireCall): Promise<ExchangeResponse>
+  /** The answer as bytes, as they come. */
+  open(path: string, body: string, call: WireCall): Promise<BytesResponse>
+  close(): Promise<void>
+}
+
+export interface WireCall {
+  readonly requestId: string
+  readonly timeouts: UpstreamTimeouts
+  readonly cancellation: Cancellation
+}
+
+export function createWireClient(options: WireClientOptions): WireClient {
+  const { provider, credentials } = options
+  const base = new URL(options.baseUrl)
+  const basePath = base.pathname.replace(/\/+$/, '')
+  const pool = new Pool(base.origin, {
+    connections: CONNECTIONS_MAX,
+    pipelining: 1,
+    allowH2: false,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connect: { timeout: options.connectTimeoutMs },
+  })
+  const triesMax = Math.min(credentials?.size ?? 1, CREDENTIAL_TRIES_MAX)
+
+  const send = async <Body, Response extends { readonly status: number }>(
+    sendOnce: SendOnce<Body, Response>,
+    path: string,
+    body: Body,
+    { requestId, timeouts, cancellation }: WireCall,
+  ): Promise<Response> => {
+    for (let tries = 1; ; tries += 1) {
+      const credential = credentials?.take() ?? null
+      const response = await sendOnce(pool, {
+        provider,
+        path: basePath + path,
+        headers: requestHeaders(requestId, credential, typeof body === 'string'),
+        body,
+        timeouts,
+        cancellation,
+      })
+      const isRefused = isCredentialRefused(response.status)
+      if (isRefused && credential !== null) credentials?.rest(credential, CREDENTIAL_REST_MS)
+      // Another key of the same upstream may still be good.
+      if (!isRefused || tries >= triesMax) return response
+    }
+  }
+
+  return {
+    provider,
+    post: (path, body, call) => send(exchange, path, body, call),
+    open: (path, body, call) => send(openBytes, path, body, call),
+    close: () => pool.destroy(),
+  }
+}
+
+type SendOnce<Body, Response> = (dispatcher: Dispatcher, request: WireRequest<Body>) => Promise<Response>
+
+/** Names and values in turn: the form that costs least on the way out. */
+function requestHeaders(requestId: string, credential: string | null, isJson: boolean): string[] {
+  const headers = ['user-agent', 'parkway', 'x-request-id', requestId]
+  // A form names its own type, because only it knows its boundary.
+  if (isJson) headers.push('content-type', 'application/json')
+  if (credential !== null) headers.push('authorization', `Bearer ${credential}`)
+  return headers
+}
+
+function isCredentialRefused(status: number): boolean {
+  return status === 401 || status === 403 || status === 429
+}

@@ -1,0 +1,27 @@
+import type { CompleteAnswer } from './provider.ts'
+import type { RerankRequest } from './rerank-wire.ts'
+
+export interface RankedDocument {
+  readonly index: number
+  readonly relevanceScore: number
+}
+
+const DOCUMENTS_A_SEARCH = 100
+
+/** Cohere's measure, by which the catalog has its prices: a query over up to a hundred documents. */
+export function countSearchUnits(documentCount: number): number {
+  return Math.max(1, Math.ceil(documentCount / DOCUMENTS_A_SEARCH))
+}
+
+/** The texts alone: what every upstream takes. */
+export function readDocuments({ documents }: RerankRequest): string[] {
+  return documents.map((document) => (typeof document === 'string' ? document : document.text))
+}
+
+export function writeRerankAnswer(results: readonly RankedDocument[], searchUnits: number): CompleteAnswer {
+  const answer = {
+    results: results.map(({ index, relevanceScore }) => ({ index, relevance_score: relevanceScore })),
+    meta: { billed_units: { search_units: searchUnits } },
+  }
+  return { kind: 'complete', payload: Buffer.from(JSON.stringify(answer)) }
+}

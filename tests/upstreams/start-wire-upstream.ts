@@ -1,0 +1,33 @@
+import { systemClock } from '../../src/kernel/clock.ts'
+import { createCredentialRing } from '../../src/providers/credential-ring.ts'
+import { createOpenAiCompatibleProvider } from '../../src/providers/openai-compatible/openai-compatible.ts'
+import { OPENAI_COMPATIBLE_UPSTREAMS } from '../../src/providers/openai-compatible/upstreams.ts'
+import type { Provider } from '../../src/providers/provider.ts'
+import { startOpenAiServer, type OpenAiServer } from './openai-server.ts'
+
+export interface WireUpstream {
+  server: OpenAiServer
+  provider: Provider
+  close(): Promise<void>
+}
+
+/** One of the built-in upstreams of OpenAI's wire, at a local server. */
+export async function startWireUpstream(id: string, keys = ['sk-1']): Promise<WireUpstream> {
+  const upstream = OPENAI_COMPATIBLE_UPSTREAMS.find((known) => known.id === id)
+  if (upstream === undefined) throw new Error(`no upstream is called ${id}`)
+  const server = await startOpenAiServer()
+  const provider = createOpenAiCompatibleProvider({
+    upstream,
+    baseUrl: server.apiUrl,
+    credentials: createCredentialRing(keys, { clock: systemClock }),
+    connectTimeoutMs: 5_000,
+  })
+  return {
+    server,
+    provider,
+    async close() {
+      await provider.close()
+      await server.close()
+    },
+  }
+}
