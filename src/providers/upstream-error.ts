@@ -20,6 +20,8 @@ export interface UpstreamErrorDetails {
   upstreamCode?: string
   upstreamParam?: string
   retryAfterSeconds?: number
+  /** Of a look at a job: the job itself has failed or is gone, and looking again would show nothing else. */
+  hasJobEnded?: boolean
   cause?: unknown
 }
 

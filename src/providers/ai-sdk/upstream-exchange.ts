@@ -22,6 +22,7 @@ export const defaultExchangeLimits: ExchangeLimits = {
   requestsMax: 32,
 }
 
+const METHODS = ['GET', 'PUT', 'DELETE'] as const
 const ERROR_BODY_BYTES_MAX = 64 * 1024
 const EXCERPT_BYTES_MAX = 2_048
 
@@ -90,7 +91,7 @@ export class UpstreamExchange {
   async #send(url: string | URL, init: RequestInit): Promise<Dispatcher.ResponseData> {
     const { provider, dispatcher, timeouts } = this.#options
     const answer = request(url, {
-      method: init.method === 'GET' || init.method === 'DELETE' ? init.method : 'POST',
+      method: METHODS.find((method) => method === init.method) ?? 'POST',
       headers: Object.fromEntries(new Headers(init.headers)),
       body: toRequestBody(init.body),
       dispatcher,

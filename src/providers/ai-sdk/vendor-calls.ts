@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+
 import { systemClock } from '../../kernel/clock.ts'
 import { createCredentialRing } from '../credential-ring.ts'
 import type { UpstreamTimeouts } from '../provider.ts'
@@ -21,6 +23,8 @@ export interface VendorCall {
   readonly signal: AbortSignal
   /** A success that is no event stream is garbage. */
   readonly expectsEvents?: boolean
+  /** By `markKey`: the key that a job was submitted with, because vendors show a job only to its own account. */
+  readonly keyMark?: string | undefined
 }
 
 export interface VendorSession {
@@ -34,10 +38,11 @@ export function createVendorCalls(provider: string, options: AiSdkProviderOption
   const keys = createCredentialRing(apiKeys, { clock })
   const agents = createKeepAliveAgents()
   return {
-    async attempt({ timeouts, signal, expectsEvents = false }, run) {
+    async attempt({ timeouts, signal, expectsEvents = false, keyMark }, run) {
+      const markedKey = keyMark === undefined ? undefined : apiKeys.find((key) => markKey(key) === keyMark)
       for (let attempts = 1; ; attempts += 1) {
         signal.throwIfAborted()
-        const apiKey = keys.take()
+        const apiKey = markedKey ?? keys.take()
         const dispatcher = agents.choose(timeouts.connectMs)
         const exchange = new UpstreamExchange({
           provider,
@@ -57,13 +62,19 @@ export function createVendorCalls(provider: string, options: AiSdkProviderOption
           signal.throwIfAborted()
           if (!isKeyAtFault(failure)) throw failure
           keys.rest(apiKey, chooseRestMs(failure))
-          if (attempts >= Math.min(keys.size, KEYS_TRIED_MAX)) throw failure
+          if (markedKey !== undefined || attempts >= Math.min(keys.size, KEYS_TRIED_MAX)) throw failure
         }
       }
     },
   }
 }
 
+/** Names a key without giving it away. */
+export function markKey(apiKey: string): string {
+  return createHash('sha256').update(apiKey).digest('hex').slice(0, KEY_MARK_CHARACTERS)
+}
+
+const KEY_MARK_CHARACTERS = 12
 const KEYS_TRIED_MAX = 4
 const REFUSED_KEY_REST_MS = 60_000
 const THROTTLED_KEY_REST_MS = 5_000

@@ -1,0 +1,9 @@
+import type { InputFile } from '../../media-operation.ts'
+
+export function toDataUri({ bytes, contentType }: InputFile): string {
+  return `data:${contentType};base64,${toBase64({ bytes })}`
+}
+
+export function toBase64({ bytes }: Pick<InputFile, 'bytes'>): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
+}

@@ -1,0 +1,46 @@
+import { readErrorObject } from '../../error-payload.ts'
+import { parseRetryAfter } from '../../parse-retry-after.ts'
+import { UpstreamError } from '../../upstream-error.ts'
+import { parseJson } from '../read-json.ts'
+import type { WireSession } from './media-wire.ts'
+
+export interface JsonRequest {
+  readonly url: string
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: unknown
+  /** Makes more of an error's body than its message. */
+  readonly describeError?: (answer: unknown, status: number) => UpstreamError | null
+}
+
+/** One request to a vendor that has no package, or no call for this in its package. Answers undefined to an empty body. */
+export async function requestJson(session: WireSession, request: JsonRequest): Promise<unknown> {
+  const { url, method = 'GET', headers = {}, body, describeError } = request
+  const response = await session.fetch(url, {
+    method,
+    headers: { accept: 'application/json', 'content-type': 'application/json', ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    signal: session.signal,
+  })
+  const text = await response.text()
+  const answer = parseJson(text)
+  if (response.ok) {
+    if (answer === undefined && text !== '') throw refuse(session, response, answer)
+    return answer
+  }
+  throw describeError?.(answer, response.status) ?? refuse(session, response, answer)
+}
+
+function refuse({ provider, nowMs }: WireSession, response: Response, answer: unknown): UpstreamError {
+  if (response.ok) {
+    return new UpstreamError(`${provider} did not answer in JSON`, { failure: 'garbage', provider })
+  }
+  const retryAfterSeconds = parseRetryAfter(response.headers.get('retry-after') ?? undefined, nowMs())
+  return new UpstreamError(`${provider} answered ${response.status}`, {
+    failure: 'status',
+    provider,
+    status: response.status,
+    ...readErrorObject(answer),
+    ...(retryAfterSeconds === null ? {} : { retryAfterSeconds }),
+  })
+}
