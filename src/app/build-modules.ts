@@ -5,12 +5,15 @@ import { createAudit, type Audit } from '../modules/audit/audit.ts'
 import type { Billing, PromoCodes } from '../modules/billing/billing.ts'
 import { createCatalog, type Catalog } from '../modules/catalog/catalog.ts'
 import { createChat, type Chat } from '../modules/chat/chat.ts'
+import { createEmbeddings, type Embeddings } from '../modules/embeddings/embeddings.ts'
 import { createIdempotency, type Idempotency } from '../modules/idempotency/idempotency.ts'
 import type { Inference } from '../modules/inference/inference.ts'
 import { createKeys, type Keys } from '../modules/keys/keys.ts'
 import { createLedger, freeCredit, reclaimLeases, type Ledger } from '../modules/ledger/ledger.ts'
 import { createStrangers, reclaimSlots, type Limits, type Strangers } from '../modules/limits/limits.ts'
+import type { Media } from '../modules/media/media.ts'
 import { createUsage, type Usage } from '../modules/usage/usage.ts'
+import { createOutbound, type Outbound } from '../outbound/outbound.ts'
 import { createProviderRegistry, type ProviderRegistry } from '../providers/registry.ts'
 import { createSandboxProvider } from '../providers/sandbox/sandbox.ts'
 import { createBorrower } from '../storage/borrowing/borrower.ts'
@@ -24,7 +27,9 @@ import { createTracer, parseOtlpHeaders, type Tracer } from '../telemetry/tracin
 import { buildBilling } from './build-billing.ts'
 import { buildInference } from './build-inference.ts'
 import { buildLimits } from './build-limits.ts'
+import { buildMedia } from './build-media.ts'
 import type { Config } from './config.ts'
+import { ownUrlOf } from './own-url.ts'
 import { VERSION } from './version.ts'
 
 export interface Modules {
@@ -44,8 +49,11 @@ export interface Modules {
   readonly strangers: Strangers
   readonly usage: Usage
   readonly idempotency: Idempotency
+  readonly outbound: Outbound
+  readonly media: Media
   readonly inference: Inference
   readonly chat: Chat
+  readonly embeddings: Embeddings
   /** Requests must have ended. */
   close(): Promise<void>
 }
@@ -54,6 +62,8 @@ interface BuildOptions {
   readonly config: Config
   readonly connectionString: string
   readonly logger: GatewayLogger
+  /** Where it listens, once it does. */
+  readonly ownUrl?: () => string
 }
 
 /** Everything below HTTP, each part given what it uses and nothing else. */
@@ -69,7 +79,7 @@ export async function buildModules(options: BuildOptions): Promise<Modules> {
 
 /** What was opened first is closed last: nothing is closed while something above still needs it. */
 async function openModules(
-  { config, connectionString, logger }: BuildOptions,
+  { config, connectionString, logger, ownUrl = () => ownUrlOf(config) }: BuildOptions,
   opened: AsyncDisposableStack,
 ): Promise<Modules> {
   const clock = systemClock
@@ -130,6 +140,10 @@ async function openModules(
     connectTimeoutMs: config.upstreamConnectTimeoutMs,
   })
   opened.defer(() => providers.close())
+  const outbound = createOutbound({ allowedHosts: config.outboundAllow })
+  opened.defer(() => outbound.close())
+  const media = await buildMedia(config, { database, outbound, clock, logger, ownUrl })
+  opened.defer(() => media.close())
   const credit = config.billing ? ledger : freeCredit
   const inference = buildInference(config, { catalog, providers, metrics, limits, ledger: credit })
   return {
@@ -148,8 +162,11 @@ async function openModules(
     idempotency,
     limits,
     strangers,
+    outbound,
+    media,
     inference,
     chat: createChat({ inference, ledger: credit, clock, countTokens }),
+    embeddings: createEmbeddings({ inference, ledger: credit, countTokens }),
     usage: createUsage({ database, clock, ledger }),
     close: () => opened.disposeAsync(),
   }

@@ -7,6 +7,7 @@ import { adminCreditRoutes } from '../http/routes/admin-credit.ts'
 import { adminPromoRoutes } from '../http/routes/admin-promo.ts'
 import { apiKeyRoutes } from '../http/routes/api-keys.ts'
 import { chatRoutes } from '../http/routes/chat.ts'
+import { embeddingRoutes } from '../http/routes/embeddings.ts'
 import { modelRoutes } from '../http/routes/models.ts'
 import { operationRoutes } from '../http/routes/operations.ts'
 import { paymentRoutes } from '../http/routes/payments.ts'
@@ -51,6 +52,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | DirectRoute)[
       isSandboxEnvironment,
     }),
     ...chatRoutes({ chat, sendInference }),
+    ...embeddingRoutes({ embeddings: modules.embeddings, sendInference }),
     ...tenantRoutes({ accounts, limits: modules.limits }),
     ...queueRoutes({
       limits: modules.limits,

@@ -1,9 +1,9 @@
 import { formatUsd, type NanoUsd } from '../kernel/money.ts'
 import type { InferenceResult } from '../modules/chat/chat.ts'
-import type { InferenceRecord } from '../modules/inference/inference.ts'
+import type { InferenceRecord, OperationName, WholeAnswer } from '../modules/inference/inference.ts'
 import type { Limits } from '../modules/limits/limits.ts'
 import type { ChatRequest } from '../providers/chat-wire.ts'
-import type { InferenceSpan, Tracer } from '../telemetry/tracing.ts'
+import type { InferenceSpan, InferenceStart, Tracer } from '../telemetry/tracing.ts'
 import type { Exchange } from './exchange.ts'
 import { admitRequest } from './rate-headers.ts'
 import type { DirectRequest } from './route.ts'
@@ -15,16 +15,18 @@ import {
   startKeepAlive,
 } from './send-events.ts'
 
-/** The members of a request that a trace names. */
-type TracedRequest = Pick<
+/** The members of a request that a trace names and that limits look at. */
+interface TracedRequest extends Pick<
   ChatRequest,
-  'model' | 'stream' | 'max_tokens' | 'max_completion_tokens' | 'n' | 'temperature' | 'top_p' | 'seed'
->
+  'stream' | 'max_tokens' | 'max_completion_tokens' | 'n' | 'temperature' | 'top_p' | 'seed'
+> {
+  readonly model?: string | null
+}
 
 export type SendInference = <Body extends TracedRequest>(
   request: DirectRequest<Body>,
   record: InferenceRecord,
-  start: () => Promise<InferenceResult>,
+  start: () => Promise<InferenceResult | WholeAnswer>,
 ) => Promise<void>
 
 interface SendInferenceOptions {
@@ -34,14 +36,37 @@ interface SendInferenceOptions {
   readonly onStreamError: (error: unknown, requestId: string) => void
 }
 
+/** How an operation is named in traces, and what it asks of the limits. */
+interface OperationTraits {
+  readonly category: string
+  readonly traced: InferenceStart['operation']
+  /** Of an answer whose length nobody limits; what it used is put right at its end. */
+  readonly outputTokensGuess: number
+}
+
+const TRAITS: Readonly<Partial<Record<OperationName, OperationTraits>>> = {
+  chat: { category: 'llm', traced: 'chat', outputTokensGuess: 1_024 },
+  completion: { category: 'llm', traced: 'text_completion', outputTokensGuess: 1_024 },
+  embedding: { category: 'embedding', traced: 'embeddings', outputTokensGuess: 0 },
+  rerank: { category: 'rerank', traced: 'rerank', outputTokensGuess: 0 },
+  moderation: { category: 'moderation', traced: 'moderation', outputTokensGuess: 0 },
+}
+
+function traitsOf(operation: OperationName): OperationTraits {
+  const traits = TRAITS[operation]
+  if (traits === undefined) throw new Error(`'${operation}' is not served in the direct lane`)
+  return traits
+}
+
 /** What every paid route does around its work: admit, run, and answer whole or as a stream with the headers of both. */
 export function createSendInference(options: SendInferenceOptions): SendInference {
   return async (request, record, start) => {
     const { caller, exchange, headers } = request
+    const traits = traitsOf(record.operation)
     exchange.inference = record
-    if (options.tracer) exchange.span = startSpan(options.tracer, request, record)
-    const tokens = estimateTokens(request)
-    const admitting = admitRequest(options.limits, { caller, category: 'llm', tokens }, headers)
+    if (options.tracer) exchange.span = startSpan(options.tracer, request, traits.traced)
+    const demand = { caller, category: traits.category, tokens: estimateTokens(request, traits) }
+    const admitting = admitRequest(options.limits, demand, headers)
     const admission = admitting instanceof Promise ? await admitting : admitting
     try {
       const running = start()
@@ -51,7 +76,7 @@ export function createSendInference(options: SendInferenceOptions): SendInferenc
       }
       const result = await running
       if (result.kind !== 'complete') throw new Error('a stream came back that was not asked for')
-      sendComplete(request, record, result.text)
+      sendComplete(request, record, result.payload)
     } finally {
       admission.finish(usedUp(record))
     }
@@ -61,14 +86,14 @@ export function createSendInference(options: SendInferenceOptions): SendInferenc
 function startSpan(
   tracer: Tracer,
   request: DirectRequest<TracedRequest>,
-  record: InferenceRecord,
+  operation: InferenceStart['operation'],
 ): InferenceSpan {
   const { body, caller, exchange } = request
   const { traceparent } = exchange.incoming.headers
   const maxTokens = body.max_completion_tokens ?? body.max_tokens
   return tracer.startInference({
-    operation: record.operation === 'chat' ? 'chat' : 'text_completion',
-    model: body.model,
+    operation,
+    model: body.model ?? 'default',
     requestId: exchange.id,
     accountId: caller.accountId,
     isStream: body.stream === true,
@@ -83,9 +108,9 @@ function startSpan(
 function sendComplete(
   { exchange, headers }: DirectRequest<unknown>,
   record: InferenceRecord,
-  text: string,
+  payload: string | Buffer,
 ): void {
-  const bytes = Buffer.byteLength(text)
+  const bytes = Buffer.byteLength(payload)
   headers.push(
     'content-type',
     'application/json; charset=utf-8',
@@ -96,13 +121,13 @@ function sendComplete(
   )
   pushGatewayHeaders(headers, exchange, record)
   // Text of one byte a character is the same in both encodings, and cheaper in this one.
-  exchange.response.writeHead(200, headers).end(text, bytes === text.length ? 'latin1' : 'utf8')
+  exchange.response.writeHead(200, headers).end(payload, bytes === payload.length ? 'latin1' : 'utf8')
 }
 
 async function sendStream(
   { exchange, headers }: DirectRequest<unknown>,
   record: InferenceRecord,
-  running: Promise<InferenceResult>,
+  running: Promise<InferenceResult | WholeAnswer>,
   onError: (error: unknown) => void,
 ): Promise<void> {
   const { response, id: requestId } = exchange
@@ -120,7 +145,7 @@ async function sendStream(
     clearTimeout(timer)
     stopKeepAlive?.()
   }
-  let result: InferenceResult
+  let result: InferenceResult | WholeAnswer
   try {
     result = await running
   } catch (error) {
@@ -144,12 +169,13 @@ function pushGatewayHeaders(headers: string[], exchange: Exchange, record: Infer
   headers.push('x-gateway-latency-ms', Math.max(0, inGatewayMs).toFixed(1))
 }
 
-/** Of an answer whose length nobody limits; what it used is put right at its end. */
-const OUTPUT_TOKENS_GUESS = 1_024
 const BYTES_PER_TOKEN = 4
 
-function estimateTokens({ body, exchange }: DirectRequest<TracedRequest>): number {
-  const perChoice = body.max_completion_tokens ?? body.max_tokens ?? OUTPUT_TOKENS_GUESS
+function estimateTokens(
+  { body, exchange }: DirectRequest<TracedRequest>,
+  { outputTokensGuess }: OperationTraits,
+): number {
+  const perChoice = body.max_completion_tokens ?? body.max_tokens ?? outputTokensGuess
   return Math.ceil(exchange.requestBytes / BYTES_PER_TOKEN) + perChoice * (body.n ?? 1)
 }
 

@@ -9,7 +9,8 @@ export interface Tracer {
 }
 
 export interface InferenceStart {
-  readonly operation: 'chat' | 'text_completion' | 'embeddings' | 'generate_content'
+  /** The conventions name the first four; the others are words of our own, which they allow. */
+  readonly operation: 'chat' | 'text_completion' | 'embeddings' | 'generate_content' | 'rerank' | 'moderation'
   /** The model as the client named it. */
   readonly model: string
   readonly requestId?: string

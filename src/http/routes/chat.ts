@@ -1,13 +1,10 @@
 import type { Chat } from '../../modules/chat/chat.ts'
-import {
-  createInferenceRecord,
-  type InferenceRecord,
-  type InferenceRequest,
-} from '../../modules/inference/inference.ts'
+import { createInferenceRecord } from '../../modules/inference/inference.ts'
 import { ChatRequest } from '../../providers/chat-wire.ts'
 import { CompletionRequest } from '../../providers/completion-wire.ts'
-import { defineDirectRoute, type DirectRequest, type DirectRoute } from '../route.ts'
+import { defineDirectRoute, type DirectRoute } from '../route.ts'
 import type { SendInference } from '../send-inference.ts'
+import { toInference } from '../to-inference.ts'
 import { ChatCompletion, TextCompletion } from './chat-answer.ts'
 
 interface ChatRouteOptions {
@@ -48,11 +45,3 @@ export const chatRoutes = ({ chat, sendInference }: ChatRouteOptions): DirectRou
     },
   }),
 ]
-
-function toInference<Body>(
-  { caller, body, text, exchange }: DirectRequest<Body>,
-  record: InferenceRecord,
-): InferenceRequest<Body> {
-  const { id: requestId, requestBytes: bytes, cancellation } = exchange
-  return { caller, body, text, bytes, requestId, record, cancellation }
-}

@@ -70,7 +70,7 @@ export interface CatalogModel {
   readonly aliases: readonly string[]
   /** Whether an answer comes at once or as a task. */
   readonly delivery: 'sync' | 'async'
-  /** What may be asked of a model of images, video or music. */
+  /** What may be asked of a model of images, video, music or embeddings. */
   readonly bounds: ModelBounds
   /** False for service models, which appear only when their category is asked for. */
   readonly isListed: boolean
@@ -131,6 +131,8 @@ export interface ModelBounds {
   readonly resolutions: readonly string[] | null
   /** In whole seconds. */
   readonly durations: DurationBounds | null
+  /** Lengths of an embedding that may be asked for, where it is not any up to the model's own. */
+  readonly dimensions: readonly number[] | null
 }
 
 export interface DurationBounds {

@@ -50,6 +50,7 @@ const Bounds = Type.Object({
     ]),
   ),
   duration_default_seconds: Type.Optional(Seconds),
+  dimensions: Type.Optional(Type.Array(Count, { minItems: 1, maxItems: 64 })),
 })
 
 const Price = Type.Object({

@@ -23,6 +23,7 @@ describe('what a model can be asked for', () => {
       aspectRatios: null,
       resolutions: null,
       durations: null,
+      dimensions: null,
     })
   })
 

@@ -11,6 +11,7 @@ export function readBounds({ bounds = {} }: Pick<CatalogEntry, 'bounds'>): Model
     aspectRatios: bounds.aspect_ratios ?? null,
     resolutions: bounds.resolutions ?? null,
     durations: readDurations(bounds),
+    dimensions: bounds.dimensions ?? null,
   }
 }
 

@@ -3,7 +3,13 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { ChatRequest } from '../../providers/chat-wire.ts'
 import type { InferenceAnswer, InferenceOperation, Provider } from '../../providers/provider.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
-import type { Candidate, Inference, InferenceRequest, RequestBill } from '../inference/inference.ts'
+import type {
+  Candidate,
+  Inference,
+  InferenceRequest,
+  RequestBill,
+  WholeAnswer,
+} from '../inference/inference.ts'
 import type { AnswerContext } from './answer-context.ts'
 import { finishCompleteAnswer } from './finish-complete-answer.ts'
 import type { Estimate } from './hold-credit.ts'
@@ -12,7 +18,7 @@ import { openStream, type Batch } from './relay-stream.ts'
 export type StreamableRequest = Pick<ChatRequest, 'model' | 'stream' | 'stream_options' | 'max_tokens'>
 
 export type InferenceResult =
-  | { readonly kind: 'complete'; readonly text: string }
+  | WholeAnswer
   /** Throws an `AppError` when the upstream fails in the middle. */
   | { readonly kind: 'stream'; readonly batches: AsyncIterable<Batch> }
 
@@ -103,9 +109,9 @@ function readAnswer<Body extends StreamableRequest>(
       onEnd: release,
     })
   }
-  const text = finishCompleteAnswer(answer.payload, context)
+  const payload = finishCompleteAnswer(answer.payload, context)
   release()
   candidate.breaker?.succeeded()
   request.record.outcome = 'completed'
-  return { kind: 'complete', text }
+  return { kind: 'complete', payload }
 }

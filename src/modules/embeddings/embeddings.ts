@@ -1,0 +1,43 @@
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { EmbeddingRequest } from '../../providers/embedding-wire.ts'
+import { priceTokens, type CatalogModel } from '../catalog/catalog.ts'
+import type { Inference, InferenceRequest, WholeAnswer, WholeOperation } from '../inference/inference.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import { checkRequest } from './check-request.ts'
+import { finishEmbeddings } from './finish-embeddings.ts'
+import { holdInputCost } from './hold-input-cost.ts'
+import { countInputTokens } from './input-tokens.ts'
+
+export interface Embeddings {
+  embed(request: InferenceRequest<EmbeddingRequest>): Promise<WholeAnswer>
+}
+
+interface EmbeddingsOptions {
+  readonly inference: Pick<Inference, 'selectorFor' | 'serve'>
+  readonly ledger: Pick<Ledger, 'hold' | 'knownBalanceNanoUsd'>
+  readonly countTokens: (text: string) => number
+}
+
+export function createEmbeddings({ inference, ledger, countTokens }: EmbeddingsOptions): Embeddings {
+  const operation: WholeOperation<EmbeddingRequest> = {
+    selector: inference.selectorFor(['embedding'], ({ embedding }) => embedding !== undefined),
+    of: ({ embedding }) => embedding,
+    hold: (model, request, startedMs) => {
+      checkRequest(model, request.body)
+      const priceOf = (promptTokens: number) => priceInput(model, promptTokens)
+      return holdInputCost(ledger, model, request, { atMs: startedMs, priceOf })
+    },
+    finish: (payload, question) =>
+      finishEmbeddings(payload, question, {
+        countTokens: () => countInputTokens(question.request.body.input, countTokens),
+        priceOf: (promptTokens) => priceInput(question.model, promptTokens),
+      }),
+  }
+  return { embed: (request) => inference.serve(operation, request) }
+}
+
+function priceInput({ price }: CatalogModel, promptTokens: number): NanoUsd {
+  return price.unit === 'token'
+    ? priceTokens(price, { promptTokens, cachedTokens: 0, completionTokens: 0 })
+    : price.nanoUsdPerUnit
+}

@@ -1,0 +1,46 @@
+import { AppError } from '../../kernel/app-error.ts'
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { EmbeddingRequest } from '../../providers/embedding-wire.ts'
+import type { CatalogModel } from '../catalog/catalog.ts'
+import type { InferenceRequest } from '../inference/inference.ts'
+import type { Hold, Ledger } from '../ledger/ledger.ts'
+import { boundInputTokens, refineInputTokens } from './input-tokens.ts'
+
+interface InputCost {
+  readonly atMs: number
+  readonly priceOf: (promptTokens: number) => NanoUsd
+}
+
+/** Sets aside what the bytes can cost at most; the tokens are counted only where that is more than there is. */
+export function holdInputCost(
+  ledger: Pick<Ledger, 'hold' | 'knownBalanceNanoUsd'>,
+  model: CatalogModel,
+  { body, bytes, caller, cancellation }: InferenceRequest<EmbeddingRequest>,
+  { atMs, priceOf }: InputCost,
+): Hold | Promise<Hold> {
+  const hold = (amountNanoUsd: NanoUsd, isPatient: boolean): Hold | Promise<Hold> =>
+    ledger.hold(caller, {
+      wantedNanoUsd: amountNanoUsd,
+      leastNanoUsd: amountNanoUsd,
+      atMs,
+      isPatient,
+      cancellation,
+    })
+  const holdCounted = () => hold(priceOf(refineInputTokens(model, body.input, bytes)), true)
+
+  const bound = priceOf(boundInputTokens(model, body.input, bytes))
+  const balance = ledger.knownBalanceNanoUsd(caller.accountId)
+  if (balance !== undefined && balance < bound) return holdCounted()
+  const held = hold(bound, false)
+  if (!(held instanceof Promise)) return held
+  return held.catch((error: unknown) => {
+    if (isTooLittle(error)) return holdCounted()
+    throw error
+  })
+}
+
+function isTooLittle(error: unknown): boolean {
+  return (
+    error instanceof AppError && (error.code === 'insufficient_balance' || error.code === 'key_limit_reached')
+  )
+}

@@ -1,0 +1,69 @@
+import type { TokenEncodingName } from '../../kernel/token-encoding.ts'
+import type { CatalogModel } from '../catalog/catalog.ts'
+import {
+  countInputs,
+  countTokenIds,
+  countVocabularyTokens,
+  OPENAI_VOCABULARY,
+  OTHER_VOCABULARY,
+  textsOf,
+  TextTokens,
+  type TextInput,
+  type TextVocabulary,
+} from '../inference/inference.ts'
+
+/** The most an upstream can count: no tokenizer makes more tokens than there are bytes, and JSON never has fewer. */
+export function boundInputTokens(model: CatalogModel, input: TextInput, requestBytes: number): number {
+  const { vocabulary, tokensPerInput } = tokenizerOf(model)
+  const ids = countTokenIds(input)
+  const tokens = ids === null ? requestBytes : Math.ceil(ids * vocabulary.tokensPerEncodedToken)
+  return tokens + countInputs(input) * tokensPerInput
+}
+
+/** A closer count than the bytes give. Takes milliseconds. */
+export function refineInputTokens(model: CatalogModel, input: TextInput, requestBytes: number): number {
+  const bound = boundInputTokens(model, input, requestBytes)
+  if (countTokenIds(input) !== null) return bound
+  const { vocabulary, encoding, tokensPerInput } = tokenizerOf(model)
+  const text = new TextTokens({
+    count: (piece) => countVocabularyTokens(piece, vocabulary, encoding),
+    wholeTokensMax: REFINED_TOKENS_MAX,
+    sampleMargin: SAMPLE_MARGIN,
+  })
+  for (const each of textsOf(input)) text.add(each)
+  return Math.min(text.tokens + countInputs(input) * tokensPerInput, bound)
+}
+
+/** For upstreams that report no usage. */
+export function countInputTokens(input: TextInput, count: (text: string) => number): number {
+  const ids = countTokenIds(input)
+  if (ids !== null) return ids
+  const text = new TextTokens({ count, wholeTokensMax: COUNTED_TOKENS_MAX, sampleMargin: 1 })
+  for (const each of textsOf(input)) text.add(each)
+  return text.tokens
+}
+
+/** OpenAI's embedding models have the encoding of GPT-4; null where the vendor publishes none. */
+export function encodingOf({ vendor }: CatalogModel): TokenEncodingName | null {
+  return vendor.toLowerCase() === 'openai' ? 'cl100k' : null
+}
+
+/** A few milliseconds for what people write. */
+const REFINED_TOKENS_MAX = 4096
+const SAMPLE_MARGIN = 1.1
+/** Exact for more than a hundred kilobytes of prose. */
+const COUNTED_TOKENS_MAX = 32_768
+
+interface Tokenizer {
+  readonly vocabulary: TextVocabulary
+  readonly encoding: TokenEncodingName
+  /** Markers, and the line that tells a query from a document. */
+  readonly tokensPerInput: number
+}
+
+const OTHER: Tokenizer = { vocabulary: OTHER_VOCABULARY, encoding: 'o200k', tokensPerInput: 16 }
+
+function tokenizerOf(model: CatalogModel): Tokenizer {
+  const encoding = encodingOf(model)
+  return encoding === null ? OTHER : { vocabulary: OPENAI_VOCABULARY, encoding, tokensPerInput: 0 }
+}
