@@ -9,6 +9,7 @@ import type { Exposition, Metrics } from '../telemetry/metrics.ts'
 import { buildModules } from './build-modules.ts'
 import { buildRoutes } from './build-routes.ts'
 import type { Config } from './config.ts'
+import { ownUrlOf } from './own-url.ts'
 import { createExchangeReporter } from './report-exchange.ts'
 
 export interface Gateway {
@@ -32,7 +33,8 @@ interface ComposeOptions {
 /** Builds the gateway of one process from its parts and starts it. The only place where they meet. */
 export async function composeGateway(options: ComposeOptions): Promise<Gateway> {
   const { config, logger } = options
-  const modules = await buildModules(options)
+  let url = ownUrlOf(config)
+  const modules = await buildModules({ ...options, ownUrl: () => url })
   try {
     const { keys, accounts, metrics } = modules
     const bootstrap = await accounts.bootstrapFirstAccount({
@@ -77,6 +79,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       port: config.port,
       sharePort: options.sharePort ?? false,
     })
+    url = ownUrlOf({ host, port })
     return {
       url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
       bootstrapKey: bootstrap.created ? bootstrap.token : null,

@@ -1,6 +1,7 @@
 import { isKeyForm, KEY_FORM } from '../modules/keys/keys.ts'
 import { parseLimitTable } from '../modules/limits/limits.ts'
 import { isNetwork } from './is-network.ts'
+import { MEDIA_SETTINGS } from './media-settings.ts'
 import {
   amountSetting,
   booleanSetting,
@@ -173,6 +174,7 @@ export const SETTINGS = {
     { environment: 'PARKWAY_STREAM_DURATION_MS_MAX', description: 'Longest a stream may go on.' },
     { default: 3_600_000, minimum: 1_000, maximum: 86_400_000 },
   ),
+  ...MEDIA_SETTINGS,
   limits: objectSetting(
     {
       environment: 'PARKWAY_LIMITS',

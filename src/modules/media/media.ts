@@ -1,4 +1,18 @@
+import type { Readable } from 'node:stream'
+import { AppError, notFound } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { isUuid } from '../../kernel/identifiers.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import type { Outbound } from '../../outbound/outbound.ts'
+import type { Database } from '../../storage/database.ts'
+import type { ByteRange, MediaStore } from '../../storage/media-store/media-store.ts'
+import { copyFile } from './copy-file.ts'
+import { keepFile, UNFINISHED_MS } from './keep-file.ts'
+import { readAddress, signAddress } from './media-address.ts'
+import { findMedia, type MediaRecord } from './media-record.ts'
+import { readMediaSecret } from './media-secret.ts'
+import { removeMedia, sweepMedia } from './sweep-media.ts'
 
 /** Files of accounts: what clients gave us for long work, and what upstreams made. */
 export interface Media {
@@ -10,9 +24,16 @@ export interface Media {
     accountId: string,
     mediaId: string,
   ): Promise<{ readonly bytes: Uint8Array; readonly contentType: string }>
-  /** Absolute, signed, and good until the file expires; needs no key and reveals nothing. */
-  addressOf(file: Pick<MediaFile, 'id' | 'expiresAt'>): string
+  /**
+   * Absolute, signed, and good until then, or for the usual time from now; needs no key and reveals nothing. `baseUrl` is where
+   * the one who asks reaches the gateway, as far as that is known and nothing else is configured.
+   */
+  addressOf(file: AddressedFile, baseUrl?: string): string
+  /** The file of an address, by its last part. Every token that is not good is the same `not_found`. */
+  openAddress(token: string): Promise<ServedFile>
   remove(mediaIds: readonly string[]): Promise<void>
+  /** Removes what has expired; runs by itself too. */
+  sweep(): Promise<number>
   close(): Promise<void>
 }
 
@@ -22,6 +43,21 @@ export interface MediaFile {
   readonly bytes: number
   /** Of the address. The file itself is kept for as long as the results of tasks are. */
   readonly expiresAt: Date
+}
+
+export interface AddressedFile {
+  readonly id: string
+  readonly expiresAt?: Date
+}
+
+export interface ServedFile {
+  readonly id: string
+  readonly contentType: string
+  readonly bytes: number
+  /** Of the address. */
+  readonly expiresAt: Date
+  /** Who opens it reads to the end or destroys it. */
+  open(range?: ByteRange): Promise<Readable>
 }
 
 /** What a file may be; it is recognised by its bytes, not by what somebody says of it. */
@@ -35,6 +71,8 @@ export interface KeepOrder {
   /** Used where the bytes do not tell. */
   readonly contentType?: string
   readonly bytesMax?: number
+  /** Names the field of the request in errors. */
+  readonly param?: string
 }
 
 export interface CopyOrder {
@@ -49,4 +87,109 @@ export interface CopyOrder {
   /** Hosts that may be private: those of the upstream that gave the address. */
   readonly trustedHosts?: readonly string[]
   readonly cancellation?: Cancellation
+}
+
+interface MediaOptions {
+  readonly database: Database
+  readonly store: MediaStore
+  readonly outbound: Outbound
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Where clients reach the gateway, by the operator's word. */
+  readonly publicUrl: string | null
+  /** Where it listens, for who is not told otherwise. */
+  readonly ownUrl: () => string
+  readonly addressMs?: number
+  readonly resultRetentionMs?: number
+}
+
+const HOUR_MS = 60 * 60_000
+const ADDRESS_MS = 24 * HOUR_MS
+const RESULT_RETENTION_MS = 30 * 24 * HOUR_MS
+const SWEEP_INTERVAL_MS = 60_000
+const READ_BYTES_MAX = 128_000_000
+
+export async function createMedia(options: MediaOptions): Promise<Media> {
+  const { database, store, outbound, clock, logger, addressMs = ADDRESS_MS } = options
+  const parts = {
+    database,
+    store,
+    clock,
+    resultRetentionMs: options.resultRetentionMs ?? RESULT_RETENTION_MS,
+  }
+  const publicUrl = options.publicUrl?.replace(/\/+$/, '') ?? null
+  let secret = await readMediaSecret(database)
+
+  // To the full hour: who asks for a file's address again and again gets one that caches know.
+  const usualExpiry = (): Date => new Date(Math.ceil((clock.nowMs() + addressMs) / HOUR_MS) * HOUR_MS)
+  const keep = (order: KeepOrder): Promise<MediaRecord> => keepFile(parts, order)
+  const describe = ({ id, contentType, bytes }: MediaRecord): MediaFile => ({
+    id,
+    contentType,
+    bytes,
+    expiresAt: usualExpiry(),
+  })
+  const sweep = async (): Promise<number> => {
+    // Restoring a backup brings another one.
+    secret = await readMediaSecret(database)
+    await store.removeUnfinished(new Date(clock.nowMs() - UNFINISHED_MS))
+    return sweepMedia(database, store)
+  }
+  let sweeping: Promise<unknown> = Promise.resolve()
+  const timer = setInterval(() => {
+    sweeping = sweep().catch((error: unknown) =>
+      logger.warn({ err: error }, 'expired files were not removed'),
+    )
+  }, SWEEP_INTERVAL_MS)
+  timer.unref()
+
+  return {
+    keep: async (order) => describe(await keep(order)),
+    keepFromAddress: async (order) => describe(await copyFile(outbound, order, keep)),
+
+    async read(accountId, mediaId) {
+      const record = isUuid(mediaId) ? await findMedia(database, mediaId) : null
+      if (record?.accountId !== accountId) throw notFound('file')
+      if (record.bytes > READ_BYTES_MAX)
+        throw new AppError('invalid_value', 'The file is too large to be read.')
+      return { bytes: await readWhole(await openStored(store, record)), contentType: record.contentType }
+    },
+
+    addressOf({ id, expiresAt = usualExpiry() }, baseUrl) {
+      const base = publicUrl ?? baseUrl ?? options.ownUrl()
+      return `${base}/media/${signAddress(secret, { id, expiresAtMs: expiresAt.getTime() })}`
+    },
+
+    async openAddress(token) {
+      const address = readAddress(secret, token)
+      if (address === null || address.expiresAtMs <= clock.nowMs()) throw notFound('file')
+      const record = await findMedia(database, address.id)
+      if (record === null) throw notFound('file')
+      const { id, contentType, bytes } = record
+      const expiresAt = new Date(Math.min(address.expiresAtMs, record.expiresAt.getTime()))
+      return { id, contentType, bytes, expiresAt, open: (range) => openStored(store, record, range) }
+    },
+
+    remove: (mediaIds) => removeMedia(database, store, mediaIds),
+    sweep,
+
+    async close() {
+      clearInterval(timer)
+      await sweeping
+      await store.close()
+    },
+  }
+}
+
+async function openStored(store: MediaStore, record: MediaRecord, range?: ByteRange): Promise<Readable> {
+  const file = await store.open(record.storeKey, range)
+  // Removed between two looks, or by somebody who is not us.
+  if (file === null) throw notFound('file')
+  return file
+}
+
+async function readWhole(file: Readable): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of file as AsyncIterable<Uint8Array>) chunks.push(chunk)
+  return Buffer.concat(chunks)
 }

@@ -1,11 +1,13 @@
 import { Readable } from 'node:stream'
-import type { S3Client } from '@aws-sdk/client-s3'
+import type * as S3 from '@aws-sdk/client-s3'
 import { splitParts } from './split-parts.ts'
 import { requireStoreKey, type MediaStore } from './media-store.ts'
 
 export interface S3StoreOptions {
   /** `s3://bucket/prefix?endpoint=…&region=…`; without an endpoint it is Amazon's. */
   readonly url: string
+  /** Where the URL names none. */
+  readonly region?: string | null
   /** Those of the machine's role when they are not given. */
   readonly credentials: S3Credentials | null
 }
@@ -15,8 +17,6 @@ export interface S3Credentials {
   readonly secretAccessKey: string
   readonly sessionToken?: string
 }
-
-type S3 = typeof import('@aws-sdk/client-s3')
 
 /** What does not fit into one part is uploaded in several, which hold this much memory each. */
 const PART_BYTES = 8 * 1024 * 1024
@@ -28,8 +28,8 @@ const DEFAULT_REGION = 'us-east-1'
 /** Files in a bucket of any server that speaks S3. The client is large and is loaded with the first use of it. */
 export function createS3Store(options: S3StoreOptions): MediaStore {
   const { bucket, prefix } = parseS3Url(options.url)
-  let opening: Promise<{ s3: S3; client: S3Client }> | null = null
-  const opened = (): Promise<{ s3: S3; client: S3Client }> => (opening ??= openClient(options))
+  let opening: Promise<{ s3: typeof S3; client: S3.S3Client }> | null = null
+  const opened = (): Promise<{ s3: typeof S3; client: S3.S3Client }> => (opening ??= openClient(options))
   const placeOf = (key: string) => ({ Bucket: bucket, Key: prefix + requireStoreKey(key) })
 
   return {
@@ -111,11 +111,15 @@ export function parseS3Url(text: string): {
   }
 }
 
-async function openClient({ url, credentials }: S3StoreOptions): Promise<{ s3: S3; client: S3Client }> {
+async function openClient({
+  url,
+  region: usualRegion,
+  credentials,
+}: S3StoreOptions): Promise<{ s3: typeof S3; client: S3.S3Client }> {
   const { endpoint, region } = parseS3Url(url)
   const s3 = await import('@aws-sdk/client-s3')
   const client = new s3.S3Client({
-    region: region ?? DEFAULT_REGION,
+    region: region ?? usualRegion ?? DEFAULT_REGION,
     maxAttempts: ATTEMPTS_MAX,
     requestHandler: { connectionTimeout: CONNECT_MS_MAX, requestTimeout: REQUEST_MS_MAX },
     // Checksums in trailers are Amazon's alone; other servers store them as part of the file.
@@ -129,8 +133,8 @@ async function openClient({ url, credentials }: S3StoreOptions): Promise<{ s3: S
 
 /** One part after the other: a second one in memory would double what an upload costs. */
 async function uploadParts(
-  s3: S3,
-  client: S3Client,
+  s3: typeof S3,
+  client: S3.S3Client,
   target: { Bucket: string; Key: string; ContentType: string },
   first: Uint8Array,
   rest: AsyncIterable<Uint8Array>,

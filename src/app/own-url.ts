@@ -1,0 +1,7 @@
+/** Where a gateway that listens there can be reached from this machine. */
+export function ownUrlOf({ host, port }: { host: string; port: number }): string {
+  const name = WILDCARDS.has(host) ? 'localhost' : host
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
+}
+
+const WILDCARDS: ReadonlySet<string> = new Set(['0.0.0.0', '::'])

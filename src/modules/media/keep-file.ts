@@ -1,0 +1,91 @@
+import { AppError } from '../../kernel/app-error.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { createId } from '../../kernel/identifiers.ts'
+import type { Database } from '../../storage/database.ts'
+import type { MediaStore } from '../../storage/media-store/media-store.ts'
+import { openSource, SourceTooLarge, type OpenedSource } from './bounded-source.ts'
+import { describeFormats, findFormat, findHeadlessFormat, markId, type MediaFormat } from './media-format.ts'
+import { completeMedia, insertMedia, type MediaRecord } from './media-record.ts'
+import type { KeepOrder } from './media.ts'
+import { bytesMaxOf } from './media-limits.ts'
+import { recogniseMedia } from './recognise-media.ts'
+
+export interface KeepParts {
+  readonly database: Database
+  readonly store: MediaStore
+  readonly clock: Clock
+  /** Of results; inputs are kept as long as their work can take. */
+  readonly resultRetentionMs: number
+}
+
+const INPUT_RETENTION_MS = 24 * 60 * 60_000
+/** How long a file may be written before it counts as one that nobody writes any more. */
+export const UNFINISHED_MS = 24 * 60 * 60_000
+
+/** The row, then the file, then the row again: whenever the process dies, a row is left that the sweep finds. */
+export async function keepFile(parts: KeepParts, order: KeepOrder): Promise<MediaRecord> {
+  const { database, store } = parts
+  const { accountId, purpose, kind } = order
+  const source = await openOrder(order)
+  try {
+    const format = requireFormat(order, source.head)
+    const id = markId(createId(parts.clock.nowMs()), format)
+    const { contentType } = format
+    await insertMedia(database, {
+      id,
+      accountId,
+      purpose,
+      kind,
+      contentType,
+      storeKey: id,
+      unfinishedMs: UNFINISHED_MS,
+    })
+    try {
+      const { bytes } = await store.put(id, source.all, contentType)
+      const retentionMs = purpose === 'result' ? parts.resultRetentionMs : INPUT_RETENTION_MS
+      const kept = await completeMedia(database, { id, bytes, retentionMs })
+      if (kept === null) throw new Error('a file took too long to be written')
+      return kept
+    } catch (error) {
+      // What cannot be cleared now is left to the sweep.
+      await clear(parts, id).catch(() => {})
+      throw error
+    }
+  } catch (error) {
+    await source.close().catch(() => {})
+    throw error instanceof SourceTooLarge ? tooLarge(order) : error
+  }
+}
+
+async function openOrder(order: KeepOrder): Promise<OpenedSource> {
+  try {
+    return await openSource(order.source, bytesMaxOf(order))
+  } catch (error) {
+    throw error instanceof SourceTooLarge ? tooLarge(order) : error
+  }
+}
+
+async function clear({ database, store }: KeepParts, id: string): Promise<void> {
+  await store.delete(id)
+  await database.query('DELETE FROM media WHERE id = $1', [id])
+}
+
+function requireFormat(order: KeepOrder, head: Uint8Array): MediaFormat {
+  const { kind, purpose, param, contentType } = order
+  const extension = recogniseMedia(head)
+  const format = extension === null ? findHeadlessFormat(kind, contentType) : findFormat(kind, extension)
+  if (format !== null && head.byteLength > 0) return format
+  const what = `${kind} of a form the gateway knows (${describeFormats(kind)})`
+  if (purpose === 'result') throw new AppError('provider_error', `The upstream's file is no ${what}.`)
+  throw new AppError('invalid_value', `The file is no ${what}.`, param === undefined ? {} : { param })
+}
+
+function tooLarge(order: KeepOrder): AppError {
+  const megabytes = Math.floor(bytesMaxOf(order) / 1_000_000)
+  if (order.purpose === 'result')
+    return new AppError('provider_error', `The upstream's file is larger than ${megabytes} MB.`)
+  const { param } = order
+  return new AppError('request_too_large', `The ${order.kind} is larger than ${megabytes} MB.`, {
+    ...(param === undefined ? {} : { param }),
+  })
+}
