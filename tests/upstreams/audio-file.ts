@@ -1,0 +1,30 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { AudioFile } from '../../src/providers/audio-operations.ts'
+import type { RecordedRequest } from './scripted-server.ts'
+
+export const AUDIO_BYTES = Buffer.from('RIFF and some sound')
+
+/** A file of a client as the transcription module hands it over. */
+export async function writeAudioFile(): Promise<{ audio: AudioFile; remove(): Promise<void> }> {
+  const directory = await mkdtemp(join(tmpdir(), 'parkway-audio-'))
+  const path = join(directory, 'upload')
+  await writeFile(path, AUDIO_BYTES)
+  return {
+    audio: {
+      path,
+      filename: 'speech "one".wav',
+      contentType: 'audio/wav',
+      bytes: AUDIO_BYTES.length,
+      durationSeconds: 1.5,
+    },
+    remove: () => rm(directory, { recursive: true }),
+  }
+}
+
+/** What a server reads from the form it was sent. */
+export async function readForm({ bytes, headers }: RecordedRequest): Promise<FormData> {
+  const type = headers['content-type'] ?? ''
+  return new Response(Uint8Array.from(bytes), { headers: { 'content-type': type } }).formData()
+}
