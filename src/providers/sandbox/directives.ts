@@ -1,4 +1,5 @@
 import { readDirectiveOptions, type DirectiveOptions } from './directive-options.ts'
+import { readJobDirective, type JobFault } from './job-faults.ts'
 
 /** What a request tells the sandbox to do to it, written as `[[sandbox:<name> <options>]]` in the last user message. */
 export interface Directives {
@@ -8,6 +9,9 @@ export interface Directives {
   readonly echoText: string | null
   readonly tokenCount: number | null
   readonly tokensPerSecond: number | null
+  /** How long work that goes by a job takes; makes a job also of what would be done at once. */
+  readonly jobDurationMs: number | null
+  readonly jobFault: JobFault | null
 }
 
 export type Fault =
@@ -37,6 +41,8 @@ const NONE: Directives = {
   echoText: null,
   tokenCount: null,
   tokensPerSecond: null,
+  jobDurationMs: null,
+  jobFault: null,
 }
 
 /** Takes the directives out of a text. What is unknown or malformed does nothing, and is taken out all the same. */
@@ -62,7 +68,8 @@ function readDirective(source: string, soFar: Directives): Partial<Directives> {
 
   const options = readDirectiveOptions(argumentText)
   if (options === null) return {}
-  const change = SETTINGS.get(name)?.(options) ?? readFault(name, options, soFar)
+  const change =
+    SETTINGS.get(name)?.(options) ?? readJobDirective(name, options) ?? readFault(name, options, soFar)
   return change !== null && options.areAllRead() ? change : {}
 }
 

@@ -2,8 +2,12 @@ import type { ScheduledFault } from './directives.ts'
 
 const KEYS_MAX = 1000
 
+export interface FaultAttempts {
+  isDue(fault: Pick<ScheduledFault, 'attemptsMax' | 'attemptKey'>, requestId: string): boolean
+}
+
 /** Remembers how often a fault has struck, so that a request can be told to fail twice and then succeed. */
-export function createFaultAttempts(): { isDue(fault: ScheduledFault, requestId: string): boolean } {
+export function createFaultAttempts(): FaultAttempts {
   const attempts = new Map<string, number>()
   return {
     isDue(fault, requestId) {

@@ -3,7 +3,7 @@ import { UpstreamError, type UpstreamErrorDetails } from '../upstream-error.ts'
 import type { Fault } from './directives.ts'
 import type { Sleep } from './sleep.ts'
 
-interface FaultContext {
+export interface FaultContext {
   readonly timeouts: UpstreamTimeouts
   readonly sleep: Sleep
   readonly signal: AbortSignal

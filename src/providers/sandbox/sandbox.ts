@@ -6,6 +6,7 @@ import { countPromptTokens } from './count-prompt-tokens.ts'
 import type { Directives, Fault } from './directives.ts'
 import { createFaultAttempts } from './fault-attempts.ts'
 import { damagePayload, damageStream, delayAnswer, failAtOnce } from './inject-fault.ts'
+import { createMediaOperations } from './media/media-operations.ts'
 import { paceChunks } from './pace-chunks.ts'
 import { planAnswer, type PlannedChoice } from './plan-answer.ts'
 import { readConversation } from './read-conversation.ts'
@@ -62,7 +63,8 @@ export function createSandboxProvider(options: SandboxOptions = {}): Provider {
     )
   }
 
-  return { id: 'sandbox', isConfigured: true, chat }
+  const media = createMediaOperations({ clock, sleep, faultAttempts })
+  return { id: 'sandbox', isConfigured: true, chat, ...media }
 }
 
 /** Null when no usage will be sent: counting a long prompt is the dearest part of an answer. */

@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto'
+import type { Static, TSchema } from 'typebox'
+import { Value } from 'typebox/value'
+import { isRecord } from '../../../kernel/is-record.ts'
+import type { JobCall, MediaCall, MediaOperation, MediaOutput, UpstreamJob } from '../../media-operation.ts'
+import { UpstreamError } from '../../upstream-error.ts'
+import { parseDirectives, type Directives } from '../directives.ts'
+import { delayAnswer, failAtOnce } from '../inject-fault.ts'
+import { damageOutput } from './answer-at-once.ts'
+import type { SandboxParts } from './begin-call.ts'
+import { createBoundedMap } from './bounded-map.ts'
+
+interface Maker<Work, Recipe extends TSchema> {
+  readonly recipe: Recipe
+  /** How long a job takes unless a directive says. */
+  readonly durationMs: number
+  /** Plain data that says all there is to know of the work: the job carries it, so that any process can finish it. */
+  writeRecipe(call: MediaCall<Work>): Promise<Static<Recipe>> | Static<Recipe>
+  readPrompt(recipe: Static<Recipe>): string
+  make(recipe: Static<Recipe>, prompt: string, signal: AbortSignal): Promise<MediaOutput>
+}
+
+const JOBS_REMEMBERED_MAX = 10_000
+const POLL_AFTER_MS_MAX = 1000
+const ENDLESS_PROGRESS_MAX = 0.99
+
+/** Work that goes on by a job. Nothing runs between start and check: the job itself says when it will be done. */
+export function answerByJob<Work, Recipe extends TSchema>(
+  parts: SandboxParts,
+  maker: Maker<Work, Recipe>,
+): Required<MediaOperation<Work>> {
+  const started = createBoundedMap<UpstreamJob>(JOBS_REMEMBERED_MAX)
+  const cancelled = createBoundedMap<true>(JOBS_REMEMBERED_MAX)
+
+  const start: MediaOperation<Work>['start'] = async (call) => {
+    const { signal } = call.cancellation
+    signal.throwIfAborted()
+    const recipe = await maker.writeRecipe(call)
+    const { directives } = parseDirectives(maker.readPrompt(recipe))
+    const scheduled = directives.fault
+    const fault =
+      scheduled !== null && parts.faultAttempts.isDue(scheduled, call.requestId) ? scheduled : null
+    const faultContext = { timeouts: call.timeouts, sleep: parts.sleep, signal }
+    await delayAnswer(directives.latencyMs, faultContext)
+    const job: UpstreamJob = {
+      id: nameJob(call, recipe),
+      data: { started_ms: parts.clock.nowMs(), recipe },
+    }
+    // An answer that is cut or never comes leaves a job behind, which is what `find` is for.
+    if (fault === null || fault.kind === 'cut' || fault.kind === 'hang') started.set(call.requestId, job)
+    if (fault) await failAtOnce(fault, faultContext)
+    started.set(call.requestId, job)
+    const durationMs = directives.jobDurationMs ?? maker.durationMs
+    return { kind: 'started', job, pollAfterMs: Math.min(durationMs, POLL_AFTER_MS_MAX) }
+  }
+
+  const check: Required<MediaOperation<Work>>['check'] = async (call) => {
+    call.cancellation.throwIfCancelled()
+    const job = readJob(call.job, maker.recipe)
+    if (job === null || cancelled.get(call.job.id)) throw fail(404, 'The sandbox does not know this job.')
+    const { directives, remainingText } = parseDirectives(maker.readPrompt(job.recipe))
+    const durationMs = directives.jobDurationMs ?? maker.durationMs
+    const elapsedMs = parts.clock.nowMs() - job.startedMs
+    const progress = durationMs === 0 ? 1 : Math.max(0, elapsedMs / durationMs)
+    strike(directives, progress, call)
+    if (progress < 1 || directives.jobFault?.kind === 'endless') {
+      const remainingMs = Math.max(10, durationMs - elapsedMs)
+      return {
+        kind: 'running',
+        progress: Math.min(progress, ENDLESS_PROGRESS_MAX),
+        pollAfterMs: Math.min(remainingMs, POLL_AFTER_MS_MAX),
+      }
+    }
+    const { signal } = call.cancellation
+    const output = await maker.make(job.recipe, remainingText.trim(), signal)
+    const faultContext = { timeouts: call.timeouts, sleep: parts.sleep, signal }
+    return { kind: 'done', output: await damageOutput(directives.fault, output, faultContext) }
+  }
+
+  const strike = ({ jobFault }: Directives, progress: number, call: JobCall): void => {
+    if (jobFault === null || jobFault.kind === 'endless') return
+    if (jobFault.kind === 'check') {
+      const fault = { attemptsMax: jobFault.attemptsMax, attemptKey: null }
+      if (parts.faultAttempts.isDue(fault, `check of ${call.job.id}`))
+        throw fail(jobFault.status, `The sandbox was told to answer ${jobFault.status} about the job.`)
+      return
+    }
+    if (progress * 100 < jobFault.atPercent) return
+    if (jobFault.kind === 'lost') throw fail(404, 'The sandbox does not know this job.')
+    throw fail(jobFault.status, 'The sandbox was told to let the job fail.', jobFault.code)
+  }
+
+  return {
+    start,
+    check,
+    cancel: async ({ job }) => {
+      cancelled.set(job.id, true)
+    },
+    find: async ({ requestId }) => started.get(requestId) ?? null,
+  }
+}
+
+interface ReadJob<Recipe extends TSchema> {
+  readonly startedMs: number
+  readonly recipe: Static<Recipe>
+}
+
+function readJob<Recipe extends TSchema>(job: UpstreamJob, schema: Recipe): ReadJob<Recipe> | null {
+  const { data } = job
+  if (!isRecord(data) || typeof data.started_ms !== 'number' || !Value.Check(schema, data.recipe)) return null
+  return { startedMs: data.started_ms, recipe: data.recipe }
+}
+
+// The same work of the same request is the same job, whoever submits it again.
+function nameJob(call: { requestId: string; upstreamModel: string }, recipe: unknown): string {
+  const text = JSON.stringify([call.requestId, call.upstreamModel, recipe])
+  return `job_${createHash('sha256').update(text).digest('hex').slice(0, 24)}`
+}
+
+function fail(status: number, message: string, code: string | null = null): UpstreamError {
+  return new UpstreamError(`sandbox: ${message}`, {
+    failure: 'status',
+    provider: 'sandbox',
+    status,
+    upstreamMessage: message,
+    ...(code === null ? {} : { upstreamCode: code }),
+  })
+}

@@ -1,0 +1,42 @@
+import type { Cancellation } from '../../../kernel/cancellation.ts'
+import type { Clock } from '../../../kernel/clock.ts'
+import type { UpstreamTimeouts } from '../../provider.ts'
+import { parseDirectives, type Directives, type Fault } from '../directives.ts'
+import type { FaultAttempts } from '../fault-attempts.ts'
+import { delayAnswer, failAtOnce, type FaultContext } from '../inject-fault.ts'
+import type { Sleep } from '../sleep.ts'
+
+/** What the operations of one sandbox share. */
+export interface SandboxParts {
+  readonly clock: Clock
+  readonly sleep: Sleep
+  readonly faultAttempts: FaultAttempts
+}
+
+export interface CallContext {
+  readonly requestId: string
+  readonly timeouts: UpstreamTimeouts
+  readonly cancellation: Cancellation
+}
+
+export interface BegunCall {
+  /** Without the directives. */
+  readonly text: string
+  readonly directives: Directives
+  /** What the answer still has to suffer. */
+  readonly fault: Fault | null
+  readonly faultContext: FaultContext
+}
+
+/** Waits, and fails, as the directives in a text say, before anything is worked on. */
+export async function beginCall(parts: SandboxParts, text: string, call: CallContext): Promise<BegunCall> {
+  const { signal } = call.cancellation
+  signal.throwIfAborted()
+  const { directives, remainingText } = parseDirectives(text)
+  const scheduled = directives.fault
+  const fault = scheduled !== null && parts.faultAttempts.isDue(scheduled, call.requestId) ? scheduled : null
+  const faultContext = { timeouts: call.timeouts, sleep: parts.sleep, signal }
+  await delayAnswer(directives.latencyMs, faultContext)
+  if (fault) await failAtOnce(fault, faultContext)
+  return { text: remainingText.trim(), directives, fault, faultContext }
+}

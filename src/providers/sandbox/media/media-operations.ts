@@ -1,0 +1,27 @@
+import type { Provider } from '../../provider.ts'
+import { createBackgroundRemoval } from './background-removal.ts'
+import type { SandboxParts } from './begin-call.ts'
+import { createEmbedding } from './embedding.ts'
+import { createImage } from './image.ts'
+import { createModeration } from './moderation.ts'
+import { createRecentOutputs } from './recent-outputs.ts'
+import { createRerank } from './rerank.ts'
+import { createUpscale } from './upscale.ts'
+
+type MediaOperations = Pick<
+  Provider,
+  'embedding' | 'rerank' | 'moderation' | 'image' | 'upscale' | 'backgroundRemoval'
+>
+
+/** All that the sandbox does besides chat. */
+export function createMediaOperations(parts: SandboxParts): Required<MediaOperations> {
+  const recentOutputs = createRecentOutputs()
+  return {
+    embedding: createEmbedding(parts),
+    rerank: createRerank(parts),
+    moderation: createModeration(parts),
+    image: createImage(parts, recentOutputs),
+    upscale: createUpscale(parts),
+    backgroundRemoval: createBackgroundRemoval(parts),
+  }
+}

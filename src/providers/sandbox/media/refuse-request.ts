@@ -1,0 +1,12 @@
+import { UpstreamError } from '../../upstream-error.ts'
+
+/** The request itself is at fault: what an upstream answers with 400. */
+export function refuseRequest(message: string, parameter?: string): UpstreamError {
+  return new UpstreamError(`sandbox: refused: ${message}`, {
+    failure: 'status',
+    provider: 'sandbox',
+    status: 400,
+    upstreamMessage: message,
+    ...(parameter === undefined ? {} : { upstreamParam: parameter }),
+  })
+}

@@ -1,0 +1,33 @@
+import type { InputFile, MediaOperation } from '../../media-operation.ts'
+import type { UpscaleWork } from '../../media-work.ts'
+import { answerAtOnce } from './answer-at-once.ts'
+import type { SandboxParts } from './begin-call.ts'
+import { encodePicture } from './encode-picture.ts'
+import { openPicture } from './open-picture.ts'
+import { refuseRequest } from './refuse-request.ts'
+
+const PIXELS_MAX = 64 * 1024 * 1024
+
+/** Twice or four times as wide and high, by Lanczos and a little sharpening, in the format it came in. */
+export function createUpscale(parts: SandboxParts): MediaOperation<UpscaleWork<InputFile>> {
+  return {
+    start: answerAtOnce(parts, {
+      readPrompt: ({ prompt }) => prompt ?? '',
+      make: async ({ image, scale }) => {
+        const picture = await openPicture(image, 'image')
+        const width = picture.width * scale
+        const height = picture.height * scale
+        if (width * height > PIXELS_MAX)
+          throw refuseRequest(
+            `${width}x${height} is too large: at most ${PIXELS_MAX} pixels are made.`,
+            'image',
+          )
+        const larger = picture
+          .read()
+          .resize(width, height, { kernel: 'lanczos3', fit: 'fill' })
+          .sharpen({ sigma: 0.8, m1: 0.4, m2: 1 })
+        return { files: [await encodePicture(larger, picture.format)] }
+      },
+    }),
+  }
+}
