@@ -8,6 +8,7 @@ import { adminPromoRoutes } from '../http/routes/admin-promo.ts'
 import { apiKeyRoutes } from '../http/routes/api-keys.ts'
 import { chatRoutes } from '../http/routes/chat.ts'
 import { embeddingRoutes } from '../http/routes/embeddings.ts'
+import { mediaRoutes } from '../http/routes/media.ts'
 import { modelRoutes } from '../http/routes/models.ts'
 import { operationRoutes } from '../http/routes/operations.ts'
 import { paymentRoutes } from '../http/routes/payments.ts'
@@ -53,6 +54,11 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | DirectRoute)[
     }),
     ...chatRoutes({ chat, sendInference }),
     ...embeddingRoutes({ embeddings: modules.embeddings, sendInference }),
+    ...mediaRoutes({
+      media: modules.media,
+      clock: systemClock,
+      onBroken: (error, requestId) => logger.warn({ err: error, requestId }, 'a file could not be read'),
+    }),
     ...tenantRoutes({ accounts, limits: modules.limits }),
     ...queueRoutes({
       limits: modules.limits,

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { composeGateway } from '../../src/app/compose.ts'
 import { loadConfig } from '../../src/app/config.ts'
 import { createTestDatabase } from '../../src/storage/testing/test-database.ts'
@@ -44,9 +47,11 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const { key = KEY } = options
   const database = options.connectionString === undefined ? await createTestDatabase() : null
   const connectionString = options.connectionString ?? database?.connectionString ?? ''
+  const dataDir = await mkdtemp(join(tmpdir(), 'parkway-test-'))
   const config = loadConfig({
     environment: {
       PORT: '0',
+      PARKWAY_DATA_DIR: dataDir,
       PARKWAY_BOOTSTRAP_KEY: key,
       PARKWAY_DATABASE_POOL_SIZE: '4',
       PARKWAY_SHUTDOWN_GRACE_MS: '2000',
@@ -89,6 +94,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     close: async () => {
       await gateway.close()
       await database?.drop()
+      await rm(dataDir, { recursive: true, force: true })
     },
   }
 }

@@ -1,11 +1,11 @@
 import { Type } from 'typebox'
-import { AppError } from '../../kernel/app-error.ts'
 import { toTimestamp } from '../../kernel/clock.ts'
 import { usdFromNanoUsd } from '../../kernel/money.ts'
 import type { Billing } from '../../modules/billing/billing.ts'
+import { baseUrlOf } from '../base-url-of.ts'
 import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../list-page.ts'
 import { parseUsd, USD_MAX } from '../parse-usd.ts'
-import { defineRoute, type Route, type RouteRequest } from '../route.ts'
+import { defineRoute, type Route } from '../route.ts'
 import { PaymentAnswer, paymentToWire } from './payment-wire.ts'
 
 const PRESETS_USD = [5, 20, 50, 100, 500]
@@ -90,7 +90,7 @@ export const paymentRoutes = ({ billing, publicUrl }: PaymentRoutesOptions): Rou
         const { payment, url, expiresAtMs } = await billing.checkout({
           accountId: caller.accountId,
           amountNanoUsd: parseUsd('amount_usd', body.amount_usd),
-          baseUrl: publicUrl?.replace(/\/$/, '') ?? addressOf(headers),
+          baseUrl: publicUrl?.replace(/\/$/, '') ?? baseUrlOf(headers),
           successUrl: body.success_url ?? null,
           cancelUrl: body.cancel_url ?? null,
         })
@@ -156,10 +156,4 @@ export const paymentRoutes = ({ billing, publicUrl }: PaymentRoutesOptions): Rou
       },
     }),
   ]
-}
-
-function addressOf(headers: RouteRequest<unknown, unknown, unknown>['headers']): string {
-  const address = `http://${headers['host']?.toString() ?? ''}`
-  if (!URL.canParse(address)) throw new AppError('invalid_request', 'The Host header is not an address.')
-  return new URL(address).origin
 }
