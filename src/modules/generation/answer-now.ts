@@ -1,0 +1,195 @@
+import type { Clock } from '../../kernel/clock.ts'
+import type { MediaOutput } from '../../providers/media-operation.ts'
+import { UpstreamError } from '../../providers/upstream-error.ts'
+import type { CatalogModel } from '../catalog/catalog.ts'
+import {
+  explainFailure,
+  type Candidate,
+  type Inference,
+  type InferenceRequest,
+  type RequestBill,
+} from '../inference/inference.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { Media } from '../media/media.ts'
+import { describeUsage } from './describe-output.ts'
+import { followJob, type FollowedJob, type Pause } from './follow-job.ts'
+import { GENERATION_KINDS } from './generation-kind.ts'
+import type { AnswerItem, GenerationAnswer, GenerationRequest } from './generation-request.ts'
+import { keepInputs, listFiles, loadInputs } from './input-files.ts'
+import { keepOutput, type KeptFile } from './keep-output.ts'
+import { estimateWork, priceOutput, type WorkPrice } from './price-work.ts'
+import { submitWork } from './submit-work.ts'
+import { cancelJob } from './task-performer.ts'
+import { jobOperationOf } from './work-operation.ts'
+
+export interface AnswerNowOptions {
+  readonly inference: Inference
+  readonly ledger: Pick<Ledger, 'hold'>
+  readonly media: Media
+  readonly clock: Clock
+  readonly trustedHostsOf: (providerId: string) => readonly string[]
+  readonly pause: Pause
+}
+
+/** A request whose model and price are known. */
+export interface PricedRequest {
+  readonly request: GenerationRequest
+  readonly model: CatalogModel
+  readonly candidates: readonly Candidate[]
+  readonly price: WorkPrice
+  readonly startedMs: number
+}
+
+/** Longer than any model that answers at once takes; others make tasks. */
+const ANSWER_MS_MAX = 300_000
+
+/**
+ * Does the work while the client waits. It is charged before the answer leaves; a client that leaves earlier ends the work and
+ * is charged nothing, and what was made for it is removed.
+ */
+export async function answerNow(priced: PricedRequest, options: AnswerNowOptions): Promise<GenerationAnswer> {
+  const { request, startedMs, price } = priced
+  const { record, cancellation, caller, work } = request
+  const inference: InferenceRequest<unknown> = { ...request, body: null, text: '', bytes: 0 }
+  const kept: string[] = []
+  let bill: RequestBill | null = null
+  try {
+    const wantedNanoUsd = estimateWork(price, work)
+    const asked = { wantedNanoUsd, leastNanoUsd: wantedNanoUsd, atMs: startedMs, cancellation }
+    bill = options.inference.openBill(await options.ledger.hold(caller, asked), inference, startedMs)
+    const { output, provider, refresh } = await makeOutput(priced, inference, options)
+    const files = await collectFiles(output, request, { ...options, provider, refresh })
+    kept.push(...files.flatMap(({ kept: one }) => (one === null ? [] : [one.file.id])))
+    const made = { files: files.length, seconds: output.seconds }
+    const cost = priceOutput(price, work, made)
+    record.costNanoUsd = cost < bill.heldNanoUsd ? cost : bill.heldNanoUsd
+    cancellation.throwIfCancelled()
+    record.outcome = 'completed'
+    await bill.settle({ isDelivered: false })
+    return {
+      created: Math.floor(options.clock.nowMs() / 1000),
+      data: files.map(({ item }) => item),
+      usage: describeUsage(work, made, record.costNanoUsd),
+    }
+  } catch (error) {
+    bill?.release()
+    record.costNanoUsd = null
+    record.outcome = cancellation.isCancelled ? 'disconnected' : 'failed'
+    await options.media.remove(kept)
+    throw error instanceof UpstreamError ? explainFailure(error) : error
+  }
+}
+
+interface MadeNow {
+  readonly output: MediaOutput
+  readonly provider: string
+  readonly refresh?: (() => Promise<MediaOutput>) | undefined
+}
+
+/** The client's files go through the store, which knows images from what only says so, and are removed again. */
+async function makeOutput(
+  { request, candidates, startedMs }: PricedRequest,
+  inference: InferenceRequest<unknown>,
+  options: AnswerNowOptions,
+): Promise<MadeNow> {
+  const { media, clock, pause } = options
+  const { work, requestId, cancellation, caller } = request
+  const { accountId } = caller
+  const stored = await keepInputs(work, { media, accountId, cancellation })
+  let followed: FollowedJob | null = null
+  try {
+    const submitted = await submitWork(options.inference, {
+      work: await loadInputs(stored, { media, accountId }),
+      candidates,
+      request: inference,
+      startedMs,
+      notes: { noteSubmitting: async () => {}, saveJob: async () => {} },
+    })
+    const { provider, upstreamModel, timeouts } = submitted.candidate
+    if (submitted.kind === 'done') return { output: submitted.output, provider: provider.id }
+    const { job, pollAfterMs } = submitted
+    const operation = jobOperationOf(provider, GENERATION_KINDS[request.type].work) ?? {}
+    const current = { provider: provider.id, upstreamModel, job, operation, requestId, timeouts }
+    followed = current
+    const deadlineAtMs = startedMs + ANSWER_MS_MAX
+    const follow = (afterMs?: number) =>
+      followJob(current, {
+        clock,
+        pause,
+        cancellation,
+        deadlineAtMs,
+        pollAfterMs: afterMs,
+        reportProgress: () => {},
+      })
+    return { output: await follow(pollAfterMs), provider: provider.id, refresh: () => follow() }
+  } catch (error) {
+    await cancelJob(followed)
+    throw error
+  } finally {
+    await media.remove(listFiles(stored).map(({ mediaId }) => mediaId))
+  }
+}
+
+interface CollectedFile {
+  readonly item: AnswerItem
+  /** Null for what the client gets in the answer itself. */
+  readonly kept: KeptFile | null
+}
+
+async function collectFiles(
+  output: MediaOutput,
+  request: GenerationRequest,
+  options: AnswerNowOptions & MadeContext,
+): Promise<CollectedFile[]> {
+  const { media } = options
+  const { accountId } = request.caller
+  const isInline = request.responseFormat === 'b64_json'
+  if (isInline && output.files.every((file) => file.kind === 'bytes')) {
+    return output.files.map((file) => ({
+      item: { b64_json: toBase64(file.bytes), ...describePrompt(file.revisedPrompt) },
+      kept: null,
+    }))
+  }
+  const kept = await keepOutput(output, {
+    media,
+    accountId,
+    kind: GENERATION_KINDS[request.type].media,
+    provider: options.provider,
+    trustedHosts: options.trustedHostsOf(options.provider),
+    cancellation: request.cancellation,
+    pause: options.pause,
+    refresh: options.refresh,
+  })
+  if (!isInline) {
+    return kept.map((one) => ({
+      item: { url: media.addressOf(one.file), ...describePrompt(one.revisedPrompt) },
+      kept: one,
+    }))
+  }
+  const items = await inlineFiles(media, accountId, kept)
+  await media.remove(kept.map(({ file }) => file.id))
+  return items.map((item) => ({ item, kept: null }))
+}
+
+type MadeContext = Omit<MadeNow, 'output'>
+
+async function inlineFiles(
+  media: Pick<Media, 'read'>,
+  accountId: string,
+  kept: readonly KeptFile[],
+): Promise<AnswerItem[]> {
+  const items: AnswerItem[] = []
+  for (const { file, revisedPrompt } of kept) {
+    const { bytes } = await media.read(accountId, file.id)
+    items.push({ b64_json: toBase64(bytes), ...describePrompt(revisedPrompt) })
+  }
+  return items
+}
+
+function describePrompt(revisedPrompt: string | undefined): { revised_prompt?: string } {
+  return revisedPrompt === undefined ? {} : { revised_prompt: revisedPrompt }
+}
+
+function toBase64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
+}

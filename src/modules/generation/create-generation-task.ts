@@ -1,0 +1,108 @@
+import type { Clock } from '../../kernel/clock.ts'
+import { isRecord } from '../../kernel/is-record.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { Media } from '../media/media.ts'
+import type { Task, Tasks } from '../tasks/tasks.ts'
+import type { PricedRequest } from './answer-now.ts'
+import { GENERATION_KINDS } from './generation-kind.ts'
+import type { AnswerItem, GenerationRequest, GenerationResult } from './generation-request.ts'
+import { keepInputs, listFiles } from './input-files.ts'
+import { estimateWork } from './price-work.ts'
+import { writeStoredWork } from './stored-work.ts'
+
+interface CreateOptions {
+  readonly tasks: Pick<Tasks, 'create' | 'readAfterChange'>
+  readonly ledger: Pick<Ledger, 'hold'>
+  readonly media: Media
+  readonly clock: Clock
+}
+
+const WAIT_SECONDS_MAX = 60
+
+/** Makes a task of the request, and waits for it as long as the client asked for. */
+export async function createGenerationTask(
+  priced: PricedRequest,
+  options: CreateOptions,
+): Promise<GenerationResult> {
+  const { request } = priced
+  const created = await createTask(priced, options)
+  const { waitSeconds } = request.preference
+  // Video and music take longer than anybody holds a connection for.
+  if (waitSeconds === null || GENERATION_KINDS[request.type].isAlwaysTask)
+    return { kind: 'task', task: created }
+  const task = await waitForEnd(created, request, { ...options, waitSeconds })
+  if (task.status !== 'completed') return { kind: 'task', task }
+  request.record.costNanoUsd = task.costNanoUsd
+  return {
+    kind: 'done',
+    answer: {
+      created: Math.floor(task.createdAt.getTime() / 1000),
+      data: readItems(task.result),
+      usage: readCounts(task.usage),
+    },
+  }
+}
+
+async function createTask(
+  { request, model, price, startedMs }: PricedRequest,
+  { tasks, ledger, media }: CreateOptions,
+): Promise<Task> {
+  const { caller, cancellation, work, type } = request
+  const holdNanoUsd = estimateWork(price, work)
+  if (listFiles(work).length > 0) {
+    // Nobody's files are fetched or kept who cannot pay for what is to be done with them.
+    const asked = { wantedNanoUsd: holdNanoUsd, leastNanoUsd: holdNanoUsd, atMs: startedMs, cancellation }
+    const hold = await ledger.hold(caller, asked)
+    hold.release()
+  }
+  const stored = await keepInputs(work, { media, accountId: caller.accountId, cancellation })
+  try {
+    return await tasks.create({
+      caller,
+      requestId: request.requestId,
+      type,
+      model: model.id,
+      requestedModel: request.model ?? model.id,
+      work: writeStoredWork({ work: stored, price }),
+      holdNanoUsd,
+      expectedMs: GENERATION_KINDS[type].expectedMs,
+      webhookUrl: request.webhookUrl,
+      metadata: request.metadata,
+    })
+  } catch (error) {
+    await media.remove(listFiles(stored).map(({ mediaId }) => mediaId))
+    throw error
+  }
+}
+
+async function waitForEnd(
+  created: Task,
+  { caller, cancellation }: GenerationRequest,
+  { tasks, clock, waitSeconds }: CreateOptions & { waitSeconds: number },
+): Promise<Task> {
+  const untilMs = clock.nowMs() + Math.min(waitSeconds, WAIT_SECONDS_MAX) * 1000
+  let task = created
+  while (task.status === 'pending' || task.status === 'processing') {
+    const seconds = (untilMs - clock.nowMs()) / 1000
+    if (seconds <= 0) break
+    task = await tasks.readAfterChange(caller.accountId, task.id, { seconds, cancellation })
+  }
+  return task
+}
+
+function readItems(result: unknown): AnswerItem[] {
+  const data: unknown = isRecord(result) ? result['data'] : null
+  return Array.isArray(data)
+    ? data.filter(isRecord).map(({ url, revised_prompt: revisedPrompt }) => ({
+        ...(typeof url === 'string' ? { url } : {}),
+        ...(typeof revisedPrompt === 'string' ? { revised_prompt: revisedPrompt } : {}),
+      }))
+    : []
+}
+
+function readCounts(usage: unknown): Record<string, number> {
+  const members = isRecord(usage) ? Object.entries(usage) : []
+  return Object.fromEntries(
+    members.flatMap(([name, value]) => (typeof value === 'number' ? [[name, value]] : [])),
+  )
+}

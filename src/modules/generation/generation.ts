@@ -1,0 +1,129 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Clock } from '../../kernel/clock.ts'
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { SpeechWork } from '../../providers/media-work.ts'
+import type { UpstreamTimeouts } from '../../providers/provider.ts'
+import type { ProviderRegistry } from '../../providers/registry.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import type { CandidateSelector, Inference } from '../inference/inference.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { Media } from '../media/media.ts'
+import type { Task, TaskPerformer, Tasks } from '../tasks/tasks.ts'
+import { answerNow, type PricedRequest } from './answer-now.ts'
+import { checkWork } from './check-work.ts'
+import { createGenerationTask } from './create-generation-task.ts'
+import type { Pause } from './follow-job.ts'
+import { GENERATION_KINDS, type GenerationKind } from './generation-kind.ts'
+import type { GenerationRequest, GenerationResult } from './generation-request.ts'
+import { priceOfWork } from './price-work.ts'
+import { createTaskPerformer } from './task-performer.ts'
+import { jobOperationOf } from './work-operation.ts'
+
+export type {
+  ClientFile,
+  DeliveryPreference,
+  GenerationAnswer,
+  GenerationRequest,
+  GenerationResult,
+  GenerationType,
+} from './generation-request.ts'
+export { IMAGE_BYTES_MAX } from './input-files.ts'
+
+/** Images, video, music and speech: at once where the model answers so, as a task elsewhere. */
+export interface Generation {
+  generate(request: GenerationRequest): Promise<GenerationResult>
+  /** The duration of a video or music whose client names none. */
+  durationOf(type: 'video' | 'music', model: string | null): number
+  createSpeechTask(
+    request: Omit<GenerationRequest, 'type' | 'work' | 'responseFormat'> & { work: SpeechWork },
+  ): Promise<Task>
+  /** For the worker. */
+  readonly performer: TaskPerformer
+}
+
+interface GenerationOptions {
+  readonly inference: Inference
+  readonly catalog: Catalog
+  readonly providers: ProviderRegistry
+  readonly ledger: Pick<Ledger, 'hold' | 'knownBalanceNanoUsd'>
+  readonly tasks: Pick<Tasks, 'create' | 'readAfterChange'>
+  readonly media: Media
+  readonly clock: Clock
+  /** For upstreams whose route says nothing else. */
+  readonly timeouts: UpstreamTimeouts
+  readonly trustedHostsOf: (providerId: string) => readonly string[]
+  readonly pause?: Pause
+}
+
+const DURATION_SECONDS = { video: 5, music: 30 } as const
+
+export function createGeneration(options: GenerationOptions): Generation {
+  const { inference, catalog, ledger, clock } = options
+  const selectors = new Map(
+    Object.values(GENERATION_KINDS).map(({ category, work }) => [
+      category,
+      inference.selectorFor([category], (provider) => jobOperationOf(provider, work) !== undefined),
+    ]),
+  )
+  const selectorOf = ({ category }: GenerationKind): CandidateSelector => {
+    const selector = selectors.get(category)
+    if (!selector) throw new Error(`nobody selects models of the category ${category}`)
+    return selector
+  }
+  const parts = { ...options, selectorOf, pause: options.pause ?? pauseFor }
+
+  const price = (request: GenerationRequest): PricedRequest => {
+    const { type, work, caller, record } = request
+    const selector = selectorOf(GENERATION_KINDS[type])
+    const model = selector.resolveModel(caller, request.model)
+    record.model = model.id
+    checkWork(type, model, work)
+    return {
+      request,
+      model,
+      candidates: selector.select(caller, model),
+      price: priceOfWork(model, work),
+      startedMs: clock.nowMs(),
+    }
+  }
+
+  const generate = async (request: GenerationRequest): Promise<GenerationResult> => {
+    const priced = price(request)
+    const isTask =
+      GENERATION_KINDS[request.type].isAlwaysTask ||
+      request.preference.isAsyncWanted ||
+      priced.model.delivery === 'async'
+    if (!isTask) return { kind: 'done', answer: await answerNow(priced, parts) }
+    const result = await createGenerationTask(priced, parts)
+    request.record.balanceNanoUsd = balanceOf(request, ledger)
+    request.record.outcome = 'completed'
+    return result
+  }
+
+  return {
+    generate,
+    durationOf: (type, model) => {
+      const found = model === null ? catalog.list({ category: type })[0] : catalog.resolve(model)
+      return found?.bounds.durations?.defaultSeconds ?? DURATION_SECONDS[type]
+    },
+    createSpeechTask: async (request) => {
+      const result = await generate({ ...request, type: 'tts', responseFormat: 'url' })
+      if (result.kind === 'task') return result.task
+      throw new Error('speech that was to be a task was not')
+    },
+    performer: createTaskPerformer(parts),
+  }
+}
+
+function balanceOf(
+  { caller }: GenerationRequest,
+  ledger: Pick<Ledger, 'knownBalanceNanoUsd'>,
+): NanoUsd | null {
+  return ledger.knownBalanceNanoUsd(caller.accountId) ?? null
+}
+
+const pauseFor: Pause = async (durationMs, { signal }) => {
+  await wait(durationMs, undefined, { signal }).catch(() => {
+    throw signal.reason
+  })
+}

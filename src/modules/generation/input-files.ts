@@ -1,0 +1,100 @@
+import { AppError } from '../../kernel/app-error.ts'
+import type { Cancellation } from '../../kernel/cancellation.ts'
+import type { InputFile } from '../../providers/media-operation.ts'
+import type { MediaWork } from '../../providers/media-work.ts'
+import type { Media } from '../media/media.ts'
+import type { ClientFile } from './generation-request.ts'
+import type { FileReference } from './stored-work.ts'
+
+export const IMAGE_BYTES_MAX = 20 * 1024 * 1024
+
+interface KeepOptions {
+  readonly media: Pick<Media, 'keep' | 'keepFromAddress' | 'remove'>
+  readonly accountId: string
+  readonly cancellation: Cancellation
+}
+
+/** Puts the client's files into the store. Nothing stays of them when one cannot be had. */
+export async function keepInputs(
+  work: MediaWork<ClientFile>,
+  { media, accountId, cancellation }: KeepOptions,
+): Promise<MediaWork<FileReference>> {
+  const kept: string[] = []
+  try {
+    return await replaceFiles(work, async (file) => {
+      const order = { accountId, purpose: 'input', kind: 'image', bytesMax: IMAGE_BYTES_MAX } as const
+      requireSmall(file)
+      const { id } =
+        file.kind === 'address'
+          ? await media.keepFromAddress({ ...order, url: file.url, param: file.param, cancellation })
+          : await nameParam(file.param, () =>
+              media.keep({ ...order, source: file.kind === 'bytes' ? file.bytes : file.open() }),
+            )
+      kept.push(id)
+      return { mediaId: id }
+    })
+  } catch (error) {
+    await media.remove(kept)
+    throw error
+  }
+}
+
+/** The same work with the files in memory, for a provider. */
+export function loadInputs(
+  work: MediaWork<FileReference>,
+  { media, accountId }: { media: Pick<Media, 'read'>; accountId: string },
+): Promise<MediaWork<InputFile>> {
+  return replaceFiles(work, ({ mediaId }) => media.read(accountId, mediaId))
+}
+
+export function listFiles<File>(work: MediaWork<File>): File[] {
+  switch (work.kind) {
+    case 'image':
+      return [...work.images, ...(work.mask === null ? [] : [work.mask])]
+    case 'upscale':
+    case 'bg_remove':
+      return [work.image]
+    case 'video':
+      return work.image === null ? [] : [work.image]
+    case 'music':
+    case 'speech':
+      return []
+  }
+}
+
+async function replaceFiles<From, To>(
+  work: MediaWork<From>,
+  replace: (file: From) => Promise<To>,
+): Promise<MediaWork<To>> {
+  switch (work.kind) {
+    case 'image': {
+      const images: To[] = []
+      // One after the other, so that no more than one is on its way at a time.
+      for (const image of work.images) images.push(await replace(image))
+      return { ...work, images, mask: work.mask === null ? null : await replace(work.mask) }
+    }
+    case 'upscale':
+    case 'bg_remove':
+      return { ...work, image: await replace(work.image) }
+    case 'video':
+      return { ...work, image: work.image === null ? null : await replace(work.image) }
+    case 'music':
+    case 'speech':
+      return work
+  }
+}
+
+function requireSmall(file: ClientFile): void {
+  if (file.kind !== 'bytes' || file.bytes.length <= IMAGE_BYTES_MAX) return
+  throw new AppError('request_too_large', `'${file.param}' is larger than 20 MB.`, { param: file.param })
+}
+
+/** Errors of the store do not know which field they are about. */
+async function nameParam<Result>(param: string, keep: () => Promise<Result>): Promise<Result> {
+  try {
+    return await keep()
+  } catch (error) {
+    if (!(error instanceof AppError) || error.param !== null) throw error
+    throw new AppError(error.code, error.message, { param, cause: error })
+  }
+}

@@ -1,0 +1,76 @@
+import { AppError } from '../../kernel/app-error.ts'
+import type { Cancellation } from '../../kernel/cancellation.ts'
+import type { MediaOutput, OutputFile } from '../../providers/media-operation.ts'
+import type { Media, MediaFile, MediaKind } from '../media/media.ts'
+import type { Pause } from './follow-job.ts'
+
+export interface KeptFile {
+  readonly file: MediaFile
+  readonly revisedPrompt?: string
+}
+
+interface KeepOutputOptions {
+  readonly media: Pick<Media, 'keep' | 'keepFromAddress' | 'remove'>
+  readonly accountId: string
+  readonly kind: MediaKind
+  /** Who made them, for errors. */
+  readonly provider: string
+  /** Of the provider: they may be private. */
+  readonly trustedHosts: readonly string[]
+  readonly cancellation: Cancellation
+  readonly pause: Pause
+  /** The same output with fresh addresses, where the upstream can be asked again. */
+  readonly refresh?: (() => Promise<MediaOutput>) | undefined
+}
+
+const ROUNDS_MAX = 3
+const PAUSE_MS = 500
+
+/** Copies what was made into the store, all of it or nothing. An address that does not answer is tried again, anew if possible. */
+export async function keepOutput(output: MediaOutput, options: KeepOutputOptions): Promise<KeptFile[]> {
+  const { provider, cancellation } = options
+  let current = output
+  for (let round = 1; ; round += 1) {
+    try {
+      return await keepAll(current.files, options)
+    } catch (error) {
+      cancellation.throwIfCancelled()
+      const canHelp = current.files.some(({ kind }) => kind === 'url')
+      if (round === ROUNDS_MAX || !canHelp || !(error instanceof AppError)) throw explain(error, provider)
+      await options.pause(PAUSE_MS * 2 ** round, cancellation)
+      if (options.refresh) current = await options.refresh().catch(() => current)
+    }
+  }
+}
+
+async function keepAll(files: readonly OutputFile[], options: KeepOutputOptions): Promise<KeptFile[]> {
+  const settled = await Promise.allSettled(files.map((file) => keepOne(file, options)))
+  const kept = settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+  const failed = settled.find((result) => result.status === 'rejected')
+  if (failed === undefined) return kept
+  await options.media.remove(kept.map(({ file }) => file.id))
+  throw failed.reason
+}
+
+async function keepOne(output: OutputFile, options: KeepOutputOptions): Promise<KeptFile> {
+  const { media, accountId, kind, trustedHosts, cancellation } = options
+  const order = { accountId, purpose: 'result', kind } as const
+  const file =
+    output.kind === 'bytes'
+      ? await media.keep({ ...order, source: output.bytes, contentType: output.contentType })
+      : await media.keepFromAddress({
+          ...order,
+          url: output.url,
+          ...(output.headers ? { headers: output.headers } : {}),
+          trustedHosts,
+          cancellation,
+        })
+  return { file, ...(output.revisedPrompt === undefined ? {} : { revisedPrompt: output.revisedPrompt }) }
+}
+
+/** It is the upstream's file that is wrong, whatever the store has to say of it. */
+function explain(error: unknown, provider: string): unknown {
+  if (!(error instanceof AppError) || error.code === 'service_unavailable') return error
+  const message = `What the provider '${provider}' made could not be fetched.`
+  return new AppError('provider_error', message, { cause: error })
+}

@@ -1,0 +1,135 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { ImageWork, MediaWork, MusicWork, SpeechWork, VideoWork } from '../../providers/media-work.ts'
+import { createCatalog, type CatalogModel } from '../catalog/catalog.ts'
+import { estimateWork, priceOfWork, priceOutput } from './price-work.ts'
+
+const image = (fields: Partial<ImageWork<never>> = {}): ImageWork<never> => ({
+  kind: 'image',
+  prompt: 'a cat',
+  count: 1,
+  size: null,
+  aspectRatio: null,
+  quality: null,
+  style: null,
+  background: null,
+  outputFormat: null,
+  seed: null,
+  images: [],
+  mask: null,
+  extra: {},
+  ...fields,
+})
+const video = (fields: Partial<VideoWork<never>> = {}): VideoWork<never> => ({
+  kind: 'video',
+  prompt: 'a cat',
+  image: null,
+  durationSeconds: 5,
+  aspectRatio: null,
+  resolution: null,
+  seed: null,
+  negativePrompt: null,
+  withAudio: null,
+  ...fields,
+})
+const music: MusicWork = {
+  kind: 'music',
+  prompt: 'a song',
+  lyrics: null,
+  isInstrumental: true,
+  durationSeconds: 30,
+  outputFormat: 'mp3',
+}
+const speech: SpeechWork = {
+  kind: 'speech',
+  input: 'Grüße 👋',
+  voice: 'nova',
+  format: 'mp3',
+  speed: 1,
+  instructions: null,
+  language: null,
+}
+
+function modelOf(category: string, price: Record<string, unknown>): CatalogModel {
+  const entry = { id: 'm', name: 'M', vendor: 'V', category, price, routes: [{ provider: 'p', model: 'm' }] }
+  const model = createCatalog({ source: { models: [entry] } }).resolve('m')
+  if (!model) throw new Error('no model')
+  return model
+}
+
+function estimate(model: CatalogModel, work: MediaWork<unknown>): bigint {
+  return estimateWork(priceOfWork(model, work), work)
+}
+
+const images = modelOf('image', {
+  unit: 'image',
+  usd: 0.04,
+  multipliers: { size: { '1024x1536': 1.5 }, quality: { low: 0.25, high: 4 } },
+})
+const seconds = modelOf('video', {
+  unit: 'second',
+  usd: 0.4,
+  multipliers: { resolution: { '4k': 2 }, audio: { off: 0.5 } },
+})
+
+describe('what work can cost', () => {
+  test('is the price of an image, times how many, times size and quality', () => {
+    expect(estimate(images, image())).toBe(40_000_000n)
+    expect(estimate(images, image({ count: 3, size: '1024x1536', quality: 'high' }))).toBe(720_000_000n)
+    expect(estimate(images, image({ quality: 'low' }))).toBe(10_000_000n)
+  })
+
+  test('is the price of a second, times the seconds asked for, by resolution and sound', () => {
+    expect(estimate(seconds, video())).toBe(2_000_000_000n)
+    expect(estimate(seconds, video({ resolution: '4k', withAudio: false }))).toBe(2_000_000_000n)
+    expect(estimate(modelOf('music', { unit: 'second', usd: 0.005 }), music)).toBe(150_000_000n)
+  })
+
+  test('counts the characters of speech as people do', () => {
+    expect(estimate(modelOf('tts', { unit: 'character', usd: 0.000015 }), speech)).toBe(7n * 15_000n)
+  })
+
+  test('is one price for an image that is enlarged or cut out, and for a request', () => {
+    const upscale: MediaWork<string> = { kind: 'upscale', image: 'x', scale: 2, prompt: null }
+    expect(estimate(modelOf('upscale', { unit: 'image', usd: 0.03 }), upscale)).toBe(30_000_000n)
+    expect(estimate(modelOf('image', { unit: 'request', usd: 0.1 }), image({ count: 4 }))).toBe(100_000_000n)
+  })
+})
+
+describe('what work did cost', () => {
+  test('is for the images there are', () => {
+    const work = image({ count: 4 })
+    const price = priceOfWork(images, work)
+    expect(priceOutput(price, work, { files: 3 })).toBe(120_000_000n)
+    expect(priceOutput(price, work, { files: 0 })).toBe(0n)
+  })
+
+  test('is for the seconds the upstream tells, and for those asked for where it tells none', () => {
+    const work = video()
+    const price = priceOfWork(seconds, work)
+    expect(priceOutput(price, work, { files: 1, seconds: 4.5 })).toBe(1_800_000_000n)
+    expect(priceOutput(price, work, { files: 1 })).toBe(2_000_000_000n)
+    expect(priceOutput(price, work, { files: 1, seconds: Number.NaN })).toBe(2_000_000_000n)
+  })
+
+  test('is never above what was held, whatever an upstream says', () => {
+    const works = [
+      [images, image({ count: 2, quality: 'high' })],
+      [seconds, video({ resolution: '4k' })],
+      [modelOf('tts', { unit: 'second', usd: 0.001 }), speech],
+    ] as const
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...works),
+        fc.nat({ max: 100 }),
+        fc.option(fc.double(), { nil: undefined }),
+        ([model, work], files, told) => {
+          const price = priceOfWork(model, work)
+          const cost = priceOutput(price, work, { files, seconds: told })
+          expect(cost).toBeGreaterThanOrEqual(0n)
+          expect(cost).toBeLessThanOrEqual(estimateWork(price, work))
+        },
+      ),
+    )
+  })
+})

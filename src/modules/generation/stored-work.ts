@@ -1,0 +1,94 @@
+import { Type, type Static } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { AUDIO_FORMATS, type MediaWork } from '../../providers/media-work.ts'
+import { PRICE_UNITS } from '../catalog/catalog.ts'
+import type { WorkPrice } from './price-work.ts'
+
+/** What a task is stored with: plain JSON, checked when it is read because another version may have written it. */
+const nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
+const Text = Type.String()
+const File = Type.Object({ mediaId: Text })
+
+const StoredMediaWork = Type.Union([
+  Type.Object({
+    kind: Type.Literal('image'),
+    prompt: Text,
+    count: Type.Integer(),
+    size: nullable(Text),
+    aspectRatio: nullable(Text),
+    quality: nullable(Text),
+    style: nullable(Text),
+    background: nullable(Type.Enum(['transparent', 'opaque', 'auto'])),
+    outputFormat: nullable(Type.Enum(['png', 'jpeg', 'webp'])),
+    seed: nullable(Type.Integer()),
+    images: Type.Array(File),
+    mask: nullable(File),
+    extra: Type.Record(Text, Type.Unknown()),
+  }),
+  Type.Object({
+    kind: Type.Literal('upscale'),
+    image: File,
+    scale: Type.Union([Type.Literal(2), Type.Literal(4)]),
+    prompt: nullable(Text),
+  }),
+  Type.Object({
+    kind: Type.Literal('bg_remove'),
+    image: File,
+    outputFormat: Type.Enum(['png', 'webp']),
+  }),
+  Type.Object({
+    kind: Type.Literal('video'),
+    prompt: Text,
+    image: nullable(File),
+    durationSeconds: Type.Number(),
+    aspectRatio: nullable(Text),
+    resolution: nullable(Text),
+    seed: nullable(Type.Integer()),
+    negativePrompt: nullable(Text),
+    withAudio: nullable(Type.Boolean()),
+  }),
+  Type.Object({
+    kind: Type.Literal('music'),
+    prompt: Text,
+    lyrics: nullable(Text),
+    isInstrumental: Type.Boolean(),
+    durationSeconds: Type.Number(),
+    outputFormat: Type.Enum(['mp3', 'wav']),
+  }),
+  Type.Object({
+    kind: Type.Literal('speech'),
+    input: Text,
+    voice: Text,
+    format: Type.Enum([...AUDIO_FORMATS]),
+    speed: Type.Number(),
+    instructions: nullable(Text),
+    language: nullable(Text),
+  }),
+])
+
+const Stored = Type.Object({
+  work: StoredMediaWork,
+  price: Type.Object({
+    unit: Type.Enum(PRICE_UNITS.filter((unit) => unit !== 'token')),
+    rate: Type.String({ pattern: '^\\d{1,60}$' }),
+  }),
+})
+
+/** A file of the client, in the media store. */
+export type FileReference = Static<typeof File>
+
+export interface StoredWork {
+  readonly work: MediaWork<FileReference>
+  readonly price: WorkPrice
+}
+
+const validator = Compile(Stored)
+
+export function writeStoredWork({ work, price }: StoredWork): unknown {
+  return { work, price: { unit: price.unit, rate: price.rate.toString() } }
+}
+
+export function readStoredWork(value: unknown): StoredWork {
+  if (!validator.Check(value)) throw new Error('a task is stored with work that this version does not know')
+  return { work: value.work, price: { unit: value.price.unit, rate: BigInt(value.price.rate) } }
+}

@@ -1,0 +1,70 @@
+import { AppError } from '../../kernel/app-error.ts'
+import type { InputFile, MediaOutput, MediaStart, UpstreamJob } from '../../providers/media-operation.ts'
+import type { MediaWork } from '../../providers/media-work.ts'
+import { UpstreamError } from '../../providers/upstream-error.ts'
+import type { Candidate, Inference, InferenceRequest } from '../inference/inference.ts'
+import type { StoredJob, TaskControl } from '../tasks/tasks.ts'
+import { bindWork, type WorkOperation } from './work-operation.ts'
+
+export type Submitted = { readonly candidate: Candidate } & (
+  | { readonly kind: 'done'; readonly output: MediaOutput }
+  | { readonly kind: 'started'; readonly job: UpstreamJob; readonly pollAfterMs?: number }
+)
+
+interface Submission {
+  readonly work: MediaWork<InputFile>
+  readonly candidates: readonly Candidate[]
+  readonly request: InferenceRequest<unknown>
+  readonly startedMs: number
+  readonly notes: Pick<TaskControl, 'noteSubmitting' | 'saveJob'>
+}
+
+/** Gives the work to the first upstream that takes it. Throws an `AppError` when none does. */
+export function submitWork(inference: Pick<Inference, 'answer'>, submission: Submission): Promise<Submitted> {
+  const { work, candidates, request, startedMs, notes } = submission
+  return inference.answer(candidates, request, startedMs, async (candidate, cancellation) => {
+    const { provider, upstreamModel, timeouts } = candidate
+    const operation = bindWork(provider, work)
+    if (!operation) {
+      throw new AppError('unsupported_parameter', `The provider '${provider.id}' cannot do this.`)
+    }
+    const target = { provider: provider.id, upstreamModel }
+    await notes.noteSubmitting(target)
+    const call = { upstreamModel, requestId: request.requestId, timeouts, cancellation }
+    const started = await startOrFind(operation, call)
+    if (started.kind === 'done') {
+      requireFiles(provider.id, started.output)
+      return { ...started, candidate }
+    }
+    await notes.saveJob(storedJob(target, started.job))
+    return { ...started, candidate }
+  })
+}
+
+export function storedJob(target: Omit<StoredJob, 'job'>, { id, data }: UpstreamJob): StoredJob {
+  return { ...target, job: { id, ...(data === undefined ? {} : { data }) } }
+}
+
+/** Nothing made is no answer: nothing is charged for it. */
+export function requireFiles(provider: string, { files }: MediaOutput): void {
+  if (files.length > 0) return
+  throw new UpstreamError(`${provider}: the answer has no file in it`, { failure: 'garbage', provider })
+}
+
+/** A submit whose answer never came may have been taken. Where the upstream can be asked, it is. */
+async function startOrFind(
+  operation: WorkOperation,
+  call: Parameters<WorkOperation['start']>[0],
+): Promise<MediaStart> {
+  try {
+    return await operation.start(call)
+  } catch (error) {
+    if (!operation.find || !(error instanceof UpstreamError) || !MAYBE_TAKEN.has(error.details.failure))
+      throw error
+    const job = await operation.find(call).catch(() => null)
+    if (job === null) throw error
+    return { kind: 'started', job }
+  }
+}
+
+const MAYBE_TAKEN: ReadonlySet<string> = new Set(['timeout', 'cut', 'garbage'])

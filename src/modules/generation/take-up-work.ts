@@ -1,0 +1,151 @@
+import { AppError } from '../../kernel/app-error.ts'
+import type { Cancellation } from '../../kernel/cancellation.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { MediaOutput } from '../../providers/media-operation.ts'
+import type { UpstreamTimeouts } from '../../providers/provider.ts'
+import type { ProviderRegistry } from '../../providers/registry.ts'
+import type { CatalogModel } from '../catalog/catalog.ts'
+import type { Candidate, CandidateSelector, Inference, InferenceRequest } from '../inference/inference.ts'
+import type { Media } from '../media/media.ts'
+import type { ClaimedTask, StoredJob, TaskControl } from '../tasks/tasks.ts'
+import type { FollowedJob, Pause } from './follow-job.ts'
+import type { GenerationKind } from './generation-kind.ts'
+import { loadInputs } from './input-files.ts'
+import type { StoredWork } from './stored-work.ts'
+import { storedJob, submitWork } from './submit-work.ts'
+import { bindWork, jobOperationOf } from './work-operation.ts'
+
+export interface TakeUpOptions {
+  readonly inference: Pick<Inference, 'answer'>
+  readonly providers: Pick<ProviderRegistry, 'get'>
+  readonly media: Pick<Media, 'read'>
+  readonly clock: Clock
+  /** For jobs of routes that are not in the catalog any more. */
+  readonly timeouts: UpstreamTimeouts
+  readonly selectorOf: (kind: GenerationKind) => CandidateSelector
+  readonly pause: Pause
+}
+
+/** A task with everything that is known of it. */
+export interface TaskPlan extends StoredWork {
+  readonly task: ClaimedTask
+  readonly kind: GenerationKind
+  readonly model: CatalogModel
+  readonly request: InferenceRequest<unknown>
+}
+
+/** Work that an upstream has: by a job, or done already. */
+export type TakenWork = { readonly provider: string } & (
+  | { readonly kind: 'started'; readonly followed: FollowedJob; readonly pollAfterMs?: number | undefined }
+  | { readonly kind: 'done'; readonly output: MediaOutput }
+)
+
+const CAPACITY_ROUNDS_MAX = 8
+const CAPACITY_PAUSE_SECONDS = 2
+const CAPACITY_PAUSE_SECONDS_MAX = 30
+
+/** Goes on with the job there is, finds the one that was being submitted, or submits. */
+export async function takeUpWork(
+  plan: TaskPlan,
+  control: TaskControl,
+  options: TakeUpOptions,
+): Promise<TakenWork> {
+  const { task, kind, request } = plan
+  if (task.job !== null) {
+    const followed = attachTo(task.job, kind, task, options)
+    if (followed) return { kind: 'started', provider: task.job.provider, followed }
+    throw new AppError('provider_error', `The provider '${task.job.provider}' is not configured any more.`)
+  }
+  const candidates = options.selectorOf(kind).select(request.caller, plan.model)
+  const work = await loadInputs(plan.work, { media: options.media, accountId: task.accountId })
+  const found = await findCutSubmit(plan, candidates, work, options)
+  if (found !== null) {
+    await control.saveJob(found)
+    const followed = requireAttached(attachTo(found, kind, task, options))
+    return { kind: 'started', provider: found.provider, followed }
+  }
+  const submitted = await withPatience(control.cancellation, options.pause, () =>
+    submitWork(options.inference, {
+      work,
+      candidates: firstThoseOf(candidates, task.submittingTo?.provider),
+      request,
+      startedMs: options.clock.nowMs(),
+      notes: control,
+    }),
+  )
+  const { candidate } = submitted
+  const provider = candidate.provider.id
+  if (submitted.kind === 'done') return { kind: 'done', provider, output: submitted.output }
+  const job = storedJob({ provider, upstreamModel: candidate.upstreamModel }, submitted.job)
+  const followed = requireAttached(attachTo(job, kind, task, options, candidate.timeouts))
+  return { kind: 'started', provider, followed, pollAfterMs: submitted.pollAfterMs }
+}
+
+/** What a worker was about to submit when it died: asked for where that is possible. */
+async function findCutSubmit(
+  { task, request }: TaskPlan,
+  candidates: readonly Candidate[],
+  work: Awaited<ReturnType<typeof loadInputs>>,
+  { providers, timeouts }: TakeUpOptions,
+): Promise<StoredJob | null> {
+  const target = task.submittingTo
+  const provider = target && providers.get(target.provider)
+  if (!target || !provider) return null
+  const { requestId, cancellation } = request
+  const call = {
+    upstreamModel: target.upstreamModel,
+    requestId,
+    timeouts: candidates.find((candidate) => candidate.provider === provider)?.timeouts ?? timeouts,
+    cancellation,
+  }
+  const job = await bindWork(provider, work)?.find?.(call)
+  return job ? storedJob(target, job) : null
+}
+
+/** The same upstream knows the request by its id, and need not do it twice. */
+function firstThoseOf(candidates: readonly Candidate[], provider: string | undefined): readonly Candidate[] {
+  return candidates.toSorted(
+    (one, other) => Number(other.provider.id === provider) - Number(one.provider.id === provider),
+  )
+}
+
+export function attachTo(
+  { provider: id, upstreamModel, job }: StoredJob,
+  kind: GenerationKind,
+  { requestId }: ClaimedTask,
+  { providers, timeouts: usual }: Pick<TakeUpOptions, 'providers' | 'timeouts'>,
+  timeouts: UpstreamTimeouts = usual,
+): FollowedJob | null {
+  const provider = providers.get(id)
+  const operation = provider && jobOperationOf(provider, kind.work)
+  return operation ? { provider: id, upstreamModel, job, operation, requestId, timeouts } : null
+}
+
+function requireAttached(followed: FollowedJob | null): FollowedJob {
+  if (followed === null) throw new Error('a provider that took work cannot be asked about it')
+  return followed
+}
+
+/** Work that nobody has room for waits, because it may: unlike a request, nobody holds a connection for it. */
+async function withPatience<Result>(
+  cancellation: Cancellation,
+  pause: Pause,
+  submit: () => Promise<Result>,
+): Promise<Result> {
+  for (let round = 1; ; round += 1) {
+    try {
+      return await submit()
+    } catch (error) {
+      const hasNoRoom = error instanceof AppError && NO_ROOM_CODES.has(error.code)
+      if (!hasNoRoom || round === CAPACITY_ROUNDS_MAX) throw error
+      const seconds = Math.max(error.retryAfterSeconds ?? 0, CAPACITY_PAUSE_SECONDS * 2 ** (round - 1))
+      await pause(Math.min(seconds, CAPACITY_PAUSE_SECONDS_MAX) * 1000, cancellation)
+    }
+  }
+}
+
+const NO_ROOM_CODES: ReadonlySet<string> = new Set([
+  'capacity_exhausted',
+  'service_unavailable',
+  'queue_full',
+])

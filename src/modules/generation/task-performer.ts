@@ -1,0 +1,139 @@
+import { modelNotFound } from '../../kernel/app-error.ts'
+import { Cancellation } from '../../kernel/cancellation.ts'
+import { UpstreamError } from '../../providers/upstream-error.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import { createInferenceRecord, explainFailure } from '../inference/inference.ts'
+import type { Media } from '../media/media.ts'
+import type { ClaimedTask, TaskControl, TaskOutcome, TaskPerformer } from '../tasks/tasks.ts'
+import { describeUsage } from './describe-output.ts'
+import { followJob, type FollowedJob } from './follow-job.ts'
+import { GENERATION_KINDS } from './generation-kind.ts'
+import { keepOutput, type KeptFile } from './keep-output.ts'
+import { priceOutput } from './price-work.ts'
+import { readStoredWork } from './stored-work.ts'
+import { attachTo, takeUpWork, type TakeUpOptions, type TaskPlan } from './take-up-work.ts'
+
+export interface PerformerOptions extends TakeUpOptions {
+  readonly catalog: Pick<Catalog, 'resolve'>
+  readonly media: Media
+  /** Hosts of the provider that the operator configured: they may be private. */
+  readonly trustedHostsOf: (providerId: string) => readonly string[]
+}
+
+const CANCEL_MS_MAX = 10_000
+
+/** Does what tasks of images, video, music and speech are about, on any worker, from wherever another one left off. */
+export function createTaskPerformer(options: PerformerOptions): TaskPerformer {
+  return {
+    perform: async (task, control) => {
+      try {
+        return await performTask(planTask(task, control, options), control, options)
+      } catch (error) {
+        throw error instanceof UpstreamError ? explainFailure(error) : error
+      }
+    },
+    cancelJob: async (task) => {
+      if (task.job === null || !isGeneration(task.type)) return
+      await cancelJob(attachTo(task.job, GENERATION_KINDS[task.type], task, options))
+    },
+  }
+}
+
+function planTask(task: ClaimedTask, control: TaskControl, { catalog }: PerformerOptions): TaskPlan {
+  if (!isGeneration(task.type)) throw new Error(`tasks of the type ${task.type} are not made here`)
+  const model = catalog.resolve(task.model)
+  if (!model) throw modelNotFound(task.model)
+  const { accountId, keyId, environment, requestId } = task
+  const unlimited = { allowedModels: null, requestsPerMinute: null, limitNanoUsd: null }
+  return {
+    ...readStoredWork(task.work),
+    task,
+    kind: GENERATION_KINDS[task.type],
+    model,
+    request: {
+      // What the key may do was checked when the task was made.
+      caller: { accountId, keyId, environment, scopes: new Set(), ...unlimited },
+      body: null,
+      text: '',
+      bytes: 0,
+      requestId,
+      record: createInferenceRecord(task.type),
+      cancellation: control.cancellation,
+    },
+  }
+}
+
+async function performTask(
+  plan: TaskPlan,
+  control: TaskControl,
+  options: PerformerOptions,
+): Promise<TaskOutcome> {
+  const { task, kind } = plan
+  const { clock, media, pause } = options
+  const { cancellation } = control
+  const taken = await takeUpWork(plan, control, options)
+  const follow = (followed: FollowedJob, pollAfterMs?: number) =>
+    followJob(followed, {
+      clock,
+      pause,
+      cancellation,
+      deadlineAtMs: task.deadlineAtMs,
+      pollAfterMs,
+      reportProgress: (progress) => control.reportProgress(progress),
+    })
+  const output = taken.kind === 'done' ? taken.output : await follow(taken.followed, taken.pollAfterMs)
+  const kept = await keepOutput(output, {
+    media,
+    accountId: task.accountId,
+    kind: kind.media,
+    provider: taken.provider,
+    trustedHosts: options.trustedHostsOf(taken.provider),
+    cancellation,
+    pause,
+    ...(taken.kind === 'started' ? { refresh: () => follow(taken.followed) } : {}),
+  })
+  return describeOutcome(plan, { provider: taken.provider, kept, seconds: output.seconds })
+}
+
+interface Made {
+  readonly provider: string
+  readonly kept: readonly KeptFile[]
+  readonly seconds: number | undefined
+}
+
+function describeOutcome({ task, work, price }: TaskPlan, { provider, kept, seconds }: Made): TaskOutcome {
+  const made = { files: kept.length, seconds }
+  const cost = priceOutput(price, work, made)
+  const costNanoUsd = cost < task.holdNanoUsd ? cost : task.holdNanoUsd
+  return {
+    result: {
+      created: Math.floor(task.createdAtMs / 1000),
+      data: kept.map(({ file, revisedPrompt }) => ({
+        media_id: file.id,
+        ...(revisedPrompt === undefined ? {} : { revised_prompt: revisedPrompt }),
+      })),
+    },
+    usage: describeUsage(work, made, costNanoUsd),
+    costNanoUsd,
+    provider,
+  }
+}
+
+/** Tells the upstream, where it can be told, and waits no longer than a moment for it. Never throws. */
+export async function cancelJob(followed: FollowedJob | null): Promise<void> {
+  if (!followed?.operation.cancel) return
+  const { operation, job, upstreamModel, requestId, timeouts } = followed
+  const cancellation = new Cancellation()
+  const timer = setTimeout(() => cancellation.cancel(new Error('it took too long')), CANCEL_MS_MAX)
+  try {
+    await operation.cancel?.({ job, upstreamModel, requestId, timeouts, cancellation })
+  } catch {
+    // The job ends by itself, and nobody is charged for it.
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function isGeneration(type: ClaimedTask['type']): type is keyof typeof GENERATION_KINDS {
+  return type in GENERATION_KINDS
+}
