@@ -12,6 +12,8 @@ import { createKeys, type Keys } from '../modules/keys/keys.ts'
 import { createLedger, freeCredit, reclaimLeases, type Ledger } from '../modules/ledger/ledger.ts'
 import { createStrangers, reclaimSlots, type Limits, type Strangers } from '../modules/limits/limits.ts'
 import type { Media } from '../modules/media/media.ts'
+import { createModeration, type Moderation } from '../modules/moderation/moderation.ts'
+import { createRerank, type Rerank } from '../modules/rerank/rerank.ts'
 import { createUsage, type Usage } from '../modules/usage/usage.ts'
 import { createOutbound, type Outbound } from '../outbound/outbound.ts'
 import { createProviderRegistry, type ProviderRegistry } from '../providers/registry.ts'
@@ -54,6 +56,8 @@ export interface Modules {
   readonly inference: Inference
   readonly chat: Chat
   readonly embeddings: Embeddings
+  readonly rerank: Rerank
+  readonly moderation: Moderation
   /** Requests must have ended. */
   close(): Promise<void>
 }
@@ -167,6 +171,8 @@ async function openModules(
     inference,
     chat: createChat({ inference, ledger: credit, clock, countTokens }),
     embeddings: createEmbeddings({ inference, ledger: credit, countTokens }),
+    rerank: createRerank({ inference, ledger: credit, countTokens }),
+    moderation: createModeration({ inference, ledger: credit, countTokens }),
     usage: createUsage({ database, clock, ledger }),
     close: () => opened.disposeAsync(),
   }

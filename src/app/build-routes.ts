@@ -10,10 +10,12 @@ import { chatRoutes } from '../http/routes/chat.ts'
 import { embeddingRoutes } from '../http/routes/embeddings.ts'
 import { mediaRoutes } from '../http/routes/media.ts'
 import { modelRoutes } from '../http/routes/models.ts'
+import { moderationRoutes } from '../http/routes/moderations.ts'
 import { operationRoutes } from '../http/routes/operations.ts'
 import { paymentRoutes } from '../http/routes/payments.ts'
 import { promoRoutes } from '../http/routes/promo.ts'
 import { queueRoutes } from '../http/routes/queue.ts'
+import { rerankRoutes } from '../http/routes/rerank.ts'
 import { tenantRoutes } from '../http/routes/tenant.ts'
 import { usageRoutes } from '../http/routes/usage.ts'
 import { createSendInference } from '../http/send-inference.ts'
@@ -54,6 +56,8 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | DirectRoute)[
     }),
     ...chatRoutes({ chat, sendInference }),
     ...embeddingRoutes({ embeddings: modules.embeddings, sendInference }),
+    ...rerankRoutes({ rerank: modules.rerank, sendInference }),
+    ...moderationRoutes({ moderation: modules.moderation, sendInference }),
     ...mediaRoutes({
       media: modules.media,
       clock: systemClock,

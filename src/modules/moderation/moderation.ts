@@ -1,0 +1,69 @@
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { ModerationRequest } from '../../providers/moderation-wire.ts'
+import { priceTokens, type CatalogModel } from '../catalog/catalog.ts'
+import {
+  TextTokens,
+  type Inference,
+  type InferenceRequest,
+  type WholeAnswer,
+  type WholeOperation,
+} from '../inference/inference.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import { finishModeration } from './finish-moderation.ts'
+
+export interface Moderation {
+  moderate(request: InferenceRequest<ModerationRequest>): Promise<WholeAnswer>
+}
+
+interface ModerationOptions {
+  readonly inference: Pick<Inference, 'selectorFor' | 'serve'>
+  readonly ledger: Pick<Ledger, 'hold'>
+  readonly countTokens: (text: string) => number
+}
+
+/** What is free is held and charged like everything else, with an amount of nothing: it is in the usage too. */
+export function createModeration({ inference, ledger, countTokens }: ModerationOptions): Moderation {
+  const priceOf = ({ price }: CatalogModel, { input }: ModerationRequest): NanoUsd =>
+    price.unit === 'token'
+      ? priceTokens(price, {
+          promptTokens: countInput(input, countTokens),
+          cachedTokens: 0,
+          completionTokens: 0,
+        })
+      : price.nanoUsdPerUnit
+
+  const operation: WholeOperation<ModerationRequest> = {
+    selector: inference.selectorFor(['moderation'], ({ moderation }) => moderation !== undefined),
+    of: ({ moderation }) => moderation,
+    hold: (model, { body, caller, cancellation }, atMs) => {
+      const amountNanoUsd = priceOf(model, body)
+      return ledger.hold(caller, {
+        wantedNanoUsd: amountNanoUsd,
+        leastNanoUsd: amountNanoUsd,
+        atMs,
+        cancellation,
+      })
+    },
+    finish: (payload, question) => {
+      const answer = finishModeration(payload, question)
+      question.charge(priceOf(question.model, question.request.body))
+      return answer
+    },
+  }
+  return { moderate: (request) => inference.serve(operation, request) }
+}
+
+const WHOLE_TOKENS_MAX = 32_768
+/** What a picture of usual size costs at the vendors that publish a formula. */
+const TOKENS_PER_PICTURE = 1000
+
+function countInput(input: ModerationRequest['input'], count: (text: string) => number): number {
+  const text = new TextTokens({ count, wholeTokensMax: WHOLE_TOKENS_MAX, sampleMargin: 1 })
+  let pictureTokens = 0
+  for (const item of typeof input === 'string' ? [input] : input) {
+    if (typeof item === 'string') text.add(item)
+    else if (item.type === 'text') text.add(item.text)
+    else pictureTokens += TOKENS_PER_PICTURE
+  }
+  return text.tokens + pictureTokens
+}

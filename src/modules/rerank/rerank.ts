@@ -1,0 +1,26 @@
+import type { RerankRequest } from '../../providers/rerank-wire.ts'
+import type { Inference, InferenceRequest, WholeAnswer, WholeOperation } from '../inference/inference.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import { finishRerank } from './finish-rerank.ts'
+import { boundPrice } from './rerank-price.ts'
+
+export interface Rerank {
+  rank(request: InferenceRequest<RerankRequest>): Promise<WholeAnswer>
+}
+
+interface RerankOptions {
+  readonly inference: Pick<Inference, 'selectorFor' | 'serve'>
+  readonly ledger: Pick<Ledger, 'hold'>
+  readonly countTokens: (text: string) => number
+}
+
+export function createRerank({ inference, ledger, countTokens }: RerankOptions): Rerank {
+  const operation: WholeOperation<RerankRequest> = {
+    selector: inference.selectorFor(['rerank'], ({ rerank }) => rerank !== undefined),
+    of: ({ rerank }) => rerank,
+    hold: ({ price }, { body, caller, cancellation }, atMs) =>
+      ledger.hold(caller, { ...boundPrice(price, body, countTokens), atMs, cancellation }),
+    finish: (payload, question) => finishRerank(payload, question, countTokens),
+  }
+  return { rank: (request) => inference.serve(operation, request) }
+}
