@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Client } from 'pg'
 import type { Logger } from '../kernel/logger.ts'
+import { isJobQueueCurrent, migrateJobQueue } from './job-queue.ts'
 import { openSession } from './open-session.ts'
 import { SCHEMA, SCHEMA_LOCK_ID } from './schema.ts'
 import { errorCodeOf, messageOf, StorageError } from './storage-error.ts'
@@ -45,7 +46,7 @@ export async function migrate(options: MigrateOptions): Promise<MigrateResult> {
   try {
     // Asked before the lock: who only restarts must not wait for a backup, which holds it for as long as it takes.
     if (await isUpToDate(client, migrations)) return { version: migrations.length, applied: 0 }
-    return await migrateUnderLock(client, migrations, options.logger)
+    return await migrateUnderLock(client, migrations, options)
   } finally {
     // Ending the session gives the lock back, whatever happened.
     await client.end().catch(() => {})
@@ -55,7 +56,7 @@ export async function migrate(options: MigrateOptions): Promise<MigrateResult> {
 async function migrateUnderLock(
   client: Client,
   migrations: Migration[],
-  logger: Logger,
+  { connectionString, logger }: MigrateOptions,
 ): Promise<MigrateResult> {
   await client.query('SELECT pg_advisory_lock($1)', [SCHEMA_LOCK_ID]).catch(rethrowLockTimeout)
   await prepareSchema(client)
@@ -68,6 +69,7 @@ async function migrateUnderLock(
     await client.query('COMMIT')
     logger.info({ version: migration.version, name: migration.name }, 'database migrated')
   }
+  if (!(await isJobQueueCurrent(client))) await migrateJobQueue(connectionString)
   return { version: migrations.length, applied: missing.length }
 }
 
@@ -75,7 +77,7 @@ async function isUpToDate(client: Client, migrations: readonly Migration[]): Pro
   if (!(await hasRecord(client))) return false
   const applied = await readApplied(client)
   requireSameHistory(migrations, applied)
-  return applied.length === migrations.length
+  return applied.length === migrations.length && (await isJobQueueCurrent(client))
 }
 
 function rethrowLockTimeout(error: unknown): never {

@@ -20,7 +20,17 @@ import {
   type ReverseOrder,
 } from './move-credit.ts'
 import { listEntries, readBalances, type Balance, type LedgerEntry } from './read-ledger.ts'
-import { readBudgets, writeBudget, type Budget, type BudgetPeriod } from './spend-caps.ts'
+import type { Cap } from './lend-credit.ts'
+import {
+  listCaps,
+  readBudgetLimits,
+  readBudgets,
+  writeBudget,
+  type Budget,
+  type BudgetPeriod,
+} from './spend-caps.ts'
+import { openHolds, type PlainHoldOrder } from './open-holds.ts'
+import { settleHolds } from './settle-holds.ts'
 import { sweepLedger } from './sweep-ledger.ts'
 
 export { freeCredit } from './free-credit.ts'
@@ -30,6 +40,7 @@ export type { CreditClass } from './move-credit.ts'
 export type { LedgerEntry } from './read-ledger.ts'
 export type { BudgetPeriod } from './spend-caps.ts'
 export type { UsageRecord } from './usage-record.ts'
+export type { Cap } from './lend-credit.ts'
 export { verifyLedger } from './verify-ledger.ts'
 
 /** Everything that moves credit. What takes a transaction is idempotent by its key and one commit with the caller's rows. */
@@ -44,8 +55,14 @@ export interface Ledger {
   reverse(transaction: Queryable, order: ReverseOrder): Promise<{ isNew: boolean; debtNanoUsd: NanoUsd }>
   /** Throws `conflict` when there is not so much. Recall first. */
   deduct(transaction: Queryable, order: DeductOrder): Promise<{ isNew: boolean }>
+  /** Every limit that spending of this payer has to fit under at this time, for `openHold`. */
+  capsOf(queryable: Queryable, payer: Payer, atMs: number): Promise<readonly Cap[]>
   openHold(transaction: Queryable, order: HoldOrder): Promise<{ isNew: boolean }>
+  /** Many at once, and which of them could be opened so: the rest has to ask `openHold`. Their keys must be new. */
+  openHolds(transaction: Queryable, orders: readonly PlainHoldOrder[]): Promise<ReadonlySet<string>>
   settleHold(transaction: Queryable, order: SettleOrder): Promise<{ isNew: boolean }>
+  /** Many at once: all of them, or none and an error. */
+  settleHolds(transaction: Queryable, orders: readonly SettleOrder[]): Promise<void>
   releaseHold(transaction: Queryable, key: string): Promise<{ isNew: boolean }>
 
   /** Resolves when every process has given back what it does not use of the account. */
@@ -109,8 +126,12 @@ export function createLedger(options: LedgerOptions): Ledger {
     grant: grantCredit,
     reverse: reverseCredit,
     deduct: deductCredit,
+    capsOf: async (queryable, payer, atMs) =>
+      listCaps(payer, await readBudgetLimits(queryable, payer.accountId), atMs),
     openHold,
+    openHolds,
     settleHold,
+    settleHolds,
     releaseHold,
     recall,
     announceChange: async (accountId) => {

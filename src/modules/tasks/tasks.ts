@@ -1,7 +1,41 @@
 import type { Cancellation } from '../../kernel/cancellation.ts'
-import type { NanoUsd } from '../../kernel/money.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Logger } from '../../kernel/logger.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
-import type { Caller } from '../keys/keys.ts'
+import type { Database } from '../../storage/database.ts'
+import type { Media } from '../media/media.ts'
+import { cancelTask } from './cancel-task.ts'
+import { checkWebhookUrl } from './check-webhook-url.ts'
+import { TaskCreator, type TaskLedger } from './create-tasks.ts'
+import { presentResult } from './present-result.ts'
+import { countTasks, listTasks, readTask } from './read-tasks.ts'
+import { isTerminal, type Task, type TaskFilter, type TaskOrder } from './task.ts'
+import { createTaskChanges, type TaskBus } from './task-changes.ts'
+import { TaskWaiters } from './task-waiters.ts'
+import { listDeliveries, type WebhookDelivery } from './webhook-delivery.ts'
+import { readWebhookSecret, rotateWebhookSecret, type WebhookSecret } from './webhook-secret.ts'
+
+export type { Claim, TaskLimits } from './claim-tasks.ts'
+export { deliverWebhook } from './deliver-webhook.ts'
+export { reclaimTasks } from './hand-back-tasks.ts'
+export { sweepResults } from './sweep-results.ts'
+export { isTerminal, TASK_STATUSES, TASK_TYPES } from './task.ts'
+export type { Task, TaskFilter, TaskOrder, TaskStatus, TaskType } from './task.ts'
+export { createTaskChanges } from './task-changes.ts'
+export type {
+  ClaimedTask,
+  StoredJob,
+  SubmitTarget,
+  TaskControl,
+  TaskOutcome,
+  TaskPerformer,
+} from './task-performer.ts'
+export { createTaskQueue } from './task-queue.ts'
+export type { TaskQueue } from './task-queue.ts'
+export { daysToMs } from './task-times.ts'
+export { takeDueDeliveries } from './webhook-delivery.ts'
+export type { DueDelivery, WebhookDelivery } from './webhook-delivery.ts'
+export type { WebhookSecret } from './webhook-secret.ts'
 
 /** Long work: created with its hold and its job in one transaction, delivered by workers, settled with its last state. */
 export interface Tasks {
@@ -16,117 +50,86 @@ export interface Tasks {
   list(accountId: string, filter: TaskFilter, page: PageRequest): Promise<Page<Task>>
   /** Throws `task_not_cancellable` for one that has ended. */
   cancel(accountId: string, taskId: string): Promise<Task>
+  /** Over all accounts. */
+  count(): Promise<{ pending: number; processing: number }>
+  listDeliveries(accountId: string, taskId: string): Promise<WebhookDelivery[]>
+  readWebhookSecret(accountId: string): Promise<WebhookSecret>
+  rotateWebhookSecret(accountId: string): Promise<WebhookSecret>
+  close(): Promise<void>
 }
 
-export const TASK_TYPES = ['image', 'video', 'tts', 'music', 'stt', 'edit', 'upscale', 'bg_remove'] as const
-export type TaskType = (typeof TASK_TYPES)[number]
-export const TASK_STATUSES = ['pending', 'processing', 'completed', 'failed', 'cancelled'] as const
-export type TaskStatus = (typeof TASK_STATUSES)[number]
-
-export interface TaskOrder {
-  readonly caller: Caller
-  /** `req_…` of the request that asked for it: with an idempotency key the same request makes one task. */
-  readonly requestId: string
-  readonly type: TaskType
-  /** The catalog's id. */
-  readonly model: string
-  /** The id the client asked for, which may be an alias. */
-  readonly requestedModel: string
-  /** Plain JSON for who performs it. Never shown. */
-  readonly work: unknown
-  readonly holdNanoUsd: NanoUsd
-  /** What such work usually takes, for the progress of upstreams that report none. */
-  readonly expectedMs: number
-  readonly webhookUrl: string | null
-  readonly metadata: Readonly<Record<string, unknown>> | null
+export interface TasksOptions {
+  readonly database: Database
+  readonly messageBus: TaskBus
+  /** Null for a gateway that charges nobody. */
+  readonly ledger: TaskLedger | null
+  readonly media: Pick<Media, 'addressOf'>
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly retentionMs: number
+  /** How long the addresses of results are good. */
+  readonly addressMs: number
+  /** Whom a webhook may be sent to by plain http. */
+  readonly isAllowedHost: (url: URL) => boolean
+  /** Who is expected to serve a model, for the limits of providers; null when nobody knows. */
+  readonly providerOf: (model: string, environment: string) => string | null
 }
 
-export interface TaskFilter {
-  readonly status?: TaskStatus | undefined
-  readonly type?: TaskType | undefined
-  readonly model?: string | undefined
-}
+export function createTasks(options: TasksOptions): Tasks {
+  const { database, clock, media } = options
+  const changes = createTaskChanges(options)
+  const waiters = new TaskWaiters(changes)
+  const creator = new TaskCreator(options)
 
-export interface Task {
-  readonly id: string
-  readonly type: TaskType
-  readonly status: TaskStatus
-  /** The id the client asked for. */
-  readonly model: string
-  /** 0 to 100. */
-  readonly progress: number
-  /** How many are before it; null once it runs. */
-  readonly queuePosition: number | null
-  readonly attempt: number
-  readonly createdAt: Date
-  readonly startedAt: Date | null
-  readonly completedAt: Date | null
-  readonly updatedAt: Date
-  /** When the result goes. */
-  readonly expiresAt: Date
-  readonly result: unknown
-  readonly error: { readonly code: string; readonly message: string } | null
-  readonly usage: unknown
-  readonly costNanoUsd: NanoUsd | null
-  /** Of a cancelled task. */
-  readonly refundedNanoUsd: NanoUsd | null
-  readonly metadata: Readonly<Record<string, unknown>> | null
-}
+  const present = (task: Task): Task => {
+    if (task.result === null) return task
+    const expiresAt = new Date(Math.min(clock.nowMs() + options.addressMs, task.expiresAt.getTime()))
+    return presentResult(task, (id) => media.addressOf({ id, expiresAt }))
+  }
+  const readNow = (accountId: string, taskId: string) => readTask(database, accountId, taskId)
 
-/** Who does what tasks are about. Given to the worker. */
-export interface TaskPerformer {
-  /**
-   * Throws an `AppError` when the work failed for good, and anything else when another process may do better. Called again, with
-   * the stored job, for a task whose worker died.
-   */
-  perform(task: ClaimedTask, control: TaskControl): Promise<TaskOutcome>
-  /** Tells the upstream that nobody wants the job any more, where that is possible. Never throws. */
-  cancelJob(task: ClaimedTask): Promise<void>
-}
+  const readAfterChange: Tasks['readAfterChange'] = async (accountId, taskId, { seconds, cancellation }) => {
+    const endMs = performance.now() + seconds * 1000
+    for (let before: Task | null = null; ;) {
+      const leftMs = endMs - performance.now()
+      const wait = waiters.wait(taskId, { timeoutMs: Math.max(0, leftMs), cancellation })
+      try {
+        const task: Task = await readNow(accountId, taskId)
+        const isChanged = before !== null && before.status !== task.status
+        if (isChanged || isTerminal(task.status) || leftMs <= 0 || cancellation.isCancelled)
+          return present(task)
+        before ??= task
+        await wait.changed
+      } finally {
+        wait.end()
+      }
+    }
+  }
 
-export interface ClaimedTask {
-  readonly id: string
-  readonly accountId: string
-  readonly keyId: string
-  readonly environment: Caller['environment']
-  readonly requestId: string
-  readonly type: TaskType
-  readonly model: string
-  readonly work: unknown
-  readonly holdNanoUsd: NanoUsd
-  readonly attempt: number
-  readonly createdAtMs: number
-  readonly deadlineAtMs: number
-  /** The upstream's job, once it was known. */
-  readonly job: StoredJob | null
-  /** Whom an earlier try was about to submit to when it was cut: that may or may not have a job. */
-  readonly submittingTo: { readonly provider: string; readonly upstreamModel: string } | null
-}
-
-/** Plain JSON. */
-export interface StoredJob {
-  readonly provider: string
-  readonly upstreamModel: string
-  readonly job: { readonly id: string; readonly data?: Readonly<Record<string, unknown>> }
-}
-
-export interface TaskControl {
-  /** Cancelled with the task, at its deadline, and when another worker took over. */
-  readonly cancellation: Cancellation
-  /** Durable before the upstream is asked. */
-  noteSubmitting(target: { provider: string; upstreamModel: string }): Promise<void>
-  /** Durable before anything else is done with the job. */
-  saveJob(job: StoredJob): Promise<void>
-  /** Between 0 and 1, or null to go by the time that has passed. Never goes back. */
-  reportProgress(progress: number | null): void
-}
-
-export interface TaskOutcome {
-  /** Plain JSON, shown as `result`. Addresses of media are put in when it is read, by `media_id`. */
-  readonly result: unknown
-  /** Plain JSON, shown as `usage`. */
-  readonly usage: unknown
-  /** Never more than is held. */
-  readonly costNanoUsd: NanoUsd
-  readonly provider: string
+  return {
+    create: async (order) => {
+      if (order.webhookUrl !== null) checkWebhookUrl(order.webhookUrl, options.isAllowedHost)
+      return present(await creator.create(order))
+    },
+    read: async (accountId, taskId) => present(await readNow(accountId, taskId)),
+    readAfterChange,
+    list: async (accountId, filter, page) => {
+      const { items, ...rest } = await listTasks(database, accountId, filter, page)
+      return { ...rest, items: items.map(present) }
+    },
+    cancel: async (accountId, taskId) => {
+      const task = await cancelTask(options, accountId, taskId)
+      changes.announceCancelled(taskId)
+      changes.announce([taskId])
+      return task
+    },
+    count: () => countTasks(database),
+    listDeliveries: async (accountId, taskId) => {
+      const { id } = await readNow(accountId, taskId)
+      return listDeliveries(database, accountId, id)
+    },
+    readWebhookSecret: (accountId) => readWebhookSecret(database, accountId),
+    rotateWebhookSecret: (accountId) => rotateWebhookSecret(database, accountId),
+    close: async () => waiters.close(),
+  }
 }

@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest'
+import { Batches } from './batches.ts'
+
+describe('batches', () => {
+  it('do what comes while they are busy together, in the order it came', async () => {
+    const performed: number[][] = []
+    const batches = new Batches<number, number>(async (items) => {
+      performed.push([...items])
+      await Promise.resolve()
+      return items.map((item) => item * 10)
+    }, 3)
+    const results = await Promise.all([1, 2, 3, 4, 5].map((item) => batches.add(item)))
+    expect(results).toEqual([10, 20, 30, 40, 50])
+    expect(performed).toEqual([
+      [1, 2, 3],
+      [4, 5],
+    ])
+  })
+
+  it('tell everyone of a batch that it failed, and go on with the next', async () => {
+    const batches = new Batches<string, string>(async (items) => {
+      if (items.includes('bad')) throw new Error('no')
+      return items
+    }, 2)
+    const results = await Promise.allSettled(['good', 'bad', 'fine'].map((item) => batches.add(item)))
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled'])
+    await batches.drain()
+  })
+})

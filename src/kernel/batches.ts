@@ -1,0 +1,54 @@
+interface Waiting<Item, Result> {
+  readonly item: Item
+  resolve(result: Result): void
+  reject(error: unknown): void
+}
+
+/**
+ * Does together what comes together: items that arrive while a batch is being done make the next one. Alone, an item waits
+ * for nothing.
+ */
+export class Batches<Item, Result> {
+  readonly #perform: (items: readonly Item[]) => Promise<readonly Result[]>
+  readonly #sizeMax: number
+  #waiting: Waiting<Item, Result>[] = []
+  #working: Promise<void> | null = null
+
+  /** Gives a result for each item, in their order, or throws for all of them. */
+  constructor(perform: (items: readonly Item[]) => Promise<readonly Result[]>, sizeMax: number) {
+    this.#perform = perform
+    this.#sizeMax = sizeMax
+  }
+
+  add(item: Item): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ item, resolve, reject })
+      this.#working ??= this.#performAll().finally(() => {
+        this.#working = null
+      })
+    })
+  }
+
+  /** Resolves when nothing is left to do. */
+  async drain(): Promise<void> {
+    while (this.#working !== null) await this.#working
+  }
+
+  async #performAll(): Promise<void> {
+    // Whatever this turn of the event loop brings goes along.
+    await Promise.resolve()
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0, this.#sizeMax)
+      try {
+        const results = await this.#perform(batch.map(({ item }) => item))
+        for (const [index, { resolve, reject }] of batch.entries()) {
+          const result = results[index]
+          if (result === undefined) reject(new Error('a batch gave fewer results than it had items'))
+          else resolve(result)
+        }
+      } catch (error) {
+        for (const { reject } of batch) reject(error)
+      }
+    }
+  }
+}

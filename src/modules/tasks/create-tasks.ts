@@ -1,0 +1,113 @@
+import { AppError, invalidValue } from '../../kernel/app-error.ts'
+import { Batches } from '../../kernel/batches.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Database, Queryable } from '../../storage/database.ts'
+import { errorCodeOf } from '../../storage/storage-error.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import { holdKeyOf, holdOrderOf, insertTasks, payerOf, planTask, type NewTask } from './new-task.ts'
+import type { Task, TaskOrder } from './task.ts'
+import { TASK_COLUMNS, taskFromRow, type TaskRow } from './task-row.ts'
+
+export type TaskLedger = Pick<
+  Ledger,
+  'capsOf' | 'openHold' | 'openHolds' | 'settleHold' | 'settleHolds' | 'releaseHold' | 'recall'
+>
+
+interface TaskCreatorOptions {
+  readonly database: Database
+  /** Null for a gateway that charges nobody. */
+  readonly ledger: TaskLedger | null
+  readonly clock: Clock
+  readonly retentionMs: number
+  /** Who is expected to do it, for the limits of providers. */
+  readonly providerOf: (model: string, environment: string) => string | null
+}
+
+const BATCH_MAX = 50
+
+/**
+ * Writes tasks with their holds and tickets. Those that come while others are being written go together in the next
+ * transaction; what is not plainly covered gets a transaction of its own.
+ */
+export class TaskCreator {
+  readonly #options: TaskCreatorOptions
+  readonly #batches = new Batches<NewTask, TaskRow | null>((tasks) => this.#writeBatch(tasks), BATCH_MAX)
+
+  constructor(options: TaskCreatorOptions) {
+    this.#options = options
+  }
+
+  async create(order: TaskOrder): Promise<Task> {
+    const { clock, retentionMs, providerOf, ledger } = this.#options
+    const task = planTask(order, {
+      nowMs: clock.nowMs(),
+      retentionMs,
+      provider: providerOf(order.model, order.caller.environment),
+      isHeld: ledger !== null,
+    })
+    // A key with a cap of its own is looked at alone; alone, each also gets the error that is its own.
+    const isAlone = order.caller.limitNanoUsd !== null && ledger !== null
+    const row = isAlone ? null : await this.#batches.add(task).catch(() => null)
+    return row === null ? this.#createAlone(task) : taskFromRow(row)
+  }
+
+  #writeBatch(tasks: readonly NewTask[]): Promise<(TaskRow | null)[]> {
+    const { database, ledger } = this.#options
+    return database.transaction(async (transaction) => {
+      const held = ledger === null ? null : await ledger.openHolds(transaction, tasks.map(holdOrderOf))
+      const covered = tasks.filter(({ id }) => held === null || held.has(holdKeyOf(id)))
+      const rows = covered.length === 0 ? [] : await insertTasks(transaction, covered)
+      if (rows.length < covered.length) throw new Error('a request has made a task before')
+      const byId = new Map(rows.map((row) => [row.id, row]))
+      return tasks.map(({ id }) => byId.get(id) ?? null)
+    })
+  }
+
+  async #createAlone(task: NewTask): Promise<Task> {
+    try {
+      return await this.#writeAlone(task)
+    } catch (error) {
+      const { ledger } = this.#options
+      if (ledger === null || !isShortOfCredit(error)) throw explain(error)
+      // What is missing may be lent to processes that do not use it.
+      await ledger.recall(task.order.caller.accountId)
+      return this.#writeAlone(task)
+    }
+  }
+
+  #writeAlone(task: NewTask): Promise<Task> {
+    const { database, ledger } = this.#options
+    return database.transaction(async (transaction) => {
+      const [row] = await insertTasks(transaction, [task])
+      if (row === undefined) return readRepeated(transaction, task)
+      if (ledger !== null) {
+        const caps = await ledger.capsOf(transaction, payerOf(task), task.createdAtMs)
+        await ledger.openHold(transaction, { ...holdOrderOf(task), caps })
+      }
+      return taskFromRow(row)
+    })
+  }
+}
+
+function isShortOfCredit(error: unknown): boolean {
+  return (
+    error instanceof AppError && (error.code === 'insufficient_balance' || error.code === 'key_limit_reached')
+  )
+}
+
+async function readRepeated(transaction: Queryable, { order }: NewTask): Promise<Task> {
+  const [row] = await transaction.query<TaskRow>(
+    `SELECT ${TASK_COLUMNS} FROM tasks WHERE request_id = $1 AND account_id = $2`,
+    [order.requestId, order.caller.accountId],
+  )
+  if (row === undefined) throw new Error(`the request ${order.requestId} belongs to another account`)
+  return taskFromRow(row)
+}
+
+// PostgreSQL keeps every text but those with U+0000 or half a character.
+const UNKEEPABLE_CODES = new Set(['22P05', '22P02', '22021'])
+
+function explain(error: unknown): unknown {
+  if (!UNKEEPABLE_CODES.has(errorCodeOf(error) ?? '')) return error
+  return invalidValue('prompt', 'The request holds characters that are not text, such as U+0000.')
+}

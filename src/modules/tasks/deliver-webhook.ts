@@ -1,0 +1,84 @@
+import { Webhook } from 'standardwebhooks'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Outbound } from '../../outbound/outbound.ts'
+import type { Database } from '../../storage/database.ts'
+import { addJob } from '../../storage/job-queue.ts'
+import { messageOf } from '../../storage/storage-error.ts'
+import type { Task } from './task.ts'
+import { recordAttempt, type DueDelivery, type WebhookAttempt } from './webhook-delivery.ts'
+import { readSigningSecrets } from './webhook-secret.ts'
+
+const SECOND_MS = 1_000
+const MINUTE_MS = 60 * SECOND_MS
+const HOUR_MS = 60 * MINUTE_MS
+
+/** Between one try and the next; after the last, nobody is told any more. */
+export const RETRY_PAUSES_MS: readonly number[] = [
+  5 * SECOND_MS,
+  30 * SECOND_MS,
+  2 * MINUTE_MS,
+  10 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  6 * HOUR_MS,
+]
+const JITTER = 0.2
+
+const ANSWER_MS_MAX = 15 * SECOND_MS
+const ANSWER_BYTES_MAX = 64 * 1024
+
+interface DeliverOptions {
+  readonly database: Database
+  readonly outbound: Pick<Outbound, 'fetch'>
+  readonly clock: Clock
+  readonly readTask: (accountId: string, taskId: string) => Promise<Task>
+  /** The body of `GET /v1/tasks/{id}`. */
+  readonly toWire: (task: Task) => unknown
+}
+
+/** One try to tell of a task that has ended. What the other side answers with a status of 2xx was heard. */
+export async function deliverWebhook(options: DeliverOptions, delivery: DueDelivery): Promise<void> {
+  const { database, clock } = options
+  const attempt = await tryOnce(options, delivery)
+  const isHeard = attempt.status !== null && attempt.status >= 200 && attempt.status < 300
+  const pauseMs = RETRY_PAUSES_MS[delivery.attemptsMade]
+  if (isHeard || pauseMs === undefined) {
+    const status = isHeard ? 'delivered' : 'failed'
+    return recordAttempt(database, delivery.id, attempt, { status, retryAt: null })
+  }
+  const retryAt = new Date(clock.nowMs() + pauseMs * (1 + JITTER * Math.random()))
+  await database.transaction(async (transaction) => {
+    await recordAttempt(transaction, delivery.id, attempt, { status: 'pending', retryAt })
+    await addJob(transaction, 'webhook', { runAt: retryAt })
+  })
+}
+
+async function tryOnce(options: DeliverOptions, delivery: DueDelivery): Promise<WebhookAttempt> {
+  const { database, outbound, clock } = options
+  const task = await options.readTask(delivery.accountId, delivery.taskId)
+  const body = JSON.stringify(options.toWire(task))
+  const secrets = await readSigningSecrets(database, delivery.accountId)
+  const startedMs = clock.nowMs()
+  const signatures = secrets.map((secret) => new Webhook(secret).sign(delivery.id, new Date(startedMs), body))
+  const attempt = { at: new Date(startedMs).toISOString(), status: null, error: null }
+  try {
+    const answer = await outbound.fetch({
+      url: delivery.url,
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'webhook-id': delivery.id,
+        'webhook-timestamp': String(Math.floor(startedMs / SECOND_MS)),
+        'webhook-signature': signatures.join(' '),
+        'user-agent': 'Parkway-Webhooks/1',
+      },
+      body,
+      bytesMax: ANSWER_BYTES_MAX,
+      timeoutMs: ANSWER_MS_MAX,
+    })
+    answer.discard()
+    return { ...attempt, status: answer.status, duration_ms: clock.nowMs() - startedMs }
+  } catch (error) {
+    return { ...attempt, error: messageOf(error), duration_ms: clock.nowMs() - startedMs }
+  }
+}

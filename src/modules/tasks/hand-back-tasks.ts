@@ -1,0 +1,47 @@
+import type { Database, Queryable } from '../../storage/database.ts'
+import { addJob } from '../../storage/job-queue.ts'
+import type { Claim } from './claim-tasks.ts'
+
+/** How often a task is tried when its workers die, or errors come that another try may not meet. */
+export const ATTEMPTS_MAX = 3
+
+/** Tasks of a worker that is gone go back into the queue. Called for every process that stops saying it is alive. */
+export async function reclaimTasks(transaction: Queryable, borrowerId: string): Promise<void> {
+  const rows = await transaction.query(
+    `UPDATE tasks SET ${BACK_AFTER_FAILURE} WHERE worker_id = $1 AND status = 'processing' RETURNING id`,
+    [borrowerId],
+  )
+  if (rows.length > 0) await addJob(transaction, 'task', { count: rows.length })
+}
+
+const BACK = `status = 'pending', worker_id = NULL, updated_at = now()`
+const BACK_AFTER_FAILURE = `${BACK}, attempt = least(attempt + 1, ${ATTEMPTS_MAX}),
+  is_exhausted = attempt >= ${ATTEMPTS_MAX}`
+
+/** By a worker that stops: the task did nothing wrong, and no try is counted. */
+export async function returnTasks(database: Database, claims: readonly Claim[]): Promise<void> {
+  await database.transaction(async (transaction) => {
+    const rows = await transaction.query(
+      `UPDATE tasks SET ${BACK} FROM unnest($1::uuid[], $2::uuid[]) AS held (id, worker)
+       WHERE tasks.id = held.id AND worker_id = held.worker AND status = 'processing' RETURNING tasks.id`,
+      [claims.map(({ task }) => task.id), claims.map(({ workerId }) => workerId)],
+    )
+    if (rows.length > 0) await addJob(transaction, 'task', { count: rows.length })
+  })
+}
+
+/** After an error that another try may not meet. */
+export async function retryTask(
+  database: Database,
+  { task, workerId }: Claim,
+  { pauseMs }: { pauseMs: number },
+): Promise<void> {
+  await database.transaction(async (transaction) => {
+    const [row] = await transaction.query<{ not_before: Date }>(
+      `UPDATE tasks SET ${BACK_AFTER_FAILURE}, not_before = now() + $3 * interval '1 millisecond'
+       WHERE id = $1 AND worker_id = $2 AND status = 'processing' RETURNING not_before`,
+      [task.id, workerId, pauseMs],
+    )
+    if (row !== undefined) await addJob(transaction, 'task', { runAt: row.not_before })
+  })
+}

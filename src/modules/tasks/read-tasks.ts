@@ -1,0 +1,51 @@
+import { notFound } from '../../kernel/app-error.ts'
+import { isUuid } from '../../kernel/identifiers.ts'
+import { ID_AFTER_ALL, type Page, type PageRequest } from '../../kernel/page.ts'
+import type { Queryable } from '../../storage/database.ts'
+import type { Task, TaskFilter } from './task.ts'
+import { TASK_COLUMNS, taskFromRow, type TaskRow } from './task-row.ts'
+
+/** Another account's task is not found, like one that never was. */
+export async function readTask(queryable: Queryable, accountId: string, taskId: string): Promise<Task> {
+  if (!isUuid(taskId)) throw notFound('task')
+  const [row] = await queryable.query<TaskRow>(
+    `SELECT ${TASK_COLUMNS} FROM tasks WHERE id = $1 AND account_id = $2`,
+    [taskId, accountId],
+  )
+  if (row === undefined) throw notFound('task')
+  return taskFromRow(row)
+}
+
+const FILTER = `account_id = $1 AND ($2::text IS NULL OR status = $2) AND ($3::text IS NULL OR type = $3)
+  AND ($4::text IS NULL OR requested_model = $4 OR model = $4)`
+
+/** Newest first. */
+export async function listTasks(
+  queryable: Queryable,
+  accountId: string,
+  { status, type, model }: TaskFilter,
+  { limit, afterId }: PageRequest,
+): Promise<Page<Task>> {
+  const filter = [accountId, status ?? null, type ?? null, model ?? null]
+  const [rows, [count]] = await Promise.all([
+    queryable.query<TaskRow>(
+      `SELECT ${TASK_COLUMNS} FROM tasks WHERE ${FILTER} AND id < $5 ORDER BY id DESC LIMIT $6`,
+      [...filter, afterId ?? ID_AFTER_ALL, limit + 1],
+    ),
+    queryable.query<{ total: bigint }>(`SELECT count(*) AS total FROM tasks WHERE ${FILTER}`, filter),
+  ])
+  return {
+    items: rows.slice(0, limit).map(taskFromRow),
+    total: Number(count?.total ?? 0),
+    hasMore: rows.length > limit,
+  }
+}
+
+/** Over all accounts. */
+export async function countTasks(queryable: Queryable): Promise<{ pending: number; processing: number }> {
+  const [row] = await queryable.query<{ pending: number; processing: number }>(
+    `SELECT (SELECT count(*)::int FROM tasks WHERE status = 'pending') AS pending,
+       (SELECT count(*)::int FROM tasks WHERE status = 'processing') AS processing`,
+  )
+  return { pending: row?.pending ?? 0, processing: row?.processing ?? 0 }
+}

@@ -1,0 +1,67 @@
+import type { Cancellation } from '../../kernel/cancellation.ts'
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { Caller } from '../keys/keys.ts'
+import type { TaskType } from './task.ts'
+
+/** Who does what tasks are about. Given to the worker. */
+export interface TaskPerformer {
+  /**
+   * Throws an `AppError` when the work failed for good, and anything else when another process may do better. Called again, with
+   * the stored job, for a task whose worker died.
+   */
+  perform(task: ClaimedTask, control: TaskControl): Promise<TaskOutcome>
+  /** Tells the upstream that nobody wants the job any more, where that is possible. Never throws. */
+  cancelJob(task: ClaimedTask): Promise<void>
+}
+
+export interface ClaimedTask {
+  readonly id: string
+  readonly accountId: string
+  readonly keyId: string
+  readonly environment: Caller['environment']
+  readonly requestId: string
+  readonly type: TaskType
+  readonly model: string
+  readonly work: unknown
+  readonly holdNanoUsd: NanoUsd
+  readonly attempt: number
+  readonly createdAtMs: number
+  readonly deadlineAtMs: number
+  /** The upstream's job, once it was known. */
+  readonly job: StoredJob | null
+  /** Whom an earlier try was about to submit to when it was cut: that may or may not have a job. */
+  readonly submittingTo: SubmitTarget | null
+}
+
+export interface SubmitTarget {
+  readonly provider: string
+  readonly upstreamModel: string
+}
+
+/** Plain JSON. */
+export interface StoredJob {
+  readonly provider: string
+  readonly upstreamModel: string
+  readonly job: { readonly id: string; readonly data?: Readonly<Record<string, unknown>> }
+}
+
+export interface TaskControl {
+  /** Cancelled with the task, at its deadline, and when another worker took over. */
+  readonly cancellation: Cancellation
+  /** Durable before the upstream is asked. */
+  noteSubmitting(target: { provider: string; upstreamModel: string }): Promise<void>
+  /** Durable before anything else is done with the job. */
+  saveJob(job: StoredJob): Promise<void>
+  /** Between 0 and 1, or null to go by the time that has passed. Never goes back. */
+  reportProgress(progress: number | null): void
+}
+
+export interface TaskOutcome {
+  /** Plain JSON, shown as `result`. Addresses of media are put in when it is read, by `media_id`. */
+  readonly result: unknown
+  /** Plain JSON, shown as `usage`. */
+  readonly usage: unknown
+  /** Never more than is held. */
+  readonly costNanoUsd: NanoUsd
+  readonly provider: string
+}

@@ -1,0 +1,29 @@
+import type { TaskType } from './task.ts'
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+
+/** How long work of each kind may take from its first start, whatever happens to its workers meanwhile. */
+export const DEADLINES_MS: Readonly<Record<TaskType, number>> = {
+  image: 5 * MINUTE_MS,
+  edit: 5 * MINUTE_MS,
+  upscale: 5 * MINUTE_MS,
+  bg_remove: 5 * MINUTE_MS,
+  tts: 5 * MINUTE_MS,
+  stt: 10 * MINUTE_MS,
+  music: 15 * MINUTE_MS,
+  video: 30 * MINUTE_MS,
+}
+
+/** How long a task may wait for its first start. */
+export const QUEUE_MS_MAX = 6 * HOUR_MS
+
+/** A hold outlives the task by this: it is closed by the task, and expires only when that could not be. */
+export const HOLD_MARGIN_MS = 15 * MINUTE_MS
+
+export const RESULT_DAYS_DEFAULT = 30
+
+export function daysToMs(days: number): number {
+  return days * DAY_MS
+}

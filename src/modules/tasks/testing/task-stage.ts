@@ -1,0 +1,164 @@
+import { createId, createRequestId } from '../../../kernel/identifiers.ts'
+import { silentLogger } from '../../../kernel/logger.ts'
+import { createBorrower, type Borrower } from '../../../storage/borrowing/borrower.ts'
+import { connectDatabase } from '../../../storage/connect-database.ts'
+import type { Database } from '../../../storage/database.ts'
+import { createMessageBus, type MessageBus } from '../../../storage/message-bus.ts'
+import { createTestDatabase } from '../../../storage/testing/test-database.ts'
+import type { Caller } from '../../keys/keys.ts'
+import { createLedger, reclaimLeases, verifyLedger, type Ledger } from '../../ledger/ledger.ts'
+import {
+  createTaskChanges,
+  createTaskQueue,
+  createTasks,
+  reclaimTasks,
+  type TaskLimits,
+  type TaskOrder,
+  type TaskQueue,
+  type Tasks,
+} from '../tasks.ts'
+
+/** Tasks as one process has them, with what stands below them. */
+export interface TaskStage {
+  readonly database: Database
+  readonly messageBus: MessageBus
+  readonly connectionString: string
+  readonly ledger: Ledger
+  readonly borrower: Borrower
+  readonly tasks: Tasks
+  readonly queue: TaskQueue
+  createQueue(limits?: Partial<TaskLimits>): TaskQueue
+  /** An account with so many dollars, and a key of it. */
+  createCaller(creditUsd: number, key?: Partial<Caller>): Promise<Caller>
+  /** Everything that contradicts the rules of the ledger. */
+  findDifferences(): Promise<string[]>
+  close(): Promise<void>
+}
+
+const LEASE_MS = 600_000
+const DAY_MS = 86_400_000
+const DOLLAR = 1_000_000_000
+export const NO_LIMITS: TaskLimits = { concurrentMax: null, concurrentMaxByProvider: new Map() }
+
+export async function createTaskStage(): Promise<TaskStage> {
+  const testDatabase = await createTestDatabase()
+  const { connectionString } = testDatabase
+  const database = connectDatabase({
+    connectionString,
+    poolSize: 8,
+    statementTimeoutMs: 10_000,
+    prepareStatements: true,
+  })
+  const logger = silentLogger
+  const clock = { nowMs: () => Date.now() }
+  const messageBus = await createMessageBus({ connectionString, logger })
+  const reclaimers = [reclaimTasks, reclaimLeases]
+  const borrower = await createBorrower({ database, logger, leaseMs: LEASE_MS, reclaimers })
+  const ledger = createLedger({
+    database,
+    messageBus,
+    borrower,
+    clock,
+    logger,
+    leaseMs: LEASE_MS,
+    commitWaitMs: 10_000,
+    observer: { committed: () => {}, failing: () => {} },
+  })
+  const changes = createTaskChanges({ messageBus, logger })
+  const tasks = createTasks({
+    database,
+    messageBus,
+    ledger,
+    media: { addressOf: ({ id }) => `https://media.test/${id}` },
+    clock,
+    logger,
+    retentionMs: 30 * DAY_MS,
+    addressMs: DAY_MS,
+    isAllowedHost: ({ hostname }) => hostname === '127.0.0.1',
+    providerOf: (model) => model.split('/')[0] ?? null,
+  })
+  const createQueue = (limits: Partial<TaskLimits> = {}): TaskQueue =>
+    createTaskQueue({
+      database,
+      ledger,
+      borrower,
+      limits: { ...NO_LIMITS, ...limits },
+      retentionMs: 30 * DAY_MS,
+      changes,
+    })
+  return {
+    database,
+    messageBus,
+    connectionString,
+    ledger,
+    borrower,
+    tasks,
+    queue: createQueue(),
+    createQueue,
+    createCaller: async (creditUsd, key = {}) => {
+      const accountId = createId()
+      await database.query(`INSERT INTO accounts (id, name) VALUES ($1, 'caller')`, [accountId])
+      if (creditUsd > 0) {
+        await database.transaction((transaction) =>
+          ledger.grant(transaction, {
+            key: `test:${accountId}`,
+            accountId,
+            amountNanoUsd: BigInt(Math.round(creditUsd * DOLLAR)),
+            class: 'paid',
+            book: 'cash',
+            reason: 'test',
+          }),
+        )
+      }
+      return {
+        accountId,
+        keyId: createId(),
+        environment: 'test',
+        scopes: new Set(['inference']),
+        allowedModels: null,
+        requestsPerMinute: null,
+        limitNanoUsd: null,
+        ...key,
+      }
+    },
+    findDifferences: async () =>
+      (await verifyLedger(database)).flatMap(({ rule, differences }) =>
+        differences.map((difference) => `${rule}: ${difference}`),
+      ),
+    close: async () => {
+      await tasks.close()
+      await ledger.close()
+      await borrower.close()
+      await messageBus.close()
+      await database.close()
+      await testDatabase.drop()
+    },
+  }
+}
+
+/** A cent's worth of video. */
+export function orderOf(caller: Caller, overrides: Partial<TaskOrder> = {}): TaskOrder {
+  return {
+    caller,
+    requestId: createRequestId(),
+    type: 'video',
+    model: 'maker/video',
+    requestedModel: 'video',
+    work: { prompt: 'a boat' },
+    holdNanoUsd: 10_000_000n,
+    expectedMs: 60_000,
+    webhookUrl: null,
+    metadata: null,
+    ...overrides,
+  }
+}
+
+export function outcomeOf(costNanoUsd = 4_000_000n) {
+  return {
+    status: 'completed',
+    result: { data: [{ media_id: 'm1' }, { media_id: 'm2', revised_prompt: 'a red boat' }] },
+    usage: { seconds: 5 },
+    costNanoUsd,
+    provider: 'maker',
+  } as const
+}

@@ -1,0 +1,107 @@
+import type { Queryable } from '../../storage/database.ts'
+
+/** Part of a statement: writes down what has to be told of the rows that a part `tasks` before it has ended. */
+export const INSERT_DELIVERIES = `
+  INSERT INTO webhook_deliveries (id, task_id, account_id, url, next_attempt_at)
+  SELECT gen_random_uuid(), id, account_id, webhook_url, now() FROM tasks WHERE webhook_url IS NOT NULL`
+
+/** How telling somebody of a task went so far. */
+export interface WebhookDelivery {
+  readonly id: string
+  readonly url: string
+  readonly status: 'pending' | 'delivered' | 'failed'
+  readonly attempts: readonly WebhookAttempt[]
+  readonly nextAttemptAt: Date | null
+  readonly createdAt: Date
+  readonly completedAt: Date | null
+}
+
+export interface WebhookAttempt {
+  readonly at: string
+  /** Of the answer; null when there was none. */
+  readonly status: number | null
+  readonly error: string | null
+  readonly duration_ms: number
+}
+
+interface DeliveryRow {
+  readonly id: string
+  readonly url: string
+  readonly status: WebhookDelivery['status']
+  readonly attempts: WebhookAttempt[]
+  readonly next_attempt_at: Date | null
+  readonly created_at: Date
+  readonly completed_at: Date | null
+}
+
+export async function listDeliveries(
+  queryable: Queryable,
+  accountId: string,
+  taskId: string,
+): Promise<WebhookDelivery[]> {
+  const rows = await queryable.query<DeliveryRow>(
+    `SELECT id, url, status, attempts, next_attempt_at, created_at, completed_at FROM webhook_deliveries
+     WHERE task_id = $1 AND account_id = $2`,
+    [taskId, accountId],
+  )
+  return rows.map((row) => ({
+    id: row.id,
+    url: row.url,
+    status: row.status,
+    attempts: row.attempts,
+    nextAttemptAt: row.next_attempt_at,
+    createdAt: row.created_at,
+    completedAt: row.completed_at,
+  }))
+}
+
+/** A webhook whose time has come, taken by this process. */
+export interface DueDelivery {
+  readonly id: string
+  readonly taskId: string
+  readonly accountId: string
+  readonly url: string
+  readonly attemptsMade: number
+}
+
+/** While a process is at it, nobody else takes it; one that dies lets go of it after this. */
+const TAKEN_MS = 60_000
+
+export async function takeDueDeliveries(queryable: Queryable, limit: number): Promise<DueDelivery[]> {
+  const rows = await queryable.query<{
+    id: string
+    task_id: string
+    account_id: string
+    url: string
+    attempts: number
+  }>(TAKE_DUE, [limit, TAKEN_MS])
+  return rows.map((row) => ({
+    id: row.id,
+    taskId: row.task_id,
+    accountId: row.account_id,
+    url: row.url,
+    attemptsMade: row.attempts,
+  }))
+}
+
+const TAKE_DUE = `
+  UPDATE webhook_deliveries SET next_attempt_at = now() + $2 * interval '1 millisecond'
+  WHERE id IN (
+    SELECT id FROM webhook_deliveries WHERE status = 'pending' AND next_attempt_at <= now()
+    ORDER BY next_attempt_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+  RETURNING id, task_id, account_id, url, jsonb_array_length(attempts) AS attempts`
+
+/** Tells how a try went, and when the next is: never, after one that was taken or the last. */
+export async function recordAttempt(
+  queryable: Queryable,
+  deliveryId: string,
+  attempt: WebhookAttempt,
+  next: { status: WebhookDelivery['status']; retryAt: Date | null },
+): Promise<void> {
+  await queryable.query(RECORD, [deliveryId, JSON.stringify([attempt]), next.status, next.retryAt])
+}
+
+const RECORD = `
+  UPDATE webhook_deliveries SET attempts = attempts || $2::jsonb, status = $3, next_attempt_at = $4,
+    completed_at = CASE WHEN $3 = 'pending' THEN NULL ELSE now() END
+  WHERE id = $1 AND status = 'pending'`

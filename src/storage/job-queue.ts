@@ -1,0 +1,56 @@
+import type { Client } from 'pg'
+import type { Queryable } from './database.ts'
+import { errorCodeOf, StorageError } from './storage-error.ts'
+
+/** Not the library's own name for it, so that another program on the same database can have its own. */
+export const JOB_SCHEMA = 'parkway_jobs'
+
+/** What a job is about. A job is a ticket: it says that there is something to do, and the tables say what. */
+export type JobName = 'task' | 'webhook' | 'cancel'
+
+/** The last step of the library's own schema that this release needs. */
+export const JOB_SCHEMA_VERSION = 20
+
+export async function isJobQueueCurrent(client: Pick<Client, 'query'>): Promise<boolean> {
+  const present = await client.query<{ isPresent: boolean }>(
+    'SELECT to_regclass($1) IS NOT NULL AS "isPresent"',
+    [`${JOB_SCHEMA}.migrations`],
+  )
+  if (present.rows[0]?.isPresent !== true) return false
+  const { rows } = await client.query<{ version: number }>(
+    `SELECT coalesce(max(id), 0) AS version FROM ${JOB_SCHEMA}.migrations`,
+  )
+  return (rows[0]?.version ?? 0) >= JOB_SCHEMA_VERSION
+}
+
+/** Brings the queue's own schema up to the library. One at a time. */
+export async function migrateJobQueue(connectionString: string): Promise<void> {
+  // Loaded only here: a start that finds everything in place does not need it.
+  const { Logger, runMigrations } = await import('graphile-worker')
+  try {
+    await runMigrations({ connectionString, schema: JOB_SCHEMA, logger: new Logger(() => () => {}) })
+  } catch (error) {
+    if (errorCodeOf(error) !== '42501') throw error
+    throw new StorageError(
+      'migration_failed',
+      `The database user may not create the schema "${JOB_SCHEMA}". Run "CREATE SCHEMA ${JOB_SCHEMA} AUTHORIZATION <user>" ` +
+        'as its administrator.',
+      { cause: error },
+    )
+  }
+}
+
+/** Within the transaction that gives it something to do. */
+export async function addJob(
+  transaction: Queryable,
+  name: JobName,
+  { count = 1, payload = {}, runAt = null }: { count?: number; payload?: object; runAt?: Date | null } = {},
+): Promise<void> {
+  await transaction.query(ADD_JOBS, [name, JSON.stringify(payload), runAt, count])
+}
+
+// Never retried by the queue itself: the tables know what is still to be done.
+const ADD_JOBS = `
+  SELECT count(*) FROM ${JOB_SCHEMA}.add_jobs(ARRAY(
+    SELECT ($1::text, $2::json, NULL, $3::timestamptz, 1, NULL, 0, NULL)::${JOB_SCHEMA}.job_spec
+    FROM generate_series(1, $4::int)))`

@@ -1,0 +1,102 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Logger as JobLogger, run, type Runner } from 'graphile-worker'
+import type { Logger } from '../kernel/logger.ts'
+import { JOB_SCHEMA, type JobName } from '../storage/job-queue.ts'
+import { messageOf } from '../storage/storage-error.ts'
+
+export type JobHandler = (payload: unknown) => void | Promise<void>
+
+interface RunJobsOptions {
+  readonly connectionString: string
+  readonly handlers: Readonly<Record<JobName, JobHandler>>
+  readonly logger: Logger
+}
+
+export interface JobRun {
+  isRunning(): boolean
+  stop(): Promise<void>
+}
+
+/** Tickets are cheap to handle; two connections fetch and finish them in batches, one listens. */
+const CONNECTIONS_MAX = 3
+const TICKETS_AT_ONCE = 16
+const TICKETS_FETCHED_MAX = 64
+/** For tickets whose notification got lost, and those of a later time. */
+const POLL_MS = 1_000
+const RESTART_PAUSE_MS = 500
+const RESTART_PAUSE_MS_MAX = 5_000
+
+/** Hands tickets to their handlers for as long as it is not stopped, through restarts of the database. */
+export async function runJobs(options: RunJobsOptions): Promise<JobRun> {
+  const { logger } = options
+  const stopping = new AbortController()
+  let runner: Runner | null = await start(options)
+
+  const keepRunning = async (): Promise<void> => {
+    for (let pauseMs = RESTART_PAUSE_MS; !stopping.signal.aborted;) {
+      try {
+        runner ??= await start(options)
+        pauseMs = RESTART_PAUSE_MS
+        await runner.promise
+      } catch (error) {
+        logger.warn({ reason: messageOf(error) }, 'the job queue stopped and is started again')
+      }
+      runner = null
+      if (stopping.signal.aborted) return
+      await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => {})
+      pauseMs = Math.min(pauseMs * 2, RESTART_PAUSE_MS_MAX)
+    }
+  }
+  const running = keepRunning()
+
+  return {
+    isRunning: () => runner !== null,
+    stop: async () => {
+      stopping.abort()
+      await runner?.stop().catch(() => {})
+      await running
+    },
+  }
+}
+
+function start({ connectionString, handlers, logger }: RunJobsOptions): Promise<Runner> {
+  const safely =
+    (handler: JobHandler): JobHandler =>
+    async (payload) => {
+      try {
+        await handler(payload)
+      } catch (error) {
+        // A ticket is not tried again: what it was about is still in its table, where the next look finds it.
+        logger.warn({ reason: messageOf(error) }, 'a ticket could not be handled')
+      }
+    }
+  return run({
+    connectionString,
+    noHandleSignals: true,
+    taskList: {
+      task: safely(handlers.task),
+      webhook: safely(handlers.webhook),
+      cancel: safely(handlers.cancel),
+    },
+    preset: {
+      worker: {
+        schema: JOB_SCHEMA,
+        maxPoolSize: CONNECTIONS_MAX,
+        concurrentJobs: TICKETS_AT_ONCE,
+        pollInterval: POLL_MS,
+        localQueue: { size: TICKETS_FETCHED_MAX },
+        completeJobBatchDelay: 0,
+        failJobBatchDelay: 0,
+        logger: toJobLogger(logger),
+      },
+    },
+  })
+}
+
+/** What the library says of its connections is worth a line; what it says of every job is not. */
+function toJobLogger(logger: Logger): JobLogger {
+  return new JobLogger(() => (level, message) => {
+    if (level === 'error' || level === 'warning')
+      logger.warn({ reason: message }, 'the job queue has trouble')
+  })
+}

@@ -1,0 +1,184 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { AppError } from '../kernel/app-error.ts'
+import { Cancellation } from '../kernel/cancellation.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Logger } from '../kernel/logger.ts'
+import type {
+  Claim,
+  ClaimedTask,
+  StoredJob,
+  SubmitTarget,
+  TaskControl,
+  TaskOutcome,
+  TaskPerformer,
+  TaskQueue,
+} from '../modules/tasks/tasks.ts'
+import { endOf, retryPauseMs } from './task-end.ts'
+import { keepTrying } from './keep-trying.ts'
+
+/** Why a performer was stopped. */
+export type StopReason = 'cancelled' | 'lost' | 'deadline' | 'stopping'
+
+/** The reason of the cancellation that the performer sees. */
+export class TaskStopped extends Error {
+  override readonly name = 'TaskStopped'
+  readonly why: StopReason
+
+  constructor(why: StopReason) {
+    super(`the task was stopped: ${why}`)
+    this.why = why
+  }
+}
+
+export interface RunningTaskOptions {
+  readonly queue: TaskQueue
+  readonly performer: TaskPerformer
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** A performer that does not stop when it is told does not keep its place. */
+const STOP_MS_MAX = 5_000
+
+/** One claimed task from its start to its end, or until somebody else has it. */
+export class RunningTask {
+  readonly claim: Claim
+  readonly #options: RunningTaskOptions
+  readonly #cancellation = new Cancellation()
+  #why: StopReason | null = null
+  #job: StoredJob | null
+  #submittingTo: SubmitTarget | null
+  #progress = 0
+  #isProgressNew = false
+
+  constructor(claim: Claim, options: RunningTaskOptions) {
+    this.claim = claim
+    this.#options = options
+    this.#job = claim.task.job
+    this.#submittingTo = claim.task.submittingTo
+  }
+
+  /** The first reason counts. */
+  stop(why: StopReason): void {
+    if (this.#why !== null) return
+    this.#why = why
+    this.#cancellation.cancel(new TaskStopped(why))
+  }
+
+  /** What was reported since the last look, in percent. */
+  takeProgress(): number | null {
+    if (!this.#isProgressNew) return null
+    this.#isProgressNew = false
+    return this.#progress
+  }
+
+  /** Never rejects. */
+  async run(): Promise<void> {
+    const { clock, logger } = this.#options
+    const { task, isExhausted } = this.claim
+    const timer = setTimeout(() => this.stop('deadline'), Math.max(0, task.deadlineAtMs - clock.nowMs()))
+    try {
+      const attempt = isExhausted ? { error: exhausted() } : await this.#perform()
+      clearTimeout(timer)
+      await this.#conclude(attempt)
+    } catch (error) {
+      // Whoever looks after the dead gives it to another worker.
+      logger.error({ err: error, taskId: task.id }, 'a task could not be ended')
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  async #perform(): Promise<Attempt> {
+    const performed = this.#options.performer.perform(this.claim.task, this.#control()).then(
+      (outcome): Attempt => ({ outcome }),
+      (error: unknown): Attempt => ({ error }),
+    )
+    const stopped = new Promise<void>((resolve) => this.#cancellation.onCancel(() => resolve()))
+    const first = await Promise.race([performed, stopped])
+    if (first !== undefined) return first
+    // What it is about to submit may still become known, and has to be cancelled then.
+    const late = await Promise.race([performed, delay(STOP_MS_MAX, null, { ref: false })])
+    return late ?? { error: this.#cancellation.reason }
+  }
+
+  async #conclude(attempt: Attempt): Promise<void> {
+    const { queue, performer, logger } = this.#options
+    const { claim } = this
+    if (this.#why === 'lost' || this.#why === 'stopping') return
+    if (this.#why === 'cancelled' || (await this.#isFoundCancelled(attempt)))
+      return performer.cancelJob(this.#asKnown())
+    const { task } = claim
+    const end = this.#why === 'deadline' ? endOf(task, { error: tookTooLong() }) : endOf(task, attempt)
+    const isLost = () => this.#why === 'lost' || this.#why === 'cancelled'
+    if (end === 'retry') {
+      logger.warn(
+        { err: 'error' in attempt ? attempt.error : null, taskId: task.id },
+        'a task is tried again',
+      )
+      await keepTrying(() => queue.retry(claim, { pauseMs: retryPauseMs(task.attempt) }), isLost)
+      return
+    }
+    const isOurs = await keepTrying(() => queue.finish({ claim, end }), isLost)
+    if (this.#why === 'deadline' || (isOurs === true && end.status === 'failed' && this.#job !== null))
+      await performer.cancelJob(this.#asKnown())
+  }
+
+  /** The claim fell before this process was told why. */
+  async #isFoundCancelled(attempt: Attempt): Promise<boolean> {
+    if (!('error' in attempt) || !(attempt.error instanceof TaskStopped)) return false
+    return this.#why === null && (await this.#options.queue.readCancelled(this.claim.task.id)) !== null
+  }
+
+  /** With what became known since it was claimed. */
+  #asKnown(): ClaimedTask {
+    return { ...this.claim.task, job: this.#job, submittingTo: this.#submittingTo }
+  }
+
+  #control(): TaskControl {
+    const { queue } = this.#options
+    const { claim } = this
+    return {
+      cancellation: this.#cancellation,
+      noteSubmitting: async (target) => {
+        this.#cancellation.throwIfCancelled()
+        const submittingTo = { provider: target.provider, upstreamModel: target.upstreamModel }
+        this.#requireStanding(await queue.note({ claim, submittingTo }))
+        this.#submittingTo = submittingTo
+      },
+      saveJob: async (job) => {
+        // Known from here on, even to a task that has been cancelled meanwhile.
+        this.#job = job
+        const isStanding = await keepTrying(
+          () => queue.note({ claim, job }),
+          () => this.#why === 'lost',
+        )
+        this.#requireStanding(isStanding === true)
+      },
+      reportProgress: (progress) => {
+        if (progress === null || !(progress > 0)) return
+        const percent = Math.min(99, Math.floor(progress * 100))
+        if (percent <= this.#progress) return
+        this.#progress = percent
+        this.#isProgressNew = true
+      },
+    }
+  }
+
+  #requireStanding(isStanding: boolean): void {
+    if (isStanding) return this.#cancellation.throwIfCancelled()
+    // A cancel that this process was not told of yet is told to it within seconds; either way the work is over.
+    this.#cancellation.throwIfCancelled()
+    throw new TaskStopped('lost')
+  }
+}
+
+export type Attempt = { readonly outcome: TaskOutcome } | { readonly error: unknown }
+
+function exhausted(): AppError {
+  return new AppError('internal_error', 'The task was interrupted too often and was given up.')
+}
+
+function tookTooLong(): AppError {
+  return new AppError('timeout', 'The task took longer than is allowed and was stopped.')
+}

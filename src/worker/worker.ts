@@ -1,0 +1,126 @@
+import type { Clock } from '../kernel/clock.ts'
+import { isRecord } from '../kernel/is-record.ts'
+import type { Logger } from '../kernel/logger.ts'
+import type { TaskPerformer, TaskQueue } from '../modules/tasks/tasks.ts'
+import type { Borrower } from '../storage/borrowing/borrower.ts'
+import { messageOf } from '../storage/storage-error.ts'
+import { Dispatcher } from './dispatcher.ts'
+import { runJobs } from './run-jobs.ts'
+
+/** Claims tasks and has them done, and does what else is due. */
+export interface Worker {
+  isRunning(): boolean
+  /** What runs may end within the time; the rest goes back into the queue. */
+  close(options: { graceMs: number }): Promise<void>
+}
+
+export interface WorkerOptions {
+  readonly connectionString: string
+  readonly queue: TaskQueue
+  readonly performer: TaskPerformer
+  /** This process, as the others see it: tasks are claimed in its name. */
+  readonly borrower: Pick<Borrower, 'id' | 'onLost'>
+  readonly concurrency: number
+  /** Tells webhooks what is due. */
+  readonly deliverWebhooks: () => Promise<void>
+  /** What has to be done now and then. */
+  readonly sweep: () => Promise<void>
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** Tickets wake the dispatcher; this finds what a lost ticket was for, and what waited for another's limit. */
+const LOOK_MS = 1_000
+const PROGRESS_MS = 1_000
+const STANDING_MS = 5_000
+const WEBHOOKS_MS = 15_000
+const SWEEP_MS = 300_000
+
+export async function createWorker(options: WorkerOptions): Promise<Worker> {
+  const { queue, performer, borrower, logger } = options
+  const dispatcher = new Dispatcher(options)
+  const unsubscribe = queue.onCancelled((taskId) => dispatcher.stopTask(taskId, 'cancelled'))
+  borrower.onLost(() => {
+    for (const task of dispatcher.running) task.stop('lost')
+  })
+  const jobs = await runJobs({
+    connectionString: options.connectionString,
+    logger,
+    handlers: {
+      task: () => dispatcher.wake(),
+      webhook: () => options.deliverWebhooks(),
+      cancel: async (payload) => {
+        if (!isRecord(payload) || typeof payload['taskId'] !== 'string') return
+        const task = await queue.readCancelled(payload['taskId'])
+        if (task !== null) await performer.cancelJob(task)
+      },
+    },
+  })
+  const stopTicking = [
+    tick(LOOK_MS, async () => dispatcher.wake(), logger),
+    tick(PROGRESS_MS, () => writeProgress(dispatcher, queue), logger),
+    tick(STANDING_MS, () => stopLost(dispatcher, queue), logger),
+    tick(WEBHOOKS_MS, () => options.deliverWebhooks(), logger),
+    tick(SWEEP_MS, () => options.sweep(), logger),
+  ]
+  dispatcher.wake()
+
+  return {
+    isRunning: () => jobs.isRunning(),
+    close: async ({ graceMs }) => {
+      for (const stop of stopTicking) stop()
+      await jobs.stop()
+      await dispatcher.stopClaiming(graceMs)
+      const left = dispatcher.running
+      for (const task of left) task.stop('stopping')
+      unsubscribe()
+      if (left.length === 0) return
+      await queue
+        .handBack(left.map(({ claim }) => claim))
+        .catch((error: unknown) =>
+          logger.warn({ reason: messageOf(error) }, 'tasks could not be handed back'),
+        )
+    },
+  }
+}
+
+async function writeProgress(dispatcher: Dispatcher, queue: TaskQueue): Promise<void> {
+  const reports = dispatcher.running.flatMap((task) => {
+    const progress = task.takeProgress()
+    return progress === null ? [] : [{ claim: task.claim, progress }]
+  })
+  if (reports.length > 0) await queue.writeProgress(reports)
+}
+
+/** Finds claims that another worker has now, and cancels whose message got lost. */
+async function stopLost(dispatcher: Dispatcher, queue: TaskQueue): Promise<void> {
+  const running = dispatcher.running
+  if (running.length === 0) return
+  const standing = await queue.findStanding(running.map(({ claim }) => claim))
+  for (const task of running) {
+    const { id } = task.claim.task
+    if (standing.has(id)) continue
+    task.stop((await queue.readCancelled(id)) === null ? 'lost' : 'cancelled')
+  }
+}
+
+/** Again and again, one after the other, until it is stopped. */
+function tick(intervalMs: number, work: () => Promise<void>, logger: Logger): () => void {
+  let isStopped = false
+  let timer: NodeJS.Timeout
+  const schedule = () => {
+    if (!isStopped) timer = setTimeout(run, intervalMs).unref()
+  }
+  const run = () => {
+    work()
+      .catch((error: unknown) =>
+        logger.warn({ reason: messageOf(error) }, 'a worker could not look after its tasks'),
+      )
+      .finally(schedule)
+  }
+  schedule()
+  return () => {
+    isStopped = true
+    clearTimeout(timer)
+  }
+}
