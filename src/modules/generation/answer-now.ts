@@ -154,7 +154,6 @@ async function collectFiles(
     media,
     accountId,
     kind: GENERATION_KINDS[request.type].media,
-    provider: options.provider,
     trustedHosts: options.trustedHostsOf(options.provider),
     cancellation: request.cancellation,
     pause: options.pause,
@@ -162,7 +161,7 @@ async function collectFiles(
   })
   if (!isInline) {
     return kept.map((one) => ({
-      item: { url: media.addressOf(one.file), ...describePrompt(one.revisedPrompt) },
+      item: { url: media.addressOf(one.file, request.baseUrl), ...describePrompt(one.revisedPrompt) },
       kept: one,
     }))
   }

@@ -13,6 +13,8 @@ export interface GenerationRequest {
   /** Of an answer that comes at once; tasks have addresses. */
   readonly responseFormat: 'url' | 'b64_json'
   readonly preference: DeliveryPreference
+  /** Where the client reaches the gateway, for addresses where nothing else is configured. */
+  readonly baseUrl: string
   readonly webhookUrl: string | null
   readonly metadata: Readonly<Record<string, unknown>> | null
   readonly caller: Caller

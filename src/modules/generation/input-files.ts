@@ -1,4 +1,3 @@
-import { AppError } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { InputFile } from '../../providers/media-operation.ts'
 import type { MediaWork } from '../../providers/media-work.ts'
@@ -23,13 +22,14 @@ export async function keepInputs(
   try {
     return await replaceFiles(work, async (file) => {
       const order = { accountId, purpose: 'input', kind: 'image', bytesMax: IMAGE_BYTES_MAX } as const
-      requireSmall(file)
       const { id } =
         file.kind === 'address'
           ? await media.keepFromAddress({ ...order, url: file.url, param: file.param, cancellation })
-          : await nameParam(file.param, () =>
-              media.keep({ ...order, source: file.kind === 'bytes' ? file.bytes : file.open() }),
-            )
+          : await media.keep({
+              ...order,
+              source: file.kind === 'bytes' ? file.bytes : file.open(),
+              param: file.param,
+            })
       kept.push(id)
       return { mediaId: id }
     })
@@ -81,20 +81,5 @@ async function replaceFiles<From, To>(
     case 'music':
     case 'speech':
       return work
-  }
-}
-
-function requireSmall(file: ClientFile): void {
-  if (file.kind !== 'bytes' || file.bytes.length <= IMAGE_BYTES_MAX) return
-  throw new AppError('request_too_large', `'${file.param}' is larger than 20 MB.`, { param: file.param })
-}
-
-/** Errors of the store do not know which field they are about. */
-async function nameParam<Result>(param: string, keep: () => Promise<Result>): Promise<Result> {
-  try {
-    return await keep()
-  } catch (error) {
-    if (!(error instanceof AppError) || error.param !== null) throw error
-    throw new AppError(error.code, error.message, { param, cause: error })
   }
 }

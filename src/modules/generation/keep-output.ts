@@ -1,4 +1,3 @@
-import { AppError } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { MediaOutput, OutputFile } from '../../providers/media-operation.ts'
 import type { Media, MediaFile, MediaKind } from '../media/media.ts'
@@ -13,8 +12,6 @@ interface KeepOutputOptions {
   readonly media: Pick<Media, 'keep' | 'keepFromAddress' | 'remove'>
   readonly accountId: string
   readonly kind: MediaKind
-  /** Who made them, for errors. */
-  readonly provider: string
   /** Of the provider: they may be private. */
   readonly trustedHosts: readonly string[]
   readonly cancellation: Cancellation
@@ -26,21 +23,25 @@ interface KeepOutputOptions {
 const ROUNDS_MAX = 3
 const PAUSE_MS = 500
 
-/** Copies what was made into the store, all of it or nothing. An address that does not answer is tried again, anew if possible. */
+/** Copies what was made into the store, all of it or nothing. Where an address has expired, the upstream is asked for another. */
 export async function keepOutput(output: MediaOutput, options: KeepOutputOptions): Promise<KeptFile[]> {
-  const { provider, cancellation } = options
+  const { cancellation } = options
   let current = output
   for (let round = 1; ; round += 1) {
     try {
       return await keepAll(current.files, options)
     } catch (error) {
       cancellation.throwIfCancelled()
-      const canHelp = current.files.some(({ kind }) => kind === 'url')
-      if (round === ROUNDS_MAX || !canHelp || !(error instanceof AppError)) throw explain(error, provider)
+      const { refresh } = options
+      if (round === ROUNDS_MAX || !refresh || !hasAddress(current)) throw error
       await options.pause(PAUSE_MS * 2 ** round, cancellation)
-      if (options.refresh) current = await options.refresh().catch(() => current)
+      current = await refresh().catch(() => current)
     }
   }
+}
+
+function hasAddress({ files }: MediaOutput): boolean {
+  return files.some(({ kind }) => kind === 'url')
 }
 
 async function keepAll(files: readonly OutputFile[], options: KeepOutputOptions): Promise<KeptFile[]> {
@@ -66,11 +67,4 @@ async function keepOne(output: OutputFile, options: KeepOutputOptions): Promise<
           cancellation,
         })
   return { file, ...(output.revisedPrompt === undefined ? {} : { revisedPrompt: output.revisedPrompt }) }
-}
-
-/** It is the upstream's file that is wrong, whatever the store has to say of it. */
-function explain(error: unknown, provider: string): unknown {
-  if (!(error instanceof AppError) || error.code === 'service_unavailable') return error
-  const message = `What the provider '${provider}' made could not be fetched.`
-  return new AppError('provider_error', message, { cause: error })
 }

@@ -86,7 +86,6 @@ async function performTask(
     media,
     accountId: task.accountId,
     kind: kind.media,
-    provider: taken.provider,
     trustedHosts: options.trustedHostsOf(taken.provider),
     cancellation,
     pause,

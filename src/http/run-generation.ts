@@ -1,0 +1,104 @@
+import { Type, type Static } from 'typebox'
+import { toTimestamp } from '../kernel/clock.ts'
+import type { Generation, GenerationRequest } from '../modules/generation/generation.ts'
+import { createInferenceRecord } from '../modules/inference/inference.ts'
+import type { Task } from '../modules/tasks/tasks.ts'
+import { nullable } from '../providers/nullable.ts'
+import { baseUrlOf } from './base-url-of.ts'
+import { parsePrefer } from './prefer-header.ts'
+import type { RouteRequest } from './route.ts'
+import type { RunPaid } from './run-paid.ts'
+
+/** Of every request that may make a task. */
+export const TaskMembers = {
+  webhook_url: nullable(
+    Type.String({
+      minLength: 1,
+      maxLength: 2048,
+      description: 'Where the task is sent to when it has ended, signed in the Standard Webhooks way.',
+    }),
+  ),
+  metadata: nullable(
+    Type.Record(Type.String({ maxLength: 64 }), Type.Unknown(), {
+      maxProperties: 16,
+      description: 'Comes back with the task.',
+    }),
+  ),
+}
+
+type TaskMembers = Partial<{ [Name in keyof typeof TaskMembers]: Static<(typeof TaskMembers)[Name]> }>
+
+/** What a client gets at once of work that goes on. */
+export const TaskReceipt = Type.Object(
+  {
+    task_id: Type.String({ format: 'uuid' }),
+    id: Type.String({ format: 'uuid', description: 'The same.' }),
+    status: Type.Enum(['pending', 'processing', 'completed', 'failed', 'cancelled']),
+    poll_url: Type.String({ description: 'The path to read the task at.' }),
+    model: Type.String({ description: 'As it was asked for.' }),
+    created_at: Type.String({ format: 'date-time' }),
+  },
+  { title: 'TaskReceipt' },
+)
+
+export function toTaskReceipt({ id, status, model, createdAt }: Task): Static<typeof TaskReceipt> {
+  return {
+    task_id: id,
+    id,
+    status,
+    poll_url: `/v1/tasks/${id}`,
+    model,
+    created_at: toTimestamp(createdAt.getTime()),
+  }
+}
+
+type Order = Pick<GenerationRequest, 'type' | 'model' | 'work' | 'responseFormat'>
+
+/** What every route that makes images, video or music does around its own reading of the request. */
+export type RunGeneration = (
+  request: RouteRequest<TaskMembers, unknown, unknown>,
+  order: Order,
+) => Promise<unknown>
+
+interface RunGenerationOptions {
+  readonly generation: Pick<Generation, 'generate'>
+  readonly runPaid: RunPaid
+}
+
+/** Of the kind of model, which the limits go by. */
+const CATEGORY_OF_TYPE: Readonly<Record<Order['type'], string>> = {
+  image: 'image',
+  edit: 'image',
+  upscale: 'upscale',
+  bg_remove: 'bg_remove',
+  video: 'video',
+  music: 'music',
+  tts: 'tts',
+}
+
+const RETRY_SECONDS: Readonly<Partial<Record<Order['type'], number>>> = { video: 5, music: 3 }
+
+export function createRunGeneration({ generation, runPaid }: RunGenerationOptions): RunGeneration {
+  return async (request, order) => {
+    const { body, caller, exchange, headers, reply } = request
+    const record = createInferenceRecord(order.type)
+    const preference = parsePrefer(headers['prefer'])
+    const result = await runPaid(request, record, { category: CATEGORY_OF_TYPE[order.type] }, () =>
+      generation.generate({
+        ...order,
+        preference,
+        baseUrl: baseUrlOf(headers),
+        webhookUrl: body.webhook_url ?? null,
+        metadata: body.metadata ?? null,
+        caller,
+        requestId: exchange.id,
+        record,
+        cancellation: exchange.cancellation,
+      }),
+    )
+    if (result.kind === 'done') return result.answer
+    void reply.code(202).header('retry-after', String(RETRY_SECONDS[order.type] ?? 1))
+    if (preference.isAsyncWanted) void reply.header('preference-applied', 'respond-async')
+    return toTaskReceipt(result.task)
+  }
+}
