@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { assert, integer, property } from 'fast-check'
 import { expect, it } from 'vitest'
 import { isPublicAddress } from './is-public-address.ts'
 
@@ -58,9 +58,9 @@ it.each([
 })
 
 it('an address of version 4 is as public inside one of version 6 as it is alone', () => {
-  const byte = fc.integer({ min: 0, max: 255 })
-  fc.assert(
-    fc.property(byte, byte, byte, byte, (...bytes) => {
+  const byte = integer({ min: 0, max: 255 })
+  assert(
+    property(byte, byte, byte, byte, (...bytes) => {
       const isPublic = isPublicAddress(bytes.join('.'))
       const [a, b, c, d] = bytes.map((value) => value.toString(16).padStart(2, '0'))
       expect(isPublicAddress(`::ffff:${bytes.join('.')}`)).toBe(isPublic)

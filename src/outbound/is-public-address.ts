@@ -8,19 +8,10 @@ export function isPublicAddress(text: string): boolean {
   if (!ipaddr.isValid(text) || text.includes('%')) return false
   const address = ipaddr.parse(text)
   if (address instanceof ipaddr.IPv4) return isPublicIpv4(address)
-  const bytes = address.toByteArray()
-  switch (address.range()) {
-    case 'ipv4Mapped':
-      return isPublicIpv4(new ipaddr.IPv4(bytes.slice(12)))
-    case 'rfc6052':
-      return address.match(TRANSLATED) && isPublicIpv4(new ipaddr.IPv4(bytes.slice(12)))
-    case '6to4':
-      return isPublicIpv4(new ipaddr.IPv4(bytes.slice(2, 6)))
-    case 'unicast':
-      return address.match(GLOBAL_UNICAST)
-    default:
-      return false
-  }
+  const range = address.range()
+  const inside = INSIDE[range]?.(address)
+  if (inside !== undefined) return inside !== null && isPublicIpv4(inside)
+  return range === 'unicast' && address.match(GLOBAL_UNICAST)
 }
 
 /** All that is given out of version 6; the rest is old forms of private and embedded addresses. */
@@ -29,6 +20,17 @@ const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
 const TRANSLATED = ipaddr.IPv6.parseCIDR('64:ff9b::/96')
 /** Public by its number, and answered by the machine's own cloud with its secrets. */
 const METADATA = ipaddr.IPv4.parseCIDR('168.63.129.16/32')
+
+/** Where an address of version 4 stands in one of version 6; null for a form that is a network's own. */
+const INSIDE: Readonly<Record<string, (address: ipaddr.IPv6) => ipaddr.IPv4 | null>> = {
+  ipv4Mapped: (address) => ipv4At(address, 12),
+  rfc6052: (address) => (address.match(TRANSLATED) ? ipv4At(address, 12) : null),
+  '6to4': (address) => ipv4At(address, 2),
+}
+
+function ipv4At(address: ipaddr.IPv6, offset: number): ipaddr.IPv4 {
+  return new ipaddr.IPv4(address.toByteArray().slice(offset, offset + 4))
+}
 
 function isPublicIpv4(address: ipaddr.IPv4): boolean {
   return address.range() === 'unicast' && !address.match(METADATA)

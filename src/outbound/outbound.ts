@@ -106,7 +106,9 @@ export function createOutbound({ allowedHosts, resolveHost = resolveBySystem }: 
       signal.addEventListener('abort', end, { once: true })
       cancellation?.onCancel(cancel)
       try {
-        const { status, contentType, contentLength, body, discard } = await follow(request, signal)
+        const answer = await follow(request, signal)
+        const { status, contentType, contentLength, body } = answer
+        const discard = (): void => answer.discard()
         return {
           status,
           contentType,

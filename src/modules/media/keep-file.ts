@@ -84,8 +84,6 @@ function tooLarge(order: KeepOrder): AppError {
   const megabytes = Math.floor(bytesMaxOf(order) / 1_000_000)
   if (order.purpose === 'result')
     return new AppError('provider_error', `The upstream's file is larger than ${megabytes} MB.`)
-  const { param } = order
-  return new AppError('request_too_large', `The ${order.kind} is larger than ${megabytes} MB.`, {
-    ...(param === undefined ? {} : { param }),
-  })
+  const named = order.param === undefined ? {} : { param: order.param }
+  return new AppError('request_too_large', `The ${order.kind} is larger than ${megabytes} MB.`, named)
 }

@@ -90,11 +90,13 @@ async function withDirectory<Result>(path: string, work: () => Promise<Result>):
     if (errorCodeOf(error) !== 'ENOENT') throw error
   }
   const made = await mkdir(dirname(path), { recursive: true, mode: DIRECTORY_MODE })
-  for (let parent = dirname(path); made !== undefined && parent.length >= made.length;) {
-    parent = dirname(parent)
-    await syncDirectory(parent)
-  }
+  if (made !== undefined) await syncParents(dirname(path), made)
   return work()
+}
+
+/** What holds each of the new directories, from the last to the first. */
+async function syncParents(last: string, first: string): Promise<void> {
+  for (let made = last; made.length >= first.length; made = dirname(made)) await syncDirectory(dirname(made))
 }
 
 async function syncDirectory(directory: string): Promise<void> {

@@ -1,0 +1,86 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createId } from '../../../kernel/identifiers.ts'
+import { silentLogger } from '../../../kernel/logger.ts'
+import { createOutbound } from '../../../outbound/outbound.ts'
+import { connectDatabase } from '../../../storage/connect-database.ts'
+import type { Database } from '../../../storage/database.ts'
+import { createFilesystemStore } from '../../../storage/media-store/filesystem-store.ts'
+import type { MediaStore } from '../../../storage/media-store/media-store.ts'
+import { createTestDatabase } from '../../../storage/testing/test-database.ts'
+import { createMedia, type Media } from '../media.ts'
+
+export interface MediaStage {
+  readonly media: Media
+  readonly connectionString: string
+  readonly database: Database
+  readonly store: MediaStore
+  readonly accountId: string
+  /** Names of all files on the disk, unfinished ones too. */
+  listFiles(): Promise<string[]>
+  /** Another process on the same database and directory. */
+  openAnother(): Promise<Media>
+  close(): Promise<void>
+}
+
+interface StageOptions {
+  /** Those of a gateway that runs; its own unless told. */
+  readonly connectionString?: string
+  readonly directory?: string
+  readonly store?: MediaStore
+  readonly baseUrl?: string
+  readonly nowMs?: () => number
+}
+
+/** Media on a real database and a real directory. */
+export async function openMediaStage(options: StageOptions = {}): Promise<MediaStage> {
+  const { nowMs = Date.now, baseUrl = 'http://gateway.test' } = options
+  const testDatabase = options.connectionString === undefined ? await createTestDatabase() : null
+  const connectionString = options.connectionString ?? testDatabase?.connectionString ?? ''
+  const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'parkway-media-')))
+  const database = connectDatabase({
+    connectionString,
+    poolSize: 4,
+    statementTimeoutMs: 10_000,
+    prepareStatements: true,
+    logger: silentLogger,
+  })
+  const store = options.store ?? createFilesystemStore({ directory })
+  const outbound = createOutbound({ allowedHosts: ['127.0.0.1'] })
+  const open = (): Promise<Media> =>
+    createMedia({
+      database,
+      store,
+      outbound,
+      clock: { nowMs },
+      logger: silentLogger,
+      publicUrl: null,
+      ownUrl: () => baseUrl,
+    })
+  const opened = [await open()]
+
+  return {
+    media: opened[0] ?? (await open()),
+    connectionString,
+    database,
+    store,
+    accountId: createId(),
+    async listFiles() {
+      const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(() => [])
+      return entries.filter((entry) => entry.isFile()).map(({ name }) => name)
+    },
+    async openAnother() {
+      const another = await open()
+      opened.push(another)
+      return another
+    },
+    async close() {
+      for (const media of opened) await media.close()
+      await outbound.close()
+      await database.close()
+      await testDatabase?.drop()
+      if (options.directory === undefined) await rm(directory, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,36 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openMediaStage, type MediaStage } from '../../src/modules/media/testing/media-stage.ts'
+import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+
+export interface MediaGateway extends TestGateway {
+  /** As a worker would see it: another process on the same database and directory. */
+  readonly stage: MediaStage
+  /** Keeps a result and gives the path of its address. */
+  publish(bytes: Uint8Array, kind: 'image' | 'video' | 'audio', expiresAt?: Date): Promise<string>
+}
+
+export async function startMediaGateway(): Promise<MediaGateway> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'parkway-media-'))
+  const gateway = await startTestGateway({ settings: { PARKWAY_DATA_DIR: dataDir } })
+  const stage = await openMediaStage({
+    connectionString: gateway.connectionString,
+    directory: join(dataDir, 'media'),
+    baseUrl: gateway.baseUrl,
+  })
+  return {
+    ...gateway,
+    stage,
+    async publish(bytes, kind, expiresAt) {
+      const { media, accountId } = stage
+      const { id } = await media.keep({ accountId, purpose: 'result', kind, source: bytes })
+      return new URL(media.addressOf({ id, ...(expiresAt && { expiresAt }) })).pathname
+    },
+    async close() {
+      await stage.close()
+      await gateway.close()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
