@@ -21,6 +21,8 @@ export const PROVIDER_VARIABLES: readonly ProviderVariables[] = [
   ...OPENAI_COMPATIBLE_UPSTREAMS.map(({ id, environmentPrefix }) => variablesOf(id, environmentPrefix)),
   variablesOf('anthropic', 'ANTHROPIC'),
   variablesOf('google', 'GOOGLE'),
+  variablesOf('cohere', 'COHERE'),
+  variablesOf('voyage', 'VOYAGE'),
 ]
 
 interface ProviderSources {

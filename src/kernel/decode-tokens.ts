@@ -1,11 +1,14 @@
-import { loadTokenEncoding } from './token-encoding.ts'
+import { loadTokenEncoding, type TokenEncodingName } from './token-encoding.ts'
 
 /**
- * Turns token ids of the o200k encoding back into text. Null when one of them is no token of it. The package's own
- * decoder keeps half a character for its next caller, so the bytes are put together here.
+ * Turns token ids back into text, of the o200k encoding unless another is named. Null when one of them is no token of it. The
+ * package's own decoder keeps half a character for its next caller, so the bytes are put together here.
  */
-export function decodeTokens(tokens: readonly number[]): string | null {
-  const { vocabulary } = loadTokenEncoding()
+export function decodeTokens(
+  tokens: readonly number[],
+  encodingName: TokenEncodingName = 'o200k',
+): string | null {
+  const { vocabulary } = loadTokenEncoding(encodingName)
   const parts: Buffer[] = []
   for (const token of tokens) {
     const entry = vocabulary[token]

@@ -42,9 +42,10 @@ export function readErrorObject(payload: unknown): SaidError | null {
   }
 }
 
-// Mistral, FastAPI servers and others name their reason beside the envelope.
+// Mistral, FastAPI servers, Deepgram, ElevenLabs and others name their reason beside the envelope.
 function readBareMessage(payload: Record<string, unknown>): SaidError | null {
-  const message = payload['message'] ?? payload['detail']
+  const said = payload['message'] ?? payload['detail'] ?? payload['err_msg']
+  const message = isRecord(said) ? (said['message'] ?? said) : said
   if (message === undefined) return null
   return { upstreamMessage: bound(typeof message === 'string' ? message : JSON.stringify(message)) }
 }

@@ -1,6 +1,13 @@
 import type { Clock } from '../kernel/clock.ts'
 import { createAnthropicProvider } from './ai-sdk/anthropic-provider.ts'
 import { createGoogleProvider } from './ai-sdk/google-provider.ts'
+import type { AiSdkProviderOptions } from './ai-sdk/lazy-provider.ts'
+import {
+  createCohereProvider,
+  createGoogleEmbeddingProvider,
+  createVoyageProvider,
+} from './ai-sdk/text/text-providers.ts'
+import { combineProviders, type ClosableProvider } from './combine-providers.ts'
 import { createCredentialRing } from './credential-ring.ts'
 import { createOpenAiCompatibleProvider } from './openai-compatible/openai-compatible.ts'
 import {
@@ -31,20 +38,19 @@ interface RegistryOptions {
   readonly connectTimeoutMs: number
 }
 
-type Closable = Provider & { close?(): Promise<void> }
+type CreateAdapter = (options: AiSdkProviderOptions) => ClosableProvider
 
-/** Upstreams that do not speak the OpenAI wire and have an adapter of their own. */
-const ADAPTERS: Readonly<Record<string, (settings: ProviderSettings, options: RegistryOptions) => Closable>> =
-  {
-    anthropic: ({ apiKeys, baseUrl }, { clock }) =>
-      createAnthropicProvider({ apiKeys, clock, ...(baseUrl === null ? {} : { baseUrl }) }),
-    google: ({ apiKeys, baseUrl }, { clock }) =>
-      createGoogleProvider({ apiKeys, clock, ...(baseUrl === null ? {} : { baseUrl }) }),
-  }
+/** Upstreams that do not speak the OpenAI wire, or not for everything, and have adapters of their own. */
+const ADAPTERS: Readonly<Record<string, readonly CreateAdapter[]>> = {
+  anthropic: [createAnthropicProvider],
+  google: [createGoogleProvider, createGoogleEmbeddingProvider],
+  cohere: [createCohereProvider],
+  voyage: [createVoyageProvider],
+}
 
 /** Holds what the operator configured, and nothing else: a provider that is absent is not configured. */
 export function createProviderRegistry(options: RegistryOptions): ProviderRegistry {
-  const providers = new Map<string, Closable>([[options.sandbox.id, options.sandbox]])
+  const providers = new Map<string, ClosableProvider>([[options.sandbox.id, options.sandbox]])
   for (const [id, settings] of options.settings) {
     const provider = createProvider(id, settings, options)
     if (provider) providers.set(id, provider)
@@ -58,11 +64,30 @@ export function createProviderRegistry(options: RegistryOptions): ProviderRegist
   }
 }
 
-function createProvider(id: string, settings: ProviderSettings, options: RegistryOptions): Closable | null {
-  if (settings.apiKeys.length === 0 && settings.baseUrl === null) return null
-  const adapter = ADAPTERS[id]
-  if (adapter) return settings.apiKeys.length > 0 ? adapter(settings, options) : null
-  const upstream = OPENAI_COMPATIBLE_UPSTREAMS.find((known) => known.id === id) ?? customUpstream(id)
+function createProvider(
+  id: string,
+  { apiKeys, baseUrl }: ProviderSettings,
+  options: RegistryOptions,
+): ClosableProvider | null {
+  if (apiKeys.length === 0 && baseUrl === null) return null
+  const adapters = ADAPTERS[id] ?? []
+  const upstream =
+    OPENAI_COMPATIBLE_UPSTREAMS.find((known) => known.id === id) ??
+    (adapters.length === 0 ? customUpstream(id) : null)
+  const wire = upstream && createWireProvider(upstream, { apiKeys, baseUrl }, options)
+  const { clock } = options
+  const adapterOptions = { apiKeys, clock, ...(baseUrl === null ? {} : { baseUrl }) }
+  return combineProviders([
+    ...(wire ? [wire] : []),
+    ...(apiKeys.length > 0 ? adapters.map((create) => create(adapterOptions)) : []),
+  ])
+}
+
+function createWireProvider(
+  upstream: OpenAiCompatibleUpstream,
+  settings: ProviderSettings,
+  options: RegistryOptions,
+): ClosableProvider | null {
   const baseUrl = settings.baseUrl ?? upstream.defaultBaseUrl
   if (baseUrl === null) return null
   return createOpenAiCompatibleProvider({

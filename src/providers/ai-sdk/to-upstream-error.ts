@@ -1,5 +1,6 @@
 import { APICallError } from '@ai-sdk/provider'
 
+import { readErrorObject } from '../error-payload.ts'
 import { UpstreamError, type UpstreamErrorDetails } from '../upstream-error.ts'
 import { isRecord, parseJson, readNumber, readPath, readString } from './read-json.ts'
 import { UntranslatableRequest } from './untranslatable-request.ts'
@@ -46,11 +47,13 @@ function fromCallError(provider: string, error: APICallError, nowMs: number): Up
     })
   }
   const retryAfterSeconds = readRetryAfter(error.responseHeaders ?? {}, body, nowMs)
+  // Some packages know another error than their vendor sends, and say no more than the status.
+  const message = error.data === undefined ? readErrorObject(body)?.upstreamMessage : undefined
   return new UpstreamError(`${provider} answered ${status}`, {
     ...describeRefusal(
       provider,
       status,
-      error.message,
+      message ?? error.message,
       readString(body, 'error', 'status') ?? readString(body, 'error', 'type'),
     ),
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),

@@ -1,0 +1,172 @@
+import { countTokens } from '../../../kernel/count-tokens.ts'
+import type { EmbeddingRequest } from '../../embedding-wire.ts'
+import { encodeEmbedding } from '../../encode-embedding.ts'
+import type { InferenceCall, InferenceOperation } from '../../provider.ts'
+import { UpstreamError } from '../../upstream-error.ts'
+import type { AiSdkProviderOptions } from '../lazy-provider.ts'
+import { createVendorCalls, type VendorCalls } from '../vendor-calls.ts'
+import { readTexts } from './read-texts.ts'
+
+/** What differs between the vendors of embeddings that are reached through an AI SDK package. */
+export interface EmbeddingVendor {
+  readonly provider: string
+  readonly defaultBaseUrl: string
+  createModel(settings: EmbeddingModelSettings): Promise<EmbeddingModel>
+  /** What the request says in the vendor's own options. */
+  toProviderOptions(body: EmbeddingRequest): VendorOptions
+  /** Whether vectors of fewer dimensions than the model's own come without length one. */
+  readonly leavesShortVectorsUnscaled?: boolean
+}
+
+/** By vendor, as all versions of the package's contract take them. */
+type VendorOptions = Record<string, Record<string, string | number>>
+
+export interface EmbeddingModelSettings {
+  readonly modelId: string
+  readonly apiKey: string
+  readonly baseUrl: string
+  readonly fetch: typeof globalThis.fetch
+}
+
+/** What the versions of the package's contract have in common. */
+interface EmbeddingModel {
+  readonly maxEmbeddingsPerCall: PromiseLike<number | undefined> | number | undefined
+  doEmbed(options: {
+    values: string[]
+    dimensions?: number
+    abortSignal: AbortSignal
+    providerOptions: VendorOptions
+  }): PromiseLike<EmbeddedTexts>
+}
+
+interface EmbeddedTexts {
+  readonly embeddings: readonly (readonly number[])[]
+  /** Not every vendor tells. */
+  readonly usage?: { readonly tokens: number } | undefined
+}
+
+const BATCHES_AT_ONCE = 4
+/** What a request may hold at most. */
+const INPUTS_MAX = 2048
+
+/** Embeddings of a vendor that does not speak OpenAI's wire, in as many calls as the vendor's maximum takes. */
+export function createEmbeddingOperation(
+  vendor: EmbeddingVendor,
+  options: AiSdkProviderOptions,
+): InferenceOperation<EmbeddingRequest> {
+  const calls = createVendorCalls(vendor.provider, options)
+  const baseUrl = options.baseUrl ?? vendor.defaultBaseUrl
+  return async (call) => {
+    const texts = readTexts(vendor.provider, call.body.input)
+    const batches = await embedAll({ vendor, calls, baseUrl, call }, texts)
+    return {
+      kind: 'complete',
+      payload: Buffer.from(JSON.stringify(writeAnswer(vendor, call, texts, batches))),
+    }
+  }
+}
+
+interface EmbeddingContext {
+  readonly vendor: EmbeddingVendor
+  readonly calls: VendorCalls
+  readonly baseUrl: string
+  readonly call: InferenceCall<EmbeddingRequest>
+}
+
+/** A few batches at a time; the first failure ends the others. */
+async function embedAll(context: EmbeddingContext, texts: readonly string[]): Promise<EmbeddedTexts[]> {
+  const group = new AbortController()
+  const signal = AbortSignal.any([context.call.cancellation.signal, group.signal])
+  const batchMax = await readBatchMax(context)
+  const embedded: EmbeddedTexts[] = []
+  let batchNext = 0
+  const work = async () => {
+    while (batchNext * batchMax < texts.length) {
+      const batch = batchNext
+      batchNext += 1
+      const values = texts.slice(batch * batchMax, (batch + 1) * batchMax)
+      embedded[batch] = await embedBatch(context, values, signal)
+    }
+  }
+  try {
+    await Promise.all(Array.from({ length: BATCHES_AT_ONCE }, work))
+  } catch (error) {
+    group.abort(error)
+    throw error
+  }
+  return embedded
+}
+
+/** A model knows its maximum before it is asked for anything. */
+async function readBatchMax({ vendor, baseUrl, call }: EmbeddingContext): Promise<number> {
+  const model = await vendor.createModel({
+    modelId: call.upstreamModel,
+    apiKey: 'none',
+    baseUrl,
+    fetch: globalThis.fetch,
+  })
+  return (await model.maxEmbeddingsPerCall) ?? INPUTS_MAX
+}
+
+async function embedBatch(
+  { vendor, calls, baseUrl, call }: EmbeddingContext,
+  values: string[],
+  signal: AbortSignal,
+): Promise<EmbeddedTexts> {
+  const { timeouts, upstreamModel: modelId, body } = call
+  return calls.attempt({ timeouts, signal }, async ({ apiKey, exchange }) => {
+    const model = await vendor.createModel({ modelId, apiKey, baseUrl, fetch: exchange.fetch })
+    const embedded = await model.doEmbed({
+      values,
+      ...(typeof body.dimensions === 'number' ? { dimensions: body.dimensions } : {}),
+      abortSignal: signal,
+      providerOptions: vendor.toProviderOptions(body),
+    })
+    if (embedded.embeddings.length !== values.length) {
+      throw new UpstreamError(`${vendor.provider} answered another number of embeddings`, {
+        failure: 'garbage',
+        provider: vendor.provider,
+      })
+    }
+    return embedded
+  })
+}
+
+function writeAnswer(
+  vendor: EmbeddingVendor,
+  { body }: InferenceCall<EmbeddingRequest>,
+  texts: readonly string[],
+  batches: readonly EmbeddedTexts[],
+) {
+  const isScaled = vendor.leavesShortVectorsUnscaled !== true || typeof body.dimensions !== 'number'
+  const vectors = batches.flatMap(({ embeddings }) => embeddings)
+  const tokens = countUsedTokens(texts, batches)
+  return {
+    object: 'list',
+    data: vectors.map((vector, index) => {
+      const values = isScaled ? vector : scaleToOne(vector)
+      return {
+        object: 'embedding',
+        index,
+        embedding: body.encoding_format === 'base64' ? encodeEmbedding(values) : values,
+      }
+    }),
+    model: body.model,
+    usage: { prompt_tokens: tokens, total_tokens: tokens },
+  }
+}
+
+function countUsedTokens(texts: readonly string[], batches: readonly EmbeddedTexts[]): number {
+  let tokens = 0
+  for (const { usage } of batches) {
+    if (usage === undefined) return texts.reduce((sum, text) => sum + countTokens(text), 0)
+    tokens += usage.tokens
+  }
+  return tokens
+}
+
+/** Clients compare embeddings by their dot product, which is only right for vectors of length one. */
+function scaleToOne(vector: readonly number[]): readonly number[] {
+  const length = Math.hypot(...vector)
+  return length === 0 ? vector : vector.map((value) => value / length)
+}

@@ -1,0 +1,62 @@
+import type { InferenceOperation } from '../../provider.ts'
+import {
+  countSearchUnits,
+  readDocuments,
+  writeRerankAnswer,
+  type RankedDocument,
+} from '../../rerank-answer.ts'
+import type { RerankRequest } from '../../rerank-wire.ts'
+import { UpstreamError } from '../../upstream-error.ts'
+import type { AiSdkProviderOptions } from '../lazy-provider.ts'
+import { createVendorCalls } from '../vendor-calls.ts'
+import type { EmbeddingModelSettings } from './embedding-operation.ts'
+
+/** What differs between the vendors of reranking that are reached through an AI SDK package. */
+export interface RerankVendor {
+  readonly provider: string
+  readonly defaultBaseUrl: string
+  createModel(settings: EmbeddingModelSettings): Promise<RerankModel>
+  /** What the vendor bills, where its answer tells. */
+  readSearchUnits?(answer: unknown): number | undefined
+}
+
+/** What the versions of the package's contract have in common. */
+interface RerankModel {
+  doRerank(options: {
+    documents: { type: 'text'; values: string[] }
+    query: string
+    topN: number
+    abortSignal: AbortSignal
+  }): PromiseLike<{ ranking: readonly RankedDocument[]; response?: { body?: unknown } }>
+}
+
+export function createRerankOperation(
+  vendor: RerankVendor,
+  options: AiSdkProviderOptions,
+): InferenceOperation<RerankRequest> {
+  const calls = createVendorCalls(vendor.provider, options)
+  const baseUrl = options.baseUrl ?? vendor.defaultBaseUrl
+  return async ({ body, upstreamModel: modelId, timeouts, cancellation }) => {
+    const documents = readDocuments(body)
+    const signal = cancellation.signal
+    const { ranking, response } = await calls.attempt({ timeouts, signal }, async ({ apiKey, exchange }) => {
+      const model = await vendor.createModel({ modelId, apiKey, baseUrl, fetch: exchange.fetch })
+      return model.doRerank({
+        documents: { type: 'text', values: documents },
+        query: body.query,
+        topN: Math.min(body.top_n ?? documents.length, documents.length),
+        abortSignal: signal,
+      })
+    })
+    if (ranking.some(({ index }) => documents[index] === undefined)) {
+      throw new UpstreamError(`${vendor.provider} ranked a document that it was not sent`, {
+        failure: 'garbage',
+        provider: vendor.provider,
+      })
+    }
+    return writeRerankAnswer(
+      ranking,
+      vendor.readSearchUnits?.(response?.body) ?? countSearchUnits(documents.length),
+    )
+  }
+}
