@@ -35,9 +35,13 @@ function findProblem(problems: readonly Problem[], path: string): Found | null {
     problems.filter((problem) => problem.schemaPath.startsWith(`${unionPath}/anyOf/`)),
     (problem) => branchPathOf(problem, unionPath),
   )
-  for (const [branchPath, branch] of branches) {
-    if (!branch.some((problem) => isOtherBranch(problem, branchPath))) return findProblem(branch, branchPath)
-  }
+  const possible = [...branches].filter(
+    ([branchPath, branch]) => !branch.some((problem) => isOtherBranch(problem, branchPath)),
+  )
+  // Where all types are right, only the values can be wrong.
+  const meant =
+    possible.find(([, branch]) => branch.every(({ keyword }) => keyword !== 'type')) ?? possible[0]
+  if (meant) return findProblem(meant[1], meant[0])
   const instancePath = shortest([...branches.values()].flat().map(placeOf))
   return {
     problem: { ...first, instancePath, keyword: 'anyOf', params: {} },
