@@ -3,7 +3,7 @@ import { AppError } from '../../kernel/app-error.ts'
 import { OutboundFailed, OutboundRefused, type Outbound } from '../../outbound/outbound.ts'
 import { bytesMaxOf } from './media-limits.ts'
 import type { MediaRecord } from './media-record.ts'
-import type { CopyOrder, KeepOrder } from './media.ts'
+import type { CopyOrder, KeepOrder } from './media-order.ts'
 
 /** A client waits for its input; a result is worth more patience, because somebody was paid for it. */
 const TIMEOUT_MS = { input: 30_000, result: 600_000 }

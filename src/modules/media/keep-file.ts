@@ -6,7 +6,7 @@ import type { MediaStore } from '../../storage/media-store/media-store.ts'
 import { openSource, SourceTooLarge, type OpenedSource } from './bounded-source.ts'
 import { describeFormats, findFormat, findHeadlessFormat, markId, type MediaFormat } from './media-format.ts'
 import { completeMedia, insertMedia, type MediaRecord } from './media-record.ts'
-import type { KeepOrder } from './media.ts'
+import type { KeepOrder } from './media-order.ts'
 import { bytesMaxOf } from './media-limits.ts'
 import { recogniseMedia } from './recognise-media.ts'
 

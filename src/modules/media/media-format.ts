@@ -1,4 +1,4 @@
-import type { MediaKind } from './media.ts'
+import type { MediaKind } from './media-order.ts'
 
 /** A form of file that is kept and served. */
 export interface MediaFormat {

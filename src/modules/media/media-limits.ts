@@ -1,4 +1,4 @@
-import type { KeepOrder, MediaKind } from './media.ts'
+import type { KeepOrder, MediaKind } from './media-order.ts'
 
 const MEGABYTE = 1_000_000
 

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../storage/database.ts'
-import type { MediaKind } from './media.ts'
+import type { MediaKind } from './media-order.ts'
 
 export interface MediaRecord {
   readonly id: string

@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream'
 import { AppError, notFound } from '../../kernel/app-error.ts'
-import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { isUuid } from '../../kernel/identifiers.ts'
 import type { Logger } from '../../kernel/logger.ts'
@@ -10,9 +9,12 @@ import type { ByteRange, MediaStore } from '../../storage/media-store/media-stor
 import { copyFile } from './copy-file.ts'
 import { keepFile, UNFINISHED_MS } from './keep-file.ts'
 import { readAddress, signAddress } from './media-address.ts'
+import type { CopyOrder, KeepOrder } from './media-order.ts'
 import { findMedia, type MediaRecord } from './media-record.ts'
 import { readMediaSecret } from './media-secret.ts'
 import { removeMedia, sweepMedia } from './sweep-media.ts'
+
+export type { CopyOrder, KeepOrder, MediaKind } from './media-order.ts'
 
 /** Files of accounts: what clients gave us for long work, and what upstreams made. */
 export interface Media {
@@ -45,7 +47,7 @@ export interface MediaFile {
   readonly expiresAt: Date
 }
 
-export interface AddressedFile {
+interface AddressedFile {
   readonly id: string
   readonly expiresAt?: Date
 }
@@ -58,35 +60,6 @@ export interface ServedFile {
   readonly expiresAt: Date
   /** Who opens it reads to the end or destroys it. */
   open(range?: ByteRange): Promise<Readable>
-}
-
-/** What a file may be; it is recognised by its bytes, not by what somebody says of it. */
-export type MediaKind = 'image' | 'video' | 'audio'
-
-export interface KeepOrder {
-  readonly accountId: string
-  readonly purpose: 'input' | 'result'
-  readonly kind: MediaKind
-  readonly source: Uint8Array | AsyncIterable<Uint8Array>
-  /** Used where the bytes do not tell. */
-  readonly contentType?: string
-  readonly bytesMax?: number
-  /** Names the field of the request in errors. */
-  readonly param?: string
-}
-
-export interface CopyOrder {
-  readonly accountId: string
-  readonly purpose: 'input' | 'result'
-  readonly kind: MediaKind
-  readonly url: string
-  readonly headers?: Readonly<Record<string, string>>
-  readonly bytesMax?: number
-  /** Names the field of the request in errors. */
-  readonly param?: string
-  /** Hosts that may be private: those of the upstream that gave the address. */
-  readonly trustedHosts?: readonly string[]
-  readonly cancellation?: Cancellation
 }
 
 interface MediaOptions {
