@@ -15,7 +15,7 @@ import { describeUsage } from './describe-output.ts'
 import { followJob, type FollowedJob, type Pause } from './follow-job.ts'
 import { GENERATION_KINDS } from './generation-kind.ts'
 import type { AnswerItem, GenerationAnswer, GenerationRequest } from './generation-request.ts'
-import { keepInputs, listFiles, loadInputs } from './input-files.ts'
+import { keepInputs, listFiles, loadInputs, type GenerationMedia } from './input-files.ts'
 import { keepOutput, type KeptFile } from './keep-output.ts'
 import { estimateWork, priceOutput, type WorkPrice } from './price-work.ts'
 import { submitWork } from './submit-work.ts'
@@ -25,7 +25,7 @@ import { jobOperationOf } from './work-operation.ts'
 export interface AnswerNowOptions {
   readonly inference: Inference
   readonly ledger: Pick<Ledger, 'hold'>
-  readonly media: Media
+  readonly media: GenerationMedia
   readonly clock: Clock
   readonly trustedHostsOf: (providerId: string) => readonly string[]
   readonly pause: Pause

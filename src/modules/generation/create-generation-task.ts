@@ -1,19 +1,18 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { isRecord } from '../../kernel/is-record.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import type { Media } from '../media/media.ts'
 import type { Task, Tasks } from '../tasks/tasks.ts'
 import type { PricedRequest } from './answer-now.ts'
 import { GENERATION_KINDS } from './generation-kind.ts'
 import type { AnswerItem, GenerationRequest, GenerationResult } from './generation-request.ts'
-import { keepInputs, listFiles } from './input-files.ts'
+import { keepInputs, listFiles, type GenerationMedia } from './input-files.ts'
 import { estimateWork } from './price-work.ts'
 import { writeStoredWork } from './stored-work.ts'
 
 interface CreateOptions {
   readonly tasks: Pick<Tasks, 'create' | 'readAfterChange'>
   readonly ledger: Pick<Ledger, 'hold'>
-  readonly media: Media
+  readonly media: GenerationMedia
   readonly clock: Clock
 }
 

@@ -7,7 +7,6 @@ import type { ProviderRegistry } from '../../providers/registry.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { CandidateSelector, Inference } from '../inference/inference.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import type { Media } from '../media/media.ts'
 import type { Task, TaskPerformer, Tasks } from '../tasks/tasks.ts'
 import { answerNow, type PricedRequest } from './answer-now.ts'
 import { checkWork } from './check-work.ts'
@@ -15,6 +14,7 @@ import { createGenerationTask } from './create-generation-task.ts'
 import type { Pause } from './follow-job.ts'
 import { GENERATION_KINDS, type GenerationKind } from './generation-kind.ts'
 import type { GenerationRequest, GenerationResult } from './generation-request.ts'
+import type { GenerationMedia } from './input-files.ts'
 import { priceOfWork } from './price-work.ts'
 import { createTaskPerformer } from './task-performer.ts'
 import { jobOperationOf } from './work-operation.ts'
@@ -47,7 +47,7 @@ interface GenerationOptions {
   readonly providers: ProviderRegistry
   readonly ledger: Pick<Ledger, 'hold' | 'knownBalanceNanoUsd'>
   readonly tasks: Pick<Tasks, 'create' | 'readAfterChange'>
-  readonly media: Media
+  readonly media: GenerationMedia
   readonly clock: Clock
   /** For upstreams whose route says nothing else. */
   readonly timeouts: UpstreamTimeouts

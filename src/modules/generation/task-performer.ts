@@ -3,11 +3,11 @@ import { Cancellation } from '../../kernel/cancellation.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { createInferenceRecord, explainFailure } from '../inference/inference.ts'
-import type { Media } from '../media/media.ts'
 import type { ClaimedTask, TaskControl, TaskOutcome, TaskPerformer } from '../tasks/tasks.ts'
 import { describeUsage } from './describe-output.ts'
 import { followJob, type FollowedJob } from './follow-job.ts'
 import { GENERATION_KINDS } from './generation-kind.ts'
+import type { GenerationMedia } from './input-files.ts'
 import { keepOutput, type KeptFile } from './keep-output.ts'
 import { priceOutput } from './price-work.ts'
 import { readStoredWork } from './stored-work.ts'
@@ -15,7 +15,7 @@ import { attachTo, takeUpWork, type TakeUpOptions, type TaskPlan } from './take-
 
 export interface PerformerOptions extends TakeUpOptions {
   readonly catalog: Pick<Catalog, 'resolve'>
-  readonly media: Media
+  readonly media: GenerationMedia
   /** Hosts of the provider that the operator configured: they may be private. */
   readonly trustedHostsOf: (providerId: string) => readonly string[]
 }

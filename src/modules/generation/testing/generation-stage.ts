@@ -1,0 +1,133 @@
+import { Cancellation } from '../../../kernel/cancellation.ts'
+import type { MediaOperation } from '../../../providers/media-operation.ts'
+import type { Provider } from '../../../providers/provider.ts'
+import { UpstreamError, type UpstreamErrorDetails } from '../../../providers/upstream-error.ts'
+import { createCatalog } from '../../catalog/catalog.ts'
+import { createInference } from '../../inference/inference.ts'
+import { freeCredit } from '../../ledger/ledger.ts'
+import type { ClaimedTask, StoredJob, TaskControl } from '../../tasks/tasks.ts'
+import { createGeneration } from '../generation.ts'
+import { createMemoryMedia } from './memory-media.ts'
+
+const TIMEOUTS = { connectMs: 1000, firstByteMs: 1000, idleMs: 1000 }
+export const ACCOUNT = '018f0000-0000-7000-8000-000000000001'
+
+const SOURCE = {
+  models: [
+    {
+      id: 'film',
+      name: 'Film',
+      vendor: 'Us',
+      category: 'video',
+      capabilities: ['text_to_video', 'image_to_video'],
+      price: { unit: 'second', usd: 0.1 },
+      routes: [
+        { provider: 'first', model: 'film-1' },
+        { provider: 'second', model: 'film-2' },
+      ],
+    },
+  ],
+}
+
+/** A generation module over upstreams that do what the test says, and time that passes by itself. */
+export function createStage(operations: Record<string, Partial<MediaOperation<never>>>) {
+  const providers = new Map(
+    Object.entries(operations).map(([id, operation]): [string, Provider] => [
+      id,
+      { id, isConfigured: true, video: { start: () => Promise.reject(upstreamError(id, {})), ...operation } },
+    ]),
+  )
+  const registry = {
+    get: (id: string) => providers.get(id),
+    sandbox: { id: 'sandbox', isConfigured: true },
+    close: async () => {},
+  }
+  let nowMs = 1_700_000_000_000
+  const clock = { nowMs: () => nowMs }
+  const catalog = createCatalog({ source: SOURCE })
+  const media = createMemoryMedia()
+  const pauses: number[] = []
+  const inference = createInference({
+    catalog,
+    providers: registry,
+    ledger: freeCredit,
+    clock,
+    timeouts: TIMEOUTS,
+    durationMsMax: 60_000,
+    acquireSlot: () => null,
+    observer: { attempted: () => {}, breakerChanged: () => {} },
+  })
+  const generation = createGeneration({
+    inference,
+    catalog,
+    providers: registry,
+    ledger: freeCredit,
+    tasks: {
+      create: () => Promise.reject(new Error('not on this stage')),
+      readAfterChange: () => Promise.reject(new Error('not on this stage')),
+    },
+    media,
+    clock,
+    timeouts: TIMEOUTS,
+    trustedHostsOf: () => [],
+    pause: async (durationMs, cancellation) => {
+      pauses.push(durationMs)
+      nowMs += durationMs
+      cancellation.throwIfCancelled()
+    },
+  })
+  return { performer: generation.performer, media, pauses, nowMs: () => nowMs }
+}
+
+export function createControl() {
+  const notes: string[] = []
+  const jobs: StoredJob[] = []
+  const control: TaskControl = {
+    cancellation: new Cancellation(),
+    noteSubmitting: async ({ provider }) => void notes.push(`submitting to ${provider}`),
+    saveJob: async (job) => {
+      notes.push(`job ${job.job.id}`)
+      jobs.push(job)
+    },
+    reportProgress: (progress) => void notes.push(`progress ${progress}`),
+  }
+  return { control, notes, jobs }
+}
+
+/** A task of five seconds of film, held at 0.50 USD. */
+export function claimTask(fields: Partial<ClaimedTask> = {}): ClaimedTask {
+  return {
+    id: '018f0000-0000-7000-8000-00000000000a',
+    accountId: ACCOUNT,
+    keyId: '018f0000-0000-7000-8000-00000000000b',
+    environment: 'live',
+    requestId: 'req_1',
+    type: 'video',
+    model: 'film',
+    work: {
+      work: {
+        kind: 'video',
+        prompt: 'waves',
+        image: null,
+        durationSeconds: 5,
+        aspectRatio: null,
+        resolution: null,
+        seed: null,
+        negativePrompt: null,
+        withAudio: null,
+      },
+      price: { unit: 'second', rate: (100_000_000n * 10n ** 24n).toString() },
+    },
+    holdNanoUsd: 500_000_000n,
+    attempt: 1,
+    createdAtMs: 1_700_000_000_000,
+    deadlineAtMs: 1_700_000_000_000 + 3_600_000,
+    job: null,
+    submittingTo: null,
+    ...fields,
+  }
+}
+
+export function upstreamError(provider: string, details: Partial<UpstreamErrorDetails>): UpstreamError {
+  return new UpstreamError(`${provider} failed`, { failure: 'status', provider, status: 500, ...details })
+}
