@@ -8,45 +8,85 @@ interface Pixels {
 }
 
 /** Distances of colour: up to the first all background, from the second on all foreground. */
-const NEAR = 28
-const FAR = 60
-/** A step within the background may be this large: skies and studio walls change slowly. */
-const STEP = 9
+const NEAR = 26
+const FAR = 52
 const PIXELS_PER_TURN = 40_000
 
 /** How much of each pixel to keep, 0 to 255. The background is what is like the border and joined to it. */
 export async function findBackground(picture: Pixels, signal: AbortSignal): Promise<Uint8Array> {
   const { width, height } = picture
   const border = listBorder(width, height)
-  const borderColors = chooseBorderColors(picture, border)
+  const likeness = createLikeness(picture, chooseBorderColors(picture, border))
   const kept = new Uint8Array(width * height).fill(255)
   const seen = new Uint8Array(width * height)
   const queue = new Int32Array(width * height)
   let queued = 0
-  const visit = (place: number, from: number): void => {
+  const visit = (place: number): void => {
     if (seen[place] === 1) return
-    const distance = distanceToNearest(picture.pixels, place, borderColors)
-    const isSlowStep = from !== -1 && distance < 3 * FAR && stepBetween(picture.pixels, place, from) < STEP
-    if (distance >= FAR && !isSlowStep) return
     seen[place] = 1
-    const isBackground = distance <= NEAR || isSlowStep
-    kept[place] = isBackground ? 0 : Math.round(((distance - NEAR) / (FAR - NEAR)) * 255)
+    const distance = likeness(place)
+    if (distance >= FAR) return
+    kept[place] = distance <= NEAR ? 0 : Math.round(((distance - NEAR) / (FAR - NEAR)) * 255)
     // The flood ends in what is only half like the background, so that it cannot leak through an edge.
-    if (isBackground) queue[queued++] = place
+    if (distance <= NEAR) queue[queued++] = place
   }
-  for (const place of border) visit(place, -1)
+  for (const place of border) visit(place)
   for (let next = 0; next < queued; next += 1) {
     const place = queue[next] ?? 0
     const x = place % width
-    if (x > 0) visit(place - 1, place)
-    if (x < width - 1) visit(place + 1, place)
-    if (place >= width) visit(place - width, place)
-    if (place < width * (height - 1)) visit(place + width, place)
+    if (x > 0) visit(place - 1)
+    if (x < width - 1) visit(place + 1)
+    if (place >= width) visit(place - width)
+    if (place < width * (height - 1)) visit(place + width)
     if (next % PIXELS_PER_TURN !== PIXELS_PER_TURN - 1) continue
     await nextTurn()
     signal.throwIfAborted()
   }
   return kept
+}
+
+/**
+ * How far a pixel is from the background's colours: the common ones of the border, and those at both ends of its row and
+ * at the top of its column, since skies and studio walls change slowly. Not at the foot, where subjects stand.
+ */
+function createLikeness(
+  { pixels, width, height }: Pixels,
+  colors: readonly Color[],
+): (place: number) => number {
+  const left = averageAlong(pixels, { start: 0, step: width, count: height })
+  const right = averageAlong(pixels, { start: width - 1, step: width, count: height })
+  const top = averageAlong(pixels, { start: 0, step: 1, count: width })
+  return (place) => {
+    const color = colorAt(pixels, place)
+    const row = Math.floor(place / width)
+    let nearest = Number.POSITIVE_INFINITY
+    for (const known of colors) nearest = Math.min(nearest, distanceBetween(color, known))
+    for (const known of [left[row], right[row], top[place % width]])
+      if (known !== undefined) nearest = Math.min(nearest, distanceBetween(color, known))
+    return nearest
+  }
+}
+
+const AVERAGE_REACH = 3
+
+/** Smoothed, so that the noise of one pixel does not decide on a whole row. */
+function averageAlong(
+  pixels: Uint8Array,
+  { start, step, count }: { start: number; step: number; count: number },
+): Color[] {
+  return Array.from({ length: count }, (_, index) => {
+    const from = Math.max(0, index - AVERAGE_REACH)
+    const to = Math.min(count - 1, index + AVERAGE_REACH)
+    const sum: [number, number, number] = [0, 0, 0]
+    for (let near = from; near <= to; near += 1) {
+      const [red, green, blue] = colorAt(pixels, start + near * step)
+      sum[0] += red
+      sum[1] += green
+      sum[2] += blue
+    }
+    const size = to - from + 1
+    return [sum[0] / size, sum[1] / size, sum[2] / size]
+  })
 }
 
 function listBorder(width: number, height: number): number[] {
@@ -80,22 +120,11 @@ function chooseBorderColors({ pixels }: Pixels, border: readonly number[]): Colo
     .map(({ count, sum }) => [sum[0] / count, sum[1] / count, sum[2] / count])
 }
 
-function distanceToNearest(pixels: Uint8Array, place: number, colors: readonly Color[]): number {
-  const [red, green, blue] = colorAt(pixels, place)
-  let nearest = Number.POSITIVE_INFINITY
-  for (const [otherRed, otherGreen, otherBlue] of colors)
-    nearest = Math.min(nearest, distance(red - otherRed, green - otherGreen, blue - otherBlue))
-  return nearest
-}
-
-function stepBetween(pixels: Uint8Array, place: number, other: number): number {
-  const [red, green, blue] = colorAt(pixels, place)
-  const [otherRed, otherGreen, otherBlue] = colorAt(pixels, other)
-  return distance(red - otherRed, green - otherGreen, blue - otherBlue)
-}
-
 // Green weighs most and blue least, about as the eye has it.
-function distance(red: number, green: number, blue: number): number {
+function distanceBetween(left: Color, right: Color): number {
+  const red = left[0] - right[0]
+  const green = left[1] - right[1]
+  const blue = left[2] - right[2]
   return Math.sqrt((2 * red * red + 4 * green * green + 1.5 * blue * blue) / 2.5)
 }
 

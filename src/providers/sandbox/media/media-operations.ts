@@ -6,11 +6,20 @@ import { createImage } from './image.ts'
 import { createModeration } from './moderation.ts'
 import { createRecentOutputs } from './recent-outputs.ts'
 import { createRerank } from './rerank.ts'
+import { createSpeech } from './speech.ts'
+import { createTranscription } from './transcription.ts'
 import { createUpscale } from './upscale.ts'
 
 type MediaOperations = Pick<
   Provider,
-  'embedding' | 'rerank' | 'moderation' | 'image' | 'upscale' | 'backgroundRemoval'
+  | 'embedding'
+  | 'rerank'
+  | 'moderation'
+  | 'image'
+  | 'upscale'
+  | 'backgroundRemoval'
+  | 'speech'
+  | 'transcription'
 >
 
 /** All that the sandbox does besides chat. */
@@ -23,5 +32,7 @@ export function createMediaOperations(parts: SandboxParts): Required<MediaOperat
     image: createImage(parts, recentOutputs),
     upscale: createUpscale(parts),
     backgroundRemoval: createBackgroundRemoval(parts),
+    speech: createSpeech(parts),
+    transcription: createTranscription(parts),
   }
 }
