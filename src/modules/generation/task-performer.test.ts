@@ -23,7 +23,8 @@ function inTurn<Result>(...steps: (Result | Error)[]): () => Promise<Result> {
   return async () => {
     const step = steps[Math.min(next, steps.length - 1)]
     next += 1
-    if (step instanceof Error || step === undefined) throw step ?? new Error('no steps')
+    if (step === undefined) throw new Error('no steps')
+    if (step instanceof Error) throw step
     return step
   }
 }
