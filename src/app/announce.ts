@@ -4,13 +4,15 @@ interface Announcement {
   readonly url: string
   /** The key of the first account, when this start created it. */
   readonly bootstrapKey: string | null
-  readonly config: Pick<Config, 'bootstrapKey' | 'providers'>
+  readonly config: Pick<Config, 'bootstrapKey' | 'providers' | 'role'>
   readonly startMs: number
 }
 
 /** What a newcomer needs: where it is, the key, and a first request that works as pasted. */
 export function announce({ url, bootstrapKey, config, startMs }: Announcement): string {
   const baseUrl = nameReachable(url)
+  if (config.role === 'worker')
+    return `\nA Parkway worker is ready (${(startMs / 1000).toFixed(1)} s): ${baseUrl}/readyz\n\n`
   const key = describeKey(bootstrapKey, config.bootstrapKey)
   const body = '{"model":"gpt-4o-mini","messages":[{"role":"user","content":"Hello!"}]}'
   const providers = [...config.providers.keys()].join(', ')

@@ -1,3 +1,4 @@
+import { AppError } from '../kernel/app-error.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { countTokens } from '../kernel/count-tokens.ts'
 import { createAccounts, type Accounts } from '../modules/accounts/accounts.ts'
@@ -9,11 +10,14 @@ import { createEmbeddings, type Embeddings } from '../modules/embeddings/embeddi
 import { createIdempotency, type Idempotency } from '../modules/idempotency/idempotency.ts'
 import type { Inference } from '../modules/inference/inference.ts'
 import { createKeys, type Keys } from '../modules/keys/keys.ts'
-import { createLedger, freeCredit, reclaimLeases, type Ledger } from '../modules/ledger/ledger.ts'
-import { createStrangers, reclaimSlots, type Limits, type Strangers } from '../modules/limits/limits.ts'
+import { createLedger, freeCredit, type Ledger } from '../modules/ledger/ledger.ts'
+import { createStrangers, type Limits, type Strangers } from '../modules/limits/limits.ts'
 import type { Media } from '../modules/media/media.ts'
 import { createModeration, type Moderation } from '../modules/moderation/moderation.ts'
 import { createRerank, type Rerank } from '../modules/rerank/rerank.ts'
+import type { TaskPerformer, Tasks } from '../modules/tasks/tasks.ts'
+import { createSpeech, type Speech } from '../modules/speech/speech.ts'
+import { createTranscription, type Transcription } from '../modules/transcription/transcription.ts'
 import { createUsage, type Usage } from '../modules/usage/usage.ts'
 import { createOutbound, type Outbound } from '../outbound/outbound.ts'
 import { createProviderRegistry, type ProviderRegistry } from '../providers/registry.ts'
@@ -27,9 +31,10 @@ import type { GatewayLogger } from '../telemetry/logger.ts'
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts'
 import { createTracer, parseOtlpHeaders, type Tracer } from '../telemetry/tracing.ts'
 import { buildBilling } from './build-billing.ts'
-import { buildInference } from './build-inference.ts'
+import { buildInference, upstreamTimeouts } from './build-inference.ts'
 import { buildLimits } from './build-limits.ts'
 import { buildMedia } from './build-media.ts'
+import { buildTasks, RECLAIMERS } from './build-tasks.ts'
 import type { Config } from './config.ts'
 import { ownUrlOf } from './own-url.ts'
 import { VERSION } from './version.ts'
@@ -53,8 +58,13 @@ export interface Modules {
   readonly idempotency: Idempotency
   readonly outbound: Outbound
   readonly media: Media
+  readonly tasks: Tasks
+  /** Who does what tasks are about. */
+  readonly performer: TaskPerformer
   readonly inference: Inference
   readonly chat: Chat
+  readonly speech: Speech
+  readonly transcription: Transcription
   readonly embeddings: Embeddings
   readonly rerank: Rerank
   readonly moderation: Moderation
@@ -109,7 +119,7 @@ async function openModules(
     database,
     logger,
     leaseMs: config.leaseMs,
-    reclaimers: [reclaimLeases, reclaimSlots],
+    reclaimers: RECLAIMERS,
   })
   opened.defer(() => borrower.close())
   const ledger = createLedger({
@@ -148,6 +158,8 @@ async function openModules(
   opened.defer(() => outbound.close())
   const media = await buildMedia(config, { database, outbound, clock, logger, ownUrl })
   opened.defer(() => media.close())
+  const tasks = buildTasks(config, { database, messageBus, media, logger, ledger, catalog, providers })
+  opened.defer(() => tasks.close())
   const credit = config.billing ? ledger : freeCredit
   const inference = buildInference(config, { catalog, providers, metrics, limits, ledger: credit })
   return {
@@ -168,12 +180,23 @@ async function openModules(
     strangers,
     outbound,
     media,
+    tasks,
+    performer: unableToPerform,
     inference,
     chat: createChat({ inference, ledger: credit, clock, countTokens }),
+    speech: createSpeech({ inference, catalog, ledger: credit, clock, timeouts: upstreamTimeouts(config) }),
+    transcription: createTranscription({ inference, ledger: credit, clock }),
     embeddings: createEmbeddings({ inference, ledger: credit, countTokens }),
     rerank: createRerank({ inference, ledger: credit, countTokens }),
     moderation: createModeration({ inference, ledger: credit, countTokens }),
     usage: createUsage({ database, clock, ledger }),
     close: () => opened.disposeAsync(),
   }
+}
+
+const unableToPerform: TaskPerformer = {
+  perform: async ({ type }) => {
+    throw new AppError('internal_error', `Tasks of the type ${type} cannot be performed.`)
+  },
+  cancelJob: async () => {},
 }

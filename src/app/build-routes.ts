@@ -16,8 +16,13 @@ import { paymentRoutes } from '../http/routes/payments.ts'
 import { promoRoutes } from '../http/routes/promo.ts'
 import { queueRoutes } from '../http/routes/queue.ts'
 import { rerankRoutes } from '../http/routes/rerank.ts'
+import { taskRoutes } from '../http/routes/tasks.ts'
+import { speechRoutes } from '../http/routes/speech.ts'
 import { tenantRoutes } from '../http/routes/tenant.ts'
+import { transcriptionRoutes } from '../http/routes/transcriptions.ts'
 import { usageRoutes } from '../http/routes/usage.ts'
+import { voiceRoutes } from '../http/routes/voices.ts'
+import { createRunPaid } from '../http/run-paid.ts'
 import { createSendInference } from '../http/send-inference.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { isSandboxEnvironment } from '../modules/inference/inference.ts'
@@ -35,6 +40,7 @@ interface BuildRoutesOptions {
   readonly modules: Modules
   readonly logger: GatewayLogger
   readonly isShuttingDown: () => boolean
+  readonly isWorkerRunning: () => boolean
   readonly readMetrics: () => Promise<Exposition>
 }
 
@@ -42,12 +48,10 @@ interface BuildRoutesOptions {
 export function buildRoutes(options: BuildRoutesOptions): (Route | DirectRoute)[] {
   const { config, modules, logger } = options
   const { accounts, keys, catalog, providers, chat, billing, promoCodes, audit, usage } = modules
-  const sendInference = createSendInference({
-    limits: modules.limits,
-    tracer: modules.tracer,
-    onStreamError: (error, requestId) =>
-      logger.warn({ err: error, requestId }, 'a stream failed in the middle'),
-  })
+  const onStreamError = (error: unknown, requestId: string): void =>
+    logger.warn({ err: error, requestId }, 'a stream failed in the middle')
+  const sendInference = createSendInference({ limits: modules.limits, tracer: modules.tracer, onStreamError })
+  const runPaid = createRunPaid({ limits: modules.limits })
   const routes: (Route | DirectRoute)[] = [
     ...modelRoutes({
       catalog,
@@ -63,9 +67,14 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | DirectRoute)[
       clock: systemClock,
       onBroken: (error, requestId) => logger.warn({ err: error, requestId }, 'a file could not be read'),
     }),
+    ...speechRoutes({ speech: modules.speech, runPaid, runGeneration: null, onStreamError }),
+    ...transcriptionRoutes({ transcription: modules.transcription, runPaid }),
+    ...voiceRoutes({ speech: modules.speech }),
     ...tenantRoutes({ accounts, limits: modules.limits }),
+    ...taskRoutes({ tasks: modules.tasks }),
     ...queueRoutes({
       limits: modules.limits,
+      tasks: modules.tasks,
       listLocalModels: () => listLocalModels(config, modules),
       clock: systemClock,
     }),
@@ -83,6 +92,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | DirectRoute)[
         storage: () => modules.database.ping(),
         messages: () => requireConnected(modules.messageBus),
         ledger: () => requireHealthy(modules.ledger),
+        ...(config.role !== 'api' && { worker: () => requireRunning(options.isWorkerRunning()) }),
       },
       isShuttingDown: options.isShuttingDown,
       readMetrics: options.readMetrics,
@@ -96,11 +106,16 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | DirectRoute)[
       logger,
     }),
   ]
-  return routes
+  // A worker is looked after like any other process, and asked for nothing else.
+  return config.role === 'worker' ? routes.filter(({ tag }) => tag === 'Operations') : routes
 }
 
 async function requireConnected(messageBus: MessageBus): Promise<void> {
   if (!messageBus.isConnected()) throw new Error('the message bus is not connected')
+}
+
+async function requireRunning(isRunning: boolean): Promise<void> {
+  if (!isRunning) throw new Error('the worker is not running')
 }
 
 async function requireHealthy(ledger: Ledger): Promise<void> {

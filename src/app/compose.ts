@@ -8,6 +8,8 @@ import type { GatewayLogger } from '../telemetry/logger.ts'
 import type { Exposition, Metrics } from '../telemetry/metrics.ts'
 import { buildModules } from './build-modules.ts'
 import { buildRoutes } from './build-routes.ts'
+import { buildWorker } from './build-worker.ts'
+import type { Worker } from '../worker/worker.ts'
 import type { Config } from './config.ts'
 import { ownUrlOf } from './own-url.ts'
 import { createExchangeReporter } from './report-exchange.ts'
@@ -30,6 +32,9 @@ interface ComposeOptions {
   readonly expositionOfAll?: () => Promise<Exposition>
 }
 
+/** A task that takes longer goes on elsewhere, from where it was. */
+const WORKER_GRACE_MS = 5_000
+
 /** Builds the gateway of one process from its parts and starts it. The only place where they meet. */
 export async function composeGateway(options: ComposeOptions): Promise<Gateway> {
   const { config, logger } = options
@@ -43,12 +48,14 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
     })
     const clientAddressOf = createClientAddress(config.trustedProxies)
     let isShuttingDown = false
+    let worker: Worker | null = null
     const server = await createServer({
       routes: buildRoutes({
         config,
         modules,
         logger,
         isShuttingDown: () => isShuttingDown,
+        isWorkerRunning: () => worker?.isRunning() === true,
         readMetrics: options.expositionOfAll ?? (() => metrics.exposition()),
       }),
       guard: createStrangerGuard({
@@ -80,6 +87,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       sharePort: options.sharePort ?? false,
     })
     url = ownUrlOf({ host, port })
+    if (config.role !== 'api') worker = await buildWorker(config, { ...options, modules })
     return {
       url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
       bootstrapKey: bootstrap.created ? bootstrap.token : null,
@@ -88,7 +96,10 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
         isShuttingDown = true
         // Load balancers get time to notice before connections are refused.
         if (config.shutdownDelayMs > 0) await delay(config.shutdownDelayMs)
-        await server.close({ graceMs: config.shutdownGraceMs })
+        await Promise.all([
+          server.close({ graceMs: config.shutdownGraceMs }),
+          worker?.close({ graceMs: Math.min(config.shutdownGraceMs, WORKER_GRACE_MS) }),
+        ])
         await modules.close()
       },
     }

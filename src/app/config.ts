@@ -37,7 +37,7 @@ interface ConfigSources {
 
 const FILE_NAMES = ['parkway.config.json', 'parkway.config.yaml', 'parkway.config.yml']
 const FILE_VARIABLE = 'PARKWAY_CONFIG_FILE'
-const OBJECT_KEYS: ReadonlySet<string> = new Set(['providers', 'limits'])
+const OBJECT_KEYS: ReadonlySet<string> = new Set(['providers', 'limits', 'task_limits'])
 
 /** Reads the environment and the optional file once. Throws a `ConfigInvalid` that names every bad value. */
 export function loadConfig(sources: ConfigSources): Config {

@@ -2,6 +2,7 @@ import { isKeyForm, KEY_FORM } from '../modules/keys/keys.ts'
 import { parseLimitTable } from '../modules/limits/limits.ts'
 import { isNetwork } from './is-network.ts'
 import { MEDIA_SETTINGS } from './media-settings.ts'
+import { TASK_SETTINGS } from './task-settings.ts'
 import {
   amountSetting,
   booleanSetting,
@@ -175,6 +176,7 @@ export const SETTINGS = {
     { default: 3_600_000, minimum: 1_000, maximum: 86_400_000 },
   ),
   ...MEDIA_SETTINGS,
+  ...TASK_SETTINGS,
   limits: objectSetting(
     {
       environment: 'PARKWAY_LIMITS',

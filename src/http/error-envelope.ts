@@ -52,6 +52,15 @@ export const ERROR_CATALOGUE: Readonly<Record<ErrorCode, { status: number; type:
   timeout: { status: 504, type: 'api_error' },
 }
 
+/** Of an error that is told within an answer, such as that of a task. */
+export function errorTypeOf(code: string): ErrorType {
+  return isErrorCode(code) ? ERROR_CATALOGUE[code].type : 'api_error'
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(ERROR_CATALOGUE, code)
+}
+
 export interface ErrorAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>

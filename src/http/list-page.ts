@@ -3,7 +3,7 @@ import { invalidValue } from '../kernel/app-error.ts'
 import { isUuid } from '../kernel/identifiers.ts'
 import type { Page, PageRequest } from '../kernel/page.ts'
 
-const PAGE_LIMIT_DEFAULT = 20
+export const PAGE_LIMIT_DEFAULT = 20
 const PAGE_LIMIT_MAX = 100
 
 /** The query of every list; routes with filters extend its properties. */
@@ -25,6 +25,7 @@ export type ListName =
   | 'codes'
   | 'conversations'
   | 'datasets'
+  | 'deliveries'
   | 'deployments'
   | 'entries'
   | 'events'

@@ -54,3 +54,14 @@ const ADD_JOBS = `
   SELECT count(*) FROM ${JOB_SCHEMA}.add_jobs(ARRAY(
     SELECT ($1::text, $2::json, NULL, $3::timestamptz, 1, NULL, 0, NULL)::${JOB_SCHEMA}.job_spec
     FROM generate_series(1, $4::int)))`
+
+const SPENT_TICKETS_MAX = 1_000
+
+/** Tickets of workers that died are given free after hours, and nobody may take them any more. */
+export async function sweepTickets(queryable: Queryable): Promise<void> {
+  await queryable.query(
+    `SELECT count(*) FROM ${JOB_SCHEMA}.complete_jobs(ARRAY(
+       SELECT id FROM ${JOB_SCHEMA}.jobs WHERE locked_at IS NULL AND attempts >= max_attempts LIMIT $1))`,
+    [SPENT_TICKETS_MAX],
+  )
+}

@@ -81,7 +81,7 @@ describe('migrate', () => {
     await expect(run()).rejects.toMatchObject({ code: 'migration_mismatch' })
   })
 
-  test('everything is made in the schema of the gateway', async () => {
+  test('everything is made in the schema of the gateway and in that of its job queue', async () => {
     await run()
     const connected = connectDatabase({
       connectionString: database.connectionString,
@@ -89,9 +89,10 @@ describe('migrate', () => {
       statementTimeoutMs: 5_000,
     })
     const rows = await connected.query<{ schema: string }>(
-      `SELECT DISTINCT schemaname AS schema FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,
+      `SELECT DISTINCT schemaname AS schema FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')
+       ORDER BY schema`,
     )
-    expect(rows).toEqual([{ schema: 'parkway' }])
+    expect(rows).toEqual([{ schema: 'parkway' }, { schema: 'parkway_jobs' }])
     await connected.close()
   })
 })

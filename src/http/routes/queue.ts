@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { toTimestamp, type Clock } from '../../kernel/clock.ts'
 import type { Limits } from '../../modules/limits/limits.ts'
+import type { Tasks } from '../../modules/tasks/tasks.ts'
 import { defineRoute, type Route } from '../route.ts'
 
 /** A model that is served by an upstream with slots. */
@@ -14,6 +15,7 @@ export interface LocalModel {
 
 interface QueueRouteOptions {
   readonly limits: Pick<Limits, 'readQueues'>
+  readonly tasks: Pick<Tasks, 'count'>
   readonly listLocalModels: () => readonly LocalModel[]
   readonly clock: Clock
 }
@@ -51,7 +53,7 @@ const QueueStatus = Type.Object(
   { title: 'QueueStatus' },
 )
 
-export const queueRoutes = ({ limits, listLocalModels, clock }: QueueRouteOptions): Route[] => [
+export const queueRoutes = ({ limits, tasks, listLocalModels, clock }: QueueRouteOptions): Route[] => [
   defineRoute({
     method: 'GET',
     path: '/v1/queue/status',
@@ -60,7 +62,8 @@ export const queueRoutes = ({ limits, listLocalModels, clock }: QueueRouteOption
     scope: 'any',
     responses: { 200: { description: 'The state of the queues.', schema: QueueStatus } },
     handle: async () => {
-      const pools = new Map((await limits.readQueues()).map((pool) => [pool.id, pool]))
+      const [queues, taskCounts] = await Promise.all([limits.readQueues(), tasks.count()])
+      const pools = new Map(queues.map((pool) => [pool.id, pool]))
       const models = listLocalModels().map(({ model, pool, slots, isReady }) => {
         const state = pools.get(pool)
         return {
@@ -79,7 +82,7 @@ export const queueRoutes = ({ limits, listLocalModels, clock }: QueueRouteOption
         gpus: [],
         models,
         queue_depth: depth,
-        tasks: { pending: 0, processing: 0 },
+        tasks: taskCounts,
         updated_at: toTimestamp(clock.nowMs()),
       }
     },

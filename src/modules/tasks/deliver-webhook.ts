@@ -27,7 +27,7 @@ const JITTER = 0.2
 const ANSWER_MS_MAX = 15 * SECOND_MS
 const ANSWER_BYTES_MAX = 64 * 1024
 
-interface DeliverOptions {
+export interface DeliverOptions {
   readonly database: Database
   readonly outbound: Pick<Outbound, 'fetch'>
   readonly clock: Clock

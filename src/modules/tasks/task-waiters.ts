@@ -43,7 +43,7 @@ export class TaskWaiters {
 
   close({ isLast }: { isLast: boolean } = { isLast: true }): void {
     if (isLast) for (const stop of this.#unsubscribe) stop()
-    for (const taskId of [...this.#waiting.keys()]) this.#wake(taskId)
+    for (const taskId of this.#waiting.keys()) this.#wake(taskId)
   }
 
   #wake(taskId: string): void {

@@ -16,7 +16,7 @@ import { listDeliveries, type WebhookDelivery } from './webhook-delivery.ts'
 import { readWebhookSecret, rotateWebhookSecret, type WebhookSecret } from './webhook-secret.ts'
 
 export type { Claim, TaskLimits } from './claim-tasks.ts'
-export { deliverWebhook } from './deliver-webhook.ts'
+export { deliverDueWebhooks } from './deliver-due-webhooks.ts'
 export { reclaimTasks } from './hand-back-tasks.ts'
 export { sweepResults } from './sweep-results.ts'
 export { isTerminal, TASK_STATUSES, TASK_TYPES } from './task.ts'
@@ -33,8 +33,7 @@ export type {
 export { createTaskQueue } from './task-queue.ts'
 export type { TaskQueue } from './task-queue.ts'
 export { daysToMs } from './task-times.ts'
-export { takeDueDeliveries } from './webhook-delivery.ts'
-export type { DueDelivery, WebhookDelivery } from './webhook-delivery.ts'
+export type { WebhookDelivery } from './webhook-delivery.ts'
 export type { WebhookSecret } from './webhook-secret.ts'
 
 /** Long work: created with its hold and its job in one transaction, delivered by workers, settled with its last state. */

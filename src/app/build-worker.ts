@@ -1,0 +1,74 @@
+import { toTaskAnswer } from '../http/routes/task-wire.ts'
+import { systemClock } from '../kernel/clock.ts'
+import {
+  createTaskChanges,
+  createTaskQueue,
+  daysToMs,
+  deliverDueWebhooks,
+  sweepResults,
+} from '../modules/tasks/tasks.ts'
+import { createBorrower } from '../storage/borrowing/borrower.ts'
+import { sweepTickets } from '../storage/job-queue.ts'
+import type { GatewayLogger } from '../telemetry/logger.ts'
+import type { Worker } from '../worker/worker.ts'
+import type { Modules } from './build-modules.ts'
+import { RECLAIMERS } from './build-tasks.ts'
+import type { Config } from './config.ts'
+
+interface WorkerParts {
+  readonly modules: Modules
+  readonly connectionString: string
+  readonly logger: GatewayLogger
+}
+
+/** The worker of this process, which the others know as a borrower of its own: what it writes waits for no request. */
+export async function buildWorker(
+  config: Config,
+  { modules, connectionString, logger }: WorkerParts,
+): Promise<Worker> {
+  // Loaded only where it runs.
+  const { createWorker } = await import('../worker/worker.ts')
+  const { database, messageBus, ledger, media, tasks, outbound, performer } = modules
+  const borrower = await createBorrower({ database, logger, leaseMs: config.leaseMs, reclaimers: RECLAIMERS })
+  try {
+    const worker = await createWorker({
+      connectionString,
+      queue: createTaskQueue({
+        database,
+        ledger: config.billing ? ledger : null,
+        borrower,
+        limits: config.taskLimits,
+        retentionMs: daysToMs(config.resultRetentionDays),
+        changes: createTaskChanges({ messageBus, logger }),
+      }),
+      performer,
+      borrower,
+      concurrency: config.workerConcurrency,
+      deliverWebhooks: () =>
+        deliverDueWebhooks({
+          database,
+          outbound,
+          clock: systemClock,
+          readTask: (accountId, taskId) => tasks.read(accountId, taskId),
+          toWire: toTaskAnswer,
+          logger,
+        }),
+      sweep: async () => {
+        await sweepResults(database, (mediaIds) => media.remove(mediaIds))
+        await sweepTickets(database)
+      },
+      clock: systemClock,
+      logger,
+    })
+    return {
+      isRunning: () => worker.isRunning(),
+      close: async (options) => {
+        await worker.close(options)
+        await borrower.close()
+      },
+    }
+  } catch (error) {
+    await borrower.close()
+    throw error
+  }
+}
