@@ -14,8 +14,9 @@ export function createFilesystemStore({ directory }: { directory: string }): Med
   const root = resolve(directory)
   const incoming = join(root, 'incoming')
 
-  // By the last digits: those of a UUIDv7 are random, the first ones are the time.
-  const pathOf = (key: string): string => join(root, requireStoreKey(key).slice(-2), key.slice(-4, -2), key)
+  // By the last digits: those of a UUIDv7 are random, the first ones are the time. 4,096 directories are enough for millions
+  // of files, and few enough to be there soon.
+  const pathOf = (key: string): string => join(root, requireStoreKey(key).slice(-1), key.slice(-3, -1), key)
 
   return {
     async put(key, source) {
