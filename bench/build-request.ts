@@ -43,3 +43,13 @@ export function buildChatBody(stream?: {
     ...(stream === undefined ? {} : { stream: true }),
   }
 }
+
+/** A paragraph to be embedded, as a client asks for it: the official one for Node wants base64. */
+export function buildEmbeddingBody(encoding: 'float' | 'base64'): object {
+  return {
+    model: 'text-embedding-3-small',
+    input:
+      'The touring frame takes tyres of up to 45 mm with mudguards. It is made of steel, weighs 2.4 kg in size L, and comes with eyelets for three bottles, two racks and a dynamo.',
+    encoding_format: encoding,
+  }
+}

@@ -23,6 +23,7 @@ interface PacedStream {
 }
 
 const answers = buildAnswers()
+const embeddings = buildEmbeddings()
 const pacedStreams = new Set<PacedStream>()
 
 const server = createServer({ noDelay: true }, serveConnection)
@@ -33,15 +34,20 @@ process.on('disconnect', () => process.exit(0))
 
 function serveConnection(socket: Socket): void {
   let body = ''
+  let isEmbedding = false
   const parser = new HttpMessageParser(
     {
-      onHead: () => {
+      onHead: (head) => {
         body = ''
+        isEmbedding = head.startsWith('POST /v1/embeddings ')
       },
       onBody: (bytes) => {
         if (body.length < BODY_BYTES_MAX) body += bytes.toString('latin1')
       },
-      onEnd: () => answerRequest(socket, body),
+      onEnd: () => {
+        if (isEmbedding) socket.write(embeddings[/"base64"/.test(body) ? 'base64' : 'float'])
+        else answerRequest(socket, body)
+      },
     },
     { isBodyEndedByClose: false },
   )
@@ -128,9 +134,7 @@ function buildAnswers() {
   const finish = streamed(delta({}, 'stop'))
   const done = Buffer.concat([chunkOf('data: [DONE]\n\n'), Buffer.from('0\r\n\r\n')])
   return {
-    complete: Buffer.from(
-      `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(complete)}\r\n\r\n${complete}`,
-    ),
+    complete: wholeAnswer(complete),
     streamHead: Buffer.from(
       'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ncache-control: no-cache\r\ntransfer-encoding: chunked\r\n\r\n',
     ),
@@ -139,6 +143,31 @@ function buildAnswers() {
     ending: Buffer.concat([finish, done]),
     endingWithUsage: Buffer.concat([finish, streamed([], { usage }), done]),
   }
+}
+
+/** A vector of the usual length, indented as OpenAI indents it. */
+function buildEmbeddings() {
+  const vector = Float32Array.from({ length: 1536 }, (_, index) => Math.sin(index + 1) / 28)
+  const answerOf = (embedding: unknown) =>
+    wholeAnswer(
+      JSON.stringify(
+        {
+          object: 'list',
+          data: [{ object: 'embedding', index: 0, embedding }],
+          model: 'text-embedding-3-small',
+          usage: { prompt_tokens: 48, total_tokens: 48 },
+        },
+        null,
+        2,
+      ),
+    )
+  return { base64: answerOf(Buffer.from(vector.buffer).toString('base64')), float: answerOf([...vector]) }
+}
+
+function wholeAnswer(json: string): Buffer {
+  return Buffer.from(
+    `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(json)}\r\n\r\n${json}`,
+  )
 }
 
 function frame(payload: object): Buffer {

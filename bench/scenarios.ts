@@ -1,6 +1,7 @@
+import { embeddings } from './scenarios/embeddings.ts'
 import { requests } from './scenarios/requests.ts'
 import type { Scenario } from './scenarios/scenario.ts'
 import { streams } from './scenarios/streams.ts'
 
 /** What a plain run measures, in this order. */
-export const scenarios: readonly Scenario[] = [requests, streams]
+export const scenarios: readonly Scenario[] = [requests, streams, embeddings]

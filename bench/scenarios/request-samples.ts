@@ -1,25 +1,33 @@
 import type { ExchangeResult } from '../load/load-job.ts'
 import type { CpuUse } from '../measure-rounds.ts'
 
-/** One contestant in one round. */
-export interface RequestSample extends CpuUse {
-  readonly alone: ExchangeResult
+/** One contestant in one round, with as many clients as it can serve. */
+export interface CrowdedSample extends CpuUse {
   readonly crowded: ExchangeResult
 }
 
-/** By contestant; the samples of one round stand at the same index. */
-export type RequestSamples = ReadonlyMap<string, readonly RequestSample[]>
+/** The same, and with one client. */
+export interface RequestSample extends CrowdedSample {
+  readonly alone: ExchangeResult
+}
 
-export function figuresOf(
-  samples: RequestSamples,
+/** By contestant; the samples of one round stand at the same index. */
+export type CrowdedSamples<Sample extends CrowdedSample = CrowdedSample> = ReadonlyMap<
+  string,
+  readonly Sample[]
+>
+export type RequestSamples = CrowdedSamples<RequestSample>
+
+export function figuresOf<Sample extends CrowdedSample>(
+  samples: CrowdedSamples<Sample>,
   id: string,
-  figure: (sample: RequestSample) => number,
+  figure: (sample: Sample) => number,
 ): number[] {
   return (samples.get(id) ?? []).map(figure)
 }
 
 /** Round by round, because the machine is not the same from one round to the next. */
-export function throughputRatios(samples: RequestSamples, id: string, to: string): number[] {
+export function throughputRatios(samples: CrowdedSamples, id: string, to: string): number[] {
   const others = figuresOf(samples, to, ({ crowded }) => crowded.exchangesPerSecond)
   return figuresOf(samples, id, ({ crowded }) => crowded.exchangesPerSecond).map(
     (perSecond, round) => perSecond / (others[round] ?? Number.NaN),
@@ -35,7 +43,7 @@ export function differences(
   return figuresOf(samples, id, figure).map((value, round) => value - (others[round] ?? Number.NaN))
 }
 
-export function cpuPerRequestUs(samples: RequestSamples, id: string): number[] {
+export function cpuPerRequestUs(samples: CrowdedSamples, id: string): number[] {
   return figuresOf(
     samples,
     id,
@@ -43,7 +51,7 @@ export function cpuPerRequestUs(samples: RequestSamples, id: string): number[] {
   )
 }
 
-export function databaseCpuPerRequestUs(samples: RequestSamples, id: string): number[] {
+export function databaseCpuPerRequestUs(samples: CrowdedSamples, id: string): number[] {
   return figuresOf(
     samples,
     id,
