@@ -1,14 +1,23 @@
-import { createFalProvider } from '../../src/providers/ai-sdk/media/fal-provider.ts'
-import type { Provider } from '../../src/providers/provider.ts'
+import { alibabaWire } from '../upstreams/media/alibaba-wire.ts'
+import { blackForestLabsWire } from '../upstreams/media/black-forest-labs-wire.ts'
+import { bytedanceWire } from '../upstreams/media/bytedance-wire.ts'
 import { falWire } from '../upstreams/media/fal-wire.ts'
+import { fireworksWire } from '../upstreams/media/fireworks-wire.ts'
+import { googleMediaWire } from '../upstreams/media/google-media-wire.ts'
+import { klingaiWire, readIssuer } from '../upstreams/media/klingai-wire.ts'
+import { lumaWire } from '../upstreams/media/luma-wire.ts'
 import { imageWork, inputImage, inputImageUri, videoWork } from '../upstreams/media/media-call.ts'
+import { minimaxWire } from '../upstreams/media/minimax-wire.ts'
+import { replicateWire } from '../upstreams/media/replicate-wire.ts'
+import { togetherWire } from '../upstreams/media/together-wire.ts'
 import type { VendorRequest, VendorWire } from '../upstreams/media/vendor-server.ts'
+import { xaiWire } from '../upstreams/media/xai-wire.ts'
 
 /** One operation of one vendor, what is asked of it, and what the vendor must hear. */
 export interface MediaCase {
   readonly name: string
   readonly member: 'image' | 'upscale' | 'backgroundRemoval' | 'video'
-  readonly createProvider: (options: { apiKeys: string[]; baseUrl: string }) => Provider
+  readonly provider: string
   readonly wire: VendorWire
   readonly basePath: string
   readonly upstreamModel: string
@@ -17,8 +26,9 @@ export interface MediaCase {
   readonly submitBody: unknown
   /** Whether the work goes on by a job; done at once otherwise. */
   readonly isJob: boolean
-  readonly resultKind?: 'bytes'
   readonly cancelRequest?: string
+  /** Answers with bytes, whatever they are, so that nothing is garbage. */
+  readonly acceptsAnything?: boolean
   readonly throttledBody: unknown
   /** A key as the operator gives it, and what a request shows of it. */
   readonly key: (number: number) => string
@@ -31,13 +41,22 @@ const byHeader = {
 }
 
 const fal = {
-  createProvider: createFalProvider,
+  provider: 'fal',
   wire: falWire,
   basePath: '',
   isJob: true,
   throttledBody: { detail: 'Too many requests' },
   ...byHeader,
 } as const
+
+const byGoogleKey = {
+  provider: 'google',
+  wire: googleMediaWire,
+  basePath: '/v1beta',
+  throttledBody: { error: { code: 429, message: 'Quota exceeded', status: 'RESOURCE_EXHAUSTED' } },
+  key: (number: number) => `key-${number}`,
+  readKey: (request: VendorRequest | undefined) => request?.headers['x-goog-api-key'],
+}
 
 export const MEDIA_CASES: readonly MediaCase[] = [
   {
@@ -92,5 +111,378 @@ export const MEDIA_CASES: readonly MediaCase[] = [
     submitRequest: 'POST /fal-ai/birefnet',
     submitBody: { image_url: inputImageUri, output_format: 'webp' },
     cancelRequest: 'PUT /fal-ai/birefnet/requests/764cabcf-b745/cancel',
+  },
+  {
+    ...byHeader,
+    name: 'images by Replicate',
+    provider: 'replicate',
+    member: 'image',
+    wire: replicateWire,
+    basePath: '/v1',
+    isJob: true,
+    upstreamModel: 'black-forest-labs/flux-schnell',
+    work: imageWork({ size: '1792x1024', seed: 7, outputFormat: 'webp' }),
+    submitRequest: 'POST /v1/models/black-forest-labs/flux-schnell/predictions',
+    submitBody: {
+      input: { prompt: 'a boat', aspect_ratio: '16:9', seed: 7, num_outputs: 1, output_format: 'webp' },
+    },
+    cancelRequest: 'POST /v1/predictions/rrr4z55ocneqzikepnug6xezpe/cancel',
+    throttledBody: { detail: 'Request was throttled.' },
+  },
+  {
+    ...byHeader,
+    name: 'videos by Replicate',
+    provider: 'replicate',
+    member: 'video',
+    wire: replicateWire,
+    basePath: '/v1',
+    isJob: true,
+    upstreamModel: 'minimax/video-01',
+    work: videoWork({ image: inputImage, negativePrompt: 'rain' }),
+    submitRequest: 'POST /v1/models/minimax/video-01/predictions',
+    submitBody: { input: { prompt: 'a boat', image: inputImageUri, duration: 5, negative_prompt: 'rain' } },
+    cancelRequest: 'POST /v1/predictions/rrr4z55ocneqzikepnug6xezpe/cancel',
+    throttledBody: { detail: 'Request was throttled.' },
+  },
+  {
+    name: 'images by Black Forest Labs',
+    provider: 'black-forest-labs',
+    member: 'image',
+    wire: blackForestLabsWire,
+    basePath: '/v1',
+    isJob: true,
+    upstreamModel: 'flux-kontext-pro',
+    work: imageWork({ images: [inputImage], aspectRatio: '1:1', seed: 7 }),
+    submitRequest: 'POST /v1/flux-kontext-pro',
+    submitBody: {
+      prompt: 'a boat',
+      seed: 7,
+      aspect_ratio: '1:1',
+      width: 1024,
+      height: 1024,
+      input_image: 'iVBORw==',
+    },
+    throttledBody: { detail: 'Too many active tasks' },
+    key: (number) => `key-${number}`,
+    readKey: (request) => request?.headers['x-key'],
+  },
+  {
+    ...byHeader,
+    name: 'images by Luma',
+    provider: 'luma',
+    member: 'image',
+    wire: lumaWire,
+    basePath: '',
+    isJob: true,
+    upstreamModel: 'photon-1',
+    work: imageWork({ aspectRatio: '16:9' }),
+    submitRequest: 'POST /dream-machine/v1/generations/image',
+    submitBody: { prompt: 'a boat', aspect_ratio: '16:9', model: 'photon-1' },
+    cancelRequest: 'DELETE /dream-machine/v1/generations/d4a8c6e2',
+    throttledBody: { detail: 'Too many requests' },
+  },
+  {
+    ...byHeader,
+    name: 'videos by Luma',
+    provider: 'luma',
+    member: 'video',
+    wire: lumaWire,
+    basePath: '',
+    isJob: true,
+    upstreamModel: 'ray-2',
+    work: videoWork({ durationSeconds: 7, resolution: '720p', aspectRatio: '16:9' }),
+    submitRequest: 'POST /dream-machine/v1/generations',
+    submitBody: {
+      prompt: 'a boat',
+      model: 'ray-2',
+      duration: '9s',
+      aspect_ratio: '16:9',
+      resolution: '720p',
+    },
+    cancelRequest: 'DELETE /dream-machine/v1/generations/d4a8c6e2',
+    throttledBody: { detail: 'Too many requests' },
+  },
+  {
+    ...byHeader,
+    name: 'images by xAI',
+    provider: 'xai',
+    member: 'image',
+    wire: xaiWire,
+    basePath: '/v1',
+    isJob: false,
+    upstreamModel: 'grok-imagine-image',
+    work: imageWork({ images: [inputImage], size: '1024x1792', quality: 'high' }),
+    submitRequest: 'POST /v1/images/edits',
+    submitBody: {
+      model: 'grok-imagine-image',
+      prompt: 'a boat',
+      n: 1,
+      response_format: 'b64_json',
+      aspect_ratio: '9:16',
+      quality: 'high',
+      image: { url: inputImageUri, type: 'image_url' },
+    },
+    throttledBody: { code: 'rate_limit', error: 'Too many requests' },
+  },
+  {
+    ...byHeader,
+    name: 'videos by xAI',
+    provider: 'xai',
+    member: 'video',
+    wire: xaiWire,
+    basePath: '/v1',
+    isJob: true,
+    upstreamModel: 'grok-imagine-video',
+    work: videoWork({ image: inputImage, resolution: '720p', aspectRatio: '1:1' }),
+    submitRequest: 'POST /v1/videos/generations',
+    submitBody: {
+      model: 'grok-imagine-video',
+      prompt: 'a boat',
+      duration: 5,
+      aspect_ratio: '1:1',
+      resolution: '720p',
+      image: { url: inputImageUri },
+    },
+    throttledBody: { code: 'rate_limit', error: 'Too many requests' },
+  },
+  {
+    ...byHeader,
+    name: 'images by ByteDance',
+    provider: 'bytedance',
+    member: 'image',
+    wire: bytedanceWire,
+    basePath: '/api/v3',
+    isJob: false,
+    upstreamModel: 'seedream-4-5-251128',
+    work: imageWork({ size: '2048x2048', images: [inputImage] }),
+    submitRequest: 'POST /api/v3/images/generations',
+    submitBody: {
+      model: 'seedream-4-5-251128',
+      prompt: 'a boat',
+      image: inputImageUri,
+      size: '2048x2048',
+      watermark: false,
+      response_format: 'b64_json',
+    },
+    throttledBody: { error: { code: 'RateLimitExceeded', message: 'Too many requests' } },
+  },
+  {
+    ...byHeader,
+    name: 'videos by ByteDance',
+    provider: 'bytedance',
+    member: 'video',
+    wire: bytedanceWire,
+    basePath: '/api/v3',
+    isJob: true,
+    upstreamModel: 'seedance-1-5-pro-251215',
+    work: videoWork({
+      image: inputImage,
+      resolution: '1280x720',
+      withAudio: true,
+      seed: 7,
+      aspectRatio: '16:9',
+    }),
+    submitRequest: 'POST /api/v3/contents/generations/tasks',
+    submitBody: {
+      model: 'seedance-1-5-pro-251215',
+      content: [
+        { type: 'text', text: 'a boat' },
+        { type: 'image_url', image_url: { url: inputImageUri } },
+      ],
+      ratio: '16:9',
+      duration: 5,
+      seed: 7,
+      resolution: '720p',
+      generate_audio: true,
+      watermark: false,
+    },
+    cancelRequest: 'DELETE /api/v3/contents/generations/tasks/cgt-2026-abc',
+    throttledBody: { error: { code: 'RateLimitExceeded', message: 'Too many requests' } },
+  },
+  {
+    ...byHeader,
+    name: 'videos by Alibaba',
+    provider: 'alibaba',
+    member: 'video',
+    wire: alibabaWire,
+    basePath: '',
+    isJob: true,
+    upstreamModel: 'wan2.6-i2v',
+    work: videoWork({
+      image: inputImage,
+      resolution: '1080p',
+      withAudio: false,
+      negativePrompt: 'rain',
+      seed: 7,
+    }),
+    submitRequest: 'POST /api/v1/services/aigc/video-generation/video-synthesis',
+    submitBody: {
+      model: 'wan2.6-i2v',
+      input: { prompt: 'a boat', negative_prompt: 'rain', img_url: inputImageUri },
+      parameters: { duration: 5, seed: 7, resolution: '1080P', audio: false },
+    },
+    cancelRequest: 'POST /api/v1/tasks/0385dc79-5ff8/cancel',
+    throttledBody: { code: 'Throttling.RateQuota', message: 'Requests rate limit exceeded', request_id: 'r' },
+  },
+  {
+    ...byHeader,
+    name: 'videos by MiniMax',
+    provider: 'minimax',
+    member: 'video',
+    wire: minimaxWire,
+    basePath: '/v1',
+    isJob: true,
+    upstreamModel: 'MiniMax-H3',
+    work: videoWork({ durationSeconds: 6, aspectRatio: '9:16', resolution: '720p' }),
+    submitRequest: 'POST /v2/video_generation',
+    submitBody: {
+      model: 'MiniMax-H3',
+      content: [{ type: 'text', text: 'a boat' }],
+      resolution: '768P',
+      duration: 6,
+      ratio: '9:16',
+    },
+    throttledBody: { type: 'error', error: { type: 'rate_limit_error', message: 'Too many requests' } },
+  },
+  {
+    name: 'videos by Kling',
+    provider: 'klingai',
+    member: 'video',
+    wire: klingaiWire,
+    basePath: '',
+    isJob: true,
+    upstreamModel: 'kling-v3',
+    work: videoWork({ image: inputImage, resolution: '1080p', withAudio: true, negativePrompt: 'rain' }),
+    submitRequest: 'POST /v1/videos/image2video',
+    submitBody: {
+      model_name: 'kling-v3',
+      external_task_id: 'req_test',
+      prompt: 'a boat',
+      image: 'iVBORw==',
+      duration: '5',
+      negative_prompt: 'rain',
+      sound: 'on',
+      mode: 'pro',
+    },
+    throttledBody: undefined,
+    key: (number) => `ak-${number}:sk-${number}`,
+    readKey: readIssuer,
+  },
+  {
+    ...byGoogleKey,
+    name: 'images by Google',
+    member: 'image',
+    isJob: false,
+    upstreamModel: 'gemini-nano-banana-2.1',
+    work: imageWork({ images: [inputImage], size: '2048x2048', seed: 7 }),
+    submitRequest: 'POST /v1beta/models/gemini-nano-banana-2.1:generateContent',
+    submitBody: {
+      contents: [
+        {
+          role: 'user',
+          parts: [{ text: 'a boat' }, { inlineData: { mimeType: 'image/png', data: 'iVBORw==' } }],
+        },
+      ],
+      generationConfig: {
+        seed: 7,
+        responseModalities: ['IMAGE'],
+        imageConfig: { aspectRatio: '1:1', imageSize: '2K' },
+      },
+    },
+  },
+  {
+    ...byGoogleKey,
+    name: 'videos by Veo',
+    member: 'video',
+    isJob: true,
+    upstreamModel: 'veo-3.1-generate-preview',
+    work: videoWork({ image: inputImage, resolution: '720p', negativePrompt: 'rain', aspectRatio: '16:9' }),
+    submitRequest: 'POST /v1beta/models/veo-3.1-generate-preview:predictLongRunning',
+    submitBody: {
+      instances: [{ prompt: 'a boat', image: { bytesBase64Encoded: 'iVBORw==', mimeType: 'image/png' } }],
+      parameters: {
+        sampleCount: 1,
+        aspectRatio: '16:9',
+        durationSeconds: 6,
+        negativePrompt: 'rain',
+        resolution: '720p',
+      },
+    },
+  },
+  {
+    ...byGoogleKey,
+    name: 'videos by Gemini Omni',
+    member: 'video',
+    isJob: true,
+    upstreamModel: 'gemini-omni-1.1-flash',
+    work: videoWork({ image: inputImage, resolution: '720p', aspectRatio: '9:16' }),
+    submitRequest: 'POST /v1beta/interactions',
+    submitBody: {
+      model: 'gemini-omni-1.1-flash',
+      background: true,
+      input: [
+        { type: 'image', data: 'iVBORw==', mime_type: 'image/png' },
+        { type: 'text', text: 'a boat' },
+      ],
+      response_format: {
+        type: 'video',
+        delivery: 'uri',
+        duration: '5s',
+        aspect_ratio: '9:16',
+        resolution: '720p',
+      },
+    },
+    cancelRequest: 'POST /v1beta/interactions/v1_interaction/cancel',
+  },
+  {
+    ...byHeader,
+    name: 'images by Together',
+    provider: 'together',
+    member: 'image',
+    wire: togetherWire,
+    basePath: '/v1',
+    isJob: false,
+    upstreamModel: 'black-forest-labs/FLUX.1-schnell',
+    work: imageWork({ size: '512x768', count: 2, seed: 7 }),
+    submitRequest: 'POST /v1/images/generations',
+    submitBody: {
+      model: 'black-forest-labs/FLUX.1-schnell',
+      prompt: 'a boat',
+      seed: 7,
+      n: 2,
+      width: 512,
+      height: 768,
+      response_format: 'base64',
+    },
+    throttledBody: { error: { message: 'Too many requests' } },
+  },
+  {
+    ...byHeader,
+    name: 'images by Fireworks',
+    provider: 'fireworks',
+    member: 'image',
+    wire: fireworksWire,
+    basePath: '/inference/v1',
+    isJob: false,
+    acceptsAnything: true,
+    upstreamModel: 'accounts/fireworks/models/flux-1-schnell-fp8',
+    work: imageWork({ size: '1024x1024', seed: 7, outputFormat: 'jpeg' }),
+    submitRequest: 'POST /inference/v1/workflows/accounts/fireworks/models/flux-1-schnell-fp8/text_to_image',
+    submitBody: { prompt: 'a boat', aspect_ratio: '1:1', seed: 7, samples: 1, output_format: 'jpeg' },
+    throttledBody: { error: { message: 'Too many requests' } },
+  },
+  {
+    ...byHeader,
+    name: 'edits by Fireworks',
+    provider: 'fireworks',
+    member: 'image',
+    wire: fireworksWire,
+    basePath: '/inference/v1',
+    isJob: true,
+    upstreamModel: 'accounts/fireworks/models/flux-kontext-pro',
+    work: imageWork({ images: [inputImage] }),
+    submitRequest: 'POST /inference/v1/workflows/accounts/fireworks/models/flux-kontext-pro',
+    submitBody: { prompt: 'a boat', samples: 1, input_image: inputImageUri },
+    throttledBody: { error: { message: 'Too many requests' } },
   },
 ]

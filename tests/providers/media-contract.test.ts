@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import { Cancellation } from '../../src/kernel/cancellation.ts'
+import { createMediaProvider } from '../../src/providers/ai-sdk/media/media-providers.ts'
 import type { MediaOperation } from '../../src/providers/media-operation.ts'
-import type { Provider } from '../../src/providers/provider.ts'
 import { failureOf } from '../upstreams/call-provider.ts'
 import { jobCall, mediaCall } from '../upstreams/media/media-call.ts'
 import { startVendorServer, type VendorServer } from '../upstreams/media/vendor-server.ts'
@@ -23,7 +23,7 @@ describe.each(MEDIA_CASES)('$name', (mediaCase) => {
   })
 
   const connect = (...apiKeys: string[]) =>
-    operationOf(mediaCase, mediaCase.createProvider({ apiKeys, baseUrl: server.origin + mediaCase.basePath }))
+    operationOf(mediaCase, { apiKeys, baseUrl: server.origin + mediaCase.basePath })
   const start = (operation: MediaOperation<never>) =>
     operation.start(mediaCall(mediaCase.work as never, mediaCase.upstreamModel))
   const startJob = async (operation: MediaOperation<never>) => {
@@ -45,7 +45,7 @@ describe.each(MEDIA_CASES)('$name', (mediaCase) => {
       const done = await lookAgain('done')
       expect(done).toMatchObject({
         kind: 'done',
-        output: { files: [{ kind: mediaCase.resultKind ?? 'url' }] },
+        output: { files: [{ kind: 'url' }] },
       })
     })
 
@@ -133,7 +133,7 @@ describe.each(MEDIA_CASES)('$name', (mediaCase) => {
     expect(failure).toMatchObject({ status: 429, retryAfterSeconds: 7 })
   })
 
-  test('an answer that is not of the wire is garbage', async () => {
+  test.skipIf(mediaCase.acceptsAnything)('an answer that is not of the wire is garbage', async () => {
     server.replyNext({ body: { hello: 'there' } })
     expect(await failureOf(start(connect(mediaCase.key(1))))).toMatchObject({ failure: 'garbage' })
   })
@@ -153,8 +153,11 @@ describe.each(MEDIA_CASES)('$name', (mediaCase) => {
   })
 })
 
-function operationOf({ member }: MediaCase, provider: Provider): MediaOperation<never> {
-  const operation = provider[member]
+function operationOf(
+  { provider, member }: MediaCase,
+  options: { apiKeys: string[]; baseUrl: string },
+): MediaOperation<never> {
+  const operation = createMediaProvider(provider, options)?.[member]
   if (operation === undefined) throw new Error(`no ${member} here`)
-  return operation as MediaOperation<never>
+  return operation
 }

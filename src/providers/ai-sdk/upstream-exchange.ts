@@ -81,7 +81,9 @@ export class UpstreamExchange {
       ? this.#readWithinLimits(answer.body, firstByteMs, isEventStream)
       : this.#readErrorBody(answer.body, firstByteMs)
     if (isSuccess && expectsEvents && !isEventStream) throw await this.#refusePage(bytes)
-    return new Response(toWebStream(bytes), {
+    const isEmpty = answer.statusCode === 204 || answer.statusCode === 205
+    if (isEmpty) await answer.body.dump()
+    return new Response(isEmpty ? null : toWebStream(bytes), {
       status: answer.statusCode,
       statusText: answer.statusText,
       headers: toHeaders(answer.headers),

@@ -1,6 +1,7 @@
 import type { JobCall, MediaProgress, MediaStart } from '../../media-operation.ts'
 import { UpstreamError } from '../../upstream-error.ts'
 import { isRecord, readString } from '../read-json.ts'
+import { cancelByRequest } from './cancel-by-request.ts'
 import { garbage, jobFailed } from './job-failure.ts'
 import type { WireSession } from './media-wire.ts'
 import { requestJson, type JsonRequest } from './request-json.ts'
@@ -30,16 +31,10 @@ export async function checkFalJob(
 ): Promise<MediaProgress> {
   const url = addressOf(session, readString(job.data, 'endpoint') ?? upstreamModel, job.id)
   const status = await requestFal(session, { url: `${url}/status` })
-  switch (readString(status, 'status')) {
-    case 'IN_QUEUE':
-      return { kind: 'running', progress: 0, pollAfterMs: POLL_AFTER_MS }
-    case 'IN_PROGRESS':
-      return { kind: 'running', progress: null, pollAfterMs: POLL_AFTER_MS }
-    case 'COMPLETED':
-      break
-    default:
-      throw garbage(session.provider, 'a status that is known')
-  }
+  const state = readString(status, 'status')
+  if (state === 'IN_QUEUE') return { kind: 'running', progress: 0, pollAfterMs: POLL_AFTER_MS }
+  if (state === 'IN_PROGRESS') return { kind: 'running', progress: null, pollAfterMs: POLL_AFTER_MS }
+  if (state !== 'COMPLETED') throw garbage(session.provider, 'a status that is known')
   const error = readString(status, 'error')
   if (error !== undefined) {
     throw jobFailed(session.provider, { message: error, code: readString(status, 'error_type') })
@@ -52,23 +47,21 @@ export async function checkFalJob(
   )
 }
 
-/** A job that runs or has ended cannot be cancelled any more, which is no error. */
 export async function cancelFalJob({ job, upstreamModel }: JobCall, session: WireSession): Promise<void> {
   const url = addressOf(session, readString(job.data, 'endpoint') ?? upstreamModel, job.id)
-  try {
-    await requestFal(session, { url: `${url}/cancel`, method: 'PUT' })
-  } catch (error) {
-    if (error instanceof UpstreamError && [400, 404].includes(error.details.status ?? 0)) return
-    throw error
-  }
+  await cancelByRequest(session, { url: `${url}/cancel`, method: 'PUT', headers: authorization(session) })
 }
 
 function requestFal(session: WireSession, request: JsonRequest): Promise<unknown> {
   return requestJson(session, {
     describeError: (answer, status) => describeRefusal(session, answer, status),
     ...request,
-    headers: { authorization: `Key ${session.apiKey}` },
+    headers: authorization(session),
   })
+}
+
+function authorization({ apiKey }: WireSession): Readonly<Record<string, string>> {
+  return { authorization: `Key ${apiKey}` }
 }
 
 const NAMESPACES: ReadonlySet<string> = new Set(['workflows', 'comfy'])

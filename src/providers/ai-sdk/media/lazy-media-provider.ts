@@ -8,14 +8,14 @@ type WorkOf<Operation> = Operation extends MediaOperation<infer Work> ? Work : n
 type MediaMember = 'image' | 'upscale' | 'backgroundRemoval' | 'video'
 
 /** How the wire of each operation is loaded. */
-type MediaLoaders = {
+export type MediaLoaders = {
   readonly [Member in MediaMember]?: LazyVendor<WorkOf<NonNullable<Provider[Member]>>>
 }
 
 export interface LazyVendor<Work> {
   /** Whether the vendor can be asked for the job of a submission whose answer never came. */
   readonly canFind?: boolean
-  load(): Promise<MediaVendor<Work>>
+  readonly load: () => Promise<MediaVendor<Work>>
 }
 
 /** Operations whose code loads with their first call: a vendor's package costs a start too much. */
@@ -53,8 +53,6 @@ function createLazyOperation<Work>(
     start: async (call) => (await operation()).start(call),
     check: async (call) => (await operation()).check(call),
     cancel: async (call) => (await operation()).cancel(call),
-    ...(canFind
-      ? { find: async (call: MediaCall<Work>) => (await (await operation()).find?.(call)) ?? null }
-      : {}),
+    ...(canFind ? { find: async (call: MediaCall<Work>) => (await operation()).find(call) } : {}),
   }
 }

@@ -23,7 +23,7 @@ export interface MediaVendor<Work> {
 export function createMediaOperation<Work>(
   { provider, defaultBaseUrl, wire }: MediaVendor<Work>,
   options: AiSdkProviderOptions,
-): Required<Omit<MediaOperation<Work>, 'find'>> & Pick<MediaOperation<Work>, 'find'> {
+): Required<MediaOperation<Work>> {
   const { baseUrl = defaultBaseUrl, clock = systemClock } = options
   const calls = createVendorCalls(provider, options)
 
@@ -39,7 +39,7 @@ export function createMediaOperation<Work>(
         baseUrl: baseUrl.replace(/\/+$/, ''),
         fetch: exchange.fetch,
         signal: cancellation.signal,
-        nowMs: clock.nowMs,
+        nowMs: () => clock.nowMs(),
       }),
     )
 
@@ -58,7 +58,6 @@ export function createMediaOperation<Work>(
   const cancelJob = (call: JobCall): Promise<void> =>
     attempt(call, readKeyMark(call.job), async (session) => wire.cancel?.(call, session))
 
-  const { find } = wire
   return {
     async start(call) {
       const pieces = (wire.split?.(call.work, call.upstreamModel) ?? [call.work]).map((work, index) => ({
@@ -85,15 +84,11 @@ export function createMediaOperation<Work>(
       await Promise.all(piecesOf(call.job).map((job) => cancelJob({ ...call, job })))
     },
 
-    ...(find === undefined
-      ? {}
-      : {
-          find: (call: MediaCall<Work>) =>
-            attempt(call, undefined, async (session) => {
-              const job = await find(call, session)
-              return job === null ? null : markJob(job, session)
-            }),
-        }),
+    find: (call) =>
+      attempt(call, undefined, async (session) => {
+        const job = (await wire.find?.(call, session)) ?? null
+        return job === null ? null : markJob(job, session)
+      }),
   }
 }
 

@@ -20,5 +20,5 @@ export interface WireSession {
   readonly baseUrl: string
   readonly fetch: typeof globalThis.fetch
   readonly signal: AbortSignal
-  nowMs(): number
+  readonly nowMs: () => number
 }

@@ -1,0 +1,66 @@
+import type { InputFile, JobCall } from '../../media-operation.ts'
+import type { ImageWork } from '../../media-work.ts'
+import { UpstreamError } from '../../upstream-error.ts'
+import { readString } from '../read-json.ts'
+import { captureSubmission } from './capture-submission.ts'
+import { toImageOptions } from './image-model-wire.ts'
+import { garbage, jobLost } from './job-failure.ts'
+import type { MediaVendor } from './media-operation-over-wire.ts'
+import type { WireSession } from './media-wire.ts'
+import { toPackageSettings } from './package-settings.ts'
+import { requestJson } from './request-json.ts'
+import { readSampleJob } from './sample-job.ts'
+import { splitImages } from './split-images.ts'
+
+const POLL_AFTER_MS = 1_000
+
+/** FLUX at its maker. A job is looked at where its submission said, because each region has its own. */
+export const blackForestLabsImages: MediaVendor<ImageWork<InputFile>> = {
+  provider: 'black-forest-labs',
+  defaultBaseUrl: 'https://api.bfl.ai/v1',
+  wire: {
+    split: (work) => splitImages(work, 1),
+    async submit(call, session) {
+      const { createBlackForestLabs } = await import('@ai-sdk/black-forest-labs')
+      const answer = await captureSubmission(session, (captured) =>
+        createBlackForestLabs(toPackageSettings(captured))
+          .imageModel(call.upstreamModel)
+          .doGenerate(toImageOptions({ toProviderOptions }, call, session)),
+      )
+      const id = readString(answer, 'id')
+      if (id === undefined) throw garbage(session.provider, 'the id of a job')
+      const pollingUrl = readString(answer, 'polling_url')
+      const data = pollingUrl === undefined ? {} : { pollingUrl }
+      return { kind: 'started', job: { id, data }, pollAfterMs: POLL_AFTER_MS }
+    },
+    async check(call, session) {
+      const answer = await requestJson(session, {
+        url: addressOf(call, session),
+        headers: { 'x-key': session.apiKey },
+        describeError: (_, status) => (status === 404 ? jobLost(session.provider) : null),
+      })
+      return readSampleJob(session.provider, answer)
+    },
+  },
+}
+
+function toProviderOptions({ outputFormat }: ImageWork<InputFile>) {
+  return {
+    blackForestLabs: outputFormat === 'png' || outputFormat === 'jpeg' ? { outputFormat } : {},
+  }
+}
+
+// The key goes only to the configured address and to regions of the same vendor.
+function addressOf({ job }: JobCall, { provider, baseUrl }: WireSession): string {
+  const stored = readString(job.data, 'pollingUrl')
+  if (stored === undefined || !URL.canParse(stored)) {
+    return `${baseUrl}/get_result?id=${encodeURIComponent(job.id)}`
+  }
+  const [own, other] = [new URL(baseUrl), new URL(stored)]
+  const isRegion = other.protocol === 'https:' && /(^|\.)bfl\.(ai|ml)$/.test(other.hostname)
+  if (own.origin !== other.origin && !isRegion) {
+    throw new UpstreamError(`${provider} sends elsewhere`, { failure: 'garbage', provider })
+  }
+  if (!other.searchParams.has('id')) other.searchParams.set('id', job.id)
+  return other.href
+}

@@ -1,0 +1,18 @@
+import { UpstreamError } from '../../upstream-error.ts'
+import type { WireSession } from './media-wire.ts'
+import { requestJson, type JsonRequest } from './request-json.ts'
+
+const ENDED_STATUSES: ReadonlySet<number> = new Set([400, 404, 405, 409, 410, 422])
+
+/** A job that runs or has ended may be refused to be cancelled, which is no error. */
+export async function cancelByRequest(session: WireSession, request: JsonRequest): Promise<void> {
+  try {
+    await requestJson(session, request)
+  } catch (error) {
+    if (!(error instanceof UpstreamError && ENDED_STATUSES.has(error.details.status ?? 0))) throw error
+  }
+}
+
+export function bearer({ apiKey }: WireSession): Readonly<Record<string, string>> {
+  return { authorization: `Bearer ${apiKey}` }
+}

@@ -1,0 +1,56 @@
+import type { Provider } from '../../provider.ts'
+import type { AiSdkProviderOptions } from '../lazy-provider.ts'
+import { createLazyMediaProvider, type MediaLoaders } from './lazy-media-provider.ts'
+
+const loadFal = () => import('./fal-vendor.ts')
+const loadGoogle = () => import('./google-media-vendor.ts')
+const loadReplicate = () => import('./replicate-vendor.ts')
+const loadLuma = () => import('./luma-vendor.ts')
+const loadXai = () => import('./xai-vendor.ts')
+const loadBytedance = () => import('./bytedance-vendor.ts')
+
+/** Who makes images and videos. Adding a vendor is adding a line and its file. */
+const MEDIA_VENDORS: Readonly<Record<string, MediaLoaders>> = {
+  fal: {
+    image: { load: async () => (await loadFal()).falImages },
+    video: { load: async () => (await loadFal()).falVideos },
+    upscale: { load: async () => (await loadFal()).falUpscales },
+    backgroundRemoval: { load: async () => (await loadFal()).falBackgroundRemovals },
+  },
+  google: {
+    image: { load: async () => (await loadGoogle()).googleImages },
+    video: { load: async () => (await loadGoogle()).googleVideos },
+  },
+  replicate: {
+    image: { load: async () => (await loadReplicate()).replicateImages },
+    video: { load: async () => (await loadReplicate()).replicateVideos },
+  },
+  'black-forest-labs': {
+    image: { load: async () => (await import('./black-forest-labs-vendor.ts')).blackForestLabsImages },
+  },
+  luma: {
+    image: { load: async () => (await loadLuma()).lumaImages },
+    video: { load: async () => (await loadLuma()).lumaVideos },
+  },
+  xai: {
+    image: { load: async () => (await loadXai()).xaiImages },
+    video: { load: async () => (await loadXai()).xaiVideos },
+  },
+  bytedance: {
+    image: { load: async () => (await loadBytedance()).bytedanceImages },
+    video: { load: async () => (await loadBytedance()).bytedanceVideos },
+  },
+  alibaba: { video: { load: async () => (await import('./alibaba-vendor.ts')).alibabaVideos } },
+  minimax: { video: { load: async () => (await import('./minimax-vendor.ts')).minimaxVideos } },
+  klingai: {
+    video: { canFind: true, load: async () => (await import('./klingai-vendor.ts')).klingaiVideos },
+  },
+  together: { image: { load: async () => (await import('./together-vendor.ts')).togetherImages } },
+  fireworks: { image: { load: async () => (await import('./fireworks-vendor.ts')).fireworksImages } },
+}
+
+/** The images and videos of an upstream, whatever else it does; null for one that makes none. */
+export function createMediaProvider(id: string, options: AiSdkProviderOptions): Provider | null {
+  const vendor = MEDIA_VENDORS[id]
+  return vendor === undefined ? null : createLazyMediaProvider(id, options, vendor)
+}

@@ -1,0 +1,121 @@
+import type {
+  Experimental_VideoModelV4 as VideoModelV4,
+  Experimental_VideoModelV4OperationStatusResult as VideoStatus,
+  JSONValue,
+} from '@ai-sdk/provider'
+
+import type { InputFile, JobCall, MediaProgress, OutputFile } from '../../media-operation.ts'
+import type { VideoWork } from '../../media-work.ts'
+import { isRecord } from '../read-json.ts'
+import { createAnswerTap } from './answer-tap.ts'
+import { garbage, jobFailed, jobLost } from './job-failure.ts'
+import type { MediaWire, WireSession } from './media-wire.ts'
+import { toAspectRatio, toModelFile, type VideoModelOptions } from './model-options.ts'
+
+/** What differs between the video models whose packages start a job and look at it. */
+export interface VideoModelVendor {
+  readonly pollAfterMs: number
+  readonly createModel: (session: WireSession, modelId: string) => Promise<VideoModelV4>
+  /** Corrections to what every vendor is told, and the vendor's own options. */
+  readonly toOptions: (work: VideoWork<InputFile>, modelId: string) => Partial<VideoModelOptions>
+  /** What the vendor's answer to a look tells that the package leaves out. */
+  readonly readStatus: (answer: unknown) => VideoFacts
+  readonly toFile?: (url: string, session: WireSession) => OutputFile
+  readonly cancel?: (call: JobCall, session: WireSession) => Promise<void>
+}
+
+export interface VideoFacts {
+  /** Between 0 and 1. */
+  readonly progress?: number | undefined
+  readonly seconds?: number | undefined
+  readonly isLost?: boolean
+  readonly failure?: { readonly message?: string | undefined; readonly code?: string | undefined }
+}
+
+export function createVideoModelWire(vendor: VideoModelVendor): MediaWire<VideoWork<InputFile>> {
+  const { pollAfterMs, cancel } = vendor
+  return {
+    async submit({ work, upstreamModel }, session) {
+      const model = await vendor.createModel(session, upstreamModel)
+      const options = { ...toVideoOptions(work, session), ...vendor.toOptions(work, upstreamModel) }
+      const started = await model.doStart?.(options)
+      const id = readId(started?.operation)
+      if (started === undefined || id === undefined) throw garbage(session.provider, 'the id of a job')
+      return { kind: 'started', job: { id, data: { operation: started.operation } }, pollAfterMs }
+    },
+
+    async check({ job, upstreamModel }, session) {
+      const operation = job.data?.['operation']
+      if (!isJson(operation)) throw jobLost(session.provider)
+      const tap = createAnswerTap(session.fetch)
+      const model = await vendor.createModel({ ...session, fetch: tap.fetch }, upstreamModel)
+      const status = await look(model, operation, session).catch((error: unknown) => error)
+      return readProgress(vendor, session, status, vendor.readStatus(tap.readAnswer()))
+    },
+
+    ...(cancel === undefined ? {} : { cancel }),
+  }
+}
+
+export function toVideoOptions(work: VideoWork<InputFile>, { signal }: WireSession): VideoModelOptions {
+  return {
+    prompt: work.prompt,
+    n: 1,
+    aspectRatio: toAspectRatio(work.aspectRatio),
+    resolution: undefined,
+    duration: work.durationSeconds,
+    fps: undefined,
+    seed: work.seed ?? undefined,
+    image: work.image === null ? undefined : toModelFile(work.image),
+    frameImages: undefined,
+    inputReferences: undefined,
+    generateAudio: work.withAudio ?? undefined,
+    providerOptions: {},
+    abortSignal: signal,
+  }
+}
+
+async function look(model: VideoModelV4, operation: JSONValue, { signal, provider }: WireSession) {
+  const status = await model.doStatus?.({ operation, abortSignal: signal })
+  if (status === undefined) throw jobLost(provider)
+  return status
+}
+
+/** The vendor's own words come first: a package may take a refusal for a result without a video, and throw. */
+function readProgress(
+  vendor: VideoModelVendor,
+  session: WireSession,
+  status: unknown,
+  { progress, seconds, isLost, failure }: VideoFacts,
+): MediaProgress {
+  const { provider } = session
+  if (isLost === true) throw jobLost(provider)
+  if (failure !== undefined) throw jobFailed(provider, failure)
+  if (!isStatus(status)) throw status
+  if (status.status === 'error') throw jobFailed(provider, { message: status.error })
+  if (status.status === 'pending') {
+    return { kind: 'running', progress: progress ?? null, pollAfterMs: vendor.pollAfterMs }
+  }
+  const files = status.videos.flatMap((video): OutputFile[] => {
+    if (video.type === 'url') return [vendor.toFile?.(video.url, session) ?? { kind: 'url', url: video.url }]
+    if (video.type === 'uploaded') return []
+    const bytes = typeof video.data === 'string' ? Buffer.from(video.data, 'base64') : video.data
+    return [{ kind: 'bytes', bytes, contentType: video.mediaType }]
+  })
+  if (files.length === 0) throw garbage(provider, 'a video')
+  return { kind: 'done', output: { files, ...(seconds === undefined ? {} : { seconds }) } }
+}
+
+function isStatus(value: unknown): value is VideoStatus {
+  return isRecord(value) && !(value instanceof Error) && typeof value['status'] === 'string'
+}
+
+// Each package has an operation of its own shape, and in each the id is the first text.
+function readId(operation: unknown): string | undefined {
+  if (typeof operation === 'string') return operation
+  return isRecord(operation) ? Object.values(operation).find((value) => typeof value === 'string') : undefined
+}
+
+function isJson(value: unknown): value is JSONValue {
+  return value !== undefined && typeof value !== 'function'
+}
