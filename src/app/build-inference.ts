@@ -1,6 +1,7 @@
 import { systemClock } from '../kernel/clock.ts'
 import { createInference, type Inference, type InferenceOptions } from '../modules/inference/inference.ts'
 import type { Limits } from '../modules/limits/limits.ts'
+import type { UpstreamTimeouts } from '../providers/provider.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { slotsOf } from './build-limits.ts'
 import type { Config } from './config.ts'
@@ -18,11 +19,7 @@ export function buildInference(config: Config, { limits, metrics, ...parts }: Pa
       const slots = slotsOf(config, provider)
       return slots === null ? null : limits.acquireSlot({ pool: provider.id, slots, accountId, cancellation })
     },
-    timeouts: {
-      connectMs: config.upstreamConnectTimeoutMs,
-      firstByteMs: config.upstreamFirstByteTimeoutMs,
-      idleMs: config.upstreamIdleTimeoutMs,
-    },
+    timeouts: upstreamTimeouts(config),
     durationMsMax: config.streamDurationMsMax,
     observer: {
       attempted: ({ provider, previousProvider, outcome, status }) => {
@@ -37,4 +34,12 @@ export function buildInference(config: Config, { limits, metrics, ...parts }: Pa
       breakerChanged: (provider, state) => metrics.breakerChanged({ provider, state }),
     },
   })
+}
+
+export function upstreamTimeouts(config: Config): UpstreamTimeouts {
+  return {
+    connectMs: config.upstreamConnectTimeoutMs,
+    firstByteMs: config.upstreamFirstByteTimeoutMs,
+    idleMs: config.upstreamIdleTimeoutMs,
+  }
 }

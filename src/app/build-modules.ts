@@ -1,4 +1,3 @@
-import { AppError } from '../kernel/app-error.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { countTokens } from '../kernel/count-tokens.ts'
 import { createAccounts, type Accounts } from '../modules/accounts/accounts.ts'
@@ -7,6 +6,7 @@ import type { Billing, PromoCodes } from '../modules/billing/billing.ts'
 import { createCatalog, type Catalog } from '../modules/catalog/catalog.ts'
 import { createChat, type Chat } from '../modules/chat/chat.ts'
 import { createEmbeddings, type Embeddings } from '../modules/embeddings/embeddings.ts'
+import type { Generation } from '../modules/generation/generation.ts'
 import { createIdempotency, type Idempotency } from '../modules/idempotency/idempotency.ts'
 import type { Inference } from '../modules/inference/inference.ts'
 import { createKeys, type Keys } from '../modules/keys/keys.ts'
@@ -31,6 +31,7 @@ import type { GatewayLogger } from '../telemetry/logger.ts'
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts'
 import { createTracer, parseOtlpHeaders, type Tracer } from '../telemetry/tracing.ts'
 import { buildBilling } from './build-billing.ts'
+import { buildGeneration } from './build-generation.ts'
 import { buildInference, upstreamTimeouts } from './build-inference.ts'
 import { buildLimits } from './build-limits.ts'
 import { buildMedia } from './build-media.ts'
@@ -63,6 +64,7 @@ export interface Modules {
   readonly performer: TaskPerformer
   readonly inference: Inference
   readonly chat: Chat
+  readonly generation: Generation
   readonly speech: Speech
   readonly transcription: Transcription
   readonly embeddings: Embeddings
@@ -162,6 +164,14 @@ async function openModules(
   opened.defer(() => tasks.close())
   const credit = config.billing ? ledger : freeCredit
   const inference = buildInference(config, { catalog, providers, metrics, limits, ledger: credit })
+  const generation = buildGeneration(config, {
+    inference,
+    catalog,
+    providers,
+    ledger: credit,
+    tasks,
+    media,
+  })
   return {
     database,
     messageBus,
@@ -181,9 +191,10 @@ async function openModules(
     outbound,
     media,
     tasks,
-    performer: unableToPerform,
+    performer: generation.performer,
     inference,
     chat: createChat({ inference, ledger: credit, clock, countTokens }),
+    generation,
     speech: createSpeech({ inference, catalog, ledger: credit, clock, timeouts: upstreamTimeouts(config) }),
     transcription: createTranscription({ inference, ledger: credit, clock }),
     embeddings: createEmbeddings({ inference, ledger: credit, countTokens }),
@@ -192,11 +203,4 @@ async function openModules(
     usage: createUsage({ database, clock, ledger }),
     close: () => opened.disposeAsync(),
   }
-}
-
-const unableToPerform: TaskPerformer = {
-  perform: async ({ type }) => {
-    throw new AppError('internal_error', `Tasks of the type ${type} cannot be performed.`)
-  },
-  cancelJob: async () => {},
 }

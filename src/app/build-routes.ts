@@ -8,9 +8,11 @@ import { adminPromoRoutes } from '../http/routes/admin-promo.ts'
 import { apiKeyRoutes } from '../http/routes/api-keys.ts'
 import { chatRoutes } from '../http/routes/chat.ts'
 import { embeddingRoutes } from '../http/routes/embeddings.ts'
+import { imageRoutes } from '../http/routes/images.ts'
 import { mediaRoutes } from '../http/routes/media.ts'
 import { modelRoutes } from '../http/routes/models.ts'
 import { moderationRoutes } from '../http/routes/moderations.ts'
+import { musicRoutes } from '../http/routes/music.ts'
 import { operationRoutes } from '../http/routes/operations.ts'
 import { paymentRoutes } from '../http/routes/payments.ts'
 import { promoRoutes } from '../http/routes/promo.ts'
@@ -21,7 +23,9 @@ import { speechRoutes } from '../http/routes/speech.ts'
 import { tenantRoutes } from '../http/routes/tenant.ts'
 import { transcriptionRoutes } from '../http/routes/transcriptions.ts'
 import { usageRoutes } from '../http/routes/usage.ts'
+import { videoRoutes } from '../http/routes/videos.ts'
 import { voiceRoutes } from '../http/routes/voices.ts'
+import { createRunGeneration } from '../http/run-generation.ts'
 import { createRunPaid } from '../http/run-paid.ts'
 import { createSendInference } from '../http/send-inference.ts'
 import { systemClock } from '../kernel/clock.ts'
@@ -52,6 +56,8 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | DirectRoute)[
     logger.warn({ err: error, requestId }, 'a stream failed in the middle')
   const sendInference = createSendInference({ limits: modules.limits, tracer: modules.tracer, onStreamError })
   const runPaid = createRunPaid({ limits: modules.limits })
+  const { generation } = modules
+  const runGeneration = createRunGeneration({ generation, runPaid })
   const routes: (Route | DirectRoute)[] = [
     ...modelRoutes({
       catalog,
@@ -67,7 +73,10 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | DirectRoute)[
       clock: systemClock,
       onBroken: (error, requestId) => logger.warn({ err: error, requestId }, 'a file could not be read'),
     }),
-    ...speechRoutes({ speech: modules.speech, runPaid, runGeneration: null, onStreamError }),
+    ...imageRoutes({ runGeneration }),
+    ...videoRoutes({ generation, runGeneration }),
+    ...musicRoutes({ generation, runGeneration }),
+    ...speechRoutes({ speech: modules.speech, runPaid, runGeneration, onStreamError }),
     ...transcriptionRoutes({ transcription: modules.transcription, runPaid }),
     ...voiceRoutes({ speech: modules.speech }),
     ...tenantRoutes({ accounts, limits: modules.limits }),

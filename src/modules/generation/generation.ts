@@ -1,13 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Clock } from '../../kernel/clock.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
-import type { SpeechWork } from '../../providers/media-work.ts'
 import type { UpstreamTimeouts } from '../../providers/provider.ts'
 import type { ProviderRegistry } from '../../providers/registry.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { CandidateSelector, Inference } from '../inference/inference.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import type { Task, TaskPerformer, Tasks } from '../tasks/tasks.ts'
+import type { TaskPerformer, Tasks } from '../tasks/tasks.ts'
 import { answerNow, type PricedRequest } from './answer-now.ts'
 import { checkWork } from './check-work.ts'
 import { createGenerationTask } from './create-generation-task.ts'
@@ -34,9 +33,6 @@ export interface Generation {
   generate(request: GenerationRequest): Promise<GenerationResult>
   /** The duration of a video or music whose client names none. */
   durationOf(type: 'video' | 'music', model: string | null): number
-  createSpeechTask(
-    request: Omit<GenerationRequest, 'type' | 'work' | 'responseFormat'> & { work: SpeechWork },
-  ): Promise<Task>
   /** For the worker. */
   readonly performer: TaskPerformer
 }
@@ -105,11 +101,6 @@ export function createGeneration(options: GenerationOptions): Generation {
     durationOf: (type, model) => {
       const found = model === null ? catalog.list({ category: type })[0] : catalog.resolve(model)
       return found?.bounds.durations?.defaultSeconds ?? DURATION_SECONDS[type]
-    },
-    createSpeechTask: async (request) => {
-      const result = await generate({ ...request, type: 'tts', responseFormat: 'url' })
-      if (result.kind === 'task') return result.task
-      throw new Error('speech that was to be a task was not')
     },
     performer: createTaskPerformer(parts),
   }

@@ -1,0 +1,20 @@
+import { systemClock } from '../kernel/clock.ts'
+import { createGeneration, type Generation } from '../modules/generation/generation.ts'
+import { upstreamTimeouts } from './build-inference.ts'
+import type { Config } from './config.ts'
+
+type Parts = Omit<Parameters<typeof createGeneration>[0], 'clock' | 'timeouts' | 'trustedHostsOf'>
+
+export function buildGeneration(config: Config, parts: Parts): Generation {
+  return createGeneration({
+    ...parts,
+    clock: systemClock,
+    timeouts: upstreamTimeouts(config),
+    trustedHostsOf: (providerId) => hostsOf(config.providers.get(providerId)?.baseUrl ?? null),
+  })
+}
+
+/** What an operator's own server made lies on that server, which may be in a private network. */
+function hostsOf(baseUrl: string | null): string[] {
+  return baseUrl !== null && URL.canParse(baseUrl) ? [new URL(baseUrl).host] : []
+}
