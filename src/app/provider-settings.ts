@@ -6,6 +6,8 @@ import type { ProviderSettings } from '../providers/registry.ts'
 export interface ProviderVariables {
   readonly id: string
   readonly apiKey: readonly string[]
+  /** The other half of the key, where a vendor gives two: they are kept as `<key>:<secret>`. */
+  readonly secretKey?: string
   readonly baseUrl: readonly string[]
 }
 
@@ -15,6 +17,10 @@ const OTHER_KEY_NAMES: Readonly<Record<string, readonly string[]>> = {
   dashscope: ['DASHSCOPE_API_KEY', 'ALIBABA_API_KEY'],
   together: ['TOGETHER_API_KEY', 'TOGETHER_AI_API_KEY'],
   zai: ['ZAI_API_KEY', 'ZHIPU_API_KEY'],
+  fal: ['FAL_API_KEY', 'FAL_KEY'],
+  replicate: ['REPLICATE_API_TOKEN', 'REPLICATE_API_KEY'],
+  bytedance: ['ARK_API_KEY', 'BYTEDANCE_API_KEY'],
+  alibaba: ['ALIBABA_API_KEY', 'DASHSCOPE_API_KEY'],
 }
 
 export const PROVIDER_VARIABLES: readonly ProviderVariables[] = [
@@ -23,6 +29,21 @@ export const PROVIDER_VARIABLES: readonly ProviderVariables[] = [
   variablesOf('google', 'GOOGLE'),
   variablesOf('cohere', 'COHERE'),
   variablesOf('voyage', 'VOYAGE'),
+  variablesOf('elevenlabs', 'ELEVENLABS'),
+  variablesOf('deepgram', 'DEEPGRAM'),
+  variablesOf('assemblyai', 'ASSEMBLYAI'),
+  variablesOf('fal', 'FAL'),
+  variablesOf('replicate', 'REPLICATE'),
+  variablesOf('black-forest-labs', 'BFL'),
+  variablesOf('luma', 'LUMA'),
+  variablesOf('bytedance', 'BYTEDANCE'),
+  variablesOf('alibaba', 'ALIBABA'),
+  {
+    id: 'klingai',
+    apiKey: ['KLINGAI_ACCESS_KEY'],
+    secretKey: 'KLINGAI_SECRET_KEY',
+    baseUrl: ['KLINGAI_BASE_URL'],
+  },
 ]
 
 interface ProviderSources {
@@ -45,13 +66,14 @@ export function readProviderSettings(
     if (read?.baseUrl === null && !PROVIDER_VARIABLES.some((known) => known.id === id))
       problems.push(`${placeOf(id)} is not a known provider; one of your own needs base_url`)
   }
-  for (const { id, apiKey, baseUrl } of PROVIDER_VARIABLES) {
-    const keys = firstSet(environment, apiKey)
+  for (const variables of PROVIDER_VARIABLES) {
+    const { id, baseUrl } = variables
+    const keys = readKeys(environment, variables, problems)
     const url = firstSet(environment, baseUrl)
     if (keys === undefined && url === undefined) continue
     const known = settings.get(id)
     settings.set(id, {
-      apiKeys: keys === undefined ? (known?.apiKeys ?? []) : splitKeys(keys.text),
+      apiKeys: keys ?? known?.apiKeys ?? [],
       baseUrl: url === undefined ? (known?.baseUrl ?? null) : checkUrl(url.name, url.text, problems),
     })
   }
@@ -101,6 +123,21 @@ function firstSet(environment: ProviderSources['environment'], names: readonly s
     const text = environment[name]
     if (text !== undefined && text !== '') return { name, text }
   }
+  return undefined
+}
+
+function readKeys(
+  environment: ProviderSources['environment'],
+  { apiKey, secretKey }: ProviderVariables,
+  problems: string[],
+): string[] | undefined {
+  const found = firstSet(environment, apiKey)
+  if (found === undefined) return undefined
+  const keys = splitKeys(found.text)
+  if (secretKey === undefined) return keys
+  const secrets = splitKeys(environment[secretKey] ?? '')
+  if (secrets.length === keys.length) return keys.map((key, index) => `${key}:${secrets[index]}`)
+  problems.push(`${secretKey} must have as many keys as ${found.name}`)
   return undefined
 }
 

@@ -1,7 +1,13 @@
 import type { Clock } from '../kernel/clock.ts'
+import {
+  createAssemblyAiProvider,
+  createDeepgramProvider,
+  createElevenLabsProvider,
+} from './ai-sdk/audio/audio-providers.ts'
 import { createAnthropicProvider } from './ai-sdk/anthropic-provider.ts'
 import { createGoogleProvider } from './ai-sdk/google-provider.ts'
 import type { AiSdkProviderOptions } from './ai-sdk/lazy-provider.ts'
+import { createMediaProvider } from './ai-sdk/media/media-providers.ts'
 import {
   createCohereProvider,
   createGoogleEmbeddingProvider,
@@ -46,6 +52,9 @@ const ADAPTERS: Readonly<Record<string, readonly CreateAdapter[]>> = {
   google: [createGoogleProvider, createGoogleEmbeddingProvider],
   cohere: [createCohereProvider],
   voyage: [createVoyageProvider],
+  elevenlabs: [createElevenLabsProvider],
+  deepgram: [createDeepgramProvider],
+  assemblyai: [createAssemblyAiProvider],
 }
 
 /** Holds what the operator configured, and nothing else: a provider that is absent is not configured. */
@@ -71,15 +80,17 @@ function createProvider(
 ): ClosableProvider | null {
   if (apiKeys.length === 0 && baseUrl === null) return null
   const adapters = ADAPTERS[id] ?? []
-  const upstream =
-    OPENAI_COMPATIBLE_UPSTREAMS.find((known) => known.id === id) ??
-    (adapters.length === 0 ? customUpstream(id) : null)
-  const wire = upstream && createWireProvider(upstream, { apiKeys, baseUrl }, options)
   const { clock } = options
   const adapterOptions = { apiKeys, clock, ...(baseUrl === null ? {} : { baseUrl }) }
+  const media = createMediaProvider(id, adapterOptions)
+  const upstream =
+    OPENAI_COMPATIBLE_UPSTREAMS.find((known) => known.id === id) ??
+    (adapters.length === 0 && media === null ? customUpstream(id) : null)
+  const wire = upstream && createWireProvider(upstream, { apiKeys, baseUrl }, options)
   return combineProviders([
     ...(wire ? [wire] : []),
     ...(apiKeys.length > 0 ? adapters.map((create) => create(adapterOptions)) : []),
+    ...(apiKeys.length > 0 && media ? [media] : []),
   ])
 }
 

@@ -1,0 +1,44 @@
+import type { SpeechCall } from '../../audio-operations.ts'
+import { toUpstreamError } from '../to-upstream-error.ts'
+import type { UpstreamExchange } from '../upstream-exchange.ts'
+
+interface AudioSource {
+  readonly provider: string
+  readonly exchange: UpstreamExchange
+  readonly call: SpeechCall
+  readonly body: ReadableStream<Uint8Array>
+  readonly head: Uint8Array | null | undefined
+}
+
+/** Audio as it arrives. A generator would not let go of an answer that nobody began to read; this does. */
+export function readAudio({ provider, exchange, call, body, head }: AudioSource): AsyncIterable<Uint8Array> {
+  const toFailure = (error: unknown): unknown => {
+    if (call.cancellation.isCancelled) return call.cancellation.reason
+    return exchange.failure ?? toUpstreamError(provider, error, { wasRequestSent: true, nowMs: Date.now() })
+  }
+  return {
+    [Symbol.asyncIterator]() {
+      const reader = body.getReader()
+      let pending = head
+      return {
+        async next() {
+          if (pending) {
+            const value = pending
+            pending = null
+            return { done: false, value }
+          }
+          try {
+            const { done, value } = await reader.read()
+            return done ? { done, value: undefined } : { done, value }
+          } catch (error) {
+            throw toFailure(error)
+          }
+        },
+        async return() {
+          exchange.cancel()
+          return { done: true, value: undefined }
+        },
+      }
+    },
+  }
+}

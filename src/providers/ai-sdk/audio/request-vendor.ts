@@ -1,0 +1,39 @@
+import { readErrorObject } from '../../error-payload.ts'
+import { parseRetryAfter } from '../../parse-retry-after.ts'
+import { UpstreamError } from '../../upstream-error.ts'
+import { parseJson } from '../read-json.ts'
+import type { UpstreamExchange } from '../upstream-exchange.ts'
+
+interface VendorRequest {
+  readonly provider: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  /** Sent by POST; nothing is sent by GET. */
+  readonly body?: unknown
+}
+
+/** One request to a vendor whose package has no call for it. */
+export async function requestVendor(
+  exchange: UpstreamExchange,
+  { provider, url, headers, body }: VendorRequest,
+): Promise<Response> {
+  const response = await exchange.fetch(
+    url,
+    body === undefined
+      ? { method: 'GET', headers }
+      : {
+          method: 'POST',
+          headers: { ...headers, 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        },
+  )
+  if (response.ok) return response
+  const retryAfterSeconds = parseRetryAfter(response.headers.get('retry-after') ?? undefined)
+  throw new UpstreamError(`${provider} answered ${response.status}`, {
+    failure: 'status',
+    provider,
+    status: response.status,
+    ...readErrorObject(parseJson(await response.text())),
+    ...(retryAfterSeconds === null ? {} : { retryAfterSeconds }),
+  })
+}

@@ -1,0 +1,111 @@
+import { createReadStream, openAsBlob } from 'node:fs'
+
+import type { JSONObject, TranscriptionModelV4, TranscriptionModelV4Result } from '@ai-sdk/provider'
+
+import type {
+  AudioFile,
+  Transcript,
+  TranscriptionCall,
+  TranscriptionOperation,
+  TranscriptWord,
+} from '../../audio-operations.ts'
+import { toLanguageCode } from '../../language-code.ts'
+import type { AiSdkProviderOptions } from '../lazy-provider.ts'
+import { UntranslatableRequest } from '../untranslatable-request.ts'
+import type { ExchangeLimits } from '../upstream-exchange.ts'
+import { createVendorCalls } from '../vendor-calls.ts'
+import { redirectFetch, type AudioModelSettings, type AudioVendor } from './audio-vendor.ts'
+import { groupWords } from './group-words.ts'
+
+/** What differs between the vendors of transcription that are reached through an AI SDK package. */
+export interface TranscriptionVendor extends AudioVendor {
+  readonly limits?: Partial<ExchangeLimits>
+  createModel(settings: AudioModelSettings): Promise<TranscriptionModelV4>
+  /** What the call says in the vendor's own options. */
+  toVendorOptions(call: TranscriptionCall): JSONObject
+  /** The words with their punctuation, where the package leaves it out. */
+  readWords?(answer: unknown): TranscriptWord[]
+  /** What the vendor says of a recording it cannot read, where the package hides that. */
+  explain?(error: unknown): unknown
+}
+
+/**
+ * Transcription through a vendor's package, which says the request and reads the answer. It would keep the whole recording in
+ * memory, so it is given none and the file is sent from disk in its place.
+ */
+export function createTranscriptionOperation(
+  vendor: TranscriptionVendor,
+  options: AiSdkProviderOptions,
+): TranscriptionOperation {
+  const calls = createVendorCalls(vendor.provider, {
+    ...options,
+    limits: { ...vendor.limits, ...options.limits },
+  })
+  return async (call) => {
+    const { audio, timeouts, upstreamModel: modelId } = call
+    const signal = call.cancellation.signal
+    return calls.attempt({ timeouts, signal }, async ({ apiKey, exchange }) => {
+      if (call.isTranslation) throw new UntranslatableRequest('model', 'This model does not translate.')
+      const fetch = redirectFetch(vendor, options.baseUrl, async (url, init) =>
+        exchange.fetch(url, await putFile(init, audio)),
+      )
+      const model = await vendor.createModel({ modelId, apiKey, fetch })
+      const result = model.doGenerate({
+        audio: new Uint8Array(),
+        mediaType: audio.contentType,
+        providerOptions: { [vendor.provider]: vendor.toVendorOptions(call) },
+        abortSignal: signal,
+      })
+      try {
+        return toTranscript(vendor, call, await untilAborted(result, signal))
+      } catch (error) {
+        throw vendor.explain?.(error) ?? error
+      }
+    })
+  }
+}
+
+async function putFile(init: RequestInit, audio: AudioFile): Promise<RequestInit> {
+  const { body } = init
+  if (body instanceof FormData) {
+    body.set('file', await openAsBlob(audio.path, { type: audio.contentType }), audio.filename)
+  }
+  if (!(body instanceof Uint8Array)) return init
+  const headers = new Headers(init.headers)
+  headers.set('content-length', String(audio.bytes))
+  return { ...init, headers, body: createReadStream(audio.path) }
+}
+
+/** A package that waits between two looks at a job does not hear of the end of its call. */
+function untilAborted<Result>(result: PromiseLike<Result>, signal: AbortSignal): Promise<Result> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const abort = () => reject(signal.reason)
+  signal.addEventListener('abort', abort, { once: true })
+  return Promise.race([result, promise]).finally(() => signal.removeEventListener('abort', abort))
+}
+
+function toTranscript(
+  vendor: TranscriptionVendor,
+  call: TranscriptionCall,
+  result: TranscriptionModelV4Result,
+): Transcript {
+  const language = result.language === undefined ? call.language : toLanguageCode(result.language)
+  const words = vendor.readWords?.(result.response.body) ?? readSegments(result)
+  return {
+    text: result.text.trim(),
+    language,
+    segments: groupWords(words, language),
+    words: call.withWords ? words : [],
+  }
+}
+
+/** What these packages call segments are words, and the spaces between them. */
+function readSegments({ segments }: TranscriptionModelV4Result): TranscriptWord[] {
+  return segments
+    .map(({ text, startSecond, endSecond }) => ({
+      word: text.trim(),
+      startSeconds: startSecond,
+      endSeconds: endSecond,
+    }))
+    .filter(({ word }) => word !== '')
+}
