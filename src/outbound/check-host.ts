@@ -1,11 +1,8 @@
-import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import type { AllowedHosts } from './allowed-hosts.ts'
 import { isPublicAddress } from './is-public-address.ts'
 import { OutboundFailed, OutboundRefused } from './outbound-error.ts'
-
-/** Every address of a name. */
-export type ResolveHost = (name: string) => Promise<readonly string[]>
+import type { ResolveHost } from './resolve-host.ts'
 
 export type HostCheck = (url: URL, signal: AbortSignal) => Promise<readonly string[]>
 
@@ -14,26 +11,25 @@ interface HostCheckOptions {
   readonly allowed: AllowedHosts
   /** For one request. */
   readonly trusted: AllowedHosts
-  readonly resolveHost: ResolveHost
+  readonly resolveAllowed: ResolveHost
+  readonly resolveOther: ResolveHost
 }
 
 /** Gives the addresses a connection may go to. One that is not allowed refuses them all: it is a matter of luck which is taken. */
-export function createHostCheck({ allowed, trusted, resolveHost }: HostCheckOptions): HostCheck {
+export function createHostCheck(options: HostCheckOptions): HostCheck {
+  const { allowed, trusted, resolveAllowed, resolveOther } = options
   return async (url, signal) => {
     const name = url.hostname.replace(/^\[|\]$/g, '')
+    const isNamed = allowed.hasHost(url) || trusted.hasHost(url)
+    const resolveHost = isNamed ? resolveAllowed : resolveOther
     const addresses = isIP(name) === 0 ? await resolve(resolveHost, name, signal) : [name]
-    if (allowed.hasHost(url) || trusted.hasHost(url)) return addresses
+    if (isNamed) return addresses
     const isAllowed = (address: string): boolean =>
       isPublicAddress(address) || allowed.hasAddress(address) || trusted.hasAddress(address)
     if (addresses.every(isAllowed)) return addresses
     // The address itself is not told: who asks may be exploring our network.
     throw new OutboundRefused('The address does not lead to a public host.')
   }
-}
-
-export const resolveBySystem: ResolveHost = async (name) => {
-  const found = await lookup(name, { all: true, verbatim: true })
-  return found.map(({ address }) => address)
 }
 
 async function resolve(

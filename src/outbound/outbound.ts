@@ -1,8 +1,9 @@
 import type { Cancellation } from '../kernel/cancellation.ts'
 import { parseAllowedHosts } from './allowed-hosts.ts'
+import { createHostCheck } from './check-host.ts'
 import { OutboundFailed, OutboundRefused } from './outbound-error.ts'
 import { readBounded } from './read-bounded.ts'
-import { createHostCheck, resolveBySystem, type ResolveHost } from './check-host.ts'
+import { createDnsResolver, resolveBySystem, type ResolveHost } from './resolve-host.ts'
 import { sendPinned, type PinnedAnswer } from './send-pinned.ts'
 
 export { isAllowedHostEntry } from './allowed-hosts.ts'
@@ -48,6 +49,7 @@ export interface OutboundResponse {
 interface OutboundOptions {
   /** What may be private: `name`, `name:port`, an address, or a network such as `10.0.0.0/8`. */
   readonly allowedHosts: readonly string[]
+  /** Of all names, instead of the system for allowed ones and name servers for others. */
   readonly resolveHost?: ResolveHost
 }
 
@@ -57,7 +59,9 @@ const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]
  * Each address is resolved once, every address of the answer is checked, and the connection goes to those and to no other: a
  * name that means something else a moment later changes nothing. No connection is kept for another request.
  */
-export function createOutbound({ allowedHosts, resolveHost = resolveBySystem }: OutboundOptions): Outbound {
+export function createOutbound({ allowedHosts, resolveHost }: OutboundOptions): Outbound {
+  const resolveAllowed = resolveHost ?? resolveBySystem
+  const resolveOther = resolveHost ?? createDnsResolver()
   const allowed = parseAllowedHosts(allowedHosts)
   const running = new Set<AbortController>()
 
@@ -66,7 +70,8 @@ export function createOutbound({ allowedHosts, resolveHost = resolveBySystem }: 
     const checkHost = createHostCheck({
       allowed,
       trusted: parseAllowedHosts(request.trustedHosts ?? []),
-      resolveHost,
+      resolveAllowed,
+      resolveOther,
     })
     let url = parseAddress(request.url)
     for (let redirects = 0; ; redirects += 1) {

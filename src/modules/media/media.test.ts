@@ -129,6 +129,13 @@ describe('addresses', () => {
     )
   })
 
+  it('begin with what the operator says, whoever asks', async () => {
+    const told = await openMediaStage({ publicUrl: 'https://ai.example/gateway/' })
+    const address = told.media.addressOf({ id: createId() }, 'http://reader.test')
+    expect(address).toMatch(/^https:\/\/ai\.example\/gateway\/media\/[\w-]+/)
+    await told.close()
+  })
+
   it('stay the same for a while, and are good for a day at least', async () => {
     nowMs = Math.ceil(nowMs / HOUR_MS) * HOUR_MS + 1
     const { id } = await keep({ source: sampleFile('png') })

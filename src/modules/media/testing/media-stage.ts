@@ -30,6 +30,7 @@ interface StageOptions {
   readonly directory?: string
   readonly store?: MediaStore
   readonly baseUrl?: string
+  readonly publicUrl?: string
   readonly nowMs?: () => number
 }
 
@@ -55,7 +56,7 @@ export async function openMediaStage(options: StageOptions = {}): Promise<MediaS
       outbound,
       clock: { nowMs },
       logger: silentLogger,
-      publicUrl: null,
+      publicUrl: options.publicUrl ?? null,
       ownUrl: () => baseUrl,
     })
   const opened = [await open()]

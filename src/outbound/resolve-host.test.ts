@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest'
+import { createDnsResolver, resolveBySystem } from './resolve-host.ts'
+
+it.each(['localhost', 'LOCALHOST', 'localhost.', 'app.localhost'])(
+  '%s is this machine, whoever is asked',
+  async (name) => {
+    expect(await createDnsResolver()(name)).toContain('127.0.0.1')
+  },
+)
+
+it('the system knows its own file of hosts', async () => {
+  expect(await resolveBySystem('localhost')).toEqual(
+    expect.arrayContaining([expect.stringMatching(/^(127\.|::1$)/)]),
+  )
+})
