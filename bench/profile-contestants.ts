@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { BenchOptions } from './bench-options.ts'
-import { buildChatBody, buildRequest } from './build-request.ts'
+import { buildChatBody, buildEmbeddingBody, buildRequest } from './build-request.ts'
 import { contestants } from './contestants.ts'
 import { formatCount } from './format-figure.ts'
 import { startLoadGenerator } from './load/load-generator.ts'
@@ -43,11 +43,7 @@ export async function profileContestants({
     if (running === undefined) return 1
     const job = {
       port: running.port,
-      request: buildRequest({
-        path: '/v1/chat/completions',
-        headers: running.requestHeaders,
-        body: buildChatBody(isStreamed ? STREAM : undefined),
-      }),
+      request: buildRequest({ headers: running.requestHeaders, ...chooseRequest(options) }),
       concurrency: 64,
     }
     await load.runExchanges({ ...job, warmupMs: 0, durationMs: WARMUP_MS })
@@ -66,6 +62,13 @@ export async function profileContestants({
     }
   }
   return 0
+}
+
+/** By the scenario that was chosen. */
+function chooseRequest({ scenarioIds }: BenchOptions): { path: string; body: object } {
+  if (scenarioIds.includes('embeddings')) return { path: '/v1/embeddings', body: buildEmbeddingBody('float') }
+  const isStreamed = scenarioIds.includes('streams')
+  return { path: '/v1/chat/completions', body: buildChatBody(isStreamed ? STREAM : undefined) }
 }
 
 /** The clock V8 stamps its profiles with. */

@@ -108,9 +108,9 @@ function startSpan(
 function sendComplete(
   { exchange, headers }: DirectRequest<unknown>,
   record: InferenceRecord,
-  payload: string | Buffer,
+  payload: WholeAnswer['payload'],
 ): void {
-  const bytes = Buffer.byteLength(payload)
+  const bytes = typeof payload === 'string' ? Buffer.byteLength(payload) : countBytes(payload)
   headers.push(
     'content-type',
     'application/json; charset=utf-8',
@@ -120,8 +120,21 @@ function sendComplete(
     formatUsd(record.costNanoUsd ?? 0n),
   )
   pushGatewayHeaders(headers, exchange, record)
-  // Text of one byte a character is the same in both encodings, and cheaper in this one.
-  exchange.response.writeHead(200, headers).end(payload, bytes === payload.length ? 'latin1' : 'utf8')
+  const response = exchange.response.writeHead(200, headers)
+  if (typeof payload === 'string') {
+    // Text of one byte a character is the same in both encodings, and cheaper in this one.
+    response.end(payload, bytes === payload.length ? 'latin1' : 'utf8')
+    return
+  }
+  response.cork()
+  for (const piece of payload) response.write(piece)
+  response.end()
+}
+
+function countBytes(pieces: readonly Buffer[]): number {
+  let bytes = 0
+  for (const piece of pieces) bytes += piece.length
+  return bytes
 }
 
 async function sendStream(

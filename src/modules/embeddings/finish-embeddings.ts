@@ -3,7 +3,7 @@ import { usdFromNanoUsd, type NanoUsd } from '../../kernel/money.ts'
 import type { EmbeddingRequest } from '../../providers/embedding-wire.ts'
 import { countInputs, garbage, readCount, type WholeQuestion } from '../inference/inference.ts'
 import { rewriteEmbeddings } from './rewrite-embeddings.ts'
-import { scanEmbeddings, type EmbeddingScan } from './scan-embeddings.ts'
+import { scanEmbeddings, type EmbeddingScan, type Span } from './scan-embeddings.ts'
 
 interface Metering {
   /** Only where an upstream reports no usage. */
@@ -16,7 +16,7 @@ export function finishEmbeddings(
   payload: Buffer,
   question: WholeQuestion<EmbeddingRequest>,
   metering: Metering,
-): Buffer | string {
+): readonly Buffer[] | string {
   const { provider, requestedModel, request } = question
   const { input, encoding_format: encoding } = request.body
   const isBase64 = encoding === 'base64'
@@ -59,18 +59,41 @@ function parseMember(payload: Buffer, { start, end }: { start: number; end: numb
   }
 }
 
-function edit(payload: Buffer, scan: EmbeddingScan, requestedModel: string, usage: object): Buffer {
-  const edits = [
-    { name: 'model', span: scan.model, text: JSON.stringify(requestedModel) },
-    { name: 'usage', span: scan.usage, text: JSON.stringify(usage) },
-  ].toSorted((a, b) => (a.span?.start ?? scan.end) - (b.span?.start ?? scan.end))
-  const pieces: Buffer[] = []
-  let copied = 0
-  for (const { name, span, text } of edits) {
-    const { start, end } = span ?? { start: scan.end, end: scan.end }
-    pieces.push(payload.subarray(copied, start), Buffer.from(span ? text : `,"${name}":${text}`))
-    copied = end
+/** The bytes as they came, but for two values; what is large is not copied. */
+function edit(payload: Buffer, scan: EmbeddingScan, requestedModel: string, usage: object): Buffer[] {
+  const model = editOf('model', scan.model, scan.end, JSON.stringify(requestedModel))
+  const metered = editOf('usage', scan.usage, scan.end, JSON.stringify(usage))
+  const [first, second] = model.start <= metered.start ? [model, metered] : [metered, model]
+  return joinSmall([
+    payload.subarray(0, first.start),
+    first.text,
+    payload.subarray(first.end, second.start),
+    second.text,
+    payload.subarray(second.end),
+  ])
+}
+
+function editOf(name: string, span: Span | null, end: number, value: string) {
+  return span === null
+    ? { start: end, end, text: Buffer.from(`,"${name}":${value}`) }
+    : { ...span, text: Buffer.from(value) }
+}
+
+const SMALL_BYTES_MAX = 4096
+
+/** Each piece is a write of its own. */
+function joinSmall(pieces: readonly Buffer[]): Buffer[] {
+  const joined: Buffer[] = []
+  let small: Buffer[] = []
+  for (const piece of pieces) {
+    if (piece.length <= SMALL_BYTES_MAX) {
+      small.push(piece)
+      continue
+    }
+    if (small.length > 0) joined.push(Buffer.concat(small))
+    small = []
+    joined.push(piece)
   }
-  pieces.push(payload.subarray(copied))
-  return Buffer.concat(pieces)
+  if (small.length > 0) joined.push(Buffer.concat(small))
+  return joined
 }

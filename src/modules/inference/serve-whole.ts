@@ -12,10 +12,10 @@ import type { InferenceRequest } from './inference-request.ts'
 import type { RequestBill } from './request-bill.ts'
 import type { Candidate, CandidateSelector } from './select-candidates.ts'
 
-/** An answer of one JSON document, as it goes out. */
+/** An answer of one JSON document, as it goes out: its text, or its bytes in pieces. */
 export interface WholeAnswer {
   readonly kind: 'complete'
-  readonly payload: string | Buffer
+  readonly payload: string | readonly Buffer[]
 }
 
 /** What differs from one operation to the next where an answer is one JSON document. */
@@ -29,7 +29,7 @@ export interface WholeOperation<Body> {
     startedMs: number,
   ) => Hold | Promise<Hold>
   /** Turns an upstream's answer into ours and meters it. Throws an `UpstreamError` for what is no answer. */
-  readonly finish: (payload: Buffer, question: WholeQuestion<Body>) => string | Buffer
+  readonly finish: (payload: Buffer, question: WholeQuestion<Body>) => WholeAnswer['payload']
 }
 
 /** What was asked, for those who make the answer. */
