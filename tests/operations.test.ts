@@ -33,7 +33,7 @@ describe('operations', () => {
     })
     const notAsked = async () => Promise.reject(new Error('not asked'))
     const guard = { authenticate: notAsked, admitVisitor: () => {} }
-    for (const route of routes) registerRoute(app, route, { guard, runOnce: notAsked, takeForm: notAsked })
+    for (const route of routes) registerRoute(app, route, { guard, runOnce: notAsked, takeFiles: { ofForm: notAsked, ofBody: notAsked } })
     return app
   }
 

@@ -26,7 +26,7 @@ const MODULE_RANKS: readonly (readonly string[])[] = [
   ['accounts', 'keys', 'catalog', 'idempotency', 'ledger', 'audit'],
   ['limits', 'billing', 'usage', 'media'],
   ['inference', 'tasks'],
-  ['chat', 'embeddings', 'rerank', 'moderation', 'generation', 'transcription'],
+  ['chat', 'embeddings', 'rerank', 'moderation', 'generation', 'transcription', 'speech'],
 ]
 
 interface SourceFile {

@@ -10,7 +10,7 @@ import type { RunOnce } from './idempotency.ts'
 import type { StrangerGuard } from './limit-strangers.ts'
 import { matchPath } from './match-path.ts'
 import { lingerBeforeClose } from './multipart/linger-before-close.ts'
-import type { TakeForm } from './multipart/take-form.ts'
+import type { TakeFiles } from './multipart/take-files.ts'
 import { registerRoute } from './register-route.ts'
 import { isDirectRoute, type DirectRoute, type Route } from './route.ts'
 
@@ -26,7 +26,7 @@ interface FrameworkOptions {
   readonly routes: readonly (Route | DirectRoute)[]
   readonly guard: StrangerGuard
   readonly runOnce: RunOnce
-  readonly takeForm: TakeForm
+  readonly takeFiles: TakeFiles
   readonly tracker: ExchangeTracker
   readonly corsOrigins: readonly string[]
   readonly bodyBytesMax: number

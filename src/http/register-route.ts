@@ -4,8 +4,8 @@ import type { RunOnce } from './idempotency.ts'
 import type { StrangerGuard } from './limit-strangers.ts'
 import { acceptForms, FORM_TO_READ } from './multipart/accept-forms.ts'
 import { compileFormBody } from './multipart/form-body.ts'
-import type { Form } from './multipart/form.ts'
-import type { TakeForm } from './multipart/take-form.ts'
+import type { Form, UploadedFile } from './multipart/form.ts'
+import type { TakeFiles } from './multipart/take-files.ts'
 import { parseBody } from './parse-body.ts'
 import { handleOnce } from './replay-answer.ts'
 import type { Route } from './route.ts'
@@ -15,19 +15,19 @@ import { compileCheck, compileConversion } from './validate.ts'
 export interface RouteSurroundings {
   readonly guard: StrangerGuard
   readonly runOnce: RunOnce
-  readonly takeForm: TakeForm
+  readonly takeFiles: TakeFiles
 }
 
 /** Puts one line of the route table into the framework: authenticate, parse, check, then the route's own call. */
 export function registerRoute(app: FastifyInstance, route: Route, surroundings: RouteSurroundings): void {
-  const { guard, runOnce, takeForm } = surroundings
+  const { guard, runOnce, takeFiles } = surroundings
   const readInput = compileInput(route)
   const isOnce = route.method === 'POST' && route.scope !== null
 
-  const handleWith = (request: FastifyRequest, reply: FastifyReply, form: Form | null): Promise<unknown> => {
+  const run = (request: FastifyRequest, reply: FastifyReply, given: GivenInput): Promise<unknown> => {
     const input: Parameters<Route['handle']>[0] = {
-      ...readInput(request, form),
-      files: form?.files ?? [],
+      ...given.input,
+      files: given.files,
       get rawBody() {
         return Buffer.isBuffer(request.body) ? request.body : NO_BYTES
       },
@@ -40,15 +40,27 @@ export function registerRoute(app: FastifyInstance, route: Route, surroundings: 
       reply,
     }
     const handle = (): Promise<unknown> => route.handle(input)
-    const sent = form ? form.fingerprint : request.body
-    return isOnce ? handleOnce(runOnce, request, reply, { sent, work: handle }) : handle()
+    return isOnce ? handleOnce(runOnce, request, reply, { sent: given.sent, work: handle }) : handle()
+  }
+
+  const answer = (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+    const { exchange, body: sent } = request
+    const { form } = route
+    if (form && sent === FORM_TO_READ) {
+      return takeFiles.ofForm(exchange, form, async (read) => {
+        const input = readInput(request, read)
+        return run(request, reply, { input, files: read.files, sent: read.fingerprint })
+      })
+    }
+    const input = readInput(request, null)
+    if (form === undefined) return run(request, reply, { input, files: [], sent })
+    return takeFiles.ofBody(exchange, form, input.body, (files) =>
+      run(request, reply, { input, files, sent }),
+    )
   }
 
   const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
-    const result =
-      route.form && request.body === FORM_TO_READ
-        ? await takeForm(request.exchange, route.form, async (form) => handleWith(request, reply, form))
-        : await handleWith(request, reply, null)
+    const result = await answer(request, reply)
     return result === undefined ? reply : result
   }
 
@@ -71,6 +83,13 @@ export function registerRoute(app: FastifyInstance, route: Route, surroundings: 
       register(scope)
     })
   }
+}
+
+interface GivenInput {
+  readonly input: RouteInput
+  readonly files: readonly UploadedFile[]
+  /** The body as it came, to know it again. */
+  readonly sent: unknown
 }
 
 type RouteInput = Pick<Parameters<Route['handle']>[0], 'body' | 'query' | 'params'>

@@ -70,7 +70,7 @@ function frame(batch: readonly Buffer[]): Buffer {
 }
 
 /** Resolves when the client has caught up, or is gone. */
-function drained(response: ServerResponse): Promise<void> {
+export function drained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const finish = () => {
       clearTimeout(timer)

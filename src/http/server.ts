@@ -13,7 +13,7 @@ import { createFramework } from './framework.ts'
 import { createRunOnce } from './idempotency.ts'
 import type { StrangerGuard } from './limit-strangers.ts'
 import { createSpool } from './multipart/spool.ts'
-import { createTakeForm } from './multipart/take-form.ts'
+import { createTakeFiles } from './multipart/take-files.ts'
 import { isDirectRoute, type DirectRoute, type Route } from './route.ts'
 
 export interface ServerOptions {
@@ -54,8 +54,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   }
   const runOnce = createRunOnce({ idempotency: options.idempotency, logger })
   const spool = createSpool({ parentDirectory: options.uploadDirectory, logger })
-  const takeForm = createTakeForm(spool)
-  const shared = { ...options, runOnce, takeForm, tracker, isClosing: () => isClosing, onError: logDefect }
+  const takeFiles = createTakeFiles(spool)
+  const shared = { ...options, runOnce, takeFiles, tracker, isClosing: () => isClosing, onError: logDefect }
   const direct = createDirectLane({
     ...shared,
     authenticate: options.guard.authenticate,

@@ -10,6 +10,8 @@ export interface FileRule {
   readonly bytesMax: number
   /** Whether the request makes no sense without it, as a file or as a member of the body. */
   readonly isRequired: boolean
+  /** In a JSON body the member is the file in base64, or as a data URI, and is written to the disk like an uploaded one. */
+  readonly isBase64InJson?: true
   /** For the reference. */
   readonly description: string
 }

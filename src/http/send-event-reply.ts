@@ -1,0 +1,23 @@
+import type { FastifyReply } from 'fastify'
+import { EVENT_STREAM_HEADERS, sendEvents } from './send-events.ts'
+
+/** Server-Sent Events of a route in the framework's lane, behind the headers of its reply. */
+export async function sendEventReply(
+  reply: FastifyReply,
+  batches: AsyncIterable<readonly Buffer[]>,
+  requestId: string,
+): Promise<void> {
+  for (let index = 0; index + 1 < EVENT_STREAM_HEADERS.length; index += 2)
+    reply.header(EVENT_STREAM_HEADERS[index] ?? '', EVENT_STREAM_HEADERS[index + 1])
+  writeHeadOf(reply)
+  await sendEvents(reply.raw, batches, { requestId, onError: () => {} })
+}
+
+/** From here on the route writes the answer itself. */
+export function writeHeadOf(reply: FastifyReply): void {
+  reply.hijack()
+  const headers: Record<string, string | number | string[]> = {}
+  for (const [name, value] of Object.entries(reply.getHeaders()))
+    if (value !== undefined) headers[name] = value
+  reply.raw.writeHead(200, headers)
+}

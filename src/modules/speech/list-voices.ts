@@ -1,0 +1,80 @@
+import { AppError } from '../../kernel/app-error.ts'
+import type { Cancellation } from '../../kernel/cancellation.ts'
+import type { Voice } from '../../providers/audio-operations.ts'
+import type { Provider } from '../../providers/provider.ts'
+import { UpstreamError } from '../../providers/upstream-error.ts'
+import type { Catalog, CatalogModel } from '../catalog/catalog.ts'
+import { explainFailure, type CandidateSelector } from '../inference/inference.ts'
+import type { Caller } from '../keys/keys.ts'
+import type { VoiceCache } from './voice-cache.ts'
+
+export interface ListedVoice extends Voice {
+  readonly provider: string
+}
+
+export interface VoiceFilter {
+  /** Those of the providers that serve this model. */
+  readonly model?: string | undefined
+  /** Voices of many languages are in every one. */
+  readonly language?: string | undefined
+}
+
+interface ListOptions {
+  readonly selector: CandidateSelector
+  readonly catalog: Pick<Catalog, 'list'>
+  readonly voiceCache: VoiceCache
+}
+
+/** The voices of every provider that would serve the caller, in the order of the catalog. */
+export async function listVoices(
+  { selector, catalog, voiceCache }: ListOptions,
+  caller: Caller,
+  { model, language }: VoiceFilter,
+  cancellation: Cancellation,
+): Promise<readonly ListedVoice[]> {
+  const models =
+    model === undefined ? catalog.list({ category: 'tts' }) : [selector.resolveModel(caller, model)]
+  const providers = new Set(models.flatMap((one) => providersOf(selector, caller, one, model !== undefined)))
+  const lists = await Promise.all(
+    [...providers].map((provider) => readVoices(provider, voiceCache, cancellation)),
+  )
+  // One provider that does not answer leaves the others' voices; when none does, that is the answer.
+  const voices = lists.flatMap((list) => (list instanceof Error ? [] : list))
+  const failure = lists.find((list) => list instanceof Error)
+  if (failure && voices.length === 0)
+    throw failure instanceof UpstreamError ? explainFailure(failure) : failure
+  return voices.filter((voice) => speaks(voice, language))
+}
+
+function providersOf(
+  selector: CandidateSelector,
+  caller: Caller,
+  model: CatalogModel,
+  isAskedFor: boolean,
+): Provider[] {
+  try {
+    return selector.select(caller, model).map(({ provider }) => provider)
+  } catch (error) {
+    if (isAskedFor || !(error instanceof AppError) || error.code !== 'provider_not_configured') throw error
+    return []
+  }
+}
+
+async function readVoices(
+  { id, speech }: Provider,
+  voiceCache: VoiceCache,
+  cancellation: Cancellation,
+): Promise<ListedVoice[] | Error> {
+  if (!speech) return []
+  try {
+    const voices = await voiceCache.read(id, speech, cancellation)
+    return voices.map((voice) => ({ ...voice, provider: id }))
+  } catch (error) {
+    return error instanceof Error ? error : new Error('voices could not be read', { cause: error })
+  }
+}
+
+function speaks(voice: Voice, language: string | undefined): boolean {
+  if (language === undefined || voice.language === 'multi') return true
+  return voice.language.toLowerCase() === language.toLowerCase().split('-')[0]
+}

@@ -1,0 +1,135 @@
+import { AppError } from '../../kernel/app-error.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { SpeechOperation } from '../../providers/audio-operations.ts'
+import { UpstreamError } from '../../providers/upstream-error.ts'
+import {
+  explainFailure,
+  type Attempt,
+  type Candidate,
+  type Inference,
+  type InferenceRequest,
+  type RequestBill,
+} from '../inference/inference.ts'
+import type { SpeechOrder } from './speech-order.ts'
+
+export interface SpokenAudio {
+  readonly contentType: string
+  /** Pieces that leave together. Throws an `AppError` when the upstream fails in the middle. */
+  readonly batches: AsyncIterable<readonly Uint8Array[]>
+}
+
+/** What is asked, the same for every upstream that is tried. */
+export interface SpeechQuestion {
+  readonly order: Pick<SpeechOrder, 'work' | 'requestId' | 'record' | 'cancellation'>
+  readonly request: InferenceRequest<undefined>
+  readonly bill: RequestBill
+  readonly priceNanoUsd: NanoUsd
+  readonly startedMs: number
+}
+
+interface OpenOptions {
+  readonly inference: Pick<Inference, 'beginAttempt'>
+  readonly clock: Clock
+}
+
+/** One attempt at one upstream. Resolves with its first bytes: from there on there is no falling back to another. */
+export async function openSpeech(
+  candidate: Candidate,
+  question: SpeechQuestion,
+  { inference, clock }: OpenOptions,
+): Promise<SpokenAudio> {
+  const { provider, upstreamModel, timeouts, breaker } = candidate
+  const { order, request, startedMs } = question
+  const { record } = order
+  const operation = requireSpeech(candidate)
+  const attempt = await inference.beginAttempt(candidate, request, startedMs)
+  let upstream: AsyncIterator<Uint8Array> | null = null
+  try {
+    const { work, requestId } = order
+    const { cancellation } = attempt.work
+    const answer = await operation.speak({ work, upstreamModel, requestId, timeouts, cancellation })
+    upstream = answer.chunks[Symbol.asyncIterator]()
+    const first = await nextChunk(upstream)
+    if (first === null) throw empty(provider.id)
+    record.firstTokenMs = clock.nowMs() - startedMs
+    // Known before it is spoken, and so it can stand in the head of the answer.
+    record.costNanoUsd = question.priceNanoUsd
+    breaker?.opened()
+    attempt.answered()
+    const batches = relay({ upstream, first, question, candidate, attempt })
+    return { contentType: answer.contentType, batches }
+  } catch (error) {
+    await upstream?.return?.()
+    attempt.failed(error)
+    throw error
+  }
+}
+
+interface Relay {
+  readonly upstream: AsyncIterator<Uint8Array>
+  readonly first: Uint8Array
+  readonly question: SpeechQuestion
+  readonly candidate: Candidate
+  readonly attempt: Attempt
+}
+
+/**
+ * Passes the audio on but for its last byte, which leaves when the charge is durable. A client that goes away pays the whole: the
+ * upstream was given the whole text. Audio that breaks off is of no use, and costs nothing.
+ */
+async function* relay(stream: Relay): AsyncGenerator<readonly Uint8Array[], void> {
+  const { upstream, question, candidate, attempt } = stream
+  const { order, bill } = question
+  const { record, cancellation } = order
+  try {
+    let chunk: Uint8Array | null = stream.first
+    let held: Uint8Array | null = null
+    while (chunk !== null) {
+      const end = chunk.length - 1
+      const batch: Uint8Array[] = held === null ? [] : [held]
+      if (end > 0) batch.push(chunk.subarray(0, end))
+      held = chunk.subarray(end)
+      if (batch.length > 0) yield batch
+      chunk = await nextChunk(upstream)
+    }
+    record.outcome = 'completed'
+    candidate.breaker?.succeeded()
+    await bill.settle({ isDelivered: true })
+    if (held !== null) yield [held]
+  } catch (error) {
+    const isGone = cancellation.isCancelled
+    record.outcome = isGone ? 'disconnected' : 'failed'
+    if (!isGone) {
+      record.costNanoUsd = 0n
+      bill.release()
+    }
+    if (!(error instanceof UpstreamError)) throw error
+    candidate.breaker?.failed()
+    throw explainFailure(error)
+  } finally {
+    if (record.outcome === 'running') record.outcome = 'disconnected'
+    const settled = bill.settle({ isDelivered: true }).catch(() => {})
+    await upstream.return?.()
+    attempt.work.release()
+    await settled
+  }
+}
+
+/** Null at the end. Chunks of nothing are read past. */
+async function nextChunk(upstream: AsyncIterator<Uint8Array>): Promise<Uint8Array | null> {
+  for (;;) {
+    const next = await upstream.next()
+    if (next.done === true) return null
+    if (next.value.length > 0) return next.value
+  }
+}
+
+function requireSpeech({ provider, upstreamModel }: Candidate): SpeechOperation {
+  if (provider.speech) return provider.speech
+  throw new AppError('unsupported_parameter', `'${upstreamModel}' cannot speak here.`, { param: 'model' })
+}
+
+function empty(provider: string): UpstreamError {
+  return new UpstreamError(`${provider}: its audio ended before it began`, { failure: 'garbage', provider })
+}

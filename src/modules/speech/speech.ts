@@ -1,0 +1,105 @@
+import { invalidValue } from '../../kernel/app-error.ts'
+import type { Cancellation } from '../../kernel/cancellation.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { SpeechWork } from '../../providers/media-work.ts'
+import type { UpstreamTimeouts } from '../../providers/provider.ts'
+import { UpstreamError } from '../../providers/upstream-error.ts'
+import { priceUnits, unitRate, type Catalog, type CatalogModel } from '../catalog/catalog.ts'
+import {
+  attemptRoutes,
+  explainFailure,
+  type Candidate,
+  type Inference,
+  type InferenceRequest,
+} from '../inference/inference.ts'
+import type { Caller } from '../keys/keys.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import { listVoices, type ListedVoice, type VoiceFilter } from './list-voices.ts'
+import { openSpeech, type SpokenAudio } from './open-speech.ts'
+import type { SpeechOrder } from './speech-order.ts'
+import { createVoiceCache, isKnownEverywhere, type VoiceCache } from './voice-cache.ts'
+
+export type { ListedVoice } from './list-voices.ts'
+export type { SpokenAudio } from './open-speech.ts'
+
+/** Text into audio, priced by the character. */
+export interface Speech {
+  /** Resolves with the first byte; the charge is durable before the last. */
+  speak(order: SpeechOrder): Promise<SpokenAudio>
+  /** What the caller can ask for as `voice`. */
+  voices(caller: Caller, filter: VoiceFilter, cancellation: Cancellation): Promise<readonly ListedVoice[]>
+}
+
+interface SpeechOptions {
+  readonly inference: Inference
+  readonly catalog: Pick<Catalog, 'list'>
+  readonly ledger: Pick<Ledger, 'hold'>
+  readonly clock: Clock
+  /** For asking upstreams for their voices. */
+  readonly timeouts: UpstreamTimeouts
+}
+
+export function createSpeech({ inference, catalog, ledger, clock, timeouts }: SpeechOptions): Speech {
+  const selector = inference.selectorFor(['tts'], ({ speech }) => speech !== undefined)
+  const voiceCache = createVoiceCache({ clock, timeouts })
+
+  return {
+    async speak(order) {
+      const { caller, record, cancellation, work } = order
+      const startedMs = clock.nowMs()
+      const model = selector.resolveModel(caller, order.model)
+      record.model = model.id
+      const candidates = await keepThoseWithVoice(selector.select(caller, model), order, voiceCache)
+      const priceNanoUsd = priceSpeech(model, work)
+      const hold = await ledger.hold(caller, {
+        wantedNanoUsd: priceNanoUsd,
+        leastNanoUsd: priceNanoUsd,
+        atMs: startedMs,
+        cancellation,
+      })
+      const request: InferenceRequest<undefined> = { ...order, body: undefined, text: '', bytes: 0 }
+      const bill = inference.openBill(hold, request, startedMs)
+      const question = { order, request, bill, priceNanoUsd, startedMs }
+      try {
+        return await attemptRoutes({
+          candidates,
+          attempt: (candidate) => openSpeech(candidate, question, { inference, clock }),
+          cancellation,
+        })
+      } catch (error) {
+        bill.release()
+        record.outcome = cancellation.isCancelled ? 'disconnected' : 'failed'
+        throw error instanceof UpstreamError ? explainFailure(error) : error
+      }
+    },
+
+    voices: (caller, filter, cancellation) =>
+      listVoices({ selector, catalog, voiceCache }, caller, filter, cancellation),
+  }
+}
+
+/** Who has no such voice is not asked; when nobody has it, the request is at fault. */
+async function keepThoseWithVoice(
+  candidates: readonly Candidate[],
+  { work: { voice }, cancellation }: SpeechOrder,
+  voiceCache: VoiceCache,
+): Promise<readonly Candidate[]> {
+  if (isKnownEverywhere(voice)) return candidates
+  const answers = await Promise.all(
+    candidates.map(async ({ provider: { id, speech } }) =>
+      speech ? voiceCache.mayHave(id, speech, voice, cancellation) : true,
+    ),
+  )
+  const kept = candidates.filter((_candidate, index) => answers[index])
+  if (kept.length > 0) return kept
+  const message = `There is no voice '${voice.slice(0, 100)}' for this model. GET /v1/audio/voices lists those there are.`
+  throw invalidValue('voice', message)
+}
+
+function priceSpeech({ id, price }: CatalogModel, { input }: SpeechWork): NanoUsd {
+  if (price.unit !== 'character' && price.unit !== 'request')
+    throw new Error(`'${id}' is priced by the ${price.unit}, which is not known before it is spoken`)
+  // As people count them: an emoji of two code units is one.
+  return priceUnits(unitRate(price), price.unit === 'character' ? Array.from(input).length : 1)
+}

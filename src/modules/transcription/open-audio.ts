@@ -1,0 +1,62 @@
+import { open } from 'node:fs/promises'
+import { AppError, invalidValue } from '../../kernel/app-error.ts'
+import type { AudioFile } from '../../providers/audio-operations.ts'
+import { measureDuration } from './measure-duration.ts'
+import { AUDIO_FORMATS, HEAD_BYTES, recogniseAudio, type AudioFormat } from './recognise-audio.ts'
+
+export const AUDIO_BYTES_MAX = 25 * 1024 * 1024
+/** No speech is longer; a file that says so lies, or plays for days. */
+const DURATION_SECONDS_MAX = 24 * 60 * 60
+
+/** A file as a client gave it. */
+export interface GivenAudio {
+  readonly path: string
+  readonly filename: string
+  readonly bytes: number
+}
+
+/** What the file is and how long it plays, by its bytes and not by what anybody says of it. */
+export async function openAudio({ path, filename, bytes }: GivenAudio): Promise<AudioFile> {
+  if (bytes === 0) throw invalidValue('file', 'The file is empty.')
+  if (bytes > AUDIO_BYTES_MAX) {
+    const message = `'file' is larger than ${AUDIO_BYTES_MAX / (1024 * 1024)} MB.`
+    throw new AppError('request_too_large', message, { param: 'file' })
+  }
+  const format = recogniseAudio(await readHead(path))
+  if (format === null) {
+    const message = `The file is none of the accepted kinds of audio: ${ACCEPTED.join(', ')}.`
+    throw invalidValue('file', message)
+  }
+  const durationSeconds = await measureDuration({ path, bytes, format })
+  if (durationSeconds === null)
+    throw invalidValue('file', `The ${format} file is damaged: how long it plays cannot be measured.`)
+  if (durationSeconds > DURATION_SECONDS_MAX)
+    throw invalidValue('file', 'The file plays for more than a day.')
+  return {
+    path,
+    filename: nameFile(filename, format),
+    contentType: AUDIO_FORMATS[format].contentType,
+    bytes,
+    durationSeconds,
+  }
+}
+
+const ACCEPTED = ['flac', 'mp3', 'mp4', 'mpeg', 'mpga', 'm4a', 'ogg', 'wav', 'webm']
+
+// Upstreams go by the extension, which a client may have left out or wrong.
+function nameFile(filename: string, format: AudioFormat): string {
+  const [, stem = '', extension = ''] = /^(.*?)(?:\.([^.]*))?$/s.exec(filename) ?? []
+  const { extensions } = AUDIO_FORMATS[format]
+  if (extensions.includes(extension.toLowerCase())) return filename
+  return `${stem === '' ? 'audio' : stem}.${extensions[0]}`
+}
+
+async function readHead(path: string): Promise<Buffer> {
+  const file = await open(path)
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await file.close()
+  }
+}

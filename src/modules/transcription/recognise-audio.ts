@@ -1,0 +1,42 @@
+export type AudioFormat = 'flac' | 'mp3' | 'mp4' | 'ogg' | 'wav' | 'webm'
+
+interface FormatTraits {
+  readonly contentType: string
+  /** The first is given to a file that has none of them. */
+  readonly extensions: readonly string[]
+  /** No encoder makes more of a second of it. */
+  readonly bitsPerSecondMax: number
+}
+
+export const AUDIO_FORMATS: Readonly<Record<AudioFormat, FormatTraits>> = {
+  flac: { contentType: 'audio/flac', extensions: ['flac'], bitsPerSecondMax: 36_864_000 },
+  mp3: { contentType: 'audio/mpeg', extensions: ['mp3', 'mpeg', 'mpga'], bitsPerSecondMax: 448_000 },
+  mp4: { contentType: 'audio/mp4', extensions: ['m4a', 'mp4'], bitsPerSecondMax: 100_000_000 },
+  ogg: { contentType: 'audio/ogg', extensions: ['ogg', 'oga', 'opus'], bitsPerSecondMax: 2_000_000 },
+  wav: { contentType: 'audio/wav', extensions: ['wav'], bitsPerSecondMax: 36_864_000 },
+  webm: { contentType: 'audio/webm', extensions: ['webm'], bitsPerSecondMax: 100_000_000 },
+}
+
+/** How much of a file is needed to tell what it is. */
+export const HEAD_BYTES = 64
+
+/** What a file is by its first bytes; null for what is not accepted. */
+export function recogniseAudio(head: Buffer): AudioFormat | null {
+  const text = (start: number, end: number): string => head.toString('latin1', start, end)
+  if (text(0, 4) === 'fLaC') return 'flac'
+  if (text(0, 4) === 'OggS') return 'ogg'
+  if (/^RIFF|^RF64/.test(text(0, 4)) && text(8, 12) === 'WAVE') return 'wav'
+  if (text(4, 8) === 'ftyp') return 'mp4'
+  if (head.length >= 4 && head.readUInt32BE(0) === 0x1a45dfa3) return 'webm'
+  if (text(0, 3) === 'ID3' || isMpegFrame(head)) return 'mp3'
+  return null
+}
+
+/** Eleven set bits, then what a version, a layer, a bit rate and a sampling rate may be. */
+function isMpegFrame(head: Buffer): boolean {
+  const [first = 0, second = 0, third = 0] = head
+  if (head.length < 4 || first !== 0xff || (second & 0xe0) !== 0xe0) return false
+  const isVersion = ((second >> 3) & 3) !== 1
+  const isLayer = ((second >> 1) & 3) !== 0
+  return isVersion && isLayer && third >> 4 !== 15 && ((third >> 2) & 3) !== 3
+}

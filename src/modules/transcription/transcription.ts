@@ -1,0 +1,122 @@
+import { AppError } from '../../kernel/app-error.ts'
+import type { Cancellation } from '../../kernel/cancellation.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { AudioFile, Transcript } from '../../providers/audio-operations.ts'
+import { priceUnits, unitRate, type CatalogModel } from '../catalog/catalog.ts'
+import type { Candidate, Inference, InferenceRecord, InferenceRequest } from '../inference/inference.ts'
+import type { Caller } from '../keys/keys.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { FinishedTranscript } from './finished-transcript.ts'
+import { openAudio, type GivenAudio } from './open-audio.ts'
+
+export { AUDIO_BYTES_MAX } from './open-audio.ts'
+export { formatTranscript, TRANSCRIPT_FORMATS } from './format-transcript.ts'
+export { transcriptEvents } from './transcript-events.ts'
+
+/** What was said in a file, priced by how long the file is. */
+export interface Transcription {
+  transcribe(order: TranscriptionOrder): Promise<FinishedTranscript>
+}
+
+export interface TranscriptionOrder {
+  readonly caller: Caller
+  readonly requestId: string
+  readonly record: InferenceRecord
+  readonly cancellation: Cancellation
+  readonly model: string
+  readonly audio: GivenAudio
+  readonly language: string | null
+  readonly prompt: string | null
+  readonly temperature: number | null
+  readonly withWords: boolean
+  /** Into English. */
+  readonly isTranslation: boolean
+}
+
+interface TranscriptionOptions {
+  readonly inference: Inference
+  readonly ledger: Pick<Ledger, 'hold'>
+  readonly clock: Clock
+}
+
+export function createTranscription({ inference, ledger, clock }: TranscriptionOptions): Transcription {
+  const selector = inference.selectorFor(['stt'], ({ transcription }) => transcription !== undefined)
+
+  return {
+    async transcribe(order) {
+      const { caller, record, cancellation } = order
+      const startedMs = clock.nowMs()
+      const model = selector.resolveModel(caller, order.model)
+      record.model = model.id
+      const candidates = selector.select(caller, model)
+      const audio = await openAudio(order.audio)
+      const priceNanoUsd = priceAudio(model, audio)
+      const hold = await ledger.hold(caller, {
+        wantedNanoUsd: priceNanoUsd,
+        leastNanoUsd: priceNanoUsd,
+        atMs: startedMs,
+        cancellation,
+      })
+      const request = toInferenceRequest(order)
+      const bill = inference.openBill(hold, request, startedMs)
+      try {
+        const transcript = await inference.answer(candidates, request, startedMs, (candidate, work) =>
+          ask(candidate, order, audio, work),
+        )
+        // Silence is an answer without a word, and an empty answer costs nothing.
+        const costNanoUsd = transcript.text.trim() === '' ? 0n : priceNanoUsd
+        record.costNanoUsd = costNanoUsd
+        record.outcome = 'completed'
+        await bill.settle({ isDelivered: false })
+        const { isTranslation } = order
+        const language = transcript.language ?? (isTranslation ? null : order.language)
+        return { ...transcript, language, isTranslation, durationSeconds: audio.durationSeconds, costNanoUsd }
+      } catch (error) {
+        bill.release()
+        record.outcome = cancellation.isCancelled ? 'disconnected' : 'failed'
+        throw error
+      }
+    },
+  }
+}
+
+function ask(
+  { provider, upstreamModel, timeouts }: Candidate,
+  order: TranscriptionOrder,
+  audio: AudioFile,
+  cancellation: Cancellation,
+): Promise<Transcript> {
+  if (!provider.transcription) {
+    const message = `'${order.model}' cannot transcribe here.`
+    throw new AppError('unsupported_parameter', message, { param: 'model' })
+  }
+  const { language, prompt, temperature, withWords, isTranslation, requestId } = order
+  return provider.transcription({
+    audio,
+    language,
+    prompt,
+    temperature,
+    withWords,
+    isTranslation,
+    upstreamModel,
+    requestId,
+    timeouts,
+    cancellation,
+  })
+}
+
+function priceAudio({ id, price }: CatalogModel, { durationSeconds }: AudioFile): NanoUsd {
+  if (price.unit === 'token') throw new Error(`'${id}' is priced by the token, which audio has none of`)
+  return priceUnits(unitRate(price), price.unit === 'second' ? durationSeconds : 1)
+}
+
+function toInferenceRequest({
+  caller,
+  requestId,
+  record,
+  cancellation,
+  audio,
+}: TranscriptionOrder): InferenceRequest<undefined> {
+  return { caller, body: undefined, text: '', bytes: audio.bytes, requestId, record, cancellation }
+}
