@@ -1,6 +1,6 @@
 import type { Cancellation } from '../kernel/cancellation.ts'
 import type { SpeechWork } from './media-work.ts'
-import type { UpstreamTimeouts } from './provider.ts'
+import type { UpstreamTimeouts } from './upstream-timeouts.ts'
 
 /** Text into audio. Throws an `UpstreamError` and nothing else. */
 export interface SpeechOperation {

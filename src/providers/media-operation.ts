@@ -1,5 +1,5 @@
 import type { Cancellation } from '../kernel/cancellation.ts'
-import type { UpstreamTimeouts } from './provider.ts'
+import type { UpstreamTimeouts } from './upstream-timeouts.ts'
 
 /** A file of the client, in memory: images and short audio. */
 export interface InputFile {

@@ -7,6 +7,9 @@ import type { InputFile, MediaOperation } from './media-operation.ts'
 import type { BackgroundRemovalWork, ImageWork, MusicWork, UpscaleWork, VideoWork } from './media-work.ts'
 import type { ModerationRequest } from './moderation-wire.ts'
 import type { RerankRequest } from './rerank-wire.ts'
+import type { UpstreamTimeouts } from './upstream-timeouts.ts'
+
+export type { UpstreamTimeouts } from './upstream-timeouts.ts'
 
 /**
  * The contract between the gateway and an upstream family. A provider speaks the OpenAI wire towards us, whatever it
@@ -52,14 +55,6 @@ export interface InferenceCall<Body = ChatRequest> {
   readonly requestId: string
   readonly timeouts: UpstreamTimeouts
   readonly cancellation: Cancellation
-}
-
-export interface UpstreamTimeouts {
-  readonly connectMs: number
-  /** From the request being sent to the first byte of the answer's body. */
-  readonly firstByteMs: number
-  /** Between two reads of the answer. */
-  readonly idleMs: number
 }
 
 export type InferenceAnswer = CompleteAnswer | StreamAnswer
