@@ -17,9 +17,9 @@ export function renderSettings(): string {
 
 /** The table of the variables by which providers are configured. */
 export function renderProviders(): string {
-  const rows = PROVIDER_VARIABLES.map(({ id, apiKey, baseUrl }) => [
+  const rows = PROVIDER_VARIABLES.map(({ id, apiKey, secretKey, baseUrl }) => [
     code(id),
-    apiKey.map(code).join(', '),
+    [apiKey.map(code).join(', '), ...(secretKey === undefined ? [] : [code(secretKey)])].join(' + '),
     baseUrl.map(code).join(', '),
   ])
   return renderTable(['provider', 'keys', 'address'], rows)

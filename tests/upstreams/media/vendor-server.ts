@@ -63,7 +63,7 @@ export async function startVendorServer(wire: VendorWire): Promise<VendorServer>
       path: url.pathname,
       query: url.searchParams,
       headers: incoming.headers,
-      body: text === '' ? undefined : (JSON.parse(text) as unknown),
+      body: incoming.headers['content-type']?.includes('json') && text !== '' ? readJson(text) : undefined,
     }
     requests.push(request)
     const reply = forced.shift() ?? serveFile(request) ?? wire(request, state) ?? { status: 405, body: {} }
@@ -102,6 +102,10 @@ export async function startVendorServer(wire: VendorWire): Promise<VendorServer>
       })
     },
   }
+}
+
+function readJson(text: string): unknown {
+  return JSON.parse(text)
 }
 
 function serveFile({ method, path }: VendorRequest): VendorReply | null {

@@ -17,6 +17,7 @@ interface FalImageModel {
   /** Ratios that the model takes in place of a size. */
   readonly aspectRatios?: readonly string[]
   readonly imagesMax?: number
+  readonly lacksSeed?: boolean
   readonly extra?: (work: ImageWork<InputFile>) => Readonly<Record<string, unknown>>
 }
 
@@ -43,6 +44,7 @@ const IMAGE_MODELS: Readonly<Record<string, FalImageModel>> = {
   'fal-ai/recraft/v3/text-to-image': {
     editEndpoint: () => 'fal-ai/recraft/v3/image-to-image',
     imagesMax: 1,
+    lacksSeed: true,
     extra: ({ style }) => (style === null ? {} : { style }),
   },
   'fal-ai/ideogram/v3': {
@@ -76,7 +78,7 @@ export function toFalImageRequest(model: string, work: ImageWork<InputFile>): Fa
       ...(falImagesMax(model) > 1 ? { num_images: work.count } : {}),
       ...(ratio === null ? {} : { aspect_ratio: ratio }),
       ...(aspectRatios === undefined && size !== null ? { image_size: size } : {}),
-      ...(work.seed === null ? {} : { seed: work.seed }),
+      ...(work.seed === null || particular.lacksSeed ? {} : { seed: work.seed }),
       ...(work.outputFormat === 'png' || work.outputFormat === 'jpeg'
         ? { output_format: work.outputFormat }
         : {}),
