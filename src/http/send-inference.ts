@@ -126,9 +126,11 @@ function sendComplete(
     response.end(payload, bytes === payload.length ? 'latin1' : 'utf8')
     return
   }
+  // Corked, the headers and all pieces leave in one write.
+  const last = payload.length - 1
   response.cork()
-  for (const piece of payload) response.write(piece)
-  response.end()
+  for (let index = 0; index < last; index += 1) response.write(payload[index])
+  response.end(payload[last])
 }
 
 function countBytes(pieces: readonly Buffer[]): number {
