@@ -1,13 +1,14 @@
 import { Type, type Static } from 'typebox'
-import { toTimestamp } from '../kernel/clock.ts'
 import type { Generation, GenerationRequest } from '../modules/generation/generation.ts'
 import { createInferenceRecord } from '../modules/inference/inference.ts'
-import type { Task } from '../modules/tasks/tasks.ts'
 import { nullable } from '../providers/nullable.ts'
 import { baseUrlOf } from './base-url-of.ts'
 import { parsePrefer } from './prefer-header.ts'
 import type { RouteRequest } from './route.ts'
+import { pollHeadersOf, toTaskReceipt } from './routes/task-wire.ts'
 import type { RunPaid } from './run-paid.ts'
+
+export { TaskReceipt } from './routes/task-wire.ts'
 
 /** Of every request that may make a task. */
 export const TaskMembers = {
@@ -27,30 +28,6 @@ export const TaskMembers = {
 }
 
 type TaskMembers = Partial<{ [Name in keyof typeof TaskMembers]: Static<(typeof TaskMembers)[Name]> }>
-
-/** What a client gets at once of work that goes on. */
-export const TaskReceipt = Type.Object(
-  {
-    task_id: Type.String({ format: 'uuid' }),
-    id: Type.String({ format: 'uuid', description: 'The same.' }),
-    status: Type.Enum(['pending', 'processing', 'completed', 'failed', 'cancelled']),
-    poll_url: Type.String({ description: 'The path to read the task at.' }),
-    model: Type.String({ description: 'As it was asked for.' }),
-    created_at: Type.String({ format: 'date-time' }),
-  },
-  { title: 'TaskReceipt' },
-)
-
-export function toTaskReceipt({ id, status, model, createdAt }: Task): Static<typeof TaskReceipt> {
-  return {
-    task_id: id,
-    id,
-    status,
-    poll_url: `/v1/tasks/${id}`,
-    model,
-    created_at: toTimestamp(createdAt.getTime()),
-  }
-}
 
 type Order = Pick<GenerationRequest, 'type' | 'model' | 'work' | 'responseFormat'>
 
@@ -76,8 +53,6 @@ const CATEGORY_OF_TYPE: Readonly<Record<Order['type'], string>> = {
   tts: 'tts',
 }
 
-const RETRY_SECONDS: Readonly<Partial<Record<Order['type'], number>>> = { video: 5, music: 3 }
-
 export function createRunGeneration({ generation, runPaid }: RunGenerationOptions): RunGeneration {
   return async (request, order) => {
     const { body, caller, exchange, headers, reply } = request
@@ -97,7 +72,7 @@ export function createRunGeneration({ generation, runPaid }: RunGenerationOption
       }),
     )
     if (result.kind === 'done') return result.answer
-    void reply.code(202).header('retry-after', String(RETRY_SECONDS[order.type] ?? 1))
+    void reply.code(202).headers(pollHeadersOf(result.task))
     if (preference.isAsyncWanted) void reply.header('preference-applied', 'respond-async')
     return toTaskReceipt(result.task)
   }

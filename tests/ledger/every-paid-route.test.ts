@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+import { startTestGateway, type TestAnswer, type TestGateway } from '../support/start-test-gateway.ts'
+import { waitForTask } from '../generation/wait-for-task.ts'
 
 /** Its only model costs nothing by the catalog; it is recorded and limited all the same. */
 const FREE = '/v1/moderations'
+
+/** Nothing is charged where nothing was said, and their examples are silent. */
+const LISTENERS: ReadonlySet<string> = new Set(['/v1/audio/transcriptions', '/v1/audio/translations'])
 
 /** What holds for every route that costs money, those that are yet to be written included: it finds them by itself. */
 let gateway: TestGateway
@@ -19,12 +23,31 @@ beforeAll(async () => {
     const { examples } = schema.$ref ? document.components.schemas[schema.$ref.split('/').at(-1)] : schema
     return [{ path, example: examples?.[0] }]
   })
+  const file = await speak()
+  for (const route of paidRoutes)
+    if (LISTENERS.has(route.path)) route.example = { ...Object(route.example), file }
 })
 
 afterAll(() => gateway.close())
 
+async function speak(): Promise<string> {
+  const body = { model: 'tts-1', input: 'Nothing is for nothing.', voice: 'nova', response_format: 'wav' }
+  const answer = await gateway.fetch('POST', '/v1/audio/speech', { body })
+  return Buffer.from(await answer.arrayBuffer()).toString('base64')
+}
+
 const records = async () => (await gateway.request('GET', '/v1/usage/records?limit=1')).body
 const balance = async () => (await gateway.request('GET', '/v1/tenants/me')).body.balance_usd
+
+/** Of an answer at once, or of a task that was waited for. */
+async function costOf({ status, headers, body }: TestAnswer): Promise<number> {
+  // An answer that is streamed says what it costs before it is known to have been delivered.
+  if (status === 200) return Number(headers.get('x-gateway-cost-usd'))
+  expect(headers.get('x-gateway-cost-usd')).toBeNull()
+  const task = await waitForTask(gateway, body.task_id)
+  expect([task.status, task.error]).toEqual(['completed', null])
+  return task.cost_usd
+}
 
 describe('every paid route', () => {
   test('has an example to be tried with', () => {
@@ -32,12 +55,13 @@ describe('every paid route', () => {
     expect(paidRoutes.filter(({ example }) => example === undefined)).toEqual([])
   })
 
-  test('charges once what it says, and counts against the rates', async () => {
+  test('charges once what it says, and counts against the rates; a task when it has completed', async () => {
     for (const { path, example } of paidRoutes) {
       const [recordsBefore, balanceBefore] = [(await records()).total, await balance()]
-      const { status, headers } = await gateway.request('POST', path, { body: example })
-      expect([path, status]).toEqual([path, 200])
-      const cost = Number(headers.get('x-gateway-cost-usd'))
+      const answer = await gateway.request('POST', path, { body: example })
+      const { status, headers } = answer
+      expect([path, status]).toEqual([path, status === 202 ? 202 : 200])
+      const cost = await costOf(answer)
       if (path === FREE) expect(headers.get('x-gateway-cost-usd')).toBe('0')
       else expect([path, cost > 0]).toEqual([path, true])
       const after = await records()
@@ -45,7 +69,7 @@ describe('every paid route', () => {
       expect(await balance()).toBeCloseTo(balanceBefore - cost, 9)
       expect(headers.get('x-ratelimit-remaining-requests')).not.toBeNull()
     }
-  })
+  }, 60_000)
 
   test('is refused with 402 to an account without credit, before anybody is asked', async () => {
     const { body: account } = await gateway.request('POST', '/v1/admin/accounts', { body: { name: 'poor' } })
@@ -61,5 +85,5 @@ describe('every paid route', () => {
       expect([path, status, body.error?.code]).toEqual([path, 402, 'insufficient_balance'])
       expect(headers.get('x-should-retry')).toBe('false')
     }
-  })
+  }, 60_000)
 })
