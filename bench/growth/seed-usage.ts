@@ -21,9 +21,21 @@ export async function seedUsage(
   })
 }
 
+const FILLED_TABLES = [
+  'accounts',
+  'api_keys',
+  'credit_accounts',
+  'credit_lots',
+  'ledger_entries',
+  'usage_records',
+  'usage_rollups',
+  'spend_totals',
+]
+
 /** What filling leaves to do afterwards is done now, and not during the measurement. */
 export async function tidyTables(database: Database): Promise<void> {
-  await database.query('VACUUM ANALYZE')
+  // Only what was filled: of a table that was empty when it was looked at, the planner believes so while it grows.
+  await database.query(`VACUUM ANALYZE ${FILLED_TABLES.join(', ')}`)
   await database.query('CHECKPOINT')
 }
 

@@ -35,7 +35,7 @@ interface CreditPoolOptions {
 const HOLD_WAIT_MS = 1_000
 const WAIT_STEP_MS = 100
 /** An account nobody used for so long gives back what it borrowed. */
-const IDLE_MS = 30_000
+const IDLE_MS = 120_000
 const RECHARGE_ATTEMPTS_MAX = 60
 const RECHARGE_PAUSE_MS = 1_000
 const TIDY_MS = 5_000

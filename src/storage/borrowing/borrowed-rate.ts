@@ -22,9 +22,11 @@ interface Waiter {
 }
 
 const SCALE = 60_000
-const EPOCH_MS = 15_000
-/** Long, because who needs what lies idle here recalls it; giving back and borrowing anew costs more than keeping. */
+/** A loan lasts one to two of these; what is left of it then is lost, and refills. */
+const EPOCH_MS = 120_000
+/** A loan that was not used for so long is left to end by itself. */
 const IDLE_MS = 60_000
+const RENEW_MS = 20_000
 const PAUSE_MS = 100
 const RECALL_PAUSE_MS = 250
 const OUTAGE_PAUSE_MS = 250
@@ -133,17 +135,18 @@ export class BorrowedRate {
     return ((this.#perMinute - remaining) * SCALE) / this.#perMinute
   }
 
-  /** Whether a visit is due: to keep a loan that ends, or to give back what nobody uses. */
+  /** Whether a visit is due: to tell of a debt, to give back more than a little, or to keep a loan that ends soon and is in use. */
   isDue(nowMs: number): boolean {
     if (this.#isVisiting || nowMs < this.#topUpAfterMs) return false
-    if (this.#spare.units > 0 || this.#inHand < 0) return true
-    return this.#loan > 0 && (this.#isIdle(nowMs) || this.#loanEndsMs - nowMs < EPOCH_MS)
+    if (this.#inHand < 0 || this.#isSpareWorthIt()) return true
+    return this.#loan > 0 && this.#loanEndsMs - nowMs < RENEW_MS && !this.#isIdle(nowMs)
   }
 
   /** Nothing is lost when it is forgotten. */
   isForgettable(nowMs: number): boolean {
-    const isEmpty = this.#loan === 0 && this.#spare.units === 0 && this.#inHand === 0
-    return isEmpty && !this.#isVisiting && this.#waiting.length === 0 && nowMs - this.#usedAtMs > SCALE
+    const isOver = this.#loan === 0 || nowMs >= this.#loanEndsMs
+    const isUsed = this.#isVisiting || this.#waiting.length > 0 || nowMs - this.#usedAtMs <= SCALE
+    return isOver && this.#inHand >= 0 && !isUsed
   }
 
   /** The next visit gives back everything in hand. */

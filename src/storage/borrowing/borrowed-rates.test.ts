@@ -142,7 +142,7 @@ describe('a borrowed rate', () => {
     const rows = await database.query<{ lent: bigint }>('SELECT lent FROM rate_buckets ORDER BY id DESC')
     expect(rows.some(({ lent }) => lent > 0n)).toBe(true)
     // Beyond two epochs and the time to refill what the loan had kept away.
-    time.nowMs += 31_000
+    time.nowMs += 241_000
     await take(1, 1, 80)
     time.nowMs += 60_000
     expect(await isTaken(1, 79, 80)).toBe(true)

@@ -41,6 +41,8 @@ function reclaim(
   condition: string,
 ): Promise<boolean> {
   return database.transaction(async (transaction) => {
+    // A lock that borrowing waits for too, not only a commit.
+    await transaction.query('SELECT FROM borrowers WHERE id = $1 FOR UPDATE', [borrowerId])
     const closed = await transaction.query(
       `UPDATE borrowers SET closed_at = now() WHERE id = $1 AND closed_at IS NULL AND ${condition} RETURNING id`,
       [borrowerId],

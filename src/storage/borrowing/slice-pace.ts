@@ -1,4 +1,5 @@
 const SLICES = 8
+const SMALLEST_SLICES = 64
 const REQUESTS_AT_LEAST = 16
 const HORIZON_SECONDS = 10
 const SHORTEST_MS = 250
@@ -29,6 +30,7 @@ export class SlicePace {
       this.#sinceMs = nowMs
       this.#usedUnits = 0
     }
-    return Math.floor(Math.min(perMinute / SLICES, Math.max(REQUESTS_AT_LEAST * this.#largestUnits, horizon)))
+    const least = Math.max(REQUESTS_AT_LEAST * this.#largestUnits, perMinute / SMALLEST_SLICES)
+    return Math.floor(Math.min(perMinute / SLICES, Math.max(least, horizon)))
   }
 }

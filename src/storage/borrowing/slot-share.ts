@@ -27,7 +27,7 @@ interface Waiter {
 
 const SLOTS_AT_LEAST = 16
 /** Long, because who needs what lies idle here recalls it; giving back and borrowing anew costs more than keeping. */
-const IDLE_MS = 60_000
+const IDLE_MS = 300_000
 const PAUSE_MS = 50
 const RECALL_PAUSE_MS = 250
 const WAITERS_MAX = 10_000
