@@ -84,11 +84,17 @@ export function createMediaOperation<Work>(
       await Promise.all(piecesOf(call.job).map((job) => cancelJob({ ...call, job })))
     },
 
-    find: (call) =>
-      attempt(call, undefined, async (session) => {
-        const job = (await wire.find?.(call, session)) ?? null
-        return job === null ? null : markJob(job, session)
-      }),
+    async find(call) {
+      // Nobody knows which key the lost submission went with.
+      for (const key of options.apiKeys) {
+        const found = await attempt(call, markKey(key), async (session) => {
+          const job = (await wire.find?.(call, session)) ?? null
+          return job === null ? null : markJob(job, session)
+        })
+        if (found !== null) return found
+      }
+      return null
+    },
   }
 }
 
