@@ -57,7 +57,7 @@ export function answerByJob<Work, Recipe extends TSchema>(
   const check: Required<MediaOperation<Work>>['check'] = async (call) => {
     call.cancellation.throwIfCancelled()
     const job = readJob(call.job, maker.recipe)
-    if (job === null || cancelled.get(call.job.id)) throw fail(404, 'The sandbox does not know this job.')
+    if (job === null || cancelled.get(call.job.id)) throw end(404, 'The sandbox does not know this job.')
     const { directives, remainingText } = parseDirectives(maker.readPrompt(job.recipe))
     const durationMs = directives.jobDurationMs ?? maker.durationMs
     const elapsedMs = parts.clock.nowMs() - job.startedMs
@@ -86,8 +86,8 @@ export function answerByJob<Work, Recipe extends TSchema>(
       return
     }
     if (progress * 100 < jobFault.atPercent) return
-    if (jobFault.kind === 'lost') throw fail(404, 'The sandbox does not know this job.')
-    throw fail(jobFault.status, 'The sandbox was told to let the job fail.', jobFault.code)
+    if (jobFault.kind === 'lost') throw end(404, 'The sandbox does not know this job.')
+    throw end(jobFault.status, 'The sandbox was told to let the job fail.', jobFault.code)
   }
 
   return {
@@ -117,12 +117,22 @@ function nameJob(call: { requestId: string; upstreamModel: string }, recipe: unk
   return `job_${createHash('sha256').update(text).digest('hex').slice(0, 24)}`
 }
 
-function fail(status: number, message: string, code: string | null = null): UpstreamError {
+/** Of the look, not of the job. */
+function fail(status: number, message: string): UpstreamError {
   return new UpstreamError(`sandbox: ${message}`, {
     failure: 'status',
     provider: 'sandbox',
     status,
     upstreamMessage: message,
+  })
+}
+
+/** The job has failed or is gone: looking again would show nothing else. */
+function end(status: number, message: string, code: string | null = null): UpstreamError {
+  const { details } = fail(status, message)
+  return new UpstreamError(`sandbox: ${message}`, {
+    ...details,
+    hasJobEnded: true,
     ...(code === null ? {} : { upstreamCode: code }),
   })
 }
