@@ -27,6 +27,7 @@ export class BusConnection {
   readonly #waiting = new Set<() => void>()
   readonly #closing = new AbortController()
   #client: Client | null = null
+  #turn: Promise<unknown> = Promise.resolve()
   #heartbeat: NodeJS.Timeout | undefined
 
   constructor(options: BusConnectionOptions) {
@@ -39,7 +40,7 @@ export class BusConnection {
     // A link that died silently delivers nothing and says nothing; a question without an answer tells.
     this.#heartbeat = setInterval(() => {
       const client = this.#client
-      client?.query('SELECT 1').catch(() => this.#lose(client))
+      if (client !== null) this.#inTurn(() => client.query('SELECT 1')).catch(() => this.#lose(client))
     }, HEARTBEAT_MS)
     this.#heartbeat.unref()
   }
@@ -55,8 +56,14 @@ export class BusConnection {
     waitMs: number,
   ): Promise<Row[]> {
     const client = await this.#waitForClient(waitMs)
-    const result = await client.query<Row>(sql, [...values])
-    return result.rows
+    return this.#inTurn(async () => (await client.query<Row>(sql, [...values])).rows)
+  }
+
+  /** The driver takes one question at a time. */
+  #inTurn<Result>(ask: () => Promise<Result>): Promise<Result> {
+    const asked = this.#turn.then(ask, ask)
+    this.#turn = asked.catch(() => {})
+    return asked
   }
 
   async close(): Promise<void> {

@@ -40,9 +40,10 @@ const DAY_MS = 86_400_000
 const DOLLAR = 1_000_000_000
 export const NO_LIMITS: TaskLimits = { concurrentMax: null, concurrentMaxByProvider: new Map() }
 
-export async function createTaskStage(): Promise<TaskStage> {
-  const testDatabase = await createTestDatabase()
-  const { connectionString } = testDatabase
+/** On a database of its own, unless it is given one. */
+export async function createTaskStage(options: { connectionString?: string } = {}): Promise<TaskStage> {
+  const testDatabase = options.connectionString === undefined ? await createTestDatabase() : null
+  const connectionString = options.connectionString ?? testDatabase?.connectionString ?? ''
   const database = connectDatabase({
     connectionString,
     poolSize: 8,
@@ -131,7 +132,7 @@ export async function createTaskStage(): Promise<TaskStage> {
       await borrower.close()
       await messageBus.close()
       await database.close()
-      await testDatabase.drop()
+      await testDatabase?.drop()
     },
   }
 }

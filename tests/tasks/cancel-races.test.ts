@@ -1,0 +1,71 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import {
+  createTaskStage,
+  orderOf,
+  outcomeOf,
+  type TaskStage,
+} from '../../src/modules/tasks/testing/task-stage.ts'
+import type { Claim } from '../../src/modules/tasks/tasks.ts'
+import { findWrongMoney, untilAllEnded } from './worker-fleet.ts'
+
+const RACES = 1_000
+const RACES_AT_ONCE = 20
+const SPREAD_MS = 10
+const COST = 4_000_000n
+
+let stage: TaskStage
+beforeAll(async () => {
+  stage = await createTaskStage()
+})
+afterAll(() => stage.close())
+
+test('a cancel raced against completion a thousand times leaves one winner and the right money', async () => {
+  const callers = await Promise.all([1, 2, 3].map(() => stage.createCaller(10)))
+  await Promise.all(
+    Array.from({ length: RACES }, (_, number) =>
+      stage.tasks.create(orderOf(callers[number % 3] ?? callerless())),
+    ),
+  )
+  const claims = await stage.queue.claim(RACES)
+  expect(claims).toHaveLength(RACES)
+  const winners = { cancel: 0, completion: 0 }
+  while (claims.length > 0) {
+    const outcomes = await Promise.all(claims.splice(0, RACES_AT_ONCE).map(race))
+    for (const { isCancelled, isCompleted } of outcomes) {
+      expect(isCancelled).toBe(!isCompleted)
+      winners[isCancelled ? 'cancel' : 'completion'] += 1
+    }
+  }
+  expect(winners.cancel).toBeGreaterThan(RACES / 20)
+  expect(winners.completion).toBeGreaterThan(RACES / 20)
+
+  const ended = await untilAllEnded(stage)
+  expect(ended.filter(({ status }) => status === 'completed')).toHaveLength(winners.completion)
+  expect(ended.filter(({ status }) => status === 'cancelled')).toHaveLength(winners.cancel)
+  expect(findWrongMoney(ended, COST)).toEqual([])
+  expect(await stage.findDifferences()).toEqual([])
+})
+
+async function race(claim: Claim): Promise<{ isCancelled: boolean; isCompleted: boolean }> {
+  const { accountId, id } = claim.task
+  const cancel = () =>
+    stage.tasks.cancel(accountId, id).then(
+      ({ status }) => status === 'cancelled',
+      (error: unknown) => {
+        if (error instanceof Error && 'code' in error && error.code === 'task_not_cancellable') return false
+        throw error
+      },
+    )
+  const complete = () => stage.queue.finish({ claim, end: outcomeOf(COST) })
+  // Both set out at a moment of their own, so that either may come first.
+  const [isCancelled, isCompleted] = await Promise.all([
+    delay(Math.random() * SPREAD_MS).then(cancel),
+    delay(Math.random() * SPREAD_MS).then(complete),
+  ])
+  return { isCancelled, isCompleted }
+}
+
+function callerless(): never {
+  throw new Error('there are callers')
+}

@@ -1,0 +1,75 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTaskStage, orderOf, type TaskStage } from '../../src/modules/tasks/testing/task-stage.ts'
+import { until } from '../app/call.ts'
+import { startRestartablePostgres, type RestartablePostgres } from '../ledger/restartable-postgres.ts'
+import { startJobUpstream, type JobUpstream } from './job-upstream.ts'
+import {
+  createWorkerFleet,
+  findRepeatedSubmits,
+  findWrongMoney,
+  untilAllEnded,
+  type WorkerFleet,
+} from './worker-fleet.ts'
+
+const TASKS = 120
+const COST = 5_000_000n
+
+let postgres: RestartablePostgres
+let stage: TaskStage
+let upstream: JobUpstream
+let fleet: WorkerFleet
+
+beforeAll(async () => {
+  postgres = await startRestartablePostgres()
+  stage = await createTaskStage({ connectionString: postgres.connectionString })
+  upstream = await startJobUpstream({ answerMs: () => Math.random() * 40, jobMs: () => Math.random() * 800 })
+  fleet = createWorkerFleet(postgres.connectionString, upstream)
+})
+afterAll(async () => {
+  await fleet.close()
+  await upstream.close()
+  await stage.close()
+  await postgres.close()
+})
+
+async function createMany(): Promise<void> {
+  const caller = await stage.createCaller(10)
+  for (let number = 0; number < TASKS; number += 1) {
+    const order = orderOf(caller)
+    // Sent again under its own id until it is answered, as a client with an idempotency key does.
+    await until(() => stage.tasks.create(order).catch(() => null))
+    if (number % 20 === 0) await delay(50)
+  }
+}
+
+async function expectAllRight(): Promise<void> {
+  const ended = await until(() => untilAllEnded(stage).catch(() => null))
+  expect(new Set(ended.map(({ status }) => status))).toEqual(new Set(['completed']))
+  expect(findWrongMoney(ended, COST)).toEqual([])
+  expect(findRepeatedSubmits(ended, upstream)).toEqual([])
+  expect(await stage.findDifferences()).toEqual([])
+}
+
+describe('tasks', () => {
+  test('survive a database that is restarted and crashes while they run', async () => {
+    await Promise.all([fleet.start(), fleet.start()])
+    const restart = async () => {
+      await delay(500)
+      await postgres.restart('fast')
+      await delay(1_000)
+      await postgres.restart('immediate')
+    }
+    await Promise.all([createMany(), restart()])
+    await expectAllRight()
+  }, 60_000)
+
+  test('survive all processes being killed at once and started again', async () => {
+    await createMany()
+    await delay(200)
+    await fleet.killAll()
+    await postgres.restart('immediate')
+    await Promise.all([fleet.start(), fleet.start()].map((started) => started.catch(() => fleet.start())))
+    await expectAllRight()
+  }, 60_000)
+})

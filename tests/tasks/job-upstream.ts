@@ -1,0 +1,86 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+
+export interface UpstreamJob {
+  readonly id: string
+  readonly requestId: string
+  readonly doneAtMs: number
+  /** The answer that names the job never reached whoever submitted it. */
+  isCut: boolean
+  isCancelled: boolean
+}
+
+/** An upstream that makes things in its own time: it is given jobs, asked for them, and told to forget them. */
+export interface JobUpstream {
+  readonly url: string
+  readonly jobs: readonly UpstreamJob[]
+  jobsOf(requestId: string): UpstreamJob[]
+  /** How long answers and jobs take from now on. */
+  pace(times: Partial<Pace>): void
+  close(): Promise<void>
+}
+
+interface Pace {
+  answerMs: () => number
+  jobMs: () => number
+}
+
+export async function startJobUpstream(pace: Pace): Promise<JobUpstream> {
+  const jobs: UpstreamJob[] = []
+  const times = { ...pace }
+  const submit = async (requestId: string, response: ServerResponse): Promise<void> => {
+    const id = `job-${jobs.length + 1}`
+    const job = {
+      id,
+      requestId,
+      doneAtMs: performance.now() + times.jobMs(),
+      isCut: true,
+      isCancelled: false,
+    }
+    jobs.push(job)
+    // Whoever dies in this moment has a job that it does not know of.
+    await delay(times.answerMs())
+    response.once('finish', () => {
+      job.isCut = false
+    })
+    answer(response, { id })
+  }
+  const server = createServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://upstream')
+    const requestId = searchParams.get('request_id') ?? ''
+    const job = jobs.find(({ id }) => pathname.includes(`/jobs/${id}/`))
+    if (request.method === 'POST' && pathname === '/jobs')
+      void drained(request).then(() => submit(requestId, response))
+    else if (pathname === '/jobs')
+      answer(response, { id: jobs.find((known) => known.requestId === requestId)?.id ?? null })
+    else if (job === undefined) answer(response, { error: 'no such job' }, 404)
+    else if (pathname.endsWith('/cancel')) {
+      job.isCancelled = true
+      answer(response, {})
+    } else answer(response, { isDone: performance.now() >= job.doneAtMs })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    jobs,
+    jobsOf: (requestId) => jobs.filter((job) => job.requestId === requestId),
+    pace: (changed) => void Object.assign(times, changed),
+    close: async () => {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+async function drained(request: IncomingMessage): Promise<void> {
+  for await (const _chunk of request);
+}
+
+function answer(response: ServerResponse, body: object, status = 200): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+}

@@ -1,0 +1,103 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Caller } from '../../src/modules/keys/keys.ts'
+import { createTaskStage, orderOf, type TaskStage } from '../../src/modules/tasks/testing/task-stage.ts'
+import { startJobUpstream, type JobUpstream } from './job-upstream.ts'
+import {
+  createWorkerFleet,
+  findRepeatedSubmits,
+  findWrongMoney,
+  untilAllEnded,
+  type EndedTask,
+  type WorkerFleet,
+} from './worker-fleet.ts'
+
+const TASKS = 500
+const WORKERS = 3
+const KILLS = 8
+/** Half of what a task holds. */
+const COST = 5_000_000n
+
+let stage: TaskStage
+let upstream: JobUpstream
+let fleet: WorkerFleet
+
+beforeAll(async () => {
+  stage = await createTaskStage()
+  upstream = await startJobUpstream({
+    answerMs: () => Math.random() * 60,
+    jobMs: () => Math.random() * 1_500,
+  })
+  fleet = createWorkerFleet(stage.connectionString, upstream)
+  for (let count = 0; count < WORKERS; count += 1) await fleet.start()
+})
+afterAll(async () => {
+  await fleet.close()
+  await upstream.close()
+  await stage.close()
+})
+
+describe('five hundred tasks over three workers that are killed at random', () => {
+  let ended: EndedTask[] = []
+
+  beforeAll(async () => {
+    const callers = await Promise.all([1, 2, 3, 4, 5].map(() => stage.createCaller(10)))
+    const [ids] = await Promise.all([createAll(callers), killSome()])
+    ended = await untilAllEnded(stage)
+    expect(new Set(ended.map(({ id }) => id))).toEqual(new Set(ids))
+  }, 120_000)
+
+  test('each end in exactly one terminal state', () => {
+    const counts = Map.groupBy(ended, ({ status }) => status)
+    expect(ended).toHaveLength(TASKS)
+    expect([...counts.keys()].toSorted()).toEqual(['cancelled', 'completed', 'failed'])
+    // One in ten was made to fail and about as many were cancelled; few are interrupted three times.
+    expect(counts.get('completed')?.length).toBeGreaterThan(TASKS * 0.6)
+    const exhausted = ended.filter(({ errorCode }) => errorCode === 'internal_error')
+    expect(exhausted.filter(({ attempt }) => attempt < 3)).toEqual([])
+  })
+
+  test('are charged once when they completed, and not at all otherwise', async () => {
+    expect(findWrongMoney(ended, COST)).toEqual([])
+    expect(await stage.findDifferences()).toEqual([])
+  })
+
+  test('submit no job twice', () => {
+    expect(findRepeatedSubmits(ended, upstream)).toEqual([])
+    const completed = ended.filter(({ status }) => status === 'completed')
+    expect(completed.filter(({ requestId }) => upstream.jobsOf(requestId).length === 0)).toEqual([])
+  })
+
+  test('were interrupted, and went on with the jobs they had', () => {
+    expect(
+      ended.filter(({ attempt, status }) => attempt > 1 && status === 'completed').length,
+    ).toBeGreaterThan(5)
+  })
+})
+
+async function createAll(callers: readonly Caller[]): Promise<string[]> {
+  const ids: string[] = []
+  for (let number = 0; number < TASKS; number += 1) {
+    const caller = callers[number % callers.length]
+    if (caller === undefined) throw new Error('there are callers')
+    const prompt = number % 10 === 0 ? 'this one fails' : 'a boat'
+    const { id } = await stage.tasks.create(orderOf(caller, { work: { prompt } }))
+    ids.push(id)
+    if (number % 10 === 5) void cancelSomeTime(caller, id)
+    if (number % 25 === 0) await delay(100)
+  }
+  return ids
+}
+
+async function cancelSomeTime(caller: Caller, id: string): Promise<void> {
+  await delay(Math.random() * 3_000)
+  await stage.tasks.cancel(caller.accountId, id).catch(() => {})
+}
+
+async function killSome(): Promise<void> {
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    await delay(200 + Math.random() * 800)
+    await fleet.killOne()
+    await fleet.start()
+  }
+}
