@@ -20,7 +20,7 @@ export async function startElevenLabsServer(): Promise<ScriptedServer> {
   })
 }
 
-export const ELEVENLABS_VOICES = [
+const ELEVENLABS_VOICES = [
   {
     voice_id: '21m00Tcm4TlvDq8ikWAM',
     name: 'Rachel',
@@ -31,7 +31,7 @@ export const ELEVENLABS_VOICES = [
   { voice_id: 'own-1', name: 'My clone', category: 'cloned', labels: {}, preview_url: null },
 ]
 
-export const ELEVENLABS_TRANSCRIPT = {
+const ELEVENLABS_TRANSCRIPT = {
   language_code: 'eng',
   language_probability: 0.98,
   text: 'Hello there. Bye.',

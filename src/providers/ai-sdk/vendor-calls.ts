@@ -18,7 +18,7 @@ export interface VendorCalls {
   attempt<T>(call: VendorCall, run: (session: VendorSession) => Promise<T>): Promise<T>
 }
 
-export interface VendorCall {
+interface VendorCall {
   readonly timeouts: UpstreamTimeouts
   readonly signal: AbortSignal
   /** A success that is no event stream is garbage. */

@@ -29,7 +29,7 @@ export interface WireClient {
   close(): Promise<void>
 }
 
-export interface WireCall {
+interface WireCall {
   readonly requestId: string
   readonly timeouts: UpstreamTimeouts
   readonly cancellation: Cancellation
