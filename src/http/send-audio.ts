@@ -17,7 +17,7 @@ export async function sendAudio(
   try {
     for await (const batch of batches) {
       if (response.destroyed) return
-      if (!writeTogether(response, batch)) await drained(response)
+      if (!writeAll(response, batch)) await drained(response)
     }
     response.end()
   } catch (error) {
@@ -27,10 +27,9 @@ export async function sendAudio(
   }
 }
 
-function writeTogether(response: ServerResponse, batch: readonly Uint8Array[]): boolean {
+function writeAll(response: ServerResponse, batch: readonly Uint8Array[]): boolean {
   let hasRoom = true
-  response.cork()
+  // Not corked by hand: a corked response can ask to wait for a drain that never comes. Node joins what is written in one turn.
   for (const piece of batch) hasRoom = response.write(piece)
-  response.uncork()
   return hasRoom
 }
