@@ -17,12 +17,14 @@ interface SandboxOptions {
   readonly clock?: Clock
   /** How fast streams are delivered; zero is as fast as they are read. */
   readonly paceTokensPerSecond?: number
+  /** How long a video or a piece of music takes to make; each has a second or less of its own. */
+  readonly jobDurationMs?: number | null
   readonly sleep?: Sleep
 }
 
 /** Answers without any upstream: deterministic, honest about what it is, and able to fail on demand. */
 export function createSandboxProvider(options: SandboxOptions = {}): Provider {
-  const { clock = systemClock, paceTokensPerSecond = 0, sleep = sleepInTime } = options
+  const { clock = systemClock, paceTokensPerSecond = 0, jobDurationMs = null, sleep = sleepInTime } = options
   const faultAttempts = createFaultAttempts()
 
   const chat = async (call: InferenceCall): Promise<InferenceAnswer> => {
@@ -63,7 +65,7 @@ export function createSandboxProvider(options: SandboxOptions = {}): Provider {
     )
   }
 
-  const media = createMediaOperations({ clock, sleep, faultAttempts })
+  const media = createMediaOperations({ clock, sleep, faultAttempts }, { jobDurationMs })
   return { id: 'sandbox', isConfigured: true, chat, ...media }
 }
 

@@ -4,27 +4,29 @@ import type { SandboxParts } from './begin-call.ts'
 import { createEmbedding } from './embedding.ts'
 import { createImage } from './image.ts'
 import { createModeration } from './moderation.ts'
+import { createMusic } from './music.ts'
 import { createRecentOutputs } from './recent-outputs.ts'
+import { createRenderer } from './renderer.ts'
 import { createRerank } from './rerank.ts'
 import { createSpeech } from './speech.ts'
 import { createTranscription } from './transcription.ts'
 import { createUpscale } from './upscale.ts'
+import { createVideo } from './video.ts'
 
-type MediaOperations = Pick<
-  Provider,
-  | 'embedding'
-  | 'rerank'
-  | 'moderation'
-  | 'image'
-  | 'upscale'
-  | 'backgroundRemoval'
-  | 'speech'
-  | 'transcription'
->
+type MediaOperations = Omit<Provider, 'id' | 'isConfigured' | 'localSlots' | 'chat' | 'completion'>
+
+interface MediaOptions {
+  /** How long the jobs of videos and music take; null leaves it to each. */
+  readonly jobDurationMs: number | null
+}
 
 /** All that the sandbox does besides chat. */
-export function createMediaOperations(parts: SandboxParts): Required<MediaOperations> {
+export function createMediaOperations(
+  parts: SandboxParts,
+  { jobDurationMs }: MediaOptions,
+): Required<MediaOperations> {
   const recentOutputs = createRecentOutputs()
+  const renderer = createRenderer()
   return {
     embedding: createEmbedding(parts),
     rerank: createRerank(parts),
@@ -32,6 +34,8 @@ export function createMediaOperations(parts: SandboxParts): Required<MediaOperat
     image: createImage(parts, recentOutputs),
     upscale: createUpscale(parts),
     backgroundRemoval: createBackgroundRemoval(parts),
+    video: createVideo(parts, { recentOutputs, renderer, jobDurationMs }),
+    music: createMusic(parts, { recentOutputs, renderer, jobDurationMs }),
     speech: createSpeech(parts),
     transcription: createTranscription(parts),
   }

@@ -5,7 +5,10 @@ import type { VoiceSound } from './voices.ts'
 export const SPEECH_SAMPLE_RATE = 24_000
 const CHARACTERS_PER_SECOND = 15
 const SECONDS_MIN = 0.4
-const BLOCK_SAMPLES = 4096
+const BLOCK_SAMPLES = 2048
+/** Between two looks at the text: one and a third milliseconds. */
+const STEP_SAMPLES = 32
+const EDGE_SAMPLES = 400
 const BANDWIDTHS_HZ = [80, 110, 160] as const
 const LOUDNESS = 0.9
 
@@ -28,10 +31,12 @@ export function* synthesizeSpeech({ text, sound, speed, seedText }: Utterance): 
   const throat = createThroat(sound)
   for (let start = 0; start < sampleCount; start += BLOCK_SAMPLES) {
     const block = new Float32Array(Math.min(BLOCK_SAMPLES, sampleCount - start))
+    for (let offset = 0; offset < block.length; offset += STEP_SAMPLES)
+      throat(score(start + offset), block.subarray(offset, offset + STEP_SAMPLES))
     for (let index = 0; index < block.length; index += 1) {
       const place = start + index
-      const edge = Math.min(1, place / 400, (sampleCount - place) / 400)
-      block[index] = throat(score(place)) * edge * LOUDNESS
+      const edge = Math.min(1, place / EDGE_SAMPLES, (sampleCount - place) / EDGE_SAMPLES)
+      block[index] = (block[index] ?? 0) * edge * LOUDNESS
     }
     yield block
   }
@@ -71,67 +76,77 @@ function layOutPhones(
   }
 }
 
-/** A sample at a time; the state between them is what makes it sound like one mouth. */
-function createThroat({ pitchHz, formantScale, breath }: VoiceSound): (moment: Moment) => number {
-  const formants = [500, 1500, 2500]
-  const resonators = BANDWIDTHS_HZ.map(createResonator)
+/** Fills a few samples at a time; the state between them is what makes it sound like one mouth. */
+function createThroat({
+  pitchHz,
+  formantScale,
+  breath,
+}: VoiceSound): (moment: Moment, samples: Float32Array) => void {
+  const formants: [number, number, number] = [500, 1500, 2500]
+  const resonances = BANDWIDTHS_HZ.map(createResonance)
   let voicing = 0
   let hiss = 0
   let pitch = pitchHz
   let phase = 0
   let noiseState = 0x1234_5678
-  let untilRetune = 0
-  return ({ phone, pitchFactor }) => {
+  return ({ phone, pitchFactor }, samples) => {
     // Muscles are slow: everything glides towards what the letter asks for.
-    voicing += (phone.voicing - voicing) * 0.004
-    hiss += (phone.hiss - hiss) * 0.006
-    pitch += (pitchHz * pitchFactor - pitch) * 0.0004
-    for (let index = 0; index < formants.length; index += 1)
-      formants[index] =
-        (formants[index] ?? 0) +
-        ((phone.formantsHz[index] ?? 0) * formantScale - (formants[index] ?? 0)) * 0.0025
-    if (untilRetune === 0) {
-      for (const [index, resonator] of resonators.entries()) resonator.tune(formants[index] ?? 500)
-      untilRetune = 64
+    voicing += (phone.voicing - voicing) * 0.12
+    hiss += (phone.hiss - hiss) * 0.17
+    pitch += (pitchHz * pitchFactor - pitch) * 0.013
+    for (const [index, resonance] of resonances.entries()) {
+      const target = (phone.formantsHz[index] ?? 500) * formantScale
+      formants[index] = (formants[index] ?? 0) + (target - (formants[index] ?? 0)) * 0.077
+      resonance.tune(formants[index] ?? 500)
     }
-    untilRetune -= 1
-
-    phase += pitch / SPEECH_SAMPLE_RATE
-    if (phase >= 1) phase -= 1
-    noiseState = (Math.imul(noiseState, 1_664_525) + 1_013_904_223) | 0
-    const noise = noiseState / 0x8000_0000
-    const buzz = phase < 0.6 ? Math.sin((Math.PI * phase) / 0.6) ** 2 - 0.3 : -0.3
-    const source = buzz * voicing + noise * (hiss * 0.5 + voicing * breath)
-    let sample = 0
-    for (const [index, resonator] of resonators.entries())
-      sample += resonator.pass(source) * (index === 0 ? 1 : 0.6)
-    return Math.tanh(sample * 1.6)
+    for (let index = 0; index < samples.length; index += 1) {
+      phase += pitch / SPEECH_SAMPLE_RATE
+      if (phase >= 1) phase -= 1
+      noiseState = (Math.imul(noiseState, 1_664_525) + 1_013_904_223) | 0
+      const buzz = phase < 0.6 ? 0.7 - ((2 * phase) / 0.6 - 1) ** 2 : -0.3
+      samples[index] = buzz * voicing + (noiseState / 0x8000_0000) * (hiss * 0.5 + voicing * breath)
+    }
+    for (const resonance of resonances) resonance.listen(samples)
+    for (let index = 0; index < samples.length; index += 1) {
+      let sample = 0
+      for (const { heard, loudness } of resonances) sample += (heard[index] ?? 0) * loudness
+      samples[index] = Math.tanh(sample * 1.6)
+    }
   }
 }
 
-interface Resonator {
+interface Resonance {
+  /** What came out of the samples last listened to. */
+  readonly heard: Float32Array
+  readonly loudness: number
   tune(frequencyHz: number): void
-  pass(input: number): number
+  listen(samples: Float32Array): void
 }
 
 /** Two poles: rings at one frequency. */
-function createResonator(bandwidthHz: number): Resonator {
+function createResonance(bandwidthHz: number, index: number): Resonance {
   const decay = Math.exp((-Math.PI * bandwidthHz) / SPEECH_SAMPLE_RATE)
+  const heard = new Float32Array(STEP_SAMPLES)
   let turn = 0
   let gain = 0
   let last = 0
   let beforeLast = 0
   return {
+    heard,
+    loudness: index === 0 ? 1 : 0.6,
     tune(frequencyHz) {
       const angle = (2 * Math.PI * Math.min(frequencyHz, SPEECH_SAMPLE_RATE * 0.45)) / SPEECH_SAMPLE_RATE
       turn = 2 * decay * Math.cos(angle)
       gain = (1 - decay) * Math.sqrt(1 - 2 * decay * Math.cos(2 * angle) + decay * decay)
     },
-    pass(input) {
-      const output = gain * input + turn * last - decay * decay * beforeLast
-      beforeLast = last
-      last = output
-      return output
+    listen(samples) {
+      const damping = decay * decay
+      for (let place = 0; place < samples.length; place += 1) {
+        const output = gain * (samples[place] ?? 0) + turn * last - damping * beforeLast
+        beforeLast = last
+        last = output
+        heard[place] = output
+      }
     },
   }
 }
