@@ -96,7 +96,8 @@ export function createInference(options: InferenceOptions): Inference {
     answer: async (candidates, request, startedMs, perform) => {
       const { record, cancellation } = request
       const attempt = async (candidate: Candidate) => {
-        const begun = await beginAttempt(candidate, request, startedMs, attemptOptions)
+        const beginning = beginAttempt(candidate, request, startedMs, attemptOptions)
+        const begun = beginning instanceof Promise ? await beginning : beginning
         try {
           const answer = await perform(candidate, begun.work.cancellation)
           begun.work.release()
