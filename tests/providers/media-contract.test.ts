@@ -6,9 +6,11 @@ import type { MediaOperation } from '../../src/providers/media-operation.ts'
 import { failureOf } from '../upstreams/call-provider.ts'
 import { jobCall, mediaCall } from '../upstreams/media/media-call.ts'
 import { startVendorServer, type VendorServer } from '../upstreams/media/vendor-server.ts'
-import { MEDIA_CASES, type MediaCase } from './media-cases.ts'
+import { IMAGE_CASES } from './image-cases.ts'
+import type { MediaCase } from './media-case.ts'
+import { VIDEO_CASES } from './video-cases.ts'
 
-describe.each(MEDIA_CASES)('$name', (mediaCase) => {
+describe.each([...IMAGE_CASES, ...VIDEO_CASES])('$name', (mediaCase) => {
   let server: VendorServer
 
   beforeAll(async () => {

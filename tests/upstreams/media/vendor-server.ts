@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net'
 
 /** What happens to the jobs of a local vendor. */
-export type JobPhase = 'running' | 'done' | 'failed' | 'refused' | 'lost'
+type JobPhase = 'running' | 'done' | 'failed' | 'refused' | 'lost'
 
 export interface VendorRequest {
   readonly method: string
@@ -12,7 +12,7 @@ export interface VendorRequest {
   readonly body: unknown
 }
 
-export interface VendorReply {
+interface VendorReply {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown
@@ -45,7 +45,6 @@ const PNG = Buffer.from(
 const MP4 = Buffer.from('000000186674797069736f6d0000020069736f6d69736f32', 'hex')
 
 export const PNG_BASE64 = PNG.toString('base64')
-export const MP4_BASE64 = MP4.toString('base64')
 
 /** A local server that speaks one vendor's wire, and serves the files that its answers name. */
 export async function startVendorServer(wire: VendorWire): Promise<VendorServer> {

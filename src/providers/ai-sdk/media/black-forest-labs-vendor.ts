@@ -13,6 +13,7 @@ import { readSampleJob } from './sample-job.ts'
 import { splitImages } from './split-images.ts'
 
 const POLL_AFTER_MS = 1_000
+const RATIOS = ['21:9', '16:9', '4:3', '3:2', '1:1', '2:3', '3:4', '9:16', '9:21']
 
 /** FLUX at its maker. A job is looked at where its submission said, because each region has its own. */
 export const blackForestLabsImages: MediaVendor<ImageWork<InputFile>> = {
@@ -25,7 +26,7 @@ export const blackForestLabsImages: MediaVendor<ImageWork<InputFile>> = {
       const answer = await captureSubmission(session, (captured) =>
         createBlackForestLabs(toPackageSettings(captured))
           .imageModel(call.upstreamModel)
-          .doGenerate(toImageOptions({ toProviderOptions }, call, session)),
+          .doGenerate(toImageOptions(shapeOf(call.upstreamModel), call, session)),
       )
       const id = readString(answer, 'id')
       if (id === undefined) throw garbage(session.provider, 'the id of a job')
@@ -42,6 +43,11 @@ export const blackForestLabsImages: MediaVendor<ImageWork<InputFile>> = {
       return readSampleJob(session.provider, answer)
     },
   },
+}
+
+// The editing and the large models take a ratio, the others a size.
+function shapeOf(model: string) {
+  return { toProviderOptions, ...(/kontext|ultra/.test(model) ? { aspectRatios: RATIOS } : {}) }
 }
 
 function toProviderOptions({ outputFormat }: ImageWork<InputFile>) {

@@ -1,9 +1,11 @@
+import { APICallError } from '@ai-sdk/provider'
+
 import type { InputFile, MediaCall, OutputFile } from '../../media-operation.ts'
 import type { ImageWork } from '../../media-work.ts'
 import { isRecord, readString } from '../read-json.ts'
 import { detectImageType } from './detect-image-type.ts'
 import { chooseAspectRatio, chooseSize } from './frame-shape.ts'
-import { garbage, jobFailed } from './job-failure.ts'
+import { garbage, isContentRefusal, jobFailed } from './job-failure.ts'
 import type { MediaWire, WireSession } from './media-wire.ts'
 import { toAspectRatio, toModelFile, type ImageModelOptions, type VendorOptions } from './model-options.ts'
 import { splitImages } from './split-images.ts'
@@ -35,7 +37,10 @@ export function createImageModelWire(vendor: ImageModelVendor): MediaWire<ImageW
     split: (work) => splitImages(work, vendor.imagesMax),
     async submit(call, session) {
       const model = await vendor.createModel(session, call.upstreamModel)
-      const result = await model.doGenerate(toImageOptions(vendor, call, session))
+      const options = toImageOptions(vendor, call, session)
+      const result = await Promise.resolve(model.doGenerate(options)).catch((error: unknown) => {
+        throw explainRefusal(session.provider, error)
+      })
       const files = readFiles(session.provider, result)
       if (files.length === 0) {
         const message = vendor.readRefusal?.(result.providerMetadata)
@@ -66,6 +71,14 @@ export function toImageOptions(
     providerOptions: toProviderOptions?.(work) ?? {},
     abortSignal: signal,
   }
+}
+
+// Some packages tell of a refusal that came with a success as of any other error.
+function explainRefusal(provider: string, error: unknown): unknown {
+  const isUnexplained = error instanceof Error && !APICallError.isInstance(error)
+  return isUnexplained && isContentRefusal(error.message)
+    ? jobFailed(provider, { message: error.message })
+    : error
 }
 
 function readFiles(provider: string, { images, providerMetadata }: ImageResult): OutputFile[] {

@@ -15,7 +15,7 @@ interface JobFailure {
 /** A job that ended badly: 422 where what was asked for is at fault, so that nobody tries again. */
 export function jobFailed(provider: string, { message, code, status }: JobFailure): UpstreamError {
   const said = `${code ?? ''} ${message ?? ''}`
-  const isContentRefused = CONTENT_REFUSAL.test(said)
+  const isContentRefused = isContentRefusal(said)
   const upstreamCode = isContentRefused ? 'content_policy_violation' : code
   return new UpstreamError(`${provider} could not do the work: ${message ?? code ?? 'no reason given'}`, {
     failure: 'status',
@@ -25,6 +25,11 @@ export function jobFailed(provider: string, { message, code, status }: JobFailur
     ...(message === undefined ? {} : { upstreamMessage: message.slice(0, MESSAGE_CHARACTERS_MAX) }),
     ...(upstreamCode === undefined ? {} : { upstreamCode }),
   })
+}
+
+/** Whether a vendor's words say that the content is why, and not its own state. */
+export function isContentRefusal(said: string): boolean {
+  return CONTENT_REFUSAL.test(said)
 }
 
 /** A job that the vendor does not know any more, or never knew. */

@@ -12,7 +12,7 @@ export type MediaLoaders = {
   readonly [Member in MediaMember]?: LazyVendor<WorkOf<NonNullable<Provider[Member]>>>
 }
 
-export interface LazyVendor<Work> {
+interface LazyVendor<Work> {
   /** Whether the vendor can be asked for the job of a submission whose answer never came. */
   readonly canFind?: boolean
   readonly load: () => Promise<MediaVendor<Work>>

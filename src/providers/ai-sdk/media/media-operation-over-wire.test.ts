@@ -76,6 +76,15 @@ describe('more images than one job makes', () => {
   })
 })
 
+test('an image that was held back after it was made is refused content', async () => {
+  const { image } = await connect('xai', xaiWire, '/v1')
+  server.replyNext({ body: { data: [{ url: null, respect_moderation: false }] } })
+  const failure = await failureOf(
+    image?.start(mediaCall(imageWork(), 'grok-imagine-image')) ?? Promise.resolve(),
+  )
+  expect(failure).toMatchObject({ status: 422, upstreamCode: 'content_policy_violation', isRetryable: false })
+})
+
 describe('Kling', () => {
   test('is asked for the job of a submission whose answer never came', async () => {
     const { video } = await connect('klingai', klingaiWire)

@@ -24,7 +24,7 @@ export interface VideoModelVendor {
   readonly cancel?: (call: JobCall, session: WireSession) => Promise<void>
 }
 
-export interface VideoFacts {
+interface VideoFacts {
   /** Between 0 and 1. */
   readonly progress?: number | undefined
   readonly seconds?: number | undefined
