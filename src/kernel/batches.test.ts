@@ -24,6 +24,12 @@ describe('batches', () => {
     }, 2)
     const results = await Promise.allSettled(['good', 'bad', 'fine'].map((item) => batches.add(item)))
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled'])
-    await batches.drain()
+  })
+
+  it('do what comes the moment the one before it is done', async () => {
+    const batches = new Batches<number, number>(async (items) => items, 10)
+    const results: number[] = []
+    for (let item = 0; item < 100; item += 1) results.push(await batches.add(item))
+    expect(results).toHaveLength(100)
   })
 })

@@ -12,7 +12,7 @@ export class Batches<Item, Result> {
   readonly #perform: (items: readonly Item[]) => Promise<readonly Result[]>
   readonly #sizeMax: number
   #waiting: Waiting<Item, Result>[] = []
-  #working: Promise<void> | null = null
+  #isWorking = false
 
   /** Gives a result for each item, in their order, or throws for all of them. */
   constructor(perform: (items: readonly Item[]) => Promise<readonly Result[]>, sizeMax: number) {
@@ -23,18 +23,12 @@ export class Batches<Item, Result> {
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject })
-      this.#working ??= this.#performAll().finally(() => {
-        this.#working = null
-      })
+      if (!this.#isWorking) void this.#performAll()
     })
   }
 
-  /** Resolves when nothing is left to do. */
-  async drain(): Promise<void> {
-    while (this.#working !== null) await this.#working
-  }
-
   async #performAll(): Promise<void> {
+    this.#isWorking = true
     // Whatever this turn of the event loop brings goes along.
     await Promise.resolve()
     while (this.#waiting.length > 0) {
@@ -50,5 +44,7 @@ export class Batches<Item, Result> {
         for (const { reject } of batch) reject(error)
       }
     }
+    // At once, with no turn in between: what comes a moment later finds nobody at work and begins anew.
+    this.#isWorking = false
   }
 }
