@@ -210,7 +210,6 @@ describe('providers', () => {
     ['DEEPSEEK_API_KEY', 'deepseek'],
     ['MISTRAL_API_KEY', 'mistral'],
     ['XAI_API_KEY', 'xai'],
-    ['DASHSCOPE_API_KEY', 'dashscope'],
     ['MOONSHOT_API_KEY', 'moonshot'],
     ['ZAI_API_KEY', 'zai'],
     ['MINIMAX_API_KEY', 'minimax'],
@@ -221,8 +220,29 @@ describe('providers', () => {
     ['ANTHROPIC_API_KEY', 'anthropic'],
     ['GOOGLE_API_KEY', 'google'],
     ['GEMINI_API_KEY', 'google'],
+    ['FAL_API_KEY', 'fal'],
+    ['FAL_KEY', 'fal'],
+    ['REPLICATE_API_TOKEN', 'replicate'],
+    ['BFL_API_KEY', 'black-forest-labs'],
+    ['LUMA_API_KEY', 'luma'],
+    ['ARK_API_KEY', 'bytedance'],
   ])('%s configures %s', (name, id) => {
     expect(load({ [name]: 'k' }).providers).toEqual(new Map([[id, { apiKeys: ['k'], baseUrl: null }]]))
+  })
+
+  it.each(['DASHSCOPE_API_KEY', 'ALIBABA_API_KEY'])(
+    '%s configures both of the vendor, text and video',
+    (name) => {
+      expect([...load({ [name]: 'k' }).providers.keys()]).toEqual(['dashscope', 'alibaba'])
+    },
+  )
+
+  it('with two halves of a key have both, in the same order', () => {
+    const environment = { KLINGAI_ACCESS_KEY: 'a1,a2', KLINGAI_SECRET_KEY: 's1, s2' }
+    expect(load(environment).providers.get('klingai')?.apiKeys).toEqual(['a1:s1', 'a2:s2'])
+    expect(problemsOf(() => load({ KLINGAI_ACCESS_KEY: 'a1' }))).toEqual([
+      'KLINGAI_SECRET_KEY must have as many keys as KLINGAI_ACCESS_KEY',
+    ])
   })
 
   it.each(['VLLM', 'LLAMACPP', 'OLLAMA', 'LMSTUDIO', 'TGI'])('%s_BASE_URL alone is enough', (prefix) => {
