@@ -151,7 +151,10 @@ async function openModules(
   opened.defer(() => tracer?.shutdown())
   const providers = createProviderRegistry({
     settings: config.providers,
-    sandbox: createSandboxProvider({ paceTokensPerSecond: config.sandboxTokensPerSecond }),
+    sandbox: createSandboxProvider({
+      paceTokensPerSecond: config.sandboxTokensPerSecond,
+      jobDurationMs: config.sandboxJobMs,
+    }),
     clock,
     connectTimeoutMs: config.upstreamConnectTimeoutMs,
   })

@@ -192,6 +192,13 @@ export const SETTINGS = {
     },
     { default: 0, minimum: 0, maximum: 100_000 },
   ),
+  sandboxJobMs: integerSetting(
+    {
+      environment: 'PARKWAY_SANDBOX_JOB_MS',
+      description: "How long the sandbox's videos and music seem to take.",
+    },
+    { default: 1000, minimum: 0, maximum: 3_600_000 },
+  ),
   stripeSecretKey: optionalTextSetting({
     environment: 'STRIPE_SECRET_KEY',
     description: 'Takes payments by Stripe Checkout; the built-in test checkout without it.',

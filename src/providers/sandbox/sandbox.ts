@@ -13,18 +13,25 @@ import { readConversation } from './read-conversation.ts'
 import { sleep as sleepInTime, type Sleep } from './sleep.ts'
 import { sumUsage, writeCompletion, type AnswerIdentity } from './write-completion.ts'
 
+const JOB_DURATION_MS = 1000
+
 interface SandboxOptions {
   readonly clock?: Clock
   /** How fast streams are delivered; zero is as fast as they are read. */
   readonly paceTokensPerSecond?: number
-  /** How long a video or a piece of music takes to make; each has a second or less of its own. */
-  readonly jobDurationMs?: number | null
+  /** How long work that goes by a job seems to take. */
+  readonly jobDurationMs?: number
   readonly sleep?: Sleep
 }
 
 /** Answers without any upstream: deterministic, honest about what it is, and able to fail on demand. */
 export function createSandboxProvider(options: SandboxOptions = {}): Provider {
-  const { clock = systemClock, paceTokensPerSecond = 0, jobDurationMs = null, sleep = sleepInTime } = options
+  const {
+    clock = systemClock,
+    paceTokensPerSecond = 0,
+    jobDurationMs = JOB_DURATION_MS,
+    sleep = sleepInTime,
+  } = options
   const faultAttempts = createFaultAttempts()
 
   const chat = async (call: InferenceCall): Promise<InferenceAnswer> => {
@@ -65,7 +72,7 @@ export function createSandboxProvider(options: SandboxOptions = {}): Provider {
     )
   }
 
-  const media = createMediaOperations({ clock, sleep, faultAttempts }, { jobDurationMs })
+  const media = createMediaOperations({ clock, sleep, faultAttempts, jobDurationMs })
   return { id: 'sandbox', isConfigured: true, chat, ...media }
 }
 

@@ -12,8 +12,6 @@ import { createBoundedMap } from './bounded-map.ts'
 
 interface Maker<Work, Recipe extends TSchema> {
   readonly recipe: Recipe
-  /** How long a job takes unless a directive says. */
-  readonly durationMs: number
   /** Plain data that says all there is to know of the work: the job carries it, so that any process can finish it. */
   writeRecipe(call: MediaCall<Work>): Promise<Static<Recipe>> | Static<Recipe>
   readPrompt(recipe: Static<Recipe>): string
@@ -50,7 +48,7 @@ export function answerByJob<Work, Recipe extends TSchema>(
     if (fault === null || fault.kind === 'cut' || fault.kind === 'hang') started.set(call.requestId, job)
     if (fault) await failAtOnce(fault, faultContext)
     started.set(call.requestId, job)
-    const durationMs = directives.jobDurationMs ?? maker.durationMs
+    const durationMs = directives.jobDurationMs ?? parts.jobDurationMs
     return { kind: 'started', job, pollAfterMs: Math.min(durationMs, POLL_AFTER_MS_MAX) }
   }
 
@@ -59,7 +57,7 @@ export function answerByJob<Work, Recipe extends TSchema>(
     const job = readJob(call.job, maker.recipe)
     if (job === null || cancelled.get(call.job.id)) throw end(404, 'The sandbox does not know this job.')
     const { directives, remainingText } = parseDirectives(maker.readPrompt(job.recipe))
-    const durationMs = directives.jobDurationMs ?? maker.durationMs
+    const durationMs = directives.jobDurationMs ?? parts.jobDurationMs
     const elapsedMs = parts.clock.nowMs() - job.startedMs
     const progress = durationMs === 0 ? 1 : Math.max(0, elapsedMs / durationMs)
     strike(directives, progress, call)

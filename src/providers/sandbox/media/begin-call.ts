@@ -11,6 +11,8 @@ export interface SandboxParts {
   readonly clock: Clock
   readonly sleep: Sleep
   readonly faultAttempts: FaultAttempts
+  /** How long work that goes by a job takes, unless a directive says. */
+  readonly jobDurationMs: number
 }
 
 export interface CallContext {

@@ -14,7 +14,6 @@ import { choosePictureSize } from './picture-size.ts'
 import type { RecentOutputs } from './recent-outputs.ts'
 
 const COUNT_MAX = 16
-const JOB_DURATION_MS = 1000
 
 const nullableText = Type.Union([Type.String(), Type.Null()])
 const ImageRecipe = Type.Object({
@@ -42,7 +41,6 @@ export function createImage(
   }
   const byJob = answerByJob<ImageWork<InputFile>, typeof ImageRecipe>(parts, {
     recipe: ImageRecipe,
-    durationMs: JOB_DURATION_MS,
     writeRecipe: ({ work, upstreamModel }) => writeRecipe(work, upstreamModel),
     readPrompt: ({ prompt }) => prompt,
     make,

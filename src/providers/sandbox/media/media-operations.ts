@@ -15,16 +15,8 @@ import { createVideo } from './video.ts'
 
 type MediaOperations = Omit<Provider, 'id' | 'isConfigured' | 'localSlots' | 'chat' | 'completion'>
 
-interface MediaOptions {
-  /** How long the jobs of videos and music take; null leaves it to each. */
-  readonly jobDurationMs: number | null
-}
-
 /** All that the sandbox does besides chat. */
-export function createMediaOperations(
-  parts: SandboxParts,
-  { jobDurationMs }: MediaOptions,
-): Required<MediaOperations> {
+export function createMediaOperations(parts: SandboxParts): Required<MediaOperations> {
   const recentOutputs = createRecentOutputs()
   const renderer = createRenderer()
   return {
@@ -34,8 +26,8 @@ export function createMediaOperations(
     image: createImage(parts, recentOutputs),
     upscale: createUpscale(parts),
     backgroundRemoval: createBackgroundRemoval(parts),
-    video: createVideo(parts, { recentOutputs, renderer, jobDurationMs }),
-    music: createMusic(parts, { recentOutputs, renderer, jobDurationMs }),
+    video: createVideo(parts, { recentOutputs, renderer }),
+    music: createMusic(parts, { recentOutputs, renderer }),
     speech: createSpeech(parts),
     transcription: createTranscription(parts),
   }

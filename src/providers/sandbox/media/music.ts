@@ -7,7 +7,6 @@ import type { RecentOutputs } from './recent-outputs.ts'
 import type { Renderer } from './renderer.ts'
 
 const SECONDS_MAX = 600
-const JOB_DURATION_MS = 800
 
 const MusicRecipe = Type.Object({
   model: Type.String(),
@@ -21,17 +20,15 @@ const MusicRecipe = Type.Object({
 interface MusicParts {
   readonly recentOutputs: RecentOutputs
   readonly renderer: Renderer
-  readonly jobDurationMs: number | null
 }
 
 /** Chords, a bass and a tune of the length asked for. */
 export function createMusic(
   parts: SandboxParts,
-  { recentOutputs, renderer, jobDurationMs }: MusicParts,
+  { recentOutputs, renderer }: MusicParts,
 ): MediaOperation<MusicWork> {
   return answerByJob<MusicWork, typeof MusicRecipe>(parts, {
     recipe: MusicRecipe,
-    durationMs: jobDurationMs ?? JOB_DURATION_MS,
     writeRecipe: ({ work, upstreamModel }) => ({
       model: upstreamModel,
       prompt: work.prompt,

@@ -12,7 +12,6 @@ import type { Renderer } from './renderer.ts'
 import { chooseVideoShape, type VideoShape } from './video-shape.ts'
 
 const SECONDS_MAX = 120
-const JOB_DURATION_MS = 1000
 const FIRST_FRAME_QUALITY = 80
 
 const nullableText = Type.Union([Type.String(), Type.Null()])
@@ -31,17 +30,15 @@ type VideoRecipe = Static<typeof VideoRecipe>
 interface VideoParts {
   readonly recentOutputs: RecentOutputs
   readonly renderer: Renderer
-  readonly jobDurationMs: number | null
 }
 
 /** MP4s that play, of the duration and ratio asked for, with the prompt written over a landscape or the given picture. */
 export function createVideo(
   parts: SandboxParts,
-  { recentOutputs, renderer, jobDurationMs }: VideoParts,
+  { recentOutputs, renderer }: VideoParts,
 ): MediaOperation<VideoWork<InputFile>> {
   return answerByJob<VideoWork<InputFile>, typeof VideoRecipe>(parts, {
     recipe: VideoRecipe,
-    durationMs: jobDurationMs ?? JOB_DURATION_MS,
     writeRecipe,
     readPrompt: ({ prompt }) => prompt,
     make: (recipe, prompt, signal) =>
