@@ -27,6 +27,7 @@ const MODULE_RANKS: readonly (readonly string[])[] = [
   ['limits', 'billing', 'usage', 'media'],
   ['inference', 'tasks'],
   ['chat', 'embeddings', 'rerank', 'moderation', 'generation', 'transcription', 'speech'],
+  ['compare'],
 ]
 
 interface SourceFile {

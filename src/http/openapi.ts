@@ -84,7 +84,7 @@ function describeOperation(route: RouteDescription, read: SchemaReader, operatio
     tags: [route.tag],
     ...(scope === null
       ? { security: [] }
-      : { security: [{ apiKey: [] }], description: describeScope(scope) }),
+      : { security: [{ apiKey: [] }], description: describeAccess(route, scope) }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body
       ? { requestBody: { required: isBodyRequired(route), content: describeBody(route, body, read) } }
@@ -105,6 +105,11 @@ const IDEMPOTENCY_KEY: JsonObject = {
     'Makes it safe to send the request again: for 24 hours the same key with the same body gets the first answer and ' +
     'is charged nothing.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]*$' },
+}
+
+function describeAccess({ isChargedByCall }: RouteDescription, scope: string): string {
+  const charged = isChargedByCall ? ' What it asks of models is charged call by call, as chat is.' : ''
+  return describeScope(scope) + charged
 }
 
 function describeScope(scope: string): string {
@@ -180,7 +185,7 @@ function describeAnswer(
   read: SchemaReader,
 ): JsonObject {
   const { description, schema, contentType = 'application/json' } = answer
-  const isInference = route.scope === 'inference' && route.method === 'POST'
+  const isInference = route.scope === 'inference' && route.method === 'POST' && !route.isChargedByCall
   const content =
     schema || answer.contentType ? { [contentType]: schema ? { schema: read(schema) } : {} } : undefined
   return {

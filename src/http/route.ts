@@ -15,6 +15,8 @@ export interface RouteDescription {
   readonly summary: string
   readonly tag: string
   readonly scope: RouteScope
+  /** Costs nothing by itself: what it makes the gateway ask of models is charged call by call, as chat is. */
+  readonly isChargedByCall?: true
   readonly body?: TSchema
   /** Takes the body as `multipart/form-data` too: its members as fields, and these files. */
   readonly form?: FormDescription

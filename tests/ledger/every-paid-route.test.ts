@@ -19,6 +19,8 @@ beforeAll(async () => {
     const { post } = document.paths[path]
     // What takes no body asks nothing of a model: cancelling a task, for one.
     if (!post?.description?.includes('scope `inference`') || !post.requestBody) return []
+    // What is charged call by call makes chat calls, whose charges its own tests look at.
+    if (post.description.includes('charged call by call')) return []
     const { schema } = post.requestBody.content['application/json']
     const { examples } = schema.$ref ? document.components.schemas[schema.$ref.split('/').at(-1)] : schema
     return [{ path, example: examples?.[0] }]

@@ -7,6 +7,7 @@ import type { Caller } from './caller.ts'
 import { KEY_CHANGE_TOPIC, parseKeyChange, type KeyChange, type KeyChangeBus } from './key-change.ts'
 import { hashKey, isKeyForm } from './key-form.ts'
 import { keyRecordFromRow, type KeyRow } from './key-record.ts'
+import { callerOf } from './read-caller.ts'
 
 const KNOWN_KEYS_MAX = 20_000
 const UNKNOWN_KEYS_MAX = 10_000
@@ -176,15 +177,7 @@ async function readKnownKey(database: Queryable, keyHash: string, nowMs: number)
   if (row === undefined || !timingSafeEqual(row.key_hash, hashBytes)) return null
   const key = keyRecordFromRow(row)
   return {
-    caller: Object.freeze({
-      accountId: key.accountId,
-      keyId: key.id,
-      environment: key.environment,
-      scopes: new Set(key.scopes),
-      allowedModels: key.allowedModels === null ? null : new Set(key.allowedModels),
-      requestsPerMinute: key.requestsPerMinute,
-      limitNanoUsd: key.limitNanoUsd,
-    }),
+    caller: callerOf(key),
     expiresAtMs: key.expiresAtMs,
     isAccountSuspended: row.account_status !== 'active',
     refreshAtMs: nowMs + REFRESH_AFTER_MS,

@@ -9,6 +9,7 @@ import { issueKey, type IssuedKey, type KeyDraft } from './issue-key.ts'
 import { announceKeyChange, type KeyChange, type KeyChangeBus } from './key-change.ts'
 import { createKeyToken, environmentOfKey, KEY_FORM } from './key-form.ts'
 import { isActive, type KeyRecord } from './key-record.ts'
+import { readCaller } from './read-caller.ts'
 import { listKeys, readKey } from './read-keys.ts'
 import { recordLastUsed } from './record-last-used.ts'
 
@@ -23,6 +24,8 @@ export type { KeyRecord } from './key-record.ts'
 export interface Keys {
   /** Who holds this key. From memory and at once for a key seen before; throws `invalid_api_key` otherwise. */
   authenticate(token: string): Caller | Promise<Caller>
+  /** Who holds this key now, for work that goes on after its request was answered. Throws as `authenticate` does. */
+  callerOf(accountId: string, keyId: string): Promise<Caller>
   /** Whether the key is in memory, so that nothing has to be looked up for it. */
   isKnown(token: string): boolean
   create(caller: Caller, accountId: string, draft: KeyDraft): Promise<IssuedKey>
@@ -68,6 +71,7 @@ export function createKeys({
   return {
     authenticate: (token) => authenticator.authenticate(token),
     isKnown: (token) => authenticator.isKnown(token),
+    callerOf: (accountId, keyId) => readCaller(database, { accountId, keyId, nowMs: clock.nowMs() }),
     create: async (caller, accountId, draft) => {
       requireScopes(caller, draft.scopes)
       const nowMs = clock.nowMs()
