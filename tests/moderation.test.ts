@@ -96,6 +96,10 @@ describe('a moderation', () => {
     expect(gateway.upstream.bodies()[1].input).toEqual(input)
   })
 
+  test('does not mind members that mean something only in a chat', async () => {
+    expect((await ask({ stream: true, n: 'many' })).status).toBe(200)
+  })
+
   test('names all categories where the upstream knows fewer', async () => {
     const older = { flagged: undefined, categories: { hate: true }, category_scores: { hate: 0.9 } }
     gateway.upstream.respondWith(judgements(1, { ...older, category_applied_input_types: undefined }))

@@ -74,6 +74,10 @@ describe('a ranking', () => {
     expect((await ask({ top_n: 50 })).body.results).toHaveLength(3)
   })
 
+  test('does not mind members that mean something only in a chat', async () => {
+    expect((await ask({ stream: true, n: 'many' })).status).toBe(200)
+  })
+
   test('counts a search unit for each hundred documents', async () => {
     const documents = Array.from({ length: 101 }, (_, index) => `document ${index}`)
     gateway.upstream.respondWith(ranking(documents.map((_, index) => index / 1000)))

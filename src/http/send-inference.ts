@@ -40,16 +40,18 @@ interface SendInferenceOptions {
 interface OperationTraits {
   readonly category: string
   readonly traced: InferenceStart['operation']
-  /** Of an answer whose length nobody limits; what it used is put right at its end. */
-  readonly outputTokensGuess: number
+  /** Whether the members of a chat mean something here: elsewhere they are only passed on, whatever they hold. */
+  readonly writesText: boolean
+  /** Whether it uses tokens; how many is put right at its end. */
+  readonly usesTokens: boolean
 }
 
 const TRAITS: Readonly<Partial<Record<OperationName, OperationTraits>>> = {
-  chat: { category: 'llm', traced: 'chat', outputTokensGuess: 1_024 },
-  completion: { category: 'llm', traced: 'text_completion', outputTokensGuess: 1_024 },
-  embedding: { category: 'embedding', traced: 'embeddings', outputTokensGuess: 0 },
-  rerank: { category: 'rerank', traced: 'rerank', outputTokensGuess: 0 },
-  moderation: { category: 'moderation', traced: 'moderation', outputTokensGuess: 0 },
+  chat: { category: 'llm', traced: 'chat', writesText: true, usesTokens: true },
+  completion: { category: 'llm', traced: 'text_completion', writesText: true, usesTokens: true },
+  embedding: { category: 'embedding', traced: 'embeddings', writesText: false, usesTokens: true },
+  rerank: { category: 'rerank', traced: 'rerank', writesText: false, usesTokens: false },
+  moderation: { category: 'moderation', traced: 'moderation', writesText: false, usesTokens: false },
 }
 
 function traitsOf(operation: OperationName): OperationTraits {
@@ -64,13 +66,13 @@ export function createSendInference(options: SendInferenceOptions): SendInferenc
     const { caller, exchange, headers } = request
     const traits = traitsOf(record.operation)
     exchange.inference = record
-    if (options.tracer) exchange.span = startSpan(options.tracer, request, traits.traced)
+    if (options.tracer) exchange.span = startSpan(options.tracer, request, traits)
     const demand = { caller, category: traits.category, tokens: estimateTokens(request, traits) }
     const admitting = admitRequest(options.limits, demand, headers)
     const admission = admitting instanceof Promise ? await admitting : admitting
     try {
       const running = start()
-      if (request.body.stream === true) {
+      if (traits.writesText && request.body.stream === true) {
         await sendStream(request, record, running, (error) => options.onStreamError(error, exchange.id))
         return
       }
@@ -86,17 +88,17 @@ export function createSendInference(options: SendInferenceOptions): SendInferenc
 function startSpan(
   tracer: Tracer,
   request: DirectRequest<TracedRequest>,
-  operation: InferenceStart['operation'],
+  { traced, writesText }: OperationTraits,
 ): InferenceSpan {
   const { body, caller, exchange } = request
   const { traceparent } = exchange.incoming.headers
   const maxTokens = body.max_completion_tokens ?? body.max_tokens
   return tracer.startInference({
-    operation,
+    operation: traced,
     model: body.model ?? 'default',
     requestId: exchange.id,
     accountId: caller.accountId,
-    isStream: body.stream === true,
+    isStream: writesText && body.stream === true,
     ...(typeof maxTokens === 'number' ? { maxTokens } : {}),
     ...(typeof body.temperature === 'number' ? { temperature: body.temperature } : {}),
     ...(typeof body.top_p === 'number' ? { topP: body.top_p } : {}),
@@ -184,14 +186,19 @@ function pushGatewayHeaders(headers: string[], exchange: Exchange, record: Infer
   headers.push('x-gateway-latency-ms', Math.max(0, inGatewayMs).toFixed(1))
 }
 
+/** Of an answer whose length nobody limits. */
+const OUTPUT_TOKENS_GUESS = 1_024
 const BYTES_PER_TOKEN = 4
 
 function estimateTokens(
   { body, exchange }: DirectRequest<TracedRequest>,
-  { outputTokensGuess }: OperationTraits,
+  { usesTokens, writesText }: OperationTraits,
 ): number {
-  const perChoice = body.max_completion_tokens ?? body.max_tokens ?? outputTokensGuess
-  return Math.ceil(exchange.requestBytes / BYTES_PER_TOKEN) + perChoice * (body.n ?? 1)
+  if (!usesTokens) return 0
+  const promptTokens = Math.ceil(exchange.requestBytes / BYTES_PER_TOKEN)
+  if (!writesText) return promptTokens
+  const perChoice = body.max_completion_tokens ?? body.max_tokens ?? OUTPUT_TOKENS_GUESS
+  return promptTokens + perChoice * (body.n ?? 1)
 }
 
 function usedUp({ usage, costNanoUsd }: InferenceRecord) {

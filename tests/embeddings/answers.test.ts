@@ -66,6 +66,12 @@ describe('embeddings of an upstream that speaks the wire', () => {
     expect(gateway.upstream.requests[1]?.body).toEqual({ model: 'vllm-embedder', input: 'a' })
   })
 
+  test('do not mind members that mean something only in a chat', async () => {
+    const { status, body } = await ask({ stream: true, n: 'many', max_tokens: -1, temperature: 'hot' })
+    expect([status, body.data?.length]).toEqual([200, 1])
+    expect(gateway.upstream.bodies()[0]).toMatchObject({ n: 'many', max_tokens: -1, temperature: 'hot' })
+  })
+
   test('have the name the client used', async () => {
     expect((await ask({ model: 'two-routes-alias' })).body.model).toBe('two-routes-alias')
   })

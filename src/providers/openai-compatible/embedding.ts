@@ -2,7 +2,7 @@ import { isRecord } from '../../kernel/is-record.ts'
 import type { EmbeddingRequest } from '../embedding-wire.ts'
 import { decodeEmbedding, encodeEmbedding } from '../encode-embedding.ts'
 import type { InferenceOperation } from '../provider.ts'
-import { prepareRequest } from './prepare-request.ts'
+import { prepareOther } from './prepare-request.ts'
 import { garbage, parsePayload, readBody } from './read-answer.ts'
 import type { OpenAiCompatibleUpstream } from './upstreams.ts'
 import type { WireClient } from './wire-client.ts'
@@ -13,7 +13,7 @@ export function createEmbedding(
   client: WireClient,
 ): InferenceOperation<EmbeddingRequest> {
   return async (call) => {
-    const response = await client.post('/embeddings', prepareRequest(upstream, call), call)
+    const response = await client.post('/embeddings', prepareOther(upstream, call), call)
     const payload = readBody(upstream.id, response)
     const wantsBase64 = call.body.encoding_format === 'base64'
     const isAsAsked = readFirstValue(payload) === (wantsBase64 ? QUOTE : OPENING_BRACKET)

@@ -2,8 +2,8 @@ import type { CredentialRing } from '../credential-ring.ts'
 import type { InferenceAnswer, InferenceCall, Provider } from '../provider.ts'
 import { createEmbedding } from './embedding.ts'
 import { createImage } from './image.ts'
-import { prepareRequest, type PreparableRequest } from './prepare-request.ts'
-import { readAnswer } from './read-answer.ts'
+import { prepareOther, prepareRequest, type PreparableRequest } from './prepare-request.ts'
+import { readAnswer, readBody } from './read-answer.ts'
 import { createRerank } from './rerank.ts'
 import { createSpeech } from './speech.ts'
 import { createTranscription } from './transcription.ts'
@@ -47,10 +47,12 @@ type CreateOperation = (upstream: OpenAiCompatibleUpstream, client: WireClient) 
 const OPERATIONS: Readonly<Record<WireOperation, CreateOperation>> = {
   embedding: (upstream, client) => ({ embedding: createEmbedding(upstream, client) }),
   rerank: (_, client) => ({ rerank: createRerank(client) }),
-  moderation: (upstream, client) => {
-    const forward = createForward(upstream, client)
-    return { moderation: (call) => forward('/moderations', call) }
-  },
+  moderation: (upstream, client) => ({
+    moderation: async (call) => {
+      const response = await client.post('/moderations', prepareOther(upstream, call), call)
+      return { kind: 'complete', payload: readBody(upstream.id, response) }
+    },
+  }),
   image: (upstream, client) => ({ image: createImage(upstream, client) }),
   speech: (upstream, client) => ({ speech: createSpeech(upstream, client) }),
   transcription: (_, client) => ({ transcription: createTranscription(client) }),

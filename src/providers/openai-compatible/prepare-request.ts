@@ -25,6 +25,17 @@ export function prepareRequest(
   return editJsonObject(call.text, edits) ?? serialise(call, edits)
 }
 
+/** For what is no chat: its members mean nothing here and are passed on, whatever they hold. */
+export function prepareOther(
+  { refusedMembers = [] }: OpenAiCompatibleUpstream,
+  call: InferenceCall<{ readonly model?: string | null }>,
+): string {
+  const edits = new Map<string, string | null>()
+  if (call.body.model !== call.upstreamModel) edits.set('model', JSON.stringify(call.upstreamModel))
+  for (const member of refusedMembers) edits.set(member, null)
+  return editJsonObject(call.text, edits) ?? serialise(call, edits)
+}
+
 function collectEdits(
   upstream: OpenAiCompatibleUpstream,
   call: InferenceCall<PreparableRequest>,
@@ -69,10 +80,7 @@ function asSystemMessage(message: ChatMessage): ChatMessage {
   return message.role === 'developer' ? { ...message, role: 'system' } : message
 }
 
-function serialise(
-  call: InferenceCall<PreparableRequest>,
-  edits: ReadonlyMap<string, string | null>,
-): string {
+function serialise(call: InferenceCall<object>, edits: ReadonlyMap<string, string | null>): string {
   const members = new Map<string, unknown>(Object.entries(call.body))
   for (const [name, value] of edits) {
     if (value === null) members.delete(name)
