@@ -1,4 +1,4 @@
-import type { Client } from 'pg'
+import { Pool, type Client } from 'pg'
 import type { Queryable } from './database.ts'
 import { errorCodeOf, StorageError } from './storage-error.ts'
 
@@ -9,7 +9,9 @@ export const JOB_SCHEMA = 'parkway_jobs'
 export type JobName = 'task' | 'webhook' | 'cancel'
 
 /** The last step of the library's own schema that this release needs. */
-export const JOB_SCHEMA_VERSION = 20
+const JOB_SCHEMA_VERSION = 20
+
+const MIGRATE_CONNECTIONS_MAX = 2
 
 export async function isJobQueueCurrent(client: Pick<Client, 'query'>): Promise<boolean> {
   const present = await client.query<{ isPresent: boolean }>(
@@ -27,8 +29,9 @@ export async function isJobQueueCurrent(client: Pick<Client, 'query'>): Promise<
 export async function migrateJobQueue(connectionString: string): Promise<void> {
   // Loaded only here: a start that finds everything in place does not need it.
   const { Logger, runMigrations } = await import('graphile-worker')
+  const pool = openJobPool(connectionString, MIGRATE_CONNECTIONS_MAX)
   try {
-    await runMigrations({ connectionString, schema: JOB_SCHEMA, logger: new Logger(() => () => {}) })
+    await runMigrations({ pgPool: pool, schema: JOB_SCHEMA, logger: new Logger(() => () => {}) })
   } catch (error) {
     if (errorCodeOf(error) !== '42501') throw error
     throw new StorageError(
@@ -37,7 +40,18 @@ export async function migrateJobQueue(connectionString: string): Promise<void> {
         'as its administrator.',
       { cause: error },
     )
+  } finally {
+    await pool.end()
   }
+}
+
+/** Connections for the library, which wants them plain. */
+export function openJobPool(connectionString: string, connectionsMax: number): Pool {
+  const pool = new Pool({ connectionString, max: connectionsMax })
+  // A connection that dies, in use or about to be closed, must not end the process: whoever uses it is told.
+  pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
+  return pool
 }
 
 /** Within the transaction that gives it something to do. */

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Logger as JobLogger, run, type Runner } from 'graphile-worker'
+import type { Pool } from 'pg'
 import type { Logger } from '../kernel/logger.ts'
-import { JOB_SCHEMA, type JobName } from '../storage/job-queue.ts'
+import { JOB_SCHEMA, openJobPool, type JobName } from '../storage/job-queue.ts'
 import { messageOf } from '../storage/storage-error.ts'
 
 export type JobHandler = (payload: unknown) => void | Promise<void>
@@ -29,13 +30,14 @@ const RESTART_PAUSE_MS_MAX = 5_000
 /** Hands tickets to their handlers for as long as it is not stopped, through restarts of the database. */
 export async function runJobs(options: RunJobsOptions): Promise<JobRun> {
   const { logger } = options
+  const pool = openJobPool(options.connectionString, CONNECTIONS_MAX)
   const stopping = new AbortController()
-  let runner: Runner | null = await start(options)
+  let runner: Runner | null = await start(pool, options)
 
   const keepRunning = async (): Promise<void> => {
     for (let pauseMs = RESTART_PAUSE_MS; !stopping.signal.aborted;) {
       try {
-        runner ??= await start(options)
+        runner ??= await start(pool, options)
         pauseMs = RESTART_PAUSE_MS
         await runner.promise
       } catch (error) {
@@ -55,11 +57,12 @@ export async function runJobs(options: RunJobsOptions): Promise<JobRun> {
       stopping.abort()
       await runner?.stop().catch(() => {})
       await running
+      await pool.end()
     },
   }
 }
 
-function start({ connectionString, handlers, logger }: RunJobsOptions): Promise<Runner> {
+function start(pool: Pool, { handlers, logger }: RunJobsOptions): Promise<Runner> {
   const safely =
     (handler: JobHandler): JobHandler =>
     async (payload) => {
@@ -71,7 +74,7 @@ function start({ connectionString, handlers, logger }: RunJobsOptions): Promise<
       }
     }
   return run({
-    connectionString,
+    pgPool: pool,
     noHandleSignals: true,
     taskList: {
       task: safely(handlers.task),
@@ -81,7 +84,6 @@ function start({ connectionString, handlers, logger }: RunJobsOptions): Promise<
     preset: {
       worker: {
         schema: JOB_SCHEMA,
-        maxPoolSize: CONNECTIONS_MAX,
         concurrentJobs: TICKETS_AT_ONCE,
         pollInterval: POLL_MS,
         localQueue: { size: TICKETS_FETCHED_MAX },

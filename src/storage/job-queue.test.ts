@@ -1,0 +1,25 @@
+import { Client } from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { isJobQueueCurrent, JOB_SCHEMA } from './job-queue.ts'
+import { createTestDatabase, type TestDatabase } from './testing/test-database.ts'
+
+let database: TestDatabase
+let client: Client
+beforeAll(async () => {
+  database = await createTestDatabase()
+  client = new Client({ connectionString: database.connectionString })
+  await client.connect()
+})
+afterAll(async () => {
+  await client.end()
+  await database.drop()
+})
+
+test('the schema of a migrated database is the one the library brings, and not older than what is asked for', async () => {
+  expect(await isJobQueueCurrent(client)).toBe(true)
+  await client.query(
+    `DELETE FROM ${JOB_SCHEMA}.migrations WHERE id = (SELECT max(id) FROM ${JOB_SCHEMA}.migrations)`,
+  )
+  // Otherwise a release with a newer library would not bring its schema.
+  expect(await isJobQueueCurrent(client)).toBe(false)
+})
