@@ -74,3 +74,50 @@ function bytesOf(value: number): Buffer {
   bytes.writeUInt32BE(value)
   return bytes
 }
+
+/** Packets of Opus with 20 ms each, fifty on a page; the pages claim that no time passes. */
+export function opusOf(seconds: number): Buffer {
+  const packet = Buffer.alloc(100, 1)
+  packet[0] = 9 << 3
+  const pages = Array.from({ length: seconds }, () => oggPage(Array.from({ length: 50 }, () => packet)))
+  return Buffer.concat([
+    oggPage([Buffer.from('OpusHead...')]),
+    oggPage([Buffer.from('OpusTags...')]),
+    ...pages,
+  ])
+}
+
+function oggPage(packets: readonly Buffer[]): Buffer {
+  const head = Buffer.alloc(27)
+  head.write('OggS')
+  head[26] = packets.length
+  return Buffer.concat([head, Buffer.from(packets.map(({ length }) => length)), ...packets])
+}
+
+/** A track of sound with samples of 20 ms, whose heads claim a second. */
+export function m4aOf(seconds: number): Buffer {
+  const header = Buffer.alloc(24)
+  header.writeUInt32BE(48_000, 12)
+  header.writeUInt32BE(48_000, 16)
+  const handler = Buffer.alloc(24)
+  handler.write('soun', 8)
+  const times = Buffer.alloc(16)
+  times.writeUInt32BE(1, 4)
+  times.writeUInt32BE(seconds * 50, 8)
+  times.writeUInt32BE(960, 12)
+  const table = box('minf', box('stbl', box('stts', times)))
+  const track = box('trak', box('mdia', box('mdhd', header), box('hdlr', handler), table))
+  return Buffer.concat([
+    box('ftyp', Buffer.from('M4A \0\0\0\0M4A ')),
+    box('mdat', Buffer.alloc(1000)),
+    box('moov', track),
+  ])
+}
+
+function box(type: string, ...parts: readonly Buffer[]): Buffer {
+  const data = Buffer.concat(parts)
+  const head = Buffer.alloc(8)
+  head.writeUInt32BE(8 + data.length)
+  head.write(type, 4)
+  return Buffer.concat([head, data])
+}

@@ -25,14 +25,20 @@ export class FileWindow {
     }
   }
 
-  /** Fewer at the end of the file; good until the next look. */
-  async look(position: number, length: number): Promise<Buffer> {
+  /** Fewer at the end of the file; good until the next look. Waits only where the window has to move. */
+  look(position: number, length: number): Buffer | Promise<Buffer> {
     const isInside = position >= this.#start && position + length <= this.#start + this.#length
-    if (!isInside) {
-      const { bytesRead } = await this.#file.read(this.#buffer, 0, WINDOW_BYTES, position)
-      this.#start = position
-      this.#length = bytesRead
-    }
+    return isInside ? this.#view(position, length) : this.#move(position, length)
+  }
+
+  async #move(position: number, length: number): Promise<Buffer> {
+    const { bytesRead } = await this.#file.read(this.#buffer, 0, WINDOW_BYTES, position)
+    this.#start = position
+    this.#length = bytesRead
+    return this.#view(position, length)
+  }
+
+  #view(position: number, length: number): Buffer {
     const from = position - this.#start
     return this.#buffer.subarray(from, Math.min(from + length, this.#length))
   }

@@ -1,8 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseFile } from 'music-metadata'
-import { AUDIO_FORMATS, type AudioFormat } from './recognise-audio.ts'
+import { readFlacHead } from './read-flac-head.ts'
+import type { AudioFormat } from './recognise-audio.ts'
+import { scanMp4Samples } from './scan-mp4-samples.ts'
 import { scanMpegFrames } from './scan-mpeg-frames.ts'
+import { scanOggPackets } from './scan-ogg-packets.ts'
+import { scanWavChunks } from './scan-wav-chunks.ts'
 import { scanWebmBlocks } from './scan-webm-blocks.ts'
+import { soundSecondsMin } from './sound-seconds-min.ts'
 
 interface MeasuredFile {
   readonly path: string
@@ -10,46 +15,40 @@ interface MeasuredFile {
   readonly format: AudioFormat
 }
 
-const PARSE_MS_MAX = 10_000
-/** Heads, tags and tables a file may have beside its sound. */
-const DESCRIPTION_BYTES = 64 * 1024
+/** Kinds of file that are left to a parser of heads. */
+type Unscanned = 'fragments' | 'vorbis'
 
-/** What really is in a file, where its head may say something else or nothing. */
-const SCANS: Partial<Record<AudioFormat, (path: string) => Promise<number | null>>> = {
+/** Walk through what really is in a file, where its head may say something else or nothing. */
+const SCANS: Readonly<Record<AudioFormat, (path: string) => Promise<number | Unscanned | null>>> = {
+  flac: readFlacHead,
   mp3: scanMpegFrames,
+  mp4: scanMp4Samples,
+  ogg: scanOggPackets,
+  wav: scanWavChunks,
   webm: scanWebmBlocks,
 }
+
+/** No encoder makes more of a second of sound. */
+const BITS_PER_SECOND_MAX: Readonly<Record<Unscanned, number>> = { fragments: 100_000_000, vorbis: 500_000 }
+const PARSE_MS_MAX = 10_000
 
 /**
  * How long a file plays, or null when nobody can tell. What its head claims is not believed where the file can be walked through,
  * and never below what so many bytes must play at least.
  */
-export async function measureDuration(file: MeasuredFile): Promise<number | null> {
-  const scanned = (await SCANS[file.format]?.(file.path)) ?? null
-  if (scanned !== null) return scanned
-  const claimed = await readClaimed(file)
-  if (claimed === null) return null
-  const soundBytesMin = Math.max(0, file.bytes - DESCRIPTION_BYTES)
-  return Math.max(claimed.seconds, (soundBytesMin * 8) / claimed.bitsPerSecondMax)
+export async function measureDuration({ path, bytes, format }: MeasuredFile): Promise<number | null> {
+  const scanned = await SCANS[format](path)
+  if (typeof scanned !== 'string') return scanned
+  const claimed = await readClaimed(path)
+  return claimed === null ? null : Math.max(claimed, soundSecondsMin(bytes, BITS_PER_SECOND_MAX[scanned]))
 }
 
-interface Claimed {
-  readonly seconds: number
-  /** Of sound that is not compressed, or without loss, by its own account; otherwise of any file of its kind. */
-  readonly bitsPerSecondMax: number
-}
-
-async function readClaimed({ path, format: kind }: MeasuredFile): Promise<Claimed | null> {
+async function readClaimed(path: string): Promise<number | null> {
   const parsing = parseFile(path, { duration: true, skipCovers: true, skipPostHeaders: true }).then(
-    ({ format }) => format,
+    ({ format }) => format.duration ?? null,
     // Whatever the parser stumbles over, the file is not what it should be.
     () => null,
   )
-  const format = await Promise.race([parsing, delay(PARSE_MS_MAX, null, { ref: false })])
-  const seconds = format?.duration ?? Number.NaN
-  if (!Number.isFinite(seconds) || seconds <= 0) return null
-  const { sampleRate = 0, bitsPerSample = 0, numberOfChannels = 0 } = format ?? {}
-  const uncompressed = kind === 'wav' || kind === 'flac' ? sampleRate * bitsPerSample * numberOfChannels : 0
-  const { bitsPerSecondMax } = AUDIO_FORMATS[kind]
-  return { seconds, bitsPerSecondMax: uncompressed > 0 ? uncompressed : bitsPerSecondMax }
+  const seconds = await Promise.race([parsing, delay(PARSE_MS_MAX, null, { ref: false })])
+  return seconds !== null && Number.isFinite(seconds) && seconds > 0 ? seconds : null
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { mp3Of, wavOf, webmOf, xingFrame } from '../../../tests/audio/audio-files.ts'
+import { m4aOf, mp3Of, opusOf, wavOf, webmOf, xingFrame } from '../../../tests/audio/audio-files.ts'
 import { openAudio } from './open-audio.ts'
 
 let directory: string
@@ -33,6 +33,8 @@ describe('an audio file', () => {
 
   test('is not believed to be shorter than it is', async () => {
     expect((await open(mp3Of(60, xingFrame(3)))).durationSeconds).toBeGreaterThan(59)
+    expect((await open(opusOf(60))).durationSeconds).toBeCloseTo(60, 6)
+    expect((await open(m4aOf(60))).durationSeconds).toBe(60)
     const cut = wavOf(60)
     cut.writeUInt32LE(8, 40)
     expect((await open(cut)).durationSeconds).toBeGreaterThan(50)

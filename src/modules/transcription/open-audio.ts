@@ -37,7 +37,8 @@ export async function openAudio({ path, filename, bytes }: GivenAudio): Promise<
     filename: nameFile(filename, format),
     contentType: AUDIO_FORMATS[format].contentType,
     bytes,
-    durationSeconds,
+    // Sums of thousands of frames are not exact beyond that.
+    durationSeconds: Math.round(durationSeconds * 1000) / 1000,
   }
 }
 

@@ -4,17 +4,15 @@ interface FormatTraits {
   readonly contentType: string
   /** The first is given to a file that has none of them. */
   readonly extensions: readonly string[]
-  /** No encoder makes more of a second of it. */
-  readonly bitsPerSecondMax: number
 }
 
 export const AUDIO_FORMATS: Readonly<Record<AudioFormat, FormatTraits>> = {
-  flac: { contentType: 'audio/flac', extensions: ['flac'], bitsPerSecondMax: 36_864_000 },
-  mp3: { contentType: 'audio/mpeg', extensions: ['mp3', 'mpeg', 'mpga'], bitsPerSecondMax: 448_000 },
-  mp4: { contentType: 'audio/mp4', extensions: ['m4a', 'mp4'], bitsPerSecondMax: 100_000_000 },
-  ogg: { contentType: 'audio/ogg', extensions: ['ogg', 'oga', 'opus'], bitsPerSecondMax: 2_000_000 },
-  wav: { contentType: 'audio/wav', extensions: ['wav'], bitsPerSecondMax: 36_864_000 },
-  webm: { contentType: 'audio/webm', extensions: ['webm'], bitsPerSecondMax: 100_000_000 },
+  flac: { contentType: 'audio/flac', extensions: ['flac'] },
+  mp3: { contentType: 'audio/mpeg', extensions: ['mp3', 'mpeg', 'mpga'] },
+  mp4: { contentType: 'audio/mp4', extensions: ['m4a', 'mp4'] },
+  ogg: { contentType: 'audio/ogg', extensions: ['ogg', 'oga', 'opus'] },
+  wav: { contentType: 'audio/wav', extensions: ['wav'] },
+  webm: { contentType: 'audio/webm', extensions: ['webm'] },
 }
 
 /** How much of a file is needed to tell what it is. */

@@ -18,6 +18,9 @@ const BIT_RATES = {
 } as const
 const HEADER_BYTES = 4
 const ID3_HEADER_BYTES = 10
+const SEARCH_BYTES = 4096
+/** Random bytes begin like a frame now and then; bytes that do so all the time are made to waste ours. */
+const SEARCHES_MAX = 200_000
 /** Fewer could be an accident in any bytes. */
 const FRAMES_MIN = 2
 
@@ -32,11 +35,14 @@ export function scanMpegFrames(path: string): Promise<number | null> {
     let position = await skipTag(window)
     let seconds = 0
     let frames = 0
+    let searches = 0
     while (position + HEADER_BYTES <= window.bytes) {
-      const frame = readFrame(await window.look(position, HEADER_BYTES))
+      const looked = window.look(position, HEADER_BYTES)
+      const frame = readFrame(looked instanceof Promise ? await looked : looked)
       if (frame === null) {
-        // Damaged or foreign bytes: decoders look for the next frame, and so do we.
-        position += 1
+        searches += 1
+        if (searches > SEARCHES_MAX) return null
+        position += await distanceToNext(window, position)
         continue
       }
       frames += 1
@@ -45,6 +51,13 @@ export function scanMpegFrames(path: string): Promise<number | null> {
     }
     return frames >= FRAMES_MIN || (frames === 1 && window.bytes < 4096) ? seconds : null
   })
+}
+
+/** Damaged or foreign bytes: decoders look for the next frame, and so do we. */
+async function distanceToNext(window: FileWindow, position: number): Promise<number> {
+  const bytes = await window.look(position, SEARCH_BYTES)
+  const next = bytes.indexOf(0xff, 1)
+  return next === -1 ? Math.max(1, bytes.length) : next
 }
 
 async function skipTag(window: FileWindow): Promise<number> {
