@@ -15,31 +15,42 @@ const CHARACTERS_PER_TURN = 4096
  * other requests get their turn in between.
  */
 export async function countPromptTokens(body: ChatRequest, signal: AbortSignal): Promise<number> {
+  const counter = createTokenCounter(signal)
   let overheadTokens = TOKENS_PER_REPLY
+  for (const item of listPromptItems(body)) {
+    if (typeof item === 'number') overheadTokens += item
+    else await counter.add(item)
+  }
+  return overheadTokens + counter.total()
+}
+
+export interface TokenCounter {
+  add(text: string): Promise<void>
+  total(): number
+}
+
+/** Counts texts one after the other, in turns. */
+export function createTokenCounter(signal: AbortSignal): TokenCounter {
   let textTokens = 0
   let countedCharacters = 0
   let allCharacters = 0
   let turnCharacters = 0
-
-  for (const item of listPromptItems(body)) {
-    if (typeof item === 'number') {
-      overheadTokens += item
-      continue
-    }
-    allCharacters += item.length
-    const counted = item.slice(0, Math.max(0, EXACT_CHARACTERS_MAX - countedCharacters))
-    countedCharacters += counted.length
-    for (const segment of splitTurns(counted)) {
-      textTokens += countTokens(segment)
-      turnCharacters += segment.length
-      if (turnCharacters < CHARACTERS_PER_TURN) continue
-      turnCharacters = 0
-      await nextTurn()
-      signal.throwIfAborted()
-    }
+  return {
+    async add(text) {
+      allCharacters += text.length
+      const counted = text.slice(0, Math.max(0, EXACT_CHARACTERS_MAX - countedCharacters))
+      countedCharacters += counted.length
+      for (const segment of splitTurns(counted)) {
+        textTokens += countTokens(segment)
+        turnCharacters += segment.length
+        if (turnCharacters < CHARACTERS_PER_TURN) continue
+        turnCharacters = 0
+        await nextTurn()
+        signal.throwIfAborted()
+      }
+    },
+    total: () => (countedCharacters === 0 ? 0 : Math.round((textTokens / countedCharacters) * allCharacters)),
   }
-  if (countedCharacters === 0) return overheadTokens
-  return overheadTokens + Math.round((textTokens / countedCharacters) * allCharacters)
 }
 
 /** Texts to count, and counts that are known already. */

@@ -1,4 +1,4 @@
-import { findGlyph, GLYPH_GAP, LINE_HEIGHT, SPACE_WIDTH } from './stroke-font.ts'
+import { findGlyph, GLYPH_GAP, LINE_HEIGHT, measureGlyph, SPACE_WIDTH } from './stroke-font.ts'
 
 interface TextBox {
   readonly x: number
@@ -58,21 +58,26 @@ function listWords(text: string): string[] {
 
 function wrapWords(words: readonly string[], widthMax: number): string[] {
   const lines: string[] = []
+  let lineWidth = Number.POSITIVE_INFINITY
   for (const word of words.flatMap((word) => breakWord(word, widthMax))) {
-    const last = lines.at(-1)
-    const joined = last === undefined ? word : `${last} ${word}`
-    if (last !== undefined && measureLine(joined) <= widthMax) lines[lines.length - 1] = joined
+    const wordWidth = measureLine(word)
+    const joinedWidth = lineWidth + GLYPH_GAP + SPACE_WIDTH + wordWidth
+    const fits = joinedWidth <= widthMax
+    if (fits) lines[lines.length - 1] = `${lines.at(-1)} ${word}`
     else lines.push(word)
+    lineWidth = fits ? joinedWidth : wordWidth
   }
   return lines
 }
 
 function breakWord(word: string, widthMax: number): string[] {
-  const pieces = ['']
+  const pieces: string[] = []
+  let pieceWidth = Number.POSITIVE_INFINITY
   for (const character of word) {
-    const longer = `${pieces.at(-1)}${character}`
-    if (measureLine(longer) <= widthMax || pieces.at(-1) === '') pieces[pieces.length - 1] = longer
+    const fits = pieceWidth + advanceOf(character) <= widthMax
+    if (fits) pieces[pieces.length - 1] = `${pieces.at(-1)}${character}`
     else pieces.push(character)
+    pieceWidth = (fits ? pieceWidth : 0) + advanceOf(character)
   }
   return pieces
 }
@@ -84,7 +89,7 @@ function measureLine(line: string): number {
 }
 
 function advanceOf(character: string): number {
-  return character === ' ' ? SPACE_WIDTH : findGlyph(character).width + GLYPH_GAP
+  return character === ' ' ? SPACE_WIDTH : measureGlyph(character) + GLYPH_GAP
 }
 
 function drawLine(line: string, { left, top, scale }: { left: number; top: number; scale: number }): string {

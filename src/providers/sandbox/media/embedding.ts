@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { countTokens } from '../../../kernel/count-tokens.ts'
 import { decodeTokens } from '../../../kernel/decode-tokens.ts'
 import type { EmbeddingRequest } from '../../embedding-wire.ts'
 import type { InferenceOperation } from '../../provider.ts'
+import { createTokenCounter } from '../count-prompt-tokens.ts'
 import { damagePayload } from '../inject-fault.ts'
 import { beginCall, type SandboxParts } from './begin-call.ts'
 import { embedText } from './embed-text.ts'
@@ -23,28 +23,30 @@ export function createEmbedding(parts: SandboxParts): InferenceOperation<Embeddi
     const dimensions =
       body.dimensions ?? DIMENSIONS.find(([model]) => model.test(upstreamModel))?.[1] ?? DEFAULT_DIMENSIONS
 
-    const rows: string[] = []
-    let promptTokens = 0
+    const counter = createTokenCounter(cancellation.signal)
+    const rows: Buffer[] = []
+    let knownTokens = 0
     let charactersSinceTurn = 0
     for (const [index, input] of inputs.entries()) {
-      const isLast = index === inputs.length - 1
-      const vector = embedText(isLast ? text : input.text, dimensions)
-      promptTokens += input.tokens ?? countTokens(input.text)
-      rows.push(
-        `{"object":"embedding","index":${index},"embedding":${writeVector(vector, body.encoding_format ?? 'float')}}`,
-      )
+      const vector = embedText(index === inputs.length - 1 ? text : input.text, dimensions)
+      if (input.tokens === null) await counter.add(input.text)
+      else knownTokens += input.tokens
+      rows.push(writeRow(index, writeVector(vector, body.encoding_format ?? 'float')))
       charactersSinceTurn += input.text.length + dimensions
       if (charactersSinceTurn < CHARACTERS_PER_TURN) continue
       charactersSinceTurn = 0
       await nextTurn()
       cancellation.throwIfCancelled()
     }
-    const usage = directives.isUsageHidden
-      ? ''
-      : `,"usage":{"prompt_tokens":${promptTokens},"total_tokens":${promptTokens}}`
-    const payload = Buffer.from(
-      `{"object":"list","data":[${rows.join(',')}],"model":${JSON.stringify(upstreamModel)}${usage}}`,
-    )
+    const tokens = knownTokens + counter.total()
+    const usage = { prompt_tokens: tokens, total_tokens: tokens }
+    const rest = JSON.stringify({ model: upstreamModel, ...(directives.isUsageHidden ? {} : { usage }) })
+    // Put together as bytes: a text of all the vectors would hold everybody up.
+    const payload = Buffer.concat([
+      Buffer.from('{"object":"list","data":['),
+      ...rows,
+      Buffer.from(`],${rest.slice(1)}`),
+    ])
     return { kind: 'complete', payload: fault ? await damagePayload(fault, payload, faultContext) : payload }
   }
 }
@@ -79,9 +81,17 @@ function readTokens(tokens: readonly number[]): Input {
 const DIGITS = 1e8
 
 function writeVector(vector: Float32Array, format: 'float' | 'base64'): string {
-  if (format === 'float')
-    return `[${Array.from(vector, (value) => Math.round(value * DIGITS) / DIGITS).join(',')}]`
-  const bytes = Buffer.alloc(vector.length * 4)
-  for (const [index, value] of vector.entries()) bytes.writeFloatLE(value, index * 4)
-  return `"${bytes.toString('base64')}"`
+  if (format === 'base64') return `"${Buffer.from(toLittleEndian(vector)).toString('base64')}"`
+  return `[${Array.from(vector, (value) => Math.round(value * DIGITS) / DIGITS).join(',')}]`
+}
+
+function toLittleEndian(vector: Float32Array): ArrayBuffer {
+  const view = new DataView(new ArrayBuffer(vector.length * 4))
+  for (let index = 0; index < vector.length; index += 1) view.setFloat32(index * 4, vector[index] ?? 0, true)
+  return view.buffer
+}
+
+function writeRow(index: number, vector: string): Buffer {
+  const comma = index === 0 ? '' : ','
+  return Buffer.from(`${comma}{"object":"embedding","index":${index},"embedding":${vector}}`, 'latin1')
 }

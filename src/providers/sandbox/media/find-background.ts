@@ -10,7 +10,7 @@ interface Pixels {
 /** Distances of colour: up to the first all background, from the second on all foreground. */
 const NEAR = 26
 const FAR = 52
-const PIXELS_PER_TURN = 40_000
+const PIXELS_PER_TURN = 8000
 
 /** How much of each pixel to keep, 0 to 255. The background is what is like the border and joined to it. */
 export async function findBackground(picture: Pixels, signal: AbortSignal): Promise<Uint8Array> {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ModerationRequest } from '../../moderation-wire.ts'
 import type { InferenceOperation } from '../../provider.ts'
 import { damagePayload } from '../inject-fault.ts'
@@ -16,7 +17,12 @@ export function createModeration(parts: SandboxParts): InferenceOperation<Modera
     const inputs = readInputs(call.body.input)
     const last = inputs.at(-1)
     const { text, fault, faultContext } = await beginCall(parts, last?.text ?? '', call)
-    const judged = inputs.map((input) => judge(input === last ? { ...input, text } : input))
+    const judged: Judgement[] = []
+    for (const input of inputs) {
+      judged.push(judge(input === last ? { ...input, text } : input))
+      await nextTurn()
+      call.cancellation.throwIfCancelled()
+    }
     const seed = JSON.stringify(call.body.input).slice(0, SEED_LENGTH_MAX)
     const payload = Buffer.from(
       JSON.stringify({

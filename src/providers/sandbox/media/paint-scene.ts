@@ -64,8 +64,11 @@ const HUES: readonly (readonly [RegExp, number])[] = [
   [/\b(pink|blossom|flamingo|candy)/i, 330],
 ]
 
+const LOOKED_AT_MAX = 2000
+
 function chooseHues(prompt: string, random: SeededRandom): readonly [number, number] {
-  const named = HUES.filter(([pattern]) => pattern.test(prompt)).map(([, hue]) => hue)
+  const beginning = prompt.slice(0, LOOKED_AT_MAX)
+  const named = HUES.filter(([pattern]) => pattern.test(beginning)).map(([, hue]) => hue)
   const first = named[0] ?? random.integerBelow(360)
   const second = named[1] ?? (first + 30 + random.integerBelow(50)) % 360
   return [first + random.integerBelow(9) - 4, second + random.integerBelow(9) - 4]

@@ -17,6 +17,10 @@ export function findGlyph(character: string): Glyph {
   return GLYPHS.get(character) ?? spellOutCodePoint(character)
 }
 
+export function measureGlyph(character: string): number {
+  return GLYPHS.get(character)?.width ?? BOX_WIDTH
+}
+
 const BOWL = 'M1.6 2Q0 2 0 4Q0 6 1.6 6Q3.2 6 3.2 4Q3.2 2 1.6 2Z'
 const RING = 'M2.2 0Q0 0 0 3Q0 6 2.2 6Q4.4 6 4.4 3Q4.4 0 2.2 0Z'
 const LOBE = 'M0 6V0H2.3Q4 0 4 1.7Q4 3.4 2.3 3.4H0'
@@ -134,6 +138,7 @@ const GLYPHS = new Map(
 )
 
 const DIGIT_SCALE = 0.4
+const BOX_WIDTH = 6.7
 
 /** A box with the character's number in it, as systems show what they have no letter for. */
 function spellOutCodePoint(character: string): Glyph {
@@ -144,7 +149,7 @@ function spellOutCodePoint(character: string): Glyph {
       y: index < 2 ? 0.2 : 3.7,
     }),
   )
-  return { width: 6.7, path: `M0 -1H6.7V7H0Z${digits.join('')}` }
+  return { width: BOX_WIDTH, path: `M0 -1H${BOX_WIDTH}V7H0Z${digits.join('')}` }
 }
 
 interface Offset {
