@@ -4,7 +4,7 @@ import { Value } from 'typebox/value'
 import { isRecord } from '../../../kernel/is-record.ts'
 import type { JobCall, MediaCall, MediaOperation, MediaOutput, UpstreamJob } from '../../media-operation.ts'
 import { UpstreamError } from '../../upstream-error.ts'
-import { parseDirectives, type Directives } from '../directives.ts'
+import { parseDirectives, type Directives, type Fault } from '../directives.ts'
 import { delayAnswer, failAtOnce } from '../inject-fault.ts'
 import { damageOutput } from './answer-at-once.ts'
 import type { SandboxParts } from './begin-call.ts'
@@ -22,6 +22,8 @@ const JOBS_REMEMBERED_MAX = 10_000
 const POLL_AFTER_MS_MAX = 1000
 const ENDLESS_PROGRESS_MAX = 0.99
 
+const START_FAULTS: ReadonlySet<Fault['kind']> = new Set(['error', 'html', 'refuse', 'hang', 'cut'])
+
 /** Work that goes on by a job. Nothing runs between start and check: the job itself says when it will be done. */
 export function answerByJob<Work, Recipe extends TSchema>(
   parts: SandboxParts,
@@ -30,14 +32,22 @@ export function answerByJob<Work, Recipe extends TSchema>(
   const started = createBoundedMap<UpstreamJob>(JOBS_REMEMBERED_MAX)
   const cancelled = createBoundedMap<true>(JOBS_REMEMBERED_MAX)
 
+  /** A fault strikes once in the life of a job: when it is submitted, or when its files are handed out. */
+  const takeFault = (
+    { fault }: Directives,
+    moment: 'start' | 'result',
+    attemptName: string,
+  ): Fault | null => {
+    if (fault === null || (moment === 'start') !== START_FAULTS.has(fault.kind)) return null
+    return parts.faultAttempts.isDue(fault, attemptName) ? fault : null
+  }
+
   const start: MediaOperation<Work>['start'] = async (call) => {
     const { signal } = call.cancellation
     signal.throwIfAborted()
     const recipe = await maker.writeRecipe(call)
     const { directives } = parseDirectives(maker.readPrompt(recipe))
-    const scheduled = directives.fault
-    const fault =
-      scheduled !== null && parts.faultAttempts.isDue(scheduled, call.requestId) ? scheduled : null
+    const fault = takeFault(directives, 'start', call.requestId)
     const faultContext = { timeouts: call.timeouts, sleep: parts.sleep, signal }
     await delayAnswer(directives.latencyMs, faultContext)
     const job: UpstreamJob = {
@@ -69,10 +79,11 @@ export function answerByJob<Work, Recipe extends TSchema>(
         pollAfterMs: Math.min(remainingMs, POLL_AFTER_MS_MAX),
       }
     }
+    const fault = takeFault(directives, 'result', `result of ${call.job.id}`)
     const { signal } = call.cancellation
     const output = await maker.make(job.recipe, remainingText.trim(), signal)
     const faultContext = { timeouts: call.timeouts, sleep: parts.sleep, signal }
-    return { kind: 'done', output: await damageOutput(directives.fault, output, faultContext) }
+    return { kind: 'done', output: await damageOutput(fault, output, faultContext) }
   }
 
   const strike = ({ jobFault }: Directives, progress: number, call: JobCall): void => {

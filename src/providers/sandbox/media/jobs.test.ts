@@ -68,6 +68,15 @@ test('asking for a job can fail a few times while the job goes on', async () => 
   expect(await look(100)).toMatchObject({ kind: 'done' })
 })
 
+test('the files of a job can be garbage, once or always', async () => {
+  const always = await submit('[[sandbox:job ms=0]] [[sandbox:garbage]]')
+  expect(String(filesOf(await always.look(1))[0])).toContain('not JSON')
+  expect(String(filesOf(await always.look(1))[0])).toContain('not JSON')
+  const once = await submit('[[sandbox:job ms=0]] [[sandbox:empty times=1]]')
+  expect(filesOf(await once.look(1))[0]).toHaveLength(0)
+  expect(filesOf(await once.look(1))[0]?.length).toBeGreaterThan(100)
+})
+
 test('a cancelled job is gone, and cancelling it again is no error', async () => {
   const { provider, job, look } = await submit('[[sandbox:job ms=50]]')
   await provider.image.cancel?.({ ...callContext(), job })
@@ -76,12 +85,14 @@ test('a cancelled job is gone, and cancelling it again is no error', async () =>
 })
 
 test('a job whose start was cut is found, one that was refused is not', async () => {
-  const { provider } = sandboxInNoTime()
+  const { provider, time } = sandboxInNoTime()
   const cut = mediaCall(imageWork({ prompt: '[[sandbox:cut times=1]] [[sandbox:job ms=10]]' }))
   await expect(provider.image.start(cut)).rejects.toMatchObject({ details: { failure: 'cut' } })
   const found = await provider.image.find?.(cut)
   expect(found).toMatchObject({ id: expect.stringMatching(/^job_/) as string })
   expect(await provider.image.start(cut)).toMatchObject({ kind: 'started', job: { id: found?.id } })
+  time.nowMs += 10
+  expect(found && filesOf(await lookAt(provider.image, found))).toHaveLength(1)
   const refused = mediaCall(imageWork({ prompt: '[[sandbox:refuse]] [[sandbox:job ms=10]]' }), {
     requestId: 'other',
   })
