@@ -5,7 +5,7 @@ import type { Logger } from '../kernel/logger.ts'
 import { JOB_SCHEMA, openJobPool, type JobName } from '../storage/job-queue.ts'
 import { messageOf } from '../storage/storage-error.ts'
 
-export type JobHandler = (payload: unknown) => void | Promise<void>
+type JobHandler = (payload: unknown) => void | Promise<void>
 
 interface RunJobsOptions {
   readonly connectionString: string

@@ -20,7 +20,7 @@ import { keepTrying } from './keep-trying.ts'
 export type StopReason = 'cancelled' | 'lost' | 'deadline' | 'stopping'
 
 /** The reason of the cancellation that the performer sees. */
-export class TaskStopped extends Error {
+class TaskStopped extends Error {
   override readonly name = 'TaskStopped'
   readonly why: StopReason
 

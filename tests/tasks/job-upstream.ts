@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 
-export interface UpstreamJob {
+interface UpstreamJob {
   readonly id: string
   readonly requestId: string
   readonly doneAtMs: number

@@ -33,6 +33,7 @@ import { openHolds, type PlainHoldOrder } from './open-holds.ts'
 import { settleHolds } from './settle-holds.ts'
 import { sweepLedger } from './sweep-ledger.ts'
 
+export { findCharges, type FoundCharge } from './find-charges.ts'
 export { freeCredit } from './free-credit.ts'
 export type { Hold, Payer } from './hold.ts'
 export { reclaimLeases } from './lend-credit.ts'
@@ -40,7 +41,6 @@ export type { CreditClass } from './move-credit.ts'
 export type { LedgerEntry } from './read-ledger.ts'
 export type { BudgetPeriod } from './spend-caps.ts'
 export type { UsageRecord } from './usage-record.ts'
-export type { Cap } from './lend-credit.ts'
 export { verifyLedger } from './verify-ledger.ts'
 
 /** Everything that moves credit. What takes a transaction is idempotent by its key and one commit with the caller's rows. */

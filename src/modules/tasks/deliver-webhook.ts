@@ -13,7 +13,7 @@ const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
 
 /** Between one try and the next; after the last, nobody is told any more. */
-export const RETRY_PAUSES_MS: readonly number[] = [
+const RETRY_PAUSES_MS: readonly number[] = [
   5 * SECOND_MS,
   30 * SECOND_MS,
   2 * MINUTE_MS,

@@ -78,7 +78,7 @@ const GUESS_MAX = 95
 const GUESS_STEEPNESS = 1.5
 
 /** In percent: three quarters when the usual time has passed, then ever slower. */
-export function guessProgress(runningMs: number, expectedMs: number): number {
+function guessProgress(runningMs: number, expectedMs: number): number {
   return Math.floor(GUESS_MAX * (1 - Math.exp((-GUESS_STEEPNESS * Math.max(0, runningMs)) / expectedMs)))
 }
 

@@ -22,8 +22,6 @@ export const QUEUE_MS_MAX = 6 * HOUR_MS
 /** A hold outlives the task by this: it is closed by the task, and expires only when that could not be. */
 export const HOLD_MARGIN_MS = 15 * MINUTE_MS
 
-export const RESULT_DAYS_DEFAULT = 30
-
 export function daysToMs(days: number): number {
   return days * DAY_MS
 }

@@ -20,7 +20,7 @@ export { deliverDueWebhooks } from './deliver-due-webhooks.ts'
 export { reclaimTasks } from './hand-back-tasks.ts'
 export { sweepResults } from './sweep-results.ts'
 export { isTerminal, TASK_STATUSES, TASK_TYPES } from './task.ts'
-export type { Task, TaskFilter, TaskOrder, TaskStatus, TaskType } from './task.ts'
+export type { Task, TaskOrder, TaskType } from './task.ts'
 export { createTaskChanges } from './task-changes.ts'
 export type {
   ClaimedTask,
@@ -33,8 +33,6 @@ export type {
 export { createTaskQueue } from './task-queue.ts'
 export type { TaskQueue } from './task-queue.ts'
 export { daysToMs } from './task-times.ts'
-export type { WebhookDelivery } from './webhook-delivery.ts'
-export type { WebhookSecret } from './webhook-secret.ts'
 
 /** Long work: created with its hold and its job in one transaction, delivered by workers, settled with its last state. */
 export interface Tasks {

@@ -38,7 +38,7 @@ export interface TaskStage {
 const LEASE_MS = 600_000
 const DAY_MS = 86_400_000
 const DOLLAR = 1_000_000_000
-export const NO_LIMITS: TaskLimits = { concurrentMax: null, concurrentMaxByProvider: new Map() }
+const NO_LIMITS: TaskLimits = { concurrentMax: null, concurrentMaxByProvider: new Map() }
 
 /** On a database of its own, unless it is given one. */
 export async function createTaskStage(options: { connectionString?: string } = {}): Promise<TaskStage> {

@@ -1,0 +1,189 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { connectDatabase } from '../../src/storage/connect-database.ts'
+import type { Database } from '../../src/storage/database.ts'
+import { createAccountKey } from '../clients/create-key.ts'
+import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+
+interface Told {
+  readonly headers: Record<string, string>
+  readonly text: string
+}
+
+let hook: Server
+let hookUrl: string
+let gateway: TestGateway
+let database: Database
+let told: Told[]
+let answerWith: () => number
+
+beforeAll(async () => {
+  hook = createServer((request, response) => {
+    let text = ''
+    request.setEncoding('utf8').on('data', (piece: string) => {
+      text += piece
+    })
+    request.on('end', () => {
+      told.push({
+        headers: Object.fromEntries(Object.entries(request.headers).map(([k, v]) => [k, String(v)])),
+        text,
+      })
+      response.writeHead(answerWith()).end('thanks')
+    })
+  })
+  hook.listen(0, '127.0.0.1')
+  await once(hook, 'listening')
+  const { port } = hook.address() as AddressInfo
+  hookUrl = `http://127.0.0.1:${port}/hook`
+  gateway = await startTestGateway({ settings: { PARKWAY_OUTBOUND_ALLOW: `127.0.0.1:${port}` } })
+  database = connectDatabase({
+    connectionString: gateway.connectionString,
+    poolSize: 1,
+    statementTimeoutMs: 10_000,
+  })
+})
+afterAll(async () => {
+  await database.close()
+  await gateway.close()
+  hook.closeAllConnections()
+  hook.close()
+})
+beforeEach(() => {
+  told = []
+  answerWith = () => 204
+})
+
+async function make(members: object, key?: string) {
+  const body = { model: 'flux-schnell', prompt: 'A cube', webhook_url: hookUrl, ...members }
+  return gateway.request('POST', '/v1/images/generations', { body, ...(key !== undefined && { key }) })
+}
+
+async function secretOf(key?: string): Promise<string> {
+  const answer = await gateway.request(
+    'GET',
+    '/v1/tenants/me/webhook-secret',
+    key === undefined ? {} : { key },
+  )
+  expect(answer.status).toBe(200)
+  return answer.body.secret
+}
+
+async function deliveriesOf(id: string) {
+  return (await gateway.request('GET', `/v1/tasks/${id}/webhook-deliveries`)).body.data
+}
+
+/** The time of the next try has come. */
+async function hurry(id: string): Promise<void> {
+  await database.query('UPDATE webhook_deliveries SET next_attempt_at = now() WHERE task_id = $1', [id])
+  await database.query(`SELECT parkway_jobs.add_job('webhook')`)
+}
+
+describe('a webhook', () => {
+  test('is told of the end in the words of the task, signed, once', async () => {
+    const { body } = await make({ metadata: { order: 7 } })
+    await expect.poll(() => told.length, { timeout: 10_000 }).toBe(1)
+    const [message] = told
+    if (message === undefined) throw new Error('nothing was told')
+    const verified = new Webhook(await secretOf()).verify(message.text, message.headers)
+    const task = (await gateway.request('GET', `/v1/tasks/${body.id}`)).body
+    expect(withoutAddresses(verified)).toEqual(withoutAddresses(task))
+    expect(message.headers['content-type']).toBe('application/json')
+    await expect.poll(async () => (await deliveriesOf(body.id))[0]?.status).toBe('delivered')
+    const [delivery] = await deliveriesOf(body.id)
+    expect(delivery).toMatchObject({ id: message.headers['webhook-id'], url: hookUrl, next_attempt_at: null })
+    expect(delivery.attempts).toEqual([
+      { at: expect.any(String), status: 204, error: null, duration_ms: expect.any(Number) },
+    ])
+  })
+
+  test('is told of a cancel and of a failure too', async () => {
+    const { body } = await make({ prompt: '[[sandbox:latency ms=60000]] A cube' })
+    await gateway.request('POST', `/v1/tasks/${body.id}/cancel`)
+    await make({ prompt: '[[sandbox:error status=500 times=9]] A cube' })
+    await expect.poll(() => told.length, { timeout: 15_000 }).toBe(2)
+    expect(told.map(({ text }) => JSON.parse(text).status).toSorted()).toEqual(['cancelled', 'failed'])
+  })
+
+  test('that does not take it is told again later, under the same id, and at some time no more', async () => {
+    answerWith = () => 503
+    const { body } = await make({})
+    for (let tries = 1; tries <= 8; tries += 1) {
+      await expect
+        .poll(async () => (await deliveriesOf(body.id))[0]?.attempts.length, { timeout: 10_000 })
+        .toBe(tries)
+      const [delivery] = await deliveriesOf(body.id)
+      if (tries === 8) expect(delivery).toMatchObject({ status: 'failed', next_attempt_at: null })
+      else {
+        const pauseMs = Date.parse(delivery.next_attempt_at) - Date.parse(delivery.attempts[tries - 1].at)
+        expect(pauseMs).toBeGreaterThan(
+          [0, 5_000, 30_000, 120_000, 600_000, 1_800_000, 7_200_000, 21_600_000][tries] ?? 0,
+        )
+        await hurry(body.id)
+      }
+    }
+    expect(new Set(told.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+    expect(told).toHaveLength(8)
+  })
+
+  test('is told what it missed once it is there again', async () => {
+    let tries = 0
+    answerWith = () => ((tries += 1) === 1 ? 500 : 200)
+    const { body } = await make({})
+    await expect
+      .poll(async () => (await deliveriesOf(body.id))[0]?.attempts.length, { timeout: 10_000 })
+      .toBe(1)
+    await hurry(body.id)
+    await expect
+      .poll(async () => (await deliveriesOf(body.id))[0]?.status, { timeout: 10_000 })
+      .toBe('delivered')
+  })
+
+  test('gets the old signature beside the new one for a day after its secret was changed', async () => {
+    const before = await secretOf()
+    const rotated = await gateway.request('POST', '/v1/tenants/me/webhook-secret/rotate')
+    expect(rotated.body.secret).not.toBe(before)
+    expect(Date.parse(rotated.body.previous_valid_until)).toBeGreaterThan(Date.now() + 23 * 3_600_000)
+    expect(await secretOf()).toBe(rotated.body.secret)
+    await make({})
+    await expect.poll(() => told.length, { timeout: 10_000 }).toBe(1)
+    for (const secret of [before, rotated.body.secret])
+      for (const { text, headers } of told)
+        expect(() => new Webhook(secret).verify(text, headers)).not.toThrow()
+  })
+})
+
+describe('an address', () => {
+  test.each(['http://example.com/hook', 'ftp://example.com', 'x', 'https://user:pass@example.com/'])(
+    'such as %s is refused',
+    async (webhookUrl) => {
+      const { status, body } = await make({ webhook_url: webhookUrl })
+      expect([status, body.error.param]).toEqual([400, 'webhook_url'])
+    },
+  )
+
+  test('that is private is not told, and the log says so', async () => {
+    const { body } = await make({ webhook_url: 'https://127.0.0.1:1/hook' })
+    await expect
+      .poll(async () => (await deliveriesOf(body.id))[0]?.attempts.length, { timeout: 10_000 })
+      .toBe(1)
+    const [delivery] = await deliveriesOf(body.id)
+    expect(delivery.attempts[0]).toMatchObject({ status: null, error: expect.any(String) })
+  })
+})
+
+test('every account has a secret of its own, for keys that may manage', async () => {
+  const { key, accountId } = await createAccountKey(gateway, { name: 'other', credit_usd: 1 })
+  const refused = await gateway.request('GET', '/v1/tenants/me/webhook-secret', { key })
+  expect([refused.status, refused.body.error.code]).toEqual([403, 'forbidden'])
+  const body = { env: 'dev', scopes: ['manage'] }
+  const managing = await gateway.request('POST', `/v1/admin/accounts/${accountId}/api-keys`, { body })
+  expect(await secretOf(managing.body.key)).not.toBe(await secretOf())
+})
+
+/** Addresses are signed anew at every look. */
+function withoutAddresses(task: unknown): unknown {
+  return JSON.parse(JSON.stringify(task).replaceAll(/"(url|video_url)":"[^"]*"/g, '"$1":""'))
+}
