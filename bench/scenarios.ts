@@ -1,7 +1,8 @@
 import { embeddings } from './scenarios/embeddings.ts'
+import { media } from './scenarios/media.ts'
 import { requests } from './scenarios/requests.ts'
 import type { Scenario } from './scenarios/scenario.ts'
 import { streams } from './scenarios/streams.ts'
 
 /** What a plain run measures, in this order. */
-export const scenarios: readonly Scenario[] = [requests, streams, embeddings]
+export const scenarios: readonly Scenario[] = [requests, streams, embeddings, media]
