@@ -27,7 +27,9 @@ const MODULE_RANKS: readonly (readonly string[])[] = [
   ['limits', 'billing', 'usage', 'media'],
   ['inference', 'tasks'],
   ['chat', 'embeddings', 'rerank', 'moderation', 'generation', 'transcription', 'speech'],
+  ['judging'],
   ['compare'],
+  ['conversations'],
 ]
 
 interface SourceFile {

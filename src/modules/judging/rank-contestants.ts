@@ -1,0 +1,176 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { boundResamples, intervalOf, type Interval } from './bootstrap-interval.ts'
+import { addDuel, createWinTable, fitStrengths, type WinTable } from './fit-strengths.ts'
+import { createRandom } from './seeded-random.ts'
+
+/** One meeting of two. */
+export interface Duel {
+  readonly one: string
+  readonly other: string
+  /** Null for a tie. */
+  readonly winner: string | null
+}
+
+/** What belongs together, such as all that was said of one prompt: it is drawn together or not at all. */
+export type Ballot = readonly Duel[]
+
+export interface Standing {
+  readonly contestant: string
+  /** One more than the number of those who are surely better. */
+  readonly rank: number
+  /** As in chess: 1,000 is the middle, and 400 above somebody is ten wins to one. */
+  readonly rating: number
+  /** Null of somebody who met others too seldom to know. */
+  readonly interval: Interval | null
+  readonly wins: number
+  readonly losses: number
+  readonly ties: number
+}
+
+/** Fewer agree by chance too often: six times the same side of a coin come up once in thirty-two tries. */
+export const DUELS_MIN = 6
+
+const RATING_MIDDLE = 1_000
+const RATING_PER_TENFOLD = 400
+const RESAMPLES = 400
+/** Resampling lets others have their turn after this long. */
+const TURN_MS = 8
+
+/** Ranks all who are named, best first, those who met nobody included. The same ballots and seed give the same ranking. */
+export async function rankContestants(
+  contestants: readonly string[],
+  ballots: readonly Ballot[],
+  { seed }: { seed: number },
+): Promise<Standing[]> {
+  const patterns = groupBallots(contestants, ballots)
+  const all = tabulate(contestants.length, patterns.list, patterns.counts)
+  const strengths = fitStrengths(all)
+  const samples = await resample(contestants.length, patterns, strengths, seed)
+  const records = countDuels(contestants, ballots)
+  const unranked = contestants.map((contestant, index) => {
+    const record = records.get(contestant) ?? { wins: 0, losses: 0, ties: 0 }
+    const isKnown = record.wins + record.losses + record.ties >= DUELS_MIN
+    return {
+      contestant,
+      rating: toRating(strengths[index] ?? 1),
+      interval: isKnown ? intervalOf(samples[index] ?? new Float64Array(0)) : null,
+      ...record,
+    }
+  })
+  const best = unranked.toSorted((one, other) => other.rating - one.rating)
+  return best.map((standing) => ({
+    ...standing,
+    rank: 1 + best.filter(({ interval }) => isSurelyAbove(interval, standing.interval)).length,
+  }))
+}
+
+function isSurelyAbove(one: Interval | null, other: Interval | null): boolean {
+  return one !== null && other !== null && one.low > other.high
+}
+
+type IndexedDuel = readonly [winner: number, loser: number, weight: number]
+
+/** Ballots that say the same are counted instead of kept. */
+interface Patterns {
+  readonly list: readonly (readonly IndexedDuel[])[]
+  readonly counts: Float64Array
+  /** The pattern of each ballot. */
+  readonly ofBallot: Int32Array
+}
+
+function groupBallots(contestants: readonly string[], ballots: readonly Ballot[]): Patterns {
+  const indexes = new Map(contestants.map((contestant, index) => [contestant, index]))
+  const known = new Map<string, number>()
+  const list: IndexedDuel[][] = []
+  const ofBallot = Int32Array.from(ballots, (ballot) => {
+    const duels = ballot.flatMap((duel) => indexDuel(duel, indexes))
+    const name = duels.map((duel) => duel.join(':')).join(' ')
+    const pattern = known.get(name) ?? list.push(duels) - 1
+    known.set(name, pattern)
+    return pattern
+  })
+  const counts = new Float64Array(list.length)
+  for (const pattern of ofBallot) counts[pattern] = (counts[pattern] ?? 0) + 1
+  return { list, counts, ofBallot }
+}
+
+function indexDuel({ one, other, winner }: Duel, indexes: ReadonlyMap<string, number>): IndexedDuel[] {
+  const first = indexes.get(one)
+  const second = indexes.get(other)
+  if (first === undefined || second === undefined || first === second) return []
+  if (winner === null) {
+    return [
+      [first, second, 0.5],
+      [second, first, 0.5],
+    ]
+  }
+  return winner === one ? [[first, second, 1]] : [[second, first, 1]]
+}
+
+function tabulate(
+  size: number,
+  list: readonly (readonly IndexedDuel[])[],
+  counts: ArrayLike<number>,
+): WinTable {
+  const table = createWinTable(size)
+  for (const [index, duels] of list.entries()) {
+    const count = counts[index] ?? 0
+    if (count > 0) for (const [winner, loser, weight] of duels) addDuel(table, winner, loser, weight * count)
+  }
+  return table
+}
+
+/** The ratings of each contestant in samples that are drawn from the ballots. */
+async function resample(
+  size: number,
+  { list, ofBallot }: Patterns,
+  strengths: Float64Array,
+  seed: number,
+): Promise<Float64Array[]> {
+  const random = createRandom(seed)
+  const rounds = boundResamples(RESAMPLES, ofBallot.length)
+  const samples = Array.from({ length: size }, () => new Float64Array(rounds))
+  const counts = new Float64Array(list.length)
+  let turnStartedMs = performance.now()
+  for (let round = 0; round < rounds; round += 1) {
+    counts.fill(0)
+    for (let draw = 0; draw < ofBallot.length; draw += 1) {
+      const pattern = ofBallot[random.below(ofBallot.length)] ?? 0
+      counts[pattern] = (counts[pattern] ?? 0) + 1
+    }
+    const drawn = fitStrengths(tabulate(size, list, counts), strengths)
+    for (const [index, sample] of samples.entries()) sample[round] = toRating(drawn[index] ?? 1)
+    if (performance.now() - turnStartedMs < TURN_MS) continue
+    await nextTurn()
+    turnStartedMs = performance.now()
+  }
+  return samples
+}
+
+function toRating(strength: number): number {
+  return RATING_MIDDLE + RATING_PER_TENFOLD * Math.log10(strength)
+}
+
+interface DuelRecord {
+  wins: number
+  losses: number
+  ties: number
+}
+
+function countDuels(contestants: readonly string[], ballots: readonly Ballot[]): Map<string, DuelRecord> {
+  const records = new Map(contestants.map((contestant) => [contestant, { wins: 0, losses: 0, ties: 0 }]))
+  for (const { one, other, winner } of ballots.flat()) {
+    const first = records.get(one)
+    const second = records.get(other)
+    if (one === other || first === undefined || second === undefined) continue
+    if (winner === null) {
+      first.ties += 1
+      second.ties += 1
+    } else {
+      const [better, worse] = winner === one ? [first, second] : [second, first]
+      better.wins += 1
+      worse.losses += 1
+    }
+  }
+  return records
+}
