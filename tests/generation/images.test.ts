@@ -138,6 +138,10 @@ describe('an image of a model that takes its time', () => {
     const { body } = await post(TAKES_TIME)
     const { key } = await createAccountKey(gateway, { name: 'other', credit_usd: 1 })
     expectEnvelope(await gateway.request('GET', body.poll_url, { key }), 404, { code: 'not_found' })
+    const cancelled = await gateway.request('POST', `${body.poll_url}/cancel`, { key })
+    expectEnvelope(cancelled, 404, { code: 'not_found' })
+    expect((await gateway.request('GET', '/v1/tasks', { key })).body.data).toEqual([])
+    expect((await waitForTask(gateway, body.task_id)).status).toBe('completed')
   })
 })
 

@@ -68,7 +68,7 @@ export async function followJob(followed: FollowedJob, options: FollowOptions): 
 }
 
 /** One look. */
-export async function checkJob(followed: FollowedJob, cancellation: Cancellation): Promise<MediaProgress> {
+async function checkJob(followed: FollowedJob, cancellation: Cancellation): Promise<MediaProgress> {
   const { operation, provider, job, upstreamModel, requestId, timeouts } = followed
   if (!operation.check) throw new Error(`${provider} makes jobs and cannot be asked about them`)
   try {

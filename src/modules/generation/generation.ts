@@ -18,14 +18,7 @@ import { priceOfWork } from './price-work.ts'
 import { createTaskPerformer } from './task-performer.ts'
 import { jobOperationOf } from './work-operation.ts'
 
-export type {
-  ClientFile,
-  DeliveryPreference,
-  GenerationAnswer,
-  GenerationRequest,
-  GenerationResult,
-  GenerationType,
-} from './generation-request.ts'
+export type { ClientFile, DeliveryPreference, GenerationRequest } from './generation-request.ts'
 export { IMAGE_BYTES_MAX } from './input-files.ts'
 
 /** Images, video, music and speech: at once where the model answers so, as a task elsewhere. */

@@ -71,6 +71,6 @@ function answerInteraction({ method, path }: VendorRequest, { phase, origin }: V
   const content =
     phase === 'refused'
       ? [{ type: 'text', text: 'I cannot make this video.' }]
-      : [{ type: 'video', uri: `${origin}/v1beta/files/abc:download?alt=media`, mime_type: 'video/mp4' }]
+      : [{ type: 'video', uri: `${origin}/files/video:download.mp4?alt=media`, mime_type: 'video/mp4' }]
   return { body: { id: INTERACTION, status: 'completed', steps: [{ type: 'model_output', content }] } }
 }

@@ -10,7 +10,7 @@ import { createGeneration } from '../generation.ts'
 import { createMemoryMedia } from './memory-media.ts'
 
 const TIMEOUTS = { connectMs: 1000, firstByteMs: 1000, idleMs: 1000 }
-export const ACCOUNT = '018f0000-0000-7000-8000-000000000001'
+const ACCOUNT = '018f0000-0000-7000-8000-000000000001'
 
 const SOURCE = {
   models: [
