@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+import { formOf, SPEECH, TRANSCRIPTIONS, VOICES, WHISPER } from './start-audio-gateway.ts'
+
+let gateway: TestGateway
+beforeAll(async () => {
+  gateway = await startTestGateway()
+})
+afterAll(() => gateway.close())
+
+const CONTENT_TYPES = {
+  mp3: 'audio/mpeg',
+  opus: 'audio/ogg',
+  aac: 'audio/aac',
+  flac: 'audio/flac',
+  wav: 'audio/wav',
+  pcm: 'audio/pcm',
+} as const
+
+const INPUT = 'The quick brown fox jumps over the lazy dog.'
+
+async function speak(format: string): Promise<Response> {
+  return gateway.fetch('POST', SPEECH, {
+    body: { model: 'tts-1', input: INPUT, voice: 'alloy', response_format: format },
+  })
+}
+
+test.each(Object.entries(CONTENT_TYPES))('the sandbox speaks %s', async (format, contentType) => {
+  const response = await speak(format)
+  const audio = await response.arrayBuffer()
+  // Where the sandbox has no encoder it says so.
+  if (response.status === 400) return
+  expect([response.status, response.headers.get('content-type')?.split(';')[0]]).toEqual([200, contentType])
+  expect(response.headers.get('x-gateway-provider')).toBe('sandbox')
+  expect(audio.byteLength).toBeGreaterThan(1000)
+})
+
+test.each(['mp3', 'opus', 'flac', 'wav'])(
+  'what the sandbox spoke as %s is transcribed again',
+  async (format) => {
+    const audio = Buffer.from(await (await speak(format)).arrayBuffer())
+    const response = await fetch(gateway.baseUrl + TRANSCRIPTIONS, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}` },
+      body: formOf([
+        ['model', WHISPER],
+        ['file', audio, 'nameless'],
+      ]),
+    })
+    expect(response.status).toBe(200)
+    expect(await response.json()).toMatchObject({ text: INPUT, duration: expect.closeTo(3, -1) })
+  },
+)
+
+test('every voice of the sandbox can be asked for', async () => {
+  const { body } = await gateway.request('GET', `${VOICES}?limit=100`)
+  const [voice] = body.data
+  const response = await gateway.fetch('POST', SPEECH, {
+    body: { model: 'tts-1', input: 'Hi', voice: voice.id },
+  })
+  expect(response.status).toBe(200)
+  await response.arrayBuffer()
+})
