@@ -21,7 +21,6 @@ import type { SpeechOrder } from './speech-order.ts'
 import { createVoiceCache, isKnownEverywhere, type VoiceCache } from './voice-cache.ts'
 
 export type { ListedVoice } from './list-voices.ts'
-export type { SpokenAudio } from './open-speech.ts'
 
 /** Text into audio, priced by the character. */
 export interface Speech {

@@ -3,9 +3,9 @@ import type { TranscriptSegment } from '../../providers/audio-operations.ts'
 import type { FinishedTranscript } from './finished-transcript.ts'
 
 export const TRANSCRIPT_FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const
-export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number]
+type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number]
 
-export interface FormattedTranscript {
+interface FormattedTranscript {
   readonly contentType: string
   readonly body: string
 }

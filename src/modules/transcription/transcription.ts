@@ -19,7 +19,7 @@ export interface Transcription {
   transcribe(order: TranscriptionOrder): Promise<FinishedTranscript>
 }
 
-export interface TranscriptionOrder {
+interface TranscriptionOrder {
   readonly caller: Caller
   readonly requestId: string
   readonly record: InferenceRecord
