@@ -6,7 +6,7 @@ import { errorCodeOf, StorageError } from './storage-error.ts'
 export const JOB_SCHEMA = 'parkway_jobs'
 
 /** What a job is about. A job is a ticket: it says that there is something to do, and the tables say what. */
-export type JobName = 'task' | 'webhook' | 'cancel'
+export type JobName = 'task' | 'webhook' | 'cancel' | 'compare'
 
 /** The last step of the library's own schema that this release needs. */
 const JOB_SCHEMA_VERSION = 20

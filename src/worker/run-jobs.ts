@@ -80,6 +80,7 @@ function start(pool: Pool, { handlers, logger }: RunJobsOptions): Promise<Runner
       task: safely(handlers.task),
       webhook: safely(handlers.webhook),
       cancel: safely(handlers.cancel),
+      compare: safely(handlers.compare),
     },
     preset: {
       worker: {

@@ -1,6 +1,7 @@
 import type { Clock } from '../kernel/clock.ts'
 import { isRecord } from '../kernel/is-record.ts'
 import type { Logger } from '../kernel/logger.ts'
+import type { Runner } from '../modules/compare/compare.ts'
 import type { TaskPerformer, TaskQueue } from '../modules/tasks/tasks.ts'
 import type { Borrower } from '../storage/borrowing/borrower.ts'
 import { messageOf } from '../storage/storage-error.ts'
@@ -18,6 +19,8 @@ export interface WorkerOptions {
   readonly connectionString: string
   readonly queue: TaskQueue
   readonly performer: TaskPerformer
+  /** Works on comparisons; left out where there are none. */
+  readonly runner?: Runner
   /** This process, as the others see it: tasks are claimed in its name. */
   readonly borrower: Pick<Borrower, 'id' | 'onLost'>
   readonly concurrency: number
@@ -33,11 +36,13 @@ export interface WorkerOptions {
 const LOOK_MS = 1_000
 const PROGRESS_MS = 1_000
 const STANDING_MS = 5_000
+/** A cancel whose message got lost costs money for as long as nobody looks. */
+const RUNS_MS = 2_000
 const WEBHOOKS_MS = 15_000
 const SWEEP_MS = 300_000
 
 export async function createWorker(options: WorkerOptions): Promise<Worker> {
-  const { queue, performer, borrower, logger } = options
+  const { queue, performer, runner, borrower, logger } = options
   const dispatcher = new Dispatcher(options)
   const unsubscribe = queue.onCancelled((taskId) => dispatcher.stopTask(taskId, 'cancelled'))
   borrower.onLost(() => {
@@ -54,23 +59,29 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
         const task = await queue.readCancelled(payload['taskId'])
         if (task !== null) await performer.cancelJob(task)
       },
+      compare: () => runner?.wake(),
     },
   })
+  const wakeAll = () => {
+    dispatcher.wake()
+    runner?.wake()
+  }
   const stopTicking = [
-    tick(LOOK_MS, async () => dispatcher.wake(), logger),
+    tick(LOOK_MS, async () => wakeAll(), logger),
     tick(PROGRESS_MS, () => writeProgress(dispatcher, queue), logger),
     tick(STANDING_MS, () => stopLost(dispatcher, queue), logger),
+    ...(runner ? [tick(RUNS_MS, () => runner.look(), logger)] : []),
     tick(WEBHOOKS_MS, () => options.deliverWebhooks(), logger),
     tick(SWEEP_MS, () => options.sweep(), logger),
   ]
-  dispatcher.wake()
+  wakeAll()
 
   return {
     isRunning: () => jobs.isRunning(),
     close: async ({ graceMs }) => {
       for (const stop of stopTicking) stop()
       await jobs.stop()
-      await dispatcher.stopClaiming(graceMs)
+      await Promise.all([dispatcher.stopClaiming(graceMs), runner?.close({ graceMs })])
       const left = dispatcher.running
       for (const task of left) task.stop('stopping')
       unsubscribe()

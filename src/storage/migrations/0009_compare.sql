@@ -78,7 +78,7 @@ ALTER TABLE compare_runs SET (fillfactor = 60);
 
 CREATE INDEX compare_runs_by_account ON compare_runs (account_id, id);
 CREATE INDEX compare_runs_queued ON compare_runs (id) WHERE status = 'queued';
-CREATE INDEX compare_runs_running ON compare_runs (worker_id) WHERE status = 'running';
+CREATE INDEX compare_runs_running ON compare_runs (account_id) WHERE status = 'running';
 
 CREATE TABLE compare_lanes (
   id uuid PRIMARY KEY,
@@ -97,6 +97,8 @@ CREATE TABLE compare_lanes (
   cost_nano_usd bigint NOT NULL DEFAULT 0,
   prompt_tokens bigint NOT NULL DEFAULT 0,
   completion_tokens bigint NOT NULL DEFAULT 0,
+  -- Prompts that it won by vote, kept with the votes.
+  wins integer NOT NULL DEFAULT 0,
   -- Percentiles and the like, worked out now and then while the run goes on and at its end.
   stats jsonb,
   UNIQUE (run_id, position)

@@ -1,0 +1,28 @@
+import type { ChatMessage, ChatRequest } from '../../providers/chat-wire.ts'
+import type { Lane } from './run.ts'
+
+/** The chat request of a cell: the lane's members around the prompt's messages. */
+export function cellBody(
+  { model, params }: Pick<Lane, 'model' | 'params'>,
+  messages: readonly ChatMessage[],
+  repeat: number,
+): ChatRequest {
+  const { system, ...members } = params
+  return {
+    ...members,
+    // Every repeat is another draw, and the same one when the run is made again.
+    ...(typeof params['seed'] === 'number' && { seed: cellSeed(params['seed'], repeat) }),
+    model,
+    messages: typeof system === 'string' ? withSystem(system, messages) : [...messages],
+  }
+}
+
+export function cellSeed(laneSeed: number, repeat: number): number {
+  return laneSeed + repeat
+}
+
+/** What the lane says takes the place of what the prompt says: it is what the lanes differ in. */
+function withSystem(system: string, messages: readonly ChatMessage[]): ChatMessage[] {
+  const rest = messages.filter(({ role }) => role !== 'system' && role !== 'developer')
+  return [{ role: 'system', content: system }, ...rest]
+}

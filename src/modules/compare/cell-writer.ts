@@ -1,0 +1,177 @@
+import { Batches } from '../../kernel/batches.ts'
+import { createRequestId } from '../../kernel/identifiers.ts'
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { Database } from '../../storage/database.ts'
+import type { ChatAnswer } from './ask-chat.ts'
+
+/** A claim on a run: what is written for one that does not stand any more changes nothing. */
+export interface RunClaim {
+  readonly runId: string
+  readonly workerId: string
+  readonly number: number
+}
+
+export interface CellKey {
+  readonly promptIndex: number
+  readonly repeat: number
+  readonly lanePosition: number
+}
+
+/** How a begun cell ended. What it was charged since it was begun is added to what it had cost before. */
+export type CellEnd =
+  | (ChargedEnd & {
+      readonly status: 'completed'
+      readonly answer: ChatAnswer
+      readonly score: number | null
+    })
+  | (ChargedEnd & { readonly status: 'failed'; readonly code: string; readonly message: string } & Asked)
+  /** To be asked again, under another id when something was charged under this one. */
+  | (ChargedEnd & { readonly status: 'pending' })
+
+interface ChargedEnd {
+  readonly key: CellKey
+  readonly chargedNanoUsd: NanoUsd
+}
+
+interface Asked {
+  readonly model?: string | null
+  readonly provider?: string | null
+}
+
+export interface CellWriter {
+  /** The id to ask under, durable from here on; null when the run is another's now, or was cancelled. */
+  begin(key: CellKey): Promise<string | null>
+  /** Durable, with the counters of the lane and the run. False when another has the cell now. */
+  end(end: CellEnd): Promise<boolean>
+}
+
+const BATCH_MAX = 100
+
+/** Writes of one run that come together are made together. */
+export function createCellWriter(database: Database, claim: RunClaim): CellWriter {
+  const begins = new Batches<CellKey, { requestId: string | null }>(
+    (keys) => beginCells(database, claim, keys),
+    BATCH_MAX,
+  )
+  const ends = new Batches<CellEnd, boolean>((batch) => endCells(database, claim, batch), BATCH_MAX)
+  return {
+    begin: async (key) => (await begins.add(key)).requestId,
+    end: (end) => ends.add(end),
+  }
+}
+
+async function beginCells(
+  database: Database,
+  { runId, workerId, number }: RunClaim,
+  keys: readonly CellKey[],
+): Promise<{ requestId: string | null }[]> {
+  const columns = keys.map((key) => ({ ...keyColumns(key), request_id: createRequestId() }))
+  const rows = await database.query<KeyRow & { request_id: string }>(BEGIN, [
+    runId,
+    workerId,
+    number,
+    JSON.stringify(columns),
+  ])
+  const requestIds = new Map(rows.map((row) => [nameOf(row), row.request_id]))
+  return columns.map((row) => ({ requestId: requestIds.get(nameOf(row)) ?? null }))
+}
+
+function endCells(database: Database, claim: RunClaim, ends: readonly CellEnd[]): Promise<boolean[]> {
+  const columns = ends.map(endColumns)
+  return database.transaction(async (transaction) => {
+    // In the same order as everybody who changes a run and its cells.
+    await transaction.query('SELECT FROM compare_runs WHERE id = $1 FOR UPDATE', [claim.runId])
+    const rows = await transaction.query<KeyRow>(END, [claim.runId, claim.number, JSON.stringify(columns)])
+    const written = new Set(rows.map(nameOf))
+    return columns.map((row) => written.has(nameOf(row)))
+  })
+}
+
+interface KeyRow {
+  readonly prompt_index: number
+  readonly repeat: number
+  readonly lane_position: number
+}
+
+function keyColumns({ promptIndex, repeat, lanePosition }: CellKey): KeyRow {
+  return { prompt_index: promptIndex, repeat, lane_position: lanePosition }
+}
+
+function nameOf({ prompt_index: promptIndex, repeat, lane_position: lanePosition }: KeyRow): string {
+  return `${promptIndex}.${repeat}.${lanePosition}`
+}
+
+function endColumns(end: CellEnd): KeyRow {
+  const { key, status, chargedNanoUsd } = end
+  const shared = { ...keyColumns(key), status, charged: String(chargedNanoUsd) }
+  if (end.status === 'pending') return shared
+  if (end.status === 'failed') {
+    const { code, message, model, provider } = end
+    return { ...shared, ...{ error_code: code, error_message: keepable(message), model, provider } }
+  }
+  const { answer, score } = end
+  const columns = {
+    output: keepable(answer.output),
+    reasoning: answer.reasoning === null ? null : keepable(answer.reasoning),
+    // Null as JSON would not be the column's.
+    ...(answer.toolCalls !== null && { tool_calls: answer.toolCalls }),
+    ...(answer.usage !== null && { usage: answer.usage }),
+    finish_reason: answer.finishReason,
+    latency_ms: answer.latencyMs,
+    ttft_ms: answer.ttftMs,
+    model: answer.model,
+    provider: answer.provider,
+    score,
+  }
+  return { ...shared, ...columns }
+}
+
+/** PostgreSQL keeps neither U+0000 nor half a character. */
+function keepable(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\uFFFD')
+}
+
+const IS_THE_CELL = `cell.run_id = $1 AND cell.prompt_index = given.prompt_index AND cell.repeat = given.repeat
+  AND cell.lane_position = given.lane_position`
+const KEY = 'cell.prompt_index, cell.repeat, cell.lane_position'
+const KEY_TYPES = 'prompt_index integer, repeat smallint, lane_position smallint'
+
+// Begun twice by the same claim, because the first answer of the database got lost, is begun once.
+const BEGIN = `
+  UPDATE compare_cells AS cell SET status = 'running', claim = run.claim, tries = least(cell.tries + 1, 32000),
+    request_id = coalesce(cell.request_id, given.request_id), started_at = now()
+  FROM json_to_recordset($4::json) AS given (${KEY_TYPES}, request_id text), compare_runs AS run
+  WHERE run.id = $1 AND run.status = 'running' AND run.worker_id = $2 AND run.claim = $3
+    AND ${IS_THE_CELL} AND (cell.status = 'pending' OR (cell.status = 'running' AND cell.claim = run.claim))
+  RETURNING ${KEY}, cell.request_id`
+
+const END = `
+  WITH ended AS (
+    UPDATE compare_cells AS cell SET status = given.status, cost_nano_usd = cell.cost_nano_usd + charged,
+      request_id = CASE WHEN given.status = 'pending' AND charged > 0 THEN NULL ELSE cell.request_id END,
+      output = given.output, reasoning = given.reasoning, tool_calls = given.tool_calls,
+      finish_reason = given.finish_reason, usage = given.usage, latency_ms = given.latency_ms, ttft_ms = given.ttft_ms,
+      model = given.model, provider = given.provider, error_code = given.error_code, error_message = given.error_message,
+      score = given.score, completed_at = CASE WHEN given.status = 'pending' THEN NULL ELSE now() END
+    FROM json_to_recordset($3::json) AS given (${KEY_TYPES}, status text, charged bigint, output text, reasoning text,
+      tool_calls json, finish_reason text, usage jsonb, latency_ms integer, ttft_ms integer, model text, provider text,
+      error_code text, error_message text, score real)
+    WHERE ${IS_THE_CELL} AND cell.status = 'running' AND cell.claim = $2
+    RETURNING ${KEY}, cell.lane_id, cell.status, charged, coalesce((cell.usage ->> 'promptTokens')::bigint, 0) AS prompt_tokens,
+      coalesce((cell.usage ->> 'completionTokens')::bigint, 0) AS completion_tokens
+  ), of_lanes AS (
+    SELECT lane_id, count(*) FILTER (WHERE status = 'completed') AS completed,
+      count(*) FILTER (WHERE status = 'failed') AS failed, sum(charged) AS charged, sum(prompt_tokens) AS prompt_tokens,
+      sum(completion_tokens) AS completion_tokens FROM ended GROUP BY lane_id
+  ), lanes AS (
+    UPDATE compare_lanes AS lane SET completed = lane.completed + of_lanes.completed, failed = lane.failed + of_lanes.failed,
+      cost_nano_usd = lane.cost_nano_usd + charged, prompt_tokens = lane.prompt_tokens + of_lanes.prompt_tokens,
+      completion_tokens = lane.completion_tokens + of_lanes.completion_tokens
+    FROM of_lanes WHERE lane.id = of_lanes.lane_id
+  ), runs AS (
+    UPDATE compare_runs SET cells_done = cells_done + of_run.completed, cells_failed = cells_failed + of_run.failed,
+      cost_nano_usd = cost_nano_usd + of_run.charged, updated_at = now()
+    FROM (SELECT sum(completed) AS completed, sum(failed) AS failed, sum(charged) AS charged FROM of_lanes) AS of_run
+    WHERE compare_runs.id = $1 AND of_run.charged IS NOT NULL
+  )
+  SELECT prompt_index, repeat, lane_position FROM ended`

@@ -1,0 +1,67 @@
+import type { Clock } from '../../kernel/clock.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import type { Page, PageRequest } from '../../kernel/page.ts'
+import type { Database } from '../../storage/database.ts'
+import type { MessageBus } from '../../storage/message-bus.ts'
+import type { Inference } from '../inference/inference.ts'
+import { cancelRun, pinRun, resumeRun, type ResumeChanges } from './change-run.ts'
+import { createRun } from './create-run.ts'
+import type { RunOrder } from './new-run.ts'
+import { listCells, streamCells, type CellFilter, type CellPage } from './read-cells.ts'
+import { listRuns, readRun, type RunFilter } from './read-runs.ts'
+import type { Cell, Run } from './run.ts'
+import { CANCELLED_TOPIC } from './runner.ts'
+
+export { createAskChat, type AskChat, type EndedCall } from './ask-chat.ts'
+export { reclaimRuns } from './claim-run.ts'
+export type { LaneOrder, RunOrder } from './new-run.ts'
+export { PromptInput, PromptInputs, PROMPTS_MAX, toPromptCases, type PromptCase } from './prompt-case.ts'
+export type { CellFilter, CellPage } from './read-cells.ts'
+export { CELL_STATUSES, RUN_STATUSES } from './run.ts'
+export type { Cell, CellStatus, Lane, LaneParams, LaneStats, Run, RunStatus } from './run.ts'
+export type { RunJudge } from './run-execution.ts'
+export { createRunner, type Runner } from './runner.ts'
+
+/** Models side by side: prompts asked of every lane, one chat call a cell. */
+export interface Compare {
+  create(order: RunOrder): Promise<Run>
+  read(accountId: string, runId: string): Promise<Run>
+  list(accountId: string, filter: RunFilter, page: PageRequest): Promise<Page<Run>>
+  listCells(run: Run, filter: CellFilter, page: { limit: number; after: string | null }): Promise<CellPage>
+  /** All cells, a part at a time. */
+  streamCells(run: Run): AsyncIterable<readonly Cell[]>
+  /** Throws `conflict` for one that has ended otherwise. */
+  cancel(accountId: string, runId: string): Promise<Run>
+  /** Throws `run_not_resumable` for one that has nothing left to ask, or is running. */
+  resume(accountId: string, runId: string, changes: ResumeChanges): Promise<Run>
+  /** Saves it from being removed when it is old. */
+  pin(accountId: string, runId: string): Promise<Run>
+}
+
+export interface CompareOptions {
+  readonly database: Database
+  readonly messageBus: Pick<MessageBus, 'publish'>
+  readonly inference: Pick<Inference, 'selectorFor'>
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+export function createCompare({ database, messageBus, inference, clock, logger }: CompareOptions): Compare {
+  const selector = inference.selectorFor(['llm'], ({ chat }) => chat !== undefined)
+  return {
+    create: (order) => createRun({ database, selector, clock }, order),
+    read: (accountId, runId) => readRun(database, accountId, runId),
+    list: (accountId, filter, page) => listRuns(database, accountId, filter, page),
+    listCells: (run, filter, page) => listCells(database, run, filter, page),
+    streamCells: (run) => streamCells(database, run),
+    cancel: async (accountId, runId) => {
+      const run = await cancelRun(database, accountId, runId)
+      messageBus.publish(CANCELLED_TOPIC, run.id).catch((error: unknown) => {
+        logger.warn({ err: error }, 'others could not be told of a cancelled run')
+      })
+      return run
+    },
+    resume: (accountId, runId, changes) => resumeRun(database, accountId, runId, changes),
+    pin: (accountId, runId) => pinRun(database, accountId, runId),
+  }
+}

@@ -1,0 +1,160 @@
+import { invalidValue } from '../../kernel/app-error.ts'
+import type { Queryable } from '../../storage/database.ts'
+import type { Cell, CellStatus, CellUsage, Run } from './run.ts'
+
+/** Which cells of a run are wanted. */
+export interface CellFilter {
+  readonly laneId?: string | undefined
+  readonly promptIndex?: number | undefined
+  readonly status?: CellStatus | undefined
+}
+
+export interface CellPage {
+  readonly items: readonly Cell[]
+  readonly total: number
+  readonly hasMore: boolean
+  readonly nextCursor: string | null
+}
+
+/** In the order of prompts, repeats and lanes. */
+export async function listCells(
+  queryable: Queryable,
+  run: Run,
+  filter: CellFilter,
+  page: { limit: number; after: string | null },
+): Promise<CellPage> {
+  const values = filterValues(run, filter)
+  const after = page.after === null ? BEFORE_ALL : parseCursor(page.after)
+  const rows = await queryable.query<CellRow>(
+    `SELECT ${CELL_COLUMNS} FROM compare_cells WHERE ${FILTER}
+       AND (prompt_index, repeat, lane_position) > ($5, $6, $7)
+     ORDER BY prompt_index, repeat, lane_position LIMIT $8`,
+    [...values, ...after, page.limit + 1],
+  )
+  const items = rows.slice(0, page.limit).map(cellFromRow)
+  const last = items.at(-1)
+  const hasMore = rows.length > page.limit
+  return {
+    items,
+    total: await countCells(queryable, run, filter),
+    hasMore,
+    nextCursor: hasMore && last !== undefined ? cursorOf(last) : null,
+  }
+}
+
+const CELLS_AT_ONCE = 200
+
+/** All of them, a part at a time. */
+export async function* streamCells(queryable: Queryable, run: Run): AsyncGenerator<readonly Cell[], void> {
+  for (let after: readonly number[] = BEFORE_ALL; ;) {
+    const rows = await queryable.query<CellRow>(
+      `SELECT ${CELL_COLUMNS} FROM compare_cells WHERE run_id = $1 AND (prompt_index, repeat, lane_position) > ($2, $3, $4)
+       ORDER BY prompt_index, repeat, lane_position LIMIT $5`,
+      [run.id, ...after, CELLS_AT_ONCE],
+    )
+    const cells = rows.map(cellFromRow)
+    if (cells.length > 0) yield cells
+    const last = cells.at(-1)
+    if (last === undefined || cells.length < CELLS_AT_ONCE) return
+    after = placeOf(last)
+  }
+}
+
+/** What follows from the size of the run is not counted. */
+async function countCells(queryable: Queryable, run: Run, filter: CellFilter): Promise<number> {
+  const { status, laneId, promptIndex } = filter
+  if (status === undefined) {
+    const prompts = promptIndex === undefined ? run.promptsTotal : Number(promptIndex < run.promptsTotal)
+    const lanes = laneId === undefined ? run.lanes.length : run.lanes.filter(({ id }) => id === laneId).length
+    return prompts * lanes * run.repeats
+  }
+  const [row] = await queryable.query<{ total: bigint }>(
+    `SELECT count(*) AS total FROM compare_cells WHERE ${FILTER}`,
+    filterValues(run, filter),
+  )
+  return Number(row?.total ?? 0)
+}
+
+const FILTER = `run_id = $1 AND ($2::uuid IS NULL OR lane_id = $2) AND ($3::integer IS NULL OR prompt_index = $3)
+  AND ($4::text IS NULL OR status = $4)`
+
+function filterValues(run: Run, { laneId, promptIndex, status }: CellFilter): unknown[] {
+  return [run.id, laneId ?? null, promptIndex ?? null, status ?? null]
+}
+
+const BEFORE_ALL: readonly number[] = [-1, -1, -1]
+const CURSOR = /^(\d{1,9})\.(\d{1,4})\.(\d{1,4})$/
+
+function placeOf({ promptIndex, repeat, lanePosition }: Cell): readonly number[] {
+  return [promptIndex, repeat, lanePosition]
+}
+
+function cursorOf(cell: Cell): string {
+  return placeOf(cell).join('.')
+}
+
+function parseCursor(text: string): readonly number[] {
+  const match = CURSOR.exec(text)
+  if (match === null)
+    throw invalidValue('after', 'after must be a cursor from the next_cursor of an earlier page.')
+  return match.slice(1).map(Number)
+}
+
+interface CellRow {
+  readonly run_id: string
+  readonly prompt_index: number
+  readonly repeat: number
+  readonly lane_position: number
+  readonly lane_id: string
+  readonly turn: number
+  readonly status: CellStatus
+  readonly request_id: string | null
+  readonly cost_nano_usd: bigint
+  readonly output: string | null
+  readonly reasoning: string | null
+  readonly tool_calls: unknown
+  readonly finish_reason: string | null
+  readonly usage: CellUsage | null
+  readonly latency_ms: number | null
+  readonly ttft_ms: number | null
+  readonly model: string | null
+  readonly provider: string | null
+  readonly error_code: string | null
+  readonly error_message: string | null
+  readonly score: number | null
+  readonly judge: unknown
+  readonly started_at: Date | null
+  readonly completed_at: Date | null
+}
+
+const CELL_COLUMNS = `run_id, prompt_index, repeat, lane_position, lane_id, turn, status, request_id, cost_nano_usd, output,
+  reasoning, tool_calls, finish_reason, usage, latency_ms, ttft_ms, model, provider, error_code, error_message, score, judge,
+  started_at, completed_at`
+
+function cellFromRow(row: CellRow): Cell {
+  return {
+    runId: row.run_id,
+    promptIndex: row.prompt_index,
+    repeat: row.repeat,
+    lanePosition: row.lane_position,
+    laneId: row.lane_id,
+    turn: row.turn,
+    status: row.status,
+    requestId: row.request_id,
+    costNanoUsd: row.cost_nano_usd,
+    output: row.output,
+    reasoning: row.reasoning,
+    toolCalls: row.tool_calls,
+    finishReason: row.finish_reason,
+    usage: row.usage,
+    latencyMs: row.latency_ms,
+    ttftMs: row.ttft_ms,
+    model: row.model,
+    provider: row.provider,
+    error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
+    score: row.score,
+    judge: row.judge,
+    startedAt: row.started_at,
+    completedAt: row.completed_at,
+  }
+}

@@ -1,0 +1,160 @@
+import { AppError, type ErrorCode } from '../../kernel/app-error.ts'
+import type { Cancellation } from '../../kernel/cancellation.ts'
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { Caller } from '../keys/keys.ts'
+import type { FoundCharge } from '../ledger/ledger.ts'
+import { ChatCallFailed, pause, type AskChat, type ChatAnswer } from './ask-chat.ts'
+import { cellBody } from './cell-body.ts'
+import type { WaitingCell } from './cell-window.ts'
+import type { CellEnd, CellWriter } from './cell-writer.ts'
+import type { Lane } from './run.ts'
+import { scoreOutput } from './score-output.ts'
+
+export interface RunCellOptions {
+  readonly ask: AskChat
+  readonly writer: CellWriter
+  /** Who asks, read anew. Throws when nobody may any more. */
+  readonly readCaller: () => Promise<Caller>
+  /** What was written down for a request; null in a gateway that charges nobody. */
+  readonly findCharge: ((requestId: string) => Promise<FoundCharge | null>) | null
+  /** Resolves when another cell of the run has ended; false at once when none is being asked. */
+  readonly waitForAnother: () => Promise<boolean>
+  readonly cancellation: Cancellation
+}
+
+/** What the run has to know of it. */
+export interface RanCell {
+  readonly chargedNanoUsd: NanoUsd
+  readonly status: CellEnd['status'] | 'lost'
+  /** Nothing more can be asked in this run, and why. */
+  readonly halt: AppError | null
+}
+
+const TRIES_MAX = 3
+const RETRY_PAUSE_MS = 1_000
+const RETRY_PAUSE_MS_MAX = 60_000
+/** Credit that other cells hold comes back when they end; so often it is waited for. */
+const CREDIT_WAITS_MAX = 50
+/** A cell that was begun so often without an end breaks whoever asks it. */
+const INTERRUPTIONS_MAX = 50
+
+const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
+  'provider_error',
+  'timeout',
+  'service_unavailable',
+  'rate_limit_exceeded',
+  'concurrency_limit_reached',
+  'queue_full',
+  'capacity_exhausted',
+  'deployment_waking',
+  'internal_error',
+])
+const OUT_OF_CREDIT: ReadonlySet<ErrorCode> = new Set(['insufficient_balance', 'key_limit_reached'])
+
+/** Asks one cell until it is answered, or an error says that it will not be. Rejects only when nothing can be written. */
+export async function runCell(cell: WaitingCell, lane: Lane, options: RunCellOptions): Promise<RanCell> {
+  const { writer, cancellation } = options
+  const { key } = cell
+  let chargedInAll = 0n
+  let creditWaits = 0
+  let tries = 1
+  let wasAsked = cell.wasAsked
+  const end = async (part: CellEnd, halt: AppError | null = null): Promise<RanCell> => {
+    const isOurs = await writer.end(part)
+    chargedInAll += part.chargedNanoUsd
+    return { chargedNanoUsd: chargedInAll, status: isOurs ? part.status : 'lost', halt }
+  }
+
+  for (;;) {
+    const requestId = await writer.begin(key)
+    if (requestId === null) return { chargedNanoUsd: chargedInAll, status: 'lost', halt: null }
+    const outcome = await askOnce(cell, lane, { requestId, wasAsked }, options)
+    const { chargedNanoUsd } = outcome
+    if ('answer' in outcome) {
+      const score = scoreOutput(cell.prompt.expected, outcome.answer.output)
+      return end({ key, status: 'completed', chargedNanoUsd, answer: outcome.answer, score })
+    }
+    // What a lost answer was charged is good for the next one under the same id.
+    const back = { key, status: 'pending', chargedNanoUsd: outcome.isPaid ? 0n : chargedNanoUsd } as const
+    const { error } = outcome
+    if (cancellation.isCancelled) return end(back)
+    if (outcome.isCallerRefused) return end(back, error)
+    const isShort = OUT_OF_CREDIT.has(error.code)
+    const mayTryAgain = isShort
+      ? creditWaits < CREDIT_WAITS_MAX && (await options.waitForAnother())
+      : RETRYABLE.has(error.code) && tries < TRIES_MAX && cell.tries < INTERRUPTIONS_MAX
+    if (!mayTryAgain) {
+      const { code, message } = error
+      return end(
+        { key, status: 'failed', chargedNanoUsd, code, message, ...outcome.asked },
+        isShort ? error : null,
+      )
+    }
+    const ended = await end(back)
+    if (ended.status === 'lost') return ended
+    wasAsked = back.chargedNanoUsd === 0n
+    if (isShort) creditWaits += 1
+    else {
+      await pause(retryPauseMs(tries, error), cancellation)
+      tries += 1
+    }
+    if (cancellation.isCancelled) return ended
+  }
+}
+
+type Outcome =
+  | { readonly chargedNanoUsd: NanoUsd; readonly answer: ChatAnswer }
+  | {
+      readonly chargedNanoUsd: NanoUsd
+      /** A whole answer was charged under this id, and got lost. */
+      readonly isPaid: boolean
+      readonly error: AppError
+      readonly isCallerRefused: boolean
+      readonly asked: { readonly model: string | null; readonly provider: string | null }
+    }
+
+async function askOnce(
+  { key, prompt }: WaitingCell,
+  lane: Lane,
+  { requestId, wasAsked }: { requestId: string; wasAsked: boolean },
+  { ask, readCaller, findCharge, cancellation }: RunCellOptions,
+): Promise<Outcome> {
+  let caller: Caller
+  try {
+    caller = await readCaller()
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    const asked = { model: null, provider: null }
+    return { chargedNanoUsd: 0n, isPaid: false, error, isCallerRefused: true, asked }
+  }
+  try {
+    const body = cellBody(lane, prompt.messages, key.repeat)
+    const answer = await ask({ caller, body, requestId, cancellation })
+    // An id that was charged before is not charged again, and what was charged then may be another amount.
+    const charge = wasAsked && findCharge !== null ? await findCharge(requestId) : answer
+    return { answer, chargedNanoUsd: charge?.costNanoUsd ?? 0n }
+  } catch (error) {
+    const { costNanoUsd = 0n, model = null, provider = null } = error instanceof ChatCallFailed ? error : {}
+    const isLookedUp = findCharge !== null && (wasAsked || costNanoUsd > 0n)
+    const charge = isLookedUp ? await findCharge(requestId) : null
+    return {
+      chargedNanoUsd: isLookedUp ? (charge?.costNanoUsd ?? 0n) : costNanoUsd,
+      isPaid: charge?.outcome === 'completed',
+      error: toAppError(error),
+      isCallerRefused: false,
+      asked: { model, provider },
+    }
+  }
+}
+
+function toAppError(error: unknown): AppError {
+  const cause = error instanceof ChatCallFailed ? error.cause : error
+  return cause instanceof AppError
+    ? cause
+    : new AppError('internal_error', 'The gateway could not finish the call.', { cause })
+}
+
+function retryPauseMs(tries: number, { retryAfterSeconds }: AppError): number {
+  const wantedMs = (retryAfterSeconds ?? 0) * 1000
+  return Math.min(Math.max(RETRY_PAUSE_MS * 2 ** (tries - 1), wantedMs), RETRY_PAUSE_MS_MAX)
+}

@@ -1,0 +1,230 @@
+import { AppError } from '../../kernel/app-error.ts'
+import { Cancellation } from '../../kernel/cancellation.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { Database } from '../../storage/database.ts'
+import type { Caller, Keys } from '../keys/keys.ts'
+import { findCharges } from '../ledger/ledger.ts'
+import { adoptCells } from './adopt-cells.ts'
+import type { AskChat } from './ask-chat.ts'
+import { CellWindow, type WaitingCell } from './cell-window.ts'
+import { createCellWriter, type CellWriter } from './cell-writer.ts'
+import { endRun, handBackRun, type ClaimedRun } from './claim-run.ts'
+import { keepTrying } from './keep-trying.ts'
+import { refreshLaneStats } from './lane-stats.ts'
+import { runCell, type RanCell, type RunCellOptions } from './run-cell.ts'
+import type { Lane, RunError } from './run.ts'
+import { SpendPlan } from './spend-plan.ts'
+
+export interface ExecutionOptions {
+  readonly database: Database
+  readonly ask: AskChat
+  readonly keys: Pick<Keys, 'callerOf'>
+  /** False in a gateway that charges nobody. */
+  readonly isBilled: boolean
+  readonly judge: RunJudge | null
+  readonly logger: Logger
+}
+
+/** Who compares answers when all of them are there. */
+export interface RunJudge {
+  judgeRun(run: ClaimedRun['run'], cancellation: Cancellation): Promise<void>
+}
+
+/** Why a run is left before its end: by its owner, by this process, or because another has it. */
+export type StopReason = 'cancelled' | 'stopping' | 'lost'
+
+const STATS_MS = 3_000
+
+/** One claimed run, from where it was to its end, or until somebody else has it. */
+export class RunExecution {
+  readonly claimed: ClaimedRun
+  readonly #options: ExecutionOptions
+  readonly #writer: CellWriter
+  readonly #window: CellWindow
+  readonly #spend: SpendPlan
+  readonly #laneMax: number
+  /** Of calls. */
+  readonly #cancellation = new Cancellation()
+  /** Of writes: nobody waits for them any more. */
+  readonly #givenUp = new Cancellation()
+  readonly #runningOfLane = new Map<number, number>()
+  #running = 0
+  #changed = Promise.withResolvers<void>()
+  #why: StopReason | null = null
+  #halt: RunError | null = null
+  #statsAtMs = performance.now()
+
+  constructor(claimed: ClaimedRun, options: ExecutionOptions) {
+    const { run, claim } = claimed
+    const { database } = options
+    this.claimed = claimed
+    this.#options = options
+    const writer = createCellWriter(database, claim)
+    this.#writer = {
+      begin: (key) => keepTrying(() => writer.begin(key), this.#givenUp),
+      end: (end) => keepTrying(() => writer.end(end), this.#givenUp),
+    }
+    this.#window = new CellWindow(database, run.id)
+    this.#spend = new SpendPlan(run)
+    this.#laneMax = Math.max(1, Math.ceil(run.concurrency / run.lanes.length))
+  }
+
+  /** Begins no further cell; those that run may end, until they are cut. The first reason counts. */
+  stop(why: StopReason): void {
+    this.#why ??= why
+    this.#note()
+    if (why !== 'stopping') this.cut()
+  }
+
+  cut(): void {
+    this.#cancellation.cancel(new Error('the run was stopped'))
+    if (this.#why === 'lost') this.#givenUp.cancel(new Error('the run is another’s'))
+  }
+
+  /** Never rejects. */
+  async perform(): Promise<void> {
+    const { database, logger } = this.#options
+    const { claim, run } = this.claimed
+    try {
+      await this.#askAll()
+      await keepTrying(() => refreshLaneStats(database, run.id), this.#givenUp)
+      if (this.#why === 'stopping') await handBackRun(database, claim)
+      if (this.#why !== null) return
+      if (this.#halt === null && run.judge !== null) await this.#judge()
+      await keepTrying(() => endRun(database, claim, this.#halt), this.#givenUp)
+    } catch (error) {
+      logger.error({ err: error, runId: run.id }, 'a run could not go on')
+      this.cut()
+      await this.#settle()
+      await endRun(database, claim, INTERNAL_ERROR).catch(() => {})
+    }
+  }
+
+  async #askAll(): Promise<void> {
+    const { database } = this.#options
+    const { run, claim } = this.claimed
+    await keepTrying(() => adoptCells(database, { run, claim, writer: this.#writer }), this.#givenUp)
+    while (this.#why === null && this.#halt === null) {
+      await keepTrying(() => this.#window.fill(), this.#givenUp)
+      this.#changed = Promise.withResolvers()
+      while (this.#beginNext());
+      if (this.#running === 0) break
+      await this.#changed.promise
+      await this.#refreshStats()
+    }
+    await this.#settle()
+  }
+
+  /** Whether another cell was begun. */
+  #beginNext(): boolean {
+    const { run } = this.claimed
+    if (this.#running >= run.concurrency || this.#why !== null || this.#halt !== null) return false
+    const cell = this.#window.take((lane) => (this.#runningOfLane.get(lane) ?? 0) < this.#laneMax)
+    if (cell === null) return false
+    const lane = run.lanes.find(({ position }) => position === cell.key.lanePosition)
+    if (lane === undefined) throw new Error('a cell has a lane that its run has not')
+    const expected = this.#spend.reserve(lane, this.#running === 0)
+    if (expected === null) {
+      this.#window.putBack(cell)
+      if (this.#running === 0) this.#halt = BUDGET_REACHED
+      return false
+    }
+    void this.#run(cell, lane, expected)
+    return true
+  }
+
+  async #run(cell: WaitingCell, lane: Lane, expected: NanoUsd): Promise<void> {
+    const { position } = lane
+    this.#running += 1
+    this.#runningOfLane.set(position, (this.#runningOfLane.get(position) ?? 0) + 1)
+    let ran: RanCell | null = null
+    try {
+      ran = await runCell(cell, lane, this.#cellOptions())
+      if (ran.halt !== null) this.#haltBy(ran.halt)
+      if (ran.status === 'lost') this.stop('lost')
+    } catch (error) {
+      this.#options.logger.error({ err: error, runId: this.claimed.run.id }, 'a cell could not be ended')
+      this.stop('lost')
+    } finally {
+      this.#running -= 1
+      this.#runningOfLane.set(position, (this.#runningOfLane.get(position) ?? 1) - 1)
+      this.#spend.settle(lane, expected, {
+        chargedNanoUsd: ran?.chargedNanoUsd ?? 0n,
+        isCompleted: ran?.status === 'completed',
+      })
+      this.#note()
+    }
+  }
+
+  #cellOptions(): RunCellOptions {
+    const { ask, isBilled, database } = this.#options
+    const { run } = this.claimed
+    const findCharge = async (requestId: string) =>
+      (await keepTrying(() => findCharges(database, run.accountId, [requestId]), this.#givenUp)).get(
+        requestId,
+      ) ?? null
+    return {
+      ask,
+      writer: this.#writer,
+      readCaller: () => this.#readCaller(),
+      findCharge: isBilled ? findCharge : null,
+      waitForAnother: async () => {
+        if (this.#running < 2) return false
+        await this.#changed.promise
+        return true
+      },
+      cancellation: this.#cancellation,
+    }
+  }
+
+  /** Who asks, as the key is now: one that was revoked or suspended meanwhile asks nothing more. */
+  async #readCaller(): Promise<Caller> {
+    const { keys } = this.#options
+    const { accountId, keyId } = this.claimed.run
+    const read = () =>
+      keys.callerOf(accountId, keyId).catch((error: unknown) => {
+        if (error instanceof AppError) return error
+        throw error
+      })
+    const caller = await keepTrying(read, this.#givenUp)
+    if (caller instanceof AppError) throw caller
+    if (caller.scopes.has('inference')) return caller
+    throw new AppError('forbidden', 'The API key that asked for this may not ask models any more.')
+  }
+
+  #haltBy({ code, message }: AppError): void {
+    this.#halt ??= { code, message }
+  }
+
+  async #settle(): Promise<void> {
+    while (this.#running > 0) {
+      this.#changed = Promise.withResolvers()
+      await this.#changed.promise
+    }
+  }
+
+  #note(): void {
+    this.#changed.resolve()
+  }
+
+  async #refreshStats(): Promise<void> {
+    const nowMs = performance.now()
+    if (nowMs - this.#statsAtMs < STATS_MS) return
+    this.#statsAtMs = nowMs
+    await refreshLaneStats(this.#options.database, this.claimed.run.id).catch(() => {})
+  }
+
+  async #judge(): Promise<void> {
+    await this.#options.judge?.judgeRun(this.claimed.run, this.#cancellation)
+  }
+}
+
+const BUDGET_REACHED: RunError = {
+  code: 'budget_reached',
+  message: 'The budget of the run is spent. Resume it with a larger budget_usd to go on.',
+}
+const INTERNAL_ERROR: RunError = {
+  code: 'internal_error',
+  message: 'The gateway could not go on with the run.',
+}

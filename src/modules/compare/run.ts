@@ -1,0 +1,132 @@
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { Environment } from '../keys/keys.ts'
+
+export const RUN_STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const
+export type RunStatus = (typeof RUN_STATUSES)[number]
+
+/** Prompts × lanes × repeats, side by side. */
+export interface Run {
+  readonly id: string
+  readonly accountId: string
+  readonly keyId: string
+  readonly environment: Environment
+  readonly name: string
+  readonly status: RunStatus
+  readonly repeats: number
+  /** Cells at once. */
+  readonly concurrency: number
+  readonly isBlind: boolean
+  readonly judge: JudgeSettings | null
+  readonly datasetId: string | null
+  readonly datasetVersion: string | null
+  readonly conversationId: string | null
+  /** Decides the order of lanes in every prompt. */
+  readonly seed: number
+  readonly lanes: readonly Lane[]
+  readonly promptsTotal: number
+  readonly cellsTotal: number
+  readonly cellsDone: number
+  readonly cellsFailed: number
+  readonly budgetNanoUsd: NanoUsd | null
+  readonly costNanoUsd: NanoUsd
+  readonly estimatedCostNanoUsd: NanoUsd
+  readonly estimatedMs: number
+  readonly winnerLaneId: string | null
+  readonly isPinned: boolean
+  /** Why it failed. */
+  readonly error: RunError | null
+  readonly createdAt: Date
+  readonly updatedAt: Date
+  readonly startedAt: Date | null
+  readonly completedAt: Date | null
+}
+
+export interface JudgeSettings {
+  readonly model: string
+  readonly rubric?: string | null
+}
+
+export interface RunError {
+  readonly code: string
+  readonly message: string
+}
+
+export interface Lane {
+  readonly id: string
+  readonly position: number
+  /** As it was asked for. */
+  readonly model: string
+  readonly name: string
+  /** Members of the chat request that is sent for every prompt. */
+  readonly params: LaneParams
+  /** The price of the model when the run was made, as models are listed with it. */
+  readonly price: unknown
+  readonly completed: number
+  readonly failed: number
+  readonly costNanoUsd: NanoUsd
+  readonly promptTokens: number
+  readonly completionTokens: number
+  readonly wins: number
+  /** Null until the first cells are done. */
+  readonly stats: LaneStats | null
+}
+
+/** Of what is not `model`, `name` or `messages`; `system` stands for a message of that role. */
+export type LaneParams = Readonly<Record<string, unknown>>
+
+/** Of the completed cells of a lane. */
+export interface LaneStats {
+  readonly latencyMsP50: number | null
+  readonly latencyMsP95: number | null
+  readonly ttftMsP50: number | null
+  readonly ttftMsP95: number | null
+  readonly outputTokensPerSecond: number | null
+  /** The mean of what was expected and came, between 0 and 1. */
+  readonly score: number | null
+  readonly scored: number
+}
+
+export const CELL_STATUSES = ['pending', 'running', 'completed', 'failed'] as const
+export type CellStatus = (typeof CELL_STATUSES)[number]
+
+/** One prompt, asked once of one lane. */
+export interface Cell {
+  readonly runId: string
+  readonly promptIndex: number
+  readonly repeat: number
+  readonly lanePosition: number
+  readonly laneId: string
+  /** Where the lane stands in the order of this prompt and repeat. */
+  readonly turn: number
+  readonly status: CellStatus
+  readonly requestId: string | null
+  /** Of all tries together. */
+  readonly costNanoUsd: NanoUsd
+  readonly output: string | null
+  readonly reasoning: string | null
+  readonly toolCalls: unknown
+  readonly finishReason: string | null
+  readonly usage: CellUsage | null
+  readonly latencyMs: number | null
+  readonly ttftMs: number | null
+  /** The catalog's id, and who answered. */
+  readonly model: string | null
+  readonly provider: string | null
+  readonly error: RunError | null
+  /** Between 0 and 1, where something was expected. */
+  readonly score: number | null
+  readonly judge: unknown
+  readonly startedAt: Date | null
+  readonly completedAt: Date | null
+}
+
+export interface CellUsage {
+  readonly promptTokens: number
+  readonly cachedTokens: number
+  readonly completionTokens: number
+  readonly reasoningTokens: number
+}
+
+export function isEnded(status: RunStatus): boolean {
+  return status === 'completed' || status === 'failed' || status === 'cancelled'
+}

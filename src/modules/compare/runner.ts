@@ -1,0 +1,97 @@
+import type { Logger } from '../../kernel/logger.ts'
+import type { Borrower } from '../../storage/borrowing/borrower.ts'
+import type { MessageBus } from '../../storage/message-bus.ts'
+import { messageOf } from '../../storage/storage-error.ts'
+import { claimRun, findStandingRuns } from './claim-run.ts'
+import { RunExecution, type ExecutionOptions } from './run-execution.ts'
+
+/** Works on runs in the name of this process. */
+export interface Runner {
+  /** Something may wait. */
+  wake(): void
+  /** Stops what was cancelled elsewhere, or is another's now. */
+  look(): Promise<void>
+  /** Cells that are being asked may end within the time; the runs go on elsewhere. */
+  close(options: { graceMs: number }): Promise<void>
+}
+
+export interface RunnerOptions extends ExecutionOptions {
+  readonly borrower: Pick<Borrower, 'id' | 'onLost'>
+  readonly messageBus: Pick<MessageBus, 'subscribe'>
+  readonly logger: Logger
+}
+
+/** Told to every process, so that the one that works on it stops. */
+export const CANCELLED_TOPIC = 'compare.cancelled'
+const RUNS_AT_ONCE = 4
+
+export function createRunner(options: RunnerOptions): Runner {
+  const { database, borrower, messageBus, logger } = options
+  const running = new Map<RunExecution, Promise<void>>()
+  let claiming: Promise<void> | null = null
+  let isWanted = false
+  let isClosing = false
+  borrower.onLost(() => {
+    for (const execution of running.keys()) execution.stop('lost')
+  })
+  const unsubscribe = messageBus.subscribe(CANCELLED_TOPIC, (runId) => {
+    for (const execution of running.keys())
+      if (execution.claimed.run.id === runId) execution.stop('cancelled')
+  })
+
+  const wake = (): void => {
+    isWanted = true
+    if (claiming !== null || isClosing || running.size >= RUNS_AT_ONCE) return
+    claiming = claim().finally(() => {
+      claiming = null
+      if (isWanted && running.size < RUNS_AT_ONCE && !isClosing) wake()
+    })
+  }
+
+  const claim = async (): Promise<void> => {
+    isWanted = false
+    try {
+      while (running.size < RUNS_AT_ONCE && !isClosing) {
+        const claimed = await claimRun(database, borrower.id)
+        if (claimed === null) return
+        start(new RunExecution(claimed, options))
+      }
+      isWanted = true
+    } catch (error) {
+      logger.warn({ reason: messageOf(error) }, 'runs could not be claimed')
+    }
+  }
+
+  const start = (execution: RunExecution): void => {
+    const performing = execution.perform().finally(() => {
+      running.delete(execution)
+      if (isWanted) wake()
+    })
+    running.set(execution, performing)
+  }
+
+  return {
+    wake,
+    look: async () => {
+      if (running.size === 0) return
+      const executions = [...running.keys()]
+      const standing = await findStandingRuns(
+        database,
+        executions.map(({ claimed }) => claimed.claim),
+      )
+      for (const execution of executions)
+        if (!standing.has(execution.claimed.run.id)) execution.stop('cancelled')
+    },
+    close: async ({ graceMs }) => {
+      isClosing = true
+      unsubscribe()
+      await claiming
+      for (const execution of running.keys()) execution.stop('stopping')
+      const timer = setTimeout(() => {
+        for (const execution of running.keys()) execution.cut()
+      }, graceMs)
+      await Promise.all(running.values())
+      clearTimeout(timer)
+    },
+  }
+}

@@ -1,0 +1,61 @@
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { Lane, Run } from './run.ts'
+
+interface LaneSpend {
+  completed: bigint
+  costNanoUsd: NanoUsd
+}
+
+/**
+ * Keeps a run within its budget: a cell begins only when what it is expected to cost still fits beside what is spent and
+ * what runs. The last one may cost more than was expected, so that a run can spend its budget by one cell too much.
+ */
+export class SpendPlan {
+  readonly #budgetNanoUsd: NanoUsd | null
+  readonly #guessNanoUsd: NanoUsd
+  readonly #lanes: ReadonlyMap<string, LaneSpend>
+  #spentNanoUsd: NanoUsd
+  #reservedNanoUsd = 0n
+
+  constructor(run: Run) {
+    this.#budgetNanoUsd = run.budgetNanoUsd
+    this.#spentNanoUsd = run.costNanoUsd
+    this.#guessNanoUsd = run.estimatedCostNanoUsd / BigInt(Math.max(1, run.cellsTotal))
+    this.#lanes = new Map(
+      run.lanes.map((lane) => [
+        lane.id,
+        { completed: BigInt(lane.completed), costNanoUsd: lane.costNanoUsd },
+      ]),
+    )
+  }
+
+  /** What was set aside for a cell of the lane, or null when the budget has no room for it. */
+  reserve(lane: Lane, isAlone: boolean): NanoUsd | null {
+    if (this.#budgetNanoUsd === null) return 0n
+    const expected = this.#expect(lane)
+    const isCovered = this.#spentNanoUsd + this.#reservedNanoUsd + expected <= this.#budgetNanoUsd
+    // An estimate that is too high does not keep a run from beginning.
+    if (!isCovered && !(isAlone && this.#spentNanoUsd < this.#budgetNanoUsd)) return null
+    this.#reservedNanoUsd += expected
+    return expected
+  }
+
+  settle(
+    lane: Lane,
+    reserved: NanoUsd,
+    { chargedNanoUsd, isCompleted }: { chargedNanoUsd: NanoUsd; isCompleted: boolean },
+  ): void {
+    this.#reservedNanoUsd -= reserved
+    this.#spentNanoUsd += chargedNanoUsd
+    const spend = this.#lanes.get(lane.id)
+    if (spend === undefined || !isCompleted) return
+    spend.completed += 1n
+    spend.costNanoUsd += chargedNanoUsd
+  }
+
+  /** As much as its cells have cost so far. */
+  #expect({ id }: Lane): NanoUsd {
+    const { completed = 0n, costNanoUsd = 0n } = this.#lanes.get(id) ?? {}
+    return completed === 0n ? this.#guessNanoUsd : costNanoUsd / completed
+  }
+}
