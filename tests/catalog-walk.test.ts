@@ -7,24 +7,47 @@ import {
 } from '../src/modules/catalog/catalog.ts'
 import { paintPng } from './generation/pictures.ts'
 import { waitForTask } from './generation/wait-for-task.ts'
-import { startTestGateway, type TestGateway } from './support/start-test-gateway.ts'
+import { startTestGateway, type TestAnswer, type TestGateway } from './support/start-test-gateway.ts'
+import { startEveryVendor, type EveryVendor } from './upstreams/start-every-vendor.ts'
 
 const catalog = createCatalog()
 const models = [...catalog.list(), ...SERVICE_CATEGORIES.flatMap((category) => catalog.list({ category }))]
 
+/** Never served by the sandbox. */
+const LIVE_KEY = 'pk-live-WalkWalkWalkWalkWalkWalkWalkWalkWalkWalk'
+/** Enough for the limits of accounts that have everything made at once. */
+const CREDIT = { PARKWAY_BOOTSTRAP_CREDIT_USD: '100000' }
+
 let gateway: TestGateway
+let vendors: EveryVendor
+let vendorGateway: TestGateway
+let calls: Map<CatalogModel, Promise<PromiseSettledResult<Outcome>>>
 let picture: string
-let recording: string
+let recording: { base64: string; seconds: number }
 
 beforeAll(async () => {
-  gateway = await startTestGateway({ settings: { PARKWAY_BOOTSTRAP_CREDIT_USD: '100' } })
+  vendors = await startEveryVendor([
+    ...new Set(models.flatMap(({ routes }) => routes.map((r) => r.provider))),
+  ])
+  ;[gateway, vendorGateway] = await Promise.all([
+    startTestGateway({ settings: CREDIT }),
+    startTestGateway({ settings: { ...CREDIT, ...vendors.settings }, key: LIVE_KEY }),
+  ])
   picture = `data:image/png;base64,${(await paintPng(160, 90)).toString('base64')}`
   const spoken = { model: 'tts-1', input: 'One, two, three.', voice: 'alloy', response_format: 'wav' }
   const answer = await gateway.fetch('POST', '/v1/audio/speech', { body: spoken })
-  recording = Buffer.from(await answer.arrayBuffer()).toString('base64')
+  const wav = Buffer.from(await answer.arrayBuffer())
+  const seconds = wav.readUInt32LE(wav.indexOf('data') + 4) / wav.readUInt32LE(28)
+  // Sold by the thousandth.
+  recording = { base64: wav.toString('base64'), seconds: Math.ceil(seconds * 1000) / 1000 }
+  // All at once and first, because vendors are looked at again only after seconds.
+  calls = new Map(models.map((model) => [model, settled(callVendor(model))]))
 })
 
-afterAll(() => gateway.close())
+afterAll(async () => {
+  await Promise.all([gateway, vendorGateway].map((started) => started.close()))
+  await vendors.close()
+})
 
 /** A small request to each kind of model; jobs of the sandbox end at once. */
 const QUICK = '[[sandbox:job ms=0]]'
@@ -34,11 +57,15 @@ const REQUESTS: Readonly<Record<Category, (model: CatalogModel) => { path: strin
     body: { messages: [{ role: 'user', content: 'Hello' }], max_tokens: 5 },
   }),
   image: () => ({ path: '/v1/images/generations', body: { prompt: 'A cube' } }),
-  video: ({ capabilities }) => ({
+  video: (model) => ({
     path: '/v1/videos/generations',
-    body: { prompt: `${QUICK} Waves`, ...(capabilities.has('text_to_video') ? {} : { image_url: picture }) },
+    body: {
+      prompt: `${QUICK} Waves`,
+      duration: secondsOf(model),
+      ...(model.capabilities.has('text_to_video') ? {} : { image_url: picture }),
+    },
   }),
-  stt: () => ({ path: '/v1/audio/transcriptions', body: { file: recording } }),
+  stt: () => ({ path: '/v1/audio/transcriptions', body: { file: recording.base64 } }),
   tts: () => ({ path: '/v1/audio/speech', body: { input: 'Hello', voice: 'nova' } }),
   embedding: () => ({ path: '/v1/embeddings', body: { input: 'Hello' } }),
   music: () => ({ path: '/v1/audio/music', body: { prompt: `${QUICK} A waltz`, duration: 3 } }),
@@ -63,3 +90,114 @@ describe('every model of the catalog, without a provider', () => {
     expect(answer.headers.get('x-gateway-provider')).toBe('sandbox')
   })
 })
+
+describe('every model of the catalog, with an account at every vendor', () => {
+  test('is there', async () => {
+    const { body } = await vendorGateway.request('GET', '/v1/models')
+    expect(body.data).toHaveLength(62)
+    expect(models.map(({ id }) => id)).toEqual(
+      expect.arrayContaining(body.data.map(({ id }: { id: string }) => id)),
+    )
+    expect(body.data.filter((card: { is_ready: boolean }) => !card.is_ready)).toEqual([])
+  })
+
+  test.each(models)('$id is served by its vendor for its price', async (model) => {
+    const [route] = model.routes
+    const called = await calls.get(model)
+    if (called?.status !== 'fulfilled') throw called?.reason
+    const { provider, units, costUsd } = called.value
+    expect(provider).toBe(route?.provider)
+    expect(Math.round(costUsd * 1e9)).toBe(priceNanoUsd(model, units))
+
+    const records = await vendorGateway.request(
+      'GET',
+      `/v1/usage/records?model=${encodeURIComponent(model.id)}`,
+    )
+    const { data, total } = records.body
+    expect([total, data[0].provider, data[0].outcome, data[0].cost_usd]).toEqual([
+      1,
+      route?.provider,
+      'completed',
+      costUsd,
+    ])
+    const asked = vendors.get(provider).requests.map(({ path, text }) => path + text)
+    expect(asked.some((request) => request.includes(route?.model ?? '?'))).toBe(true)
+  })
+})
+
+interface Outcome {
+  readonly provider: string
+  readonly units: Units
+  readonly costUsd: number
+}
+
+/** What the price is for; tokens of the prompt and of the answer. */
+type Units = number | { readonly prompt: number; readonly completion: number }
+
+async function callVendor(model: CatalogModel): Promise<Outcome> {
+  const { path, body } = REQUESTS[model.category](model)
+  const answer = await vendorGateway.request('POST', path, { body: { model: model.id, ...body } })
+  expect([answer.status, answer.body.error?.message]).toEqual([answer.status === 202 ? 202 : 200, undefined])
+  if (answer.status !== 202) {
+    return {
+      provider: answer.headers.get('x-gateway-provider') ?? 'nobody',
+      units: UNITS[model.category](model, answer),
+      costUsd: Number(answer.headers.get('x-gateway-cost-usd')),
+    }
+  }
+  const task = await waitForTask(vendorGateway, answer.body.task_id)
+  expect([task.status, task.error]).toEqual(['completed', null])
+  const file = await fetch(task.result.data[0].url)
+  expect([file.status, (await file.arrayBuffer()).byteLength > 0]).toEqual([200, true])
+  return {
+    provider: model.routes[0]?.provider ?? '',
+    units: UNITS[model.category](model, answer),
+    costUsd: task.cost_usd,
+  }
+}
+
+const tokens = (_model: CatalogModel, { body: { usage } }: TestAnswer) => ({
+  prompt: usage.prompt_tokens,
+  completion: usage.completion_tokens ?? 0,
+})
+
+/** How much was asked for by the requests above. */
+const UNITS: Readonly<Record<Category, (model: CatalogModel, answer: TestAnswer) => Units>> = {
+  llm: tokens,
+  embedding: tokens,
+  image: () => 1,
+  upscale: () => 1,
+  bg_remove: () => 1,
+  video: (model) => secondsOf(model),
+  music: () => 3,
+  stt: () => recording.seconds,
+  tts: () => 'Hello'.length,
+  rerank: () => 1,
+  moderation: () => 1,
+}
+
+/** The length of what the local vendors make, where the model can make such. */
+function secondsOf({ bounds: { durations } }: CatalogModel): number {
+  return durations?.allowedSeconds?.includes(5) === false ? durations.minSeconds : 5
+}
+
+function priceNanoUsd({ price }: CatalogModel, units: Units): number {
+  if (price.unit !== 'token') return roundUp(Number(price.nanoUsdPerUnit) * Number(units))
+  if (typeof units === 'number') throw new Error('tokens are counted by kind')
+  const { inputNanoUsdPer1m, outputNanoUsdPer1m } = price
+  return roundUp(
+    (units.prompt * Number(inputNanoUsdPer1m) + units.completion * Number(outputNanoUsdPer1m)) / 1e6,
+  )
+}
+
+const FLOAT_NOISE = 1e-6
+
+function roundUp(amount: number): number {
+  return Math.ceil(Math.max(0, amount - FLOAT_NOISE))
+}
+
+/** Watched from the start, so that what fails early is told by its own test. */
+async function settled<Result>(promise: Promise<Result>): Promise<PromiseSettledResult<Result>> {
+  const [result] = await Promise.allSettled([promise])
+  return result
+}

@@ -6,7 +6,6 @@ import type { Provider } from '../../src/providers/provider.ts'
 import { createProviderRegistry, type ProviderRegistry } from '../../src/providers/registry.ts'
 import { writeAudioFile } from '../upstreams/audio-file.ts'
 import {
-  audioReply,
   startAssemblyAiServer,
   startDeepgramServer,
   startElevenLabsServer,
@@ -24,7 +23,8 @@ import {
   startGoogleEmbeddingServer,
   startVoyageServer,
 } from '../upstreams/embedding-servers.ts'
-import { json } from '../upstreams/openai-server.ts'
+import { failure } from '../upstreams/openai-server.ts'
+import { answerOpenAiText } from '../upstreams/openai-text-wire.ts'
 import { startScriptedServer, type ScriptedServer } from '../upstreams/scripted-server.ts'
 
 const MUSIC: MusicWork = {
@@ -118,15 +118,6 @@ describe('every model of text and audio in the catalog', () => {
 
 /** A local server of everything that OpenAI's wire has for text and audio. */
 async function startWireServer(): Promise<ScriptedServer> {
-  const server = await startScriptedServer(({ path }) => {
-    if (path.endsWith('/audio/speech')) return audioReply('ID3')
-    if (path.endsWith('/moderations')) return json({ id: 'modr-1', results: [{ flagged: false }] })
-    if (path.endsWith('/embeddings')) return json({ object: 'list', data: [vector(0), vector(1)] })
-    return json({ text: 'Hello there.', language: 'english', segments: [] })
-  })
+  const server = await startScriptedServer((request) => answerOpenAiText(request) ?? failure(404))
   return { ...server, baseUrl: `${server.baseUrl}/v1` }
-}
-
-function vector(index: number) {
-  return { object: 'embedding', index, embedding: [0.5, 0.5] }
 }

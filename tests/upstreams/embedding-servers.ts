@@ -57,12 +57,14 @@ export async function startVoyageServer(): Promise<ScriptedServer> {
 
 /** A local server that speaks Google's `embedContent` and `batchEmbedContents`. */
 export async function startGoogleEmbeddingServer(): Promise<ScriptedServer> {
+  return startAt('/v1beta', answerGoogleEmbedding)
+}
+
+export function answerGoogleEmbedding({ path, body }: { path: string; body: Body }): ScriptedReply {
   const valuesOf = ({ content }: Body) => ({ values: vectorOf(content.parts[0].text) })
-  return startAt('/v1beta', ({ path, body }: { path: string; body: Body }) =>
-    path.endsWith(':batchEmbedContents')
-      ? json({ embeddings: body.requests.map(valuesOf) })
-      : json({ embedding: valuesOf(body) }),
-  )
+  return path.endsWith(':batchEmbedContents')
+    ? json({ embeddings: body.requests.map(valuesOf) })
+    : json({ embedding: valuesOf(body) })
 }
 
 async function startAt(

@@ -9,6 +9,8 @@ export interface VendorRequest {
   readonly path: string
   readonly query: URLSearchParams
   readonly headers: IncomingHttpHeaders
+  readonly text: string
+  /** What the text says where it is JSON. */
   readonly body: unknown
 }
 
@@ -62,6 +64,7 @@ export async function startVendorServer(wire: VendorWire): Promise<VendorServer>
       path: url.pathname,
       query: url.searchParams,
       headers: incoming.headers,
+      text,
       body: incoming.headers['content-type']?.includes('json') && text !== '' ? readJson(text) : undefined,
     }
     requests.push(request)
