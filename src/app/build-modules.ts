@@ -5,6 +5,7 @@ import { createAudit, type Audit } from '../modules/audit/audit.ts'
 import type { Billing, PromoCodes } from '../modules/billing/billing.ts'
 import { createCatalog, type Catalog } from '../modules/catalog/catalog.ts'
 import { createChat, type Chat } from '../modules/chat/chat.ts'
+import type { AskChat, Compare } from '../modules/compare/compare.ts'
 import { createEmbeddings, type Embeddings } from '../modules/embeddings/embeddings.ts'
 import type { Generation } from '../modules/generation/generation.ts'
 import { createIdempotency, type Idempotency } from '../modules/idempotency/idempotency.ts'
@@ -31,6 +32,7 @@ import type { GatewayLogger } from '../telemetry/logger.ts'
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts'
 import { createTracer, parseOtlpHeaders, type Tracer } from '../telemetry/tracing.ts'
 import { buildBilling } from './build-billing.ts'
+import { buildCompare } from './build-compare.ts'
 import { buildGeneration } from './build-generation.ts'
 import { buildInference, upstreamTimeouts } from './build-inference.ts'
 import { buildLimits } from './build-limits.ts'
@@ -64,6 +66,9 @@ export interface Modules {
   readonly performer: TaskPerformer
   readonly inference: Inference
   readonly chat: Chat
+  readonly compare: Compare
+  /** A chat call that nobody waits for. */
+  readonly ask: AskChat
   readonly generation: Generation
   readonly speech: Speech
   readonly transcription: Transcription
@@ -167,6 +172,7 @@ async function openModules(
   opened.defer(() => tasks.close())
   const credit = config.billing ? ledger : freeCredit
   const inference = buildInference(config, { catalog, providers, metrics, limits, ledger: credit })
+  const chat = createChat({ inference, ledger: credit, clock, countTokens })
   const generation = buildGeneration(config, {
     inference,
     catalog,
@@ -196,7 +202,8 @@ async function openModules(
     tasks,
     performer: generation.performer,
     inference,
-    chat: createChat({ inference, ledger: credit, clock, countTokens }),
+    chat,
+    ...buildCompare({ database, messageBus, inference, chat, limits, metrics, logger }),
     generation,
     speech: createSpeech({ inference, catalog, ledger: credit, clock, timeouts: upstreamTimeouts(config) }),
     transcription: createTranscription({ inference, ledger: credit, clock }),

@@ -1,5 +1,6 @@
 import { systemClock } from '../kernel/clock.ts'
 import type { Catalog } from '../modules/catalog/catalog.ts'
+import { reclaimRuns } from '../modules/compare/compare.ts'
 import { reclaimLeases } from '../modules/ledger/ledger.ts'
 import { reclaimSlots } from '../modules/limits/limits.ts'
 import { createTasks, daysToMs, reclaimTasks, type Tasks, type TasksOptions } from '../modules/tasks/tasks.ts'
@@ -9,7 +10,7 @@ import type { Reclaimer } from '../storage/borrowing/borrower.ts'
 import type { Config } from './config.ts'
 
 /** What is taken back from a process that is gone. Tasks first: whoever ends one locks it before its account. */
-export const RECLAIMERS: readonly Reclaimer[] = [reclaimTasks, reclaimLeases, reclaimSlots]
+export const RECLAIMERS: readonly Reclaimer[] = [reclaimTasks, reclaimRuns, reclaimLeases, reclaimSlots]
 
 const HOUR_MS = 60 * 60_000
 

@@ -11,6 +11,7 @@ import { createBorrower } from '../storage/borrowing/borrower.ts'
 import { sweepTickets } from '../storage/job-queue.ts'
 import type { GatewayLogger } from '../telemetry/logger.ts'
 import type { Worker } from '../worker/worker.ts'
+import { buildRunner } from './build-compare.ts'
 import type { Modules } from './build-modules.ts'
 import { RECLAIMERS } from './build-tasks.ts'
 import type { Config } from './config.ts'
@@ -42,6 +43,7 @@ export async function buildWorker(
         changes: createTaskChanges({ messageBus, logger }),
       }),
       performer,
+      runner: buildRunner(config, { modules, borrower, logger }),
       borrower,
       concurrency: config.workerConcurrency,
       deliverWebhooks: () =>

@@ -1,0 +1,82 @@
+import { toErrorAnswer } from '../http/error-envelope.ts'
+import { systemClock } from '../kernel/clock.ts'
+import type { Chat } from '../modules/chat/chat.ts'
+import {
+  createAskChat,
+  createCompare,
+  createRunner,
+  type AskChat,
+  type Compare,
+  type EndedCall,
+  type Runner,
+} from '../modules/compare/compare.ts'
+import type { Inference } from '../modules/inference/inference.ts'
+import type { Limits } from '../modules/limits/limits.ts'
+import type { Borrower } from '../storage/borrowing/borrower.ts'
+import type { Database } from '../storage/database.ts'
+import type { MessageBus } from '../storage/message-bus.ts'
+import type { GatewayLogger } from '../telemetry/logger.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { Modules } from './build-modules.ts'
+import type { Config } from './config.ts'
+
+interface CompareParts {
+  readonly database: Database
+  readonly messageBus: MessageBus
+  readonly inference: Inference
+  readonly chat: Chat
+  readonly limits: Limits
+  readonly metrics: Metrics
+  readonly logger: GatewayLogger
+}
+
+export function buildCompare(parts: CompareParts): { compare: Compare; ask: AskChat } {
+  const { metrics, chat, limits } = parts
+  const ask = createAskChat({ chat, limits, onCall: (call) => countCall(metrics, call) })
+  return { compare: createCompare({ ...parts, clock: systemClock }), ask }
+}
+
+/** Who works on runs, in the process that has a worker. */
+export function buildRunner(
+  config: Config,
+  { modules, borrower, logger }: { modules: Modules; borrower: Borrower; logger: GatewayLogger },
+): Runner {
+  const { database, messageBus, ask, keys } = modules
+  return createRunner({
+    database,
+    messageBus,
+    borrower,
+    ask,
+    keys,
+    isBilled: config.billing,
+    judge: null,
+    logger,
+  })
+}
+
+/** As its line of the API would be named. */
+const ROUTE = '/v1/compare'
+
+// Calls that nobody waits for are counted among the requests: they use the same models and cost the same.
+function countCall(metrics: Metrics, { record, durationMs, error }: EndedCall): void {
+  const { model, provider, firstTokenMs, usage } = record
+  const status = error === null ? 200 : toErrorAnswer(error, '').status
+  metrics.requestStarted(ROUTE)
+  metrics.requestFinished({
+    route: ROUTE,
+    status,
+    durationMs,
+    model: model ?? undefined,
+    provider: provider ?? undefined,
+    firstTokenMs: firstTokenMs ?? undefined,
+    usage:
+      usage === null
+        ? undefined
+        : {
+            prompt: usage.promptTokens,
+            completion: usage.completionTokens,
+            cached: usage.cachedTokens,
+            reasoning: usage.reasoningTokens,
+          },
+  })
+}
