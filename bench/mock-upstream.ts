@@ -24,6 +24,7 @@ interface PacedStream {
 
 const answers = buildAnswers()
 const embeddings = buildEmbeddings()
+const image = buildImage()
 const pacedStreams = new Set<PacedStream>()
 
 const server = createServer({ noDelay: true }, serveConnection)
@@ -34,18 +35,19 @@ process.on('disconnect', () => process.exit(0))
 
 function serveConnection(socket: Socket): void {
   let body = ''
-  let isEmbedding = false
+  let path = ''
   const parser = new HttpMessageParser(
     {
       onHead: (head) => {
         body = ''
-        isEmbedding = head.startsWith('POST /v1/embeddings ')
+        path = head.split(' ', 2)[1] ?? ''
       },
       onBody: (bytes) => {
         if (body.length < BODY_BYTES_MAX) body += bytes.toString('latin1')
       },
       onEnd: () => {
-        if (isEmbedding) socket.write(embeddings[/"base64"/.test(body) ? 'base64' : 'float'])
+        if (path === '/v1/embeddings') socket.write(embeddings[/"base64"/.test(body) ? 'base64' : 'float'])
+        else if (path === '/v1/images/generations') socket.write(image)
         else answerRequest(socket, body)
       },
     },
@@ -162,6 +164,14 @@ function buildEmbeddings() {
       ),
     )
   return { base64: answerOf(Buffer.from(vector.buffer).toString('base64')), float: answerOf([...vector]) }
+}
+
+/** The smallest picture there is: what is measured is all that happens around it. */
+function buildImage(): Buffer {
+  const png =
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+  const usage = { total_tokens: 60, input_tokens: 10, output_tokens: 50 }
+  return wholeAnswer(JSON.stringify({ created: 1_760_000_000, data: [{ b64_json: png }], usage }))
 }
 
 function wholeAnswer(json: string): Buffer {

@@ -3,6 +3,7 @@ import { media } from './scenarios/media.ts'
 import { requests } from './scenarios/requests.ts'
 import type { Scenario } from './scenarios/scenario.ts'
 import { streams } from './scenarios/streams.ts'
+import { tasks } from './scenarios/tasks.ts'
 
 /** What a plain run measures, in this order. */
-export const scenarios: readonly Scenario[] = [requests, streams, embeddings, media]
+export const scenarios: readonly Scenario[] = [requests, streams, embeddings, tasks, media]

@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url'
 import type { Contestant } from './contestant.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
+const program = join(root, 'src/app/main.ts')
+const serveArguments = [program, 'serve']
 const key = 'pk-live-benchmark0benchmark0benchmark0benchmark0benchmark0'
 /** More than a run can spend, and enough for the highest limits that come with a balance. */
 const CREDIT_USD = '5000000'
@@ -20,35 +22,64 @@ export const parkwayFree: Contestant = createParkway({
 export function createParkway({
   id,
   environment,
+  flags = [],
 }: {
   id: string
   environment: Readonly<Record<string, string>>
+  /** Of `serve`. */
+  flags?: readonly string[]
 }): Contestant {
   return {
     id,
     prepare: async ({ port, upstreamPort, directory, nodeFlags }) => {
-      if (!existsSync(join(root, 'src/app/main.ts'))) return { unavailable: 'src/app/main.ts does not exist' }
+      if (!existsSync(program)) return { unavailable: 'src/app/main.ts does not exist' }
       const dataDirectory = join(directory, 'data')
       return {
         version: `this checkout, Node ${process.versions.node}`,
         command: process.execPath,
-        arguments: [...nodeFlags, join(root, 'src/app/main.ts'), 'serve'],
+        arguments: [...nodeFlags, ...serveArguments, ...flags],
         workingDirectory: root,
-        environment: {
-          PORT: String(port),
-          HOST: '127.0.0.1',
-          PARKWAY_DATA_DIR: dataDirectory,
-          PARKWAY_BOOTSTRAP_KEY: key,
-          PARKWAY_BOOTSTRAP_CREDIT_USD: CREDIT_USD,
-          OPENAI_API_KEY: 'sk-mock',
-          OPENAI_BASE_URL: `http://127.0.0.1:${upstreamPort}/v1`,
-          ...environment,
-        },
+        environment: { ...environmentOf({ port, upstreamPort, dataDirectory }), ...environment },
         requestHeaders: { authorization: `Bearer ${key}` },
         readyPath: '/readyz',
         startTimeoutMs: 30_000,
         ledger: { dataDirectory, isCharging: environment['PARKWAY_BILLING'] !== 'off' },
       }
     },
+  }
+}
+
+/** Another process of a gateway that runs: it works on tasks and answers no requests. */
+export function describeWorker(setting: {
+  readonly port: number
+  readonly upstreamPort: number
+  readonly dataDirectory: string
+  readonly connectionString: string
+}) {
+  return {
+    command: process.execPath,
+    arguments: [...serveArguments, '--role', 'worker'],
+    workingDirectory: root,
+    environment: { ...environmentOf(setting), DATABASE_URL: setting.connectionString },
+  }
+}
+
+function environmentOf({
+  port,
+  upstreamPort,
+  dataDirectory,
+}: {
+  port: number
+  upstreamPort: number
+  dataDirectory: string
+}): Record<string, string> {
+  return {
+    PORT: String(port),
+    HOST: '127.0.0.1',
+    PARKWAY_DATA_DIR: dataDirectory,
+    PARKWAY_BOOTSTRAP_KEY: key,
+    PARKWAY_BOOTSTRAP_CREDIT_USD: CREDIT_USD,
+    OPENAI_API_KEY: 'sk-mock',
+    OPENAI_BASE_URL: `http://127.0.0.1:${upstreamPort}/v1`,
   }
 }

@@ -2,12 +2,17 @@
 import type { LoadJob } from './load-job.ts'
 import { runExchanges } from './run-exchanges.ts'
 import { runHeldStreams } from './run-held-streams.ts'
+import { runTasks } from './run-tasks.ts'
 
 process.on('message', (job: LoadJob) => {
-  const running = job.kind === 'exchanges' ? runExchanges(job) : runHeldStreams(job)
-  running.then(
+  runJob(job).then(
     (result) => process.send?.({ result }),
     (error: unknown) => process.send?.({ error: String(error) }),
   )
 })
 process.on('disconnect', () => process.exit(0))
+
+function runJob(job: LoadJob): Promise<unknown> {
+  if (job.kind === 'tasks') return runTasks(job)
+  return job.kind === 'exchanges' ? runExchanges(job) : runHeldStreams(job)
+}

@@ -8,6 +8,8 @@ import type {
   HeldStreamsJob,
   HeldStreamsResult,
   LoadJob,
+  TasksJob,
+  TasksResult,
   Traffic,
 } from './load-job.ts'
 
@@ -16,6 +18,7 @@ export interface LoadGenerator {
   readonly process: StartedProcess
   runExchanges(job: Omit<ExchangeJob, 'kind'>): Promise<ExchangeResult>
   runHeldStreams(job: Omit<HeldStreamsJob, 'kind'>): Promise<HeldStreamsResult>
+  runTasks(job: Omit<TasksJob, 'kind'>): Promise<TasksResult>
   /** All that went to a port since the start. */
   trafficOf(port: number): Traffic
 }
@@ -47,6 +50,7 @@ export function startLoadGenerator({ directory }: { directory: string }): LoadGe
     process: started,
     runExchanges: async (job) => run<ExchangeResult>({ kind: 'exchanges', ...job }),
     runHeldStreams: async (job) => run<HeldStreamsResult>({ kind: 'held-streams', ...job }),
+    runTasks: async (job) => run<TasksResult>({ kind: 'tasks', ...job }),
     trafficOf,
   }
 }
@@ -55,7 +59,7 @@ export const NO_TRAFFIC: Traffic = { answers: 0, cutOff: 0, cutOffWithin: 0 }
 
 async function askProcess<Result>({ child }: StartedProcess, job: LoadJob): Promise<Result> {
   const { promise, resolve, reject } = Promise.withResolvers<Result>()
-  const jobMs = job.kind === 'exchanges' ? job.warmupMs + job.durationMs : job.rampMs + job.windowMs
+  const jobMs = job.kind === 'held-streams' ? job.rampMs + job.windowMs : job.warmupMs + job.durationMs
   const timer = setTimeout(
     () => reject(new Error('the load generator does not answer')),
     jobMs + ANSWER_MARGIN_MS,

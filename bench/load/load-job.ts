@@ -1,5 +1,5 @@
 /** What the benchmark asks the load generator to do, and what it answers; both cross a process boundary as JSON. */
-export type LoadJob = ExchangeJob | HeldStreamsJob
+export type LoadJob = ExchangeJob | HeldStreamsJob | TasksJob
 
 export interface ExchangeJob {
   readonly kind: 'exchanges'
@@ -62,4 +62,28 @@ export interface HeldStreamsResult extends Traffic {
   readonly chunksReceived: number
   readonly failures: number
   readonly latenessP99Ms: number
+}
+
+export interface TasksJob {
+  readonly kind: 'tasks'
+  readonly port: number
+  /** Makes a task. */
+  readonly request: string
+  /** Lines of the requests that follow a task. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Tasks under way at once: each that ends makes room for the next. */
+  readonly concurrency: number
+  readonly warmupMs: number
+  readonly durationMs: number
+}
+
+export interface TasksResult extends Traffic {
+  /** Completed after the warm-up; those with the warm-up are the answers. */
+  readonly tasks: number
+  readonly failures: number
+  readonly firstFailure: string | null
+  readonly tasksPerSecond: number
+  /** From the request to the answer that says that it is completed. */
+  readonly durationP50Ms: number
+  readonly durationP99Ms: number
 }
