@@ -10,6 +10,7 @@ import {
   type EndedCall,
   type Runner,
 } from '../modules/compare/compare.ts'
+import { createConversations, type Conversations } from '../modules/conversations/conversations.ts'
 import type { Inference } from '../modules/inference/inference.ts'
 import type { Limits } from '../modules/limits/limits.ts'
 import type { Borrower } from '../storage/borrowing/borrower.ts'
@@ -30,10 +31,20 @@ interface CompareParts {
   readonly logger: GatewayLogger
 }
 
-export function buildCompare(parts: CompareParts): { compare: Compare; ask: AskChat } {
+interface BuiltCompare {
+  readonly compare: Compare
+  readonly ask: AskChat
+  readonly conversations: Conversations
+}
+
+export function buildCompare(parts: CompareParts): BuiltCompare {
   const { metrics, chat, limits } = parts
-  const ask = createAskChat({ chat, limits, onCall: (call) => countCall(metrics, call) })
-  return { compare: createCompare({ ...parts, clock: systemClock }), ask }
+  const onCall = (call: EndedCall): void => countCall(metrics, call)
+  return {
+    compare: createCompare({ ...parts, clock: systemClock }),
+    ask: createAskChat({ chat, limits, onCall }),
+    conversations: createConversations({ ...parts, clock: systemClock, onCall }),
+  }
 }
 
 /** Who works on runs, in the process that has a worker. */

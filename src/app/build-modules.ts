@@ -6,6 +6,7 @@ import type { Billing, PromoCodes } from '../modules/billing/billing.ts'
 import { createCatalog, type Catalog } from '../modules/catalog/catalog.ts'
 import { createChat, type Chat } from '../modules/chat/chat.ts'
 import type { AskChat, Compare } from '../modules/compare/compare.ts'
+import type { Conversations } from '../modules/conversations/conversations.ts'
 import { createEmbeddings, type Embeddings } from '../modules/embeddings/embeddings.ts'
 import type { Generation } from '../modules/generation/generation.ts'
 import { createIdempotency, type Idempotency } from '../modules/idempotency/idempotency.ts'
@@ -67,6 +68,7 @@ export interface Modules {
   readonly inference: Inference
   readonly chat: Chat
   readonly compare: Compare
+  readonly conversations: Conversations
   /** A chat call that nobody waits for. */
   readonly ask: AskChat
   readonly generation: Generation

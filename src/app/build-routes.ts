@@ -7,6 +7,7 @@ import { adminCreditRoutes } from '../http/routes/admin-credit.ts'
 import { adminPromoRoutes } from '../http/routes/admin-promo.ts'
 import { apiKeyRoutes } from '../http/routes/api-keys.ts'
 import { chatRoutes } from '../http/routes/chat.ts'
+import { compareConversationRoutes } from '../http/routes/compare-conversations.ts'
 import { embeddingRoutes } from '../http/routes/embeddings.ts'
 import { imageRoutes } from '../http/routes/images.ts'
 import { mediaRoutes } from '../http/routes/media.ts'
@@ -79,6 +80,11 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | DirectRoute)[
     ...speechRoutes({ speech: modules.speech, runPaid, runGeneration, onStreamError }),
     ...transcriptionRoutes({ transcription: modules.transcription, runPaid }),
     ...voiceRoutes({ speech: modules.speech }),
+    ...compareConversationRoutes({
+      conversations: modules.conversations,
+      limits: modules.limits,
+      onStreamError,
+    }),
     ...tenantRoutes({ accounts, limits: modules.limits }),
     ...taskRoutes({ tasks: modules.tasks }),
     ...queueRoutes({

@@ -23,6 +23,7 @@ import { estimateChat, estimateCompletion, refineChat, refineCompletion } from '
 import { holdCredit } from './hold-credit.ts'
 
 export type { InferenceResult } from './call-candidate.ts'
+export { checkMessages } from './check-messages.ts'
 
 export interface Chat {
   chat(request: InferenceRequest<ChatRequest>): Promise<InferenceResult>

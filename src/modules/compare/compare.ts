@@ -7,16 +7,19 @@ import type { Inference } from '../inference/inference.ts'
 import { cancelRun, pinRun, resumeRun, type ResumeChanges } from './change-run.ts'
 import { createRun } from './create-run.ts'
 import type { RunOrder } from './new-run.ts'
-import { listCells, streamCells, type CellFilter, type CellPage } from './read-cells.ts'
+import { listCells, streamCells, type AskedCell, type CellFilter, type CellPage } from './read-cells.ts'
 import { listRuns, readRun, type RunFilter } from './read-runs.ts'
-import type { Cell, Run } from './run.ts'
+import type { Run } from './run.ts'
 import { CANCELLED_TOPIC } from './runner.ts'
 
+export { AnswerText } from './answer-text.ts'
 export { createAskChat, type AskChat, type EndedCall } from './ask-chat.ts'
+export { cellBody, cellSeed } from './cell-body.ts'
 export { reclaimRuns } from './claim-run.ts'
+export { explainUnkeepable } from './create-run.ts'
 export type { LaneOrder, RunOrder } from './new-run.ts'
 export { PromptInput, PromptInputs, PROMPTS_MAX, toPromptCases, type PromptCase } from './prompt-case.ts'
-export type { CellFilter, CellPage } from './read-cells.ts'
+export type { AskedCell, CellFilter, CellPage } from './read-cells.ts'
 export { CELL_STATUSES, RUN_STATUSES } from './run.ts'
 export type { Cell, CellStatus, Lane, LaneParams, LaneStats, Run, RunStatus } from './run.ts'
 export type { RunJudge } from './run-execution.ts'
@@ -29,7 +32,7 @@ export interface Compare {
   list(accountId: string, filter: RunFilter, page: PageRequest): Promise<Page<Run>>
   listCells(run: Run, filter: CellFilter, page: { limit: number; after: string | null }): Promise<CellPage>
   /** All cells, a part at a time. */
-  streamCells(run: Run): AsyncIterable<readonly Cell[]>
+  streamCells(run: Run): AsyncIterable<readonly AskedCell[]>
   /** Throws `conflict` for one that has ended otherwise. */
   cancel(accountId: string, runId: string): Promise<Run>
   /** Throws `run_not_resumable` for one that has nothing left to ask, or is running. */

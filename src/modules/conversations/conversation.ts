@@ -1,0 +1,64 @@
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { ChatMessage } from '../../providers/chat-wire.ts'
+
+/** Several lanes that are told the same, each with a history of its own. */
+export interface Conversation {
+  readonly id: string
+  readonly name: string | null
+  /** For lanes that have none of their own. */
+  readonly system: string | null
+  readonly lanes: readonly ConversationLane[]
+  readonly turnsTotal: number
+  readonly costNanoUsd: NanoUsd
+  /** A turn is being answered. */
+  readonly isBusy: boolean
+  readonly createdAt: Date
+  readonly updatedAt: Date
+}
+
+export interface ConversationLane {
+  readonly id: string
+  readonly position: number
+  /** As it was asked for. */
+  readonly model: string
+  readonly name: string
+  /** Members of the chat request of every turn; `system` stands for a message of that role. */
+  readonly params: Readonly<Record<string, unknown>>
+}
+
+/** What all lanes were told, and what each replied. */
+export interface Turn {
+  readonly id: string
+  readonly conversationId: string
+  readonly index: number
+  readonly messages: readonly ChatMessage[]
+  readonly replies: readonly Reply[]
+  readonly createdAt: Date
+  readonly completedAt: Date | null
+}
+
+export interface Reply {
+  readonly laneId: string
+  readonly requestId: string
+  readonly status: 'running' | 'completed' | 'failed'
+  /** Of one that failed, what came until then. */
+  readonly output: string
+  readonly reasoning: string | null
+  readonly toolCalls: readonly unknown[] | null
+  readonly finishReason: string | null
+  readonly usage: ReplyUsage | null
+  readonly costNanoUsd: NanoUsd
+  readonly latencyMs: number | null
+  readonly ttftMs: number | null
+  /** The catalog's id, and who answered. */
+  readonly model: string | null
+  readonly provider: string | null
+  readonly error: { readonly code: string; readonly message: string } | null
+}
+
+export interface ReplyUsage {
+  readonly promptTokens: number
+  readonly cachedTokens: number
+  readonly completionTokens: number
+  readonly reasoningTokens: number
+}

@@ -1,0 +1,67 @@
+import type { Clock } from '../../kernel/clock.ts'
+import type { Page, PageRequest } from '../../kernel/page.ts'
+import type { Database } from '../../storage/database.ts'
+import type { Chat } from '../chat/chat.ts'
+import { explainUnkeepable } from '../compare/compare.ts'
+import type { Inference } from '../inference/inference.ts'
+import type { Caller } from '../keys/keys.ts'
+import type { AskLaneOptions } from './ask-lane.ts'
+import {
+  createConversation,
+  deleteConversation,
+  updateConversation,
+  type ConversationChanges,
+  type ConversationOrder,
+} from './change-conversations.ts'
+import type { Conversation, Turn } from './conversation.ts'
+import { listConversations, readConversation } from './read-conversations.ts'
+import { readTurns } from './read-turns.ts'
+import { takeTurn, type OpenTurn, type TurnOrder } from './take-turn.ts'
+
+export type { AdmitChat } from './ask-lane.ts'
+export type { Conversation, ConversationLane, Reply, Turn } from './conversation.ts'
+export type { OpenTurn, TurnEvent } from './take-turn.ts'
+
+/** Conversations with several lanes at once. */
+export interface Conversations {
+  create(caller: Caller, order: ConversationOrder): Promise<Conversation>
+  read(accountId: string, conversationId: string): Promise<Conversation>
+  readTurns(conversation: Conversation): Promise<Turn[]>
+  list(accountId: string, page: PageRequest): Promise<Page<Conversation>>
+  update(accountId: string, conversationId: string, changes: ConversationChanges): Promise<Conversation>
+  /** Throws `conflict` while a turn is being answered. */
+  remove(accountId: string, conversationId: string): Promise<void>
+  /** Tells every lane the same. Throws `conflict` while another turn is being answered. */
+  takeTurn(order: TurnOrder): Promise<OpenTurn>
+}
+
+interface ConversationsOptions {
+  readonly database: Database
+  readonly inference: Pick<Inference, 'selectorFor'>
+  readonly chat: Pick<Chat, 'chat'>
+  readonly clock: Clock
+  readonly onCall: AskLaneOptions['onCall']
+}
+
+export function createConversations(options: ConversationsOptions): Conversations {
+  const { database, inference } = options
+  const selector = inference.selectorFor(['llm'], ({ chat }) => chat !== undefined)
+  const keep = async <Result>(param: string, work: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await work()
+    } catch (error) {
+      throw explainUnkeepable(error, param)
+    }
+  }
+  return {
+    create: (caller, order) =>
+      keep('lanes', () => createConversation({ ...options, selector }, caller, order)),
+    read: (accountId, conversationId) => readConversation(database, accountId, conversationId),
+    readTurns: ({ id }) => readTurns(database, id),
+    list: (accountId, page) => listConversations(database, accountId, page),
+    update: (accountId, conversationId, changes) =>
+      keep('name', () => updateConversation(options, accountId, conversationId, changes)),
+    remove: (accountId, conversationId) => deleteConversation(options, accountId, conversationId),
+    takeTurn: (order) => keep('content', () => takeTurn(options, order)),
+  }
+}

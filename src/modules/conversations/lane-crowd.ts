@@ -1,0 +1,36 @@
+import { AppError } from '../../kernel/app-error.ts'
+import type { Cancellation } from '../../kernel/cancellation.ts'
+
+/**
+ * The lanes of one turn. An account that may have fewer requests running than a turn has lanes gets all of them answered, some after
+ * the others: a lane waits for a place only while another lane of the same turn has one.
+ */
+export class LaneCrowd {
+  #inside = 0
+  #left = Promise.withResolvers<void>()
+
+  async enter<Admitted>(
+    admit: () => Admitted | Promise<Admitted>,
+    cancellation: Cancellation,
+  ): Promise<Admitted> {
+    for (;;) {
+      const left = this.#left.promise
+      try {
+        const admitted = await admit()
+        this.#inside += 1
+        return admitted
+      } catch (error) {
+        const isCrowded = error instanceof AppError && error.code === 'concurrency_limit_reached'
+        if (!isCrowded || this.#inside === 0) throw error
+      }
+      await left
+      cancellation.throwIfCancelled()
+    }
+  }
+
+  leave(): void {
+    this.#inside -= 1
+    this.#left.resolve()
+    this.#left = Promise.withResolvers()
+  }
+}

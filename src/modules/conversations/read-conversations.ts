@@ -1,0 +1,89 @@
+import { notFound } from '../../kernel/app-error.ts'
+import { isUuid } from '../../kernel/identifiers.ts'
+import { ID_AFTER_ALL, type Page, type PageRequest } from '../../kernel/page.ts'
+import type { Queryable } from '../../storage/database.ts'
+import type { Conversation, ConversationLane } from './conversation.ts'
+
+interface ConversationRow {
+  readonly id: string
+  readonly name: string | null
+  readonly system: string | null
+  readonly turns_total: number
+  readonly cost_nano_usd: bigint
+  readonly is_busy: boolean
+  readonly created_at: Date
+  readonly updated_at: Date
+}
+
+interface LaneRow extends ConversationLane {
+  readonly conversation_id: string
+}
+
+const COLUMNS = `id, name, system, turns_total, cost_nano_usd, coalesce(busy_until > now(), false) AS is_busy, created_at,
+  updated_at`
+
+/** Another account's is not found, like one that never was. */
+export async function readConversation(
+  queryable: Queryable,
+  accountId: string,
+  conversationId: string,
+): Promise<Conversation> {
+  if (!isUuid(conversationId)) throw notFound('conversation')
+  const rows = await queryable.query<ConversationRow>(
+    `SELECT ${COLUMNS} FROM compare_conversations WHERE id = $1 AND account_id = $2`,
+    [conversationId, accountId],
+  )
+  const [conversation] = await addLanes(queryable, rows)
+  if (conversation === undefined) throw notFound('conversation')
+  return conversation
+}
+
+/** Newest first. */
+export async function listConversations(
+  queryable: Queryable,
+  accountId: string,
+  { limit, afterId }: PageRequest,
+): Promise<Page<Conversation>> {
+  const [rows, [count]] = await Promise.all([
+    queryable.query<ConversationRow>(
+      `SELECT ${COLUMNS} FROM compare_conversations WHERE account_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3`,
+      [accountId, afterId ?? ID_AFTER_ALL, limit + 1],
+    ),
+    queryable.query<{ total: bigint }>(
+      'SELECT count(*) AS total FROM compare_conversations WHERE account_id = $1',
+      [accountId],
+    ),
+  ])
+  return {
+    items: await addLanes(queryable, rows.slice(0, limit)),
+    total: Number(count?.total ?? 0),
+    hasMore: rows.length > limit,
+  }
+}
+
+async function addLanes(queryable: Queryable, rows: readonly ConversationRow[]): Promise<Conversation[]> {
+  if (rows.length === 0) return []
+  const lanes = await queryable.query<LaneRow>(
+    `SELECT id, conversation_id, position, model, name, params FROM compare_conversation_lanes
+     WHERE conversation_id = ANY ($1::uuid[]) ORDER BY position`,
+    [rows.map(({ id }) => id)],
+  )
+  const byConversation = Map.groupBy(lanes, (lane) => lane.conversation_id)
+  return rows.map((row) => ({
+    id: row.id,
+    name: row.name,
+    system: row.system,
+    lanes: (byConversation.get(row.id) ?? []).map(({ id, position, model, name, params }) => ({
+      id,
+      position,
+      model,
+      name,
+      params,
+    })),
+    turnsTotal: row.turns_total,
+    costNanoUsd: row.cost_nano_usd,
+    isBusy: row.is_busy,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }))
+}

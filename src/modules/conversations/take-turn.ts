@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto'
+import { invalidValue } from '../../kernel/app-error.ts'
+import { Cancellation } from '../../kernel/cancellation.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { ChatMessage } from '../../providers/chat-wire.ts'
+import { mergeStreams } from '../../providers/merge-streams.ts'
+import type { Database } from '../../storage/database.ts'
+import { checkMessages, type Chat } from '../chat/chat.ts'
+import type { InferenceRecord } from '../inference/inference.ts'
+import type { Caller } from '../keys/keys.ts'
+import { LaneCall, type AdmitChat, type AskLaneOptions, type LaneEvent } from './ask-lane.ts'
+import type { ConversationLane, Turn } from './conversation.ts'
+import { abandonTurn, beginTurn, finishTurn, keepHeld, type BegunTurn } from './hold-turn.ts'
+import { LaneCrowd } from './lane-crowd.ts'
+import { laneHistory } from './lane-history.ts'
+
+export interface TurnOrder {
+  readonly caller: Caller
+  readonly conversationId: string
+  readonly messages: readonly ChatMessage[]
+  /** Null for all. */
+  readonly laneIds: readonly string[] | null
+  /** The calls of the lanes go by ids that follow from this one: sent again under it, nothing is charged twice. */
+  readonly requestId: string
+  readonly cancellation: Cancellation
+  readonly admit: AdmitChat
+}
+
+/** A turn that is being answered: at least one lane has begun to. */
+export interface OpenTurn {
+  /** What lanes say as they say it, and at last the whole turn, which is then kept. Must be read, or closed once begun. */
+  readonly events: AsyncGenerator<TurnEvent, void>
+  /** Of the lanes' calls, as far as they have come. */
+  readonly records: readonly InferenceRecord[]
+}
+
+export type TurnEvent = LaneEvent | { readonly kind: 'ended'; readonly turn: Turn }
+
+interface TakeTurnOptions {
+  readonly database: Database
+  readonly chat: Pick<Chat, 'chat'>
+  readonly clock: Clock
+  readonly onCall: AskLaneOptions['onCall']
+}
+
+/** Resolves with the first words of any lane. Throws what the first lane threw when none had any: then nothing is kept. */
+export async function takeTurn(options: TakeTurnOptions, order: TurnOrder): Promise<OpenTurn> {
+  const { database, clock } = options
+  const { conversationId, messages } = order
+  const { accountId } = order.caller
+  checkMessages(messages)
+  const begun = await beginTurn(database, { accountId, conversationId, messages, nowMs: clock.nowMs() })
+  const stopHolding = keepHeld(database, begun)
+  const abandon = async (): Promise<void> => {
+    stopHolding()
+    await abandonTurn(database, begun)
+  }
+  try {
+    const { calls, stop } = callLanes(options, order, begun)
+    const events = mergeStreams(
+      calls.map((call) => call.events()),
+      stop,
+    )
+    const head = await readHead(events)
+    if (head.at(-1)?.kind !== 'chunks') throw calls[0]?.error ?? new Error('a turn had no lanes')
+    const finish = async (): Promise<Turn> => {
+      stopHolding()
+      const replies = calls.map((call) => call.reply())
+      const turn: Turn = { ...begun.turn, replies, completedAt: new Date(clock.nowMs()) }
+      await finishTurn(database, begun, turn)
+      return turn
+    }
+    return {
+      events: follow(head, events, finish),
+      records: calls.map(({ record }) => record),
+    }
+  } catch (error) {
+    await abandon()
+    throw error
+  }
+}
+
+function callLanes(
+  options: TakeTurnOptions,
+  order: TurnOrder,
+  { conversation, turn, history }: BegunTurn,
+): { calls: LaneCall[]; stop: () => void } {
+  const { messages, caller, admit } = order
+  const cancellation = new Cancellation()
+  order.cancellation.onCancel((reason) => cancellation.cancel(reason))
+  const crowd = new LaneCrowd()
+  const { system } = conversation
+  const calls = chooseLanes(conversation.lanes, order.laneIds).map(
+    (lane) =>
+      new LaneCall(
+        {
+          lane,
+          messages: laneHistory(lane.id, { system, history, messages }),
+          caller,
+          requestId: laneRequestId(order.requestId, `${turn.conversationId} ${lane.id}`),
+          cancellation,
+        },
+        { chat: options.chat, onCall: options.onCall, admit, crowd },
+      ),
+  )
+  return { calls, stop: () => cancellation.cancel(new Error('the turn is no longer read')) }
+}
+
+function chooseLanes(
+  lanes: readonly ConversationLane[],
+  laneIds: readonly string[] | null,
+): readonly ConversationLane[] {
+  if (laneIds === null) return lanes
+  for (const [index, laneId] of laneIds.entries())
+    if (!lanes.some(({ id }) => id === laneId))
+      throw invalidValue(`lane_ids.${index}`, 'This conversation has no such lane.')
+  return lanes.filter(({ id }) => laneIds.includes(id))
+}
+
+const TIME_DIGITS = 12
+const PREFIX = 'req_'
+
+/** The same for the same request and lane, with the time of the request. */
+function laneRequestId(requestId: string, lane: string): string {
+  const time = requestId.slice(PREFIX.length, PREFIX.length + TIME_DIGITS)
+  const hash = createHash('sha256').update(`${requestId} ${lane}`).digest('hex')
+  return `${PREFIX}${time}7${hash.slice(0, 3)}8${hash.slice(3, 18)}`
+}
+
+/** Up to the first words of any lane. */
+async function readHead(events: AsyncGenerator<LaneEvent, void>): Promise<LaneEvent[]> {
+  const head: LaneEvent[] = []
+  for (;;) {
+    const next = await events.next()
+    if (next.done === true) return head
+    head.push(next.value)
+    if (next.value.kind === 'chunks') return head
+  }
+}
+
+async function* follow(
+  head: readonly LaneEvent[],
+  rest: AsyncGenerator<LaneEvent, void>,
+  finish: () => Promise<Turn>,
+): AsyncGenerator<TurnEvent, void> {
+  let isFinished = false
+  try {
+    yield* head
+    yield* rest
+    isFinished = true
+    yield { kind: 'ended', turn: await finish() }
+  } finally {
+    if (!isFinished) {
+      await rest.return()
+      await finish()
+    }
+  }
+}
