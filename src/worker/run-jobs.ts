@@ -26,6 +26,7 @@ const TICKETS_FETCHED_MAX = 64
 const POLL_MS = 1_000
 const RESTART_PAUSE_MS = 500
 const RESTART_PAUSE_MS_MAX = 5_000
+const STOP_MS_MAX = 5_000
 
 /** Hands tickets to their handlers for as long as it is not stopped, through restarts of the database. */
 export async function runJobs(options: RunJobsOptions): Promise<JobRun> {
@@ -55,9 +56,12 @@ export async function runJobs(options: RunJobsOptions): Promise<JobRun> {
     isRunning: () => runner !== null,
     stop: async () => {
       stopping.abort()
-      await runner?.stop().catch(() => {})
-      await running
-      await pool.end()
+      const stopped = Promise.resolve(runner?.stop())
+        .catch(() => {})
+        .then(() => running)
+        .then(() => pool.end())
+      // A webhook that takes its time is told again by another process.
+      await Promise.race([stopped, delay(STOP_MS_MAX, undefined, { ref: false })])
     },
   }
 }

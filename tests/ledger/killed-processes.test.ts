@@ -22,7 +22,8 @@ const caller = createCaller()
 beforeAll(async () => {
   upstream = await startMeteredUpstream({ latencyMs: () => 20 + Math.random() * 600 })
   postgres = await startRestartablePostgres()
-  const environment = { PARKWAY_LEASE_MS: String(LEASE_MS), LOG_LEVEL: 'error' }
+  // Without workers, each of which is a borrower too.
+  const environment = { PARKWAY_LEASE_MS: String(LEASE_MS), LOG_LEVEL: 'error', PARKWAY_ROLE: 'api' }
   fleet = await startFleet({ upstream, environment, connectionString: postgres.connectionString })
   for (let count = 0; count < GATEWAYS; count += 1) gateways.push(await fleet.start())
 })
