@@ -1,12 +1,15 @@
 import { toErrorAnswer } from '../http/error-envelope.ts'
+import type { PromptSources } from '../http/routes/compare-run-request.ts'
 import { systemClock } from '../kernel/clock.ts'
 import type { Chat } from '../modules/chat/chat.ts'
 import {
   createAskChat,
   createCompare,
+  createDatasets,
   createRunner,
   type AskChat,
   type Compare,
+  type Datasets,
   type EndedCall,
   type Runner,
 } from '../modules/compare/compare.ts'
@@ -33,6 +36,7 @@ interface CompareParts {
 
 interface BuiltCompare {
   readonly compare: Compare
+  readonly datasets: Datasets
   readonly ask: AskChat
   readonly conversations: Conversations
 }
@@ -42,6 +46,7 @@ export function buildCompare(parts: CompareParts): BuiltCompare {
   const onCall = (call: EndedCall): void => countCall(metrics, call)
   return {
     compare: createCompare({ ...parts, clock: systemClock }),
+    datasets: createDatasets({ ...parts, clock: systemClock }),
     ask: createAskChat({ chat, limits, onCall }),
     conversations: createConversations({ ...parts, clock: systemClock, onCall }),
   }
@@ -90,4 +95,27 @@ function countCall(metrics: Metrics, { record, durationMs, error }: EndedCall): 
             reasoning: usage.reasoningTokens,
           },
   })
+}
+
+/** Where the prompts of a run come from when it is made of something else. */
+export function findPromptSources({
+  datasets,
+  conversations,
+}: Pick<Modules, 'datasets' | 'conversations'>): PromptSources {
+  return {
+    readDataset: (accountId, datasetId) => datasets.read(accountId, datasetId),
+    readConversation: async (accountId, conversationId) => {
+      const conversation = await conversations.read(accountId, conversationId)
+      const turns = await conversations.readTurns(conversation)
+      const { system } = conversation
+      return {
+        prompts: turns.map(({ messages }) => ({ id: null, messages, expected: null })),
+        lanes: conversation.lanes.map(({ model, name, params }) => ({
+          model,
+          name,
+          params: system === null ? params : { system, ...params },
+        })),
+      }
+    },
+  }
 }

@@ -5,7 +5,7 @@ import { createAudit, type Audit } from '../modules/audit/audit.ts'
 import type { Billing, PromoCodes } from '../modules/billing/billing.ts'
 import { createCatalog, type Catalog } from '../modules/catalog/catalog.ts'
 import { createChat, type Chat } from '../modules/chat/chat.ts'
-import type { AskChat, Compare } from '../modules/compare/compare.ts'
+import type { AskChat, Compare, Datasets } from '../modules/compare/compare.ts'
 import type { Conversations } from '../modules/conversations/conversations.ts'
 import { createEmbeddings, type Embeddings } from '../modules/embeddings/embeddings.ts'
 import type { Generation } from '../modules/generation/generation.ts'
@@ -68,6 +68,7 @@ export interface Modules {
   readonly inference: Inference
   readonly chat: Chat
   readonly compare: Compare
+  readonly datasets: Datasets
   readonly conversations: Conversations
   /** A chat call that nobody waits for. */
   readonly ask: AskChat

@@ -7,6 +7,8 @@ import { adminCreditRoutes } from '../http/routes/admin-credit.ts'
 import { adminPromoRoutes } from '../http/routes/admin-promo.ts'
 import { apiKeyRoutes } from '../http/routes/api-keys.ts'
 import { chatRoutes } from '../http/routes/chat.ts'
+import { compareDatasetRoutes } from '../http/routes/compare-datasets.ts'
+import { compareRunRoutes } from '../http/routes/compare-runs.ts'
 import { compareConversationRoutes } from '../http/routes/compare-conversations.ts'
 import { embeddingRoutes } from '../http/routes/embeddings.ts'
 import { imageRoutes } from '../http/routes/images.ts'
@@ -35,6 +37,7 @@ import type { Ledger } from '../modules/ledger/ledger.ts'
 import type { MessageBus } from '../storage/message-bus.ts'
 import type { GatewayLogger } from '../telemetry/logger.ts'
 import type { Exposition } from '../telemetry/metrics.ts'
+import { findPromptSources } from './build-compare.ts'
 import { listLocalModels } from './build-limits.ts'
 import type { Modules } from './build-modules.ts'
 import type { Config } from './config.ts'
@@ -80,6 +83,12 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | DirectRoute)[
     ...speechRoutes({ speech: modules.speech, runPaid, runGeneration, onStreamError }),
     ...transcriptionRoutes({ transcription: modules.transcription, runPaid }),
     ...voiceRoutes({ speech: modules.speech }),
+    ...compareRunRoutes({
+      compare: modules.compare,
+      sources: findPromptSources(modules),
+      onBroken: (error, requestId) => logger.warn({ err: error, requestId }, 'an export broke off'),
+    }),
+    ...compareDatasetRoutes({ datasets: modules.datasets }),
     ...compareConversationRoutes({
       conversations: modules.conversations,
       limits: modules.limits,

@@ -33,6 +33,7 @@ export type ListName =
   | 'payments'
   | 'records'
   | 'redemptions'
+  | 'results'
   | 'runs'
   | 'tasks'
   | 'templates'

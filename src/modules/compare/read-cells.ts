@@ -1,5 +1,6 @@
 import { invalidValue } from '../../kernel/app-error.ts'
 import type { Queryable } from '../../storage/database.ts'
+import type { PromptCase } from './prompt-case.ts'
 import type { Cell, CellStatus, CellUsage, Run } from './run.ts'
 
 /** Which cells of a run are wanted. */
@@ -42,10 +43,24 @@ export async function listCells(
   }
 }
 
+/** A cell and what it was asked. */
+export interface AskedCell {
+  readonly cell: Cell
+  readonly prompt: AskedPrompt
+}
+
+export interface AskedPrompt extends PromptCase {
+  /** Positions of lanes in the order they were asked; each repeat begins one further. */
+  readonly laneOrder: readonly number[]
+}
+
 const CELLS_AT_ONCE = 200
 
 /** All of them, a part at a time. */
-export async function* streamCells(queryable: Queryable, run: Run): AsyncGenerator<readonly Cell[], void> {
+export async function* streamCells(
+  queryable: Queryable,
+  run: Run,
+): AsyncGenerator<readonly AskedCell[], void> {
   for (let after: readonly number[] = BEFORE_ALL; ;) {
     const rows = await queryable.query<CellRow>(
       `SELECT ${CELL_COLUMNS} FROM compare_cells WHERE run_id = $1 AND (prompt_index, repeat, lane_position) > ($2, $3, $4)
@@ -53,11 +68,37 @@ export async function* streamCells(queryable: Queryable, run: Run): AsyncGenerat
       [run.id, ...after, CELLS_AT_ONCE],
     )
     const cells = rows.map(cellFromRow)
-    if (cells.length > 0) yield cells
+    if (cells.length > 0) yield await addPrompts(queryable, run, cells)
     const last = cells.at(-1)
     if (last === undefined || cells.length < CELLS_AT_ONCE) return
     after = placeOf(last)
   }
+}
+
+async function addPrompts(queryable: Queryable, run: Run, cells: readonly Cell[]): Promise<AskedCell[]> {
+  const rows = await queryable.query<PromptRow>(
+    `SELECT prompt_index, external_id, messages, expected, lane_order FROM compare_prompts
+     WHERE run_id = $1 AND prompt_index BETWEEN $2 AND $3`,
+    [run.id, cells[0]?.promptIndex, cells.at(-1)?.promptIndex],
+  )
+  const prompts = new Map(
+    rows.map(({ prompt_index: index, external_id: id, messages, expected, lane_order: laneOrder }) => [
+      index,
+      { id, messages, expected, laneOrder },
+    ]),
+  )
+  return cells.flatMap((cell) => {
+    const prompt = prompts.get(cell.promptIndex)
+    return prompt === undefined ? [] : [{ cell, prompt }]
+  })
+}
+
+interface PromptRow {
+  readonly prompt_index: number
+  readonly external_id: string | null
+  readonly messages: PromptCase['messages']
+  readonly expected: unknown
+  readonly lane_order: readonly number[]
 }
 
 /** What follows from the size of the run is not counted. */

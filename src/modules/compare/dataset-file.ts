@@ -1,0 +1,76 @@
+import { invalidValue } from '../../kernel/app-error.ts'
+import { CsvInvalid, parseCsv } from './parse-csv.ts'
+import { PROMPTS_MAX } from './prompt-case.ts'
+
+/** Larger than any 1,000 prompts that people write. */
+export const DATASET_BYTES_MAX = 20 * 1024 * 1024
+
+/** What a file holds, still to be checked: prompts as they stand in a body. */
+export function readDatasetFile(text: string, format: 'csv' | 'jsonl'): unknown[] {
+  const prompts = format === 'csv' ? readCsv(text) : readJsonLines(text)
+  if (prompts.length === 0) throw invalidValue('file', 'The file holds no prompt.')
+  if (prompts.length > PROMPTS_MAX)
+    throw invalidValue('file', `A dataset has ${PROMPTS_MAX} prompts at most.`)
+  return prompts
+}
+
+const TEXT_COLUMNS = ['id', 'prompt', 'input', 'system'] as const
+
+/** The first line names the columns: `prompt` or `messages`, and `id`, `system` and `expected` where there are any. */
+function readCsv(text: string): unknown[] {
+  const [names = [], ...rows] = parse(text)
+  const columns = new Map(names.map((name, index) => [name.trim().toLowerCase(), index]))
+  if (!['prompt', 'input', 'messages'].some((name) => columns.has(name)))
+    throw invalidValue('file', "The first line must name the columns, 'prompt' or 'messages' among them.")
+  return rows.map((row, index) => {
+    const read = (name: string): string | undefined => {
+      const field = row[columns.get(name) ?? -1]
+      return field === undefined || field === '' ? undefined : field
+    }
+    const prompt: Record<string, unknown> = {}
+    for (const name of TEXT_COLUMNS) {
+      const field = read(name)
+      if (field !== undefined) prompt[name] = field
+    }
+    const messages = read('messages')
+    if (messages !== undefined) prompt['messages'] = parseJson(messages, `line ${index + 2}`)
+    const expected = read('expected')
+    if (expected !== undefined) prompt['expected'] = readExpected(expected)
+    return prompt
+  })
+}
+
+function parse(text: string): string[][] {
+  try {
+    return parseCsv(text)
+  } catch (error) {
+    if (!(error instanceof CsvInvalid)) throw error
+    throw invalidValue('file', `The file is not CSV. ${error.message}`)
+  }
+}
+
+/** An object in braces says how it is compared; anything else is the text itself. */
+function readExpected(field: string): unknown {
+  if (!field.trimStart().startsWith('{')) return field
+  try {
+    return JSON.parse(field)
+  } catch {
+    return field
+  }
+}
+
+/** One prompt a line: a text, or an object as in a body. */
+function readJsonLines(text: string): unknown[] {
+  return text.split(/\r?\n/).flatMap((line, index) => {
+    const trimmed = (index === 0 ? line.replace(/^\uFEFF/, '') : line).trim()
+    return trimmed === '' ? [] : [parseJson(trimmed, `line ${index + 1}`)]
+  })
+}
+
+function parseJson(text: string, place: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw invalidValue('file', `The file is not valid: ${place} holds no JSON.`)
+  }
+}
