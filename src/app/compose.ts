@@ -38,6 +38,8 @@ const WORKER_GRACE_MS = 5_000
 /** Builds the gateway of one process from its parts and starts it. The only place where they meet. */
 export async function composeGateway(options: ComposeOptions): Promise<Gateway> {
   const { config, logger } = options
+  // Loads while storage answers.
+  if (config.role !== 'api') void import('../worker/worker.ts')
   let url = ownUrlOf(config)
   const modules = await buildModules({ ...options, ownUrl: () => url })
   try {

@@ -1,7 +1,6 @@
 import { AppError } from '../kernel/app-error.ts'
-import type { ClaimedTask, TaskOutcome } from '../modules/tasks/tasks.ts'
+import { ATTEMPTS_MAX, type ClaimedTask, type TaskOutcome } from '../modules/tasks/tasks.ts'
 
-const ATTEMPTS_MAX = 3
 const RETRY_PAUSE_MS = 2_000
 
 type TaskEnd =

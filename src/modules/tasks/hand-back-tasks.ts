@@ -3,7 +3,7 @@ import { addJob } from '../../storage/job-queue.ts'
 import type { Claim } from './claim-tasks.ts'
 
 /** How often a task is tried when its workers die, or errors come that another try may not meet. */
-const ATTEMPTS_MAX = 3
+export const ATTEMPTS_MAX = 3
 
 /** Tasks of a worker that is gone go back into the queue. Called for every process that stops saying it is alive. */
 export async function reclaimTasks(transaction: Queryable, borrowerId: string): Promise<void> {

@@ -17,7 +17,7 @@ import { readWebhookSecret, rotateWebhookSecret, type WebhookSecret } from './we
 
 export type { Claim, TaskLimits } from './claim-tasks.ts'
 export { deliverDueWebhooks } from './deliver-due-webhooks.ts'
-export { reclaimTasks } from './hand-back-tasks.ts'
+export { ATTEMPTS_MAX, reclaimTasks } from './hand-back-tasks.ts'
 export { sweepResults } from './sweep-results.ts'
 export { isTerminal, TASK_STATUSES, TASK_TYPES } from './task.ts'
 export type { Task, TaskOrder, TaskType } from './task.ts'
