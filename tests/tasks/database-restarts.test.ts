@@ -62,7 +62,7 @@ describe('tasks', () => {
     }
     await Promise.all([createMany(), restart()])
     await expectAllRight()
-  }, 60_000)
+  }, 120_000)
 
   test('survive all processes being killed at once and started again', async () => {
     await createMany()
@@ -71,5 +71,5 @@ describe('tasks', () => {
     await postgres.restart('immediate')
     await Promise.all([fleet.start(), fleet.start()].map((started) => started.catch(() => fleet.start())))
     await expectAllRight()
-  }, 60_000)
+  }, 120_000)
 })
