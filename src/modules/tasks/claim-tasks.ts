@@ -51,8 +51,10 @@ export function claimTasks(database: Database, order: ClaimOrder): Promise<Claim
 const CLAIM_LOCK_ID = 7_275_929_002
 
 // Not waited for on the disk: a claim that a crash of the server undoes is found out by the first durable write of its task.
+// Without bitmaps, which look again and again at every task that was ever processing; a plain scan marks what has gone.
 const BEGIN_CLAIM = `
-  SELECT set_config('synchronous_commit', 'off', true), pg_advisory_xact_lock($2)
+  SELECT set_config('synchronous_commit', 'off', true), set_config('enable_bitmapscan', 'off', true),
+    pg_advisory_xact_lock($2)
   FROM borrowers WHERE id = $1 AND closed_at IS NULL FOR SHARE`
 
 const CLAIMED_COLUMNS = `tasks.id, tasks.account_id, tasks.key_id, tasks.environment, tasks.request_id, tasks.type,

@@ -111,6 +111,8 @@ function toColumns({ claim, end }: TaskEnd): object {
   }
 }
 
+// Only a task that is being processed has a worker. Said without its status, it is found by its id and not among the
+// remains of all that was ever being processed.
 const FINISH = `
   WITH tasks AS (
     UPDATE tasks SET status = ended.status, worker_id = NULL, result = ended.result, usage = ended.usage,
@@ -120,7 +122,7 @@ const FINISH = `
       expires_at = now() + $2 * interval '1 millisecond'
     FROM jsonb_to_recordset($1::jsonb) AS ended (id uuid, worker_id uuid, status text, result jsonb, usage jsonb,
       provider text, cost_nano_usd bigint, error_code text, error_message text)
-    WHERE tasks.id = ended.id AND tasks.worker_id = ended.worker_id AND tasks.status = 'processing'
+    WHERE tasks.id = ended.id AND tasks.worker_id = ended.worker_id
     RETURNING tasks.*
   ), deliveries AS (${INSERT_DELIVERIES})
   SELECT id, status, is_held, webhook_url, (extract(epoch FROM completed_at - created_at) * 1000)::int AS latency_ms
