@@ -21,6 +21,18 @@ const RESOURCES = [
     list: '/v1/payments/history',
     routes: [{ method: 'GET', path: '' }],
   },
+  {
+    resource: 'conversation',
+    collection: '/v1/compare/conversations',
+    created: { at: '/v1/compare/conversations', body: { models: ['gpt-4o-mini', 'gpt-5.4'] } },
+    list: '/v1/compare/conversations',
+    routes: [
+      { method: 'GET', path: '' },
+      { method: 'PATCH', path: '', body: { name: 'yours' } },
+      { method: 'DELETE', path: '' },
+      { method: 'POST', path: '/turns', body: { content: 'Hi' } },
+    ],
+  },
 ] as const
 
 let gateway: TestGateway
