@@ -1,19 +1,4 @@
-/** OpenAI's categories, in its order. */
-export const MODERATION_CATEGORIES = [
-  'harassment',
-  'harassment/threatening',
-  'hate',
-  'hate/threatening',
-  'illicit',
-  'illicit/violent',
-  'self-harm',
-  'self-harm/intent',
-  'self-harm/instructions',
-  'sexual',
-  'sexual/minors',
-  'violence',
-  'violence/graphic',
-] as const
+import type { MODERATION_CATEGORIES } from '../../moderation-wire.ts'
 
 export type ModerationCategory = (typeof MODERATION_CATEGORIES)[number]
 

@@ -1,15 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { ModerationRequest } from '../../moderation-wire.ts'
+import { MODERATION_CATEGORIES, type ModerationRequest } from '../../moderation-wire.ts'
 import type { InferenceOperation } from '../../provider.ts'
 import { damagePayload } from '../inject-fault.ts'
 import { createSeededRandom } from '../seeded-random.ts'
 import { beginCall, type SandboxParts } from './begin-call.ts'
-import {
-  MODERATION_CATEGORIES,
-  MODERATION_PATTERNS,
-  PICTURE_CATEGORIES,
-  type ModerationCategory,
-} from './moderation-patterns.ts'
+import { MODERATION_PATTERNS, PICTURE_CATEGORIES, type ModerationCategory } from './moderation-patterns.ts'
 
 /** Judges by plain phrases, in OpenAI's shape and with all of its categories. */
 export function createModeration(parts: SandboxParts): InferenceOperation<ModerationRequest> {

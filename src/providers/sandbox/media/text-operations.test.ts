@@ -3,7 +3,7 @@ import { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import { expect, test } from 'vitest'
 import type { EmbeddingRequest } from '../../embedding-wire.ts'
 import { callContext, jsonOf, sandboxInNoTime } from '../testing/media-client.ts'
-import { MODERATION_CATEGORIES } from './moderation-patterns.ts'
+import { MODERATION_CATEGORIES } from '../../moderation-wire.ts'
 
 const { provider } = sandboxInNoTime()
 const inference = <Body>(body: Body, rest: object = {}) => ({
