@@ -54,17 +54,18 @@ export class AnswerText {
     const index = typeof part['index'] === 'number' ? part['index'] : this.#toolCalls.size
     const type = typeof part['type'] === 'string' ? part['type'] : 'function'
     const body = isRecord(part['custom']) ? part['custom'] : part['function']
-    const { name, arguments: text = '', input = text } = isRecord(body) ? body : {}
+    const { name, arguments: text, input = text } = isRecord(body) ? body : {}
     const known = this.#toolCalls.get(index)
-    if (known !== undefined) known.arguments += String(input)
-    else
-      this.#toolCalls.set(index, {
-        id: String(part['id'] ?? ''),
-        type,
-        name: String(name ?? ''),
-        arguments: String(input),
-      })
+    if (known !== undefined) known.arguments += textOf(input)
+    else {
+      const id = textOf(part['id'])
+      this.#toolCalls.set(index, { id, type, name: textOf(name), arguments: textOf(input) })
+    }
   }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
 }
 
 function toWire({ id, type, name, arguments: text }: ToolCall): unknown {

@@ -107,7 +107,8 @@ function endColumns(end: CellEnd): KeyRow {
   if (end.status === 'pending') return shared
   if (end.status === 'failed') {
     const { code, message, model, provider } = end
-    return { ...shared, ...{ error_code: code, error_message: keepable(message), model, provider } }
+    const columns = { error_code: code, error_message: keepable(message), model, provider }
+    return { ...shared, ...columns }
   }
   const { answer, score } = end
   const columns = {

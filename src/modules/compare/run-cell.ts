@@ -71,7 +71,7 @@ export async function runCell(cell: WaitingCell, lane: Lane, options: RunCellOpt
     const outcome = await askOnce(cell, lane, { requestId, wasAsked }, options)
     const { chargedNanoUsd } = outcome
     if ('answer' in outcome) {
-      const score = scoreOutput(cell.prompt.expected, outcome.answer.output)
+      const score = await scoreOutput(cell.prompt.expected, outcome.answer.output)
       return end({ key, status: 'completed', chargedNanoUsd, answer: outcome.answer, score })
     }
     // What a lost answer was charged is good for the next one under the same id.

@@ -50,6 +50,7 @@ export class RunExecution {
   readonly #givenUp = new Cancellation()
   readonly #runningOfLane = new Map<number, number>()
   #running = 0
+  #shortOfCredit = 0
   #changed = Promise.withResolvers<void>()
   #why: StopReason | null = null
   #halt: RunError | null = null
@@ -80,6 +81,7 @@ export class RunExecution {
   cut(): void {
     this.#cancellation.cancel(new Error('the run was stopped'))
     if (this.#why === 'lost') this.#givenUp.cancel(new Error('the run is another’s'))
+    this.#note()
   }
 
   /** Never rejects. */
@@ -169,13 +171,18 @@ export class RunExecution {
       writer: this.#writer,
       readCaller: () => this.#readCaller(),
       findCharge: isBilled ? findCharge : null,
-      waitForAnother: async () => {
-        if (this.#running < 2) return false
-        await this.#changed.promise
-        return true
-      },
+      waitForAnother: () => this.#waitForAnother(),
       cancellation: this.#cancellation,
     }
+  }
+
+  /** For credit that comes back when another cell ends; those that wait themselves bring none. */
+  async #waitForAnother(): Promise<boolean> {
+    if (this.#halt !== null || this.#running - this.#shortOfCredit < 2) return false
+    this.#shortOfCredit += 1
+    await this.#changed.promise
+    this.#shortOfCredit -= 1
+    return this.#halt === null
   }
 
   /** Who asks, as the key is now: one that was revoked or suspended meanwhile asks nothing more. */

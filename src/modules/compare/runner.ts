@@ -51,11 +51,10 @@ export function createRunner(options: RunnerOptions): Runner {
   const claim = async (): Promise<void> => {
     isWanted = false
     try {
-      while (running.size < RUNS_AT_ONCE && !isClosing) {
-        const claimed = await claimRun(database, borrower.id)
-        if (claimed === null) return
-        start(new RunExecution(claimed, options))
-      }
+      const claimed = await claimRun(database, borrower.id)
+      if (claimed === null) return
+      start(new RunExecution(claimed, options))
+      // More may wait.
       isWanted = true
     } catch (error) {
       logger.warn({ reason: messageOf(error) }, 'runs could not be claimed')

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { runInContext, createContext, type Context } from 'node:vm'
 import { invalidValue } from '../../kernel/app-error.ts'
 import { isRecord } from '../../kernel/is-record.ts'
+import { matchPattern } from './match-pattern.ts'
 
 const MATCH_TYPES = ['exact', 'contains', 'regex', 'json', 'judge'] as const
 type MatchType = (typeof MATCH_TYPES)[number]
@@ -14,8 +14,6 @@ export interface Expectation {
 }
 
 const PATTERN_LENGTH_MAX = 1_000
-/** A pattern that goes back and forth for longer is given up: it would keep everybody else waiting. */
-const PATTERN_MS_MAX = 10
 const FLAGS = /^[imsu]*$/
 
 /** A text is expected exactly, anything else as JSON; an object with a type and a value says so itself. */
@@ -49,37 +47,21 @@ export function checkExpected(expected: unknown, param: string): void {
 }
 
 /** 1 for what was expected and 0 for anything else; null where nobody can say, or a judge has to. */
-export function scoreOutput(expected: unknown, output: string): number | null {
+export async function scoreOutput(expected: unknown, output: string): Promise<number | null> {
   const expectation = readExpectation(expected)
   if (expectation === null) return null
-  return COMPARISONS[expectation.type](expectation, output)
+  const isMatch = await COMPARISONS[expectation.type](expectation, output)
+  return isMatch === null ? null : Number(isMatch)
 }
 
-const COMPARISONS: Readonly<Record<MatchType, (expectation: Expectation, output: string) => number | null>> =
-  {
-    exact: ({ value }, output) => Number(output.trim() === String(value).trim()),
-    contains: ({ value }, output) => Number(output.toLowerCase().includes(String(value).toLowerCase())),
-    regex: ({ value, flags }, output) => matchPattern(String(value), flags, output),
-    json: ({ value }, output) => Number(isSameJson(value, output)),
-    judge: () => null,
-  }
+type Comparison = (expectation: Expectation, output: string) => boolean | null | Promise<boolean | null>
 
-let context: Context | null = null
-
-// In a context of its own, because only there can a pattern be stopped in the middle.
-function matchPattern(pattern: string, flags: string, text: string): number | null {
-  context ??= createContext({ pattern: '', flags: '', text: '' })
-  Object.assign(context, { pattern, flags, text })
-  try {
-    const isFound: unknown = runInContext('new RegExp(pattern, flags).test(text)', context, {
-      timeout: PATTERN_MS_MAX,
-    })
-    return Number(isFound === true)
-  } catch {
-    return null
-  } finally {
-    Object.assign(context, { text: '' })
-  }
+const COMPARISONS: Readonly<Record<MatchType, Comparison>> = {
+  exact: ({ value }, output) => output.trim() === String(value).trim(),
+  contains: ({ value }, output) => output.toLowerCase().includes(String(value).toLowerCase()),
+  regex: ({ value, flags }, output) => matchPattern({ pattern: String(value), flags, text: output }),
+  json: ({ value }, output) => isSameJson(value, output),
+  judge: () => null,
 }
 
 /** Models wrap JSON in a fenced block although nobody asked them to. */

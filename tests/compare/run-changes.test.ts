@@ -1,0 +1,281 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { verifyLedger } from '../../src/modules/ledger/ledger.ts'
+import { connectDatabase } from '../../src/storage/connect-database.ts'
+import type { Database } from '../../src/storage/database.ts'
+import { until } from '../app/call.ts'
+import type { ChatGateway } from '../chat/start-chat-gateway.ts'
+import {
+  chunk,
+  chunksOf,
+  failure,
+  pacedStream,
+  stream,
+  type RecordedRequest,
+} from '../upstreams/openai-server.ts'
+import { createStranger, speakers, startCompareGateway } from './start-compare-gateway.ts'
+import { makeRun, readCells, RUNS, waitForRun } from './wait-for-run.ts'
+
+/** Eleven tokens in and seven out, as the local server always says. */
+const CELL_USD = 0.000081
+
+let gateway: ChatGateway
+let database: Database
+
+beforeAll(async () => {
+  gateway = await startCompareGateway(['red', 'blue', 'green'])
+  database = connectDatabase({
+    connectionString: gateway.connectionString,
+    poolSize: 1,
+    statementTimeoutMs: 10_000,
+  })
+})
+afterAll(async () => {
+  await database.close()
+  await gateway.close()
+})
+
+const hello = () => 'Hello there'
+
+beforeEach(() => {
+  gateway.upstream.requests.length = 0
+  gateway.upstream.respondWith(speakers({ red: hello, blue: hello, green: hello }))
+})
+
+const change = (id: string, what: string, body?: object) =>
+  gateway.request('POST', `${RUNS}/${id}/${what}`, { body })
+const balance = async () => (await gateway.request('GET', '/v1/tenants/me')).body.balance_usd
+const bodyOf = ({ body }: RecordedRequest) => Object(body)
+
+/** What the account was charged in all is what its cells cost, and the books add up. */
+async function expectRightMoney(accountId: string): Promise<void> {
+  const [row] = await database.query<{ charged: bigint; cost: bigint }>(
+    `SELECT (SELECT coalesce(sum(cost_nano_usd), 0) FROM usage_records WHERE account_id = $1)::bigint AS charged,
+       (SELECT coalesce(sum(cell.cost_nano_usd), 0) FROM compare_cells AS cell
+        JOIN compare_runs AS run ON run.id = cell.run_id WHERE run.account_id = $1)::bigint AS cost`,
+    [accountId],
+  )
+  expect(row?.cost).toBe(row?.charged)
+  expect((await verifyLedger(database)).flatMap(({ differences }) => differences)).toEqual([])
+}
+
+const account = async () => (await gateway.request('GET', '/v1/tenants/me')).body.id
+
+describe('cancelling a run', () => {
+  test('stops what streams, charges what was delivered, and keeps what is done; resuming asks only the rest', async () => {
+    const before = await balance()
+    const paced = pacedStream()
+    gateway.upstream.respondWith((request) => {
+      const { model, messages } = bodyOf(request)
+      return model === 'blue' && messages[0].content === 'two' ? paced.reply : stream(chunksOf('Hello there'))
+    })
+    const { body: made } = await gateway.request('POST', RUNS, {
+      body: { prompts: ['one', 'two', 'three'], models: ['red', 'blue'], concurrency: 2 },
+    })
+    paced.release(chunk({ delta: { role: 'assistant', content: 'Some words that were said' } }))
+    // The lane that hangs holds up its own cells and nobody else's.
+    await until(async () => {
+      const { body: run } = await gateway.request('GET', `${RUNS}/${made.id}`)
+      return run.cells_done === 4 ? run : null
+    })
+    const { status, body: cancelled } = await change(made.id, 'cancel')
+    expect([status, cancelled.status]).toEqual([200, 'cancelled'])
+    await (
+      await gateway.upstream.requestNumber(
+        gateway.upstream.requests.findIndex(
+          (request) => bodyOf(request).model === 'blue' && bodyOf(request).messages[0].content === 'two',
+        ),
+      )
+    ).abandoned
+
+    const stopped = await until(async () => {
+      const { body: run } = await gateway.request('GET', `${RUNS}/${made.id}`)
+      return run.cost_usd > 4 * CELL_USD ? run : null
+    })
+    expect(stopped).toMatchObject({ status: 'cancelled', cells_done: 4, cells_failed: 0 })
+    const cells = await readCells(gateway, made.id, '&status=pending')
+    expect(cells.map(({ model, prompt_index: index }) => `${model} ${index}`)).toEqual(['blue 1', 'blue 2'])
+    expect(cells[0].cost_usd).toBeGreaterThan(0)
+    expect(before - (await balance())).toBeCloseTo(stopped.cost_usd, 9)
+    await expectRightMoney(await account())
+
+    gateway.upstream.requests.length = 0
+    gateway.upstream.respondWith(speakers({ red: hello, blue: hello }))
+    expect((await change(made.id, 'resume')).body.status).toBe('queued')
+    const done = await waitForRun(gateway, made.id)
+    expect(done).toMatchObject({ status: 'completed', cells_done: 6 })
+    expect(gateway.upstream.bodies().map(({ model, messages }) => `${model} ${messages[0].content}`)).toEqual(
+      ['blue two', 'blue three'],
+    )
+    expect(before - (await balance())).toBeCloseTo(done.cost_usd, 9)
+    await expectRightMoney(await account())
+  })
+
+  test('that has ended is refused; again it changes nothing', async () => {
+    const run = await makeRun(gateway, { prompt: 'one', models: ['red', 'blue'] })
+    const { status, body } = await change(run.id, 'cancel')
+    expect([status, body.error.code]).toEqual([409, 'conflict'])
+    gateway.upstream.respondWith(pacedStream().reply)
+    const { body: other } = await gateway.request('POST', RUNS, {
+      body: { prompt: 'x', models: ['red', 'blue'] },
+    })
+    expect((await change(other.id, 'cancel')).status).toBe(200)
+    expect((await change(other.id, 'cancel')).body.status).toBe('cancelled')
+  })
+})
+
+describe('resuming a run', () => {
+  test('asks what failed, and nothing that is done', async () => {
+    gateway.upstream.respondWith(speakers({ red: hello, blue: failure(400) }))
+    const run = await makeRun(gateway, { prompts: ['one', 'two'], models: ['red', 'blue'] })
+    expect(run).toMatchObject({ status: 'completed', cells_done: 2, cells_failed: 2 })
+    gateway.upstream.requests.length = 0
+    gateway.upstream.respondWith(speakers({ blue: hello }))
+    expect((await change(run.id, 'resume')).status).toBe(200)
+    const done = await waitForRun(gateway, run.id)
+    expect(done).toMatchObject({ status: 'completed', cells_done: 4, cells_failed: 0, error: null })
+    expect(gateway.upstream.bodies().map(({ model }) => model)).toEqual(['blue', 'blue'])
+    expect(done.lanes[1].stats).toMatchObject({ completed: 2, failed: 0 })
+    expect(done.cost_usd).toBeCloseTo(4 * CELL_USD, 9)
+  })
+
+  test('is refused when nothing is left to ask, while it runs, and with a budget that is spent', async () => {
+    const done = await makeRun(gateway, { prompt: 'one', models: ['red', 'blue'] })
+    const refused = await change(done.id, 'resume')
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'run_not_resumable'])
+    gateway.upstream.respondWith(pacedStream().reply)
+    const { body: running } = await gateway.request('POST', RUNS, {
+      body: { prompt: 'x', models: ['red', 'blue'] },
+    })
+    expect((await change(running.id, 'resume')).body.error.code).toBe('run_not_resumable')
+    await change(running.id, 'cancel')
+    expect((await change(done.id, 'resume', { budget_usd: -1 })).status).toBe(400)
+  })
+})
+
+describe('a run that fails in all its cells', () => {
+  test('has failed, and can be resumed', async () => {
+    gateway.upstream.respondWith(failure(400))
+    const run = await makeRun(gateway, { prompt: 'one', models: ['red', 'blue'] })
+    expect(run).toMatchObject({
+      status: 'failed',
+      cells_done: 0,
+      cells_failed: 2,
+      cost_usd: 0,
+      error: { code: 'no_cell_completed' },
+    })
+    gateway.upstream.respondWith(speakers({ red: hello, blue: hello }))
+    await change(run.id, 'resume')
+    expect(await waitForRun(gateway, run.id)).toMatchObject({ status: 'completed', error: null })
+  })
+})
+
+describe('an error that another try may not meet', () => {
+  test('is tried again, under another id where something was delivered and charged', async () => {
+    const before = await balance()
+    let cuts = 0
+    gateway.upstream.respondWith((request) => {
+      if (bodyOf(request).model !== 'blue' || cuts > 0) return stream(chunksOf('Hello there'))
+      cuts += 1
+      return stream([chunk({ delta: { role: 'assistant', content: 'Half of' } })], { ending: 'cut' })
+    })
+    const run = await makeRun(gateway, { prompt: 'one', models: ['red', 'blue'] })
+    expect(run).toMatchObject({ status: 'completed', cells_done: 2 })
+    const [, blue] = await readCells(gateway, run.id)
+    expect(blue.output).toBe('Hello there')
+    expect(blue.cost_usd).toBeGreaterThan(CELL_USD)
+    expect(before - (await balance())).toBeCloseTo(run.cost_usd, 9)
+    await expectRightMoney(await account())
+  })
+})
+
+describe('a budget', () => {
+  test('stops a run cleanly when it is spent, and a larger one lets it go on', async () => {
+    const budget = 0.000405
+    const prompts = Array.from({ length: 10 }, (_, index) => `p${index}`)
+    const run = await makeRun(gateway, { prompts, models: ['red', 'blue'], budget_usd: budget })
+    expect(run).toMatchObject({ status: 'failed', cells_failed: 0, error: { code: 'budget_reached' } })
+    expect(run.cells_done).toBeGreaterThanOrEqual(4)
+    expect(run.cost_usd).toBeLessThanOrEqual(budget + CELL_USD)
+    expect(gateway.upstream.requests).toHaveLength(run.cells_done)
+    expect((await readCells(gateway, run.id, '&status=pending')).length).toBe(20 - run.cells_done)
+
+    if (run.cost_usd >= budget)
+      expect((await change(run.id, 'resume')).body.error.code).toBe('run_not_resumable')
+    expect((await change(run.id, 'resume', { budget_usd: 1 })).body).toMatchObject({
+      budget_usd: 1,
+      error: null,
+    })
+    expect(await waitForRun(gateway, run.id)).toMatchObject({ status: 'completed', cells_done: 20 })
+    expect(gateway.upstream.requests).toHaveLength(20)
+  })
+})
+
+describe('an account without credit', () => {
+  test('gets a run that fails with 402 in its cells, and goes on when there is credit', async () => {
+    const key = await createStranger(gateway)
+    const asPoor = {
+      request: (method: string, path: string, rest = {}) => gateway.request(method, path, { key, ...rest }),
+    }
+    const run = await makeRun(asPoor, { prompts: ['one', 'two', 'three'], models: ['red', 'blue'] })
+    expect(run).toMatchObject({
+      status: 'failed',
+      cells_done: 0,
+      cost_usd: 0,
+      error: { code: 'insufficient_balance', type: 'billing_error' },
+    })
+    const failed = await readCells(asPoor, run.id, '&status=failed')
+    expect(failed.length).toBeGreaterThan(0)
+    expect(failed[0].error.code).toBe('insufficient_balance')
+    expect(gateway.upstream.requests).toHaveLength(0)
+
+    const { body: me } = await asPoor.request('GET', '/v1/tenants/me')
+    await gateway.request('POST', `/v1/admin/accounts/${me.id}/credit`, {
+      body: { amount_usd: 1, reason: 'test' },
+    })
+    await asPoor.request('POST', `${RUNS}/${run.id}/resume`)
+    expect(await waitForRun(asPoor, run.id)).toMatchObject({
+      status: 'completed',
+      cells_done: 6,
+      error: null,
+    })
+    await expectRightMoney(me.id)
+  }, 20_000)
+})
+
+describe('a key that is revoked', () => {
+  test('asks nothing more: its run fails and says why', async () => {
+    const { body: key } = await gateway.request('POST', '/v1/tenants/me/api-keys', {
+      body: { name: 'brief', env: 'dev', scopes: ['inference'] },
+    })
+    const paced = [pacedStream(), pacedStream()]
+    let next = 0
+    gateway.upstream.respondWith(() => paced[next++]?.reply ?? stream(chunksOf('Hello there')))
+    const { body: run } = await gateway.request('POST', RUNS, {
+      key: key.key,
+      body: { prompts: ['one', 'two'], models: ['red', 'blue'], concurrency: 2 },
+    })
+    await gateway.upstream.requestNumber(1)
+    await gateway.request('DELETE', `/v1/tenants/me/api-keys/${key.id}`)
+    for (const one of paced) {
+      for (const entry of chunksOf('Hello there')) one.release(entry)
+      one.finish()
+    }
+    const ended = await waitForRun(gateway, run.id)
+    expect(ended).toMatchObject({
+      status: 'failed',
+      cells_done: 2,
+      cells_failed: 0,
+      error: { code: 'invalid_api_key' },
+    })
+    expect(gateway.upstream.requests).toHaveLength(2)
+  })
+})
+
+describe('saving a run', () => {
+  test('pins it', async () => {
+    const run = await makeRun(gateway, { prompt: 'one', models: ['red', 'blue'] })
+    expect(run.saved).toBe(false)
+    expect((await change(run.id, 'save')).body.saved).toBe(true)
+    expect((await gateway.request('GET', `${RUNS}/${run.id}`)).body.saved).toBe(true)
+  })
+})
