@@ -4,19 +4,20 @@ import type { Database } from '../../storage/database.ts'
 import { addJob } from '../../storage/job-queue.ts'
 import type { TaskLedger } from './create-tasks.ts'
 import { holdKeyOf } from './new-task.ts'
-import { readTask } from './read-tasks.ts'
 import type { Task } from './task.ts'
+import type { TaskReader } from './task-reader.ts'
 import { TASK_COLUMNS, taskFromRow, type TaskRow } from './task-row.ts'
 import { INSERT_DELIVERIES } from './webhook-delivery.ts'
 
 interface CancelOptions {
   readonly database: Database
   readonly ledger: TaskLedger | null
+  readonly reader: TaskReader
 }
 
 /** Ends it, whoever works on it, and frees what was held, in one transaction. */
 export async function cancelTask(
-  { database, ledger }: CancelOptions,
+  { database, ledger, reader }: CancelOptions,
   accountId: string,
   taskId: string,
 ): Promise<Task> {
@@ -30,7 +31,7 @@ export async function cancelTask(
     return taskFromRow(row)
   })
   if (cancelled !== null) return cancelled
-  const { status } = await readTask(database, accountId, taskId)
+  const { status } = await reader.read(accountId, taskId)
   throw new AppError('task_not_cancellable', `The task is ${status} and cannot be cancelled any more.`)
 }
 

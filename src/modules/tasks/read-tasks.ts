@@ -1,20 +1,7 @@
-import { notFound } from '../../kernel/app-error.ts'
-import { isUuid } from '../../kernel/identifiers.ts'
 import { ID_AFTER_ALL, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { Queryable } from '../../storage/database.ts'
 import type { Task, TaskFilter } from './task.ts'
 import { TASK_COLUMNS, taskFromRow, type TaskRow } from './task-row.ts'
-
-/** Another account's task is not found, like one that never was. */
-export async function readTask(queryable: Queryable, accountId: string, taskId: string): Promise<Task> {
-  if (!isUuid(taskId)) throw notFound('task')
-  const [row] = await queryable.query<TaskRow>(
-    `SELECT ${TASK_COLUMNS} FROM tasks WHERE id = $1 AND account_id = $2`,
-    [taskId, accountId],
-  )
-  if (row === undefined) throw notFound('task')
-  return taskFromRow(row)
-}
 
 const FILTER = `account_id = $1 AND ($2::text IS NULL OR status = $2) AND ($3::text IS NULL OR type = $3)
   AND ($4::text IS NULL OR requested_model = $4 OR model = $4)`

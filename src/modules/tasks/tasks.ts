@@ -8,9 +8,10 @@ import { cancelTask } from './cancel-task.ts'
 import { checkWebhookUrl } from './check-webhook-url.ts'
 import { TaskCreator, type TaskLedger } from './create-tasks.ts'
 import { presentResult } from './present-result.ts'
-import { countTasks, listTasks, readTask } from './read-tasks.ts'
+import { countTasks, listTasks } from './read-tasks.ts'
 import { isTerminal, type Task, type TaskFilter, type TaskOrder } from './task.ts'
 import { createTaskChanges, type TaskBus } from './task-changes.ts'
+import { TaskReader } from './task-reader.ts'
 import { TaskWaiters } from './task-waiters.ts'
 import { listDeliveries, type WebhookDelivery } from './webhook-delivery.ts'
 import { readWebhookSecret, rotateWebhookSecret, type WebhookSecret } from './webhook-secret.ts'
@@ -77,13 +78,13 @@ export function createTasks(options: TasksOptions): Tasks {
   const changes = createTaskChanges(options)
   const waiters = new TaskWaiters(changes)
   const creator = new TaskCreator(options)
+  const reader = new TaskReader(database)
 
   const present = (task: Task): Task => {
     if (task.result === null) return task
     const expiresAt = new Date(Math.min(clock.nowMs() + options.addressMs, task.expiresAt.getTime()))
     return presentResult(task, (id) => media.addressOf({ id, expiresAt }))
   }
-  const readNow = (accountId: string, taskId: string) => readTask(database, accountId, taskId)
 
   const readAfterChange: Tasks['readAfterChange'] = async (accountId, taskId, { seconds, cancellation }) => {
     const endMs = performance.now() + seconds * 1000
@@ -91,7 +92,7 @@ export function createTasks(options: TasksOptions): Tasks {
       const leftMs = endMs - performance.now()
       const wait = waiters.wait(taskId, { timeoutMs: Math.max(0, leftMs), cancellation })
       try {
-        const task: Task = await readNow(accountId, taskId)
+        const task: Task = await reader.read(accountId, taskId)
         const isChanged = before !== null && before.status !== task.status
         if (isChanged || isTerminal(task.status) || leftMs <= 0 || cancellation.isCancelled)
           return present(task)
@@ -108,21 +109,21 @@ export function createTasks(options: TasksOptions): Tasks {
       if (order.webhookUrl !== null) checkWebhookUrl(order.webhookUrl, options.isAllowedHost)
       return present(await creator.create(order))
     },
-    read: async (accountId, taskId) => present(await readNow(accountId, taskId)),
+    read: async (accountId, taskId) => present(await reader.read(accountId, taskId)),
     readAfterChange,
     list: async (accountId, filter, page) => {
       const { items, ...rest } = await listTasks(database, accountId, filter, page)
       return { ...rest, items: items.map(present) }
     },
     cancel: async (accountId, taskId) => {
-      const task = await cancelTask(options, accountId, taskId)
+      const task = await cancelTask({ ...options, reader }, accountId, taskId)
       changes.announceCancelled(taskId)
       changes.announce([taskId])
       return task
     },
     count: () => countTasks(database),
     listDeliveries: async (accountId, taskId) => {
-      const { id } = await readNow(accountId, taskId)
+      const { id } = await reader.read(accountId, taskId)
       return listDeliveries(database, accountId, id)
     },
     readWebhookSecret: (accountId) => readWebhookSecret(database, accountId),

@@ -1,0 +1,35 @@
+import { notFound } from '../../kernel/app-error.ts'
+import { Batches } from '../../kernel/batches.ts'
+import { isUuid } from '../../kernel/identifiers.ts'
+import type { Queryable } from '../../storage/database.ts'
+import type { Task } from './task.ts'
+import { TASK_COLUMNS, taskFromRow, type TaskRow } from './task-row.ts'
+
+const BATCH_MAX = 50
+
+/** Reads single tasks. Many are asked for in the same moment, when their states change together: those are read together. */
+export class TaskReader {
+  readonly #batches: Batches<string, FoundRow | null>
+
+  constructor(queryable: Queryable) {
+    this.#batches = new Batches((ids) => readRows(queryable, ids), BATCH_MAX)
+  }
+
+  /** No older than this call. Another account's task is not found, like one that never was. */
+  async read(accountId: string, taskId: string): Promise<Task> {
+    const row = isUuid(taskId) ? await this.#batches.add(taskId.toLowerCase()) : null
+    if (row?.account_id !== accountId) throw notFound('task')
+    return taskFromRow(row)
+  }
+}
+
+type FoundRow = TaskRow & { readonly account_id: string }
+
+async function readRows(queryable: Queryable, ids: readonly string[]): Promise<(FoundRow | null)[]> {
+  const rows = await queryable.query<FoundRow>(
+    `SELECT tasks.account_id, ${TASK_COLUMNS} FROM tasks WHERE id = ANY ($1::uuid[])`,
+    [`{${ids.join(',')}}`],
+  )
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return ids.map((id) => byId.get(id) ?? null)
+}
