@@ -5,13 +5,14 @@ import type { Database } from '../../storage/database.ts'
 import type { MediaStore } from '../../storage/media-store/media-store.ts'
 import { openSource, SourceTooLarge, type OpenedSource } from './bounded-source.ts'
 import { describeFormats, findFormat, findHeadlessFormat, markId, type MediaFormat } from './media-format.ts'
-import { completeMedia, insertMedia, type MediaRecord } from './media-record.ts'
+import type { MediaRecord, MediaRows } from './media-record.ts'
 import type { KeepOrder } from './media-order.ts'
 import { bytesMaxOf } from './media-limits.ts'
 import { recogniseMedia } from './recognise-media.ts'
 
 export interface KeepParts {
   readonly database: Database
+  readonly rows: MediaRows
   readonly store: MediaStore
   readonly clock: Clock
   /** Of results; inputs are kept as long as their work can take. */
@@ -24,26 +25,27 @@ export const UNFINISHED_MS = 24 * 60 * 60_000
 
 /** The row, then the file, then the row again: whenever the process dies, a row is left that the sweep finds. */
 export async function keepFile(parts: KeepParts, order: KeepOrder): Promise<MediaRecord> {
-  const { database, store } = parts
+  const { rows, store } = parts
   const { accountId, purpose, kind } = order
   const source = await openOrder(order)
   try {
     const format = requireFormat(order, source.head)
     const id = markId(createId(parts.clock.nowMs()), format)
     const { contentType } = format
-    await insertMedia(database, {
+    const storeKey = id
+    await rows.insert({
       id,
       accountId,
       purpose,
       kind,
       contentType,
-      storeKey: id,
+      storeKey,
       unfinishedMs: UNFINISHED_MS,
     })
     try {
-      const { bytes } = await store.put(id, source.all, contentType)
+      const { bytes } = await store.put(storeKey, source.all, contentType)
       const retentionMs = purpose === 'result' ? parts.resultRetentionMs : INPUT_RETENTION_MS
-      const kept = await completeMedia(database, { id, bytes, retentionMs })
+      const kept = await rows.complete({ id, bytes, retentionMs })
       if (kept === null) throw new Error('a file took too long to be written')
       return kept
     } catch (error) {

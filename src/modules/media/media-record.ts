@@ -1,3 +1,4 @@
+import { Batches } from '../../kernel/batches.ts'
 import type { Queryable } from '../../storage/database.ts'
 import type { MediaKind } from './media-order.ts'
 
@@ -30,46 +31,78 @@ export interface NewMedia {
   readonly unfinishedMs: number
 }
 
-export async function insertMedia(database: Queryable, media: NewMedia): Promise<void> {
-  await database.query(
-    `INSERT INTO media (id, account_id, purpose, kind, content_type, store_key, created_at, expires_at)
-     VALUES ($1, $2, $3, $4, $5, $6, now(), now() + $7 * interval '1 ms')`,
-    [
-      media.id,
-      media.accountId,
-      media.purpose,
-      media.kind,
-      media.contentType,
-      media.storeKey,
-      media.unfinishedMs,
-    ],
-  )
+/** A file that has been written. */
+export interface WrittenMedia {
+  readonly id: string
+  readonly bytes: number
+  readonly retentionMs: number
 }
 
-/** Null when it took so long that the row is being removed. */
-export async function completeMedia(
-  database: Queryable,
-  { id, bytes, retentionMs }: { id: string; bytes: number; retentionMs: number },
-): Promise<MediaRecord | null> {
-  const [row] = await database.query<MediaRow>(
-    `UPDATE media SET bytes = $2, expires_at = created_at + $3 * interval '1 ms'
-     WHERE id = $1 AND removing_at IS NULL RETURNING ${COLUMNS}`,
-    [id, bytes, retentionMs],
+const BATCH_MAX = 50
+
+/** Writes the rows of files. Files that are kept in the same moment share their statements, and the wait for the disk. */
+export class MediaRows {
+  readonly #inserts: Batches<NewMedia, true>
+  readonly #completions: Batches<WrittenMedia, MediaRecord | null>
+
+  constructor(database: Queryable) {
+    this.#inserts = new Batches((batch) => insertMedia(database, batch), BATCH_MAX)
+    this.#completions = new Batches((batch) => completeMedia(database, batch), BATCH_MAX)
+  }
+
+  async insert(media: NewMedia): Promise<void> {
+    await this.#inserts.add(media)
+  }
+
+  /** Null when it took so long that the row is being removed. */
+  complete(media: WrittenMedia): Promise<MediaRecord | null> {
+    return this.#completions.add(media)
+  }
+}
+
+async function insertMedia(database: Queryable, batch: readonly NewMedia[]): Promise<true[]> {
+  await database.query(
+    `INSERT INTO media (id, account_id, purpose, kind, content_type, store_key, created_at, expires_at)
+     SELECT id, account_id, purpose, kind, content_type, store_key, now(), now() + unfinished_ms * interval '1 ms'
+     FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::float8[])
+       AS media (id, account_id, purpose, kind, content_type, store_key, unfinished_ms)`,
+    [
+      batch.map(({ id }) => id),
+      batch.map(({ accountId }) => accountId),
+      batch.map(({ purpose }) => purpose),
+      batch.map(({ kind }) => kind),
+      batch.map(({ contentType }) => contentType),
+      batch.map(({ storeKey }) => storeKey),
+      batch.map(({ unfinishedMs }) => unfinishedMs),
+    ],
   )
-  return row ? toRecord(row) : null
+  return batch.map(() => true)
+}
+
+async function completeMedia(
+  database: Queryable,
+  batch: readonly WrittenMedia[],
+): Promise<(MediaRecord | null)[]> {
+  const rows = await database.query<MediaRow>(
+    `UPDATE media SET bytes = written.bytes, expires_at = created_at + retention_ms * interval '1 ms'
+     FROM unnest($1::uuid[], $2::bigint[], $3::float8[]) AS written (written_id, bytes, retention_ms)
+     WHERE id = written_id AND removing_at IS NULL
+     RETURNING id, account_id, content_type, store_key, media.bytes, expires_at`,
+    [batch.map(({ id }) => id), batch.map(({ bytes }) => bytes), batch.map(({ retentionMs }) => retentionMs)],
+  )
+  const records = new Map(rows.map((row) => [row.id, toRecord(row)]))
+  return batch.map(({ id }) => records.get(id) ?? null)
 }
 
 /** Null for what is not there, not whole, or past its time. */
 export async function findMedia(database: Queryable, id: string): Promise<MediaRecord | null> {
   const [row] = await database.query<MediaRow>(
-    `SELECT ${COLUMNS} FROM media
+    `SELECT id, account_id, content_type, store_key, bytes, expires_at FROM media
      WHERE id = $1 AND bytes IS NOT NULL AND expires_at > now() AND removing_at IS NULL`,
     [id],
   )
   return row ? toRecord(row) : null
 }
-
-const COLUMNS = 'id, account_id, content_type, store_key, bytes, expires_at'
 
 function toRecord(row: MediaRow): MediaRecord {
   return {

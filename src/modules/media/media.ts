@@ -10,7 +10,7 @@ import { copyFile } from './copy-file.ts'
 import { keepFile, UNFINISHED_MS } from './keep-file.ts'
 import { readAddress, signAddress } from './media-address.ts'
 import type { CopyOrder, KeepOrder } from './media-order.ts'
-import { findMedia, type MediaRecord } from './media-record.ts'
+import { findMedia, MediaRows, type MediaRecord } from './media-record.ts'
 import { readMediaSecret } from './media-secret.ts'
 import { removeMedia, sweepMedia } from './sweep-media.ts'
 
@@ -86,6 +86,7 @@ export async function createMedia(options: MediaOptions): Promise<Media> {
   const { database, store, outbound, clock, logger, addressMs = ADDRESS_MS } = options
   const parts = {
     database,
+    rows: new MediaRows(database),
     store,
     clock,
     resultRetentionMs: options.resultRetentionMs ?? RESULT_RETENTION_MS,
