@@ -6,28 +6,26 @@ import {
   createAskChat,
   createCompare,
   createDatasets,
-  createRunner,
   type AskChat,
   type Compare,
   type Datasets,
   type EndedCall,
-  type Runner,
 } from '../modules/compare/compare.ts'
 import { createConversations, type Conversations } from '../modules/conversations/conversations.ts'
+import type { Catalog } from '../modules/catalog/catalog.ts'
 import type { Inference } from '../modules/inference/inference.ts'
+import { createJudging, createRunJudge, type Judging } from '../modules/judging/judging.ts'
 import type { Limits } from '../modules/limits/limits.ts'
-import type { Borrower } from '../storage/borrowing/borrower.ts'
 import type { Database } from '../storage/database.ts'
 import type { MessageBus } from '../storage/message-bus.ts'
 import type { GatewayLogger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import type { Modules } from './build-modules.ts'
-import type { Config } from './config.ts'
 
 interface CompareParts {
   readonly database: Database
   readonly messageBus: MessageBus
   readonly inference: Inference
+  readonly catalog: Catalog
   readonly chat: Chat
   readonly limits: Limits
   readonly metrics: Metrics
@@ -39,6 +37,7 @@ interface BuiltCompare {
   readonly datasets: Datasets
   readonly ask: AskChat
   readonly conversations: Conversations
+  readonly judging: Judging
 }
 
 export function buildCompare(parts: CompareParts): BuiltCompare {
@@ -49,25 +48,8 @@ export function buildCompare(parts: CompareParts): BuiltCompare {
     datasets: createDatasets({ ...parts, clock: systemClock }),
     ask: createAskChat({ chat, limits, onCall }),
     conversations: createConversations({ ...parts, clock: systemClock, onCall }),
+    judging: createJudging({ ...parts, clock: systemClock }),
   }
-}
-
-/** Who works on runs, in the process that has a worker. */
-export function buildRunner(
-  config: Config,
-  { modules, borrower, logger }: { modules: Modules; borrower: Borrower; logger: GatewayLogger },
-): Runner {
-  const { database, messageBus, ask, keys } = modules
-  return createRunner({
-    database,
-    messageBus,
-    borrower,
-    ask,
-    keys,
-    isBilled: config.billing,
-    judge: null,
-    logger,
-  })
 }
 
 /** As its line of the API would be named. */
@@ -101,7 +83,7 @@ function countCall(metrics: Metrics, { record, durationMs, error }: EndedCall): 
 export function findPromptSources({
   datasets,
   conversations,
-}: Pick<Modules, 'datasets' | 'conversations'>): PromptSources {
+}: Pick<BuiltCompare, 'datasets' | 'conversations'>): PromptSources {
   return {
     readDataset: (accountId, datasetId) => datasets.read(accountId, datasetId),
     readConversation: async (accountId, conversationId) => {

@@ -61,7 +61,9 @@ function requireResumable(run: Run, budgetNanoUsd: NanoUsd | null): void {
   const { status } = run
   const refuse = (message: string) => new AppError('run_not_resumable', message)
   if (status === 'queued' || status === 'running') throw refuse(`The run is ${status} already.`)
-  if (run.cellsDone === run.cellsTotal) throw refuse('Every cell of the run is done.')
+  // A judge may not be through with it, although all answers are there.
+  const isUnjudged = run.judge !== null && status !== 'completed'
+  if (run.cellsDone === run.cellsTotal && !isUnjudged) throw refuse('Every cell of the run is done.')
   if (budgetNanoUsd !== null && run.costNanoUsd >= budgetNanoUsd)
     throw refuse('The budget of the run is spent. Send a larger budget_usd to go on.')
 }

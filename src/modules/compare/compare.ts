@@ -24,7 +24,7 @@ export type { LaneOrder, RunOrder } from './new-run.ts'
 export { PromptInput, PromptInputs, PROMPTS_MAX, toPromptCases, type PromptCase } from './prompt-case.ts'
 export type { AskedCell, CellFilter, CellPage } from './read-cells.ts'
 export { CELL_STATUSES, RUN_STATUSES } from './run.ts'
-export type { Cell, CellStatus, Lane, LaneParams, LaneStats, Run, RunStatus } from './run.ts'
+export type { Cell, CellStatus, Lane, LaneParams, LaneStats, Run, RunError, RunStatus } from './run.ts'
 export type { RunJudge } from './run-execution.ts'
 export { createRunner, type Runner } from './runner.ts'
 

@@ -13,7 +13,7 @@ import { endRun, handBackRun, type ClaimedRun } from './claim-run.ts'
 import { keepTrying } from './keep-trying.ts'
 import { refreshLaneStats } from './lane-stats.ts'
 import { runCell, type RanCell, type RunCellOptions } from './run-cell.ts'
-import type { Lane, RunError } from './run.ts'
+import type { Lane, Run, RunError } from './run.ts'
 import { SpendPlan } from './spend-plan.ts'
 
 export interface ExecutionOptions {
@@ -28,7 +28,8 @@ export interface ExecutionOptions {
 
 /** Who compares answers when all of them are there. */
 export interface RunJudge {
-  judgeRun(run: ClaimedRun['run'], cancellation: Cancellation): Promise<void>
+  /** Says why it could not go on; null when it is through, or was cancelled. */
+  judgeRun(run: Run, cancellation: Cancellation): Promise<RunError | null>
 }
 
 /** Why a run is left before its end: by its owner, by this process, or because another has it. */
@@ -90,10 +91,10 @@ export class RunExecution {
     const { claim, run } = this.claimed
     try {
       await this.#askAll()
+      if (this.#why === null && this.#halt === null && run.judge !== null) await this.#judge()
       await keepTrying(() => refreshLaneStats(database, run.id), this.#givenUp)
       if (this.#why === 'stopping') await handBackRun(database, claim)
       if (this.#why !== null) return
-      if (this.#halt === null && run.judge !== null) await this.#judge()
       await keepTrying(() => endRun(database, claim, this.#halt), this.#givenUp)
     } catch (error) {
       logger.error({ err: error, runId: run.id }, 'a run could not go on')
@@ -223,7 +224,8 @@ export class RunExecution {
   }
 
   async #judge(): Promise<void> {
-    await this.#options.judge?.judgeRun(this.claimed.run, this.#cancellation)
+    const { judge } = this.#options
+    this.#halt = (await judge?.judgeRun(this.claimed.run, this.#cancellation)) ?? null
   }
 }
 

@@ -1,0 +1,48 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { CsvInvalid, parseCsv } from './parse-csv.ts'
+
+const quoted = (field: string) => `"${field.replaceAll('"', '""')}"`
+
+describe('CSV', () => {
+  test('reads back whatever was quoted', () => {
+    const row = fc.array(fc.string({ unit: 'binary' }), { minLength: 1, maxLength: 5 })
+    const table = fc.array(row, { maxLength: 8 })
+    fc.assert(
+      fc.property(table, fc.constantFrom('\n', '\r\n', '\r'), (rows, newline) => {
+        const text = rows.map((fields) => fields.map(quoted).join(',')).join(newline)
+        const kept = rows.filter((fields) => fields.length > 1 || fields[0] !== '')
+        expect(parseCsv(text)).toEqual(kept)
+      }),
+    )
+  })
+
+  test.each([
+    [
+      'plain fields',
+      'a,b\nc,d',
+      [
+        ['a', 'b'],
+        ['c', 'd'],
+      ],
+    ],
+    [
+      'empty fields, the last one too',
+      'a,,\n,b,',
+      [
+        ['a', '', ''],
+        ['', 'b', ''],
+      ],
+    ],
+    ['no empty lines', '\n\na\r\n\r\n', [['a']]],
+    ['what is in front of the first field', '\uFEFFa', [['a']]],
+    ['quotes in the middle as they are', 'a "b" c,d', [['a "b" c', 'd']]],
+    ['nothing', '', []],
+  ])('reads %s', (_, text, rows) => {
+    expect(parseCsv(text)).toEqual(rows)
+  })
+
+  test.each(['"open', '"a"b', 'a\n"b'])('refuses %s', (text) => {
+    expect(() => parseCsv(text)).toThrow(CsvInvalid)
+  })
+})

@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest'
+import type { Lane, Run } from './run.ts'
+import { SpendPlan } from './spend-plan.ts'
+
+const lane = { id: 'lane', completed: 0, costNanoUsd: 0n } as Lane
+const planOf = (run: Partial<Run>) =>
+  new SpendPlan({
+    budgetNanoUsd: 100n,
+    costNanoUsd: 0n,
+    estimatedCostNanoUsd: 300n,
+    cellsTotal: 10,
+    lanes: [lane],
+    ...run,
+  } as Run)
+const completed = (chargedNanoUsd: bigint) => ({ chargedNanoUsd, isCompleted: true })
+
+describe('a budget', () => {
+  test('lets as many cells begin as are expected to fit', () => {
+    const plan = planOf({})
+    expect([plan.reserve(lane, true), plan.reserve(lane, false), plan.reserve(lane, false)]).toEqual([
+      30n,
+      30n,
+      30n,
+    ])
+    expect(plan.reserve(lane, false)).toBeNull()
+  })
+
+  test('learns from what cells cost', () => {
+    const plan = planOf({})
+    plan.settle(lane, plan.reserve(lane, true) ?? 0n, completed(5n))
+    expect(plan.reserve(lane, true)).toBe(5n)
+  })
+
+  test('is not kept from beginning by an estimate that is too high', () => {
+    const plan = planOf({ estimatedCostNanoUsd: 100_000n })
+    expect(plan.reserve(lane, false)).toBeNull()
+    expect(plan.reserve(lane, true)).toBe(10_000n)
+    plan.settle(lane, 10_000n, completed(10n))
+    expect(plan.reserve(lane, false)).toBe(10n)
+  })
+
+  test('that is spent lets nothing begin, and none lets everything', () => {
+    expect(planOf({ costNanoUsd: 100n }).reserve(lane, true)).toBeNull()
+    expect(planOf({ budgetNanoUsd: null, costNanoUsd: 100n }).reserve(lane, false)).toBe(0n)
+  })
+})
