@@ -14,7 +14,7 @@ import {
 import { createConversations, type Conversations } from '../modules/conversations/conversations.ts'
 import type { Catalog } from '../modules/catalog/catalog.ts'
 import type { Inference } from '../modules/inference/inference.ts'
-import { createJudging, createRunJudge, type Judging } from '../modules/judging/judging.ts'
+import { createJudging, type Judging } from '../modules/judging/judging.ts'
 import type { Limits } from '../modules/limits/limits.ts'
 import type { Database } from '../storage/database.ts'
 import type { MessageBus } from '../storage/message-bus.ts'

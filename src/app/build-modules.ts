@@ -11,6 +11,7 @@ import { createEmbeddings, type Embeddings } from '../modules/embeddings/embeddi
 import type { Generation } from '../modules/generation/generation.ts'
 import { createIdempotency, type Idempotency } from '../modules/idempotency/idempotency.ts'
 import type { Inference } from '../modules/inference/inference.ts'
+import type { Judging } from '../modules/judging/judging.ts'
 import { createKeys, type Keys } from '../modules/keys/keys.ts'
 import { createLedger, freeCredit, type Ledger } from '../modules/ledger/ledger.ts'
 import { createStrangers, type Limits, type Strangers } from '../modules/limits/limits.ts'
@@ -70,6 +71,7 @@ export interface Modules {
   readonly compare: Compare
   readonly datasets: Datasets
   readonly conversations: Conversations
+  readonly judging: Judging
   /** A chat call that nobody waits for. */
   readonly ask: AskChat
   readonly generation: Generation
@@ -206,7 +208,7 @@ async function openModules(
     performer: generation.performer,
     inference,
     chat,
-    ...buildCompare({ database, messageBus, inference, chat, limits, metrics, logger }),
+    ...buildCompare({ database, messageBus, inference, catalog, chat, limits, metrics, logger }),
     generation,
     speech: createSpeech({ inference, catalog, ledger: credit, clock, timeouts: upstreamTimeouts(config) }),
     transcription: createTranscription({ inference, ledger: credit, clock }),

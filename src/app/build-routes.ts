@@ -10,6 +10,8 @@ import { chatRoutes } from '../http/routes/chat.ts'
 import { compareDatasetRoutes } from '../http/routes/compare-datasets.ts'
 import { compareRunRoutes } from '../http/routes/compare-runs.ts'
 import { compareConversationRoutes } from '../http/routes/compare-conversations.ts'
+import { compareLeaderboardRoutes } from '../http/routes/compare-leaderboard.ts'
+import { compareVoteRoutes } from '../http/routes/compare-votes.ts'
 import { embeddingRoutes } from '../http/routes/embeddings.ts'
 import { imageRoutes } from '../http/routes/images.ts'
 import { mediaRoutes } from '../http/routes/media.ts'
@@ -89,6 +91,8 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | DirectRoute)[
       onBroken: (error, requestId) => logger.warn({ err: error, requestId }, 'an export broke off'),
     }),
     ...compareDatasetRoutes({ datasets: modules.datasets }),
+    ...compareVoteRoutes({ judging: modules.judging, compare: modules.compare }),
+    ...compareLeaderboardRoutes({ judging: modules.judging }),
     ...compareConversationRoutes({
       conversations: modules.conversations,
       limits: modules.limits,

@@ -1,4 +1,5 @@
 import { createRunner, type Runner } from '../modules/compare/compare.ts'
+import { createRunJudge } from '../modules/judging/judging.ts'
 import type { Borrower } from '../storage/borrowing/borrower.ts'
 import type { GatewayLogger } from '../telemetry/logger.ts'
 import type { Modules } from './build-modules.ts'
@@ -17,7 +18,7 @@ export function buildRunner(
     ask,
     keys,
     isBilled: config.billing,
-    judge: null,
+    judge: createRunJudge({ database, ask, keys, isBilled: config.billing }),
     logger,
   })
 }

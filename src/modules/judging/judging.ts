@@ -1,3 +1,68 @@
+import type { Cancellation } from '../../kernel/cancellation.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Database } from '../../storage/database.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import type { Keys } from '../keys/keys.ts'
+import type { AskChat } from './ask-judge.ts'
+import type { Revealed } from './blind-lanes.ts'
+import { diffRuns, type RunDiff } from './diff-runs.ts'
+import { judgeRun, type JudgedRun, type RunError } from './judge-run.ts'
+import { readLeaderboard, readRunVerdict, type Ranking, type RunVerdict } from './read-ranking.ts'
+import { castVote, readRevealed, type Vote, type VoteFilter, type VoteOrder } from './votes.ts'
+
+export { isHidden, presentBlind, type Revealed } from './blind-lanes.ts'
 export { bootstrapInterval, type Interval } from './bootstrap-interval.ts'
+export type { Verdict } from './decide-verdict.ts'
+export type { DiffLane, MeasureDiff, RunDiff } from './diff-runs.ts'
 export { percentile } from './percentile.ts'
-export { createRandom, shuffle, type SeededRandom } from './seeded-random.ts'
+export type { Standing } from './rank-contestants.ts'
+export type { JudgeTally, Ranking, RunVerdict } from './read-ranking.ts'
+export type { Vote, VoteFilter, VoteOrder } from './votes.ts'
+
+/** Who did better: by votes of people, by a judge, and how sure that is. */
+export interface Judging {
+  vote(order: VoteOrder): Promise<Vote>
+  /** What of a blind run the key has voted on. */
+  readRevealed(runId: string, voterId: string): Promise<Revealed>
+  /** Of one run, by lane. */
+  readVerdict(accountId: string, runId: string): Promise<RunVerdict>
+  /** Over the votes of the account, by model. */
+  readLeaderboard(accountId: string, filter: VoteFilter): Promise<Ranking>
+  /** Two runs of one dataset. */
+  diffRuns(accountId: string, runs: { runId: string; againstRunId: string }): Promise<RunDiff>
+}
+
+interface JudgingOptions {
+  readonly database: Database
+  readonly catalog: Pick<Catalog, 'resolve'>
+  readonly clock: Clock
+}
+
+export function createJudging({ database, catalog, clock }: JudgingOptions): Judging {
+  const modelIdOf = (model: string): string => catalog.resolve(model)?.id ?? model
+  return {
+    vote: (order) => castVote(database, order, clock.nowMs()),
+    readRevealed: (runId, voterId) => readRevealed(database, runId, voterId),
+    readVerdict: (accountId, runId) => readRunVerdict(database, accountId, runId),
+    readLeaderboard: (accountId, filter) => readLeaderboard(database, accountId, filter, modelIdOf),
+    diffRuns: (accountId, runs) => diffRuns(database, accountId, runs),
+  }
+}
+
+/** Who compares the answers of runs when they are there, in the process that works on them. */
+export interface RunJudge {
+  /** Why it could not go on; null when it is through or was cancelled. */
+  judgeRun(run: JudgedRun, cancellation: Cancellation): Promise<RunError | null>
+}
+
+interface RunJudgeOptions {
+  readonly database: Database
+  readonly ask: AskChat
+  readonly keys: Pick<Keys, 'callerOf'>
+  /** False in a gateway that charges nobody. */
+  readonly isBilled: boolean
+}
+
+export function createRunJudge(options: RunJudgeOptions): RunJudge {
+  return { judgeRun: (run, cancellation) => judgeRun(options, run, cancellation) }
+}

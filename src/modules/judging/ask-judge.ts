@@ -1,0 +1,133 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { AppError, type ErrorCode } from '../../kernel/app-error.ts'
+import type { Cancellation } from '../../kernel/cancellation.ts'
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { ChatRequest } from '../../providers/chat-wire.ts'
+import type { Database } from '../../storage/database.ts'
+import type { Caller } from '../keys/keys.ts'
+import { findCharges } from '../ledger/ledger.ts'
+import { beginJudgement, endJudgement, type Judgement, type JudgementKey, type Said } from './judgements.ts'
+
+/** A chat call that nobody waits for. What was delivered of one that fails is charged all the same, and told with the error. */
+export type AskChat = (call: {
+  readonly caller: Caller
+  readonly body: ChatRequest
+  readonly requestId: string
+  readonly cancellation: Cancellation
+}) => Promise<{ readonly output: string; readonly costNanoUsd: NanoUsd }>
+
+export interface AskJudgeOptions {
+  readonly database: Database
+  readonly ask: AskChat
+  /** Read anew for every call. Throws when nobody may ask any more. */
+  readonly readCaller: () => Promise<Caller>
+  /** False in a gateway that charges nobody. */
+  readonly isBilled: boolean
+  readonly cancellation: Cancellation
+}
+
+export interface JudgeQuestion {
+  readonly key: JudgementKey
+  readonly accountId: string
+  readonly body: ChatRequest
+  /** Null for an answer that cannot be counted. */
+  readonly read: (output: string) => Said | null
+}
+
+const TRIES_MAX = 3
+const RETRY_PAUSE_MS = 1_000
+const RETRY_PAUSE_MS_MAX = 60_000
+
+const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
+  'provider_error',
+  'timeout',
+  'service_unavailable',
+  'rate_limit_exceeded',
+  'concurrency_limit_reached',
+  'queue_full',
+  'capacity_exhausted',
+  'deployment_waking',
+  'internal_error',
+])
+
+/**
+ * Asks once, however often it is called: what the judge has said is said. An answer that cannot be read, or a judge that stays out of
+ * reach, is written down as a failure. Throws what makes any further question pointless, such as an account without credit.
+ */
+export async function askJudge(options: AskJudgeOptions, question: JudgeQuestion): Promise<Judgement | null> {
+  const { database, cancellation } = options
+  const { key } = question
+  for (let tries = 1; ; tries += 1) {
+    cancellation.throwIfCancelled()
+    const begun = await beginJudgement(database, key)
+    if (begun.isDone) return begun
+    const outcome = await askOnce(options, question, begun)
+    if ('said' in outcome) {
+      const { said, costNanoUsd } = outcome
+      await endJudgement(database, key, { said, costNanoUsd, error: said === null ? UNREADABLE : null })
+      return said === null ? null : { ...begun, ...said, isDone: true }
+    }
+    const { error, costNanoUsd } = outcome
+    // What is cut here is asked again under its id.
+    if (cancellation.isCancelled) throw error
+    if (!RETRYABLE.has(error.code) && !isOfTheQuestion(error)) throw error
+    const { code, message } = error
+    await endJudgement(database, key, { said: null, costNanoUsd, error: { code, message } })
+    if (!RETRYABLE.has(error.code) || tries === TRIES_MAX) return null
+    await pause(tries, error, cancellation)
+  }
+}
+
+const UNREADABLE = {
+  code: 'unreadable_answer',
+  message: 'The judge did not answer in the form it was asked for.',
+}
+
+/** Another question may be answered. */
+function isOfTheQuestion({ code }: AppError): boolean {
+  return code === 'context_length_exceeded' || code === 'prompt_blocked' || code === 'invalid_request'
+}
+
+type Outcome =
+  | { readonly said: Said | null; readonly costNanoUsd: NanoUsd }
+  | { readonly error: AppError; readonly costNanoUsd: NanoUsd }
+
+async function askOnce(
+  { database, ask, readCaller, isBilled, cancellation }: AskJudgeOptions,
+  { accountId, body, read }: JudgeQuestion,
+  { requestId, wasAsked }: Judgement,
+): Promise<Outcome> {
+  // An id that was charged before is not charged again, and what was charged then may be another amount.
+  const chargeOf = async (known: NanoUsd): Promise<NanoUsd> => {
+    if (!isBilled || !wasAsked) return known
+    return (await findCharges(database, accountId, [requestId])).get(requestId)?.costNanoUsd ?? 0n
+  }
+  const caller = await readCaller()
+  try {
+    const { output, costNanoUsd } = await ask({ caller, body, requestId, cancellation })
+    return { said: read(output), costNanoUsd: await chargeOf(costNanoUsd) }
+  } catch (error) {
+    return { error: toAppError(error), costNanoUsd: await chargeOf(costOf(error)) }
+  }
+}
+
+function costOf(error: unknown): NanoUsd {
+  return error instanceof Error && 'costNanoUsd' in error && typeof error.costNanoUsd === 'bigint'
+    ? error.costNanoUsd
+    : 0n
+}
+
+function toAppError(error: unknown): AppError {
+  const cause = error instanceof Error && error.cause instanceof AppError ? error.cause : error
+  if (cause instanceof AppError) return cause
+  return new AppError('internal_error', 'The gateway could not finish the call.', { cause: error })
+}
+
+async function pause(
+  tries: number,
+  { retryAfterSeconds }: AppError,
+  { signal }: Cancellation,
+): Promise<void> {
+  const wantedMs = Math.max(RETRY_PAUSE_MS * 2 ** (tries - 1), (retryAfterSeconds ?? 0) * 1000)
+  await delay(Math.min(wantedMs, RETRY_PAUSE_MS_MAX), undefined, { signal }).catch(() => {})
+}

@@ -1,0 +1,54 @@
+import type { Ballot, Duel } from './rank-contestants.ts'
+import type { CountedVote } from './votes.ts'
+
+export interface VoteCounts {
+  readonly total: number
+  readonly human: number
+  readonly judge: number
+  readonly ties: number
+  readonly bothBad: number
+}
+
+export function countVotes(votes: readonly CountedVote[]): VoteCounts {
+  const count = (isCounted: (vote: CountedVote) => boolean): number => votes.filter(isCounted).length
+  return {
+    total: votes.length,
+    human: count(({ source }) => source === 'human'),
+    judge: count(({ source }) => source === 'judge'),
+    ties: count(({ outcome }) => outcome === 'tie'),
+    bothBad: count(({ outcome }) => outcome === 'both_bad'),
+  }
+}
+
+/**
+ * Votes as meetings of two: who wins beats each of the others; a tie, or that all are bad, is a tie of all with all. What was said of one
+ * prompt is one ballot, because it is not independent: it counts as one in what is certain.
+ */
+export function toBallots(
+  votes: readonly CountedVote[],
+  contestantOf: (laneId: string) => string | undefined,
+): Ballot[] {
+  const ballots = Map.groupBy(votes, ({ run_id: run, prompt_index: prompt }) => `${run} ${prompt ?? 'whole'}`)
+  return [...ballots.values()]
+    .map((said) => said.flatMap((vote) => toDuels(vote, contestantOf)))
+    .filter((ballot) => ballot.length > 0)
+}
+
+function toDuels(
+  { lane_ids: laneIds, winner_lane_id: winnerId }: CountedVote,
+  contestantOf: (laneId: string) => string | undefined,
+): Duel[] {
+  const winner = winnerId === null ? null : contestantOf(winnerId)
+  if (winner === undefined) return []
+  const duels: Duel[] = []
+  for (const [index, firstId] of laneIds.entries()) {
+    for (const secondId of laneIds.slice(index + 1)) {
+      const [one, other] = [contestantOf(firstId), contestantOf(secondId)]
+      if (one === undefined || other === undefined || one === other) continue
+      // Two who both did not win have not been compared with each other.
+      if (winnerId !== null && winnerId !== firstId && winnerId !== secondId) continue
+      duels.push({ one, other, winner })
+    }
+  }
+  return duels
+}

@@ -1,0 +1,204 @@
+import { invalidValue, notFound } from '../../kernel/app-error.ts'
+import { isUuid } from '../../kernel/identifiers.ts'
+import type { Queryable } from '../../storage/database.ts'
+import { bootstrapInterval, meanOf, type Interval } from './bootstrap-interval.ts'
+
+/** What changed between two runs of one dataset, prompt by prompt. */
+export interface RunDiff {
+  readonly runId: string
+  readonly againstRunId: string
+  readonly datasetId: string
+  /** Null where the runs have other versions: then prompts with the same messages are compared. */
+  readonly datasetVersion: string | null
+  readonly lanes: readonly LaneDiff[]
+  /** Lanes that only one of the runs has. */
+  readonly unmatched: readonly DiffLane[]
+}
+
+export interface DiffLane {
+  readonly runId: string
+  readonly laneId: string
+  readonly model: string
+  readonly name: string
+}
+
+interface LaneDiff {
+  readonly lane: DiffLane
+  readonly against: DiffLane
+  /** That both answered. */
+  readonly prompts: number
+  readonly measures: Readonly<Record<Measure, MeasureDiff | null>>
+}
+
+export const MEASURES = ['score', 'latency_ms', 'ttft_ms', 'cost_nano_usd', 'completion_tokens'] as const
+type Measure = (typeof MEASURES)[number]
+
+/** More is better of the score alone; an answer is no better for being longer or shorter. */
+const BETTER: Readonly<Record<Measure, 'more' | 'less' | null>> = {
+  score: 'more',
+  latency_ms: 'less',
+  ttft_ms: 'less',
+  cost_nano_usd: 'less',
+  completion_tokens: null,
+}
+
+/** Of the mean over prompts. Pairs of the same prompt are compared, so that hard prompts do not hide a difference. */
+export interface MeasureDiff {
+  readonly prompts: number
+  readonly mean: number
+  readonly againstMean: number
+  readonly difference: number
+  readonly interval: Interval | null
+  readonly verdict: 'better' | 'worse' | 'more' | 'less' | 'no_significant_difference' | 'not_enough_prompts'
+}
+
+const PROMPTS_MIN = 6
+
+interface RunRow {
+  readonly id: string
+  readonly dataset_id: string | null
+  readonly dataset_version: string | null
+  readonly seed: bigint
+}
+
+type PromptRow = { readonly lane_id: string; readonly prompt: string } & Readonly<
+  Record<Measure, number | null>
+>
+
+export async function diffRuns(
+  queryable: Queryable,
+  accountId: string,
+  { runId, againstRunId }: { runId: string; againstRunId: string },
+): Promise<RunDiff> {
+  if (!isUuid(runId)) throw notFound('run')
+  const runs = await queryable.query<RunRow>(
+    `SELECT id, dataset_id, dataset_version, seed FROM compare_runs WHERE account_id = $1 AND id = ANY ($2::uuid[])`,
+    [accountId, [runId, againstRunId].filter(isUuid)],
+  )
+  const run = runs.find(({ id }) => id === runId.toLowerCase())
+  const against = runs.find(({ id }) => id === againstRunId.toLowerCase())
+  if (run === undefined) throw notFound('run')
+  if (against === undefined) throw invalidValue('against', 'There is no such run to compare with.')
+  if (run.id === against.id) throw invalidValue('against', 'A run is compared with another one.')
+  if (run.dataset_id === null || run.dataset_id !== against.dataset_id)
+    throw invalidValue('against', 'Only runs of one dataset can be compared.')
+  const isSameVersion = run.dataset_version === against.dataset_version
+  const [own, others] = await Promise.all(
+    [run, against].map(async ({ id }) => ({
+      lanes: await readLanes(queryable, id),
+      rows: await queryable.query<PromptRow>(isSameVersion ? BY_INDEX : BY_MESSAGES, [id]),
+    })),
+  )
+  if (own === undefined || others === undefined) throw new Error('one of two runs was not read')
+  const { pairs, unmatched } = matchLanes(own.lanes, others.lanes)
+  return {
+    runId: run.id,
+    againstRunId: against.id,
+    datasetId: run.dataset_id,
+    datasetVersion: isSameVersion ? run.dataset_version : null,
+    lanes: pairs.map(([lane, other]) => diffLanes(lane, other, own.rows, others.rows, Number(run.seed))),
+    unmatched,
+  }
+}
+
+function readLanes(queryable: Queryable, runId: string): Promise<DiffLane[]> {
+  return queryable.query<{ runId: string; laneId: string; model: string; name: string }>(
+    `SELECT run_id AS "runId", id AS "laneId", model, name FROM compare_lanes WHERE run_id = $1 ORDER BY position`,
+    [runId],
+  )
+}
+
+// The mean over repeats stands for a prompt.
+const MEANS = `avg(score)::float8 AS score, avg(latency_ms)::float8 AS latency_ms, avg(ttft_ms)::float8 AS ttft_ms,
+  avg(cost_nano_usd)::float8 AS cost_nano_usd, avg((usage ->> 'completionTokens')::float8) AS completion_tokens`
+
+const BY_INDEX = `
+  SELECT lane_id, prompt_index::text AS prompt, ${MEANS} FROM compare_cells
+  WHERE run_id = $1 AND status = 'completed' GROUP BY lane_id, prompt_index`
+
+const BY_MESSAGES = `
+  SELECT lane_id, md5(messages::text) AS prompt, ${MEANS} FROM compare_cells JOIN compare_prompts USING (run_id, prompt_index)
+  WHERE run_id = $1 AND status = 'completed' GROUP BY lane_id, md5(messages::text)`
+
+/** Of the same name and model, or else of the same model; each lane once. */
+function matchLanes(own: readonly DiffLane[], others: readonly DiffLane[]) {
+  const left = [...others]
+  const unmatched: DiffLane[] = []
+  const pairs: [DiffLane, DiffLane][] = []
+  const isSame: ((one: DiffLane, other: DiffLane) => boolean)[] = [
+    (one, other) => one.model === other.model && one.name === other.name,
+    (one, other) => one.model === other.model,
+  ]
+  let waiting = [...own]
+  for (const isMatch of isSame) {
+    const still: DiffLane[] = []
+    for (const lane of waiting) {
+      const index = left.findIndex((other) => isMatch(lane, other))
+      const [found] = index === -1 ? [] : left.splice(index, 1)
+      if (found === undefined) still.push(lane)
+      else pairs.push([lane, found])
+    }
+    waiting = still
+  }
+  unmatched.push(...waiting, ...left)
+  return { pairs, unmatched }
+}
+
+function diffLanes(
+  lane: DiffLane,
+  against: DiffLane,
+  own: readonly PromptRow[],
+  others: readonly PromptRow[],
+  seed: number,
+): LaneDiff {
+  const earlierRows = new Map(
+    others.filter((row) => row.lane_id === against.laneId).map((row) => [row.prompt, row]),
+  )
+  const shared = own
+    .filter((row) => row.lane_id === lane.laneId)
+    .flatMap((row) => {
+      const other = earlierRows.get(row.prompt)
+      return other === undefined ? [] : [{ now: row, earlier: other }]
+    })
+    .toSorted((one, other) => (one.now.prompt < other.now.prompt ? -1 : 1))
+  const measure = (name: Measure): MeasureDiff | null => {
+    const both = shared.flatMap(({ now, earlier }) => {
+      const [value, before] = [now[name], earlier[name]]
+      return value === null || before === null ? [] : [{ value, earlier: before }]
+    })
+    return both.length === 0 ? null : diffMeasure(name, both, seed)
+  }
+  const measures = {
+    score: measure('score'),
+    latency_ms: measure('latency_ms'),
+    ttft_ms: measure('ttft_ms'),
+    cost_nano_usd: measure('cost_nano_usd'),
+    completion_tokens: measure('completion_tokens'),
+  }
+  return { lane, against, prompts: shared.length, measures }
+}
+
+function diffMeasure(
+  name: Measure,
+  both: readonly { readonly value: number; readonly earlier: number }[],
+  seed: number,
+): MeasureDiff {
+  const differences = both.map(({ value, earlier }) => value - earlier)
+  const interval = bootstrapInterval(differences, { seed })
+  return {
+    prompts: both.length,
+    mean: meanOf(both.map(({ value }) => value)),
+    againstMean: meanOf(both.map(({ earlier }) => earlier)),
+    difference: meanOf(differences),
+    interval,
+    verdict: decide(name, both.length, interval),
+  }
+}
+
+function decide(name: Measure, prompts: number, interval: Interval | null): MeasureDiff['verdict'] {
+  if (interval === null || prompts < PROMPTS_MIN) return 'not_enough_prompts'
+  if (interval.low <= 0 && interval.high >= 0) return 'no_significant_difference'
+  const direction = interval.low > 0 ? 'more' : 'less'
+  if (BETTER[name] === null) return direction
+  return BETTER[name] === direction ? 'better' : 'worse'
+}

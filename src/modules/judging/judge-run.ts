@@ -1,0 +1,235 @@
+import { AppError } from '../../kernel/app-error.ts'
+import { Cancellation } from '../../kernel/cancellation.ts'
+import { createId } from '../../kernel/identifiers.ts'
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { Database } from '../../storage/database.ts'
+import type { Keys } from '../keys/keys.ts'
+import { askJudge, type AskChat, type AskJudgeOptions } from './ask-judge.ts'
+import { choosePairs, type Pair } from './choose-pairs.ts'
+import {
+  duelQuestion,
+  readPreference,
+  readScore,
+  scoreQuestion,
+  type JudgeSettings,
+} from './judge-question.ts'
+import type { Judgement } from './judgements.ts'
+import {
+  markJudged,
+  readUnjudged,
+  writeCellJudge,
+  type CellOpinion,
+  type UnjudgedPrompt,
+} from './unjudged.ts'
+import { writeVote } from './votes.ts'
+
+/** A run whose cells are done. */
+export interface JudgedRun {
+  readonly id: string
+  readonly accountId: string
+  readonly keyId: string
+  readonly seed: number
+  readonly concurrency: number
+  readonly judge: JudgeSettings | null
+  readonly lanes: readonly { readonly id: string }[]
+  readonly budgetNanoUsd: NanoUsd | null
+}
+
+export interface JudgeRunOptions {
+  readonly database: Database
+  readonly ask: AskChat
+  readonly keys: Pick<Keys, 'callerOf'>
+  readonly isBilled: boolean
+}
+
+export interface RunError {
+  readonly code: string
+  readonly message: string
+}
+
+/**
+ * Has every prompt judged that is not yet, and says why it could not go on; null when it is through or was cancelled. Done again after a
+ * crash it asks only what nobody has answered.
+ */
+export async function judgeRun(
+  options: JudgeRunOptions,
+  run: JudgedRun,
+  outer: Cancellation,
+): Promise<RunError | null> {
+  if (run.judge === null) return null
+  const { database, keys } = options
+  const cancellation = new Cancellation()
+  outer.onCancel((reason) => cancellation.cancel(reason))
+  const asking: AskJudgeOptions = {
+    ...options,
+    readCaller: () => keys.callerOf(run.accountId, run.keyId),
+    cancellation,
+  }
+  try {
+    for (let after: readonly [number, number] = [-1, -1]; ;) {
+      const prompts = await readUnjudged(database, run.id, after)
+      const last = prompts.at(-1)
+      if (last === undefined) return null
+      await eachOf(prompts, run.concurrency, async (prompt) => {
+        await requireBudget(database, run)
+        await judgePrompt(asking, run, run.judge ?? { model: '' }, prompt)
+      })
+      after = [last.promptIndex, last.repeat]
+    }
+  } catch (error) {
+    cancellation.cancel(error)
+    if (outer.isCancelled) return null
+    if (error instanceof BudgetReached) return BUDGET_REACHED
+    if (!(error instanceof AppError)) throw error
+    return { code: error.code, message: error.message }
+  }
+}
+
+const BUDGET_REACHED: RunError = {
+  code: 'budget_reached',
+  message: 'The budget of the run is spent. Resume it with a larger budget_usd to go on.',
+}
+
+class BudgetReached extends Error {
+  override readonly name = 'BudgetReached'
+}
+
+async function requireBudget(database: Database, { id, budgetNanoUsd }: JudgedRun): Promise<void> {
+  if (budgetNanoUsd === null) return
+  const [row] = await database.query<{ cost: bigint }>(
+    'SELECT cost_nano_usd AS cost FROM compare_runs WHERE id = $1',
+    [id],
+  )
+  if (row !== undefined && row.cost >= budgetNanoUsd)
+    throw new BudgetReached('the budget of the run is spent')
+}
+
+async function judgePrompt(
+  asking: AskJudgeOptions,
+  run: JudgedRun,
+  judge: JudgeSettings,
+  prompt: UnjudgedPrompt,
+): Promise<void> {
+  const { database } = asking
+  const { promptIndex, repeat, outputs } = prompt
+  const opinions = new Map<string, CellOpinion>()
+  for (const laneId of outputs.keys())
+    opinions.set(laneId, { wins: 0, losses: 0, ties: 0, inconsistent: 0, failed: 0 })
+  const note = (laneId: string, what: 'wins' | 'losses' | 'ties' | 'inconsistent' | 'failed'): void => {
+    const opinion = opinions.get(laneId)
+    if (opinion) opinion[what] += 1
+  }
+  const laneIds = run.lanes.map(({ id }) => id)
+  const pairs = choosePairs(laneIds, { seed: run.seed, promptIndex, repeat })
+  for (const pair of pairs.filter((lanes) => lanes.every((id) => outputs.has(id)))) {
+    const { what, winner } = await judgePair(asking, run, judge, prompt, pair)
+    for (const laneId of pair) {
+      if (what === 'decided') note(laneId, laneId === winner ? 'wins' : 'losses')
+      else note(laneId, what)
+    }
+  }
+  if (prompt.criterion !== null) {
+    for (const laneId of outputs.keys()) {
+      const scored = await scoreAnswer(asking, run, judge, prompt, { laneId, criterion: prompt.criterion })
+      const opinion = opinions.get(laneId)
+      if (scored === null) note(laneId, 'failed')
+      else if (opinion) Object.assign(opinion, { score: scored.score, reason: scored.reason })
+    }
+  }
+  await writeCellJudge(database, run.id, prompt, opinions)
+  // A prompt with failed answers or judgements is looked at again when the run goes on.
+  const isWhole =
+    outputs.size === run.lanes.length && [...opinions.values()].every(({ failed }) => failed === 0)
+  if (isWhole) await markJudged(database, run.id, prompt)
+}
+
+interface PairOutcome {
+  readonly what: 'decided' | 'ties' | 'inconsistent' | 'failed'
+  readonly winner: string | null
+}
+
+/** In both orders: what is said of the place and not of the answer is not counted. */
+async function judgePair(
+  asking: AskJudgeOptions,
+  run: JudgedRun,
+  judge: JudgeSettings,
+  { promptIndex, repeat, messages, outputs }: UnjudgedPrompt,
+  [one, other]: Pair,
+): Promise<PairOutcome> {
+  const ask = (firstLaneId: string, secondLaneId: string): Promise<Judgement | null> =>
+    askJudge(asking, {
+      key: { runId: run.id, promptIndex, repeat, firstLaneId, secondLaneId },
+      accountId: run.accountId,
+      body: duelQuestion(judge, messages, {
+        first: outputs.get(firstLaneId) ?? '',
+        second: outputs.get(secondLaneId) ?? '',
+      }),
+      read: readPreference,
+    })
+  const [straight, exchanged] = await Promise.all([ask(one, other), ask(other, one)])
+  if (straight === null || exchanged === null) return { what: 'failed', winner: null }
+  const verdict = nameOf(straight, one, other)
+  if (verdict !== nameOf(exchanged, other, one)) return { what: 'inconsistent', winner: null }
+  const vote = {
+    id: createId(),
+    runId: run.id,
+    promptIndex,
+    repeat,
+    laneIds: [one, other].toSorted(),
+    outcome: verdict === null ? ('tie' as const) : ('winner' as const),
+    winnerLaneId: verdict,
+    source: 'judge' as const,
+    reason: straight.reason,
+    createdAt: new Date(),
+  }
+  await asking.database.transaction(async (transaction) => {
+    await transaction.query('SELECT FROM compare_runs WHERE id = $1 FOR UPDATE', [run.id])
+    await writeVote(transaction, run.accountId, run.keyId, vote)
+  })
+  return { what: verdict === null ? 'ties' : 'decided', winner: verdict }
+}
+
+/** Null for a tie. */
+function nameOf({ preferred }: Judgement, first: string, second: string): string | null {
+  if (preferred === 'tie') return null
+  return preferred === 'first' ? first : second
+}
+
+function scoreAnswer(
+  asking: AskJudgeOptions,
+  run: JudgedRun,
+  judge: JudgeSettings,
+  { promptIndex, repeat, messages, outputs }: UnjudgedPrompt,
+  { laneId, criterion }: { laneId: string; criterion: string },
+): Promise<Judgement | null> {
+  return askJudge(asking, {
+    key: { runId: run.id, promptIndex, repeat, firstLaneId: laneId, secondLaneId: laneId },
+    accountId: run.accountId,
+    body: scoreQuestion(judge, messages, { output: outputs.get(laneId) ?? '', criterion }),
+    read: readScore,
+  })
+}
+
+/** So many at once; the first that fails ends it, when those that run have ended. */
+async function eachOf<Item>(
+  items: readonly Item[],
+  concurrency: number,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const waiting = items.values()
+  let failure: { error: unknown } | null = null
+  const workers = Array.from({ length: Math.max(1, concurrency) }, async () => {
+    for (const item of waiting) {
+      if (failure !== null) return
+      await work(item).catch((error: unknown) => {
+        failure ??= { error }
+      })
+    }
+  })
+  await Promise.all(workers)
+  rethrow(failure)
+}
+
+function rethrow(failure: { error: unknown } | null): void {
+  if (failure !== null) throw failure.error
+}

@@ -1,0 +1,104 @@
+import { createRequestId } from '../../kernel/identifiers.ts'
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { Database, Queryable } from '../../storage/database.ts'
+import type { Preference } from './judge-question.ts'
+
+/** One question to the judge. Of a single answer both lanes are the same. */
+export interface JudgementKey {
+  readonly runId: string
+  readonly promptIndex: number
+  readonly repeat: number
+  readonly firstLaneId: string
+  readonly secondLaneId: string
+}
+
+export interface Judgement extends Said {
+  readonly requestId: string
+  /** It was asked under this id before: what that was charged, the ledger knows. */
+  readonly wasAsked: boolean
+  readonly isDone: boolean
+}
+
+interface JudgementRow {
+  readonly request_id: string
+  readonly is_done: boolean
+  readonly preferred: Preference | null
+  readonly score: number | null
+  readonly reason: string | null
+}
+
+/** Durable before anybody is asked. One that failed is asked again under another id, one that was cut under the same. */
+export async function beginJudgement(queryable: Queryable, key: JudgementKey): Promise<Judgement> {
+  const requestId = createRequestId()
+  const [row] = await queryable.query<JudgementRow>(BEGIN, [...valuesOf(key), requestId])
+  if (row === undefined) throw new Error('a judgement could not be begun')
+  return {
+    requestId: row.request_id,
+    wasAsked: row.request_id !== requestId,
+    isDone: row.is_done,
+    preferred: row.preferred,
+    score: row.score,
+    reason: row.reason,
+  }
+}
+
+const BEGIN = `
+  INSERT INTO compare_judgements AS judgement (run_id, prompt_index, repeat, first_lane_id, second_lane_id, request_id,
+    created_at) VALUES ($1, $2, $3, $4, $5, $6, now())
+  ON CONFLICT (run_id, prompt_index, repeat, first_lane_id, second_lane_id) DO UPDATE SET
+    request_id = CASE WHEN judgement.error_code IS NULL THEN judgement.request_id ELSE excluded.request_id END,
+    completed_at = CASE WHEN judgement.error_code IS NULL THEN judgement.completed_at END,
+    error_code = NULL, error_message = NULL
+  RETURNING request_id, completed_at IS NOT NULL AS is_done, preferred, score, reason`
+
+export interface JudgementEnd {
+  readonly costNanoUsd: NanoUsd
+  /** Null where the judge said nothing that can be counted, and why. */
+  readonly said: Said | null
+  readonly error: { readonly code: string; readonly message: string } | null
+}
+
+/** Which of two is better, or how good one is. */
+export interface Said {
+  readonly preferred: Preference | null
+  readonly score: number | null
+  readonly reason: string | null
+}
+
+/** With what the run has cost, once. False when another has ended it. */
+export function endJudgement(
+  database: Database,
+  key: JudgementKey,
+  { said, error, costNanoUsd }: JudgementEnd,
+): Promise<boolean> {
+  return database.transaction(async (transaction) => {
+    // In the same order as everybody who changes a run and what belongs to it.
+    await transaction.query('SELECT FROM compare_runs WHERE id = $1 FOR UPDATE', [key.runId])
+    const rows = await transaction.query(
+      `UPDATE compare_judgements SET preferred = $6, score = $7, reason = $8, cost_nano_usd = cost_nano_usd + $9,
+         error_code = $10, error_message = $11, completed_at = now()
+       WHERE ${IS_THE_JUDGEMENT} AND completed_at IS NULL RETURNING run_id`,
+      [
+        ...valuesOf(key),
+        said?.preferred ?? null,
+        said?.score ?? null,
+        said?.reason ?? null,
+        costNanoUsd,
+        error?.code ?? null,
+        error?.message ?? null,
+      ],
+    )
+    if (rows.length === 0) return false
+    await transaction.query(
+      'UPDATE compare_runs SET cost_nano_usd = cost_nano_usd + $2, updated_at = now() WHERE id = $1',
+      [key.runId, costNanoUsd],
+    )
+    return true
+  })
+}
+
+const IS_THE_JUDGEMENT = `run_id = $1 AND prompt_index = $2 AND repeat = $3 AND first_lane_id = $4 AND second_lane_id = $5`
+
+function valuesOf({ runId, promptIndex, repeat, firstLaneId, secondLaneId }: JudgementKey): unknown[] {
+  return [runId, promptIndex, repeat, firstLaneId, secondLaneId]
+}

@@ -1,0 +1,126 @@
+import { notFound } from '../../kernel/app-error.ts'
+import { isUuid } from '../../kernel/identifiers.ts'
+import type { Queryable } from '../../storage/database.ts'
+import { countVotes, toBallots, type VoteCounts } from './count-votes.ts'
+import { decideVerdict, type Verdict } from './decide-verdict.ts'
+import { rankContestants, type Standing } from './rank-contestants.ts'
+import { readVotes, type VoteFilter } from './votes.ts'
+
+/** Who is how good by votes, how sure that is, and what it means in words. */
+export interface Ranking {
+  readonly standings: readonly Standing[]
+  readonly verdict: Verdict
+  readonly votes: VoteCounts
+  /** Of what was voted on: several votes on one prompt are one. */
+  readonly ballots: number
+}
+
+export interface RunVerdict extends Ranking {
+  readonly runId: string
+  readonly lanes: readonly RankedLane[]
+  readonly judge: JudgeTally
+}
+
+export interface RankedLane {
+  readonly id: string
+  readonly model: string
+  readonly name: string
+}
+
+/** How well the judge agreed with itself. */
+export interface JudgeTally {
+  /** Pairs that it was asked about in both orders. */
+  readonly pairs: number
+  readonly consistent: number
+  readonly inconsistent: number
+  readonly failed: number
+}
+
+/** The same votes give the same intervals, whoever asks. */
+const LEADERBOARD_SEED = 1
+
+/** Over the models of all runs of the account. Lanes of one model are one contestant. */
+export async function readLeaderboard(
+  queryable: Queryable,
+  accountId: string,
+  filter: VoteFilter,
+  modelIdOf: (model: string) => string,
+): Promise<Ranking> {
+  if (filter.runId !== null) await requireRun(queryable, accountId, filter.runId)
+  const votes = await readVotes(queryable, accountId, filter)
+  const runIds = [...new Set(votes.map(({ run_id: runId }) => runId))]
+  const lanes = await queryable.query<RankedLane>(
+    'SELECT id, model, name FROM compare_lanes WHERE run_id = ANY ($1::uuid[])',
+    [runIds],
+  )
+  const models = new Map(lanes.map(({ id, model }) => [id, modelIdOf(model)]))
+  const ballots = toBallots(votes, (laneId) => models.get(laneId))
+  const contestants = [...new Set(ballots.flat().flatMap(({ one, other }) => [one, other]))].toSorted()
+  const standings = await rankContestants(contestants, ballots, { seed: LEADERBOARD_SEED })
+  return {
+    standings,
+    verdict: decideVerdict(standings, ballots.length, (model) => model),
+    votes: countVotes(votes),
+    ballots: ballots.length,
+  }
+}
+
+export async function readRunVerdict(
+  queryable: Queryable,
+  accountId: string,
+  runId: string,
+): Promise<RunVerdict> {
+  const { seed } = await requireRun(queryable, accountId, runId)
+  const lanes = await queryable.query<RankedLane>(
+    'SELECT id, model, name FROM compare_lanes WHERE run_id = $1 ORDER BY position',
+    [runId],
+  )
+  const votes = await readVotes(queryable, accountId, { runId, datasetId: null, since: null, source: null })
+  const ballots = toBallots(votes, (laneId) => laneId)
+  const laneIds = lanes.map(({ id }) => id)
+  const standings = await rankContestants(laneIds, ballots, { seed: Number(seed) })
+  return {
+    runId,
+    lanes,
+    standings,
+    verdict: decideVerdict(
+      standings,
+      ballots.length,
+      (id) => lanes.find((lane) => lane.id === id)?.name ?? id,
+    ),
+    votes: countVotes(votes),
+    ballots: ballots.length,
+    judge: await tallyJudge(queryable, runId),
+  }
+}
+
+async function requireRun(queryable: Queryable, accountId: string, runId: string): Promise<{ seed: bigint }> {
+  if (!isUuid(runId)) throw notFound('run')
+  const [run] = await queryable.query<{ seed: bigint }>(
+    'SELECT seed FROM compare_runs WHERE id = $1 AND account_id = $2',
+    [runId, accountId],
+  )
+  if (run === undefined) throw notFound('run')
+  return run
+}
+
+async function tallyJudge(queryable: Queryable, runId: string): Promise<JudgeTally> {
+  const [row] = await queryable.query<{ consistent: number; inconsistent: number; failed: number }>(TALLY, [
+    runId,
+  ])
+  const { consistent = 0, inconsistent = 0, failed = 0 } = row ?? {}
+  return { pairs: consistent + inconsistent + failed, consistent, inconsistent, failed }
+}
+
+const TALLY = `
+  WITH pairs AS (
+    SELECT bool_and(completed_at IS NOT NULL) AS is_done, bool_or(error_code IS NOT NULL) AS has_failed,
+      count(*) AS orders, count(DISTINCT CASE preferred WHEN 'first' THEN first_lane_id::text
+        WHEN 'second' THEN second_lane_id::text ELSE preferred END) AS opinions
+    FROM compare_judgements WHERE run_id = $1 AND first_lane_id <> second_lane_id
+    GROUP BY prompt_index, repeat, least(first_lane_id, second_lane_id), greatest(first_lane_id, second_lane_id)
+  )
+  SELECT count(*) FILTER (WHERE NOT has_failed AND orders = 2 AND opinions = 1)::int AS consistent,
+    count(*) FILTER (WHERE NOT has_failed AND orders = 2 AND opinions > 1)::int AS inconsistent,
+    count(*) FILTER (WHERE has_failed)::int AS failed
+  FROM pairs WHERE is_done`
