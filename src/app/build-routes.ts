@@ -87,6 +87,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | DirectRoute)[
     ...voiceRoutes({ speech: modules.speech }),
     ...compareRunRoutes({
       compare: modules.compare,
+      judging: modules.judging,
       sources: findPromptSources(modules),
       onBroken: (error, requestId) => logger.warn({ err: error, requestId }, 'an export broke off'),
     }),

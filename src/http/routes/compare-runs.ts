@@ -1,6 +1,8 @@
 import { Type } from 'typebox'
-import type { Compare } from '../../modules/compare/compare.ts'
+import { invalidValue } from '../../kernel/app-error.ts'
+import type { AskedCell, Compare } from '../../modules/compare/compare.ts'
 import { CELL_STATUSES, RUN_STATUSES } from '../../modules/compare/compare.ts'
+import type { BlindView, Judging } from '../../modules/judging/judging.ts'
 import { ListQuery, listAnswer, listSchema, PAGE_LIMIT_DEFAULT, parsePageRequest } from '../list-page.ts'
 import { parseUsd } from '../parse-usd.ts'
 import { defineRoute, type Route } from '../route.ts'
@@ -33,12 +35,18 @@ const ResumeBody = Type.Object({ budget_usd: Type.Optional(Type.Union([Budget, T
 
 interface CompareRunRouteOptions {
   readonly compare: Compare
+  readonly judging: Pick<Judging, 'viewRun'>
   readonly sources: PromptSources
   /** Of an export that broke off. */
   readonly onBroken: (error: unknown, requestId: string) => void
 }
 
-export const compareRunRoutes = ({ compare, sources, onBroken }: CompareRunRouteOptions): Route[] => {
+export const compareRunRoutes = ({
+  compare,
+  judging,
+  sources,
+  onBroken,
+}: CompareRunRouteOptions): Route[] => {
   const shared = { tag: 'Compare', scope: 'inference' } as const
   const RunList = listSchema('runs', RunAnswer)
 
@@ -96,10 +104,16 @@ export const compareRunRoutes = ({ compare, sources, onBroken }: CompareRunRoute
       },
       handle: async ({ caller, params, query }) => {
         const run = await compare.read(caller.accountId, params.run_id)
+        const view = await judging.viewRun(run, caller.keyId)
+        if (query.lane_id !== undefined && view.isHidden())
+          throw invalidValue(
+            'lane_id',
+            'The lanes of a blind run cannot be told apart until you vote on the run.',
+          )
         const filter = { laneId: query.lane_id, promptIndex: query.prompt_index, status: query.status }
         const page = { limit: query.limit ?? PAGE_LIMIT_DEFAULT, after: query.after ?? null }
         const { items, total, hasMore, nextCursor } = await compare.listCells(run, filter, page)
-        const data = items.map((cell) => toCellAnswer(run, cell))
+        const data = items.map((cell) => toCellAnswer(run, view.present(cell)))
         return { object: 'list', data, results: data, total, has_more: hasMore, next_cursor: nextCursor }
       },
     }),
@@ -114,13 +128,25 @@ export const compareRunRoutes = ({ compare, sources, onBroken }: CompareRunRoute
       handle: async ({ caller, params, query, headers, reply, exchange }) => {
         const run = await compare.read(caller.accountId, params.run_id)
         const format = query.format ?? (isCsvAsked(headers['accept']) ? 'csv' : 'json')
-        await sendExport(reply, { run, parts: compare.streamCells(run), format }, (error) =>
-          onBroken(error, exchange.id),
-        )
+        const parts = presentParts(compare.streamCells(run), await judging.viewRun(run, caller.keyId))
+        await sendExport(reply, { run, parts, format }, (error) => onBroken(error, exchange.id))
       },
     }),
     ...changeRoutes(compare),
   ]
+}
+
+/** An export tells no more than the results. */
+async function* presentParts(
+  parts: AsyncIterable<readonly AskedCell[]>,
+  view: BlindView,
+): AsyncGenerator<readonly AskedCell[], void> {
+  for await (const part of parts) {
+    yield part.map(({ cell, prompt }) => ({
+      cell: view.present(cell),
+      prompt: view.isHidden(cell.promptIndex) ? { ...prompt, laneOrder: [] } : prompt,
+    }))
+  }
 }
 
 function changeRoutes(compare: Compare): Route[] {

@@ -28,8 +28,8 @@ export async function listCells(
   const after = page.after === null ? BEFORE_ALL : parseCursor(page.after)
   const rows = await queryable.query<CellRow>(
     `SELECT ${CELL_COLUMNS} FROM compare_cells WHERE ${FILTER}
-       AND (prompt_index, repeat, lane_position) > ($5, $6, $7)
-     ORDER BY prompt_index, repeat, lane_position LIMIT $8`,
+       AND (prompt_index, repeat, ${orderOf(run)}) > ($5, $6, $7)
+     ORDER BY prompt_index, repeat, ${orderOf(run)} LIMIT $8`,
     [...values, ...after, page.limit + 1],
   )
   const items = rows.slice(0, page.limit).map(cellFromRow)
@@ -39,7 +39,7 @@ export async function listCells(
     items,
     total: await countCells(queryable, run, filter),
     hasMore,
-    nextCursor: hasMore && last !== undefined ? cursorOf(last) : null,
+    nextCursor: hasMore && last !== undefined ? cursorOf(run, last) : null,
   }
 }
 
@@ -63,15 +63,16 @@ export async function* streamCells(
 ): AsyncGenerator<readonly AskedCell[], void> {
   for (let after: readonly number[] = BEFORE_ALL; ;) {
     const rows = await queryable.query<CellRow>(
-      `SELECT ${CELL_COLUMNS} FROM compare_cells WHERE run_id = $1 AND (prompt_index, repeat, lane_position) > ($2, $3, $4)
-       ORDER BY prompt_index, repeat, lane_position LIMIT $5`,
+      `SELECT ${CELL_COLUMNS} FROM compare_cells
+       WHERE run_id = $1 AND (prompt_index, repeat, ${orderOf(run)}) > ($2, $3, $4)
+       ORDER BY prompt_index, repeat, ${orderOf(run)} LIMIT $5`,
       [run.id, ...after, CELLS_AT_ONCE],
     )
     const cells = rows.map(cellFromRow)
     if (cells.length > 0) yield await addPrompts(queryable, run, cells)
     const last = cells.at(-1)
     if (last === undefined || cells.length < CELLS_AT_ONCE) return
-    after = placeOf(last)
+    after = placeOf(run, last)
   }
 }
 
@@ -126,12 +127,17 @@ function filterValues(run: Run, { laneId, promptIndex, status }: CellFilter): un
 const BEFORE_ALL: readonly number[] = [-1, -1, -1]
 const CURSOR = /^(\d{1,9})\.(\d{1,4})\.(\d{1,4})$/
 
-function placeOf({ promptIndex, repeat, lanePosition }: Cell): readonly number[] {
-  return [promptIndex, repeat, lanePosition]
+/** Of a blind run as they were asked, which is another order in every prompt: their positions would tell who they are. */
+function orderOf({ isBlind }: Run): 'turn' | 'lane_position' {
+  return isBlind ? 'turn' : 'lane_position'
 }
 
-function cursorOf(cell: Cell): string {
-  return placeOf(cell).join('.')
+function placeOf({ isBlind }: Run, { promptIndex, repeat, lanePosition, turn }: Cell): readonly number[] {
+  return [promptIndex, repeat, isBlind ? turn : lanePosition]
+}
+
+function cursorOf(run: Run, cell: Cell): string {
+  return placeOf(run, cell).join('.')
 }
 
 function parseCursor(text: string): readonly number[] {

@@ -37,7 +37,7 @@ export function blindLaneId({ seed }: BlindRun, promptIndex: number, laneId: str
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
-export function isHidden({ isBlind }: BlindRun, promptIndex: number, revealed: Revealed): boolean {
+function isHidden({ isBlind }: BlindRun, promptIndex: number, revealed: Revealed): boolean {
   return isBlind && !revealed.isAll && !revealed.prompts.has(promptIndex)
 }
 
@@ -61,6 +61,21 @@ export function presentBlind<Cell extends TellingCell>(run: BlindRun, cell: Cell
     judge: null,
     startedAt: null,
     completedAt: null,
+  }
+}
+
+/** A run as one voter may see it. */
+export interface BlindView {
+  /** Whether lanes cannot be told apart in any prompt, or in this one. */
+  isHidden(promptIndex?: number): boolean
+  present<Cell extends TellingCell>(cell: Cell): Cell
+}
+
+export function createBlindView(run: BlindRun, revealed: Revealed): BlindView {
+  return {
+    isHidden: (promptIndex) =>
+      promptIndex === undefined ? run.isBlind && !revealed.isAll : isHidden(run, promptIndex, revealed),
+    present: (cell) => presentBlind(run, cell, revealed),
   }
 }
 

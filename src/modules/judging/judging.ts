@@ -4,13 +4,13 @@ import type { Database } from '../../storage/database.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { AskChat } from './ask-judge.ts'
-import type { Revealed } from './blind-lanes.ts'
+import { createBlindView, type BlindRun, type BlindView } from './blind-lanes.ts'
 import { diffRuns, type RunDiff } from './diff-runs.ts'
 import { judgeRun, type JudgedRun, type RunError } from './judge-run.ts'
 import { readLeaderboard, readRunVerdict, type Ranking, type RunVerdict } from './read-ranking.ts'
 import { castVote, readRevealed, type Vote, type VoteFilter, type VoteOrder } from './votes.ts'
 
-export { isHidden, presentBlind, type Revealed } from './blind-lanes.ts'
+export type { BlindView } from './blind-lanes.ts'
 export { bootstrapInterval, type Interval } from './bootstrap-interval.ts'
 export type { Verdict } from './decide-verdict.ts'
 export type { DiffLane, MeasureDiff, RunDiff } from './diff-runs.ts'
@@ -22,8 +22,8 @@ export type { Vote, VoteFilter, VoteOrder } from './votes.ts'
 /** Who did better: by votes of people, by a judge, and how sure that is. */
 export interface Judging {
   vote(order: VoteOrder): Promise<Vote>
-  /** What of a blind run the key has voted on. */
-  readRevealed(runId: string, voterId: string): Promise<Revealed>
+  /** What this key may know of a run: of a blind one, who made what it has voted on. */
+  viewRun(run: BlindRun & { readonly id: string }, voterId: string): Promise<BlindView>
   /** Of one run, by lane. */
   readVerdict(accountId: string, runId: string): Promise<RunVerdict>
   /** Over the votes of the account, by model. */
@@ -31,6 +31,8 @@ export interface Judging {
   /** Two runs of one dataset. */
   diffRuns(accountId: string, runs: { runId: string; againstRunId: string }): Promise<RunDiff>
 }
+
+const NOTHING_HIDDEN = { isAll: true, prompts: new Set<number>() }
 
 interface JudgingOptions {
   readonly database: Database
@@ -42,7 +44,8 @@ export function createJudging({ database, catalog, clock }: JudgingOptions): Jud
   const modelIdOf = (model: string): string => catalog.resolve(model)?.id ?? model
   return {
     vote: (order) => castVote(database, order, clock.nowMs()),
-    readRevealed: (runId, voterId) => readRevealed(database, runId, voterId),
+    viewRun: async (run, voterId) =>
+      createBlindView(run, run.isBlind ? await readRevealed(database, run.id, voterId) : NOTHING_HIDDEN),
     readVerdict: (accountId, runId) => readRunVerdict(database, accountId, runId),
     readLeaderboard: (accountId, filter) => readLeaderboard(database, accountId, filter, modelIdOf),
     diffRuns: (accountId, runs) => diffRuns(database, accountId, runs),
