@@ -1,5 +1,6 @@
 import { toTaskAnswer } from '../http/routes/task-wire.ts'
 import { systemClock } from '../kernel/clock.ts'
+import { sweepRuns } from '../modules/compare/compare.ts'
 import {
   createTaskChanges,
   createTaskQueue,
@@ -58,6 +59,7 @@ export async function buildWorker(
       sweep: async () => {
         await sweepResults(database, (mediaIds) => media.remove(mediaIds))
         await sweepTickets(database)
+        await sweepRuns(database, daysToMs(config.compareRetentionDays))
       },
       clock: systemClock,
       logger,

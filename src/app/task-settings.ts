@@ -28,6 +28,13 @@ export const TASK_SETTINGS = {
     'a JSON object as in docs/tasks.md',
     parseTaskLimits,
   ),
+  compareRetentionDays: integerSetting(
+    {
+      environment: 'PARKWAY_COMPARE_RETENTION_DAYS',
+      description: 'How long comparisons that nobody saved are kept.',
+    },
+    { default: 90, minimum: 1, maximum: 3_650 },
+  ),
 } as const
 
 const CONCURRENT_MAX = 1_000_000

@@ -27,6 +27,7 @@ export { CELL_STATUSES, RUN_STATUSES } from './run.ts'
 export type { Cell, CellStatus, Lane, LaneParams, LaneStats, Run, RunError, RunStatus } from './run.ts'
 export type { RunJudge } from './run-execution.ts'
 export { createRunner, type Runner } from './runner.ts'
+export { sweepRuns } from './sweep-runs.ts'
 
 /** Models side by side: prompts asked of every lane, one chat call a cell. */
 export interface Compare {

@@ -80,6 +80,8 @@ CREATE INDEX compare_runs_by_account ON compare_runs (account_id, id);
 CREATE INDEX compare_runs_queued ON compare_runs (id) WHERE status = 'queued';
 CREATE INDEX compare_runs_running ON compare_runs (account_id) WHERE status = 'running';
 
+CREATE INDEX compare_runs_by_age ON compare_runs (completed_at) WHERE NOT is_pinned;
+
 CREATE TABLE compare_lanes (
   id uuid PRIMARY KEY,
   run_id uuid NOT NULL REFERENCES compare_runs (id) ON DELETE CASCADE,
