@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { MODERATION_CATEGORIES } from '../src/providers/moderation-wire.ts'
 import { modelEntry, startChatGateway, type ChatGateway } from './chat/start-chat-gateway.ts'
 import { createAccountKey, createKey } from './clients/create-key.ts'
 import { startTestGateway, type TestGateway } from './support/start-test-gateway.ts'
 import { failure, htmlPage, json, silence, type Reply } from './upstreams/openai-server.ts'
+import { eventually } from './support/eventually.ts'
 
 const MODERATIONS = '/v1/moderations'
 
@@ -183,7 +184,7 @@ describe('a moderation in trouble', () => {
     client.abort()
     await expect(asking).rejects.toThrow()
     await request.abandoned
-    await vi.waitFor(async () => expect((await records()).total).toBe(before))
+    await eventually(async () => expect((await records()).total).toBe(before))
   })
 })
 

@@ -1,5 +1,5 @@
 import fastify, { type FastifyInstance } from 'fastify'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { toErrorAnswer } from '../src/http/error-envelope.ts'
 import { buildOpenApi } from '../src/http/openapi.ts'
 import { registerRoute } from '../src/http/register-route.ts'
@@ -7,6 +7,7 @@ import { operationRoutes, type OperationRoutesOptions } from '../src/http/routes
 import { silentLogger } from '../src/kernel/logger.ts'
 import { createMetrics } from '../src/telemetry/metrics.ts'
 import { startTestGateway } from './support/start-test-gateway.ts'
+import { eventually } from './support/eventually.ts'
 
 describe('operations', () => {
   const apps: FastifyInstance[] = []
@@ -33,7 +34,12 @@ describe('operations', () => {
     })
     const notAsked = async () => Promise.reject(new Error('not asked'))
     const guard = { authenticate: notAsked, admitVisitor: () => {} }
-    for (const route of routes) registerRoute(app, route, { guard, runOnce: notAsked, takeFiles: { ofForm: notAsked, ofBody: notAsked } })
+    for (const route of routes)
+      registerRoute(app, route, {
+        guard,
+        runOnce: notAsked,
+        takeFiles: { ofForm: notAsked, ofBody: notAsked },
+      })
     return app
   }
 
@@ -155,7 +161,7 @@ describe('operations of a running gateway', () => {
       await gateway.request('POST', '/v1/chat/completions', { body: { ...body, model: 'no-such-model' } })
 
       // A request is counted when its connection is done with it, a moment after the client.
-      await vi.waitFor(async () => {
+      await eventually(async () => {
         const { body: text } = await gateway.request('GET', '/metrics', { key: null })
         const labels = `route="/v1/chat/completions",model="${model}",provider="sandbox"`
         expect(text).toContain(`parkway_requests_total{${labels},status="200"} 1`)

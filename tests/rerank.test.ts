@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { modelEntry, startChatGateway, type ChatGateway } from './chat/start-chat-gateway.ts'
 import { createAccountKey, createKey } from './clients/create-key.ts'
 import { startTestGateway, type TestGateway } from './support/start-test-gateway.ts'
 import { failure, htmlPage, json, silence, type Reply } from './upstreams/openai-server.ts'
+import { eventually } from './support/eventually.ts'
 
 const RERANK = '/v1/rerank'
 const DOCUMENTS = ['Bread is baked.', { text: 'A gateway joins two networks.' }, 'Cats sleep.']
@@ -167,7 +168,7 @@ describe('a ranking in trouble', () => {
     client.abort()
     await expect(asking).rejects.toThrow()
     await request.abandoned
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       expect((await gateway.request('GET', '/v1/usage/budget')).body.held_usd).toBe(0)
     })
     expect((await records()).total).toBe(before)

@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectEnvelope } from '../http/expect-envelope.ts'
 import { AUDIO, json } from './audio-upstream.ts'
 import { SPEECH, startAudioGateway, TTS, TTS_USD, type AudioGateway } from './start-audio-gateway.ts'
+import { eventually } from '../support/eventually.ts'
 
 let gateway: AudioGateway
 beforeAll(async () => {
@@ -95,8 +96,8 @@ describe('speech', () => {
     const response = await gateway.fetch('POST', SPEECH, { body: speechBody(), signal: controller.signal })
     await response.body?.getReader().read()
     controller.abort()
-    await vi.waitFor(() => expect(gateway.upstream.cuts).toBe(cutsBefore + 1))
-    await vi.waitFor(async () => expect(await gateway.spent()).toBeCloseTo(spentBefore + COST, 9))
+    await eventually(() => expect(gateway.upstream.cuts).toBe(cutsBefore + 1))
+    await eventually(async () => expect(await gateway.spent()).toBeCloseTo(spentBefore + COST, 9))
     expect(await gateway.records()).toMatchObject({ outcome: 'disconnected', cost_usd: COST })
   })
 

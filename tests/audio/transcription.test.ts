@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectEnvelope } from '../http/expect-envelope.ts'
 import { mp3Of, wavOf, webmOf } from './audio-files.ts'
 import { json, TRANSCRIPT } from './audio-upstream.ts'
@@ -11,6 +11,7 @@ import {
   type AudioGateway,
   type Part,
 } from './start-audio-gateway.ts'
+import { eventually } from '../support/eventually.ts'
 
 let gateway: AudioGateway
 beforeAll(async () => {
@@ -243,11 +244,11 @@ describe('a transcription is refused', () => {
       body: form,
       signal: controller.signal,
     })
-    await vi.waitFor(() => expect(gateway.upstream.requests.length).toBe(asked + 1))
+    await eventually(() => expect(gateway.upstream.requests.length).toBe(asked + 1))
     const cutsBefore = gateway.upstream.cuts
     controller.abort()
     await expect(sending).rejects.toThrow()
-    await vi.waitFor(() => expect(gateway.upstream.cuts).toBe(cutsBefore + 1))
+    await eventually(() => expect(gateway.upstream.cuts).toBe(cutsBefore + 1))
     expect(await gateway.spent()).toBe(spentBefore)
   })
 })

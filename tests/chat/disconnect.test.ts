@@ -21,6 +21,7 @@ import {
   startChatGateway,
   type ChatGateway,
 } from './start-chat-gateway.ts'
+import { eventually } from '../support/eventually.ts'
 
 const MEBIBYTE = 1024 * 1024
 /** The promise is 100 ms; the rest is for a machine that is busy with other things. */
@@ -74,8 +75,8 @@ describe('a client that leaves', () => {
     await expect(asking).rejects.toThrow()
     await request.abandoned
     expect(performance.now() - leftMs).toBeLessThan(ABORT_MS_MAX)
-    await vi.waitFor(async () => expect(await metric(DISCONNECTS)).toBe(disconnects + 1))
-    await vi.waitFor(async () => expect(await metric(ABORTED)).toBe(aborted + 1))
+    await eventually(async () => expect(await metric(DISCONNECTS)).toBe(disconnects + 1))
+    await eventually(async () => expect(await metric(ABORTED)).toBe(aborted + 1))
     expect(gateway.upstream.requests).toHaveLength(1)
   })
 
@@ -96,7 +97,7 @@ describe('a client that leaves', () => {
     client.abort()
     await request.abandoned
     expect(performance.now() - leftMs).toBeLessThan(ABORT_MS_MAX)
-    await vi.waitFor(async () => expect(await metric(DISCONNECTS)).toBe(disconnects + 1))
+    await eventually(async () => expect(await metric(DISCONNECTS)).toBe(disconnects + 1))
     expect(await metric(COMPLETION_TOKENS)).toBe(tokens + 1)
     expect(await metric(/parkway_requests_total\{[^}]*status="499"\} (\d+)/)).toBeGreaterThan(0)
   })
@@ -128,7 +129,7 @@ describe('a client that leaves', () => {
   test('leaves nothing in flight', async () => {
     gateway.upstream.respondWith(textCompletion())
     await gateway.request('POST', COMPLETIONS, { body: { model: 'native', prompt: 'x' } })
-    await vi.waitFor(async () =>
+    await eventually(async () =>
       expect(await metric(/parkway_requests_in_flight\{route="\/v1\/chat\/completions"\} (\d+)/)).toBe(0),
     )
   })

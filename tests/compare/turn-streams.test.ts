@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readEvents, readPieces } from '../chat/read-events.ts'
 import type { ChatGateway } from '../chat/start-chat-gateway.ts'
 import { limitEverybody } from '../limits/gateways.ts'
 import { chunk, chunksOf, pacedStream, stream } from '../upstreams/openai-server.ts'
 import { speakers, startCompareGateway } from './start-compare-gateway.ts'
+import { eventually } from '../support/eventually.ts'
 
 const CONVERSATIONS = '/v1/compare/conversations'
 
@@ -103,7 +104,7 @@ describe('a streamed turn', () => {
     const calls = [await gateway.upstream.requestNumber(0), await gateway.upstream.requestNumber(1)]
     client.abort()
     await Promise.all(calls.map(({ abandoned }) => abandoned))
-    await vi.waitFor(async () => expect((await read(id)).status).toBe('idle'))
+    await eventually(async () => expect((await read(id)).status).toBe('idle'))
     const { turns, cost_usd: cost } = await read(id)
     expect(turns[0].replies).toMatchObject([
       { status: 'failed', output: 'Hello', error: { code: 'interrupted' } },

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ChatGateway } from '../chat/start-chat-gateway.ts'
 import {
   failure,
@@ -16,6 +16,7 @@ import {
   embeddings,
   startEmbeddingGateway,
 } from './start-embedding-gateway.ts'
+import { eventually } from '../support/eventually.ts'
 
 let gateway: ChatGateway
 
@@ -119,7 +120,7 @@ describe('a client that leaves', () => {
     client.abort()
     await expect(asking).rejects.toThrow()
     await request.abandoned
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const { body } = await gateway.request('GET', '/v1/usage/budget')
       expect(body.held_usd).toBe(0)
     })

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseRaw, sendRaw } from '../http/send-raw.ts'
 import { sha256, startFormServer, type FormServer } from './start-form-server.ts'
+import { eventually } from '../support/eventually.ts'
 
 const MEBIBYTE = 1024 * 1024
 
@@ -204,19 +205,19 @@ describe('a form', () => {
     socket.write('POST /form HTTP/1.1\r\nhost: p\r\ncontent-type: multipart/form-data; boundary=b\r\n')
     socket.write('content-length: 9999999\r\n\r\n--b\r\nContent-Disposition: form-data; name="image"; ')
     socket.write(`filename="a"\r\n\r\n${'x'.repeat(100_000)}`)
-    await vi.waitFor(async () => expect(await server.filesLeft()).toBe(1))
+    await eventually(async () => expect(await server.filesLeft()).toBe(1))
     socket.destroy()
-    await vi.waitFor(async () => expect(await server.filesLeft()).toBe(0))
+    await eventually(async () => expect(await server.filesLeft()).toBe(0))
 
     const { promise, resolve } = Promise.withResolvers<void>()
     server.hold = promise
     const controller = new AbortController()
     const form = formOf(['model', 'm'], ['image', image(randomBytes(9)), 'a.png'])
     const sending = fetch(`${server.url}/form`, { method: 'POST', body: form, signal: controller.signal })
-    await vi.waitFor(async () => expect(await server.filesLeft()).toBe(1))
+    await eventually(async () => expect(await server.filesLeft()).toBe(1))
     controller.abort()
     await expect(sending).rejects.toThrow()
     resolve()
-    await vi.waitFor(async () => expect(await server.filesLeft()).toBe(0))
+    await eventually(async () => expect(await server.filesLeft()).toBe(0))
   })
 })

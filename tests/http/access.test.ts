@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from 'pg'
 import { connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestGateway, type TestGateway, type TestRequest } from '../support/start-test-gateway.ts'
+import { eventually } from '../support/eventually.ts'
 
 const CHAT = '/v1/chat/completions'
 const KEYS = '/v1/tenants/me/api-keys'
@@ -244,9 +245,9 @@ describe('a client that leaves', () => {
       const { body } = await gateway.request('GET', '/metrics', { key: null })
       return Number(/parkway_requests_in_flight\{route="\/v1\/chat\/completions"\} (\d+)/.exec(body)?.[1])
     }
-    await vi.waitFor(async () => expect(await inFlight()).toBe(1))
+    await eventually(async () => expect(await inFlight()).toBe(1))
     socket.destroy()
-    await vi.waitFor(async () => expect(await inFlight()).toBe(0))
+    await eventually(async () => expect(await inFlight()).toBe(0))
     expect((await chat()).status).toBe(200)
   })
 })

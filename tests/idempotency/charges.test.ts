@@ -1,11 +1,12 @@
 import { Client } from 'pg'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { verifyLedger } from '../../src/modules/ledger/ledger.ts'
 import { connectDatabase } from '../../src/storage/connect-database.ts'
 import { readEvents, readPieces } from '../chat/read-events.ts'
 import { CHAT, chatBody, startChatGateway, type ChatGateway } from '../chat/start-chat-gateway.ts'
 import { createAccountKey } from '../clients/create-key.ts'
 import { chunk, chunksOf, pacedStream, stream } from '../upstreams/openai-server.ts'
+import { eventually } from '../support/eventually.ts'
 
 let gateway: ChatGateway
 let database: Client
@@ -75,9 +76,9 @@ test('a client that hung up pays for what it got, and for its next try', async (
   const pieces = readPieces(await sending)
   await pieces.until(/half/)
   await pieces.cancel()
-  await vi.waitFor(async () => expect(await charges()).toMatchObject([{ outcome: 'disconnected' }]))
+  await eventually(async () => expect(await charges()).toMatchObject([{ outcome: 'disconnected' }]))
   const free = async () => expect((await database.query('SELECT FROM idempotency_keys')).rows).toHaveLength(0)
-  await vi.waitFor(free)
+  await eventually(free)
   const again = await gateway.fetch('POST', CHAT, { body, headers }).then(readEvents)
   expect(again.content).toBe('whole')
   expect((await charges()).map(({ outcome }) => outcome)).toEqual(['disconnected', 'completed'])

@@ -1,5 +1,5 @@
 import { Client } from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readEvents, readPieces } from '../chat/read-events.ts'
 import { CHAT, chatBody, startChatGateway, type ChatGateway } from '../chat/start-chat-gateway.ts'
 import { createAccountKey, createKey } from '../clients/create-key.ts'
@@ -12,6 +12,7 @@ import {
   silence,
   stream,
 } from '../upstreams/openai-server.ts'
+import { eventually } from '../support/eventually.ts'
 
 let gateway: ChatGateway
 let database: Client
@@ -108,7 +109,7 @@ describe('a client that leaves', () => {
     client.abort()
     await expect(asking).rejects.toThrow()
     await request.abandoned
-    await vi.waitFor(async () => expect(await countRows()).toBe(0))
+    await eventually(async () => expect(await countRows()).toBe(0))
     gateway.upstream.respondWith(completion())
     const again = await ask()
     expect([again.status, isReplayed(again)]).toEqual([200, false])
@@ -125,7 +126,7 @@ describe('a client that leaves', () => {
     await pieces.until(/half/)
     await pieces.cancel()
     await request.abandoned
-    await vi.waitFor(async () => expect(await countRows()).toBe(0))
+    await eventually(async () => expect(await countRows()).toBe(0))
     const again = await readEvents(await gateway.fetch('POST', CHAT, { body, headers }))
     expect([again.isDone, again.content]).toEqual([true, 'whole'])
   })
@@ -142,11 +143,11 @@ describe('a client that leaves', () => {
       const { rows } = await database.query(`SELECT FROM pg_locks WHERE NOT granted`)
       expect(rows).not.toEqual([])
     }
-    await vi.waitFor(isWaiting)
+    await eventually(isWaiting)
     client.abort()
     await expect(asking).rejects.toThrow()
     await database.query('COMMIT')
-    const again = await vi.waitFor(async () => {
+    const again = await eventually(async () => {
       const answer = await gateway.request('POST', path, { body, headers })
       expect(answer.status).toBe(201)
       return answer

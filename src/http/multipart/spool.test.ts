@@ -55,14 +55,16 @@ describe('the spool', () => {
     await utimes(old, 0, 0)
     await leave('something-else')
     const spool = createSpool({ parentDirectory, logger: silentLogger })
-    await vi.waitFor(async () =>
-      expect((await readdir(parentDirectory)).toSorted()).toEqual(
-        [
-          `parkway-uploads-${host}-${process.ppid}-c`,
-          `parkway-uploads-00000000-${deadPid}-d`,
-          'something-else',
-        ].toSorted(),
-      ),
+    await vi.waitFor(
+      async () =>
+        expect((await readdir(parentDirectory)).toSorted()).toEqual(
+          [
+            `parkway-uploads-${host}-${process.ppid}-c`,
+            `parkway-uploads-00000000-${deadPid}-d`,
+            'something-else',
+          ].toSorted(),
+        ),
+      { timeout: 20_000 },
     )
     await spool.close()
   })
