@@ -22,6 +22,17 @@ const RESOURCES = [
     routes: [{ method: 'GET', path: '' }],
   },
   {
+    resource: 'dataset',
+    collection: '/v1/compare/datasets',
+    created: { at: '/v1/compare/datasets', body: { name: 'mine', prompts: ['Hi'] } },
+    list: '/v1/compare/datasets',
+    routes: [
+      { method: 'GET', path: '' },
+      { method: 'PATCH', path: '', body: { name: 'yours' } },
+      { method: 'DELETE', path: '' },
+    ],
+  },
+  {
     resource: 'conversation',
     collection: '/v1/compare/conversations',
     created: { at: '/v1/compare/conversations', body: { models: ['gpt-4o-mini', 'gpt-5.4'] } },
