@@ -36,7 +36,7 @@ export interface OutboundRequest {
   readonly cancellation?: Cancellation
 }
 
-export interface OutboundResponse {
+interface OutboundResponse {
   readonly status: number
   readonly contentType: string | null
   readonly contentLength: number | null

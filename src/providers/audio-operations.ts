@@ -23,7 +23,7 @@ export interface SpeechAnswer {
   readonly chunks: AsyncIterable<Uint8Array>
 }
 
-export interface VoicesCall {
+interface VoicesCall {
   readonly timeouts: UpstreamTimeouts
   readonly cancellation: Cancellation
 }

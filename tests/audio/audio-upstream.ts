@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { Busboy } from '@fastify/busboy'
 
-export interface AudioRequest {
+interface AudioRequest {
   readonly path: string
   /** The JSON body, or the fields of a form. */
   // oxlint-disable-next-line typescript/no-explicit-any -- tests reach into bodies and fail loudly on a wrong shape
