@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises'
+import { mkdir, open, readdir, rename, rm, rmdir, stat, type FileHandle } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { errorCodeOf, StorageError } from '../storage-error.ts'
 import { requireStoreKey, type MediaStore } from './media-store.ts'
+import { syncDirectory } from './sync-directory.ts'
 
 const READ_CHUNK_BYTES = 256 * 1024
 const UNFINISHED_MAX = 10_000
@@ -14,9 +15,9 @@ export function createFilesystemStore({ directory }: { directory: string }): Med
   const root = resolve(directory)
   const incoming = join(root, 'incoming')
 
-  // By the last digits: those of a UUIDv7 are random, the first ones are the time. 4,096 directories are enough for millions
-  // of files, and few enough to be there soon.
-  const pathOf = (key: string): string => join(root, requireStoreKey(key).slice(-1), key.slice(-3, -1), key)
+  // By the first digits, which in a UUIDv7 are the time: a directory is good for 17 minutes, so that files which come together
+  // lie together, share the wait for their directory, and are mostly gone together.
+  const pathOf = (key: string): string => join(root, requireStoreKey(key).slice(0, 7), key)
 
   return {
     async put(key, source) {
@@ -40,7 +41,12 @@ export function createFilesystemStore({ directory }: { directory: string }): Med
 
     exists: async (key) => (await unlessMissing(stat(pathOf(key)))) !== null,
 
-    delete: async (key) => rm(pathOf(key), { force: true }),
+    async delete(key) {
+      const path = pathOf(key)
+      await rm(path, { force: true })
+      // The last one takes the directory along; any other finds that it is not empty.
+      await rmdir(dirname(path)).catch(() => {})
+    },
 
     async removeUnfinished(before) {
       const names = (await unlessMissing(readdir(incoming))) ?? []
@@ -83,30 +89,27 @@ async function move(draft: string, path: string): Promise<void> {
   await syncDirectory(dirname(path))
 }
 
-/** Directories are made when one is missed: once for many files, and not at all where nobody has any. */
+/**
+ * Directories are made when one is missed: once for many files, and not at all where nobody has any. Whoever deletes the last
+ * file of one may remove it in between.
+ */
 async function withDirectory<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work()
-  } catch (error) {
-    if (errorCodeOf(error) !== 'ENOENT') throw error
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work()
+    } catch (error) {
+      if (errorCodeOf(error) !== 'ENOENT' || attempt === ATTEMPTS_MAX) throw error
+    }
+    const made = await mkdir(dirname(path), { recursive: true, mode: DIRECTORY_MODE })
+    if (made !== undefined) await syncParents(dirname(path), made)
   }
-  const made = await mkdir(dirname(path), { recursive: true, mode: DIRECTORY_MODE })
-  if (made !== undefined) await syncParents(dirname(path), made)
-  return work()
 }
+
+const ATTEMPTS_MAX = 5
 
 /** What holds each of the new directories, from the last to the first. */
 async function syncParents(last: string, first: string): Promise<void> {
   for (let made = last; made.length >= first.length; made = dirname(made)) await syncDirectory(dirname(made))
-}
-
-async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
 }
 
 async function unlessMissing<Result>(work: Promise<Result>): Promise<Result | null> {

@@ -108,6 +108,19 @@ it('the filesystem store removes what a process that died was writing', async ()
   expect(await readdir(incoming)).toEqual(['new'])
 })
 
+it('files that come together lie together, and the last one takes the directory along', async () => {
+  const own = join(directory, 'own')
+  const store = createFilesystemStore({ directory: own })
+  const keys = Array.from({ length: 20 }, () => createId(1_760_000_000_000))
+  await Promise.all(keys.map((key) => store.put(key, chunksOf(Buffer.from(key)), 'text/plain')))
+  expect((await readdir(own)).filter((name) => name !== 'incoming')).toHaveLength(1)
+  await Promise.all(keys.map((key) => store.delete(key)))
+  expect(await readdir(own)).toEqual(['incoming'])
+  const again = createId(1_760_000_000_000)
+  await store.put(again, chunksOf(Buffer.from('again')), 'text/plain')
+  expect(await store.exists(again)).toBe(true)
+})
+
 it('a directory is not made before there is a file', async () => {
   const unused = join(directory, 'unused')
   const store = createFilesystemStore({ directory: unused })
