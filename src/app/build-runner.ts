@@ -1,5 +1,5 @@
 import { createRunner, type Runner } from '../modules/compare/compare.ts'
-import { createRunJudge } from '../modules/judging/judging.ts'
+import { bootstrapInterval, createRunJudge } from '../modules/judging/judging.ts'
 import type { Borrower } from '../storage/borrowing/borrower.ts'
 import type { GatewayLogger } from '../telemetry/logger.ts'
 import type { Modules } from './build-modules.ts'
@@ -19,6 +19,7 @@ export function buildRunner(
     keys,
     isBilled: config.billing,
     judge: createRunJudge({ database, ask, keys, isBilled: config.billing }),
+    findInterval: bootstrapInterval,
     logger,
   })
 }

@@ -1,5 +1,5 @@
 /** A reader of RFC 4180 that is not the gateway's own: a state machine, one character at a time. */
-export function readCsv(text: string): string[][] {
+function readCsv(text: string): string[][] {
   const rows: string[][] = []
   let row: string[] = []
   let field = ''

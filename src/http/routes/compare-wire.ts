@@ -11,6 +11,10 @@ const ErrorAnswer = Type.Object({ message: Type.String(), type: Type.String(), c
 
 const Percentiles = Type.Object({ p50: orNull(Type.Integer()), p95: orNull(Type.Integer()) })
 
+const MeanAnswer = orNull(
+  Type.Object({ mean: Type.Number(), low: Type.Number(), high: Type.Number() }, { title: 'CompareMean' }),
+)
+
 const LaneSummary = Type.Object(
   {
     completed: Type.Integer(),
@@ -24,6 +28,18 @@ const LaneSummary = Type.Object(
     output_tokens_per_second: orNull(Type.Number({ description: 'The median.' })),
     score: orNull(Type.Number({ description: 'The mean, between 0 and 1, where something was expected.' })),
     scored: Type.Integer(),
+    confidence: orNull(
+      Type.Object(
+        {
+          latency_ms: MeanAnswer,
+          ttft_ms: MeanAnswer,
+          output_tokens_per_second: MeanAnswer,
+          cost_usd: MeanAnswer,
+          score: MeanAnswer,
+        },
+        { description: 'Means of a cell with their 95 % bootstrap intervals, when the run has ended.' },
+      ),
+    ),
   },
   { title: 'CompareLaneSummary' },
 )
@@ -133,6 +149,20 @@ function summarizeLane(lane: Lane): Record<string, unknown> {
     output_tokens_per_second: stats?.outputTokensPerSecond ?? null,
     score: stats?.score ?? null,
     scored: stats?.scored ?? 0,
+    confidence: stats?.intervals === undefined ? null : toConfidence(stats.intervals),
+  }
+}
+
+function toConfidence(
+  intervals: NonNullable<NonNullable<Lane['stats']>['intervals']>,
+): Record<string, unknown> {
+  const { latencyMs, ttftMs, outputTokensPerSecond: perSecond, costUsd, score } = intervals
+  return {
+    latency_ms: latencyMs,
+    ttft_ms: ttftMs,
+    output_tokens_per_second: perSecond,
+    cost_usd: costUsd,
+    score,
   }
 }
 

@@ -11,7 +11,7 @@ import { AnswerText } from './answer-text.ts'
 import type { CellUsage } from './run.ts'
 
 /** One chat call of a caller who is not waiting at the other end: limited, held, streamed and charged like any other. */
-export interface ChatCall {
+interface ChatCall {
   readonly caller: Caller
   readonly body: ChatRequest
   readonly requestId: string

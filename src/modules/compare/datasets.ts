@@ -54,7 +54,7 @@ export function createDatasets({ database, clock }: { database: Database; clock:
 }
 
 /** The same prompts have the same version, in any dataset. */
-export function versionOf(prompts: readonly PromptCase[]): string {
+function versionOf(prompts: readonly PromptCase[]): string {
   return createHash('sha256').update(JSON.stringify(prompts)).digest('hex').slice(0, VERSION_LENGTH)
 }
 

@@ -1,4 +1,12 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Queryable } from '../../storage/database.ts'
+import { MEASURES, type Measure, type MeasuredMean, type Run } from './run.ts'
+
+/** Where the mean of such values would lie if they were measured anew; null of too few. */
+export type FindInterval = (
+  values: ArrayLike<number>,
+  options: { readonly seed: number },
+) => { readonly low: number; readonly high: number } | null
 
 /** Works out the percentiles of every lane from its completed cells, and keeps them with the lane. */
 export async function refreshLaneStats(queryable: Queryable, runId: string): Promise<void> {
@@ -24,3 +32,47 @@ const REFRESH = `
     FROM compare_cells WHERE run_id = $1 AND status = 'completed' GROUP BY lane_id
   ) AS measured
   WHERE lane.id = measured.lane_id`
+
+/** Finds how sure the means of every lane are, and keeps that with the lane. Done once a run, because it takes a while. */
+export async function measureLanes(
+  queryable: Queryable,
+  { id, lanes, seed }: Pick<Run, 'id' | 'lanes' | 'seed'>,
+  findInterval: FindInterval,
+): Promise<void> {
+  for (const lane of lanes) {
+    const [values] = await queryable.query<Record<Measure, number[] | null>>(READ_VALUES, [id, lane.position])
+    const intervals: [Measure, MeasuredMean | null][] = []
+    for (const measure of MEASURES) {
+      intervals.push([measure, measureMean(values?.[measure] ?? [], { seed, findInterval })])
+      // Others get their turn between two.
+      await nextTurn()
+    }
+    const stats = { intervals: Object.fromEntries(intervals) }
+    await queryable.query('UPDATE compare_lanes SET stats = stats || $2 WHERE id = $1', [
+      lane.id,
+      JSON.stringify(stats),
+    ])
+  }
+}
+
+function measureMean(
+  values: readonly number[],
+  { seed, findInterval }: { seed: number; findInterval: FindInterval },
+): MeasuredMean | null {
+  const interval = findInterval(values, { seed })
+  if (interval === null) return null
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length
+  return { mean: round(mean), low: round(interval.low), high: round(interval.high) }
+}
+
+/** Finer than anybody measures, dollars of a cell included. */
+function round(value: number): number {
+  return Number(value.toPrecision(6))
+}
+
+const READ_VALUES = `
+  SELECT array_agg(latency_ms) AS "latencyMs", array_agg(ttft_ms) FILTER (WHERE ttft_ms IS NOT NULL) AS "ttftMs",
+    array_agg((usage ->> 'completionTokens')::float8 * 1000 / ${OUTPUT_MS}) FILTER (WHERE usage IS NOT NULL)
+      AS "outputTokensPerSecond",
+    array_agg(cost_nano_usd / 1e9::float8) AS "costUsd", array_agg(score::float8) FILTER (WHERE score IS NOT NULL) AS score
+  FROM compare_cells WHERE run_id = $1 AND lane_position = $2 AND status = 'completed'`

@@ -49,7 +49,7 @@ export interface AskedCell {
   readonly prompt: AskedPrompt
 }
 
-export interface AskedPrompt extends PromptCase {
+interface AskedPrompt extends PromptCase {
   /** Positions of lanes in the order they were asked; each repeat begins one further. */
   readonly laneOrder: readonly number[]
 }

@@ -11,7 +11,7 @@ import { CellWindow, type WaitingCell } from './cell-window.ts'
 import { createCellWriter, type CellWriter } from './cell-writer.ts'
 import { endRun, handBackRun, type ClaimedRun } from './claim-run.ts'
 import { keepTrying } from './keep-trying.ts'
-import { refreshLaneStats } from './lane-stats.ts'
+import { measureLanes, refreshLaneStats, type FindInterval } from './lane-stats.ts'
 import { runCell, type RanCell, type RunCellOptions } from './run-cell.ts'
 import type { Lane, Run, RunError } from './run.ts'
 import { SpendPlan } from './spend-plan.ts'
@@ -23,11 +23,12 @@ export interface ExecutionOptions {
   /** False in a gateway that charges nobody. */
   readonly isBilled: boolean
   readonly judge: RunJudge | null
+  readonly findInterval: FindInterval
   readonly logger: Logger
 }
 
 /** Who compares answers when all of them are there. */
-export interface RunJudge {
+interface RunJudge {
   /** Says why it could not go on; null when it is through, or was cancelled. */
   judgeRun(run: Run, cancellation: Cancellation): Promise<RunError | null>
 }
@@ -95,6 +96,7 @@ export class RunExecution {
       await keepTrying(() => refreshLaneStats(database, run.id), this.#givenUp)
       if (this.#why === 'stopping') await handBackRun(database, claim)
       if (this.#why !== null) return
+      await keepTrying(() => measureLanes(database, run, this.#options.findInterval), this.#givenUp)
       await keepTrying(() => endRun(database, claim, this.#halt), this.#givenUp)
     } catch (error) {
       logger.error({ err: error, runId: run.id }, 'a run could not go on')

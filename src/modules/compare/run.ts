@@ -84,6 +84,17 @@ export interface LaneStats {
   /** The mean of what was expected and came, between 0 and 1. */
   readonly score: number | null
   readonly scored: number
+  /** Means, and where they would lie nineteen times of twenty; of runs that have ended. */
+  readonly intervals?: Readonly<Record<Measure, MeasuredMean | null>>
+}
+
+export const MEASURES = ['latencyMs', 'ttftMs', 'outputTokensPerSecond', 'costUsd', 'score'] as const
+export type Measure = (typeof MEASURES)[number]
+
+export interface MeasuredMean {
+  readonly mean: number
+  readonly low: number
+  readonly high: number
 }
 
 export const CELL_STATUSES = ['pending', 'running', 'completed', 'failed'] as const
@@ -125,8 +136,4 @@ export interface CellUsage {
   readonly cachedTokens: number
   readonly completionTokens: number
   readonly reasoningTokens: number
-}
-
-export function isEnded(status: RunStatus): boolean {
-  return status === 'completed' || status === 'failed' || status === 'cancelled'
 }

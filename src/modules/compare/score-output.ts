@@ -7,7 +7,7 @@ const MATCH_TYPES = ['exact', 'contains', 'regex', 'json', 'judge'] as const
 type MatchType = (typeof MATCH_TYPES)[number]
 
 /** How an answer is compared with what was expected. */
-export interface Expectation {
+interface Expectation {
   readonly type: MatchType
   readonly value: unknown
   readonly flags: string
@@ -17,7 +17,7 @@ const PATTERN_LENGTH_MAX = 1_000
 const FLAGS = /^[imsu]*$/
 
 /** A text is expected exactly, anything else as JSON; an object with a type and a value says so itself. */
-export function readExpectation(expected: unknown): Expectation | null {
+function readExpectation(expected: unknown): Expectation | null {
   if (expected === null || expected === undefined) return null
   if (typeof expected === 'string') return { type: 'exact', value: expected, flags: '' }
   if (isRecord(expected) && 'value' in expected) {
