@@ -56,7 +56,8 @@ export async function judgeRun(
   run: JudgedRun,
   outer: Cancellation,
 ): Promise<RunError | null> {
-  if (run.judge === null) return null
+  const { judge } = run
+  if (judge === null) return null
   const { database, keys } = options
   const cancellation = new Cancellation()
   outer.onCancel((reason) => cancellation.cancel(reason))
@@ -70,10 +71,9 @@ export async function judgeRun(
       const prompts = await readUnjudged(database, run.id, after)
       const last = prompts.at(-1)
       if (last === undefined) return null
-      await eachOf(prompts, run.concurrency, async (prompt) => {
-        await requireBudget(database, run)
-        await judgePrompt(asking, run, run.judge ?? { model: '' }, prompt)
-      })
+      // One at a time where there is a budget: nobody knows what a judge will say, and so what it will cost.
+      const concurrency = run.budgetNanoUsd === null ? run.concurrency : 1
+      await eachOf(prompts, concurrency, (prompt) => judgePrompt(asking, run, judge, prompt))
       after = [last.promptIndex, last.repeat]
     }
   } catch (error) {
@@ -122,6 +122,7 @@ async function judgePrompt(
   const laneIds = run.lanes.map(({ id }) => id)
   const pairs = choosePairs(laneIds, { seed: run.seed, promptIndex, repeat })
   for (const pair of pairs.filter((lanes) => lanes.every((id) => outputs.has(id)))) {
+    await requireBudget(database, run)
     const { what, winner } = await judgePair(asking, run, judge, prompt, pair)
     for (const laneId of pair) {
       if (what === 'decided') note(laneId, laneId === winner ? 'wins' : 'losses')
@@ -130,6 +131,7 @@ async function judgePrompt(
   }
   if (prompt.criterion !== null) {
     for (const laneId of outputs.keys()) {
+      await requireBudget(database, run)
       const scored = await scoreAnswer(asking, run, judge, prompt, { laneId, criterion: prompt.criterion })
       const opinion = opinions.get(laneId)
       if (scored === null) note(laneId, 'failed')

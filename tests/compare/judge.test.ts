@@ -1,0 +1,231 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { ChatGateway } from '../chat/start-chat-gateway.ts'
+import { chunksOf, failure, stream } from '../upstreams/openai-server.ts'
+import type { ScriptedReply } from '../upstreams/scripted-server.ts'
+import { speakers, startCompareGateway, type Speaker } from './start-compare-gateway.ts'
+import { makeRun, readCells, RUNS, waitForRun } from './wait-for-run.ts'
+
+/** Eleven tokens in and seven out, as the local server always says. */
+const CALL_USD = 0.000081
+
+let gateway: ChatGateway
+
+beforeAll(async () => {
+  gateway = await startCompareGateway(['poor', 'fair', 'good', 'judge'])
+})
+
+afterAll(() => gateway.close())
+
+beforeEach(() => {
+  gateway.upstream.requests.length = 0
+})
+
+/** Lanes say how good they are; the judge is told what to do with it. */
+const QUALITY: Readonly<Record<string, Speaker>> = {
+  poor: () => 'quality 1',
+  fair: () => 'quality 2',
+  good: () => 'quality 3',
+}
+const played = (judge: Speaker | ScriptedReply) => speakers({ ...QUALITY, judge })
+
+/** The two answers that a judge is asked about, as numbers. */
+// oxlint-disable-next-line typescript/no-explicit-any -- whatever the gateway sent
+function qualities(body: any): [number, number] {
+  const text: string = body.messages.at(-1).content
+  const [a = 0, b = 0] = [...text.matchAll(/quality (\d)/g)].map(([, digit]) => Number(digit))
+  return [a, b]
+}
+
+const say = (winner: string, reason = 'because'): string => JSON.stringify({ reason, winner })
+const fairJudge: Speaker = (body) => {
+  const [a, b] = qualities(body)
+  return say(a > b ? 'A' : b > a ? 'B' : 'tie')
+}
+const prompts = (count: number) => Array.from({ length: count }, (_, index) => `prompt ${index}`)
+const verdictOf = async (id: string) => (await gateway.request('GET', `${RUNS}/${id}/verdict`)).body
+const judgeCalls = () => gateway.upstream.bodies().filter(({ model }) => model === 'judge')
+
+describe('a judge', () => {
+  test('with known preferences recovers the order of the lanes', async () => {
+    gateway.upstream.respondWith(played(fairJudge))
+    const run = await makeRun(gateway, {
+      models: ['fair', 'poor', 'good'],
+      prompts: prompts(8),
+      judge: { model: 'judge', rubric: 'The higher quality wins.' },
+    })
+    expect([run.status, run.cells_done]).toEqual(['completed', 24])
+    const found = await verdictOf(run.id)
+    expect(found.lanes.map(({ model }: { model: string }) => model)).toEqual(['good', 'fair', 'poor'])
+    expect(found).toMatchObject({
+      verdict: { outcome: 'better', text: 'good is better' },
+      votes: { total: 24, judge: 24, human: 0 },
+      judge: { pairs: 24, consistent: 24, inconsistent: 0, failed: 0 },
+      ballots: 8,
+    })
+    // Three pairs a prompt, in both orders, charged as any chat to the account and the run.
+    expect(judgeCalls()).toHaveLength(48)
+    expect(run.cost_usd).toBeCloseTo((24 + 48) * CALL_USD, 9)
+    const question = judgeCalls()[0]
+    expect(question.messages[0].content).toContain('The higher quality wins.')
+    expect(question.response_format.type).toBe('json_schema')
+    expect(run.lanes.map(({ wins }: { wins: number }) => wins)).toEqual([8, 0, 16])
+    const [cell] = await readCells(gateway, run.id, '&prompt_index=0')
+    expect(cell.judge).toEqual({ wins: 1, losses: 1, ties: 0, inconsistent: 0, failed: 0 })
+    const { body: board } = await gateway.request(
+      'GET',
+      `/v1/compare/leaderboard?run_id=${run.id}&source=judge`,
+    )
+    expect(board.data[0].model).toBe('good')
+  })
+
+  test('recovers it too when it errs often and likes the first place', async () => {
+    let calls = 0
+    gateway.upstream.respondWith(
+      played((body) => {
+        calls += 1
+        if (calls % 5 === 0) return say('A')
+        if (calls % 7 === 0) return 'I cannot decide.'
+        return fairJudge(body)
+      }),
+    )
+    const run = await makeRun(gateway, {
+      models: ['poor', 'good'],
+      prompts: prompts(40),
+      judge: { model: 'judge' },
+    })
+    const found = await verdictOf(run.id)
+    expect(found.judge.inconsistent + found.judge.failed).toBeGreaterThan(5)
+    expect(found.judge.consistent).toBe(found.votes.total)
+    expect(found.verdict.text).toBe('good is better')
+  })
+
+  test('that always prefers the first place is counted nowhere', async () => {
+    gateway.upstream.respondWith(played(() => say('A')))
+    const run = await makeRun(gateway, {
+      models: ['poor', 'good'],
+      prompts: prompts(8),
+      judge: { model: 'judge' },
+    })
+    expect(await verdictOf(run.id)).toMatchObject({
+      votes: { total: 0 },
+      verdict: { outcome: 'not_enough_votes' },
+      judge: { pairs: 8, consistent: 0, inconsistent: 8, failed: 0 },
+    })
+    const [cell] = await readCells(gateway, run.id)
+    expect(cell.judge).toMatchObject({ inconsistent: 1 })
+  })
+
+  test('that sees no difference ties them', async () => {
+    gateway.upstream.respondWith(played(() => `Sure! \`\`\`json\n${say('tie')}\n\`\`\``))
+    const run = await makeRun(gateway, {
+      models: ['poor', 'good'],
+      prompts: prompts(8),
+      judge: { model: 'judge' },
+    })
+    expect(await verdictOf(run.id)).toMatchObject({
+      votes: { total: 8, ties: 8 },
+      verdict: { outcome: 'no_significant_difference' },
+    })
+  })
+
+  test('whose answers cannot be read is told as failed, and paid', async () => {
+    gateway.upstream.respondWith(played(() => 'What a lovely day.'))
+    const run = await makeRun(gateway, {
+      models: ['poor', 'good'],
+      prompts: ['one'],
+      judge: { model: 'judge' },
+    })
+    expect(run.status).toBe('completed')
+    expect((await verdictOf(run.id)).judge).toEqual({ pairs: 1, consistent: 0, inconsistent: 0, failed: 1 })
+    expect(run.cost_usd).toBeCloseTo(4 * CALL_USD, 9)
+  })
+
+  test('of ten lanes compares each with two others a prompt', async () => {
+    gateway.upstream.respondWith(played(fairJudge))
+    const run = await makeRun(gateway, {
+      models: Array.from({ length: 10 }, (_, index) => ['poor', 'fair', 'good'][index % 3]),
+      prompts: ['one'],
+      judge: { model: 'judge' },
+    })
+    expect(judgeCalls()).toHaveLength(20)
+    expect((await verdictOf(run.id)).judge.pairs).toBe(10)
+  })
+
+  test('scores answers by what is expected of them', async () => {
+    gateway.upstream.respondWith(
+      played((body) =>
+        body.messages[0].content.includes('grade')
+          ? JSON.stringify({ reason: 'graded', score: qualities(body)[0] / 4 })
+          : fairJudge(body),
+      ),
+    )
+    const run = await makeRun(gateway, {
+      models: ['poor', 'good'],
+      prompts: [{ prompt: 'one', expected: { type: 'judge', value: 'A friendly tone.' } }, 'two'],
+      judge: { model: 'judge' },
+    })
+    const cells = await readCells(gateway, run.id)
+    expect(cells.map(({ score }) => score)).toEqual([0.25, 0.75, null, null])
+    expect(cells[0].judge).toMatchObject({ losses: 1, score: 0.25, reason: 'graded' })
+    expect(run.lanes.map(({ stats }: { stats: { score: number } }) => stats.score)).toEqual([0.25, 0.75])
+    expect(judgeCalls().some(({ messages }) => messages[1].content.includes('A friendly tone.'))).toBe(true)
+  })
+
+  test('that its upstream does not let in costs nothing, and leaves the answers as they are', async () => {
+    gateway.upstream.respondWith(played(failure(401)))
+    const run = await makeRun(gateway, {
+      models: ['poor', 'good'],
+      prompts: ['one', 'two'],
+      judge: { model: 'judge' },
+    })
+    expect([run.cells_done, (await verdictOf(run.id)).votes.total]).toEqual([4, 0])
+    expect(run.cost_usd).toBeCloseTo(4 * CALL_USD, 9)
+  })
+
+  test('stops with the run, and goes on from there without asking anything twice', async () => {
+    let judged = 0
+    gateway.upstream.respondWith(({ body }) => {
+      const { model } = Object(body)
+      if (model !== 'judge') return stream(chunksOf('quality 1'))
+      judged += 1
+      if (judged > 6 && judged <= 8) return new Promise(() => {})
+      return stream(chunksOf(say('tie')))
+    })
+    const { body: made } = await gateway.request('POST', RUNS, {
+      body: { models: ['poor', 'good'], prompts: prompts(6), judge: { model: 'judge' }, concurrency: 1 },
+    })
+    await expect.poll(() => judged, { timeout: 10_000 }).toBeGreaterThan(6)
+    await gateway.request('POST', `${RUNS}/${made.id}/cancel`)
+    const cancelled = await waitForRun(gateway, made.id)
+    expect(cancelled.status).toBe('cancelled')
+    gateway.upstream.respondWith(played(() => say('tie')))
+    gateway.upstream.requests.length = 0
+    expect((await gateway.request('POST', `${RUNS}/${made.id}/resume`)).status).toBe(200)
+    const run = await waitForRun(gateway, made.id)
+    expect(run.status).toBe('completed')
+    expect((await verdictOf(made.id)).judge).toMatchObject({ pairs: 6, consistent: 6 })
+    expect(judgeCalls()).toHaveLength(6)
+    const { body: records } = await gateway.request('GET', '/v1/usage/records?limit=100&model=judge')
+    expect(new Set(records.data.map((record: { request_id: string }) => record.request_id)).size).toBe(
+      records.data.length,
+    )
+    expect(run.cost_usd).toBeCloseTo((12 + 12) * CALL_USD, 9)
+  })
+
+  test('is refused at once when it is no model that writes', async () => {
+    const body = { models: ['poor', 'good'], prompts: ['one'], judge: { model: 'nobody' } }
+    const answer = await gateway.request('POST', RUNS, { body })
+    expect([answer.status, answer.body.error.param]).toEqual([404, 'judge.model'])
+  })
+
+  test('that the budget does not cover ends the run with the reason', async () => {
+    gateway.upstream.respondWith(played(fairJudge))
+    const run = await makeRun(gateway, {
+      models: ['poor', 'good'],
+      prompts: prompts(4),
+      judge: { model: 'judge' },
+      budget_usd: 0.00066,
+    })
+    expect([run.status, run.error?.code, run.cells_done]).toEqual(['failed', 'budget_reached', 8])
+  })
+})
