@@ -47,7 +47,7 @@ export const TurnRequest = Type.Object(
   { title: 'TurnRequest', examples: [{ content: 'And why is it red in the evening?' }] },
 )
 
-export const ReplyAnswer = Type.Object({
+const ReplyAnswer = Type.Object({
   lane_id: Uuid,
   model: Type.String(),
   name: Type.String(),
@@ -154,7 +154,7 @@ export function toTurnAnswer(turn: Turn, lanes: readonly ConversationLane[]): Re
   }
 }
 
-export function costOfTurn({ replies }: Turn): bigint {
+function costOfTurn({ replies }: Turn): bigint {
   return replies.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0n)
 }
 

@@ -60,7 +60,7 @@ export async function createConversation(
     await transaction.query(
       `INSERT INTO compare_conversation_lanes (id, conversation_id, position, model, name, params)
        SELECT id, $1, position, model, name, params
-       FROM jsonb_to_recordset($2) AS lane (id uuid, position smallint, model text, name text, params jsonb)`,
+       FROM json_to_recordset($2::json) AS lane (id uuid, position smallint, model text, name text, params json)`,
       [id, JSON.stringify(rows)],
     )
     return readConversation(transaction, accountId, id)

@@ -18,7 +18,6 @@ import { listConversations, readConversation } from './read-conversations.ts'
 import { readTurns } from './read-turns.ts'
 import { takeTurn, type OpenTurn, type TurnOrder } from './take-turn.ts'
 
-export type { AdmitChat } from './ask-lane.ts'
 export type { Conversation, ConversationLane, Reply, Turn } from './conversation.ts'
 export type { OpenTurn, TurnEvent } from './take-turn.ts'
 

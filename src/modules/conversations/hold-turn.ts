@@ -19,8 +19,8 @@ export interface BegunTurn {
 const LEASE_SECONDS = 30
 const RENEWAL_MS = 10_000
 
-export const TURNS_MAX = 200
-export const HISTORY_BYTES_MAX = 16 * 1024 * 1024
+const TURNS_MAX = 200
+const HISTORY_BYTES_MAX = 16 * 1024 * 1024
 
 interface NewTurn {
   readonly accountId: string
@@ -143,9 +143,10 @@ function toColumns(reply: Reply): Record<string, unknown> {
     status: reply.status,
     output: reply.output,
     reasoning: reply.reasoning,
-    tool_calls: reply.toolCalls,
+    // Null as JSON would not be the column's.
+    ...(reply.toolCalls !== null && { tool_calls: reply.toolCalls }),
     finish_reason: reply.finishReason,
-    usage: reply.usage,
+    ...(reply.usage !== null && { usage: reply.usage }),
     cost_nano_usd: reply.costNanoUsd.toString(),
     latency_ms: reply.latencyMs,
     ttft_ms: reply.ttftMs,
@@ -166,6 +167,6 @@ const INSERT_REPLIES = `
     cost_nano_usd, latency_ms, ttft_ms, model, provider, error_code, error_message)
   SELECT $1, lane_id, request_id, status, output, reasoning, tool_calls, finish_reason, usage, cost_nano_usd, latency_ms,
     ttft_ms, model, provider, error_code, error_message
-  FROM jsonb_to_recordset($2) AS reply (lane_id uuid, request_id text, status text, output text, reasoning text,
-    tool_calls jsonb, finish_reason text, usage jsonb, cost_nano_usd bigint, latency_ms integer, ttft_ms integer, model text,
+  FROM json_to_recordset($2::json) AS reply (lane_id uuid, request_id text, status text, output text, reasoning text,
+    tool_calls json, finish_reason text, usage jsonb, cost_nano_usd bigint, latency_ms integer, ttft_ms integer, model text,
     provider text, error_code text, error_message text)`

@@ -7,7 +7,7 @@ export interface Interval {
   readonly high: number
 }
 
-export const RESAMPLES_MAX = 1_000
+const RESAMPLES_MAX = 1_000
 /** Draws in all: large samples are resampled less often, and need it less. */
 const DRAWS_MAX = 2_000_000
 const RESAMPLES_MIN = 200

@@ -30,8 +30,7 @@ interface LaneDiff {
   readonly measures: Readonly<Record<Measure, MeasureDiff | null>>
 }
 
-export const MEASURES = ['score', 'latency_ms', 'ttft_ms', 'cost_nano_usd', 'completion_tokens'] as const
-type Measure = (typeof MEASURES)[number]
+type Measure = 'score' | 'latency_ms' | 'ttft_ms' | 'cost_nano_usd' | 'completion_tokens'
 
 /** More is better of the score alone; an answer is no better for being longer or shorter. */
 const BETTER: Readonly<Record<Measure, 'more' | 'less' | null>> = {

@@ -12,12 +12,10 @@ import { castVote, readRevealed, type Vote, type VoteFilter, type VoteOrder } fr
 
 export type { BlindView } from './blind-lanes.ts'
 export { bootstrapInterval, type Interval } from './bootstrap-interval.ts'
-export type { Verdict } from './decide-verdict.ts'
 export type { DiffLane, MeasureDiff, RunDiff } from './diff-runs.ts'
-export { percentile } from './percentile.ts'
 export type { Standing } from './rank-contestants.ts'
-export type { JudgeTally, Ranking, RunVerdict } from './read-ranking.ts'
-export type { Vote, VoteFilter, VoteOrder } from './votes.ts'
+export type { Ranking, RunVerdict } from './read-ranking.ts'
+export type { Vote, VoteOrder } from './votes.ts'
 
 /** Who did better: by votes of people, by a judge, and how sure that is. */
 export interface Judging {

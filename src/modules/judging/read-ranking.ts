@@ -21,14 +21,14 @@ export interface RunVerdict extends Ranking {
   readonly judge: JudgeTally
 }
 
-export interface RankedLane {
+interface RankedLane {
   readonly id: string
   readonly model: string
   readonly name: string
 }
 
 /** How well the judge agreed with itself. */
-export interface JudgeTally {
+interface JudgeTally {
   /** Pairs that it was asked about in both orders. */
   readonly pairs: number
   readonly consistent: number

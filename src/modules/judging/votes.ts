@@ -3,9 +3,8 @@ import { createId, isUuid } from '../../kernel/identifiers.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import { findLane, type Revealed } from './blind-lanes.ts'
 
-export const VOTE_OUTCOMES = ['winner', 'tie', 'both_bad'] as const
-export type VoteOutcome = (typeof VOTE_OUTCOMES)[number]
-export type VoteSource = 'human' | 'judge'
+type VoteOutcome = 'winner' | 'tie' | 'both_bad'
+type VoteSource = 'human' | 'judge'
 
 /** What somebody says of a run, of one of its prompts, or of one repeat of it. */
 export interface VoteOrder {
@@ -148,7 +147,7 @@ export interface VoteFilter {
 }
 
 /** So many of the newest: enough for any interval, and few enough to count while somebody waits. */
-export const VOTES_MAX = 20_000
+const VOTES_MAX = 20_000
 
 export interface CountedVote {
   readonly run_id: string

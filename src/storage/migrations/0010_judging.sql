@@ -82,8 +82,8 @@ CREATE TABLE compare_conversation_lanes (
   position smallint NOT NULL,
   model text NOT NULL,
   name text NOT NULL,
-  -- Members of a chat request.
-  params jsonb NOT NULL,
+  -- Members of a chat request, as they were sent: the order of a schema's members reaches the model.
+  params json NOT NULL,
   UNIQUE (conversation_id, position)
 );
 
@@ -92,7 +92,7 @@ CREATE TABLE compare_turns (
   conversation_id uuid NOT NULL REFERENCES compare_conversations (id) ON DELETE CASCADE,
   turn_index integer NOT NULL,
   -- What every lane was told.
-  messages jsonb NOT NULL,
+  messages json NOT NULL,
   created_at timestamptz NOT NULL,
   completed_at timestamptz,
   UNIQUE (conversation_id, turn_index)
@@ -106,7 +106,7 @@ CREATE TABLE compare_replies (
   status text NOT NULL CHECK (status IN ('running', 'completed', 'failed')),
   output text,
   reasoning text,
-  tool_calls jsonb,
+  tool_calls json,
   finish_reason text,
   usage jsonb,
   cost_nano_usd bigint NOT NULL DEFAULT 0 CHECK (cost_nano_usd >= 0),

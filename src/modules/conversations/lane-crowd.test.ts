@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest'
+import { AppError } from '../../kernel/app-error.ts'
+import { Cancellation } from '../../kernel/cancellation.ts'
+import { LaneCrowd } from './lane-crowd.ts'
+
+const refuse = (): never => {
+  throw new AppError('concurrency_limit_reached', 'full')
+}
+
+test('a lane waits for a place while another of its turn has one', async () => {
+  const crowd = new LaneCrowd()
+  const cancellation = new Cancellation()
+  expect(await crowd.enter(() => 'first', cancellation)).toBe('first')
+  let isFull = true
+  const second = crowd.enter(() => (isFull ? refuse() : 'second'), cancellation)
+  isFull = false
+  crowd.leave()
+  expect(await second).toBe('second')
+})
+
+test('a lane does not wait for places that others have, nor for anything but a place', async () => {
+  const crowd = new LaneCrowd()
+  const cancellation = new Cancellation()
+  await expect(crowd.enter(refuse, cancellation)).rejects.toThrow('full')
+  await crowd.enter(() => 'first', cancellation)
+  const broken = (): never => {
+    throw new AppError('rate_limit_exceeded', 'too many')
+  }
+  await expect(crowd.enter(broken, cancellation)).rejects.toThrow('too many')
+})
+
+test('a lane stops waiting when nobody wants it any more', async () => {
+  const crowd = new LaneCrowd()
+  const cancellation = new Cancellation()
+  await crowd.enter(() => 'first', cancellation)
+  const second = crowd.enter(refuse, cancellation)
+  cancellation.cancel(new Error('gone'))
+  crowd.leave()
+  await expect(second).rejects.toThrow()
+})

@@ -1,0 +1,72 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { blindLaneId, createBlindView, findLane, presentBlind } from './blind-lanes.ts'
+
+const lanes = ['a', 'b', 'c', 'd'].map((letter) => ({ id: `00000000-0000-7000-8000-00000000000${letter}` }))
+const blindRun = (seed: number) => ({ isBlind: true, seed, lanes })
+const cellOf = (laneId: string, promptIndex = 0) => ({
+  promptIndex,
+  laneId,
+  lanePosition: lanes.findIndex(({ id }) => id === laneId),
+  requestId: 'req_1',
+  costNanoUsd: 5n,
+  usage: {},
+  latencyMs: 1,
+  ttftMs: 1,
+  model: 'm',
+  provider: 'p',
+  reasoning: 'hm',
+  judge: {},
+  startedAt: new Date(0),
+  completedAt: new Date(0),
+  output: 'kept',
+})
+const HIDDEN = { isAll: false, prompts: new Set<number>() }
+
+describe('lanes of a blind run', () => {
+  test('are found again by their name of a prompt, and only of that prompt', () => {
+    fc.assert(
+      fc.property(fc.nat(), fc.nat({ max: 1_000 }), fc.nat({ max: 3 }), (seed, prompt, position) => {
+        const run = blindRun(seed)
+        const { id } = lanes[position] ?? { id: '' }
+        const name = blindLaneId(run, prompt, id)
+        expect(findLane(run, prompt, name)).toBe(id)
+        expect(findLane(run, prompt + 1, name)).toBeNull()
+        expect(findLane(run, null, name)).toBeNull()
+        expect(findLane({ ...run, isBlind: false }, prompt, name)).toBeNull()
+        expect(findLane(run, null, id.toUpperCase())).toBe(id)
+      }),
+    )
+  })
+
+  test('stand in places that say nothing of who they are', () => {
+    const places = lanes.map(() => [0, 0, 0, 0])
+    for (let prompt = 0; prompt < 4_000; prompt += 1) {
+      for (const [index, { id }] of lanes.entries()) {
+        const { lanePosition } = presentBlind(blindRun(7), cellOf(id, prompt), HIDDEN)
+        const row = places[index] ?? []
+        row[lanePosition] = (row[lanePosition] ?? 0) + 1
+      }
+    }
+    for (const count of places.flat()) expect(Math.abs(count - 1_000)).toBeLessThan(150)
+  })
+
+  test('keep what they said, and are known where the voter has voted', () => {
+    const run = blindRun(1)
+    const cell = cellOf(lanes[0]?.id ?? '')
+    const shown = presentBlind(run, cell, HIDDEN)
+    expect(shown).toMatchObject({
+      output: 'kept',
+      model: null,
+      provider: null,
+      costNanoUsd: 0n,
+      latencyMs: null,
+    })
+    expect(shown.laneId).not.toBe(cell.laneId)
+    expect(presentBlind(run, cell, { isAll: false, prompts: new Set([0]) })).toBe(cell)
+    expect(presentBlind(run, cell, { isAll: true, prompts: new Set() })).toBe(cell)
+    expect(presentBlind({ ...run, isBlind: false }, cell, HIDDEN)).toBe(cell)
+    const view = createBlindView(run, { isAll: false, prompts: new Set([3]) })
+    expect([view.isHidden(), view.isHidden(3), view.isHidden(4)]).toEqual([true, false, true])
+  })
+})
