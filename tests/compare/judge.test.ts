@@ -1,3 +1,4 @@
+import { Client } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ChatGateway } from '../chat/start-chat-gateway.ts'
 import { chunksOf, failure, stream } from '../upstreams/openai-server.ts'
@@ -43,6 +44,7 @@ const fairJudge: Speaker = (body) => {
 }
 const prompts = (count: number) => Array.from({ length: count }, (_, index) => `prompt ${index}`)
 const verdictOf = async (id: string) => (await gateway.request('GET', `${RUNS}/${id}/verdict`)).body
+const balance = async () => (await gateway.request('GET', '/v1/tenants/me')).body.balance_usd
 const judgeCalls = () => gateway.upstream.bodies().filter(({ model }) => model === 'judge')
 
 describe('a judge', () => {
@@ -210,6 +212,30 @@ describe('a judge', () => {
       records.data.length,
     )
     expect(run.cost_usd).toBeCloseTo((12 + 12) * CALL_USD, 9)
+  })
+
+  test('whose charge was written but not its word, because of a crash, is asked again and not charged again', async () => {
+    gateway.upstream.respondWith(played(fairJudge))
+    const body = { models: ['poor', 'good'], prompts: ['one'], judge: { model: 'judge' } }
+    const done = await makeRun(gateway, body)
+    const before = await balance()
+    const client = new Client({ connectionString: gateway.connectionString })
+    await client.connect()
+    const forget = [
+      `UPDATE compare_runs SET status = 'cancelled', cost_nano_usd = cost_nano_usd - (
+         SELECT sum(cost_nano_usd) FROM compare_judgements WHERE run_id = $1) WHERE id = $1`,
+      'UPDATE compare_judgements SET completed_at = NULL, preferred = NULL, cost_nano_usd = 0 WHERE run_id = $1',
+      'DELETE FROM compare_judged WHERE run_id = $1',
+    ]
+    for (const sql of forget) await client.query(sql, [done.id])
+    await client.end()
+    gateway.upstream.requests.length = 0
+    await gateway.request('POST', `${RUNS}/${done.id}/resume`)
+    const run = await waitForRun(gateway, done.id)
+    expect([run.status, run.cost_usd]).toEqual(['completed', done.cost_usd])
+    expect(judgeCalls()).toHaveLength(2)
+    expect(await balance()).toBe(before)
+    expect(run.lanes.map(({ wins }: { wins: number }) => wins)).toEqual([0, 1])
   })
 
   test('is refused at once when it is no model that writes', async () => {
