@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { connectDatabase } from '../../src/storage/connect-database.ts'
 import type { Database } from '../../src/storage/database.ts'
+import { until } from '../app/call.ts'
 import type { ChatGateway } from '../chat/start-chat-gateway.ts'
-import { chunk, stream } from '../upstreams/openai-server.ts'
+import { chunk, pacedStream, stream } from '../upstreams/openai-server.ts'
 import { startCompareGateway } from './start-compare-gateway.ts'
-import { makeRun, readCells, waitForRun } from './wait-for-run.ts'
+import { makeRun, readCells, RUNS, waitForRun } from './wait-for-run.ts'
 
 let gateway: ChatGateway
 let database: Database
@@ -96,4 +97,27 @@ describe('a cell whose answer broke off and was not written down', () => {
     expect(now.usd - paid.usd).toBeCloseTo(before.cost_usd, 9)
     expect(done.cost_usd).toBeCloseTo(run.cost_usd + before.cost_usd, 9)
   })
+})
+
+describe('a run whose worker lives and has let go of it', () => {
+  test('is taken up again', async () => {
+    gateway.upstream.respondWith(() => pacedStream().reply)
+    const { body: made } = await gateway.request('POST', RUNS, {
+      body: { prompt: 'one', models: ['red', 'blue'] },
+    })
+    await gateway.upstream.requestNumber(1)
+    const [row] = await database.query<{ worker_id: string }>(
+      'SELECT worker_id FROM compare_runs WHERE id = $1',
+      [made.id],
+    )
+    await gateway.request('POST', `${RUNS}/${made.id}/cancel`)
+    await until(async () => (await readCells(gateway, made.id, '&status=running')).length === 0)
+    gateway.upstream.respondWith(says(5))
+    await database.query(
+      `UPDATE compare_runs SET status = 'running', worker_id = $2, completed_at = NULL, updated_at = now() - interval '2 minutes'
+       WHERE id = $1`,
+      [made.id, row?.worker_id],
+    )
+    expect(await waitForRun(gateway, made.id)).toMatchObject({ status: 'completed', cells_done: 2 })
+  }, 20_000)
 })

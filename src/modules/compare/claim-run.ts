@@ -97,6 +97,22 @@ export async function handBackRun(database: Database, claim: RunClaim): Promise<
   })
 }
 
+/**
+ * Runs that this worker was said to work on and does not: their end could not be written. Those that were claimed a moment ago are not
+ * meant.
+ */
+export async function handBackStrays(
+  database: Database,
+  workerId: string,
+  kept: readonly string[],
+): Promise<void> {
+  await database.query(
+    `UPDATE compare_runs SET status = 'queued', worker_id = NULL, updated_at = now()
+     WHERE worker_id = $1 AND status = 'running' AND id <> ALL ($2::uuid[]) AND updated_at < now() - interval '1 minute'`,
+    [workerId, kept],
+  )
+}
+
 /** Runs of a worker that is gone go back into the queue. Called for every process that stops saying it is alive. */
 export async function reclaimRuns(transaction: Queryable, borrowerId: string): Promise<void> {
   const rows = await transaction.query(

@@ -2,14 +2,14 @@ import type { Logger } from '../../kernel/logger.ts'
 import type { Borrower } from '../../storage/borrowing/borrower.ts'
 import type { MessageBus } from '../../storage/message-bus.ts'
 import { messageOf } from '../../storage/storage-error.ts'
-import { claimRun, findStandingRuns } from './claim-run.ts'
+import { claimRun, findStandingRuns, handBackStrays } from './claim-run.ts'
 import { RunExecution, type ExecutionOptions } from './run-execution.ts'
 
 /** Works on runs in the name of this process. */
 export interface Runner {
   /** Something may wait. */
   wake(): void
-  /** Stops what was cancelled elsewhere, or is another's now. */
+  /** Stops what was cancelled elsewhere or is another's now, and lets go of what nobody here works on. */
   look(): Promise<void>
   /** Cells that are being asked may end within the time; the runs go on elsewhere. */
   close(options: { graceMs: number }): Promise<void>
@@ -72,8 +72,10 @@ export function createRunner(options: RunnerOptions): Runner {
   return {
     wake,
     look: async () => {
-      if (running.size === 0) return
       const executions = [...running.keys()]
+      const runIds = executions.map(({ claimed }) => claimed.run.id)
+      await handBackStrays(database, borrower.id, runIds)
+      if (executions.length === 0) return
       const standing = await findStandingRuns(
         database,
         executions.map(({ claimed }) => claimed.claim),
