@@ -1,4 +1,4 @@
-import { Pool, type Client } from 'pg'
+import { Pool, type Client, type ClientBase } from 'pg'
 import type { Queryable } from './database.ts'
 import { errorCodeOf, StorageError } from './storage-error.ts'
 
@@ -47,14 +47,18 @@ export async function migrateJobQueue(connectionString: string): Promise<void> {
 
 /** Connections for the library, which wants them plain. */
 export function openJobPool(connectionString: string, connectionsMax: number): Pool {
-  const pool = new Pool({ connectionString, max: connectionsMax })
-  // A connection that dies, in use or about to be closed, must not end the process: whoever uses it is told.
-  pool.on('error', () => {})
-  pool.on('connect', (client) => {
+  // The pool waits for this promise, though its types do not say so.
+  const onConnect = (client: ClientBase): Promise<unknown> => {
+    // A connection that dies, in use or about to be closed, must not end the process: whoever uses it is told.
     client.on('error', () => {})
     // A bitmap looks at every job that ever was until the table is vacuumed; a plain scan of the index marks what has gone.
-    client.query('SET enable_bitmapscan = off').catch(() => {})
-  })
+    return client.query('SET enable_bitmapscan = off')
+  }
+  const config = { connectionString, max: connectionsMax, onConnect }
+  const pool = new Pool(config)
+  pool.on('error', () => {})
+  // The library looks for a listener of this event and warns when there is none.
+  pool.on('connect', () => {})
   return pool
 }
 

@@ -5,7 +5,7 @@ import { addJob } from '../../storage/job-queue.ts'
 import type { Caller } from '../keys/keys.ts'
 import type { PromptCase } from './prompt-case.ts'
 import type { JudgeSettings, LaneParams } from './run.ts'
-import { createSeededRandom, shuffle } from './seeded-random.ts'
+import { createRandom, shuffle } from '../../kernel/seeded-random.ts'
 
 /** What a client asks for, checked. */
 export interface RunOrder {
@@ -76,7 +76,7 @@ export async function insertRun(transaction: Queryable, run: PlannedRun): Promis
 /** The order in which the lanes are asked for a prompt, so that none profits from always being second. */
 export function orderLanes(seed: number, promptIndex: number, laneCount: number): number[] {
   const positions = Array.from({ length: laneCount }, (_, position) => position)
-  return shuffle(positions, createSeededRandom(seed, promptIndex))
+  return shuffle(positions, createRandom(seed, promptIndex))
 }
 
 interface NamedLane extends LaneOrder {

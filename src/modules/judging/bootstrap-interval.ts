@@ -1,5 +1,5 @@
 import { percentile } from './percentile.ts'
-import { createRandom } from './seeded-random.ts'
+import { createRandom } from '../../kernel/seeded-random.ts'
 
 /** Where a value would lie, nineteen times of twenty, if the same were measured anew. */
 export interface Interval {

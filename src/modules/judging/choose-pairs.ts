@@ -1,4 +1,4 @@
-import { createRandom, shuffle } from './seeded-random.ts'
+import { createRandom, shuffle } from '../../kernel/seeded-random.ts'
 
 export type Pair = readonly [one: string, other: string]
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { decideVerdict } from './decide-verdict.ts'
 import { addDuel, createWinTable, fitStrengths } from './fit-strengths.ts'
 import { rankContestants, type Ballot, type Duel } from './rank-contestants.ts'
-import { createRandom, type SeededRandom } from './seeded-random.ts'
+import { createRandom, type SeededRandom } from '../../kernel/seeded-random.ts'
 
 const duel = (one: string, other: string, winner: string | null): Duel => ({ one, other, winner })
 const times = (count: number, ballot: Ballot): Ballot[] => Array.from({ length: count }, () => ballot)

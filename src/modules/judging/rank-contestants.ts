@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { boundResamples, intervalOf, type Interval } from './bootstrap-interval.ts'
 import { addDuel, createWinTable, fitStrengths, type WinTable } from './fit-strengths.ts'
-import { createRandom } from './seeded-random.ts'
+import { createRandom } from '../../kernel/seeded-random.ts'
 
 /** One meeting of two. */
 export interface Duel {

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { bootstrapInterval, meanOf } from './bootstrap-interval.ts'
 import { percentile } from './percentile.ts'
-import { createRandom, shuffle } from './seeded-random.ts'
+import { createRandom, shuffle } from '../../kernel/seeded-random.ts'
 
 // Without a negative zero, which is less than zero to some and equal to others.
 const value = fc.double({ min: -1e6, max: 1e6, noNaN: true }).map((number) => number + 0)

@@ -9,11 +9,14 @@ export interface SeededRandom {
 /** Enough of a 53-bit seed to tell any two apart. */
 const HIGH_BITS = 0x1_0000_0000
 
-/** The generator known as sfc32: small, fast, and good enough for resampling. It keeps no secret. */
-export function createRandom(seed: number): SeededRandom {
+/**
+ * The generator known as sfc32: small, fast, and good enough for resampling. It keeps no secret. One seed has many series,
+ * which have nothing to do with each other.
+ */
+export function createRandom(seed: number, series = 0): SeededRandom {
   let a = Math.trunc(seed) >>> 0
   let b = Math.trunc(seed / HIGH_BITS) >>> 0
-  let c = 0x9e37_79b9
+  let c = (0x9e37_79b9 + series) | 0
   let counter = 1
   const draw = (): number => {
     const sum = (((a + b) | 0) + counter) | 0
