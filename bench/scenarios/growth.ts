@@ -54,7 +54,7 @@ const WARMUP_RUN_MS = 4000
 const STRANGERS_MS = 1000
 /** Connections are spread over processes by chance, so that each process meets nearly every account. */
 const MEETINGS_PER_PROCESS = 2
-const MEETING_SECONDS_MAX = 25
+const MEETING_SECONDS_MAX = 60
 const MEETING_AGAIN_SECONDS_MAX = 5
 const BASE = growthStages[0].id
 /** Beyond this a cost is not called flat. */
