@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
+import { sum } from './statistics.ts'
 
 /** What a contestant uses, over all its processes; undefined where there is no `/proc` to read it from. */
 export interface ProcessTreeUsage {
@@ -12,6 +13,7 @@ export interface ProcessTreeUsage {
    */
   readonly cpuMicroseconds: number
   readonly databaseCpuMicroseconds: number
+  /** Of all processes. What the database's share among themselves counts once: each of them has it in its own figure. */
   readonly rssMib: number
   /** The largest single process, which for a gateway with a database beside it is the gateway. */
   readonly rssOfLargestMib: number
@@ -38,13 +40,20 @@ export function readProcessTree(rootPid: number, directory: string): ProcessTree
     databasePids: database.map(({ pid }) => pid),
     cpuMicroseconds: sumCpuMicroseconds(own),
     databaseCpuMicroseconds: sumCpuMicroseconds(database),
-    rssMib: family.reduce((total, { rssPages }) => total + rssPages, 0) / PAGES_PER_MIB,
+    rssMib: sum(own.map(({ rssPages }) => rssPages / PAGES_PER_MIB)) + sum(database.map(readProportionalMib)),
     rssOfLargestMib: Math.max(0, ...family.map(({ rssPages }) => rssPages)) / PAGES_PER_MIB,
   }
 }
 
 function isDatabase({ name }: ProcessRow): boolean {
   return name === 'postgres'
+}
+
+/** Its own memory and its part of what it shares; all of it where the kernel does not tell. */
+function readProportionalMib({ pid, rssPages }: ProcessRow): number {
+  const rollup = readOrUndefined(() => readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1'))
+  const kibibytes = /^Pss: +(\d+) kB/m.exec(rollup ?? '')?.[1]
+  return kibibytes === undefined ? rssPages / PAGES_PER_MIB : Number(kibibytes) / 1024
 }
 
 function sumCpuMicroseconds(processes: readonly ProcessRow[]): number {
