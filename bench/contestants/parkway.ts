@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Contestant } from './contestant.ts'
@@ -37,7 +37,7 @@ export function createParkway({
       return {
         version: `this checkout, Node ${process.versions.node}`,
         command: process.execPath,
-        arguments: [...nodeFlags, ...serveArguments, ...flags],
+        arguments: [...startFlags(), ...nodeFlags, ...serveArguments, ...flags],
         workingDirectory: root,
         environment: { ...environmentOf({ port, upstreamPort, dataDirectory }), ...environment },
         requestHeaders: { authorization: `Bearer ${key}` },
@@ -82,4 +82,10 @@ function environmentOf({
     OPENAI_API_KEY: 'sk-mock',
     OPENAI_BASE_URL: `http://127.0.0.1:${upstreamPort}/v1`,
   }
+}
+
+/** Of the runtime, as `npm start` gives them. */
+function startFlags(): string[] {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  return String(scripts.start).match(/--[\w-]+=\d+/g) ?? []
 }
