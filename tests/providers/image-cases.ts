@@ -163,6 +163,25 @@ export const IMAGE_CASES: readonly MediaCase[] = [
     },
   },
   {
+    ...byGoogleKey,
+    name: 'images by Imagen',
+    member: 'image',
+    isJob: false,
+    upstreamModel: 'imagen-4.0-generate-001',
+    work: imageWork({ size: '2048x1152', seed: 7, outputFormat: 'png' }),
+    submitRequest: 'POST /v1beta/models/imagen-4.0-generate-001:predict',
+    submitBody: {
+      instances: [{ prompt: 'a boat' }],
+      parameters: {
+        sampleCount: 1,
+        includeRaiReason: true,
+        aspectRatio: '16:9',
+        sampleImageSize: '2K',
+        outputOptions: { mimeType: 'image/png' },
+      },
+    },
+  },
+  {
     ...byHeader,
     name: 'images by Together',
     provider: 'together',

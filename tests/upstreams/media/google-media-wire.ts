@@ -3,12 +3,13 @@ import { PNG_BASE64, type VendorRequest, type VendorState, type VendorWire } fro
 const OPERATION = 'models/veo-3.1-generate-preview/operations/abc123'
 const INTERACTION = 'v1_interaction'
 
-/** Google's images by `generateContent`, Veo by long-running operations, Omni by interactions; all want the key in a header. */
+/** Google's images by `generateContent` and Imagen's by `predict`, Veo by long-running operations, Omni by interactions; all want the key in a header. */
 export const googleMediaWire: VendorWire = (request, state) => {
   if (request.headers['x-goog-api-key'] === undefined) {
     return { status: 403, body: { error: { code: 403, message: 'no key', status: 'PERMISSION_DENIED' } } }
   }
   if (request.path.endsWith(':generateContent')) return answerImage(state)
+  if (request.path.endsWith(':predict')) return answerPrediction(request, state)
   if (request.path.includes('/interactions')) return answerInteraction(request, state)
   return answerOperation(request, state)
 }
@@ -22,6 +23,21 @@ function answerImage({ phase }: VendorState) {
   return {
     body: { candidates: [candidate], usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 1290 } },
   }
+}
+
+/** https://ai.google.dev/gemini-api/docs/imagen, as it was served until August 2026. */
+function answerPrediction({ path, body }: VendorRequest, { phase }: VendorState) {
+  if (!/^\/v1beta\/models\/imagen-[\w.-]+:predict$/.test(path)) return null
+  const { instances, parameters } = body as { instances: unknown[]; parameters: { sampleCount: number } }
+  if (instances.length !== 1 || parameters.sampleCount > 4) {
+    const message = 'Sample count must be between 1 and 4.'
+    return { status: 400, body: { error: { code: 400, message, status: 'INVALID_ARGUMENT' } } }
+  }
+  const prediction =
+    phase === 'refused'
+      ? { raiFilteredReason: 'The prompt could not be submitted: it goes against the usage guidelines.' }
+      : { mimeType: 'image/png', bytesBase64Encoded: PNG_BASE64 }
+  return { body: { predictions: Array.from({ length: parameters.sampleCount }, () => prediction) } }
 }
 
 function answerOperation({ method, path }: VendorRequest, { phase, origin }: VendorState) {

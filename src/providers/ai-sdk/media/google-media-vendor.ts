@@ -1,7 +1,8 @@
 import type { InputFile } from '../../media-operation.ts'
-import type { VideoWork } from '../../media-work.ts'
+import type { ImageWork, VideoWork } from '../../media-work.ts'
 import { readPath, readString } from '../read-json.ts'
 import { chooseAspectRatio, chooseDuration, chooseResolution, readShape } from './frame-shape.ts'
+import { imagenWire } from './google-imagen-wire.ts'
 import { omniWire } from './google-omni-wire.ts'
 import { createImageModelWire } from './image-model-wire.ts'
 import type { MediaVendor } from './media-operation-over-wire.ts'
@@ -12,26 +13,36 @@ import { createVideoModelWire } from './video-model-wire.ts'
 const base = { provider: 'google', defaultBaseUrl: 'https://generativelanguage.googleapis.com/v1beta' }
 const IMAGE_RATIOS = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9']
 
-export const googleImages = {
+const geminiWire = createImageModelWire({
+  imagesMax: 1,
+  aspectRatios: IMAGE_RATIOS,
+  async createModel(session, modelId) {
+    const { createGoogle } = await import('@ai-sdk/google')
+    return createGoogle(toPackageSettings(session)).imageModel(modelId)
+  },
+  readRefusal: (metadata) =>
+    readString(metadata, 'google', 'promptFeedback', 'blockReason') ??
+    readString(metadata, 'google', 'finishMessage') ??
+    readString(metadata, 'google', 'finishReason'),
+  toProviderOptions({ size }) {
+    const shape = readShape(size)
+    const longest = shape === null ? 0 : Math.max(shape.width, shape.height)
+    if (longest < 2048) return {}
+    return { google: { imageConfig: { imageSize: longest < 4096 ? '2K' : '4K' } } }
+  },
+})
+
+/** Gemini by its package, Imagen by predictions. */
+export const googleImages: MediaVendor<ImageWork<InputFile>> = {
   ...base,
-  wire: createImageModelWire({
-    imagesMax: 1,
-    aspectRatios: IMAGE_RATIOS,
-    async createModel(session, modelId) {
-      const { createGoogle } = await import('@ai-sdk/google')
-      return createGoogle(toPackageSettings(session)).imageModel(modelId)
-    },
-    readRefusal: (metadata) =>
-      readString(metadata, 'google', 'promptFeedback', 'blockReason') ??
-      readString(metadata, 'google', 'finishMessage') ??
-      readString(metadata, 'google', 'finishReason'),
-    toProviderOptions({ size }) {
-      const shape = readShape(size)
-      const longest = shape === null ? 0 : Math.max(shape.width, shape.height)
-      if (longest < 2048) return {}
-      return { google: { imageConfig: { imageSize: longest < 4096 ? '2K' : '4K' } } }
-    },
-  }),
+  wire: {
+    split: (work, model) => imageWireOf(model).split?.(work, model) ?? [work],
+    submit: (call, session) => imageWireOf(call.upstreamModel).submit(call, session),
+  },
+}
+
+function imageWireOf(model: string) {
+  return model.startsWith('imagen') ? imagenWire : geminiWire
 }
 
 const veoWire = createVideoModelWire({
@@ -68,16 +79,16 @@ const veoWire = createVideoModelWire({
 export const googleVideos: MediaVendor<VideoWork<InputFile>> = {
   ...base,
   wire: {
-    submit: (call, session) => wireOf(call.upstreamModel).submit(call, session),
+    submit: (call, session) => videoWireOf(call.upstreamModel).submit(call, session),
     async check(call, session) {
-      const progress = await wireOf(call.upstreamModel).check?.(call, session)
+      const progress = await videoWireOf(call.upstreamModel).check?.(call, session)
       return progress ?? { kind: 'running', progress: null }
     },
-    cancel: async (call, session) => wireOf(call.upstreamModel).cancel?.(call, session),
+    cancel: async (call, session) => videoWireOf(call.upstreamModel).cancel?.(call, session),
   },
 }
 
-function wireOf(model: string) {
+function videoWireOf(model: string) {
   return model.startsWith('veo') ? veoWire : omniWire
 }
 
