@@ -1,6 +1,7 @@
 import type { Database } from '../../storage/database.ts'
-import { findCharges } from '../ledger/ledger.ts'
+import { findCharges, type FoundCharge } from '../ledger/ledger.ts'
 import type { CellWriter, RunClaim } from './cell-writer.ts'
+import { chargeUnder } from './charge-under.ts'
 import type { Run } from './run.ts'
 
 interface AdoptOrder {
@@ -9,35 +10,64 @@ interface AdoptOrder {
   readonly writer: CellWriter
 }
 
+interface UsedCell {
+  readonly prompt_index: number
+  readonly repeat: number
+  readonly lane_position: number
+  readonly request_id: string
+  readonly counted_nano_usd: bigint
+}
+
+const LOOKED_UP_AT_ONCE = 1_000
+
 /**
- * Takes over the cells that were being asked when the last worker of the run was gone. What broke off was charged for what
- * was delivered and is asked under another id; anything else is asked under its own, which is charged once.
+ * Takes over the cells that were asked before and have no answer: those that were being asked when the last worker of the run was gone,
+ * and those that failed and were resumed. What the ledger knows of their ids is counted. An id under which an answer was charged is kept,
+ * because it is charged once; one whose answer broke off is not used again.
  */
 export async function adoptCells(database: Database, { run, claim, writer }: AdoptOrder): Promise<void> {
-  const rows = await database.query<{
-    prompt_index: number
-    repeat: number
-    lane_position: number
-    request_id: string
-  }>(
-    `UPDATE compare_cells SET claim = $2 WHERE run_id = $1 AND status = 'running'
-     RETURNING prompt_index, repeat, lane_position, request_id`,
-    [run.id, claim.number],
-  )
-  const charges = await findCharges(
+  const used = await database.query<UsedCell>(READ_USED, [run.id])
+  const charges = await findAll(
     database,
     run.accountId,
-    rows.map(({ request_id: requestId }) => requestId),
+    used.map(({ request_id: requestId }) => requestId),
   )
+  const unsettled = used.flatMap((row) => {
+    const { added, isSpent } = chargeUnder(charges.get(row.request_id) ?? null, row.counted_nano_usd)
+    return added > 0n || isSpent ? [{ row, added, isSpent }] : []
+  })
+  await database.query(ADOPT, [run.id, claim.number, unsettled.map(({ row }) => row.request_id)])
   await Promise.all(
-    rows.map((row) => {
-      const charge = charges.get(row.request_id)
-      const isBroken = charge !== undefined && charge.outcome !== 'completed'
-      return writer.end({
+    unsettled.map(({ row, added, isSpent }) =>
+      writer.end({
         key: { promptIndex: row.prompt_index, repeat: row.repeat, lanePosition: row.lane_position },
         status: 'pending',
-        chargedNanoUsd: isBroken ? charge.costNanoUsd : 0n,
-      })
-    }),
+        chargedNanoUsd: added,
+        isIdSpent: isSpent,
+      }),
+    ),
   )
 }
+
+async function findAll(
+  database: Database,
+  accountId: string,
+  requestIds: readonly string[],
+): Promise<ReadonlyMap<string, FoundCharge>> {
+  const found = new Map<string, FoundCharge>()
+  for (let start = 0; start < requestIds.length; start += LOOKED_UP_AT_ONCE) {
+    const some = requestIds.slice(start, start + LOOKED_UP_AT_ONCE)
+    for (const [id, charge] of await findCharges(database, accountId, some)) found.set(id, charge)
+  }
+  return found
+}
+
+const READ_USED = `
+  SELECT prompt_index, repeat, lane_position, request_id, counted_nano_usd FROM compare_cells
+  WHERE run_id = $1 AND (status = 'running' OR (status = 'pending' AND request_id IS NOT NULL))`
+
+// Those of which something has to be written are ours until it is; the others wait to be asked.
+const ADOPT = `
+  UPDATE compare_cells SET claim = $2, status = CASE WHEN request_id = ANY ($3::text[]) THEN 'running' ELSE 'pending' END
+  WHERE run_id = $1 AND (status = 'running' OR (status = 'pending' AND request_id = ANY ($3::text[])))
+    AND EXISTS (SELECT FROM compare_runs AS run WHERE run.id = $1 AND run.claim = $2)`

@@ -1,3 +1,4 @@
+import type { NanoUsd } from '../../kernel/money.ts'
 import type { ChatMessage } from '../../providers/chat-wire.ts'
 import type { Queryable } from '../../storage/database.ts'
 import type { CellKey } from './cell-writer.ts'
@@ -8,6 +9,8 @@ export interface WaitingCell {
   readonly prompt: WaitingPrompt
   /** It was asked under its id before: what that was charged, the ledger knows. */
   readonly wasAsked: boolean
+  /** Of what was charged under its id, so much is in its cost. */
+  readonly countedNanoUsd: NanoUsd
   readonly tries: number
 }
 
@@ -56,7 +59,8 @@ export class CellWindow {
       const prompt = prompts.get(row.prompt_index)
       if (prompt === undefined) throw new Error(`the prompt ${row.prompt_index} of a run is missing`)
       const key = { promptIndex: row.prompt_index, repeat: row.repeat, lanePosition: row.lane_position }
-      this.#cells.push({ key, prompt, wasAsked: row.was_asked, tries: row.tries })
+      const { was_asked: wasAsked, counted_nano_usd: countedNanoUsd, tries } = row
+      this.#cells.push({ key, prompt, wasAsked, countedNanoUsd, tries })
     }
     const last = rows.at(-1)
     if (last !== undefined) this.#after = [last.prompt_index, last.repeat, last.turn]
@@ -78,6 +82,7 @@ interface PendingRow {
   readonly lane_position: number
   readonly turn: number
   readonly was_asked: boolean
+  readonly counted_nano_usd: bigint
   readonly tries: number
 }
 
@@ -88,6 +93,7 @@ interface PromptRow {
 }
 
 const NEXT = `
-  SELECT prompt_index, repeat, lane_position, turn, request_id IS NOT NULL AS was_asked, tries FROM compare_cells
+  SELECT prompt_index, repeat, lane_position, turn, request_id IS NOT NULL AS was_asked, counted_nano_usd, tries
+  FROM compare_cells
   WHERE run_id = $1 AND status = 'pending' AND (prompt_index, repeat, turn) > ($2, $3, $4)
   ORDER BY prompt_index, repeat, turn LIMIT $5`

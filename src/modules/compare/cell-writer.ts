@@ -17,7 +17,7 @@ export interface CellKey {
   readonly lanePosition: number
 }
 
-/** How a begun cell ended. What it was charged since it was begun is added to what it had cost before. */
+/** How a begun cell ended. What was charged and is not counted yet is added to what it had cost before. */
 export type CellEnd =
   | (ChargedEnd & {
       readonly status: 'completed'
@@ -25,8 +25,8 @@ export type CellEnd =
       readonly score: number | null
     })
   | (ChargedEnd & { readonly status: 'failed'; readonly code: string; readonly message: string } & Asked)
-  /** To be asked again, under another id when something was charged under this one. */
-  | (ChargedEnd & { readonly status: 'pending' })
+  /** To be asked again, under another id when this one may not be used any more. */
+  | (ChargedEnd & { readonly status: 'pending'; readonly isIdSpent: boolean })
 
 interface ChargedEnd {
   readonly key: CellKey
@@ -104,7 +104,10 @@ function nameOf({ prompt_index: promptIndex, repeat, lane_position: lanePosition
 function endColumns(end: CellEnd): KeyRow {
   const { key, status, chargedNanoUsd } = end
   const shared = { ...keyColumns(key), status, charged: String(chargedNanoUsd) }
-  if (end.status === 'pending') return shared
+  if (end.status === 'pending') {
+    const columns = { is_id_spent: end.isIdSpent }
+    return { ...shared, ...columns }
+  }
   if (end.status === 'failed') {
     const { code, message, model, provider } = end
     const columns = { error_code: code, error_message: keepable(message), model, provider }
@@ -149,13 +152,14 @@ const BEGIN = `
 const END = `
   WITH ended AS (
     UPDATE compare_cells AS cell SET status = given.status, cost_nano_usd = cell.cost_nano_usd + charged,
-      request_id = CASE WHEN given.status = 'pending' AND charged > 0 THEN NULL ELSE cell.request_id END,
+      request_id = CASE WHEN is_id_spent THEN NULL ELSE cell.request_id END,
+      counted_nano_usd = CASE WHEN is_id_spent THEN 0 ELSE cell.counted_nano_usd + charged END,
       output = given.output, reasoning = given.reasoning, tool_calls = given.tool_calls,
       finish_reason = given.finish_reason, usage = given.usage, latency_ms = given.latency_ms, ttft_ms = given.ttft_ms,
       model = given.model, provider = given.provider, error_code = given.error_code, error_message = given.error_message,
       score = given.score, completed_at = CASE WHEN given.status = 'pending' THEN NULL ELSE now() END
-    FROM json_to_recordset($3::json) AS given (${KEY_TYPES}, status text, charged bigint, output text, reasoning text,
-      tool_calls json, finish_reason text, usage jsonb, latency_ms integer, ttft_ms integer, model text, provider text,
+    FROM json_to_recordset($3::json) AS given (${KEY_TYPES}, status text, charged bigint, is_id_spent boolean, output text,
+      reasoning text, tool_calls json, finish_reason text, usage jsonb, latency_ms integer, ttft_ms integer, model text, provider text,
       error_code text, error_message text, score real)
     WHERE ${IS_THE_CELL} AND cell.status = 'running' AND cell.claim = $2
     RETURNING ${KEY}, cell.lane_id, cell.status, charged, coalesce((cell.usage ->> 'promptTokens')::bigint, 0) AS prompt_tokens,

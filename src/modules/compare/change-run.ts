@@ -52,10 +52,10 @@ export function resumeRun(
   })
 }
 
-// Another id: what was charged of the failed call stays charged, and the new one is a call of its own.
+// The id stays: an answer may have been charged under it. Who goes on with the run asks the ledger, and only then drops it.
 const FORGET_FAILED = `
-  UPDATE compare_cells SET status = 'pending', request_id = NULL, error_code = NULL, error_message = NULL,
-    completed_at = NULL WHERE run_id = $1 AND status = 'failed'`
+  UPDATE compare_cells SET status = 'pending', error_code = NULL, error_message = NULL, completed_at = NULL
+  WHERE run_id = $1 AND status = 'failed'`
 
 function requireResumable(run: Run, budgetNanoUsd: NanoUsd | null): void {
   const { status } = run

@@ -7,6 +7,7 @@ import { ChatCallFailed, pause, type AskChat, type ChatAnswer } from './ask-chat
 import { cellBody } from './cell-body.ts'
 import type { WaitingCell } from './cell-window.ts'
 import type { CellEnd, CellWriter } from './cell-writer.ts'
+import { chargeUnder } from './charge-under.ts'
 import type { Lane } from './run.ts'
 import { scoreOutput } from './score-output.ts'
 
@@ -58,7 +59,7 @@ export async function runCell(cell: WaitingCell, lane: Lane, options: RunCellOpt
   let chargedInAll = 0n
   let creditWaits = 0
   let tries = 1
-  let wasAsked = cell.wasAsked
+  let { wasAsked, countedNanoUsd } = cell
   const end = async (part: CellEnd, halt: AppError | null = null): Promise<RanCell> => {
     const isOurs = await writer.end(part)
     chargedInAll += part.chargedNanoUsd
@@ -68,15 +69,14 @@ export async function runCell(cell: WaitingCell, lane: Lane, options: RunCellOpt
   for (;;) {
     const requestId = await writer.begin(key)
     if (requestId === null) return { chargedNanoUsd: chargedInAll, status: 'lost', halt: null }
-    const outcome = await askOnce(cell, lane, { requestId, wasAsked }, options)
+    const outcome = await askOnce(cell, lane, { requestId, wasAsked, countedNanoUsd }, options)
     const { chargedNanoUsd } = outcome
     if ('answer' in outcome) {
       const score = await scoreOutput(cell.prompt.expected, outcome.answer.output)
       return end({ key, status: 'completed', chargedNanoUsd, answer: outcome.answer, score })
     }
-    // What a lost answer was charged is good for the next one under the same id.
-    const back = { key, status: 'pending', chargedNanoUsd: outcome.isPaid ? 0n : chargedNanoUsd } as const
-    const { error } = outcome
+    const { error, isIdSpent } = outcome
+    const back = { key, status: 'pending', chargedNanoUsd, isIdSpent } as const
     if (cancellation.isCancelled) return end(back)
     if (outcome.isCallerRefused) return end(back, error)
     const isShort = OUT_OF_CREDIT.has(error.code)
@@ -92,7 +92,8 @@ export async function runCell(cell: WaitingCell, lane: Lane, options: RunCellOpt
     }
     const ended = await end(back)
     if (ended.status === 'lost') return ended
-    wasAsked = back.chargedNanoUsd === 0n
+    wasAsked = !isIdSpent
+    countedNanoUsd = isIdSpent ? 0n : countedNanoUsd + chargedNanoUsd
     if (isShort) creditWaits += 1
     else {
       await pause(retryPauseMs(tries, error), cancellation)
@@ -102,21 +103,32 @@ export async function runCell(cell: WaitingCell, lane: Lane, options: RunCellOpt
   }
 }
 
-type Outcome =
-  | { readonly chargedNanoUsd: NanoUsd; readonly answer: ChatAnswer }
-  | {
-      readonly chargedNanoUsd: NanoUsd
-      /** A whole answer was charged under this id, and got lost. */
-      readonly isPaid: boolean
-      readonly error: AppError
-      readonly isCallerRefused: boolean
-      readonly asked: { readonly model: string | null; readonly provider: string | null }
-    }
+type Outcome = Charged & (Answered | Unanswered)
+
+interface Charged {
+  /** What is not counted yet. */
+  readonly chargedNanoUsd: NanoUsd
+}
+
+interface Answered {
+  readonly answer: ChatAnswer
+}
+
+interface Unanswered {
+  readonly isIdSpent: boolean
+  readonly error: AppError
+  readonly isCallerRefused: boolean
+  readonly asked: { readonly model: string | null; readonly provider: string | null }
+}
+
+interface UsedId extends Pick<WaitingCell, 'wasAsked' | 'countedNanoUsd'> {
+  readonly requestId: string
+}
 
 async function askOnce(
   { key, prompt }: WaitingCell,
   lane: Lane,
-  { requestId, wasAsked }: { requestId: string; wasAsked: boolean },
+  { requestId, wasAsked, countedNanoUsd }: UsedId,
   { ask, readCaller, findCharge, cancellation }: RunCellOptions,
 ): Promise<Outcome> {
   let caller: Caller
@@ -125,24 +137,28 @@ async function askOnce(
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     const asked = { model: null, provider: null }
-    return { chargedNanoUsd: 0n, isPaid: false, error, isCallerRefused: true, asked }
+    return { chargedNanoUsd: 0n, isIdSpent: false, error, isCallerRefused: true, asked }
   }
   try {
     const body = cellBody(lane, prompt.messages, key.repeat)
     const answer = await ask({ caller, body, requestId, cancellation })
+    if (!wasAsked || findCharge === null) return { answer, chargedNanoUsd: answer.costNanoUsd }
     // An id that was charged before is not charged again, and what was charged then may be another amount.
-    const charge = wasAsked && findCharge !== null ? await findCharge(requestId) : answer
-    return { answer, chargedNanoUsd: charge?.costNanoUsd ?? 0n }
+    const { added } = chargeUnder(await findCharge(requestId), countedNanoUsd)
+    return { answer, chargedNanoUsd: added }
   } catch (error) {
     const { costNanoUsd = 0n, model = null, provider = null } = error instanceof ChatCallFailed ? error : {}
-    const isLookedUp = findCharge !== null && (wasAsked || costNanoUsd > 0n)
-    const charge = isLookedUp ? await findCharge(requestId) : null
+    const { added, isSpent } =
+      findCharge === null
+        ? { added: costNanoUsd, isSpent: costNanoUsd > 0n }
+        : chargeUnder(await findCharge(requestId), countedNanoUsd)
+    const asked = { model, provider }
     return {
-      chargedNanoUsd: isLookedUp ? (charge?.costNanoUsd ?? 0n) : costNanoUsd,
-      isPaid: charge?.outcome === 'completed',
+      chargedNanoUsd: added,
+      isIdSpent: isSpent,
       error: toAppError(error),
       isCallerRefused: false,
-      asked: { model, provider },
+      asked,
     }
   }
 }

@@ -59,21 +59,23 @@ export async function askJudge(options: AskJudgeOptions, question: JudgeQuestion
   const { key } = question
   for (let tries = 1; ; tries += 1) {
     cancellation.throwIfCancelled()
-    const begun = await beginJudgement(database, key)
+    const begun = await beginUnbroken(options, question)
     if (begun.isDone) return begun
     const outcome = await askOnce(options, question, begun)
     if ('said' in outcome) {
-      const { said, costNanoUsd } = outcome
-      await endJudgement(database, key, { said, costNanoUsd, error: said === null ? UNREADABLE : null })
+      const { said, chargedNanoUsd } = outcome
+      await endJudgement(database, key, { said, chargedNanoUsd, error: said === null ? UNREADABLE : null })
       return said === null ? null : { ...begun, ...said, isDone: true }
     }
-    const { error, costNanoUsd } = outcome
-    // What is cut here is asked again under its id.
-    if (cancellation.isCancelled) throw error
-    if (!RETRYABLE.has(error.code) && !isOfTheQuestion(error)) throw error
+    const { error, chargedNanoUsd, isBroken } = outcome
     const { code, message } = error
-    await endJudgement(database, key, { said: null, costNanoUsd, error: { code, message } })
-    if (!RETRYABLE.has(error.code) || tries === TRIES_MAX) return null
+    const isHopeless = !RETRYABLE.has(code) && !isOfTheQuestion(error)
+    // What is cut here is asked again under its id, unless a broken answer was charged under it.
+    if (!isBroken && (cancellation.isCancelled || isHopeless)) throw error
+    const failed = { said: null, chargedNanoUsd, error: { code, message }, isIdKept: !isBroken }
+    await endJudgement(database, key, failed)
+    if (cancellation.isCancelled || isHopeless) throw error
+    if (!RETRYABLE.has(code) || tries === TRIES_MAX) return null
     await pause(tries, error, cancellation)
   }
 }
@@ -82,32 +84,73 @@ const UNREADABLE = {
   code: 'unreadable_answer',
   message: 'The judge did not answer in the form it was asked for.',
 }
+const INTERRUPTED = { code: 'interrupted', message: 'The answer of the judge broke off.' }
 
 /** Another question may be answered. */
 function isOfTheQuestion({ code }: AppError): boolean {
   return code === 'context_length_exceeded' || code === 'prompt_blocked' || code === 'invalid_request'
 }
 
+/** Under an id that is good for a whole answer: what broke off with its process is counted, and asked under another. */
+async function beginUnbroken(
+  options: AskJudgeOptions,
+  { key, accountId }: JudgeQuestion,
+): Promise<Judgement> {
+  const { database } = options
+  const begun = await beginJudgement(database, key)
+  if (begun.isDone || !begun.wasAsked) return begun
+  const { chargedNanoUsd, isBroken } = await readCharge(options, accountId, begun)
+  if (!isBroken) return begun
+  await endJudgement(database, key, { said: null, chargedNanoUsd, error: INTERRUPTED })
+  return beginJudgement(database, key)
+}
+
+interface ChargedUnderId {
+  /** What is not counted yet. */
+  readonly chargedNanoUsd: NanoUsd
+  /** Only what broke off was charged, be it nothing: a whole answer under this id would be free. */
+  readonly isBroken: boolean
+}
+
+const NOTHING_CHARGED: ChargedUnderId = { chargedNanoUsd: 0n, isBroken: false }
+
+async function readCharge(
+  { database, isBilled }: AskJudgeOptions,
+  accountId: string,
+  { requestId, countedNanoUsd }: Judgement,
+): Promise<ChargedUnderId> {
+  if (!isBilled) return NOTHING_CHARGED
+  const charge = (await findCharges(database, accountId, [requestId])).get(requestId)
+  if (charge === undefined) return NOTHING_CHARGED
+  const { costNanoUsd, outcome } = charge
+  const chargedNanoUsd = costNanoUsd > countedNanoUsd ? costNanoUsd - countedNanoUsd : 0n
+  return { chargedNanoUsd, isBroken: outcome !== 'completed' }
+}
+
 type Outcome =
-  | { readonly said: Said | null; readonly costNanoUsd: NanoUsd }
-  | { readonly error: AppError; readonly costNanoUsd: NanoUsd }
+  | { readonly said: Said | null; readonly chargedNanoUsd: NanoUsd }
+  | (ChargedUnderId & { readonly error: AppError })
 
 async function askOnce(
-  { database, ask, readCaller, isBilled, cancellation }: AskJudgeOptions,
+  options: AskJudgeOptions,
   { accountId, body, read }: JudgeQuestion,
-  { requestId, wasAsked }: Judgement,
+  begun: Judgement,
 ): Promise<Outcome> {
-  // An id that was charged before is not charged again, and what was charged then may be another amount.
-  const chargeOf = async (known: NanoUsd): Promise<NanoUsd> => {
-    if (!isBilled || !wasAsked) return known
-    return (await findCharges(database, accountId, [requestId])).get(requestId)?.costNanoUsd ?? 0n
-  }
+  const { ask, readCaller, isBilled, cancellation } = options
+  const { requestId, wasAsked } = begun
   const caller = await readCaller()
   try {
     const { output, costNanoUsd } = await ask({ caller, body, requestId, cancellation })
-    return { said: read(output), costNanoUsd: await chargeOf(costNanoUsd) }
+    const said = read(output)
+    if (!isBilled || !wasAsked) return { said, chargedNanoUsd: costNanoUsd }
+    // An id that was charged before is not charged again, and what was charged then may be another amount.
+    const { chargedNanoUsd } = await readCharge(options, accountId, begun)
+    return { said, chargedNanoUsd }
   } catch (error) {
-    return { error: toAppError(error), costNanoUsd: await chargeOf(costOf(error)) }
+    const charge = isBilled
+      ? await readCharge(options, accountId, begun)
+      : { chargedNanoUsd: costOf(error), isBroken: costOf(error) > 0n }
+    return { ...charge, error: toAppError(error) }
   }
 }
 

@@ -16,18 +16,24 @@ export interface Judgement extends Said {
   readonly requestId: string
   /** It was asked under this id before: what that was charged, the ledger knows. */
   readonly wasAsked: boolean
+  /** Of what was charged under this id, so much is in its cost. */
+  readonly countedNanoUsd: NanoUsd
   readonly isDone: boolean
 }
 
 interface JudgementRow {
   readonly request_id: string
+  readonly counted_nano_usd: bigint
   readonly is_done: boolean
   readonly preferred: Preference | null
   readonly score: number | null
   readonly reason: string | null
 }
 
-/** Durable before anybody is asked. One that failed is asked again under another id, one that was cut under the same. */
+/**
+ * Durable before anybody is asked. One that failed is asked again under its id, because an answer may have been charged under it that got
+ * lost; under another one when what was charged was no answer that can be counted.
+ */
 export async function beginJudgement(queryable: Queryable, key: JudgementKey): Promise<Judgement> {
   const requestId = createRequestId()
   const [row] = await queryable.query<JudgementRow>(BEGIN, [...valuesOf(key), requestId])
@@ -35,6 +41,7 @@ export async function beginJudgement(queryable: Queryable, key: JudgementKey): P
   return {
     requestId: row.request_id,
     wasAsked: row.request_id !== requestId,
+    countedNanoUsd: row.counted_nano_usd,
     isDone: row.is_done,
     preferred: row.preferred,
     score: row.score,
@@ -42,20 +49,26 @@ export async function beginJudgement(queryable: Queryable, key: JudgementKey): P
   }
 }
 
+// What has an error and no end keeps its id.
+const IS_SPENT = '(judgement.error_code IS NOT NULL AND judgement.completed_at IS NOT NULL)'
 const BEGIN = `
   INSERT INTO compare_judgements AS judgement (run_id, prompt_index, repeat, first_lane_id, second_lane_id, request_id,
     created_at) VALUES ($1, $2, $3, $4, $5, $6, now())
   ON CONFLICT (run_id, prompt_index, repeat, first_lane_id, second_lane_id) DO UPDATE SET
-    request_id = CASE WHEN judgement.error_code IS NULL THEN judgement.request_id ELSE excluded.request_id END,
-    completed_at = CASE WHEN judgement.error_code IS NULL THEN judgement.completed_at END,
+    request_id = CASE WHEN ${IS_SPENT} THEN excluded.request_id ELSE judgement.request_id END,
+    counted_nano_usd = CASE WHEN ${IS_SPENT} THEN 0 ELSE judgement.counted_nano_usd END,
+    completed_at = CASE WHEN NOT ${IS_SPENT} THEN judgement.completed_at END,
     error_code = NULL, error_message = NULL
-  RETURNING request_id, completed_at IS NOT NULL AS is_done, preferred, score, reason`
+  RETURNING request_id, counted_nano_usd, completed_at IS NOT NULL AS is_done, preferred, score, reason`
 
 export interface JudgementEnd {
-  readonly costNanoUsd: NanoUsd
+  /** What was charged and is not counted yet. */
+  readonly chargedNanoUsd: NanoUsd
   /** Null where the judge said nothing that can be counted, and why. */
   readonly said: Said | null
   readonly error: { readonly code: string; readonly message: string } | null
+  /** It failed for now, and is asked again under its id. */
+  readonly isIdKept?: boolean
 }
 
 /** Which of two is better, or how good one is. */
@@ -69,29 +82,31 @@ export interface Said {
 export function endJudgement(
   database: Database,
   key: JudgementKey,
-  { said, error, costNanoUsd }: JudgementEnd,
+  { said, error, chargedNanoUsd, isIdKept = false }: JudgementEnd,
 ): Promise<boolean> {
   return database.transaction(async (transaction) => {
     // In the same order as everybody who changes a run and what belongs to it.
     await transaction.query('SELECT FROM compare_runs WHERE id = $1 FOR UPDATE', [key.runId])
     const rows = await transaction.query(
       `UPDATE compare_judgements SET preferred = $6, score = $7, reason = $8, cost_nano_usd = cost_nano_usd + $9,
-         error_code = $10, error_message = $11, completed_at = now()
+         counted_nano_usd = counted_nano_usd + $9, error_code = $10, error_message = $11,
+         completed_at = CASE WHEN $12 THEN NULL ELSE now() END
        WHERE ${IS_THE_JUDGEMENT} AND completed_at IS NULL RETURNING run_id`,
       [
         ...valuesOf(key),
         said?.preferred ?? null,
         said?.score ?? null,
         said?.reason ?? null,
-        costNanoUsd,
+        chargedNanoUsd,
         error?.code ?? null,
         error?.message ?? null,
+        isIdKept,
       ],
     )
     if (rows.length === 0) return false
     await transaction.query(
       'UPDATE compare_runs SET cost_nano_usd = cost_nano_usd + $2, updated_at = now() WHERE id = $1',
-      [key.runId, costNanoUsd],
+      [key.runId, chargedNanoUsd],
     )
     return true
   })

@@ -114,7 +114,7 @@ async function tallyJudge(queryable: Queryable, runId: string): Promise<JudgeTal
 
 const TALLY = `
   WITH pairs AS (
-    SELECT bool_and(completed_at IS NOT NULL) AS is_done, bool_or(error_code IS NOT NULL) AS has_failed,
+    SELECT bool_and(completed_at IS NOT NULL OR error_code IS NOT NULL) AS is_done, bool_or(error_code IS NOT NULL) AS has_failed,
       count(*) AS orders, count(DISTINCT CASE preferred WHEN 'first' THEN first_lane_id::text
         WHEN 'second' THEN second_lane_id::text ELSE preferred END) AS opinions
     FROM compare_judgements WHERE run_id = $1 AND first_lane_id <> second_lane_id
