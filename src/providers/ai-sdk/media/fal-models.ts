@@ -1,13 +1,24 @@
 import type { InputFile } from '../../media-operation.ts'
 import type { ImageWork, VideoWork } from '../../media-work.ts'
 import { toDataUri } from './data-uri.ts'
-import { chooseAspectRatio, chooseDuration, chooseResolution, chooseSize } from './frame-shape.ts'
+import { chooseAspectRatio, chooseDuration, chooseResolution } from './frame-shape.ts'
+import { toImageOptions } from './image-model-wire.ts'
+import type { WireSession } from './media-wire.ts'
+import {
+  toAspectRatio,
+  type ImageModelOptions,
+  type VendorOptions,
+  type VideoModelOptions,
+} from './model-options.ts'
+import { toVideoOptions } from './video-model-wire.ts'
 
-/** Where a piece of work goes, and what is said there. */
-export interface FalRequest {
+/** Where a piece of work goes, and what the package is told of it. */
+export interface FalRequest<Options> {
   readonly endpoint: string
-  readonly input: Readonly<Record<string, unknown>>
+  readonly options: Options
 }
+
+type FalOptions = NonNullable<VendorOptions['fal']>
 
 interface FalImageModel {
   /** Where an image is edited; the model's own address where absent. */
@@ -18,7 +29,7 @@ interface FalImageModel {
   readonly aspectRatios?: readonly string[]
   readonly imagesMax?: number
   readonly lacksSeed?: boolean
-  readonly extra?: (work: ImageWork<InputFile>) => Readonly<Record<string, unknown>>
+  readonly extra?: (work: ImageWork<InputFile>) => FalOptions
 }
 
 const KONTEXT = 'fal-ai/flux-pro/kontext'
@@ -49,10 +60,13 @@ const IMAGE_MODELS: Readonly<Record<string, FalImageModel>> = {
   },
   'fal-ai/ideogram/v3': {
     editEndpoint: ({ mask }) => (mask === null ? 'fal-ai/ideogram/v3/remix' : 'fal-ai/ideogram/v3/edit'),
-    extra: ({ style, quality }) => ({
-      ...(style === null ? {} : { style: style.toUpperCase() }),
-      ...(quality === null ? {} : { rendering_speed: IDEOGRAM_SPEEDS[quality] }),
-    }),
+    extra({ style, quality }) {
+      const speed = IDEOGRAM_SPEEDS[quality ?? '']
+      return {
+        ...(style === null ? {} : { style: style.toUpperCase() }),
+        ...(speed === undefined ? {} : { rendering_speed: speed }),
+      }
+    },
   },
 }
 
@@ -63,29 +77,33 @@ export function falImagesMax(model: string): number {
   return IMAGE_MODELS[model]?.imagesMax ?? IMAGES_PER_JOB_MAX
 }
 
-export function toFalImageRequest(model: string, work: ImageWork<InputFile>): FalRequest {
+export function toFalImageRequest(
+  model: string,
+  work: ImageWork<InputFile>,
+  session: Pick<WireSession, 'signal'>,
+): FalRequest<ImageModelOptions> {
   const particular = IMAGE_MODELS[model] ?? {}
-  const { aspectRatios } = particular
+  const { aspectRatios, lacksSeed } = particular
   const [first] = work.images
-  const endpoint =
-    first === undefined ? (particular.newEndpoint ?? model) : (particular.editEndpoint?.(work) ?? model)
-  const size = chooseSize(work)
   const ratio = aspectRatios === undefined ? null : chooseAspectRatio(work, aspectRatios)
+  const { outputFormat } = work
+  const fal = {
+    ...(ratio === null ? {} : { aspect_ratio: ratio }),
+    ...(outputFormat === 'png' || outputFormat === 'jpeg' ? { outputFormat } : {}),
+    // A model that takes one image finds the first beside the list.
+    ...(first === undefined || work.images.length < 2
+      ? {}
+      : { useMultipleImages: true, imageUrl: toDataUri(first) }),
+    ...particular.extra?.(work),
+  }
+  const options = toImageOptions({ toProviderOptions: () => ({ fal }) }, { work }, session)
   return {
-    endpoint,
-    input: {
-      prompt: work.prompt,
-      ...(falImagesMax(model) > 1 ? { num_images: work.count } : {}),
-      ...(ratio === null ? {} : { aspect_ratio: ratio }),
-      ...(aspectRatios === undefined && size !== null ? { image_size: size } : {}),
-      ...(work.seed === null || particular.lacksSeed ? {} : { seed: work.seed }),
-      ...(work.outputFormat === 'png' || work.outputFormat === 'jpeg'
-        ? { output_format: work.outputFormat }
-        : {}),
-      ...(first === undefined ? {} : { image_url: toDataUri(first) }),
-      ...(work.images.length > 1 ? { image_urls: work.images.map(toDataUri) } : {}),
-      ...(work.mask === null ? {} : { mask_url: toDataUri(work.mask) }),
-      ...particular.extra?.(work),
+    endpoint:
+      first === undefined ? (particular.newEndpoint ?? model) : (particular.editEndpoint?.(work) ?? model),
+    options: {
+      ...options,
+      ...(aspectRatios === undefined ? {} : { size: undefined }),
+      ...(lacksSeed ? { seed: undefined } : {}),
     },
   }
 }
@@ -132,28 +150,36 @@ const VIDEO_MODELS: Readonly<Record<string, FalVideoModel>> = {
   },
 }
 
-export function toFalVideoRequest(model: string, work: VideoWork<InputFile>): FalRequest {
+export function toFalVideoRequest(
+  model: string,
+  work: VideoWork<InputFile>,
+  session: Pick<WireSession, 'signal'>,
+): FalRequest<VideoModelOptions> {
   const particular = VIDEO_MODELS[model] ?? {}
   const { durations, durationSuffix = '', aspectRatios, resolutions, lacks } = particular
-  const seconds =
+  const { seed, negativePrompt, withAudio } = work
+  const duration =
     durations === undefined ? work.durationSeconds : chooseDuration(work.durationSeconds, durations)
   const shape = { aspectRatio: work.aspectRatio, size: work.resolution }
   const ratio = aspectRatios === undefined ? work.aspectRatio : chooseAspectRatio(shape, aspectRatios)
   const resolution =
     resolutions === undefined ? work.resolution : chooseResolution(work.resolution, resolutions)
+  const fal = {
+    // The package writes `8s`, and leaves a seed of zero out.
+    ...(durationSuffix === 's' ? {} : { duration: String(duration) }),
+    ...(seed === null || lacks?.has('seed') ? {} : { seed }),
+    ...(resolution === null ? {} : { resolution }),
+    ...(negativePrompt === null || lacks?.has('negative_prompt') ? {} : { negativePrompt }),
+    ...(particular.hasAudioSwitch && withAudio !== null ? { generate_audio: withAudio } : {}),
+  }
   return {
     endpoint: work.image === null ? model : (particular.imageEndpoint ?? model),
-    input: {
-      prompt: work.prompt,
-      duration: `${seconds}${durationSuffix}`,
-      ...(work.image === null ? {} : { image_url: toDataUri(work.image) }),
-      ...(ratio === null ? {} : { aspect_ratio: ratio }),
-      ...(resolution === null ? {} : { resolution }),
-      ...(work.seed === null || lacks?.has('seed') ? {} : { seed: work.seed }),
-      ...(work.negativePrompt === null || lacks?.has('negative_prompt')
-        ? {}
-        : { negative_prompt: work.negativePrompt }),
-      ...(particular.hasAudioSwitch && work.withAudio !== null ? { generate_audio: work.withAudio } : {}),
+    options: {
+      ...toVideoOptions(work, session),
+      aspectRatio: toAspectRatio(ratio),
+      duration,
+      seed: undefined,
+      providerOptions: { fal },
     },
   }
 }

@@ -1,12 +1,14 @@
 import type { JobCall, MediaProgress, MediaStart } from '../../media-operation.ts'
 import { UpstreamError } from '../../upstream-error.ts'
-import { isRecord, readString } from '../read-json.ts'
+import { isRecord, parseJson, readString } from '../read-json.ts'
 import { cancelByRequest } from './cancel-by-request.ts'
+import { captureSubmission } from './capture-submission.ts'
 import { garbage, jobFailed } from './job-failure.ts'
 import type { WireSession } from './media-wire.ts'
 import { requestJson, type JsonRequest } from './request-json.ts'
 
 const POLL_AFTER_MS = 1_000
+const REFUSED_STATUSES: ReadonlySet<number> = new Set([400, 422])
 
 /** Fal's queue: every model takes its input at its own address, and its jobs are found under its application. */
 export async function submitToFal(
@@ -14,13 +16,30 @@ export async function submitToFal(
   endpoint: string,
   input: Readonly<Record<string, unknown>>,
 ): Promise<MediaStart> {
-  const answer = await requestFal(session, {
-    url: `${session.baseUrl}/${endpoint}`,
-    method: 'POST',
-    body: input,
-  })
+  const url = `${session.baseUrl}/${endpoint}`
+  return readStart(session, endpoint, await requestFal(session, { url, method: 'POST', body: input }))
+}
+
+/**
+ * Has the package say what is asked for. Where it goes is ours: the package asks for images where one waits for them, and knows one
+ * address and one owner of videos.
+ */
+export async function submitPackageToFal(
+  session: WireSession,
+  endpoint: string,
+  generate: (session: WireSession) => PromiseLike<unknown>,
+): Promise<MediaStart> {
+  const fetch: typeof globalThis.fetch = async (_, init) => {
+    const response = await session.fetch(`${session.baseUrl}/${endpoint}`, init)
+    if (!REFUSED_STATUSES.has(response.status)) return response
+    throw describeRefusal(session, parseJson(await response.text()), response.status)
+  }
+  return readStart(session, endpoint, await captureSubmission({ ...session, fetch }, generate))
+}
+
+function readStart({ provider }: WireSession, endpoint: string, answer: unknown): MediaStart {
   const id = readString(answer, 'request_id')
-  if (id === undefined) throw garbage(session.provider, 'a request id')
+  if (id === undefined) throw garbage(provider, 'a request id')
   return { kind: 'started', job: { id, data: { endpoint } }, pollAfterMs: POLL_AFTER_MS }
 }
 
@@ -54,7 +73,8 @@ export async function cancelFalJob({ job, upstreamModel }: JobCall, session: Wir
 
 function requestFal(session: WireSession, request: JsonRequest): Promise<unknown> {
   return requestJson(session, {
-    describeError: (answer, status) => describeRefusal(session, answer, status),
+    describeError: (answer, status) =>
+      REFUSED_STATUSES.has(status) ? describeRefusal(session, answer, status) : null,
     ...request,
     headers: authorization(session),
   })
@@ -80,8 +100,7 @@ function describeResult({ provider }: WireSession, answer: unknown, status: numb
   return jobFailed(provider, { message, code, status: status < 500 ? 422 : 502 })
 }
 
-function describeRefusal({ provider }: WireSession, answer: unknown, status: number): UpstreamError | null {
-  if (status !== 422 && status !== 400) return null
+function describeRefusal({ provider }: WireSession, answer: unknown, status: number): UpstreamError {
   const { message, code, param } = readDetail(answer)
   return new UpstreamError(`${provider} answered ${status}`, {
     failure: 'status',

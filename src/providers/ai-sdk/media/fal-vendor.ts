@@ -1,36 +1,52 @@
-import type { InputFile } from '../../media-operation.ts'
+import type { InputFile, MediaCall, MediaStart } from '../../media-operation.ts'
 import type { BackgroundRemovalWork, ImageWork, UpscaleWork, VideoWork } from '../../media-work.ts'
 import { toDataUri } from './data-uri.ts'
-import { falImagesMax, toFalImageRequest, toFalVideoRequest, type FalRequest } from './fal-models.ts'
+import { falImagesMax, toFalImageRequest, toFalVideoRequest } from './fal-models.ts'
 import { readFalOutput } from './fal-output.ts'
-import { cancelFalJob, checkFalJob, submitToFal } from './fal-queue.ts'
+import { cancelFalJob, checkFalJob, submitPackageToFal, submitToFal } from './fal-queue.ts'
 import type { MediaVendor } from './media-operation-over-wire.ts'
+import type { WireSession } from './media-wire.ts'
+import { toPackageSettings } from './package-settings.ts'
 import { splitImages } from './split-images.ts'
 
-/**
- * Spoken to by hand over its queue: fal's package waits for images in one request, which a restart would lose and pay twice, and
- * hides the status of a failed job.
- */
-export const falImages = vendor<ImageWork<InputFile>>(toFalImageRequest, (work, model) =>
-  splitImages(work, falImagesMax(model)),
+/** Its package waits for an image in one request, which a restart would lose and pay twice: it says the request, and the queue takes it. */
+export const falImages = vendor<ImageWork<InputFile>>(
+  async ({ work, upstreamModel }, session) => {
+    const { createFal } = await import('@ai-sdk/fal')
+    const { endpoint, options } = toFalImageRequest(upstreamModel, work, session)
+    return submitPackageToFal(session, endpoint, (captured) =>
+      createFal(toPackageSettings(captured)).imageModel(endpoint).doGenerate(options),
+    )
+  },
+  (work, model) => splitImages(work, falImagesMax(model)),
 )
 
-export const falVideos = vendor<VideoWork<InputFile>>(toFalVideoRequest)
+/** Its package takes a look that is throttled for a job that failed, and hides why one failed: it starts the job only. */
+export const falVideos = vendor<VideoWork<InputFile>>(async ({ work, upstreamModel }, session) => {
+  const { createFal } = await import('@ai-sdk/fal')
+  const { endpoint, options } = toFalVideoRequest(upstreamModel, work, session)
+  return submitPackageToFal(session, endpoint, async (captured) =>
+    createFal(toPackageSettings(captured)).videoModel(endpoint).doStart?.(options),
+  )
+})
 
-export const falUpscales = vendor<UpscaleWork<InputFile>>((endpoint, { image, scale, prompt }) => ({
-  endpoint,
-  input: { image_url: toDataUri(image), upscale_factor: scale, ...(prompt === null ? {} : { prompt }) },
-}))
-
-export const falBackgroundRemovals = vendor<BackgroundRemovalWork<InputFile>>(
-  (endpoint, { image, outputFormat }) => ({
-    endpoint,
-    input: { image_url: toDataUri(image), output_format: outputFormat },
+/** By hand: the package has no model that enlarges. */
+export const falUpscales = vendor<UpscaleWork<InputFile>>(({ work, upstreamModel }, session) =>
+  submitToFal(session, upstreamModel, {
+    image_url: toDataUri(work.image),
+    upscale_factor: work.scale,
+    ...(work.prompt === null ? {} : { prompt: work.prompt }),
   }),
 )
 
+/** By hand: the package has no model that cuts out. */
+export const falBackgroundRemovals = vendor<BackgroundRemovalWork<InputFile>>(
+  ({ work: { image, outputFormat }, upstreamModel }, session) =>
+    submitToFal(session, upstreamModel, { image_url: toDataUri(image), output_format: outputFormat }),
+)
+
 function vendor<Work>(
-  toRequest: (model: string, work: Work) => FalRequest,
+  submit: (call: MediaCall<Work>, session: WireSession) => Promise<MediaStart>,
   split?: (work: Work, model: string) => readonly Work[],
 ): MediaVendor<Work> {
   return {
@@ -38,10 +54,7 @@ function vendor<Work>(
     defaultBaseUrl: 'https://queue.fal.run',
     wire: {
       ...(split === undefined ? {} : { split }),
-      async submit({ work, upstreamModel }, session) {
-        const { endpoint, input } = toRequest(upstreamModel, work)
-        return submitToFal(session, endpoint, input)
-      },
+      submit,
       check: (call, session) =>
         checkFalJob(call, session, (result) => readFalOutput(session.provider, result)),
       cancel: cancelFalJob,

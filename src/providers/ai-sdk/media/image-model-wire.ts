@@ -56,7 +56,7 @@ export function createImageModelWire(vendor: ImageModelVendor): MediaWire<ImageW
 export function toImageOptions(
   { aspectRatios, toProviderOptions }: Pick<ImageModelVendor, 'aspectRatios' | 'toProviderOptions'>,
   { work }: Pick<MediaCall<ImageWork<InputFile>>, 'work'>,
-  { signal }: WireSession,
+  { signal }: Pick<WireSession, 'signal'>,
 ): ImageModelOptions {
   const ratio = aspectRatios === undefined ? null : chooseAspectRatio(work, aspectRatios)
   const size = aspectRatios === undefined ? chooseSize(work) : null

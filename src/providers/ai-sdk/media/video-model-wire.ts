@@ -57,7 +57,10 @@ export function createVideoModelWire(vendor: VideoModelVendor): MediaWire<VideoW
   }
 }
 
-export function toVideoOptions(work: VideoWork<InputFile>, { signal }: WireSession): VideoModelOptions {
+export function toVideoOptions(
+  work: VideoWork<InputFile>,
+  { signal }: Pick<WireSession, 'signal'>,
+): VideoModelOptions {
   return {
     prompt: work.prompt,
     n: 1,
