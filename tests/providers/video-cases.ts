@@ -1,4 +1,5 @@
 import { alibabaWire } from '../upstreams/media/alibaba-wire.ts'
+import { blackForestLabsWire } from '../upstreams/media/black-forest-labs-wire.ts'
 import { bytedanceWire } from '../upstreams/media/bytedance-wire.ts'
 import { klingaiWire, readIssuer } from '../upstreams/media/klingai-wire.ts'
 import { lumaWire } from '../upstreams/media/luma-wire.ts'
@@ -40,6 +41,35 @@ export const VIDEO_CASES: readonly MediaCase[] = [
     submitBody: { input: { prompt: 'a boat', image: inputImageUri, duration: 5, negative_prompt: 'rain' } },
     cancelRequest: 'POST /v1/predictions/rrr4z55ocneqzikepnug6xezpe/cancel',
     throttledBody: { detail: 'Request was throttled.' },
+  },
+  {
+    name: 'videos by Black Forest Labs',
+    provider: 'black-forest-labs',
+    member: 'video',
+    wire: blackForestLabsWire,
+    basePath: '/v1',
+    isJob: true,
+    upstreamModel: 'flux-3-video',
+    work: videoWork({
+      image: inputImage,
+      resolution: '1080p',
+      aspectRatio: '16:9',
+      withAudio: true,
+      seed: 7,
+    }),
+    submitRequest: 'POST /v1/flux-3-video',
+    submitBody: {
+      mode: 'i2v',
+      prompt: 'a boat',
+      aspect_ratio: '16:9',
+      duration: 5,
+      resolution: 'fhd',
+      generate_audio: true,
+      keyframes: ['iVBORw=='],
+    },
+    throttledBody: { detail: 'Too many active tasks' },
+    key: (number) => `key-${number}`,
+    readKey: (request) => request?.headers['x-key'],
   },
   {
     ...byHeader,

@@ -5,6 +5,7 @@ import { createLazyMediaProvider, type MediaLoaders } from './lazy-media-provide
 const loadFal = () => import('./fal-vendor.ts')
 const loadGoogle = () => import('./google-media-vendor.ts')
 const loadReplicate = () => import('./replicate-vendor.ts')
+const loadBlackForestLabs = () => import('./black-forest-labs-vendor.ts')
 const loadLuma = () => import('./luma-vendor.ts')
 const loadXai = () => import('./xai-vendor.ts')
 const loadBytedance = () => import('./bytedance-vendor.ts')
@@ -26,7 +27,8 @@ const MEDIA_VENDORS: Readonly<Record<string, MediaLoaders>> = {
     video: { load: async () => (await loadReplicate()).replicateVideos },
   },
   'black-forest-labs': {
-    image: { load: async () => (await import('./black-forest-labs-vendor.ts')).blackForestLabsImages },
+    image: { load: async () => (await loadBlackForestLabs()).blackForestLabsImages },
+    video: { load: async () => (await loadBlackForestLabs()).blackForestLabsVideos },
   },
   luma: {
     image: { load: async () => (await loadLuma()).lumaImages },

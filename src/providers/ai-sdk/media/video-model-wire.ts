@@ -15,7 +15,7 @@ import { toAspectRatio, toModelFile, type VideoModelOptions } from './model-opti
 /** What differs between the video models whose packages start a job and look at it. */
 export interface VideoModelVendor {
   readonly pollAfterMs: number
-  readonly createModel: (session: WireSession, modelId: string) => Promise<VideoModelV4>
+  readonly createModel: (session: WireSession, modelId: string) => Promise<VideoModel>
   /** Corrections to what every vendor is told, and the vendor's own options. */
   readonly toOptions: (work: VideoWork<InputFile>, modelId: string) => Partial<VideoModelOptions>
   /** What the vendor's answer to a look tells that the package leaves out. */
@@ -23,6 +23,9 @@ export interface VideoModelVendor {
   readonly toFile?: (url: string, session: WireSession) => OutputFile
   readonly cancel?: (call: JobCall, session: WireSession) => Promise<void>
 }
+
+/** Only what is used, because each package brings another version of the whole. */
+type VideoModel = Pick<VideoModelV4, 'doStart' | 'doStatus'>
 
 interface VideoFacts {
   /** Between 0 and 1. */
@@ -78,7 +81,7 @@ export function toVideoOptions(
   }
 }
 
-async function look(model: VideoModelV4, operation: JSONValue, { signal, provider }: WireSession) {
+async function look(model: VideoModel, operation: JSONValue, { signal, provider }: WireSession) {
   const status = await model.doStatus?.({ operation, abortSignal: signal })
   if (status === undefined) throw jobLost(provider)
   return status
