@@ -285,6 +285,28 @@ describe('a judge', () => {
     })
   })
 
+  test('is in the estimate of the run, with both orders of every pair', async () => {
+    gateway.upstream.respondWith(played(fairJudge))
+    const estimate = async (models: readonly string[], judge?: object) => {
+      const { body } = await gateway.request('POST', RUNS, {
+        body: { models, prompts: prompts(3), judge },
+      })
+      await waitForRun(gateway, body.id)
+      return body
+    }
+    const partOf = async (...models: string[]) => {
+      const judged = await estimate(models, { model: 'judge' })
+      const plain = await estimate(models)
+      expect(judged.estimated_duration_seconds).toBeGreaterThan(plain.estimated_duration_seconds)
+      return judged.estimated_cost_usd - plain.estimated_cost_usd
+    }
+    const ofTwo = await partOf('poor', 'good')
+    // At least what its six answers of sixty tokens cost.
+    expect(ofTwo).toBeGreaterThan(6 * 0.0006)
+    // Three lanes are three pairs.
+    expect(await partOf('poor', 'fair', 'good')).toBeCloseTo(3 * ofTwo, 9)
+  })
+
   test('is refused at once when it is no model that writes', async () => {
     const body = { models: ['poor', 'good'], prompts: ['one'], judge: { model: 'nobody' } }
     const answer = await gateway.request('POST', RUNS, { body })

@@ -25,8 +25,8 @@ export async function createRun(options: CreateRunOptions, order: RunOrder): Pro
   const models = order.lanes.map(({ model }, index) =>
     resolveModel(options, order, model, `lanes.${index}.model`),
   )
-  if (order.judge !== null) resolveModel(options, order, order.judge.model, 'judge.model')
-  const estimate = estimateRun(order, models)
+  const judge = order.judge === null ? null : resolveModel(options, order, order.judge.model, 'judge.model')
+  const estimate = estimateRun(order, { lanes: models, judge })
   const nowMs = clock.nowMs()
   const id = createId(nowMs)
   const { accountId } = order.caller
@@ -38,6 +38,7 @@ export async function createRun(options: CreateRunOptions, order: RunOrder): Pro
         id,
         nowMs,
         estimatedCostNanoUsd: estimate.costNanoUsd,
+        estimatedJudgeNanoUsd: estimate.judgeCostNanoUsd,
         estimatedMs: estimate.durationMs,
         prices: models.map((model) => priceOf(model)),
       })

@@ -1,14 +1,31 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import { priceTokens, type CatalogModel } from '../catalog/catalog.ts'
+import { planQuestions } from '../judging/judging.ts'
 import type { LaneOrder, RunOrder } from './new-run.ts'
 import type { PromptCase } from './prompt-case.ts'
 
 export interface RunEstimate {
+  /** With the judge. */
+  readonly costNanoUsd: NanoUsd
+  readonly judgeCostNanoUsd: NanoUsd
+  readonly durationMs: number
+}
+
+type EstimatedOrder = Pick<
+  RunOrder,
+  'prompts' | 'lanes' | 'repeats' | 'concurrency' | 'judge' | 'budgetNanoUsd'
+>
+
+interface EstimatedModels {
+  /** Of each lane, in their order. */
+  readonly lanes: readonly CatalogModel[]
+  readonly judge: CatalogModel | null
+}
+
+interface WorkEstimate {
   readonly costNanoUsd: NanoUsd
   readonly durationMs: number
-  /** Of one cell of each lane, in their order. */
-  readonly cellCostsNanoUsd: readonly NanoUsd[]
 }
 
 /** What answers usually take when nothing limits them. */
@@ -20,30 +37,58 @@ const FIRST_TOKEN_MS_GUESS = 800
 const TOKEN_MS_GUESS = 15
 
 /** About what a run will cost and how long it will take. Nothing is held to it. */
-export function estimateRun(
-  order: Pick<RunOrder, 'prompts' | 'lanes' | 'repeats' | 'concurrency'>,
+export function estimateRun(order: EstimatedOrder, models: EstimatedModels): RunEstimate {
+  const cells = estimateCells(order, models.lanes)
+  const judge = models.judge === null ? NO_WORK : estimateJudge(order, models.judge)
+  return {
+    costNanoUsd: cells.costNanoUsd + judge.costNanoUsd,
+    judgeCostNanoUsd: judge.costNanoUsd,
+    durationMs: cells.durationMs + judge.durationMs,
+  }
+}
+
+const NO_WORK: WorkEstimate = { costNanoUsd: 0n, durationMs: 0 }
+
+function estimateCells(
+  { prompts, lanes, repeats, concurrency }: EstimatedOrder,
   models: readonly CatalogModel[],
-): RunEstimate {
-  const { prompts, lanes, repeats, concurrency } = order
+): WorkEstimate {
   const promptTokens = prompts.map(estimatePromptTokens)
   let costNanoUsd = 0n
   let workMs = 0
-  const cellCosts: NanoUsd[] = []
   for (const [position, lane] of lanes.entries()) {
     const outputTokens = estimateOutputTokens(lane)
     const systemTokens = tokensOf(lane.params['system'])
-    let laneCost = 0n
     for (const tokens of promptTokens)
-      laneCost += priceCell(models[position], tokens + systemTokens, outputTokens)
-    costNanoUsd += laneCost * BigInt(repeats)
-    cellCosts.push(laneCost / BigInt(Math.max(1, prompts.length)))
-    workMs += prompts.length * repeats * (FIRST_TOKEN_MS_GUESS + outputTokens * TOKEN_MS_GUESS)
+      costNanoUsd += priceCall(models[position], tokens + systemTokens, outputTokens) * BigInt(repeats)
+    workMs += prompts.length * repeats * estimateCallMs(outputTokens)
   }
   const atOnce = Math.min(concurrency, prompts.length * lanes.length * repeats)
-  return { costNanoUsd, durationMs: workMs / Math.max(1, atOnce), cellCostsNanoUsd: cellCosts }
+  return { costNanoUsd, durationMs: workMs / Math.max(1, atOnce) }
 }
 
-function priceCell(model: CatalogModel | undefined, promptTokens: number, completionTokens: number): NanoUsd {
+/** It comes when the cells are done, and is asked about several prompts at once, unless there is a budget to keep. */
+function estimateJudge(order: EstimatedOrder, model: CatalogModel): WorkEstimate {
+  const { prompts, lanes, repeats, concurrency, judge, budgetNanoUsd } = order
+  if (judge === null) return NO_WORK
+  const outputCharacters = lanes.map((lane) => estimateOutputTokens(lane) * CHARACTERS_PER_TOKEN)
+  let costNanoUsd = 0n
+  let workMs = 0
+  for (const questions of planQuestions(judge, { prompts, outputCharacters })) {
+    const { count, rounds, promptCharacters, answerTokens } = questions
+    const promptTokens = Math.ceil(promptCharacters / CHARACTERS_PER_TOKEN)
+    costNanoUsd += priceCall(model, promptTokens, answerTokens) * BigInt(count * repeats)
+    workMs += rounds * repeats * estimateCallMs(answerTokens)
+  }
+  const atOnce = budgetNanoUsd === null ? Math.min(concurrency, prompts.length * repeats) : 1
+  return { costNanoUsd, durationMs: workMs / Math.max(1, atOnce) }
+}
+
+function estimateCallMs(outputTokens: number): number {
+  return FIRST_TOKEN_MS_GUESS + outputTokens * TOKEN_MS_GUESS
+}
+
+function priceCall(model: CatalogModel | undefined, promptTokens: number, completionTokens: number): NanoUsd {
   if (model === undefined) return 0n
   const { price } = model
   return price.unit === 'token'

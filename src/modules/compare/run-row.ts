@@ -23,6 +23,7 @@ export interface RunRow {
   readonly budget_nano_usd: bigint | null
   readonly cost_nano_usd: bigint
   readonly estimated_cost_nano_usd: bigint
+  readonly estimated_judge_nano_usd: bigint
   readonly estimated_ms: bigint
   readonly winner_lane_id: string | null
   readonly is_pinned: boolean
@@ -36,8 +37,8 @@ export interface RunRow {
 
 export const RUN_COLUMNS = `id, account_id, key_id, environment, name, status, repeats, concurrency, is_blind, judge, dataset_id,
   dataset_version, conversation_id, seed, prompts_total, cells_total, cells_done, cells_failed, budget_nano_usd,
-  cost_nano_usd, estimated_cost_nano_usd, estimated_ms, winner_lane_id, is_pinned, error_code, error_message, created_at,
-  updated_at, started_at, completed_at`
+  cost_nano_usd, estimated_cost_nano_usd, estimated_judge_nano_usd, estimated_ms, winner_lane_id, is_pinned, error_code,
+  error_message, created_at, updated_at, started_at, completed_at`
 
 export function runFromRow(row: RunRow, lanes: readonly Lane[]): Run {
   return {
@@ -63,6 +64,7 @@ export function runFromRow(row: RunRow, lanes: readonly Lane[]): Run {
     budgetNanoUsd: row.budget_nano_usd,
     costNanoUsd: row.cost_nano_usd,
     estimatedCostNanoUsd: row.estimated_cost_nano_usd,
+    estimatedJudgeNanoUsd: row.estimated_judge_nano_usd,
     estimatedMs: Number(row.estimated_ms),
     winnerLaneId: row.winner_lane_id,
     isPinned: row.is_pinned,

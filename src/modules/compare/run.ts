@@ -30,6 +30,8 @@ export interface Run {
   readonly budgetNanoUsd: NanoUsd | null
   readonly costNanoUsd: NanoUsd
   readonly estimatedCostNanoUsd: NanoUsd
+  /** The judge's part of it. */
+  readonly estimatedJudgeNanoUsd: NanoUsd
   readonly estimatedMs: number
   readonly winnerLaneId: string | null
   readonly isPinned: boolean

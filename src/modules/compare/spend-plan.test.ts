@@ -7,7 +7,9 @@ const planOf = (run: Partial<Run>) =>
   new SpendPlan({
     budgetNanoUsd: 100n,
     costNanoUsd: 0n,
-    estimatedCostNanoUsd: 300n,
+    // The judge's part is nothing that a cell costs.
+    estimatedCostNanoUsd: 500n,
+    estimatedJudgeNanoUsd: 200n,
     cellsTotal: 10,
     lanes: [lane],
     ...run,
@@ -32,7 +34,7 @@ describe('a budget', () => {
   })
 
   test('is not kept from beginning by an estimate that is too high', () => {
-    const plan = planOf({ estimatedCostNanoUsd: 100_000n })
+    const plan = planOf({ estimatedCostNanoUsd: 100_200n })
     expect(plan.reserve(lane, false)).toBeNull()
     expect(plan.reserve(lane, true)).toBe(10_000n)
     plan.settle(lane, 10_000n, completed(10n))

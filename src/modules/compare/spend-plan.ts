@@ -20,7 +20,8 @@ export class SpendPlan {
   constructor(run: Run) {
     this.#budgetNanoUsd = run.budgetNanoUsd
     this.#spentNanoUsd = run.costNanoUsd
-    this.#guessNanoUsd = run.estimatedCostNanoUsd / BigInt(Math.max(1, run.cellsTotal))
+    const ofCells = run.estimatedCostNanoUsd - run.estimatedJudgeNanoUsd
+    this.#guessNanoUsd = ofCells / BigInt(Math.max(1, run.cellsTotal))
     this.#lanes = new Map(
       run.lanes.map((lane) => [
         lane.id,

@@ -14,7 +14,7 @@ const RUBRIC = `Prefer the answer that is more correct, does what was asked more
 formatting are no merits by themselves. Say that it is a tie when neither is better.`
 
 /** A judge that reads longer answers than this would cost more than the lanes it judges. */
-const CHARACTERS_MAX = 40_000
+export const CHARACTERS_MAX = 40_000
 /** With room to think, for models that do. */
 const OUTPUT_TOKENS_MAX = 4_096
 

@@ -13,6 +13,7 @@ import { castVote, readRevealed, type Vote, type VoteFilter, type VoteOrder } fr
 export type { BlindView } from './blind-lanes.ts'
 export { bootstrapInterval, type Interval } from './bootstrap-interval.ts'
 export type { DiffLane, MeasureDiff, RunDiff } from './diff-runs.ts'
+export { planQuestions } from './plan-questions.ts'
 export type { Standing } from './rank-contestants.ts'
 export type { Ranking, RunVerdict } from './read-ranking.ts'
 export type { Vote, VoteOrder } from './votes.ts'

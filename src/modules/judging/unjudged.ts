@@ -1,6 +1,7 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import type { ChatMessage } from '../../providers/chat-wire.ts'
 import type { Queryable } from '../../storage/database.ts'
+import { CHARACTERS_MAX } from './judge-question.ts'
 
 /** The answers to one prompt in one repeat, which a judge is not through with. */
 export interface UnjudgedPrompt {
@@ -26,8 +27,6 @@ export interface CellOpinion {
 }
 
 const PROMPTS_AT_ONCE = 20
-/** A judge reads no more of an answer. */
-const CHARACTERS_MAX = 40_000
 
 interface UnjudgedRow {
   readonly prompt_index: number
@@ -66,7 +65,8 @@ export async function readUnjudged(
   }))
 }
 
-function criterionOf(expected: unknown): string | null {
+/** What a judge shall look for; null where nothing of the kind is expected. */
+export function criterionOf(expected: unknown): string | null {
   if (!isRecord(expected) || expected['type'] !== 'judge') return null
   return typeof expected['value'] === 'string' ? expected['value'] : null
 }
