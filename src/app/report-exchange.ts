@@ -1,9 +1,9 @@
-import type { IncomingMessage } from 'node:http'
 import type { FinishedExchange } from '../http/exchange-tracker.ts'
 import type { InferenceRecord } from '../modules/inference/inference.ts'
 import type { GatewayLogger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { InferenceSpan } from '../telemetry/tracing.ts'
+import type { RequestMessage } from '../http/message.ts'
 
 /** Nginx's name for a client that left before it was answered; our log says the same. */
 const CLIENT_CLOSED_REQUEST = 499
@@ -11,7 +11,7 @@ const CLIENT_CLOSED_REQUEST = 499
 interface ReporterOptions {
   readonly metrics: Metrics
   readonly logger: GatewayLogger
-  readonly clientAddressOf: (incoming: IncomingMessage) => string
+  readonly clientAddressOf: (incoming: RequestMessage) => string
 }
 
 /** Tells the metrics, the access log and the trace how a request ended. */

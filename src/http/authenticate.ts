@@ -1,13 +1,13 @@
-import type { IncomingMessage } from 'node:http'
 import type { onRequestAsyncHookHandler } from 'fastify'
 import { AppError } from '../kernel/app-error.ts'
 import type { Caller, Scope } from '../modules/keys/keys.ts'
+import type { RequestMessage } from './message.ts'
 
 const BEARER_PATTERN = /^Bearer +(\S+)$/i
 const USUAL_START = 'Bearer '
 
 /** Whose key a request carries. At once for one that is known, so that the hot path waits for nothing. */
-export type Authenticate = (incoming: IncomingMessage) => Caller | Promise<Caller>
+export type Authenticate = (incoming: RequestMessage) => Caller | Promise<Caller>
 
 /** Runs before the body is read: a stranger costs no parsing. */
 export function authenticateHook(

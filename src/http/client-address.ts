@@ -1,5 +1,5 @@
-import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
+import type { RequestMessage } from './message.ts'
 
 const FORWARDED_MAX = 32
 
@@ -7,9 +7,7 @@ const FORWARDED_MAX = 32
  * Who sent a request: the last address on its way that is not one of our own proxies. What a stranger writes into
  * `x-forwarded-for` is not believed.
  */
-export function createClientAddress(
-  trustedProxies: readonly string[],
-): (incoming: IncomingMessage) => string {
+export function createClientAddress(trustedProxies: readonly string[]): (incoming: RequestMessage) => string {
   const trusted = new BlockList()
   for (const network of trustedProxies) trust(trusted, network)
   const isTrusted = (address: string) => trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')

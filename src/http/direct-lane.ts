@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { KeptAnswer } from '../modules/idempotency/idempotency.ts'
 import type { Caller } from '../modules/keys/keys.ts'
 import { requireScope, type Authenticate } from './authenticate.ts'
@@ -7,6 +7,7 @@ import { toErrorAnswer } from './error-envelope.ts'
 import type { ExchangeTracker } from './exchange-tracker.ts'
 import type { Exchange } from './exchange.ts'
 import { IDEMPOTENCY_HEADER, type RunOnce } from './idempotency.ts'
+import type { RequestMessage, ResponseMessage } from './message.ts'
 import { parseBody } from './parse-body.ts'
 import { readBody } from './read-body.ts'
 import { replayDirectly } from './replay-answer.ts'
@@ -26,11 +27,19 @@ interface DirectLaneOptions {
   readonly onError: (error: unknown, exchange: Exchange) => void
 }
 
-/** Takes a request and tells so, or leaves it to the framework. */
-export type DirectLane = (incoming: IncomingMessage, response: ServerResponse) => boolean
+export interface DirectLane {
+  /** Whether POSTs to this address are served here. */
+  readonly isServed: (url: string) => boolean
+  /** @param source where the body is read from, or the body itself where it came with the request */
+  readonly serve: (
+    incoming: RequestMessage,
+    response: ResponseMessage,
+    source: IncomingMessage | string,
+  ) => void
+}
 
 /**
- * The hot routes, served on Node's own server: the framework's cost for one request is more than all the gateway's own
+ * The hot routes, served past the framework: its cost for one request is more than all the gateway's own
  * work on it. The rules are the same as everywhere: authenticate, then read, then check, then the route's one call.
  */
 export function createDirectLane(options: DirectLaneOptions): DirectLane {
@@ -38,10 +47,9 @@ export function createDirectLane(options: DirectLaneOptions): DirectLane {
     options.routes.map((route) => [route.path, { route, check: compileCheck(route.body) }]),
   )
 
-  return (incoming, response) => {
-    if (incoming.method !== 'POST') return false
+  const serve: DirectLane['serve'] = (incoming, response, source) => {
     const lane = lanes.get(pathOf(incoming.url ?? ''))
-    if (lane === undefined) return false
+    if (lane === undefined) throw new Error(`${incoming.url} is not served in the direct lane`)
     const { route, check } = lane
     const exchange = options.tracker.begin(incoming, response, route.path)
 
@@ -50,6 +58,7 @@ export function createDirectLane(options: DirectLaneOptions): DirectLane {
       exchange.caller = caller
       readBody(
         exchange,
+        source,
         options.bodyBytesMax,
         (text) => {
           run(() => {
@@ -94,8 +103,9 @@ export function createDirectLane(options: DirectLaneOptions): DirectLane {
       if (caller instanceof Promise) caller.then((known) => run(() => answer(known)), fail)
       else answer(caller)
     })
-    return true
   }
+
+  return { isServed: (url) => lanes.has(pathOf(url)), serve }
 }
 
 function pathOf(url: string): string {

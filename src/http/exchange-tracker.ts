@@ -1,5 +1,5 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ClientDisconnected, Exchange } from './exchange.ts'
+import type { RequestMessage, ResponseMessage } from './message.ts'
 
 /** How a request ended, for the access log and the metrics. */
 export interface FinishedExchange {
@@ -28,7 +28,11 @@ export class ExchangeTracker {
     return this.#running.length
   }
 
-  begin(incoming: IncomingMessage, response: ServerResponse, route: string): Exchange {
+  begin<Incoming extends RequestMessage>(
+    incoming: Incoming,
+    response: ResponseMessage,
+    route: string,
+  ): Exchange<Incoming> {
     const exchange = new Exchange(incoming, response, route)
     exchange.position = this.#running.push(exchange) - 1
     this.#observer.started(route)

@@ -1,19 +1,19 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Cancellation } from '../kernel/cancellation.ts'
 import { createRequestId } from '../kernel/identifiers.ts'
 import type { InferenceRecord } from '../modules/inference/inference.ts'
 import type { Caller } from '../modules/keys/keys.ts'
 import type { InferenceSpan } from '../telemetry/tracing.ts'
+import type { RequestMessage, ResponseMessage } from './message.ts'
 
 /** One request and its answer, and what is known of them while they run. */
-export class Exchange {
+export class Exchange<Incoming extends RequestMessage = RequestMessage> {
   /** That of the first try, where a request with an idempotency key goes on for one that died. */
   id = createRequestId()
   readonly startedMs = performance.now()
   /** Cancelled when the client disconnects, or when the server stops waiting for running requests. */
   readonly cancellation = new Cancellation()
-  readonly incoming: IncomingMessage
-  readonly response: ServerResponse
+  readonly incoming: Incoming
+  readonly response: ResponseMessage
   /** The pattern of the route, or `unmatched`. */
   readonly route: string
   /** Null on routes without authentication, and until the key is known. */
@@ -29,7 +29,7 @@ export class Exchange {
   /** The text of the body, kept only where the operator wants prompts in the log. */
   bodyText: string | null = null
 
-  constructor(incoming: IncomingMessage, response: ServerResponse, route: string) {
+  constructor(incoming: Incoming, response: ResponseMessage, route: string) {
     this.incoming = incoming
     this.response = response
     this.route = route

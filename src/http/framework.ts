@@ -16,7 +16,7 @@ import { isDirectRoute, type DirectRoute, type Route } from './route.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    exchange: Exchange
+    exchange: Exchange<IncomingMessage>
   }
 }
 
@@ -103,7 +103,7 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
   return { handle: (incoming, response) => app.routing(incoming, response), close: () => app.close() }
 }
 
-function sendError(reply: FastifyReply, error: unknown, exchange: Exchange): void {
+function sendError(reply: FastifyReply, error: unknown, exchange: Exchange<IncomingMessage>): void {
   const answer = toErrorAnswer(error, exchange.id)
   exchange.errorCode = answer.body.error.code
   if (isFormUnread(exchange)) {

@@ -1,22 +1,22 @@
-import type { IncomingMessage } from 'node:http'
 import { AppError } from '../kernel/app-error.ts'
 import type { Caller } from '../modules/keys/keys.ts'
 import type { Strangers } from '../modules/limits/limits.ts'
 import { readToken, type Authenticate } from './authenticate.ts'
+import type { RequestMessage } from './message.ts'
 
 interface StrangerGuardOptions {
   readonly strangers: Strangers
   readonly authenticate: (token: string) => Caller | Promise<Caller>
   /** Whether the key is in memory, so that nothing has to be looked up for it. */
   readonly isKnownKey: (token: string) => boolean
-  readonly addressOf: (incoming: IncomingMessage) => string
+  readonly addressOf: (incoming: RequestMessage) => string
   readonly onRefused: () => void
 }
 
 export interface StrangerGuard {
   readonly authenticate: Authenticate
   /** For pages that need no key. Throws when an address asks for too many of them. */
-  readonly admitVisitor: (incoming: IncomingMessage) => void
+  readonly admitVisitor: (incoming: RequestMessage) => void
 }
 
 /**
@@ -31,7 +31,7 @@ export function createStrangerGuard(options: StrangerGuardOptions): StrangerGuar
     const message = `Too many requests without a valid key came from this address. Try again in ${retryAfterSeconds} s.`
     return new AppError('rate_limit_exceeded', message, { retryAfterSeconds })
   }
-  const noteFailure = (incoming: IncomingMessage, error: unknown): unknown => {
+  const noteFailure = (incoming: RequestMessage, error: unknown): unknown => {
     if (!(error instanceof AppError) || error.code !== 'invalid_api_key') return error
     const network = networkOf(addressOf(incoming))
     const seconds = strangers.secondsToWait(network)
@@ -39,7 +39,7 @@ export function createStrangerGuard(options: StrangerGuardOptions): StrangerGuar
     strangers.noteFailure(network)
     return error
   }
-  const requireTurn = (incoming: IncomingMessage, token: string): void => {
+  const requireTurn = (incoming: RequestMessage, token: string): void => {
     if (isKnownKey(token)) return
     const network = networkOf(addressOf(incoming))
     const seconds = strangers.secondsToWait(network)

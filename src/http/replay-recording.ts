@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import type { ResponseMessage } from './message.ts'
 
 /** An answer as it went out. */
 export interface RecordedAnswer {
@@ -24,7 +24,7 @@ const STREAM_END = Buffer.from('data: [DONE]\n\n')
  * with what was written.
  */
 export function recordAnswer(
-  response: ServerResponse,
+  response: ResponseMessage,
   options: { readonly bytesMax: number; readonly onEnd: (answer: RecordedAnswer) => Promise<void> },
 ): Recording {
   const writeHead = response.writeHead.bind(response)

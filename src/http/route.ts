@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import type { Caller, Scope } from '../modules/keys/keys.ts'
@@ -62,7 +63,7 @@ export interface RouteRequest<Body, Query, Params> {
   readonly caller: Caller
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   /** For what has to do with the connection: the request's id, its cancellation, its record. */
-  readonly exchange: Exchange
+  readonly exchange: Exchange<IncomingMessage>
   /** Set the status or headers here. */
   readonly reply: FastifyReply
 }

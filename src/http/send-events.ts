@@ -1,5 +1,5 @@
-import type { ServerResponse } from 'node:http'
 import { toErrorAnswer } from './error-envelope.ts'
+import type { ResponseMessage } from './message.ts'
 
 const KEEP_ALIVE_MS = 15_000
 /** A client that reads nothing for this long is taken for gone. */
@@ -25,7 +25,7 @@ export const EVENT_STREAM_HEADERS: readonly string[] = [
  * the middle is one error frame and no `[DONE]`. The headers must have been written.
  */
 export async function sendEvents(
-  response: ServerResponse,
+  response: ResponseMessage,
   batches: AsyncIterable<readonly Buffer[]>,
   options: { requestId: string; onError: (error: unknown) => void },
 ): Promise<void> {
@@ -50,12 +50,12 @@ export async function sendEvents(
 }
 
 /** One error frame, and no `[DONE]` behind it. */
-export function endWithError(response: ServerResponse, error: unknown, requestId: string): void {
+export function endWithError(response: ResponseMessage, error: unknown, requestId: string): void {
   response.end(frame([Buffer.from(JSON.stringify(toErrorAnswer(error, requestId).body))]))
 }
 
 /** Comments until there is something to say, so that nobody on the way takes the connection for dead. */
-export function startKeepAlive(response: ServerResponse): () => void {
+export function startKeepAlive(response: ResponseMessage): () => void {
   const interval = setInterval(() => response.write(KEEP_ALIVE), KEEP_ALIVE_MS)
   response.write(KEEP_ALIVE)
   return () => clearInterval(interval)
@@ -70,7 +70,7 @@ function frame(batch: readonly Buffer[]): Buffer {
 }
 
 /** Resolves when the client has caught up, or is gone. */
-export function drained(response: ServerResponse): Promise<void> {
+export function drained(response: ResponseMessage): Promise<void> {
   return new Promise((resolve) => {
     const finish = () => {
       clearTimeout(timer)

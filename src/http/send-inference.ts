@@ -129,10 +129,9 @@ function sendComplete(
     return
   }
   // Corked, the headers and all pieces leave in one write.
-  const last = payload.length - 1
   response.cork()
-  for (let index = 0; index < last; index += 1) response.write(payload[index])
-  response.end(payload[last])
+  for (const piece of payload) response.write(piece)
+  response.end()
 }
 
 function countBytes(pieces: readonly Buffer[]): number {

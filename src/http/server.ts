@@ -1,5 +1,5 @@
 import { createServer as createHttpServer, type Server as HttpServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { AppError } from '../kernel/app-error.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Idempotency } from '../modules/idempotency/idempotency.ts'
@@ -9,6 +9,7 @@ import { createDirectLane } from './direct-lane.ts'
 import { toAppError } from './error-envelope.ts'
 import { ExchangeTracker, type ExchangeObserver } from './exchange-tracker.ts'
 import { ClientDisconnected, type Exchange } from './exchange.ts'
+import { createExpressLane } from './express/express-lane.ts'
 import { createFramework } from './framework.ts'
 import { createRunOnce } from './idempotency.ts'
 import type { StrangerGuard } from './limit-strangers.ts'
@@ -43,7 +44,10 @@ const HEADERS_MS_MAX = 15_000
 const KEEP_ALIVE_MS = 72_000
 const ABORTED_MS_MAX = 2_000
 
-/** One listening server with two lanes: the hot routes directly on it, everything else through the framework. */
+/**
+ * One listening server with two lanes: the hot routes directly, everything else through the framework. Connections begin
+ * without Node's HTTP server, which is given those whose requests are not of the simplest kind.
+ */
 export async function createServer(options: ServerOptions): Promise<Server> {
   const { routes, logger } = options
   const tracker = new ExchangeTracker(options.observer)
@@ -69,9 +73,19 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     connectionsCheckingInterval: 5_000,
   })
   http.on('clientError', answerClientError)
+  const express = createExpressLane({
+    isServed: direct.isServed,
+    serve: direct.serve,
+    isClosing: shared.isClosing,
+    serveByNode: takeConnections(http),
+    keepAliveMs: KEEP_ALIVE_MS,
+  })
+  http.on('connection', express.accept)
   const framework = await createFramework({ ...shared, http })
   http.on('request', (incoming, response) => {
-    if (!direct(incoming, response)) framework.handle(incoming, response)
+    if (incoming.method === 'POST' && direct.isServed(incoming.url ?? ''))
+      direct.serve(incoming, response, incoming)
+    else framework.handle(incoming, response)
   })
 
   return {
@@ -86,6 +100,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
         http.close(() => resolve())
       })
       http.closeIdleConnections()
+      express.closeIdle()
       if (!(await settlesWithin(tracker.drained(), graceMs))) {
         logger.warn({ requests: tracker.count }, 'requests still running after the grace period are aborted')
         tracker.cancelAll(
@@ -94,10 +109,20 @@ export async function createServer(options: ServerOptions): Promise<Server> {
         await settlesWithin(tracker.drained(), ABORTED_MS_MAX)
       }
       http.closeAllConnections()
+      express.close()
       await closed
       await framework.close()
       await spool.close()
     },
+  }
+}
+
+/** From the server, which would begin to read them as HTTP at once. What is returned does that with one of them. */
+function takeConnections(http: HttpServer): (socket: Socket) => void {
+  const listeners = http.listeners('connection')
+  http.removeAllListeners('connection')
+  return (socket) => {
+    for (const listener of listeners) Reflect.apply(listener, http, [socket])
   }
 }
 

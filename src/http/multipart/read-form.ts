@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy'
 import { AppError } from '../../kernel/app-error.ts'
 import { ClientDisconnected, type Exchange } from '../exchange.ts'
@@ -22,7 +23,7 @@ const FINISH_MS_MAX = 1_000
 
 /** Reads a form to its end, its files onto the disk. Of one that fails nothing is left. */
 export async function readForm(
-  exchange: Exchange,
+  exchange: Exchange<IncomingMessage>,
   description: FormDescription,
   spool: Spool,
 ): Promise<Form> {
@@ -65,7 +66,7 @@ function openParser({ incoming }: Exchange, onPart: PartListener): BusboyInstanc
 
 /** Resolves when the parser has seen all of it; rejects at the first thing that is wrong, with the rest unread. */
 function pump(
-  exchange: Exchange,
+  exchange: Exchange<IncomingMessage>,
   parser: BusboyInstance,
   bytesMax: number,
   reading: FormReading,

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { AppError } from '../../kernel/app-error.ts'
 import type { Exchange } from '../exchange.ts'
 import { decodeFiles } from './decode-files.ts'
@@ -8,7 +9,7 @@ import type { Spool } from './spool.ts'
 /** Does the work of a request with its files. They are gone when the work is over, however it ended. */
 export interface TakeFiles {
   ofForm<Result>(
-    exchange: Exchange,
+    exchange: Exchange<IncomingMessage>,
     description: FormDescription,
     work: (form: Form) => Promise<Result>,
   ): Promise<Result>

@@ -91,8 +91,8 @@ function sendHead(request: FileRequest, status: number): null {
 }
 
 // The framework would read a file to its end for a HEAD, and count the bytes of what has none.
-function takeOver({ reply, exchange: { response } }: FileRequest, status: number): ServerResponse {
-  reply.hijack()
+function takeOver({ reply }: FileRequest, status: number): ServerResponse {
+  const response = reply.hijack().raw
   for (const [name, value] of Object.entries(reply.getHeaders()))
     if (value !== undefined) response.setHeader(name, value)
   return response.writeHead(status)

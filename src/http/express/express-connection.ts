@@ -1,0 +1,173 @@
+import type { Socket } from 'node:net'
+import type { RequestMessage, ResponseMessage } from '../message.ts'
+import { ExpressResponse } from './express-response.ts'
+import { readHead, type RequestHead } from './read-head.ts'
+
+export interface ExpressConnectionOptions {
+  readonly socket: Socket
+  /** Whether requests to this path are served here. */
+  readonly isServed: (url: string) => boolean
+  readonly serve: (request: RequestMessage, response: ResponseMessage, body: string) => void
+  /** Takes the socket over, with everything that came and was not served put back into it. */
+  readonly handOver: (connection: ExpressConnection) => void
+  readonly onClose: (connection: ExpressConnection) => void
+  readonly isClosing: () => boolean
+  readonly keepAliveSeconds: number
+}
+
+const HEAD_END = Buffer.from('\r\n\r\n')
+const HEAD_BYTES_MAX = 16 * 1024
+/** Larger bodies are read by Node, where reading is a small part of what they cost. */
+const BODY_BYTES_MAX = 256 * 1024
+/** What a client may send ahead of the answer it waits for. */
+const AHEAD_BYTES_MAX = 64 * 1024
+
+/**
+ * A connection that is served without Node's HTTP server while its requests are as simple as nearly all are: whole POSTs to
+ * hot routes, one after the other. The first that is not goes to Node's server, and the connection with it.
+ */
+export class ExpressConnection {
+  readonly socket: Socket
+  readonly #options: ExpressConnectionOptions
+  /** Where the lane keeps it. */
+  position = -1
+  /** Since when it has been waiting for a request, or for the rest of one. */
+  waitingSinceMs = performance.now()
+  #hasServed = false
+  #chunks: Buffer[] = []
+  #bytes = 0
+  /** Of the request that is coming in. */
+  #head: RequestHead | null = null
+  #headBytes = 0
+  /** A client says nearly the same again and again. */
+  #lastHead: RequestHead | null = null
+  #lastHeadText = ''
+  #response: ExpressResponse | null = null
+
+  constructor(options: ExpressConnectionOptions) {
+    this.#options = options
+    this.socket = options.socket
+    const { socket } = options
+    socket.on('data', this.#onData).on('drain', this.#onDrain)
+    socket.on('end', this.#onEnd).on('error', this.#onError).on('close', this.#onClose)
+  }
+
+  get isBusy(): boolean {
+    return this.#response !== null
+  }
+
+  /** Whether a request has begun to come in. */
+  get hasBegun(): boolean {
+    return this.#bytes > 0
+  }
+
+  /** Whether it stays open for the next request, of which nothing has come. */
+  get isKept(): boolean {
+    return this.#hasServed && this.#bytes === 0
+  }
+
+  /** Lets go of the socket, and answers what came of a request that was not served. */
+  release(): Buffer {
+    const { socket } = this
+    socket.off('data', this.#onData).off('drain', this.#onDrain)
+    socket.off('end', this.#onEnd).off('error', this.#onError).off('close', this.#onClose)
+    return Buffer.concat(this.#chunks)
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    this.#chunks.push(chunk)
+    this.#bytes += chunk.length
+    if (this.#response === null) this.#readRequest()
+    else if (this.#bytes > AHEAD_BYTES_MAX) this.socket.pause()
+  }
+
+  #readRequest(): void {
+    const [first] = this.#chunks
+    if (first === undefined) return
+    if (this.#head === null && !this.#readHead(first)) {
+      this.#options.handOver(this)
+      return
+    }
+    const head = this.#head
+    if (head !== null && this.#bytes >= this.#headBytes + head.bodyBytes) this.#serve(head)
+  }
+
+  /** False when the request is not one for here. A head that comes in pieces is not, either. */
+  #readHead(bytes: Buffer): boolean {
+    const end = bytes.indexOf(HEAD_END)
+    if (end === -1 || end > HEAD_BYTES_MAX) return false
+    const text = bytes.toString('latin1', 0, end)
+    if (text !== this.#lastHeadText) {
+      const head = readHead(text)
+      if (head === null || head.bodyBytes > BODY_BYTES_MAX || !this.#options.isServed(head.url)) return false
+      this.#lastHeadText = text
+      this.#lastHead = head
+    }
+    this.waitingSinceMs = performance.now()
+    this.#head = this.#lastHead
+    this.#headBytes = end + HEAD_END.length
+    return true
+  }
+
+  #serve(head: RequestHead): void {
+    const bytes = this.#takeBytes()
+    const bodyEnd = this.#headBytes + head.bodyBytes
+    const body = bytes.toString('utf8', this.#headBytes, bodyEnd)
+    if (bytes.length > bodyEnd) this.#putBack(bytes.subarray(bodyEnd))
+    this.#head = null
+    this.#hasServed = true
+    const response = new ExpressResponse(this.socket, this.#options.keepAliveSeconds)
+    this.#response = response
+    response.on('close', this.#onAnswered)
+    const { url, headers } = head
+    this.#options.serve({ method: 'POST', url, headers, socket: this.socket, complete: true }, response, body)
+  }
+
+  #takeBytes(): Buffer {
+    const [first] = this.#chunks
+    const bytes = this.#chunks.length === 1 && first !== undefined ? first : Buffer.concat(this.#chunks)
+    this.#chunks.length = 0
+    this.#bytes = 0
+    return bytes
+  }
+
+  #putBack(bytes: Buffer): void {
+    this.#chunks.push(bytes)
+    this.#bytes = bytes.length
+  }
+
+  readonly #onAnswered = (): void => {
+    const response = this.#response
+    this.#response = null
+    this.waitingSinceMs = performance.now()
+    if (response === null || this.socket.destroyed) return
+    if (response.isLast || this.#options.isClosing()) {
+      this.socket.destroySoon()
+      return
+    }
+    if (this.#bytes === 0) return
+    // What came ahead is one piece again, and its head whole if it ever will be.
+    if (this.#chunks.length > 1) this.#putBack(this.#takeBytes())
+    if (this.socket.isPaused()) this.socket.resume()
+    this.#readRequest()
+  }
+
+  readonly #onDrain = (): void => {
+    this.#response?.emit('drain')
+  }
+
+  // Whoever sends no more does not wait for an answer either: Node's server sees it the same way.
+  readonly #onEnd = (): void => {
+    if (this.#response === null) this.socket.end()
+    else this.socket.destroy()
+  }
+
+  readonly #onError = (): void => {
+    this.socket.destroy()
+  }
+
+  readonly #onClose = (): void => {
+    this.#options.onClose(this)
+    this.#response?.close()
+  }
+}

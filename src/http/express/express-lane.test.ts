@@ -1,0 +1,268 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { connect, type AddressInfo, type Socket } from 'node:net'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { ResponseMessage } from '../message.ts'
+import { createExpressLane, type ExpressLane } from './express-lane.ts'
+
+const requestOf = (body: string, path = '/hot') =>
+  `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+
+let http: Server
+let lane: ExpressLane
+/** Requests to hot paths, answered here by `answer`. */
+let served: string[]
+let answer: (response: ResponseMessage, body: string) => void
+let isClosing: boolean
+const clients: Socket[] = []
+/** The server's ends of connections. */
+let sockets: Socket[]
+
+beforeEach(start)
+
+async function start(): Promise<void> {
+  sockets = []
+  served = []
+  isClosing = false
+  answer = (response, body) => {
+    const text = `express ${body}`
+    response.writeHead(200, ['content-length', String(Buffer.byteLength(text))]).end(text)
+  }
+  http = createServer((request, response) => {
+    let body = ''
+    request.setEncoding('utf8').on('data', (text: string) => {
+      body += text
+    })
+    request.on('end', () => response.end(`node ${request.method} ${body}`))
+  })
+  const [serveByNode] = http.listeners('connection')
+  http.removeAllListeners('connection')
+  lane = createExpressLane({
+    isServed: (url) => url === '/hot',
+    serve: (_request, response, body) => {
+      served.push(body)
+      answer(response, body)
+    },
+    isClosing: () => isClosing,
+    serveByNode: (socket) => void (serveByNode && Reflect.apply(serveByNode, http, [socket])),
+    keepAliveMs: 72_000,
+  })
+  http.on('connection', (socket) => {
+    sockets.push(socket)
+    lane.accept(socket)
+  })
+  http.listen(0, '127.0.0.1')
+  await once(http, 'listening')
+}
+
+afterEach(stop)
+
+function stop(): void {
+  for (const client of clients.splice(0)) client.destroy()
+  vi.useRealTimers()
+  lane.close()
+  http.close()
+  http.closeAllConnections()
+}
+
+/** A client whose `heard` is everything it was sent. */
+async function open() {
+  const socket = connect((http.address() as AddressInfo).port, '127.0.0.1')
+  clients.push(socket)
+  await once(socket, 'connect')
+  const client = {
+    socket,
+    heard: '',
+    isClosed: false,
+    async hears(text: string | RegExp): Promise<void> {
+      await vi.waitFor(() => expect(client.heard).toMatch(text), { timeout: 10_000, interval: 2 })
+    },
+  }
+  socket.setEncoding('utf8').on('data', (text: string) => {
+    client.heard += text
+  })
+  socket.on('error', () => {})
+  socket.on('close', () => {
+    client.isClosed = true
+  })
+  return client
+}
+
+const bodiesOf = (heard: string) =>
+  [...heard.matchAll(/\r\n\r\n((?:express|node)[^H]*)/g)].map(([, body]) => body)
+
+describe('a connection', () => {
+  test('serves one request after the other', async () => {
+    const client = await open()
+    client.socket.write(requestOf('one'))
+    await client.hears('express one')
+    client.socket.write(requestOf('two'))
+    await client.hears('express two')
+    expect(client.heard).toContain('keep-alive: timeout=72')
+    expect(client.heard).toMatch(/date: \w{3}, \d\d \w{3} \d{4} /)
+  })
+
+  test('serves requests that were sent together in their order, and not before the one ahead is answered', async () => {
+    const client = await open()
+    const waiting: (() => void)[] = []
+    answer = (response, body) => {
+      waiting.push(() => response.writeHead(200, ['content-length', '11']).end(`express ${body}`))
+    }
+    client.socket.write(requestOf('one') + requestOf('two') + requestOf('six'))
+    for (const expected of [['one'], ['one', 'two'], ['one', 'two', 'six']]) {
+      await vi.waitFor(() => expect(served).toEqual(expected))
+      waiting.shift()?.()
+    }
+    await client.hears('express six')
+    expect(bodiesOf(client.heard)).toEqual(['express one', 'express two', 'express six'])
+  })
+
+  test('is answered alike wherever its bytes are cut', async () => {
+    const whole = requestOf('h\u00e9llo')
+    const bytes = Buffer.from(whole)
+    const clients = await Promise.all(Array.from(bytes.subarray(1), () => open()))
+    await Promise.all(
+      clients.map(async (client, index) => {
+        client.socket.write(bytes.subarray(0, index + 1))
+        await new Promise(setImmediate)
+        client.socket.write(bytes.subarray(index + 1))
+        await client.hears(/(express|node POST) h\u00e9llo/)
+      }),
+    )
+    // A head that comes whole is served here, and so is a body that does not.
+    expect(clients.filter(({ heard }) => heard.includes('express')).length).toBeGreaterThan(4)
+  })
+
+  test('is given to Node with its first request of another kind, and stays there', async () => {
+    const client = await open()
+    client.socket.write(requestOf('one'))
+    await client.hears('express one')
+    client.socket.write('GET /other HTTP/1.1\r\nhost: x\r\n\r\n')
+    await client.hears('node GET')
+    client.socket.write(requestOf('two'))
+    await client.hears('node POST two')
+  })
+
+  test.each([
+    ['another path', requestOf('a', '/cold')],
+    ['chunks', 'POST /hot HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n'],
+    ['a large body', requestOf('a'.repeat(300_000))],
+  ])('is given to Node for %s, even behind a request that is not answered yet', async (_name, second) => {
+    const client = await open()
+    const { promise, resolve } = Promise.withResolvers<ResponseMessage>()
+    answer = resolve
+    client.socket.write(requestOf('one') + second)
+    const response = await promise
+    response.writeHead(200, ['content-length', '11']).end('express one')
+    await client.hears(/express one[^]*node POST a/)
+  })
+
+  test('streams in chunks to their end', async () => {
+    const client = await open()
+    answer = (response) => {
+      response.writeHead(200, ['content-type', 'text/event-stream'])
+      response.write(Buffer.from('data: 1\n\n'))
+      response.write(Buffer.alloc(0))
+      response.end(Buffer.from('data: 2\n\n'))
+    }
+    client.socket.write(requestOf('x'))
+    await client.hears('0\r\n\r\n')
+    expect(client.heard).toContain('transfer-encoding: chunked')
+    expect(client.heard).toMatch(/\r\n\r\n9\r\ndata: 1\n\n\r\n9\r\ndata: 2\n\n\r\n0\r\n\r\n$/)
+    client.socket.write(requestOf('y'))
+    await vi.waitFor(() => expect(served).toEqual(['x', 'y']))
+  })
+
+  test('is closed behind an answer that says so', async () => {
+    const client = await open()
+    answer = (response) => response.writeHead(503, ['content-length', '2', 'connection', 'close']).end('no')
+    client.socket.write(requestOf('x') + requestOf('y'))
+    await vi.waitFor(() => expect(client.isClosed).toBe(true))
+    expect(client.heard).toMatch(/^HTTP\/1\.1 503 Service Unavailable\r\n/)
+    expect(served).toEqual(['x'])
+  })
+
+  test('tells its answer that the client has gone', async () => {
+    const client = await open()
+    const { promise, resolve } = Promise.withResolvers<ResponseMessage>()
+    answer = resolve
+    client.socket.write(requestOf('x'))
+    const response = await promise
+    const closed = new Promise<void>((done) => void response.on('close', done))
+    client.socket.destroy()
+    await closed
+    expect(response).toMatchObject({ writableFinished: false, destroyed: true })
+    expect(() => response.writeHead(200, []).end('late')).not.toThrow()
+  })
+
+  test('makes an answer wait for a client that does not read', async () => {
+    const client = await open()
+    client.socket.pause()
+    const { promise, resolve } = Promise.withResolvers<ResponseMessage>()
+    answer = resolve
+    client.socket.write(requestOf('x'))
+    const response = await promise
+    response.writeHead(200, [])
+    const drained = new Promise<void>((done) => void response.on('drain', done))
+    while (response.write(Buffer.alloc(256 * 1024))) await new Promise(setImmediate)
+    expect(response.writableNeedDrain).toBe(true)
+    client.socket.resume()
+    await drained
+  })
+
+  test('refuses a header that would be two', async () => {
+    const client = await open()
+    const { promise, resolve } = Promise.withResolvers<ResponseMessage>()
+    answer = resolve
+    client.socket.write(requestOf('x'))
+    const response = await promise
+    expect(() => response.writeHead(200, ['x-a', 'a\r\nx-b: b'])).toThrow('x-a')
+    response.writeHead(500, ['content-length', '2']).end('no')
+    await client.hears('HTTP/1.1 500 Internal Server Error')
+  })
+
+  test('that sends nothing more while it waits gets nothing, as at Node’s server', async () => {
+    const client = await open()
+    answer = () => {}
+    client.socket.write(requestOf('x'))
+    await vi.waitFor(() => expect(served).toEqual(['x']))
+    client.socket.end()
+    await vi.waitFor(() => expect(client.isClosed).toBe(true))
+  })
+
+  test('is given back when it is idle and the gateway stops, and a running answer comes to its end', async () => {
+    const [idle, busy, halfway] = [await open(), await open(), await open()]
+    idle.socket.write(requestOf('idle'))
+    await idle.hears('express idle')
+    const { promise, resolve } = Promise.withResolvers<ResponseMessage>()
+    answer = resolve
+    busy.socket.write(requestOf('busy'))
+    const response = await promise
+    halfway.socket.write(requestOf('half').slice(0, -2))
+    await vi.waitFor(() => expect(sockets[2]?.bytesRead).toBe(requestOf('half').length - 2))
+    isClosing = true
+    lane.closeIdle()
+    await vi.waitFor(() => expect(idle.isClosed).toBe(true))
+    response.writeHead(200, ['content-length', '12']).end('express busy')
+    await vi.waitFor(() => expect(busy.isClosed).toBe(true))
+    expect(busy.heard).toContain('express busy')
+    halfway.socket.write('lf')
+    await halfway.hears('node POST half')
+  })
+  test('is given to Node when a request does not come whole, and closed when none comes any more', async () => {
+    stop()
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
+    await start()
+    const [halfway, kept] = [await open(), await open()]
+    kept.socket.write(requestOf('kept'))
+    await kept.hears('express kept')
+    halfway.socket.write(requestOf('half').slice(0, -2))
+    await vi.waitFor(() => expect(sockets[0]?.bytesRead).toBe(requestOf('half').length - 2))
+    vi.advanceTimersByTime(11_000)
+    halfway.socket.write('lf')
+    await halfway.hears('node POST half')
+    expect(kept.isClosed).toBe(false)
+    vi.advanceTimersByTime(80_000)
+    await vi.waitFor(() => expect(kept.isClosed).toBe(true))
+  })
+})

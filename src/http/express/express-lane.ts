@@ -1,0 +1,74 @@
+import type { Socket } from 'node:net'
+import { ExpressConnection, type ExpressConnectionOptions } from './express-connection.ts'
+
+interface ExpressLaneOptions extends Pick<ExpressConnectionOptions, 'isServed' | 'serve' | 'isClosing'> {
+  /** Gives a connection to Node's HTTP server, from now on. */
+  readonly serveByNode: (socket: Socket) => void
+  readonly keepAliveMs: number
+}
+
+export interface ExpressLane {
+  readonly accept: (socket: Socket) => void
+  closeIdle(): void
+  close(): void
+}
+
+const LOOK_MS = 5_000
+/** A request that has not come whole by then is left to Node's server, which knows how long it may take. */
+const WHOLE_MS_MAX = 5_000
+
+/** The connections that are served without Node's HTTP server. */
+export function createExpressLane(options: ExpressLaneOptions): ExpressLane {
+  const { serveByNode, keepAliveMs, ...shared } = options
+  const connections: ExpressConnection[] = []
+
+  const remove = (connection: ExpressConnection): void => {
+    const last = connections.pop()
+    if (last === undefined || last === connection) return
+    connections[connection.position] = last
+    last.position = connection.position
+  }
+  const handOver = (connection: ExpressConnection): void => {
+    remove(connection)
+    const { socket } = connection
+    const bytes = connection.release()
+    socket.pause()
+    if (bytes.length > 0) socket.unshift(bytes)
+    serveByNode(socket)
+    socket.resume()
+  }
+  const perConnection = {
+    ...shared,
+    handOver,
+    onClose: remove,
+    keepAliveSeconds: Math.floor(keepAliveMs / 1000),
+  }
+  const look = (): void => {
+    const nowMs = performance.now()
+    for (const connection of connections.slice()) {
+      const waitingMs = nowMs - connection.waitingSinceMs
+      if (connection.isBusy || waitingMs < WHOLE_MS_MAX) continue
+      if (!connection.isKept) handOver(connection)
+      else if (waitingMs >= keepAliveMs) connection.socket.destroySoon()
+    }
+  }
+  const looking = setInterval(look, LOOK_MS).unref()
+
+  return {
+    accept(socket) {
+      const connection = new ExpressConnection({ ...perConnection, socket })
+      connection.position = connections.push(connection) - 1
+    },
+    closeIdle() {
+      for (const connection of connections.slice()) {
+        if (connection.isBusy) continue
+        if (connection.hasBegun) handOver(connection)
+        else connection.socket.destroy()
+      }
+    },
+    close() {
+      clearInterval(looking)
+      for (const { socket } of connections.slice()) socket.destroy()
+    },
+  }
+}

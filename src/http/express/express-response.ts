@@ -1,0 +1,139 @@
+import { EventEmitter } from 'node:events'
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import type { ResponseMessage } from '../message.ts'
+
+const LINE_END = Buffer.from('\r\n')
+const LAST_CHUNK = Buffer.from('0\r\n\r\n')
+/** What would end a line of the head early. */
+const LINE_BREAK = /[\r\n\0]/
+
+/** One answer of HTTP/1.1, written to its socket with as little around it as can be. */
+export class ExpressResponse extends EventEmitter implements ResponseMessage {
+  readonly #socket: Socket
+  readonly #keepAliveSeconds: number
+  statusCode = 200
+  headersSent = false
+  writableFinished = false
+  /** Whether the connection must not be used again. */
+  isLast = false
+  #isEnded = false
+  #isClosed = false
+  #isCorked = false
+  #isChunked = false
+  /** Waits for the first bytes of the body, to leave together with them. */
+  #head = ''
+
+  constructor(socket: Socket, keepAliveSeconds: number) {
+    super()
+    this.#socket = socket
+    this.#keepAliveSeconds = keepAliveSeconds
+  }
+
+  get destroyed(): boolean {
+    return this.#isClosed || this.#socket.destroyed
+  }
+
+  get writableNeedDrain(): boolean {
+    return this.#socket.writableNeedDrain
+  }
+
+  writeHead(status: number, headers: string[]): this {
+    if (this.headersSent) throw new Error('the head of the answer has been written')
+    let head = status === 200 ? 'HTTP/1.1 200 OK\r\n' : `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`
+    let hasLength = false
+    for (let index = 0; index + 1 < headers.length; index += 2) {
+      const name = headers[index] ?? ''
+      const value = headers[index + 1] ?? ''
+      if (LINE_BREAK.test(value)) throw new Error(`the header ${name} has more than one line`)
+      if (name === 'content-length') hasLength = true
+      else if (name === 'connection') this.isLast = true
+      head += `${name}: ${value}\r\n`
+    }
+    this.headersSent = true
+    this.statusCode = status
+    this.#isChunked = !hasLength
+    if (!hasLength) head += 'transfer-encoding: chunked\r\n'
+    if (!this.isLast) head += `connection: keep-alive\r\nkeep-alive: timeout=${this.#keepAliveSeconds}\r\n`
+    this.#head = `${head}date: ${readDate()}\r\n\r\n`
+    return this
+  }
+
+  write(bytes: Uint8Array): boolean {
+    if (this.#isEnded || this.destroyed) return false
+    if (!this.#isChunked) {
+      if (this.#head !== '') this.#socket.write(this.#takeHead(), 'latin1')
+      return this.#socket.write(bytes)
+    }
+    // An empty chunk would be the last one.
+    if (bytes.length === 0) return !this.#socket.writableNeedDrain
+    const start = `${this.#takeHead()}${bytes.length.toString(16)}\r\n`
+    return this.#socket.write(Buffer.concat([Buffer.from(start, 'latin1'), bytes, LINE_END]))
+  }
+
+  end(content?: string | Uint8Array, encoding: 'latin1' | 'utf8' = 'utf8'): this {
+    if (this.#isEnded || this.destroyed) return this
+    if (this.#isChunked) {
+      if (content !== undefined) this.write(toBytes(content, encoding))
+      this.#isEnded = true
+      this.#socket.write(this.#head === '' ? LAST_CHUNK : `${this.#takeHead()}0\r\n\r\n`, this.#onWritten)
+    } else {
+      this.#isEnded = true
+      if (typeof content === 'string') {
+        this.#socket.write(this.#takeHead() + content, encoding, this.#onWritten)
+      } else {
+        if (!this.#isCorked) this.cork()
+        if (this.#head !== '') this.#socket.write(this.#takeHead(), 'latin1')
+        this.#socket.write(content ?? '', this.#onWritten)
+      }
+    }
+    if (this.#isCorked) this.#socket.uncork()
+    return this
+  }
+
+  cork(): void {
+    this.#isCorked = true
+    this.#socket.cork()
+  }
+
+  destroy(): this {
+    this.#socket.destroy()
+    return this
+  }
+
+  /** Tells once that nothing more happens to this answer. */
+  close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.emit('close')
+  }
+
+  readonly #onWritten = (error?: Error | null): void => {
+    if (error) return
+    this.writableFinished = true
+    this.close()
+  }
+
+  #takeHead(): string {
+    const head = this.#head
+    this.#head = ''
+    return head
+  }
+}
+
+function toBytes(content: string | Uint8Array, encoding: 'latin1' | 'utf8'): Uint8Array {
+  return typeof content === 'string' ? Buffer.from(content, encoding) : content
+}
+
+let dateSecond = 0
+let dateText = ''
+
+/** The same for every answer of a second. */
+function readDate(): string {
+  const second = Math.floor(Date.now() / 1000)
+  if (second !== dateSecond) {
+    dateSecond = second
+    dateText = new Date(second * 1000).toUTCString()
+  }
+  return dateText
+}

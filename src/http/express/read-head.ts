@@ -1,0 +1,54 @@
+import type { IncomingHttpHeaders } from 'node:http'
+
+/** The head of a request that says nothing unusual. */
+export interface RequestHead {
+  readonly url: string
+  readonly headers: IncomingHttpHeaders
+  readonly bodyBytes: number
+}
+
+const REQUEST_LINE = /^POST (\/[!-~]*) HTTP\/1\.1$/
+/** Only what every reader of HTTP takes the same way: no folded lines, no bare line ends, nothing beyond ASCII. */
+const FIELD = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([!-~](?:[\t -~]*[!-~])?|)[ \t]*$/
+const LENGTH = /^(?:0|[1-9]\d{0,8})$/
+const KEEP_ALIVE = /^keep-alive$/i
+const LINE_END = '\r\n'
+
+/** Say that the body, the connection or the protocol is of another kind than a whole body on a connection that stays. */
+const SPECIAL_FIELDS: ReadonlySet<string> = new Set([
+  'transfer-encoding',
+  'expect',
+  'upgrade',
+  'trailer',
+  'content-encoding',
+  'proxy-connection',
+])
+
+/**
+ * Reads a POST with a body of known length on a connection that stays open. Null for anything else, and for whatever
+ * could be read in more than one way: that is for Node's own parser, which knows all of HTTP.
+ *
+ * @param text the bytes before the empty line, as Latin-1
+ */
+export function readHead(text: string): RequestHead | null {
+  let end = text.indexOf(LINE_END)
+  if (end === -1) return null
+  const url = REQUEST_LINE.exec(text.slice(0, end))?.[1]
+  if (url === undefined) return null
+  const headers: IncomingHttpHeaders = {}
+  while (end !== text.length) {
+    const start = end + LINE_END.length
+    end = text.indexOf(LINE_END, start)
+    if (end === -1) end = text.length
+    const field = FIELD.exec(text.slice(start, end))
+    if (field === null) return null
+    const name = (field[1] ?? '').toLowerCase()
+    // Twice the same name is joined, or the first counts, or it is an error: Node knows which.
+    if (SPECIAL_FIELDS.has(name) || Object.hasOwn(headers, name)) return null
+    headers[name] = field[2] ?? ''
+  }
+  const length = headers['content-length']
+  if (length === undefined || !LENGTH.test(length) || headers.host === undefined) return null
+  if (headers.connection !== undefined && !KEEP_ALIVE.test(headers.connection)) return null
+  return { url, headers, bodyBytes: Number(length) }
+}
