@@ -115,7 +115,7 @@ export interface UnitPrice {
   readonly multipliers?: PriceMultipliers
 }
 
-export const PRICE_TRAITS = ['size', 'quality', 'resolution', 'audio'] as const
+export const PRICE_TRAITS = ['size', 'quality', 'resolution', 'audio', 'duration'] as const
 export type PriceTrait = (typeof PRICE_TRAITS)[number]
 
 /** How often the price counts for a value of a trait (`quality`, `high`), in millionths; once where nothing is said. */
@@ -127,8 +127,12 @@ export interface ModelBounds {
   readonly imagesMax: number | null
   readonly sizes: readonly string[] | null
   readonly qualities: readonly string[] | null
+  /** Asked of the upstream for requests that name none; null leaves it to the upstream. */
+  readonly qualityDefault: string | null
   readonly aspectRatios: readonly string[] | null
   readonly resolutions: readonly string[] | null
+  /** As `qualityDefault`. */
+  readonly resolutionDefault: string | null
   /** In whole seconds. */
   readonly durations: DurationBounds | null
   /** Lengths of an embedding that may be asked for, where it is not any up to the model's own. */

@@ -41,8 +41,10 @@ const Bounds = Type.Object({
   images_max: Type.Optional(Type.Integer({ minimum: 1, maximum: 10 })),
   sizes: Values,
   qualities: Values,
+  quality_default: Type.Optional(Name),
   aspect_ratios: Values,
   resolutions: Values,
+  resolution_default: Type.Optional(Name),
   duration_seconds: Type.Optional(
     Type.Union([
       Type.Array(Seconds, { minItems: 1, maxItems: 60 }),

@@ -44,7 +44,8 @@ function toCount(tokens: number): bigint {
 export type UnitRate = bigint
 
 const MULTIPLIER_ONE = 1_000_000n
-const RATE_PARTS = MULTIPLIER_ONE ** BigInt(PRICE_TRAITS.length)
+/** Fixed, because the rates of tasks under way are stored; exact for as many multipliers as one work has traits. */
+const RATE_PARTS = MULTIPLIER_ONE ** 4n
 /** Seconds are measured in thousandths. */
 const UNIT_PARTS = 1000
 /** 5.04 seconds are 5040 thousandths and not one more, whatever a float makes of them. */
@@ -55,10 +56,11 @@ export function unitRate(
   { nanoUsdPerUnit, multipliers = {} }: UnitPrice,
   traits: Readonly<Partial<Record<PriceTrait, string | null>>> = {},
 ): UnitRate {
-  let rate = nanoUsdPerUnit
+  let rate = nanoUsdPerUnit * RATE_PARTS
   for (const trait of PRICE_TRAITS) {
     const value = traits[trait]
-    rate *= (typeof value === 'string' ? multipliers[trait]?.get(value) : undefined) ?? MULTIPLIER_ONE
+    const multiplier = typeof value === 'string' ? multipliers[trait]?.get(value) : undefined
+    if (multiplier !== undefined) rate = (rate * multiplier) / MULTIPLIER_ONE
   }
   return rate
 }

@@ -20,8 +20,10 @@ describe('what a model can be asked for', () => {
       imagesMax: null,
       sizes: null,
       qualities: null,
+      qualityDefault: null,
       aspectRatios: null,
       resolutions: null,
+      resolutionDefault: null,
       durations: null,
       dimensions: null,
     })
@@ -49,6 +51,8 @@ describe('what a model can be asked for', () => {
       { duration_seconds: { min: 10, max: 3 } },
       { duration_seconds: [4, 8], duration_default_seconds: 5 },
       { duration_seconds: [] },
+      { qualities: ['low', 'high'], quality_default: 'medium' },
+      { resolutions: ['720p'], resolution_default: '1080p' },
       { images_max: 0 },
     ])
       expect(() => load({ bounds })).toThrow(CatalogInvalid)

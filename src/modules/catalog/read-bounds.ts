@@ -8,8 +8,10 @@ export function readBounds({ bounds = {} }: Pick<CatalogEntry, 'bounds'>): Model
     imagesMax: bounds.images_max ?? null,
     sizes: bounds.sizes ?? null,
     qualities: bounds.qualities ?? null,
+    qualityDefault: bounds.quality_default ?? null,
     aspectRatios: bounds.aspect_ratios ?? null,
     resolutions: bounds.resolutions ?? null,
+    resolutionDefault: bounds.resolution_default ?? null,
     durations: readDurations(bounds),
     dimensions: bounds.dimensions ?? null,
   }
@@ -17,6 +19,18 @@ export function readBounds({ bounds = {} }: Pick<CatalogEntry, 'bounds'>): Model
 
 /** Empty when the bounds make sense. */
 export function findBoundsProblems({ bounds = {} }: Pick<CatalogEntry, 'bounds'>, place: string): string[] {
+  const { qualities, quality_default: quality, resolutions, resolution_default: resolution } = bounds
+  const problems: string[] = []
+  if (quality !== undefined && qualities?.includes(quality) === false) {
+    problems.push(`${place}.bounds.quality_default: is not among the qualities`)
+  }
+  if (resolution !== undefined && resolutions?.includes(resolution) === false) {
+    problems.push(`${place}.bounds.resolution_default: is not among the resolutions`)
+  }
+  return [...problems, ...findDurationProblems(bounds, place)]
+}
+
+function findDurationProblems(bounds: NonNullable<CatalogEntry['bounds']>, place: string): string[] {
   const durations = readDurations(bounds)
   if (durations === null) return []
   const { minSeconds, maxSeconds } = durations

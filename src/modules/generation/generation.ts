@@ -9,6 +9,7 @@ import type { Ledger } from '../ledger/ledger.ts'
 import type { TaskPerformer, Tasks } from '../tasks/tasks.ts'
 import { answerNow, type PricedRequest } from './answer-now.ts'
 import { checkWork } from './check-work.ts'
+import { completeWork } from './complete-work.ts'
 import { createGenerationTask } from './create-generation-task.ts'
 import type { Pause } from './follow-job.ts'
 import { GENERATION_KINDS, type GenerationKind } from './generation-kind.ts'
@@ -62,13 +63,14 @@ export function createGeneration(options: GenerationOptions): Generation {
   const parts = { ...options, selectorOf, pause: options.pause ?? pauseFor }
 
   const price = (request: GenerationRequest): PricedRequest => {
-    const { type, work, caller, record } = request
+    const { type, caller, record } = request
     const selector = selectorOf(GENERATION_KINDS[type])
     const model = selector.resolveModel(caller, request.model)
     record.model = model.id
+    const work = completeWork(model, request.work)
     checkWork(type, model, work)
     return {
-      request,
+      request: { ...request, work },
       model,
       candidates: selector.select(caller, model),
       price: priceOfWork(model, work),

@@ -50,8 +50,9 @@ const speech: SpeechWork = {
   language: null,
 }
 
-function modelOf(category: string, price: Record<string, unknown>): CatalogModel {
-  const entry = { id: 'm', name: 'M', vendor: 'V', category, price, routes: [{ provider: 'p', model: 'm' }] }
+function modelOf(category: string, price: object, bounds: object = {}): CatalogModel {
+  const routes = [{ provider: 'p', model: 'm' }]
+  const entry = { id: 'm', name: 'M', vendor: 'V', category, price, bounds, routes }
   const model = createCatalog({ source: { models: [entry] } }).resolve('m')
   if (!model) throw new Error('no model')
   return model
@@ -83,6 +84,29 @@ describe('what work can cost', () => {
     expect(estimate(seconds, video())).toBe(2_000_000_000n)
     expect(estimate(seconds, video({ resolution: '4k', withAudio: false }))).toBe(2_000_000_000n)
     expect(estimate(modelOf('music', { unit: 'second', usd: 0.005 }), music)).toBe(150_000_000n)
+  })
+
+  test('is that of the nearest resolution when the size is given in pixels', () => {
+    const price = {
+      unit: 'second',
+      usd: 0.1,
+      multipliers: { resolution: { '720p': 2, '1080p': 4, '4k': 8 } },
+    }
+    const model = modelOf('video', price, { resolutions: ['540p', '720p', '1080p', '4k'] })
+    const cost = (resolution: string) => estimate(model, video({ resolution }))
+    expect(['960x540', '720x1280', '1440x1440', '3840x2160'].map(cost)).toEqual([
+      500_000_000n,
+      1_000_000_000n,
+      2_000_000_000n,
+      4_000_000_000n,
+    ])
+  })
+
+  test('depends on the duration where the vendor does not sell by the second', () => {
+    const price = { unit: 'second', usd: 0.1, multipliers: { duration: { '9': 1.112 } } }
+    const model = modelOf('video', price)
+    expect(estimate(model, video())).toBe(500_000_000n)
+    expect(estimate(model, video({ durationSeconds: 9 }))).toBe(1_000_800_000n)
   })
 
   test('counts the characters of speech as people do', () => {

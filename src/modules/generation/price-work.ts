@@ -18,7 +18,7 @@ export interface MadeOutput {
 export function priceOfWork(model: CatalogModel, work: MediaWork<unknown>): WorkPrice {
   const { price } = model
   if (price.unit === 'token') throw new Error(`'${model.id}' is priced by the token`)
-  return { unit: price.unit, rate: unitRate(price, traitsOf(work)) }
+  return { unit: price.unit, rate: unitRate(price, traitsOf(model, work)) }
 }
 
 /** The most it can cost. */
@@ -69,10 +69,29 @@ export function countCharacters(work: MediaWork<unknown>): number {
   return 'prompt' in work && work.prompt !== null ? Array.from(work.prompt).length : 0
 }
 
-function traitsOf(work: MediaWork<unknown>): Parameters<typeof unitRate>[1] {
+function traitsOf({ bounds }: CatalogModel, work: MediaWork<unknown>): Parameters<typeof unitRate>[1] {
   if (work.kind === 'image') return { size: work.size, quality: work.quality }
   if (work.kind === 'upscale') return { size: `${work.scale}x` }
   if (work.kind !== 'video') return {}
-  const { resolution, withAudio } = work
-  return { resolution, ...(withAudio === null ? {} : { audio: withAudio ? 'on' : 'off' }) }
+  const { resolution, withAudio, durationSeconds } = work
+  return {
+    resolution: resolution === null ? null : nameResolution(resolution, bounds.resolutions ?? []),
+    duration: String(durationSeconds),
+    ...(withAudio === null ? {} : { audio: withAudio ? 'on' : 'off' }),
+  }
+}
+
+/** `1920x1080` is 1080p, and what lies between two is the nearer: upstreams are asked for that. */
+function nameResolution(resolution: string, offered: readonly string[]): string {
+  if (offered.includes(resolution)) return resolution
+  const lines = countLines(resolution)
+  const distanceOf = (name: string) => Math.abs(countLines(name) - lines)
+  return offered.toSorted((one, other) => distanceOf(one) - distanceOf(other))[0] ?? resolution
+}
+
+const LINES_OF_4K = 2160
+
+function countLines(resolution: string): number {
+  if (resolution === '4k') return LINES_OF_4K
+  return Math.min(...resolution.split('x').map((side) => Number.parseInt(side, 10)))
 }
