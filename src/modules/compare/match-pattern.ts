@@ -46,7 +46,7 @@ async function startThread(): Promise<Worker> {
   const started = new Worker(new URL('pattern-thread.ts', import.meta.url), { execArgv: [] })
   // Told to whoever waits for an answer; without anybody it must not end the process.
   started.on('error', () => {})
-  await once(started, 'online')
+  await once(started, 'message')
   started.unref()
   return started
 }
