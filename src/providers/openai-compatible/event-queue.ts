@@ -1,6 +1,6 @@
-import type { Dispatcher } from 'undici'
 import { EventSplitter, EventTooLarge } from '../event-splitter.ts'
 import { UpstreamError } from '../upstream-error.ts'
+import type { AnswerController } from './lean-http/post-dispatcher.ts'
 
 const EVENT_BYTES_MAX = 4 * 1024 * 1024
 /** Behind this the upstream's socket is no longer read until the client has caught up. */
@@ -9,7 +9,7 @@ const QUEUED_BYTES_MAX = 256 * 1024
 const LINGER_MS = 1_000
 
 interface EventQueueOptions {
-  readonly controller: Dispatcher.DispatchController
+  readonly controller: AnswerController
   readonly provider: string
   /** Called once when nothing more will be read. */
   readonly onStop: () => void

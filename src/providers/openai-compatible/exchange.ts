@@ -1,7 +1,13 @@
-import type { Dispatcher, FormData } from 'undici'
+import type { FormData } from 'undici'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { UpstreamTimeouts } from '../provider.ts'
 import { EventQueue } from './event-queue.ts'
+import type {
+  AnswerController,
+  AnswerHandler,
+  AnswerHeaders,
+  PostDispatcher,
+} from './lean-http/post-dispatcher.ts'
 import { describeTransportFailure } from './transport-failure.ts'
 import { UpstreamError } from '../upstream-error.ts'
 
@@ -26,15 +32,16 @@ export type ExchangeResponse =
   | {
       readonly kind: 'body'
       readonly status: number
-      readonly headers: ResponseHeaders
+      readonly headers: AnswerHeaders
       readonly body: Buffer
     }
   | { readonly kind: 'events'; readonly status: number; readonly events: EventQueue }
 
-export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>
-
 /** One POST and its answer: whole, or as a queue of events when the upstream answers with an event stream. */
-export function exchange(dispatcher: Dispatcher, request: ExchangeRequest): Promise<ExchangeResponse> {
+export function exchange<Body extends string | FormData>(
+  dispatcher: PostDispatcher<Body>,
+  request: WireRequest<Body>,
+): Promise<ExchangeResponse> {
   return new Promise((resolve, reject) => {
     request.cancellation.throwIfCancelled()
     dispatcher.dispatch(
@@ -51,14 +58,13 @@ export function exchange(dispatcher: Dispatcher, request: ExchangeRequest): Prom
   })
 }
 
-/** Undici's lowest interface: the streams of the higher ones cost more than the rest of a request. */
-class ExchangeHandler implements Dispatcher.DispatchHandler {
+class ExchangeHandler implements AnswerHandler {
   readonly #request: ExchangeRequest
   readonly #resolve: (response: ExchangeResponse) => void
   readonly #reject: (error: unknown) => void
-  #controller: Dispatcher.DispatchController | null = null
+  #controller: AnswerController | null = null
   #status = 0
-  #headers: ResponseHeaders = {}
+  #headers: AnswerHeaders = {}
   #chunks: Buffer[] = []
   #bytes = 0
   #bytesMax = COMPLETE_BYTES_MAX
@@ -75,13 +81,13 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     request.cancellation.onCancel(this.#onCancel)
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
+  onRequestStart(controller: AnswerController): void {
     this.#controller = controller
     const { cancellation } = this.#request
     if (cancellation.isCancelled) this.#onCancel(cancellation.reason)
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
+  onResponseStart(controller: AnswerController, status: number, headers: AnswerHeaders): void {
     if (status < 200) return
     this.#status = status
     this.#headers = headers
@@ -96,7 +102,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     }
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(controller: AnswerController, chunk: Buffer): void {
     if (this.#events) {
       this.#events.push(chunk)
       return
@@ -113,7 +119,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     else this.#resolveBody()
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+  onResponseError(_controller: AnswerController, error: Error): void {
     this.#stopListening()
     const { cancellation } = this.#request
     const failure = cancellation.isCancelled
@@ -130,7 +136,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   // The start of an error page says enough; the rest is not waited for.
-  #settleBody(controller: Dispatcher.DispatchController): void {
+  #settleBody(controller: AnswerController): void {
     this.#resolveBody()
     controller.abort(this.#garbage('its error page is too long'))
   }

@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici'
 import type { UpstreamError } from '../upstream-error.ts'
-import type { ResponseHeaders, WireRequest } from './exchange.ts'
+import type { WireRequest } from './exchange.ts'
+import type { AnswerHeaders } from './lean-http/post-dispatcher.ts'
 import { readUpstreamError } from './read-upstream-error.ts'
 import { describeTransportFailure } from './transport-failure.ts'
 
@@ -10,7 +11,7 @@ export type BytesResponse =
   | {
       readonly kind: 'bytes'
       readonly status: number
-      readonly headers: ResponseHeaders
+      readonly headers: AnswerHeaders
       /** As they arrive; the upstream is read no faster than this is. Stopping the iteration cancels the upstream. */
       readonly chunks: AsyncIterable<Uint8Array>
     }

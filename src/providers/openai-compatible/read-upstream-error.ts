@@ -1,12 +1,12 @@
 import { UpstreamError } from '../upstream-error.ts'
-import type { ResponseHeaders } from './exchange.ts'
+import type { AnswerHeaders } from './lean-http/post-dispatcher.ts'
 import { parseRetryAfter } from '../parse-retry-after.ts'
 import { readErrorObject } from '../error-payload.ts'
 
 interface ErrorResponse {
   readonly provider: string
   readonly status: number
-  readonly headers: ResponseHeaders
+  readonly headers: AnswerHeaders
   readonly body: Buffer
 }
 

@@ -1,4 +1,5 @@
 import { UpstreamError, type UpstreamFailure } from '../upstream-error.ts'
+import { LeanHttpError } from './lean-http/lean-http-error.ts'
 
 const FAILURES: Readonly<Record<string, UpstreamFailure>> = {
   UND_ERR_CONNECT_TIMEOUT: 'connect',
@@ -12,14 +13,18 @@ const FAILURES: Readonly<Record<string, UpstreamFailure>> = {
   EPIPE: 'cut',
 }
 
-/** Names what undici or the system says went wrong on the way. */
+/** Names what our client, undici or the system says went wrong on the way. */
 export function describeTransportFailure(
   provider: string,
   error: Error,
   hasAnswered: boolean,
 ): UpstreamError {
   if (error instanceof UpstreamError) return error
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
-  const failure = FAILURES[code] ?? (code.startsWith('HPE_') ? 'garbage' : hasAnswered ? 'cut' : 'connect')
+  const failure = error instanceof LeanHttpError ? error.failure : readCode(error, hasAnswered)
   return new UpstreamError(`${provider}: ${error.message}`, { failure, provider, cause: error })
+}
+
+function readCode(error: Error, hasAnswered: boolean): UpstreamFailure {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  return FAILURES[code] ?? (code.startsWith('HPE_') ? 'garbage' : hasAnswered ? 'cut' : 'connect')
 }

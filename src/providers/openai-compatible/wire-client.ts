@@ -1,8 +1,9 @@
-import { Pool, type Dispatcher, type FormData } from 'undici'
+import { Pool, type FormData } from 'undici'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { CredentialRing } from '../credential-ring.ts'
 import type { UpstreamTimeouts } from '../provider.ts'
 import { exchange, type ExchangeResponse, type WireRequest } from './exchange.ts'
+import { createLeanClient } from './lean-http/lean-client.ts'
 import { openBytes, type BytesResponse } from './open-bytes.ts'
 
 const CONNECTIONS_MAX = 1024
@@ -39,24 +40,17 @@ export function createWireClient(options: WireClientOptions): WireClient {
   const { provider, credentials } = options
   const base = new URL(options.baseUrl)
   const basePath = base.pathname.replace(/\/+$/, '')
-  const pool = new Pool(base.origin, {
-    connections: CONNECTIONS_MAX,
-    pipelining: 1,
-    allowH2: false,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    connect: { timeout: options.connectTimeoutMs },
-  })
   const triesMax = Math.min(credentials?.size ?? 1, CREDENTIAL_TRIES_MAX)
 
   const send = async <Body, Response extends { readonly status: number }>(
-    sendOnce: SendOnce<Body, Response>,
+    sendOnce: (request: WireRequest<Body>) => Promise<Response>,
     path: string,
     body: Body,
     { requestId, timeouts, cancellation }: WireCall,
   ): Promise<Response> => {
     for (let tries = 1; ; tries += 1) {
       const credential = credentials?.take() ?? null
-      const response = await sendOnce(pool, {
+      const response = await sendOnce({
         provider,
         path: basePath + path,
         headers: requestHeaders(requestId, credential, typeof body === 'string'),
@@ -71,15 +65,43 @@ export function createWireClient(options: WireClientOptions): WireClient {
     }
   }
 
+  const { sendText, sendForm, openOnce, close } = createTransports(base, options.connectTimeoutMs)
   return {
     provider,
-    post: (path, body, call) => send(exchange, path, body, call),
-    open: (path, body, call) => send(openBytes, path, body, call),
-    close: () => pool.destroy(),
+    post: (path, body, call) =>
+      typeof body === 'string' ? send(sendText, path, body, call) : send(sendForm, path, body, call),
+    open: (path, body, call) => send(openOnce, path, body, call),
+    close,
   }
 }
 
-type SendOnce<Body, Response> = (dispatcher: Dispatcher, request: WireRequest<Body>) => Promise<Response>
+/** What is hot goes over our own client, what is large or no text over undici's. */
+function createTransports({ origin }: URL, connectTimeoutMs: number) {
+  const client = createLeanClient({
+    origin,
+    connectionsMax: CONNECTIONS_MAX,
+    keepAliveMs: KEEP_ALIVE_MS,
+    connectTimeoutMs,
+  })
+  let pool: Pool | null = null
+  const usePool = () =>
+    (pool ??= new Pool(origin, {
+      connections: CONNECTIONS_MAX,
+      pipelining: 1,
+      allowH2: false,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      connect: { timeout: connectTimeoutMs },
+    }))
+  return {
+    sendText: (request: WireRequest<string>) => exchange(client, request),
+    sendForm: (request: WireRequest<FormData>) => exchange(usePool(), request),
+    openOnce: (request: WireRequest<string>) => openBytes(usePool(), request),
+    close: async () => {
+      client.close()
+      await pool?.destroy()
+    },
+  }
+}
 
 /** Names and values in turn: the form that costs least on the way out. */
 function requestHeaders(requestId: string, credential: string | null, isJson: boolean): string[] {

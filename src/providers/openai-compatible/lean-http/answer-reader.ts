@@ -1,0 +1,287 @@
+import {
+  CHUNKED,
+  isControl,
+  readAnswerHead,
+  readFields,
+  UNTIL_CLOSE,
+  type AnswerHead,
+} from './answer-head.ts'
+import { LeanHttpError } from './lean-http-error.ts'
+
+const HEAD_BYTES_MAX = 16 * 1024
+const CHUNK_LINE_BYTES_MAX = 1024
+/** Twelve hexadecimal digits are an exact number. */
+const CHUNK_DIGITS_MAX = 12
+/** A body of a known length up to this is handed over in one piece. */
+const GATHERED_BYTES_MAX = 64 * 1024
+
+const SECTION_END = Buffer.from('\r\n\r\n')
+const CR = 0x0d
+const LF = 0x0a
+const SEMICOLON = 0x3b
+/** Events are wanted as they come. */
+const EVENTS = 'text/event-stream'
+
+/** Told what was read, in order. May call `stop` at any time. */
+export interface AnswerSink {
+  onHead(head: AnswerHead): void
+  /** The bytes are a copy. */
+  onBody(bytes: Buffer): void
+  /** Whether nothing stands behind the answer: only then can the connection be used again. */
+  onEnd(isClean: boolean): void
+}
+
+type Stage =
+  /** No answer is expected, or nobody wants the rest. */
+  | 'stopped'
+  | 'head'
+  | 'length'
+  | 'gathering'
+  | 'until-close'
+  | 'chunk-size'
+  | 'chunk-extension'
+  | 'chunk-size-end'
+  | 'chunk-data'
+  | 'chunk-data-end'
+  | 'trailer'
+  | 'chunks-ended'
+
+/** Reads one answer of HTTP/1 after the other, in whatever pieces it comes. */
+export class AnswerReader {
+  readonly #sink: AnswerSink
+  #stage: Stage = 'stopped'
+  #bytes: Buffer = Buffer.alloc(0)
+  #at = 0
+  #end = 0
+  /** The start of a head or trailer whose end has not come. */
+  #carried = ''
+  /** Of the body, or of the chunk. */
+  #remaining = 0
+  #gathered: Buffer | null = null
+  #lineBytes = 0
+
+  constructor(sink: AnswerSink) {
+    this.#sink = sink
+  }
+
+  /** An answer is expected from here on. */
+  start(): void {
+    this.#stage = 'head'
+    this.#carried = ''
+  }
+
+  stop(): void {
+    this.#stage = 'stopped'
+    this.#gathered = null
+  }
+
+  /** Reads the first bytes of a buffer, which is its own for that time and may be changed. Throws where they are no answer. */
+  read(bytes: Buffer, length: number): void {
+    this.#bytes = bytes
+    this.#at = 0
+    this.#end = length
+    while (this.#at < length && this.#stage !== 'stopped') this.#readOn()
+  }
+
+  /** The connection has ended. Says whether that was the end of the answer too. */
+  readEnd(): boolean {
+    const isEnd = this.#stage === 'until-close'
+    this.stop()
+    return isEnd
+  }
+
+  #readOn(): void {
+    if (this.#stage === 'head') this.#readHead()
+    else if (this.#stage === 'gathering') this.#gather()
+    else if (this.#stage === 'length') this.#readLength()
+    else if (this.#stage === 'until-close') this.#handOver(this.#end)
+    else this.#readChunks()
+  }
+
+  #readHead(): void {
+    const text = this.#takeSection()
+    if (text === null) return
+    const head = readAnswerHead(text)
+    if (head.status === 101) throw garbage('it changed to a protocol that nobody asked for')
+    // Whatever it says before its answer does not matter, if an answer can follow.
+    if (head.status < 200 && head.keepAliveMs > 0) return
+    if (head.status < 200) throw garbage('it closes the connection before its answer')
+    this.#remaining = Math.max(0, head.bodyBytes)
+    this.#stage = stageAfter(head)
+    this.#lineBytes = 0
+    this.#sink.onHead(head)
+    if (this.#stage === 'length' && this.#remaining === 0) this.#finish()
+  }
+
+  #readLength(): void {
+    const bytes = Math.min(this.#remaining, this.#end - this.#at)
+    this.#remaining -= bytes
+    this.#handOver(this.#at + bytes)
+    if (this.#remaining === 0 && this.#stage === 'length') this.#finish()
+  }
+
+  #gather(): void {
+    const isWhole = this.#gathered === null && this.#remaining <= this.#end - this.#at
+    if (isWhole) {
+      this.#stage = 'length'
+      return
+    }
+    this.#gathered ??= Buffer.allocUnsafe(this.#remaining)
+    const bytes = Math.min(this.#remaining, this.#end - this.#at)
+    const gathered = this.#gathered
+    this.#bytes.copy(gathered, gathered.length - this.#remaining, this.#at, this.#at + bytes)
+    this.#at += bytes
+    this.#remaining -= bytes
+    if (this.#remaining > 0) return
+    this.#gathered = null
+    this.#sink.onBody(gathered)
+    if (this.#stage === 'gathering') this.#finish()
+  }
+
+  /** What the chunks of one read hold is moved together and handed over at once. */
+  #readChunks(): void {
+    const from = this.#at
+    let kept = from
+    try {
+      while (this.#at < this.#end && this.#stage !== 'chunks-ended') {
+        if (this.#stage !== 'chunk-data') {
+          this.#readChunkFrame()
+          continue
+        }
+        const bytes = Math.min(this.#remaining, this.#end - this.#at)
+        if (kept !== this.#at) this.#bytes.copyWithin(kept, this.#at, this.#at + bytes)
+        kept += bytes
+        this.#at += bytes
+        this.#remaining -= bytes
+        if (this.#remaining === 0) this.#expectChunkDataEnd()
+      }
+    } finally {
+      // What came before a fault is sound.
+      if (kept > from) this.#sink.onBody(copyBytes(this.#bytes, from, kept))
+    }
+    if (this.#stage === 'chunks-ended') this.#finish()
+  }
+
+  #readChunkFrame(): void {
+    if (this.#stage === 'trailer') {
+      const text = this.#takeSection()
+      if (text === null) return
+      readFields(text, 2)
+      this.#stage = 'chunks-ended'
+      return
+    }
+    const code = this.#bytes[this.#at] ?? 0
+    this.#at += 1
+    this.#lineBytes += 1
+    if (this.#lineBytes > CHUNK_LINE_BYTES_MAX) throw garbage('the line before a chunk is too long')
+    if (this.#stage === 'chunk-size') this.#readChunkSize(code)
+    else if (this.#stage === 'chunk-extension') this.#readChunkExtension(code)
+    else this.#readLineEnd(code)
+  }
+
+  #readChunkSize(code: number): void {
+    const digit = hexadecimal(code)
+    if (digit !== -1 && this.#lineBytes <= CHUNK_DIGITS_MAX) this.#remaining = this.#remaining * 16 + digit
+    else if (digit !== -1 || this.#lineBytes === 1) throw garbage('a chunk has no size')
+    else if (code === SEMICOLON) this.#stage = 'chunk-extension'
+    else if (code === CR) this.#stage = 'chunk-size-end'
+    else throw garbage('a chunk has no size')
+  }
+
+  #readChunkExtension(code: number): void {
+    if (code === CR) this.#stage = 'chunk-size-end'
+    else if (isControl(code)) throw garbage('the line before a chunk has a control character')
+  }
+
+  #readLineEnd(code: number): void {
+    if (this.#stage === 'chunk-data-end' && this.#lineBytes === 1) {
+      if (code !== CR) throw garbage('a chunk is longer than it says')
+      return
+    }
+    if (code !== LF) throw garbage('a line ends without its second half')
+    if (this.#stage === 'chunk-data-end') this.#expectChunkSize()
+    else if (this.#remaining > 0) this.#stage = 'chunk-data'
+    else this.#expectTrailer()
+  }
+
+  #expectChunkSize(): void {
+    this.#stage = 'chunk-size'
+    this.#remaining = 0
+    this.#lineBytes = 0
+  }
+
+  #expectChunkDataEnd(): void {
+    this.#stage = 'chunk-data-end'
+    this.#lineBytes = 0
+  }
+
+  // With the end of the line before it, a trailer ends as a head does, even when it is empty.
+  #expectTrailer(): void {
+    this.#stage = 'trailer'
+    this.#carried = '\r\n'
+  }
+
+  /** The text up to an empty line, or null while that has not come. */
+  #takeSection(): string | null {
+    if (this.#carried === '') {
+      const end = this.#bytes.indexOf(SECTION_END, this.#at)
+      // Behind what was read, the buffer holds what was read before.
+      if (end !== -1 && end + 4 <= this.#end && end - this.#at <= HEAD_BYTES_MAX) {
+        const text = this.#bytes.toString('latin1', this.#at, end)
+        this.#at = end + 4
+        return text
+      }
+    }
+    const carriedLength = this.#carried.length
+    const until = Math.min(this.#end, this.#at + HEAD_BYTES_MAX + 4 - carriedLength)
+    const text = this.#carried + this.#bytes.toString('latin1', this.#at, until)
+    const end = text.indexOf('\r\n\r\n', Math.max(0, carriedLength - 3))
+    if (end !== -1) {
+      this.#carried = ''
+      this.#at += end + 4 - carriedLength
+      return text.slice(0, end)
+    }
+    if (text.length >= HEAD_BYTES_MAX + 4) throw garbage('its head or trailer is too long')
+    // Whatever speaks another protocol might wait for us for ever.
+    if (this.#stage === 'head' && !text.startsWith('HTTP/1.') && !'HTTP/1.'.startsWith(text))
+      throw garbage('its answer does not begin as HTTP/1 does')
+    this.#carried = text
+    this.#at = until
+    return null
+  }
+
+  #handOver(until: number): void {
+    const bytes = copyBytes(this.#bytes, this.#at, until)
+    this.#at = until
+    this.#sink.onBody(bytes)
+  }
+
+  #finish(): void {
+    this.#stage = 'stopped'
+    this.#sink.onEnd(this.#at === this.#end)
+  }
+}
+
+function stageAfter({ bodyBytes, headers }: AnswerHead): Stage {
+  if (bodyBytes === CHUNKED) return 'chunk-size'
+  if (bodyBytes === UNTIL_CLOSE) return 'until-close'
+  const isGathered = bodyBytes <= GATHERED_BYTES_MAX && !String(headers['content-type']).startsWith(EVENTS)
+  return isGathered && bodyBytes > 0 ? 'gathering' : 'length'
+}
+
+// A whole buffer costs less than a view of one and a copy of that.
+function copyBytes(bytes: Buffer, from: number, until: number): Buffer {
+  const copy = Buffer.allocUnsafe(until - from)
+  bytes.copy(copy, 0, from, until)
+  return copy
+}
+
+function hexadecimal(code: number): number {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30
+  const letter = code | 0x20
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
+}
+
+function garbage(message: string): LeanHttpError {
+  return new LeanHttpError('garbage', message)
+}

@@ -1,0 +1,169 @@
+import { LeanConnection, type ConnectionOwner } from './lean-connection.ts'
+import { LeanHttpError } from './lean-http-error.ts'
+import { createSocketOpener, type OpenSocket, type SocketOptions } from './open-socket.ts'
+import { PendingPost, type PostPlace } from './pending-post.ts'
+import type { AnswerHandler, Post, PostDispatcher } from './post-dispatcher.ts'
+import { createPostWriter, type WrittenPost } from './write-post.ts'
+
+/** How exact a time limit is: it is noticed up to two ticks late, and never early. */
+const TICK_MS = 100
+const WAITING_MAX = 16_384
+
+export interface LeanClientOptions extends Omit<SocketOptions, 'origin'> {
+  readonly origin: string
+  readonly connectionsMax: number
+  /** How long a connection without a request is kept. */
+  readonly keepAliveMs: number
+  readonly connectTimeoutMs: number
+}
+
+/** POSTs of text to one origin over HTTP/1.1, and nothing that these do not need. */
+export interface LeanClient extends PostDispatcher<string> {
+  /** Ends all that is under way. */
+  close(): void
+}
+
+export function createLeanClient(options: LeanClientOptions): LeanClient {
+  return new LeanPool(options)
+}
+
+class LeanPool implements LeanClient, ConnectionOwner, PostPlace {
+  readonly #options: LeanClientOptions
+  readonly #writePost: (post: Post<string>) => WrittenPost
+  readonly #openSocket: OpenSocket
+  readonly #isTls: boolean
+  readonly #connections: LeanConnection[] = []
+  /** The one that was used last is used next, so that those that are not needed grow old. */
+  readonly #free: LeanConnection[] = []
+  readonly #waiting: PendingPost[] = []
+  #reserved: LeanConnection[] = []
+  #tick = 0
+  #ticker: NodeJS.Timeout | null = null
+  #isClosed = false
+
+  constructor(options: LeanClientOptions) {
+    this.#options = options
+    const origin = new URL(options.origin)
+    this.#isTls = origin.protocol === 'https:'
+    this.#writePost = createPostWriter(origin)
+    this.#openSocket = createSocketOpener({ ...options, origin })
+  }
+
+  dispatch(post: Post<string>, handler: AnswerHandler): void {
+    let pending: PendingPost
+    try {
+      pending = new PendingPost(post, this.#writePost(post), handler)
+    } catch (error) {
+      const refused = new PendingPost(post, null, handler)
+      refused.fail(error instanceof Error ? error : new Error(String(error)))
+      return
+    }
+    handler.onRequestStart(pending)
+    if (!pending.isOver) this.#place(pending)
+  }
+
+  close(): void {
+    this.#isClosed = true
+    for (const post of this.#waiting.splice(0)) post.fail(closed())
+    for (const connection of this.#connections.slice()) connection.fail(closed())
+    this.#stopTicker()
+  }
+
+  tickAfter(durationMs: number): number {
+    // The present tick has begun some time ago, hence one more.
+    return durationMs > 0 ? this.#tick + Math.ceil(durationMs / TICK_MS) + 1 : Infinity
+  }
+
+  onFree(connection: LeanConnection): void {
+    const next = this.#waiting.shift()
+    if (next === undefined) this.#free.push(connection)
+    else this.#reserve(connection, next)
+  }
+
+  onGone(connection: LeanConnection, unsent: PendingPost | null): void {
+    const last = this.#connections.pop()
+    if (last !== undefined && last !== connection) {
+      this.#connections[connection.position] = last
+      last.position = connection.position
+    }
+    const freeIndex = this.#free.indexOf(connection)
+    if (freeIndex !== -1) this.#free.splice(freeIndex, 1)
+    const next = unsent ?? this.#waiting.shift()
+    if (next !== undefined) this.#place(next)
+  }
+
+  leave(post: PendingPost): void {
+    const index = this.#waiting.indexOf(post)
+    if (index !== -1) this.#waiting.splice(index, 1)
+  }
+
+  pause(): void {}
+
+  resume(): void {}
+
+  #place(post: PendingPost): void {
+    const connection = this.#free.pop()
+    if (connection !== undefined) this.#reserve(connection, post)
+    else if (this.#isClosed) post.fail(closed())
+    else if (this.#connections.length < this.#options.connectionsMax) this.#connect(post)
+    else if (this.#waiting.length >= WAITING_MAX) {
+      post.fail(new LeanHttpError('connect', `more than ${WAITING_MAX} requests wait for a connection`))
+    } else {
+      post.place = this
+      post.dueTick = this.tickAfter(post.headersTimeoutMs)
+      this.#waiting.push(post)
+    }
+  }
+
+  #connect(post: PendingPost): void {
+    const { connectTimeoutMs, keepAliveMs } = this.#options
+    const connection = new LeanConnection(
+      { owner: this, openSocket: this.#openSocket, isTls: this.#isTls, connectTimeoutMs, keepAliveMs },
+      post,
+    )
+    connection.position = this.#connections.push(connection) - 1
+    // Never the reason for a process to stay: the sockets are.
+    this.#ticker ??= setInterval(this.#onTick, TICK_MS).unref()
+  }
+
+  /**
+   * A used connection is written to only after all that has arrived is read: if it was closed meanwhile, or something came
+   * that nobody has asked for and that would be taken for the answer, the request goes elsewhere.
+   */
+  #reserve(connection: LeanConnection, post: PendingPost): void {
+    connection.reserve(post)
+    if (this.#reserved.push(connection) === 1) setImmediate(this.#sendReserved)
+  }
+
+  readonly #sendReserved = (): void => {
+    const reserved = this.#reserved
+    this.#reserved = []
+    for (const connection of reserved) connection.send()
+  }
+
+  readonly #onTick = (): void => {
+    this.#tick += 1
+    for (let index = this.#connections.length - 1; index >= 0; index -= 1) {
+      const connection = this.#connections[index]
+      if (connection !== undefined && connection.dueTick <= this.#tick) connection.expire()
+    }
+    if (this.#waiting.length > 0) this.#expireWaiting()
+    if (this.#connections.length === 0) this.#stopTicker()
+  }
+
+  #expireWaiting(): void {
+    for (const post of this.#waiting.filter(({ dueTick }) => dueTick <= this.#tick)) {
+      this.leave(post)
+      post.fail(new LeanHttpError('timeout', `no connection was free for ${post.headersTimeoutMs} ms`))
+    }
+  }
+
+  #stopTicker(): void {
+    if (this.#ticker !== null) clearInterval(this.#ticker)
+    this.#ticker = null
+  }
+}
+
+function closed(): LeanHttpError {
+  return new LeanHttpError('cut', 'the gateway is closing its connections')
+}

@@ -1,0 +1,206 @@
+import type { Socket } from 'node:net'
+import type { AnswerHead } from './answer-head.ts'
+import { AnswerReader, type AnswerSink } from './answer-reader.ts'
+import { LeanHttpError } from './lean-http-error.ts'
+import type { OpenSocket } from './open-socket.ts'
+import type { PendingPost, PostPlace } from './pending-post.ts'
+
+/** What a connection tells the pool that made it. */
+export interface ConnectionOwner {
+  /** The tick at which something has lasted this long. */
+  tickAfter(durationMs: number): number
+  /** It has nothing to do and may be given another request. */
+  onFree(connection: LeanConnection): void
+  /** It is gone. A request of which it has sent nothing comes back. */
+  onGone(connection: LeanConnection, unsent: PendingPost | null): void
+}
+
+interface ConnectionOptions {
+  readonly owner: ConnectionOwner
+  readonly openSocket: OpenSocket
+  readonly isTls: boolean
+  readonly connectTimeoutMs: number
+  readonly keepAliveMs: number
+}
+
+type State =
+  /** Has a request for which it is made. */
+  | 'connecting'
+  | 'free'
+  /** Has a request that is not sent yet. */
+  | 'reserved'
+  | 'waiting'
+  | 'reading'
+  | 'closed'
+
+/** One socket, with one request at a time. */
+export class LeanConnection implements AnswerSink, PostPlace {
+  readonly #options: ConnectionOptions
+  readonly #reader = new AnswerReader(this)
+  readonly #socket: Socket
+  #state: State = 'connecting'
+  #post: PendingPost | null
+  #keepAliveMs = 0
+  #isUsed = false
+  /** The tick at which its present state has lasted too long. */
+  dueTick: number
+  /** Where the pool keeps it. */
+  position = 0
+
+  constructor(options: ConnectionOptions, post: PendingPost) {
+    this.#options = options
+    this.#post = post
+    post.place = this
+    this.dueTick = options.owner.tickAfter(options.connectTimeoutMs)
+    this.#socket = options.openSocket(this.#onRead)
+    this.#socket.once(options.isTls ? 'secureConnect' : 'connect', this.#onConnect)
+    this.#socket.on('end', this.#onEnd)
+    this.#socket.on('error', this.#onError)
+    this.#socket.on('close', this.#onEnd)
+  }
+
+  get isFree(): boolean {
+    return this.#state === 'free'
+  }
+
+  /** Takes a request; it is sent when the pool says so. */
+  reserve(post: PendingPost): void {
+    this.#state = 'reserved'
+    this.#post = post
+    post.place = this
+    this.dueTick = Infinity
+  }
+
+  send(): void {
+    const post = this.#post
+    if (this.#state !== 'reserved' || post === null || post.written === null) return
+    const { text, encoding } = post.written
+    this.#socket.write(text, encoding)
+    // The system took nothing of it, so that nobody can have read it and it can go elsewhere.
+    if (this.#isUsed && !this.#options.isTls && this.#socket.errored !== null) return this.#close()
+    // An answer can take much longer than its question.
+    post.written = null
+    this.#state = 'waiting'
+    this.#reader.start()
+    this.dueTick = this.#options.owner.tickAfter(post.headersTimeoutMs)
+  }
+
+  /** What it does has lasted too long. */
+  expire(): void {
+    if (this.#state === 'connecting') {
+      this.fail(new LeanHttpError('connect', `no connection within ${this.#options.connectTimeoutMs} ms`))
+    } else if (this.#state === 'waiting') {
+      this.fail(new LeanHttpError('timeout', `no answer within ${this.#post?.headersTimeoutMs} ms`))
+    } else if (this.#state === 'reading') {
+      this.fail(new LeanHttpError('timeout', `silent for ${this.#post?.bodyTimeoutMs} ms`))
+    } else {
+      this.#close()
+    }
+  }
+
+  /** Ends the connection, and with it the request that it has. */
+  fail(error: Error): void {
+    const post = this.#post
+    this.#post = null
+    this.#close()
+    post?.fail(error)
+  }
+
+  leave(): void {
+    this.#post = null
+    this.#close()
+  }
+
+  pause(): void {
+    if (this.#state !== 'reading') return
+    this.#socket.pause()
+    // Whoever does not read cannot know that nothing comes.
+    this.dueTick = Infinity
+  }
+
+  resume(): void {
+    if (this.#state !== 'reading') return
+    this.#socket.resume()
+    this.#expectMore()
+  }
+
+  onHead(head: AnswerHead): void {
+    this.#state = 'reading'
+    this.#keepAliveMs = Math.min(head.keepAliveMs, this.#options.keepAliveMs)
+    this.#post?.handler.onResponseStart(this.#post, head.status, head.headers)
+  }
+
+  onBody(bytes: Buffer): void {
+    this.#post?.handler.onResponseData(this.#post, bytes)
+  }
+
+  onEnd(isClean: boolean): void {
+    const post = this.#post
+    this.#post = null
+    // An answer to half a request leaves the other half behind.
+    if (!isClean || this.#keepAliveMs === 0 || this.#socket.writableLength > 0) this.#close()
+    else this.#becomeFree(post?.paused === true)
+    post?.end()
+  }
+
+  #becomeFree(isPaused: boolean): void {
+    if (isPaused) this.#socket.resume()
+    this.#state = 'free'
+    this.#isUsed = true
+    this.dueTick = this.#options.owner.tickAfter(this.#keepAliveMs)
+    this.#options.owner.onFree(this)
+  }
+
+  #expectMore(): void {
+    if (this.#post !== null) this.dueTick = this.#options.owner.tickAfter(this.#post.bodyTimeoutMs)
+  }
+
+  /** A request of which nothing is sent goes back to the pool. */
+  #close(): void {
+    if (this.#state === 'closed') return
+    const unsent = this.#state === 'reserved' ? this.#post : null
+    this.#post = null
+    this.#state = 'closed'
+    this.dueTick = Infinity
+    this.#reader.stop()
+    this.#socket.destroy()
+    this.#options.owner.onGone(this, unsent)
+  }
+
+  readonly #onConnect = (): void => {
+    if (this.#state !== 'connecting') return
+    this.#state = 'reserved'
+    this.send()
+  }
+
+  readonly #onRead = (bytes: Buffer, length: number): void => {
+    // Nobody has asked for this.
+    if (this.#state !== 'waiting' && this.#state !== 'reading') return this.#close()
+    try {
+      this.#reader.read(bytes, length)
+    } catch (error) {
+      this.fail(error instanceof Error ? error : new Error(String(error)))
+      return
+    }
+    if (this.#state === 'reading' && this.#post?.paused === false) this.#expectMore()
+  }
+
+  readonly #onEnd = (): void => {
+    if (this.#state === 'reading' && this.#reader.readEnd()) {
+      this.onEnd(false)
+    } else if (this.#state === 'connecting') {
+      this.fail(new LeanHttpError('connect', 'the connection ended before it was made'))
+    } else if (this.#state === 'waiting' || this.#state === 'reading') {
+      const when = this.#state === 'waiting' ? 'before its answer' : 'in the middle of its answer'
+      this.fail(new LeanHttpError('cut', `the connection ended ${when}`))
+    } else {
+      this.#close()
+    }
+  }
+
+  readonly #onError = (error: Error): void => {
+    const failure = this.#state === 'connecting' ? 'connect' : 'cut'
+    if (this.#state === 'reserved') this.#close()
+    else this.fail(new LeanHttpError(failure, error.message, error))
+  }
+}

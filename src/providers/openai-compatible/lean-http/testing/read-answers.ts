@@ -1,0 +1,73 @@
+import { AnswerReader, type AnswerSink } from '../answer-reader.ts'
+import type { AnswerHead } from '../answer-head.ts'
+
+/** What came of reading one answer. */
+export interface ReadAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly body: string
+  /** Of the body, as they were handed over. */
+  readonly pieces: number
+  readonly keepAliveMs: number
+  readonly outcome: 'clean' | 'followed' | 'closed' | 'cut' | 'refused'
+  /** Why it was refused. */
+  readonly message: string
+}
+
+/** Reads pieces of one answer and then the end of the connection. */
+export function readAnswer(pieces: readonly Buffer[]): ReadAnswer {
+  const sink = new RecordingSink()
+  const reader = new AnswerReader(sink)
+  reader.start()
+  // One buffer for all reads, with the rest of the last read behind this one, as it is on a socket.
+  const shared = Buffer.alloc(Math.max(1, ...pieces.map(({ length }) => length)))
+  try {
+    for (const piece of pieces) {
+      if (piece.length === 0) continue
+      if (sink.end !== null) {
+        sink.end = 'followed'
+        break
+      }
+      piece.copy(shared)
+      reader.read(shared, piece.length)
+    }
+  } catch (error) {
+    return sink.answer('refused', error instanceof Error ? error.message : String(error))
+  }
+  return sink.answer(sink.end ?? (reader.readEnd() ? 'closed' : 'cut'))
+}
+
+/** One byte at a time. */
+export function split(bytes: Buffer): Buffer[] {
+  return Array.from(bytes, (_, index) => bytes.subarray(index, index + 1))
+}
+
+class RecordingSink implements AnswerSink {
+  end: 'clean' | 'followed' | null = null
+  #head: AnswerHead | null = null
+  readonly #pieces: Buffer[] = []
+
+  onHead(head: AnswerHead): void {
+    this.#head = head
+  }
+
+  onBody(bytes: Buffer): void {
+    this.#pieces.push(bytes)
+  }
+
+  onEnd(isClean: boolean): void {
+    this.end = isClean ? 'clean' : 'followed'
+  }
+
+  answer(outcome: ReadAnswer['outcome'], message = ''): ReadAnswer {
+    return {
+      status: this.#head?.status ?? 0,
+      headers: { ...this.#head?.headers },
+      body: Buffer.concat(this.#pieces).toString('latin1'),
+      pieces: this.#pieces.length,
+      keepAliveMs: this.#head?.keepAliveMs ?? 0,
+      outcome,
+      message,
+    }
+  }
+}
