@@ -11,7 +11,7 @@ const ANSWERS: [string, string, Partial<ReadAnswer>][] = [
       status: 200,
       body: '{"hello":"x"}',
       outcome: 'clean',
-      headers: { 'content-type': 'application/json', 'content-length': '13' },
+      headers: { 'content-type': 'application/json' },
     },
   ],
   [
@@ -44,7 +44,7 @@ const ANSWERS: [string, string, Partial<ReadAnswer>][] = [
   [
     'after others that are none yet',
     'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 201 Created\r\ncontent-length: 2\r\n\r\nhi',
-    { status: 201, body: 'hi', headers: { 'content-length': '2' }, outcome: 'clean' },
+    { status: 201, body: 'hi', outcome: 'clean' },
   ],
   ['204, which has no body', 'HTTP/1.1 204 No Content\r\n\r\n', { status: 204, body: '', outcome: 'clean' }],
   [
@@ -53,17 +53,14 @@ const ANSWERS: [string, string, Partial<ReadAnswer>][] = [
     { status: 304, body: '', outcome: 'clean' },
   ],
   [
-    'with repeated and odd headers',
-    'HTTP/1.1 200 OK\r\nSet-Cookie: a=1\r\nset-cookie:b=2 \t\r\nSET-COOKIE: \t c=3\r\nEmpty:\r\nconstructor: x\r\nLatin: \xe9\r\ncontent-length: 2\r\n\r\nhi',
-    {
-      headers: {
-        'set-cookie': ['a=1', 'b=2', 'c=3'],
-        empty: '',
-        constructor: 'x',
-        latin: '\xe9',
-        'content-length': '2',
-      },
-    },
+    'with odd headers',
+    'HTTP/1.1 429 \xe9\r\nRETRY-AFTER: \t 7 \t\r\nEmpty:\r\nconstructor: x\r\n__proto__: y\r\nContent-Type:\xe9 x\r\ncontent-length: 2\r\n\r\nhi',
+    { headers: { 'retry-after': '7', 'content-type': '\xe9 x' } },
+  ],
+  [
+    'with repeated headers',
+    'HTTP/1.1 200 OK\r\nContent-Type: a\r\ncontent-type: b\r\nretry-after:\r\nCONTENT-TYPE: c\r\ncontent-length: 2\r\n\r\nhi',
+    { headers: { 'content-type': ['a', 'b', 'c'], 'retry-after': '' } },
   ],
 ]
 

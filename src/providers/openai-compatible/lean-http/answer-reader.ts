@@ -1,11 +1,4 @@
-import {
-  CHUNKED,
-  isControl,
-  readAnswerHead,
-  readFields,
-  UNTIL_CLOSE,
-  type AnswerHead,
-} from './answer-head.ts'
+import { CHUNKED, IS_TEXT, readAnswerHead, readFields, UNTIL_CLOSE, type AnswerHead } from './answer-head.ts'
 import { LeanHttpError } from './lean-http-error.ts'
 
 const HEAD_BYTES_MAX = 16 * 1024
@@ -55,6 +48,10 @@ export class AnswerReader {
   #end = 0
   /** The start of a head or trailer whose end has not come. */
   #carried = ''
+  /** A head or trailer that has come whole. */
+  #section: Buffer = this.#bytes
+  #sectionFrom = 0
+  #sectionEnd = 0
   /** Of the body, or of the chunk. */
   #remaining = 0
   #gathered: Buffer | null = null
@@ -99,9 +96,8 @@ export class AnswerReader {
   }
 
   #readHead(): void {
-    const text = this.#takeSection()
-    if (text === null) return
-    const head = readAnswerHead(text)
+    if (!this.#takeSection()) return
+    const head = readAnswerHead(this.#section, this.#sectionFrom, this.#sectionEnd)
     if (head.status === 101) throw garbage('it changed to a protocol that nobody asked for')
     // Whatever it says before its answer does not matter, if an answer can follow.
     if (head.status < 200 && head.keepAliveMs > 0) return
@@ -164,9 +160,8 @@ export class AnswerReader {
 
   #readChunkFrame(): void {
     if (this.#stage === 'trailer') {
-      const text = this.#takeSection()
-      if (text === null) return
-      readFields(text, 2)
+      if (!this.#takeSection()) return
+      readFields(this.#section, this.#sectionFrom + 2, this.#sectionEnd)
       this.#stage = 'chunks-ended'
       return
     }
@@ -190,7 +185,7 @@ export class AnswerReader {
 
   #readChunkExtension(code: number): void {
     if (code === CR) this.#stage = 'chunk-size-end'
-    else if (isControl(code)) throw garbage('the line before a chunk has a control character')
+    else if (IS_TEXT[code] !== 1) throw garbage('the line before a chunk has a control character')
   }
 
   #readLineEnd(code: number): void {
@@ -221,25 +216,34 @@ export class AnswerReader {
     this.#carried = '\r\n'
   }
 
-  /** The text up to an empty line, or null while that has not come. */
-  #takeSection(): string | null {
+  /** Finds all up to an empty line, if that has come. */
+  #takeSection(): boolean {
     if (this.#carried === '') {
       const end = this.#bytes.indexOf(SECTION_END, this.#at)
       // Behind what was read, the buffer holds what was read before.
       if (end !== -1 && end + 4 <= this.#end && end - this.#at <= HEAD_BYTES_MAX) {
-        const text = this.#bytes.toString('latin1', this.#at, end)
+        this.#section = this.#bytes
+        this.#sectionFrom = this.#at
+        this.#sectionEnd = end
         this.#at = end + 4
-        return text
+        return true
       }
     }
+    return this.#takeCarriedSection()
+  }
+
+  #takeCarriedSection(): boolean {
     const carriedLength = this.#carried.length
     const until = Math.min(this.#end, this.#at + HEAD_BYTES_MAX + 4 - carriedLength)
     const text = this.#carried + this.#bytes.toString('latin1', this.#at, until)
     const end = text.indexOf('\r\n\r\n', Math.max(0, carriedLength - 3))
     if (end !== -1) {
-      this.#carried = ''
+      this.#section = Buffer.from(text, 'latin1')
+      this.#sectionFrom = 0
+      this.#sectionEnd = end
       this.#at += end + 4 - carriedLength
-      return text.slice(0, end)
+      this.#carried = ''
+      return true
     }
     if (text.length >= HEAD_BYTES_MAX + 4) throw garbage('its head or trailer is too long')
     // Whatever speaks another protocol might wait for us for ever.
@@ -247,7 +251,7 @@ export class AnswerReader {
       throw garbage('its answer does not begin as HTTP/1 does')
     this.#carried = text
     this.#at = until
-    return null
+    return false
   }
 
   #handOver(until: number): void {

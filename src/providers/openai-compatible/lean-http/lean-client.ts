@@ -36,7 +36,10 @@ class LeanPool implements LeanClient, ConnectionOwner, PostPlace {
   /** The one that was used last is used next, so that those that are not needed grow old. */
   readonly #free: LeanConnection[] = []
   readonly #waiting: PendingPost[] = []
+  /** Have a request that is sent at the end of this turn of the event loop, or of the next. */
   #reserved: LeanConnection[] = []
+  #rested: LeanConnection[] = []
+  #isSending = false
   #tick = 0
   #ticker: NodeJS.Timeout | null = null
   #isClosed = false
@@ -75,6 +78,7 @@ class LeanPool implements LeanClient, ConnectionOwner, PostPlace {
   }
 
   onFree(connection: LeanConnection): void {
+    connection.freeSinceTick = this.#tick
     const next = this.#waiting.shift()
     if (next === undefined) this.#free.push(connection)
     else this.#reserve(connection, next)
@@ -127,18 +131,25 @@ class LeanPool implements LeanClient, ConnectionOwner, PostPlace {
   }
 
   /**
-   * A used connection is written to only after all that has arrived is read: if it was closed meanwhile, or something came
-   * that nobody has asked for and that would be taken for the answer, the request goes elsewhere.
+   * A used connection is written to only after what has arrived is read: if it was closed meanwhile, or something came that
+   * nobody has asked for and that would be taken for the answer, the request goes elsewhere. One that has rested for long
+   * is likely to be closed, and waits until the system was asked once more.
    */
   #reserve(connection: LeanConnection, post: PendingPost): void {
+    const sentNext = connection.freeSinceTick === this.#tick ? this.#reserved : this.#rested
+    sentNext.push(connection)
     connection.reserve(post)
-    if (this.#reserved.push(connection) === 1) setImmediate(this.#sendReserved)
+    if (!this.#isSending) setImmediate(this.#sendReserved)
+    this.#isSending = true
   }
 
   readonly #sendReserved = (): void => {
     const reserved = this.#reserved
-    this.#reserved = []
+    this.#reserved = this.#rested
+    this.#rested = []
     for (const connection of reserved) connection.send()
+    this.#isSending = this.#reserved.length > 0 || this.#rested.length > 0
+    if (this.#isSending) setImmediate(this.#sendReserved)
   }
 
   readonly #onTick = (): void => {

@@ -46,6 +46,7 @@ export class LeanConnection implements AnswerSink, PostPlace {
   dueTick: number
   /** Where the pool keeps it. */
   position = 0
+  freeSinceTick = 0
 
   constructor(options: ConnectionOptions, post: PendingPost) {
     this.#options = options
@@ -54,13 +55,9 @@ export class LeanConnection implements AnswerSink, PostPlace {
     this.dueTick = options.owner.tickAfter(options.connectTimeoutMs)
     this.#socket = options.openSocket(this.#onRead)
     this.#socket.once(options.isTls ? 'secureConnect' : 'connect', this.#onConnect)
-    this.#socket.on('end', this.#onEnd)
-    this.#socket.on('error', this.#onError)
-    this.#socket.on('close', this.#onEnd)
-  }
-
-  get isFree(): boolean {
-    return this.#state === 'free'
+    this.#socket.on('end', this.#onSocketEnd)
+    this.#socket.on('error', this.#onSocketError)
+    this.#socket.on('close', this.#onSocketEnd)
   }
 
   /** Takes a request; it is sent when the pool says so. */
@@ -128,6 +125,7 @@ export class LeanConnection implements AnswerSink, PostPlace {
     this.#state = 'reading'
     this.#keepAliveMs = Math.min(head.keepAliveMs, this.#options.keepAliveMs)
     this.#post?.handler.onResponseStart(this.#post, head.status, head.headers)
+    if (this.#post?.paused === true) this.pause()
   }
 
   onBody(bytes: Buffer): void {
@@ -185,7 +183,7 @@ export class LeanConnection implements AnswerSink, PostPlace {
     if (this.#state === 'reading' && this.#post?.paused === false) this.#expectMore()
   }
 
-  readonly #onEnd = (): void => {
+  readonly #onSocketEnd = (): void => {
     if (this.#state === 'reading' && this.#reader.readEnd()) {
       this.onEnd(false)
     } else if (this.#state === 'connecting') {
@@ -198,7 +196,7 @@ export class LeanConnection implements AnswerSink, PostPlace {
     }
   }
 
-  readonly #onError = (error: Error): void => {
+  readonly #onSocketError = (error: Error): void => {
     const failure = this.#state === 'connecting' ? 'connect' : 'cut'
     if (this.#state === 'reserved') this.#close()
     else this.fail(new LeanHttpError(failure, error.message, error))

@@ -66,6 +66,11 @@ export class PendingPost implements AnswerController {
     if (this.#isOver) return
     this.#isOver = true
     this.place = null
-    this.handler.onResponseEnd()
+    try {
+      this.handler.onResponseEnd()
+    } catch (error) {
+      // Its connection may have the next request by now, which has no part in this.
+      this.handler.onResponseError(this, error instanceof Error ? error : new Error(String(error)))
+    }
   }
 }

@@ -34,5 +34,8 @@ export interface AnswerController {
   abort(reason: Error): void
 }
 
-/** By lower-case name; a list where the answer has several of it. */
-export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>
+/** Those that somebody reads: whoever needs another adds it here and to `NotedFields`. A list where it stands twice. */
+export interface AnswerHeaders {
+  readonly 'content-type'?: string | string[] | undefined
+  readonly 'retry-after'?: string | string[] | undefined
+}

@@ -1,10 +1,11 @@
 import { AnswerReader, type AnswerSink } from '../answer-reader.ts'
 import type { AnswerHead } from '../answer-head.ts'
+import type { AnswerHeaders } from '../post-dispatcher.ts'
 
 /** What came of reading one answer. */
 export interface ReadAnswer {
   readonly status: number
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly headers: AnswerHeaders
   readonly body: string
   /** Of the body, as they were handed over. */
   readonly pieces: number
@@ -62,7 +63,7 @@ class RecordingSink implements AnswerSink {
   answer(outcome: ReadAnswer['outcome'], message = ''): ReadAnswer {
     return {
       status: this.#head?.status ?? 0,
-      headers: { ...this.#head?.headers },
+      headers: pickHeaders(this.#head?.headers ?? {}),
       body: Buffer.concat(this.#pieces).toString('latin1'),
       pieces: this.#pieces.length,
       keepAliveMs: this.#head?.keepAliveMs ?? 0,
@@ -70,4 +71,9 @@ class RecordingSink implements AnswerSink {
       message,
     }
   }
+}
+
+/** Those that are promised. */
+export function pickHeaders(headers: AnswerHeaders): AnswerHeaders {
+  return { 'content-type': headers['content-type'], 'retry-after': headers['retry-after'] }
 }

@@ -1,9 +1,10 @@
 import { request, type IncomingMessage } from 'node:http'
 import { Duplex } from 'node:stream'
+import type { AnswerHeaders } from '../post-dispatcher.ts'
 
 export interface NodeAnswer {
   readonly status: number
-  readonly headers: Record<string, string | string[]>
+  readonly headers: AnswerHeaders
   readonly body: string
 }
 

@@ -1,0 +1,25 @@
+/**
+ * For localhost, signed by itself, valid for a hundred years: `openssl req -x509 -newkey ec -pkeyopt
+ * ec_paramgen_curve:prime256v1 -nodes -days 36500 -subj /CN=parkway-test -addext
+ * "subjectAltName=DNS:localhost,IP:127.0.0.1,IP:::1"`. Nothing but tests trusts it.
+ */
+export const certificate = `-----BEGIN CERTIFICATE-----
+MIIBtTCCAVqgAwIBAgIUUSYnjhysjfMeB8cn8eMydQlya1gwCgYIKoZIzj0EAwIw
+FzEVMBMGA1UEAwwMcGFya3dheS10ZXN0MCAXDTI2MTExNTEyMDM0MloYDzIxMjYx
+MDIyMTIwMzQyWjAXMRUwEwYDVQQDDAxwYXJrd2F5LXRlc3QwWTATBgcqhkjOPQIB
+BggqhkjOPQMBBwNCAATg57DaJjiNCC913nmHVrlDJTPgQ442WhBgiz1rJ1Ma91M1
+HBWAPKpXsrZgQXF/OmtIU2VB7YfdnCKYPm1LqjXQo4GBMH8wHQYDVR0OBBYEFAsV
+1gfXkXF4o+PrIYjSs0EUv6JgMB8GA1UdIwQYMBaAFAsV1gfXkXF4o+PrIYjSs0EU
+v6JgMA8GA1UdEwEB/wQFMAMBAf8wLAYDVR0RBCUwI4IJbG9jYWxob3N0hwR/AAAB
+hxAAAAAAAAAAAAAAAAAAAAABMAoGCCqGSM49BAMCA0kAMEYCIQDWgDDM5dTc08b7
+OCTwZvCGDTAIExWkgz66r2kHBEjfGwIhAPDICV8PTUxyKPcrCDax0Wce57S55pXD
+j4CzltHg9Lf9
+-----END CERTIFICATE-----
+`
+
+export const privateKey = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgHBwvlUGrM+Tw61hr
+L+xhapFTZLfgJB0gQwfzcsIQbbChRANCAATg57DaJjiNCC913nmHVrlDJTPgQ442
+WhBgiz1rJ1Ma91M1HBWAPKpXsrZgQXF/OmtIU2VB7YfdnCKYPm1LqjXQ
+-----END PRIVATE KEY-----
+`

@@ -1,0 +1,54 @@
+import { expect, onTestFinished } from 'vitest'
+import { createLeanClient, type LeanClient, type LeanClientOptions } from '../lean-client.ts'
+import type { LeanHttpError } from '../lean-http-error.ts'
+import { CollectedExchange } from './collect-answer.ts'
+import { plainAnswer, startRawUpstream, type RawRequest, type RawUpstream } from './raw-upstream.ts'
+
+interface Stage {
+  readonly upstream: RawUpstream
+  readonly client: LeanClient
+  readonly ask: (body?: string) => CollectedExchange
+}
+
+/** An upstream and a client of it, for one test. */
+export async function stage(
+  answer: (request: RawRequest) => void,
+  options: Partial<LeanClientOptions> = {},
+): Promise<Stage> {
+  const upstream = await startRawUpstream(answer)
+  onTestFinished(() => upstream.close())
+  const client = useClient({ origin: upstream.origin, ...options })
+  return { upstream, client, ask: (body = '{}') => new CollectedExchange(client, { body }) }
+}
+
+export function useClient(options: Partial<LeanClientOptions> & { origin: string }): LeanClient {
+  const client = createLeanClient({
+    connectionsMax: 10,
+    keepAliveMs: 30_000,
+    connectTimeoutMs: 5000,
+    ...options,
+  })
+  onTestFinished(() => client.close())
+  return client
+}
+
+export function echo({ socket, body }: RawRequest): void {
+  socket.write(plainAnswer(body))
+}
+
+/** Resolves when the upstream has lost this connection, counted from zero. */
+export function closed(upstream: RawUpstream, index: number): Promise<void> {
+  return new Promise((resolve) => {
+    const socket = upstream.sockets[index]
+    if (socket === undefined || socket.destroyed) resolve()
+    else socket.once('close', () => resolve())
+  })
+}
+
+export function failed(failure: LeanHttpError['failure'], message: RegExp): unknown {
+  return expect.objectContaining({
+    name: 'LeanHttpError',
+    failure,
+    message: expect.stringMatching(message),
+  })
+}
