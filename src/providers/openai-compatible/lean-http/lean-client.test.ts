@@ -103,6 +103,17 @@ describe('an answer', () => {
     expect((await other.answer).body).toBe('b')
     await closed(upstream, 0)
   })
+
+  test('whose end its reader cannot bear does not trouble the next request of the connection', async () => {
+    const { upstream, ask } = await stage(echo, { connectionsMax: 1 })
+    const [unbearable, next] = [ask('a'), ask('b')]
+    unbearable.onFinish = () => {
+      throw new Error('unbearable')
+    }
+    expect(await unbearable.failure()).toEqual(new Error('unbearable'))
+    expect((await next.answer).body).toBe('b')
+    expect(upstream.sockets).toHaveLength(1)
+  })
 })
 
 describe('time', () => {

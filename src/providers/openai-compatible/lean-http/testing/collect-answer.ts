@@ -17,6 +17,8 @@ export class CollectedExchange implements AnswerHandler {
   bytes = 0
   /** Called with each piece of the body. */
   onPiece: (controller: AnswerController) => void = () => {}
+  /** Called at the end of the answer. */
+  onFinish: () => void = () => {}
   readonly #answer = Promise.withResolvers<CollectedAnswer>()
   readonly #started = Promise.withResolvers<void>()
   #controller: AnswerController | null = null
@@ -74,6 +76,7 @@ export class CollectedExchange implements AnswerHandler {
   }
 
   onResponseEnd(): void {
+    this.onFinish()
     const body = Buffer.concat(this.#pieces).toString()
     this.#answer.resolve({ status: this.#status, headers: this.#headers, body })
   }
