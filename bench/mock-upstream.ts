@@ -108,7 +108,18 @@ function sendDueChunks(): void {
 
 function buildAnswers() {
   const base = { id: 'chatcmpl-mock0000000000000000', created: 1_760_000_000, model: 'gpt-4o-mini' }
-  const usage = { prompt_tokens: 112, completion_tokens: 24, total_tokens: 136 }
+  const usage = {
+    prompt_tokens: 112,
+    completion_tokens: 24,
+    total_tokens: 136,
+    prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
+    completion_tokens_details: {
+      reasoning_tokens: 0,
+      audio_tokens: 0,
+      accepted_prediction_tokens: 0,
+      rejected_prediction_tokens: 0,
+    },
+  }
   const complete = JSON.stringify({
     ...base,
     object: 'chat.completion',
