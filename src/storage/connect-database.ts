@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ClientBase, Pool, type PoolClient, type QueryResultRow, types } from 'pg'
 import type { Logger } from '../kernel/logger.ts'
-import type { Database, Queryable } from './database.ts'
+import type { Database, KeptConnection, Queryable } from './database.ts'
 import { isConnectionLoss, isPassingRefusal } from './connection-loss.ts'
 import { SCHEMA } from './schema.ts'
 import { errorCodeOf, messageOf, StorageError } from './storage-error.ts'
@@ -74,6 +74,14 @@ class PooledDatabase implements Database {
       if (outcome.done) return outcome.result
       if (!outcome.isAgain || attempt === TRANSACTION_ATTEMPTS_MAX) throw outcome.error
       await delay(Math.random() * Math.min(RETRY_PAUSE_MS * 2 ** attempt, RETRY_PAUSE_MS_MAX))
+    }
+  }
+
+  async keepConnection(): Promise<KeptConnection> {
+    const client = await acquireClient(this.#pool, this.#connectTimeoutMs)
+    return {
+      query: (sql, values = []) => this.#run(client, sql, values),
+      release: (isBroken) => client.release(isBroken),
     }
   }
 

@@ -39,6 +39,13 @@ export function reportOutages(database: Database, { logger }: { logger: Logger }
   return {
     query: (sql, values) => watch(() => database.query(sql, values)),
     transaction: (work) => watch(() => database.transaction(work)),
+    keepConnection: async () => {
+      const connection = await watch(() => database.keepConnection())
+      return {
+        query: (sql, values) => watch(() => connection.query(sql, values)),
+        release: (isBroken) => connection.release(isBroken),
+      }
+    },
     ping: () => watch(() => database.ping()),
     close: () => database.close(),
   }

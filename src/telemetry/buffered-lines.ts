@@ -7,7 +7,8 @@ export interface BufferedLines {
   flush(): Promise<void>
 }
 
-const CHUNK_BYTES = 64 * 1024
+/** Handing a chunk on wakes another thread, which costs as much as a hundred lines. */
+const CHUNK_BYTES = 256 * 1024
 const SPARE_CHUNKS_MAX = 4
 /** No character of a text takes more in UTF-8. */
 const BYTES_PER_CHARACTER_MAX = 3

@@ -118,16 +118,28 @@ test('a commit whose connection is cut at any moment is done exactly once', asyn
   })
 })
 
+/** It arrives, then something else happens, and then the connection is gone. */
+function loseAnswerOfNextCommit(
+  { database }: LedgerProcess,
+  meanwhile: () => Promise<void> = async () => {},
+): void {
+  const keep = database.keepConnection.bind(database)
+  const lose = vi.spyOn(database, 'keepConnection').mockImplementation(async () => {
+    const connection = await keep()
+    const query = async (sql: string, values?: readonly unknown[]): Promise<never> => {
+      await connection.query(sql, values)
+      lose.mockRestore()
+      await meanwhile()
+      throw new Error('Connection terminated unexpectedly')
+    }
+    return { query, release: connection.release }
+  })
+}
+
 test('a commit that arrived though its answer was lost is not sent again', async () => {
   const process = await stage.createProcess()
   const payer = await stage.createPayer(1_000n)
-  const query = process.database.query.bind(process.database)
-  const lose = vi.spyOn(process.database, 'query').mockImplementation(async (sql, values) => {
-    const rows = await query(sql, values)
-    if (!sql.includes('commit_sequence = $2')) return rows
-    lose.mockRestore()
-    throw new Error('Connection terminated unexpectedly')
-  })
+  loseAnswerOfNextCommit(process)
   await settle(payer, await holdOf(process, payer, 40n))
   expect(await countCommits(process)).toBe(1n)
   expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 1, costNanoUsd: 40n })
@@ -177,15 +189,10 @@ describe('of a process that was taken for dead', () => {
     const process = await stage.createProcess()
     const payer = await stage.createPayer(100n)
     const hold = await holdOf(process, payer, 40n)
-    const query = process.database.query.bind(process.database)
     const dead = process.borrower.id
-    const lose = vi.spyOn(process.database, 'query').mockImplementation(async (sql, values) => {
-      const rows = await query(sql, values)
-      if (!sql.includes('commit_sequence = $2')) return rows
-      lose.mockRestore()
+    loseAnswerOfNextCommit(process, async () => {
       await declareDead(dead)
       await process.borrower.declareLost(dead)
-      throw new Error('Connection terminated unexpectedly')
     })
     await settle(payer, hold)
     expect(process.borrower.id).not.toBe(dead)
@@ -225,7 +232,7 @@ describe('a charge that the database refuses', () => {
 
 describe('while the database is away', () => {
   const away = (process: LedgerProcess) =>
-    vi.spyOn(process.database, 'query').mockImplementation(async () => {
+    vi.spyOn(process.database, 'keepConnection').mockImplementation(async () => {
       throw Object.assign(new Error('too many connections'), { code: '53300' })
     })
 

@@ -1,12 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { AppError } from '../../kernel/app-error.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Borrower } from '../../storage/borrowing/borrower.ts'
-import type { Database } from '../../storage/database.ts'
+import type { Database, KeptConnection } from '../../storage/database.ts'
 import { messageOf } from '../../storage/storage-error.ts'
 import { commitCharges, type ChargeCommit } from './commit-charges.ts'
-import { isBadData, isOutcomeLost, isPassing } from './commit-failure.ts'
+import { databaseAway, isBadData, isOutcomeLost, isPassing, leasesLost } from './commit-failure.ts'
 import { findRepeatedCharges, isChargedBefore } from './find-repeated-charges.ts'
 import type { SpentPart } from './purse.ts'
 import type { Charge } from './usage-record.ts'
@@ -68,6 +67,8 @@ export class ChargeWriter {
   readonly #full: Batch[] = []
   #current: Batch | null = null
   #running: Promise<void> | null = null
+  /** While there is something to write. */
+  #connection: KeptConnection | null = null
   #sequence = 0
   #borrowerId = ''
   /** Since when commits fail; null while they succeed. */
@@ -112,23 +113,35 @@ export class ChargeWriter {
   }
 
   async #writeAll(): Promise<void> {
+    let written: Batch | null = null
     try {
-      while (this.#next.charges.length > 0) {
-        const batch = this.#full.shift() ?? this.#next
-        if (batch === this.#next) this.#next = new Batch()
+      for (let batch = this.#takeNext(); batch !== null; batch = this.#takeNext()) {
         this.#current = batch
-        await this.#writeBatch(batch)
+        const writing = this.#writeBatch(batch)
+        // Not before the next commit is sent: the database works on it while this process sends the answers of the last.
+        written?.committed.resolve()
+        await writing
         this.#waiting -= batch.charges.length
         batch.ended.resolve()
+        written = batch
       }
     } finally {
+      written?.committed.resolve()
+      this.#releaseConnection(false)
       this.#current = null
       this.#running = null
       this.#lookForDatabase()
     }
   }
 
-  /** Tries until it is known what became of every charge. */
+  #takeNext(): Batch | null {
+    const batch = this.#full.shift() ?? this.#next
+    if (batch.charges.length === 0) return null
+    if (batch === this.#next) this.#next = new Batch()
+    return batch
+  }
+
+  /** Tries until it is known what became of every charge. Those that are not written are told so here, the others later. */
   async #writeBatch(batch: Batch): Promise<void> {
     if (this.#borrowerId !== this.#options.borrower.id) {
       this.#borrowerId = this.#options.borrower.id
@@ -147,10 +160,10 @@ export class ChargeWriter {
       try {
         const isCommitted = await this.#commit(charges)
         this.#noteFailing(false)
-        if (isCommitted) batch.committed.resolve()
-        else this.#undo(charges, batch, leasesLost())
+        if (!isCommitted) this.#undo(charges, batch, leasesLost())
         return
       } catch (error) {
+        this.#releaseConnection(true)
         isOutcomeUnknown ||= isOutcomeLost(error)
         const fresh = isChargedBefore(error) ? await this.#leaveOutRepeated(charges) : charges
         if (fresh.length < charges.length) {
@@ -170,7 +183,6 @@ export class ChargeWriter {
       }
       await delay(pauseMs)
     }
-    batch.committed.resolve()
   }
 
   /** False when it can never be written, because what was borrowed has been taken back. */
@@ -184,7 +196,10 @@ export class ChargeWriter {
       charges,
       spentByLease: addUpLeases(charges),
     }
-    const isCommitted = (await commitCharges(database, commit)) || (await wasCommitted(database, commit))
+    // At once where there is one: between two commits nothing is waited for.
+    this.#connection ??= await database.keepConnection()
+    const isCommitted =
+      (await commitCharges(this.#connection, commit)) || (await wasCommitted(database, commit))
     if (isCommitted) {
       this.#sequence += 1
       observer.committed({ charges: charges.length, durationMs: performance.now() - sentAtMs })
@@ -195,6 +210,11 @@ export class ChargeWriter {
       })
     }
     return isCommitted
+  }
+
+  #releaseConnection(isBroken: boolean): void {
+    this.#connection?.release(isBroken)
+    this.#connection = null
   }
 
   /** One of them is refused by the database: those whose answer is out are written each by itself. */
@@ -269,15 +289,4 @@ function addUpLeases(charges: readonly PendingCharge[]): Map<string, NanoUsd> {
     }
   }
   return spent
-}
-
-function databaseAway(): AppError {
-  const message = 'The answer could not be charged, because the database is away. Nothing was charged.'
-  return new AppError('service_unavailable', message, { retryAfterSeconds: 2 })
-}
-
-function leasesLost(): AppError {
-  const message =
-    'The answer could not be charged, because this process lost its credit. Nothing was charged.'
-  return new AppError('service_unavailable', message, { retryAfterSeconds: 1 })
 }

@@ -26,3 +26,15 @@ const PASSING_CODES = new Set(['57014', '53300', '40001', '40P01'])
 function isPoolBusy(error: unknown): boolean {
   return error instanceof Error && error.message === 'timeout exceeded when trying to connect'
 }
+
+/** What whoever waits for a charge is told when it was not written. */
+export function databaseAway(): AppError {
+  const message = 'The answer could not be charged, because the database is away. Nothing was charged.'
+  return new AppError('service_unavailable', message, { retryAfterSeconds: 2 })
+}
+
+export function leasesLost(): AppError {
+  const message =
+    'The answer could not be charged, because this process lost its credit. Nothing was charged.'
+  return new AppError('service_unavailable', message, { retryAfterSeconds: 1 })
+}
