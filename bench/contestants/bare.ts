@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import type { Contestant } from './contestant.ts'
+import { startFlags } from './parkway.ts'
 
 /** What one writes from the documentation of `node:http` and undici. */
 export const bare = createProxy('bare', 'bare-proxy.ts', 'node:http + undici')
@@ -13,7 +14,9 @@ function createProxy(id: string, file: string, description: string): Contestant 
     prepare: async ({ port, upstreamPort, nodeFlags }) => ({
       version: `${description}, Node ${process.versions.node}`,
       command: process.execPath,
+      // The same heap as the gateway's: what differs is the work.
       arguments: [
+        ...startFlags(),
         ...nodeFlags,
         fileURLToPath(new URL(`../${file}`, import.meta.url)),
         String(port),

@@ -85,7 +85,7 @@ function environmentOf({
 }
 
 /** Of the runtime, as `npm start` gives them. */
-function startFlags(): string[] {
+export function startFlags(): string[] {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   return String(scripts.start).match(/--[\w-]+=\d+/g) ?? []
 }
