@@ -142,6 +142,8 @@ export class ExpressConnection {
     this.waitingSinceMs = performance.now()
     if (response === null || this.socket.destroyed) return
     if (response.isLast || this.#options.isClosing()) {
+      // What still comes is not answered any more, and must not be begun.
+      this.socket.off('data', this.#onData).resume()
       this.socket.destroySoon()
       return
     }

@@ -182,6 +182,22 @@ describe('a connection', () => {
     expect(served).toEqual(['x'])
   })
 
+  test('that is being closed begins no other request, however long its client takes to notice', async () => {
+    const client = await open()
+    client.socket.pause()
+    answer = (response) => {
+      const text = 'x'.repeat(4 * 1024 * 1024)
+      response.writeHead(200, ['content-length', String(text.length), 'connection', 'close']).end(text)
+    }
+    client.socket.write(requestOf('x'))
+    await vi.waitFor(() => expect(served).toEqual(['x']))
+    client.socket.write(requestOf('y'))
+    await vi.waitFor(() => expect(sockets[0]?.bytesRead).toBe(requestOf('x').length * 2))
+    client.socket.resume()
+    await vi.waitFor(() => expect(client.isClosed).toBe(true))
+    expect(served).toEqual(['x'])
+  })
+
   test('tells its answer that the client has gone', async () => {
     const client = await open()
     const { promise, resolve } = Promise.withResolvers<ResponseMessage>()

@@ -60,6 +60,7 @@ export class ExpressResponse extends EventEmitter implements ResponseMessage {
   }
 
   write(bytes: Uint8Array): boolean {
+    this.#requireHead()
     if (this.#isEnded || this.destroyed) return false
     if (!this.#isChunked) {
       if (this.#head !== '') this.#socket.write(this.#takeHead(), 'latin1')
@@ -72,6 +73,7 @@ export class ExpressResponse extends EventEmitter implements ResponseMessage {
   }
 
   end(content?: string | Uint8Array, encoding: 'latin1' | 'utf8' = 'utf8'): this {
+    this.#requireHead()
     if (this.#isEnded || this.destroyed) return this
     if (this.#isChunked) {
       if (content !== undefined) this.write(toBytes(content, encoding))
@@ -112,6 +114,10 @@ export class ExpressResponse extends EventEmitter implements ResponseMessage {
     if (error) return
     this.writableFinished = true
     this.close()
+  }
+
+  #requireHead(): void {
+    if (!this.headersSent) throw new Error('an answer has no body before its head')
   }
 
   #takeHead(): string {
