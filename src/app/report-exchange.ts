@@ -19,9 +19,9 @@ export function createExchangeReporter({ metrics, logger, clientAddressOf }: Rep
   return ({ exchange, durationMs, isDisconnected }: FinishedExchange): void => {
     const { id, incoming, response, route, caller, inference, span, errorCode } = exchange
     const status = isDisconnected ? CLIENT_CLOSED_REQUEST : response.statusCode
-    const { usage, ...about } = describeInference(inference)
-    metrics.requestFinished({ route, status, durationMs, usage, ...about })
-    if (isDisconnected) metrics.clientDisconnected({ route, model: about.model })
+    const { model, provider, firstTokenMs, usage } = describeInference(inference)
+    metrics.requestFinished({ route, status, durationMs, usage, model, provider, firstTokenMs })
+    if (isDisconnected) metrics.clientDisconnected({ route, model })
     if (span && inference) finishSpan(span, inference, status)
     logger.logAccess({
       requestId: id,
@@ -32,7 +32,9 @@ export function createExchangeReporter({ metrics, logger, clientAddressOf }: Rep
       clientAddress: clientAddressOf(incoming),
       accountId: caller?.accountId,
       keyId: caller?.keyId,
-      ...about,
+      model,
+      provider,
+      firstTokenMs,
       attempts: inference?.attempts.length,
       tokens: usage,
       requestBytes: exchange.requestBytes,
@@ -57,7 +59,7 @@ function finishSpan(span: InferenceSpan, inference: InferenceRecord, status: num
 }
 
 function describeInference(inference: InferenceRecord | null) {
-  if (inference === null) return {}
+  if (inference === null) return NO_INFERENCE
   const { model, provider, firstTokenMs, usage } = inference
   return {
     model: model ?? undefined,
@@ -66,6 +68,9 @@ function describeInference(inference: InferenceRecord | null) {
     usage: usage === null ? undefined : tokenCounts(usage),
   }
 }
+
+/** With the same members as any other, so that reading them costs the same. */
+const NO_INFERENCE = { model: undefined, provider: undefined, firstTokenMs: undefined, usage: undefined }
 
 function tokenCounts(usage: NonNullable<InferenceRecord['usage']>) {
   return {

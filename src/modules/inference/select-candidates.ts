@@ -70,6 +70,9 @@ export function createCandidateSelector(options: CandidateSelectorOptions): Cand
 
     select(caller, model) {
       const groups = groupsOf(model)
+      const [first] = groups
+      // Nearly every model has one route, and nothing to be put in order.
+      if (first !== undefined && groups.length === 1 && first.length === 1) return first
       if (groups.length > 0)
         return groups.flatMap((group) => (group.length === 1 ? group : shuffle(group, random)))
       if (isSandboxEnvironment(caller.environment)) {
