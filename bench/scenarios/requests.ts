@@ -163,28 +163,32 @@ function addedUs(samples: RequestSamples, id: string, figure: (sample: RequestSa
   return median(differences(samples, { id, from: 'direct', figure }))
 }
 
+/** With and without billing, where both ran: each has to be as fast as the targets say. */
 function judge(samples: RequestSamples): Verdict[] {
-  if (!samples.has('parkway')) return []
+  return ['parkway', 'parkway-free'].filter((id) => samples.has(id)).flatMap((id) => judgeOne(samples, id))
+}
+
+function judgeOne(samples: RequestSamples, id: string): Verdict[] {
   const verdicts: Verdict[] = []
   const atLeast = (peer: string, title: string, ratioMin: number) => {
     if (!samples.has(peer)) return
-    const measured = median(throughputRatios(samples, 'parkway', peer))
-    const ours = cpuPerRequestUs(samples, 'parkway')
+    const measured = median(throughputRatios(samples, id, peer))
+    const ours = cpuPerRequestUs(samples, id)
     const cpuRatios = cpuPerRequestUs(samples, peer).map(
       (theirs, round) => theirs / (ours[round] ?? Number.NaN),
     )
     verdicts.push({
-      target: `at least ${ratioMin} × ${title} requests a second`,
+      target: `${id}: at least ${ratioMin} × ${title} requests a second`,
       measured: `${formatRatio(measured)} (by CPU a request ${formatRatio(median(cpuRatios))})`,
       isMet: measured >= ratioMin,
     })
   }
   const addsLess = (concurrency: number, pick: (sample: RequestSample) => ExchangeResult) => {
     if (!samples.has('portkey')) return
-    const ours = addedUs(samples, 'parkway', (sample) => pick(sample).latencyP99Us)
+    const ours = addedUs(samples, id, (sample) => pick(sample).latencyP99Us)
     const theirs = addedUs(samples, 'portkey', (sample) => pick(sample).latencyP50Us)
     verdicts.push({
-      target: `added p99 below Portkey's added p50 at concurrency ${concurrency}`,
+      target: `${id}: added p99 below Portkey's added p50 at concurrency ${concurrency}`,
       measured: `${formatMicroseconds(ours)} against ${formatMicroseconds(theirs)}`,
       isMet: ours < theirs,
     })
