@@ -84,6 +84,8 @@ describe('a database that stays away for longer than an answer waits for its cha
     const running = askMany()
     await upstream.requestNumber(CLIENTS - 1)
     await postgres.stop()
+    // A commit on a connection that is gone without its knowledge may have happened, and would be waited for.
+    await until(async () => (await fetch(`${gateway.url}/readyz`)).status === 503)
     release()
     const calls = await running
     // A stream has been delivered but for its end; a whole answer has not, and costs nothing.
