@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '../../kernel/logger.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Borrower } from '../../storage/borrowing/borrower.ts'
-import type { Database, KeptConnection } from '../../storage/database.ts'
+import type { Database, KeptConnection, Queryable } from '../../storage/database.ts'
 import { messageOf } from '../../storage/storage-error.ts'
 import { commitCharges, type ChargeCommit } from './commit-charges.ts'
 import { databaseAway, isBadData, isOutcomeLost, isPassing, leasesLost } from './commit-failure.ts'
@@ -198,13 +198,15 @@ export class ChargeWriter {
     }
     // At once where there is one: between two commits nothing is waited for.
     this.#connection ??= await database.keepConnection()
-    const isCommitted =
-      (await commitCharges(this.#connection, commit)) || (await wasCommitted(database, commit))
+    const connection = this.#connection
+    const isCommitted = (await commitCharges(connection, commit)) || (await wasCommitted(connection, commit))
     if (isCommitted) {
       this.#sequence += 1
       observer.committed({ charges: charges.length, durationMs: performance.now() - sentAtMs })
       if (borrower.id === commit.borrowerId) borrower.noteRenewed(sentAtMs)
     } else if (borrower.id === commit.borrowerId) {
+      // Whoever starts anew needs a connection, and this may be the last one.
+      this.#releaseConnection(false)
       await borrower.declareLost(commit.borrowerId).catch((error: unknown) => {
         logger.warn({ reason: messageOf(error) }, 'the process could not start to borrow anew yet')
       })
@@ -273,8 +275,8 @@ function isOut({ isDelivered }: PendingCharge): boolean {
 }
 
 /** Whether an earlier sending of the same commit arrived after all. */
-async function wasCommitted(database: Database, { borrowerId, sequence }: ChargeCommit): Promise<boolean> {
-  const [row] = await database.query<{ commit_sequence: bigint }>(
+async function wasCommitted(queryable: Queryable, { borrowerId, sequence }: ChargeCommit): Promise<boolean> {
+  const [row] = await queryable.query<{ commit_sequence: bigint }>(
     'SELECT commit_sequence FROM borrowers WHERE id = $1',
     [borrowerId],
   )
