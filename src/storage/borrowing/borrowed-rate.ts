@@ -60,6 +60,8 @@ export class BorrowedRate {
   #usedAtMs = 0
   #visitedAtMs = -1
   #recalledAtMs = Number.NEGATIVE_INFINITY
+  /** Under way. */
+  #recall: Promise<void> | null = null
   /** What is known of the bucket since the last visit. */
   #levelSeen = 0
   #lentElsewhere = 0
@@ -239,16 +241,23 @@ export class BorrowedRate {
 
   #mayRecall(waiter: Waiter, nowMs: number): boolean {
     if (waiter.hasRecalled) return false
-    if (this.#inHand > 0) return true
+    return this.#inHand > 0 || this.#isRecallDue(nowMs) || (this.#lentElsewhere > 0 && this.#recall !== null)
+  }
+
+  #isRecallDue(nowMs: number): boolean {
     return this.#lentElsewhere > 0 && nowMs - this.#recalledAtMs >= RECALL_PAUSE_MS
   }
 
+  /** Who comes while the others are giving back waits for that too. */
   async #recallFor(waiters: readonly Waiter[], nowMs: number): Promise<void> {
     for (const waiter of waiters) waiter.hasRecalled = true
-    if (this.#lentElsewhere > 0 && nowMs - this.#recalledAtMs >= RECALL_PAUSE_MS) {
+    if (this.#recall === null && this.#isRecallDue(nowMs)) {
       this.#recalledAtMs = nowMs
-      await this.#desk.recall(this)
+      this.#recall = this.#desk.recall(this).finally(() => {
+        this.#recall = null
+      })
     }
+    await this.#recall
     this.#waiting.unshift(...waiters)
     this.giveUp()
   }

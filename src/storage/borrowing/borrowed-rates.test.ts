@@ -1,4 +1,5 @@
 import * as fc from 'fast-check'
+import type { QueryResultRow } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { silentLogger } from '../../kernel/logger.ts'
 import { connectDatabase } from '../connect-database.ts'
@@ -22,16 +23,24 @@ afterAll(async () => {
   await testDatabase.drop()
 })
 
-/** Processes that share a database, a bus and a time that the test moves. */
-function startProcesses(count: number) {
+/**
+ * Processes that share a database, a bus and a time that the test moves. Where the first one is late, it hears what is lent
+ * to it only when all have been asked to give back.
+ */
+function startProcesses(count: number, { isFirstLate = false } = {}) {
+  const recalled = Promise.withResolvers<void>()
   const time = { nowMs: 1_900_000_000_000 }
   const handlers: MessageHandler[] = []
   const outage = { isAway: false }
-  const processes = Array.from({ length: count }, () =>
+  const processes = Array.from({ length: count }, (_, index) =>
     createBorrowedRates({
       database: {
-        query: (sql, values) =>
-          outage.isAway ? Promise.reject(new Error('the server is gone')) : database.query(sql, values),
+        query: async <Row extends QueryResultRow>(sql: string, values?: readonly unknown[]) => {
+          if (outage.isAway) throw new Error('the server is gone')
+          const rows = await database.query<Row>(sql, values)
+          if (isFirstLate && index === 0) await recalled.promise
+          return rows
+        },
       },
       messageBus: {
         subscribe: (_topic, handler) => {
@@ -39,7 +48,9 @@ function startProcesses(count: number) {
           return () => {}
         },
         publishAndConfirm: async (_topic, payload) => {
-          await Promise.all(handlers.map(async (handler) => handler(payload)))
+          const handled = handlers.map(async (handler) => handler(payload))
+          recalled.resolve()
+          await Promise.all(handled)
           return { confirmed: true }
         },
         isConnected: () => true,
@@ -70,6 +81,11 @@ async function takeFrom(
   const rate = rates?.rate(id, perMinute)
   if (!rate) throw new Error('no such process')
   return rate.takeNow(units, perMinute, nowMs) ? { isTaken: true } : rate.take(units, perMinute, nowMs)
+}
+
+async function readLent(id: string): Promise<number> {
+  const [row] = await database.query<{ lent: bigint }>('SELECT lent FROM rate_buckets WHERE id = $1', [id])
+  return Number(row?.lent ?? 0)
 }
 
 describe('a borrowed rate', () => {
@@ -104,6 +120,15 @@ describe('a borrowed rate', () => {
     let taken = 1
     while (await isTaken(1, 1, 100)) taken += 1
     expect(taken).toBe(100)
+    await close()
+  })
+
+  it('finds what is on its way to another process before it refuses', async () => {
+    const { isTaken, id, close } = startProcesses(2, { isFirstLate: true })
+    const first = isTaken(0, 1, 100)
+    await expect.poll(() => readLent(id)).toBeGreaterThan(0)
+    expect(await isTaken(1, 99, 100)).toBe(true)
+    expect(await first).toBe(true)
     await close()
   })
 

@@ -33,7 +33,8 @@ export interface BorrowedRatesOptions {
 const TOPIC = 'limits.rate-recalled'
 const TICK_MS = 500
 const RATES_MAX = 100_000
-const RECALL_TIMEOUT_MS = 300
+/** Longer than a busy process needs to answer: who has not answered by then may be gone. */
+const RECALL_MS_MAX = 1_000
 const SWEEP_TICKS = 240
 
 export function createBorrowedRates(options: BorrowedRatesOptions): BorrowedRates {
@@ -78,7 +79,7 @@ class RateOffice implements BorrowedRates, RateDesk {
 
   async recall({ id }: BorrowedRate): Promise<void> {
     if (!this.#options.messageBus.isConnected()) return
-    await this.#options.messageBus.publishAndConfirm(TOPIC, id, { timeoutMs: RECALL_TIMEOUT_MS })
+    await this.#options.messageBus.publishAndConfirm(TOPIC, id, { timeoutMs: RECALL_MS_MAX })
   }
 
   async close(): Promise<void> {
@@ -105,7 +106,8 @@ class RateOffice implements BorrowedRates, RateDesk {
   /** Resolves when the bucket has it. */
   async #giveUp(id: string): Promise<void> {
     const rate = this.#rates.get(id)
-    if (!rate || rate.loan === 0) return
+    // A loan may be on its way here.
+    if (!rate || (rate.loan === 0 && !rate.isVisiting)) return
     rate.giveUp()
     while (rate.isVisiting || this.#rounds.has(rate)) await this.#rounds.nextEnd()
   }

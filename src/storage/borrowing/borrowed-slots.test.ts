@@ -1,5 +1,11 @@
+import type { QueryResultRow } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createBorrowedSlots, reclaimSlots, type BorrowedSlots } from './borrowed-slots.ts'
+import {
+  createBorrowedSlots,
+  reclaimSlots,
+  type BorrowedSlots,
+  type BorrowedSlotsOptions,
+} from './borrowed-slots.ts'
 import { declareDead, startSlotProcesses, type SlotProcesses } from './testing/slot-processes.ts'
 
 let processes: SlotProcesses
@@ -11,10 +17,44 @@ beforeAll(async () => {
 
 afterAll(() => processes.close())
 
-async function startSlots() {
+/** The time to give back is no part of these promises. */
+const PATIENCE_MS = 30_000
+
+async function startSlots(options: Partial<BorrowedSlotsOptions> = {}) {
   const { messageBus, borrower } = await processes.start()
-  const slots = createBorrowedSlots({ database: processes.database, messageBus, borrower })
+  const slots = createBorrowedSlots({
+    database: processes.database,
+    messageBus,
+    borrower,
+    recallMsMax: PATIENCE_MS,
+    ...options,
+  })
   return { slots, borrower }
+}
+
+/** A process that hears what the pool lends to it only when it has been asked to give it back. */
+async function startLateSlots() {
+  const asked = Promise.withResolvers<void>()
+  const { messageBus } = await processes.start()
+  return startSlots({
+    database: {
+      query: async <Row extends QueryResultRow>(sql: string, values?: readonly unknown[]) => {
+        const rows = await processes.database.query<Row>(sql, values)
+        await asked.promise
+        return rows
+      },
+    },
+    messageBus: {
+      isConnected: () => messageBus.isConnected(),
+      publishAndConfirm: (topic, payload, options) => messageBus.publishAndConfirm(topic, payload, options),
+      subscribe: (topic, handler) =>
+        messageBus.subscribe(topic, async (payload) => {
+          const given = handler(payload)
+          asked.resolve()
+          await given
+        }),
+    },
+  })
 }
 
 function namePool(): string {
@@ -37,6 +77,12 @@ async function takeMany(
   return taken.filter((isTaken) => isTaken).length
 }
 
+async function readLent(pool: string): Promise<number> {
+  const sql = 'SELECT lent FROM slot_pools WHERE id = $1'
+  const [row] = await processes.database.query<{ lent: number }>(sql, [pool])
+  return row?.lent ?? 0
+}
+
 describe('borrowed slots', () => {
   it('are never more than the pool has, over several processes', async () => {
     const [first, second] = await Promise.all([startSlots(), startSlots()])
@@ -57,6 +103,16 @@ describe('borrowed slots', () => {
     expect(await takeMany(second.slots, pool, 100, 100)).toBe(99)
     first.slots.share(pool, 100).release()
     await Promise.all([first.slots.close(), second.slots.close()])
+  })
+
+  it('that are on their way to another process are found before anybody is refused', async () => {
+    const [late, other] = await Promise.all([startLateSlots(), startSlots()])
+    const pool = namePool()
+    const taken = take(late.slots, pool, 100)
+    await expect.poll(() => readLent(pool)).toBeGreaterThan(1)
+    expect(await takeMany(other.slots, pool, 100, 100)).toBe(99)
+    expect(await taken).toBe(true)
+    await Promise.all([late.slots.close(), other.slots.close()])
   })
 
   it('are taken in memory once borrowed', async () => {

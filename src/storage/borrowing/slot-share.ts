@@ -20,6 +20,7 @@ export interface SlotDesk {
 interface Waiter {
   /** A visit is under way, or over, that asked for it. */
   isAsked: boolean
+  /** The others are giving back for it, or have done so. */
   hasRecalled: boolean
   readonly resolve: (isTaken: boolean) => void
   readonly reject: (error: unknown) => void
@@ -41,6 +42,7 @@ export class SlotShare {
   #inUse = 0
   #isVisiting = false
   #isGivingUp = false
+  #isRecalling = false
   #waiting: Waiter[] = []
   #usedAtMs = 0
   #topUpAfterMs = 0
@@ -134,17 +136,19 @@ export class SlotShare {
     this.#topUpAfterMs = nowMs + PAUSE_MS
     this.#loan = slots
     this.#serve()
-    const unserved = this.#waiting.filter(({ isAsked }) => isAsked)
-    this.#waiting = this.#waiting.filter(({ isAsked }) => !isAsked)
-    const isElsewhere = lentInAll > slots && nowMs - this.#recalledAtMs >= RECALL_PAUSE_MS
-    const recalling = isElsewhere ? unserved.filter(({ hasRecalled }) => !hasRecalled) : []
-    for (const waiter of unserved) {
-      if (recalling.includes(waiter)) continue
-      this.#refusedUntilMs = nowMs + PAUSE_MS
-      waiter.resolve(false)
+    const isRecallable = lentInAll > slots && this.#mayRecall(nowMs)
+    for (const waiter of this.#waiting.splice(0)) {
+      const isHopeful = waiter.hasRecalled ? this.#isRecalling : isRecallable
+      if (waiter.isAsked && !isHopeful) {
+        this.#refusedUntilMs = nowMs + PAUSE_MS
+        waiter.resolve(false)
+        continue
+      }
+      waiter.hasRecalled ||= waiter.isAsked
+      this.#waiting.push(waiter)
     }
-    if (recalling.length > 0) void this.#recallFor(recalling, nowMs)
-    if (this.#isGivingUp || this.#waiting.length > 0) this.#desk.visitSoon(this)
+    if (!this.#isRecalling && this.#waiting.some(({ isAsked }) => isAsked)) void this.#recall(nowMs)
+    if (this.#isGivingUp || this.#waiting.some(({ isAsked }) => !isAsked)) this.#desk.visitSoon(this)
   }
 
   /** What was asked is absolute: the next visit puts right whatever the pool made of this one. */
@@ -163,13 +167,19 @@ export class SlotShare {
     }
   }
 
-  async #recallFor(waiters: readonly Waiter[], nowMs: number): Promise<void> {
+  /** Who comes while the others are giving back waits for that too. */
+  #mayRecall(nowMs: number): boolean {
+    return this.#isRecalling || nowMs - this.#recalledAtMs >= RECALL_PAUSE_MS
+  }
+
+  async #recall(nowMs: number): Promise<void> {
+    this.#isRecalling = true
     this.#recalledAtMs = nowMs
-    for (const waiter of waiters) waiter.hasRecalled = true
     await this.#desk.recall(this)
-    for (const waiter of waiters) waiter.isAsked = false
-    this.#waiting.unshift(...waiters)
-    if (!this.#isVisiting) this.#desk.visitSoon(this)
+    this.#isRecalling = false
+    // A visit that is under way may have come before what was given back: those it does not serve ask once more.
+    for (const waiter of this.#waiting) waiter.isAsked = false
+    if (this.#waiting.length > 0 && !this.#isVisiting) this.#desk.visitSoon(this)
   }
 
   #isIdle(nowMs: number): boolean {
