@@ -1,7 +1,7 @@
 import type { LocalModel } from '../http/routes/queue.ts'
 import type { Catalog } from '../modules/catalog/catalog.ts'
 import { freeCredit, type Ledger } from '../modules/ledger/ledger.ts'
-import { createLimits, type Limits } from '../modules/limits/limits.ts'
+import { createLimits, type Balances, type Limits } from '../modules/limits/limits.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { ProviderRegistry } from '../providers/registry.ts'
 import type { Borrower } from '../storage/borrowing/borrower.ts'
@@ -21,15 +21,24 @@ interface LimitParts {
 }
 
 export function buildLimits(config: Config, { ledger, metrics, ...parts }: LimitParts): Limits {
-  const credit = config.billing ? ledger : freeCredit
   return createLimits({
     ...parts,
     table: config.limits,
-    balanceOf: (accountId) =>
-      credit.knownBalanceNanoUsd(accountId) ??
-      ledger.readBalance(accountId).then(({ balanceNanoUsd }) => balanceNanoUsd),
+    balances: config.billing ? balancesOf(ledger) : PLENTY,
     observer: metrics.limits,
   })
+}
+
+function balancesOf(ledger: Ledger): Balances {
+  return {
+    knownOf: (accountId) => ledger.knownBalanceNanoUsd(accountId),
+    read: async (accountId) => (await ledger.readBalance(accountId)).balanceNanoUsd,
+  }
+}
+
+const PLENTY: Balances = {
+  knownOf: freeCredit.knownBalanceNanoUsd,
+  read: async () => freeCredit.knownBalanceNanoUsd(),
 }
 
 /** How many requests an upstream works on at once; null for one that is not the operator's own. */

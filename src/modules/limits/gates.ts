@@ -37,8 +37,15 @@ export interface KeyGate {
   checkAtMs: number
 }
 
+/** How much an account has. */
+export interface Balances {
+  /** As far as this process knows: less than there is while credit is on its way to it or back. */
+  readonly knownOf: (accountId: string) => NanoUsd | undefined
+  readonly read: (accountId: string) => Promise<NanoUsd>
+}
+
 export interface Gates {
-  /** At once while the account's balance is known. */
+  /** At once while the account's balance is known to reach its tier. */
   open(caller: Caller, category: string, nowMs: number): KeyGate | Promise<KeyGate>
 }
 
@@ -46,16 +53,17 @@ interface GatesOptions {
   readonly table: LimitTable
   readonly rates: BorrowedRates
   readonly slots: BorrowedSlots
-  readonly balanceOf: (accountId: string) => NanoUsd | Promise<NanoUsd>
+  readonly balances: Balances
 }
 
 const CHECK_EVERY_MS = 500
 const GATES_MAX = 20_000
 
 /** Finds what applies to a key, and follows its account from tier to tier. */
-export function createGates({ table, rates, slots, balanceOf }: GatesOptions): Gates {
+export function createGates({ table, rates, slots, balances }: GatesOptions): Gates {
   const byCategory = new Map<string, Map<string, KeyGate>>()
   const accounts = new Map<string, AccountGate>()
+  const readBalance = shareReads(balances.read)
 
   const openAccount = (accountId: string, balance: NanoUsd): AccountGate => {
     const tier = chooseTier(table.tiers, balance)
@@ -116,15 +124,34 @@ export function createGates({ table, rates, slots, balanceOf }: GatesOptions): G
         remember(gates, caller.keyId, gate)
         return gate
       }
-      const balance = balanceOf(caller.accountId)
-      if (typeof balance === 'bigint') return renew(balance)
+      const tier = accounts.get(caller.accountId)?.tier
+      const balance = balances.knownOf(caller.accountId)
+      // Nobody falls to a poorer tier by what is known here alone.
+      if (tier && balance !== undefined && reaches(table, balance, tier)) return renew(balance)
+      const renewed = readBalance(caller.accountId).then(renew)
       // An account whose balance has to be read stays where it was until that is done.
-      if (known === undefined || !isCurrent) return balance.then(renew)
+      if (known === undefined || !isCurrent) return renewed
       known.checkAtMs = nowMs + CHECK_EVERY_MS
-      balance.then(renew).catch(() => {})
+      renewed.catch(() => {})
       return known
     },
   }
+}
+
+/** All who ask at the same time share one answer. */
+function shareReads(read: Balances['read']): Balances['read'] {
+  const running = new Map<string, Promise<NanoUsd>>()
+  return (accountId) => {
+    const known = running.get(accountId)
+    if (known) return known
+    const balance = read(accountId).finally(() => running.delete(accountId))
+    running.set(accountId, balance)
+    return balance
+  }
+}
+
+function reaches({ tiers }: LimitTable, balance: NanoUsd, tier: Tier): boolean {
+  return chooseTier(tiers, balance).balanceNanoUsd >= tier.balanceNanoUsd
 }
 
 function openRate(rates: BorrowedRates, id: string, perMinute: number): RateGate {

@@ -1,7 +1,6 @@
 import { AppError } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { Logger } from '../../kernel/logger.ts'
-import type { NanoUsd } from '../../kernel/money.ts'
 import type { Borrower } from '../../storage/borrowing/borrower.ts'
 import { createBorrowedRates } from '../../storage/borrowing/borrowed-rates.ts'
 import { createBorrowedSlots } from '../../storage/borrowing/borrowed-slots.ts'
@@ -11,11 +10,12 @@ import type { MessageBus } from '../../storage/message-bus.ts'
 import type { Caller } from '../keys/keys.ts'
 import { admit } from './admit.ts'
 import type { Admission, LimitLayer, Refusal } from './admission.ts'
-import { createGates } from './gates.ts'
+import { createGates, type Balances } from './gates.ts'
 import type { LimitTable, TierLimits } from './limit-table.ts'
 
 export { reclaimSlots } from '../../storage/borrowing/borrowed-slots.ts'
 export type { Admission, LimitLayer, RateState, Refusal } from './admission.ts'
+export type { Balances } from './gates.ts'
 export { parseLimitTable } from './parse-limit-table.ts'
 export { createStrangers, type Strangers } from './strangers.ts'
 
@@ -67,7 +67,7 @@ interface LimitsOptions {
   readonly borrower: Borrower
   readonly logger: Logger
   readonly table: LimitTable
-  readonly balanceOf: (accountId: string) => NanoUsd | Promise<NanoUsd>
+  readonly balances: Balances
   readonly observer: LimitsObserver
 }
 
@@ -75,7 +75,7 @@ const RETRY_SECONDS_MAX = 60
 const COUNT_EVERY_MS = 2_000
 
 export function createLimits(options: LimitsOptions): Limits {
-  const { table, balanceOf, observer } = options
+  const { table, balances, observer } = options
   const away = new Set<string>()
   const noteOutage = (part: string) => (isAway: boolean) => {
     if (isAway) away.add(part)
@@ -85,7 +85,7 @@ export function createLimits(options: LimitsOptions): Limits {
   const rates = createBorrowedRates({ ...options, onOutage: noteOutage('rates') })
   const slots = createBorrowedSlots({ ...options, onOutage: noteOutage('slots') })
   const queues = createSlotQueues(options)
-  const gates = createGates({ table, rates, slots, balanceOf })
+  const gates = createGates({ table, rates, slots, balances })
   const { waitersMax, waitMsMax } = table.localModels
   const ticker = setInterval(
     () => observer.borrowed(rates.countLoans() + slots.countLoans()),
