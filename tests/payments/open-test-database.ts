@@ -13,6 +13,8 @@ export interface OpenDatabase {
 /** The gateway's own database, for what a test cannot see or wait for over HTTP. */
 export function openTestDatabase({ connectionString }: TestGateway): OpenDatabase {
   const pool = new Pool({ connectionString, max: 1, options: '-c search_path=parkway' })
+  // The pool has ended before its connections have, and the database is dropped from under them.
+  pool.on('error', () => {})
   const query: OpenDatabase['query'] = async (sql, values = []) => (await pool.query(sql, values)).rows
   return {
     query,
