@@ -7,6 +7,12 @@ import { fileURLToPath } from 'node:url'
 
 const MAIN = fileURLToPath(new URL('../../src/app/main.ts', import.meta.url))
 
+/** What Node reads, not the gateway: where commands are, and what is compiled already. */
+const NODE_ENVIRONMENT = {
+  PATH: process.env['PATH'] ?? '',
+  NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
+}
+
 export interface StartOptions {
   readonly environment?: Readonly<Record<string, string>>
   /** Options of Node itself. */
@@ -20,7 +26,7 @@ export interface Workplace {
   readonly dataDir: string
   path(name: string): string
   write(name: string, content: string): string
-  /** Starts the program as an operator does, in this directory and with nothing else in its environment. */
+  /** Starts the program as an operator does, in this directory and with nothing of ours in its environment. */
   start(words: readonly string[], options?: StartOptions): Program
   /** The same for a command that ends by itself. */
   run(words: readonly string[], options?: StartOptions): Promise<Finished>
@@ -44,7 +50,7 @@ export function createWorkplace(): Workplace {
   const start: Workplace['start'] = (words, { environment = {}, nodeOptions = [], isGroup = false } = {}) => {
     const child = spawn(process.execPath, [...nodeOptions, MAIN, ...words], {
       cwd: directory,
-      env: { PATH: process.env['PATH'] ?? '', PORT: '0', ...environment },
+      env: { ...NODE_ENVIRONMENT, PORT: '0', ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: isGroup,
     })
