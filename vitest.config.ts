@@ -1,9 +1,25 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
+const TESTS = ['src/**/*.test.ts', 'tests/**/*.test.ts']
+
+/** Each in a process of its own. */
+const ALONE = [
+  // Long ones, most of which start and kill other processes.
+  'tests/{app,away,ledger,storage,tasks}/*.test.ts',
+  'tests/**/{killed,crash}*.test.ts',
+  'src/modules/ledger/ledger-model.test.ts',
+  // They measure the memory of their process.
+  'tests/chat/bounds.test.ts',
+  'tests/media/download.test.ts',
+  // They replace timers or modules, which others may hold already and would find replaced afterwards.
+  'tests/chat/stream.test.ts',
+  'src/http/express/express-lane.test.ts',
+  'src/modules/inference/{attempt-routes,bound-duration}.test.ts',
+]
+
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'tests/**/*.test.ts'],
     globalSetup: ['./src/storage/testing/global-setup.ts'],
     // Most tests wait for processes, connections and leases, not for a core.
     maxWorkers: 3,
@@ -13,5 +29,11 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Half of what it takes to start a gateway is compiling it, which tests would else do hundreds of times.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compiled') },
+    projects: [
+      // Projects begin in the order of their names: a long test that began last would keep everybody waiting.
+      { extends: true, test: { name: 'alone', include: ALONE } },
+      // To load the gateway and to warm it up takes longer than most files' tests, and modules keep no state that matters.
+      { extends: true, test: { name: 'together', include: TESTS, exclude: ALONE, isolate: false } },
+    ],
   },
 })
