@@ -56,6 +56,7 @@ async function measure(database: Database): Promise<void> {
     ledger: {
       readBalance: async () => ({ balanceNanoUsd: 0n, heldNanoUsd: 0n }),
       readBudgets: async () => [],
+      postCharges: async () => {},
     },
   })
   for (const [name, ask] of Object.entries(questions(accountId))) {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { verifyLedger } from '../../src/modules/ledger/ledger.ts'
+import { postCharges, verifyLedger } from '../../src/modules/ledger/ledger.ts'
 import { connectDatabase } from '../../src/storage/connect-database.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { until } from '../app/call.ts'
@@ -37,6 +37,7 @@ beforeEach(() => {
 })
 
 const charged = async () => {
+  await postCharges(database)
   const [row] = await database.query<{ count: number; cost: bigint }>(
     'SELECT count(*)::int AS count, coalesce(sum(cost_nano_usd), 0)::bigint AS cost FROM usage_records',
   )
@@ -47,6 +48,7 @@ const resume = (id: string) => gateway.request('POST', `${RUNS}/${id}/resume`)
 
 /** What was charged is what cells, lanes and runs say they cost, and the books add up. */
 async function expectRightMoney(): Promise<void> {
+  await postCharges(database)
   const [row] = await database.query<{ charged: bigint; cells: bigint; lanes: bigint; runs: bigint }>(
     `SELECT (SELECT sum(cost_nano_usd) FROM usage_records)::bigint AS charged,
        (SELECT sum(cost_nano_usd) FROM compare_cells)::bigint AS cells,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { verifyLedger } from '../../src/modules/ledger/ledger.ts'
+import { postCharges, verifyLedger } from '../../src/modules/ledger/ledger.ts'
 import { connectDatabase } from '../../src/storage/connect-database.ts'
 import type { Database } from '../../src/storage/database.ts'
 import type { ChatGateway } from '../chat/start-chat-gateway.ts'
@@ -87,6 +87,7 @@ describe('a judge whose charge was written but not its word, because of a crash,
 
   test('is asked anew, and charged, when only a part of its word was charged', async () => {
     const { done, before } = await lose()
+    await postCharges(database)
     await database.query(
       `UPDATE usage_records SET outcome = 'disconnected' WHERE 'req_' || replace(id::text, '-', '') IN (
          SELECT request_id FROM compare_judgements WHERE run_id = $1)`,

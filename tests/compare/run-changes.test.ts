@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { verifyLedger } from '../../src/modules/ledger/ledger.ts'
+import { postCharges, verifyLedger } from '../../src/modules/ledger/ledger.ts'
 import { connectDatabase } from '../../src/storage/connect-database.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { until } from '../app/call.ts'
@@ -48,6 +48,7 @@ const bodyOf = ({ body }: RecordedRequest) => Object(body)
 
 /** What the account was charged in all is what its cells cost, and the books add up. */
 async function expectRightMoney(accountId: string): Promise<void> {
+  await postCharges(database)
   const [row] = await database.query<{ charged: bigint; cost: bigint }>(
     `SELECT (SELECT coalesce(sum(cost_nano_usd), 0) FROM usage_records WHERE account_id = $1)::bigint AS charged,
        (SELECT coalesce(sum(cell.cost_nano_usd), 0) FROM compare_cells AS cell

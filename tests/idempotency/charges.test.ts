@@ -29,8 +29,10 @@ afterEach(async () => {
 const headers = { 'idempotency-key': 'order' }
 const ask = (members: object = {}) => gateway.request('POST', CHAT, { body: chatBody(members), headers })
 const balance = async () => (await gateway.request('GET', '/v1/tenants/me')).body.balance_usd
-const charges = async () =>
-  (await database.query('SELECT id, cost_nano_usd, outcome FROM usage_records')).rows
+const charges = async () => {
+  await gateway.request('GET', '/v1/usage/records')
+  return (await database.query('SELECT id, cost_nano_usd, outcome FROM usage_records')).rows
+}
 /** As a process leaves it that dies after the charge and before the answer is kept. */
 const forgetAnswer = () => database.query('UPDATE idempotency_keys SET answer = NULL, lease_until = now()')
 

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { verifyLedger } from '../../src/modules/ledger/ledger.ts'
+import { postCharges, verifyLedger } from '../../src/modules/ledger/ledger.ts'
 import { connectDatabase } from '../../src/storage/connect-database.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { createTestDatabase } from '../../src/storage/testing/test-database.ts'
@@ -149,6 +149,7 @@ export function chatOf(content: string, members: object = {}): object {
 }
 
 export async function readCharges(database: Database, accountId: string): Promise<ChargeRow[]> {
+  await postCharges(database)
   const rows = await database.query<{
     id: string
     outcome: string

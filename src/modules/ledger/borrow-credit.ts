@@ -10,6 +10,7 @@ import {
   shortenLeases,
   type Cap,
 } from './lend-credit.ts'
+import { postCharges } from './post-charges.ts'
 import type { Lease, LentAmount } from './purse.ts'
 
 /** A slice is an eighth of what is left, so that it shrinks with it, and never more than this. */
@@ -91,7 +92,7 @@ export function giveBackCredit(
   })
 }
 
-/** Puts everything back. Nothing may be waiting to be committed. */
+/** Puts everything back. Nothing may be waiting to be committed or posted. */
 export function endBorrowing(database: Database, { accountId, borrowerId }: Borrowing): Promise<void> {
   return database.transaction(async (transaction) => {
     await requireOpenBorrower(transaction, borrowerId)
@@ -100,11 +101,13 @@ export function endBorrowing(database: Database, { accountId, borrowerId }: Borr
 }
 
 /** What was lent under each of these caps, null for the credit itself, once nothing that was sent before is under way. */
-export function readLent(
+export async function readLent(
   database: Database,
   { accountId, borrowerId }: Borrowing,
   scopes: readonly (string | null)[],
 ): Promise<LentAmount[][]> {
+  // A lease that is not known here any more may have paid for charges that are not posted.
+  await postCharges(database)
   return database.transaction(async (transaction) => {
     await requireOpenBorrower(transaction, borrowerId)
     await lockCreditAccount(transaction, accountId)

@@ -97,7 +97,20 @@ async function cutCommits(over: AbortSignal): Promise<number> {
   return cuts
 }
 
+/** Commits take up to 10 ms from now on, so that they are met while they are under way. */
+async function slowCommitsDown(): Promise<void> {
+  await stage.database.query(`
+    CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      PERFORM pg_sleep(random() * 0.01);
+      RETURN NULL;
+    END $$`)
+  await stage.database.query(
+    'CREATE TRIGGER slow_commits AFTER INSERT ON charge_journal EXECUTE FUNCTION dawdle()',
+  )
+}
+
 test('a commit whose connection is cut at any moment is done exactly once', async () => {
+  await slowCommitsDown()
   const process = await stage.createProcess()
   const payer = await stage.createPayer(1_000_000n)
   const over = new AbortController()
@@ -111,6 +124,7 @@ test('a commit whose connection is cut at any moment is done exactly once', asyn
   }
   over.abort()
   const cuts = await cutting
+  await stage.database.query('DROP FUNCTION dawdle CASCADE')
   expect(cuts).toBeGreaterThan(0)
   expect(await stage.sumOfCharges(payer.accountId)).toEqual({
     requests: charged,

@@ -1,17 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '../../kernel/logger.ts'
-import type { NanoUsd } from '../../kernel/money.ts'
 import type { Borrower } from '../../storage/borrowing/borrower.ts'
 import type { Database, KeptConnection, Queryable } from '../../storage/database.ts'
 import { messageOf } from '../../storage/storage-error.ts'
-import { commitCharges, type ChargeCommit } from './commit-charges.ts'
+import type { ChargePoster } from './charge-poster.ts'
 import { databaseAway, isBadData, isOutcomeLost, isPassing, leasesLost } from './commit-failure.ts'
-import { findRepeatedCharges, isChargedBefore } from './find-repeated-charges.ts'
-import type { SpentPart } from './purse.ts'
-import type { Charge } from './usage-record.ts'
+import { journalCharges, type ChargeCommit } from './journal-charges.ts'
+import type { PaidCharge } from './journal-text.ts'
 
-export interface PendingCharge extends Charge {
-  readonly parts: readonly SpentPart[]
+export interface PendingCharge extends PaidCharge {
   /** Where it was borrowed; once that is lost, no lease pays for it any more. */
   readonly account: { readonly isLost: boolean }
   /** Its answer has reached the client already: it is written however long that takes. */
@@ -28,6 +25,8 @@ interface ChargeWriterOptions {
   /** How long an answer waits for its charge while the database is away. */
   readonly commitWaitMs: number
   readonly observer: LedgerObserver
+  /** Told of every commit. */
+  readonly poster: Pick<ChargePoster, 'noteCommitted'>
 }
 
 export interface LedgerObserver {
@@ -165,11 +164,6 @@ export class ChargeWriter {
       } catch (error) {
         this.#releaseConnection(true)
         isOutcomeUnknown ||= isOutcomeLost(error)
-        const fresh = isChargedBefore(error) ? await this.#leaveOutRepeated(charges) : charges
-        if (fresh.length < charges.length) {
-          charges = fresh
-          continue
-        }
         if (isBadData(error) || (!isOutcomeUnknown && !isPassing(error))) {
           return this.#writeApart(charges, batch, error)
         }
@@ -187,21 +181,21 @@ export class ChargeWriter {
 
   /** False when it can never be written, because what was borrowed has been taken back. */
   async #commit(charges: readonly PendingCharge[]): Promise<boolean> {
-    const { database, borrower, leaseMs, logger, observer } = this.#options
+    const { database, borrower, leaseMs, logger, observer, poster } = this.#options
     const sentAtMs = performance.now()
     const commit: ChargeCommit = {
       borrowerId: this.#borrowerId,
       sequence: this.#sequence + 1,
       leaseMs,
       charges,
-      spentByLease: addUpLeases(charges),
     }
     // At once where there is one: between two commits nothing is waited for.
     this.#connection ??= await database.keepConnection()
     const connection = this.#connection
-    const isCommitted = (await commitCharges(connection, commit)) || (await wasCommitted(connection, commit))
+    const isCommitted = (await journalCharges(connection, commit)) || (await wasCommitted(connection, commit))
     if (isCommitted) {
       this.#sequence += 1
+      poster.noteCommitted()
       observer.committed({ charges: charges.length, durationMs: performance.now() - sentAtMs })
       if (borrower.id === commit.borrowerId) borrower.noteRenewed(sentAtMs)
     } else if (borrower.id === commit.borrowerId) {
@@ -230,13 +224,6 @@ export class ChargeWriter {
       single.firstAtMs = batch.firstAtMs
       await this.#writeBatch(single)
     }
-  }
-
-  /** Those that were charged before give back what they took now. Their answers may leave: they are paid for. */
-  async #leaveOutRepeated(charges: readonly PendingCharge[]): Promise<readonly PendingCharge[]> {
-    const found = await findRepeatedCharges(this.#options.database, charges).catch(() => null)
-    for (const charge of found?.repeated ?? []) charge.undo()
-    return found?.fresh ?? charges
   }
 
   /** Nothing is admitted while commits fail, so that no commit would find out that they succeed again. */
@@ -281,14 +268,4 @@ async function wasCommitted(queryable: Queryable, { borrowerId, sequence }: Char
     [borrowerId],
   )
   return row?.commit_sequence === BigInt(sequence)
-}
-
-function addUpLeases(charges: readonly PendingCharge[]): Map<string, NanoUsd> {
-  const spent = new Map<string, NanoUsd>()
-  for (const { parts } of charges) {
-    for (const { lease, amountNanoUsd } of parts) {
-      spent.set(lease.id, (spent.get(lease.id) ?? 0n) + amountNanoUsd)
-    }
-  }
-  return spent
 }

@@ -15,9 +15,18 @@ export function isPassing(error: unknown): boolean {
   return PASSING_CODES.has(errorCodeOf(error) ?? '') || isPoolBusy(error)
 }
 
-/** The database refuses the data, which it says only after it saw that no earlier sending of the commit had arrived. */
+/** A charge that the books would not take. */
+class BadCharge extends Error {
+  override readonly name = 'BadCharge'
+}
+
+export function badCharge(message: string): Error {
+  return new BadCharge(message)
+}
+
+/** The data is refused: here before it was sent, or by the database, which undid everything. */
 export function isBadData(error: unknown): boolean {
-  return /^2[23]/.test(errorCodeOf(error) ?? '')
+  return error instanceof BadCharge || /^2[23]/.test(errorCodeOf(error) ?? '')
 }
 
 /** A statement timeout, too many connections, a serialisation failure, a deadlock. */

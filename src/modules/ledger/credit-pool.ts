@@ -7,6 +7,7 @@ import type { Database } from '../../storage/database.ts'
 import { messageOf } from '../../storage/storage-error.ts'
 import { AccountCredit } from './account-credit.ts'
 import { BorrowerClosed } from './borrow-credit.ts'
+import type { ChargePoster } from './charge-poster.ts'
 import type { ChargeWriter, PendingCharge } from './charge-writer.ts'
 import {
   MemoryHold,
@@ -24,6 +25,7 @@ interface CreditPoolOptions {
   readonly database: Database
   readonly borrower: Borrower
   readonly writer: ChargeWriter
+  readonly poster: Pick<ChargePoster, 'post'>
   readonly clock: Clock
   readonly logger: Logger
   /** Makes the other processes give back what they do not use of an account. */
@@ -267,6 +269,7 @@ export class CreditPool implements HoldKeeper {
     // Charges still on their way must find their lease, and who comes next must not find half of one.
     const ended = this.#options.writer
       .flush()
+      .then(() => this.#options.poster.post())
       .then(() => account.end())
       .catch((error: unknown) => {
         this.#noteFailure(error)

@@ -1,6 +1,7 @@
 import { uuidOfRequest } from '../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Queryable } from '../../storage/database.ts'
+import { postCharges } from './post-charges.ts'
 
 /** What was written down for a request. */
 export interface FoundCharge {
@@ -15,6 +16,7 @@ export async function findCharges(
   requestIds: readonly string[],
 ): Promise<ReadonlyMap<string, FoundCharge>> {
   if (requestIds.length === 0) return new Map()
+  await postCharges(queryable)
   const rows = await queryable.query<{ id: string; cost: bigint; outcome: FoundCharge['outcome'] }>(
     `SELECT replace(id::text, '-', '') AS id, cost_nano_usd AS cost, outcome FROM usage_records
      WHERE account_id = $1 AND id = ANY ($2::uuid[])`,

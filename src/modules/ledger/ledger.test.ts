@@ -90,6 +90,7 @@ describe('a hold', () => {
       }),
     )
     await spend(first, payer, 40n)
+    await first.ledger.postCharges()
     const [row] = await stage.database.query(
       'SELECT cost_nano_usd AS cost, promotional_nano_usd AS promotional FROM usage_records WHERE account_id = $1',
       [payer.accountId],

@@ -7,6 +7,7 @@ import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { Borrower } from '../../storage/borrowing/borrower.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import type { MessageBus } from '../../storage/message-bus.ts'
+import { ChargePoster } from './charge-poster.ts'
 import { ChargeWriter, type LedgerObserver } from './charge-writer.ts'
 import { openHold, releaseHold, settleHold, type HoldOrder, type SettleOrder } from './credit-hold.ts'
 import { CreditPool } from './credit-pool.ts'
@@ -41,6 +42,7 @@ export type { CreditClass } from './move-credit.ts'
 export type { LedgerEntry } from './read-ledger.ts'
 export type { BudgetPeriod } from './spend-caps.ts'
 export type { UsageRecord } from './usage-record.ts'
+export { postCharges } from './post-charges.ts'
 export { verifyLedger } from './verify-ledger.ts'
 
 /** Everything that moves credit. What takes a transaction is idempotent by its key and one commit with the caller's rows. */
@@ -78,6 +80,8 @@ export interface Ledger {
   listEntries(accountId: string, page: PageRequest): Promise<Page<LedgerEntry>>
   setBudget(accountId: string, period: BudgetPeriod, limitNanoUsd: NanoUsd | null): Promise<void>
   readBudgets(accountId: string): Promise<readonly Budget[]>
+  /** Resolves when everything that was charged before stands in the books: who reads them asks for it first. */
+  postCharges(): Promise<void>
   /** Requests must have ended, or be about to. Writes what is not written yet. */
   close(): Promise<void>
 }
@@ -105,16 +109,20 @@ const CLOSE_MS_MAX = 5_000
 export function createLedger(options: LedgerOptions): Ledger {
   const { database, messageBus, clock } = options
   const recall = createRecall(messageBus)
-  const writer = new ChargeWriter(options)
-  const pool = new CreditPool({ ...options, writer, recall })
+  const poster = new ChargePoster(options)
+  const writer = new ChargeWriter({ ...options, poster })
+  const pool = new CreditPool({ ...options, writer, poster, recall })
   const unsubscribe = [
     messageBus.subscribe(RECALL_TOPIC, (accountId) => pool.giveBack(accountId)),
     messageBus.subscribe(CHANGE_TOPIC, (accountId) => pool.look(accountId)),
     messageBus.onConnectionLost(() => pool.forgetBudgets()),
   ]
   const stopSweeping = sweepLedger(options)
+  // Whoever was here before may have died in between.
+  poster.noteCommitted()
 
   const readBalance = async (accountId: string): Promise<Balance> => {
+    await poster.post()
     const balance = (await readBalances(database, [accountId])).get(accountId)
     if (balance === undefined) throw notFound('account')
     return { ...balance, heldNanoUsd: balance.heldNanoUsd + pool.heldNanoUsd(accountId) }
@@ -139,18 +147,28 @@ export function createLedger(options: LedgerOptions): Ledger {
     },
     isHealthy: () => writer.isHealthy() && options.borrower.isTrusted(),
     readBalance,
-    readBalances: (accountIds) => readBalances(database, accountIds),
-    listEntries: (accountId, page) => listEntries(database, accountId, page),
+    readBalances: async (accountIds) => {
+      await poster.post()
+      return readBalances(database, accountIds)
+    },
+    listEntries: async (accountId, page) => {
+      await poster.post()
+      return listEntries(database, accountId, page)
+    },
     setBudget: async (accountId, period, limitNanoUsd) => {
       await writeBudget(database, accountId, period, limitNanoUsd)
       await messageBus.publishAndConfirm(CHANGE_TOPIC, accountId, { timeoutMs: RECALL_MS_MAX })
     },
-    readBudgets: (accountId) => readBudgets(database, accountId, clock.nowMs()),
+    readBudgets: async (accountId) => {
+      await poster.post()
+      return readBudgets(database, accountId, clock.nowMs())
+    },
+    postCharges: () => poster.post(),
     close: async () => {
       for (const stop of unsubscribe) stop()
       stopSweeping()
       const isClosed = await Promise.race([
-        writeTheRest(pool, writer),
+        writeTheRest(pool, writer, poster),
         delay(CLOSE_MS_MAX, false, { ref: false }),
       ])
       if (!isClosed) options.logger.error({}, 'the process stops with charges that could not be written')
@@ -159,11 +177,12 @@ export function createLedger(options: LedgerOptions): Ledger {
 }
 
 /** A request that was cut settles a moment after its connection is gone, and what is undone then is charged anew. */
-async function writeTheRest(pool: CreditPool, writer: ChargeWriter): Promise<true> {
+async function writeTheRest(pool: CreditPool, writer: ChargeWriter, poster: ChargePoster): Promise<true> {
   for (let round = 1; round <= 2; round += 1) {
     await pool.close()
     await writer.drain()
   }
+  await poster.close()
   return true
 }
 

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../storage/database.ts'
+import { toArray } from './array-text.ts'
 import type { HoldOrder } from './credit-hold.ts'
-import { toArray } from './record-usage.ts'
 
 /** What many callers want set aside at once, none of it under a cap. */
 export type PlainHoldOrder = Omit<HoldOrder, 'caps'>

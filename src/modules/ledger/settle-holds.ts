@@ -1,7 +1,8 @@
 import type { Queryable } from '../../storage/database.ts'
+import { toArray } from './array-text.ts'
 import { payDebt } from './credit-account.ts'
 import { HoldClosed, type SettleOrder } from './credit-hold.ts'
-import { recordUsage, toArray } from './record-usage.ts'
+import { recordUsage } from './record-usage.ts'
 
 /**
  * What `settleHold` does, for many holds in a handful of statements. All of them are settled or, by what is thrown, none:

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../storage/database.ts'
+import { postCharges } from './post-charges.ts'
 
 /** A rule of the ledger, and where it does not hold. */
 export interface LedgerCheck {
@@ -8,8 +9,9 @@ export interface LedgerCheck {
 
 const DIFFERENCES_SHOWN_MAX = 20
 
-/** Recomputes everything from the entries. Each rule is one statement, and so looks at one moment. */
+/** Posts what waits for it and recomputes everything from the entries. Each rule is one statement, and so looks at one moment. */
 export async function verifyLedger(queryable: Queryable): Promise<LedgerCheck[]> {
+  await postCharges(queryable)
   const checks: LedgerCheck[] = []
   for (const [rule, sql] of Object.entries(RULES)) {
     const rows = await queryable.query<{ difference: string }>(`${sql} LIMIT ${DIFFERENCES_SHOWN_MAX}`)
@@ -70,6 +72,9 @@ const RULES: Readonly<Record<string, string>> = {
         UNION ALL SELECT scope, 0, spent_nano_usd FROM spend_totals
       ) parts GROUP BY scope
     ) sums WHERE cost <> total`,
+
+  'every charge could be posted': `
+    SELECT format('commit %s: %s', id, refusal) AS difference FROM charge_journal WHERE refusal IS NOT NULL`,
 
   'nothing is lent to the dead': `
     SELECT format('lease %s of borrower %s', lease.id, borrower_id) AS difference

@@ -5,13 +5,15 @@ import { readTotals } from './read-totals.ts'
 import { sumSpendTotals } from './sum-spend-totals.ts'
 import { lastHourAt, type UsageRange } from './usage-range.ts'
 
-/** What a budget is drawn from: the ledger. */
+/** What a budget is drawn from, and what writes the usage: the ledger. */
 export interface CreditReader {
   readBalance(accountId: string): Promise<{
     readonly balanceNanoUsd: NanoUsd
     readonly heldNanoUsd: NanoUsd
   }>
   readBudgets(accountId: string): Promise<readonly SpendBudget[]>
+  /** Resolves when everything that was charged before can be read. */
+  postCharges(): Promise<void>
 }
 
 interface SpendBudget {

@@ -49,27 +49,31 @@ export function createUsage({
   clock: Clock
   ledger: CreditReader
 }): Usage {
+  const afterPosting = async <Result>(read: () => Promise<Result>): Promise<Result> => {
+    await ledger.postCharges()
+    return read()
+  }
   return {
-    readBudget: (accountId) => readBudget({ database, ledger }, accountId, clock.nowMs()),
-    compareTotals: async (query, previousRange) => {
-      const [totals, previous] = await Promise.all([
-        readTotals(database, query),
-        readTotals(database, { ...query, range: previousRange }),
-      ])
-      return { totals, previous }
-    },
-    readTimeseries: (query) => readTimeseries(database, query),
-    readSpending: (query) => readSpending(database, query),
-    readSpendingOfAccounts: (query) => readSpendingOfAccounts(database, query),
-    readGpuBilling: (query) => readGpuBilling(database, query, lastHourAt(clock.nowMs())),
-    listRecords: (query) => listRecords(database, query),
-    spentByKeys: async (keyIds) => {
-      const spent = await sumSpendTotals(
-        database,
-        keyIds.map((keyId) => KEY_SCOPE + keyId),
-      )
-      return new Map([...spent].map(([scope, amount]) => [scope.slice(KEY_SCOPE.length), amount]))
-    },
+    readBudget: (accountId) => afterPosting(() => readBudget({ database, ledger }, accountId, clock.nowMs())),
+    compareTotals: (query, previousRange) =>
+      afterPosting(async () => {
+        const [totals, previous] = await Promise.all([
+          readTotals(database, query),
+          readTotals(database, { ...query, range: previousRange }),
+        ])
+        return { totals, previous }
+      }),
+    readTimeseries: (query) => afterPosting(() => readTimeseries(database, query)),
+    readSpending: (query) => afterPosting(() => readSpending(database, query)),
+    readSpendingOfAccounts: (query) => afterPosting(() => readSpendingOfAccounts(database, query)),
+    readGpuBilling: (query) => afterPosting(() => readGpuBilling(database, query, lastHourAt(clock.nowMs()))),
+    listRecords: (query) => afterPosting(() => listRecords(database, query)),
+    spentByKeys: (keyIds) =>
+      afterPosting(async () => {
+        const scopes = keyIds.map((keyId) => KEY_SCOPE + keyId)
+        const spent = await sumSpendTotals(database, scopes)
+        return new Map([...spent].map(([scope, amount]) => [scope.slice(KEY_SCOPE.length), amount]))
+      }),
   }
 }
 

@@ -51,7 +51,7 @@ const SMALL_MACHINE = {
   min_wal_size: '64MB',
   max_wal_size: '512MB',
   checkpoint_timeout: '10min',
-  autovacuum_naptime: '30s',
+  autovacuum_naptime: '10s',
   TimeZone: 'UTC',
   log_timezone: 'UTC',
   lc_messages: 'C',

@@ -17,6 +17,7 @@ import {
   type UsageRecord,
 } from '../ledger.ts'
 import { grantCredit } from '../move-credit.ts'
+import { postCharges } from '../post-charges.ts'
 
 const LEASE_MS = 600_000
 
@@ -85,6 +86,7 @@ export async function createLedgerStage(): Promise<LedgerStage> {
       ),
     ],
     sumOfCharges: async (accountId) => {
+      await postCharges(database)
       const [row] = await database.query<{ requests: bigint; cost: bigint }>(
         `SELECT count(*) AS requests, coalesce(sum(cost_nano_usd), 0)::bigint AS cost FROM usage_records
          WHERE account_id = $1`,

@@ -113,7 +113,8 @@ async function hold(run: HistoryRun, { ledger }: LedgerProcess, request: HoldReq
   return ledger.hold(run.payer, request)
 }
 
-async function readCost({ lane, payer }: HistoryRun, id: string): Promise<NanoUsd> {
+async function readCost({ lane, ledger, payer }: HistoryRun, id: string): Promise<NanoUsd> {
+  await ledger.postCharges()
   const [row] = await lane.stage.database.query<{ cost: bigint }>(
     'SELECT cost_nano_usd AS cost FROM usage_records WHERE account_id = $1 AND id = $2',
     [payer.accountId, id],

@@ -49,6 +49,7 @@ export async function setUsageStage(existing?: string): Promise<UsageStage> {
       ledger: {
         readBalance: async () => stage,
         readBudgets: async () => stage.budgets,
+        postCharges: async () => {},
       },
     }),
     addAccount: async (name = 'Ada') => {

@@ -1,0 +1,79 @@
+import type { Logger } from '../../kernel/logger.ts'
+import type { Queryable } from '../../storage/database.ts'
+import { errorCodeOf, messageOf } from '../../storage/storage-error.ts'
+import { postCharges, type RefusedCommit } from './post-charges.ts'
+
+/** Long enough that many commits are posted together, short enough that hardly anybody who reads has to wait. */
+const POST_AFTER_MS = 500
+const ATTEMPTS_MAX = 5
+/** A serialisation failure, a deadlock: everything was undone. */
+const CONFLICT_CODES = new Set(['40001', '40P01'])
+
+/** Posts what was committed, a moment later and whenever somebody wants to read the books. */
+export class ChargePoster {
+  readonly #database: Queryable
+  readonly #logger: Logger
+  #timer: NodeJS.Timeout | null = null
+  #running: Promise<void> | null = null
+  #next: Promise<void> | null = null
+
+  constructor({ database, logger }: { database: Queryable; logger: Logger }) {
+    this.#database = database
+    this.#logger = logger
+  }
+
+  /** There is something to post. */
+  noteCommitted(): void {
+    this.#timer ??= setTimeout(() => this.#postLater(), POST_AFTER_MS).unref()
+  }
+
+  /** Resolves when everything is posted that was committed before, by any process. */
+  post(): Promise<void> {
+    // The one that runs may have looked already; all who come meanwhile wait for the next.
+    if (this.#running === null) return this.#run()
+    this.#next ??= this.#running
+      .catch(() => {})
+      .then(() => {
+        this.#next = null
+        return this.#run()
+      })
+    return this.#next
+  }
+
+  async close(): Promise<void> {
+    if (this.#timer) clearTimeout(this.#timer)
+    await this.post()
+  }
+
+  #postLater(): void {
+    this.#timer = null
+    this.post().catch((error: unknown) => {
+      this.#logger.warn({ reason: messageOf(error) }, 'charges could not be posted yet')
+      this.noteCommitted()
+    })
+  }
+
+  #run(): Promise<void> {
+    const running = this.#post().finally(() => {
+      if (this.#running === running) this.#running = null
+    })
+    this.#running = running
+    return running
+  }
+
+  async #post(): Promise<void> {
+    for (const { id, reason } of await this.#tryToPost()) {
+      this.#logger.error({ commit: String(id), reason }, 'charges that were committed could not be posted')
+    }
+  }
+
+  async #tryToPost(): Promise<readonly RefusedCommit[]> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await postCharges(this.#database)
+      } catch (error) {
+        if (!CONFLICT_CODES.has(errorCodeOf(error) ?? '') || attempt === ATTEMPTS_MAX) throw error
+      }
+    }
+  }
+}

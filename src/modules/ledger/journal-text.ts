@@ -1,0 +1,89 @@
+import type { SpentPart } from './purse.ts'
+import type { Charge, UsageRecord } from './usage-record.ts'
+
+export interface PaidCharge extends Charge {
+  /** What each lease pays of it. */
+  readonly parts: readonly SpentPart[]
+}
+
+/** Charges as PostgreSQL reads them: arrays of `charge_label`, `journaled_charge` and `charge_part`. */
+export interface JournalText {
+  readonly labels: string
+  readonly charges: string
+  readonly parts: string
+}
+
+/** One pass over the charges, because every answer goes through here. */
+export function toJournalText(charges: readonly PaidCharge[]): JournalText {
+  let labels = ''
+  let label = 0
+  let labelled: UsageRecord | null = null
+  let rows = ''
+  let number = 0
+  let parts = ''
+  for (const { record, costNanoUsd, promotionalNanoUsd, parts: paid } of charges) {
+    if (labelled === null || !isAlike(labelled, record)) {
+      labelled = record
+      labels += (label === 0 ? '' : ',') + toLabel(record)
+      label += 1
+    }
+    rows +=
+      `${number === 0 ? '' : ','}"(${label},${record.id},${record.promptTokens},${record.cachedTokens},` +
+      `${record.completionTokens},${record.reasoningTokens},${costNanoUsd},${promotionalNanoUsd},` +
+      `${record.latencyMs},${record.firstTokenMs ?? ''},${record.createdAtMs})"`
+    number += 1
+    for (const { lease, amountNanoUsd } of paid)
+      parts += `${parts === '' ? '' : ','}"(${number},${lease.id},${amountNanoUsd})"`
+  }
+  return { labels: `{${labels}}`, charges: `{${rows}}`, parts: `{${parts}}` }
+}
+
+// The same strings mostly, so that this compares no letters.
+function isAlike(a: UsageRecord, b: UsageRecord): boolean {
+  return (
+    a.accountId === b.accountId &&
+    a.keyId === b.keyId &&
+    a.environment === b.environment &&
+    a.operation === b.operation &&
+    a.model === b.model &&
+    a.provider === b.provider &&
+    a.outcome === b.outcome
+  )
+}
+
+function toLabel({
+  accountId,
+  keyId,
+  environment,
+  operation,
+  model,
+  provider,
+  outcome,
+}: UsageRecord): string {
+  const fields = [accountId, keyId, environment, operation, model, provider, outcome]
+  return quote(`(${fields.map(quote).join(',')})`)
+}
+
+function quote(text: string): string {
+  return `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`
+}
+
+const LABEL_COLUMNS = 'account_id, key_id, environment, operation, model, provider, outcome'
+const CHARGE_COLUMNS =
+  'label, id, prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens, cost_nano_usd, promotional_nano_usd, ' +
+  'latency_ms, first_token_ms, created_at_ms'
+
+/**
+ * A FROM item with the charges of each row of a journal, where the texts have the names of its columns: `charge`, with its
+ * `number`, beside the `label` it has.
+ */
+export const UNFOLDED_CHARGES = `
+  LATERAL unnest(charges::journaled_charge[]) WITH ORDINALITY AS charge (${CHARGE_COLUMNS}, number)
+  JOIN LATERAL unnest(labels::charge_label[]) WITH ORDINALITY AS label (${LABEL_COLUMNS}, number)
+    ON label.number = charge.label`
+
+/** The columns of usage_records, of the two above. */
+export const UNFOLDED_COLUMNS = `
+  label.account_id, charge.id, label.key_id, label.environment, label.operation, label.model, label.provider, label.outcome,
+  charge.prompt_tokens, charge.cached_tokens, charge.completion_tokens, charge.reasoning_tokens, charge.cost_nano_usd,
+  charge.promotional_nano_usd, charge.latency_ms, charge.first_token_ms, charge.created_at_ms`

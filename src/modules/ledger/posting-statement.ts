@@ -1,0 +1,77 @@
+import { UNFOLDED_CHARGES, UNFOLDED_COLUMNS } from './journal-text.ts'
+import { recordCharges } from './record-usage.ts'
+
+/** Postings come one after the other, so that one writer is enough for all of them; no process has this number. */
+const POSTING_WRITER = -1
+
+const PARTS = 'LATERAL unnest(parts::charge_part[]) AS part'
+
+interface PostedCharges {
+  /** The charges, with the columns of usage_records. */
+  readonly charge: string
+  /** What each lease pays in all, and how much of that for what was charged before. */
+  readonly paid: string
+}
+
+/** All of them. Fails when one of them was charged before. */
+const ALL_CHARGES: PostedCharges = {
+  charge: `SELECT ${UNFOLDED_COLUMNS} FROM taken, ${UNFOLDED_CHARGES}`,
+  paid: `SELECT lease_id, sum(amount_nano_usd)::bigint AS amount, 0 AS repeated FROM taken, ${PARTS} GROUP BY lease_id`,
+}
+
+/** Each request once, and none that was charged before. */
+const NEW_CHARGES: PostedCharges = {
+  charge: `SELECT DISTINCT ON (label.account_id, charge.id) taken.id AS commit_id, charge.number, ${UNFOLDED_COLUMNS}
+    FROM taken, ${UNFOLDED_CHARGES}
+    WHERE NOT EXISTS (
+      SELECT FROM usage_records record WHERE record.account_id = label.account_id AND record.id = charge.id)
+    ORDER BY label.account_id, charge.id, taken.id, charge.number`,
+  paid: `SELECT lease_id, sum(amount_nano_usd)::bigint AS amount,
+      coalesce(sum(amount_nano_usd) FILTER (WHERE charge.id IS NULL), 0)::bigint AS repeated
+    FROM taken CROSS JOIN ${PARTS} LEFT JOIN charge ON charge.commit_id = taken.id AND charge.number = part.charge
+    GROUP BY lease_id`,
+}
+
+/**
+ * Takes rows out of the journal and writes what is in them: the requests, what the leases paid, both sides of each
+ * account's sum, and the totals. What a lease paid for nothing new is back in its lot at once, because the process that
+ * has the lease counts it as spent. The rows are locked from the first on: whoever else wants to post waits here, and then
+ * finds them posted. `$1` to `$2` are the rows, `$3` a borrower or null, `$4` how many at most.
+ */
+function postStatement({ charge, paid }: PostedCharges): string {
+  return `
+  WITH taken AS MATERIALIZED (
+    DELETE FROM charge_journal WHERE id IN (
+      SELECT id FROM charge_journal
+      WHERE id BETWEEN $1::bigint AND $2::bigint AND refusal IS NULL AND ($3::uuid IS NULL OR borrower_id = $3)
+      ORDER BY id LIMIT $4 FOR UPDATE)
+    RETURNING id, labels, charges, parts
+  ), charge AS MATERIALIZED (${charge}),
+  ${recordCharges(String(POSTING_WRITER))}, paid AS MATERIALIZED (${paid}), locked AS MATERIALIZED (
+    -- As everybody does who changes leases, and in the same order.
+    SELECT FROM credit_accounts
+    WHERE account_id IN (SELECT account_id FROM credit_leases JOIN paid ON lease_id = credit_leases.id)
+    ORDER BY account_id FOR UPDATE
+  ), spent AS (
+    UPDATE credit_leases SET spent_nano_usd = spent_nano_usd + paid.amount
+    FROM (SELECT count(*) FROM locked) AS locks, paid WHERE credit_leases.id = paid.lease_id
+    RETURNING lot_id, repeated
+  ), given_back AS (
+    UPDATE credit_lots SET remaining_nano_usd = remaining_nano_usd + back.amount
+    FROM (SELECT lot_id, sum(repeated)::bigint AS amount FROM spent WHERE repeated > 0 GROUP BY lot_id) AS back
+    WHERE credit_lots.id = back.lot_id
+  ), entered AS (
+    INSERT INTO ledger_entries (key, account_id, book, kind, amount_nano_usd)
+    SELECT 'charge:' || (SELECT max(id) FROM taken) || ':' || account_id, account_id, book, 'charge',
+      sign * sum(cost_nano_usd)
+    FROM grouped CROSS JOIN (VALUES ('credit', -1), ('revenue', 1)) AS sides (book, sign)
+    WHERE cost_nano_usd > 0
+    GROUP BY account_id, book, sign
+  )
+  -- Divides by zero, and so undoes everything, when a lease is not there any more.
+  SELECT (SELECT count(*) FROM taken)::integer / ((SELECT count(*) FROM spent) = (SELECT count(*) FROM paid))::integer
+    AS posted`
+}
+
+export const POST_ALL = postStatement(ALL_CHARGES)
+export const POST_NEW = postStatement(NEW_CHARGES)

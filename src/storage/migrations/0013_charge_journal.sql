@@ -1,0 +1,52 @@
+-- Charges of a group commit are one row, so that a commit costs what one row costs. A moment later they are posted: taken
+-- out of here and written to leases, usage, sums and entries in one transaction. Until then a lease and the totals of its
+-- caps both lack them, so that what may still be lent is exact at any time; who reads the books posts first.
+-- Breaks nothing: a gateway of before charges as it did.
+
+-- What neighbouring charges have in common, written once for all of them.
+CREATE TYPE charge_label AS (
+  account_id uuid,
+  key_id uuid,
+  environment text,
+  operation text,
+  model text,
+  provider text,
+  outcome text
+);
+
+CREATE TYPE journaled_charge AS (
+  -- The number of its label, from 1 on.
+  label integer,
+  id uuid,
+  prompt_tokens bigint,
+  cached_tokens bigint,
+  completion_tokens bigint,
+  reasoning_tokens bigint,
+  cost_nano_usd bigint,
+  promotional_nano_usd bigint,
+  latency_ms integer,
+  first_token_ms integer,
+  created_at_ms bigint
+);
+
+-- What a lease pays of the charge with this number, from 1 on.
+CREATE TYPE charge_part AS (charge integer, lease_id bigint, amount_nano_usd bigint);
+
+CREATE TABLE charge_journal (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  borrower_id uuid NOT NULL,
+  -- Arrays of the types above in PostgreSQL's own text, which is read when it is posted: an answer waits for this row.
+  labels text NOT NULL,
+  charges text NOT NULL,
+  parts text NOT NULL,
+  -- Why it cannot be posted: a defect, which `parkway ledger verify` reports.
+  refusal text
+) WITH (
+  -- Rows live for less than a second: their room is wanted back soon.
+  autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0,
+  -- A commit of usual size stays in one piece, and none is worth compressing.
+  toast_tuple_target = 8160
+);
+
+ALTER TABLE charge_journal ALTER COLUMN labels SET STORAGE EXTERNAL, ALTER COLUMN charges SET STORAGE EXTERNAL,
+  ALTER COLUMN parts SET STORAGE EXTERNAL;
