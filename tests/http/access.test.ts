@@ -183,18 +183,23 @@ describe('402', () => {
 describe('429', () => {
   test('a key gets its requests of a minute and then the time to wait, which is true', async () => {
     const { key } = await createKey({ requests_per_minute: 60 })
-    const answers = await Promise.all(Array.from({ length: 70 }, () => chat({ key })))
+    const startedMs = performance.now()
+    const answers = await Promise.all(Array.from({ length: 150 }, () => chat({ key })))
+    const refilled = (performance.now() - startedMs) / 1_000
     const refused = answers.find(({ status }) => status === 429)
-    expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(62)
+    expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(
+      60 + Math.ceil(refilled),
+    )
     expect([refused?.body.error.type, refused?.body.error.code]).toEqual([
       'rate_limit_error',
       'rate_limit_exceeded',
     ])
     expect(refused?.headers.get('retry-after')).toBe('1')
-    expect(rateHeaders(refused?.headers ?? new Headers())).toEqual([
+    const [limit, remaining, reset] = rateHeaders(refused?.headers ?? new Headers())
+    expect([limit, Number(remaining) <= refilled, reset]).toEqual([
       '60',
-      '0',
-      expect.stringMatching(/^(59|60)s$/),
+      true,
+      expect.stringMatching(/^\d+s$/),
     ])
 
     // As long as the answer says, and no longer.
@@ -204,13 +209,13 @@ describe('429', () => {
 
   test('what is left of a limit is told with every answer', async () => {
     const { key } = await createKey({ requests_per_minute: 2 })
+    const startedMs = performance.now()
     expect(rateHeaders((await chat({ key })).headers)).toEqual(['2', '1', '30s'])
     expect(rateHeaders((await chat({ key })).headers)).toEqual(['2', '0', '60s'])
     const refused = await chat({ key })
-    expect([refused.status, Number(refused.headers.get('retry-after'))]).toEqual([
-      429,
-      expect.closeTo(30, -1),
-    ])
+    const seconds = Number(refused.headers.get('retry-after'))
+    expect([refused.status, seconds <= 30]).toEqual([429, true])
+    expect(seconds * 1_000 + performance.now() - startedMs).toBeGreaterThanOrEqual(30_000)
   })
 
   test('a bad request does not count, and other keys and routes are not touched', async () => {

@@ -1,6 +1,8 @@
 import { afterEach, expect, test } from 'vitest'
-import type { TestGateway } from '../support/start-test-gateway.ts'
+import type { TestAnswer, TestGateway } from '../support/start-test-gateway.ts'
 import { limitEverybody, sendChat, startGateways } from './gateways.ts'
+
+const CHAT = '/v1/chat/completions'
 
 let close = async () => {}
 
@@ -12,19 +14,23 @@ async function start(count: number, concurrentRequests: number): Promise<TestGat
   return started.gateways
 }
 
-const slow = { messages: [{ role: 'user', content: '[[sandbox:latency ms=700]] Hi' }] }
+/** Never ends by itself while a test lasts. */
+const slow = { messages: [{ role: 'user', content: '[[sandbox:latency ms=60000]] Hi' }] }
 
 test('an account has no more requests running than it may, over two processes together', async () => {
   const gateways = await start(2, 5)
-  const answers = await Promise.all(
-    Array.from({ length: 24 }, (_, index) => {
-      const gateway = gateways[index % 2]
-      if (!gateway) throw new Error('no such gateway')
-      return sendChat(gateway, undefined, slow)
-    }),
-  )
-  const refused = answers.filter(({ status }) => status === 429)
-  expect(answers.filter(({ status }) => status === 200)).toHaveLength(5)
+  const leaving = new AbortController()
+  const refused: TestAnswer[] = []
+  const sent = Array.from({ length: 24 }, async (_, index) => {
+    const body = { model: 'gpt-4o-mini', ...slow }
+    const answer = await gateways[index % 2]?.request('POST', CHAT, { body, signal: leaving.signal })
+    if (answer) refused.push(answer)
+  })
+  await expect.poll(() => refused.length).toBe(19)
+  leaving.abort()
+  const running = (await Promise.allSettled(sent)).filter(({ status }) => status === 'rejected')
+  expect(running).toHaveLength(5)
+  expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([429]))
   expect(new Set(refused.map(({ body }) => body.error.code))).toEqual(new Set(['concurrency_limit_reached']))
   expect(refused.every(({ headers }) => Number(headers.get('retry-after')) >= 1)).toBe(true)
 })
@@ -37,7 +43,7 @@ test('a request that ends makes room, whatever its end', async () => {
   const failing = { messages: [{ role: 'user', content: '[[sandbox:error status=500]] Hi' }] }
   expect((await sendChat(gateway, undefined, failing)).status).toBeGreaterThanOrEqual(500)
   const leaving = new AbortController()
-  const gone = gateway.fetch('POST', '/v1/chat/completions', {
+  const gone = gateway.fetch('POST', CHAT, {
     body: { model: 'gpt-4o-mini', ...slow },
     signal: leaving.signal,
   })
@@ -50,7 +56,7 @@ test('a request that ends makes room, whatever its end', async () => {
   leaving.abort()
   await left
   await expect.poll(async () => (await sendChat(gateway)).status).toBe(200)
-  const stream = await gateway.fetch('POST', '/v1/chat/completions', {
+  const stream = await gateway.fetch('POST', CHAT, {
     body: { model: 'gpt-4o-mini', stream: true, messages: [{ role: 'user', content: 'Hi' }] },
   })
   await stream.text()
