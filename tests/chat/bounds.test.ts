@@ -14,6 +14,7 @@ import {
   stream,
   type Reply,
 } from '../upstreams/openai-server.ts'
+import { eventually } from '../support/eventually.ts'
 import { readEvents } from './read-events.ts'
 import { CHAT, chatBody, startChatGateway, type ChatGateway } from './start-chat-gateway.ts'
 
@@ -21,32 +22,35 @@ const MEBIBYTE = 1024 * 1024
 
 let gateway: ChatGateway
 
-beforeAll(async () => {
-  gateway = await startChatGateway({
-    settings: {
-      PARKWAY_UPSTREAM_FIRST_BYTE_TIMEOUT_MS: '700',
-      PARKWAY_UPSTREAM_IDLE_TIMEOUT_MS: '700',
-      PARKWAY_STREAM_DURATION_MS_MAX: '2000',
-    },
+/** Of the tests of one group. */
+function useGateway(settings: Record<string, string> = {}): void {
+  beforeAll(async () => {
+    gateway = await startChatGateway({ settings })
   })
-})
 
-afterAll(async () => {
-  await gateway.close()
-})
+  afterAll(() => gateway.close())
 
-beforeEach(async () => {
-  // One good answer, so that no test inherits the failures that the circuit breaker has counted.
-  gateway.upstream.respondWith(completion())
-  expect((await gateway.request('POST', CHAT, { body: chatBody() })).status).toBe(200)
-  gateway.upstream.requests.length = 0
-})
+  beforeEach(async () => {
+    // One good answer, so that no test inherits the failures that the circuit breaker has counted.
+    gateway.upstream.respondWith(completion())
+    await eventually(async () => expect((await ask()).status).toBe(200))
+    gateway.upstream.requests.length = 0
+  })
+}
+
+const IMPATIENT = {
+  PARKWAY_UPSTREAM_FIRST_BYTE_TIMEOUT_MS: '700',
+  PARKWAY_UPSTREAM_IDLE_TIMEOUT_MS: '700',
+  PARKWAY_STREAM_DURATION_MS_MAX: '2000',
+}
 
 const ask = (members: object = {}) => gateway.request('POST', CHAT, { body: chatBody(members) })
 const open = () => gateway.fetch('POST', CHAT, { body: chatBody({ stream: true }) })
 const [role = {}, hello = {}] = chunksOf('Hello')
 
 describe('an upstream that takes its time', () => {
+  useGateway(IMPATIENT)
+
   test.each<[string, Reply, boolean]>([
     ['says nothing at all', silence, false],
     ['says nothing at all, to a stream', silence, true],
@@ -68,15 +72,6 @@ describe('an upstream that takes its time', () => {
     await gateway.upstream.requests[0]?.abandoned
   })
 
-  test('an upstream that is slow but in time is waited for', async () => {
-    const held = heldBack(completion())
-    gateway.upstream.respondWith(held.reply)
-    const asking = ask()
-    await gateway.upstream.requestNumber(0)
-    held.release()
-    expect((await asking).status).toBe(200)
-  })
-
   test('one error frame when a stream falls silent in the middle', async () => {
     gateway.upstream.respondWith(stream([role, hello], { ending: 'hang' }))
     const { content, isDone, chunks } = await readEvents(await open())
@@ -86,6 +81,8 @@ describe('an upstream that takes its time', () => {
 })
 
 describe('an upstream without an end', () => {
+  useGateway(IMPATIENT)
+
   test('one error frame when a stream goes on and on', async () => {
     const endless = endlessStream(chunk({ delta: { content: 'x' } }))
     gateway.upstream.respondWith(endless.reply)
@@ -106,7 +103,22 @@ describe('an upstream without an end', () => {
   })
 })
 
+describe('an upstream that is in time', () => {
+  useGateway()
+
+  test('is waited for though it is slow', async () => {
+    const held = heldBack(completion())
+    gateway.upstream.respondWith(held.reply)
+    const asking = ask()
+    await gateway.upstream.requestNumber(0)
+    held.release()
+    expect((await asking).status).toBe(200)
+  })
+})
+
 describe('an upstream that says too much', () => {
+  useGateway()
+
   test.each([true, false])('502 for a line of 10 MB (with its end: %s)', async (hasEnd) => {
     const line = `data: ${'x'.repeat(10 * MEBIBYTE)}`
     gateway.upstream.respondWith(stream(hasEnd ? [`${line}\n\n`] : [line], { ending: 'hang' }))

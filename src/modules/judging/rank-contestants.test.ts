@@ -105,9 +105,11 @@ describe('a ranking', () => {
   test('of twenty thousand votes over sixty models takes well under a few seconds', async () => {
     const truth = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`model-${index}`, 1 + index]))
     const ballots = drawBallots(truth, 20_000, createRandom(8))
-    const startedMs = performance.now()
+    const started = process.cpuUsage()
     const standings = await rankContestants(Object.keys(truth), ballots, { seed: 2 })
-    expect(performance.now() - startedMs).toBeLessThan(5_000)
+    const { user, system } = process.cpuUsage(started)
+    // Work and not time, which on a busy machine is that of others.
+    expect((user + system) / 1_000).toBeLessThan(5_000)
     expect(standings).toHaveLength(60)
   })
 })
