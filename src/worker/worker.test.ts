@@ -139,9 +139,7 @@ describe('a worker', () => {
       .not.toBeNull()
     await stage.tasks.cancel(caller.accountId, id)
     submitted.resolve()
-    await expect
-      .poll(() => cancelledJobs.some(({ job }) => job?.job.id === 'job-1'), { timeout: 10_000 })
-      .toBe(true)
+    await expect.poll(() => cancelledJobs.some(({ job }) => job?.job.id === 'job-1')).toBe(true)
     expect((await stage.tasks.read(caller.accountId, id)).status).toBe('cancelled')
     expect(await stage.findDifferences()).toEqual([])
   })
@@ -166,9 +164,7 @@ describe('a worker', () => {
       return goOnUntilStopped(control)
     }
     const { id } = await stage.tasks.create(orderOf(caller))
-    await expect
-      .poll(async () => (await stage.tasks.read(caller.accountId, id)).progress, { timeout: 5_000 })
-      .toBe(40)
+    await expect.poll(async () => (await stage.tasks.read(caller.accountId, id)).progress).toBe(40)
   })
 
   test('that stops hands back what it could not finish', async () => {

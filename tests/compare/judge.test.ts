@@ -194,7 +194,7 @@ describe('a judge', () => {
     const { body: made } = await gateway.request('POST', RUNS, {
       body: { models: ['poor', 'good'], prompts: prompts(6), judge: { model: 'judge' }, concurrency: 1 },
     })
-    await expect.poll(() => judged, { timeout: 10_000 }).toBeGreaterThan(6)
+    await expect.poll(() => judged).toBeGreaterThan(6)
     await gateway.request('POST', `${RUNS}/${made.id}/cancel`)
     const cancelled = await waitForRun(gateway, made.id)
     expect(cancelled.status).toBe('cancelled')

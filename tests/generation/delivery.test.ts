@@ -1,9 +1,10 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createAccountKey } from '../clients/create-key.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 import { waitForTask } from './wait-for-task.ts'
+import { eventually } from '../support/eventually.ts'
 
 const IMAGES = '/v1/images/generations'
 
@@ -42,10 +43,10 @@ describe('a client that leaves before its image is there', () => {
     const body = { model: 'gpt-image-1.5', prompt: '[[sandbox:latency ms=60000]] A cube' }
     const asked = gateway.request('POST', IMAGES, { key, body, signal: leaving.signal })
     const heldUsd = async () => (await gateway.request('GET', '/v1/usage/budget', { key })).body.held_usd
-    await vi.waitFor(async () => expect(await heldUsd()).toBe(0.04), { timeout: 5_000 })
+    await eventually(async () => expect(await heldUsd()).toBe(0.04))
     leaving.abort()
     await expect(asked).rejects.toThrow()
-    await vi.waitFor(async () => expect(await heldUsd()).toBe(0), { timeout: 5_000 })
+    await eventually(async () => expect(await heldUsd()).toBe(0))
     expect([(await balance(key)).balance_usd, await records(key)]).toEqual([1, 0])
   })
 
@@ -56,7 +57,7 @@ describe('a client that leaves before its image is there', () => {
     const headers = { prefer: 'wait=30' }
     const asked = gateway.request('POST', IMAGES, { key, body, headers, signal: leaving.signal })
     const list = async () => (await gateway.request('GET', '/v1/tasks', { key })).body.data
-    await vi.waitFor(async () => expect(await list()).toHaveLength(1), { timeout: 5_000 })
+    await eventually(async () => expect(await list()).toHaveLength(1))
     leaving.abort()
     await expect(asked).rejects.toThrow()
     const [{ id }] = await list()
@@ -68,7 +69,7 @@ describe('a webhook', () => {
   test('is told of the task when it has ended', async () => {
     const body = { model: 'flux-schnell', prompt: 'A cube', webhook_url: hookUrl, metadata: { order: 7 } }
     const { body: receipt } = await gateway.request('POST', IMAGES, { body })
-    await vi.waitFor(() => expect(told).toHaveLength(1), { timeout: 10_000 })
+    await eventually(() => expect(told).toHaveLength(1))
     expect(JSON.stringify(told[0])).toContain(receipt.task_id)
     expect(JSON.stringify(told[0])).toContain('"status":"completed"')
   })

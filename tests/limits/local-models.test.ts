@@ -146,7 +146,7 @@ test('slots are shared by all processes, and their state is that of all', async 
   await waitForQueue(second, 2)
   const model = expect.objectContaining({ model: 'home-model', ready: true, slots: 2, in_use: 2, queued: 2 })
   await expect
-    .poll(() => readStatus(second), { timeout: 3000 })
+    .poll(() => readStatus(second))
     .toEqual({
       status: 'busy',
       gpus: [],
@@ -160,7 +160,7 @@ test('slots are shared by all processes, and their state is that of all', async 
     held[served]?.answer()
   }
   expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 200, 200])
-  await expect.poll(async () => (await readStatus(gateway)).status, { timeout: 3000 }).toBe('ready')
+  await expect.poll(async () => (await readStatus(gateway)).status).toBe('ready')
 })
 
 test('without a local model there is nothing to wait for', async () => {

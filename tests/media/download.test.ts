@@ -175,10 +175,10 @@ describe('a large file', () => {
       get(gateway.baseUrl + path, resolve).on('error', reject)
     })
     paused.pause()
-    await expect.poll(listOpenMedia, { timeout: 10_000 }).toHaveLength(1)
+    await expect.poll(listOpenMedia).toHaveLength(1)
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(16_000_000)
     paused.destroy()
-    await expect.poll(listOpenMedia, { timeout: 10_000 }).toEqual([])
+    await expect.poll(listOpenMedia).toEqual([])
   })
 
   it('arrives whole for many at once', async () => {

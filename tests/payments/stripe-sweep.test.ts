@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestGateway } from '../support/start-test-gateway.ts'
 import { STRIPE_SECRET_KEY } from '../upstreams/stripe-server.ts'
 import { startStripeStage, WEBHOOK_SECRET, type StripeStage } from './stripe-stage.ts'
+import { eventually } from '../support/eventually.ts'
 
 let stage: StripeStage
 
@@ -22,7 +23,7 @@ test('a payment no webhook told of is credited by the sweep', async () => {
   const checkout = await stage.startCheckout(20)
   stage.stripe.state.pay(checkout.sessionId)
   await makeDue(checkout.paymentId)
-  await vi.waitFor(async () => expect(await stage.balance(checkout)).toBe(20), { timeout: 5_000 })
+  await eventually(async () => expect(await stage.balance(checkout)).toBe(20))
 })
 
 test('a checkout whose session was never stored is found again by asking for it once more', async () => {
@@ -33,7 +34,7 @@ test('a checkout whose session was never stored is found again by asking for it 
   ])
   stage.stripe.state.pay(checkout.sessionId)
   await makeDue(checkout.paymentId)
-  await vi.waitFor(async () => expect(await stage.balance(checkout)).toBe(20), { timeout: 5_000 })
+  await eventually(async () => expect(await stage.balance(checkout)).toBe(20))
   expect(stage.stripe.state.sessions.size).toBe(before)
 })
 
@@ -44,13 +45,10 @@ test('expired and failed payments are closed and not asked for again', async () 
   stage.stripe.state.settleLater(failed.sessionId, 'failed')
   await makeDue(expired.paymentId)
   await makeDue(failed.paymentId)
-  await vi.waitFor(
-    async () => {
-      expect((await stage.history(expired))[0].status).toBe('expired')
-      expect((await stage.history(failed))[0].status).toBe('failed')
-    },
-    { timeout: 5_000 },
-  )
+  await eventually(async () => {
+    expect((await stage.history(expired))[0].status).toBe('expired')
+    expect((await stage.history(failed))[0].status).toBe('failed')
+  })
   const rows = await stage.database.query('SELECT check_at FROM checkouts WHERE payment_id = ANY ($1)', [
     [expired.paymentId, failed.paymentId],
   ])
@@ -63,10 +61,10 @@ test('while Stripe is away a payment waits, and is credited afterwards', async (
   stage.stripe.requests.length = 0
   stage.stripe.disturbNext(500, 500, 500)
   await makeDue(checkout.paymentId)
-  await vi.waitFor(() => expect(stage.stripe.requests.length).toBeGreaterThanOrEqual(3), { timeout: 10_000 })
+  await eventually(() => expect(stage.stripe.requests.length).toBeGreaterThanOrEqual(3))
   expect(await stage.balance(checkout)).toBe(0)
   await makeDue(checkout.paymentId)
-  await vi.waitFor(async () => expect(await stage.balance(checkout)).toBe(20), { timeout: 5_000 })
+  await eventually(async () => expect(await stage.balance(checkout)).toBe(20))
 })
 
 test('several processes sweep, and each payment is asked for once', async () => {
@@ -87,12 +85,9 @@ test('several processes sweep, and each payment is asked for once', async () => 
     await stage.database.query('UPDATE checkouts SET check_at = now() WHERE payment_id = ANY ($1)', [
       paymentIds,
     ])
-    await vi.waitFor(
-      async () => {
-        for (const checkout of checkouts) expect(await stage.balance(checkout)).toBe(20)
-      },
-      { timeout: 10_000 },
-    )
+    await eventually(async () => {
+      for (const checkout of checkouts) expect(await stage.balance(checkout)).toBe(20)
+    })
     const asked = stage.stripe.requests.map(({ path }) => path.split('/').at(-1) ?? '')
     expect(asked.toSorted()).toEqual(checkouts.map(({ sessionId }) => sessionId).toSorted())
   } finally {

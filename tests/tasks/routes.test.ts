@@ -158,7 +158,7 @@ describe('the list', () => {
     const video = { model: 'wan-2.6-t2v', prompt: '[[sandbox:latency ms=60000]] Waves' }
     const { body: receipt } = await gateway.request('POST', '/v1/videos/generations', { body: video, key })
     const list = async (query: string) => (await gateway.request('GET', `/v1/tasks?${query}`, { key })).body
-    await expect.poll(async () => (await list('status=completed')).total, { timeout: 15_000 }).toBe(5)
+    await expect.poll(async () => (await list('status=completed')).total).toBe(5)
 
     const first = await list('limit=4')
     expect(first).toMatchObject({ object: 'list', total: 6, has_more: true })

@@ -84,7 +84,7 @@ async function hurry(id: string): Promise<void> {
 describe('a webhook', () => {
   test('is told of the end in the words of the task, signed, once', async () => {
     const { body } = await make({ metadata: { order: 7 } })
-    await expect.poll(() => told.length, { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => told.length).toBe(1)
     const [message] = told
     if (message === undefined) throw new Error('nothing was told')
     const verified = new Webhook(await secretOf()).verify(message.text, message.headers)
@@ -103,7 +103,7 @@ describe('a webhook', () => {
     const { body } = await make({ prompt: '[[sandbox:latency ms=60000]] A cube' })
     await gateway.request('POST', `/v1/tasks/${body.id}/cancel`)
     await make({ prompt: '[[sandbox:error status=500 times=9]] A cube' })
-    await expect.poll(() => told.length, { timeout: 15_000 }).toBe(2)
+    await expect.poll(() => told.length).toBe(2)
     expect(new Set(told.map(({ text }) => JSON.parse(text).status))).toEqual(new Set(['cancelled', 'failed']))
   })
 
@@ -111,9 +111,7 @@ describe('a webhook', () => {
     answerWith = () => 503
     const { body } = await make({})
     for (let tries = 1; tries <= 8; tries += 1) {
-      await expect
-        .poll(async () => (await deliveriesOf(body.id))[0]?.attempts.length, { timeout: 10_000 })
-        .toBe(tries)
+      await expect.poll(async () => (await deliveriesOf(body.id))[0]?.attempts.length).toBe(tries)
       const [delivery] = await deliveriesOf(body.id)
       if (tries === 8) expect(delivery).toMatchObject({ status: 'failed', next_attempt_at: null })
       else {
@@ -132,13 +130,9 @@ describe('a webhook', () => {
     let tries = 0
     answerWith = () => ((tries += 1) === 1 ? 500 : 200)
     const { body } = await make({})
-    await expect
-      .poll(async () => (await deliveriesOf(body.id))[0]?.attempts.length, { timeout: 10_000 })
-      .toBe(1)
+    await expect.poll(async () => (await deliveriesOf(body.id))[0]?.attempts.length).toBe(1)
     await hurry(body.id)
-    await expect
-      .poll(async () => (await deliveriesOf(body.id))[0]?.status, { timeout: 10_000 })
-      .toBe('delivered')
+    await expect.poll(async () => (await deliveriesOf(body.id))[0]?.status).toBe('delivered')
   })
 
   test('gets the old signature beside the new one for a day after its secret was changed', async () => {
@@ -148,7 +142,7 @@ describe('a webhook', () => {
     expect(Date.parse(rotated.body.previous_valid_until)).toBeGreaterThan(Date.now() + 23 * 3_600_000)
     expect(await secretOf()).toBe(rotated.body.secret)
     await make({})
-    await expect.poll(() => told.length, { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => told.length).toBe(1)
     for (const secret of [before, rotated.body.secret])
       for (const { text, headers } of told)
         expect(() => new Webhook(secret).verify(text, headers)).not.toThrow()
@@ -166,9 +160,7 @@ describe('an address', () => {
 
   test('that is private is not told, and the log says so', async () => {
     const { body } = await make({ webhook_url: 'https://127.0.0.1:1/hook' })
-    await expect
-      .poll(async () => (await deliveriesOf(body.id))[0]?.attempts.length, { timeout: 10_000 })
-      .toBe(1)
+    await expect.poll(async () => (await deliveriesOf(body.id))[0]?.attempts.length).toBe(1)
     const [delivery] = await deliveriesOf(body.id)
     expect(delivery.attempts[0]).toMatchObject({ status: null, error: expect.any(String) })
   })

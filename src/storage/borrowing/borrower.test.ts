@@ -72,7 +72,7 @@ test('a borrower keeps saying that it is alive', async () => {
   await database.query(`UPDATE borrowers SET expires_at = now() + interval '1 millisecond' WHERE id = $1`, [
     id,
   ])
-  await vi.waitFor(async () => expect((await read(id))?.left_ms).toBeGreaterThan(100), { interval: 5 })
+  await expect.poll(async () => (await read(id))?.left_ms, { interval: 5 }).toBeGreaterThan(100)
   expect(borrower.id).toBe(id)
   await borrower.close()
 })
@@ -109,7 +109,7 @@ test('a borrower that was taken for dead starts again under another id and tells
   const lost = vi.fn<() => void>()
   borrower.onLost(lost)
   await database.query('UPDATE borrowers SET closed_at = now() WHERE id = $1', [dead])
-  await vi.waitFor(() => expect(borrower.id).not.toBe(dead), { interval: 5 })
+  await expect.poll(() => borrower.id, { interval: 5 }).not.toBe(dead)
   expect(lost).toHaveBeenCalledOnce()
   expect(borrower.isTrusted()).toBe(true)
   await borrower.close()
