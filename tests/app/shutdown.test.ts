@@ -36,7 +36,7 @@ describe('a request to stop', () => {
     '(%s) refuses new connections, tells so on old ones and lets streams finish',
     async (signal) => {
       const { program, url } = await start()
-      const stream = await openStream(url, KEY, '[[sandbox:pace tps=20]] [[sandbox:tokens n=25]]')
+      const stream = await openStream(url, KEY, '[[sandbox:pace tps=20]] [[sandbox:tokens n=60]]')
       const halfway = await beginRequest(url, '/readyz')
       program.kill(signal)
       await until(async () => (await refusal(url)) === 'ECONNREFUSED')
@@ -46,7 +46,7 @@ describe('a request to stop', () => {
       expect(readiness).toMatch(/^connection: close\r$/im)
       expect(readiness).toContain('"status":"shutting_down"')
       const text = await stream.text
-      expect(text.match(/"content":"/g)?.length).toBeGreaterThanOrEqual(25)
+      expect(text.match(/"content":"/g)?.length).toBeGreaterThanOrEqual(60)
       expect(text.trimEnd().endsWith('data: [DONE]')).toBe(true)
       expect(await program.exited).toEqual({ code: 0, signal: null })
       expect(program.stderr).toBe('')

@@ -71,7 +71,7 @@ describe('a database server that stops', () => {
   })
 
   test('does not stop a stream that has begun, which ends when its charge is durable', async () => {
-    const content = '[[sandbox:tokens n=150]] [[sandbox:pace tps=100]]'
+    const content = '[[sandbox:tokens n=400]] [[sandbox:pace tps=100]]'
     const response = await gateway.fetch('POST', CHAT, {
       body: { ...chat, stream: true, messages: [{ role: 'user', content }] },
     })

@@ -119,7 +119,7 @@ describe('an image of a model that takes its time', () => {
   })
 
   test('is a task all the same when the wait is over first', async () => {
-    const slow = { ...TAKES_TIME, prompt: '[[sandbox:latency ms=3000]] A cube' }
+    const slow = { ...TAKES_TIME, prompt: '[[sandbox:latency ms=60000]] A cube' }
     const { status, body } = await post(slow, { prefer: 'wait=1' })
     expect(status).toBe(202)
     await gateway.request('POST', `${body.poll_url}/cancel`)
