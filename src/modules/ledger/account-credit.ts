@@ -160,7 +160,9 @@ export class AccountCredit {
   /** Before anything is borrowed, and again when changes may have been missed. */
   open(): Promise<void> {
     return this.#inTurn(async () => {
-      this.#budgets = await readBudgetLimits(this.#database, this.accountId)
+      const budgets = await readBudgetLimits(this.#database, this.accountId)
+      await this.#look()
+      this.#budgets = budgets
     })
   }
 

@@ -40,17 +40,22 @@ export class ChargePoster {
     return this.#next
   }
 
+  /** What cannot be posted now is posted by whoever comes next. */
   async close(): Promise<void> {
     if (this.#timer) clearTimeout(this.#timer)
-    await this.post()
+    await this.post().catch(this.#noteFailure)
   }
 
   #postLater(): void {
     this.#timer = null
     this.post().catch((error: unknown) => {
-      this.#logger.warn({ reason: messageOf(error) }, 'charges could not be posted yet')
+      this.#noteFailure(error)
       this.noteCommitted()
     })
+  }
+
+  readonly #noteFailure = (error: unknown): void => {
+    this.#logger.warn({ reason: messageOf(error) }, 'charges could not be posted yet')
   }
 
   #run(): Promise<void> {
