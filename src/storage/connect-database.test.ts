@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { connectDatabase } from './connect-database.ts'
 import { isConnectionLoss } from './connection-loss.ts'
-import type { Database, Queryable } from './database.ts'
+import type { Database, KeptConnection, Queryable } from './database.ts'
 import { createTestDatabase, type TestDatabase } from './testing/test-database.ts'
 
 let testDatabase: TestDatabase
@@ -214,3 +214,47 @@ function createBarrier(count: number): () => Promise<void> {
     return promise
   }
 }
+
+describe.each([
+  ['prepared', true],
+  ['not prepared', false],
+])('a statement that only writes, %s,', (_name, prepareStatements) => {
+  const COUNT_UP = 'UPDATE counters SET value = value + $2 WHERE id = ANY ($1::int[])'
+  let own: Database
+  let connection: KeptConnection
+
+  beforeEach(async () => {
+    const { connectionString } = testDatabase
+    own = connectDatabase({ connectionString, poolSize: 1, statementTimeoutMs: 5_000, prepareStatements })
+    connection = await own.keepConnection()
+  })
+
+  afterEach(async () => {
+    connection.release(false)
+    await own.close()
+  })
+
+  test('says how many rows it wrote, each time', async () => {
+    expect(await connection.write(COUNT_UP, ['{1,2}', '5'])).toBe(2)
+    expect(await connection.write(COUNT_UP, ['{1}', '1'])).toBe(1)
+    expect(await connection.write(COUNT_UP, ['{}', '1'])).toBe(0)
+    expect(await connection.query('SELECT $1::text AS word', ['between'])).toEqual([{ word: 'between' }])
+    expect(await connection.write(COUNT_UP, ['{1}', '1'])).toBe(1)
+  })
+
+  test('tells an error of the server, and the connection can be used on', async () => {
+    await expect(connection.write(COUNT_UP, ['{1}', 'no number'])).rejects.toMatchObject({ code: '22P02' })
+    await expect(connection.write('UPDATE nothing SET a = $1', ['1'])).rejects.toMatchObject({
+      code: '42P01',
+    })
+    expect(await connection.query('SELECT 1 AS one')).toEqual([{ one: 1 }])
+  })
+
+  test('tells that its connection was lost', async () => {
+    const [row] = await connection.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+    const writing = connection.write('UPDATE counters SET value = (SELECT 1 FROM pg_sleep($1))', ['10'])
+    const lost = expect(writing).rejects.toSatisfy(isConnectionLoss)
+    await database.query('SELECT pg_terminate_backend($1)', [row?.pid])
+    await lost
+  })
+})

@@ -5,6 +5,7 @@ import type { Database, KeptConnection, Queryable } from './database.ts'
 import { isConnectionLoss, isPassingRefusal } from './connection-loss.ts'
 import { SCHEMA } from './schema.ts'
 import { errorCodeOf, messageOf, StorageError } from './storage-error.ts'
+import { writeRows } from './write-command.ts'
 
 export interface ConnectDatabaseOptions {
   readonly connectionString: string
@@ -81,6 +82,11 @@ class PooledDatabase implements Database {
     const client = await acquireClient(this.#pool, this.#connectTimeoutMs)
     return {
       query: (sql, values = []) => this.#run(client, sql, values),
+      write: async (text, values) => {
+        const name = this.#nameStatement(text)
+        if (name !== undefined) return writeRows(client, { name, text, values })
+        return (await client.query(text, [...values])).rowCount ?? 0
+      },
       release: (isBroken) => client.release(isBroken),
     }
   }

@@ -43,6 +43,7 @@ export function reportOutages(database: Database, { logger }: { logger: Logger }
       const connection = await watch(() => database.keepConnection())
       return {
         query: (sql, values) => watch(() => connection.query(sql, values)),
+        write: (sql, values) => watch(() => connection.write(sql, values)),
         release: (isBroken) => connection.release(isBroken),
       }
     },

@@ -140,13 +140,13 @@ function loseAnswerOfNextCommit(
   const keep = database.keepConnection.bind(database)
   const lose = vi.spyOn(database, 'keepConnection').mockImplementation(async () => {
     const connection = await keep()
-    const query = async (sql: string, values?: readonly unknown[]): Promise<never> => {
-      await connection.query(sql, values)
+    const write = async (sql: string, values: readonly string[]): Promise<never> => {
+      await connection.write(sql, values)
       lose.mockRestore()
       await meanwhile()
       throw new Error('Connection terminated unexpectedly')
     }
-    return { query, release: connection.release }
+    return { ...connection, write }
   })
 }
 

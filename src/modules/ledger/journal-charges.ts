@@ -1,5 +1,5 @@
 import type { NanoUsd } from '../../kernel/money.ts'
-import type { Queryable } from '../../storage/database.ts'
+import type { KeptConnection } from '../../storage/database.ts'
 import { badCharge } from './commit-failure.ts'
 import { toJournalText, type PaidCharge } from './journal-text.ts'
 
@@ -15,12 +15,13 @@ export interface ChargeCommit {
  * Makes many charges durable at once, as one row, which is posted later. False when nothing was written, because the
  * borrower was closed or this sequence number was committed before.
  */
-export async function journalCharges(queryable: Queryable, commit: ChargeCommit): Promise<boolean> {
+export async function journalCharges(connection: KeptConnection, commit: ChargeCommit): Promise<boolean> {
   const { borrowerId, sequence, leaseMs } = commit
   for (const charge of commit.charges) requirePostable(charge)
   const { labels, charges, parts } = toJournalText(commit.charges)
-  const written = await queryable.query(COMMIT, [borrowerId, sequence, leaseMs, labels, charges, parts])
-  return written.length > 0
+  const numbers = [String(sequence), String(leaseMs)]
+  const written = await connection.write(COMMIT, [borrowerId, ...numbers, labels, charges, parts])
+  return written > 0
 }
 
 const COMMIT = `
@@ -29,13 +30,13 @@ const COMMIT = `
     WHERE id = $1 AND commit_sequence = $2::bigint - 1 AND closed_at IS NULL
     RETURNING id
   )
-  INSERT INTO charge_journal (borrower_id, labels, charges, parts) SELECT id, $4, $5, $6 FROM writer RETURNING id`
+  INSERT INTO charge_journal (borrower_id, labels, charges, parts) SELECT id, $4, $5, $6 FROM writer`
 
-const REQUEST_ID = /^[0-9a-f]{32}$/
+const ID_DIGITS = 32
 
 /** Nobody looks into the row before it is posted, so what could not be posted is refused here. */
 function requirePostable({ record, costNanoUsd, parts }: PaidCharge): void {
-  if (!REQUEST_ID.test(record.id)) throw badCharge(`'${record.id}' is not the id of a request`)
+  if (record.id.length !== ID_DIGITS) throw badCharge(`'${record.id}' is not the id of a request`)
   const isCounted =
     Number.isSafeInteger(record.promptTokens) &&
     Number.isSafeInteger(record.cachedTokens) &&

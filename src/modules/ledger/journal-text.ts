@@ -51,18 +51,16 @@ function isAlike(a: UsageRecord, b: UsageRecord): boolean {
   )
 }
 
-function toLabel({
-  accountId,
-  keyId,
-  environment,
-  operation,
-  model,
-  provider,
-  outcome,
-}: UsageRecord): string {
-  const fields = [accountId, keyId, environment, operation, model, provider, outcome]
-  return quote(`(${fields.map(quote).join(',')})`)
+function toLabel(record: UsageRecord): string {
+  const { accountId, keyId, environment, operation, model, provider, outcome } = record
+  const fields = `${accountId},${keyId},${environment},${operation},${model},${provider},${outcome}`
+  if (PLAIN_FIELDS.test(fields)) return `"(${fields})"`
+  const names = [environment, operation, model, provider, outcome].map(quote)
+  return quote(`(${accountId},${keyId},${names.join(',')})`)
 }
+
+/** Seven of them, with no letter that means something to PostgreSQL. */
+const PLAIN_FIELDS = /^(?:[\w./:@-]+,){6}[\w./:@-]+$/
 
 function quote(text: string): string {
   return `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`
