@@ -265,6 +265,22 @@ describe('while the database is away', () => {
     await settle(payer, await holdOf(process, payer, 100n))
   })
 
+  test('an answer behind one that a client has already got does not wait for it', async () => {
+    const process = await stage.createProcess({ commitWaitMs: 20 })
+    const payer = await stage.createPayer(100n)
+    const delivered = await holdOf(process, payer, 10n)
+    const others = await holdMany(process, payer, 2, 10n)
+    const outage = away(process)
+    await expect(settle(payer, delivered, { isDelivered: true })).rejects.toThrow()
+    const refused = others.map((hold) =>
+      expect(settle(payer, hold)).rejects.toMatchObject({ retryAfterSeconds: 2 }),
+    )
+    await Promise.all(refused)
+    outage.mockRestore()
+    await process.close()
+    expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 1, costNanoUsd: 10n })
+  })
+
   test('what a client has already got is charged when the database is back', async () => {
     const process = await stage.createProcess({ commitWaitMs: 20 })
     const payer = await stage.createPayer(100n)

@@ -46,7 +46,7 @@ const WAITING_CHARGES_MAX = 20_000
 
 /** Charges that are committed together; all of them wait for the same promise. */
 class Batch {
-  readonly charges: PendingCharge[] = []
+  charges: PendingCharge[] = []
   readonly committed = Promise.withResolvers<void>()
   /** Resolves when nothing of it is left to do, however it went. */
   readonly ended = Promise.withResolvers<void>()
@@ -65,7 +65,7 @@ class Batch {
 export class ChargeWriter {
   readonly #options: ChargeWriterOptions
   #next = new Batch()
-  readonly #full: Batch[] = []
+  #full: Batch[] = []
   #current: Batch | null = null
   #running: Promise<void> | null = null
   /** While there is something to write. */
@@ -108,7 +108,7 @@ export class ChargeWriter {
 
   /** Resolves when everything given so far is written or undone, whatever comes meanwhile. */
   async flush(): Promise<void> {
-    const last = this.#next.charges.length > 0 ? this.#next : this.#current
+    const last = this.#next.charges.length > 0 ? this.#next : (this.#full.at(-1) ?? this.#current)
     await last?.ended.promise
   }
 
@@ -182,8 +182,25 @@ export class ChargeWriter {
       if (!isOutcomeUnknown && waitedMs > this.#options.commitWaitMs) {
         charges = this.#undo(charges, batch, databaseAway(), isOut)
       }
+      this.#refuseLate()
       await delay(pauseMs)
     }
+  }
+
+  /** Who waits behind a commit that has to be tried for longer is refused in time too: nothing of it was sent. */
+  #refuseLate(): void {
+    const beforeMs = performance.now() - this.#options.commitWaitMs
+    if (this.#next.charges.length > 0 && this.#next.firstAtMs < beforeMs) {
+      this.#full.push(this.#next)
+      this.#next = new Batch()
+    }
+    for (const batch of this.#full.filter(({ firstAtMs }) => firstAtMs < beforeMs)) {
+      const kept = this.#undo(batch.charges, batch, databaseAway(), isOut)
+      this.#waiting -= batch.charges.length - kept.length
+      batch.charges = kept
+      if (kept.length === 0) batch.ended.resolve()
+    }
+    this.#full = this.#full.filter(({ charges }) => charges.length > 0)
   }
 
   /** False when it can never be written, because what was borrowed has been taken back. */
