@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { HoldClosed } from '../credit-hold.ts'
+import { keyScope } from '../spend-caps.ts'
 import { codeOfRefusal, type HistoryRun } from './history-run.ts'
 import { leastOf } from './ledger-model.ts'
 import { usageOf } from './ledger-stage.ts'
@@ -51,8 +52,11 @@ export async function deductOnce(run: HistoryRun, step: StepOf<'deduct'>): Promi
 }
 
 export async function openHoldOnce(run: HistoryRun, step: StepOf<'openHold'>): Promise<void> {
-  const { model, ledger } = run
-  const order = { ...run.order(`work:${step.key}`, step.amount), expiresAtMs: LATER_MS, caps: [] }
+  const { model, ledger, payer } = run
+  const { limitNanoUsd } = payer
+  // As every other request of the key.
+  const caps = limitNanoUsd === null ? [] : [{ scope: keyScope(payer.keyId), limitNanoUsd }]
+  const order = { ...run.order(`work:${step.key}`, step.amount), expiresAtMs: LATER_MS, caps }
   const isNew = !run.longWork.has(order.key)
   await run.recall()
   const opened = await run.durably((transaction) => ledger.openHold(transaction, order)).catch(codeOfRefusal)
@@ -60,9 +64,14 @@ export async function openHoldOnce(run: HistoryRun, step: StepOf<'openHold'>): P
     if (!run.isBlurred) expect(model.debtNanoUsd > 0n || model.creditNanoUsd < step.amount).toBe(true)
     return
   }
+  if (opened === 'key_limit_reached') {
+    if (!run.isBlurred) expect(model.roomNanoUsd).toBeLessThan(step.amount)
+    return
+  }
   expect(opened).toEqual({ isNew })
   if (!isNew) return
   expect(model.creditNanoUsd).toBeGreaterThanOrEqual(step.amount)
+  if (model.roomNanoUsd !== null) expect(model.roomNanoUsd).toBeGreaterThanOrEqual(step.amount)
   run.longWork.set(order.key, { amountNanoUsd: step.amount, status: 'open', chargedNanoUsd: 0n })
   model.setAsideNanoUsd += step.amount
 }

@@ -33,9 +33,14 @@ export class LedgerModel {
   /** What one more request could hold, the key's cap minded. */
   get availableNanoUsd(): NanoUsd {
     const credit = this.creditNanoUsd > 0n ? this.creditNanoUsd : 0n
-    if (this.limitNanoUsd === null) return credit
-    const room = this.limitNanoUsd - this.chargedNanoUsd - this.heldNanoUsd
-    return leastOf(credit, room > 0n ? room : 0n)
+    return this.roomNanoUsd === null ? credit : leastOf(credit, this.roomNanoUsd)
+  }
+
+  /** What the key's cap leaves; null for no cap. */
+  get roomNanoUsd(): NanoUsd | null {
+    if (this.limitNanoUsd === null) return null
+    const room = this.limitNanoUsd - this.chargedNanoUsd - this.heldNanoUsd - this.setAsideNanoUsd
+    return room > 0n ? room : 0n
   }
 
   /** Whether this is the first time that something is done under this key. */
