@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Borrower } from '../../storage/borrowing/borrower.ts'
-import type { Database, KeptConnection, Queryable } from '../../storage/database.ts'
+import type { Database, KeptConnection } from '../../storage/database.ts'
 import { messageOf } from '../../storage/storage-error.ts'
 import type { ChargePoster } from './charge-poster.ts'
 import { databaseAway, isBadData, isOutcomeLost, isPassing, leasesLost } from './commit-failure.ts'
-import { journalCharges, type ChargeCommit } from './journal-charges.ts'
+import { journalCharges, wasCommitted, type ChargeCommit } from './journal-charges.ts'
 import type { PaidCharge } from './journal-text.ts'
 
 export interface PendingCharge extends PaidCharge {
@@ -35,8 +35,9 @@ export interface LedgerObserver {
 }
 
 const CHARGES_PER_COMMIT_MAX = 1000
-/** Under load a fuller commit is worth a moment: half as many cost half as much. */
-const GATHER_MS_MAX = 1
+/** So many go at once. Fewer are worth a moment of waiting for more: half as many commits cost half as much. */
+const CHARGES_WORTH_A_COMMIT = 20
+const GATHER_MS_MAX = 0.6
 const RETRY_PAUSE_MS = 50
 const RETRY_PAUSE_MS_MAX = 1_000
 /** A database that restarts is back within this; until then work goes on with what is borrowed. */
@@ -113,15 +114,26 @@ export class ChargeWriter {
   }
 
   async #writeAll(): Promise<void> {
+    let written: Batch | null = null
     try {
-      for (let batch = await this.#gather(); batch !== null; batch = await this.#gather()) {
+      for (let batch = await this.#gather(); batch !== null;) {
         this.#current = batch
-        await this.#writeBatch(batch)
+        const writing = this.#writeBatch(batch)
+        // The database works on this commit while this process sends the answers of the last.
+        written?.committed.resolve()
+        await writing
         this.#waiting -= batch.charges.length
-        batch.committed.resolve()
         batch.ended.resolve()
+        written = batch
+        if (this.#next.charges.length >= CHARGES_WORTH_A_COMMIT) {
+          batch = this.#takeNext()
+        } else {
+          written.committed.resolve()
+          batch = await this.#gather()
+        }
       }
     } finally {
+      written?.committed.resolve()
       this.#releaseConnection(false)
       this.#current = null
       this.#running = null
@@ -283,13 +295,4 @@ export class ChargeWriter {
 
 function isOut({ isDelivered }: PendingCharge): boolean {
   return isDelivered
-}
-
-/** Whether an earlier sending of the same commit arrived after all. */
-async function wasCommitted(queryable: Queryable, { borrowerId, sequence }: ChargeCommit): Promise<boolean> {
-  const [row] = await queryable.query<{ commit_sequence: bigint }>(
-    'SELECT commit_sequence FROM borrowers WHERE id = $1',
-    [borrowerId],
-  )
-  return row?.commit_sequence === BigInt(sequence)
 }

@@ -1,5 +1,5 @@
 import type { NanoUsd } from '../../kernel/money.ts'
-import type { KeptConnection } from '../../storage/database.ts'
+import type { KeptConnection, Queryable } from '../../storage/database.ts'
 import { badCharge } from './commit-failure.ts'
 import { toJournalText, type PaidCharge } from './journal-text.ts'
 
@@ -31,6 +31,18 @@ const COMMIT = `
     RETURNING id
   )
   INSERT INTO charge_journal (borrower_id, labels, charges, parts) SELECT id, $4, $5, $6 FROM writer`
+
+/** Whether an earlier sending of the same commit arrived after all. */
+export async function wasCommitted(
+  queryable: Queryable,
+  { borrowerId, sequence }: ChargeCommit,
+): Promise<boolean> {
+  const [row] = await queryable.query<{ commit_sequence: bigint }>(
+    'SELECT commit_sequence FROM borrowers WHERE id = $1',
+    [borrowerId],
+  )
+  return row?.commit_sequence === BigInt(sequence)
+}
 
 const ID_DIGITS = 32
 
