@@ -11,6 +11,15 @@ export async function recordUsage(
   await transaction.query(RECORD, [writer, text.labels, text.charges])
 }
 
+const SUMS = [
+  'prompt_tokens',
+  'cached_tokens',
+  'completion_tokens',
+  'reasoning_tokens',
+  'cost_nano_usd',
+  'promotional_nano_usd',
+]
+
 const COLUMNS = [
   'account_id',
   'id',
@@ -20,24 +29,10 @@ const COLUMNS = [
   'model',
   'provider',
   'outcome',
-  'prompt_tokens',
-  'cached_tokens',
-  'completion_tokens',
-  'reasoning_tokens',
-  'cost_nano_usd',
-  'promotional_nano_usd',
+  ...SUMS,
   'latency_ms',
   'first_token_ms',
 ].join(', ')
-
-const SUMS = [
-  'prompt_tokens',
-  'cached_tokens',
-  'completion_tokens',
-  'reasoning_tokens',
-  'cost_nano_usd',
-  'promotional_nano_usd',
-]
 
 const HOUR_MS = 3_600_000
 
