@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client, type QueryResultRow } from 'pg'
 import type { Logger } from '../kernel/logger.ts'
+import { isConnectionLoss } from './connection-loss.ts'
 import { StorageError } from './storage-error.ts'
 
 export interface BusConnectionOptions {
@@ -56,7 +57,13 @@ export class BusConnection {
     waitMs: number,
   ): Promise<Row[]> {
     const client = await this.#waitForClient(waitMs)
-    return this.#inTurn(async () => (await client.query<Row>(sql, [...values])).rows)
+    try {
+      return await this.#inTurn(async () => (await client.query<Row>(sql, [...values])).rows)
+    } catch (error) {
+      // The driver tells of the end only later; who asks again meanwhile must not be given this connection.
+      if (isConnectionLoss(error)) this.#lose(client)
+      throw error
+    }
   }
 
   /** The driver takes one question at a time. */

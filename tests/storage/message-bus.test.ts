@@ -113,6 +113,16 @@ describe('the message bus', () => {
     expect(await bus.publishAndConfirm('news', 'again', { timeoutMs: 5_000 })).toEqual({ confirmed: true })
   })
 
+  test('who sends again after a cut is given the next connection, not the old one again', async () => {
+    for (let cuts = 0; cuts < 10; cuts += 1) {
+      await expect.poll(() => bus.isConnected()).toBe(true)
+      await cutBuses(database.connectionString)
+      const sent = await bus.publishAndConfirm('news', 'first', { timeoutMs: 5_000 })
+      const again = await bus.publishAndConfirm('news', 'second', { timeoutMs: 5_000 })
+      expect([sent.confirmed, again.confirmed]).toContain(true)
+    }
+  })
+
   test('a closed bus refuses to send and does not hang', async () => {
     await bus.close()
     await expect(bus.publish('news', '')).rejects.toMatchObject({ code: 'disconnected' })
