@@ -66,22 +66,25 @@ function quote(text: string): string {
   return `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`
 }
 
-const LABEL_COLUMNS = 'account_id, key_id, environment, operation, model, provider, outcome'
-const CHARGE_COLUMNS =
-  'label, id, prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens, cost_nano_usd, promotional_nano_usd, ' +
-  'latency_ms, first_token_ms, created_at_ms'
-
 /**
- * A FROM item with the charges of each row of a journal, where the texts have the names of its columns: `charge`, with its
- * `number`, beside the `label` it has.
+ * A FROM item with the charges of each row of a journal, where arrays have the names of its columns: `charge`, with its
+ * `number` in the row that has this `commit_id`, beside the `label` it has.
  */
-export const UNFOLDED_CHARGES = `
-  LATERAL unnest(charges::journaled_charge[]) WITH ORDINALITY AS charge (${CHARGE_COLUMNS}, number)
-  JOIN LATERAL unnest(labels::charge_label[]) WITH ORDINALITY AS label (${LABEL_COLUMNS}, number)
-    ON label.number = charge.label`
+export function unfoldCharges(journal: string): string {
+  return `(
+    SELECT commit_id, number, charge, labels[(charge).label] AS label
+    FROM (
+      SELECT id AS commit_id, labels, unnest(charges) AS charge, generate_subscripts(charges, 1) AS number
+      FROM ${journal}
+    ) AS unfolded
+    -- Keeps the label from being looked up for each of its columns.
+    OFFSET 0
+  ) AS labelled`
+}
 
-/** The columns of usage_records, of the two above. */
+/** The columns of usage_records, of the above. */
 export const UNFOLDED_COLUMNS = `
-  label.account_id, charge.id, label.key_id, label.environment, label.operation, label.model, label.provider, label.outcome,
-  charge.prompt_tokens, charge.cached_tokens, charge.completion_tokens, charge.reasoning_tokens, charge.cost_nano_usd,
-  charge.promotional_nano_usd, charge.latency_ms, charge.first_token_ms, charge.created_at_ms`
+  (label).account_id, (charge).id, (label).key_id, (label).environment, (label).operation, (label).model,
+  (label).provider, (label).outcome, (charge).prompt_tokens, (charge).cached_tokens, (charge).completion_tokens,
+  (charge).reasoning_tokens, (charge).cost_nano_usd, (charge).promotional_nano_usd, (charge).latency_ms,
+  (charge).first_token_ms, (charge).created_at_ms`

@@ -9,7 +9,8 @@ export interface RefusedCommit {
   readonly reason: string
 }
 
-const COMMITS_AT_ONCE_MAX = 100
+/** About five hundred charges: a commit that shares a core with this waits for these, and not for all that were made. */
+const BYTES_AT_ONCE = 60_000
 
 /**
  * Posts all charges that were committed before, or those of one borrower, and says which commits could not be. Nobody may do
@@ -19,57 +20,64 @@ export async function postCharges(
   queryable: Queryable,
   { borrowerId = null }: { borrowerId?: string | null } = {},
 ): Promise<RefusedCommit[]> {
-  const [row] = await queryable.query<{ last: bigint | null }>(LAST, [borrowerId])
-  const lastId = row?.last ?? null
   const refused: RefusedCommit[] = []
-  if (lastId === null) return refused
-  for (let posted = COMMITS_AT_ONCE_MAX; posted === COMMITS_AT_ONCE_MAX;) {
-    posted = await postSome(queryable, { firstId: 0n, lastId, borrowerId }).catch(async (error: unknown) => {
+  const pieces = await queryable.query<CommitRange>(DIVIDE, [borrowerId, BYTES_AT_ONCE])
+  for (const piece of pieces) {
+    await postPiece(queryable, { piece, borrowerId }).catch(async (error: unknown) => {
       if (!isBadData(error)) throw error
-      return postEach(queryable, { firstId: 0n, lastId, borrowerId }, refused)
+      await postEach(queryable, { piece, borrowerId }, refused)
     })
   }
   return refused
 }
 
 interface CommitRange {
-  readonly firstId: bigint
-  readonly lastId: bigint
+  readonly first: bigint
+  readonly last: bigint
+}
+
+interface Piece {
+  readonly piece: CommitRange
   readonly borrowerId: string | null
 }
 
-async function postSome(queryable: Queryable, range: CommitRange, statement = POST_ALL): Promise<number> {
-  const { firstId, lastId, borrowerId } = range
-  const [row] = await queryable.query<{ posted: number }>(statement, [
-    firstId,
-    lastId,
-    borrowerId,
-    COMMITS_AT_ONCE_MAX,
-  ])
-  return row?.posted ?? 0
+async function postPiece(
+  queryable: Queryable,
+  { piece, borrowerId }: Piece,
+  statement = POST_ALL,
+): Promise<void> {
+  await queryable.query(statement, [piece.first, piece.last, borrowerId])
 }
 
 /** One of them was charged before or is refused: each is posted by itself, and without what was charged before. */
-async function postEach(queryable: Queryable, range: CommitRange, refused: RefusedCommit[]): Promise<number> {
-  const { firstId, lastId, borrowerId } = range
-  const rows = await queryable.query<{ id: bigint }>(LIST, [firstId, lastId, borrowerId, COMMITS_AT_ONCE_MAX])
+async function postEach(
+  queryable: Queryable,
+  { piece, borrowerId }: Piece,
+  refused: RefusedCommit[],
+): Promise<void> {
+  const rows = await queryable.query<{ id: bigint }>(LIST, [piece.first, piece.last, borrowerId])
   for (const { id } of rows) {
     try {
-      await postSome(queryable, { firstId: id, lastId: id, borrowerId }, POST_NEW)
+      await postPiece(queryable, { piece: { first: id, last: id }, borrowerId }, POST_NEW)
     } catch (error) {
       if (!isBadData(error)) throw error
       await queryable.query(REFUSE, [id, messageOf(error)])
       refused.push({ id, reason: messageOf(error) })
     }
   }
-  return rows.length
 }
 
-const WAITING = 'refusal IS NULL AND ($1::uuid IS NULL OR borrower_id = $1)'
-const LAST = `SELECT max(id) AS last FROM charge_journal WHERE ${WAITING}`
+/** What waits, in pieces of about the same size. */
+const DIVIDE = `
+  SELECT min(id) AS first, max(id) AS last
+  FROM (
+    SELECT id, sum(octet_length(charges)) OVER (ORDER BY id) / $2 AS piece
+    FROM charge_journal WHERE refusal IS NULL AND ($1::uuid IS NULL OR borrower_id = $1)
+  ) AS waiting
+  GROUP BY piece ORDER BY piece`
 
 const LIST = `
   SELECT id FROM charge_journal
-  WHERE id BETWEEN $1 AND $2 AND refusal IS NULL AND ($3::uuid IS NULL OR borrower_id = $3) ORDER BY id LIMIT $4`
+  WHERE id BETWEEN $1 AND $2 AND refusal IS NULL AND ($3::uuid IS NULL OR borrower_id = $3) ORDER BY id`
 
 const REFUSE = 'UPDATE charge_journal SET refusal = $2 WHERE id = $1'

@@ -1,10 +1,10 @@
-import { UNFOLDED_CHARGES, UNFOLDED_COLUMNS } from './journal-text.ts'
+import { unfoldCharges, UNFOLDED_COLUMNS } from './journal-text.ts'
 import { recordCharges } from './record-usage.ts'
 
 /** Postings come one after the other, so that one writer is enough for all of them; no process has this number. */
 const POSTING_WRITER = -1
 
-const PARTS = 'LATERAL unnest(parts::charge_part[]) AS part'
+const PARTS = '(SELECT id AS commit_id, unnest(parts) AS part FROM taken) AS unfolded'
 
 interface PostedCharges {
   /** The charges, with the columns of usage_records. */
@@ -15,37 +15,36 @@ interface PostedCharges {
 
 /** All of them. Fails when one of them was charged before. */
 const ALL_CHARGES: PostedCharges = {
-  charge: `SELECT ${UNFOLDED_COLUMNS} FROM taken, ${UNFOLDED_CHARGES}`,
-  paid: `SELECT lease_id, sum(amount_nano_usd)::bigint AS amount, 0 AS repeated FROM taken, ${PARTS} GROUP BY lease_id`,
+  charge: `SELECT ${UNFOLDED_COLUMNS} FROM ${unfoldCharges('taken')}`,
+  paid: `SELECT (part).lease_id, sum((part).amount_nano_usd)::bigint AS amount, 0 AS repeated FROM ${PARTS}
+    GROUP BY (part).lease_id`,
 }
 
 /** Each request once, and none that was charged before. */
 const NEW_CHARGES: PostedCharges = {
-  charge: `SELECT DISTINCT ON (label.account_id, charge.id) taken.id AS commit_id, charge.number, ${UNFOLDED_COLUMNS}
-    FROM taken, ${UNFOLDED_CHARGES}
+  charge: `SELECT DISTINCT ON ((label).account_id, (charge).id) commit_id, number, ${UNFOLDED_COLUMNS}
+    FROM ${unfoldCharges('taken')}
     WHERE NOT EXISTS (
-      SELECT FROM usage_records record WHERE record.account_id = label.account_id AND record.id = charge.id)
-    ORDER BY label.account_id, charge.id, taken.id, charge.number`,
-  paid: `SELECT lease_id, sum(amount_nano_usd)::bigint AS amount,
-      coalesce(sum(amount_nano_usd) FILTER (WHERE charge.id IS NULL), 0)::bigint AS repeated
-    FROM taken CROSS JOIN ${PARTS} LEFT JOIN charge ON charge.commit_id = taken.id AND charge.number = part.charge
-    GROUP BY lease_id`,
+      SELECT FROM usage_records record WHERE record.account_id = (label).account_id AND record.id = (charge).id)
+    ORDER BY (label).account_id, (charge).id, commit_id, number`,
+  paid: `SELECT (part).lease_id, sum((part).amount_nano_usd)::bigint AS amount,
+      coalesce(sum((part).amount_nano_usd) FILTER (WHERE charge.id IS NULL), 0)::bigint AS repeated
+    FROM ${PARTS} LEFT JOIN charge ON charge.commit_id = unfolded.commit_id AND charge.number = (part).charge
+    GROUP BY (part).lease_id`,
 }
 
 /**
  * Takes rows out of the journal and writes what is in them: the requests, what the leases paid, both sides of each
  * account's sum, and the totals. What a lease paid for nothing new is back in its lot at once, because the process that
- * has the lease counts it as spent. The rows are locked from the first on: whoever else wants to post waits here, and then
- * finds them posted. `$1` to `$2` are the rows, `$3` a borrower or null, `$4` how many at most.
+ * has the lease counts it as spent. Whoever else wants to post the same rows waits for the first of them, and then finds
+ * them posted. `$1` to `$2` are the rows, `$3` a borrower or null.
  */
 function postStatement({ charge, paid }: PostedCharges): string {
   return `
   WITH taken AS MATERIALIZED (
-    DELETE FROM charge_journal WHERE id IN (
-      SELECT id FROM charge_journal
-      WHERE id BETWEEN $1::bigint AND $2::bigint AND refusal IS NULL AND ($3::uuid IS NULL OR borrower_id = $3)
-      ORDER BY id LIMIT $4 FOR UPDATE)
-    RETURNING id, labels, charges, parts
+    DELETE FROM charge_journal
+    WHERE id BETWEEN $1::bigint AND $2::bigint AND refusal IS NULL AND ($3::uuid IS NULL OR borrower_id = $3)
+    RETURNING id, labels::charge_label[], charges::journaled_charge[], parts::charge_part[]
   ), charge AS MATERIALIZED (${charge}),
   ${recordCharges(String(POSTING_WRITER))}, paid AS MATERIALIZED (${paid}), locked AS MATERIALIZED (
     -- As everybody does who changes leases, and in the same order.
@@ -69,8 +68,7 @@ function postStatement({ charge, paid }: PostedCharges): string {
     GROUP BY account_id, book, sign
   )
   -- Divides by zero, and so undoes everything, when a lease is not there any more.
-  SELECT (SELECT count(*) FROM taken)::integer / ((SELECT count(*) FROM spent) = (SELECT count(*) FROM paid))::integer
-    AS posted`
+  SELECT 1 / ((SELECT count(*) FROM spent) = (SELECT count(*) FROM paid))::integer`
 }
 
 export const POST_ALL = postStatement(ALL_CHARGES)

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../storage/database.ts'
-import { toJournalText, UNFOLDED_CHARGES, UNFOLDED_COLUMNS } from './journal-text.ts'
+import { toJournalText, unfoldCharges, UNFOLDED_COLUMNS } from './journal-text.ts'
 import type { Charge } from './usage-record.ts'
 
 /** Writes what charges were for, within the transaction that charges. */
@@ -43,7 +43,7 @@ const HOUR_MS = 3_600_000
 export function recordCharges(writer: string): string {
   return `charged AS (
     INSERT INTO usage_records (${COLUMNS}, created_at)
-    SELECT ${COLUMNS}, to_timestamp(created_at_ms / 1000.0) FROM charge
+    SELECT ${COLUMNS}, to_timestamp(created_at_ms / 1000::double precision) FROM charge
   ), grouped AS MATERIALIZED (
     SELECT account_id, to_timestamp(created_at_ms / ${HOUR_MS} * ${HOUR_MS / 1000}) AS hour, key_id, model, provider,
       operation, min(environment) AS environment, count(*) AS requests,
@@ -69,6 +69,8 @@ export function recordCharges(writer: string): string {
 }
 
 const RECORD = `
-  WITH charge AS MATERIALIZED (
-    SELECT ${UNFOLDED_COLUMNS} FROM (SELECT $2::text AS labels, $3::text AS charges) AS journal, ${UNFOLDED_CHARGES}
+  WITH journal AS MATERIALIZED (
+    SELECT 0 AS id, $2::text::charge_label[] AS labels, $3::text::journaled_charge[] AS charges
+  ), charge AS MATERIALIZED (
+    SELECT ${UNFOLDED_COLUMNS} FROM ${unfoldCharges('journal')}
   ), ${recordCharges('$1::smallint')} SELECT`
