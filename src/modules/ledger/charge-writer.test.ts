@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { silentLogger, type Logger } from '../../kernel/logger.ts'
-import { reclaimExpired } from '../../storage/borrowing/reclaim.ts'
-import { reclaimLeases, type Hold, type Payer } from './ledger.ts'
+import { type Hold, type Payer } from './ledger.ts'
 import { createLedgerStage, usageOf, type LedgerProcess, type LedgerStage } from './testing/ledger-stage.ts'
 
 let stage: LedgerStage
@@ -160,17 +159,11 @@ test('a commit that arrived though its answer was lost is not sent again', async
 })
 
 describe('of a process that was taken for dead', () => {
-  const declareDead = async (id: string): Promise<void> => {
-    const sql = `UPDATE borrowers SET expires_at = now() - interval '1 second' WHERE id = $1`
-    await stage.database.query(sql, [id])
-    await reclaimExpired({ database: stage.database, logger: silentLogger, reclaimers: [reclaimLeases] })
-  }
-
   test('answers that are not out yet are refused, and nothing is charged', async () => {
     const process = await stage.createProcess()
     const payer = await stage.createPayer(100n)
     const hold = await holdOf(process, payer, 40n)
-    await declareDead(process.borrower.id)
+    await stage.declareDead(process.borrower.id)
     await expect(settle(payer, hold)).rejects.toMatchObject({ code: 'service_unavailable' })
     expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 0, costNanoUsd: 0n })
     await settle(payer, await holdOf(process, payer, 100n))
@@ -181,7 +174,7 @@ describe('of a process that was taken for dead', () => {
     const process = await stage.createProcess()
     const payer = await stage.createPayer(100n)
     const holds = await holdMany(process, payer, 5, 10n)
-    await declareDead(process.borrower.id)
+    await stage.declareDead(process.borrower.id)
     await Promise.allSettled(holds.map((hold) => settle(payer, hold, { isDelivered: true })))
     // A clean stop waits for them.
     await process.close()
@@ -193,7 +186,7 @@ describe('of a process that was taken for dead', () => {
     const payer = await stage.createPayer(100n)
     const early = await holdOf(process, payer, 40n)
     const late = await holdOf(process, payer, 30n)
-    await declareDead(process.borrower.id)
+    await stage.declareDead(process.borrower.id)
     await expect(settle(payer, early)).rejects.toMatchObject({ code: 'service_unavailable' })
     await settle(payer, late)
     expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 1, costNanoUsd: 30n })
@@ -205,7 +198,7 @@ describe('of a process that was taken for dead', () => {
     const hold = await holdOf(process, payer, 40n)
     const dead = process.borrower.id
     loseAnswerOfNextCommit(process, async () => {
-      await declareDead(dead)
+      await stage.declareDead(dead)
       await process.borrower.declareLost(dead)
     })
     await settle(payer, hold)

@@ -19,7 +19,7 @@ import {
 } from './hold.ts'
 import type { Cap } from './lend-credit.ts'
 import type { Purse } from './purse.ts'
-import { refuseHold, storageAway } from './refuse-hold.ts'
+import { isRefusal, refuseHold, storageAway } from './refuse-hold.ts'
 
 interface CreditPoolOptions {
   readonly database: Database
@@ -103,13 +103,11 @@ export class CreditPool implements HoldKeeper {
 
   chargeAnew(payer: Payer, settlement: Settlement): Promise<void> {
     const { costNanoUsd, isDelivered, record } = settlement
-    const charged = this.#holdAnew(
-      // The key's cap let the request in already.
-      { ...payer, limitNanoUsd: null },
-      { wantedNanoUsd: costNanoUsd, leastNanoUsd: isDelivered ? 0n : costNanoUsd, atMs: record.createdAtMs },
-      // The client has the answer: then it is tried until the database is back.
-      isDelivered ? RECHARGE_ATTEMPTS_MAX : 1,
-    ).then((hold) => hold.settle(settlement))
+    const leastNanoUsd = isDelivered ? 0n : costNanoUsd
+    const request = { wantedNanoUsd: costNanoUsd, leastNanoUsd, atMs: record.createdAtMs }
+    // The client has the answer: then it is tried until the database is back.
+    const attemptsMax = isDelivered ? RECHARGE_ATTEMPTS_MAX : 1
+    const charged = this.#holdAnew(payer, request, attemptsMax).then((hold) => hold.settle(settlement))
     const ended = charged
       .catch((error: unknown) => {
         if (isDelivered)
@@ -130,14 +128,17 @@ export class CreditPool implements HoldKeeper {
   }
 
   async #holdAnew(payer: Payer, request: HoldRequest, attemptsMax: number): Promise<Hold> {
+    let isRefused = false
     for (let attempt = 1; ; attempt += 1) {
       try {
-        // What others hold for the moment is waited for before less than all is taken.
-        const leastNanoUsd = attempt === 1 ? request.wantedNanoUsd : request.leastNanoUsd
-        return await this.#holdWithWait(payer, { ...request, leastNanoUsd })
+        // All of it under the key's cap, or else what there is: whoever has the answer is not saved by a cap.
+        return await (isRefused
+          ? this.#holdWithWait({ ...payer, limitNanoUsd: null }, request)
+          : this.#holdWithWait(payer, { ...request, leastNanoUsd: request.wantedNanoUsd }))
       } catch (error) {
         if (attempt >= attemptsMax) throw error
-        await delay(RECHARGE_PAUSE_MS)
+        if (!isRefused && isRefusal(error)) isRefused = true
+        else await delay(RECHARGE_PAUSE_MS)
       }
     }
   }

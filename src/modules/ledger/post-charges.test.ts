@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createId } from '../../kernel/identifiers.ts'
 import { silentLogger, type Logger } from '../../kernel/logger.ts'
-import { reclaimExpired } from '../../storage/borrowing/reclaim.ts'
-import { postCharges, reclaimLeases, type Hold, type Payer } from './ledger.ts'
+import { postCharges, type Hold, type Payer } from './ledger.ts'
 import { createLedgerStage, usageOf, type LedgerProcess, type LedgerStage } from './testing/ledger-stage.ts'
 
 let stage: LedgerStage
@@ -68,9 +67,7 @@ describe('what was charged', () => {
     const process = await stage.createProcess()
     const payer = await stage.createPayer(1_000n)
     await spend(process, payer, 400n)
-    const expire = `UPDATE borrowers SET expires_at = now() - interval '1 second' WHERE id = $1`
-    await stage.database.query(expire, [process.borrower.id])
-    await reclaimExpired({ database: stage.database, logger: silentLogger, reclaimers: [reclaimLeases] })
+    await stage.declareDead(process.borrower.id)
     const [lots] = await stage.database.query<{ free: bigint }>(
       'SELECT sum(remaining_nano_usd)::bigint AS free FROM credit_lots WHERE account_id = $1',
       [payer.accountId],

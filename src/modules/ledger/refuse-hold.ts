@@ -31,6 +31,11 @@ export function refuseHold(account: AccountCredit, caps: readonly Cap[], leastNa
   )
 }
 
+/** Whether there is not enough, and trying again does not help. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof AppError && ['key_limit_reached', 'insufficient_balance'].includes(error.code)
+}
+
 export function storageAway(cause?: unknown): AppError {
   const message = 'Credit cannot be reserved right now. Try again shortly.'
   return new AppError('service_unavailable', message, { retryAfterSeconds: 2, cause })

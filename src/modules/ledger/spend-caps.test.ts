@@ -152,6 +152,34 @@ describe('a limit that changes while it is in use', () => {
   })
 })
 
+describe('what a process delivered that was taken for dead', () => {
+  const deliver = async (payer: Payer, meanwhile: () => Promise<void>): Promise<void> => {
+    const process = await stage.createProcess({ nowMs: () => nowMs, holdWaitMs: 50 })
+    const hold = await process.ledger.hold(payer, { wantedNanoUsd: 60n, leastNanoUsd: 60n })
+    await stage.declareDead(process.borrower.id)
+    await meanwhile()
+    const record = usageOf(payer, { createdAtMs: nowMs })
+    await hold.settle({ costNanoUsd: 60n, record, isDelivered: true }).catch(() => {})
+    await process.close()
+  }
+
+  test("is charged under the key's cap, with room that another process has", async () => {
+    const payer = { ...(await stage.createPayer(1_000n)), limitNanoUsd: 100n }
+    await deliver(payer, async () => {
+      const all = await processes[0].ledger.hold(payer, { wantedNanoUsd: 100n, leastNanoUsd: 100n })
+      all.release()
+    })
+    await spendWhileItFits(processes[0], payer, 10n)
+    expect((await stage.sumOfCharges(payer.accountId)).costNanoUsd).toBe(100n)
+  })
+
+  test('is charged beyond the cap when others have used it up meanwhile', async () => {
+    const payer = { ...(await stage.createPayer(1_000n)), limitNanoUsd: 100n }
+    await deliver(payer, () => spendWhileItFits(processes[0], payer, 10n))
+    expect((await stage.sumOfCharges(payer.accountId)).costNanoUsd).toBe(160n)
+  })
+})
+
 test('days and months are those of UTC', () => {
   const lastMomentMs = Date.UTC(2030, 11, 31, 23, 59, 59, 999)
   expect(budgetScope('a', 'day', lastMomentMs)).toBe('day:a:2030-12-31')

@@ -3,6 +3,7 @@ import { createId } from '../../../kernel/identifiers.ts'
 import { silentLogger, type Logger } from '../../../kernel/logger.ts'
 import type { NanoUsd } from '../../../kernel/money.ts'
 import { createBorrower, type Borrower } from '../../../storage/borrowing/borrower.ts'
+import { reclaimExpired } from '../../../storage/borrowing/reclaim.ts'
 import { connectDatabase } from '../../../storage/connect-database.ts'
 import type { Database, Queryable } from '../../../storage/database.ts'
 import { createMessageBus } from '../../../storage/message-bus.ts'
@@ -45,6 +46,8 @@ export interface LedgerStage {
   /** An account with so much paid credit, and a key of it without a cap. */
   createPayer(creditNanoUsd: NanoUsd): Promise<Payer>
   createProcess(options?: ProcessOptions): Promise<LedgerProcess>
+  /** What it has borrowed is taken back, as if it had not been heard of for too long. */
+  declareDead(borrowerId: string): Promise<void>
   /** Everything that contradicts the rules of the ledger, and every error that was logged since it was last asked. */
   findDifferences(): Promise<string[]>
   sumOfCharges(accountId: string): Promise<{ requests: number; costNanoUsd: NanoUsd }>
@@ -78,6 +81,11 @@ export async function createLedgerStage(): Promise<LedgerStage> {
       const process = await createProcess(connectionString, { logger, ...options })
       processes.push(process)
       return process
+    },
+    declareDead: async (borrowerId) => {
+      const sql = `UPDATE borrowers SET expires_at = now() - interval '1 second' WHERE id = $1`
+      await database.query(sql, [borrowerId])
+      await reclaimExpired({ database, logger: silentLogger, reclaimers: [reclaimLeases] })
     },
     findDifferences: async () => [
       ...defects.splice(0),
