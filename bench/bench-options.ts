@@ -21,7 +21,7 @@ export interface BenchOptions {
 
 export const usage = `npm run bench -- [flags]
   --quick               about a minute, for a first look
-  --rounds N            rounds a scenario (12; 8 with --growth)
+  --rounds N            rounds a scenario (20; 8 with --growth)
   --seconds S           seconds a contestant is measured at concurrency 64 in a round (1)
   --only a,b            these contestants: parkway, parkway-free, bare, floor, nginx, portkey, litellm
   --skip a,b            all but these
@@ -75,7 +75,7 @@ export function parseBenchOptions(argv: readonly string[]): BenchOptions {
 /** The growth of a gateway takes longer to prepare than to measure. */
 function chooseRounds({ quick, growth }: { quick: boolean; growth: boolean }): string {
   if (quick) return '3'
-  return growth ? '8' : '12'
+  return growth ? '8' : '20'
 }
 
 function parseList(text: string): string[] {

@@ -10,6 +10,13 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
 }
 
+/** Where the median of all rounds that could be run lies with 95 % probability, by the ranks of those that were. */
+export function medianRange(values: readonly number[]): readonly [number, number] {
+  const sorted = values.filter((value) => Number.isFinite(value)).toSorted((a, b) => a - b)
+  const left = Math.max(0, Math.floor((sorted.length - 1.96 * Math.sqrt(sorted.length)) / 2))
+  return [sorted[left] ?? Number.NaN, sorted[sorted.length - 1 - left] ?? Number.NaN]
+}
+
 export function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0)
 }

@@ -1,5 +1,5 @@
 import { formatCount, formatMicroseconds, formatRatio } from '../format-figure.ts'
-import { median } from '../statistics.ts'
+import { median, medianRange } from '../statistics.ts'
 import { cpuPerRequestUs, databaseCpuPerRequestUs, differences, throughputRatios } from './request-samples.ts'
 import type { RequestSample, RequestSamples } from './request-samples.ts'
 import type { MetricRow, Verdict } from './scenario.ts'
@@ -7,12 +7,15 @@ import type { MetricRow, Verdict } from './scenario.ts'
 const BILLED = 'parkway'
 const FREE = 'parkway-free'
 const REQUESTS_LOST_SHARE_MAX = 0.15
-const COMMIT_ADDED_US_MAX = 3000
+/** What a durable charge may add to the end of a response. */
+export const COMMIT_ADDED_US_MAX = 3000
 
 /** What charging and limiting cost: the gateway against itself with both turned off, round by round. */
 export function compareBilling(samples: RequestSamples): { rows: MetricRow[]; verdicts: Verdict[] } {
   if (!samples.has(BILLED) || !samples.has(FREE)) return { rows: [], verdicts: [] }
-  const ratio = median(throughputRatios(samples, BILLED, FREE))
+  const ratios = throughputRatios(samples, BILLED, FREE)
+  const ratio = median(ratios)
+  const [least, most] = medianRange(ratios).map(formatLoss).toReversed()
   const addedUs = {
     'c=1': addedP50Us(samples, ({ alone }) => alone.latencyP50Us),
     'c=64': addedP50Us(samples, ({ crowded }) => crowded.latencyP50Us),
@@ -29,7 +32,7 @@ export function compareBilling(samples: RequestSamples): { rows: MetricRow[]; ve
     verdicts: [
       {
         target: `cost of billing and limits: at most ${100 * REQUESTS_LOST_SHARE_MAX} % fewer requests a second`,
-        measured: `${(100 * (1 - ratio)).toFixed(1)} % fewer (${describeCpu(samples)})`,
+        measured: `${formatLoss(ratio)} % fewer (95 %: ${least} to ${most}; ${describeCpu(samples)})`,
         isMet: ratio >= 1 - REQUESTS_LOST_SHARE_MAX,
       },
       ...Object.entries(addedUs).map(([at, us]) => ({
@@ -39,6 +42,10 @@ export function compareBilling(samples: RequestSamples): { rows: MetricRow[]; ve
       })),
     ],
   }
+}
+
+function formatLoss(ratio: number): string {
+  return (100 * (1 - ratio)).toFixed(1)
 }
 
 function addedP50Us(samples: RequestSamples, figure: (sample: RequestSample) => number): number {

@@ -4,8 +4,8 @@ import { formatCount, formatMicroseconds, formatRatio } from '../format-figure.t
 import type { ExchangeResult } from '../load/load-job.ts'
 import { measureCpu, measureRounds } from '../measure-rounds.ts'
 import type { RunningContestant } from '../running-contestant.ts'
-import { median, sum } from '../statistics.ts'
-import { compareBilling } from './billing-cost.ts'
+import { median, medianRange, sum } from '../statistics.ts'
+import { COMMIT_ADDED_US_MAX, compareBilling } from './billing-cost.ts'
 import {
   cpuPerRequestUs,
   databaseCpuPerRequestUs,
@@ -172,30 +172,38 @@ function judgeOne(samples: RequestSamples, id: string): Verdict[] {
   const verdicts: Verdict[] = []
   const atLeast = (peer: string, title: string, ratioMin: number) => {
     if (!samples.has(peer)) return
-    const measured = median(throughputRatios(samples, id, peer))
+    const ratios = throughputRatios(samples, id, peer)
+    const measured = median(ratios)
+    const [least, most] = medianRange(ratios).map(formatRatio)
     const ours = cpuPerRequestUs(samples, id)
     const cpuRatios = cpuPerRequestUs(samples, peer).map(
       (theirs, round) => theirs / (ours[round] ?? Number.NaN),
     )
     verdicts.push({
       target: `${id}: at least ${ratioMin} × ${title} requests a second`,
-      measured: `${formatRatio(measured)} (by CPU a request ${formatRatio(median(cpuRatios))})`,
+      measured: `${formatRatio(measured)} (95 %: ${least} to ${most}; by CPU a request ${formatRatio(median(cpuRatios))})`,
       isMet: measured >= ratioMin,
     })
   }
-  const addsLess = (concurrency: number, pick: (sample: RequestSample) => ExchangeResult) => {
+  const addsLess = (
+    concurrency: number,
+    pick: (sample: RequestSample) => ExchangeResult,
+    allowanceUs = 0,
+  ) => {
     if (!samples.has('portkey')) return
     const ours = addedUs(samples, id, (sample) => pick(sample).latencyP99Us)
     const theirs = addedUs(samples, 'portkey', (sample) => pick(sample).latencyP50Us)
+    const allowance = allowanceUs === 0 ? '' : ` and the ${allowanceUs / 1000} ms of a durable charge`
     verdicts.push({
-      target: `${id}: added p99 below Portkey's added p50 at concurrency ${concurrency}`,
+      target: `${id}: added p99 below Portkey's added p50${allowance} at concurrency ${concurrency}`,
       measured: `${formatMicroseconds(ours)} against ${formatMicroseconds(theirs)}`,
-      isMet: ours < theirs,
+      isMet: ours < theirs + allowanceUs,
     })
   }
   atLeast('portkey', "Portkey's", 8)
   atLeast('bare', "the bare proxy's", 0.7)
-  addsLess(1, ({ alone }) => alone)
+  // In a crowd many charges share a commit; one client waits for the whole of its own, which Portkey does not make.
+  addsLess(1, ({ alone }) => alone, id === 'parkway' ? COMMIT_ADDED_US_MAX : 0)
   addsLess(CROWD, ({ crowded }) => crowded)
   return verdicts
 }
