@@ -3,17 +3,23 @@ import type { Queryable } from '../../storage/database.ts'
 import { errorCodeOf, messageOf } from '../../storage/storage-error.ts'
 import { postCharges, type RefusedCommit } from './post-charges.ts'
 
-/** Long enough that many commits are posted together, short enough that hardly anybody who reads has to wait. */
-const POST_AFTER_MS = 500
+/** Posting takes from what commits need, so it waits until there were none for this long. */
+const PAUSE_MS = 500
+/** If there is no pause, it waits at most so long. */
+const WAIT_MS_MAX = 5_000
+/** And for no more charges than are posted in a fifth of a second, which is what somebody who reads then waits. */
+const UNPOSTED_MAX = 20_000
 const ATTEMPTS_MAX = 5
 /** A serialisation failure, a deadlock: everything was undone. */
 const CONFLICT_CODES = new Set(['40001', '40P01'])
 
-/** Posts what was committed, a moment later and whenever somebody wants to read the books. */
+/** Posts what was committed, in the next pause and whenever somebody wants to read the books. */
 export class ChargePoster {
   readonly #database: Queryable
   readonly #logger: Logger
   #timer: NodeJS.Timeout | null = null
+  #waitingSinceMs = 0
+  #unposted = 0
   #running: Promise<void> | null = null
   #next: Promise<void> | null = null
 
@@ -23,8 +29,16 @@ export class ChargePoster {
   }
 
   /** There is something to post. */
-  noteCommitted(): void {
-    this.#timer ??= setTimeout(() => this.#postLater(), POST_AFTER_MS).unref()
+  noteCommitted(charges: number): void {
+    this.#unposted += charges
+    if (this.#unposted >= UNPOSTED_MAX) {
+      this.#postWaiting()
+    } else if (this.#timer === null) {
+      this.#waitingSinceMs = performance.now()
+      this.#timer = setTimeout(() => this.#postWaiting(), PAUSE_MS).unref()
+    } else if (performance.now() - this.#waitingSinceMs < WAIT_MS_MAX - PAUSE_MS) {
+      this.#timer.refresh()
+    }
   }
 
   /** Resolves when everything is posted that was committed before, by any process. */
@@ -42,16 +56,22 @@ export class ChargePoster {
 
   /** What cannot be posted now is posted by whoever comes next. */
   async close(): Promise<void> {
-    if (this.#timer) clearTimeout(this.#timer)
+    this.#forgetWaiting()
     await this.post().catch(this.#noteFailure)
   }
 
-  #postLater(): void {
-    this.#timer = null
+  #postWaiting(): void {
+    this.#forgetWaiting()
     this.post().catch((error: unknown) => {
       this.#noteFailure(error)
-      this.noteCommitted()
+      this.noteCommitted(0)
     })
+  }
+
+  #forgetWaiting(): void {
+    if (this.#timer) clearTimeout(this.#timer)
+    this.#timer = null
+    this.#unposted = 0
   }
 
   readonly #noteFailure = (error: unknown): void => {

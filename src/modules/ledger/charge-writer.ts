@@ -230,7 +230,7 @@ export class ChargeWriter {
     const isCommitted = (await journalCharges(connection, commit)) || (await wasCommitted(connection, commit))
     if (isCommitted) {
       this.#sequence += 1
-      poster.noteCommitted()
+      poster.noteCommitted(charges.length)
       observer.committed({ charges: charges.length, durationMs: performance.now() - sentAtMs })
       if (borrower.id === commit.borrowerId) borrower.noteRenewed(sentAtMs)
     } else if (borrower.id === commit.borrowerId) {

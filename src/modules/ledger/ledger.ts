@@ -119,7 +119,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   ]
   const stopSweeping = sweepLedger(options)
   // Whoever was here before may have died in between.
-  poster.noteCommitted()
+  poster.noteCommitted(0)
 
   const readBalance = async (accountId: string): Promise<Balance> => {
     await poster.post()
