@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunningContestant } from './running-contestant.ts'
+import { watchMachine } from './watch-machine.ts'
 
 /**
  * Measures every contestant once a round, in another order each round, so that what the machine does to one it does to
@@ -21,12 +22,24 @@ export async function measureRounds<Sample>({
     for (const contestant of orderOfRound(contestants, round)) {
       // A connection that the database has opened since inherits the core, but not the priority.
       contestant.process.moveDatabaseTo(contestant.databaseCore)
-      samples.get(contestant.id)?.push(await measure(contestant))
+      samples.get(contestant.id)?.push(await measureInPeace(() => measure(contestant)))
       contestant.process.trimLog()
     }
     note(`round ${round + 1} of ${rounds}`)
   }
   return samples
+}
+
+const STOLEN_SHARE_MAX = 0.02
+const REPEATS_MAX = 3
+
+/** What the hypervisor took time from is measured again, unless it does nothing else. */
+async function measureInPeace<Sample>(measure: () => Promise<Sample>): Promise<Sample> {
+  for (let repeats = 0; ; repeats += 1) {
+    const readNoise = watchMachine(() => 0)
+    const sample = await measure()
+    if ((readNoise()?.stolenShare ?? 0) <= STOLEN_SHARE_MAX || repeats === REPEATS_MAX) return sample
+  }
 }
 
 /**

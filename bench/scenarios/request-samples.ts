@@ -1,25 +1,24 @@
 import type { ExchangeResult } from '../load/load-job.ts'
 import type { CpuUse } from '../measure-rounds.ts'
 
+/** By contestant; the samples of one round stand at the same index. */
+export type Samples<Sample> = ReadonlyMap<string, readonly Sample[]>
+
 /** One contestant in one round, with as many clients as it can serve. */
 export interface CrowdedSample extends CpuUse {
   readonly crowded: ExchangeResult
 }
 
-/** The same, and with one client. */
-export interface RequestSample extends CrowdedSample {
-  readonly alone: ExchangeResult
+export type CrowdedSamples = Samples<CrowdedSample>
+
+/** With one client, and in a crowd. */
+export interface RequestSamples {
+  readonly alone: Samples<ExchangeResult>
+  readonly crowded: CrowdedSamples
 }
 
-/** By contestant; the samples of one round stand at the same index. */
-export type CrowdedSamples<Sample extends CrowdedSample = CrowdedSample> = ReadonlyMap<
-  string,
-  readonly Sample[]
->
-export type RequestSamples = CrowdedSamples<RequestSample>
-
-export function figuresOf<Sample extends CrowdedSample>(
-  samples: CrowdedSamples<Sample>,
+export function figuresOf<Sample>(
+  samples: Samples<Sample>,
   id: string,
   figure: (sample: Sample) => number,
 ): number[] {
@@ -35,9 +34,9 @@ export function throughputRatios(samples: CrowdedSamples, id: string, to: string
 }
 
 /** What a figure is above that of another contestant in the same round. */
-export function differences(
-  samples: RequestSamples,
-  { id, from, figure }: { id: string; from: string; figure: (sample: RequestSample) => number },
+export function differences<Sample>(
+  samples: Samples<Sample>,
+  { id, from, figure }: { id: string; from: string; figure: (sample: Sample) => number },
 ): number[] {
   const others = figuresOf(samples, from, figure)
   return figuresOf(samples, id, figure).map((value, round) => value - (others[round] ?? Number.NaN))

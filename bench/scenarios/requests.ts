@@ -13,7 +13,7 @@ import {
   figuresOf,
   throughputRatios,
 } from './request-samples.ts'
-import type { RequestSample, RequestSamples } from './request-samples.ts'
+import type { CrowdedSample, RequestSamples, Samples } from './request-samples.ts'
 import type { BenchSession, MetricRow, Scenario, Verdict } from './scenario.ts'
 
 /** Plain chat completions: how many a second one core carries, what each costs, and what the way through adds. */
@@ -24,24 +24,33 @@ export const requests: Scenario = {
     const everyone = [direct, ...contestants]
     const rates = new Map<string, number>()
     for (const contestant of everyone) rates.set(contestant.id, await warmUp(session, contestant))
-    const samples = await measureRounds({
+    const alone = await measureRounds({
       contestants: everyone,
       rounds: options.rounds,
-      measure: async (contestant) => measure(session, contestant, rates.get(contestant.id) ?? 0),
-      note: (text) => note(`requests: ${text}`),
+      measure: async (contestant) => measureAlone(session, contestant),
+      note: (text) => note(`requests, one client: ${text}`),
     })
+    const crowded = await measureRounds({
+      contestants: everyone,
+      rounds: options.rounds * TURNS_PER_ROUND,
+      measure: async (contestant) => measureCrowded(session, contestant, rates.get(contestant.id) ?? 0),
+      note: (text) => note(`requests, ${CROWD} clients: ${text}`),
+    })
+    const samples = { alone, crowded }
     noteFailures(samples, note)
     const billing = compareBilling(samples)
     return {
       rows: [...tabulate(samples), ...billing.rows, memoryRow(everyone), failureRow(samples)],
       verdicts: [...judge(samples), ...billing.verdicts],
-      samples: Object.fromEntries(samples),
+      samples: { alone: Object.fromEntries(alone), crowded: Object.fromEntries(crowded) },
     }
   },
 }
 
 const CROWD = 64
 const WARMUP_MS = 150
+/** Ratios hang on the crowd, and the machine changes from second to second: many short turns tell more than few long ones. */
+const TURNS_PER_ROUND = 3
 
 /**
  * Lets the contestant compile what is hot; gives the answers a second it managed at the end of it. That takes longer than
@@ -58,21 +67,25 @@ async function warmUp(session: BenchSession, contestant: RunningContestant): Pro
   return result.exchangesPerSecond
 }
 
-async function measure(
+async function measureAlone(
   { load, options: { secondsPerRound } }: BenchSession,
   contestant: RunningContestant,
+): Promise<ExchangeResult> {
+  const durationMs = secondsPerRound * 500
+  return load.runExchanges({ ...jobFor(contestant), warmupMs: WARMUP_MS, concurrency: 1, durationMs })
+}
+
+async function measureCrowded(
+  { load, options }: BenchSession,
+  contestant: RunningContestant,
   exchangesPerSecond: number,
-): Promise<RequestSample> {
-  const job = { ...jobFor(contestant), warmupMs: WARMUP_MS }
-  const alone = await load.runExchanges({ ...job, concurrency: 1, durationMs: secondsPerRound * 500 })
+): Promise<CrowdedSample> {
+  const secondsPerRound = options.secondsPerRound / TURNS_PER_ROUND
+  const durationMs = chooseWindowMs({ secondsPerRound, concurrency: CROWD, exchangesPerSecond })
   const { result, ...cpu } = await measureCpu(contestant, async () =>
-    load.runExchanges({
-      ...job,
-      concurrency: CROWD,
-      durationMs: chooseWindowMs({ secondsPerRound, concurrency: CROWD, exchangesPerSecond }),
-    }),
+    load.runExchanges({ ...jobFor(contestant), warmupMs: WARMUP_MS, concurrency: CROWD, durationMs }),
   )
-  return { alone, crowded: result, ...cpu }
+  return { crowded: result, ...cpu }
 }
 
 function jobFor({ port, requestHeaders }: RunningContestant) {
@@ -82,46 +95,45 @@ function jobFor({ port, requestHeaders }: RunningContestant) {
   }
 }
 
-function tabulate(samples: RequestSamples): MetricRow[] {
+function tabulate({ alone, crowded }: RequestSamples): MetricRow[] {
   const row = (label: string, cell: (id: string) => string): MetricRow => ({
     label,
-    cells: Object.fromEntries([...samples.keys()].map((id) => [id, cell(id)])),
+    cells: Object.fromEntries([...crowded.keys()].map((id) => [id, cell(id)])),
   })
-  const ratio = (to: string) => (id: string) => formatRatio(median(throughputRatios(samples, id, to)))
-  const added = (figure: (sample: RequestSample) => number) => (id: string) =>
-    id === 'direct'
-      ? `(${formatMicroseconds(median(figuresOf(samples, id, figure)))})`
-      : formatMicroseconds(addedUs(samples, id, figure))
+  const ratio = (to: string) => (id: string) => formatRatio(median(throughputRatios(crowded, id, to)))
+  const added =
+    <Sample>(samples: Samples<Sample>, figure: (sample: Sample) => number) =>
+    (id: string) =>
+      id === 'direct'
+        ? `(${formatMicroseconds(median(figuresOf(samples, id, figure)))})`
+        : formatMicroseconds(addedUs(samples, id, figure))
   return [
     row('requests/s, c=64', (id) =>
-      formatCount(median(figuresOf(samples, id, (s) => s.crowded.exchangesPerSecond))),
+      formatCount(median(figuresOf(crowded, id, (s) => s.crowded.exchangesPerSecond))),
     ),
     row('… × bare (median of rounds)', ratio('bare')),
     row('… × floor (median of rounds)', ratio('floor')),
     row('… × Portkey (median of rounds)', ratio('portkey')),
-    row('CPU µs a request', (id) => formatCount(median(cpuPerRequestUs(samples, id)))),
+    row('CPU µs a request', (id) => formatCount(median(cpuPerRequestUs(crowded, id)))),
     row('… of its PostgreSQL beside it', (id) =>
-      formatUnlessNone(median(databaseCpuPerRequestUs(samples, id))),
+      formatUnlessNone(median(databaseCpuPerRequestUs(crowded, id))),
     ),
-    row('its core busy, %', (id) => formatCount(100 * median(figuresOf(samples, id, (s) => s.busyShare)))),
-    row(
-      'added latency p50, c=1',
-      added((s) => s.alone.latencyP50Us),
-    ),
-    row(
-      'added latency p99, c=1',
-      added((s) => s.alone.latencyP99Us),
-    ),
+    row('its core busy, %', (id) => formatCount(100 * median(figuresOf(crowded, id, (s) => s.busyShare)))),
+    row('added latency p50, c=1', added(alone, p50Us)),
+    row('added latency p99, c=1', added(alone, p99Us)),
     row(
       'added latency p50, c=64',
-      added((s) => s.crowded.latencyP50Us),
+      added(crowded, (s) => p50Us(s.crowded)),
     ),
     row(
       'added latency p99, c=64',
-      added((s) => s.crowded.latencyP99Us),
+      added(crowded, (s) => p99Us(s.crowded)),
     ),
   ]
 }
+
+const p50Us = ({ latencyP50Us }: ExchangeResult): number => latencyP50Us
+const p99Us = ({ latencyP99Us }: ExchangeResult): number => latencyP99Us
 
 function memoryRow(everyone: readonly RunningContestant[]): MetricRow {
   const cell = ({ process }: RunningContestant) => {
@@ -137,46 +149,49 @@ function memoryRow(everyone: readonly RunningContestant[]): MetricRow {
 }
 
 function failureRow(samples: RequestSamples): MetricRow {
-  const failures = (id: string) =>
-    sum(figuresOf(samples, id, ({ alone, crowded }) => alone.failures + crowded.failures))
+  const failures = (id: string) => sum(resultsOf(samples, id).map((result) => result.failures))
   return {
     label: 'failed requests',
-    cells: Object.fromEntries([...samples.keys()].map((id) => [id, formatCount(failures(id))])),
+    cells: Object.fromEntries([...samples.crowded.keys()].map((id) => [id, formatCount(failures(id))])),
   }
 }
 
 /** A refusal says what is wrong with the set-up, which a count does not. */
 function noteFailures(samples: RequestSamples, note: (text: string) => void): void {
-  for (const [id, taken] of samples) {
-    const failed = taken
-      .flatMap(({ alone, crowded }) => [alone, crowded])
-      .find(({ failures }) => failures > 0)
+  for (const id of samples.crowded.keys()) {
+    const failed = resultsOf(samples, id).find(({ failures }) => failures > 0)
     if (failed !== undefined) note(`requests: ${id} failed with ${failed.firstFailure}`)
   }
+}
+
+function resultsOf({ alone, crowded }: RequestSamples, id: string): ExchangeResult[] {
+  return [...(alone.get(id) ?? []), ...(crowded.get(id) ?? []).map((sample) => sample.crowded)]
 }
 
 function formatUnlessNone(value: number): string {
   return value === 0 ? '–' : formatCount(value)
 }
 
-function addedUs(samples: RequestSamples, id: string, figure: (sample: RequestSample) => number): number {
+function addedUs<Sample>(samples: Samples<Sample>, id: string, figure: (sample: Sample) => number): number {
   return median(differences(samples, { id, from: 'direct', figure }))
 }
 
 /** With and without billing, where both ran: each has to be as fast as the targets say. */
 function judge(samples: RequestSamples): Verdict[] {
-  return ['parkway', 'parkway-free'].filter((id) => samples.has(id)).flatMap((id) => judgeOne(samples, id))
+  return ['parkway', 'parkway-free']
+    .filter((id) => samples.crowded.has(id))
+    .flatMap((id) => judgeOne(samples, id))
 }
 
-function judgeOne(samples: RequestSamples, id: string): Verdict[] {
+function judgeOne({ alone, crowded }: RequestSamples, id: string): Verdict[] {
   const verdicts: Verdict[] = []
   const atLeast = (peer: string, title: string, ratioMin: number) => {
-    if (!samples.has(peer)) return
-    const ratios = throughputRatios(samples, id, peer)
+    if (!crowded.has(peer)) return
+    const ratios = throughputRatios(crowded, id, peer)
     const measured = median(ratios)
     const [least, most] = medianRange(ratios).map(formatRatio)
-    const ours = cpuPerRequestUs(samples, id)
-    const cpuRatios = cpuPerRequestUs(samples, peer).map(
+    const ours = cpuPerRequestUs(crowded, id)
+    const cpuRatios = cpuPerRequestUs(crowded, peer).map(
       (theirs, round) => theirs / (ours[round] ?? Number.NaN),
     )
     verdicts.push({
@@ -185,14 +200,15 @@ function judgeOne(samples: RequestSamples, id: string): Verdict[] {
       isMet: measured >= ratioMin,
     })
   }
-  const addsLess = (
+  const addsLess = <Sample>(
     concurrency: number,
-    pick: (sample: RequestSample) => ExchangeResult,
+    samples: Samples<Sample>,
+    pick: (sample: Sample) => ExchangeResult,
     allowanceUs = 0,
   ) => {
     if (!samples.has('portkey')) return
-    const ours = addedUs(samples, id, (sample) => pick(sample).latencyP99Us)
-    const theirs = addedUs(samples, 'portkey', (sample) => pick(sample).latencyP50Us)
+    const ours = addedUs(samples, id, (sample) => p99Us(pick(sample)))
+    const theirs = addedUs(samples, 'portkey', (sample) => p50Us(pick(sample)))
     const allowance = allowanceUs === 0 ? '' : ` and the ${allowanceUs / 1000} ms of a durable charge`
     verdicts.push({
       target: `${id}: added p99 below Portkey's added p50${allowance} at concurrency ${concurrency}`,
@@ -203,7 +219,7 @@ function judgeOne(samples: RequestSamples, id: string): Verdict[] {
   atLeast('portkey', "Portkey's", 8)
   atLeast('bare', "the bare proxy's", 0.7)
   // In a crowd many charges share a commit; one client waits for the whole of its own, which Portkey does not make.
-  addsLess(1, ({ alone }) => alone, id === 'parkway' ? COMMIT_ADDED_US_MAX : 0)
-  addsLess(CROWD, ({ crowded }) => crowded)
+  addsLess(1, alone, (result) => result, id === 'parkway' ? COMMIT_ADDED_US_MAX : 0)
+  addsLess(CROWD, crowded, (sample) => sample.crowded)
   return verdicts
 }
