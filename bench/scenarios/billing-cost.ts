@@ -7,8 +7,7 @@ import type { MetricRow, Verdict } from './scenario.ts'
 const BILLED = 'parkway'
 const FREE = 'parkway-free'
 const REQUESTS_LOST_SHARE_MAX = 0.15
-/** What a durable charge may add to the end of a response. */
-export const COMMIT_ADDED_US_MAX = 3000
+const COMMIT_ADDED_US_MAX = 3000
 
 /** What charging and limiting cost: the gateway against itself with both turned off, round by round. */
 export function compareBilling({ alone, crowded }: RequestSamples): {

@@ -7,7 +7,7 @@ import { postCharges, type RefusedCommit } from './post-charges.ts'
 const PAUSE_MS = 500
 /** If there is no pause, it waits at most so long. */
 const WAIT_MS_MAX = 5_000
-/** And for no more charges than are posted in a fifth of a second, which is what somebody who reads then waits. */
+/** And for no more charges than this: somebody who reads waits for them, for a fifth of a second where few accounts pay for them. */
 const UNPOSTED_MAX = 20_000
 const ATTEMPTS_MAX = 5
 /** A serialisation failure, a deadlock: everything was undone. */

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { silentLogger, type Logger } from '../../kernel/logger.ts'
-import { type Hold, type Payer } from './ledger.ts'
+import type { Hold, Payer } from './ledger.ts'
 import { createLedgerStage, usageOf, type LedgerProcess, type LedgerStage } from './testing/ledger-stage.ts'
 
 let stage: LedgerStage
