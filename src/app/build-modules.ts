@@ -140,7 +140,6 @@ async function openModules(
     borrower,
     clock,
     logger,
-    leaseMs: config.leaseMs,
     commitWaitMs: config.commitWaitMs,
     observer: metrics.ledger,
   })

@@ -1,3 +1,4 @@
+import * as fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { connectDatabase } from './connect-database.ts'
 import { isConnectionLoss } from './connection-loss.ts'
@@ -242,6 +243,18 @@ describe.each([
     expect(await connection.write(COUNT_UP, ['{1}', '1'])).toBe(1)
   })
 
+  test('writes any text as it is', async () => {
+    await connection.query('CREATE TEMPORARY TABLE texts (one text, other text)')
+    const text = fc.string({ unit: 'binary', maxLength: 200 }).map((value) => value.replaceAll('\0', ''))
+    await fc.assert(
+      fc.asyncProperty(text, text, async (one, other) => {
+        await connection.query('TRUNCATE texts')
+        expect(await connection.write('INSERT INTO texts VALUES ($1, $2)', [one, other])).toBe(1)
+        expect(await connection.query('SELECT * FROM texts')).toEqual([{ one, other }])
+      }),
+    )
+  })
+
   test('tells an error of the server, and the connection can be used on', async () => {
     await expect(connection.write(COUNT_UP, ['{1}', 'no number'])).rejects.toMatchObject({ code: '22P02' })
     await expect(connection.write('UPDATE nothing SET a = $1', ['1'])).rejects.toMatchObject({
@@ -256,5 +269,12 @@ describe.each([
     const lost = expect(writing).rejects.toSatisfy(isConnectionLoss)
     await database.query('SELECT pg_terminate_backend($1)', [row?.pid])
     await lost
+  })
+
+  test('is not sent on a connection that says it was lost while nothing was sent', async () => {
+    const [row] = await connection.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+    expect(connection.isLost).toBe(false)
+    await database.query('SELECT pg_terminate_backend($1)', [row?.pid])
+    await expect.poll(() => connection.isLost).toBe(true)
   })
 })

@@ -80,14 +80,26 @@ class PooledDatabase implements Database {
 
   async keepConnection(): Promise<KeptConnection> {
     const client = await acquireClient(this.#pool, this.#connectTimeoutMs)
+    let isLost = false
+    const onEnd = () => {
+      isLost = true
+    }
+    client.once('end', onEnd)
     return {
-      query: (sql, values = []) => this.#run(client, sql, values),
-      write: async (text, values) => {
-        const name = this.#nameStatement(text)
-        if (name !== undefined) return writeRows(client, { name, text, values })
-        return (await client.query(text, [...values])).rowCount ?? 0
+      get isLost() {
+        return isLost
       },
-      release: (isBroken) => client.release(isBroken),
+      query: (sql, values = []) => this.#run(client, sql, values),
+      write: (text, values) => {
+        const name = this.#nameStatement(text)
+        return name === undefined
+          ? countRows(client, text, values)
+          : writeRows(client, { name, text, values })
+      },
+      release: (isBroken) => {
+        client.off('end', onEnd)
+        client.release(isBroken || isLost)
+      },
     }
   }
 
@@ -133,6 +145,10 @@ class PooledDatabase implements Database {
     })
     return result.rows
   }
+}
+
+async function countRows(client: PoolClient, text: string, values: readonly string[]): Promise<number> {
+  return (await client.query(text, [...values])).rowCount ?? 0
 }
 
 function isConflict(error: unknown): boolean {

@@ -7,6 +7,8 @@ export interface Queryable {
 
 /** A connection that is kept over several statements: each is sent at once, without a wait for a connection. */
 export interface KeptConnection extends Queryable {
+  /** The server has gone or ended it: nothing can be sent on it any more. */
+  readonly isLost: boolean
   /** How many rows the statement wrote. With less work than a query, for what is written all the time. */
   write(sql: string, values: readonly string[]): Promise<number>
   /** @param isBroken after a statement failed in a way that says nothing good about the connection */

@@ -39,14 +39,8 @@ export function reportOutages(database: Database, { logger }: { logger: Logger }
   return {
     query: (sql, values) => watch(() => database.query(sql, values)),
     transaction: (work) => watch(() => database.transaction(work)),
-    keepConnection: async () => {
-      const connection = await watch(() => database.keepConnection())
-      return {
-        query: (sql, values) => watch(() => connection.query(sql, values)),
-        write: (sql, values) => watch(() => connection.write(sql, values)),
-        release: (isBroken) => connection.release(isBroken),
-      }
-    },
+    // Who keeps a connection has to know what became of a statement, and is told of its failures as they are.
+    keepConnection: () => watch(() => database.keepConnection()),
     ping: () => watch(() => database.ping()),
     close: () => database.close(),
   }

@@ -33,15 +33,11 @@ class RunningCommand implements Submittable {
   submit(connection: Connection): null {
     const { name, text, values } = this.#command
     const names = prepared.get(connection) ?? new Set()
-    connection.stream.cork()
     if (!names.has(name)) {
       connection.parse({ name, text, types: [] }, true)
       this.#onPrepared = () => prepared.set(connection, names.add(name))
     }
-    connection.bind({ statement: name, values: [...values] }, true)
-    connection.execute(null, true)
-    connection.sync()
-    connection.stream.uncork()
+    connection.stream.write(encodeExecution(name, values))
     return null
   }
 
@@ -64,4 +60,32 @@ class RunningCommand implements Submittable {
   handlePortalSuspended(): void {}
   handleCopyInResponse(): void {}
   handleCopyData(): void {}
+}
+
+const EXECUTE_AND_SYNC = Buffer.from([0x45, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0x53, 0, 0, 0, 4])
+const BIND = 0x42
+/** Besides the name and the values: the portal's empty name, the name's end, and three counts. */
+const BIND_FRAME_BYTES = 4 + 1 + 1 + 2 + 2 + 2
+
+/** PostgreSQL's Bind, Execute and Sync, in one piece: the driver would write each by itself. */
+function encodeExecution(name: string, values: readonly string[]): Buffer {
+  let length = BIND_FRAME_BYTES + name.length
+  const lengths = values.map((value) => Buffer.byteLength(value))
+  for (const bytes of lengths) length += 4 + bytes
+  const message = Buffer.allocUnsafe(1 + length + EXECUTE_AND_SYNC.length)
+  message[0] = BIND
+  let at = message.writeInt32BE(length, 1)
+  message[at] = 0
+  at += 1 + message.write(name, at + 1, 'latin1')
+  message[at] = 0
+  // No formats: all of them are text.
+  at = message.writeInt16BE(0, at + 1)
+  at = message.writeInt16BE(values.length, at)
+  for (const [index, value] of values.entries()) {
+    at = message.writeInt32BE(lengths[index] ?? 0, at)
+    at += message.write(value, at)
+  }
+  at = message.writeInt16BE(0, at)
+  EXECUTE_AND_SYNC.copy(message, at)
+  return message
 }

@@ -28,7 +28,6 @@ const ledger = createLedger({
   borrower,
   clock: systemClock,
   logger,
-  leaseMs,
   commitWaitMs: 10_000,
   observer: { committed: () => {}, failing: () => {} },
 })

@@ -32,9 +32,12 @@ const settle = (payer: Payer, hold: Hold, details: { isDelivered?: boolean; id?:
     isDelivered: details.isDelivered ?? false,
   })
 
+/** Those that are not posted yet and those that are. */
 const countCommits = async ({ borrower }: LedgerProcess): Promise<bigint> => {
   const [row] = await stage.database.query<{ commits: bigint }>(
-    'SELECT commit_sequence AS commits FROM borrowers WHERE id = $1',
+    `SELECT max(sequence) AS commits FROM (
+       SELECT sequence FROM charge_journal WHERE borrower_id = $1
+       UNION ALL SELECT sequence FROM journal_positions WHERE borrower_id = $1) AS commit`,
     [borrower.id],
   )
   return row?.commits ?? 0n
@@ -89,7 +92,7 @@ async function cutCommits(over: AbortSignal): Promise<number> {
     // The statement's text is looked for in two parts, so that this one is not found.
     const cut = await stage.database.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()
-         AND query LIKE '%commit_sequence' || ' = $2%' AND state <> 'idle'`,
+         AND query LIKE '%INTO charge_journal' || ' (borrower_id%' AND state <> 'idle'`,
     )
     cuts += cut.length
   }

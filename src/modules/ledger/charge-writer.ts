@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Borrower } from '../../storage/borrowing/borrower.ts'
-import type { Database, KeptConnection } from '../../storage/database.ts'
+import type { Database } from '../../storage/database.ts'
 import { messageOf } from '../../storage/storage-error.ts'
 import type { ChargePoster } from './charge-poster.ts'
+import { CommitConnection } from './commit-connection.ts'
 import { databaseAway, isBadData, isOutcomeLost, isPassing, leasesLost } from './commit-failure.ts'
-import { journalCharges, wasCommitted, type ChargeCommit } from './journal-charges.ts'
+import { hasArrived, journalCharges } from './journal-charges.ts'
 import type { PaidCharge } from './journal-text.ts'
 
 export interface PendingCharge extends PaidCharge {
@@ -21,7 +22,6 @@ interface ChargeWriterOptions {
   readonly database: Database
   readonly borrower: Borrower
   readonly logger: Logger
-  readonly leaseMs: number
   /** How long an answer waits for its charge while the database is away. */
   readonly commitWaitMs: number
   readonly observer: LedgerObserver
@@ -69,8 +69,10 @@ export class ChargeWriter {
   #full: Batch[] = []
   #current: Batch | null = null
   #running: Promise<void> | null = null
-  /** While there is something to write. */
-  #connection: KeptConnection | null = null
+  readonly #connection: CommitConnection
+  /** A charge that comes after one that went alone goes alone too, and at once. */
+  #isInCompany = true
+  /** Of the last commit that was sent. */
   #sequence = 0
   #borrowerId = ''
   /** Since when commits fail; null while they succeed. */
@@ -79,6 +81,7 @@ export class ChargeWriter {
 
   constructor(options: ChargeWriterOptions) {
     this.#options = options
+    this.#connection = new CommitConnection(options.database)
   }
 
   /** False while charges cannot be written: what is admitted now could not be answered. */
@@ -105,6 +108,7 @@ export class ChargeWriter {
   /** Resolves when nothing is left to write. */
   async drain(): Promise<void> {
     while (this.#running !== null) await this.#running
+    this.#connection.release(false)
   }
 
   /** Resolves when everything given so far is written or undone, whatever comes meanwhile. */
@@ -116,7 +120,7 @@ export class ChargeWriter {
   async #writeAll(): Promise<void> {
     let written: Batch | null = null
     try {
-      await this.#gather()
+      if (this.#isInCompany) await this.#gather()
       // Looked for and found missing in one turn with the end of the loop, so that nobody comes in between and is left alone.
       for (let batch = this.#takeNext(); batch !== null; batch = this.#takeNext()) {
         this.#current = batch
@@ -124,17 +128,18 @@ export class ChargeWriter {
         // The database works on this commit while this process sends the answers of the last.
         written?.committed.resolve()
         await writing
+        this.#isInCompany = batch.charges.length > 1
         this.#waiting -= batch.charges.length
         batch.ended.resolve()
         written = batch
         if (this.#next.charges.length < CHARGES_WORTH_A_COMMIT) {
           written.committed.resolve()
-          await this.#gather()
+          if (this.#isInCompany) await this.#gather()
         }
       }
     } finally {
       written?.committed.resolve()
-      this.#releaseConnection(false)
+      this.#connection.rest()
       this.#current = null
       this.#running = null
       this.#lookForDatabase()
@@ -175,12 +180,12 @@ export class ChargeWriter {
       pauseMs = Math.min(pauseMs * 2, RETRY_PAUSE_MS_MAX)
     ) {
       try {
-        const isCommitted = await this.#commit(charges)
+        const isCommitted = await this.#commit(charges, isOutcomeUnknown)
         this.#noteFailing(false)
         if (!isCommitted) this.#undo(charges, batch, leasesLost())
         return
       } catch (error) {
-        this.#releaseConnection(true)
+        this.#connection.release(true)
         isOutcomeUnknown ||= isOutcomeLost(error)
         if (isBadData(error) || (!isOutcomeUnknown && !isPassing(error))) {
           return this.#writeApart(charges, batch, error)
@@ -215,37 +220,26 @@ export class ChargeWriter {
   }
 
   /** False when it can never be written, because what was borrowed has been taken back. */
-  async #commit(charges: readonly PendingCharge[]): Promise<boolean> {
-    const { database, borrower, leaseMs, logger, observer, poster } = this.#options
+  async #commit(charges: readonly PendingCharge[], isOutcomeUnknown: boolean): Promise<boolean> {
+    const { borrower, logger, observer, poster } = this.#options
+    const borrowerId = this.#borrowerId
     const sentAtMs = performance.now()
-    const commit: ChargeCommit = {
-      borrowerId: this.#borrowerId,
-      sequence: this.#sequence + 1,
-      leaseMs,
-      charges,
-    }
-    // At once where there is one: between two commits nothing is waited for.
-    this.#connection ??= await database.keepConnection()
-    const connection = this.#connection
-    const isCommitted = (await journalCharges(connection, commit)) || (await wasCommitted(connection, commit))
+    const taken = this.#connection.take()
+    const connection = taken instanceof Promise ? await taken : taken
+    const isCommitted =
+      (isOutcomeUnknown && (await hasArrived(connection, { borrowerId, sequence: this.#sequence }))) ||
+      (await journalCharges(connection, { borrowerId, sequence: (this.#sequence += 1), charges }))
     if (isCommitted) {
-      this.#sequence += 1
       poster.noteCommitted(charges.length)
       observer.committed({ charges: charges.length, durationMs: performance.now() - sentAtMs })
-      if (borrower.id === commit.borrowerId) borrower.noteRenewed(sentAtMs)
-    } else if (borrower.id === commit.borrowerId) {
+    } else if (borrower.id === borrowerId) {
       // Whoever starts anew needs a connection, and this may be the last one.
-      this.#releaseConnection(false)
-      await borrower.declareLost(commit.borrowerId).catch((error: unknown) => {
+      this.#connection.release(false)
+      await borrower.declareLost(borrowerId).catch((error: unknown) => {
         logger.warn({ reason: messageOf(error) }, 'the process could not start to borrow anew yet')
       })
     }
     return isCommitted
-  }
-
-  #releaseConnection(isBroken: boolean): void {
-    this.#connection?.release(isBroken)
-    this.#connection = null
   }
 
   /** One of them is refused by the database: those whose answer is out are written each by itself. */

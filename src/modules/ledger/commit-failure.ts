@@ -12,7 +12,8 @@ export function isOutcomeLost(error: unknown): boolean {
 export function isPassing(error: unknown): boolean {
   if (error instanceof AppError) return error.code === 'service_unavailable'
   if (error instanceof StorageError) return error.code === 'unreachable_database'
-  return PASSING_CODES.has(errorCodeOf(error) ?? '') || isPoolBusy(error)
+  const code = errorCodeOf(error) ?? ''
+  return PASSING_CODES.has(code) || code.startsWith(RESOURCES_CLASS) || isPoolBusy(error)
 }
 
 /** A charge that the books would not take. */
@@ -29,8 +30,10 @@ export function isBadData(error: unknown): boolean {
   return error instanceof BadCharge || /^2[23]/.test(errorCodeOf(error) ?? '')
 }
 
-/** A statement timeout, too many connections, a serialisation failure, a deadlock. */
-const PASSING_CODES = new Set(['57014', '53300', '40001', '40P01'])
+/** A statement timeout, a serialisation failure, a deadlock. */
+const PASSING_CODES = new Set(['57014', '40001', '40P01'])
+/** The server is out of memory, space or connections. */
+const RESOURCES_CLASS = '53'
 
 function isPoolBusy(error: unknown): boolean {
   return error instanceof Error && error.message === 'timeout exceeded when trying to connect'

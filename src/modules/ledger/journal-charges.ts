@@ -5,44 +5,49 @@ import { toJournalText, type PaidCharge } from './journal-text.ts'
 
 export interface ChargeCommit {
   readonly borrowerId: string
-  /** One more than that of the borrower's last commit: a commit that is sent twice happens once. */
+  /** Above that of every commit the borrower has sent before. */
   readonly sequence: number
-  readonly leaseMs: number
   readonly charges: readonly PaidCharge[]
 }
 
-/**
- * Makes many charges durable at once, as one row, which is posted later. False when nothing was written, because the
- * borrower was closed or this sequence number was committed before.
- */
+/** Makes many charges durable at once, as one row, which is posted later. False when the borrower was closed. */
 export async function journalCharges(connection: KeptConnection, commit: ChargeCommit): Promise<boolean> {
-  const { borrowerId, sequence, leaseMs } = commit
   for (const charge of commit.charges) requirePostable(charge)
   const { labels, charges, parts } = toJournalText(commit.charges)
-  const numbers = [String(sequence), String(leaseMs)]
-  const written = await connection.write(COMMIT, [borrowerId, ...numbers, labels, charges, parts])
+  const written = await connection.write(COMMIT, [
+    commit.borrowerId,
+    String(commit.sequence),
+    labels,
+    charges,
+    parts,
+  ])
   return written > 0
 }
 
+// The borrower's row is locked for as long as this takes: it is not closed, and nothing is ruled out, meanwhile.
 const COMMIT = `
-  WITH writer AS (
-    UPDATE borrowers SET commit_sequence = $2, expires_at = now() + $3 * interval '1 millisecond'
-    WHERE id = $1 AND commit_sequence = $2::bigint - 1 AND closed_at IS NULL
-    RETURNING id
-  )
-  INSERT INTO charge_journal (borrower_id, labels, charges, parts) SELECT id, $4, $5, $6 FROM writer`
+  INSERT INTO charge_journal (borrower_id, sequence, labels, charges, parts)
+  SELECT id, $2, $3, $4, $5 FROM borrowers WHERE id = $1 AND commit_sequence < $2 AND closed_at IS NULL FOR SHARE`
 
-/** Whether an earlier sending of the same commit arrived after all. */
-export async function wasCommitted(
+/**
+ * Whether a commit was written whose answer was lost. If it was not, it never will be, though its statement may still be
+ * on its way: the charges can be sent again under the next number.
+ */
+export async function hasArrived(
   queryable: Queryable,
-  { borrowerId, sequence }: ChargeCommit,
+  { borrowerId, sequence }: Pick<ChargeCommit, 'borrowerId' | 'sequence'>,
 ): Promise<boolean> {
-  const [row] = await queryable.query<{ commit_sequence: bigint }>(
-    'SELECT commit_sequence FROM borrowers WHERE id = $1',
-    [borrowerId],
-  )
-  return row?.commit_sequence === BigInt(sequence)
+  await queryable.query(RULE_OUT, [borrowerId, sequence])
+  const found = await queryable.query(FIND, [borrowerId, sequence])
+  return found.length > 0
 }
+
+/** Waits for a statement that is under way; one that comes later does nothing. */
+const RULE_OUT = 'UPDATE borrowers SET commit_sequence = $2 WHERE id = $1 AND commit_sequence < $2'
+
+const FIND = `
+  SELECT FROM charge_journal WHERE borrower_id = $1 AND sequence = $2
+  UNION ALL SELECT FROM journal_positions WHERE borrower_id = $1 AND sequence >= $2`
 
 const ID_DIGITS = 32
 

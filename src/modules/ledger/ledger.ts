@@ -92,7 +92,6 @@ export interface LedgerOptions {
   readonly borrower: Borrower
   readonly clock: Clock
   readonly logger: Logger
-  readonly leaseMs: number
   /** How long a finished answer waits for its charge while the database is away. */
   readonly commitWaitMs: number
   /** How long a request waits for credit that running requests hold; a second unless told. */

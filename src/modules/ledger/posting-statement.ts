@@ -34,7 +34,7 @@ const NEW_CHARGES: PostedCharges = {
 }
 
 /**
- * Takes rows out of the journal and writes what is in them: the requests, what the leases paid, both sides of each
+ * Takes rows out of the journal, notes that they were there, and writes what is in them: the requests, what the leases paid, both sides of each
  * account's sum, and the totals. What a lease paid for nothing new is back in its lot at once, because the process that
  * has the lease counts it as spent. Whoever else wants to post the same rows waits for the first of them, and then finds
  * them posted. `$1` to `$2` are the rows, `$3` a borrower or null.
@@ -44,12 +44,19 @@ function postStatement({ charge, paid }: PostedCharges): string {
   WITH taken AS MATERIALIZED (
     DELETE FROM charge_journal
     WHERE id BETWEEN $1::bigint AND $2::bigint AND refusal IS NULL AND ($3::uuid IS NULL OR borrower_id = $3)
-    RETURNING id, labels::charge_label[], charges::journaled_charge[], parts::charge_part[]
+    RETURNING id, borrower_id, sequence, labels::charge_label[], charges::journaled_charge[], parts::charge_part[]
+  ), noted AS (
+    -- Before accounts are locked, and in the same order by all.
+    INSERT INTO journal_positions AS position (borrower_id, sequence)
+    SELECT borrower_id, max(sequence) FROM taken WHERE sequence IS NOT NULL GROUP BY borrower_id ORDER BY borrower_id
+    ON CONFLICT (borrower_id) DO UPDATE SET sequence = greatest(position.sequence, excluded.sequence)
+    RETURNING position.borrower_id
   ), charge AS MATERIALIZED (${charge}),
   ${recordCharges(String(POSTING_WRITER))}, paid AS MATERIALIZED (${paid}), locked AS MATERIALIZED (
     -- As everybody does who changes leases, and in the same order.
     SELECT FROM credit_accounts
     WHERE account_id IN (SELECT account_id FROM credit_leases JOIN paid ON lease_id = credit_leases.id)
+      AND (SELECT count(*) FROM noted) >= 0
     ORDER BY account_id FOR UPDATE
   ), spent AS (
     UPDATE credit_leases SET spent_nano_usd = spent_nano_usd + paid.amount

@@ -16,8 +16,6 @@ export interface Borrower {
   readonly writer: number
   /** False while nobody could be told for so long that the others may have taken everything back. */
   isTrusted(): boolean
-  /** A commit that renewed the row by itself says so. */
-  noteRenewed(sentAtMs: number): void
   /**
    * Somebody declared this process dead: what was borrowed is gone, and it starts again under a new id. Says nothing new
    * when it has done so since it had the id that was found dead.
@@ -75,10 +73,6 @@ class RegisteredBorrower implements Borrower {
 
   isTrusted(): boolean {
     return performance.now() - this.#renewedAtMs < this.#options.leaseMs
-  }
-
-  noteRenewed(sentAtMs: number): void {
-    if (sentAtMs > this.#renewedAtMs) this.#renewedAtMs = sentAtMs
   }
 
   onLost(handler: () => void): void {
@@ -148,7 +142,7 @@ class RegisteredBorrower implements Borrower {
       const { id } = this
       const renewed = await this.#options.database.query(RENEW, [id, this.#options.leaseMs])
       if (renewed.length === 0) await this.declareLost(id)
-      else this.noteRenewed(sentAtMs)
+      else if (sentAtMs > this.#renewedAtMs) this.#renewedAtMs = sentAtMs
       await reclaimExpired(this.#options)
     } catch (error) {
       this.#options.logger.warn({ reason: messageOf(error) }, 'what is borrowed could not be renewed')

@@ -24,8 +24,12 @@ export async function reclaimExpired(options: ReclaimOptions): Promise<void> {
   }
   // Kept for a day, so that a process that wakes up late still finds what it had committed.
   await options.database.query(
-    `DELETE FROM borrowers WHERE closed_at < now() - interval '1 day'
-       AND NOT EXISTS (SELECT FROM credit_leases WHERE borrower_id = borrowers.id)`,
+    `WITH forgotten AS (
+       DELETE FROM borrowers WHERE closed_at < now() - interval '1 day'
+         AND NOT EXISTS (SELECT FROM credit_leases WHERE borrower_id = borrowers.id)
+       RETURNING id
+     )
+     DELETE FROM journal_positions USING forgotten WHERE borrower_id = forgotten.id`,
   )
 }
 

@@ -157,7 +157,6 @@ async function createProcess(
     borrower,
     clock: { nowMs },
     logger,
-    leaseMs,
     commitWaitMs,
     ...(holdWaitMs === undefined ? {} : { holdWaitMs }),
     observer: { committed: () => {}, failing: () => {} },

@@ -61,7 +61,6 @@ export async function createTaskStage(options: { connectionString?: string } = {
     borrower,
     clock,
     logger,
-    leaseMs: LEASE_MS,
     commitWaitMs: 10_000,
     observer: { committed: () => {}, failing: () => {} },
   })

@@ -55,7 +55,6 @@ async function register(database: Database, writer: number): Promise<Borrower> {
     },
     writer,
     isTrusted: () => true,
-    noteRenewed: () => {},
     declareLost: async () => {
       id = createId()
       for (const handler of handlers) handler()
