@@ -32,12 +32,10 @@ const settle = (payer: Payer, hold: Hold, details: { isDelivered?: boolean; id?:
     isDelivered: details.isDelivered ?? false,
   })
 
-/** Those that are not posted yet and those that are. */
 const countCommits = async ({ borrower }: LedgerProcess): Promise<bigint> => {
   const [row] = await stage.database.query<{ commits: bigint }>(
-    `SELECT max(sequence) AS commits FROM (
-       SELECT sequence FROM charge_journal WHERE borrower_id = $1
-       UNION ALL SELECT sequence FROM journal_positions WHERE borrower_id = $1) AS commit`,
+    `SELECT sequence AS commits FROM charge_journal WHERE borrower_id = $1
+     UNION ALL SELECT sequence FROM journal_positions WHERE borrower_id = $1 ORDER BY commits DESC`,
     [borrower.id],
   )
   return row?.commits ?? 0n
@@ -161,6 +159,18 @@ test('a commit that arrived though its answer was lost is not sent again', async
   expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 1, costNanoUsd: 40n })
 })
 
+test('charges that could not even be sent are not taken for those of the commit before', async () => {
+  const process = await stage.createProcess()
+  const payer = await stage.createPayer(80n)
+  const connection = { ...(await process.database.keepConnection()), isLost: false }
+  const keep = vi.spyOn(process.database, 'keepConnection').mockResolvedValueOnce(connection)
+  keep.mockRejectedValueOnce(new Error('Connection terminated unexpectedly'))
+  await settle(payer, await holdOf(process, payer, 40n))
+  connection.isLost = true
+  await settle(payer, await holdOf(process, payer, 40n))
+  expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 2, costNanoUsd: 80n })
+})
+
 describe('of a process that was taken for dead', () => {
   test('answers that are not out yet are refused, and nothing is charged', async () => {
     const process = await stage.createProcess()
@@ -282,9 +292,7 @@ describe('while the database is away', () => {
     const payer = await stage.createPayer(100n)
     const hold = await holdOf(process, payer, 40n)
     const outage = away(process)
-    await expect(settle(payer, hold, { isDelivered: true }))
-      .resolves.toBeUndefined()
-      .catch(() => {})
+    await settle(payer, hold, { isDelivered: true }).catch(() => {})
     outage.mockRestore()
     await process.close()
     expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 1, costNanoUsd: 40n })

@@ -173,6 +173,7 @@ export class ChargeWriter {
     if (charges.some(({ account }) => account.isLost)) {
       charges = this.#undo(charges, batch, leasesLost(), (charge) => isOut(charge) && !charge.account.isLost)
     }
+    const sentBefore = this.#sequence
     let isOutcomeUnknown = false
     for (
       let pauseMs = RETRY_PAUSE_MS;
@@ -186,8 +187,10 @@ export class ChargeWriter {
         return
       } catch (error) {
         this.#connection.release(true)
-        isOutcomeUnknown ||= isOutcomeLost(error)
-        if (isBadData(error) || (!isOutcomeUnknown && !isPassing(error))) {
+        const isLost = isOutcomeLost(error)
+        // Where nothing was sent, the last number is that of other charges.
+        isOutcomeUnknown ||= isLost && this.#sequence > sentBefore
+        if (isBadData(error) || (!isLost && !isOutcomeUnknown && !isPassing(error))) {
           return this.#writeApart(charges, batch, error)
         }
         this.#noteFailing(true)

@@ -34,8 +34,8 @@ const NEW_CHARGES: PostedCharges = {
 }
 
 /**
- * Takes rows out of the journal, notes that they were there, and writes what is in them: the requests, what the leases paid, both sides of each
- * account's sum, and the totals. What a lease paid for nothing new is back in its lot at once, because the process that
+ * Takes rows out of the journal, notes that they were there, and writes what is in them: the requests, what the leases
+ * paid, both sides of each account's sum, and the totals. What a lease paid for nothing new is back in its lot at once, because the process that
  * has the lease counts it as spent. Whoever else wants to post the same rows waits for the first of them, and then finds
  * them posted. `$1` to `$2` are the rows, `$3` a borrower or null.
  */
