@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { AppError } from '../kernel/app-error.ts'
 import type { Logger } from '../kernel/logger.ts'
 import { BusConnection, SESSION_PREFIX } from './bus-connection.ts'
 import { decodeBusMessage, encodeBusMessage, type BusMessage } from './bus-message.ts'
@@ -131,7 +132,7 @@ class DatabaseMessageBus implements MessageBus {
     const running = [...(this.#handlers.get(topic) ?? [])].map(async (handler) => handler(payload))
     const outcomes = await Promise.allSettled(running)
     const failed = outcomes.find((outcome) => outcome.status === 'rejected')
-    if (failed) this.#logger.error({ topic, err: failed.reason }, 'message handler failed')
+    if (failed) this.#logFailure(topic, failed.reason)
     if (replyTo === '') return
     const answer = encodeBusMessage({
       topic: failed ? 'failed' : 'handled',
@@ -142,6 +143,12 @@ class DatabaseMessageBus implements MessageBus {
     await this.#send(`${CHANNEL}_${replyTo}`, answer, SEND_WAIT_MS).catch((error: unknown) => {
       this.#logger.warn({ topic, err: error }, 'message could not be acknowledged')
     })
+  }
+
+  /** An outage is told where it is noticed: what could not be done meanwhile is no defect of its own. */
+  #logFailure(topic: string, error: unknown): void {
+    const level = error instanceof AppError && error.code === 'service_unavailable' ? 'warn' : 'error'
+    this.#logger[level]({ topic, err: error }, 'message handler failed')
   }
 
   #countAnswer({ topic, id, replyTo }: BusMessage): void {

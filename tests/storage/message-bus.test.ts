@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { AppError } from '../../src/kernel/app-error.ts'
 import { silentLogger } from '../../src/kernel/logger.ts'
 import { connectDatabase } from '../../src/storage/connect-database.ts'
 import { startEmbeddedPostgres } from '../../src/storage/embedded-postgres/start-embedded-postgres.ts'
@@ -90,6 +91,24 @@ describe('the message bus', () => {
   test('a handler that fails leaves the message unconfirmed at once', async () => {
     bus.subscribe('news', () => Promise.reject(new Error('full')))
     expect(await bus.publishAndConfirm('news', '', { timeoutMs: 20_000 })).toEqual({ confirmed: false })
+  })
+
+  test('a handler that fails is logged as an error, one that met an outage as a warning', async () => {
+    const logged: string[] = []
+    const logger = {
+      ...silentLogger,
+      warn: () => void logged.push('warning'),
+      error: () => void logged.push('error'),
+    }
+    const listening = await createMessageBus({ connectionString: database.connectionString, logger })
+    listening.subscribe('away', () =>
+      Promise.reject(new AppError('service_unavailable', 'The database is away.')),
+    )
+    listening.subscribe('news', () => Promise.reject(new Error('full')))
+    await bus.publishAndConfirm('away', '', { timeoutMs: 20_000 })
+    await bus.publishAndConfirm('news', '', { timeoutMs: 20_000 })
+    await listening.close()
+    expect(logged).toEqual(['warning', 'error'])
   })
 
   test('a message of 7 KB passes, one byte more and a bad topic are refused', async () => {
