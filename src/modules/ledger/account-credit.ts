@@ -8,6 +8,7 @@ import {
   readLent,
   type Borrowing,
 } from './borrow-credit.ts'
+import { CapCredit } from './cap-credit.ts'
 import { readCreditState, type CreditState } from './credit-account.ts'
 import type { Payer } from './hold.ts'
 import type { Cap } from './lend-credit.ts'
@@ -24,14 +25,6 @@ interface AccountCreditOptions {
   readonly borrowerId: string
   /** Whether something may be lent already under this id. */
   readonly isBehind?: boolean
-}
-
-/** What is left under a cap, borrowed while the cap's limit was this. */
-interface CapCredit {
-  readonly purse: Purse
-  limitNanoUsd: NanoUsd
-  /** Lent to nobody, as of the last look. */
-  roomNanoUsd: NanoUsd
 }
 
 /** What one process has borrowed of one account: its credit, and what is left under each cap it met. */
@@ -86,14 +79,15 @@ export class AccountCredit {
     return freeNanoUsd + lentNanoUsd - debtNanoUsd + this.#credit.freeNanoUsd + this.#credit.heldNanoUsd
   }
 
-  /** The purses a request of this payer takes from; null when the database has to be asked first. */
-  pursesOf(payer: Payer, nowMs: number): readonly Purse[] | null {
+  /** The purses a request of this payer takes from; null when the database has to be asked first, unless it just was. */
+  pursesOf(payer: Payer, nowMs: number, isAsked = false): readonly Purse[] | null {
     if (this.#budgets === null) return null
     if (payer.limitNanoUsd === null && this.#budgets.length === 0) return this.#creditAlone
     const purses = [this.#credit]
     for (const { scope, limitNanoUsd } of this.capsOf(payer, nowMs)) {
       const cap = this.#caps.get(scope)
       if (cap === undefined || cap.limitNanoUsd !== limitNanoUsd) return null
+      if (cap.isDoubtful && !isAsked) return null
       purses.push(cap.purse)
     }
     return purses
@@ -172,6 +166,7 @@ export class AccountCredit {
 
   /** Looks how much there is and what the budgets are. While there is a debt, what is free pays it. */
   refresh(): Promise<void> {
+    for (const cap of this.#caps.values()) cap.isDoubtful = true
     return this.#inTurn(async () => {
       this.#budgets = await readBudgetLimits(this.#database, this.accountId)
       await this.#look()
@@ -186,19 +181,15 @@ export class AccountCredit {
   borrowCap(cap: Cap, neededNanoUsd: NanoUsd): Promise<void> {
     return this.#inTurn(async () => {
       if (this.#isLost) return
-      const known = this.#caps.get(cap.scope) ?? {
-        purse: new Purse(),
-        limitNanoUsd: cap.limitNanoUsd,
-        roomNanoUsd: 0n,
-      }
+      const known = this.#caps.get(cap.scope) ?? new CapCredit(cap.limitNanoUsd)
       this.#caps.set(cap.scope, known)
-      if (known.limitNanoUsd !== cap.limitNanoUsd) {
-        // What was borrowed under the old limit may be more than the new one leaves.
+      if (known.isDoubtful || known.limitNanoUsd !== cap.limitNanoUsd) {
+        // What was borrowed under an old limit may be more than the new one leaves.
         await this.#giveUp([known.purse])
         known.limitNanoUsd = cap.limitNanoUsd
       }
-      if (known.purse.freeNanoUsd >= neededNanoUsd) return
-      const { lent, roomNanoUsd } = await this.#change(() =>
+      if (!known.isDoubtful && known.purse.freeNanoUsd >= neededNanoUsd) return
+      const { lent, roomNanoUsd, isOverdrawn } = await this.#change(() =>
         borrowFromCap(this.#database, {
           ...this.#identity(),
           cap,
@@ -208,6 +199,8 @@ export class AccountCredit {
       if (this.#isLost) return
       known.purse.receive(lent)
       known.roomNanoUsd = roomNanoUsd
+      // Until what requests hold of it is paid or free again.
+      known.isDoubtful = isOverdrawn
       this.wake()
     })
   }
@@ -228,7 +221,7 @@ export class AccountCredit {
     })
   }
 
-  /** Whether some of the credit has to be looked at again, because its time may be over. */
+  /** Whether some of the credit may have expired. */
   mayHaveExpired(nowMs: number): boolean {
     return nowMs >= this.#credit.expiresAtMs
   }

@@ -63,20 +63,20 @@ export function borrowCredit(database: Database, request: BorrowRequest): Promis
 export function borrowFromCap(
   database: Database,
   request: BorrowRequest & { readonly cap: Cap },
-): Promise<{ lent: readonly LentAmount[]; roomNanoUsd: NanoUsd }> {
+): Promise<{ lent: readonly LentAmount[]; roomNanoUsd: NanoUsd; isOverdrawn: boolean }> {
   const { accountId, borrowerId, neededNanoUsd, cap } = request
   return database.transaction(async (transaction) => {
     await requireOpenBorrower(transaction, borrowerId)
     await lockCreditAccount(transaction, accountId)
     const room = await readCapRoom(transaction, cap)
-    if (room === 0n) {
+    if (room <= 0n) {
       const lent = await readLeases(transaction, accountId, { borrowerId, cap: cap.scope })
-      return { lent, roomNanoUsd: 0n }
+      return { lent, roomNanoUsd: 0n, isOverdrawn: room < 0n }
     }
     const amountNanoUsd = sliceOf(room, neededNanoUsd)
     const slice = { scope: cap.scope, amountNanoUsd }
     const lent = await lendFromCap(transaction, accountId, { borrowerId }, slice)
-    return { lent, roomNanoUsd: room - amountNanoUsd }
+    return { lent, roomNanoUsd: room - amountNanoUsd, isOverdrawn: false }
   })
 }
 

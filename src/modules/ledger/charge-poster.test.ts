@@ -1,23 +1,38 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { silentLogger } from '../../kernel/logger.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { ChargePoster } from './charge-poster.ts'
 
 let postings: number
 let failures: number
+/** What waits in the journal, in pieces, and for how long each of them rested when it was posted. */
+let pieces: number
+let rests: unknown[]
+/** When the database answers. */
+let answered: Promise<void>
 let poster: ChargePoster
 
 beforeEach(() => {
   vi.useFakeTimers()
   postings = 0
   failures = 0
-  // Nothing waits in its journal, so that each posting is one look.
+  pieces = 0
+  rests = []
+  answered = Promise.resolve()
   const database: Queryable = {
-    query: async () => {
+    query: async <Row>(_sql: string, values: readonly unknown[] = []) => {
+      const [, , , restSeconds] = values
+      if (restSeconds !== undefined) {
+        rests.push(restSeconds)
+        await answered
+        return []
+      }
       postings += 1
-      if (failures === 0) return []
-      failures -= 1
-      throw new Error('away')
+      if (failures > 0) {
+        failures -= 1
+        throw new Error('away')
+      }
+      return Array.from({ length: pieces }, (_, id) => ({ first: id, last: id })) as Row[]
     },
   }
   poster = new ChargePoster({ database, logger: silentLogger })
@@ -52,14 +67,67 @@ test('charges are posted after five seconds without such a pause, and so on', as
   expect(postings).toBe(2)
 })
 
-test('charges are posted once twenty thousand of them wait', async () => {
-  await commitEvery(1, { times: 19, charges: 1_000 })
+test('charges are posted once four thousand of them wait', async () => {
+  await commitEvery(1, { times: 39, charges: 100 })
   expect(postings).toBe(0)
-  await commitEvery(1, { times: 1, charges: 1_000 })
+  await commitEvery(1, { times: 1, charges: 100 })
   expect(postings).toBe(1)
-  await commitEvery(1, { times: 39, charges: 1_000 })
+  await commitEvery(1, { times: 79, charges: 100 })
   expect(postings).toBe(2)
 })
+
+test('what is committed while a posting runs is posted after it', async () => {
+  const answer = holdAnswers()
+  await commitEvery(1, { times: 1, charges: 4_000 })
+  await commitEvery(1, { times: 1, charges: 4_000 })
+  await commitEvery(1, { times: 1 })
+  expect(postings).toBe(1)
+  answer()
+  await vi.advanceTimersByTimeAsync(0)
+  expect(postings).toBe(2)
+})
+
+describe('a posting', () => {
+  test('rests where nobody waits for it', async () => {
+    pieces = 2
+    await commitEvery(500, { times: 1 })
+    expect(rests).toEqual([0.001, 0.001])
+  })
+
+  test('does not rest where somebody waits for it', async () => {
+    pieces = 2
+    await poster.post()
+    expect(rests).toEqual([0, 0])
+  })
+
+  test('does not rest any more once somebody waits for it', async () => {
+    pieces = 2
+    const answer = holdAnswers()
+    await commitEvery(500, { times: 1 })
+    const posted = poster.post()
+    answer()
+    await posted
+    expect(rests).toEqual([0.001, 0, 0, 0])
+  })
+
+  test('does not rest while too many charges wait for it', async () => {
+    pieces = 3
+    const answer = holdAnswers()
+    await commitEvery(1, { times: 1, charges: 4_000 })
+    await commitEvery(1, { times: 20, charges: 1_000 })
+    answer()
+    await vi.advanceTimersByTimeAsync(0)
+    expect(rests.slice(0, 4)).toEqual([0.001, 0, 0, 0.001])
+  })
+})
+
+/** The database is busy with a piece until the answer is called for. */
+function holdAnswers(): () => void {
+  pieces = Math.max(pieces, 1)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  answered = promise
+  return resolve
+}
 
 test('what could not be posted is tried again, though nothing else is committed', async () => {
   failures = 2

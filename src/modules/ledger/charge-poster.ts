@@ -7,7 +7,11 @@ import { postCharges, type RefusedCommit } from './post-charges.ts'
 const PAUSE_MS = 500
 /** If there is no pause, it waits at most so long. */
 const WAIT_MS_MAX = 5_000
-/** And for no more charges than this: somebody who reads waits for them, for a fifth of a second where few accounts pay for them. */
+/** And for no more charges than this, which cost little more to post together than more of them would. */
+const CHARGES_WORTH_A_POSTING = 4_000
+/** Where nobody waits for it, it sleeps two thirds of its time, for as short as PostgreSQL can. */
+const REST_SECONDS = 0.001
+/** Not while more wait than this: somebody who reads waits for them, for a fifth of a second where few accounts pay for them. */
 const UNPOSTED_MAX = 20_000
 const ATTEMPTS_MAX = 5
 /** A serialisation failure, a deadlock: everything was undone. */
@@ -20,6 +24,8 @@ export class ChargePoster {
   #timer: NodeJS.Timeout | null = null
   #waitingSinceMs = 0
   #unposted = 0
+  /** Somebody waits for what is being posted. */
+  #isAwaited = false
   #running: Promise<void> | null = null
   #next: Promise<void> | null = null
 
@@ -31,7 +37,7 @@ export class ChargePoster {
   /** There is something to post. */
   noteCommitted(charges: number): void {
     this.#unposted += charges
-    if (this.#unposted >= UNPOSTED_MAX) {
+    if (this.#unposted >= CHARGES_WORTH_A_POSTING) {
       this.#postWaiting()
     } else if (this.#timer === null) {
       this.#waitingSinceMs = performance.now()
@@ -43,6 +49,7 @@ export class ChargePoster {
 
   /** Resolves when everything is posted that was committed before, by any process. */
   post(): Promise<void> {
+    this.#isAwaited = true
     // The one that runs may have looked already; all who come meanwhile wait for the next.
     if (this.#running === null) return this.#run()
     this.#next ??= this.#running
@@ -56,33 +63,39 @@ export class ChargePoster {
 
   /** What cannot be posted now is posted by whoever comes next. */
   async close(): Promise<void> {
-    this.#forgetWaiting()
+    this.#forgetTimer()
     await this.post().catch(this.#noteFailure)
   }
 
   #postWaiting(): void {
-    this.#forgetWaiting()
-    this.post().catch((error: unknown) => {
-      this.#noteFailure(error)
-      this.noteCommitted(0)
-    })
+    this.#forgetTimer()
+    // The last one looks at its end what came meanwhile.
+    if (this.#running !== null || this.#next !== null) return
+    this.#isAwaited = false
+    this.#run().catch(this.#noteFailure)
   }
 
-  #forgetWaiting(): void {
+  #forgetTimer(): void {
     if (this.#timer) clearTimeout(this.#timer)
     this.#timer = null
-    this.#unposted = 0
   }
+
+  readonly #restSeconds = (): number => (this.#isAwaited || this.#unposted >= UNPOSTED_MAX ? 0 : REST_SECONDS)
 
   readonly #noteFailure = (error: unknown): void => {
     this.#logger.warn({ reason: messageOf(error) }, 'charges could not be posted yet')
   }
 
   #run(): Promise<void> {
+    this.#unposted = 0
     const running = this.#post().finally(() => {
       if (this.#running === running) this.#running = null
     })
     this.#running = running
+    running.then(
+      () => this.#unposted > 0 && this.noteCommitted(0),
+      () => this.noteCommitted(0),
+    )
     return running
   }
 
@@ -95,7 +108,7 @@ export class ChargePoster {
   async #tryToPost(): Promise<readonly RefusedCommit[]> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await postCharges(this.#database)
+        return await postCharges(this.#database, { restSeconds: this.#restSeconds })
       } catch (error) {
         if (!CONFLICT_CODES.has(errorCodeOf(error) ?? '') || attempt === ATTEMPTS_MAX) throw error
       }

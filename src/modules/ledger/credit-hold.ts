@@ -32,7 +32,7 @@ export async function openHold(transaction: Queryable, order: HoldOrder): Promis
   await lendFromLots(transaction, accountId, { holdKey: key }, amountNanoUsd)
   for (const cap of order.caps) {
     const room = await readCapRoom(transaction, cap)
-    if (room < amountNanoUsd) throw capReached(cap, amountNanoUsd, room)
+    if (amountNanoUsd > 0n && room < amountNanoUsd) throw capReached(cap, amountNanoUsd, room)
     await lendFromCap(transaction, accountId, { holdKey: key }, { scope: cap.scope, amountNanoUsd })
   }
   return { isNew: true }
@@ -144,6 +144,6 @@ function notCovered(neededNanoUsd: NanoUsd, availableNanoUsd: NanoUsd): AppError
 }
 
 function capReached(cap: Cap, neededNanoUsd: NanoUsd, roomNanoUsd: NanoUsd): AppError {
-  const message = `A limit of ${formatUsd(cap.limitNanoUsd)} USD is reached: ${formatUsd(neededNanoUsd)} USD needed, ${formatUsd(roomNanoUsd)} USD left.`
+  const message = `A limit of ${formatUsd(cap.limitNanoUsd)} USD is reached: ${formatUsd(neededNanoUsd)} USD needed, ${formatUsd(roomNanoUsd > 0n ? roomNanoUsd : 0n)} USD left.`
   return new AppError(cap.scope.startsWith('key:') ? 'key_limit_reached' : 'insufficient_balance', message)
 }

@@ -1,13 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../../kernel/clock.ts'
-import type { Logger } from '../../kernel/logger.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Borrower } from '../../storage/borrowing/borrower.ts'
 import type { Database } from '../../storage/database.ts'
 import { messageOf } from '../../storage/storage-error.ts'
 import { AccountCredit } from './account-credit.ts'
 import { BorrowerClosed } from './borrow-credit.ts'
-import type { ChargePoster } from './charge-poster.ts'
 import type { ChargeWriter, PendingCharge } from './charge-writer.ts'
 import {
   MemoryHold,
@@ -19,15 +16,14 @@ import {
 } from './hold.ts'
 import type { Cap } from './lend-credit.ts'
 import type { Purse } from './purse.ts'
-import { isRefusal, refuseHold, storageAway } from './refuse-hold.ts'
+import { Recharger, type RechargerOptions } from './recharger.ts'
+import { refuseHold, storageAway } from './refuse-hold.ts'
 
-interface CreditPoolOptions {
+interface CreditPoolOptions extends RechargerOptions {
   readonly database: Database
   readonly borrower: Borrower
   readonly writer: ChargeWriter
-  readonly poster: Pick<ChargePoster, 'post'>
   readonly clock: Clock
-  readonly logger: Logger
   /** Makes the other processes give back what they do not use of an account. */
   readonly recall: (accountId: string) => Promise<void>
   /** How long a request waits for credit that running requests hold. */
@@ -38,8 +34,6 @@ const HOLD_WAIT_MS = 1_000
 const WAIT_STEP_MS = 100
 /** An account nobody used for so long gives back what it borrowed. */
 const IDLE_MS = 120_000
-const RECHARGE_ATTEMPTS_MAX = 60
-const RECHARGE_PAUSE_MS = 1_000
 const TIDY_MS = 5_000
 
 /** All that this process has borrowed. A hold comes from memory; only when that is not enough, from the database. */
@@ -48,11 +42,12 @@ export class CreditPool implements HoldKeeper {
   #accounts = new Map<string, AccountCredit>()
   readonly #opening = new Map<string, Promise<AccountCredit>>()
   readonly #ending = new Map<string, Promise<void>>()
-  readonly #recharging = new Set<Promise<void>>()
+  readonly #recharger: Recharger
   readonly #tidying: NodeJS.Timeout
 
   constructor(options: CreditPoolOptions) {
     this.#options = options
+    this.#recharger = new Recharger(options, (payer, request) => this.#holdWithWait(payer, request))
     options.borrower.onLost(() => this.#loseEverything())
     this.#tidying = setInterval(() => void this.#tidy(), TIDY_MS).unref()
   }
@@ -102,20 +97,7 @@ export class CreditPool implements HoldKeeper {
   }
 
   chargeAnew(payer: Payer, settlement: Settlement): Promise<void> {
-    const { costNanoUsd, isDelivered, record } = settlement
-    const leastNanoUsd = isDelivered ? 0n : costNanoUsd
-    const request = { wantedNanoUsd: costNanoUsd, leastNanoUsd, atMs: record.createdAtMs }
-    // The client has the answer: then it is tried until the database is back.
-    const attemptsMax = isDelivered ? RECHARGE_ATTEMPTS_MAX : 1
-    const charged = this.#holdAnew(payer, request, attemptsMax).then((hold) => hold.settle(settlement))
-    const ended = charged
-      .catch((error: unknown) => {
-        if (isDelivered)
-          this.#options.logger.error({ err: error, record, costNanoUsd }, 'an answer is uncharged')
-      })
-      .finally(() => this.#recharging.delete(ended))
-    this.#recharging.add(ended)
-    return charged
+    return this.#recharger.charge(payer, settlement)
   }
 
   /** Resolves when no request holds anything and nothing is left to be charged anew. */
@@ -124,23 +106,7 @@ export class CreditPool implements HoldKeeper {
     for (const account of this.#accounts.values()) {
       while (account.heldNanoUsd > 0n && !account.isLost) await account.changed(WAIT_STEP_MS)
     }
-    await Promise.all(this.#recharging)
-  }
-
-  async #holdAnew(payer: Payer, request: HoldRequest, attemptsMax: number): Promise<Hold> {
-    let isRefused = false
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        // All of it under the key's cap, or else what there is: whoever has the answer is not saved by a cap.
-        return await (isRefused
-          ? this.#holdWithWait({ ...payer, limitNanoUsd: null }, request)
-          : this.#holdWithWait(payer, { ...request, leastNanoUsd: request.wantedNanoUsd }))
-      } catch (error) {
-        if (attempt >= attemptsMax) throw error
-        if (!isRefused && isRefusal(error)) isRefused = true
-        else await delay(RECHARGE_PAUSE_MS)
-      }
-    }
+    await this.#recharger.ended()
   }
 
   #tryHold(
@@ -167,7 +133,7 @@ export class CreditPool implements HoldKeeper {
       const caps = account.capsOf(payer, atMs)
       await this.#borrowMissing(account, caps, request.wantedNanoUsd)
       if (account.isLost) continue
-      const purses = account.pursesOf(payer, atMs)
+      const purses = account.pursesOf(payer, atMs, true)
       const isSuspended = account.debtNanoUsd > 0n
       const full = purses && !isSuspended && this.#tryHold(account, payer, purses, request.wantedNanoUsd)
       if (full) return full

@@ -67,24 +67,23 @@ function quote(text: string): string {
 }
 
 /**
- * A FROM item with the charges of each row of a journal, where arrays have the names of its columns: `charge`, with its
- * `number` in the row that has this `commit_id`, beside the `label` it has.
+ * A FROM item `charge` with the charges of each row of a journal, where arrays have the names of its columns: with the columns of
+ * usage_records, and with the `number` it has in the row with this `commit_id`.
  */
 export function unfoldCharges(journal: string): string {
   return `(
-    SELECT commit_id, number, charge, labels[(charge).label] AS label
+    SELECT commit_id, number, (label).account_id, (charge).id, (label).key_id, (label).environment, (label).operation, (label).model,
+      (label).provider, (label).outcome, (charge).prompt_tokens, (charge).cached_tokens, (charge).completion_tokens,
+      (charge).reasoning_tokens, (charge).cost_nano_usd, (charge).promotional_nano_usd, (charge).latency_ms,
+      (charge).first_token_ms, (charge).created_at_ms
     FROM (
-      SELECT id AS commit_id, labels, unnest(charges) AS charge, generate_subscripts(charges, 1) AS number
-      FROM ${journal}
-    ) AS unfolded
-    -- Keeps the label from being looked up for each of its columns.
-    OFFSET 0
-  ) AS labelled`
+      SELECT commit_id, number, charge, labels[(charge).label] AS label
+      FROM (
+        SELECT id AS commit_id, labels, unnest(charges) AS charge, generate_subscripts(charges, 1) AS number
+        FROM ${journal}
+      ) AS unfolded
+      -- Keeps the label from being looked up for each of its columns.
+      OFFSET 0
+    ) AS labelled
+  ) AS charge`
 }
-
-/** The columns of usage_records, of the above. */
-export const UNFOLDED_COLUMNS = `
-  (label).account_id, (charge).id, (label).key_id, (label).environment, (label).operation, (label).model,
-  (label).provider, (label).outcome, (charge).prompt_tokens, (charge).cached_tokens, (charge).completion_tokens,
-  (charge).reasoning_tokens, (charge).cost_nano_usd, (charge).promotional_nano_usd, (charge).latency_ms,
-  (charge).first_token_ms, (charge).created_at_ms`

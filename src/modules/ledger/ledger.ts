@@ -110,7 +110,10 @@ export function createLedger(options: LedgerOptions): Ledger {
   const recall = createRecall(messageBus)
   const poster = new ChargePoster(options)
   const writer = new ChargeWriter({ ...options, poster })
-  const pool = new CreditPool({ ...options, writer, poster, recall })
+  const announceChange = async (accountId: string): Promise<void> => {
+    await messageBus.publishAndConfirm(CHANGE_TOPIC, accountId, { timeoutMs: RECALL_MS_MAX })
+  }
+  const pool = new CreditPool({ ...options, writer, poster, recall, announceChange })
   const unsubscribe = [
     messageBus.subscribe(RECALL_TOPIC, (accountId) => pool.giveBack(accountId)),
     messageBus.subscribe(CHANGE_TOPIC, (accountId) => pool.look(accountId)),
@@ -141,9 +144,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     settleHolds,
     releaseHold,
     recall,
-    announceChange: async (accountId) => {
-      await messageBus.publishAndConfirm(CHANGE_TOPIC, accountId, { timeoutMs: RECALL_MS_MAX })
-    },
+    announceChange,
     isHealthy: () => writer.isHealthy() && options.borrower.isTrusted(),
     readBalance,
     readBalances: async (accountIds) => {
@@ -156,7 +157,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     },
     setBudget: async (accountId, period, limitNanoUsd) => {
       await writeBudget(database, accountId, period, limitNanoUsd)
-      await messageBus.publishAndConfirm(CHANGE_TOPIC, accountId, { timeoutMs: RECALL_MS_MAX })
+      await announceChange(accountId)
     },
     readBudgets: async (accountId) => {
       await poster.post()

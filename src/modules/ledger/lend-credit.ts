@@ -42,15 +42,17 @@ export async function lendFromLots(
   return rows.map(leaseFromRow)
 }
 
-/** What a cap still allows to be lent: neither spent under it nor lent to anybody. The account must be locked. */
+/**
+ * What a cap still allows to be lent: neither spent under it nor lent to anybody; below zero where more was than it allows.
+ * The account must be locked.
+ */
 export async function readCapRoom(transaction: Queryable, cap: Cap): Promise<NanoUsd> {
   const [row] = await transaction.query<{ used: bigint }>(
     `SELECT coalesce((SELECT sum(spent_nano_usd) FROM spend_totals WHERE scope = $1), 0)::bigint
        + coalesce((SELECT sum(amount_nano_usd - spent_nano_usd) FROM credit_leases WHERE cap = $1), 0)::bigint AS used`,
     [cap.scope],
   )
-  const room = cap.limitNanoUsd - (row?.used ?? 0n)
-  return room > 0n ? room : 0n
+  return cap.limitNanoUsd - (row?.used ?? 0n)
 }
 
 export async function lendFromCap(

@@ -9,8 +9,14 @@ export interface RefusedCommit {
   readonly reason: string
 }
 
-/** About five hundred charges: a commit that shares a core with this waits for these, and not for all that were made. */
-const BYTES_AT_ONCE = 60_000
+/** About two thousand charges: what a posting costs beside its charges is that of two hundred. */
+const BYTES_AT_ONCE = 240_000
+
+interface PostingOptions {
+  readonly borrowerId?: string | null
+  /** How long the next piece rests each time, so that others who want the database's cores get them. */
+  readonly restSeconds?: () => number
+}
 
 /**
  * Posts all charges that were committed before, or those of one borrower, and says which commits could not be. Nobody may do
@@ -18,15 +24,17 @@ const BYTES_AT_ONCE = 60_000
  */
 export async function postCharges(
   queryable: Queryable,
-  { borrowerId = null }: { borrowerId?: string | null } = {},
+  { borrowerId = null, restSeconds = () => 0 }: PostingOptions = {},
 ): Promise<RefusedCommit[]> {
   const refused: RefusedCommit[] = []
   const pieces = await queryable.query<CommitRange>(DIVIDE, [borrowerId, BYTES_AT_ONCE])
   for (const piece of pieces) {
-    await postPiece(queryable, { piece, borrowerId }).catch(async (error: unknown) => {
-      if (!isBadData(error)) throw error
-      await postEach(queryable, { piece, borrowerId }, refused)
-    })
+    await postPiece(queryable, { piece, borrowerId, restSeconds: restSeconds() }).catch(
+      async (error: unknown) => {
+        if (!isBadData(error)) throw error
+        await postEach(queryable, { piece, borrowerId }, refused)
+      },
+    )
   }
   return refused
 }
@@ -43,10 +51,10 @@ interface Piece {
 
 async function postPiece(
   queryable: Queryable,
-  { piece, borrowerId }: Piece,
+  { piece, borrowerId, restSeconds = 0 }: Piece & { restSeconds?: number },
   statement = POST_ALL,
 ): Promise<void> {
-  await queryable.query(statement, [piece.first, piece.last, borrowerId])
+  await queryable.query(statement, [piece.first, piece.last, borrowerId, restSeconds])
 }
 
 /** One of them was charged before or is refused: each is posted by itself, and without what was charged before. */

@@ -1,13 +1,16 @@
-import { unfoldCharges, UNFOLDED_COLUMNS } from './journal-text.ts'
+import { unfoldCharges } from './journal-text.ts'
 import { recordCharges } from './record-usage.ts'
 
 /** Postings come one after the other, so that one writer is enough for all of them; no process has this number. */
 const POSTING_WRITER = -1
 
-const PARTS = '(SELECT id AS commit_id, unnest(parts) AS part FROM taken) AS unfolded'
+const CHARGES = unfoldCharges('opened')
+const PARTS = '(SELECT id AS commit_id, unnest(parts::charge_part[]) AS part FROM taken) AS unfolded'
 
 interface PostedCharges {
-  /** The charges, with the columns of usage_records. */
+  /** Parts of the statement that come first, each with a comma behind it. */
+  readonly prepared: string
+  /** The charges, as a FROM item. */
   readonly charge: string
   /** What each lease pays in all, and how much of that for what was charged before. */
   readonly paid: string
@@ -15,48 +18,58 @@ interface PostedCharges {
 
 /** All of them. Fails when one of them was charged before. */
 const ALL_CHARGES: PostedCharges = {
-  charge: `SELECT ${UNFOLDED_COLUMNS} FROM ${unfoldCharges('taken')}`,
+  prepared: '',
+  charge: CHARGES,
   paid: `SELECT (part).lease_id, sum((part).amount_nano_usd)::bigint AS amount, 0 AS repeated FROM ${PARTS}
     GROUP BY (part).lease_id`,
 }
 
 /** Each request once, and none that was charged before. */
 const NEW_CHARGES: PostedCharges = {
-  charge: `SELECT DISTINCT ON ((label).account_id, (charge).id) commit_id, number, ${UNFOLDED_COLUMNS}
-    FROM ${unfoldCharges('taken')}
+  prepared: `charge AS MATERIALIZED (
+    SELECT DISTINCT ON (account_id, id) * FROM ${CHARGES}
     WHERE NOT EXISTS (
-      SELECT FROM usage_records record WHERE record.account_id = (label).account_id AND record.id = (charge).id)
-    ORDER BY (label).account_id, (charge).id, commit_id, number`,
+      SELECT FROM usage_records record WHERE record.account_id = charge.account_id AND record.id = charge.id)
+    ORDER BY account_id, id, commit_id, number
+  ),`,
+  charge: 'charge',
   paid: `SELECT (part).lease_id, sum((part).amount_nano_usd)::bigint AS amount,
       coalesce(sum((part).amount_nano_usd) FILTER (WHERE charge.id IS NULL), 0)::bigint AS repeated
     FROM ${PARTS} LEFT JOIN charge ON charge.commit_id = unfolded.commit_id AND charge.number = (part).charge
     GROUP BY (part).lease_id`,
 }
 
+/** After each so many bytes of charges, on average, it rests: about forty charges, or a third of a millisecond. */
+const BYTES_BETWEEN_RESTS = 5_000
+
 /**
  * Takes rows out of the journal, notes that they were there, and writes what is in them: the requests, what the leases
  * paid, both sides of each account's sum, and the totals. What a lease paid for nothing new is back in its lot at once, because the process that
  * has the lease counts it as spent. Whoever else wants to post the same rows waits for the first of them, and then finds
- * them posted. `$1` to `$2` are the rows, `$3` a borrower or null.
+ * them posted. `$1` to `$2` are the rows, `$3` a borrower or null, `$4` how many seconds it rests each time.
  */
-function postStatement({ charge, paid }: PostedCharges): string {
+function postStatement({ prepared, charge, paid }: PostedCharges): string {
   return `
   WITH taken AS MATERIALIZED (
     DELETE FROM charge_journal
     WHERE id BETWEEN $1::bigint AND $2::bigint AND refusal IS NULL AND ($3::uuid IS NULL OR borrower_id = $3)
-    RETURNING id, borrower_id, sequence, labels::charge_label[], charges::journaled_charge[], parts::charge_part[]
+    RETURNING id, borrower_id, sequence, labels, charges, parts
   ), noted AS (
     -- Before accounts are locked, and in the same order by all.
     INSERT INTO journal_positions AS position (borrower_id, sequence)
     SELECT borrower_id, max(sequence) FROM taken WHERE sequence IS NOT NULL GROUP BY borrower_id ORDER BY borrower_id
     ON CONFLICT (borrower_id) DO UPDATE SET sequence = greatest(position.sequence, excluded.sequence)
     RETURNING position.borrower_id
-  ), charge AS MATERIALIZED (${charge}),
-  ${recordCharges(String(POSTING_WRITER))}, paid AS MATERIALIZED (${paid}), locked AS MATERIALIZED (
+  ), opened AS MATERIALIZED (
+    -- Row by row as the requests are written, so that the rests are between them.
+    SELECT id, labels::charge_label[], charges::journaled_charge[],
+      CASE WHEN random() * ${BYTES_BETWEEN_RESTS} < octet_length(charges) THEN pg_sleep($4::double precision) END
+    FROM taken
+  ), ${prepared} ${recordCharges({ charge, writer: String(POSTING_WRITER) })}, paid AS MATERIALIZED (${paid}), locked AS MATERIALIZED (
     -- As everybody does who changes leases, and in the same order.
     SELECT FROM credit_accounts
     WHERE account_id IN (SELECT account_id FROM credit_leases JOIN paid ON lease_id = credit_leases.id)
-      AND (SELECT count(*) FROM noted) >= 0
+      AND (SELECT count(*) FROM noted) >= 0 AND (SELECT count(*) FROM grouped) >= 0
     ORDER BY account_id FOR UPDATE
   ), spent AS (
     UPDATE credit_leases SET spent_nano_usd = spent_nano_usd + paid.amount

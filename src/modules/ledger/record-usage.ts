@@ -1,5 +1,5 @@
 import type { Queryable } from '../../storage/database.ts'
-import { toJournalText, unfoldCharges, UNFOLDED_COLUMNS } from './journal-text.ts'
+import { toJournalText, unfoldCharges } from './journal-text.ts'
 import type { Charge } from './usage-record.ts'
 
 /** Writes what charges were for, within the transaction that charges. */
@@ -34,21 +34,20 @@ const COLUMNS = [
   'first_token_ms',
 ].join(', ')
 
-const HOUR_MS = 3_600_000
-
 /**
- * Parts of a statement: the requests of its part `charge` are written, and added up as `grouped`, from which all sums are
+ * Parts of a statement: the requests of a FROM item `charge` are written, and added up as `grouped`, from which all sums are
  * made. They go to the rows of one writer, so that nobody waits for another.
  */
-export function recordCharges(writer: string): string {
+export function recordCharges({ charge, writer }: { charge: string; writer: string }): string {
   return `charged AS (
     INSERT INTO usage_records (${COLUMNS}, created_at)
-    SELECT ${COLUMNS}, to_timestamp(created_at_ms / 1000::double precision) FROM charge
+    SELECT ${COLUMNS}, to_timestamp(created_at_ms / 1000::double precision) FROM ${charge}
+    RETURNING account_id, key_id, environment, operation, model, provider, created_at, ${SUMS.join(', ')}
   ), grouped AS MATERIALIZED (
-    SELECT account_id, to_timestamp(created_at_ms / ${HOUR_MS} * ${HOUR_MS / 1000}) AS hour, key_id, model, provider,
-      operation, min(environment) AS environment, count(*) AS requests,
+    SELECT account_id, date_bin('1 hour', created_at, 'epoch') AS hour, key_id, model, provider, operation,
+      min(environment) AS environment, count(*) AS requests,
       ${SUMS.map((column) => `sum(${column})::bigint AS ${column}`).join(', ')}
-    FROM charge GROUP BY account_id, created_at_ms / ${HOUR_MS}, key_id, model, provider, operation
+    FROM charged GROUP BY account_id, hour, key_id, model, provider, operation
   ), rolled_up AS (
     INSERT INTO usage_rollups (account_id, hour, key_id, model, provider, operation, environment, requests,
       ${SUMS.join(', ')}, writer)
@@ -71,6 +70,4 @@ export function recordCharges(writer: string): string {
 const RECORD = `
   WITH journal AS MATERIALIZED (
     SELECT 0 AS id, $2::text::charge_label[] AS labels, $3::text::journaled_charge[] AS charges
-  ), charge AS MATERIALIZED (
-    SELECT ${UNFOLDED_COLUMNS} FROM ${unfoldCharges('journal')}
-  ), ${recordCharges('$1::smallint')} SELECT`
+  ), ${recordCharges({ charge: unfoldCharges('journal'), writer: '$1::smallint' })} SELECT`

@@ -186,3 +186,20 @@ test('days and months are those of UTC', () => {
   expect(budgetScope('a', 'month', lastMomentMs)).toBe('month:a:2030-12')
   expect(budgetScope('a', 'month', lastMomentMs + 1)).toBe('month:a:2031-01')
 })
+
+test('what was charged beyond a cap, because its client had the answer, is made good by those who come after', async () => {
+  const payer = { ...(await stage.createPayer(1_000n)), limitNanoUsd: 100n }
+  const [, other] = processes
+  const late = await stage.createProcess({ holdWaitMs: 50 })
+  const answered = await late.ledger.hold(payer, { wantedNanoUsd: 10n, leastNanoUsd: 10n })
+  await stage.declareDead(late.borrower.id)
+  await late.borrower.declareLost(late.borrower.id)
+  const held = await other.ledger.hold(payer, { wantedNanoUsd: 100n, leastNanoUsd: 100n })
+  await answered.settle({ costNanoUsd: 10n, record: usageOf(payer), isDelivered: true })
+  // While the cap is overdrawn nobody is let in, and nobody forgets that it is.
+  expect(await spend(other, payer, 1n)).toBe('key_limit_reached')
+  await held.settle({ costNanoUsd: 50n, record: usageOf(payer), isDelivered: false })
+  expect(await spend(other, payer, 41n)).toBe('key_limit_reached')
+  expect(await spend(other, payer, 40n)).toBe(40n)
+  expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 3, costNanoUsd: 100n })
+})

@@ -53,6 +53,8 @@ export async function settleHeld(run: HistoryRun, step: StepOf<'settle'>): Promi
   if (!run.isBlurred)
     expect(charged).toBe(leastOf(payable, model.creditNanoUsd > 0n ? model.creditNanoUsd : 0n))
   model.charge(record.id, charged)
+  // It may have gone beyond the key's cap, which all processes hear of a moment later.
+  await run.ledger.announceChange(run.payer.accountId)
 }
 
 export function releaseHeld(run: HistoryRun, step: StepOf<'release'>): void {
