@@ -17,10 +17,18 @@ import { openStream, type Batch } from './relay-stream.ts'
 
 export type StreamableRequest = Pick<ChatRequest, 'model' | 'stream' | 'stream_options' | 'max_tokens'>
 
-export type InferenceResult =
-  | WholeAnswer
+interface StreamResult {
+  readonly kind: 'stream'
   /** Throws an `AppError` when the upstream fails in the middle. */
-  | { readonly kind: 'stream'; readonly batches: AsyncIterable<Batch> }
+  readonly batches: AsyncIterable<Batch>
+}
+
+export type InferenceResult = WholeAnswer | StreamResult
+
+/** Its charge is on its way, and it must not leave before that is durable. */
+interface UnchargedAnswer extends WholeAnswer {
+  readonly charged: Promise<void>
+}
 
 /** How one of the two operations is done: everything else is the same for both. */
 export interface Operation<Body> {
@@ -45,12 +53,12 @@ interface CallOptions {
   readonly countTokens: (text: string) => number
 }
 
-/** One call of one upstream: an answer that is finished, or a stream whose first chunk is sound. */
+/** One call of one upstream: an answer that is finished, or a stream whose first chunk is sound, which settles where it ends. */
 export async function callCandidate<Body extends StreamableRequest>(
   candidate: Candidate,
   question: Question<Body>,
   options: CallOptions,
-): Promise<InferenceResult> {
+): Promise<UnchargedAnswer | StreamResult> {
   const { operation, request, model, startedMs } = question
   const perform = operation.of(candidate.provider)
   if (!perform) throw new AppError('unsupported_parameter', `'${model.id}' cannot serve this operation.`)
@@ -66,7 +74,8 @@ export async function callCandidate<Body extends StreamableRequest>(
       timeouts: candidate.timeouts,
       cancellation: attempt.work.cancellation,
     })
-    const result = await readAnswer(answer, { candidate, question, options, release: attempt.work.release })
+    const reading = readAnswer(answer, { candidate, question, options, release: attempt.work.release })
+    const result = reading instanceof Promise ? await reading : reading
     attempt.answered()
     return result
   } catch (error) {
@@ -86,7 +95,7 @@ interface Call<Body> {
 function readAnswer<Body extends StreamableRequest>(
   answer: InferenceAnswer,
   { candidate, question, options, release }: Call<Body>,
-): InferenceResult | Promise<InferenceResult> {
+): UnchargedAnswer | Promise<StreamResult> {
   const { operation, request, model, bill, startedMs } = question
   const { countTokens } = options
   const context: AnswerContext = {
@@ -110,8 +119,10 @@ function readAnswer<Body extends StreamableRequest>(
     })
   }
   const payload = finishCompleteAnswer(answer.payload, context)
+  request.record.provider = candidate.provider.id
+  request.record.outcome = 'completed'
+  const charged = bill.settle({ isDelivered: false })
   release()
   candidate.breaker?.succeeded()
-  request.record.outcome = 'completed'
-  return { kind: 'complete', payload }
+  return { kind: 'complete', payload, charged }
 }

@@ -79,8 +79,7 @@ export function createChat(options: ChatOptions): Chat {
         attempt: (candidate) => callCandidate(candidate, question, options),
         cancellation,
       })
-      // A stream settles where it ends.
-      if (result.kind === 'complete') await bill.settle({ isDelivered: false })
+      if (result.kind === 'complete') await result.charged
       return result
     } catch (error) {
       bill?.release()

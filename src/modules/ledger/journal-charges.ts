@@ -13,21 +13,15 @@ export interface ChargeCommit {
 /** Makes many charges durable at once, as one row, which is posted later. False when the borrower was closed. */
 export async function journalCharges(connection: KeptConnection, commit: ChargeCommit): Promise<boolean> {
   for (const charge of commit.charges) requirePostable(charge)
-  const { labels, charges, parts } = toJournalText(commit.charges)
-  const written = await connection.write(COMMIT, [
-    commit.borrowerId,
-    String(commit.sequence),
-    labels,
-    charges,
-    parts,
-  ])
+  const { borrowerId, sequence, charges } = commit
+  const written = await connection.write(COMMIT, [borrowerId, String(sequence), toJournalText(charges)])
   return written > 0
 }
 
 // The borrower's row is locked for as long as this takes: it is not closed, and nothing is ruled out, meanwhile.
 const COMMIT = `
-  INSERT INTO charge_journal (borrower_id, sequence, labels, charges, parts)
-  SELECT id, $2, $3, $4, $5 FROM borrowers WHERE id = $1 AND commit_sequence < $2 AND closed_at IS NULL FOR SHARE`
+  INSERT INTO charge_journal (borrower_id, sequence, charges)
+  SELECT id, $2, $3 FROM borrowers WHERE id = $1 AND commit_sequence < $2 AND closed_at IS NULL FOR SHARE`
 
 /**
  * Whether a commit was written whose answer was lost. If it was not, it never will be, though its statement may still be

@@ -6,15 +6,8 @@ export interface PaidCharge extends Charge {
   readonly parts: readonly SpentPart[]
 }
 
-/** Charges as PostgreSQL reads them: arrays of `charge_label`, `journaled_charge` and `charge_part`. */
-export interface JournalText {
-  readonly labels: string
-  readonly charges: string
-  readonly parts: string
-}
-
-/** One pass over the charges, because every answer goes through here. */
-export function toJournalText(charges: readonly PaidCharge[]): JournalText {
+/** Charges as the journal has them. One pass over them, because every answer goes through here. */
+export function toJournalText(charges: readonly PaidCharge[]): string {
   let labels = ''
   let label = 0
   let labelled: UsageRecord | null = null
@@ -35,7 +28,8 @@ export function toJournalText(charges: readonly PaidCharge[]): JournalText {
     for (const { lease, amountNanoUsd } of paid)
       parts += `${parts === '' ? '' : ','}"(${number},${lease.id},${amountNanoUsd})"`
   }
-  return { labels: `{${labels}}`, charges: `{${rows}}`, parts: `{${parts}}` }
+  // The labels last: only they may have a semicolon in them.
+  return `{${rows}};{${parts}};{${labels}}`
 }
 
 // The same strings mostly, so that this compares no letters.
@@ -66,8 +60,18 @@ function quote(text: string): string {
   return `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`
 }
 
+const ROWS = "split_part(charges, ';', 1)"
+const PARTS = "split_part(charges, ';', 2)"
+
+/** Expressions for the arrays in a text of the journal, `charges`. */
+export const JOURNAL_ARRAYS = {
+  charges: `${ROWS}::journaled_charge[]`,
+  parts: `${PARTS}::charge_part[]`,
+  labels: `substr(charges, length(${ROWS}) + length(${PARTS}) + 3)::charge_label[]`,
+}
+
 /**
- * A FROM item `charge` with the charges of each row of a journal, where arrays have the names of its columns: with the columns of
+ * A FROM item `charge` with the charges of each row of `journal`, which has the arrays `charges` and `labels`: with the columns of
  * usage_records, and with the `number` it has in the row with this `commit_id`.
  */
 export function unfoldCharges(journal: string): string {

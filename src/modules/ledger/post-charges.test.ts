@@ -63,6 +63,21 @@ describe('what was charged', () => {
     }
   })
 
+  test('is posted under the names it was charged under, whatever is in them', async () => {
+    const process = await stage.createProcess()
+    const payer = await stage.createPayer(1_000n)
+    const model = 'a "b"; (c, d) {e} \\ ünï;\n'
+    const held = await hold(process, payer, 10n)
+    await held.settle({ costNanoUsd: 10n, record: usageOf(payer, { model }), isDelivered: false })
+    await spend(process, payer, 1n)
+    await postCharges(stage.database)
+    const rows = await stage.database.query<{ model: string }>(
+      'SELECT model FROM usage_records WHERE account_id = $1 AND cost_nano_usd = 10',
+      [payer.accountId],
+    )
+    expect(rows).toEqual([{ model }])
+  })
+
   test('by a process that died is posted before what it had borrowed is taken back', async () => {
     const process = await stage.createProcess()
     const payer = await stage.createPayer(1_000n)
@@ -126,7 +141,7 @@ test('a commit that the books do not take is named and set aside, and holds up n
   const process = await apart.createProcess({ logger })
   const payer = await apart.createPayer(100n)
   const [row] = await apart.database.query<{ id: bigint }>(
-    `INSERT INTO charge_journal (borrower_id, labels, charges, parts) VALUES ($1, '{}', 'nonsense', '{}') RETURNING id`,
+    `INSERT INTO charge_journal (borrower_id, sequence, charges) VALUES ($1, 1, 'nonsense;{};{}') RETURNING id`,
     [process.borrower.id],
   )
   await spend(process, payer, 40n)

@@ -1,11 +1,11 @@
-import { unfoldCharges } from './journal-text.ts'
+import { JOURNAL_ARRAYS, unfoldCharges } from './journal-text.ts'
 import { recordCharges } from './record-usage.ts'
 
 /** Postings come one after the other, so that one writer is enough for all of them; no process has this number. */
 const POSTING_WRITER = -1
 
 const CHARGES = unfoldCharges('opened')
-const PARTS = '(SELECT id AS commit_id, unnest(parts::charge_part[]) AS part FROM taken) AS unfolded'
+const PARTS = `(SELECT id AS commit_id, unnest(${JOURNAL_ARRAYS.parts}) AS part FROM taken) AS unfolded`
 
 interface PostedCharges {
   /** Parts of the statement that come first, each with a comma behind it. */
@@ -53,16 +53,16 @@ function postStatement({ prepared, charge, paid }: PostedCharges): string {
   WITH taken AS MATERIALIZED (
     DELETE FROM charge_journal
     WHERE id BETWEEN $1::bigint AND $2::bigint AND refusal IS NULL AND ($3::uuid IS NULL OR borrower_id = $3)
-    RETURNING id, borrower_id, sequence, labels, charges, parts
+    RETURNING id, borrower_id, sequence, charges
   ), noted AS (
     -- Before accounts are locked, and in the same order by all.
     INSERT INTO journal_positions AS position (borrower_id, sequence)
-    SELECT borrower_id, max(sequence) FROM taken WHERE sequence IS NOT NULL GROUP BY borrower_id ORDER BY borrower_id
+    SELECT borrower_id, max(sequence) FROM taken GROUP BY borrower_id ORDER BY borrower_id
     ON CONFLICT (borrower_id) DO UPDATE SET sequence = greatest(position.sequence, excluded.sequence)
     RETURNING position.borrower_id
   ), opened AS MATERIALIZED (
     -- Row by row as the requests are written, so that the rests are between them.
-    SELECT id, labels::charge_label[], charges::journaled_charge[],
+    SELECT id, ${JOURNAL_ARRAYS.labels} AS labels, ${JOURNAL_ARRAYS.charges} AS charges,
       CASE WHEN random() * ${BYTES_BETWEEN_RESTS} < octet_length(charges) THEN pg_sleep($4::double precision) END
     FROM taken
   ), ${prepared} ${recordCharges({ charge, writer: String(POSTING_WRITER) })}, paid AS MATERIALIZED (${paid}), locked AS MATERIALIZED (

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../storage/database.ts'
-import { toJournalText, unfoldCharges } from './journal-text.ts'
+import { JOURNAL_ARRAYS, toJournalText, unfoldCharges } from './journal-text.ts'
 import type { Charge } from './usage-record.ts'
 
 /** Writes what charges were for, within the transaction that charges. */
@@ -8,7 +8,7 @@ export async function recordUsage(
   { writer, charges }: { writer: number; charges: readonly Charge[] },
 ): Promise<void> {
   const text = toJournalText(charges.map((charge) => ({ ...charge, parts: [] })))
-  await transaction.query(RECORD, [writer, text.labels, text.charges])
+  await transaction.query(RECORD, [writer, text])
 }
 
 const SUMS = [
@@ -69,5 +69,6 @@ export function recordCharges({ charge, writer }: { charge: string; writer: stri
 
 const RECORD = `
   WITH journal AS MATERIALIZED (
-    SELECT 0 AS id, $2::text::charge_label[] AS labels, $3::text::journaled_charge[] AS charges
+    SELECT 0 AS id, ${JOURNAL_ARRAYS.labels} AS labels, ${JOURNAL_ARRAYS.charges} AS charges
+    FROM (VALUES ($2::text)) AS written (charges)
   ), ${recordCharges({ charge: unfoldCharges('journal'), writer: '$1::smallint' })} SELECT`

@@ -35,18 +35,20 @@ CREATE TYPE charge_part AS (charge integer, lease_id bigint, amount_nano_usd big
 CREATE TABLE charge_journal (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   borrower_id uuid NOT NULL,
-  -- Arrays of the types above in PostgreSQL's own text, which is read when it is posted: an answer waits for this row.
-  labels text NOT NULL,
+  -- The number among its borrower's commits.
+  sequence bigint NOT NULL,
+  -- Arrays of journaled_charge, charge_part and charge_label in PostgreSQL's own text, with semicolons between them. They are
+  -- read when they are posted: an answer waits for this row, and one column costs less than three.
   charges text NOT NULL,
-  parts text NOT NULL,
   -- Why it cannot be posted: a defect, which `parkway ledger verify` reports.
   refusal text
 ) WITH (
-  -- Rows live for less than a second: their room is wanted back soon.
-  autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0,
+  -- Rows live for seconds: their room is wanted back soon.
+  autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
+  -- Its pages stay: commits would have to make them again, and wait for whoever takes them away.
+  vacuum_truncate = off,
   -- A commit of usual size stays in one piece, and none is worth compressing.
   toast_tuple_target = 8160
 );
 
-ALTER TABLE charge_journal ALTER COLUMN labels SET STORAGE EXTERNAL, ALTER COLUMN charges SET STORAGE EXTERNAL,
-  ALTER COLUMN parts SET STORAGE EXTERNAL;
+ALTER TABLE charge_journal ALTER COLUMN charges SET STORAGE EXTERNAL;
