@@ -67,19 +67,19 @@ test('charges are posted after five seconds without such a pause, and so on', as
   expect(postings).toBe(2)
 })
 
-test('charges are posted once four thousand of them wait', async () => {
-  await commitEvery(1, { times: 39, charges: 100 })
+test('charges are posted once ten thousand of them wait', async () => {
+  await commitEvery(1, { times: 99, charges: 100 })
   expect(postings).toBe(0)
   await commitEvery(1, { times: 1, charges: 100 })
   expect(postings).toBe(1)
-  await commitEvery(1, { times: 79, charges: 100 })
+  await commitEvery(1, { times: 199, charges: 100 })
   expect(postings).toBe(2)
 })
 
 test('what is committed while a posting runs is posted after it', async () => {
   const answer = holdAnswers()
-  await commitEvery(1, { times: 1, charges: 4_000 })
-  await commitEvery(1, { times: 1, charges: 4_000 })
+  await commitEvery(1, { times: 1, charges: 10_000 })
+  await commitEvery(1, { times: 1, charges: 10_000 })
   await commitEvery(1, { times: 1 })
   expect(postings).toBe(1)
   answer()
@@ -113,7 +113,7 @@ describe('a posting', () => {
   test('does not rest while too many charges wait for it', async () => {
     pieces = 3
     const answer = holdAnswers()
-    await commitEvery(1, { times: 1, charges: 4_000 })
+    await commitEvery(1, { times: 1, charges: 10_000 })
     await commitEvery(1, { times: 20, charges: 1_000 })
     answer()
     await vi.advanceTimersByTimeAsync(0)

@@ -7,11 +7,11 @@ import { postCharges, type RefusedCommit } from './post-charges.ts'
 const PAUSE_MS = 500
 /** If there is no pause, it waits at most so long. */
 const WAIT_MS_MAX = 5_000
-/** And for no more charges than this, which cost little more to post together than more of them would. */
-const CHARGES_WORTH_A_POSTING = 4_000
+/** And for no more charges than this: somebody who reads waits for them, for a tenth of a second where few accounts pay for them. */
+const CHARGES_WORTH_A_POSTING = 10_000
 /** Where nobody waits for it, it sleeps two thirds of its time, for as short as PostgreSQL can. */
 const REST_SECONDS = 0.001
-/** Not while more wait than this: somebody who reads waits for them, for a fifth of a second where few accounts pay for them. */
+/** Not while more than this have come since it began: it has to keep up. */
 const UNPOSTED_MAX = 20_000
 const ATTEMPTS_MAX = 5
 /** A serialisation failure, a deadlock: everything was undone. */
