@@ -154,6 +154,7 @@ export class AccountCredit {
   /** Before anything is borrowed, and again when changes may have been missed. */
   open(): Promise<void> {
     return this.#inTurn(async () => {
+      this.#doubtCaps()
       const budgets = await readBudgetLimits(this.#database, this.accountId)
       await this.#look()
       this.#budgets = budgets
@@ -166,8 +167,8 @@ export class AccountCredit {
 
   /** Looks how much there is and what the budgets are. While there is a debt, what is free pays it. */
   refresh(): Promise<void> {
-    for (const cap of this.#caps.values()) cap.isDoubtful = true
     return this.#inTurn(async () => {
+      this.#doubtCaps()
       this.#budgets = await readBudgetLimits(this.#database, this.accountId)
       await this.#look()
       if (this.#elsewhere.debtNanoUsd > 0n && this.#credit.freeNanoUsd > 0n) {
@@ -188,12 +189,13 @@ export class AccountCredit {
         await this.#giveUp([known.purse])
         known.limitNanoUsd = cap.limitNanoUsd
       }
-      if (!known.isDoubtful && known.purse.freeNanoUsd >= neededNanoUsd) return
+      const missingNanoUsd = neededNanoUsd - known.purse.freeNanoUsd
+      if (!known.isDoubtful && missingNanoUsd <= 0n) return
       const { lent, roomNanoUsd, isOverdrawn } = await this.#change(() =>
         borrowFromCap(this.#database, {
           ...this.#identity(),
           cap,
-          neededNanoUsd: neededNanoUsd - known.purse.freeNanoUsd,
+          neededNanoUsd: missingNanoUsd > 0n ? missingNanoUsd : 1n,
         }),
       )
       if (this.#isLost) return
@@ -244,6 +246,11 @@ export class AccountCredit {
 
   wake(): void {
     this.#waiters.wake()
+  }
+
+  /** In turn with those who borrow, because what they have asked may be older than the doubt. */
+  #doubtCaps(): void {
+    for (const cap of this.#caps.values()) cap.isDoubtful = true
   }
 
   async #look(): Promise<void> {

@@ -9,7 +9,7 @@ export interface RefusedCommit {
   readonly reason: string
 }
 
-/** About two thousand charges: what a posting costs beside its charges is that of two hundred. */
+/** About two thousand charges: what a posting costs beside its charges is that of a hundred. */
 const BYTES_AT_ONCE = 240_000
 
 interface PostingOptions {

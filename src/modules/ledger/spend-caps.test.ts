@@ -203,3 +203,13 @@ test('what was charged beyond a cap, because its client had the answer, is made 
   expect(await spend(other, payer, 40n)).toBe(40n)
   expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 3, costNanoUsd: 100n })
 })
+
+test('what costs nothing is let in under a cap that has to be looked at again, whatever it leaves', async () => {
+  const payer = { ...(await stage.createPayer(1_000n)), limitNanoUsd: 10n }
+  const [process] = processes
+  for (const cost of [8n, 2n]) {
+    expect(await spend(process, payer, cost)).toBe(cost)
+    await process.ledger.announceChange(payer.accountId)
+    expect(await spend(process, payer, 0n)).toBe(0n)
+  }
+})
