@@ -100,8 +100,11 @@ export class ChargePoster {
   }
 
   async #post(): Promise<void> {
-    for (const { id, reason } of await this.#tryToPost()) {
-      this.#logger.error({ commit: String(id), reason }, 'charges that were committed could not be posted')
+    for (const { borrowerId, sequence, reason } of await this.#tryToPost()) {
+      this.#logger.error(
+        { borrower: borrowerId, commit: String(sequence), reason },
+        'charges that were committed could not be posted',
+      )
     }
   }
 

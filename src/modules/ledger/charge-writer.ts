@@ -6,8 +6,8 @@ import { messageOf } from '../../storage/storage-error.ts'
 import type { ChargePoster } from './charge-poster.ts'
 import { CommitConnection } from './commit-connection.ts'
 import { databaseAway, isBadData, isOutcomeLost, isPassing, leasesLost } from './commit-failure.ts'
-import { hasArrived, journalCharges } from './journal-charges.ts'
 import type { PaidCharge } from './journal-text.ts'
+import { JournalWriter } from './journal-writer.ts'
 
 export interface PendingCharge extends PaidCharge {
   /** Where it was borrowed; once that is lost, no lease pays for it any more. */
@@ -70,11 +70,9 @@ export class ChargeWriter {
   #current: Batch | null = null
   #running: Promise<void> | null = null
   readonly #connection: CommitConnection
+  readonly #journal = new JournalWriter()
   /** A charge that comes after one that went alone goes alone too, and at once. */
   #isInCompany = true
-  /** Of the last commit that was sent. */
-  #sequence = 0
-  #borrowerId = ''
   /** Since when commits fail; null while they succeed. */
   #failingSinceMs: number | null = null
   #waiting = 0
@@ -165,32 +163,27 @@ export class ChargeWriter {
 
   /** Tries until it is known what became of every charge. Those that are not written are told so here, the others later. */
   async #writeBatch(batch: Batch): Promise<void> {
-    if (this.#borrowerId !== this.#options.borrower.id) {
-      this.#borrowerId = this.#options.borrower.id
-      this.#sequence = 0
-    }
+    this.#journal.writeAs(this.#options.borrower.id)
     let charges: readonly PendingCharge[] = batch.charges
     if (charges.some(({ account }) => account.isLost)) {
       charges = this.#undo(charges, batch, leasesLost(), (charge) => isOut(charge) && !charge.account.isLost)
     }
-    const sentBefore = this.#sequence
-    let isOutcomeUnknown = false
     for (
       let pauseMs = RETRY_PAUSE_MS;
       charges.length > 0;
       pauseMs = Math.min(pauseMs * 2, RETRY_PAUSE_MS_MAX)
     ) {
       try {
-        const isCommitted = await this.#commit(charges, isOutcomeUnknown)
+        const isCommitted = await this.#commit(charges)
         this.#noteFailing(false)
         if (!isCommitted) this.#undo(charges, batch, leasesLost())
         return
       } catch (error) {
         this.#connection.release(true)
-        const isLost = isOutcomeLost(error)
-        // Where nothing was sent, the last number is that of other charges.
-        isOutcomeUnknown ||= isLost && this.#sequence > sentBefore
-        if (isBadData(error) || (!isLost && !isOutcomeUnknown && !isPassing(error))) {
+        if (
+          isBadData(error) ||
+          !(this.#journal.isOutcomeUnknown || isOutcomeLost(error) || isPassing(error))
+        ) {
           return this.#writeApart(charges, batch, error)
         }
         this.#noteFailing(true)
@@ -198,7 +191,7 @@ export class ChargeWriter {
         this.#options.logger.warn({ reason, charges: charges.length }, 'charges wait for the database')
       }
       const waitedMs = performance.now() - batch.firstAtMs
-      if (!isOutcomeUnknown && waitedMs > this.#options.commitWaitMs) {
+      if (!this.#journal.isOutcomeUnknown && waitedMs > this.#options.commitWaitMs) {
         charges = this.#undo(charges, batch, databaseAway(), isOut)
       }
       this.#refuseLate()
@@ -223,15 +216,13 @@ export class ChargeWriter {
   }
 
   /** False when it can never be written, because what was borrowed has been taken back. */
-  async #commit(charges: readonly PendingCharge[], isOutcomeUnknown: boolean): Promise<boolean> {
+  async #commit(charges: readonly PendingCharge[]): Promise<boolean> {
     const { borrower, logger, observer, poster } = this.#options
-    const borrowerId = this.#borrowerId
+    const { borrowerId } = this.#journal
     const sentAtMs = performance.now()
     const taken = this.#connection.take()
     const connection = taken instanceof Promise ? await taken : taken
-    const isCommitted =
-      (isOutcomeUnknown && (await hasArrived(connection, { borrowerId, sequence: this.#sequence }))) ||
-      (await journalCharges(connection, { borrowerId, sequence: (this.#sequence += 1), charges }))
+    const isCommitted = await this.#journal.write(connection, charges)
     if (isCommitted) {
       poster.noteCommitted(charges.length)
       observer.committed({ charges: charges.length, durationMs: performance.now() - sentAtMs })

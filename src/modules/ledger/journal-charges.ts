@@ -10,7 +10,7 @@ export interface ChargeCommit {
   readonly charges: readonly PaidCharge[]
 }
 
-/** Makes many charges durable at once, as one row, which is posted later. False when the borrower was closed. */
+/** Makes many charges durable at once, as one row, which is posted later. False when its number was ruled out. */
 export async function journalCharges(connection: KeptConnection, commit: ChargeCommit): Promise<boolean> {
   for (const charge of commit.charges) requirePostable(charge)
   const { borrowerId, sequence, charges } = commit
@@ -18,30 +18,53 @@ export async function journalCharges(connection: KeptConnection, commit: ChargeC
   return written > 0
 }
 
-// The borrower's row is locked for as long as this takes: it is not closed, and nothing is ruled out, meanwhile.
 const COMMIT = `
-  INSERT INTO charge_journal (borrower_id, sequence, charges)
-  SELECT id, $2, $3 FROM borrowers WHERE id = $1 AND commit_sequence < $2 AND closed_at IS NULL FOR SHARE`
+  INSERT INTO charge_journal (borrower_id, sequence, charges) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
 
 /**
- * Whether a commit was written whose answer was lost. If it was not, it never will be, though its statement may still be
- * on its way: the charges can be sent again under the next number.
+ * What became of the borrower's last commit, whose answer was lost. If it was not written, it never will be, though its
+ * statement may still be on its way: the charges can be sent again under the next number, unless the borrower is closed.
  */
-export async function hasArrived(
+export async function findOutcome(
   queryable: Queryable,
   { borrowerId, sequence }: Pick<ChargeCommit, 'borrowerId' | 'sequence'>,
-): Promise<boolean> {
+): Promise<'written' | 'ruled out' | 'closed'> {
   await queryable.query(RULE_OUT, [borrowerId, sequence])
-  const found = await queryable.query(FIND, [borrowerId, sequence])
-  return found.length > 0
+  const [found] = await queryable.query<{ is_written: boolean; is_open: boolean }>(FIND, [
+    borrowerId,
+    sequence,
+  ])
+  if (found?.is_written) return 'written'
+  return found?.is_open ? 'ruled out' : 'closed'
 }
 
-/** Waits for a statement that is under way; one that comes later does nothing. */
-const RULE_OUT = 'UPDATE borrowers SET commit_sequence = $2 WHERE id = $1 AND commit_sequence < $2'
+/** Waits for a statement that is under way; one that comes later finds the number taken. */
+const RULE_OUT = 'INSERT INTO charge_journal (borrower_id, sequence) VALUES ($1, $2) ON CONFLICT DO NOTHING'
 
 const FIND = `
-  SELECT FROM charge_journal WHERE borrower_id = $1 AND sequence = $2
-  UNION ALL SELECT FROM journal_positions WHERE borrower_id = $1 AND sequence >= $2`
+  SELECT
+    EXISTS (SELECT FROM charge_journal WHERE borrower_id = $1 AND sequence = $2 AND charges IS NOT NULL)
+      OR EXISTS (SELECT FROM journal_positions WHERE borrower_id = $1 AND sequence >= $2) AS is_written,
+    EXISTS (SELECT FROM borrowers WHERE id = $1 AND closed_at IS NULL) AS is_open`
+
+/**
+ * Part of a transaction that closes a borrower: rules out its next commit, and so all that follow, because it sends none
+ * before it knows what became of the last. One that is under way is waited for.
+ */
+export async function closeJournal(transaction: Queryable, borrowerId: string): Promise<void> {
+  let closed: readonly unknown[] = []
+  // Another was written under that number meanwhile: the next one, then.
+  while (closed.length === 0) closed = await transaction.query(RULE_OUT_NEXT, [borrowerId])
+}
+
+const RULE_OUT_NEXT = `
+  INSERT INTO charge_journal (borrower_id, sequence)
+  SELECT $1::uuid, 1 + coalesce(max(sequence), 0)
+  FROM (
+    SELECT max(sequence) AS sequence FROM charge_journal WHERE borrower_id = $1
+    UNION ALL SELECT sequence FROM journal_positions WHERE borrower_id = $1
+  ) AS taken
+  ON CONFLICT DO NOTHING RETURNING sequence`
 
 const ID_DIGITS = 32
 

@@ -72,18 +72,18 @@ export const JOURNAL_ARRAYS = {
 
 /**
  * A FROM item `charge` with the charges of each row of `journal`, which has the arrays `charges` and `labels`: with the columns of
- * usage_records, and with the `number` it has in the row with this `commit_id`.
+ * usage_records, and with the `number` it has in the row with this `sequence`.
  */
 export function unfoldCharges(journal: string): string {
   return `(
-    SELECT commit_id, number, (label).account_id, (charge).id, (label).key_id, (label).environment, (label).operation, (label).model,
+    SELECT sequence, number, (label).account_id, (charge).id, (label).key_id, (label).environment, (label).operation, (label).model,
       (label).provider, (label).outcome, (charge).prompt_tokens, (charge).cached_tokens, (charge).completion_tokens,
       (charge).reasoning_tokens, (charge).cost_nano_usd, (charge).promotional_nano_usd, (charge).latency_ms,
       (charge).first_token_ms, (charge).created_at_ms
     FROM (
-      SELECT commit_id, number, charge, labels[(charge).label] AS label
+      SELECT sequence, number, charge, labels[(charge).label] AS label
       FROM (
-        SELECT id AS commit_id, labels, unnest(charges) AS charge, generate_subscripts(charges, 1) AS number
+        SELECT sequence, labels, unnest(charges) AS charge, generate_subscripts(charges, 1) AS number
         FROM ${journal}
       ) AS unfolded
       -- Keeps the label from being looked up for each of its columns.

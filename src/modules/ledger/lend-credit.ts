@@ -2,6 +2,7 @@ import type { NanoUsd } from '../../kernel/money.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { CHOOSE_LOTS, lockCreditAccount, payDebt } from './credit-account.ts'
 import type { CreditClass } from './move-credit.ts'
+import { closeJournal } from './journal-charges.ts'
 import { postCharges } from './post-charges.ts'
 import type { Lease, LentAmount } from './purse.ts'
 
@@ -119,8 +120,9 @@ export async function endLeases(transaction: Queryable, accountId: string, owner
   await payDebt(transaction, accountId)
 }
 
-/** For a process that is gone: what it has charged is posted, then the accounts in one order, as everybody locks them. */
+/** For a process that is gone: it charges nothing more, what it has charged is posted, then the accounts in one order, as everybody locks them. */
 export async function reclaimLeases(transaction: Queryable, borrowerId: string): Promise<void> {
+  await closeJournal(transaction, borrowerId)
   await postCharges(transaction, { borrowerId })
   const accounts = await transaction.query<{ account_id: string; debt_nano_usd: bigint }>(
     `SELECT account_id, debt_nano_usd FROM credit_accounts

@@ -1,11 +1,12 @@
 import type { Queryable } from '../../storage/database.ts'
 import { messageOf } from '../../storage/storage-error.ts'
 import { isBadData } from './commit-failure.ts'
-import { POST_ALL, POST_NEW } from './posting-statement.ts'
+import { IS_WAITING, POST_ALL, POST_NEW } from './posting-statement.ts'
 
 /** A commit that the books do not take. It stays where it is, for somebody to look at. */
 export interface RefusedCommit {
-  readonly id: bigint
+  readonly borrowerId: string
+  readonly sequence: bigint
   readonly reason: string
 }
 
@@ -27,65 +28,54 @@ export async function postCharges(
   { borrowerId = null, restSeconds = () => 0 }: PostingOptions = {},
 ): Promise<RefusedCommit[]> {
   const refused: RefusedCommit[] = []
-  const pieces = await queryable.query<CommitRange>(DIVIDE, [borrowerId, BYTES_AT_ONCE])
+  const pieces = await queryable.query<Piece>(DIVIDE, [borrowerId, BYTES_AT_ONCE])
   for (const piece of pieces) {
-    await postPiece(queryable, { piece, borrowerId, restSeconds: restSeconds() }).catch(
-      async (error: unknown) => {
-        if (!isBadData(error)) throw error
-        await postEach(queryable, { piece, borrowerId }, refused)
-      },
-    )
+    await post(queryable, POST_ALL, piece, restSeconds()).catch(async (error: unknown) => {
+      if (!isBadData(error)) throw error
+      await postEach(queryable, piece, refused)
+    })
   }
   return refused
 }
 
-interface CommitRange {
+/** Commits that one borrower made one after the other. */
+interface Piece {
+  readonly borrower_id: string
   readonly first: bigint
   readonly last: bigint
 }
 
-interface Piece {
-  readonly piece: CommitRange
-  readonly borrowerId: string | null
-}
-
-async function postPiece(
-  queryable: Queryable,
-  { piece, borrowerId, restSeconds = 0 }: Piece & { restSeconds?: number },
-  statement = POST_ALL,
-): Promise<void> {
-  await queryable.query(statement, [piece.first, piece.last, borrowerId, restSeconds])
+async function post(queryable: Queryable, statement: string, piece: Piece, restSeconds = 0): Promise<void> {
+  await queryable.query(statement, [piece.borrower_id, piece.first, piece.last, restSeconds])
 }
 
 /** One of them was charged before or is refused: each is posted by itself, and without what was charged before. */
-async function postEach(
-  queryable: Queryable,
-  { piece, borrowerId }: Piece,
-  refused: RefusedCommit[],
-): Promise<void> {
-  const rows = await queryable.query<{ id: bigint }>(LIST, [piece.first, piece.last, borrowerId])
-  for (const { id } of rows) {
+async function postEach(queryable: Queryable, piece: Piece, refused: RefusedCommit[]): Promise<void> {
+  const { borrower_id: borrowerId, first, last } = piece
+  const rows = await queryable.query<{ sequence: bigint }>(LIST, [borrowerId, first, last])
+  for (const { sequence } of rows) {
     try {
-      await postPiece(queryable, { piece: { first: id, last: id }, borrowerId }, POST_NEW)
+      await post(queryable, POST_NEW, { ...piece, first: sequence, last: sequence })
     } catch (error) {
       if (!isBadData(error)) throw error
-      await queryable.query(REFUSE, [id, messageOf(error)])
-      refused.push({ id, reason: messageOf(error) })
+      await queryable.query(REFUSE, [borrowerId, sequence, messageOf(error)])
+      refused.push({ borrowerId, sequence, reason: messageOf(error) })
     }
   }
 }
 
 /** What waits, in pieces of about the same size. */
 const DIVIDE = `
-  SELECT min(id) AS first, max(id) AS last
+  SELECT borrower_id, min(sequence) AS first, max(sequence) AS last
   FROM (
-    SELECT id, sum(octet_length(charges)) OVER (ORDER BY id) / $2 AS piece
-    FROM charge_journal WHERE refusal IS NULL AND ($1::uuid IS NULL OR borrower_id = $1)
+    SELECT borrower_id, sequence,
+      sum(octet_length(charges)) OVER (PARTITION BY borrower_id ORDER BY sequence) / $2 AS piece
+    FROM charge_journal WHERE ${IS_WAITING} AND ($1::uuid IS NULL OR borrower_id = $1)
   ) AS waiting
-  GROUP BY piece ORDER BY piece`
+  GROUP BY borrower_id, piece ORDER BY borrower_id, piece`
 
 const LIST = `
-  SELECT id FROM charge_journal
-  WHERE id BETWEEN $1 AND $2 AND refusal IS NULL AND ($3::uuid IS NULL OR borrower_id = $3) ORDER BY id`
+  SELECT sequence FROM charge_journal
+  WHERE borrower_id = $1 AND sequence BETWEEN $2 AND $3 AND ${IS_WAITING} ORDER BY sequence`
 
-const REFUSE = 'UPDATE charge_journal SET refusal = $2 WHERE id = $1'
+const REFUSE = 'UPDATE charge_journal SET refusal = $3 WHERE borrower_id = $1 AND sequence = $2'

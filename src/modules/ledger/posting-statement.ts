@@ -4,8 +4,11 @@ import { recordCharges } from './record-usage.ts'
 /** Postings come one after the other, so that one writer is enough for all of them; no process has this number. */
 const POSTING_WRITER = -1
 
+/** Of rows of the journal: those that can be posted. */
+export const IS_WAITING = 'charges IS NOT NULL AND refusal IS NULL'
+
 const CHARGES = unfoldCharges('opened')
-const PARTS = `(SELECT id AS commit_id, unnest(${JOURNAL_ARRAYS.parts}) AS part FROM taken) AS unfolded`
+const PARTS = `(SELECT sequence, unnest(${JOURNAL_ARRAYS.parts}) AS part FROM taken) AS unfolded`
 
 interface PostedCharges {
   /** Parts of the statement that come first, each with a comma behind it. */
@@ -30,12 +33,12 @@ const NEW_CHARGES: PostedCharges = {
     SELECT DISTINCT ON (account_id, id) * FROM ${CHARGES}
     WHERE NOT EXISTS (
       SELECT FROM usage_records record WHERE record.account_id = charge.account_id AND record.id = charge.id)
-    ORDER BY account_id, id, commit_id, number
+    ORDER BY account_id, id, sequence, number
   ),`,
   charge: 'charge',
   paid: `SELECT (part).lease_id, sum((part).amount_nano_usd)::bigint AS amount,
       coalesce(sum((part).amount_nano_usd) FILTER (WHERE charge.id IS NULL), 0)::bigint AS repeated
-    FROM ${PARTS} LEFT JOIN charge ON charge.commit_id = unfolded.commit_id AND charge.number = (part).charge
+    FROM ${PARTS} LEFT JOIN charge ON charge.sequence = unfolded.sequence AND charge.number = (part).charge
     GROUP BY (part).lease_id`,
 }
 
@@ -46,23 +49,23 @@ const BYTES_BETWEEN_RESTS = 5_000
  * Takes rows out of the journal, notes that they were there, and writes what is in them: the requests, what the leases
  * paid, both sides of each account's sum, and the totals. What a lease paid for nothing new is back in its lot at once, because the process that
  * has the lease counts it as spent. Whoever else wants to post the same rows waits for the first of them, and then finds
- * them posted. `$1` to `$2` are the rows, `$3` a borrower or null, `$4` how many seconds it rests each time.
+ * them posted. `$1` is the borrower, `$2` to `$3` are its rows, `$4` how many seconds it rests each time.
  */
 function postStatement({ prepared, charge, paid }: PostedCharges): string {
   return `
   WITH taken AS MATERIALIZED (
     DELETE FROM charge_journal
-    WHERE id BETWEEN $1::bigint AND $2::bigint AND refusal IS NULL AND ($3::uuid IS NULL OR borrower_id = $3)
-    RETURNING id, borrower_id, sequence, charges
+    WHERE borrower_id = $1::uuid AND sequence BETWEEN $2::bigint AND $3::bigint AND ${IS_WAITING}
+    RETURNING sequence, charges
   ), noted AS (
-    -- Before accounts are locked, and in the same order by all.
+    -- Before accounts are locked.
     INSERT INTO journal_positions AS position (borrower_id, sequence)
-    SELECT borrower_id, max(sequence) FROM taken GROUP BY borrower_id ORDER BY borrower_id
+    SELECT $1::uuid, max(sequence) FROM taken HAVING count(*) > 0
     ON CONFLICT (borrower_id) DO UPDATE SET sequence = greatest(position.sequence, excluded.sequence)
     RETURNING position.borrower_id
   ), opened AS MATERIALIZED (
     -- Row by row as the requests are written, so that the rests are between them.
-    SELECT id, ${JOURNAL_ARRAYS.labels} AS labels, ${JOURNAL_ARRAYS.charges} AS charges,
+    SELECT sequence, ${JOURNAL_ARRAYS.labels} AS labels, ${JOURNAL_ARRAYS.charges} AS charges,
       CASE WHEN random() * ${BYTES_BETWEEN_RESTS} < octet_length(charges) THEN pg_sleep($4::double precision) END
     FROM taken
   ), ${prepared} ${recordCharges({ charge, writer: String(POSTING_WRITER) })}, paid AS MATERIALIZED (${paid}), locked AS MATERIALIZED (
@@ -81,7 +84,7 @@ function postStatement({ prepared, charge, paid }: PostedCharges): string {
     WHERE credit_lots.id = back.lot_id
   ), entered AS (
     INSERT INTO ledger_entries (key, account_id, book, kind, amount_nano_usd)
-    SELECT 'charge:' || (SELECT max(id) FROM taken) || ':' || account_id, account_id, book, 'charge',
+    SELECT concat_ws(':', 'charge', $1::uuid, (SELECT max(sequence) FROM taken), account_id), account_id, book, 'charge',
       sign * sum(cost_nano_usd)
     FROM grouped CROSS JOIN (VALUES ('credit', -1), ('revenue', 1)) AS sides (book, sign)
     WHERE cost_nano_usd > 0

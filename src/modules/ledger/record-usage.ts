@@ -69,6 +69,6 @@ export function recordCharges({ charge, writer }: { charge: string; writer: stri
 
 const RECORD = `
   WITH journal AS MATERIALIZED (
-    SELECT 0 AS id, ${JOURNAL_ARRAYS.labels} AS labels, ${JOURNAL_ARRAYS.charges} AS charges
+    SELECT 1 AS sequence, ${JOURNAL_ARRAYS.labels} AS labels, ${JOURNAL_ARRAYS.charges} AS charges
     FROM (VALUES ($2::text)) AS written (charges)
   ), ${recordCharges({ charge: unfoldCharges('journal'), writer: '$1::smallint' })} SELECT`

@@ -74,7 +74,7 @@ const RULES: Readonly<Record<string, string>> = {
     ) sums WHERE cost <> total`,
 
   'every charge could be posted': `
-    SELECT format('commit %s: %s', id, refusal) AS difference FROM charge_journal WHERE refusal IS NOT NULL`,
+    SELECT format('commit %s of %s: %s', sequence, borrower_id, refusal) AS difference FROM charge_journal WHERE refusal IS NOT NULL`,
 
   'nothing is lent to the dead': `
     SELECT format('lease %s of borrower %s', lease.id, borrower_id) AS difference

@@ -38,14 +38,14 @@ export async function reclaimNow(options: ReclaimOptions, borrowerId: string): P
   await reclaim(options, borrowerId, 'true')
 }
 
-/** The row is locked first: a commit of the same borrower comes before all of this, or finds itself closed. */
+/** The row is locked first: whatever the same borrower borrows comes before all of this, or finds itself closed. */
 function reclaim(
   { database, reclaimers }: ReclaimOptions,
   borrowerId: string,
   condition: string,
 ): Promise<boolean> {
   return database.transaction(async (transaction) => {
-    // A lock that borrowing waits for too, not only a commit.
+    // A lock that everybody who borrows waits for, however lightly they lock it.
     await transaction.query('SELECT FROM borrowers WHERE id = $1 FOR UPDATE', [borrowerId])
     const closed = await transaction.query(
       `UPDATE borrowers SET closed_at = now() WHERE id = $1 AND closed_at IS NULL AND ${condition} RETURNING id`,

@@ -7,8 +7,6 @@ CREATE TABLE borrowers (
   id uuid PRIMARY KEY,
   -- A number no other living borrower has: what a process counts goes to rows of its own, so that nobody waits for another.
   writer smallint NOT NULL,
-  -- Of the last group commit, so that a commit whose outcome was lost with the connection can be looked up.
-  commit_sequence bigint NOT NULL DEFAULT 0,
   expires_at timestamptz NOT NULL,
   -- Set when what it had borrowed was taken back. The row stays for a while, for the process that wakes up late.
   closed_at timestamptz,

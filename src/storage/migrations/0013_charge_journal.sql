@@ -33,15 +33,16 @@ CREATE TYPE journaled_charge AS (
 CREATE TYPE charge_part AS (charge integer, lease_id bigint, amount_nano_usd bigint);
 
 CREATE TABLE charge_journal (
-  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   borrower_id uuid NOT NULL,
-  -- The number among its borrower's commits.
+  -- The number among its borrower's commits, from 1 on and without gaps.
   sequence bigint NOT NULL,
   -- Arrays of journaled_charge, charge_part and charge_label in PostgreSQL's own text, with semicolons between them. They are
-  -- read when they are posted: an answer waits for this row, and one column costs less than three.
-  charges text NOT NULL,
+  -- read when they are posted: an answer waits for this row, and one column costs less than three. Null where nothing was
+  -- committed under this number, and nothing can be any more.
+  charges text,
   -- Why it cannot be posted: a defect, which `parkway ledger verify` reports.
-  refusal text
+  refusal text,
+  PRIMARY KEY (borrower_id, sequence)
 ) WITH (
   -- Rows live for seconds: their room is wanted back soon.
   autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
@@ -52,3 +53,9 @@ CREATE TABLE charge_journal (
 );
 
 ALTER TABLE charge_journal ALTER COLUMN charges SET STORAGE EXTERNAL;
+
+-- Up to which number a borrower's commits are posted: those are not in the journal any more.
+CREATE TABLE journal_positions (
+  borrower_id uuid PRIMARY KEY,
+  sequence bigint NOT NULL
+) WITH (fillfactor = 50);
