@@ -6,88 +6,147 @@ export interface PaidCharge extends Charge {
   readonly parts: readonly SpentPart[]
 }
 
-/** Charges as the journal has them. One pass over them, because every answer goes through here. */
+/** The columns of usage that are added up. */
+export const SUMMED = [
+  'prompt_tokens',
+  'cached_tokens',
+  'completion_tokens',
+  'reasoning_tokens',
+  'cost_nano_usd',
+  'promotional_nano_usd',
+] as const
+
+/**
+ * The arrays of a text, each with what is in it, again and again: for each label the owners, names and sums, for each charge its
+ * id and its figures, for each payment its charge's number, its lease and its amount. Labels and charges are numbered from 1 on. Few
+ * arrays, because PostgreSQL takes as long to begin with one as to read ten figures, and no rows, which take it longer than arrays.
+ */
+export const JOURNAL_ARRAYS = {
+  owners: { type: 'uuid', columns: ['account_id', 'key_id'] },
+  names: { type: 'text', columns: ['environment', 'operation', 'model', 'provider', 'outcome'] },
+  sums: { type: 'bigint', columns: ['hour_ms', 'requests', ...SUMMED] },
+  ids: { type: 'uuid', columns: ['id'] },
+  figures: { type: 'bigint', columns: ['label', ...SUMMED, 'latency_ms', 'first_token_ms', 'created_at_ms'] },
+  payments: { type: 'bigint', columns: ['number', 'lease_id', 'paid_nano_usd'] },
+} as const
+
+/** Between them. ASCII's own, which no name needs. */
+const SEPARATOR = '\u001F'
+
+/** Instead of none, which an array of numbers would be slow with: below every integer that PostgreSQL has. */
+export const NO_FIRST_TOKEN_MS = -2_147_483_648
+
+/** Charges as the journal has them. Every answer goes through here. */
 export function toJournalText(charges: readonly PaidCharge[]): string {
-  let labels = ''
-  let label = 0
-  let labelled: UsageRecord | null = null
-  let rows = ''
+  const labels = groupByLabel(charges)
+  let owners = ''
+  let names = ''
+  let sums = ''
+  let ids = ''
+  let figures = ''
+  let payments = ''
   let number = 0
-  let parts = ''
-  for (const { record, costNanoUsd, promotionalNanoUsd, parts: paid } of charges) {
-    if (labelled === null || !isAlike(labelled, record)) {
-      labelled = record
-      labels += (label === 0 ? '' : ',') + toLabel(record)
-      label += 1
+  let labelNumber = 0
+  for (const label of labels) {
+    const labelComma = labelNumber === 0 ? '' : ','
+    labelNumber += 1
+    owners += `${labelComma}${label.record.accountId},${label.record.keyId}`
+    names += labelComma + toNames(label.record)
+    sums += labelComma + toSums(label)
+    for (const { record, costNanoUsd, promotionalNanoUsd, parts } of label.charges) {
+      const comma = number === 0 ? '' : ','
+      number += 1
+      ids += comma + record.id
+      figures +=
+        `${comma}${labelNumber},${record.promptTokens},${record.cachedTokens},${record.completionTokens},` +
+        `${record.reasoningTokens},${costNanoUsd},${promotionalNanoUsd},${record.latencyMs},` +
+        `${record.firstTokenMs ?? NO_FIRST_TOKEN_MS},${record.createdAtMs}`
+      for (const { lease, amountNanoUsd } of parts)
+        payments += `${payments === '' ? '' : ','}${number},${lease.id},${amountNanoUsd}`
     }
-    rows +=
-      `${number === 0 ? '' : ','}"(${label},${record.id},${record.promptTokens},${record.cachedTokens},` +
-      `${record.completionTokens},${record.reasoningTokens},${costNanoUsd},${promotionalNanoUsd},` +
-      `${record.latencyMs},${record.firstTokenMs ?? ''},${record.createdAtMs})"`
-    number += 1
-    for (const { lease, amountNanoUsd } of paid)
-      parts += `${parts === '' ? '' : ','}"(${number},${lease.id},${amountNanoUsd})"`
   }
-  // The labels last: only they may have a semicolon in them.
-  return `{${rows}};{${parts}};{${labels}}`
+  const S = SEPARATOR
+  return `{${owners}}${S}{${names}}${S}{${sums}}${S}{${ids}}${S}{${figures}}${S}{${payments}}`
+}
+
+/** What charges have in common that were for the same, within an hour. */
+interface Label {
+  readonly record: UsageRecord
+  readonly charges: PaidCharge[]
+}
+
+/** A label is looked for among the last few, so that this takes no longer for a thousand of them. */
+const LABELS_COMPARED_MAX = 8
+
+function groupByLabel(charges: readonly PaidCharge[]): Label[] {
+  const labels: Label[] = []
+  for (const charge of charges) {
+    let index = labels.length - 1
+    const last = Math.max(0, labels.length - LABELS_COMPARED_MAX)
+    while (index >= last && !isLabelOf(labels[index], charge)) index -= 1
+    const label = index >= last ? labels[index] : undefined
+    if (label === undefined) labels.push({ record: charge.record, charges: [charge] })
+    else label.charges.push(charge)
+  }
+  return labels
 }
 
 // The same strings mostly, so that this compares no letters.
-function isAlike(a: UsageRecord, b: UsageRecord): boolean {
+function isLabelOf(label: Label | undefined, { record }: PaidCharge): boolean {
+  const known = label?.record
   return (
-    a.accountId === b.accountId &&
-    a.keyId === b.keyId &&
-    a.environment === b.environment &&
-    a.operation === b.operation &&
-    a.model === b.model &&
-    a.provider === b.provider &&
-    a.outcome === b.outcome
+    known !== undefined &&
+    known.accountId === record.accountId &&
+    known.keyId === record.keyId &&
+    known.environment === record.environment &&
+    known.operation === record.operation &&
+    known.model === record.model &&
+    known.provider === record.provider &&
+    known.outcome === record.outcome &&
+    hourOf(known) === hourOf(record)
   )
 }
 
-function toLabel(record: UsageRecord): string {
-  const { accountId, keyId, environment, operation, model, provider, outcome } = record
-  const fields = `${accountId},${keyId},${environment},${operation},${model},${provider},${outcome}`
-  if (PLAIN_FIELDS.test(fields)) return `"(${fields})"`
-  const names = [environment, operation, model, provider, outcome].map(quote)
-  return quote(`(${accountId},${keyId},${names.join(',')})`)
+const HOUR_MS = 3_600_000
+
+function hourOf({ createdAtMs }: UsageRecord): number {
+  return createdAtMs - (createdAtMs % HOUR_MS)
 }
 
-/** Seven of them, with no letter that means something to PostgreSQL. */
-const PLAIN_FIELDS = /^(?:[\w./:@-]+,){6}[\w./:@-]+$/
-
-function quote(text: string): string {
-  return `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`
+function toNames({ environment, operation, model, provider, outcome }: UsageRecord): string {
+  return PLAIN.test(`${environment}${operation}${model}${provider}${outcome}`)
+    ? `"${environment}","${operation}","${model}","${provider}","${outcome}"`
+    : [environment, operation, model, provider, outcome].map(quote).join()
 }
 
-const ROWS = "split_part(charges, ';', 1)"
-const PARTS = "split_part(charges, ';', 2)"
+/** Nearly all names. */
+const PLAIN = /^[\w./:@-]*$/
 
-/** Expressions for the arrays in a text of the journal, `charges`. */
-export const JOURNAL_ARRAYS = {
-  charges: `${ROWS}::journaled_charge[]`,
-  parts: `${PARTS}::charge_part[]`,
-  labels: `substr(charges, length(${ROWS}) + length(${PARTS}) + 3)::charge_label[]`,
+/** The separator, and the one letter that PostgreSQL does not take. */
+const UNFIT_LETTERS = [SEPARATOR, '\0']
+
+function quote(name: string): string {
+  const fit = UNFIT_LETTERS.reduce((text, letter) => text.replaceAll(letter, '\uFFFD'), name)
+  return `"${fit.replaceAll(/["\\]/g, String.raw`\$&`)}"`
 }
 
-/**
- * A FROM item `charge` with the charges of each row of `journal`, which has the arrays `charges` and `labels`: with the columns of
- * usage_records, and with the `number` it has in the row with this `sequence`.
- */
-export function unfoldCharges(journal: string): string {
-  return `(
-    SELECT sequence, number, (label).account_id, (charge).id, (label).key_id, (label).environment, (label).operation, (label).model,
-      (label).provider, (label).outcome, (charge).prompt_tokens, (charge).cached_tokens, (charge).completion_tokens,
-      (charge).reasoning_tokens, (charge).cost_nano_usd, (charge).promotional_nano_usd, (charge).latency_ms,
-      (charge).first_token_ms, (charge).created_at_ms
-    FROM (
-      SELECT sequence, number, charge, labels[(charge).label] AS label
-      FROM (
-        SELECT sequence, labels, unnest(charges) AS charge, generate_subscripts(charges, 1) AS number
-        FROM ${journal}
-      ) AS unfolded
-      -- Keeps the label from being looked up for each of its columns.
-      OFFSET 0
-    ) AS labelled
-  ) AS charge`
+function toSums({ record, charges }: Label): string {
+  let promptTokens = 0n
+  let cachedTokens = 0n
+  let completionTokens = 0n
+  let reasoningTokens = 0n
+  let costNanoUsd = 0n
+  let promotionalNanoUsd = 0n
+  for (const charge of charges) {
+    promptTokens += BigInt(charge.record.promptTokens)
+    cachedTokens += BigInt(charge.record.cachedTokens)
+    completionTokens += BigInt(charge.record.completionTokens)
+    reasoningTokens += BigInt(charge.record.reasoningTokens)
+    costNanoUsd += charge.costNanoUsd
+    promotionalNanoUsd += charge.promotionalNanoUsd
+  }
+  return (
+    `${hourOf(record)},${charges.length},${promptTokens},${cachedTokens},${completionTokens},` +
+    `${reasoningTokens},${costNanoUsd},${promotionalNanoUsd}`
+  )
 }

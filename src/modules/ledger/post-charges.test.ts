@@ -79,6 +79,35 @@ describe('what was charged', () => {
     expect(rows).toEqual([{ model }])
   })
 
+  test('in one commit under many names and in several hours is added up for each', async () => {
+    const process = await stage.createProcess()
+    const payers = [await stage.createPayer(1_000n), await stage.createPayer(1_000n)]
+    const midnightMs = Date.UTC(2026, 0, 1)
+    const settling: Promise<unknown>[] = []
+    for (const payer of payers) {
+      for (const model of ['one', 'oth\u001Fe\0r']) {
+        for (const createdAtMs of [midnightMs - 1, midnightMs, midnightMs - 1, midnightMs - 1]) {
+          const held = await hold(process, payer, 7n)
+          const record = usageOf(payer, { model, createdAtMs, promptTokens: Number.MAX_SAFE_INTEGER })
+          settling.push(held.settle({ costNanoUsd: 7n, record, isDelivered: false }))
+        }
+      }
+    }
+    await Promise.all(settling)
+    await postCharges(stage.database)
+    const rows = await stage.database.query(
+      `SELECT model, hour, requests, prompt_tokens AS tokens FROM usage_rollups WHERE account_id = $1 ORDER BY model, hour`,
+      [payers[1]?.accountId],
+    )
+    const most = BigInt(Number.MAX_SAFE_INTEGER)
+    expect(rows).toEqual(
+      ['one', 'oth\uFFFDe\uFFFDr'].toSorted().flatMap((model) => [
+        { model, hour: new Date(midnightMs - 3_600_000), requests: 3n, tokens: 3n * most },
+        { model, hour: new Date(midnightMs), requests: 1n, tokens: most },
+      ]),
+    )
+  })
+
   test('by a process that died is posted before what it had borrowed is taken back', async () => {
     const process = await stage.createProcess()
     const payer = await stage.createPayer(1_000n)
@@ -143,7 +172,7 @@ test('a commit that the books do not take is named and set aside, and holds up n
   const payer = await apart.createPayer(100n)
   const dead = createId()
   await apart.database.query(
-    `INSERT INTO charge_journal (borrower_id, sequence, charges) VALUES ($1, 7, 'nonsense;{};{}')`,
+    `INSERT INTO charge_journal (borrower_id, sequence, charges) VALUES ($1, 7, 'nonsense')`,
     [dead],
   )
   await spend(process, payer, 40n)

@@ -1,5 +1,5 @@
-import { JOURNAL_ARRAYS, unfoldCharges } from './journal-text.ts'
 import { recordCharges } from './record-usage.ts'
+import { openJournal, unfoldCharges, unfoldPayments, unfoldSums } from './unfold-journal.ts'
 
 /** Postings come one after the other, so that one writer is enough for all of them; no process has this number. */
 const POSTING_WRITER = -1
@@ -7,14 +7,13 @@ const POSTING_WRITER = -1
 /** Of rows of the journal: those that can be posted. */
 export const IS_WAITING = 'charges IS NOT NULL AND refusal IS NULL'
 
-const CHARGES = unfoldCharges('opened')
-const PARTS = `(SELECT sequence, unnest(${JOURNAL_ARRAYS.parts}) AS part FROM taken) AS unfolded`
-
 interface PostedCharges {
   /** Parts of the statement that come first, each with a comma behind it. */
   readonly prepared: string
   /** The charges, as a FROM item. */
   readonly charge: string
+  /** Sums of them, as a FROM item. */
+  readonly sums: string
   /** What each lease pays in all, and how much of that for what was charged before. */
   readonly paid: string
 }
@@ -22,24 +21,27 @@ interface PostedCharges {
 /** All of them. Fails when one of them was charged before. */
 const ALL_CHARGES: PostedCharges = {
   prepared: '',
-  charge: CHARGES,
-  paid: `SELECT (part).lease_id, sum((part).amount_nano_usd)::bigint AS amount, 0 AS repeated FROM ${PARTS}
-    GROUP BY (part).lease_id`,
+  charge: unfoldCharges('opened'),
+  sums: unfoldSums('opened'),
+  paid: `SELECT lease_id, sum(paid_nano_usd)::bigint AS amount, 0 AS repeated FROM ${unfoldPayments('opened')}
+    GROUP BY lease_id`,
 }
 
 /** Each request once, and none that was charged before. */
 const NEW_CHARGES: PostedCharges = {
   prepared: `charge AS MATERIALIZED (
-    SELECT DISTINCT ON (account_id, id) * FROM ${CHARGES}
+    SELECT DISTINCT ON (account_id, id) *
+    FROM ${unfoldCharges('opened')}
     WHERE NOT EXISTS (
       SELECT FROM usage_records record WHERE record.account_id = charge.account_id AND record.id = charge.id)
     ORDER BY account_id, id, sequence, number
   ),`,
   charge: 'charge',
-  paid: `SELECT (part).lease_id, sum((part).amount_nano_usd)::bigint AS amount,
-      coalesce(sum((part).amount_nano_usd) FILTER (WHERE charge.id IS NULL), 0)::bigint AS repeated
-    FROM ${PARTS} LEFT JOIN charge ON charge.sequence = unfolded.sequence AND charge.number = (part).charge
-    GROUP BY (part).lease_id`,
+  sums: '(SELECT *, 1 AS requests, created_at_ms - created_at_ms % 3600000 AS hour_ms FROM charge) AS added',
+  paid: `SELECT lease_id, sum(paid_nano_usd)::bigint AS amount,
+      coalesce(sum(paid_nano_usd) FILTER (WHERE charge.id IS NULL), 0)::bigint AS repeated
+    FROM ${unfoldPayments('opened')} LEFT JOIN charge USING (sequence, number)
+    GROUP BY lease_id`,
 }
 
 /** After each so many bytes of charges, on average, it rests: about forty charges, or a third of a millisecond. */
@@ -51,7 +53,7 @@ const BYTES_BETWEEN_RESTS = 5_000
  * has the lease counts it as spent. Whoever else wants to post the same rows waits for the first of them, and then finds
  * them posted. `$1` is the borrower, `$2` to `$3` are its rows, `$4` how many seconds it rests each time.
  */
-function postStatement({ prepared, charge, paid }: PostedCharges): string {
+function postStatement({ prepared, charge, sums, paid }: PostedCharges): string {
   return `
   WITH taken AS MATERIALIZED (
     DELETE FROM charge_journal
@@ -65,14 +67,13 @@ function postStatement({ prepared, charge, paid }: PostedCharges): string {
     RETURNING position.borrower_id
   ), opened AS MATERIALIZED (
     -- Row by row as the requests are written, so that the rests are between them.
-    SELECT sequence, ${JOURNAL_ARRAYS.labels} AS labels, ${JOURNAL_ARRAYS.charges} AS charges,
-      CASE WHEN random() * ${BYTES_BETWEEN_RESTS} < octet_length(charges) THEN pg_sleep($4::double precision) END
-    FROM taken
-  ), ${prepared} ${recordCharges({ charge, writer: String(POSTING_WRITER) })}, paid AS MATERIALIZED (${paid}), locked AS MATERIALIZED (
+    SELECT *, CASE WHEN random() * ${BYTES_BETWEEN_RESTS} < bytes THEN pg_sleep($4::double precision) END
+    FROM ${openJournal('taken')}
+  ), ${prepared} ${recordCharges({ charge, sums, writer: String(POSTING_WRITER) })}, paid AS MATERIALIZED (${paid}), locked AS MATERIALIZED (
     -- As everybody does who changes leases, and in the same order.
     SELECT FROM credit_accounts
     WHERE account_id IN (SELECT account_id FROM credit_leases JOIN paid ON lease_id = credit_leases.id)
-      AND (SELECT count(*) FROM noted) >= 0 AND (SELECT count(*) FROM grouped) >= 0
+      AND (SELECT count(*) FROM noted) >= 0 AND (SELECT count(*) FROM charged) >= 0
     ORDER BY account_id FOR UPDATE
   ), spent AS (
     UPDATE credit_leases SET spent_nano_usd = spent_nano_usd + paid.amount

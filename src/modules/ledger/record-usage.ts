@@ -1,5 +1,6 @@
 import type { Queryable } from '../../storage/database.ts'
-import { JOURNAL_ARRAYS, toJournalText, unfoldCharges } from './journal-text.ts'
+import { SUMMED, toJournalText } from './journal-text.ts'
+import { openJournal, unfoldCharges, unfoldSums } from './unfold-journal.ts'
 import type { Charge } from './usage-record.ts'
 
 /** Writes what charges were for, within the transaction that charges. */
@@ -11,15 +12,6 @@ export async function recordUsage(
   await transaction.query(RECORD, [writer, text])
 }
 
-const SUMS = [
-  'prompt_tokens',
-  'cached_tokens',
-  'completion_tokens',
-  'reasoning_tokens',
-  'cost_nano_usd',
-  'promotional_nano_usd',
-]
-
 const COLUMNS = [
   'account_id',
   'id',
@@ -29,31 +21,36 @@ const COLUMNS = [
   'model',
   'provider',
   'outcome',
-  ...SUMS,
+  ...SUMMED,
   'latency_ms',
   'first_token_ms',
 ].join(', ')
 
-/**
- * Parts of a statement: the requests of a FROM item `charge` are written, and added up as `grouped`, from which all sums are
- * made. They go to the rows of one writer, so that nobody waits for another.
- */
-export function recordCharges({ charge, writer }: { charge: string; writer: string }): string {
+interface RecordedCharges {
+  /** The charges, and what they add up to, as FROM items. */
+  readonly charge: string
+  readonly sums: string
+  /** Sums go to the rows of one writer, so that nobody waits for another. */
+  readonly writer: string
+}
+
+/** Parts of a statement: the requests are written as `charged`, and added up as `grouped`, from which all sums are made. */
+export function recordCharges({ charge, sums, writer }: RecordedCharges): string {
   return `charged AS (
     INSERT INTO usage_records (${COLUMNS}, created_at)
     SELECT ${COLUMNS}, to_timestamp(created_at_ms / 1000::double precision) FROM ${charge}
-    RETURNING account_id, key_id, environment, operation, model, provider, created_at, ${SUMS.join(', ')}
+    RETURNING 1
   ), grouped AS MATERIALIZED (
-    SELECT account_id, date_bin('1 hour', created_at, 'epoch') AS hour, key_id, model, provider, operation,
-      min(environment) AS environment, count(*) AS requests,
-      ${SUMS.map((column) => `sum(${column})::bigint AS ${column}`).join(', ')}
-    FROM charged GROUP BY account_id, hour, key_id, model, provider, operation
+    SELECT account_id, to_timestamp(hour_ms / 1000) AS hour,
+      key_id, model, provider, operation, min(environment) AS environment, sum(requests)::bigint AS requests,
+      ${SUMMED.map((column) => `sum(${column})::bigint AS ${column}`).join(', ')}
+    FROM ${sums} GROUP BY account_id, hour, key_id, model, provider, operation
   ), rolled_up AS (
     INSERT INTO usage_rollups (account_id, hour, key_id, model, provider, operation, environment, requests,
-      ${SUMS.join(', ')}, writer)
+      ${SUMMED.join(', ')}, writer)
     SELECT grouped.*, ${writer} FROM grouped
     ON CONFLICT (account_id, hour, key_id, model, provider, operation, writer) DO UPDATE SET
-      ${['requests', ...SUMS].map((column) => `${column} = usage_rollups.${column} + excluded.${column}`).join(', ')}
+      ${['requests', ...SUMMED].map((column) => `${column} = usage_rollups.${column} + excluded.${column}`).join(', ')}
   ), totalled AS (
     INSERT INTO spend_totals (scope, writer, spent_nano_usd)
     SELECT scope, ${writer}, sum(cost_nano_usd)
@@ -68,7 +65,7 @@ export function recordCharges({ charge, writer }: { charge: string; writer: stri
 }
 
 const RECORD = `
-  WITH journal AS MATERIALIZED (
-    SELECT 1 AS sequence, ${JOURNAL_ARRAYS.labels} AS labels, ${JOURNAL_ARRAYS.charges} AS charges
-    FROM (VALUES ($2::text)) AS written (charges)
-  ), ${recordCharges({ charge: unfoldCharges('journal'), writer: '$1::smallint' })} SELECT`
+  WITH written AS (SELECT 1 AS sequence, $2::text AS charges), opened AS MATERIALIZED (
+    SELECT * FROM ${openJournal('written')}
+  ),
+  ${recordCharges({ charge: unfoldCharges('opened'), sums: unfoldSums('opened'), writer: '$1::smallint' })} SELECT`

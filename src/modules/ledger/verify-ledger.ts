@@ -20,6 +20,9 @@ export async function verifyLedger(queryable: Queryable): Promise<LedgerCheck[]>
   return checks
 }
 
+/** All of them in one figure, which need not mean anything. */
+const TOKENS = 'prompt_tokens::numeric + cached_tokens + completion_tokens + reasoning_tokens'
+
 /** Each selects what contradicts it. */
 const RULES: Readonly<Record<string, string>> = {
   'both sides of every movement add up to nothing': `
@@ -51,15 +54,17 @@ const RULES: Readonly<Record<string, string>> = {
     ) sums WHERE entries <> requests`,
 
   'rollups are the sum of the requests': `
-    SELECT format('account %s: %s requests for %s, rollups %s for %s', account_id, requests, cost, rolled, rolled_cost)
-      AS difference
+    SELECT format('account %s: %s requests with %s tokens for %s, rollups %s with %s for %s',
+      account_id, requests, tokens, cost, rolled, rolled_tokens, rolled_cost) AS difference
     FROM (
-      SELECT account_id, sum(requests) AS requests, sum(cost) AS cost, sum(rolled) AS rolled, sum(rolled_cost) AS rolled_cost
+      SELECT account_id, sum(requests) FILTER (WHERE is_record) AS requests, sum(requests) FILTER (WHERE NOT is_record) AS rolled,
+        sum(tokens) FILTER (WHERE is_record) AS tokens, sum(tokens) FILTER (WHERE NOT is_record) AS rolled_tokens,
+        sum(cost_nano_usd) FILTER (WHERE is_record) AS cost, sum(cost_nano_usd) FILTER (WHERE NOT is_record) AS rolled_cost
       FROM (
-        SELECT account_id, 1 AS requests, cost_nano_usd AS cost, 0 AS rolled, 0 AS rolled_cost FROM usage_records
-        UNION ALL SELECT account_id, 0, 0, requests, cost_nano_usd FROM usage_rollups
+        SELECT account_id, true AS is_record, 1 AS requests, ${TOKENS} AS tokens, cost_nano_usd FROM usage_records
+        UNION ALL SELECT account_id, false, requests, ${TOKENS}, cost_nano_usd FROM usage_rollups
       ) parts GROUP BY account_id
-    ) sums WHERE requests <> rolled OR cost <> rolled_cost`,
+    ) sums WHERE (requests, tokens, cost) IS DISTINCT FROM (rolled, rolled_tokens, rolled_cost)`,
 
   'what counts against caps is the sum of the requests': `
     SELECT format('%s: requests %s, total %s', scope, cost, total) AS difference

@@ -3,42 +3,13 @@
 -- caps both lack them, so that what may still be lent is exact at any time; who reads the books posts first.
 -- Breaks nothing: a gateway of before charges as it did.
 
--- What neighbouring charges have in common, written once for all of them.
-CREATE TYPE charge_label AS (
-  account_id uuid,
-  key_id uuid,
-  environment text,
-  operation text,
-  model text,
-  provider text,
-  outcome text
-);
-
-CREATE TYPE journaled_charge AS (
-  -- The number of its label, from 1 on.
-  label integer,
-  id uuid,
-  prompt_tokens bigint,
-  cached_tokens bigint,
-  completion_tokens bigint,
-  reasoning_tokens bigint,
-  cost_nano_usd bigint,
-  promotional_nano_usd bigint,
-  latency_ms integer,
-  first_token_ms integer,
-  created_at_ms bigint
-);
-
--- What a lease pays of the charge with this number, from 1 on.
-CREATE TYPE charge_part AS (charge integer, lease_id bigint, amount_nano_usd bigint);
-
 CREATE TABLE charge_journal (
   borrower_id uuid NOT NULL,
   -- The number among its borrower's commits, from 1 on and without gaps.
   sequence bigint NOT NULL,
-  -- Arrays of journaled_charge, charge_part and charge_label in PostgreSQL's own text, with semicolons between them. They are
-  -- read when they are posted: an answer waits for this row, and one column costs less than three. Null where nothing was
-  -- committed under this number, and nothing can be any more.
+  -- Charges, as modules/ledger/journal-text.ts writes them. They are read when they
+  -- are posted: an answer waits for this row, and one column costs less than several. Null where nothing was committed under this
+  -- number, and nothing can be any more.
   charges text,
   -- Why it cannot be posted: a defect, which `parkway ledger verify` reports.
   refusal text,

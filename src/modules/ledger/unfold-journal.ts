@@ -1,0 +1,68 @@
+import { JOURNAL_ARRAYS, NO_FIRST_TOKEN_MS } from './journal-text.ts'
+
+type ArrayName = keyof typeof JOURNAL_ARRAYS
+
+/** The columns of one element, by its number in the row. */
+function elementAt(array: ArrayName, number: string): string {
+  const { columns } = JOURNAL_ARRAYS[array]
+  return columns
+    .map(
+      (column, index) =>
+        `${array}[${columns.length} * ${number} - ${columns.length - index - 1}] AS ${column}`,
+    )
+    .join(', ')
+}
+
+/** SQL that gives a row for each number an element has. */
+function countElements(array: ArrayName): string {
+  return `generate_series(1, cardinality(${array}) / ${JOURNAL_ARRAYS[array].columns.length})`
+}
+
+/** A FROM item `opened`: each row of `journal`, which has a text `charges`, with its arrays and its size in bytes. */
+export function openJournal(journal: string): string {
+  const arrays = Object.entries(JOURNAL_ARRAYS).map(
+    ([name, { type }], index) => `field[${index + 1}]::${type}[] AS ${name}`,
+  )
+  return `(
+    SELECT sequence, bytes, ${arrays.join(', ')}
+    FROM (
+      SELECT sequence, octet_length(charges) AS bytes, string_to_array(charges, E'\\x1F') AS field FROM ${journal}
+      -- Keeps the text from being split for each of its arrays.
+      OFFSET 0
+    ) AS split
+  ) AS opened`
+}
+
+/** A FROM item `charge`: the charges in `opened`, with the columns of usage_records, and the `number` each has in its commit. */
+export function unfoldCharges(opened: string): string {
+  return `(
+    SELECT sequence, number, ${elementAt('owners', 'label')}, ${elementAt('names', 'label')}, id, ${CHARGE_COLUMNS}
+    FROM (
+      SELECT sequence, owners, names, number, ${elementAt('ids', 'number')}, ${elementAt('figures', 'number')}
+      FROM (SELECT *, ${countElements('ids')} AS number FROM ${opened}) AS numbered
+    ) AS labelled
+  ) AS charge`
+}
+
+const CHARGE_COLUMNS = JOURNAL_ARRAYS.figures.columns
+  .slice(1)
+  .map((column) =>
+    column === 'first_token_ms' ? `nullif(${column}, ${NO_FIRST_TOKEN_MS}) AS ${column}` : column,
+  )
+  .join(', ')
+
+/** A FROM item `added`: what the charges with each label in `opened` add up to. */
+export function unfoldSums(opened: string): string {
+  const columns = (['owners', 'names', 'sums'] as const).map((array) => elementAt(array, 'label'))
+  return `(
+    SELECT ${columns.join(', ')} FROM (SELECT *, ${countElements('sums')} AS label FROM ${opened}) AS labelled
+  ) AS added`
+}
+
+/** A FROM item `payment`: what leases paid for the charges in `opened`, by their numbers. */
+export function unfoldPayments(opened: string): string {
+  return `(
+    SELECT sequence, ${elementAt('payments', 'payment')}
+    FROM (SELECT *, ${countElements('payments')} AS payment FROM ${opened}) AS counted
+  ) AS payment`
+}
