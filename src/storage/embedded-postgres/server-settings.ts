@@ -52,6 +52,9 @@ const SMALL_MACHINE = {
   max_wal_size: '512MB',
   checkpoint_timeout: '10min',
   autovacuum_naptime: '10s',
+  // Vacuum works in pieces of half a millisecond instead of three: a commit may have to wait for one.
+  autovacuum_vacuum_cost_limit: '40',
+  autovacuum_vacuum_cost_delay: '1ms',
   TimeZone: 'UTC',
   log_timezone: 'UTC',
   lc_messages: 'C',
