@@ -66,11 +66,16 @@ describe('readUsage', () => {
     },
   )
 
+  it.each([1_000_000_001, Number.MAX_SAFE_INTEGER])('a count of %d is not believed', (count) => {
+    expect(readUsage({ prompt_tokens: count, completion_tokens: 1 })).toBeNull()
+    expect(readUsage({ prompt_tokens: 1, completion_tokens: count })).toBeNull()
+  })
+
   it('never lets a part be larger than its whole, whatever an upstream reports', () => {
     const count = fc.oneof(fc.nat(), fc.double(), fc.integer(), fc.constant(null), fc.string())
     const usage = fc.record({
-      prompt_tokens: fc.nat(),
-      completion_tokens: fc.nat(),
+      prompt_tokens: fc.nat(1_000_000_000),
+      completion_tokens: fc.nat(1_000_000_000),
       total_tokens: count,
       prompt_tokens_details: fc.record({ cached_tokens: count }),
       completion_tokens_details: fc.record({ reasoning_tokens: count }),

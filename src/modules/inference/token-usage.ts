@@ -90,9 +90,14 @@ function readDetail(details: unknown, name: string): number | null {
   return isRecord(details) ? readCount(details[name]) : null
 }
 
+/** A hundred times what any model takes. Sums over more could leave what the books can hold, for whoever is charged beside it. */
+const COUNT_MAX = 1_000_000_000
+
 /** A count that can be trusted, or null. */
 export function readCount(value: unknown): number | null {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= COUNT_MAX
+    ? value
+    : null
 }
 
 function asRecord(value: unknown): Record<string, unknown> {

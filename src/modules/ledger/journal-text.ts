@@ -33,7 +33,7 @@ export const JOURNAL_ARRAYS = {
 /** Between them. ASCII's own, which no name needs. */
 const SEPARATOR = '\u001F'
 
-/** Instead of none, which an array of numbers would be slow with: below every integer that PostgreSQL has. */
+/** Instead of none, which PostgreSQL would be slow with in an array: the one integer that no time here may be. */
 export const NO_FIRST_TOKEN_MS = -2_147_483_648
 
 /** Charges as the journal has them. Every answer goes through here. */
@@ -107,7 +107,7 @@ function isLabelOf(label: Label | undefined, { record }: PaidCharge): boolean {
   )
 }
 
-const HOUR_MS = 3_600_000
+export const HOUR_MS = 3_600_000
 
 function hourOf({ createdAtMs }: UsageRecord): number {
   return createdAtMs - (createdAtMs % HOUR_MS)

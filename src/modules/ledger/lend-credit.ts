@@ -1,8 +1,8 @@
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { CHOOSE_LOTS, lockCreditAccount, payDebt } from './credit-account.ts'
-import type { CreditClass } from './move-credit.ts'
 import { closeJournal } from './journal-charges.ts'
+import type { CreditClass } from './move-credit.ts'
 import { postCharges } from './post-charges.ts'
 import type { Lease, LentAmount } from './purse.ts'
 
@@ -120,7 +120,10 @@ export async function endLeases(transaction: Queryable, accountId: string, owner
   await payDebt(transaction, accountId)
 }
 
-/** For a process that is gone: it charges nothing more, what it has charged is posted, then the accounts in one order, as everybody locks them. */
+/**
+ * For a process that is gone: it charges nothing more, and what it has charged is posted. Then the accounts in one order, as
+ * everybody locks them.
+ */
 export async function reclaimLeases(transaction: Queryable, borrowerId: string): Promise<void> {
   await closeJournal(transaction, borrowerId)
   await postCharges(transaction, { borrowerId })

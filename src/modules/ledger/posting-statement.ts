@@ -1,3 +1,4 @@
+import { HOUR_MS } from './journal-text.ts'
 import { recordCharges } from './record-usage.ts'
 import { openJournal, unfoldCharges, unfoldPayments, unfoldSums } from './unfold-journal.ts'
 
@@ -37,7 +38,7 @@ const NEW_CHARGES: PostedCharges = {
     ORDER BY account_id, id, sequence, number
   ),`,
   charge: 'charge',
-  sums: '(SELECT *, 1 AS requests, created_at_ms - created_at_ms % 3600000 AS hour_ms FROM charge) AS added',
+  sums: `(SELECT *, 1 AS requests, created_at_ms - created_at_ms % ${HOUR_MS} AS hour_ms FROM charge) AS added`,
   paid: `SELECT lease_id, sum(paid_nano_usd)::bigint AS amount,
       coalesce(sum(paid_nano_usd) FILTER (WHERE charge.id IS NULL), 0)::bigint AS repeated
     FROM ${unfoldPayments('opened')} LEFT JOIN charge USING (sequence, number)
