@@ -5,7 +5,7 @@ import { usageOf } from './metered-upstream.ts'
 import { createCaller, type Call } from './spending-client.ts'
 import { chatOf, startFleet, type Fleet, type Gateway, type Spender } from './start-fleet.ts'
 
-const LEASE_MS = 2_000
+const LEASE_MS = 5_000
 const CLIENTS = 20
 /** What a prompt of these tests can cost at most by the gateway's estimate, with room to spare. */
 const PROMPT_NANO_USD_MAX = 2_000_000n

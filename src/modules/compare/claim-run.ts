@@ -1,3 +1,4 @@
+import { FROM_LIVING_BORROWER } from '../../storage/borrowing/living-borrower.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import { addJob } from '../../storage/job-queue.ts'
 import type { RunClaim } from './cell-writer.ts'
@@ -29,8 +30,7 @@ export function claimRun(database: Database, workerId: string): Promise<ClaimedR
   })
 }
 
-const BEGIN_CLAIM = `
-  SELECT pg_advisory_xact_lock($2) FROM borrowers WHERE id = $1 AND closed_at IS NULL FOR SHARE`
+const BEGIN_CLAIM = `SELECT pg_advisory_xact_lock($2) ${FROM_LIVING_BORROWER}`
 
 // Of each account only its oldest stands in line: the next one is found when that has been taken.
 const CLAIM = `

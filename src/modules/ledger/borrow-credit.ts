@@ -1,4 +1,5 @@
 import type { NanoUsd } from '../../kernel/money.ts'
+import { FROM_LIVING_BORROWER } from '../../storage/borrowing/living-borrower.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import { lockCreditAccount, readCreditState, type CreditState } from './credit-account.ts'
 import {
@@ -126,9 +127,6 @@ function sliceOf(availableNanoUsd: NanoUsd, neededNanoUsd: NanoUsd): NanoUsd {
 
 // First of all locks, as a commit takes them: the two never wait for each other in a circle.
 async function requireOpenBorrower(transaction: Queryable, borrowerId: string): Promise<void> {
-  const open = await transaction.query(
-    'SELECT FROM borrowers WHERE id = $1 AND closed_at IS NULL FOR SHARE',
-    [borrowerId],
-  )
+  const open = await transaction.query(`SELECT ${FROM_LIVING_BORROWER}`, [borrowerId])
   if (open.length === 0) throw new BorrowerClosed(`borrower ${borrowerId} was closed`)
 }

@@ -1,3 +1,4 @@
+import { FROM_LIVING_BORROWER } from '../../storage/borrowing/living-borrower.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Environment } from '../keys/keys.ts'
 import type { ClaimedTask, StoredJob, SubmitTarget } from './task-performer.ts'
@@ -55,7 +56,7 @@ const CLAIM_LOCK_ID = 7_275_929_002
 const BEGIN_CLAIM = `
   SELECT set_config('synchronous_commit', 'off', true), set_config('enable_bitmapscan', 'off', true),
     pg_advisory_xact_lock($2)
-  FROM borrowers WHERE id = $1 AND closed_at IS NULL FOR SHARE`
+  ${FROM_LIVING_BORROWER}`
 
 const CLAIMED_COLUMNS = `tasks.id, tasks.account_id, tasks.key_id, tasks.environment, tasks.request_id, tasks.type,
   tasks.model, tasks.work, tasks.hold_nano_usd, tasks.attempt, tasks.is_exhausted, tasks.created_at, tasks.deadline_at,
