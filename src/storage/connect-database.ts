@@ -93,7 +93,7 @@ class PooledDatabase implements Database {
       write: (text, values) => {
         const name = this.#nameStatement(text)
         return name === undefined
-          ? countRows(client, text, values)
+          ? writeUnprepared(client, text, values)
           : writeRows(client, { name, text, values })
       },
       release: (isBroken) => {
@@ -147,8 +147,8 @@ class PooledDatabase implements Database {
   }
 }
 
-async function countRows(client: PoolClient, text: string, values: readonly string[]): Promise<number> {
-  return (await client.query(text, [...values])).rowCount ?? 0
+async function writeUnprepared(client: PoolClient, text: string, values: readonly string[]): Promise<void> {
+  await client.query(text, [...values])
 }
 
 function isConflict(error: unknown): boolean {

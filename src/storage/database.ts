@@ -9,8 +9,8 @@ export interface Queryable {
 export interface KeptConnection extends Queryable {
   /** The server has gone or ended it: nothing can be sent on it any more. */
   readonly isLost: boolean
-  /** How many rows the statement wrote. With less work than a query, for what is written all the time. */
-  write(sql: string, values: readonly string[]): Promise<number>
+  /** With less work than a query, for what is written all the time. */
+  write(sql: string, values: readonly string[]): Promise<void>
   /** @param isBroken after a statement failed in a way that says nothing good about the connection */
   readonly release: (isBroken: boolean) => void
 }

@@ -36,6 +36,9 @@ export function errorCodeOf(error: unknown): string | null {
   return typeof error.code === 'string' ? error.code : null
 }
 
+/** PostgreSQL's, for a row whose key is taken. */
+export const UNIQUE_VIOLATION = '23505'
+
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

@@ -6,24 +6,23 @@ export interface WriteCommand {
   readonly values: readonly string[]
 }
 
-/** Sends a statement and says how many rows it wrote. Asks for no description and reads no rows, which is half the driver's work. */
-export function writeRows(client: PoolClient, command: WriteCommand): Promise<number> {
+/** Sends a statement. Asks for no description and reads no rows, which is half the driver's work. */
+export function writeRows(client: PoolClient, command: WriteCommand): Promise<void> {
   return new Promise((resolve, reject) => {
-    client.query(
-      new RunningCommand(command, (error, rows) => (error === null ? resolve(rows) : reject(error))),
-    )
+    client.query(new RunningCommand(command, (error) => (error === null ? resolve() : reject(error))))
   })
 }
 
 /** By connection, what it has prepared. */
 const prepared = new WeakMap<Connection, Set<string>>()
+/** The driver's name for the server's word that it has. */
+const PARSED = 'parseComplete'
 
 /** What the driver asks of a query: it is given the connection when its turn comes, and told of every message. */
 class RunningCommand implements Submittable {
-  callback: (error: Error | null, rows: number) => void
+  callback: (error: Error | null) => void
   readonly #command: WriteCommand
-  #rows = 0
-  #onPrepared: (() => void) | null = null
+  #stopListening: (() => void) | null = null
 
   constructor(command: WriteCommand, callback: RunningCommand['callback']) {
     this.#command = command
@@ -35,25 +34,26 @@ class RunningCommand implements Submittable {
     const names = prepared.get(connection) ?? new Set()
     if (!names.has(name)) {
       connection.parse({ name, text, types: [] }, true)
-      this.#onPrepared = () => prepared.set(connection, names.add(name))
+      const noteParsed = () => prepared.set(connection, names.add(name))
+      // Even where its execution fails: the same name cannot be prepared twice.
+      connection.once(PARSED, noteParsed)
+      this.#stopListening = () => connection.off(PARSED, noteParsed)
     }
     connection.stream.write(encodeExecution(name, values))
     return null
   }
 
-  handleCommandComplete({ text }: { readonly text: string }): void {
-    this.#rows = Number(text.slice(text.lastIndexOf(' ') + 1))
-  }
-
   handleReadyForQuery(): void {
-    this.#onPrepared?.()
-    this.callback(null, this.#rows)
+    this.#stopListening?.()
+    this.callback(null)
   }
 
   handleError(error: Error): void {
-    this.callback(error, 0)
+    this.#stopListening?.()
+    this.callback(error)
   }
 
+  handleCommandComplete(): void {}
   handleRowDescription(): void {}
   handleDataRow(): void {}
   handleEmptyQuery(): void {}

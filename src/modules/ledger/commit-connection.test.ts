@@ -18,7 +18,7 @@ beforeEach(() => {
       const fake = {
         isLost: false,
         query: async () => [],
-        write: async () => 0,
+        write: async () => {},
         release: vi.fn<() => void>(),
       }
       opened.push(fake)

@@ -1,5 +1,6 @@
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { KeptConnection, Queryable } from '../../storage/database.ts'
+import { errorCodeOf, UNIQUE_VIOLATION } from '../../storage/storage-error.ts'
 import { badCharge } from './commit-failure.ts'
 import { toJournalText, type PaidCharge } from './journal-text.ts'
 
@@ -14,12 +15,17 @@ export interface ChargeCommit {
 export async function journalCharges(connection: KeptConnection, commit: ChargeCommit): Promise<boolean> {
   for (const charge of commit.charges) requirePostable(charge)
   const { borrowerId, sequence, charges } = commit
-  const written = await connection.write(COMMIT, [borrowerId, String(sequence), toJournalText(charges)])
-  return written > 0
+  try {
+    await connection.write(COMMIT, [borrowerId, String(sequence), toJournalText(charges)])
+    return true
+  } catch (error) {
+    if (errorCodeOf(error) === UNIQUE_VIOLATION) return false
+    throw error
+  }
 }
 
-const COMMIT = `
-  INSERT INTO charge_journal (borrower_id, sequence, charges) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
+/** Without ON CONFLICT, for which PostgreSQL looks at the index once more and logs a confirmation of each row. */
+const COMMIT = 'INSERT INTO charge_journal (borrower_id, sequence, charges) VALUES ($1, $2, $3)'
 
 /**
  * What became of the borrower's last commit, whose answer was lost. If it was not written, it never will be, though its

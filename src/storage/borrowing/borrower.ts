@@ -1,7 +1,7 @@
 import type { Logger } from '../../kernel/logger.ts'
 import { createId } from '../../kernel/identifiers.ts'
 import type { Database } from '../database.ts'
-import { errorCodeOf, messageOf } from '../storage-error.ts'
+import { errorCodeOf, messageOf, UNIQUE_VIOLATION } from '../storage-error.ts'
 import { reclaimExpired, reclaimNow, type Reclaimer } from './reclaim.ts'
 
 export type { Reclaimer } from './reclaim.ts'
@@ -36,7 +36,6 @@ export interface BorrowerOptions {
 
 const REGISTER_ATTEMPTS_MAX = 20
 const RENEWALS_PER_LEASE = 6
-const UNIQUE_VIOLATION = '23505'
 
 export async function createBorrower(options: BorrowerOptions): Promise<Borrower> {
   const borrower = new RegisteredBorrower(options)
