@@ -17,7 +17,10 @@ export function formatTable(contestantIds: readonly string[], rows: readonly Met
 
 export function formatVerdicts(verdicts: readonly Verdict[]): string {
   if (verdicts.length === 0) return 'No target was measured.'
-  return verdicts
-    .map(({ target, measured, isMet }) => `${isMet ? 'met   ' : 'MISSED'} ${target}: ${measured}`)
-    .join('\n')
+  return verdicts.map(({ target, measured, isMet }) => `${wordFor(isMet)} ${target}: ${measured}`).join('\n')
+}
+
+function wordFor(isMet: boolean | null): string {
+  if (isMet === null) return 'told  '
+  return isMet ? 'met   ' : 'MISSED'
 }

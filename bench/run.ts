@@ -94,7 +94,7 @@ async function measureAll(options: BenchOptions, directory: string): Promise<num
       JSON.stringify({ conditions, verdicts, scenarios: scenarioSamples }, null, 2),
     )
   }
-  return options.isCheck && (verdicts.length === 0 || verdicts.some(({ isMet }) => !isMet)) ? 1 : 0
+  return options.isCheck && (verdicts.length === 0 || verdicts.some(({ isMet }) => isMet === false)) ? 1 : 0
 }
 
 async function checkLedgers(

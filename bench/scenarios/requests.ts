@@ -48,6 +48,8 @@ export const requests: Scenario = {
 }
 
 const CROWD = 64
+/** The contestant whose answers wait for their charge. */
+const CHARGING = 'parkway'
 const WARMUP_MS = 150
 /** Ratios hang on the crowd, and the machine changes from second to second: many short turns tell more than few long ones. */
 const TURNS_PER_ROUND = 3
@@ -177,7 +179,7 @@ function addedUs<Sample>(samples: Samples<Sample>, id: string, figure: (sample: 
 
 /** With and without billing, where both ran: each has to be as fast as the targets say. */
 function judge(samples: RequestSamples): Verdict[] {
-  return ['parkway', 'parkway-free']
+  return [CHARGING, 'parkway-free']
     .filter((id) => samples.crowded.has(id))
     .flatMap((id) => judgeOne(samples, id))
 }
@@ -203,6 +205,7 @@ function judgeOne({ alone, crowded }: RequestSamples, id: string): Verdict[] {
     concurrency: number,
     samples: Samples<Sample>,
     pick: (sample: Sample) => ExchangeResult,
+    isTarget = true,
   ) => {
     if (!samples.has('portkey')) return
     const ours = differences(samples, { id, from: 'direct', figure: (sample) => p99Us(pick(sample)) })
@@ -214,14 +217,15 @@ function judgeOne({ alone, crowded }: RequestSamples, id: string): Verdict[] {
     const ratios = ours.map((added, turn) => added / (theirs[turn] ?? Number.NaN))
     const [least, most] = medianRange(ratios).map(formatRatio)
     verdicts.push({
-      target: `${id}: added p99 below Portkey's added p50 at concurrency ${concurrency}`,
+      target: `${id}: added p99 ${isTarget ? 'below' : 'beside'} Portkey's added p50 at concurrency ${concurrency}`,
       measured: `${formatMicroseconds(median(ours))} against ${formatMicroseconds(median(theirs))} (${formatRatio(median(ratios))} within a turn; 95 %: ${least} to ${most})`,
-      isMet: median(ours) < median(theirs),
+      isMet: isTarget ? median(ours) < median(theirs) : null,
     })
   }
   atLeast('portkey', "Portkey's", 8)
   atLeast('bare', "the bare proxy's", 0.7)
-  addsLess(1, alone, (result) => result)
+  // With a charge it holds a durable write, for which a few milliseconds are allowed: docs/decisions/0029.
+  addsLess(1, alone, (result) => result, id !== CHARGING)
   addsLess(CROWD, crowded, (sample) => sample.crowded)
   return verdicts
 }

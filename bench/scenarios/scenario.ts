@@ -38,5 +38,6 @@ export interface MetricRow {
 export interface Verdict {
   readonly target: string
   readonly measured: string
-  readonly isMet: boolean
+  /** Null where it is no target, but is compared with one. */
+  readonly isMet: boolean | null
 }
