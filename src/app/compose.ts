@@ -62,7 +62,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       }),
       guard: createStrangerGuard({
         strangers: modules.strangers,
-        authenticate: (token) => keys.authenticate(token),
+        authenticate: (token, connection) => keys.authenticate(token, connection),
         isKnownKey: (token) => keys.isKnown(token),
         addressOf: clientAddressOf,
         onRefused: () => metrics.limits.refused('address'),

@@ -6,7 +6,7 @@ import type { RequestMessage } from './message.ts'
 
 interface StrangerGuardOptions {
   readonly strangers: Strangers
-  readonly authenticate: (token: string) => Caller | Promise<Caller>
+  readonly authenticate: (token: string, connection: object) => Caller | Promise<Caller>
   /** Whether the key is in memory, so that nothing has to be looked up for it. */
   readonly isKnownKey: (token: string) => boolean
   readonly addressOf: (incoming: RequestMessage) => string
@@ -51,7 +51,7 @@ export function createStrangerGuard(options: StrangerGuardOptions): StrangerGuar
       try {
         const token = readToken(incoming.headers.authorization)
         if (strangers.hasBlocked()) requireTurn(incoming, token)
-        const caller = authenticate(token)
+        const caller = authenticate(token, incoming.socket)
         if (!(caller instanceof Promise)) return caller
         return caller.catch((error: unknown) => {
           throw noteFailure(incoming, error)

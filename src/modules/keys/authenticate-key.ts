@@ -6,6 +6,7 @@ import { BoundedMap } from './bounded-map.ts'
 import type { Caller } from './caller.ts'
 import { KEY_CHANGE_TOPIC, parseKeyChange, type KeyChange, type KeyChangeBus } from './key-change.ts'
 import { hashKey, isKeyForm } from './key-form.ts'
+import { KeyHashes } from './key-hashes.ts'
 import { keyRecordFromRow, type KeyRow } from './key-record.ts'
 import { callerOf } from './read-caller.ts'
 
@@ -42,6 +43,7 @@ export class KeyAuthenticator {
   readonly #messageBus: KeyChangeBus
   readonly #noteUse: (keyId: string, nowMs: number) => void
 
+  readonly #hashes = new KeyHashes()
   readonly #knownKeys = new BoundedMap<string, KnownKey>({ entriesMax: KNOWN_KEYS_MAX })
   readonly #unknownUntilMs = new BoundedMap<string, number>({ entriesMax: UNKNOWN_KEYS_MAX })
   readonly #sharedReads = new Map<string, Promise<KnownKey | null>>()
@@ -62,9 +64,9 @@ export class KeyAuthenticator {
     messageBus.onConnectionLost(() => this.forgetEverything())
   }
 
-  authenticate(token: string): Caller | Promise<Caller> {
-    if (!isKeyForm(token)) throw invalidApiKey()
-    const keyHash = hashKey(token)
+  authenticate(token: string, connection?: object): Caller | Promise<Caller> {
+    const keyHash = this.#hashes.find(token, connection)
+    if (keyHash === null) throw invalidApiKey()
     if (!this.#messageBus.isConnected()) return this.#admitOnceRead(this.#readKey(keyHash))
 
     const nowMs = this.#clock.nowMs()

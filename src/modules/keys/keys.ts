@@ -22,8 +22,11 @@ export { isKeyForm, KEY_FORM } from './key-form.ts'
 export type { KeyRecord } from './key-record.ts'
 
 export interface Keys {
-  /** Who holds this key. From memory and at once for a key seen before; throws `invalid_api_key` otherwise. */
-  authenticate(token: string): Caller | Promise<Caller>
+  /**
+   * Who holds this key. From memory and at once for a key seen before; throws `invalid_api_key` otherwise.
+   * @param connection what it came on, where more with the same key may follow
+   */
+  authenticate(token: string, connection?: object): Caller | Promise<Caller>
   /** Who holds this key now, for work that goes on after its request was answered. Throws as `authenticate` does. */
   callerOf(accountId: string, keyId: string): Promise<Caller>
   /** Whether the key is in memory, so that nothing has to be looked up for it. */
@@ -69,7 +72,7 @@ export function createKeys({
   }
 
   return {
-    authenticate: (token) => authenticator.authenticate(token),
+    authenticate: (token, connection) => authenticator.authenticate(token, connection),
     isKnown: (token) => authenticator.isKnown(token),
     callerOf: (accountId, keyId) => readCaller(database, { accountId, keyId, nowMs: clock.nowMs() }),
     create: async (caller, accountId, draft) => {
