@@ -68,7 +68,7 @@ const keyFields = {
   key_prefix: Type.String({ description: 'The beginning of the key, to recognise it by.' }),
   is_active: Type.Boolean({ description: 'False once revoked or expired.' }),
   created_at: Type.String({ format: 'date-time' }),
-  last_used_at: nullable(Type.String({ format: 'date-time' }), 'Some seconds late.'),
+  last_used_at: nullable(Type.String({ format: 'date-time' }), 'Within a minute.'),
   expires_at: ExpiresAt,
   limit_usd: LimitUsd,
   spent_usd: Type.Number({ description: 'What the key has spent so far.' }),

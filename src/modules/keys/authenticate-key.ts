@@ -17,6 +17,7 @@ const DATABASE_READS_MAX = 1000
 /** Bounds what a change that was committed but never announced, by a process that died between the two, can do. */
 const REFRESH_AFTER_MS = 30_000
 const REFRESH_RETRY_MS = 5000
+const REFRESHED_AT_ONCE_MAX = 1000
 
 export interface KeyAuthenticatorOptions {
   readonly database: Queryable
@@ -48,6 +49,9 @@ export class KeyAuthenticator {
   readonly #unknownUntilMs = new BoundedMap<string, number>({ entriesMax: UNKNOWN_KEYS_MAX })
   readonly #sharedReads = new Map<string, Promise<KnownKey | null>>()
   #readsRunning = 0
+  /** Keys that are to be read again. */
+  #due: string[] = []
+  #isRefreshing = false
   /** Counts changes heard, so that a read begun before a change is not remembered after it. */
   #generation = 0
 
@@ -133,27 +137,50 @@ export class KeyAuthenticator {
   async #readAndRemember(keyHash: string): Promise<KnownKey | null> {
     const generation = this.#generation
     const known = await this.#readKey(keyHash)
-    if (generation !== this.#generation || !this.#messageBus.isConnected()) return known
+    this.#remember(keyHash, known, generation)
+    return known
+  }
+
+  #remember(keyHash: string, known: KnownKey | null, generation: number): void {
+    if (generation !== this.#generation || !this.#messageBus.isConnected()) return
     if (known === null) {
       this.#knownKeys.delete(keyHash)
       this.#unknownUntilMs.set(keyHash, this.#clock.nowMs() + UNKNOWN_KEY_TTL_MS)
     } else {
       this.#knownKeys.set(keyHash, known)
     }
-    return known
   }
 
   // In the background: the request that finds an old entry does not wait, and keeps working if the database is away.
   #refresh(keyHash: string, known: KnownKey, nowMs: number): void {
     known.refreshAtMs = nowMs + REFRESH_RETRY_MS
-    this.#readKeyOnce(keyHash).catch(() => undefined)
+    this.#due.push(keyHash)
+    // Thousands of keys are read together: all that come while a read is under way are in the next.
+    if (!this.#isRefreshing) void this.#refreshDue()
+  }
+
+  async #refreshDue(): Promise<void> {
+    this.#isRefreshing = true
+    while (this.#due.length > 0) {
+      const keyHashes = this.#due.splice(0, REFRESHED_AT_ONCE_MAX)
+      const generation = this.#generation
+      const known = await this.#readKeys(keyHashes).catch(() => null)
+      if (known === null) continue
+      for (const keyHash of keyHashes) this.#remember(keyHash, known.get(keyHash) ?? null, generation)
+    }
+    this.#isRefreshing = false
   }
 
   async #readKey(keyHash: string): Promise<KnownKey | null> {
+    const known = await this.#readKeys([keyHash])
+    return known.get(keyHash) ?? null
+  }
+
+  async #readKeys(keyHashes: readonly string[]): Promise<Map<string, KnownKey>> {
     if (this.#readsRunning >= DATABASE_READS_MAX) throw cannotCheckKey('too many keys are being read at once')
     this.#readsRunning += 1
     try {
-      return await readKnownKey(this.#database, keyHash, this.#clock.nowMs())
+      return await readKnownKeys(this.#database, keyHashes, this.#clock.nowMs())
     } catch (cause) {
       throw cannotCheckKey(cause)
     } finally {
@@ -167,23 +194,34 @@ interface KnownKeyRow extends KeyRow {
   readonly account_status: string
 }
 
-const READ_KNOWN_KEY = `
+const READ_KNOWN_KEYS = `
   SELECT k.*, a.status AS account_status
   FROM api_keys k JOIN accounts a ON a.id = k.account_id
-  WHERE k.key_hash = $1 AND k.revoked_at IS NULL`
+  WHERE k.key_hash = ANY ($1::bytea[]) AND k.revoked_at IS NULL`
 
-async function readKnownKey(database: Queryable, keyHash: string, nowMs: number): Promise<KnownKey | null> {
-  const hashBytes = Buffer.from(keyHash, 'hex')
-  const [row] = await database.query<KnownKeyRow>(READ_KNOWN_KEY, [hashBytes])
-  // The index found the row by its hash; the last word is a comparison whose duration says nothing.
-  if (row === undefined || !timingSafeEqual(row.key_hash, hashBytes)) return null
-  const key = keyRecordFromRow(row)
-  return {
-    caller: callerOf(key),
-    expiresAtMs: key.expiresAtMs,
-    isAccountSuspended: row.account_status !== 'active',
-    refreshAtMs: nowMs + REFRESH_AFTER_MS,
+/** Those that there are, by their hashes. */
+async function readKnownKeys(
+  database: Queryable,
+  keyHashes: readonly string[],
+  nowMs: number,
+): Promise<Map<string, KnownKey>> {
+  const asked = new Map(keyHashes.map((keyHash) => [keyHash, Buffer.from(keyHash, 'hex')]))
+  const rows = await database.query<KnownKeyRow>(READ_KNOWN_KEYS, [[...asked.values()]])
+  const known = new Map<string, KnownKey>()
+  for (const row of rows) {
+    const keyHash = row.key_hash.toString('hex')
+    const hashBytes = asked.get(keyHash)
+    // The index found the row by its hash; the last word is a comparison whose duration says nothing.
+    if (hashBytes === undefined || !timingSafeEqual(row.key_hash, hashBytes)) continue
+    const key = keyRecordFromRow(row)
+    known.set(keyHash, {
+      caller: callerOf(key),
+      expiresAtMs: key.expiresAtMs,
+      isAccountSuspended: row.account_status !== 'active',
+      refreshAtMs: nowMs + REFRESH_AFTER_MS,
+    })
   }
+  return known
 }
 
 // One message for every reason, so that an answer does not tell a guessed key from a revoked one.
