@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '../../kernel/app-error.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Queryable } from '../../storage/database.ts'
@@ -18,6 +19,8 @@ const DATABASE_READS_MAX = 1000
 const REFRESH_AFTER_MS = 30_000
 const REFRESH_RETRY_MS = 5000
 const REFRESHED_AT_ONCE_MAX = 1000
+/** Between two reads, so that what comes meanwhile goes into one. */
+const REFRESH_PAUSE_MS = 50
 
 export interface KeyAuthenticatorOptions {
   readonly database: Queryable
@@ -155,7 +158,6 @@ export class KeyAuthenticator {
   #refresh(keyHash: string, known: KnownKey, nowMs: number): void {
     known.refreshAtMs = nowMs + REFRESH_RETRY_MS
     this.#due.push(keyHash)
-    // Thousands of keys are read together: all that come while a read is under way are in the next.
     if (!this.#isRefreshing) void this.#refreshDue()
   }
 
@@ -165,8 +167,9 @@ export class KeyAuthenticator {
       const keyHashes = this.#due.splice(0, REFRESHED_AT_ONCE_MAX)
       const generation = this.#generation
       const known = await this.#readKeys(keyHashes).catch(() => null)
-      if (known === null) continue
-      for (const keyHash of keyHashes) this.#remember(keyHash, known.get(keyHash) ?? null, generation)
+      for (const keyHash of known === null ? [] : keyHashes)
+        this.#remember(keyHash, known?.get(keyHash) ?? null, generation)
+      if (this.#due.length > 0) await delay(REFRESH_PAUSE_MS, undefined, { ref: false })
     }
     this.#isRefreshing = false
   }
