@@ -5,6 +5,7 @@ import { messageOf } from '../storage-error.ts'
 import { BorrowedRate, type RateDesk } from './borrowed-rate.ts'
 import type { RateGrant, RateVisit } from './rate-visit.ts'
 import { VisitRounds } from './visit-rounds.ts'
+import { Walk } from './walk.ts'
 
 export type { BorrowedRate, RateOutcome } from './borrowed-rate.ts'
 
@@ -45,6 +46,7 @@ class RateOffice implements BorrowedRates, RateDesk {
   readonly #options: BorrowedRatesOptions
   readonly #nowMs: () => number
   readonly #rates = new Map<string, BorrowedRate>()
+  readonly #walk = new Walk(this.#rates)
   readonly #rounds = new VisitRounds<BorrowedRate>((rates) => this.#visit(rates))
   readonly #ticker: NodeJS.Timeout
   readonly #unsubscribe: () => void
@@ -114,7 +116,7 @@ class RateOffice implements BorrowedRates, RateDesk {
 
   #tick(): void {
     const nowMs = this.#nowMs()
-    for (const rate of this.#rates.values()) {
+    for (const rate of this.#walk.next()) {
       if (rate.isDue(nowMs)) this.visitSoon(rate)
       else if (rate.isForgettable(nowMs)) this.#rates.delete(rate.id)
     }

@@ -3,6 +3,7 @@ import type { MessageBus } from '../message-bus.ts'
 import type { Borrower, Reclaimer } from './borrower.ts'
 import { SlotShare, type SlotDesk } from './slot-share.ts'
 import { VisitRounds } from './visit-rounds.ts'
+import { Walk } from './walk.ts'
 
 export type { SlotShare } from './slot-share.ts'
 
@@ -43,6 +44,7 @@ class SlotOffice implements BorrowedSlots, SlotDesk {
   readonly #options: BorrowedSlotsOptions
   readonly #nowMs: () => number
   readonly #shares = new Map<string, SlotShare>()
+  readonly #walk = new Walk(this.#shares)
   readonly #rounds = new VisitRounds<SlotShare>((shares) => this.#visit(shares))
   readonly #ticker: NodeJS.Timeout
   readonly #unsubscribe: () => void
@@ -135,7 +137,7 @@ class SlotOffice implements BorrowedSlots, SlotDesk {
 
   #tick(): void {
     const nowMs = this.#nowMs()
-    for (const share of this.#shares.values()) {
+    for (const share of this.#walk.next()) {
       if (share.isDue(nowMs)) this.visitSoon(share)
       else if (share.isForgettable(nowMs)) this.#shares.delete(share.id)
     }
