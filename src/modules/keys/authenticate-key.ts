@@ -130,23 +130,25 @@ export class KeyAuthenticator {
   #readKeyOnce(keyHash: string): Promise<KnownKey | null> {
     const running = this.#sharedReads.get(keyHash)
     if (running !== undefined) return running
-    const read = this.#readAndRemember(keyHash).finally(() => {
-      if (this.#sharedReads.get(keyHash) === read) this.#sharedReads.delete(keyHash)
-    })
+    const read = this.#readAndRemember([keyHash])
+      .then((found) => found.get(keyHash) ?? null)
+      .finally(() => {
+        if (this.#sharedReads.get(keyHash) === read) this.#sharedReads.delete(keyHash)
+      })
     this.#sharedReads.set(keyHash, read)
     return read
   }
 
-  async #readAndRemember(keyHash: string): Promise<KnownKey | null> {
+  async #readAndRemember(keyHashes: readonly string[]): Promise<Map<string, KnownKey>> {
     const generation = this.#generation
-    const known = await this.#readKey(keyHash)
-    this.#remember(keyHash, known, generation)
-    return known
+    const found = await this.#readKeys(keyHashes)
+    if (generation !== this.#generation || !this.#messageBus.isConnected()) return found
+    for (const keyHash of keyHashes) this.#remember(keyHash, found.get(keyHash))
+    return found
   }
 
-  #remember(keyHash: string, known: KnownKey | null, generation: number): void {
-    if (generation !== this.#generation || !this.#messageBus.isConnected()) return
-    if (known === null) {
+  #remember(keyHash: string, known: KnownKey | undefined): void {
+    if (known === undefined) {
       this.#knownKeys.delete(keyHash)
       this.#unknownUntilMs.set(keyHash, this.#clock.nowMs() + UNKNOWN_KEY_TTL_MS)
     } else {
@@ -165,10 +167,7 @@ export class KeyAuthenticator {
     this.#isRefreshing = true
     while (this.#due.length > 0) {
       const keyHashes = this.#due.splice(0, REFRESHED_AT_ONCE_MAX)
-      const generation = this.#generation
-      const known = await this.#readKeys(keyHashes).catch(() => null)
-      for (const keyHash of known === null ? [] : keyHashes)
-        this.#remember(keyHash, known?.get(keyHash) ?? null, generation)
+      await this.#readAndRemember(keyHashes).catch(() => undefined)
       if (this.#due.length > 0) await delay(REFRESH_PAUSE_MS, undefined, { ref: false })
     }
     this.#isRefreshing = false
