@@ -29,7 +29,7 @@ const FILLED_TABLES = [
   'ledger_entries',
   'usage_records',
   'usage_rollups',
-  'spend_totals',
+  'spend_by_day',
 ]
 
 /** What filling leaves to do afterwards is done now, and not during the measurement. */
@@ -63,16 +63,9 @@ const SEED_ROLLUPS = `
   FROM usage_records WHERE ${IS_SEEDED} GROUP BY 1, 2, 3, 4, 5, 6`
 
 const SEED_TOTALS = `
-  INSERT INTO spend_totals (scope, writer, spent_nano_usd)
-  SELECT scope, $1::smallint, sum(cost)
-  FROM (
-    SELECT account_id, key_id, date_trunc('day', created_at AT TIME ZONE 'UTC') AS at, sum(cost_nano_usd) AS cost
-    FROM usage_records WHERE ${IS_SEEDED} GROUP BY 1, 2, 3
-  ) AS spent, LATERAL (VALUES
-    ('key:' || key_id),
-    ('day:' || account_id || ':' || to_char(at, 'YYYY-MM-DD')),
-    ('month:' || account_id || ':' || to_char(at, 'YYYY-MM'))) AS scopes (scope)
-  GROUP BY scope`
+  INSERT INTO spend_by_day (account_id, day, key_id, writer, spent_nano_usd)
+  SELECT account_id, (created_at AT TIME ZONE 'UTC')::date, key_id, $1::smallint, sum(cost_nano_usd)
+  FROM usage_records WHERE ${IS_SEEDED} GROUP BY 1, 2, 3`
 
 // A pair of entries for a day of an account, where a living gateway has one for each commit.
 const SEED_ENTRIES = `

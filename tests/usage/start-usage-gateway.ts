@@ -44,7 +44,7 @@ export async function startUsageGateway(): Promise<UsageGateway> {
         requests.map((request) => ({ ...request, accountId: account.id })),
       ),
     forget: async () => {
-      await database.query('TRUNCATE usage_records, usage_rollups, spend_totals')
+      await database.query('TRUNCATE usage_records, usage_rollups, spend_by_day')
     },
     close: async () => {
       await database.close()

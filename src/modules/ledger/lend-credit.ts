@@ -49,7 +49,7 @@ export async function lendFromLots(
  */
 export async function readCapRoom(transaction: Queryable, cap: Cap): Promise<NanoUsd> {
   const [row] = await transaction.query<{ used: bigint }>(
-    `SELECT coalesce((SELECT sum(spent_nano_usd) FROM spend_totals WHERE scope = $1), 0)::bigint
+    `SELECT spent_under($1)
        + coalesce((SELECT sum(amount_nano_usd - spent_nano_usd) FROM credit_leases WHERE cap = $1), 0)::bigint AS used`,
     [cap.scope],
   )

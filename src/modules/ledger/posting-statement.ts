@@ -50,7 +50,7 @@ const BYTES_BETWEEN_RESTS = 5_000
 
 /**
  * Takes rows out of the journal, notes that they were there, and writes what is in them: the requests, what the leases
- * paid, both sides of each account's sum, and the totals. What a lease paid for nothing new is back in its lot at once, because the process that
+ * paid, each account's sum and that of all, and the totals. What a lease paid for nothing new is back in its lot at once, because the process that
  * has the lease counts it as spent. Whoever else wants to post the same rows waits for the first of them, and then finds
  * them posted. `$1` is the borrower, `$2` to `$3` are its rows, `$4` how many seconds it rests each time.
  */
@@ -85,12 +85,13 @@ function postStatement({ prepared, charge, sums, paid }: PostedCharges): string 
     FROM (SELECT lot_id, sum(repeated)::bigint AS amount FROM spent WHERE repeated > 0 GROUP BY lot_id) AS back
     WHERE credit_lots.id = back.lot_id
   ), entered AS (
+    -- The second of the sets is all accounts: the side of revenue.
     INSERT INTO ledger_entries (key, account_id, book, kind, amount_nano_usd)
-    SELECT concat_ws(':', 'charge', $1::uuid, (SELECT max(sequence) FROM taken), account_id), account_id, book, 'charge',
-      sign * sum(cost_nano_usd)
-    FROM grouped CROSS JOIN (VALUES ('credit', -1), ('revenue', 1)) AS sides (book, sign)
-    WHERE cost_nano_usd > 0
-    GROUP BY account_id, book, sign
+    SELECT concat_ws(':', 'charge', $1::uuid, (SELECT max(sequence) FROM taken)), account_id,
+      CASE grouping(account_id) WHEN 0 THEN 'credit' ELSE 'revenue' END, 'charge',
+      CASE grouping(account_id) WHEN 0 THEN -sum(cost_nano_usd) ELSE sum(cost_nano_usd) END
+    FROM grouped WHERE cost_nano_usd > 0
+    GROUP BY GROUPING SETS ((account_id), ()) HAVING sum(cost_nano_usd) > 0
   )
   -- Divides by zero, and so undoes everything, when a lease is not there any more.
   SELECT 1 / ((SELECT count(*) FROM spent) = (SELECT count(*) FROM paid))::integer`

@@ -52,15 +52,11 @@ export function recordCharges({ charge, sums, writer }: RecordedCharges): string
     ON CONFLICT (account_id, hour, key_id, model, provider, operation, writer) DO UPDATE SET
       ${['requests', ...SUMMED].map((column) => `${column} = usage_rollups.${column} + excluded.${column}`).join(', ')}
   ), totalled AS (
-    INSERT INTO spend_totals (scope, writer, spent_nano_usd)
-    SELECT scope, ${writer}, sum(cost_nano_usd)
-    FROM grouped, LATERAL (VALUES
-      ('key:' || key_id),
-      ('day:' || account_id || ':' || to_char(hour AT TIME ZONE 'UTC', 'YYYY-MM-DD')),
-      ('month:' || account_id || ':' || to_char(hour AT TIME ZONE 'UTC', 'YYYY-MM'))) AS scopes (scope)
-    WHERE cost_nano_usd > 0
-    GROUP BY scope
-    ON CONFLICT (scope, writer) DO UPDATE SET spent_nano_usd = spend_totals.spent_nano_usd + excluded.spent_nano_usd
+    INSERT INTO spend_by_day (account_id, day, key_id, spent_nano_usd, writer)
+    SELECT account_id, (hour AT TIME ZONE 'UTC')::date AS day, key_id, sum(cost_nano_usd), ${writer}
+    FROM grouped WHERE cost_nano_usd > 0 GROUP BY account_id, day, key_id
+    ON CONFLICT (account_id, day, key_id, writer) DO UPDATE SET
+      spent_nano_usd = spend_by_day.spent_nano_usd + excluded.spent_nano_usd
   )`
 }
 

@@ -47,7 +47,7 @@ export async function readBudgets(queryable: Queryable, accountId: string, nowMs
   const limits = await readBudgetLimits(queryable, accountId)
   const scopes = limits.map(({ period }) => budgetScope(accountId, period, nowMs))
   const rows = await queryable.query<{ scope: string; spent: bigint }>(
-    `SELECT scope, sum(spent_nano_usd)::bigint AS spent FROM spend_totals WHERE scope = ANY ($1) GROUP BY scope`,
+    'SELECT scope, spent_under(scope) AS spent FROM unnest($1::text[]) AS scope',
     [scopes],
   )
   return limits.map((limit, index) => ({

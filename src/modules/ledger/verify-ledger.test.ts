@@ -41,6 +41,11 @@ describe('tampering is found, and the rule named', () => {
       `DELETE FROM ledger_entries WHERE book = 'revenue' AND key LIKE 'charge:%'`,
     ],
     [
+      'both sides of every movement',
+      `INSERT INTO ledger_entries (key, account_id, book, kind, amount_nano_usd)
+       SELECT key, account_id, book, kind, amount_nano_usd FROM ledger_entries WHERE kind = 'charge'`,
+    ],
+    [
       'every balance is the sum',
       `UPDATE ledger_entries SET amount_nano_usd = amount_nano_usd * 2 WHERE kind = 'grant'`,
     ],
@@ -59,9 +64,10 @@ describe('tampering is found, and the rule named', () => {
     ],
     ['rollups are the sum', 'UPDATE usage_rollups SET requests = requests + 1'],
     ['rollups are the sum', 'DELETE FROM usage_rollups'],
-    ['what counts against caps', `UPDATE spend_totals SET spent_nano_usd = 0 WHERE scope LIKE 'key:%'`],
-    ['what counts against caps', `DELETE FROM spend_totals WHERE scope LIKE 'month:%'`],
-    ['what counts against caps', `DELETE FROM spend_totals WHERE scope LIKE 'day:%'`],
+    ['what counts against caps', 'UPDATE spend_by_day SET spent_nano_usd = 0'],
+    ['what counts against caps', 'DELETE FROM spend_by_day'],
+    ['what counts against caps', 'UPDATE spend_by_day SET day = day - 1'],
+    ['what counts against caps', 'UPDATE spend_by_day SET key_id = gen_random_uuid()'],
     ['nothing is lent to the dead', 'UPDATE borrowers SET closed_at = now()'],
     ['every open hold has what it holds', `DELETE FROM credit_leases WHERE hold_key = 'open'`],
     ['every open hold has what it holds', `UPDATE credit_holds SET status = 'released' WHERE key = 'open'`],

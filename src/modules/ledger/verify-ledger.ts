@@ -27,7 +27,7 @@ const TOKENS = 'prompt_tokens::numeric + cached_tokens + completion_tokens + rea
 const RULES: Readonly<Record<string, string>> = {
   'both sides of every movement add up to nothing': `
     SELECT format('%s: %s', key, sum(amount_nano_usd)) AS difference FROM ledger_entries
-    GROUP BY key HAVING sum(amount_nano_usd) <> 0 OR count(*) <> 2`,
+    GROUP BY key HAVING sum(amount_nano_usd) <> 0 OR count(*) FILTER (WHERE book <> 'credit') <> 1`,
 
   'every balance is the sum of its entries': `
     SELECT format('account %s: entries %s, balance %s', account_id, entries, balance) AS difference
@@ -47,8 +47,8 @@ const RULES: Readonly<Record<string, string>> = {
     SELECT format('account %s: entries %s, requests %s', account_id, entries, requests) AS difference
     FROM (
       SELECT account_id, sum(charged) AS entries, sum(used) AS requests FROM (
-        SELECT account_id, amount_nano_usd AS charged, 0 AS used FROM ledger_entries
-        WHERE kind = 'charge' AND book = 'revenue'
+        SELECT account_id, -amount_nano_usd AS charged, 0 AS used FROM ledger_entries
+        WHERE kind = 'charge' AND book = 'credit'
         UNION ALL SELECT account_id, 0, cost_nano_usd FROM usage_records
       ) movements GROUP BY account_id
     ) sums WHERE entries <> requests`,
@@ -67,15 +67,13 @@ const RULES: Readonly<Record<string, string>> = {
     ) sums WHERE (requests, tokens, cost) IS DISTINCT FROM (rolled, rolled_tokens, rolled_cost)`,
 
   'what counts against caps is the sum of the requests': `
-    SELECT format('%s: requests %s, total %s', scope, cost, total) AS difference
+    SELECT format('key %s of account %s on %s: requests %s, total %s', key_id, account_id, day, cost, total) AS difference
     FROM (
-      SELECT scope, sum(cost) AS cost, sum(total) AS total FROM (
-        SELECT scope, cost_nano_usd AS cost, 0 AS total FROM usage_records, LATERAL (VALUES
-          ('key:' || key_id),
-          ('day:' || account_id || ':' || to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD')),
-          ('month:' || account_id || ':' || to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM'))) AS scopes (scope)
-        UNION ALL SELECT scope, 0, spent_nano_usd FROM spend_totals
-      ) parts GROUP BY scope
+      SELECT account_id, day, key_id, sum(cost) AS cost, sum(total) AS total FROM (
+        SELECT account_id, (created_at AT TIME ZONE 'UTC')::date AS day, key_id, cost_nano_usd AS cost, 0 AS total
+        FROM usage_records
+        UNION ALL SELECT account_id, day, key_id, 0, spent_nano_usd FROM spend_by_day
+      ) parts GROUP BY account_id, day, key_id
     ) sums WHERE cost <> total`,
 
   'every charge could be posted': `

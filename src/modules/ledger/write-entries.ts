@@ -21,7 +21,7 @@ export async function writeEntries(transaction: Queryable, movement: Movement): 
   const written = await transaction.query(
     `INSERT INTO ledger_entries (key, account_id, book, kind, amount_nano_usd, reason)
      VALUES ($1, $2, 'credit', $3, $4, $6), ($1, $2, $5, $3, -$4::bigint, $6)
-     ON CONFLICT (key, book) DO NOTHING RETURNING id`,
+     ON CONFLICT (key, book) WHERE kind <> 'charge' DO NOTHING RETURNING id`,
     [key, accountId, kind, gainNanoUsd, book, reason],
   )
   if (written.length === 1) throw new Error(`the ledger's key '${key}' was used for two different things`)

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { readTotals } from './read-totals.ts'
-import { sumSpendTotals } from './sum-spend-totals.ts'
+import { readSpent } from './read-spent.ts'
 import { lastHourAt, type UsageRange } from './usage-range.ts'
 
 /** What a budget is drawn from, and what writes the usage: the ledger. */
@@ -51,7 +51,7 @@ export async function readBudget(
   const [{ balanceNanoUsd, heldNanoUsd }, budgets, spentTotals, lastHour] = await Promise.all([
     ledger.readBalance(accountId),
     ledger.readBudgets(accountId),
-    sumSpendTotals(database, [scope]),
+    readSpent(database, [scope]),
     readTotals(database, { accountId, range: lastHourAt(nowMs) }),
   ])
   const spentNanoUsd = spentTotals.get(scope) ?? 0n

@@ -112,14 +112,18 @@ describe('totals', () => {
 })
 
 describe('what a key has spent', () => {
-  test('is added up over processes and left out for keys that have spent nothing', async () => {
+  test('is added up over processes and days, and nothing for keys that have spent nothing', async () => {
     const keyId = '01890000-0000-7000-8000-00000000000c'
     await writeUsage(stage.database, [
       { accountId, keyId, at: MIDNIGHT, costNanoUsd: 3n, writer: 1 },
       { accountId, keyId, at: MIDNIGHT, costNanoUsd: 4n, writer: 2 },
+      { accountId, keyId, at: new Date(Date.parse(MIDNIGHT) - 1).toISOString(), costNanoUsd: 5n },
     ])
     const unused = '01890000-0000-7000-8000-00000000000d'
-    expect([...(await stage.usage.spentByKeys([keyId, unused]))]).toEqual([[keyId, 7n]])
+    expect([...(await stage.usage.spentByKeys([keyId, unused]))]).toEqual([
+      [keyId, 12n],
+      [unused, 0n],
+    ])
     expect((await stage.usage.spentByKeys([])).size).toBe(0)
   })
 })

@@ -8,7 +8,7 @@ import { readGpuBilling, type GpuBilling } from './read-gpu-billing.ts'
 import { readSpending, readSpendingOfAccounts, type Spending, type SpendingQuery } from './read-spending.ts'
 import { readTimeseries, type Timeseries, type TimeseriesQuery } from './read-timeseries.ts'
 import { readTotals, type TotalsQuery } from './read-totals.ts'
-import { sumSpendTotals } from './sum-spend-totals.ts'
+import { readSpent } from './read-spent.ts'
 import { lastHourAt, type UsageRange } from './usage-range.ts'
 import type { UsageTotals } from './usage-totals.ts'
 
@@ -71,7 +71,7 @@ export function createUsage({
     spentByKeys: (keyIds) =>
       afterPosting(async () => {
         const scopes = keyIds.map((keyId) => KEY_SCOPE + keyId)
-        const spent = await sumSpendTotals(database, scopes)
+        const spent = await readSpent(database, scopes)
         return new Map([...spent].map(([scope, amount]) => [scope.slice(KEY_SCOPE.length), amount]))
       }),
   }

@@ -82,8 +82,7 @@ const WRITE = `
     ON CONFLICT (account_id, hour, key_id, model, provider, operation, writer) DO UPDATE SET
       ${['requests', ...SUMS].map((column) => `${column} = usage_rollups.${column} + excluded.${column}`).join(', ')}
   )
-  INSERT INTO spend_totals (scope, writer, spent_nano_usd)
-  SELECT scope, $18, cost_nano_usd FROM charged, LATERAL (VALUES ('key:' || key_id),
-    ('day:' || account_id || ':' || to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD')),
-    ('month:' || account_id || ':' || to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM'))) AS scopes (scope)
-  ON CONFLICT (scope, writer) DO UPDATE SET spent_nano_usd = spend_totals.spent_nano_usd + excluded.spent_nano_usd`
+  INSERT INTO spend_by_day (account_id, day, key_id, writer, spent_nano_usd)
+  SELECT account_id, (created_at AT TIME ZONE 'UTC')::date, key_id, $18, cost_nano_usd FROM charged
+  ON CONFLICT (account_id, day, key_id, writer) DO UPDATE SET
+    spent_nano_usd = spend_by_day.spent_nano_usd + excluded.spent_nano_usd`
