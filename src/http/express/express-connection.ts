@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net'
 import type { RequestMessage, ResponseMessage } from '../message.ts'
 import { ExpressResponse } from './express-response.ts'
-import { readHead, type RequestHead } from './read-head.ts'
+import { HeadReader } from './head-reader.ts'
+import type { RequestHead } from './read-head.ts'
 
 export interface ExpressConnectionOptions {
   readonly socket: Socket
@@ -39,9 +40,7 @@ export class ExpressConnection {
   /** Of the request that is coming in. */
   #head: RequestHead | null = null
   #headBytes = 0
-  /** A client says nearly the same again and again. */
-  #lastHead: RequestHead | null = null
-  #lastHeadText = ''
+  readonly #heads = new HeadReader()
   #response: ExpressResponse | null = null
 
   constructor(options: ExpressConnectionOptions) {
@@ -96,15 +95,10 @@ export class ExpressConnection {
   #readHead(bytes: Buffer): boolean {
     const end = bytes.indexOf(HEAD_END)
     if (end === -1 || end > HEAD_BYTES_MAX) return false
-    const text = bytes.toString('latin1', 0, end)
-    if (text !== this.#lastHeadText) {
-      const head = readHead(text)
-      if (head === null || head.bodyBytes > BODY_BYTES_MAX || !this.#options.isServed(head.url)) return false
-      this.#lastHeadText = text
-      this.#lastHead = head
-    }
+    const head = this.#heads.read(bytes.toString('latin1', 0, end))
+    if (head === null || head.bodyBytes > BODY_BYTES_MAX || !this.#options.isServed(head.url)) return false
     this.waitingSinceMs = performance.now()
-    this.#head = this.#lastHead
+    this.#head = head
     this.#headBytes = end + HEAD_END.length
     return true
   }

@@ -10,9 +10,10 @@ export interface RequestHead {
 const REQUEST_LINE = /^POST (\/[!-~]*) HTTP\/1\.1$/
 /** Only what every reader of HTTP takes the same way: no folded lines, no bare line ends, nothing beyond ASCII. */
 const FIELD = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([!-~](?:[\t -~]*[!-~])?|)[ \t]*$/
+const VALUE = /^[ \t]*([!-~](?:[\t -~]*[!-~])?|)[ \t]*$/
 const LENGTH = /^(?:0|[1-9]\d{0,8})$/
 const KEEP_ALIVE = /^keep-alive$/i
-const LINE_END = '\r\n'
+export const LINE_END = '\r\n'
 
 /** Say that the body, the connection or the protocol is of another kind than a whole body on a connection that stays. */
 const SPECIAL_FIELDS: ReadonlySet<string> = new Set([
@@ -47,8 +48,18 @@ export function readHead(text: string): RequestHead | null {
     if (SPECIAL_FIELDS.has(name) || Object.hasOwn(headers, name)) return null
     headers[name] = field[2] ?? ''
   }
-  const length = headers['content-length']
-  if (length === undefined || !LENGTH.test(length) || headers.host === undefined) return null
-  if (headers.connection !== undefined && !KEEP_ALIVE.test(headers.connection)) return null
+  return toHead(url, headers)
+}
+
+/** Of what stands behind the colon. Null where it could be read in more than one way. */
+export function readValue(text: string): string | null {
+  return VALUE.exec(text)?.[1] ?? null
+}
+
+/** Null where the fields do not say how long the body is, or want something unusual. */
+export function toHead(url: string, headers: IncomingHttpHeaders): RequestHead | null {
+  const { 'content-length': length, host, connection } = headers
+  if (length === undefined || !LENGTH.test(length) || host === undefined) return null
+  if (connection !== undefined && !KEEP_ALIVE.test(connection)) return null
   return { url, headers, bodyBytes: Number(length) }
 }
