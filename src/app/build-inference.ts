@@ -6,7 +6,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import { slotsOf } from './build-limits.ts'
 import type { Config } from './config.ts'
 
-interface Parts extends Pick<InferenceOptions, 'catalog' | 'providers' | 'ledger'> {
+interface Parts extends Pick<InferenceOptions, 'catalog' | 'providers'> {
   readonly limits: Limits
   readonly metrics: Metrics
 }

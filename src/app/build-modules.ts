@@ -175,7 +175,7 @@ async function openModules(
   const tasks = buildTasks(config, { database, messageBus, media, logger, ledger, catalog, providers })
   opened.defer(() => tasks.close())
   const credit = config.billing ? ledger : freeCredit
-  const inference = buildInference(config, { catalog, providers, metrics, limits, ledger: credit })
+  const inference = buildInference(config, { catalog, providers, metrics, limits })
   const chat = createChat({ inference, ledger: credit, clock, countTokens })
   const generation = buildGeneration(config, {
     inference,

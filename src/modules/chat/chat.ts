@@ -32,7 +32,7 @@ export interface Chat {
 
 interface ChatOptions {
   readonly inference: Inference
-  readonly ledger: Pick<Ledger, 'hold' | 'knownBalanceNanoUsd'>
+  readonly ledger: Pick<Ledger, 'hold' | 'holdAtOnce' | 'knownBalanceNanoUsd'>
   readonly clock: Clock
   readonly countTokens: (text: string) => number
 }

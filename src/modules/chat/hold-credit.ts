@@ -27,7 +27,7 @@ export interface CoveredRequest<Body> {
   readonly request: InferenceRequest<Body>
 }
 
-type HoldLedger = Pick<Ledger, 'hold' | 'knownBalanceNanoUsd'>
+type HoldLedger = Pick<Ledger, 'hold' | 'holdAtOnce' | 'knownBalanceNanoUsd'>
 
 /**
  * Sets aside what the request can cost at most. Ample credit is held by the cheap bound; where that does not fit, the
@@ -40,23 +40,37 @@ export function holdCredit<Body extends LimitedRequest>(
   request: InferenceRequest<Body>,
   atMs: number,
 ): CoveredRequest<Body> | Promise<CoveredRequest<Body>> {
-  const { caller, cancellation } = request
   const bound = estimate.bound(model, request.body, request.bytes)
+  const hold = ledger.holdAtOnce(request.caller, { wantedNanoUsd: bound.wantedNanoUsd, atMs })
+  if (hold === null) return holdBound(ledger, estimate, model, request, { atMs, bound })
+  return { hold, request: limitAnswer(request, estimate, bound, bound.outputTokensMax) }
+}
+
+/** Waits for as much as the bound, unless it is known that there is less. */
+async function holdBound<Body extends LimitedRequest>(
+  ledger: HoldLedger,
+  estimate: Estimate<Body>,
+  model: CatalogModel,
+  request: InferenceRequest<Body>,
+  { atMs, bound }: { atMs: number; bound: WorstCase },
+): Promise<CoveredRequest<Body>> {
+  const { caller, cancellation } = request
   const balance = ledger.knownBalanceNanoUsd(caller.accountId)
   const { wantedNanoUsd } = bound
-  if (balance === undefined || balance < wantedNanoUsd) {
-    return holdWhatIsThere(ledger, estimate, model, request, { atMs, bound, hasWaited: false })
-  }
-  const cover = (hold: Hold) => ({
-    hold,
-    request: limitAnswer(request, estimate, bound, bound.outputTokensMax),
-  })
-  const hold = ledger.hold(caller, { wantedNanoUsd, leastNanoUsd: wantedNanoUsd, atMs, cancellation })
-  if (!(hold instanceof Promise)) return cover(hold)
-  return hold.then(cover, (error: unknown) => {
+  const isAmple = balance !== undefined && balance >= wantedNanoUsd
+  if (!isAmple) return holdWhatIsThere(ledger, estimate, model, request, { atMs, bound, hasWaited: false })
+  try {
+    const hold = await ledger.hold(caller, {
+      wantedNanoUsd,
+      leastNanoUsd: wantedNanoUsd,
+      atMs,
+      cancellation,
+    })
+    return { hold, request: limitAnswer(request, estimate, bound, bound.outputTokensMax) }
+  } catch (error) {
     if (!isTooLittle(error)) throw error
     return holdWhatIsThere(ledger, estimate, model, request, { atMs, bound, hasWaited: true })
-  })
+  }
 }
 
 /** When the prompt is this small a part of what there is, counting it exactly would change next to nothing. */

@@ -14,7 +14,7 @@ export interface Embeddings {
 
 interface EmbeddingsOptions {
   readonly inference: Pick<Inference, 'selectorFor' | 'serve'>
-  readonly ledger: Pick<Ledger, 'hold' | 'knownBalanceNanoUsd'>
+  readonly ledger: Pick<Ledger, 'hold' | 'holdAtOnce' | 'knownBalanceNanoUsd'>
   readonly countTokens: (text: string) => number
 }
 

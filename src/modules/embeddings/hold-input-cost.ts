@@ -13,7 +13,7 @@ interface InputCost {
 
 /** Sets aside what the bytes can cost at most; the tokens are counted only where that is more than there is. */
 export function holdInputCost(
-  ledger: Pick<Ledger, 'hold' | 'knownBalanceNanoUsd'>,
+  ledger: Pick<Ledger, 'hold' | 'holdAtOnce' | 'knownBalanceNanoUsd'>,
   model: CatalogModel,
   { body, bytes, caller, cancellation }: InferenceRequest<EmbeddingRequest>,
   { atMs, priceOf }: InputCost,
@@ -29,6 +29,8 @@ export function holdInputCost(
   const holdCounted = () => hold(priceOf(refineInputTokens(model, body.input, bytes)), true)
 
   const bound = priceOf(boundInputTokens(model, body.input, bytes))
+  const ample = ledger.holdAtOnce(caller, { wantedNanoUsd: bound, atMs })
+  if (ample !== null) return ample
   const balance = ledger.knownBalanceNanoUsd(caller.accountId)
   if (balance !== undefined && balance < bound) return holdCounted()
   const held = hold(bound, false)

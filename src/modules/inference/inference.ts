@@ -3,7 +3,6 @@ import type { Provider, UpstreamTimeouts } from '../../providers/provider.ts'
 import type { ProviderRegistry } from '../../providers/registry.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
 import type { Catalog, Category } from '../catalog/catalog.ts'
-import type { Ledger } from '../ledger/ledger.ts'
 import { attemptRoutes } from './attempt-routes.ts'
 import { beginAttempt, type Attempt, type AttemptOptions } from './begin-attempt.ts'
 import { createCircuitBreaker, type BreakerState, type CircuitBreaker } from './circuit-breaker.ts'
@@ -65,7 +64,6 @@ interface InferenceObserver {
 export interface InferenceOptions {
   readonly catalog: Catalog
   readonly providers: ProviderRegistry
-  readonly ledger: Pick<Ledger, 'knownBalanceNanoUsd'>
   readonly clock: Clock
   readonly timeouts: UpstreamTimeouts
   /** The longest an answer may take, whole or streamed. */
@@ -75,7 +73,7 @@ export interface InferenceOptions {
 }
 
 export function createInference(options: InferenceOptions): Inference {
-  const { catalog, providers, ledger, clock, timeouts, observer } = options
+  const { catalog, providers, clock, timeouts, observer } = options
   const breakers = new Map<string, CircuitBreaker>()
   const breakerOf = (provider: string): CircuitBreaker => {
     const known = breakers.get(provider)
@@ -90,7 +88,7 @@ export function createInference(options: InferenceOptions): Inference {
   const inference: Inference = {
     selectorFor: (categories, isOffered) =>
       createCandidateSelector({ catalog, providers, breakerOf, timeouts, categories, isOffered }),
-    openBill: (hold, request, startedMs) => new RequestBill({ hold, request, ledger, clock, startedMs }),
+    openBill: (hold, request, startedMs) => new RequestBill({ hold, request, clock, startedMs }),
     beginAttempt: (candidate, request, startedMs) =>
       beginAttempt(candidate, request, startedMs, attemptOptions),
     answer: async (candidates, request, startedMs, perform) => {

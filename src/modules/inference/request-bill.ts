@@ -1,11 +1,10 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { uuidOfRequest } from '../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
-import type { Hold, Ledger } from '../ledger/ledger.ts'
+import type { Hold } from '../ledger/ledger.ts'
 import type { InferenceRequest } from './inference-request.ts'
 
 interface RequestBillOptions {
-  readonly ledger: Pick<Ledger, 'knownBalanceNanoUsd'>
   readonly clock: Clock
   readonly hold: Hold
   readonly request: InferenceRequest<unknown>
@@ -66,7 +65,7 @@ export class RequestBill {
   }
 
   #noteBalance(): void {
-    const { ledger, request } = this.#options
-    request.record.balanceNanoUsd = ledger.knownBalanceNanoUsd(request.caller.accountId) ?? null
+    const { hold, request } = this.#options
+    request.record.balanceNanoUsd = hold.balanceNanoUsd
   }
 }

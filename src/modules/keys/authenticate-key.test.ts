@@ -24,7 +24,7 @@ describe('a key in memory', () => {
     expect(caller).toMatchObject({ accountId, keyId, environment: 'dev', requestsPerMinute: 60 })
     expect([...caller.scopes]).toEqual(['inference'])
     expect(stage.reads).toBe(1)
-    expect(stage.uses).toEqual([keyId, keyId])
+    expect(stage.uses).toEqual([keyId])
   })
 
   test('stops at the very moment it expires', async () => {
@@ -55,6 +55,38 @@ describe('a key in memory', () => {
     stage.row = keyRow({ account_status: 'suspended' })
     stage.bus.deliver(`account ${accountId}`)
     await expect(stage.authenticate()).rejects.toMatchObject({ code: 'account_suspended' })
+  })
+
+  test('has its use noted once a minute, also when it is read again in between', async () => {
+    const usedAtSeconds: number[] = []
+    for (let seconds = 0; seconds < 150; seconds += 5) {
+      stage.nowMs = START_MS + seconds * 1000
+      const before = stage.uses.length
+      await stage.authenticator.authenticate(token)
+      await stage.database.settled()
+      if (stage.uses.length > before) usedAtSeconds.push(seconds)
+    }
+    expect(usedAtSeconds).toEqual([0, 60, 120])
+    expect(stage.reads).toBeGreaterThan(1)
+  })
+
+  test('has its use noted a minute after another process did', async () => {
+    stage.row = keyRow({ last_used_at: new Date(START_MS - 20_000) })
+    await stage.authenticator.authenticate(token)
+    stage.nowMs += 39_999
+    await stage.authenticator.authenticate(token)
+    expect(stage.uses).toEqual([])
+    stage.nowMs += 1
+    await stage.authenticator.authenticate(token)
+    expect(stage.uses).toEqual([keyId])
+  })
+
+  test('has its use noted in time where another process has a clock that is ahead', async () => {
+    stage.row = keyRow({ last_used_at: new Date(START_MS + 3_600_000) })
+    await stage.authenticator.authenticate(token)
+    stage.nowMs += 60_000
+    await stage.authenticator.authenticate(token)
+    expect(stage.uses).toEqual([keyId])
   })
 
   test('is read again after a message that nobody understands', async () => {

@@ -18,6 +18,8 @@ const DATABASE_READS_MAX = 1000
 /** Bounds what a change that was committed but never announced, by a process that died between the two, can do. */
 const REFRESH_AFTER_MS = 30_000
 const REFRESH_RETRY_MS = 5000
+/** A use so soon after one that was noted is not worth another write: ten thousand busy keys would be as many rows every few seconds. */
+const NOTE_USE_AFTER_MS = 60_000
 const REFRESHED_AT_ONCE_MAX = 1000
 /** Between two reads, so that what comes meanwhile goes into one. */
 const REFRESH_PAUSE_MS = 50
@@ -26,7 +28,7 @@ export interface KeyAuthenticatorOptions {
   readonly database: Queryable
   readonly clock: Clock
   readonly messageBus: KeyChangeBus
-  /** Called on every admitted request; must not block. */
+  /** Called when a key was used, at most once a minute for each; must not block. */
   readonly noteUse: (keyId: string, nowMs: number) => void
 }
 
@@ -35,6 +37,7 @@ interface KnownKey {
   readonly expiresAtMs: number | null
   readonly isAccountSuspended: boolean
   refreshAtMs: number
+  noteUseAtMs: number
 }
 
 /**
@@ -117,7 +120,10 @@ export class KeyAuthenticator {
   #admit(known: KnownKey, nowMs: number): Caller {
     if (known.expiresAtMs !== null && nowMs >= known.expiresAtMs) throw invalidApiKey()
     if (known.isAccountSuspended) throw new AppError('account_suspended', 'This account is suspended.')
-    this.#noteUse(known.caller.keyId, nowMs)
+    if (nowMs >= known.noteUseAtMs) {
+      known.noteUseAtMs = nowMs + NOTE_USE_AFTER_MS
+      this.#noteUse(known.caller.keyId, nowMs)
+    }
     return known.caller
   }
 
@@ -151,9 +157,12 @@ export class KeyAuthenticator {
     if (known === undefined) {
       this.#knownKeys.delete(keyHash)
       this.#unknownUntilMs.set(keyHash, this.#clock.nowMs() + UNKNOWN_KEY_TTL_MS)
-    } else {
-      this.#knownKeys.set(keyHash, known)
+      return
     }
+    // What was noted may not be written yet.
+    const notedUntilMs = this.#knownKeys.get(keyHash)?.noteUseAtMs ?? 0
+    known.noteUseAtMs = Math.max(known.noteUseAtMs, notedUntilMs)
+    this.#knownKeys.set(keyHash, known)
   }
 
   // In the background: the request that finds an old entry does not wait, and keeps working if the database is away.
@@ -221,6 +230,7 @@ async function readKnownKeys(
       expiresAtMs: key.expiresAtMs,
       isAccountSuspended: row.account_status !== 'active',
       refreshAtMs: nowMs + REFRESH_AFTER_MS,
+      noteUseAtMs: key.lastUsedAtMs === null ? 0 : Math.min(key.lastUsedAtMs, nowMs) + NOTE_USE_AFTER_MS,
     })
   }
   return known

@@ -105,7 +105,7 @@ test('pages of a list hold every key of the account once, newest first', async (
 })
 
 describe('the time of the last use', () => {
-  test('is written in one go for many uses', async () => {
+  test('is known to the minute, however many uses there are', async () => {
     const { record, token } = await stage.keys.create(
       stage.callerWith('admin'),
       stage.accountId,
@@ -113,11 +113,12 @@ describe('the time of the last use', () => {
     )
     expect(record.lastUsedAtMs).toBe(null)
     for (let use = 0; use < 10; use += 1) {
-      stage.nowMs += 1
+      stage.nowMs += 10_000
       await stage.keys.authenticate(token)
     }
     await stage.keys.flushLastUsed()
-    expect((await stage.keys.read(stage.accountId, record.id)).lastUsedAtMs).toBe(stage.nowMs)
+    const { lastUsedAtMs } = await stage.keys.read(stage.accountId, record.id)
+    expect(stage.nowMs - (lastUsedAtMs ?? 0)).toBeLessThan(60_000)
   })
 
   test('never goes back, whichever process writes last', async () => {

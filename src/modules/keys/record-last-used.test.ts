@@ -26,17 +26,6 @@ test('many uses of many keys are one statement with the latest use of each', asy
   ])
 })
 
-test('a key that goes on being used is written once a minute', async () => {
-  const { database, writes } = createRecordingDatabase()
-  const recorder = recordLastUsed({ database })
-  for (let seconds = 0; seconds < 180; seconds += 5) {
-    recorder.note('a', seconds * 1000)
-    await recorder.flush()
-  }
-  await recorder.close()
-  expect(writes.map(([, times]) => times)).toEqual([[new Date(0)], [new Date(60_000)], [new Date(120_000)]])
-})
-
 test('a write that fails is made up for by the next one, without going back', async () => {
   const { database, writes, failNext } = createRecordingDatabase()
   const recorder = recordLastUsed({ database })

@@ -1,11 +1,8 @@
 import type { Database } from '../../storage/database.ts'
-import { BoundedMap } from './bounded-map.ts'
 
 const FLUSH_INTERVAL_MS = 5000
 /** More keys than this between two flushes are not recorded; their next use is. */
 const PENDING_KEYS_MAX = 50_000
-/** A use so soon after one that was written is not worth another write: ten thousand busy keys would be as many rows every few seconds. */
-const WORTH_WRITING_AFTER_MS = 60_000
 
 export interface LastUsedRecorder {
   /** Costs one map entry; the write comes later. */
@@ -15,7 +12,7 @@ export interface LastUsedRecorder {
   close(): Promise<void>
 }
 
-/** Keeps `last_used_at` within a minute of the truth with one statement for all keys, not one a request. */
+/** Writes `last_used_at` with one statement for all keys that were used since the last, not one a request. */
 export function recordLastUsed({
   database,
   flushIntervalMs = FLUSH_INTERVAL_MS,
@@ -24,12 +21,9 @@ export function recordLastUsed({
   flushIntervalMs?: number
 }): LastUsedRecorder {
   let pending = new Map<string, number>()
-  const writtenMs = new BoundedMap<string, number>({ entriesMax: PENDING_KEYS_MAX })
   let running: Promise<void> = Promise.resolve()
 
   const note = (keyId: string, usedAtMs: number): void => {
-    const written = writtenMs.get(keyId)
-    if (written !== undefined && usedAtMs - written < WORTH_WRITING_AFTER_MS) return
     if (pending.size >= PENDING_KEYS_MAX && !pending.has(keyId)) return
     const noted = pending.get(keyId)
     if (noted === undefined || noted < usedAtMs) pending.set(keyId, usedAtMs)
@@ -41,7 +35,6 @@ export function recordLastUsed({
     pending = new Map()
     try {
       await writeLastUsed(database, batch)
-      for (const [keyId, usedAtMs] of batch) writtenMs.set(keyId, usedAtMs)
     } catch (error) {
       for (const [keyId, usedAtMs] of batch) note(keyId, usedAtMs)
       throw error

@@ -8,6 +8,7 @@ import { BorrowerClosed } from './borrow-credit.ts'
 import type { ChargeWriter, PendingCharge } from './charge-writer.ts'
 import {
   MemoryHold,
+  type AmpleHoldRequest,
   type Hold,
   type HoldKeeper,
   type HoldRequest,
@@ -53,16 +54,19 @@ export class CreditPool implements HoldKeeper {
   }
 
   hold(payer: Payer, request: HoldRequest): Hold | Promise<Hold> {
+    return this.holdAtOnce(payer, request) ?? this.#holdWithWait(payer, request)
+  }
+
+  holdAtOnce(payer: Payer, { wantedNanoUsd, atMs }: AmpleHoldRequest): Hold | null {
     const { borrower, writer, clock } = this.#options
     if (!borrower.isTrusted() || !writer.isHealthy()) throw storageAway()
     const account = this.#accounts.get(payer.accountId)
-    if (account === undefined || account.debtNanoUsd > 0n) return this.#holdWithWait(payer, request)
+    if (account === undefined || account.debtNanoUsd > 0n) return null
     account.lastUsedMs = clock.nowMs()
-    if (account.mayHaveExpired(account.lastUsedMs)) return this.#holdWithWait(payer, request)
-    const purses = account.pursesOf(payer, request.atMs ?? account.lastUsedMs)
-    const hold = purses && this.#tryHold(account, payer, purses, request.wantedNanoUsd)
-    if (hold === null) return this.#holdWithWait(payer, request)
-    account.refillWhenLow(this.#noteFailure)
+    if (account.mayHaveExpired(account.lastUsedMs)) return null
+    const purses = account.pursesOf(payer, atMs ?? account.lastUsedMs)
+    const hold = purses && this.#tryHold(account, payer, purses, wantedNanoUsd)
+    if (hold !== null) account.refillWhenLow(this.#noteFailure)
     return hold
   }
 

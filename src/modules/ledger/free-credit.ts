@@ -1,14 +1,20 @@
 import type { NanoUsd } from '../../kernel/money.ts'
-import type { Hold, HoldRequest, Payer } from './hold.ts'
+import type { AmpleHoldRequest, Hold, HoldRequest, Payer } from './hold.ts'
 
 /** For a gateway that charges nobody: every request is covered and nothing is written. */
 export const freeCredit = {
-  hold: (_payer: Payer, { wantedNanoUsd }: HoldRequest): Hold => ({
+  hold: (_payer: Payer, request: HoldRequest): Hold => holdFreely(request),
+  holdAtOnce: (_payer: Payer, request: AmpleHoldRequest): Hold => holdFreely(request),
+  knownBalanceNanoUsd: (): NanoUsd => PLENTY_NANO_USD,
+}
+
+function holdFreely({ wantedNanoUsd }: AmpleHoldRequest): Hold {
+  return {
     amountNanoUsd: wantedNanoUsd,
+    balanceNanoUsd: PLENTY_NANO_USD,
     settle: () => CHARGED_NOTHING,
     release: () => {},
-  }),
-  knownBalanceNanoUsd: (): NanoUsd => PLENTY_NANO_USD,
+  }
 }
 
 const CHARGED_NOTHING = Promise.resolve()

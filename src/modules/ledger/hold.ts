@@ -12,13 +12,17 @@ export interface Payer {
   readonly limitNanoUsd: NanoUsd | null
 }
 
-export interface HoldRequest {
+/** All or nothing. */
+export interface AmpleHoldRequest {
   /** The worst case of the request. */
   readonly wantedNanoUsd: NanoUsd
-  /** Below this the request is refused; between the two it gets what there is. */
-  readonly leastNanoUsd: NanoUsd
   /** When the request began, which is the day and the month it counts for. */
   readonly atMs?: number
+}
+
+export interface HoldRequest extends AmpleHoldRequest {
+  /** Below this the request is refused; between the two it gets what there is. */
+  readonly leastNanoUsd: NanoUsd
   /** False for one who would rather ask for less at once than wait for what running requests hold. */
   readonly isPatient?: boolean
   readonly cancellation?: Cancellation
@@ -34,6 +38,8 @@ export interface Settlement {
 /** Credit set aside for one request. It is settled or released, once. */
 export interface Hold {
   readonly amountNanoUsd: NanoUsd
+  /** Of the account, as far as this process knows now. */
+  readonly balanceNanoUsd: NanoUsd
   /** Charges at most what is held and frees the rest. Resolves when the charge is durable. */
   settle(settlement: Settlement): Promise<void>
   /** Nothing is charged. */
@@ -49,7 +55,7 @@ export interface HoldKeeper {
 
 interface HoldOptions {
   readonly keeper: HoldKeeper
-  readonly account: { readonly isLost: boolean; wake(): void }
+  readonly account: { readonly isLost: boolean; readonly balanceNanoUsd: NanoUsd; wake(): void }
   readonly payer: Payer
   readonly amountNanoUsd: NanoUsd
   /** The account's credit, then each cap: the same amount is held in all of them. */
@@ -71,6 +77,10 @@ export class MemoryHold implements Hold {
     this.#account = account
     this.#payer = payer
     this.#purses = purses
+  }
+
+  get balanceNanoUsd(): NanoUsd {
+    return this.#account.balanceNanoUsd
   }
 
   settle({ costNanoUsd: askedNanoUsd, record, isDelivered }: Settlement): Promise<void> {

@@ -131,6 +131,14 @@ function quote(name: string): string {
 }
 
 function toSums({ record, charges }: Label): string {
+  const [only] = charges
+  if (only !== undefined && charges.length === 1) {
+    const { promptTokens, cachedTokens, completionTokens, reasoningTokens } = record
+    return (
+      `${hourOf(record)},1,${promptTokens},${cachedTokens},${completionTokens},` +
+      `${reasoningTokens},${only.costNanoUsd},${only.promotionalNanoUsd}`
+    )
+  }
   let promptTokens = 0n
   let cachedTokens = 0n
   let completionTokens = 0n

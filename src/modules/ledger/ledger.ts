@@ -11,7 +11,7 @@ import { ChargePoster } from './charge-poster.ts'
 import { ChargeWriter, type LedgerObserver } from './charge-writer.ts'
 import { openHold, releaseHold, settleHold, type HoldOrder, type SettleOrder } from './credit-hold.ts'
 import { CreditPool } from './credit-pool.ts'
-import type { Hold, HoldRequest, Payer } from './hold.ts'
+import type { AmpleHoldRequest, Hold, HoldRequest, Payer } from './hold.ts'
 import {
   deductCredit,
   grantCredit,
@@ -49,6 +49,8 @@ export { verifyLedger } from './verify-ledger.ts'
 export interface Ledger {
   /** Credit for one request, at once while enough is borrowed. Throws when the least is not covered. */
   hold(payer: Payer, request: HoldRequest): Hold | Promise<Hold>
+  /** Null where that takes more than a look into memory, and `hold` has to be asked. */
+  holdAtOnce(payer: Payer, request: AmpleHoldRequest): Hold | null
   /** As far as this process knows; undefined when it has not met the account yet. */
   knownBalanceNanoUsd(accountId: string): NanoUsd | undefined
 
@@ -132,6 +134,7 @@ export function createLedger(options: LedgerOptions): Ledger {
 
   return {
     hold: (payer, request) => pool.hold(payer, request),
+    holdAtOnce: (payer, request) => pool.holdAtOnce(payer, request),
     knownBalanceNanoUsd: (accountId) => pool.balanceNanoUsd(accountId),
     grant: grantCredit,
     reverse: reverseCredit,

@@ -22,6 +22,8 @@ export interface AccountGate {
   readonly slots: SlotGate | null
   /** Of a request, for who has to wait until one ends. */
   averageMs: number
+  /** The account has moved to another tier, and has another gate. */
+  isLeft: boolean
 }
 
 /** Everything a request of one key for one kind of model has to pass. */
@@ -76,7 +78,9 @@ export function createGates({ table, rates, slots, balances }: GatesOptions): Ga
       spend: spend === null ? null : openRate(rates, `tenant:${accountId}:spend`, Number(spend)),
       slots: capacity === null ? null : openSlots(slots, `tenant:${accountId}`, capacity),
       averageMs: known?.averageMs ?? 0,
+      isLeft: false,
     }
+    if (known) known.isLeft = true
     remember(accounts, accountId, account)
     return account
   }
@@ -124,7 +128,8 @@ export function createGates({ table, rates, slots, balances }: GatesOptions): Ga
         remember(gates, caller.keyId, gate)
         return gate
       }
-      const tier = accounts.get(caller.accountId)?.tier
+      const account = known && !known.account.isLeft ? known.account : accounts.get(caller.accountId)
+      const tier = account?.tier
       const balance = balances.knownOf(caller.accountId)
       // Nobody falls to a poorer tier by what is known here alone.
       if (tier && balance !== undefined && reaches(table, balance, tier)) return renew(balance)

@@ -50,7 +50,6 @@ export function createStage(operations: Record<string, Partial<MediaOperation<ne
   const inference = createInference({
     catalog,
     providers: registry,
-    ledger: freeCredit,
     clock,
     timeouts: TIMEOUTS,
     durationMsMax: 60_000,
