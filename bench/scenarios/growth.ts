@@ -49,6 +49,7 @@ interface GrowthSample extends CpuUse {
 type Samples = ReadonlyMap<string, readonly GrowthSample[]>
 
 const WARMUP_MS = 200
+/** For each process: two of them see half of the requests, and their code is hot when each has seen enough. */
 const WARMUP_RUN_MS = 4000
 /** Short enough that no account of ten thousand comes twice. */
 const STRANGERS_MS = 1000
@@ -82,7 +83,11 @@ async function warmUp(
   stage: GrowthStage,
 ): Promise<number | undefined> {
   // With one account, so that code is hot before it meets the others.
-  await load.runExchanges({ ...buildRotatingLoad(contestant, 1), warmupMs: 0, durationMs: WARMUP_RUN_MS })
+  await load.runExchanges({
+    ...buildRotatingLoad(contestant, 1),
+    warmupMs: 0,
+    durationMs: WARMUP_RUN_MS * stage.processes,
+  })
   const strangers = {
     ...buildRotatingLoad(contestant, stage.accounts),
     warmupMs: 0,
