@@ -32,7 +32,7 @@ export function buildLimits(config: Config, { ledger, metrics, ...parts }: Limit
 function balancesOf(ledger: Ledger): Balances {
   return {
     knownOf: (accountId) => ledger.knownBalanceNanoUsd(accountId),
-    read: async (accountId) => (await ledger.readBalance(accountId)).balanceNanoUsd,
+    read: (accountId) => ledger.lookUpBalanceNanoUsd(accountId),
   }
 }
 

@@ -41,7 +41,6 @@ export class AccountCredit {
   #budgets: BudgetLimits | null = null
   /** Of the account, outside this process. */
   #elsewhere: CreditState = { freeNanoUsd: 0n, lentNanoUsd: 0n, debtNanoUsd: 0n }
-  #elsewhereNanoUsd: NanoUsd = 0n
   #lowWaterNanoUsd: NanoUsd = 0n
   #turn: Promise<unknown> = Promise.resolve()
   #isRefilling = false
@@ -76,7 +75,8 @@ export class AccountCredit {
 
   /** All of the account's, here and elsewhere, as of the last look. */
   get balanceNanoUsd(): NanoUsd {
-    return this.#elsewhereNanoUsd + this.#credit.freeNanoUsd + this.#credit.heldNanoUsd
+    const { freeNanoUsd, lentNanoUsd, debtNanoUsd } = this.#elsewhere
+    return freeNanoUsd + lentNanoUsd - debtNanoUsd + this.#credit.freeNanoUsd + this.#credit.heldNanoUsd
   }
 
   /** The purses a request of this payer takes from; null when the database has to be asked first, unless it just was. */
@@ -141,7 +141,7 @@ export class AccountCredit {
       )
       if (this.#isLost) return
       this.#credit.receive(lent)
-      this.#see(state)
+      this.#elsewhere = state
       this.#lowWaterNanoUsd = state.freeNanoUsd === 0n ? 0n : this.#credit.freeNanoUsd / LOW_WATER_DIVISOR
       this.wake()
     })
@@ -254,12 +254,7 @@ export class AccountCredit {
   }
 
   async #look(): Promise<void> {
-    this.#see(await readCreditState(this.#database, this.accountId, this.borrowerId))
-  }
-
-  #see(elsewhere: CreditState): void {
-    this.#elsewhere = elsewhere
-    this.#elsewhereNanoUsd = elsewhere.freeNanoUsd + elsewhere.lentNanoUsd - elsewhere.debtNanoUsd
+    this.#elsewhere = await readCreditState(this.#database, this.accountId, this.borrowerId)
   }
 
   #giveUp(purses: readonly Purse[]): Promise<void> {

@@ -5,6 +5,7 @@ import type { Database } from '../../storage/database.ts'
 import { messageOf } from '../../storage/storage-error.ts'
 import { AccountCredit } from './account-credit.ts'
 import { BorrowerClosed } from './borrow-credit.ts'
+import { readCreditState } from './credit-account.ts'
 import type { ChargeWriter, PendingCharge } from './charge-writer.ts'
 import {
   MemoryHold,
@@ -72,6 +73,13 @@ export class CreditPool implements HoldKeeper {
 
   balanceNanoUsd(accountId: string): NanoUsd | undefined {
     return this.#accounts.get(accountId)?.balanceNanoUsd
+  }
+
+  async lookUpBalanceNanoUsd(accountId: string): Promise<NanoUsd> {
+    // Whoever asks for the first time will want some of it: what is read for that is enough.
+    if (!this.#accounts.has(accountId)) return (await this.#openAccount(accountId)).balanceNanoUsd
+    const state = await readCreditState(this.#options.database, accountId)
+    return state.freeNanoUsd + state.lentNanoUsd - state.debtNanoUsd
   }
 
   heldNanoUsd(accountId: string): NanoUsd {

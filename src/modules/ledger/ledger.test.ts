@@ -32,6 +32,25 @@ describe('a hold', () => {
     expect(first.ledger.knownBalanceNanoUsd(payer.accountId)).toBe(750n)
   })
 
+  test('knows the balance of its account, wherever the credit is', async () => {
+    const payer = await stage.createPayer(1_000n)
+    const { ledger } = first
+    expect(await ledger.lookUpBalanceNanoUsd(payer.accountId)).toBe(1_000n)
+    const open = await hold(first, payer, 600n)
+    expect(open.balanceNanoUsd).toBe(1_000n)
+    const other = await hold(second, payer, 100n)
+    await ledger.recall(payer.accountId)
+    expect(open.balanceNanoUsd).toBe(1_000n)
+    expect(await ledger.lookUpBalanceNanoUsd(payer.accountId)).toBe(1_000n)
+    await settle(payer, open, 250n)
+    expect(open.balanceNanoUsd).toBe(750n)
+    expect(ledger.knownBalanceNanoUsd(payer.accountId)).toBe(750n)
+    await settle(payer, other, 50n)
+    await ledger.postCharges()
+    expect(await ledger.lookUpBalanceNanoUsd(payer.accountId)).toBe(700n)
+    expect(await second.ledger.lookUpBalanceNanoUsd(payer.accountId)).toBe(700n)
+  })
+
   test('comes from memory once enough is borrowed', async () => {
     const payer = await stage.createPayer(1_000_000n)
     await spend(first, payer, 1n)

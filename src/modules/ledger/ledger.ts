@@ -53,6 +53,8 @@ export interface Ledger {
   holdAtOnce(payer: Payer, request: AmpleHoldRequest): Hold | null
   /** As far as this process knows; undefined when it has not met the account yet. */
   knownBalanceNanoUsd(accountId: string): NanoUsd | undefined
+  /** As the database knows it, which hears of charges some seconds later. */
+  lookUpBalanceNanoUsd(accountId: string): Promise<NanoUsd>
 
   grant(transaction: Queryable, order: GrantOrder): Promise<{ isNew: boolean }>
   /** May leave a debt, which suspends spending until it is made good. Recall first. */
@@ -136,6 +138,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     hold: (payer, request) => pool.hold(payer, request),
     holdAtOnce: (payer, request) => pool.holdAtOnce(payer, request),
     knownBalanceNanoUsd: (accountId) => pool.balanceNanoUsd(accountId),
+    lookUpBalanceNanoUsd: (accountId) => pool.lookUpBalanceNanoUsd(accountId),
     grant: grantCredit,
     reverse: reverseCredit,
     deduct: deductCredit,
