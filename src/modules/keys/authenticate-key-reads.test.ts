@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { createKeyToken } from './key-form.ts'
 import {
   createAuthenticatorStage,
@@ -58,6 +58,7 @@ describe('stage.reads', () => {
   test('that a change overtakes are neither remembered nor shared with who asks later', async () => {
     stage.database.hold()
     const early = stage.authenticator.authenticate(token)
+    await vi.waitUntil(() => stage.reads === 1)
     stage.row = null
     stage.bus.deliver(`key ${keyId}`)
     const late = stage.authenticate()
@@ -73,6 +74,7 @@ describe('stage.reads', () => {
   test('that a change overtakes are not remembered when nobody asks in between', async () => {
     stage.database.hold()
     const early = stage.authenticator.authenticate(token)
+    await vi.waitUntil(() => stage.reads === 1)
     stage.row = null
     stage.bus.deliver(`key ${keyId}`)
     stage.database.release()

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '../../kernel/app-error.ts'
+import { Batches } from '../../kernel/batches.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { BoundedMap } from './bounded-map.ts'
@@ -14,13 +15,14 @@ import { callerOf } from './read-caller.ts'
 const KNOWN_KEYS_MAX = 20_000
 const UNKNOWN_KEYS_MAX = 10_000
 const UNKNOWN_KEY_TTL_MS = 5000
-const DATABASE_READS_MAX = 1000
+const READS_WAITING_MAX = 1000
+const TOO_MANY_READS = 'too many keys are being read at once'
 /** Bounds what a change that was committed but never announced, by a process that died between the two, can do. */
 const REFRESH_AFTER_MS = 30_000
 const REFRESH_RETRY_MS = 5000
 /** A use so soon after one that was noted is not worth another write: ten thousand busy keys would be as many rows every few seconds. */
 const NOTE_USE_AFTER_MS = 60_000
-const REFRESHED_AT_ONCE_MAX = 1000
+const READ_AT_ONCE_MAX = 1000
 /** Between two reads, so that what comes meanwhile goes into one. */
 const REFRESH_PAUSE_MS = 50
 
@@ -54,6 +56,11 @@ export class KeyAuthenticator {
   readonly #knownKeys = new BoundedMap<string, KnownKey>({ entriesMax: KNOWN_KEYS_MAX })
   readonly #unknownUntilMs = new BoundedMap<string, number>({ entriesMax: UNKNOWN_KEYS_MAX })
   readonly #sharedReads = new Map<string, Promise<KnownKey | null>>()
+  /** Many keys that are met at the same time are read together. */
+  readonly #reads = new Batches<string, KnownKey | null>(async (keyHashes) => {
+    const found = await this.#readAndRemember(keyHashes)
+    return keyHashes.map((keyHash) => found.get(keyHash) ?? null)
+  }, READ_AT_ONCE_MAX)
   #readsRunning = 0
   /** Keys that are to be read again. */
   #due: string[] = []
@@ -136,11 +143,10 @@ export class KeyAuthenticator {
   #readKeyOnce(keyHash: string): Promise<KnownKey | null> {
     const running = this.#sharedReads.get(keyHash)
     if (running !== undefined) return running
-    const read = this.#readAndRemember([keyHash])
-      .then((found) => found.get(keyHash) ?? null)
-      .finally(() => {
-        if (this.#sharedReads.get(keyHash) === read) this.#sharedReads.delete(keyHash)
-      })
+    if (this.#sharedReads.size >= READS_WAITING_MAX) throw cannotCheckKey(TOO_MANY_READS)
+    const read = this.#reads.add(keyHash).finally(() => {
+      if (this.#sharedReads.get(keyHash) === read) this.#sharedReads.delete(keyHash)
+    })
     this.#sharedReads.set(keyHash, read)
     return read
   }
@@ -175,7 +181,7 @@ export class KeyAuthenticator {
   async #refreshDue(): Promise<void> {
     this.#isRefreshing = true
     while (this.#due.length > 0) {
-      const keyHashes = this.#due.splice(0, REFRESHED_AT_ONCE_MAX)
+      const keyHashes = this.#due.splice(0, READ_AT_ONCE_MAX)
       await this.#readAndRemember(keyHashes).catch(() => undefined)
       if (this.#due.length > 0) await delay(REFRESH_PAUSE_MS, undefined, { ref: false })
     }
@@ -188,7 +194,7 @@ export class KeyAuthenticator {
   }
 
   async #readKeys(keyHashes: readonly string[]): Promise<Map<string, KnownKey>> {
-    if (this.#readsRunning >= DATABASE_READS_MAX) throw cannotCheckKey('too many keys are being read at once')
+    if (this.#readsRunning >= READS_WAITING_MAX) throw cannotCheckKey(TOO_MANY_READS)
     this.#readsRunning += 1
     try {
       return await readKnownKeys(this.#database, keyHashes, this.#clock.nowMs())

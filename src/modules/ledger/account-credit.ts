@@ -1,19 +1,13 @@
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Database } from '../../storage/database.ts'
-import {
-  borrowCredit,
-  borrowFromCap,
-  endBorrowing,
-  giveBackCredit,
-  readLent,
-  type Borrowing,
-} from './borrow-credit.ts'
+import { borrowFromCap, endBorrowing, giveBackCredit, readLent, type Borrowing } from './borrow-credit.ts'
 import { CapCredit } from './cap-credit.ts'
-import { readCreditState, type CreditState } from './credit-account.ts'
+import type { CreditState } from './credit-account.ts'
+import type { CreditDesk } from './credit-desk.ts'
 import type { Payer } from './hold.ts'
 import type { Cap } from './lend-credit.ts'
 import { Purse } from './purse.ts'
-import { listCaps, readBudgetLimits, type BudgetLimits } from './spend-caps.ts'
+import { listCaps, type BudgetLimits } from './spend-caps.ts'
 import { Waiters } from './waiters.ts'
 
 /** Asked for in advance when less than this part of the last slice is left. */
@@ -21,6 +15,7 @@ const LOW_WATER_DIVISOR = 4n
 
 interface AccountCreditOptions {
   readonly database: Database
+  readonly desk: CreditDesk
   readonly accountId: string
   readonly borrowerId: string
   /** Whether something may be lent already under this id. */
@@ -33,6 +28,7 @@ export class AccountCredit {
   /** Under which id it was borrowed. */
   readonly borrowerId: string
   readonly #database: Database
+  readonly #desk: CreditDesk
   readonly #credit = new Purse()
   readonly #creditAlone: readonly Purse[] = [this.#credit]
   readonly #caps = new Map<string, CapCredit>()
@@ -49,9 +45,10 @@ export class AccountCredit {
   #isBehind: boolean
   lastUsedMs = 0
 
-  constructor({ database, accountId, borrowerId, isBehind = false }: AccountCreditOptions) {
+  constructor({ database, desk, accountId, borrowerId, isBehind = false }: AccountCreditOptions) {
     this.#isBehind = isBehind
     this.#database = database
+    this.#desk = desk
     this.accountId = accountId
     this.borrowerId = borrowerId
   }
@@ -133,7 +130,7 @@ export class AccountCredit {
       // Another request that waited in the same line may have brought enough.
       if (neededNanoUsd > 0n && this.#credit.freeNanoUsd >= neededNanoUsd) return
       const { lent, state } = await this.#change(() =>
-        borrowCredit(this.#database, {
+        this.#desk.borrow({
           ...this.#identity(),
           neededNanoUsd:
             neededNanoUsd > this.#credit.freeNanoUsd ? neededNanoUsd - this.#credit.freeNanoUsd : 0n,
@@ -155,9 +152,7 @@ export class AccountCredit {
   open(): Promise<void> {
     return this.#inTurn(async () => {
       this.#doubtCaps()
-      const budgets = await readBudgetLimits(this.#database, this.accountId)
       await this.#look()
-      this.#budgets = budgets
     })
   }
 
@@ -169,7 +164,6 @@ export class AccountCredit {
   refresh(): Promise<void> {
     return this.#inTurn(async () => {
       this.#doubtCaps()
-      this.#budgets = await readBudgetLimits(this.#database, this.accountId)
       await this.#look()
       if (this.#elsewhere.debtNanoUsd > 0n && this.#credit.freeNanoUsd > 0n) {
         await this.#giveUp([this.#credit])
@@ -254,7 +248,9 @@ export class AccountCredit {
   }
 
   async #look(): Promise<void> {
-    this.#elsewhere = await readCreditState(this.#database, this.accountId, this.borrowerId)
+    const { budgets, state } = await this.#desk.view(this.#identity())
+    this.#budgets = budgets
+    this.#elsewhere = state
   }
 
   #giveUp(purses: readonly Purse[]): Promise<void> {

@@ -1,7 +1,7 @@
 import type { NanoUsd } from '../../kernel/money.ts'
 import { FROM_LIVING_BORROWER } from '../../storage/borrowing/living-borrower.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
-import { lockCreditAccount, readCreditState, type CreditState } from './credit-account.ts'
+import { lockCreditAccount, readCreditStates, type CreditState } from './credit-account.ts'
 import {
   endLeases,
   lendFromCap,
@@ -43,21 +43,70 @@ export class BorrowerClosed extends Error {
 
 /** Borrows a slice of an account's credit: at least what is needed or all there is, and nothing while there is a debt. */
 export function borrowCredit(database: Database, request: BorrowRequest): Promise<BorrowedCredit> {
-  const { accountId, borrowerId, neededNanoUsd } = request
+  const { accountId, borrowerId } = request
   return database.transaction(async (transaction) => {
     await requireOpenBorrower(transaction, borrowerId)
     await lockCreditAccount(transaction, accountId)
-    const state = await readCreditState(transaction, accountId, borrowerId)
-    // Then at least what an answer that got lost had lent already.
-    if (state.debtNanoUsd > 0n || state.freeNanoUsd === 0n)
-      return { lent: await readLeases(transaction, accountId, { borrowerId, cap: null }), state }
-    const sliceNanoUsd = sliceOf(state.freeNanoUsd, neededNanoUsd)
-    const lent = await lendFromLots(transaction, accountId, { borrowerId }, sliceNanoUsd)
-    return {
-      lent,
-      state: { ...state, freeNanoUsd: state.freeNanoUsd - sliceNanoUsd },
-    }
+    const [borrowed] = await lendSlices(transaction, borrowerId, [request])
+    if (borrowed === undefined) throw new Error('nobody said what was borrowed')
+    return borrowed
   })
+}
+
+/**
+ * The same for many accounts in one transaction. Null for an account that somebody else has locked, or of which nothing is known, and for
+ * another borrower's: it has to be asked for by itself.
+ */
+export function borrowTogether(
+  database: Database,
+  borrowerId: string,
+  requests: readonly BorrowRequest[],
+): Promise<(BorrowedCredit | null)[]> {
+  return database.transaction(async (transaction) => {
+    await requireOpenBorrower(transaction, borrowerId)
+    const rows = await transaction.query<{ account_id: string }>(LOCK_WHAT_IS_FREE, [
+      requests.map(({ accountId }) => accountId),
+    ])
+    const locked = new Set(rows.map(({ account_id: id }) => id))
+    const served = requests.filter(
+      (request) => request.borrowerId === borrowerId && locked.has(request.accountId),
+    )
+    const borrowed = await lendSlices(transaction, borrowerId, served)
+    const outcomes = new Map(served.map((request, index) => [request, borrowed[index]]))
+    return requests.map((request) => outcomes.get(request) ?? null)
+  })
+}
+
+// In one order, so that two of them never wait for each other in a circle; and nobody waits for somebody else's account.
+const LOCK_WHAT_IS_FREE = `
+  SELECT account_id FROM credit_accounts WHERE account_id = ANY ($1::uuid[])
+  ORDER BY account_id FOR UPDATE SKIP LOCKED`
+
+/** Of accounts that are locked. */
+async function lendSlices(
+  transaction: Queryable,
+  borrowerId: string,
+  requests: readonly BorrowRequest[],
+): Promise<BorrowedCredit[]> {
+  if (requests.length === 0) return []
+  const states = await readCreditStates(transaction, requests)
+  const slices = requests.map(({ accountId, neededNanoUsd }, index) => {
+    const { freeNanoUsd = 0n, debtNanoUsd = 0n } = states[index] ?? {}
+    return { accountId, amountNanoUsd: debtNanoUsd > 0n ? 0n : sliceOf(freeNanoUsd, neededNanoUsd) }
+  })
+  const wanted = slices.filter(({ amountNanoUsd }) => amountNanoUsd > 0n)
+  const leases = wanted.length === 0 ? [] : await lendFromLots(transaction, { borrowerId }, wanted)
+  const lentOf = new Map(wanted.map(({ accountId }, index) => [accountId, leases[index]]))
+  const borrowed: BorrowedCredit[] = []
+  for (const [index, { accountId, amountNanoUsd }] of slices.entries()) {
+    const state = states[index]
+    if (state === undefined) throw new Error('nobody said what an account has')
+    // Where there is nothing, at least what an answer that got lost had lent already.
+    const lent =
+      lentOf.get(accountId) ?? (await readLeases(transaction, accountId, { borrowerId, cap: null }))
+    borrowed.push({ lent, state: { ...state, freeNanoUsd: state.freeNanoUsd - amountNanoUsd } })
+  }
+  return borrowed
 }
 
 /** The same for what a cap still allows. Says how much is left of it for others. */

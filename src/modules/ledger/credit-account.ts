@@ -29,20 +29,52 @@ export async function readCreditState(
   accountId: string,
   borrowerId: string | null = null,
 ): Promise<CreditState> {
-  const [row] = await transaction.query<{ free: bigint; lent: bigint; debt: bigint }>(
-    `SELECT debt_nano_usd AS debt,
-       (SELECT coalesce(sum(remaining_nano_usd), 0)::bigint FROM credit_lots
-        WHERE account_id = $1 AND remaining_nano_usd > 0 AND (expires_at IS NULL OR expires_at > now())) AS free,
-       (SELECT coalesce(sum(amount_nano_usd - spent_nano_usd), 0)::bigint FROM credit_leases
-        WHERE account_id = $1 AND lot_id IS NOT NULL AND borrower_id IS DISTINCT FROM $2) AS lent
-     FROM credit_accounts WHERE account_id = $1`,
-    [accountId, borrowerId],
+  const [state] = await readCreditStates(transaction, [{ accountId, borrowerId }])
+  return state ?? { freeNanoUsd: 0n, lentNanoUsd: 0n, debtNanoUsd: 0n }
+}
+
+/** An account, and whose leases of it are left out. */
+interface AskedAccount {
+  readonly accountId: string
+  readonly borrowerId: string | null
+}
+
+/** In the order in which they are asked for. */
+export async function readCreditStates(
+  transaction: Queryable,
+  asked: readonly AskedAccount[],
+): Promise<CreditState[]> {
+  const rows = await transaction.query<CreditStateRow>(
+    `SELECT ${CREDIT_STATE} FROM ${ASKED_ACCOUNTS} ORDER BY number`,
+    askedColumns(asked),
   )
-  return {
-    freeNanoUsd: row?.free ?? 0n,
-    lentNanoUsd: row?.lent ?? 0n,
-    debtNanoUsd: row?.debt ?? 0n,
-  }
+  return rows.map(creditStateFromRow)
+}
+
+/** A FROM item `asked`, of two arrays. */
+export const ASKED_ACCOUNTS =
+  'unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS asked (account_id, borrower_id, number)'
+
+export function askedColumns(asked: readonly AskedAccount[]): [string[], (string | null)[]] {
+  return [asked.map(({ accountId }) => accountId), asked.map(({ borrowerId }) => borrowerId)]
+}
+
+/** What is known of an account in `asked`. */
+export const CREDIT_STATE = `
+  coalesce((SELECT debt_nano_usd FROM credit_accounts WHERE account_id = asked.account_id), 0) AS debt,
+  (SELECT coalesce(sum(remaining_nano_usd), 0)::bigint FROM credit_lots
+   WHERE account_id = asked.account_id AND remaining_nano_usd > 0 AND (expires_at IS NULL OR expires_at > now())) AS free,
+  (SELECT coalesce(sum(amount_nano_usd - spent_nano_usd), 0)::bigint FROM credit_leases
+   WHERE account_id = asked.account_id AND lot_id IS NOT NULL AND borrower_id IS DISTINCT FROM asked.borrower_id) AS lent`
+
+export interface CreditStateRow {
+  readonly free: bigint
+  readonly lent: bigint
+  readonly debt: bigint
+}
+
+export function creditStateFromRow({ free, lent, debt }: CreditStateRow): CreditState {
+  return { freeNanoUsd: free, lentNanoUsd: lent, debtNanoUsd: debt }
 }
 
 /** Free credit makes good what was reversed after it had been spent. The account must be locked. */
@@ -68,19 +100,21 @@ export async function takeFromLots(
        UPDATE credit_lots SET remaining_nano_usd = remaining_nano_usd - chosen.amount
        FROM chosen WHERE credit_lots.id = chosen.id RETURNING chosen.amount
      ) SELECT coalesce(sum(amount), 0)::bigint AS taken FROM taken`,
-    [accountId, amountNanoUsd],
+    [[accountId], [amountNanoUsd]],
   )
   if (row?.taken !== amountNanoUsd) throw new Error(`account ${accountId} has less than was to be taken`)
 }
 
-/** Promotional credit first, what expires sooner before what expires later. `$1` is the account, `$2` the amount. */
+/** Promotional credit first, what expires sooner before what expires later. `$1` are accounts, `$2` the amount of each. */
 export const CHOOSE_LOTS = `
   usable AS (
-    SELECT id, class, expires_at, remaining_nano_usd AS remaining,
-      sum(remaining_nano_usd) OVER (ORDER BY class = 'paid', expires_at NULLS LAST, id) - remaining_nano_usd AS before
-    FROM credit_lots
-    WHERE account_id = $1 AND remaining_nano_usd > 0 AND (expires_at IS NULL OR expires_at > now())
+    SELECT lot.id, lot.account_id, class, expires_at, remaining_nano_usd AS remaining, asked.amount AS wanted,
+      sum(remaining_nano_usd) OVER (PARTITION BY lot.account_id ORDER BY class = 'paid', expires_at NULLS LAST, lot.id)
+        - remaining_nano_usd AS before
+    FROM unnest($1::uuid[], $2::bigint[]) AS asked (account_id, amount)
+    JOIN credit_lots lot ON lot.account_id = asked.account_id
+    WHERE remaining_nano_usd > 0 AND (expires_at IS NULL OR expires_at > now())
   ), chosen AS (
-    SELECT id, class, expires_at, least(remaining, $2::bigint - before)::bigint AS amount
-    FROM usable WHERE before < $2::bigint
+    SELECT id, account_id, class, expires_at, least(remaining, wanted - before)::bigint AS amount
+    FROM usable WHERE before < wanted
   )`

@@ -29,7 +29,7 @@ export async function openHold(transaction: Queryable, order: HoldOrder): Promis
   const { freeNanoUsd, debtNanoUsd } = await readCreditState(transaction, accountId)
   if (debtNanoUsd > 0n || freeNanoUsd < amountNanoUsd)
     throw notCovered(amountNanoUsd, freeNanoUsd - debtNanoUsd)
-  await lendFromLots(transaction, accountId, { holdKey: key }, amountNanoUsd)
+  await lendFromLots(transaction, { holdKey: key }, [{ accountId, amountNanoUsd }])
   for (const cap of order.caps) {
     const room = await readCapRoom(transaction, cap)
     if (amountNanoUsd > 0n && room < amountNanoUsd) throw capReached(cap, amountNanoUsd, room)

@@ -16,6 +16,7 @@ import {
   type Payer,
   type Settlement,
 } from './hold.ts'
+import { CreditDesk } from './credit-desk.ts'
 import type { Cap } from './lend-credit.ts'
 import type { Purse } from './purse.ts'
 import { Recharger, type RechargerOptions } from './recharger.ts'
@@ -44,11 +45,13 @@ export class CreditPool implements HoldKeeper {
   #accounts = new Map<string, AccountCredit>()
   readonly #opening = new Map<string, Promise<AccountCredit>>()
   readonly #ending = new Map<string, Promise<void>>()
+  readonly #desk: CreditDesk
   readonly #recharger: Recharger
   readonly #tidying: NodeJS.Timeout
 
   constructor(options: CreditPoolOptions) {
     this.#options = options
+    this.#desk = new CreditDesk(options.database)
     this.#recharger = new Recharger(options, (payer, request) => this.#holdWithWait(payer, request))
     options.borrower.onLost(() => this.#loseEverything())
     this.#tidying = setInterval(() => void this.#tidy(), TIDY_MS).unref()
@@ -214,7 +217,7 @@ export class CreditPool implements HoldKeeper {
       await this.#ending.get(accountId)
       const known = this.#accounts.get(accountId)
       if (known && !known.isLost) return known
-      const account = new AccountCredit({ database, accountId, borrowerId: borrower.id })
+      const account = new AccountCredit({ database, desk: this.#desk, accountId, borrowerId: borrower.id })
       await account.open()
       // Meanwhile this process may have been taken for dead: nothing can be borrowed under that id any more.
       if (account.borrowerId !== borrower.id) account.lose()
@@ -257,7 +260,7 @@ export class CreditPool implements HoldKeeper {
         if (borrowerId === borrower.id && !(error instanceof BorrowerClosed))
           this.#accounts.set(
             accountId,
-            new AccountCredit({ database, accountId, borrowerId, isBehind: true }),
+            new AccountCredit({ database, desk: this.#desk, accountId, borrowerId, isBehind: true }),
           )
       })
       .finally(() => this.#ending.delete(accountId))

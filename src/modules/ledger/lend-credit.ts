@@ -16,31 +16,29 @@ export interface Cap {
   readonly limitNanoUsd: NanoUsd
 }
 
-/** Lends free credit, promotional first. There must be so much; the account must be locked. */
+/** What is to be lent out of an account's lots. */
+export interface Slice {
+  readonly accountId: string
+  readonly amountNanoUsd: NanoUsd
+}
+
+/** Lends free credit, promotional first, and gives the leases of each slice. There must be so much; the accounts must be locked. */
 export async function lendFromLots(
   transaction: Queryable,
-  accountId: string,
   owner: LeaseOwner,
-  amountNanoUsd: NanoUsd,
-): Promise<LentAmount[]> {
-  if (amountNanoUsd === 0n) return []
-  const rows = await transaction.query<LeaseRow & { lent: bigint }>(
-    `WITH ${CHOOSE_LOTS}, taken AS (
-       UPDATE credit_lots SET remaining_nano_usd = remaining_nano_usd - chosen.amount
-       FROM chosen WHERE credit_lots.id = chosen.id
-     ), leased AS (
-       INSERT INTO credit_leases (account_id, borrower_id, hold_key, lot_id, amount_nano_usd)
-       SELECT $1, $3, $4, id, amount FROM chosen ${ADD_TO_LEASE}
-       RETURNING id, lot_id, amount_nano_usd, spent_nano_usd
-     )
-     SELECT leased.id, leased.amount_nano_usd AS amount, leased.spent_nano_usd AS spent, chosen.class,
-       chosen.expires_at, chosen.amount AS lent
-     FROM leased JOIN chosen ON chosen.id = leased.lot_id`,
-    [accountId, amountNanoUsd, ...ownerColumns(owner)],
-  )
-  const lentNanoUsd = rows.reduce((sum, row) => sum + row.lent, 0n)
-  if (lentNanoUsd !== amountNanoUsd) throw new Error(`account ${accountId} has less than was to be lent`)
-  return rows.map(leaseFromRow)
+  slices: readonly Slice[],
+): Promise<LentAmount[][]> {
+  const rows = await transaction.query<LeaseRow & { account_id: string; lent: bigint }>(LEND_FROM_LOTS, [
+    slices.map(({ accountId }) => accountId),
+    slices.map(({ amountNanoUsd }) => amountNanoUsd),
+    ...ownerColumns(owner),
+  ])
+  return slices.map(({ accountId, amountNanoUsd }) => {
+    const leases = rows.filter(({ account_id: id }) => id === accountId)
+    const lentNanoUsd = leases.reduce((sum, { lent }) => sum + lent, 0n)
+    if (lentNanoUsd !== amountNanoUsd) throw new Error(`account ${accountId} has less than was to be lent`)
+    return leases.map(leaseFromRow)
+  })
 }
 
 /**
@@ -152,6 +150,19 @@ const endLeasesWhere = (condition: string): string => `
 const ADD_TO_LEASE = `
   ON CONFLICT (borrower_id, coalesce(lot_id::text, cap)) WHERE borrower_id IS NOT NULL
   DO UPDATE SET amount_nano_usd = credit_leases.amount_nano_usd + excluded.amount_nano_usd`
+
+const LEND_FROM_LOTS = `
+  WITH ${CHOOSE_LOTS}, taken AS (
+    UPDATE credit_lots SET remaining_nano_usd = remaining_nano_usd - chosen.amount
+    FROM chosen WHERE credit_lots.id = chosen.id
+  ), leased AS (
+    INSERT INTO credit_leases (account_id, borrower_id, hold_key, lot_id, amount_nano_usd)
+    SELECT account_id, $3, $4, id, amount FROM chosen ${ADD_TO_LEASE}
+    RETURNING id, lot_id, amount_nano_usd, spent_nano_usd
+  )
+  SELECT leased.id, leased.amount_nano_usd AS amount, leased.spent_nano_usd AS spent, chosen.class,
+    chosen.expires_at, chosen.account_id, chosen.amount AS lent
+  FROM leased JOIN chosen ON chosen.id = leased.lot_id`
 
 interface LeaseRow {
   readonly id: bigint

@@ -159,9 +159,5 @@ class SlotOffice implements BorrowedSlots, SlotDesk {
 }
 
 const EXCHANGE = `
-  SELECT answer.slots, answer.lent_in_all
-  FROM unnest($2::text[], $3::int[], $4::int[], $5::int[], $6::int[], $7::int[]) WITH ORDINALITY
-    AS visit (id, capacity, held, busy, needed, wanted, number)
-  CROSS JOIN LATERAL exchange_slots(visit.id, $1, visit.capacity, visit.held, visit.busy, '{}', visit.needed, visit.wanted,
-    0, 0) AS answer
-  ORDER BY visit.number`
+  SELECT slots, lent_in_all
+  FROM exchange_plain_slots($1, $2::text[], $3::int[], $4::int[], $5::int[], $6::int[], $7::int[])`
