@@ -213,7 +213,7 @@ export class CreditPool implements HoldKeeper {
 
   async #readAccount(accountId: string): Promise<AccountCredit> {
     try {
-      const { database, borrower } = this.#options
+      const { database, borrower, clock } = this.#options
       await this.#ending.get(accountId)
       const known = this.#accounts.get(accountId)
       if (known && !known.isLost) return known
@@ -221,6 +221,8 @@ export class CreditPool implements HoldKeeper {
       await account.open()
       // Meanwhile this process may have been taken for dead: nothing can be borrowed under that id any more.
       if (account.borrowerId !== borrower.id) account.lose()
+      // From here on it may be taken for idle.
+      account.lastUsedMs = clock.nowMs()
       this.#accounts.set(accountId, account)
       return account
     } catch (error) {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { Cancellation } from '../../kernel/cancellation.ts'
 import type { Payer } from './ledger.ts'
 import { createLedgerStage, type LedgerProcess, type LedgerStage } from './testing/ledger-stage.ts'
@@ -184,4 +184,18 @@ describe('credit in use', () => {
     await expect(waiting).rejects.toThrow('gone')
     running.release()
   })
+})
+
+test('an account that was only looked at is not taken for idle', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  try {
+    const { ledger, close } = await stage.createProcess()
+    const { accountId } = await stage.createPayer(1_000n)
+    await ledger.lookUpBalanceNanoUsd(accountId)
+    vi.advanceTimersByTime(10_000)
+    expect(ledger.knownBalanceNanoUsd(accountId)).toBe(1_000n)
+    await close()
+  } finally {
+    vi.useRealTimers()
+  }
 })
