@@ -164,12 +164,27 @@ function judge(samples: Samples): Verdict[] {
     .map((id) => {
       const gain = (figure: (sample: GrowthSample) => number) => ratioToBase(samples, id, figure) - 1
       const [speed, cost] = [gain(requestsPerSecond), gain(cpuPerRequestUs)]
+      const measured = `CPU a request ${percent(cost)}, requests a second ${percent(speed)}, CPU of PostgreSQL ${percent(gain(databaseCpuPerRequestUs))}`
+      // What each of them costs adds up.
+      if (isGrownInSeveralWays(id))
+        return { target: `${id}: cost and speed beside ${BASE}`, measured, isMet: null }
       return {
         target: `${id}: cost and speed within ${100 * FLAT_SHARE_MAX} % of ${BASE}`,
-        measured: `CPU a request ${percent(cost)}, requests a second ${percent(speed)}, CPU of PostgreSQL ${percent(gain(databaseCpuPerRequestUs))}`,
+        measured,
         isMet: cost <= FLAT_SHARE_MAX && speed >= -FLAT_SHARE_MAX,
       }
     })
+}
+
+function isGrownInSeveralWays(id: string): boolean {
+  const [base] = growthStages
+  const stage = growthStages.find((candidate) => candidate.id === id) ?? base
+  const ways = [
+    stage.accounts !== base.accounts,
+    stage.usageRows !== base.usageRows,
+    stage.processes !== base.processes,
+  ]
+  return ways.filter(Boolean).length > 1
 }
 
 /** Within a round, then the median. */
