@@ -18,6 +18,10 @@ CREATE TABLE spend_by_day (
 
 CREATE INDEX spend_by_day_of_key ON spend_by_day (key_id);
 
+-- Whoever adds to the rollups adds to these totals in the same statement: from here on nobody does, and a gateway of before that still runs
+-- cannot post any more. What it has charged stays in the journal, for a new one to post.
+LOCK TABLE spend_totals IN ACCESS EXCLUSIVE MODE;
+
 INSERT INTO spend_by_day (account_id, day, key_id, writer, spent_nano_usd)
 SELECT account_id, (hour AT TIME ZONE 'UTC')::date, key_id, writer, sum(cost_nano_usd)
 FROM usage_rollups WHERE cost_nano_usd > 0 GROUP BY 1, 2, 3, 4;
