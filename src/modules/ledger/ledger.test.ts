@@ -189,12 +189,13 @@ describe('credit in use', () => {
 test('an account that was only looked at is not taken for idle', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   try {
-    const { ledger, close } = await stage.createProcess()
+    const process = await stage.createProcess()
+    const { ledger } = process
     const { accountId } = await stage.createPayer(1_000n)
     await ledger.lookUpBalanceNanoUsd(accountId)
     vi.advanceTimersByTime(10_000)
     expect(ledger.knownBalanceNanoUsd(accountId)).toBe(1_000n)
-    await close()
+    await process.close()
   } finally {
     vi.useRealTimers()
   }
