@@ -18,6 +18,8 @@ interface AccountCreditOptions {
   readonly desk: CreditDesk
   readonly accountId: string
   readonly borrowerId: string
+  /** Whoever makes it wants to use it: it is not idle from its first moment. */
+  readonly lastUsedMs: number
   /** Whether something may be lent already under this id. */
   readonly isBehind?: boolean
 }
@@ -43,10 +45,11 @@ export class AccountCredit {
   #isLost = false
   /** An answer of the database got lost: it may know of more than is known here. */
   #isBehind: boolean
-  lastUsedMs = 0
+  lastUsedMs: number
 
-  constructor({ database, desk, accountId, borrowerId, isBehind = false }: AccountCreditOptions) {
+  constructor({ database, desk, accountId, borrowerId, lastUsedMs, isBehind = false }: AccountCreditOptions) {
     this.#isBehind = isBehind
+    this.lastUsedMs = lastUsedMs
     this.#database = database
     this.#desk = desk
     this.accountId = accountId

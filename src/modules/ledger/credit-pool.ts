@@ -5,8 +5,9 @@ import type { Database } from '../../storage/database.ts'
 import { messageOf } from '../../storage/storage-error.ts'
 import { AccountCredit } from './account-credit.ts'
 import { BorrowerClosed } from './borrow-credit.ts'
-import { readCreditState } from './credit-account.ts'
 import type { ChargeWriter, PendingCharge } from './charge-writer.ts'
+import { readCreditState } from './credit-account.ts'
+import { CreditDesk } from './credit-desk.ts'
 import {
   MemoryHold,
   type AmpleHoldRequest,
@@ -16,7 +17,6 @@ import {
   type Payer,
   type Settlement,
 } from './hold.ts'
-import { CreditDesk } from './credit-desk.ts'
 import type { Cap } from './lend-credit.ts'
 import type { Purse } from './purse.ts'
 import { Recharger, type RechargerOptions } from './recharger.ts'
@@ -213,16 +213,14 @@ export class CreditPool implements HoldKeeper {
 
   async #readAccount(accountId: string): Promise<AccountCredit> {
     try {
-      const { database, borrower, clock } = this.#options
+      const { borrower } = this.#options
       await this.#ending.get(accountId)
       const known = this.#accounts.get(accountId)
       if (known && !known.isLost) return known
-      const account = new AccountCredit({ database, desk: this.#desk, accountId, borrowerId: borrower.id })
+      const account = this.#createAccount(accountId, borrower.id)
       await account.open()
       // Meanwhile this process may have been taken for dead: nothing can be borrowed under that id any more.
       if (account.borrowerId !== borrower.id) account.lose()
-      // From here on it may be taken for idle.
-      account.lastUsedMs = clock.nowMs()
       this.#accounts.set(accountId, account)
       return account
     } catch (error) {
@@ -230,6 +228,12 @@ export class CreditPool implements HoldKeeper {
     } finally {
       this.#opening.delete(accountId)
     }
+  }
+
+  #createAccount(accountId: string, borrowerId: string, { isBehind = false } = {}): AccountCredit {
+    const { database, clock } = this.#options
+    const lastUsedMs = clock.nowMs()
+    return new AccountCredit({ database, desk: this.#desk, accountId, borrowerId, lastUsedMs, isBehind })
   }
 
   #loseEverything(): void {
@@ -258,12 +262,8 @@ export class CreditPool implements HoldKeeper {
       .catch((error: unknown) => {
         this.#noteFailure(error)
         // Whatever is still lent is found again, by the next request or when it is ended once more.
-        const { database, borrower } = this.#options
-        if (borrowerId === borrower.id && !(error instanceof BorrowerClosed))
-          this.#accounts.set(
-            accountId,
-            new AccountCredit({ database, desk: this.#desk, accountId, borrowerId, isBehind: true }),
-          )
+        if (borrowerId === this.#options.borrower.id && !(error instanceof BorrowerClosed))
+          this.#accounts.set(accountId, this.#createAccount(accountId, borrowerId, { isBehind: true }))
       })
       .finally(() => this.#ending.delete(accountId))
     this.#ending.set(accountId, ended)
