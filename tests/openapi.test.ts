@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
-import { buildOpenApi } from '../src/http/openapi.ts'
+import { buildOpenApi } from '../src/http/reference/openapi.ts'
 import { defineRoute, type Route } from '../src/http/route.ts'
 import { operationRoutes } from '../src/http/routes/operations.ts'
 import { silentLogger } from '../src/kernel/logger.ts'

@@ -1,7 +1,7 @@
 import fastify, { type FastifyInstance } from 'fastify'
 import { afterEach, describe, expect, test } from 'vitest'
 import { toErrorAnswer } from '../src/http/error-envelope.ts'
-import { buildOpenApi } from '../src/http/openapi.ts'
+import { buildOpenApi } from '../src/http/reference/openapi.ts'
 import { registerRoute } from '../src/http/register-route.ts'
 import { operationRoutes, type OperationRoutesOptions } from '../src/http/routes/operations.ts'
 import { silentLogger } from '../src/kernel/logger.ts'

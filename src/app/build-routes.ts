@@ -1,5 +1,5 @@
 import { checkoutRoutes } from '../http/checkout-page/checkout-routes.ts'
-import { buildOpenApi } from '../http/openapi.ts'
+import { buildOpenApi } from '../http/reference/openapi.ts'
 import type { DirectRoute, Route } from '../http/route.ts'
 import { adminAccountRoutes } from '../http/routes/admin-accounts.ts'
 import { adminAuditRoutes } from '../http/routes/admin-audit.ts'

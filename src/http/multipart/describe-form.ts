@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox'
-import type { JsonObject, SchemaReader } from '../openapi-schemas.ts'
+import type { JsonObject, SchemaReader } from '../reference/openapi-schemas.ts'
 import type { FileRule, FormDescription } from './form.ts'
 
 /** The body of a route as a form, for the reference: the same fields, and files in the place of the members they stand for. */

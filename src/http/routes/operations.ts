@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { AppError } from '../../kernel/app-error.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { docsRoutes } from '../docs-page/docs-routes.ts'
-import type { JsonObject } from '../openapi-schemas.ts'
+import type { JsonObject } from '../reference/openapi-schemas.ts'
 import { checkReadiness, type ReadinessCheck } from '../check-readiness.ts'
 import { defineRoute, type Route, type RouteRequest } from '../route.ts'
 

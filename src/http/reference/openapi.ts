@@ -1,9 +1,9 @@
 import type { TSchema } from 'typebox'
-import { ERROR_CATALOGUE } from './error-envelope.ts'
+import { ERROR_CATALOGUE } from '../error-envelope.ts'
 import { describeAnswerHeaders, describeErrorHeaders, HEADER_COMPONENTS } from './openapi-headers.ts'
-import { describeForm } from './multipart/describe-form.ts'
+import { describeForm } from '../multipart/describe-form.ts'
 import { collectComponents, type JsonObject, type SchemaReader } from './openapi-schemas.ts'
-import type { ResponseDescription, RouteDescription } from './route.ts'
+import type { ResponseDescription, RouteDescription } from '../route.ts'
 
 export interface OpenApiOptions {
   readonly version: string
