@@ -15,6 +15,8 @@ const NODE_ENVIRONMENT = {
 
 export interface StartOptions {
   readonly environment?: Readonly<Record<string, string>>
+  /** The program of another release. */
+  readonly main?: string
   /** Options of Node itself. */
   readonly nodeOptions?: readonly string[]
   /** In a process group of its own, as a terminal starts it. */
@@ -47,8 +49,11 @@ export function createWorkplace(): Workplace {
   const programs: Program[] = []
   const path = (name: string) => join(directory, name)
 
-  const start: Workplace['start'] = (words, { environment = {}, nodeOptions = [], isGroup = false } = {}) => {
-    const child = spawn(process.execPath, [...nodeOptions, MAIN, ...words], {
+  const start: Workplace['start'] = (
+    words,
+    { environment = {}, main = MAIN, nodeOptions = [], isGroup = false } = {},
+  ) => {
+    const child = spawn(process.execPath, [...nodeOptions, main, ...words], {
       cwd: directory,
       env: { ...NODE_ENVIRONMENT, PORT: '0', ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,0 +1,49 @@
+import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client } from 'pg'
+import { silentLogger } from '../../src/kernel/logger.ts'
+import { migrate, MIGRATIONS_DIRECTORY } from '../../src/storage/migrate.ts'
+import { createEmptyDatabase, type TestDatabase } from '../../src/storage/testing/test-database.ts'
+
+/** The first frozen migration from which upgrades are tested. */
+const OLD_VERSION = 15
+const ROWS = new URL('./fixtures/database-0015.sql', import.meta.url)
+
+/** What is in the rows. */
+export const OLD = {
+  operatorKey: 'pk-dev-TestTestTestTestTestTestTestTestTestTest',
+  key: 'pk-dev-D3nNcdzRWhPZ4sWg1idfxUYxPU8gP3YLNAuN6vCeI8C',
+  accountId: '01a1e587-6a4c-7cb1-85ed-1fb400125756',
+  finishedTaskId: '01a1e587-6d9d-7e39-84dc-a820abe70c05',
+  waitingTaskId: '01a1e587-706b-7467-bb13-bbe7a48bf53f',
+  runId: '01a1e587-6ea5-7203-898a-3208f1549898',
+}
+
+/** A database as the release of migration 0015 left it. */
+export async function createOldDatabase(): Promise<TestDatabase> {
+  const database = await createEmptyDatabase()
+  const directory = await mkdtemp(join(tmpdir(), 'parkway-migrations-'))
+  try {
+    for (const name of await readdir(MIGRATIONS_DIRECTORY))
+      if (Number(name.slice(0, 4)) <= OLD_VERSION)
+        await cp(join(MIGRATIONS_DIRECTORY, name), join(directory, name))
+    await migrate({ connectionString: database.connectionString, logger: silentLogger, directory })
+    await loadRows(database.connectionString)
+    return database
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+async function loadRows(connectionString: string): Promise<void> {
+  const client = new Client({ connectionString })
+  await client.connect()
+  try {
+    // Rows come in the order of their tables' names, before those they refer to.
+    await client.query('SET session_replication_role = replica')
+    await client.query(await readFile(ROWS, 'utf8'))
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,117 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, symlinkSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { silentLogger } from '../../src/kernel/logger.ts'
+import { verifyLedger } from '../../src/modules/ledger/ledger.ts'
+import { connectDatabase } from '../../src/storage/connect-database.ts'
+import { migrate } from '../../src/storage/migrate.ts'
+import type { TestDatabase } from '../../src/storage/testing/test-database.ts'
+import { createWorkplace, type Program, type Workplace } from '../app/workplace.ts'
+import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+import { createOldDatabase, OLD } from './old-database.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+/** The release of migration 0015. */
+const OLD_COMMIT = 'a49cb99e6fe1aa10e7cafce06f7d3e39756c1e67'
+/** Not there in a copy without its history: then the test is left out. */
+const hasOldRelease =
+  spawnSync('git', ['cat-file', '-e', `${OLD_COMMIT}^{commit}`], { cwd: ROOT }).status === 0
+
+describe.skipIf(!hasOldRelease)('the release before and this one on one database', () => {
+  let database: TestDatabase
+  let workplace: Workplace
+  let program: Program
+  let oldUrl: string
+  let gateway: TestGateway
+
+  beforeAll(async () => {
+    database = await createOldDatabase()
+    workplace = createWorkplace()
+    const { connectionString } = database
+    program = workplace.start(['serve'], {
+      main: unpackOldRelease(workplace.path('old')),
+      environment: { DATABASE_URL: connectionString, PARKWAY_DATA_DIR: workplace.dataDir },
+    })
+    oldUrl = await program.waitForOutput((text) => /Base URL +(\S+)\/v1/.exec(text)?.[1])
+    // As the start of this release does it, under the other.
+    await migrate({ connectionString, logger: silentLogger })
+    gateway = await startTestGateway({ connectionString, key: OLD.operatorKey })
+  })
+
+  afterAll(async () => {
+    await gateway?.close()
+    await workplace?.clean()
+    await database?.drop()
+  })
+
+  const askOld = async (method: string, path: string, body?: unknown) => {
+    const answer = await fetch(oldUrl + path, {
+      method,
+      headers: { authorization: `Bearer ${OLD.key}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const text = await answer.text()
+    // oxlint-disable-next-line typescript/no-explicit-any -- tests reach into answers and fail loudly on a wrong shape
+    const parsed: any = text.startsWith('{') ? JSON.parse(text) : text
+    return { status: answer.status, body: parsed }
+  }
+  const ask = (method: string, path: string, body?: unknown) =>
+    gateway.request(method, path, { key: OLD.key, ...(body === undefined ? {} : { body }) })
+  const chat = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hi' }] }
+  const picture = { model: 'flux-schnell', prompt: 'A cube' }
+
+  test('the old one goes on answering, streaming, making keys and doing tasks', async () => {
+    expect((await askOld('POST', '/v1/chat/completions', chat)).status).toBe(200)
+    const streamed = await askOld('POST', '/v1/chat/completions', { ...chat, stream: true })
+    expect(streamed.body).toContain('data: [DONE]')
+    expect((await askOld('POST', '/v1/tenants/me/api-keys', { name: 'made by the old one' })).status).toBe(
+      201,
+    )
+    expect((await askOld('GET', '/v1/tenants/me')).status).toBe(200)
+    expect((await askOld('GET', '/v1/usage/records')).status).toBe(200)
+    const { body: task } = await askOld('POST', '/v1/images/generations', picture)
+    await expect
+      .poll(async () => (await askOld('GET', `/v1/tasks/${task.id}?wait=10`)).body.status)
+      .toBe('completed')
+  })
+
+  test('a key that the one makes works at the other, and what either charges counts at both', async () => {
+    const { body: key } = await ask('POST', '/v1/tenants/me/api-keys', { name: 'made by the new one' })
+    const seen = await askOld('GET', '/v1/tenants/me/api-keys')
+    expect(seen.body.data).toEqual(expect.arrayContaining([expect.objectContaining({ id: key.id })]))
+    await ask('POST', '/v1/chat/completions', chat)
+    await askOld('POST', '/v1/chat/completions', chat)
+    const [mine, theirs] = [await ask('GET', '/v1/tenants/me'), await askOld('GET', '/v1/tenants/me')]
+    expect(mine.body.balance_usd).toBe(theirs.body.balance_usd)
+  })
+
+  test('the old one stops in order, and the books agree', async () => {
+    program.kill('SIGTERM')
+    expect((await program.exited).code).toBe(0)
+    expect(program.log.filter(({ level }) => level === 'error' || Number(level) >= 50)).toEqual([])
+    const connected = connectDatabase({
+      connectionString: database.connectionString,
+      poolSize: 1,
+      statementTimeoutMs: 30_000,
+    })
+    try {
+      const checks = await verifyLedger(connected)
+      expect(checks.flatMap(({ differences }) => differences)).toEqual([])
+    } finally {
+      await connected.close()
+    }
+  })
+})
+
+/** Its sources beside today's packages; says where its program is. */
+function unpackOldRelease(directory: string): string {
+  mkdirSync(directory)
+  const archive = execFileSync('git', ['archive', OLD_COMMIT, 'src', 'package.json'], {
+    cwd: ROOT,
+    maxBuffer: 256 * 1024 * 1024,
+  })
+  execFileSync('tar', ['-x', '-C', directory], { input: archive })
+  symlinkSync(join(ROOT, 'node_modules'), join(directory, 'node_modules'))
+  return join(directory, 'src/app/main.ts')
+}
