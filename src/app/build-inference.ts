@@ -5,6 +5,7 @@ import type { UpstreamTimeouts } from '../providers/provider.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { slotsOf } from './build-limits.ts'
 import type { Config } from './config.ts'
+import { providerVariableOf } from './provider-settings.ts'
 
 interface Parts extends Pick<InferenceOptions, 'catalog' | 'providers'> {
   readonly limits: Limits
@@ -15,6 +16,7 @@ export function buildInference(config: Config, { limits, metrics, ...parts }: Pa
   return createInference({
     ...parts,
     clock: systemClock,
+    variableOf: providerVariableOf,
     acquireSlot: (provider, accountId, cancellation) => {
       const slots = slotsOf(config, provider)
       return slots === null ? null : limits.acquireSlot({ pool: provider.id, slots, accountId, cancellation })

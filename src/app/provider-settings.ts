@@ -46,6 +46,15 @@ export const PROVIDER_VARIABLES: readonly ProviderVariables[] = [
   },
 ]
 
+/** Which variable an operator sets to have a provider: its key, or its address where it needs no key. */
+export function providerVariableOf(providerId: string): string | null {
+  const variables = PROVIDER_VARIABLES.find(({ id }) => id === providerId)
+  const hasNoAddress = OPENAI_COMPATIBLE_UPSTREAMS.some(
+    ({ id, defaultBaseUrl }) => id === providerId && defaultBaseUrl === null,
+  )
+  return (hasNoAddress ? variables?.baseUrl : variables?.apiKey)?.[0] ?? null
+}
+
 interface ProviderSources {
   readonly environment: Readonly<Record<string, string | undefined>>
   /** The `providers` section of the configuration file. */

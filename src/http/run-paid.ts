@@ -44,9 +44,10 @@ export function createRunPaid({ limits }: { limits: Limits }): RunPaid {
 
 /** For an answer that is written by its route: before its first byte. */
 export function setGatewayHeaders(reply: FastifyReply, exchange: Exchange, record: InferenceRecord): void {
-  const { provider, costNanoUsd, balanceNanoUsd, upstreamMs } = record
+  const { provider, model, costNanoUsd, balanceNanoUsd, upstreamMs } = record
   if (costNanoUsd !== null) reply.header('x-gateway-cost-usd', formatUsd(costNanoUsd))
   if (provider !== null) reply.header('x-gateway-provider', provider)
+  if (model !== null) reply.header('x-gateway-model', model)
   if (balanceNanoUsd !== null) reply.header('x-gateway-balance-usd', formatUsd(balanceNanoUsd))
   const inGatewayMs = performance.now() - exchange.startedMs - upstreamMs
   reply.header('x-gateway-latency-ms', Math.max(0, inGatewayMs).toFixed(1))

@@ -179,6 +179,7 @@ async function sendStream(
 
 function pushGatewayHeaders(headers: string[], exchange: Exchange, record: InferenceRecord): void {
   if (record.provider !== null) headers.push('x-gateway-provider', record.provider)
+  if (record.model !== null) headers.push('x-gateway-model', record.model)
   if (record.balanceNanoUsd !== null)
     headers.push('x-gateway-balance-usd', formatBalance(record.balanceNanoUsd))
   const inGatewayMs = performance.now() - exchange.startedMs - record.upstreamMs

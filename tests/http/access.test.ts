@@ -147,7 +147,8 @@ describe('models', () => {
     const { key } = await createKey({ env })
     const { status, body, headers } = await chat({ key })
     expect([status, body.error.type, body.error.code]).toEqual([503, 'api_error', 'provider_not_configured'])
-    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+    expect([headers.get('x-should-retry'), headers.get('retry-after')]).toEqual(['false', null])
+    expect(body.error.message).toContain('OPENAI_API_KEY')
   })
 
   test.each(['dev', 'test'])('200: the sandbox for a key of %s, and it says so', async (env) => {

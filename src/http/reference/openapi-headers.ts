@@ -15,6 +15,7 @@ const count = (description: string): JsonObject => ({
 export const HEADER_COMPONENTS: JsonObject = {
   'x-request-id': text('Names this request in the log of the gateway.', 'req_0123456789abcdef01234567'),
   'x-gateway-provider': text('The upstream that answered.', 'openai'),
+  'x-gateway-model': text('The model of the catalog that answered and is charged.', 'gpt-4o-mini'),
   'x-gateway-latency-ms': number('Time spent in the gateway, not upstream.'),
   'x-gateway-cost-usd': number(
     'What the answer cost. Not on streams, whose last chunk tells it in `usage.cost_usd`.',
@@ -42,6 +43,7 @@ const RATE_HEADERS = ['requests', 'tokens'].flatMap((of) =>
 
 const INFERENCE_HEADERS = [
   'x-gateway-provider',
+  'x-gateway-model',
   'x-gateway-latency-ms',
   'x-gateway-cost-usd',
   'x-gateway-balance-usd',
@@ -53,7 +55,7 @@ const ERROR_HEADERS: Readonly<Record<number, readonly string[]>> = {
   402: ['x-should-retry'],
   409: ['retry-after'],
   429: ['retry-after', ...RATE_HEADERS],
-  503: ['retry-after'],
+  503: ['retry-after', 'x-should-retry'],
 }
 
 const REPLAY_HEADERS = ['idempotent-replayed', 'original-request']

@@ -10,6 +10,11 @@ const Query = Type.Object({
   ),
   capability: Type.Optional(Type.String({ description: 'One capability tag, such as `vision`.' })),
   vendor: Type.Optional(Type.String({ description: 'One vendor, in any case.' })),
+  include: Type.Optional(
+    Type.Enum(['unlisted'], {
+      description: '`unlisted` adds models that work but are not in the plain list.',
+    }),
+  ),
 })
 
 const Params = Type.Object({ id: Type.String({ description: 'A model id or alias.' }) })
@@ -43,7 +48,7 @@ export const modelRoutes = ({
       handle: async ({ query, caller }) => ({
         object: 'list',
         data: catalog
-          .list(query)
+          .list({ ...query, includeUnlisted: query.include === 'unlisted' })
           .filter((model) => isAllowed(model, caller))
           .map((model) => toCard(model, caller)),
       }),

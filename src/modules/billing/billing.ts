@@ -88,7 +88,7 @@ export function createBilling(options: BillingOptions): Billing {
   const requireWorking = async (provider: PaymentProvider): Promise<void> => {
     const problem = await findProblem(provider)
     if (problem !== null) {
-      throw new AppError('provider_not_configured', problem, { retryAfterSeconds: 300 })
+      throw new AppError('provider_not_configured', problem)
     }
   }
 

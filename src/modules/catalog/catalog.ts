@@ -26,6 +26,8 @@ interface CatalogFilter {
   readonly category?: string | undefined
   readonly capability?: string | undefined
   readonly vendor?: string | undefined
+  /** Also the models that are kept for clients which still name them. */
+  readonly includeUnlisted?: boolean | undefined
 }
 
 /** The part of a logger the catalog uses. */
@@ -102,10 +104,12 @@ function createSnapshot(models: readonly CatalogModel[]): CatalogSnapshot {
   return { models, byName }
 }
 
-function isSelected(model: CatalogModel, { category, capability, vendor }: CatalogFilter): boolean {
+function isSelected(model: CatalogModel, filter: CatalogFilter): boolean {
+  const { category, capability, vendor, includeUnlisted = false } = filter
   const isCategoryAsked = category !== undefined && category.toLowerCase() === model.category
   if (category !== undefined && !isCategoryAsked) return false
-  if (!model.isListed && !(isCategoryAsked && serviceCategories.has(model.category))) return false
+  const isService = serviceCategories.has(model.category)
+  if (!model.isListed && !(isService ? isCategoryAsked : includeUnlisted)) return false
   if (vendor !== undefined && vendor.toLowerCase() !== model.vendor.toLowerCase()) return false
   return capability === undefined || (model.capabilities as ReadonlySet<string>).has(capability.toLowerCase())
 }

@@ -59,7 +59,10 @@ export function unitRate(
   let rate = nanoUsdPerUnit * RATE_PARTS
   for (const trait of PRICE_TRAITS) {
     const value = traits[trait]
-    const multiplier = typeof value === 'string' ? multipliers[trait]?.get(value) : undefined
+    const values = multipliers[trait]
+    if (typeof value !== 'string' || values === undefined) continue
+    // `hd@1792x1024` is the quality at that size, where the two prices do not simply multiply.
+    const multiplier = values.get(`${value}@${traits.size}`) ?? values.get(value)
     if (multiplier !== undefined) rate = (rate * multiplier) / MULTIPLIER_ONE
   }
   return rate

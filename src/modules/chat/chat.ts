@@ -68,7 +68,7 @@ export function createChat(options: ChatOptions): Chat {
 
     let bill: RequestBill | null = null
     try {
-      const candidates = selector.select(caller, model)
+      const candidates = selector.select(caller, model, body.model)
       const covering = holdCredit(ledger, operation.estimate, model, request, startedMs)
       const covered = covering instanceof Promise ? await covering : covering
       const { hold } = covered

@@ -72,7 +72,7 @@ export function createGeneration(options: GenerationOptions): Generation {
     return {
       request: { ...request, work },
       model,
-      candidates: selector.select(caller, model),
+      candidates: selector.select(caller, model, request.model),
       price: priceOfWork(model, work),
       startedMs: clock.nowMs(),
     }

@@ -69,11 +69,13 @@ export interface InferenceOptions {
   /** The longest an answer may take, whole or streamed. */
   readonly durationMsMax: number
   readonly acquireSlot: AcquireSlot
+  /** The environment variable that configures a provider, for the message that it is not. */
+  readonly variableOf?: (providerId: string) => string | null
   readonly observer: InferenceObserver
 }
 
 export function createInference(options: InferenceOptions): Inference {
-  const { catalog, providers, clock, timeouts, observer } = options
+  const { catalog, providers, clock, timeouts, observer, variableOf } = options
   const breakers = new Map<string, CircuitBreaker>()
   const breakerOf = (provider: string): CircuitBreaker => {
     const known = breakers.get(provider)
@@ -87,7 +89,15 @@ export function createInference(options: InferenceOptions): Inference {
 
   const inference: Inference = {
     selectorFor: (categories, isOffered) =>
-      createCandidateSelector({ catalog, providers, breakerOf, timeouts, categories, isOffered }),
+      createCandidateSelector({
+        catalog,
+        providers,
+        breakerOf,
+        timeouts,
+        categories,
+        isOffered,
+        variableOf,
+      }),
     openBill: (hold, request, startedMs) => new RequestBill({ hold, request, clock, startedMs }),
     beginAttempt: (candidate, request, startedMs) =>
       beginAttempt(candidate, request, startedMs, attemptOptions),

@@ -12,7 +12,10 @@ const provider = (id: string, isConfigured = true): Provider => ({
   chat: () => Promise.reject(new Error('not called')),
 })
 
-const PROVIDERS = new Map(['a', 'b', 'c'].map((id) => [id, provider(id)]))
+const PROVIDERS = new Map<string, Provider>([
+  ...['a', 'b', 'c'].map((id) => [id, provider(id)] as const),
+  ['mute', { id: 'mute', isConfigured: true }],
+])
 const sandbox = provider('sandbox')
 
 interface RouteDraft {
@@ -45,6 +48,7 @@ function createSelector(model: CatalogModel, random?: () => number) {
     timeouts: { connectMs: 1, firstByteMs: 1, idleMs: 1 },
     categories: ['llm'],
     isOffered: ({ chat }) => chat !== undefined,
+    variableOf: (id) => (id === 'off' ? 'OFF_API_KEY' : null),
     ...(random ? { random } : {}),
   })
 }
@@ -113,8 +117,24 @@ describe('select', () => {
     expect(failureOf(() => select([{ provider: 'off' }], environment))).toMatchObject({
       code: 'provider_not_configured',
       param: 'model',
-      retryAfterSeconds: 60,
+      retryAfterSeconds: null,
+      message: "No provider of 'model' is configured. The operator of this gateway sets OFF_API_KEY.",
     })
+  })
+
+  it('names the model as it was asked for, and what is missing of each of its providers', () => {
+    const routes = [{ provider: 'off' }, { provider: 'off' }, { provider: 'unknown' }]
+    const model = modelWith(routes)
+    const { message } = failureOf(() => createSelector(model).select(callerOf('live'), model, 'alias'))
+    expect(message).toBe(
+      "No provider of 'alias' is configured. The operator of this gateway sets OFF_API_KEY or unknown.",
+    )
+  })
+
+  it('asks for no variable where the providers are there and cannot do this', () => {
+    const model = modelWith([{ provider: 'mute' }])
+    const { message } = failureOf(() => createSelector(model).select(callerOf('live'), model, 'alias'))
+    expect(message).toBe("No configured provider of 'alias' can do this.")
   })
 })
 

@@ -23,8 +23,8 @@ export function isSandboxEnvironment(environment: Environment): boolean {
 export interface CandidateSelector {
   /** The first of its kind in the catalog that the key may use, where none is named. */
   resolveModel(caller: Caller, requestedModel: string | null | undefined): CatalogModel
-  /** At least one, in the order they are to be tried. */
-  select(caller: Caller, model: CatalogModel): readonly Candidate[]
+  /** At least one, in the order they are to be tried. A refusal names the model as the client did. */
+  select(caller: Caller, model: CatalogModel, requestedModel?: string | null): readonly Candidate[]
 }
 
 interface CandidateSelectorOptions {
@@ -36,6 +36,8 @@ interface CandidateSelectorOptions {
   /** The kinds of model that the operation is for. */
   readonly categories: readonly Category[]
   readonly isOffered: (provider: Provider) => boolean
+  /** The environment variable that configures a provider; null where there is none. */
+  readonly variableOf?: ((providerId: string) => string | null) | undefined
   readonly random?: () => number
 }
 
@@ -68,7 +70,7 @@ export function createCandidateSelector(options: CandidateSelectorOptions): Cand
       return model
     },
 
-    select(caller, model) {
+    select(caller, model, requestedModel) {
       const groups = groupsOf(model)
       const [first] = groups
       // Nearly every model has one route, and nothing to be put in order.
@@ -80,10 +82,23 @@ export function createCandidateSelector(options: CandidateSelectorOptions): Cand
           { provider: providers.sandbox, upstreamModel: model.id, timeouts: options.timeouts, breaker: null },
         ]
       }
-      const message = `No provider of '${model.id}' is configured. Keys of the dev and test environments get the sandbox.`
-      throw new AppError('provider_not_configured', message, { param: 'model', retryAfterSeconds: 60 })
+      throw notConfigured(model, requestedModel ?? model.id, options)
     },
   }
+}
+
+function notConfigured(
+  { routes }: CatalogModel,
+  requestedModel: string,
+  { providers, variableOf }: CandidateSelectorOptions,
+): AppError {
+  const missing = routes.filter(({ provider }) => providers.get(provider)?.isConfigured !== true)
+  const names = [...new Set(missing.map(({ provider }) => variableOf?.(provider) ?? provider))]
+  const message =
+    names.length === 0
+      ? `No configured provider of '${requestedModel}' can do this.`
+      : `No provider of '${requestedModel}' is configured. The operator of this gateway sets ${names.join(' or ')}.`
+  return new AppError('provider_not_configured', message, { param: 'model' })
 }
 
 function isAllowed({ allowedModels }: Caller, name: string): boolean {

@@ -71,7 +71,7 @@ export async function serveWhole<Body extends { readonly model?: string | null }
 
   let bill: RequestBill | null = null
   try {
-    const candidates = operation.selector.select(caller, model)
+    const candidates = operation.selector.select(caller, model, requestedModel)
     const holding = operation.hold(model, request, startedMs)
     const hold = holding instanceof Promise ? await holding : holding
     bill = inference.openBill(hold, request, startedMs)

@@ -49,7 +49,11 @@ export function createSpeech({ inference, catalog, ledger, clock, timeouts }: Sp
       const startedMs = clock.nowMs()
       const model = selector.resolveModel(caller, order.model)
       record.model = model.id
-      const candidates = await keepThoseWithVoice(selector.select(caller, model), order, voiceCache)
+      const candidates = await keepThoseWithVoice(
+        selector.select(caller, model, order.model),
+        order,
+        voiceCache,
+      )
       const priceNanoUsd = priceSpeech(model, work)
       const hold = await ledger.hold(caller, {
         wantedNanoUsd: priceNanoUsd,

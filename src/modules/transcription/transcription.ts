@@ -49,7 +49,7 @@ export function createTranscription({ inference, ledger, clock }: TranscriptionO
       const startedMs = clock.nowMs()
       const model = selector.resolveModel(caller, order.model)
       record.model = model.id
-      const candidates = selector.select(caller, model)
+      const candidates = selector.select(caller, model, order.model)
       const audio = await openAudio(order.audio)
       const priceNanoUsd = priceAudio(model, audio)
       const hold = await ledger.hold(caller, {

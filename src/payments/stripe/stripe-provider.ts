@@ -60,9 +60,7 @@ function findProblem({ secretKey, webhookSecret }: StripeProviderOptions): strin
 }
 
 function notConfigured(): AppError {
-  return new AppError('provider_not_configured', 'The webhook secret of Stripe is not configured.', {
-    retryAfterSeconds: 300,
-  })
+  return new AppError('provider_not_configured', 'The webhook secret of Stripe is not configured.')
 }
 
 async function connectStripe({ secretKey, apiBaseUrl }: StripeProviderOptions): Promise<Stripe> {

@@ -65,6 +65,17 @@ interface DrawOptions {
 }
 
 describe('images over the wire of OpenAI', () => {
+  test('says in the words of gpt-image what was asked of DALL-E', async () => {
+    await draw({ quality: 'hd', size: '1792x1024', style: 'vivid' }, { model: 'gpt-image-1.5' })
+    expect(openai.server.requests[0]?.body).toEqual({
+      model: 'gpt-image-1.5',
+      prompt: 'a fox',
+      n: 1,
+      size: '1536x1024',
+      quality: 'medium',
+    })
+  })
+
   test('asks for what is wanted and nothing else', async () => {
     const answer = await draw({
       count: 2,

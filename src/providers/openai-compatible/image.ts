@@ -28,7 +28,9 @@ export function createImage(
 
 type Members = Readonly<Record<string, unknown>>
 
-function collectMembers(upstream: OpenAiCompatibleUpstream, { work, upstreamModel }: ImageCall): Members {
+function collectMembers(upstream: OpenAiCompatibleUpstream, call: ImageCall): Members {
+  const { upstreamModel } = call
+  const work = answersBytesOnly(upstreamModel) ? inTermsOfGptImage(call.work) : call.work
   const size = work.size ?? chooseSize(upstreamModel, work.aspectRatio)
   const named = {
     model: upstreamModel,
@@ -48,6 +50,19 @@ function collectMembers(upstream: OpenAiCompatibleUpstream, { work, upstreamMode
 
 function answersBytesOnly(model: string): boolean {
   return /^(chat)?gpt-image/.test(model)
+}
+
+const GPT_IMAGE_SIZES: Readonly<Record<string, string>> = {
+  '1792x1024': '1536x1024',
+  '1024x1792': '1024x1536',
+}
+
+/** What was asked of DALL-E, whose requests these models take over, in the nearest of their own words. */
+function inTermsOfGptImage(work: ImageWork<InputFile>): ImageWork<InputFile> {
+  const isOfDallE = work.quality === 'standard' || work.quality === 'hd'
+  if (!isOfDallE) return work
+  const size = work.size === null ? null : (GPT_IMAGE_SIZES[work.size] ?? work.size)
+  return { ...work, size, quality: 'medium', style: null }
 }
 
 /** The wire has sizes only; the largest common to the model stands for a shape. */
