@@ -236,18 +236,18 @@ async function* serialise(
   for await (const batch of batches) yield batch.map(({ chunk }) => Buffer.from(JSON.stringify(chunk)))
 }
 
-/** Every stream tells its own usage, at its end or all along; the client gets the sum of the last ones once. */
+/** Every stream tells its own usage, at its end or all along; the client gets the sum of the largest ones once. */
 async function* withSummedUsage(
   batches: AsyncIterable<readonly PromptChunk[]>,
   streamCount: number,
 ): AsyncGenerator<readonly Buffer[], void> {
-  const usages = new Map<number, unknown>()
+  const usages = new Map<number, Record<string, unknown>>()
   let last: TextCompletion | null = null
   for await (const batch of batches) {
     const chunks: Buffer[] = []
     for (const { prompt, chunk } of batch) {
       last = chunk
-      if (isRecord(chunk['usage'])) usages.set(prompt, chunk['usage'])
+      if (isRecord(chunk['usage'])) usages.set(prompt, largerUsage(usages.get(prompt), chunk['usage']))
       if (chunk.choices.length > 0 || chunk['error'] !== undefined)
         chunks.push(Buffer.from(JSON.stringify({ ...chunk, usage: undefined })))
     }
@@ -255,4 +255,17 @@ async function* withSummedUsage(
   }
   const usage = usages.size === streamCount ? sumUsage([...usages.values()]) : undefined
   if (usage !== undefined) yield [Buffer.from(JSON.stringify({ ...last, choices: [], usage }))]
+}
+
+/** A later report may be shorter than an earlier one, and nothing that was used is given back by that. */
+function largerUsage(
+  known: Record<string, unknown> | undefined,
+  reported: Record<string, unknown>,
+): Record<string, unknown> {
+  return known !== undefined && weightOf(known) > weightOf(reported) ? known : reported
+}
+
+function weightOf(usage: Record<string, unknown>): number {
+  const { prompt_tokens: prompt, completion_tokens: completion } = usage
+  return (typeof prompt === 'number' ? prompt : 0) + (typeof completion === 'number' ? completion : 0)
 }

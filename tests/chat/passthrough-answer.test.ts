@@ -196,7 +196,7 @@ describe('what an answer costs', () => {
     expect(counted.cost_usd).toBe((counted.prompt_tokens * 1 + 2 * 10) / 1e6)
   })
 
-  test('nothing for an empty answer', async () => {
-    expect(await costOf(USAGE, { content: '' })).toMatchObject({ prompt_tokens: 11, cost_usd: 0 })
+  test('nothing for an empty answer of which nothing is reported', async () => {
+    expect(await costOf(undefined, { content: '' })).toMatchObject({ completion_tokens: 0, cost_usd: 0 })
   })
 })

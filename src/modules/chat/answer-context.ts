@@ -1,6 +1,6 @@
 import type { NanoUsd } from '../../kernel/money.ts'
 import { priceTokens, type CatalogModel } from '../catalog/catalog.ts'
-import type { InferenceRecord, RequestBill, TokenUsage } from '../inference/inference.ts'
+import { hasUsed, type InferenceRecord, type RequestBill, type TokenUsage } from '../inference/inference.ts'
 import type { DeliveredText } from './delivered-text.ts'
 
 /** What is needed to turn an upstream's answer into ours. */
@@ -21,7 +21,7 @@ export interface AnswerContext {
 /** `chatcmpl-…` and `cmpl-…`, as clients of this wire expect. */
 export const ID_PREFIXES = { chat: 'chatcmpl-', completion: 'cmpl-' } as const
 
-/** Fixes what the request used and what that costs. An empty answer costs nothing. */
+/** Fixes what the request used and what that costs. Nothing costs only what reports nothing and delivers nothing. */
 export function settleUsage(
   context: AnswerContext,
   reported: TokenUsage | null,
@@ -39,22 +39,33 @@ export function settlePartialUsage(
   delivered: DeliveredText,
 ): void {
   const counted = countUsage(context, delivered)
-  const isBehind = reported === null || reported.completionTokens < counted.completionTokens
-  noteUsage(context, isBehind ? counted : reported, delivered)
+  noteUsage(context, reported === null ? counted : withDelivered(reported, counted), delivered)
 }
 
-function countUsage(context: AnswerContext, delivered: DeliveredText): TokenUsage {
+/** The prompt as it was reported, which is exact, and as much of a completion as is known of. */
+function withDelivered(reported: TokenUsage, counted: TokenUsage): TokenUsage {
   return {
+    ...reported,
+    promptTokens: reported.promptTokens > 0 ? reported.promptTokens : counted.promptTokens,
+    completionTokens: Math.max(reported.completionTokens, counted.completionTokens),
+  }
+}
+
+const NOTHING: TokenUsage = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 }
+
+function countUsage(context: AnswerContext, delivered: DeliveredText): TokenUsage {
+  if (delivered.isEmpty) return NOTHING
+  return {
+    ...NOTHING,
     promptTokens: context.countPromptTokens(),
-    cachedTokens: 0,
     completionTokens: delivered.countTokens(context.countTokens),
-    reasoningTokens: 0,
   }
 }
 
 function noteUsage(context: AnswerContext, usage: TokenUsage, delivered: DeliveredText): void {
   context.record.usage = usage
-  const price = delivered.isEmpty ? 0n : priceAnswer(context.model, usage)
+  const isFree = delivered.isEmpty && !hasUsed(usage)
+  const price = isFree ? 0n : priceAnswer(context.model, usage)
   const { heldNanoUsd } = context.bill
   context.record.costNanoUsd = price < heldNanoUsd ? price : heldNanoUsd
 }

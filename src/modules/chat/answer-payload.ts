@@ -27,24 +27,6 @@ export function garbage(provider: string, what: string): UpstreamError {
   return new UpstreamError(`${provider}: ${what}`, { failure: 'garbage', provider })
 }
 
-/** The text, reasoning, refusal and tool arguments of one choice, for counting what was delivered. */
-export function textOfChoice(choice: Record<string, unknown>): string {
-  const message = choice['delta'] ?? choice['message']
-  if (!isRecord(message)) return asText(choice['text'])
-  let text = asText(message['content']) + asText(message['reasoning_content']) + asText(message['refusal'])
-  const toolCalls = message['tool_calls']
-  if (!Array.isArray(toolCalls)) return text
-  for (const toolCall of toolCalls) {
-    const called: unknown = isRecord(toolCall) ? (toolCall['function'] ?? toolCall['custom']) : undefined
-    if (isRecord(called)) text += asText(called['name']) + asText(called['arguments'] ?? called['input'])
-  }
-  return text
-}
-
-function asText(value: unknown): string {
-  return typeof value === 'string' ? value : ''
-}
-
 function parseObject(text: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text)

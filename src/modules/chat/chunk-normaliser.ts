@@ -1,10 +1,11 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import { createToken } from '../../kernel/identifiers.ts'
 import { ID_PREFIXES, type AnswerContext } from './answer-context.ts'
-import { garbage, readAnswerPayload, textOfChoice } from './answer-payload.ts'
+import { garbage, readAnswerPayload } from './answer-payload.ts'
 import { completeChoice } from './complete-choice.ts'
 import { DeliveredText } from './delivered-text.ts'
-import { readUsage, type TokenUsage } from '../inference/inference.ts'
+import { mergeUsage, readUsage, type TokenUsage } from '../inference/inference.ts'
+import { noteDelivered } from './note-delivered.ts'
 
 const OBJECTS = { chat: 'chat.completion.chunk', completion: 'text_completion' } as const
 const STREAM_BYTES_MAX = 256 * 1024 * 1024
@@ -45,7 +46,7 @@ export class ChunkNormaliser {
     for (const [index, choice] of choices.entries()) {
       isChanged = completeChoice(choice, index, operation === 'chat' ? 'delta' : 'text') || isChanged
       if (operation === 'chat') isChanged = this.#introduceRole(choice) || isChanged
-      this.delivered.add(textOfChoice(choice))
+      noteDelivered(choice, this.delivered)
       if (typeof choice['finish_reason'] === 'string') this.hasFinished = true
     }
     return isChanged ? Buffer.from(JSON.stringify(members)) : payload
@@ -69,8 +70,7 @@ export class ChunkNormaliser {
   #takeUsage(members: Record<string, unknown>): boolean {
     const usage = members['usage']
     if (isRecord(usage)) {
-      this.reportedUsage = readUsage(usage) ?? this.reportedUsage
-      this.usageMembers = usage
+      this.#noteUsage(usage)
       if (this.#isUsageAsked) members['usage'] = null
       else delete members['usage']
       return true
@@ -78,6 +78,15 @@ export class ChunkNormaliser {
     if (!this.#isUsageAsked || usage === null) return false
     members['usage'] = null
     return true
+  }
+
+  /** What else an upstream tells comes from the report that says the most, the later of two that say as much. */
+  #noteUsage(members: Record<string, unknown>): void {
+    const reported = readUsage(members)
+    if (reported === null) return
+    const merged = this.reportedUsage === null ? reported : mergeUsage(this.reportedUsage, reported)
+    if (merged.completionTokens === reported.completionTokens) this.usageMembers = members
+    this.reportedUsage = merged
   }
 
   #adoptIdentity(members: Record<string, unknown>): void {

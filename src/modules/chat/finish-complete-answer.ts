@@ -1,10 +1,11 @@
 import { editJsonObject } from '../../kernel/edit-json-object.ts'
 import { createToken } from '../../kernel/identifiers.ts'
 import { ID_PREFIXES, settleUsage, type AnswerContext } from './answer-context.ts'
-import { garbage, readAnswerPayload, textOfChoice } from './answer-payload.ts'
+import { garbage, readAnswerPayload } from './answer-payload.ts'
 import { completeChoice } from './complete-choice.ts'
 import { DeliveredText } from './delivered-text.ts'
 import { editUsualAnswer } from './edit-usual-answer.ts'
+import { noteDelivered } from './note-delivered.ts'
 import { formatUsage, readUsage } from '../inference/inference.ts'
 
 const OBJECTS = { chat: 'chat.completion', completion: 'text_completion' } as const
@@ -20,7 +21,7 @@ export function finishCompleteAnswer(payload: Buffer, context: AnswerContext): s
   const { operation } = context
   for (const [index, choice] of choices.entries()) {
     isCompleted = completeChoice(choice, index, operation === 'chat' ? 'message' : 'text') || isCompleted
-    delivered.add(textOfChoice(choice))
+    noteDelivered(choice, delivered)
   }
   const usage = settleUsage(context, readUsage(members['usage']), delivered)
   const cost = context.record.costNanoUsd ?? 0n

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { priceTokens } from '../catalog/catalog.ts'
 import { settleUsage, type AnswerContext } from './answer-context.ts'
 import { DeliveredText } from './delivered-text.ts'
-import { formatUsage, readUsage } from '../inference/inference.ts'
+import { formatUsage, mergeUsage, readUsage, type TokenUsage } from '../inference/inference.ts'
 
 describe('readUsage', () => {
   it.each([
@@ -87,6 +87,48 @@ describe('readUsage', () => {
         expect(read.cachedTokens).toBeLessThanOrEqual(read.promptTokens)
         expect(read.reasoningTokens).toBeLessThanOrEqual(read.completionTokens)
         expect(read.completionTokens).toBeGreaterThanOrEqual(reported.completion_tokens)
+      }),
+    )
+  })
+})
+
+describe('mergeUsage', () => {
+  const rates = { inputNanoUsdPer1m: 10_000_000n, cachedInputNanoUsdPer1m: 1_000_000n }
+  const price = { unit: 'token', ...rates, outputNanoUsdPer1m: 100_000_000n, longContext: [] } as const
+  const report = fc
+    .record({
+      promptTokens: fc.nat(1_000_000),
+      cached: fc.double({ min: 0, max: 1, noNaN: true }),
+      completionTokens: fc.nat(1_000_000),
+      reasoning: fc.double({ min: 0, max: 1, noNaN: true }),
+    })
+    .map(({ promptTokens, cached, completionTokens, reasoning }) => ({
+      promptTokens,
+      cachedTokens: Math.floor(promptTokens * cached),
+      completionTokens,
+      reasoningTokens: Math.floor(completionTokens * reasoning),
+    }))
+  const reports = fc.array(report, { minLength: 1, maxLength: 6 })
+  const merge = (all: readonly TokenUsage[]) => all.reduce((a, b) => mergeUsage(a, b))
+
+  it('gives the same for every order and however often each report comes', () => {
+    fc.assert(
+      fc.property(reports, fc.func(fc.nat()), (all, weightOf) => {
+        const again = [...all, ...all].toSorted((a, b) => weightOf(a) - weightOf(b))
+        expect(merge(again)).toEqual(merge(all))
+      }),
+    )
+  })
+
+  it('never makes an answer cheaper by a further report, unless that tells of a cache', () => {
+    fc.assert(
+      fc.property(reports, report, (all, further) => {
+        const before = merge(all)
+        const after = mergeUsage(before, further)
+        const uncached = { ...after, cachedTokens: Math.min(before.cachedTokens, after.cachedTokens) }
+        expect(priceTokens(price, uncached)).toBeGreaterThanOrEqual(priceTokens(price, before))
+        expect(after.cachedTokens).toBeLessThanOrEqual(after.promptTokens)
+        expect(after.reasoningTokens).toBeLessThanOrEqual(after.completionTokens)
       }),
     )
   })

@@ -35,6 +35,24 @@ export function readUsage(value: unknown): TokenUsage | null {
   }
 }
 
+/**
+ * Of two reports of one answer, the larger of each count: a stream may report as it goes, once more, less or nothing at
+ * its end, and none of that lowers what was used before.
+ */
+export function mergeUsage(a: TokenUsage, b: TokenUsage): TokenUsage {
+  return {
+    promptTokens: Math.max(a.promptTokens, b.promptTokens),
+    cachedTokens: Math.max(a.cachedTokens, b.cachedTokens),
+    completionTokens: Math.max(a.completionTokens, b.completionTokens),
+    reasoningTokens: Math.max(a.reasoningTokens, b.reasoningTokens),
+  }
+}
+
+/** Whether an upstream says that anything was used. */
+export function hasUsed(usage: TokenUsage): boolean {
+  return usage.promptTokens > 0 || usage.completionTokens > 0
+}
+
 interface CacheCounts {
   /** Read from the cache and written to it: written tokens cost what any other input costs. */
   readonly tokens: number

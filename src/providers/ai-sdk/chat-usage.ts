@@ -8,7 +8,12 @@ export interface CompleteChatUsage extends ChatUsage {
   completion_tokens_details: { reasoning_tokens: number }
 }
 
-export function toChatUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): CompleteChatUsage {
+/** Undefined where the vendor told nothing, which is not the same as nothing used. */
+export function toChatUsage({
+  inputTokens,
+  outputTokens,
+}: LanguageModelV4Usage): CompleteChatUsage | undefined {
+  if (inputTokens.total === undefined && outputTokens.total === undefined) return undefined
   return buildUsage({
     promptTokens: inputTokens.total ?? 0,
     cachedTokens: inputTokens.cacheRead ?? 0,
@@ -18,8 +23,12 @@ export function toChatUsage({ inputTokens, outputTokens }: LanguageModelV4Usage)
   })
 }
 
-/** Each choice is a call of its own upstream and is billed as one, prompt included. */
-export function sumChatUsage(usages: readonly CompleteChatUsage[]): CompleteChatUsage {
+/** Each choice is a call of its own upstream and is billed as one, prompt included. Undefined when one is silent. */
+export function sumChatUsage(
+  reported: readonly (CompleteChatUsage | undefined)[],
+): CompleteChatUsage | undefined {
+  const usages = reported.filter((usage) => usage !== undefined)
+  if (usages.length < reported.length) return undefined
   const sum = (count: (usage: CompleteChatUsage) => number) =>
     usages.reduce((total, usage) => total + count(usage), 0)
   return buildUsage({

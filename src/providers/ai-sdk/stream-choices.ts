@@ -4,7 +4,7 @@ import { sumChatUsage } from './chat-usage.ts'
 import type { PartStream } from './part-stream.ts'
 import { createChunkWriter, writeUsageChunk, type ChunkStyle, type ChunkWriter } from './write-chunks.ts'
 
-/** The streams of all choices as one answer: their chunks as they come, then one chunk with the usage of all. */
+/** The streams of all choices as one answer: their chunks as they come, then one chunk with the usage of all, where it is known. */
 export function streamChoices(
   streams: readonly PartStream[],
   style: ChunkStyle,
@@ -21,8 +21,8 @@ export function streamChoices(
       const written = streams.map((stream, index) => writeBatches(stream, writers[index]))
       yield* mergeStreams(written, cancel)
       isTerminated = true
-      const usages = writers.flatMap((writer) => writer.usage() ?? [])
-      yield [writeUsageChunk(style.head, sumChatUsage(usages))]
+      const usage = sumChatUsage(writers.map((writer) => writer.usage()))
+      if (usage !== undefined) yield [writeUsageChunk(style.head, usage)]
     } catch (error) {
       // An abort surfaces as whatever the wire made of it; the reason is what the caller asked for.
       signal.throwIfAborted()

@@ -15,7 +15,7 @@ export interface AnswerHead {
 export interface CompletionChoice {
   readonly message: Record<string, unknown>
   readonly finishReason: string
-  readonly usage: CompleteChatUsage
+  readonly usage: CompleteChatUsage | undefined
 }
 
 export function writeCompletion(head: AnswerHead, choices: readonly CompletionChoice[]): Buffer {
