@@ -3,12 +3,34 @@ import { countTokens as countWithOlderPackage } from 'gpt-tokenizer/encoding/cl1
 import { countTokens as countWithPackage } from 'gpt-tokenizer/encoding/o200k_base'
 import { expect, test } from 'vitest'
 import { countTokens } from './count-tokens.ts'
+import { splitLongRuns } from './split-long-runs.ts'
 
 test('ordinary text is counted exactly', () => {
   fc.assert(
     fc.property(fc.lorem({ maxCount: 50 }), (text) => {
       expect(countTokens(text)).toBe(countWithPackage(text))
     }),
+  )
+})
+
+/** What the encoding splits a text into before it merges bytes: the merging takes quadratic time in the length of each. */
+const PRE_TOKENS =
+  /[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+/giu
+const HOSTILE = Array.from("aZé人글\u0300ʰ0٣!/→⇒«'\u0001 \t\n\r\u00a0\u2003\u3000😀\u2028")
+
+test('no mix of characters makes a run that the encoder takes quadratic time for', () => {
+  const unit = fc.array(fc.constantFrom(...HOSTILE), { minLength: 1, maxLength: 4 })
+  fc.assert(
+    fc.property(unit, (characters) => {
+      const text = characters.join('').repeat(300)
+      const segments = [...splitLongRuns(text)]
+      expect(segments.join('')).toBe(text)
+      const lengths = segments
+        .flatMap((segment) => segment.match(PRE_TOKENS) ?? [])
+        .map(({ length }) => length)
+      expect(Math.max(...lengths)).toBeLessThanOrEqual(66)
+    }),
+    { numRuns: 2000 },
   )
 })
 

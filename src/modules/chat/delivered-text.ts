@@ -1,5 +1,9 @@
+import { TextTokens } from '../inference/inference.ts'
+
 /** Behind this the rest is taken to have as many tokens a letter as the beginning. */
 const KEPT_LENGTH_MAX = 32 * 1024
+/** All that is kept of prose; takes some tens of milliseconds of text that no vocabulary knows. */
+const WHOLE_TOKENS_MAX = 8_192
 
 /** What was given to a client, for metering an upstream that reports no usage. An endless stream is not kept whole. */
 export class DeliveredText {
@@ -22,7 +26,9 @@ export class DeliveredText {
   }
 
   countTokens(count: (text: string) => number): number {
-    const ofText = this.#length === 0 ? 0 : count(this.#kept) * (this.#length / this.#kept.length)
-    return Math.ceil(ofText + this.#otherTokens)
+    if (this.#length === 0) return Math.ceil(this.#otherTokens)
+    const text = new TextTokens({ count, wholeTokensMax: WHOLE_TOKENS_MAX, sampleMargin: 1 })
+    text.add(this.#kept)
+    return Math.ceil(text.tokens * (this.#length / this.#kept.length) + this.#otherTokens)
   }
 }

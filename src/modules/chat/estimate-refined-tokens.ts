@@ -1,3 +1,4 @@
+import { stringifyJson } from '../../kernel/stringify-json.ts'
 import type { ChatRequest } from '../../providers/chat-wire.ts'
 import type { CompletionRequest } from '../../providers/completion-wire.ts'
 import {
@@ -93,6 +94,6 @@ const SETTINGS: ReadonlySet<string> = new Set([
 function addMembers(structure: TextTokens, members: object): void {
   for (const [name, value] of Object.entries(members)) {
     if (SETTINGS.has(name) || value === null || value === undefined) continue
-    structure.add(typeof value === 'string' ? value : JSON.stringify(value))
+    structure.add(typeof value === 'string' ? value : stringifyJson(value))
   }
 }

@@ -51,8 +51,8 @@ export function encodingOf({ vendor }: CatalogModel): TokenEncodingName | null {
 /** A few milliseconds for what people write. */
 const REFINED_TOKENS_MAX = 4096
 const SAMPLE_MARGIN = 1.1
-/** Exact for more than a hundred kilobytes of prose. */
-const COUNTED_TOKENS_MAX = 32_768
+/** Exact for thirty kilobytes of prose; takes some tens of milliseconds of text that no vocabulary knows. */
+const COUNTED_TOKENS_MAX = 8_192
 
 interface Tokenizer {
   readonly vocabulary: TextVocabulary

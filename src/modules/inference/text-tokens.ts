@@ -2,7 +2,7 @@ import { countTokens } from '../../kernel/count-tokens.ts'
 import type { TokenEncodingName } from '../../kernel/token-encoding.ts'
 
 /**
- * The encoder takes up to two microseconds for a token, so that a prompt of megabytes would stop every other request
+ * The encoder takes up to eight microseconds for a token, so that a prompt of megabytes would stop every other request
  * for seconds. The beginning is counted whole, and of the rest some pieces that lie evenly in it.
  */
 interface TextTokensOptions {
@@ -14,7 +14,7 @@ interface TextTokensOptions {
 }
 
 const PIECE_LENGTH = 1024
-const SAMPLES_MAX = 16
+const SAMPLES_MAX = 32
 const SAMPLE_LENGTH = 128
 
 /** Adds up the tokens of many texts in bounded time. */
@@ -77,8 +77,9 @@ export class TextTokens {
 // Cut at a space, where the encoder would have begun a new token anyway.
 function endOfPiece(text: string, start: number): number {
   if (text.length - start <= PIECE_LENGTH) return text.length
-  const space = text.lastIndexOf(' ', start + PIECE_LENGTH)
-  if (space > start) return space
+  // Looked for in the piece alone: a text without a space would be searched back to its beginning, piece after piece.
+  const space = text.slice(start, start + PIECE_LENGTH + 1).lastIndexOf(' ')
+  if (space > 0) return start + space
   const end = start + PIECE_LENGTH
   const isInPair = (text.charCodeAt(end) & 0xfc00) === 0xdc00
   return isInPair ? end + 1 : end

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { countTokens } from '../../kernel/count-tokens.ts'
+import { stringifyJson } from '../../kernel/stringify-json.ts'
 import type { ChatRequest, ContentPart } from '../chat-wire.ts'
 
 /** Media count the same whatever they hold, so that a bill can be checked by hand. */
@@ -55,12 +56,12 @@ export function createTokenCounter(signal: AbortSignal): TokenCounter {
 
 /** Texts to count, and counts that are known already. */
 function* listPromptItems(body: ChatRequest): Generator<string | number> {
-  if (body.tools && body.tools.length > 0) yield JSON.stringify(body.tools)
-  if (body.response_format?.type === 'json_schema') yield JSON.stringify(body.response_format.json_schema)
+  if (body.tools && body.tools.length > 0) yield stringifyJson(body.tools)
+  if (body.response_format?.type === 'json_schema') yield stringifyJson(body.response_format.json_schema)
   for (const message of body.messages) {
     yield TOKENS_PER_MESSAGE
     if (message.name) yield message.name
-    if (message.tool_calls) yield JSON.stringify(message.tool_calls)
+    if (message.tool_calls) yield stringifyJson(message.tool_calls)
     if (typeof message.content === 'string') yield message.content
     else for (const part of message.content ?? []) yield readPart(part)
   }

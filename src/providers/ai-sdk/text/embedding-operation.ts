@@ -1,4 +1,3 @@
-import { countTokens } from '../../../kernel/count-tokens.ts'
 import type { EmbeddingRequest } from '../../embedding-wire.ts'
 import { encodeEmbedding } from '../../encode-embedding.ts'
 import type { InferenceCall, InferenceOperation } from '../../provider.ts'
@@ -61,7 +60,7 @@ export function createEmbeddingOperation(
     const batches = await embedAll({ vendor, calls, baseUrl, call }, texts)
     return {
       kind: 'complete',
-      payload: Buffer.from(JSON.stringify(writeAnswer(vendor, call, texts, batches))),
+      payload: Buffer.from(JSON.stringify(writeAnswer(vendor, call, batches))),
     }
   }
 }
@@ -135,12 +134,11 @@ async function embedBatch(
 function writeAnswer(
   vendor: EmbeddingVendor,
   { body }: InferenceCall<EmbeddingRequest>,
-  texts: readonly string[],
   batches: readonly EmbeddedTexts[],
 ) {
   const isScaled = vendor.leavesShortVectorsUnscaled !== true || typeof body.dimensions !== 'number'
   const vectors = batches.flatMap(({ embeddings }) => embeddings)
-  const tokens = countUsedTokens(texts, batches)
+  const tokens = countUsedTokens(batches)
   return {
     object: 'list',
     data: vectors.map((vector, index) => {
@@ -152,14 +150,15 @@ function writeAnswer(
       }
     }),
     model: body.model,
-    usage: { prompt_tokens: tokens, total_tokens: tokens },
+    ...(tokens === null ? {} : { usage: { prompt_tokens: tokens, total_tokens: tokens } }),
   }
 }
 
-function countUsedTokens(texts: readonly string[], batches: readonly EmbeddedTexts[]): number {
+/** Null where the vendor does not say: the gateway counts then. */
+function countUsedTokens(batches: readonly EmbeddedTexts[]): number | null {
   let tokens = 0
   for (const { usage } of batches) {
-    if (usage === undefined) return texts.reduce((sum, text) => sum + countTokens(text), 0)
+    if (usage === undefined) return null
     tokens += usage.tokens
   }
   return tokens
