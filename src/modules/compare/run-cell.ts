@@ -12,6 +12,8 @@ import type { Lane } from './run.ts'
 import { scoreOutput } from './score-output.ts'
 
 export interface RunCellOptions {
+  /** Whose run it is. */
+  readonly accountId: string
   readonly ask: AskChat
   readonly writer: CellWriter
   /** Who asks, read anew. Throws when nobody may any more. */
@@ -72,7 +74,7 @@ export async function runCell(cell: WaitingCell, lane: Lane, options: RunCellOpt
     const outcome = await askOnce(cell, lane, { requestId, wasAsked, countedNanoUsd }, options)
     const { chargedNanoUsd } = outcome
     if ('answer' in outcome) {
-      const score = await scoreOutput(cell.prompt.expected, outcome.answer.output)
+      const score = await scoreOutput(cell.prompt.expected, outcome.answer.output, options.accountId)
       return end({ key, status: 'completed', chargedNanoUsd, answer: outcome.answer, score })
     }
     const { error, isIdSpent } = outcome

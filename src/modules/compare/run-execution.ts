@@ -170,6 +170,7 @@ export class RunExecution {
         requestId,
       ) ?? null
     return {
+      accountId: run.accountId,
       ask,
       writer: this.#writer,
       readCaller: () => this.#readCaller(),

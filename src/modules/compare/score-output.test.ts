@@ -19,18 +19,46 @@ describe('what is expected', () => {
     ['a judge says so later', { type: 'judge', value: 'polite' }, 'Please.', null],
     ['nothing is scored where nothing is expected', null, 'anything', null],
   ])('%s', async (_, expected, output, score) => {
-    expect(await scoreOutput(expected, output)).toBe(score)
+    expect(await scoreOutput(expected, output, 'an account')).toBe(score)
   })
 
   test('a pattern that never ends is given up, others go on, and nobody waits for it twice', async () => {
     const endless = { type: 'regex', value: '^(\\w+\\s?)*!$' }
     const text = 'word '.repeat(40)
     const [given, other] = await Promise.all([
-      scoreOutput(endless, text),
-      scoreOutput({ type: 'regex', value: 'word' }, text),
+      scoreOutput(endless, text, 'an account'),
+      scoreOutput({ type: 'regex', value: 'word' }, text, 'an account'),
     ])
     expect([given, other]).toEqual([null, 1])
-    expect(await scoreOutput(endless, text)).toBeNull()
+    expect(await scoreOutput(endless, text, 'an account')).toBeNull()
+  })
+
+  test('a pattern that was too slow for one account is still tried for another', async () => {
+    const pattern = { type: 'regex', value: '^(\\w+\\s?)*[!.]$' }
+    expect(await scoreOutput(pattern, 'word '.repeat(40), 'the slow one')).toBeNull()
+    expect(await scoreOutput(pattern, 'word.', 'the slow one')).toBeNull()
+    expect(await scoreOutput(pattern, 'word.', 'another')).toBe(1)
+  })
+
+  // Each took from one to twenty seconds of the thread that serves requests; in proportion to their length they take milliseconds.
+  test.each([
+    ['a fence and 100,000 lines', { a: 1 }, `\`\`\`json${'\n'.repeat(100_000)}x`, 0],
+    [
+      'a fence, 100,000 lines and the answer',
+      { a: 1 },
+      `\`\`\`json${'\n'.repeat(100_000)}{"a":1}\n\`\`\``,
+      1,
+    ],
+    ['100,000 brackets', { a: 1 }, '['.repeat(100_000), 0],
+    [
+      'a long text that is nearly in it everywhere',
+      { type: 'contains', value: `${'a'.repeat(200_000)}b${'A'.repeat(200_000)}` },
+      'a'.repeat(1_000_000),
+      0,
+    ],
+    ['200,000 spaces', 'x', `${' '.repeat(200_000)}x`, 1],
+  ])('%s do not hold up whoever waits', async (_, expected, output, score) => {
+    expect(await scoreOutput(expected, output, 'an account')).toBe(score)
   })
 
   test.each([

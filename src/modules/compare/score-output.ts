@@ -1,7 +1,8 @@
-import { isDeepStrictEqual } from 'node:util'
 import { invalidValue } from '../../kernel/app-error.ts'
 import { isRecord } from '../../kernel/is-record.ts'
-import { matchPattern } from './match-pattern.ts'
+import { stringifyJson } from '../../kernel/stringify-json.ts'
+import { compareInThread } from './compare-in-thread.ts'
+import { compareOutput, type Comparison } from './compare-output.ts'
 
 const MATCH_TYPES = ['exact', 'contains', 'regex', 'json', 'judge'] as const
 type MatchType = (typeof MATCH_TYPES)[number]
@@ -46,32 +47,24 @@ export function checkExpected(expected: unknown, param: string): void {
   }
 }
 
+/** Longer answers are compared in a thread. */
+const OUTPUT_LENGTH_HERE_MAX = 16_384
+
 /** 1 for what was expected and 0 for anything else; null where nobody can say, or a judge has to. */
-export async function scoreOutput(expected: unknown, output: string): Promise<number | null> {
+export async function scoreOutput(
+  expected: unknown,
+  output: string,
+  accountId: string,
+): Promise<number | null> {
   const expectation = readExpectation(expected)
-  if (expectation === null) return null
-  const isMatch = await COMPARISONS[expectation.type](expectation, output)
+  if (expectation === null || expectation.type === 'judge') return null
+  const { type, value, flags } = expectation
+  const comparison: Comparison =
+    type === 'regex'
+      ? { type, value: String(value), flags, output }
+      : { type, value: type === 'json' ? stringifyJson(value) : String(value), output }
+  const isShort = output.length <= OUTPUT_LENGTH_HERE_MAX && comparison.value.length <= OUTPUT_LENGTH_HERE_MAX
+  const isMatch =
+    type !== 'regex' && isShort ? compareOutput(comparison) : await compareInThread(comparison, accountId)
   return isMatch === null ? null : Number(isMatch)
-}
-
-type Comparison = (expectation: Expectation, output: string) => boolean | null | Promise<boolean | null>
-
-const COMPARISONS: Readonly<Record<MatchType, Comparison>> = {
-  exact: ({ value }, output) => output.trim() === String(value).trim(),
-  contains: ({ value }, output) => output.toLowerCase().includes(String(value).toLowerCase()),
-  regex: ({ value, flags }, output) => matchPattern({ pattern: String(value), flags, text: output }),
-  json: ({ value }, output) => isSameJson(value, output),
-  judge: () => null,
-}
-
-/** Models wrap JSON in a fenced block although nobody asked them to. */
-const FENCED = /^```(?:json)?\s*\n([^]*?)\n?```$/
-
-function isSameJson(expected: unknown, output: string): boolean {
-  const text = output.trim()
-  try {
-    return isDeepStrictEqual(JSON.parse(FENCED.exec(text)?.[1] ?? text), expected)
-  } catch {
-    return false
-  }
 }

@@ -1,0 +1,46 @@
+import { isDeepStrictEqual } from 'node:util'
+import { hasText } from './find-text.ts'
+
+/** One answer and what it is compared with, as it can be sent to a thread. */
+export type Comparison =
+  | { readonly type: 'exact' | 'contains'; readonly value: string; readonly output: string }
+  /** The value is the text of the JSON. */
+  | { readonly type: 'json'; readonly value: string; readonly output: string }
+  /** The pattern was checked before. */
+  | { readonly type: 'regex'; readonly value: string; readonly flags: string; readonly output: string }
+
+/** Takes time in proportion to its texts, but for patterns, which may take forever. */
+export function compareOutput(comparison: Comparison): boolean {
+  const { value, output } = comparison
+  switch (comparison.type) {
+    case 'exact':
+      return output.trim() === value.trim()
+    case 'contains':
+      return hasText(output.toLowerCase(), value.toLowerCase())
+    case 'json':
+      return isSameJson(value, output)
+    case 'regex':
+      return new RegExp(value, comparison.flags).test(output)
+  }
+}
+
+function isSameJson(expected: string, output: string): boolean {
+  try {
+    return isDeepStrictEqual(JSON.parse(readFenced(output.trim())), JSON.parse(expected))
+  } catch {
+    return false
+  }
+}
+
+const FENCE = '```'
+const INFO_LENGTH_MAX = 64
+
+/** Models wrap JSON in a fenced block although nobody asked them to. */
+function readFenced(text: string): string {
+  if (text.length < 2 * FENCE.length || !text.startsWith(FENCE) || !text.endsWith(FENCE)) return text
+  const infoEnd = text.indexOf('\n')
+  const info = text.slice(FENCE.length, Math.min(infoEnd, INFO_LENGTH_MAX)).trim()
+  return infoEnd !== -1 && (info === '' || info === 'json')
+    ? text.slice(infoEnd + 1, -FENCE.length).trim()
+    : text
+}

@@ -1,0 +1,32 @@
+/** Looking for a longer text than this with the engine's own search can take the product of both lengths. */
+const PRODUCT_MAX = 1_000_000
+
+/** Whether a text is found in another one, in time that grows with the sum of their lengths. */
+export function hasText(text: string, wanted: string): boolean {
+  return text.length * wanted.length <= PRODUCT_MAX ? text.includes(wanted) : searchLinear(text, wanted)
+}
+
+// Knuth, Morris and Pratt: after a mismatch, how much of what was matched is still good.
+function searchLinear(text: string, wanted: string): boolean {
+  const fallbacks = listFallbacks(wanted)
+  let matched = 0
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index)
+    while (matched > 0 && wanted.charCodeAt(matched) !== unit) matched = fallbacks[matched - 1] ?? 0
+    if (wanted.charCodeAt(matched) === unit) matched += 1
+    if (matched === wanted.length) return true
+  }
+  return false
+}
+
+function listFallbacks(wanted: string): Int32Array {
+  const fallbacks = new Int32Array(wanted.length)
+  let matched = 0
+  for (let index = 1; index < wanted.length; index += 1) {
+    const unit = wanted.charCodeAt(index)
+    while (matched > 0 && wanted.charCodeAt(matched) !== unit) matched = fallbacks[matched - 1] ?? 0
+    if (wanted.charCodeAt(matched) === unit) matched += 1
+    fallbacks[index] = matched
+  }
+  return fallbacks
+}

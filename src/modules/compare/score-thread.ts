@@ -1,0 +1,9 @@
+import { parentPort } from 'node:worker_threads'
+import { compareOutput, type Comparison } from './compare-output.ts'
+
+/** The thread that compares answers with what was expected: one at a time, an answer each. */
+parentPort?.on('message', (comparison: Comparison) => {
+  parentPort?.postMessage(compareOutput(comparison), [])
+})
+
+parentPort?.postMessage('ready', [])
