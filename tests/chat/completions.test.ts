@@ -40,6 +40,7 @@ describe('where the upstream has it', () => {
     expect(body).toEqual({
       id: 'cmpl-upstream',
       object: 'text_completion',
+      system_fingerprint: null,
       created: 1_750_000_000,
       model: 'native-alias',
       choices: [{ text: ' and so on', index: 0, logprobs: null, finish_reason: 'stop' }],

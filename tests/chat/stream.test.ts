@@ -175,7 +175,7 @@ describe('where an upstream departs from the wire', () => {
       chunk({ delta: { role: 'assistant', reasoning: 'hm' } }),
       chunk({ delta: { content: 'yes' }, finish_reason: 'stop' }),
     ])
-    expect(chunks[0].choices[0].delta).toEqual({ role: 'assistant', reasoning_content: 'hm' })
+    expect(chunks[0].choices[0].delta).toEqual({ role: 'assistant', reasoning_content: 'hm', refusal: null })
   })
 
   test('carriage returns, comments, event lines and odd packets make no difference', async () => {

@@ -17,6 +17,7 @@ export class ChunkNormaliser {
   readonly #introduced = new Set<unknown>()
   #id: string | null = null
   #created: unknown = null
+  #fingerprint: unknown = null
   #bytes = 0
   reportedUsage: TokenUsage | null = null
   usageMembers: unknown = null
@@ -49,7 +50,10 @@ export class ChunkNormaliser {
       noteDelivered(choice, this.delivered)
       if (typeof choice['finish_reason'] === 'string') this.hasFinished = true
     }
-    return isChanged ? Buffer.from(JSON.stringify(members)) : payload
+    const hasFingerprint = members['system_fingerprint'] !== undefined
+    if (!isChanged) return hasFingerprint ? payload : appendFingerprint(payload)
+    if (!hasFingerprint) members['system_fingerprint'] = null
+    return Buffer.from(JSON.stringify(members))
   }
 
   /** The last chunk, when the client asked for usage. */
@@ -60,6 +64,7 @@ export class ChunkNormaliser {
         object: OBJECTS[this.#context.operation],
         created: this.#created,
         model: this.#context.requestedModel,
+        system_fingerprint: this.#fingerprint,
         choices: [],
         usage,
       }),
@@ -91,18 +96,22 @@ export class ChunkNormaliser {
 
   #adoptIdentity(members: Record<string, unknown>): void {
     const prefix = ID_PREFIXES[this.#context.operation]
-    const { id, created } = members
+    const { id, created, system_fingerprint: fingerprint } = members
     this.#id = typeof id === 'string' && id.startsWith(prefix) ? id : createToken(prefix)
     this.#created = typeof created === 'number' ? created : Math.floor(this.#context.startedMs / 1000)
+    this.#fingerprint = fingerprint ?? null
   }
 
-  // The first delta of each choice says who speaks, whether the upstream says so or not.
+  // The first delta of each choice says who speaks and that nothing is refused yet, as OpenAI's does.
   #introduceRole(choice: Record<string, unknown>): boolean {
     if (this.#introduced.has(choice['index'])) return false
     this.#introduced.add(choice['index'])
     const delta = choice['delta']
-    if (!isRecord(delta) || typeof delta['role'] === 'string') return false
-    choice['delta'] = { role: 'assistant', ...delta }
+    if (!isRecord(delta)) return false
+    const { role, refusal, ...rest } = delta
+    if (typeof role === 'string' && refusal !== undefined) return false
+    const speaker = typeof role === 'string' ? role : 'assistant'
+    choice['delta'] = { role: speaker, ...rest, refusal: refusal ?? null }
     return true
   }
 }
@@ -113,3 +122,16 @@ function replace(members: Record<string, unknown>, name: string, value: unknown)
   members[name] = value
   return true
 }
+
+const FINGERPRINT = Buffer.from(',"system_fingerprint":null}')
+
+/** In the bytes, because many upstreams leave it out of every chunk and nothing else has to change. */
+function appendFingerprint(payload: Buffer): Buffer {
+  const end = payload.lastIndexOf(CLOSING_BRACE)
+  const completed = Buffer.allocUnsafe(end + FINGERPRINT.length)
+  payload.copy(completed, 0, 0, end)
+  FINGERPRINT.copy(completed, end)
+  return completed
+}
+
+const CLOSING_BRACE = 0x7d

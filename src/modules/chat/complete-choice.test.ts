@@ -12,13 +12,14 @@ describe('completeChoice', () => {
       'message',
       {
         index: 0,
-        message: { role: 'assistant', content: null, tool_calls: [] },
+        message: { role: 'assistant', content: null, refusal: null, tool_calls: [] },
+        logprobs: null,
         finish_reason: 'tool_calls',
       },
     ],
-    ['delta', { index: 3, delta: {}, finish_reason: null }],
+    ['delta', { index: 3, delta: {}, logprobs: { content: [] }, finish_reason: null }],
     ['delta', { index: 0, delta: { content: 'x' }, finish_reason: 'stop', logprobs: null }],
-    ['text', { index: 0, text: 'x', finish_reason: null }],
+    ['text', { index: 0, text: 'x', logprobs: null, finish_reason: null }],
   ])('leaves a whole %s as it is', (form, choice) => {
     expect(complete(structuredClone(choice), form)).toEqual({ isChanged: false, choice })
   })
@@ -26,18 +27,24 @@ describe('completeChoice', () => {
   it('fills in what a message lacks', () => {
     expect(complete({ message: { content: 'x' } }, 'message', 2)).toEqual({
       isChanged: true,
-      choice: { index: 2, message: { role: 'assistant', content: 'x' }, finish_reason: 'stop' },
+      choice: {
+        index: 2,
+        message: { role: 'assistant', content: 'x', refusal: null },
+        logprobs: null,
+        finish_reason: 'stop',
+      },
     })
     expect(complete({}, 'message').choice).toEqual({
       index: 0,
-      message: { role: 'assistant', content: null },
+      message: { role: 'assistant', content: null, refusal: null },
+      logprobs: null,
       finish_reason: 'stop',
     })
   })
 
   it('does not say that a chunk is the last', () => {
-    expect(complete({}, 'delta').choice).toEqual({ index: 0, delta: {}, finish_reason: null })
-    expect(complete({}, 'text').choice).toEqual({ index: 0, text: '', finish_reason: null })
+    expect(complete({}, 'delta').choice).toEqual({ index: 0, delta: {}, logprobs: null, finish_reason: null })
+    expect(complete({}, 'text').choice).toEqual({ index: 0, text: '', logprobs: null, finish_reason: null })
   })
 
   it('calls reasoning by one name and loses none', () => {
@@ -45,6 +52,7 @@ describe('completeChoice', () => {
     expect(complete({ index: 0, delta: both, finish_reason: null }, 'delta').choice).toEqual({
       index: 0,
       delta: { reasoning_content: 'long' },
+      logprobs: null,
       finish_reason: null,
     })
   })

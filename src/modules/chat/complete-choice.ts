@@ -16,10 +16,14 @@ export function completeChoice(choice: Record<string, unknown>, index: number, f
     choice['finish_reason'] = form === 'message' ? 'stop' : null
     isChanged = true
   }
+  if (choice['logprobs'] === undefined) {
+    choice['logprobs'] = null
+    isChanged = true
+  }
   if (form === 'text') return completeText(choice) || isChanged
   const spoken = choice[form]
   if (!isRecord(spoken)) {
-    choice[form] = form === 'message' ? { role: 'assistant', content: null } : {}
+    choice[form] = form === 'message' ? { role: 'assistant', content: null, refusal: null } : {}
     return true
   }
   if (form === 'message') isChanged = completeMessage(spoken) || isChanged
@@ -33,9 +37,11 @@ function completeText(choice: Record<string, unknown>): boolean {
 }
 
 function completeMessage(message: Record<string, unknown>): boolean {
-  if (typeof message['role'] === 'string' && message['content'] !== undefined) return false
-  message['role'] = 'assistant'
+  const { role, content, refusal } = message
+  if (typeof role === 'string' && content !== undefined && refusal !== undefined) return false
+  if (typeof role !== 'string') message['role'] = 'assistant'
   message['content'] ??= null
+  message['refusal'] ??= null
   return true
 }
 

@@ -28,9 +28,11 @@ export function finishCompleteAnswer(payload: Buffer, context: AnswerContext): s
 
   const prefix = ID_PREFIXES[operation]
   const { id, object, created } = members
+  const hasFingerprint = members['system_fingerprint'] !== undefined
   const isOurs = typeof id === 'string' && id.startsWith(prefix)
   const { requestedModel } = context
-  if (isOurs && typeof object === 'string' && typeof created === 'number' && !isCompleted) {
+  const hasHead = isOurs && typeof object === 'string' && typeof created === 'number'
+  if (hasHead && hasFingerprint && !isCompleted) {
     const edited = editUsualAnswer(text, { members, requestedModel, usage, costNanoUsd: cost })
     if (edited !== null) return edited
   }
@@ -39,6 +41,7 @@ export function finishCompleteAnswer(payload: Buffer, context: AnswerContext): s
   if (!isOurs) edits.set('id', JSON.stringify(createToken(prefix)))
   if (typeof object !== 'string') edits.set('object', JSON.stringify(OBJECTS[operation]))
   if (typeof created !== 'number') edits.set('created', String(Math.floor(context.startedMs / 1000)))
+  if (!hasFingerprint) edits.set('system_fingerprint', 'null')
   if (isCompleted) edits.set('choices', JSON.stringify(choices))
   return editJsonObject(text, edits) ?? JSON.stringify({ ...members, ...parseEdits(edits) })
 }
