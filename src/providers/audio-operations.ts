@@ -71,6 +71,8 @@ export interface Transcript {
   readonly language: string | null
   readonly segments: readonly TranscriptSegment[]
   readonly words: readonly TranscriptWord[]
+  /** How long the upstream says the recording is. */
+  readonly durationSeconds: number | null
 }
 
 export interface TranscriptSegment {

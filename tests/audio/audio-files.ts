@@ -42,6 +42,79 @@ export function xingFrame(claimedFrames: number): Buffer {
   return frame
 }
 
+/** Opus in WebM with every size in eight bytes, as some writers have it; its times run slower by a factor. */
+export function longSizesWebmOf(seconds: number, { scale = 1_000_000 }: { scale?: number } = {}): Buffer {
+  const track = longElement(
+    [0xae],
+    Buffer.concat([
+      longElement([0xd7], Buffer.from([1])),
+      longElement([0x83], Buffer.from([2])),
+      longElement([0x86], Buffer.from('A_OPUS')),
+    ]),
+  )
+  const clusters = Array.from({ length: seconds }, (_, second) => {
+    const blocks = Array.from({ length: 50 }, (_block, index) => {
+      const block = Buffer.alloc(45, 1)
+      block[0] = 0x81
+      block.writeInt16BE(index * 20, 1)
+      block[3] = 0
+      // A packet of 20 ms.
+      block[4] = 9 << 3
+      return longElement([0xa3], block)
+    })
+    const body = Buffer.concat([longElement([0xe7], bytesOf(second * 1000)), ...blocks])
+    return longElement([0x1f, 0x43, 0xb6, 0x75], body)
+  })
+  return Buffer.concat([
+    longElement([0x1a, 0x45, 0xdf, 0xa3], longElement([0x42, 0x82], Buffer.from('webm'))),
+    longElement(
+      [0x18, 0x53, 0x80, 0x67],
+      Buffer.concat([
+        longElement([0x15, 0x49, 0xa9, 0x66], longElement([0x2a, 0xd7, 0xb1], bytesOf(scale))),
+        longElement([0x16, 0x54, 0xae, 0x6b], track),
+        ...clusters,
+      ]),
+    ),
+  ])
+}
+
+function longElement(id: readonly number[], data: Buffer): Buffer {
+  const size = Buffer.alloc(8)
+  size.writeBigUInt64BE(0x0100_0000_0000_0000n + BigInt(data.length))
+  return Buffer.concat([Buffer.from(id), size, data])
+}
+
+/** Frames of 4096 samples at 16 kHz, of 1,000 bytes each; the head claims what it is told to. */
+export function flacOf(
+  seconds: number,
+  {
+    claimedSamples = seconds * 16_000,
+    claimedRate = 16_000,
+  }: { claimedSamples?: number; claimedRate?: number } = {},
+): Buffer {
+  const info = Buffer.alloc(42)
+  info.write('fLaC')
+  info.set([0x80, 0, 0, 34], 4)
+  info.writeBigUInt64BE((BigInt(claimedRate) << 44n) | (15n << 36n) | BigInt(claimedSamples), 18)
+  const frames = Array.from({ length: Math.round((seconds * 16_000) / 4096) }, (_, index) => {
+    const frame = Buffer.alloc(1000, 7)
+    // 4096 samples at 16 kHz, one channel of 16 bits.
+    const number = index % 128
+    const head = Buffer.from([0xff, 0xf8, 0xc5, 0x08, number])
+    frame.set([...head, checksumOf(head)])
+    return frame
+  })
+  return Buffer.concat([info, ...frames])
+}
+
+function checksumOf(bytes: Buffer): number {
+  return bytes.reduce((sum, byte) => {
+    let next = sum ^ byte
+    for (let bit = 0; bit < 8; bit += 1) next = (next & 0x80) === 0 ? next << 1 : ((next << 1) ^ 0x107) & 0xff
+    return next
+  }, 0)
+}
+
 /** What a browser records: clusters of a second with blocks of 20 ms, and no duration in the head. */
 export function webmOf(seconds: number): Buffer {
   const head = element([0x1a, 0x45, 0xdf, 0xa3], element([0x42, 0x82], Buffer.from('webm')))
@@ -94,24 +167,66 @@ function oggPage(packets: readonly Buffer[]): Buffer {
   return Buffer.concat([head, Buffer.from(packets.map(({ length }) => length)), ...packets])
 }
 
-/** A track of sound with samples of 20 ms, whose heads claim a second. */
-export function m4aOf(seconds: number): Buffer {
+/** A track of AAC whose heads claim a second: frames of 1024 samples at 48 kHz, of which the table of times says so many units each. */
+export function m4aOf(seconds: number, { frameUnits = 1024 }: { frameUnits?: number } = {}): Buffer {
+  const frames = Math.round((seconds * 48_000) / 1024)
+  const times = Buffer.alloc(16)
+  times.writeUInt32BE(1, 4)
+  times.writeUInt32BE(frames, 8)
+  times.writeUInt32BE(frameUnits, 12)
+  const sizes = Buffer.alloc(12)
+  sizes.writeUInt32BE(FRAME_BYTES, 4)
+  sizes.writeUInt32BE(frames, 8)
+  return Buffer.concat([
+    box('ftyp', Buffer.from('M4A \0\0\0\0M4A ')),
+    box('mdat', Buffer.alloc(frames * FRAME_BYTES)),
+    box('moov', trackOf(box('stts', times), box('stsz', sizes))),
+  ])
+}
+
+const FRAME_BYTES = 170
+
+/** The same in fragments of a second, as a recorder writes it. */
+export function fragmentedM4aOf(
+  seconds: number,
+  { frameUnits = 1024 }: { frameUnits?: number } = {},
+): Buffer {
+  const defaults = Buffer.alloc(24)
+  defaults.writeUInt32BE(1, 4)
+  defaults.writeUInt32BE(frameUnits, 12)
+  const fragments = Array.from({ length: seconds }, () => {
+    const head = Buffer.alloc(8)
+    head.writeUInt32BE(1, 4)
+    const run = Buffer.alloc(8 + 47 * 4)
+    run.writeUIntBE(0x200, 1, 3)
+    run.writeUInt32BE(47, 4)
+    for (let frame = 0; frame < 47; frame += 1) run.writeUInt32BE(FRAME_BYTES, 8 + frame * 4)
+    return Buffer.concat([
+      box('moof', box('traf', box('tfhd', head), box('trun', run))),
+      box('mdat', Buffer.alloc(47 * FRAME_BYTES)),
+    ])
+  })
+  return Buffer.concat([
+    box('ftyp', Buffer.from('isom\0\0\0\0isom')),
+    box('moov', trackOf(box('stts', Buffer.alloc(8))), box('mvex', box('trex', defaults))),
+    ...fragments,
+  ])
+}
+
+function trackOf(...tables: readonly Buffer[]): Buffer {
+  const number = Buffer.alloc(24)
+  number.writeUInt32BE(1, 12)
   const header = Buffer.alloc(24)
   header.writeUInt32BE(48_000, 12)
   header.writeUInt32BE(48_000, 16)
   const handler = Buffer.alloc(24)
   handler.write('soun', 8)
-  const times = Buffer.alloc(16)
-  times.writeUInt32BE(1, 4)
-  times.writeUInt32BE(seconds * 50, 8)
-  times.writeUInt32BE(960, 12)
-  const table = box('minf', box('stbl', box('stts', times)))
-  const track = box('trak', box('mdia', box('mdhd', header), box('hdlr', handler), table))
-  return Buffer.concat([
-    box('ftyp', Buffer.from('M4A \0\0\0\0M4A ')),
-    box('mdat', Buffer.alloc(1000)),
-    box('moov', track),
-  ])
+  const description = Buffer.alloc(8 + 36)
+  description.writeUInt32BE(1, 4)
+  description.write('mp4a', 12)
+  description.writeUInt16BE(48_000, 8 + 32)
+  const table = box('minf', box('stbl', box('stsd', description), ...tables))
+  return box('trak', box('tkhd', number), box('mdia', box('mdhd', header), box('hdlr', handler), table))
 }
 
 function box(type: string, ...parts: readonly Buffer[]): Buffer {

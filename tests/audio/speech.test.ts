@@ -101,6 +101,46 @@ describe('speech', () => {
     expect(await gateway.records()).toMatchObject({ outcome: 'disconnected', cost_usd: COST })
   })
 
+  test('a client that leaves before the first byte pays, for the upstream has its text', async () => {
+    const spentBefore = await gateway.spent()
+    const asked = gateway.upstream.requests.length
+    const { promise: left, resolve: leave } = Promise.withResolvers<void>()
+    gateway.upstream.answerNext(async (response) => {
+      await left
+      response.writeHead(200, { 'content-type': 'audio/mpeg' }).end(AUDIO)
+    })
+    const controller = new AbortController()
+    const sending = gateway.fetch('POST', SPEECH, { body: speechBody(), signal: controller.signal })
+    await eventually(() => expect(gateway.upstream.requests.length).toBe(asked + 1))
+    controller.abort()
+    await expect(sending).rejects.toThrow()
+    // By the next answer the gateway has seen the client leave.
+    await gateway.request('GET', '/v1/models')
+    leave()
+    await eventually(async () => expect(await gateway.spent()).toBeCloseTo(spentBefore + COST, 9))
+    expect(await gateway.records()).toMatchObject({ outcome: 'disconnected', cost_usd: COST })
+  })
+
+  test('comes as events with stream_format sse, and with a voice where none is named', async () => {
+    const spentBefore = await gateway.spent()
+    const response = await speak({ stream_format: 'sse', voice: undefined })
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      200,
+      'text/event-stream; charset=utf-8',
+    ])
+    expect(gateway.upstream.requests.at(-1)?.body).toMatchObject({ voice: 'alloy' })
+    const lines = (await response.text()).split('\n\n').filter(Boolean)
+    expect(lines.pop()).toBe('data: [DONE]')
+    const events = lines.map((line) => JSON.parse(line.slice('data: '.length)))
+    const pieces = events.filter(({ type }) => type === 'speech.audio.delta')
+    expect(Buffer.concat(pieces.map(({ audio }) => Buffer.from(audio, 'base64'))).equals(AUDIO)).toBe(true)
+    expect(events.at(-1)).toMatchObject({
+      type: 'speech.audio.done',
+      usage: { characters: CHARACTERS, cost_usd: COST },
+    })
+    expect(await gateway.spent()).toBeCloseTo(spentBefore + COST, 9)
+  })
+
   test('that breaks off is cut for the client too, and costs nothing', async () => {
     const spentBefore = await gateway.spent()
     gateway.upstream.answerNext((response) => {
@@ -158,7 +198,7 @@ describe('speech is refused', () => {
     const asked = gateway.upstream.requests.length
     await refuse({ model: undefined }, 400, { code: 'missing_required_parameter', param: 'model' })
     await refuse({ input: undefined }, 400, { code: 'missing_required_parameter', param: 'input' })
-    await refuse({ voice: undefined }, 400, { code: 'missing_required_parameter', param: 'voice' })
+    await refuse({ stream_format: 'ogg' }, 400, { code: 'invalid_value', param: 'stream_format' })
     await refuse({ input: '' }, 400, { code: 'invalid_value', param: 'input' })
     await refuse({ input: 'x'.repeat(4097) }, 400, { code: 'invalid_value', param: 'input' })
     await refuse({ speed: 5 }, 400, { code: 'invalid_value', param: 'speed' })

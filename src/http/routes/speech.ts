@@ -7,8 +7,13 @@ import { defineRoute, type Route, type RouteRequest } from '../route.ts'
 import { TaskMembers, TaskReceipt, type RunGeneration } from '../run-generation.ts'
 import { setGatewayHeaders, type RunPaid } from '../run-paid.ts'
 import { sendAudio } from '../send-audio.ts'
+import { sendEventReply } from '../send-event-reply.ts'
+import { speechEvents } from '../speech-events.ts'
 
 const VoiceId = Type.String({ minLength: 1, maxLength: 256 })
+
+/** The first of OpenAI's names. */
+const VOICE_DEFAULT = 'alloy'
 
 const SpeechRequest = Type.Object(
   {
@@ -18,12 +23,20 @@ const SpeechRequest = Type.Object(
       description: 'A model id from `GET /v1/models?category=tts`.',
     }),
     input: Type.String({ minLength: 1, maxLength: 4096, description: 'What to say.' }),
-    voice: Type.Union([VoiceId, Type.Object({ id: VoiceId })], {
-      description:
-        'An id from `GET /v1/audio/voices`, or one of `alloy`, `ash`, `ballad`, `coral`, `echo`, `fable`, `onyx`, `nova`, ' +
-        '`sage`, `shimmer`, `verse`, which every provider has a voice of its own for.',
-    }),
+    voice: nullable(
+      Type.Union([VoiceId, Type.Object({ id: VoiceId })], {
+        description:
+          'An id from `GET /v1/audio/voices`, or one of `alloy`, `ash`, `ballad`, `coral`, `echo`, `fable`, `onyx`, `nova`, ' +
+          '`sage`, `shimmer`, `verse`, which every provider has a voice of its own for. `alloy` unless told.',
+      }),
+    ),
     response_format: nullable(Type.Enum([...AUDIO_FORMATS], { description: '`mp3` unless told.' })),
+    stream_format: nullable(
+      Type.Enum(['audio', 'sse'], {
+        description:
+          '`audio` unless told: the bytes as they come. `sse`: events `speech.audio.delta` with pieces in base64, then `speech.audio.done`.',
+      }),
+    ),
     speed: nullable(Type.Number({ minimum: 0.25, maximum: 4 })),
     instructions: nullable(
       Type.String({ maxLength: 4096, description: 'How to say it, where the model can be told.' }),
@@ -82,9 +95,11 @@ async function speak(
   const { id: requestId, cancellation } = exchange
   await runPaid(request, record, { category: 'tts' }, async () => {
     const audio = await speech.speak({ caller, requestId, record, cancellation, model: body.model, work })
-    reply.type(audio.contentType)
     setGatewayHeaders(reply, exchange, record)
-    await sendAudio(reply, audio.batches, (error) => onStreamError(error, requestId))
+    if (body.stream_format === 'sse')
+      return sendEventReply(reply, speechEvents(audio.batches, work, record), requestId)
+    reply.type(audio.contentType)
+    return sendAudio(reply, audio.batches, (error) => onStreamError(error, requestId))
   })
 }
 
@@ -92,7 +107,7 @@ function toWork(body: Body): SpeechWork {
   return {
     kind: 'speech',
     input: body.input,
-    voice: typeof body.voice === 'string' ? body.voice : body.voice.id,
+    voice: typeof body.voice === 'string' ? body.voice : (body.voice?.id ?? VOICE_DEFAULT),
     format: body.response_format ?? 'mp3',
     speed: body.speed ?? 1,
     instructions: body.instructions || null,

@@ -1,5 +1,6 @@
 import { AppError } from '../../kernel/app-error.ts'
 import type { Clock } from '../../kernel/clock.ts'
+import type { Linger } from '../../kernel/linger-after.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { SpeechOperation } from '../../providers/audio-operations.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
@@ -26,6 +27,7 @@ export interface SpeechQuestion {
   readonly bill: RequestBill
   readonly priceNanoUsd: NanoUsd
   readonly startedMs: number
+  readonly linger: Linger
 }
 
 interface OpenOptions {
@@ -42,6 +44,8 @@ export async function openSpeech(
   const { provider, upstreamModel, timeouts, breaker } = candidate
   const { order, request, startedMs } = question
   const { record } = order
+  // Nobody is asked for a client that has left.
+  order.cancellation.throwIfCancelled()
   const operation = requireSpeech(candidate)
   const attempt = await inference.beginAttempt(candidate, request, startedMs)
   let upstream: AsyncIterator<Uint8Array> | null = null
@@ -57,6 +61,7 @@ export async function openSpeech(
     record.costNanoUsd = question.priceNanoUsd
     breaker?.opened()
     attempt.answered()
+    question.linger.follow()
     const batches = relay({ upstream, first, question, candidate, attempt })
     return { contentType: answer.contentType, batches }
   } catch (error) {
@@ -112,6 +117,7 @@ async function* relay(stream: Relay): AsyncGenerator<readonly Uint8Array[], void
     const settled = bill.settle({ isDelivered: true }).catch(() => {})
     await upstream.return?.()
     attempt.work.release()
+    question.linger.release()
     await settled
   }
 }

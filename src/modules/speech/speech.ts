@@ -1,6 +1,7 @@
 import { invalidValue } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { Clock } from '../../kernel/clock.ts'
+import { lingerAfter } from '../../kernel/linger-after.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { SpeechWork } from '../../providers/media-work.ts'
 import type { UpstreamTimeouts } from '../../providers/provider.ts'
@@ -39,6 +40,9 @@ interface SpeechOptions {
   readonly timeouts: UpstreamTimeouts
 }
 
+/** An upstream that was given the text charges for it, whether the client waits for the first byte or not. */
+const LINGER_MS = 60_000
+
 export function createSpeech({ inference, catalog, ledger, clock, timeouts }: SpeechOptions): Speech {
   const selector = inference.selectorFor(['tts'], ({ speech }) => speech !== undefined)
   const voiceCache = createVoiceCache({ clock, timeouts })
@@ -61,16 +65,26 @@ export function createSpeech({ inference, catalog, ledger, clock, timeouts }: Sp
         atMs: startedMs,
         cancellation,
       })
-      const request: InferenceRequest<undefined> = { ...order, body: undefined, text: '', bytes: 0 }
+      const linger = lingerAfter(cancellation, LINGER_MS)
+      const request: InferenceRequest<undefined> = {
+        ...order,
+        cancellation: linger.cancellation,
+        body: undefined,
+        text: '',
+        bytes: 0,
+      }
       const bill = inference.openBill(hold, request, startedMs)
-      const question = { order, request, bill, priceNanoUsd, startedMs }
+      const question = { order, request, bill, priceNanoUsd, startedMs, linger }
       try {
-        return await attemptRoutes({
+        const spoken = await attemptRoutes({
           candidates,
           attempt: (candidate) => openSpeech(candidate, question, { inference, clock }),
-          cancellation,
+          cancellation: linger.cancellation,
         })
+        if (cancellation.isCancelled) await leaveUnread(spoken)
+        return spoken
       } catch (error) {
+        linger.release()
         bill.release()
         record.outcome = cancellation.isCancelled ? 'disconnected' : 'failed'
         throw error instanceof UpstreamError ? explainFailure(error) : error
@@ -80,6 +94,13 @@ export function createSpeech({ inference, catalog, ledger, clock, timeouts }: Sp
     voices: (caller, filter, cancellation) =>
       listVoices({ selector, catalog, voiceCache }, caller, filter, cancellation),
   }
+}
+
+/** Charges for audio that nobody waits for any more. */
+async function leaveUnread({ batches }: SpokenAudio): Promise<void> {
+  const reading = batches[Symbol.asyncIterator]()
+  await reading.next().catch(() => {})
+  await reading.return?.()
 }
 
 /** Who has no such voice is not asked; when nobody has it, the request is at fault. */

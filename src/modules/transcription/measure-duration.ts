@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseFile } from 'music-metadata'
-import { readFlacHead } from './read-flac-head.ts'
 import type { AudioFormat } from './recognise-audio.ts'
+import { scanFlacFrames } from './scan-flac-frames.ts'
 import { scanMp4Samples } from './scan-mp4-samples.ts'
 import { scanMpegFrames } from './scan-mpeg-frames.ts'
-import { scanOggPackets } from './scan-ogg-packets.ts'
+import { scanOggPackets, type OggClaim } from './scan-ogg-packets.ts'
 import { scanWavChunks } from './scan-wav-chunks.ts'
 import { scanWebmBlocks } from './scan-webm-blocks.ts'
 import { soundSecondsMin } from './sound-seconds-min.ts'
@@ -15,12 +15,9 @@ interface MeasuredFile {
   readonly format: AudioFormat
 }
 
-/** Kinds of file that are left to a parser of heads. */
-type Unscanned = 'fragments' | 'vorbis'
-
 /** Walk through what really is in a file, where its head may say something else or nothing. */
-const SCANS: Readonly<Record<AudioFormat, (path: string) => Promise<number | Unscanned | null>>> = {
-  flac: readFlacHead,
+const SCANS: Readonly<Record<AudioFormat, (path: string) => Promise<number | OggClaim | null>>> = {
+  flac: scanFlacFrames,
   mp3: scanMpegFrames,
   mp4: scanMp4Samples,
   ogg: scanOggPackets,
@@ -28,8 +25,6 @@ const SCANS: Readonly<Record<AudioFormat, (path: string) => Promise<number | Uns
   webm: scanWebmBlocks,
 }
 
-/** No encoder makes more of a second of sound. */
-const BITS_PER_SECOND_MAX: Readonly<Record<Unscanned, number>> = { fragments: 100_000_000, vorbis: 500_000 }
 const PARSE_MS_MAX = 10_000
 
 /**
@@ -38,9 +33,9 @@ const PARSE_MS_MAX = 10_000
  */
 export async function measureDuration({ path, bytes, format }: MeasuredFile): Promise<number | null> {
   const scanned = await SCANS[format](path)
-  if (typeof scanned !== 'string') return scanned
+  if (scanned === null || typeof scanned === 'number') return scanned
   const claimed = await readClaimed(path)
-  return claimed === null ? null : Math.max(claimed, soundSecondsMin(bytes, BITS_PER_SECOND_MAX[scanned]))
+  return claimed === null ? null : Math.max(claimed, soundSecondsMin(bytes, scanned.bitsPerSecondMax))
 }
 
 async function readClaimed(path: string): Promise<number | null> {

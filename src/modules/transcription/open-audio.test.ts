@@ -34,7 +34,7 @@ describe('an audio file', () => {
   test('is not believed to be shorter than it is', async () => {
     expect((await open(mp3Of(60, xingFrame(3)))).durationSeconds).toBeGreaterThan(59)
     expect((await open(opusOf(60))).durationSeconds).toBeCloseTo(60, 6)
-    expect((await open(m4aOf(60))).durationSeconds).toBe(60)
+    expect((await open(m4aOf(60))).durationSeconds).toBeCloseTo(60, 1)
     const cut = wavOf(60)
     cut.writeUInt32LE(8, 40)
     expect((await open(cut)).durationSeconds).toBeGreaterThan(50)

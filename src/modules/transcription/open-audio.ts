@@ -6,7 +6,7 @@ import { AUDIO_FORMATS, HEAD_BYTES, recogniseAudio, type AudioFormat } from './r
 
 export const AUDIO_BYTES_MAX = 25 * 1024 * 1024
 /** No speech is longer; a file that says so lies, or plays for days. */
-const DURATION_SECONDS_MAX = 24 * 60 * 60
+export const DURATION_SECONDS_MAX = 24 * 60 * 60
 
 /** A file as a client gave it. */
 export interface GivenAudio {

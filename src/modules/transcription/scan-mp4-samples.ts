@@ -1,51 +1,54 @@
 import { FileWindow } from './file-window.ts'
+import { addFragmentSamples, readFragmentTrack, type FragmentTrack } from './mp4-fragment.ts'
+import { createMp4Track, isLossy, secondsOfTrack, type Mp4Track } from './mp4-track.ts'
+import { BITS_PER_SECOND_MAX, soundSecondsMin } from './sound-seconds-min.ts'
 
 /** Boxes that are walked into rather than past. */
-const PARENTS: ReadonlySet<string> = new Set(['moov', 'trak', 'mdia', 'minf', 'stbl'])
+const PARENTS: ReadonlySet<string> = new Set(['moov', 'trak', 'mdia', 'minf', 'stbl', 'mvex', 'moof', 'traf'])
 const BOX_HEAD_BYTES = 16
-const ENTRY_BYTES = 8
+const ENTRIES_PER_LOOK = 1024
+const DESCRIPTION_BYTES = 512
+const TRACKS_MAX = 100
 /** More boxes than any file needs, and few enough to walk through. */
 const BOXES_MAX = 100_000
-/** Of a second each, for more hours than fit into a file. */
-const FRAGMENTS_MAX = 10_000
-const ENTRIES_PER_LOOK = 1024
-
-interface Track {
-  isSound: boolean
-  timescale: number
-  units: number
-}
 
 /**
- * Adds up the samples of an MP4's tracks: the longest of sound counts. Those of a file in fragments are elsewhere, and it is told
- * so. The durations in the heads are not looked at: nobody decodes by them.
+ * Adds up the samples of an MP4's tracks, those in its fragments too: the longest of sound counts. The durations in the heads are not
+ * looked at: nobody decodes by them.
  */
-export function scanMp4Samples(path: string): Promise<number | 'fragments' | null> {
+export function scanMp4Samples(path: string): Promise<number | null> {
   return FileWindow.use(path, async (window) => {
-    const tracks: Track[] = []
+    const tracks: Mp4Track[] = []
+    let fragment: FragmentTrack | null = null
     let position = 0
-    let fragments = 0
     for (let boxes = 0; position + 8 <= window.bytes; boxes += 1) {
       if (boxes === BOXES_MAX) return null
       const box = readBoxHead(await window.look(position, BOX_HEAD_BYTES), window.bytes - position)
       if (box === null) break
-      const dataStart = position + box.headBytes
-      const track = tracks.at(-1)
-      if (box.type === 'moof') fragments += 1
-      if (box.type === 'trak') tracks.push({ isSound: false, timescale: 0, units: 0 })
-      else if (track && box.type === 'hdlr')
-        track.isSound = (await window.look(dataStart + 8, 4)).toString('latin1') === 'soun'
-      else if (track && box.type === 'mdhd') track.timescale = await readTimescale(window, dataStart)
-      else if (track && box.type === 'stts') track.units = await addSamples(window, dataStart, box.bytes)
-      position = PARENTS.has(box.type) ? dataStart : position + box.bytes
+      const start = position + box.headBytes
+      if (box.type === 'trak') {
+        if (tracks.length === TRACKS_MAX) return null
+        tracks.push(createMp4Track())
+      } else if (box.type === 'trex') {
+        await readDefaults(window, start, tracks)
+      } else if (box.type === 'tfhd') {
+        fragment = readFragmentTrack(await window.look(start, 40), tracks)
+      } else if (fragment && box.type === 'trun') {
+        await addFragmentSamples(window, { start, bytes: box.bytes - box.headBytes }, fragment)
+      } else {
+        const track = tracks.at(-1)
+        if (track) await READERS[box.type]?.(window, { start, bytes: box.bytes - box.headBytes }, track)
+      }
+      position = PARENTS.has(box.type) ? start : position + box.bytes
     }
-    if (fragments > FRAGMENTS_MAX) return null
-    if (fragments > 0) return 'fragments'
     const seconds = tracks
-      .filter(({ isSound, timescale }) => isSound && timescale > 0)
-      .map(({ units, timescale }) => units / timescale)
+      .filter(({ isSound }) => isSound)
+      .map((track) => secondsOfTrack(track, window.bytes))
     const longest = Math.max(0, ...seconds)
-    return longest > 0 ? longest : null
+    if (longest === 0) return null
+    const isSoundAlone = tracks.every((track) => track.isSound && isLossy(track))
+    const bitsMax = BITS_PER_SECOND_MAX[isSoundAlone ? 'lossy' : 'uncompressed']
+    return Math.max(longest, soundSecondsMin(window.bytes, bitsMax))
   })
 }
 
@@ -67,23 +70,96 @@ function readBoxHead(head: Buffer, bytesLeft: number): BoxHead | null {
   return bytes < headBytes ? null : { type, headBytes, bytes }
 }
 
-async function readTimescale(window: FileWindow, start: number): Promise<number> {
-  const data = await window.look(start, 24)
-  const isLong = data[0] === 1
-  const at = isLong ? 20 : 12
-  return data.length >= at + 4 ? data.readUInt32BE(at) : 0
+/** Where the data of a box lies. */
+interface BoxData {
+  readonly start: number
+  readonly bytes: number
 }
 
-async function addSamples(window: FileWindow, start: number, boxBytes: number): Promise<number> {
-  const head = await window.look(start + 4, 4)
-  if (head.length < 4) return 0
-  const entries = Math.min(head.readUInt32BE(0), Math.floor(boxBytes / ENTRY_BYTES))
-  let units = 0
+type ReadBox = (window: FileWindow, data: BoxData, track: Mp4Track) => Promise<void>
+
+/** Boxes that tell something of the track they are in. */
+const READERS: Readonly<Record<string, ReadBox>> = {
+  tkhd: async (window, { start }, track) => {
+    const data = await window.look(start, 24)
+    const at = data[0] === 1 ? 20 : 12
+    if (data.length >= at + 4) track.id = data.readUInt32BE(at)
+  },
+  hdlr: async (window, { start }, track) => {
+    track.isSound = (await window.look(start + 8, 4)).toString('latin1') === 'soun'
+  },
+  mdhd: async (window, { start }, track) => {
+    const data = await window.look(start, 24)
+    const at = data[0] === 1 ? 20 : 12
+    if (data.length >= at + 4) track.timescale = data.readUInt32BE(at)
+  },
+  stsd: async (window, { start, bytes }, track) => {
+    const data = await window.look(start + 8, Math.min(DESCRIPTION_BYTES, Math.max(0, bytes - 8)))
+    if (data.length < 36) return
+    track.codec = data.toString('latin1', 4, 8)
+    track.sampleRate = data.readUInt16BE(32)
+    track.objectType = readObjectType(data)
+  },
+  stts: (window, data, track) =>
+    readTable(window, { ...data, start: data.start + 4, entryBytes: 8 }, (table, at) => {
+      track.units += table.readUInt32BE(at) * table.readUInt32BE(at + 4)
+    }),
+  stsz: async (window, data, track) => {
+    const head = await window.look(data.start, 12)
+    if (head.length < 12) return
+    const sampleBytes = head.readUInt32BE(4)
+    track.samples += head.readUInt32BE(8)
+    if (sampleBytes > 0) track.bytes += sampleBytes * head.readUInt32BE(8)
+    else
+      await readTable(window, { ...data, start: data.start + 8, entryBytes: 4 }, (table, at) => {
+        track.bytes += table.readUInt32BE(at)
+      })
+  },
+}
+
+/** The first five bits of what configures the decoder of AAC; nought where it is not told. */
+function readObjectType(description: Buffer): number {
+  const esds = description.indexOf('esds', 36, 'latin1')
+  if (esds === -1) return 0
+  let at = esds + 8
+  // Three descriptors, one in the other, each behind so many bytes of the one around it.
+  for (const [tag, bytesBefore] of [
+    [3, 0],
+    [4, 3],
+    [5, 13],
+  ] as const) {
+    at += bytesBefore
+    if (description[at] !== tag) return 0
+    // The length that follows has up to four bytes, of which all but the last have their first bit set.
+    do at += 1
+    while (((description[at] ?? 0) & 0x80) !== 0)
+    at += 1
+  }
+  const first = description[at] ?? 0
+  const type = first >> 3
+  return type === 31 ? 32 + ((first & 7) << 3) + ((description[at + 1] ?? 0) >> 5) : type
+}
+
+async function readDefaults(window: FileWindow, start: number, tracks: readonly Mp4Track[]): Promise<void> {
+  const data = await window.look(start, 16)
+  if (data.length < 16) return
+  const track = tracks.find(({ id }) => id === data.readUInt32BE(4))
+  if (track) track.sampleUnits = data.readUInt32BE(12)
+}
+
+/** A count, and so many entries. */
+async function readTable(
+  window: FileWindow,
+  { start, bytes, entryBytes }: BoxData & { readonly entryBytes: number },
+  read: (table: Buffer, at: number) => void,
+): Promise<void> {
+  const head = await window.look(start, 4)
+  if (head.length < 4) return
+  const entries = Math.min(head.readUInt32BE(0), Math.floor(bytes / entryBytes))
   for (let entry = 0; entry < entries; entry += ENTRIES_PER_LOOK) {
     const count = Math.min(ENTRIES_PER_LOOK, entries - entry)
-    const table = await window.look(start + 8 + entry * ENTRY_BYTES, count * ENTRY_BYTES)
-    for (let at = 0; at + ENTRY_BYTES <= table.length; at += ENTRY_BYTES)
-      units += table.readUInt32BE(at) * table.readUInt32BE(at + 4)
+    const table = await window.look(start + 4 + entry * entryBytes, count * entryBytes)
+    for (let at = 0; at + entryBytes <= table.length; at += entryBytes) read(table, at)
+    if (table.length < count * entryBytes) return
   }
-  return units
 }

@@ -1,4 +1,5 @@
 import { FileWindow } from './file-window.ts'
+import { BITS_PER_SECOND_MAX, soundSecondsMin } from './sound-seconds-min.ts'
 
 const SAMPLING_RATES = [44_100, 48_000, 32_000] as const
 /** Kilobits a second by version and layer. */
@@ -32,7 +33,8 @@ interface Frame {
 /** Adds up the frames of MPEG audio. The count in its first frame is a claim like any other, and is not looked at. */
 export function scanMpegFrames(path: string): Promise<number | null> {
   return FileWindow.use(path, async (window) => {
-    let position = await skipTag(window)
+    const soundStart = await skipTag(window)
+    let position = soundStart
     let seconds = 0
     let frames = 0
     let searches = 0
@@ -49,7 +51,9 @@ export function scanMpegFrames(path: string): Promise<number | null> {
       seconds += frame.seconds
       position += frame.bytes
     }
-    return frames >= FRAMES_MIN || (frames === 1 && window.bytes < 4096) ? seconds : null
+    if (frames < FRAMES_MIN && (frames === 0 || window.bytes >= 4096)) return null
+    // Frames of a form that is not read here, such as a free bit rate, play all the same.
+    return Math.max(seconds, soundSecondsMin(window.bytes - soundStart, BITS_PER_SECOND_MAX.mpeg))
   })
 }
 

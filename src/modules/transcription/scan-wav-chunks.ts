@@ -1,30 +1,40 @@
 import { FileWindow } from './file-window.ts'
-import { soundSecondsMin } from './sound-seconds-min.ts'
+import { BITS_PER_SECOND_MAX, secondsOfSound, soundSecondsMin } from './sound-seconds-min.ts'
 
 const RIFF_HEAD_BYTES = 12
 const CHUNK_HEAD_BYTES = 8
+const FORMAT_BYTES = 16
 const CHUNKS_MAX = 10_000
 const SIZE_UNKNOWN = 0xffffffff
 /** Samples as they are: integers, floats, and either of them described at length. */
 const UNCOMPRESSED_TAGS: ReadonlySet<number> = new Set([1, 3, 0xfffe])
+/** A codec with loss has no more bits a sample than sound on a compact disc, whatever its head claims. */
+const LOSSY_SAMPLE_BITS_MAX = 16
+/** A-law and µ-law; Microsoft's and IMA's ADPCM with the heads of their blocks. */
+const SAMPLE_BITS_OF_TAG: ReadonlyMap<number, number> = new Map([
+  [6, 8],
+  [7, 8],
+  [2, 4.5],
+  [0x11, 4.5],
+])
 
 /** How long the samples of a WAV file play. A size that is nought, endless or too large means the rest of the file. */
 export function scanWavChunks(path: string): Promise<number | null> {
   return FileWindow.use(path, async (window) => {
     let position = RIFF_HEAD_BYTES
-    let bytesPerSecond = 0
+    let bitsPerSecond = 0
     for (let chunks = 0; chunks < CHUNKS_MAX && position + CHUNK_HEAD_BYTES <= window.bytes; chunks += 1) {
       const head = await window.look(position, CHUNK_HEAD_BYTES)
       const id = head.toString('latin1', 0, 4)
       const claimed = head.readUInt32LE(4)
       position += CHUNK_HEAD_BYTES
-      if (id === 'fmt ') bytesPerSecond = readBytesPerSecond(await window.look(position, 16))
+      if (id === 'fmt ') bitsPerSecond = readBitsPerSecond(await window.look(position, FORMAT_BYTES))
       if (id === 'data') {
-        if (bytesPerSecond === 0) return null
+        if (bitsPerSecond === 0) return null
         const left = window.bytes - position
         const bytes = claimed === 0 || claimed === SIZE_UNKNOWN || claimed > left ? left : claimed
         if (bytes === 0) return null
-        return Math.max(bytes / bytesPerSecond, soundSecondsMin(window.bytes, bytesPerSecond * 8))
+        return Math.max(secondsOfSound(bytes, bitsPerSecond), soundSecondsMin(window.bytes, bitsPerSecond))
       }
       // Chunks begin at even places.
       position += claimed + (claimed % 2)
@@ -33,9 +43,22 @@ export function scanWavChunks(path: string): Promise<number | null> {
   })
 }
 
-function readBytesPerSecond(format: Buffer): number {
-  if (format.length < 16) return 0
-  const sampleRate = format.readUInt32LE(4)
-  const frameBytes = format.readUInt16LE(12)
-  return UNCOMPRESSED_TAGS.has(format.readUInt16LE(0)) ? sampleRate * frameBytes : format.readUInt32LE(8)
+/**
+ * The lowest rate that the head allows. Its members repeat each other, decoders differ in which of them they go by, and one that is
+ * too large would make the file look short. The byte rate counts only for codecs that nothing else is known of.
+ */
+function readBitsPerSecond(format: Buffer): number {
+  if (format.length < FORMAT_BYTES) return 0
+  const tag = format.readUInt16LE(0)
+  const perSample = format.readUInt32LE(4) * format.readUInt16LE(2)
+  const claims = UNCOMPRESSED_TAGS.has(tag)
+    ? [
+        perSample * Math.ceil(format.readUInt16LE(14) / 8) * 8,
+        format.readUInt32LE(4) * format.readUInt16LE(12) * 8,
+      ]
+    : SAMPLE_BITS_OF_TAG.has(tag)
+      ? [perSample * (SAMPLE_BITS_OF_TAG.get(tag) ?? 0)]
+      : [format.readUInt32LE(8) * 8, perSample * LOSSY_SAMPLE_BITS_MAX, BITS_PER_SECOND_MAX.lossy]
+  const stated = claims.filter((bits) => bits > 0)
+  return stated.length === 0 ? 0 : Math.min(...stated, BITS_PER_SECOND_MAX.uncompressed)
 }

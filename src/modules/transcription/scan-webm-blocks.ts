@@ -1,8 +1,15 @@
 import { FileWindow } from './file-window.ts'
+import { opusPacketMs } from './opus-packet-ms.ts'
+import { BITS_PER_SECOND_MAX, secondsOfSound, soundSecondsMin } from './sound-seconds-min.ts'
 
 const SEGMENT = 0x18538067
 const CLUSTER = 0x1f43b675
 const INFO = 0x1549a966
+const TRACKS = 0x1654ae6b
+const TRACK_ENTRY = 0xae
+const TRACK_NUMBER = 0xd7
+const TRACK_TYPE = 0x83
+const CODEC = 0x86
 const TIMESTAMP_SCALE = 0x2ad7b1
 const CLUSTER_TIMESTAMP = 0xe7
 const SIMPLE_BLOCK = 0xa3
@@ -11,21 +18,44 @@ const BLOCK = 0xa1
 const BLOCK_DURATION = 0x9b
 
 /** Elements that are walked into rather than past. */
-const PARENTS: ReadonlySet<number> = new Set([SEGMENT, CLUSTER, INFO, BLOCK_GROUP])
+const PARENTS: ReadonlySet<number> = new Set([SEGMENT, CLUSTER, INFO, TRACKS, TRACK_ENTRY, BLOCK_GROUP])
+const NUMBERS: ReadonlySet<number> = new Set([
+  TIMESTAMP_SCALE,
+  CLUSTER_TIMESTAMP,
+  BLOCK_DURATION,
+  TRACK_NUMBER,
+  TRACK_TYPE,
+])
 const ELEMENT_HEAD_BYTES = 12
 const NANOSECONDS_PER_SECOND = 1e9
 const SCALE_DEFAULT = 1_000_000
+const VIDEO_TRACK = 1
+const CODEC_BYTES_MAX = 32
+const TRACKS_MAX = 100
 /** A block of Opus, the usual one of recorders. The last block says where it begins and seldom where it ends. */
 const LAST_BLOCK_SECONDS = 0.02
 /** Blocks of 20 ms for half a day; a file of more and smaller elements is made to waste time. */
 const ELEMENTS_MAX = 2_000_000
 
+interface Track {
+  number: number
+  type: number
+  codec: string
+}
+
+interface SoundOfTrack {
+  bytes: number
+  opusMs: number
+}
+
 /**
- * Walks through the blocks of a WebM file to the latest one. Browsers record without knowing how long it will be, and write no
- * duration into its head.
+ * Walks through the blocks of a WebM file. Browsers record without knowing how long it will be, and write no duration into its head.
+ * The latest block's time counts, and never less than the packets of a track say by themselves or its bytes must play.
  */
 export function scanWebmBlocks(path: string): Promise<number | null> {
   return FileWindow.use(path, async (window) => {
+    const tracks: Track[] = []
+    const sound = new Map<number, SoundOfTrack>()
     let position = 0
     let scale = SCALE_DEFAULT
     let clusterTime = 0
@@ -36,29 +66,92 @@ export function scanWebmBlocks(path: string): Promise<number | null> {
       const looked = window.look(position, ELEMENT_HEAD_BYTES)
       const element = readElementHead(looked instanceof Promise ? await looked : looked)
       if (element === null) break
+      const { id, bytes } = element
       const dataStart = position + element.headBytes
-      if (
-        element.id === CLUSTER_TIMESTAMP ||
-        element.id === TIMESTAMP_SCALE ||
-        element.id === BLOCK_DURATION
-      ) {
-        const value = readUnsigned(await window.look(dataStart, Math.min(8, element.bytes)))
-        if (element.id === TIMESTAMP_SCALE) scale = value === 0 ? SCALE_DEFAULT : value
-        else if (element.id === CLUSTER_TIMESTAMP) clusterTime = value
-        else lastBlockTicks = value
-      }
-      if (element.id === SIMPLE_BLOCK || element.id === BLOCK) {
-        const time = clusterTime + readBlockTime(await window.look(dataStart, ELEMENT_HEAD_BYTES))
+      const track = tracks.at(-1)
+      if (NUMBERS.has(id)) {
+        const value = readUnsigned(await window.look(dataStart, Math.min(8, bytes)))
+        if (id === TIMESTAMP_SCALE) scale = value === 0 ? SCALE_DEFAULT : value
+        else if (id === CLUSTER_TIMESTAMP) clusterTime = value
+        else if (id === BLOCK_DURATION) lastBlockTicks = value
+        else if (track && id === TRACK_NUMBER) track.number = value
+        else if (track && id === TRACK_TYPE) track.type = value
+      } else if (id === TRACK_ENTRY && tracks.length < TRACKS_MAX) {
+        tracks.push({ number: 0, type: 0, codec: '' })
+      } else if (track && id === CODEC) {
+        track.codec = (await window.look(dataStart, Math.min(CODEC_BYTES_MAX, bytes))).toString('latin1')
+      } else if (id === SIMPLE_BLOCK || id === BLOCK) {
+        const head = window.look(dataStart, Math.min(ELEMENT_HEAD_BYTES, bytes))
+        const block = readBlockHead(head instanceof Promise ? await head : head)
+        const time = clusterTime + block.time
         if (time > latest) latest = time
         lastBlockTicks = 0
+        addSound(sound, block, Math.min(bytes, window.bytes - dataStart))
       }
-      position = PARENTS.has(element.id) ? dataStart : dataStart + element.bytes
+      position = PARENTS.has(id) ? dataStart : dataStart + bytes
     }
     if (latest < 0) return null
     const lastSeconds =
       lastBlockTicks === 0 ? LAST_BLOCK_SECONDS : (lastBlockTicks * scale) / NANOSECONDS_PER_SECOND
-    return (latest * scale) / NANOSECONDS_PER_SECOND + lastSeconds
+    const timed = (latest * scale) / NANOSECONDS_PER_SECOND + lastSeconds
+    const isSoundAlone = tracks.every(({ type, codec }) => type !== VIDEO_TRACK && !LOSSLESS.test(codec))
+    return Math.max(
+      timed,
+      soundSecondsMin(window.bytes, BITS_PER_SECOND_MAX[isSoundAlone ? 'lossy' : 'uncompressed']),
+      ...[...sound].map(([number, one]) => leastSeconds(tracks, number, one)),
+    )
   })
+}
+
+const LOSSLESS = /^A_(?:PCM|FLAC|ALAC|MLP|TRUEHD|TTA1|WAVPACK|MS\/ACM)/
+
+/** Tracks that the head does not tell of count as sound. */
+function leastSeconds(tracks: readonly Track[], number: number, { bytes, opusMs }: SoundOfTrack): number {
+  const track = tracks.find((one) => one.number === number)
+  if (track?.type === VIDEO_TRACK) return 0
+  const codec = track?.codec ?? ''
+  if (codec.startsWith('A_OPUS'))
+    return Math.max(opusMs / 1000, secondsOfSound(bytes, BITS_PER_SECOND_MAX.opus))
+  return secondsOfSound(bytes, BITS_PER_SECOND_MAX[LOSSLESS.test(codec) ? 'uncompressed' : 'lossy'])
+}
+
+interface BlockHead {
+  readonly track: number
+  /** Relative to the cluster's. */
+  readonly time: number
+  readonly headBytes: number
+  /** Frames in one block, where they are laced. */
+  readonly frames: number
+  /** Where a single frame begins; empty where they are laced. */
+  readonly packet: Buffer
+}
+
+const NO_BLOCK: BlockHead = { track: 0, time: 0, headBytes: 0, frames: 0, packet: Buffer.alloc(0) }
+
+function readBlockHead(block: Buffer): BlockHead {
+  const trackBytes = lengthOf(block[0])
+  if (trackBytes === 0 || block.length < trackBytes + 3) return NO_BLOCK
+  const flags = block[trackBytes + 2] ?? 0
+  const isLaced = (flags & 0x06) !== 0
+  const headBytes = trackBytes + 3
+  return {
+    track: readSize(block.subarray(0, trackBytes)),
+    time: block.readInt16BE(trackBytes),
+    headBytes,
+    frames: isLaced ? (block[headBytes] ?? 0) + 1 : 1,
+    packet: isLaced ? Buffer.alloc(0) : block.subarray(headBytes),
+  }
+}
+
+/** A frame in a lace is taken for the usual one: its own head stands behind the sizes of all of them. */
+const LACED_FRAME_MS = 20
+
+function addSound(sound: Map<number, SoundOfTrack>, block: BlockHead, blockBytes: number): void {
+  const known = sound.get(block.track) ?? { bytes: 0, opusMs: 0 }
+  if (known.bytes === 0 && sound.size < TRACKS_MAX) sound.set(block.track, known)
+  const bytes = Math.max(0, blockBytes - block.headBytes)
+  known.bytes += bytes
+  known.opusMs += block.packet.length > 0 ? opusPacketMs(block.packet, bytes) : block.frames * LACED_FRAME_MS
 }
 
 interface ElementHead {
@@ -74,8 +167,7 @@ function readElementHead(head: Buffer): ElementHead | null {
   const sizeBytes = lengthOf(head[idBytes])
   if (sizeBytes === 0 || head.length < idBytes + sizeBytes) return null
   const id = head.readUIntBE(0, idBytes)
-  const size = readUnsigned(head.subarray(idBytes, idBytes + sizeBytes)) - 2 ** (7 * sizeBytes)
-  return { id, headBytes: idBytes + sizeBytes, bytes: size }
+  return { id, headBytes: idBytes + sizeBytes, bytes: readSize(head.subarray(idBytes, idBytes + sizeBytes)) }
 }
 
 /** By the zeros before the first set bit. */
@@ -83,14 +175,16 @@ function lengthOf(first: number | undefined): number {
   return first === undefined || first === 0 ? 0 : Math.clz32(first) - 23
 }
 
+/** Without the bit that says its length, which would push the last bits of a long one out of what a number holds. */
+function readSize(bytes: Buffer): number {
+  const [first = 0] = bytes
+  let value = first & (0xff >> bytes.length)
+  for (const byte of bytes.subarray(1)) value = value * 256 + byte
+  return value
+}
+
 function readUnsigned(bytes: Buffer): number {
   let value = 0
   for (const byte of bytes) value = value * 256 + byte
   return value
-}
-
-/** Behind the number of the track: relative to the cluster's. */
-function readBlockTime(block: Buffer): number {
-  const trackBytes = lengthOf(block[0])
-  return trackBytes > 0 && block.length >= trackBytes + 2 ? block.readInt16BE(trackBytes) : 0
 }

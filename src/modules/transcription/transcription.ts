@@ -1,6 +1,7 @@
 import { AppError } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { Clock } from '../../kernel/clock.ts'
+import { lingerAfter } from '../../kernel/linger-after.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { AudioFile, Transcript } from '../../providers/audio-operations.ts'
 import { priceUnits, unitRate, type CatalogModel } from '../catalog/catalog.ts'
@@ -8,7 +9,7 @@ import type { Candidate, Inference, InferenceRecord, InferenceRequest } from '..
 import type { Caller } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { FinishedTranscript } from './finished-transcript.ts'
-import { openAudio, type GivenAudio } from './open-audio.ts'
+import { DURATION_SECONDS_MAX, openAudio, type GivenAudio } from './open-audio.ts'
 
 export { AUDIO_BYTES_MAX } from './open-audio.ts'
 export { formatTranscript, TRANSCRIPT_FORMATS } from './format-transcript.ts'
@@ -40,6 +41,9 @@ interface TranscriptionOptions {
   readonly clock: Clock
 }
 
+/** A recording that an upstream has is paid for, whether the client waits or not. */
+const LINGER_MS = 120_000
+
 export function createTranscription({ inference, ledger, clock }: TranscriptionOptions): Transcription {
   const selector = inference.selectorFor(['stt'], ({ transcription }) => transcription !== undefined)
 
@@ -51,34 +55,48 @@ export function createTranscription({ inference, ledger, clock }: TranscriptionO
       record.model = model.id
       const candidates = selector.select(caller, model, order.model)
       const audio = await openAudio(order.audio)
-      const priceNanoUsd = priceAudio(model, audio)
+      const priceNanoUsd = priceAudio(model, audio.durationSeconds)
       const hold = await ledger.hold(caller, {
         wantedNanoUsd: priceNanoUsd,
         leastNanoUsd: priceNanoUsd,
         atMs: startedMs,
         cancellation,
       })
-      const request = toInferenceRequest(order)
+      const linger = lingerAfter(cancellation, LINGER_MS)
+      const request = toInferenceRequest(order, linger.cancellation)
       const bill = inference.openBill(hold, request, startedMs)
       try {
         const transcript = await inference.answer(candidates, request, startedMs, (candidate, work) =>
           ask(candidate, order, audio, work),
         )
-        // Silence is an answer without a word, and an empty answer costs nothing.
-        const costNanoUsd = transcript.text.trim() === '' ? 0n : priceNanoUsd
+        const durationSeconds = heardSeconds(audio, transcript)
+        // Nothing told and nothing heard costs nothing.
+        const isSilent = transcript.text.trim() === '' && transcript.durationSeconds === null
+        const costNanoUsd = isSilent ? 0n : priceAudio(model, durationSeconds)
         record.costNanoUsd = costNanoUsd
-        record.outcome = 'completed'
-        await bill.settle({ isDelivered: false })
+        record.outcome = cancellation.isCancelled ? 'disconnected' : 'completed'
+        await bill.settle({ isDelivered: cancellation.isCancelled })
         const { isTranslation } = order
         const language = transcript.language ?? (isTranslation ? null : order.language)
-        return { ...transcript, language, isTranslation, durationSeconds: audio.durationSeconds, costNanoUsd }
+        return { ...transcript, language, isTranslation, durationSeconds, costNanoUsd }
       } catch (error) {
         bill.release()
         record.outcome = cancellation.isCancelled ? 'disconnected' : 'failed'
         throw error
+      } finally {
+        linger.release()
       }
     },
   }
+}
+
+/** As measured, or as the upstream says where that is more: it bills what it decodes. */
+function heardSeconds(
+  { durationSeconds }: AudioFile,
+  { durationSeconds: told, segments }: Transcript,
+): number {
+  const heard = told ?? Math.max(0, ...segments.map(({ endSeconds }) => endSeconds))
+  return Math.min(Math.max(durationSeconds, heard), DURATION_SECONDS_MAX)
 }
 
 function ask(
@@ -87,6 +105,8 @@ function ask(
   audio: AudioFile,
   cancellation: Cancellation,
 ): Promise<Transcript> {
+  // Nobody is asked for a client that has left.
+  order.cancellation.throwIfCancelled()
   if (!provider.transcription) {
     const message = `'${order.model}' cannot transcribe here.`
     throw new AppError('unsupported_parameter', message, { param: 'model' })
@@ -106,17 +126,14 @@ function ask(
   })
 }
 
-function priceAudio({ id, price }: CatalogModel, { durationSeconds }: AudioFile): NanoUsd {
+function priceAudio({ id, price }: CatalogModel, durationSeconds: number): NanoUsd {
   if (price.unit === 'token') throw new Error(`'${id}' is priced by the token, which audio has none of`)
   return priceUnits(unitRate(price), price.unit === 'second' ? durationSeconds : 1)
 }
 
-function toInferenceRequest({
-  caller,
-  requestId,
-  record,
-  cancellation,
-  audio,
-}: TranscriptionOrder): InferenceRequest<undefined> {
+function toInferenceRequest(
+  { caller, requestId, record, audio }: TranscriptionOrder,
+  cancellation: Cancellation,
+): InferenceRequest<undefined> {
   return { caller, body: undefined, text: '', bytes: audio.bytes, requestId, record, cancellation }
 }

@@ -58,7 +58,7 @@ describe('transcription over the wire of OpenAI', () => {
       temperature: 0.2,
       withWords: true,
     })
-    expect(transcript).toEqual({
+    expect(transcript).toMatchObject({
       text: 'Hello there.',
       language: 'en',
       segments: [{ startSeconds: 0, endSeconds: 1.25, text: 'Hello there.' }],
@@ -95,7 +95,7 @@ describe('transcription over the wire of OpenAI', () => {
   test('models that answer only text are asked for it', async () => {
     upstream.server.respondWith(json({ text: 'Hello', usage: { type: 'tokens' } }))
     const transcript = await transcribe({ withWords: true }, 'gpt-4o-mini-transcribe')
-    expect(transcript).toEqual({ text: 'Hello', language: null, segments: [], words: [] })
+    expect(transcript).toMatchObject({ text: 'Hello', language: null, segments: [], words: [] })
     expect((await formNumber(0)).get('response_format')).toBe('json')
     expect((await formNumber(0)).has('timestamp_granularities[]')).toBe(false)
   })

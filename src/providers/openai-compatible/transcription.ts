@@ -67,13 +67,26 @@ async function writeForm(call: TranscriptionCall, format: AnswerFormat): Promise
 function readTranscript(provider: string, answer: unknown): Transcript {
   if (!isRecord(answer) || typeof answer['text'] !== 'string')
     throw garbage(provider, 'its answer has no text')
-  const { text, language, segments, words } = answer
+  const { text, language, segments, words, duration, usage } = answer
   return {
     text: text.trim(),
     language: typeof language === 'string' ? toLanguageCode(language) : null,
     segments: readSpans(segments, 'text').map(({ what, ...times }) => ({ ...times, text: what.trim() })),
     words: readSpans(words, 'word').map(({ what, ...times }) => ({ ...times, word: what.trim() })),
+    durationSeconds: readSeconds(duration) ?? wholeSecondsOf(usage),
   }
+}
+
+/** OpenAI wrote it as text once. */
+function readSeconds(value: unknown): number | null {
+  const seconds = typeof value === 'string' ? Number(value) : value
+  return typeof seconds === 'number' && Number.isFinite(seconds) && seconds > 0 ? seconds : null
+}
+
+/** Usage is rounded up: more than a second less of it was surely heard. */
+function wholeSecondsOf(usage: unknown): number | null {
+  const seconds = readSeconds(isRecord(usage) ? usage['seconds'] : null)
+  return seconds === null ? null : Math.max(seconds - 1, 0.001)
 }
 
 interface Span {

@@ -96,6 +96,7 @@ function toTranscript(
     language,
     segments: groupWords(words, language),
     words: call.withWords ? words : [],
+    durationSeconds: result.durationInSeconds ?? null,
   }
 }
 

@@ -152,7 +152,7 @@ test('other audio gets a text of its length, always the same', async () => {
   )
   const { text, segments, words, language } = await transcribe(foreign)
   expect(text.split(' ')).toHaveLength(48)
-  expect(await transcribe(foreign)).toEqual({ text, segments, words, language })
+  expect(await transcribe(foreign)).toMatchObject({ text, segments, words, language })
   expect(language).toBe('en')
   expect(segments.map((segment) => segment.text).join(' ')).toBe(text)
   expect(words).toHaveLength(48)

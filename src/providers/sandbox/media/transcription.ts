@@ -44,6 +44,7 @@ function writeTranscript(call: TranscriptionCall, spoken: string | null, seedTex
     language: call.isTranslation ? 'en' : (call.language ?? guessLanguage(text)),
     segments,
     words: call.withWords ? timeWords(segments) : [],
+    durationSeconds: call.audio.durationSeconds,
   }
 }
 
