@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { fakeClock } from '../src/kernel/testing/fake-clock.ts'
 import { createId } from '../src/kernel/identifiers.ts'
 import { silentLogger } from '../src/kernel/logger.ts'
 import { fillUsage } from '../src/modules/usage/testing/fill-usage.ts'
@@ -52,7 +53,7 @@ async function measure(database: Database): Promise<void> {
   print(`${options.rows} requests, ${sizes?.records}; ${sizes?.count} rollups, ${sizes?.rollups}`)
   const usage = createUsage({
     database,
-    clock: { nowMs: () => nowMs },
+    clock: fakeClock(() => nowMs),
     ledger: {
       readBalance: async () => ({ balanceNanoUsd: 0n, heldNanoUsd: 0n }),
       readBudgets: async () => [],

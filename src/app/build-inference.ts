@@ -33,7 +33,7 @@ export function buildInference(config: Config, { limits, metrics, ...parts }: Pa
         if (previousProvider === provider) metrics.upstreamRetried(provider)
         else if (previousProvider !== null) metrics.upstreamFellBack({ from: previousProvider, to: provider })
       },
-      breakerChanged: (provider, state) => metrics.breakerChanged({ provider, state }),
+      breakerChanged: (provider, model, change) => metrics.breakerChanged({ provider, model, ...change }),
     },
   })
 }

@@ -1,11 +1,12 @@
 import { assert, nat, property, subarray } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
+import { fakeClock } from '../kernel/testing/fake-clock.ts'
 import { createCredentialRing } from './credential-ring.ts'
 
 function createRing(keys: string[]) {
   let nowMs = 1_000
-  const ring = createCredentialRing(keys, { clock: { nowMs: () => nowMs } })
+  const ring = createCredentialRing(keys, { clock: fakeClock(() => nowMs) })
   return { ring, passMs: (ms: number) => (nowMs += ms) }
 }
 

@@ -1,6 +1,8 @@
 export type UpstreamFailure =
   /** No connection could be made. */
   | 'connect'
+  /** This process is short of what a connection needs; the upstream has no part in it. */
+  | 'local'
   /** It did not answer, or fell silent, in time. */
   | 'timeout'
   /** It answered with an error status. */
@@ -41,6 +43,7 @@ export class UpstreamError extends Error {
   /** Whether another attempt, here or at another upstream, could succeed with the same request. */
   get isRetryable(): boolean {
     const { failure, status = 0 } = this.details
+    if (failure === 'local') return false
     return failure !== 'status' || status >= 500 || RETRYABLE_STATUSES.has(status)
   }
 

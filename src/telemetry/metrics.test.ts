@@ -65,13 +65,13 @@ describe('metrics', () => {
     metrics.upstreamAttempted({ provider: 'groq', outcome: 'ok' })
     metrics.upstreamRetried('groq')
     metrics.upstreamFellBack({ from: 'groq', to: 'openai' })
-    metrics.breakerChanged({ provider: 'groq', state: 'open' })
+    metrics.breakerChanged({ provider: 'groq', model: 'm', state: 'open', accounts: 1 })
     const text = (await metrics.exposition()).text
     expect(text).toContain('parkway_upstream_attempts_total{provider="groq",outcome="ok"} 1')
     expect(text).toContain('parkway_upstream_errors_total{provider="groq",failure="status",status="503"} 1')
     expect(text).toContain('parkway_upstream_retries_total{provider="groq"} 1')
     expect(text).toContain('parkway_upstream_fallbacks_total{from="groq",to="openai"} 1')
-    expect(text).toContain('parkway_circuit_breaker_state{provider="groq"} 2')
+    expect(text).toContain('parkway_circuit_breaker_state{provider="groq",model="m"} 2')
   })
 
   test('the event loop, the processor and the memory are measured', async () => {
@@ -86,14 +86,14 @@ describe('metrics', () => {
   test('snapshots of several processes add up after travelling as JSON', async () => {
     const processes = [createMetrics(), createMetrics()]
     for (const metrics of processes) metrics.requestFinished(chat)
-    processes[1]?.breakerChanged({ provider: 'groq', state: 'half-open' })
-    processes[0]?.breakerChanged({ provider: 'groq', state: 'open' })
+    processes[1]?.breakerChanged({ provider: 'groq', model: 'm', state: 'half-open', accounts: 0 })
+    processes[0]?.breakerChanged({ provider: 'groq', model: 'm', state: 'open', accounts: 1 })
     const snapshots = await Promise.all(processes.map((metrics) => metrics.snapshot()))
     const { text } = await mergeSnapshots(JSON.parse(JSON.stringify(snapshots)))
     expect(text).toMatch(/parkway_requests_total\{.*status="200"\} 2/)
     expect(text).toMatch(/parkway_request_duration_seconds_bucket\{.*le="0.25"\} 2/)
     expect(text).toMatch(/parkway_request_duration_seconds_count\{.*\} 2/)
-    expect(text).toContain('parkway_circuit_breaker_state{provider="groq"} 2')
+    expect(text).toContain('parkway_circuit_breaker_state{provider="groq",model="m"} 2')
     expect(text).not.toMatch(/nan|undefined|null/i)
   })
 

@@ -24,7 +24,7 @@ export interface Metrics {
   upstreamFellBack(change: { from: string; to: string }): void
   /** The client went away before its answer was complete. */
   clientDisconnected(request: { route: string; model?: string | undefined }): void
-  breakerChanged(change: { provider: string; state: BreakerState }): void
+  breakerChanged(change: BreakerChange): void
   readonly ledger: LedgerMetrics
   readonly limits: LimitMetrics
   /** The Prometheus text of this process. */
@@ -47,12 +47,20 @@ export interface FinishedRequest {
 interface UpstreamAttempt {
   readonly provider: string
   /** `ok`, or the kind of failure. */
-  readonly outcome: 'ok' | 'aborted' | 'connect' | 'timeout' | 'status' | 'garbage' | 'cut'
+  readonly outcome: 'ok' | 'aborted' | 'connect' | 'local' | 'timeout' | 'status' | 'garbage' | 'cut'
   /** The upstream's HTTP status, when the failure is one. */
   readonly status?: number
 }
 
 type BreakerState = 'closed' | 'half-open' | 'open'
+
+interface BreakerChange {
+  readonly provider: string
+  readonly model: string
+  readonly state: BreakerState
+  /** Sent elsewhere by themselves. */
+  readonly accounts: number
+}
 
 export interface Exposition {
   readonly contentType: string
@@ -91,8 +99,9 @@ export function createMetrics({
     clientDisconnected: ({ route, model }) => {
       families.disconnects.series(route, labelModel(model, isKnownModel)).value += 1
     },
-    breakerChanged: ({ provider, state }) => {
-      families.breakers.series(provider).value = BREAKER_VALUES[state]
+    breakerChanged: ({ provider, model, state, accounts }) => {
+      families.breakers.series(provider, model).value = BREAKER_VALUES[state]
+      families.breakerAccounts.series(provider, model).value = accounts
     },
     ledger: createLedgerMetrics(registry),
     limits: createLimitMetrics(registry),
@@ -172,8 +181,14 @@ function createFamilies(registry: Registry) {
     ),
     breakers: createGaugeFamily(registry, {
       name: 'parkway_circuit_breaker_state',
-      help: 'Per upstream: 0 closed, 1 half-open, 2 open.',
-      labelNames: ['provider'],
+      help: 'Per model of an upstream: 0 closed, 1 half-open, 2 open.',
+      labelNames: ['provider', 'model'],
+      aggregator: 'max',
+    }),
+    breakerAccounts: createGaugeFamily(registry, {
+      name: 'parkway_circuit_breaker_accounts',
+      help: 'Accounts that are kept away from a model of an upstream because only their requests fail there.',
+      labelNames: ['provider', 'model'],
       aggregator: 'max',
     }),
   }

@@ -92,19 +92,24 @@ describe('before the first byte', () => {
     },
   )
 
-  test('503: 429 is tried again, then told with the time to wait', async () => {
-    const { status, error, headers, attempts } = await fail(failure(429, {}, { 'retry-after': '1' }))
+  test.each([429, 529])('429: %i is tried again, then told with the time to wait', async (code) => {
+    const { status, error, headers, attempts } = await fail(failure(code, {}, { 'retry-after': '1' }))
     expect([status, error]).toEqual([
-      503,
-      expect.objectContaining({ type: 'api_error', code: 'capacity_exhausted' }),
+      429,
+      expect.objectContaining({ type: 'rate_limit_error', code: 'rate_limit_exceeded' }),
     ])
     expect(headers.get('retry-after')).toBe('1')
     expect(attempts).toBe(3)
   })
 
-  test('503: an upstream that wants a long pause is not waited for', async () => {
-    const { status, headers, attempts } = await fail(failure(429, {}, { 'retry-after': '17' }))
-    expect([status, headers.get('retry-after'), attempts]).toEqual([503, '17', 1])
+  test.each([429, 529])('429: an upstream that wants a long pause is not waited for (%i)', async (code) => {
+    const { status, headers, attempts } = await fail(failure(code, {}, { 'retry-after': '17' }))
+    expect([status, headers.get('retry-after'), attempts]).toEqual([429, '17', 1])
+  })
+
+  test('503: the operator has paid the upstream for no more', async () => {
+    const { status, error, headers } = await fail(failure(429, { code: 'insufficient_quota' }))
+    expect([status, error.code, headers.get('retry-after')]).toEqual([503, 'capacity_exhausted', '2'])
   })
 
   test('a failure that passes is not seen by the client', async () => {

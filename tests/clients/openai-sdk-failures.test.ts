@@ -120,12 +120,20 @@ describe('an error is the class that the OpenAI SDK has for it', () => {
   test.each([
     [502, 'provider_error', 'upstream_error', '[[sandbox:html status=500]]'],
     [502, 'provider_error', 'upstream_error', '[[sandbox:garbage]]'],
-    [503, 'capacity_exhausted', 'api_error', '[[sandbox:error status=429 retry_after=60]]'],
   ])('%i %s for a provider that fails', async (status, code, type, directive) => {
     await expectError(client.chat.completions.create(ask(directive)), InternalServerError, {
       status,
       code,
       type,
+    })
+  })
+
+  test('429 rate_limit_exceeded for a provider that limits the rate', async () => {
+    const limited = client.chat.completions.create(ask('[[sandbox:error status=429 retry_after=60]]'))
+    await expectError(limited, RateLimitError, {
+      status: 429,
+      code: 'rate_limit_exceeded',
+      type: 'rate_limit_error',
     })
   })
 
@@ -221,7 +229,7 @@ describe('retries of the OpenAI SDK', () => {
     const directive = '[[sandbox:error status=429 times=3 key=patience]][[sandbox:echo Hello]]'
     const completion = await patient.chat.completions.create(ask(directive))
     expect(completion.choices[0]?.message.content).toBe('Hello')
-    expect(recording.statuses()).toEqual([503, 200])
+    expect(recording.statuses()).toEqual([429, 200])
   })
 
   test.each([

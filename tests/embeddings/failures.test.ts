@@ -82,10 +82,10 @@ describe('an upstream that refuses', () => {
     expect((await ask({ model: 'on-vllm' })).status).toBe(502)
   })
 
-  test('for want of capacity is 503 with a time to come back', async () => {
+  test('for too many requests is 429 with a time to come back', async () => {
     gateway.upstream.respondWith(failure(429, {}, { 'retry-after': '7' }))
     const { status, body, headers } = await ask()
-    expect([status, body.error.code, headers.get('retry-after')]).toEqual([503, 'capacity_exhausted', '7'])
+    expect([status, body.error.code, headers.get('retry-after')]).toEqual([429, 'rate_limit_exceeded', '7'])
   })
 })
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { fakeClock } from '../../kernel/testing/fake-clock.ts'
 import { createId } from '../../kernel/identifiers.ts'
 import { connectDatabase } from '../../storage/connect-database.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
@@ -20,7 +21,7 @@ beforeEach(async () => {
   database = connect()
   nowMs = Date.UTC(2030, 0, 1)
   announced = []
-  accounts = createAccounts({ database, clock: { nowMs: () => nowMs }, keys: fakeKeys, credit })
+  accounts = createAccounts({ database, clock: fakeClock(() => nowMs), keys: fakeKeys, credit })
 })
 
 afterEach(async () => {
@@ -79,7 +80,7 @@ describe('the first account', () => {
       processes.map((process) =>
         createAccounts({
           database: process,
-          clock: { nowMs: () => nowMs },
+          clock: fakeClock(() => nowMs),
           keys: fakeKeys,
           credit,
         }).bootstrapFirstAccount({
@@ -112,7 +113,7 @@ describe('the first account', () => {
       ...fakeKeys,
       issueFirstKey: () => Promise.reject(new Error('not a key')),
     }
-    const failing = createAccounts({ database, clock: { nowMs: () => nowMs }, keys: refusing, credit })
+    const failing = createAccounts({ database, clock: fakeClock(() => nowMs), keys: refusing, credit })
     await expect(failing.bootstrapFirstAccount({ creditNanoUsd: 1n, key: 'bad' })).rejects.toThrow(
       'not a key',
     )

@@ -115,6 +115,7 @@ function readAnswer<Body extends StreamableRequest>(
       clock: options.clock,
       cancellation: request.cancellation,
       breaker: candidate.breaker,
+      accountId: request.caller.accountId,
       onEnd: release,
     })
   }
@@ -123,6 +124,6 @@ function readAnswer<Body extends StreamableRequest>(
   request.record.outcome = 'completed'
   const charged = bill.settle({ isDelivered: false })
   release()
-  candidate.breaker?.succeeded()
+  candidate.breaker?.succeeded(request.caller.accountId)
   return { kind: 'complete', payload, charged }
 }

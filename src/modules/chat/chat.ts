@@ -76,6 +76,7 @@ export function createChat(options: ChatOptions): Chat {
       const question = { operation, request: covered.request, model, bill, startedMs }
       const result = await attemptRoutes({
         candidates,
+        accountId: caller.accountId,
         attempt: (candidate) => callCandidate(candidate, question, options),
         cancellation,
       })

@@ -14,6 +14,7 @@ interface StreamOptions {
   readonly clock: Clock
   readonly cancellation: Cancellation
   readonly breaker: CircuitBreaker | null
+  readonly accountId: string
   /** Called when an opened stream is over, however it ended. */
   readonly onEnd: () => void
 }
@@ -50,7 +51,7 @@ export async function openStream(
       if (next.done === true) throw garbage(context.provider, 'its stream ended before it began')
       head = normalise(next.value)
     }
-    options.breaker?.opened()
+    options.breaker?.opened(options.accountId)
     return {
       kind: 'stream',
       batches: relay({ answer, upstream, head, normalise, normaliser, context, options }),
@@ -85,7 +86,7 @@ async function* relay(stream: Relay): AsyncGenerator<Batch, void> {
     if (!stream.answer.isTerminated() && !normaliser.hasFinished) throw cut(provider)
     const usage = settleUsage(context, normaliser.reportedUsage, normaliser.delivered)
     record.outcome = 'completed'
-    options.breaker?.succeeded()
+    options.breaker?.succeeded(options.accountId)
     // The end of the stream leaves when its charge is durable.
     await context.bill.settle({ isDelivered: true })
     if (options.isUsageAsked) {
@@ -94,7 +95,7 @@ async function* relay(stream: Relay): AsyncGenerator<Batch, void> {
   } catch (error) {
     record.outcome = options.cancellation.isCancelled ? 'disconnected' : 'failed'
     if (!(error instanceof UpstreamError)) throw error
-    options.breaker?.failed()
+    options.breaker?.failed(options.accountId)
     throw explainFailure(error)
   } finally {
     if (record.outcome === 'running') record.outcome = 'disconnected'

@@ -145,6 +145,7 @@ async function withPatience<Result>(
 }
 
 const NO_ROOM_CODES: ReadonlySet<string> = new Set([
+  'rate_limit_exceeded',
   'capacity_exhausted',
   'service_unavailable',
   'queue_full',

@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { fakeClock } from '../../kernel/testing/fake-clock.ts'
 import { Cancellation } from '../../kernel/cancellation.ts'
 import { UpstreamError, type UpstreamErrorDetails } from '../../providers/upstream-error.ts'
 import { attemptRoutes } from './attempt-routes.ts'
-import { createCircuitBreaker } from './circuit-breaker.ts'
+import { createCircuitBreaker, type CircuitBreaker } from './circuit-breaker.ts'
 
 const failing = (details: Partial<UpstreamErrorDetails>) =>
   new UpstreamError('it failed', { failure: 'status', provider: 'p', status: 500, ...details })
@@ -30,9 +31,10 @@ beforeEach(() => {
 /** Tells who was asked and what came of it. */
 async function run({ candidates, outcomes }: Script) {
   const asked: string[] = []
-  const clock = { nowMs: () => 0 }
+  const clock = fakeClock(() => 0)
   const result = await attemptRoutes({
     candidates: candidates.map((name) => ({ name, breaker: createCircuitBreaker({ clock }) })),
+    accountId: 'account',
     cancellation: new Cancellation(),
     random: () => 1,
     attempt: async ({ name }) => {
@@ -113,6 +115,7 @@ describe('attemptRoutes', () => {
     const asked: string[] = []
     const running = attemptRoutes({
       candidates: [{ breaker: null }],
+      accountId: 'account',
       cancellation,
       attempt: async () => {
         asked.push('a')
@@ -124,28 +127,93 @@ describe('attemptRoutes', () => {
     expect(asked).toEqual(['a'])
   })
 
-  it('says when to come back while every upstream rests', async () => {
-    const breaker = createCircuitBreaker({ clock: { nowMs: () => 0 }, failuresMax: 1, restMs: 7_000 })
-    breaker.failed()
-    const running = attemptRoutes({
-      candidates: [{ breaker }],
-      cancellation: new Cancellation(),
-      attempt: async () => 'never',
-    })
-    await expect(running).rejects.toMatchObject({ code: 'service_unavailable', retryAfterSeconds: 7 })
+  it.each([501, 529, 429, 404])('counts a status of %i for no breaker', async (status) => {
+    const { failures } = await outcomes([failing({ status })])
+    expect(failures).toEqual([])
+  })
+
+  it('counts a request that fails once, however often it was tried', async () => {
+    expect(await outcomes([failing({}), failing({}), failing({})])).toEqual({ failures: ['a'], asked: 3 })
+  })
+
+  it('counts no failure of an upstream that answers in the end', async () => {
+    expect(await outcomes([failing({}), failing({}), 'yes'])).toEqual({ failures: [], asked: 3 })
+  })
+
+  it('counts no failure where the request turns out to be at fault', async () => {
+    expect(await outcomes([failing({}), failing({ status: 400 })])).toEqual({ failures: [], asked: 2 })
+  })
+
+  it('neither repeats nor counts what this process is short of', async () => {
+    expect(await outcomes([failing({ failure: 'local' })])).toEqual({ failures: [], asked: 1 })
   })
 
   it('passes over an upstream that rests', async () => {
-    const breaker = createCircuitBreaker({ clock: { nowMs: () => 0 }, failuresMax: 1 })
-    breaker.failed()
-    const answer = await attemptRoutes({
-      candidates: [
-        { name: 'a', breaker },
-        { name: 'b', breaker: null },
-      ],
-      cancellation: new Cancellation(),
-      attempt: async ({ name }) => name,
+    expect(await askAll([resting(1_000), null], () => true)).toEqual({ asked: [1], answer: 1 })
+  })
+
+  it('asks the one whose rest ends first, once, when all rest', async () => {
+    expect(await askAll([resting(3_000), resting(1_000), resting(2_000)], () => true)).toMatchObject({
+      asked: [1],
     })
-    expect(answer).toBe('b')
+    expect((await askAll([resting(3_000), resting(1_000)], () => false)).asked).toEqual([1, 0])
+  })
+
+  it('asks one that rests when those that are well have failed', async () => {
+    expect(await askAll([resting(1_000), null], (index) => index === 0)).toEqual({ asked: [1, 0], answer: 0 })
   })
 })
+
+/** What one breaker was told while one upstream behaved like this. */
+async function outcomes(script: readonly (UpstreamError | string)[]) {
+  const breaker = createCircuitBreaker({ clock: fakeClock(() => 0) })
+  const failures: string[] = []
+  const told = { ...bind(breaker), failed: () => failures.push('a') }
+  let asked = 0
+  await attemptRoutes({
+    candidates: [{ breaker: told }],
+    accountId: 'account',
+    cancellation: new Cancellation(),
+    attempt: async () => {
+      const outcome = script[Math.min(asked, script.length - 1)]
+      asked += 1
+      if (outcome instanceof Error) throw outcome
+      return outcome
+    },
+  }).catch(() => null)
+  return { failures, asked }
+}
+
+async function askAll(breakers: readonly (CircuitBreaker | null)[], answers: (index: number) => boolean) {
+  const asked: number[] = []
+  const answer = await attemptRoutes({
+    candidates: breakers.map((breaker, index) => ({ breaker, index })),
+    accountId: 'account',
+    cancellation: new Cancellation(),
+    attempt: async ({ index }) => {
+      asked.push(index)
+      if (!answers(index)) throw failing({ failure: 'timeout' })
+      return index
+    },
+  }).catch((error: unknown) => error)
+  return { asked, answer }
+}
+
+function resting(restMs: number): CircuitBreaker {
+  const breaker = createCircuitBreaker({ clock: fakeClock(() => 0), requestsMin: 2, restMs })
+  breaker.failed('account')
+  breaker.failed('another')
+  return breaker
+}
+
+function bind(breaker: CircuitBreaker): CircuitBreaker {
+  return {
+    admit: (accountId) => breaker.admit(accountId),
+    force: (accountId) => breaker.force(accountId),
+    restMs: (accountId) => breaker.restMs(accountId),
+    succeeded: (accountId) => breaker.succeeded(accountId),
+    opened: (accountId) => breaker.opened(accountId),
+    failed: (accountId) => breaker.failed(accountId),
+    abandoned: (accountId) => breaker.abandoned(accountId),
+  }
+}

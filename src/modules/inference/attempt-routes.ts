@@ -15,57 +15,141 @@ export interface Attemptable {
 }
 
 export interface AttemptRoutesOptions<Candidate extends Attemptable, Answer> {
-  /** In the order they are to be tried. */
+  /** In the order they are to be tried; at least one. */
   readonly candidates: readonly Candidate[]
+  readonly accountId: string
   readonly attempt: (candidate: Candidate) => Promise<Answer>
   readonly cancellation: Cancellation
   readonly random?: () => number
 }
 
 /**
- * Tries one upstream after the other until one answers: first each in turn, then again, after a pause, those whose
- * failure may pass. Ends at once when the request itself is at fault or the client is gone.
+ * Tries one upstream after the other until one answers: first those that are well, each in turn, then those that rest, then
+ * again, after a pause, those whose failure may pass. Ends at once when the request itself is at fault or the client is gone.
  */
-export async function attemptRoutes<Candidate extends Attemptable, Answer>(
+export function attemptRoutes<Candidate extends Attemptable, Answer>(
   options: AttemptRoutesOptions<Candidate, Answer>,
 ): Promise<Answer> {
-  const { attempt, cancellation, random = Math.random } = options
-  const queue = options.candidates.map((candidate) => ({ candidate, tries: 0, pauseMs: 0 }))
-  const attemptsMax = Math.min(Math.max(queue.length, ATTEMPTS_MIN), ATTEMPTS_MAX)
-  let attempts = 0
-  let lastError: UpstreamError | AppError | null = null
-  for (let next = queue.shift(); next !== undefined && attempts < attemptsMax; next = queue.shift()) {
-    const { candidate } = next
-    if (candidate.breaker && !candidate.breaker.admit()) continue
-    if (next.pauseMs > 0) await pause(next.pauseMs, candidate, cancellation)
-    // Counted before the call, so that nothing can retry forever.
-    attempts += 1
-    next.tries += 1
-    try {
-      return await attempt(candidate)
-    } catch (error) {
-      if (!(error instanceof UpstreamError)) {
-        candidate.breaker?.abandoned()
-        if (!isQueueFull(error)) throw error
-        lastError = error
-        continue
-      }
-      reportToBreaker(candidate, error)
-      if (error.isRequestAtFault) throw error
-      lastError = error
-      const pauseMs = pauseBeforeRetry(error, next.tries, random)
-      if (pauseMs !== null) queue.push({ ...next, pauseMs })
-    }
-  }
-  throw lastError ?? everyUpstreamRests(options.candidates)
+  return new RouteAttempts(options).run()
 }
 
-async function pause(pauseMs: number, candidate: Attemptable, { signal }: Cancellation): Promise<void> {
-  try {
-    await wait(pauseMs, undefined, { signal })
-  } catch {
-    candidate.breaker?.abandoned()
-    throw signal.reason
+/** What came of one candidate so far. */
+interface Trial<Candidate> {
+  readonly candidate: Candidate
+  /** Asked to see whether it is well again, or for want of another: once is enough. */
+  readonly isSingle: boolean
+  tries: number
+  pauseMs: number
+  /** Its last failure was its own fault, and is told to the breaker when the request is over. */
+  hasFailed: boolean
+}
+
+class RouteAttempts<Candidate extends Attemptable, Answer> {
+  readonly #options: AttemptRoutesOptions<Candidate, Answer>
+  readonly #attemptsMax: number
+  #attempts = 0
+  /** How many of the candidates were looked at. */
+  #position = 0
+  readonly #resting: Candidate[] = []
+  readonly #again: Trial<Candidate>[] = []
+  readonly #trials: Trial<Candidate>[] = []
+  #lastError: UpstreamError | AppError | null = null
+
+  constructor(options: AttemptRoutesOptions<Candidate, Answer>) {
+    this.#options = options
+    this.#attemptsMax = Math.min(Math.max(options.candidates.length, ATTEMPTS_MIN), ATTEMPTS_MAX)
+  }
+
+  async run(): Promise<Answer> {
+    const { attempt, accountId } = this.#options
+    try {
+      for (let trial = this.#next(); trial !== null; trial = this.#next()) {
+        if (trial.pauseMs > 0) await this.#pause(trial)
+        // Counted before the call, so that nothing can retry forever.
+        this.#attempts += 1
+        trial.tries += 1
+        try {
+          const answer = await attempt(trial.candidate)
+          trial.hasFailed = false
+          return answer
+        } catch (error) {
+          this.#noteFailure(trial, error)
+        }
+      }
+      throw this.#lastError ?? new Error('no upstream was there to be asked')
+    } finally {
+      for (const { candidate, hasFailed } of this.#trials) if (hasFailed) candidate.breaker?.failed(accountId)
+    }
+  }
+
+  #next(): Trial<Candidate> | null {
+    if (this.#attempts >= this.#attemptsMax) return null
+    return this.#nextFresh() ?? this.#nextResting() ?? this.#nextAgain()
+  }
+
+  #nextFresh(): Trial<Candidate> | null {
+    const { candidates, accountId } = this.#options
+    for (;;) {
+      const candidate = candidates[this.#position]
+      if (candidate === undefined) return null
+      this.#position += 1
+      const admission = candidate.breaker === null ? 'yes' : candidate.breaker.admit(accountId)
+      if (admission !== 'no') return this.#start(candidate, admission === 'probe')
+      this.#resting.push(candidate)
+    }
+  }
+
+  /** No upstream is left alone when there is no other: the one whose rest ends first is asked. */
+  #nextResting(): Trial<Candidate> | null {
+    const { accountId } = this.#options
+    const restMs = ({ breaker }: Candidate) => breaker?.restMs(accountId) ?? 0
+    const [best] = this.#resting.toSorted((one, other) => restMs(one) - restMs(other))
+    if (best === undefined) return null
+    this.#resting.splice(this.#resting.indexOf(best), 1)
+    best.breaker?.force(accountId)
+    return this.#start(best, true)
+  }
+
+  #nextAgain(): Trial<Candidate> | null {
+    const { accountId } = this.#options
+    for (;;) {
+      const trial = this.#again.shift()
+      if (trial === undefined) return null
+      if (trial.candidate.breaker?.admit(accountId) !== 'no') return trial
+    }
+  }
+
+  #start(candidate: Candidate, isSingle: boolean): Trial<Candidate> {
+    const trial = { candidate, isSingle, tries: 0, pauseMs: 0, hasFailed: false }
+    this.#trials.push(trial)
+    return trial
+  }
+
+  async #pause({ candidate, pauseMs }: Trial<Candidate>): Promise<void> {
+    const { cancellation, accountId } = this.#options
+    try {
+      await wait(pauseMs, undefined, { signal: cancellation.signal })
+    } catch {
+      candidate.breaker?.abandoned(accountId)
+      throw cancellation.reason
+    }
+  }
+
+  /** Throws what no other attempt would change. */
+  #noteFailure(trial: Trial<Candidate>, error: unknown): void {
+    const { random = Math.random, accountId } = this.#options
+    const isUpstreams = error instanceof UpstreamError && isUpstreamAtFault(error)
+    if (!isUpstreams) trial.candidate.breaker?.abandoned(accountId)
+    else if (trial.isSingle) trial.candidate.breaker?.failed(accountId)
+    trial.hasFailed = isUpstreams && !trial.isSingle
+    if (error instanceof UpstreamError) {
+      if (error.isRequestAtFault || error.details.failure === 'local') throw error
+      const pauseMs = pauseBeforeRetry(error, trial.tries, random)
+      if (pauseMs !== null && !trial.isSingle) this.#again.push(Object.assign(trial, { pauseMs }))
+    } else if (!isQueueFull(error)) {
+      throw error
+    }
+    this.#lastError = error
   }
 }
 
@@ -78,21 +162,14 @@ function pauseBeforeRetry(error: UpstreamError, tries: number, random: () => num
   return Math.max(askedMs, Math.min(backoffMs, PAUSE_MS_MAX))
 }
 
-// A refusal of this request, or of our credential, says nothing about whether the upstream is well.
-function reportToBreaker({ breaker }: Attemptable, error: UpstreamError): void {
-  const { failure, status = 0 } = error.details
-  if (failure !== 'status' || status >= 500) breaker?.failed()
-  else breaker?.abandoned()
+/** A refusal of this request, of our credential or for now, and our own want, say nothing about whether the upstream is well. */
+function isUpstreamAtFault({ details }: UpstreamError): boolean {
+  if (details.failure !== 'status') return details.failure !== 'local'
+  const { status = 0 } = details
+  return status >= 500 && status !== 501 && status !== 529
 }
 
 /** Another upstream may have room. */
 function isQueueFull(error: unknown): error is AppError {
   return error instanceof AppError && error.code === 'queue_full'
-}
-
-function everyUpstreamRests(candidates: readonly Attemptable[]): AppError {
-  const restsMs = candidates.map((candidate) => candidate.breaker?.retryAfterMs() ?? 1000)
-  return new AppError('service_unavailable', 'The providers of this model are failing. Try again shortly.', {
-    retryAfterSeconds: Math.ceil(Math.min(...restsMs) / 1000),
-  })
 }

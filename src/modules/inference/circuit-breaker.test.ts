@@ -1,127 +1,226 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createCircuitBreaker, type BreakerState } from './circuit-breaker.ts'
+import { fakeClock } from '../../kernel/testing/fake-clock.ts'
+import { createCircuitBreaker, type BreakerChange, type CircuitBreaker } from './circuit-breaker.ts'
+
+const WINDOW_MS = 10_000
 
 function create() {
   const time = { nowMs: 1_000_000 }
-  const states: BreakerState[] = []
+  const changes: BreakerChange[] = []
   const breaker = createCircuitBreaker({
-    clock: { nowMs: () => time.nowMs },
-    failuresMax: 3,
+    clock: fakeClock(() => time.nowMs),
+    windowMs: WINDOW_MS,
+    requestsMin: 4,
     restMs: 1_000,
     restMsMax: 4_000,
-    onChange: (state) => states.push(state),
+    onChange: (change) => changes.push(change),
   })
-  const fail = (times: number) => {
-    for (let count = 0; count < times; count += 1) breaker.failed()
-  }
-  return { time, states, breaker, fail }
+  const states = () => changes.map(({ state }) => state)
+  return { time, states, changes, breaker }
 }
 
-describe('createCircuitBreaker', () => {
-  it('admits everything until failures come in a row', () => {
-    const { breaker, fail, states } = create()
-    fail(2)
-    breaker.succeeded()
-    fail(2)
-    expect([breaker.admit(), breaker.retryAfterMs(), states]).toEqual([true, 0, []])
+function fail(breaker: CircuitBreaker, accountId: string, times: number): void {
+  for (let count = 0; count < times; count += 1) breaker.failed(accountId)
+}
+
+function succeed(breaker: CircuitBreaker, accountId: string, times: number): void {
+  for (let count = 0; count < times; count += 1) breaker.succeeded(accountId)
+}
+
+/** Two accounts fail, which is not the fault of either. */
+function open(breaker: CircuitBreaker): void {
+  fail(breaker, 'a', 2)
+  fail(breaker, 'b', 2)
+}
+
+describe('the share of failing requests', () => {
+  it('opens when at least half of the requests of several accounts failed', () => {
+    const { breaker } = create()
+    succeed(breaker, 'a', 2)
+    succeed(breaker, 'b', 2)
+    fail(breaker, 'a', 2)
+    fail(breaker, 'b', 1)
+    expect(breaker.admit('c')).toBe('yes')
+    breaker.failed('b')
+    expect(breaker.admit('c')).toBe('no')
   })
 
-  it('opens after failures in a row and admits one probe after its rest', () => {
-    const { breaker, fail, time, states } = create()
-    fail(3)
-    expect([breaker.admit(), breaker.retryAfterMs()]).toEqual([false, 1_000])
+  it('stays closed while more requests succeed than fail, however many fail', () => {
+    const { breaker, states } = create()
+    for (let round = 0; round < 200; round += 1) {
+      succeed(breaker, 'a', 2)
+      fail(breaker, round % 2 === 0 ? 'a' : 'b', 1)
+      succeed(breaker, 'b', 2)
+    }
+    expect([breaker.admit('a'), states()]).toEqual(['yes', []])
+  })
+
+  it('says nothing of fewer requests than count', () => {
+    const { breaker } = create()
+    fail(breaker, 'a', 1)
+    fail(breaker, 'b', 2)
+    expect(breaker.admit('c')).toBe('yes')
+  })
+
+  it('forgets what is older than its window', () => {
+    const { breaker, time } = create()
+    fail(breaker, 'a', 1)
+    fail(breaker, 'b', 1)
+    time.nowMs += WINDOW_MS
+    fail(breaker, 'a', 1)
+    fail(breaker, 'b', 1)
+    expect(breaker.admit('c')).toBe('yes')
+  })
+
+  it('remembers over the edge between the halves of its window', () => {
+    const { breaker, time } = create()
+    fail(breaker, 'a', 2)
+    time.nowMs += WINDOW_MS / 2
+    fail(breaker, 'b', 2)
+    expect(breaker.admit('c')).toBe('no')
+  })
+})
+
+describe('accounts', () => {
+  it('one account that fails is kept away alone, and nobody else notices', () => {
+    const { breaker, changes } = create()
+    fail(breaker, 'a', 500)
+    expect([breaker.admit('a'), breaker.admit('b')]).toEqual(['no', 'yes'])
+    expect(changes.at(-1)).toEqual({ state: 'closed', accounts: 1 })
+  })
+
+  it('one account that fails among many that succeed is kept away alone', () => {
+    const { breaker } = create()
+    for (let account = 0; account < 200; account += 1) succeed(breaker, `account-${account}`, 1)
+    fail(breaker, 'a', 1000)
+    expect([breaker.admit('a'), breaker.admit('account-3')]).toEqual(['no', 'yes'])
+  })
+
+  it('an account is admitted again when its own probe succeeds', () => {
+    const { breaker, time, changes } = create()
+    fail(breaker, 'a', 4)
+    time.nowMs += 1_000
+    expect([breaker.admit('a'), breaker.admit('a')]).toEqual(['probe', 'no'])
+    breaker.succeeded('a')
+    expect([breaker.admit('a'), breaker.admit('a')]).toEqual(['yes', 'yes'])
+    expect(changes.at(-1)).toEqual({ state: 'closed', accounts: 0 })
+  })
+
+  it('two that fail are not enough where most others succeed', () => {
+    const { breaker } = create()
+    for (const account of ['c', 'd', 'e']) succeed(breaker, account, 1)
+    open(breaker)
+    expect(breaker.admit('c')).toBe('yes')
+  })
+
+  it('a probe that fails is followed by that of another account', () => {
+    const { breaker, time } = create()
+    open(breaker)
+    time.nowMs += 1_000
+    expect(breaker.admit('c')).toBe('probe')
+    breaker.failed('c')
+    time.nowMs += 2_000
+    expect([breaker.admit('c'), breaker.admit('d')]).toEqual(['no', 'probe'])
+    breaker.abandoned('d')
+    time.nowMs += 2_000
+    expect(breaker.admit('c')).toBe('probe')
+  })
+
+  it('the end of another request neither closes nor opens what a probe decides', () => {
+    const { breaker, time } = create()
+    open(breaker)
+    time.nowMs += 1_000
+    expect(breaker.admit('c')).toBe('probe')
+    breaker.succeeded('d')
+    expect(breaker.admit('d')).toBe('no')
+    breaker.failed('d')
+    breaker.succeeded('c')
+    expect(breaker.admit('d')).toBe('yes')
+  })
+})
+
+describe('probes', () => {
+  it('one goes after the rest, and closes it', () => {
+    const { breaker, time, states } = create()
+    open(breaker)
+    expect([breaker.admit('c'), breaker.restMs('c')]).toEqual(['no', 1_000])
     time.nowMs += 999
-    expect(breaker.admit()).toBe(false)
+    expect(breaker.admit('c')).toBe('no')
     time.nowMs += 1
-    expect([breaker.admit(), breaker.admit()]).toEqual([true, false])
-    breaker.succeeded()
-    expect([breaker.admit(), breaker.admit()]).toEqual([true, true])
-    expect(states).toEqual(['open', 'half-open', 'closed'])
+    expect([breaker.admit('c'), breaker.admit('d')]).toEqual(['probe', 'no'])
+    breaker.succeeded('c')
+    expect([breaker.admit('c'), breaker.admit('d')]).toEqual(['yes', 'yes'])
+    expect(states()).toEqual(['open', 'half-open', 'closed'])
   })
 
-  it('rests twice as long after each failed probe, up to a bound', () => {
-    const { breaker, fail, time } = create()
-    fail(3)
+  it('each that fails doubles the rest, up to a bound', () => {
+    const { breaker, time } = create()
+    open(breaker)
     const rests: number[] = []
     for (let probe = 0; probe < 4; probe += 1) {
-      rests.push(breaker.retryAfterMs())
-      time.nowMs += breaker.retryAfterMs()
-      expect(breaker.admit()).toBe(true)
-      breaker.failed()
+      rests.push(breaker.restMs('c'))
+      time.nowMs += breaker.restMs('c')
+      expect(breaker.admit(`account-${probe}`)).toBe('probe')
+      breaker.failed(`account-${probe}`)
     }
     expect(rests).toEqual([1_000, 2_000, 4_000, 4_000])
   })
 
-  it('rests no longer because of requests that were under way when it opened', () => {
-    const { breaker, fail, time } = create()
-    fail(100)
-    expect(breaker.retryAfterMs()).toBe(1_000)
+  it('one that goes early for want of another upstream closes it, or changes nothing', () => {
+    const { breaker } = create()
+    open(breaker)
+    breaker.force('c')
+    breaker.failed('c')
+    expect([breaker.admit('c'), breaker.restMs('c')]).toEqual(['no', 1_000])
+    breaker.force('c')
+    breaker.succeeded('c')
+    expect(breaker.admit('d')).toBe('yes')
+  })
+
+  it('one that begins to stream admits everybody, and its death opens again', () => {
+    const { breaker, time, states } = create()
+    open(breaker)
     time.nowMs += 1_000
-    expect(breaker.admit()).toBe(true)
-    breaker.failed()
-    expect(breaker.retryAfterMs()).toBe(2_000)
+    expect(breaker.admit('c')).toBe('probe')
+    breaker.opened('c')
+    expect(breaker.admit('d')).toBe('yes')
+    breaker.failed('c')
+    expect([breaker.admit('d'), states()]).toEqual(['no', ['open', 'half-open', 'closed', 'open']])
   })
 
-  it('opens when streams begin well and die in the middle', () => {
-    const { breaker, states } = create()
-    for (let stream = 0; stream < 3; stream += 1) {
-      breaker.opened()
-      breaker.failed()
-    }
-    expect(states).toEqual(['open'])
-  })
-
-  it('admits everybody again when a probe has begun to stream, and rests again when that dies', () => {
-    const { breaker, fail, time, states } = create()
-    fail(3)
+  it('one that told nothing is followed by the next at once', () => {
+    const { breaker, time } = create()
+    open(breaker)
     time.nowMs += 1_000
-    expect(breaker.admit()).toBe(true)
-    breaker.opened()
-    expect([breaker.admit(), breaker.admit()]).toEqual([true, true])
-    breaker.failed()
-    expect([breaker.admit(), states]).toEqual([false, ['open', 'half-open', 'closed', 'open']])
+    expect(breaker.admit('c')).toBe('probe')
+    breaker.abandoned('c')
+    expect(breaker.admit('c')).toBe('probe')
   })
+})
 
-  it('lets another probe go when one ended without telling anything', () => {
-    const { breaker, fail, time } = create()
-    fail(3)
-    time.nowMs += 1_000
-    expect(breaker.admit()).toBe(true)
-    breaker.abandoned()
-    expect(breaker.admit()).toBe(true)
-    breaker.succeeded()
-    breaker.abandoned()
-    expect(breaker.admit()).toBe(true)
-  })
-
-  it('never locks an upstream out: after the longest rest a request is admitted', () => {
-    const step = fc.oneof(
-      fc.constantFrom(
-        'admit' as const,
-        'opened' as const,
-        'succeeded' as const,
-        'failed' as const,
-        'abandoned' as const,
-      ),
-      fc.integer({ min: 0, max: 5_000 }),
-    )
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        const { breaker, time } = create()
-        let isProbing = false
-        for (const next of steps) {
-          if (typeof next === 'number') time.nowMs += next
-          else if (next === 'admit') isProbing = breaker.admit() || isProbing
-          else {
-            breaker[next]()
-            isProbing = false
-          }
+it('never locks anybody out: after the longest rest some request is admitted', () => {
+  const account = fc.constantFrom('a', 'b', 'c')
+  const what = fc.constantFrom('admit', 'force', 'opened', 'succeeded', 'failed', 'abandoned')
+  const step = fc.oneof(fc.tuple(what, account), fc.integer({ min: 0, max: 5_000 }))
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
+      const { breaker, time } = create()
+      const running = new Set<string>()
+      for (const next of steps) {
+        if (typeof next === 'number') {
+          time.nowMs += next
+          continue
         }
-        if (isProbing) breaker.abandoned()
-        time.nowMs += 4_000
-        expect(breaker.admit()).toBe(true)
-      }),
-    )
-  })
+        const [name, accountId] = next
+        if (name === 'admit' || name === 'force') running.add(accountId)
+        else if (name !== 'opened') running.delete(accountId)
+        breaker[name](accountId)
+      }
+      // Every request ends somehow.
+      for (const accountId of running) breaker.abandoned(accountId)
+      time.nowMs += 8_000
+      expect(breaker.admit('d')).not.toBe('no')
+    }),
+  )
 })

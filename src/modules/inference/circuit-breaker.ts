@@ -1,75 +1,158 @@
 import type { Clock } from '../../kernel/clock.ts'
+import { Circuit, type CircuitState } from './circuit.ts'
+import { FailureWindow, type Tally } from './failure-window.ts'
 
-export type BreakerState = 'closed' | 'open' | 'half-open'
-
+/**
+ * Leaves a model of an upstream alone while most requests of several accounts fail there, so that requests go to a healthy
+ * route at once. An account that fails alone may have itself to blame, and is the only one that is sent elsewhere.
+ */
 export interface CircuitBreaker {
-  /** Whether a request may be sent now. Answers yes to one probe when the rest is over. */
-  admit(): boolean
-  succeeded(): void
+  /** Whether a request of this account may be sent now; when its rest is over, one goes as a probe. */
+  admit(accountId: string): Admission
+  /** A request goes although the upstream rests, because it has nowhere else to go. */
+  force(accountId: string): void
+  /** How long the account is still to be kept away; 0 when it is not. */
+  restMs(accountId: string): number
+  succeeded(accountId: string): void
   /** A stream has begun: the upstream is there, but whether it holds out is not known yet. */
-  opened(): void
-  failed(): void
-  /** The probe ended without telling anything about the upstream. */
-  abandoned(): void
-  retryAfterMs(): number
+  opened(accountId: string): void
+  /** Once a request, however often it was tried. */
+  failed(accountId: string): void
+  /** The request ended without telling anything about the upstream. */
+  abandoned(accountId: string): void
+}
+
+type Admission = 'yes' | 'probe' | 'no'
+
+export interface BreakerChange {
+  /** Of the circuit of all accounts. */
+  readonly state: CircuitState
+  /** How many accounts are kept away by themselves. */
+  readonly accounts: number
 }
 
 interface CircuitBreakerOptions {
   readonly clock: Clock
-  readonly failuresMax?: number
+  readonly windowMs?: number
+  /** Fewer than this in a window say nothing. */
+  readonly requestsMin?: number
   readonly restMs?: number
   readonly restMsMax?: number
-  readonly onChange?: (state: BreakerState) => void
+  readonly onChange?: (change: BreakerChange) => void
 }
 
-/**
- * Leaves an upstream alone after failures in a row, for a while that doubles with each failed probe, so that requests
- * go to a healthy one at once instead of waiting for a timeout each.
- */
-export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBreaker {
-  const { clock, failuresMax = 5, restMs = 5_000, restMsMax = 60_000, onChange } = options
-  let state: BreakerState = 'closed'
-  let failures = 0
-  let rests = 0
-  let opensAgainMs = 0
+const FAILING_SHARE = 0.5
+const SUFFERERS_MIN = 2
+const ACCOUNT_CIRCUITS_MAX = 256
 
-  const become = (next: BreakerState) => {
-    if (next === state) return
-    state = next
-    onChange?.(next)
+export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBreaker {
+  return new SharedBreaker(options)
+}
+
+class SharedBreaker implements CircuitBreaker {
+  readonly #options: Required<CircuitBreakerOptions>
+  readonly #window: FailureWindow
+  readonly #everybody: Circuit
+  readonly #byAccount = new Map<string, Circuit>()
+
+  constructor(options: CircuitBreakerOptions) {
+    this.#options = {
+      windowMs: 60_000,
+      requestsMin: 5,
+      restMs: 5_000,
+      restMsMax: 60_000,
+      onChange: () => {},
+      ...options,
+    }
+    this.#window = new FailureWindow(this.#options)
+    this.#everybody = this.#createCircuit()
   }
 
-  return {
-    admit() {
-      if (state === 'closed') return true
-      if (state === 'half-open' || clock.nowMs() < opensAgainMs) return false
-      become('half-open')
-      return true
-    },
-    succeeded() {
-      failures = 0
-      rests = 0
-      become('closed')
-    },
-    opened() {
-      if (state !== 'half-open') return
-      failures = failuresMax - 1
-      become('closed')
-    },
-    failed() {
-      // Requests that were under way when it opened say nothing new.
-      if (state === 'open') return
-      failures += 1
-      if (state === 'closed' && failures < failuresMax) return
-      opensAgainMs = clock.nowMs() + Math.min(restMs * 2 ** rests, restMsMax)
-      rests += 1
-      become('open')
-    },
-    abandoned() {
-      if (state !== 'half-open') return
-      opensAgainMs = clock.nowMs()
-      become('open')
-    },
-    retryAfterMs: () => (state === 'closed' ? 0 : Math.max(opensAgainMs - clock.nowMs(), 1000)),
+  admit(accountId: string): Admission {
+    if (this.#isQuiet) return 'yes'
+    const own = this.#byAccount.get(accountId)
+    if (!this.#everybody.mayProbe(accountId) || own?.mayProbe(accountId) === false) return 'no'
+    const isProbe = !this.#isClosedFor(own)
+    this.force(accountId)
+    return isProbe ? 'probe' : 'yes'
+  }
+
+  force(accountId: string): void {
+    this.#everybody.probe(accountId)
+    this.#byAccount.get(accountId)?.probe(accountId)
+  }
+
+  restMs(accountId: string): number {
+    return Math.max(this.#everybody.restMs(), this.#byAccount.get(accountId)?.restMs() ?? 0)
+  }
+
+  succeeded(accountId: string): void {
+    this.#window.add(accountId, 0)
+    if (this.#isQuiet) return
+    // What was counted before the recovery would open it again at the next failure.
+    if (this.#everybody.probeSucceeded(accountId)) this.#window.clear()
+    if (this.#byAccount.get(accountId)?.probeSucceeded(accountId) === true) this.#release(accountId)
+  }
+
+  opened(accountId: string): void {
+    if (this.#isQuiet) return
+    this.#everybody.probeOpened(accountId)
+    this.#byAccount.get(accountId)?.probeOpened(accountId)
+  }
+
+  failed(accountId: string): void {
+    this.#window.add(accountId, 1)
+    if (!this.#everybody.probeFailed(accountId) && this.#everybody.state === 'closed')
+      this.#openForEverybody()
+    const own = this.#byAccount.get(accountId)
+    if (own?.probeFailed(accountId) !== true && (own === undefined || own.state === 'closed'))
+      this.#openForAccount(accountId)
+  }
+
+  abandoned(accountId: string): void {
+    if (this.#isQuiet) return
+    this.#everybody.probeAbandoned(accountId)
+    this.#byAccount.get(accountId)?.probeAbandoned(accountId)
+  }
+
+  get #isQuiet(): boolean {
+    return this.#byAccount.size === 0 && this.#everybody.isQuiet
+  }
+
+  #isClosedFor(own: Circuit | undefined): boolean {
+    return this.#everybody.state === 'closed' && (own === undefined || own.state === 'closed')
+  }
+
+  #openForEverybody(): void {
+    const total = this.#window.total()
+    const isShared = total.sufferers >= SUFFERERS_MIN && total.sufferers * 2 >= total.accounts
+    if (isShared && this.#isFailing(total)) this.#everybody.open()
+  }
+
+  #openForAccount(accountId: string): void {
+    if (!this.#isFailing(this.#window.of(accountId))) return
+    const [oldest] = this.#byAccount.keys()
+    if (this.#byAccount.size >= ACCOUNT_CIRCUITS_MAX && oldest !== undefined) this.#byAccount.delete(oldest)
+    const circuit = this.#byAccount.get(accountId) ?? this.#createCircuit()
+    this.#byAccount.set(accountId, circuit)
+    circuit.open()
+  }
+
+  #release(accountId: string): void {
+    this.#byAccount.delete(accountId)
+    this.#window.forget(accountId)
+    this.#tell()
+  }
+
+  #isFailing({ requests, failures }: Tally): boolean {
+    return requests >= this.#options.requestsMin && failures >= requests * FAILING_SHARE
+  }
+
+  #createCircuit(): Circuit {
+    return new Circuit({ ...this.#options, onChange: () => this.#tell() })
+  }
+
+  #tell(): void {
+    this.#options.onChange({ state: this.#everybody.state, accounts: this.#byAccount.size })
   }
 }

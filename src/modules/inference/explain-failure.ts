@@ -2,8 +2,11 @@ import { AppError } from '../../kernel/app-error.ts'
 import type { UpstreamError } from '../../providers/upstream-error.ts'
 
 const RETRY_AFTER_SECONDS_DEFAULT = 2
+const LOCAL_RETRY_AFTER_SECONDS = 1
 const CONTEXT_LENGTH_PATTERN =
   /context[_ ](length|window)|maximum context|prompt is too long|too many (input )?tokens/i
+/** What the vendors call an account that has paid for no more. */
+const QUOTA_PATTERN = /insufficient[_ ]quota|quota[_ ]exceeded|billing|credit/i
 const BLOCKED_PATTERN = /content[_ ](policy|filter|management)|safety|blocked/i
 
 /** Codes that mean the same on the upstream's wire and on ours. */
@@ -24,9 +27,10 @@ export function explainFailure(error: UpstreamError): AppError {
     if (BLOCKED_PATTERN.test(upstreamCode)) return new AppError('prompt_blocked', said, options)
     return new AppError('invalid_request', said, options)
   }
-  if (status === 429 || status === 529) {
-    return new AppError('capacity_exhausted', `The provider '${provider}' has no capacity left for now.`, {
-      retryAfterSeconds: error.details.retryAfterSeconds ?? RETRY_AFTER_SECONDS_DEFAULT,
+  if (status === 429 || status === 529) return explainThrottling(error)
+  if (failure === 'local') {
+    return new AppError('service_unavailable', 'The gateway is short of resources. Try again shortly.', {
+      retryAfterSeconds: LOCAL_RETRY_AFTER_SECONDS,
       cause: error,
     })
   }
@@ -36,6 +40,17 @@ export function explainFailure(error: UpstreamError): AppError {
   return new AppError('provider_error', `The provider '${provider}' ${DESCRIPTIONS[failure]}.`, {
     cause: error,
   })
+}
+
+/** Whoever asks again in time is served, unless it is the operator's own quota that is used up. */
+function explainThrottling(error: UpstreamError): AppError {
+  const { provider, upstreamCode = '', retryAfterSeconds = RETRY_AFTER_SECONDS_DEFAULT } = error.details
+  const options = { retryAfterSeconds, cause: error }
+  if (QUOTA_PATTERN.test(upstreamCode)) {
+    return new AppError('capacity_exhausted', `The provider '${provider}' has no capacity left.`, options)
+  }
+  const message = `The provider '${provider}' limits the rate of requests for now.`
+  return new AppError('rate_limit_exceeded', message, options)
 }
 
 const DESCRIPTIONS = {

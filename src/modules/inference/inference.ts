@@ -5,7 +5,7 @@ import { UpstreamError } from '../../providers/upstream-error.ts'
 import type { Catalog, Category } from '../catalog/catalog.ts'
 import { attemptRoutes } from './attempt-routes.ts'
 import { beginAttempt, type Attempt, type AttemptOptions } from './begin-attempt.ts'
-import { createCircuitBreaker, type BreakerState, type CircuitBreaker } from './circuit-breaker.ts'
+import { createCircuitBreaker, type BreakerChange, type CircuitBreaker } from './circuit-breaker.ts'
 import { explainFailure } from './explain-failure.ts'
 import type { AttemptRecord } from './inference-record.ts'
 import type { InferenceRequest } from './inference-request.ts'
@@ -58,7 +58,7 @@ export interface Inference extends Answering {
 
 interface InferenceObserver {
   attempted(attempt: AttemptRecord): void
-  breakerChanged(provider: string, state: BreakerState): void
+  breakerChanged(provider: string, upstreamModel: string, change: BreakerChange): void
 }
 
 export interface InferenceOptions {
@@ -77,12 +77,14 @@ export interface InferenceOptions {
 export function createInference(options: InferenceOptions): Inference {
   const { catalog, providers, clock, timeouts, observer, variableOf } = options
   const breakers = new Map<string, CircuitBreaker>()
-  const breakerOf = (provider: string): CircuitBreaker => {
-    const known = breakers.get(provider)
+  // As many as there are routes: a model that its vendor serves badly says nothing about the vendor's other ones.
+  const breakerOf = (provider: string, upstreamModel: string): CircuitBreaker => {
+    const name = `${provider} ${upstreamModel}`
+    const known = breakers.get(name)
     if (known) return known
-    const onChange = (state: BreakerState) => observer.breakerChanged(provider, state)
+    const onChange = (change: BreakerChange) => observer.breakerChanged(provider, upstreamModel, change)
     const breaker = createCircuitBreaker({ clock, onChange })
-    breakers.set(provider, breaker)
+    breakers.set(name, breaker)
     return breaker
   }
   const attemptOptions: AttemptOptions = { ...options, onAttempt: (attempt) => observer.attempted(attempt) }
@@ -103,13 +105,14 @@ export function createInference(options: InferenceOptions): Inference {
       beginAttempt(candidate, request, startedMs, attemptOptions),
     answer: async (candidates, request, startedMs, perform) => {
       const { record, cancellation } = request
+      const { accountId } = request.caller
       const attempt = async (candidate: Candidate) => {
         const beginning = beginAttempt(candidate, request, startedMs, attemptOptions)
         const begun = beginning instanceof Promise ? await beginning : beginning
         try {
           const answer = await perform(candidate, begun.work.cancellation)
           begun.work.release()
-          candidate.breaker?.succeeded()
+          candidate.breaker?.succeeded(accountId)
           begun.answered()
           return answer
         } catch (error) {
@@ -118,7 +121,7 @@ export function createInference(options: InferenceOptions): Inference {
         }
       }
       try {
-        return await attemptRoutes({ candidates, attempt, cancellation })
+        return await attemptRoutes({ candidates, accountId, attempt, cancellation })
       } catch (error) {
         record.outcome = cancellation.isCancelled ? 'disconnected' : 'failed'
         throw error instanceof UpstreamError ? explainFailure(error) : error

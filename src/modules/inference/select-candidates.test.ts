@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { fakeClock } from '../../kernel/testing/fake-clock.ts'
 import type { AppError } from '../../kernel/app-error.ts'
 import type { Provider } from '../../providers/provider.ts'
 import type { Catalog, CatalogModel } from '../catalog/catalog.ts'
@@ -44,7 +45,7 @@ function createSelector(model: CatalogModel, random?: () => number) {
       sandbox,
       close: async () => {},
     },
-    breakerOf: () => createCircuitBreaker({ clock: { nowMs: () => 0 } }),
+    breakerOf: () => createCircuitBreaker({ clock: fakeClock(() => 0) }),
     timeouts: { connectMs: 1, firstByteMs: 1, idleMs: 1 },
     categories: ['llm'],
     isOffered: ({ chat }) => chat !== undefined,

@@ -30,7 +30,7 @@ export interface CandidateSelector {
 interface CandidateSelectorOptions {
   readonly catalog: Catalog
   readonly providers: ProviderRegistry
-  readonly breakerOf: (providerId: string) => CircuitBreaker
+  readonly breakerOf: (providerId: string, upstreamModel: string) => CircuitBreaker
   /** For routes that say nothing else. */
   readonly timeouts: UpstreamTimeouts
   /** The kinds of model that the operation is for. */
@@ -129,7 +129,7 @@ function groupByPriority(
       upstreamModel: route.model,
       timeouts: { ...timeouts, ...route.timeouts },
       weight: route.weight,
-      breaker: provider === providers.sandbox ? null : breakerOf(provider.id),
+      breaker: provider === providers.sandbox ? null : breakerOf(provider.id, route.model),
     }
     groups.set(route.priority, [...(groups.get(route.priority) ?? []), candidate])
   }

@@ -1,5 +1,7 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Clock } from '../../kernel/clock.ts'
+import { fakeClock } from '../../kernel/testing/fake-clock.ts'
 import { createId } from '../../kernel/identifiers.ts'
 import { connectDatabase } from '../../storage/connect-database.ts'
 import type { Database } from '../../storage/database.ts'
@@ -83,7 +85,7 @@ async function createWorld() {
   let isSuspended = false
   const accountId = createId()
   await database.query(`INSERT INTO accounts (id, name) VALUES ($1, 'an account')`, [accountId])
-  const processes = connectProcesses({ nowMs: () => nowMs })
+  const processes = connectProcesses(fakeClock(() => nowMs))
   const expectedKeys: ExpectedKey[] = []
   const operator: Caller = {
     accountId,
@@ -156,7 +158,7 @@ async function outcomeOf(keys: Keys, token: string): Promise<unknown> {
   }
 }
 
-function connectProcesses(clock: { nowMs(): number }): Process[] {
+function connectProcesses(clock: Clock): Process[] {
   const listeners: { process: number; handler: MessageHandler }[] = []
   const processes: Process[] = []
   for (const process of [0, 1]) {

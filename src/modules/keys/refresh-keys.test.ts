@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { fakeClock } from '../../kernel/testing/fake-clock.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { KeyAuthenticator } from './authenticate-key.ts'
 import { createKeyToken } from './key-form.ts'
@@ -17,7 +18,7 @@ test('many keys that are to be read again are read together, and nobody waits fo
   let nowMs = START_MS
   const authenticator = new KeyAuthenticator({
     database: { query: query as Queryable['query'] },
-    clock: { nowMs: () => nowMs },
+    clock: fakeClock(() => nowMs),
     messageBus: createAuthenticatorStage().bus,
     noteUse: () => {},
   })

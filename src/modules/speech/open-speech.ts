@@ -59,7 +59,7 @@ export async function openSpeech(
     record.firstTokenMs = clock.nowMs() - startedMs
     // Known before it is spoken, and so it can stand in the head of the answer.
     record.costNanoUsd = question.priceNanoUsd
-    breaker?.opened()
+    breaker?.opened(request.caller.accountId)
     attempt.answered()
     question.linger.follow()
     const batches = relay({ upstream, first, question, candidate, attempt })
@@ -87,6 +87,7 @@ async function* relay(stream: Relay): AsyncGenerator<readonly Uint8Array[], void
   const { upstream, question, candidate, attempt } = stream
   const { order, bill } = question
   const { record, cancellation } = order
+  const { accountId } = question.request.caller
   try {
     let chunk: Uint8Array | null = stream.first
     let held: Uint8Array | null = null
@@ -99,7 +100,7 @@ async function* relay(stream: Relay): AsyncGenerator<readonly Uint8Array[], void
       chunk = await nextChunk(upstream)
     }
     record.outcome = 'completed'
-    candidate.breaker?.succeeded()
+    candidate.breaker?.succeeded(accountId)
     await bill.settle({ isDelivered: true })
     if (held !== null) yield [held]
   } catch (error) {
@@ -110,7 +111,7 @@ async function* relay(stream: Relay): AsyncGenerator<readonly Uint8Array[], void
       bill.release()
     }
     if (!(error instanceof UpstreamError)) throw error
-    candidate.breaker?.failed()
+    candidate.breaker?.failed(accountId)
     throw explainFailure(error)
   } finally {
     if (record.outcome === 'running') record.outcome = 'disconnected'

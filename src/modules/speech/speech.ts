@@ -78,6 +78,7 @@ export function createSpeech({ inference, catalog, ledger, clock, timeouts }: Sp
       try {
         const spoken = await attemptRoutes({
           candidates,
+          accountId: caller.accountId,
           attempt: (candidate) => openSpeech(candidate, question, { inference, clock }),
           cancellation: linger.cancellation,
         })

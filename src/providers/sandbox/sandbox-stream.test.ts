@@ -1,3 +1,4 @@
+import { fakeClock } from '../../kernel/testing/fake-clock.ts'
 import { Cancellation } from '../../kernel/cancellation.ts'
 import { expect, test } from 'vitest'
 import { createSandboxProvider } from './sandbox.ts'
@@ -70,7 +71,7 @@ test.for([
   let nowMs = 0
   const provider = createSandboxProvider({
     ...options,
-    clock: { nowMs: () => nowMs },
+    clock: fakeClock(() => nowMs),
     sleep: async (durationMs) => {
       nowMs += durationMs
     },

@@ -1,3 +1,4 @@
+import { fakeClock } from '../../../kernel/testing/fake-clock.ts'
 import { Cancellation } from '../../../kernel/cancellation.ts'
 import type { MediaOperation } from '../../../providers/media-operation.ts'
 import type { Provider } from '../../../providers/provider.ts'
@@ -43,7 +44,7 @@ export function createStage(operations: Record<string, Partial<MediaOperation<ne
     close: async () => {},
   }
   let nowMs = 1_700_000_000_000
-  const clock = { nowMs: () => nowMs }
+  const clock = fakeClock(() => nowMs)
   const catalog = createCatalog({ source: SOURCE })
   const media = createMemoryMedia()
   const pauses: number[] = []

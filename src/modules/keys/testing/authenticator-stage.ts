@@ -1,3 +1,4 @@
+import { fakeClock } from '../../../kernel/testing/fake-clock.ts'
 import { createId } from '../../../kernel/identifiers.ts'
 import type { Queryable } from '../../../storage/database.ts'
 import type { MessageHandler } from '../../../storage/message-bus.ts'
@@ -32,7 +33,7 @@ export function createAuthenticatorStage(): AuthenticatorStage {
   const bus = createFakeBus()
   const authenticator = new KeyAuthenticator({
     database,
-    clock: { nowMs: () => state.nowMs },
+    clock: fakeClock(() => state.nowMs),
     messageBus: bus,
     noteUse: (id) => uses.push(id),
   })

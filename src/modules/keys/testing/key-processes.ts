@@ -1,3 +1,4 @@
+import { fakeClock } from '../../../kernel/testing/fake-clock.ts'
 import { createId } from '../../../kernel/identifiers.ts'
 import { silentLogger } from '../../../kernel/logger.ts'
 import { connectDatabase } from '../../../storage/connect-database.ts'
@@ -31,7 +32,7 @@ export async function startKeyProcesses(): Promise<KeyProcesses> {
   const buses = await Promise.all([connectBus(), connectBus()])
   const state = { nowMs: Date.UTC(2030, 0, 1) }
   const createProcess = (messageBus: KeyChangeBus) =>
-    createKeys({ database, clock: { nowMs: () => state.nowMs }, messageBus })
+    createKeys({ database, clock: fakeClock(() => state.nowMs), messageBus })
   const insertAccount = async (): Promise<string> => {
     const id = createId()
     await database.query(`INSERT INTO accounts (id, name) VALUES ($1, 'an account')`, [id])

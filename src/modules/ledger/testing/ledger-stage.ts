@@ -1,4 +1,5 @@
 import { inspect } from 'node:util'
+import { fakeClock } from '../../../kernel/testing/fake-clock.ts'
 import { createId } from '../../../kernel/identifiers.ts'
 import { silentLogger, type Logger } from '../../../kernel/logger.ts'
 import type { NanoUsd } from '../../../kernel/money.ts'
@@ -155,7 +156,7 @@ async function createProcess(
     database,
     messageBus,
     borrower,
-    clock: { nowMs },
+    clock: fakeClock(nowMs),
     logger,
     commitWaitMs,
     ...(holdWaitMs === undefined ? {} : { holdWaitMs }),

@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fakeClock } from '../../../kernel/testing/fake-clock.ts'
 import { createId } from '../../../kernel/identifiers.ts'
 import { silentLogger } from '../../../kernel/logger.ts'
 import { createOutbound } from '../../../outbound/outbound.ts'
@@ -54,7 +55,7 @@ export async function openMediaStage(options: StageOptions = {}): Promise<MediaS
       database,
       store,
       outbound,
-      clock: { nowMs },
+      clock: fakeClock(nowMs),
       logger: silentLogger,
       publicUrl: options.publicUrl ?? null,
       ownUrl: () => baseUrl,

@@ -1,3 +1,4 @@
+import { fakeClock } from '../../../kernel/testing/fake-clock.ts'
 import { createId, createRequestId } from '../../../kernel/identifiers.ts'
 import { silentLogger } from '../../../kernel/logger.ts'
 import { createBorrower, type Borrower } from '../../../storage/borrowing/borrower.ts'
@@ -51,7 +52,7 @@ export async function createTaskStage(options: { connectionString?: string } = {
     prepareStatements: true,
   })
   const logger = silentLogger
-  const clock = { nowMs: () => Date.now() }
+  const clock = fakeClock(() => Date.now())
   const messageBus = await createMessageBus({ connectionString, logger })
   const reclaimers = [reclaimTasks, reclaimLeases]
   const borrower = await createBorrower({ database, logger, leaseMs: LEASE_MS, reclaimers })

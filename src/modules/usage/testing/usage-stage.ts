@@ -1,3 +1,4 @@
+import { fakeClock } from '../../../kernel/testing/fake-clock.ts'
 import { createId } from '../../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../../kernel/money.ts'
 import { connectDatabase } from '../../../storage/connect-database.ts'
@@ -45,7 +46,7 @@ export async function setUsageStage(existing?: string): Promise<UsageStage> {
     budgets: [],
     usage: createUsage({
       database: recording,
-      clock: { nowMs: () => stage.nowMs },
+      clock: fakeClock(() => stage.nowMs),
       ledger: {
         readBalance: async () => stage,
         readBudgets: async () => stage.budgets,

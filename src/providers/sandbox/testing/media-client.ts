@@ -1,4 +1,5 @@
 import sharp from 'sharp'
+import { fakeClock } from '../../../kernel/testing/fake-clock.ts'
 import { Cancellation } from '../../../kernel/cancellation.ts'
 import type {
   InputFile,
@@ -16,7 +17,7 @@ import { createSandboxProvider } from '../sandbox.ts'
 export function sandboxInNoTime() {
   const time = { nowMs: 1_700_000_000_000, sleptMs: 0 }
   const provider = createSandboxProvider({
-    clock: { nowMs: () => time.nowMs },
+    clock: fakeClock(() => time.nowMs),
     sleep: async (durationMs) => {
       time.sleptMs += durationMs
     },

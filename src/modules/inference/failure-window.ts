@@ -1,0 +1,88 @@
+import type { Clock } from '../../kernel/clock.ts'
+
+export interface Tally {
+  requests: number
+  failures: number
+}
+
+/** What a time of requests says, of all accounts together. */
+export interface WindowTotal extends Tally {
+  readonly accounts: number
+  /** Those of whose requests at least half failed. */
+  readonly sufferers: number
+}
+
+/** Accounts beyond this are counted as one, so that a window stays small. */
+const ACCOUNTS_MAX = 256
+const OTHERS = ''
+
+/** How many requests failed lately, and whose. Two halves follow each other, so that between half a window and a whole one is known. */
+export class FailureWindow {
+  readonly #clock: Clock
+  readonly #halfMs: number
+  #current = new Map<string, Tally>()
+  #previous = new Map<string, Tally>()
+  #currentEndsMs = 0
+
+  constructor({ clock, windowMs }: { clock: Clock; windowMs: number }) {
+    this.#clock = clock
+    this.#halfMs = windowMs / 2
+  }
+
+  add(accountId: string, failures: 0 | 1): void {
+    const nowMs = this.#clock.monotonicMs()
+    if (nowMs >= this.#currentEndsMs) this.#rotate(nowMs)
+    const tally = this.#current.get(accountId) ?? this.#begin(accountId)
+    tally.requests += 1
+    tally.failures += failures
+  }
+
+  of(accountId: string): Tally {
+    const current = this.#current.get(accountId)
+    const previous = this.#previous.get(accountId)
+    return {
+      requests: (current?.requests ?? 0) + (previous?.requests ?? 0),
+      failures: (current?.failures ?? 0) + (previous?.failures ?? 0),
+    }
+  }
+
+  total(): WindowTotal {
+    let requests = 0
+    let failures = 0
+    let sufferers = 0
+    const accountIds = new Set([...this.#current.keys(), ...this.#previous.keys()])
+    for (const accountId of accountIds) {
+      const tally = this.of(accountId)
+      requests += tally.requests
+      failures += tally.failures
+      if (tally.failures * 2 >= tally.requests) sufferers += 1
+    }
+    return { requests, failures, sufferers, accounts: accountIds.size }
+  }
+
+  clear(): void {
+    this.#current.clear()
+    this.#previous.clear()
+  }
+
+  forget(accountId: string): void {
+    this.#current.delete(accountId)
+    this.#previous.delete(accountId)
+  }
+
+  #begin(accountId: string): Tally {
+    const isFull = this.#current.size >= ACCOUNTS_MAX
+    const known = isFull ? this.#current.get(OTHERS) : undefined
+    if (known) return known
+    const tally: Tally = { requests: 0, failures: 0 }
+    this.#current.set(isFull ? OTHERS : accountId, tally)
+    return tally
+  }
+
+  #rotate(nowMs: number): void {
+    const isOld = nowMs >= this.#currentEndsMs + this.#halfMs
+    this.#previous = isOld ? new Map<string, Tally>() : this.#current
+    this.#current = new Map<string, Tally>()
+    this.#currentEndsMs = nowMs + this.#halfMs
+  }
+}
