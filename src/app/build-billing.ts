@@ -24,6 +24,7 @@ export function buildBilling(
       ...parts,
       providers: choosePaymentProviders(config, parts.clock),
       allowsTestCheckout: config.allowTestCheckout,
+      servesRealModels: config.providers.size > 0,
       sweepIntervalMs: config.paymentSweepIntervalMs,
     }),
     promoCodes: createPromoCodes(parts),

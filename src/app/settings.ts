@@ -221,7 +221,7 @@ export const SETTINGS = {
   allowTestCheckout: booleanSetting(
     {
       environment: 'PARKWAY_ALLOW_TEST_CHECKOUT',
-      description: 'Keeps the test checkout although live or prod keys exist.',
+      description: 'Takes payments in test mode, which cost nothing, although real models are served.',
     },
     false,
   ),

@@ -25,7 +25,7 @@ import {
 import { listPayments, readPayment, type Payment } from './payment-record.ts'
 import { refundPayment, type RefundRequest } from './refund-payment.ts'
 import { startSweep } from './sweep-checkouts.ts'
-import { findTestModeProblem } from './test-mode.ts'
+import { findTestModeProblem, type TestModeRules } from './test-mode.ts'
 
 export type { HostedCheckout } from './hosted-checkout.ts'
 export type { Payment } from './payment-record.ts'
@@ -61,19 +61,18 @@ export interface Billing {
   close(): Promise<void>
 }
 
-export interface BillingOptions {
+export interface BillingOptions extends TestModeRules {
   readonly database: Database
   readonly clock: Clock
   readonly ledger: Pick<Ledger, 'grant' | 'reverse' | 'deduct' | 'recall' | 'announceChange'>
   readonly logger: Logger
   /** The first takes new payments; the others are known for what was paid at them. */
   readonly providers: readonly [PaymentProvider, ...PaymentProvider[]]
-  /** Lets the gateway's own test page give credit although keys of production exist. */
-  readonly allowsTestCheckout: boolean
   readonly sweepIntervalMs: number
 }
 
 const ASK_PAUSE_MS = 2_000
+const REPLACED = 'Another payment provider takes payments now. Start a new checkout.'
 
 export function createBilling(options: BillingOptions): Billing {
   const { database, clock, logger } = options
@@ -95,6 +94,12 @@ export function createBilling(options: BillingOptions): Billing {
   const requireHosted = (): PaymentProvider => {
     if (hosted === undefined) throw notFound('checkout')
     return hosted
+  }
+
+  /** A page opened before another provider took over can be looked at, not paid. */
+  const readHosted = async (token: string): Promise<HostedCheckout> => {
+    const checkout = await readHostedCheckout(options, requireHosted(), token)
+    return checkout.state === 'open' && hosted !== active ? { ...checkout, state: 'expired' } : checkout
   }
 
   /** What cannot be asked now is asked by the sweep. */
@@ -152,9 +157,11 @@ export function createBilling(options: BillingOptions): Billing {
       const payment = await readPayment(database, checkout.payment.id, null)
       return { payment, successUrl: checkout.successUrl }
     },
-    readHosted: (token) => readHostedCheckout(options, requireHosted(), token),
+    readHosted,
     payHosted: async (token) => {
-      await requireWorking(requireHosted())
+      const { state } = await readHosted(token)
+      if (state === 'open') await requireWorking(requireHosted())
+      else if (state === 'expired' && hosted !== active) throw new AppError('conflict', REPLACED)
       return payHostedCheckout(options, requireHosted(), token)
     },
     cancelHosted: (token) => cancelHostedCheckout(options, requireHosted(), token),

@@ -2,22 +2,37 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { PaymentProvider } from '../../payments/payment-provider.ts'
 import type { Queryable } from '../../storage/database.ts'
 
+export interface TestModeRules {
+  /** The operator gives credit away on purpose. */
+  readonly allowsTestCheckout: boolean
+  /** Something other than the sandbox answers requests, so that credit costs the operator money. */
+  readonly servesRealModels: boolean
+}
+
 /**
- * Where keys of production exist, credit that nobody paid for would be spent on real models. The gateway's own test page is
- * refused there unless the operator says otherwise.
+ * Why a payment in test mode is refused, or null. Credit that nobody paid for must not be spent on real models, so test mode
+ * works only beside the sandbox unless the operator says otherwise.
  */
 export async function findTestModeProblem(
-  { database, clock, allowsTestCheckout }: { database: Queryable; clock: Clock; allowsTestCheckout: boolean },
+  {
+    database,
+    clock,
+    allowsTestCheckout,
+    servesRealModels,
+  }: TestModeRules & { database: Queryable; clock: Clock },
   provider: PaymentProvider,
 ): Promise<string | null> {
-  if (provider.sessionOfToken === undefined || allowsTestCheckout) return null
+  if (!provider.isTestMode || allowsTestCheckout) return null
+  if (servesRealModels) return REAL_MODELS
   const [key] = await database.query(
     `SELECT 1 FROM api_keys WHERE environment IN ('live', 'prod') AND revoked_at IS NULL
        AND (expires_at IS NULL OR expires_at > $1) LIMIT 1`,
     [new Date(clock.nowMs())],
   )
-  return key === undefined ? null : PROBLEM
+  return key === undefined ? null : PRODUCTION_KEYS
 }
 
-const PROBLEM =
-  'No payment provider is configured, and the test checkout is refused where live or prod keys exist.'
+const ADVICE =
+  'Configure Stripe with a live key, or set PARKWAY_ALLOW_TEST_CHECKOUT=true to give credit away.'
+const REAL_MODELS = `Payments in test mode are off because a model provider is configured. ${ADVICE}`
+const PRODUCTION_KEYS = `Payments in test mode are off where live or prod keys exist. ${ADVICE}`
