@@ -9,6 +9,11 @@ export function describeProblem(problems: readonly Problem[]): AppError {
   if (!found) return new AppError('invalid_request', 'The request is not valid.')
   const { problem, expectation } = found
   const parent = problem.instancePath.split('/').filter(Boolean).join('.')
+  const unknown = findUnknownMember(problem, parent)
+  if (unknown !== null) {
+    const message = `Unsupported parameter: '${unknown}'. It would not be honoured.`
+    return new AppError('unsupported_parameter', message, { param: unknown })
+  }
   if (problem.keyword === 'required') {
     const [missing = ''] = problem.params.requiredProperties
     const param = parent === '' ? missing : `${parent}.${missing}`
@@ -16,6 +21,14 @@ export function describeProblem(problems: readonly Problem[]): AppError {
   }
   if (parent === '') return new AppError('invalid_request', `The body ${expectation}.`)
   return new AppError('invalid_value', `'${parent}' ${expectation}.`, { param: parent })
+}
+
+/** A member that a closed schema does not name, told of the object that holds it or of the member itself. */
+function findUnknownMember(problem: Problem, path: string): string | null {
+  if (problem.keyword === 'boolean' && problem.schemaPath.endsWith('/additionalProperties')) return path
+  if (problem.keyword !== 'additionalProperties') return null
+  const [name = ''] = problem.params.additionalProperties
+  return path === '' ? name : `${path}.${name}`
 }
 
 interface Found {

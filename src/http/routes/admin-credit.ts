@@ -19,24 +19,28 @@ const IDEMPOTENCY_KEY_LENGTH_MAX = 255
 const AccountParams = Type.Object({ id: Type.String({ description: 'The id of an account.' }) })
 const PaymentParams = Type.Object({ id: Type.String({ description: 'The id of a payment.' }) })
 
-const CreditBody = Type.Object({
-  amount_usd: Type.Number({
-    minimum: -USD_MAX,
-    maximum: USD_MAX,
-    description: 'What to give, or with a minus what to deduct.',
-  }),
-  reason: Type.String({ minLength: 1, maxLength: 500, pattern: TEXT }),
-  class: Type.Optional(
-    Type.Enum(['paid', 'promotional'], {
-      description: '`paid` unless told. Promotional credit is spent first.',
+// Closed: a limit that is misspelt must not be dropped.
+const CreditBody = Type.Object(
+  {
+    amount_usd: Type.Number({
+      minimum: -USD_MAX,
+      maximum: USD_MAX,
+      description: 'What to give, or with a minus what to deduct.',
     }),
-  ),
-  expires_at: Type.Optional(
-    Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-      description: 'When what is given expires. Null for never.',
-    }),
-  ),
-})
+    reason: Type.String({ minLength: 1, maxLength: 500, pattern: TEXT }),
+    class: Type.Optional(
+      Type.Enum(['paid', 'promotional'], {
+        description: '`paid` unless told. Promotional credit is spent first.',
+      }),
+    ),
+    expires_at: Type.Optional(
+      Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+        description: 'When what is given expires. Null for never.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
 
 const CreditAnswer = Type.Object({
   ...PaymentAnswer.properties,
@@ -49,7 +53,8 @@ const Limit = Type.Optional(
     description: 'What the account may spend in a period. Null sets no limit; absent leaves it as it is.',
   }),
 )
-const BudgetBody = Type.Object({ monthly_usd: Limit, daily_usd: Limit })
+// Closed: a limit that is misspelt must not be dropped.
+const BudgetBody = Type.Object({ monthly_usd: Limit, daily_usd: Limit }, { additionalProperties: false })
 
 const amountOrNull = Type.Union([Type.Number(), Type.Null()])
 const BudgetAnswer = Type.Object({
@@ -70,11 +75,15 @@ const EntryAnswer = Type.Object({
   created_at: Type.String({ format: 'date-time' }),
 })
 
-const RefundBody = Type.Object({
-  amount_usd: Type.Optional(
-    Type.Number({ minimum: 0, maximum: USD_MAX, description: 'What is left of the payment when absent.' }),
-  ),
-})
+// Closed: a limit that is misspelt must not be dropped.
+const RefundBody = Type.Object(
+  {
+    amount_usd: Type.Optional(
+      Type.Number({ minimum: 0, maximum: USD_MAX, description: 'What is left of the payment when absent.' }),
+    ),
+  },
+  { additionalProperties: false },
+)
 
 interface AdminCreditModules {
   readonly accounts: Accounts

@@ -16,29 +16,33 @@ const nullable = <Schema extends Type.TSchema>(schema: Schema, description: stri
 
 const Count = Type.Integer({ minimum: 1, maximum: COUNT_MAX })
 
-const CodeCreateBody = Type.Object({
-  code: Type.Optional(
-    Type.String({
-      minLength: 4,
-      maxLength: 64,
-      pattern: '^[A-Za-z0-9_-]*$',
-      description: 'Made up when absent. Upper and lower case are the same.',
+// Closed: a limit that is misspelt must not be dropped.
+const CodeCreateBody = Type.Object(
+  {
+    code: Type.Optional(
+      Type.String({
+        minLength: 4,
+        maxLength: 64,
+        pattern: '^[A-Za-z0-9_-]*$',
+        description: 'Made up when absent. Upper and lower case are the same.',
+      }),
+    ),
+    amount_usd: Type.Number({
+      minimum: 0,
+      maximum: USD_MAX,
+      description: 'Promotional credit for each redemption.',
     }),
-  ),
-  amount_usd: Type.Number({
-    minimum: 0,
-    maximum: USD_MAX,
-    description: 'Promotional credit for each redemption.',
-  }),
-  expires_at: Type.Optional(
-    nullable(Type.String({ format: 'date-time' }), 'When the code stops working. Null for never.'),
-  ),
-  credit_expires_in_days: Type.Optional(
-    nullable(Type.Integer({ minimum: 1, maximum: DAYS_MAX }), 'How long the credit lasts. Null for ever.'),
-  ),
-  redemptions_max: Type.Optional(nullable(Count, 'In all. Null for any number.')),
-  redemptions_per_account_max: Type.Optional(Count),
-})
+    expires_at: Type.Optional(
+      nullable(Type.String({ format: 'date-time' }), 'When the code stops working. Null for never.'),
+    ),
+    credit_expires_in_days: Type.Optional(
+      nullable(Type.Integer({ minimum: 1, maximum: DAYS_MAX }), 'How long the credit lasts. Null for ever.'),
+    ),
+    redemptions_max: Type.Optional(nullable(Count, 'In all. Null for any number.')),
+    redemptions_per_account_max: Type.Optional(Count),
+  },
+  { additionalProperties: false },
+)
 
 const CodeAnswer = Type.Object(
   {

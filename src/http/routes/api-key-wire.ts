@@ -5,10 +5,9 @@ import type { Page } from '../../kernel/page.ts'
 import {
   ENVIRONMENTS,
   SCOPES,
-  type Environment,
   type KeyChanges,
-  type KeyDraft,
   type KeyRecord,
+  type KeyRequest,
   type Keys,
 } from '../../modules/keys/keys.ts'
 import type { Usage } from '../../modules/usage/usage.ts'
@@ -26,7 +25,8 @@ const Env = Type.Enum([...ENVIRONMENTS], { description: 'The environment the key
 const Scopes = Type.Array(Type.Enum([...SCOPES]), {
   minItems: 1,
   maxItems: SCOPES.length,
-  description: '`inference` uses models, `manage` manages the account, `admin` operates the gateway.',
+  description:
+    '`inference` uses models, `manage` manages the account, `admin` operates the gateway. A new key has the first two unless told.',
 })
 const AllowedModels = nullable(
   Type.Array(ModelId, { maxItems: 1000 }),
@@ -54,12 +54,18 @@ const KeySettings = {
   expires_at: Type.Optional(ExpiresAt),
 }
 
-export const KeyCreateBody = Type.Object({ ...KeySettings, env: Type.Optional(Env) })
+// Closed: a restriction that is misspelt or not supported must not make a key without it.
+const CLOSED = { additionalProperties: false }
 
-export const KeyUpdateBody = Type.Object({
-  ...KeySettings,
-  is_active: Type.Optional(Type.Boolean({ description: 'False revokes the key for good.' })),
-})
+export const KeyCreateBody = Type.Object({ ...KeySettings, env: Type.Optional(Env) }, CLOSED)
+
+export const KeyUpdateBody = Type.Object(
+  {
+    ...KeySettings,
+    is_active: Type.Optional(Type.Boolean({ description: 'False revokes the key for good.' })),
+  },
+  CLOSED,
+)
 
 const keyFields = {
   id: Type.String({ format: 'uuid' }),
@@ -136,14 +142,10 @@ function keyToWire({
   }
 }
 
-export function parseKeyDraft(
-  body: Static<typeof KeyCreateBody>,
-  { defaultEnvironment }: { defaultEnvironment: Environment },
-): KeyDraft {
+export function parseKeyRequest(body: Static<typeof KeyCreateBody>): KeyRequest {
   return {
     name: 'API key',
-    scopes: ['inference'],
-    environment: body.env ?? defaultEnvironment,
+    ...(body.env !== undefined && { environment: body.env }),
     ...parseKeySettings(body),
   }
 }

@@ -11,7 +11,7 @@ import {
   KeyRevokedAnswer,
   KeyUpdateBody,
   parseKeyChanges,
-  parseKeyDraft,
+  parseKeyRequest,
 } from './api-key-wire.ts'
 
 const KeyParams = Type.Object({ id: Type.String({ description: 'The id of a key, not the key.' }) })
@@ -24,15 +24,18 @@ export const apiKeyRoutes = (modules: { keys: Keys; usage: Usage }): Route[] => 
   return [
     defineRoute({
       ...shared,
+      scope: 'any',
       method: 'GET',
       path: '/v1/tenants/me/api-keys',
       summary: 'List API keys',
       query: ListQuery,
       responses: {
-        200: { description: 'The keys of the account, newest first.', schema: listSchema('keys', KeyAnswer) },
+        200: {
+          description: 'The keys of the account, newest first. A key without the scope `manage` sees itself.',
+          schema: listSchema('keys', KeyAnswer),
+        },
       },
-      handle: async ({ caller, query }) =>
-        wire.list(await keys.list(caller.accountId, parsePageRequest(query))),
+      handle: async ({ caller, query }) => wire.list(await keys.listFor(caller, parsePageRequest(query))),
     }),
     defineRoute({
       ...shared,
@@ -42,20 +45,20 @@ export const apiKeyRoutes = (modules: { keys: Keys; usage: Usage }): Route[] => 
       body: KeyCreateBody,
       responses: { 201: { description: 'The key, shown this once.', schema: KeyCreatedAnswer } },
       handle: async ({ caller, body, reply }) => {
-        const draft = parseKeyDraft(body, { defaultEnvironment: caller.environment })
-        const { record, token } = await keys.create(caller, caller.accountId, draft)
+        const { record, token } = await keys.create(caller, caller.accountId, parseKeyRequest(body))
         reply.code(201)
         return { ...wire.fresh(record), key: token }
       },
     }),
     defineRoute({
       ...shared,
+      scope: 'any',
       method: 'GET',
       path: '/v1/tenants/me/api-keys/:id',
       summary: 'Read an API key',
       params: KeyParams,
       responses: { 200: { description: 'The key.', schema: KeyAnswer } },
-      handle: async ({ caller, params }) => wire.one(await keys.read(caller.accountId, params.id)),
+      handle: async ({ caller, params }) => wire.one(await keys.readFor(caller, params.id)),
     }),
     defineRoute({
       ...shared,

@@ -9,8 +9,7 @@ import type { Caller } from './caller.ts'
 import { KEY_CHANGE_TOPIC, parseKeyChange, type KeyChange, type KeyChangeBus } from './key-change.ts'
 import { hashKey, isKeyForm } from './key-form.ts'
 import { KeyHashes } from './key-hashes.ts'
-import { keyRecordFromRow, type KeyRow } from './key-record.ts'
-import { callerOf } from './read-caller.ts'
+import { callerOf, SELECT_CALLER, type CallerRow } from './read-caller.ts'
 
 const KNOWN_KEYS_MAX = 20_000
 const UNKNOWN_KEYS_MAX = 10_000
@@ -106,7 +105,8 @@ export class KeyAuthenticator {
     this.#forgetRunningReads()
     this.#unknownUntilMs.clear()
     if ('keyId' in change) {
-      this.#knownKeys.deleteWhere(({ caller }) => caller.keyId === change.keyId)
+      const { keyId } = change
+      this.#knownKeys.deleteWhere(({ caller }) => caller.keyId === keyId || caller.parent?.keyId === keyId)
     } else {
       this.#knownKeys.deleteWhere(({ caller }) => caller.accountId === change.accountId)
     }
@@ -206,14 +206,11 @@ export class KeyAuthenticator {
   }
 }
 
-interface KnownKeyRow extends KeyRow {
+interface KnownKeyRow extends CallerRow {
   readonly key_hash: Buffer
-  readonly account_status: string
 }
 
-const READ_KNOWN_KEYS = `
-  SELECT k.*, a.status AS account_status
-  FROM api_keys k JOIN accounts a ON a.id = k.account_id
+const READ_KNOWN_KEYS = `${SELECT_CALLER}
   WHERE k.key_hash = ANY ($1::bytea[]) AND k.revoked_at IS NULL`
 
 /** Those that there are, by their hashes. */
@@ -230,13 +227,13 @@ async function readKnownKeys(
     const hashBytes = asked.get(keyHash)
     // The index found the row by its hash; the last word is a comparison whose duration says nothing.
     if (hashBytes === undefined || !timingSafeEqual(row.key_hash, hashBytes)) continue
-    const key = keyRecordFromRow(row)
+    const lastUsedAtMs = row.last_used_at?.getTime() ?? null
     known.set(keyHash, {
-      caller: callerOf(key),
-      expiresAtMs: key.expiresAtMs,
+      caller: callerOf(row),
+      expiresAtMs: row.expires_at?.getTime() ?? null,
       isAccountSuspended: row.account_status !== 'active',
       refreshAtMs: nowMs + REFRESH_AFTER_MS,
-      noteUseAtMs: key.lastUsedAtMs === null ? 0 : Math.min(key.lastUsedAtMs, nowMs) + NOTE_USE_AFTER_MS,
+      noteUseAtMs: lastUsedAtMs === null ? 0 : Math.min(lastUsedAtMs, nowMs) + NOTE_USE_AFTER_MS,
     })
   }
   return known

@@ -17,4 +17,12 @@ export interface Caller {
   readonly requestsPerMinute: number | null
   /** The key's own spend cap. */
   readonly limitNanoUsd: NanoUsd | null
+  /** The restricted key that made this one: its limits hold for both together. */
+  readonly parent?: ParentKey | null
+}
+
+interface ParentKey {
+  readonly keyId: string
+  readonly requestsPerMinute: number | null
+  readonly limitNanoUsd: NanoUsd | null
 }

@@ -119,7 +119,7 @@ describe('an update', () => {
         ...inferenceDraft,
         scopes: SCOPES,
       })
-      const manager = stage.callerWith('inference', 'manage')
+      const manager = await stage.managerWith({ scopes: ['inference', 'manage'] })
       const attempt =
         act === 'update'
           ? stage.keys.update(manager, stage.accountId, record.id, { expiresAtMs: null })

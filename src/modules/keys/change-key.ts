@@ -3,6 +3,14 @@ import type { NanoUsd } from '../../kernel/money.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import type { Caller, Scope } from './caller.ts'
 import { KEY_COLUMNS, keyRecordFromRow, type KeyRecord, type KeyRow } from './key-record.ts'
+import {
+  isRestricted,
+  liftsRestrictions,
+  requireRights,
+  requireScopes,
+  type Authority,
+} from './key-rights.ts'
+import { readAuthority } from './read-authority.ts'
 import { readKey } from './read-keys.ts'
 
 /** What is absent stays as it is. */
@@ -18,7 +26,7 @@ export interface KeyChanges {
 }
 
 export interface KeyChangeRequest {
-  readonly caller: Pick<Caller, 'scopes'>
+  readonly caller: Caller
   readonly accountId: string
   readonly keyId: string
   readonly nowMs: number
@@ -31,39 +39,67 @@ export async function updateKey(
 ): Promise<KeyRecord> {
   return database.transaction(async (transaction) => {
     const before = await readKey(transaction, accountId, keyId, { forUpdate: true })
-    requireScopes(caller, [...before.scopes, ...(changes.scopes ?? [])])
+    const authority = await readAuthority(transaction, caller, nowMs)
+    requireManaged(authority, before)
     if (changes.isActive === true && before.revokedAtMs !== null) {
       throw new AppError('conflict', 'A revoked key cannot be made active again. Create a new one.')
     }
     const { isActive, ...fields } = changes
-    const revokedAtMs = isActive === false ? (before.revokedAtMs ?? nowMs) : before.revokedAtMs
-    return writeKey(transaction, { ...before, ...fields, revokedAtMs })
+    const after = { ...before, ...fields, parentId: parentAfter(authority, before, changes) }
+    if (Object.keys(fields).length > 0)
+      requireRights(authority, { ...after, environment: environmentHeld(authority) })
+    const isRevoked = isActive === false && before.revokedAtMs === null
+    const written = await writeKey(transaction, {
+      ...after,
+      revokedAtMs: isRevoked ? nowMs : before.revokedAtMs,
+    })
+    if (isRevoked && before.isRoot) await passRootOn(transaction, before)
+    return written
   })
 }
 
 /** Revoking twice is the same as once, so that a client may repeat the request. */
-export async function revokeKey(
-  database: Database,
-  { caller, accountId, keyId, nowMs }: KeyChangeRequest,
-): Promise<KeyRecord> {
-  return updateKey(database, { caller, accountId, keyId, nowMs }, { isActive: false })
+export async function revokeKey(database: Database, request: KeyChangeRequest): Promise<KeyRecord> {
+  return updateKey(database, request, { isActive: false })
 }
 
-/** No key gives or takes what it does not hold itself; the operator's may everything. */
-export function requireScopes(caller: Pick<Caller, 'scopes'>, scopes: readonly Scope[]): void {
-  if (caller.scopes.has('admin')) return
-  const missing = scopes.find((scope) => !caller.scopes.has(scope))
-  if (missing === undefined) return
-  throw new AppError(
-    'forbidden',
-    `A key with the scope '${missing}' can only be managed by a key that has it.`,
+/** A restricted key manages itself and the keys it made: those of others may have more than it can give back. */
+function requireManaged(authority: Authority, target: KeyRecord): void {
+  if (authority.kind === 'operator') return
+  const { key } = authority
+  requireScopes(key.scopes, target.scopes)
+  if (key.isRoot || !isRestricted(key) || target.id === key.id || target.parentId === key.id) return
+  throw new AppError('forbidden', 'A restricted key can only manage itself and the keys it made.')
+}
+
+/** Who may lift restrictions takes a key out of the limits that it shares by setting its own. */
+function parentAfter(authority: Authority, before: KeyRecord, changes: KeyChanges): string | null {
+  const setsLimits = changes.limitNanoUsd !== undefined || changes.requestsPerMinute !== undefined
+  return setsLimits && liftsRestrictions(authority) ? null : before.parentId
+}
+
+/** A change leaves the environment as it is, so it is not compared. */
+function environmentHeld(authority: Authority) {
+  return authority.kind === 'operator' ? authority.environment : authority.key.environment
+}
+
+/** The account keeps a root key while it has an unrestricted one. */
+async function passRootOn(transaction: Queryable, { id, accountId }: KeyRecord): Promise<void> {
+  await transaction.query('UPDATE api_keys SET is_root = false WHERE id = $1', [id])
+  await transaction.query(
+    `UPDATE api_keys SET is_root = true WHERE id = (
+       SELECT id FROM api_keys
+       WHERE account_id = $1 AND revoked_at IS NULL AND 'manage' = ANY (scopes) AND allowed_models IS NULL
+         AND limit_nano_usd IS NULL AND requests_per_minute IS NULL AND expires_at IS NULL AND parent_id IS NULL
+       ORDER BY id LIMIT 1)`,
+    [accountId],
   )
 }
 
 async function writeKey(transaction: Queryable, key: KeyRecord): Promise<KeyRecord> {
   const [row] = await transaction.query<KeyRow>(
     `UPDATE api_keys SET name = $2, scopes = $3, allowed_models = $4, limit_nano_usd = $5, requests_per_minute = $6,
-       expires_at = $7, revoked_at = $8
+       expires_at = $7, revoked_at = $8, parent_id = $9
      WHERE id = $1 RETURNING ${KEY_COLUMNS}`,
     [
       key.id,
@@ -74,6 +110,7 @@ async function writeKey(transaction: Queryable, key: KeyRecord): Promise<KeyReco
       key.requestsPerMinute,
       key.expiresAtMs === null ? null : new Date(key.expiresAtMs),
       key.revokedAtMs === null ? null : new Date(key.revokedAtMs),
+      key.parentId,
     ],
   )
   if (row === undefined) throw new Error(`key ${key.id} vanished while it was locked`)

@@ -16,6 +16,7 @@ export interface KeyDraft {
   readonly limitNanoUsd?: NanoUsd | null
   readonly requestsPerMinute?: number | null
   readonly expiresAtMs?: number | null
+  readonly parentId?: string | null
 }
 
 export interface IssuedKey {
@@ -53,6 +54,7 @@ export async function issueKey(
     expiresAtMs === null ? null : new Date(expiresAtMs),
     new Date(nowMs),
     ACTIVE_KEYS_PER_ACCOUNT_MAX,
+    draft.parentId ?? null,
   ])
   if (row === undefined) {
     throw new AppError('conflict', `An account holds at most ${ACTIVE_KEYS_PER_ACCOUNT_MAX} active keys.`)
@@ -60,9 +62,13 @@ export async function issueKey(
   return { record: keyRecordFromRow(row), token }
 }
 
+// The first unrestricted key that manages the account is its root key.
 const INSERT_KEY = `
   INSERT INTO api_keys (id, account_id, name, environment, key_hash, key_prefix, scopes, allowed_models,
-    limit_nano_usd, requests_per_minute, expires_at, created_at)
-  SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12
+    limit_nano_usd, requests_per_minute, expires_at, created_at, parent_id, is_root)
+  SELECT $1, $2::uuid, $3, $4, $5, $6, $7::text[], $8::text[], $9::bigint, $10::int, $11::timestamptz, $12, $14::uuid,
+    'manage' = ANY ($7::text[]) AND coalesce($8::text[]::text, $9::bigint::text, $10::int::text, $11::timestamptz::text,
+      $14::uuid::text) IS NULL
+      AND NOT EXISTS (SELECT FROM api_keys WHERE account_id = $2 AND is_root AND revoked_at IS NULL)
   WHERE (SELECT count(*) FROM api_keys WHERE account_id = $2 AND revoked_at IS NULL) < $13
   RETURNING ${KEY_COLUMNS}`

@@ -17,6 +17,10 @@ export interface KeyRecord {
   readonly revokedAtMs: number | null
   readonly createdAtMs: number
   readonly lastUsedAtMs: number | null
+  /** May lift the restrictions of the account's keys, its own included. */
+  readonly isRoot: boolean
+  /** The restricted key that made it. */
+  readonly parentId: string | null
 }
 
 export interface KeyRow {
@@ -33,10 +37,12 @@ export interface KeyRow {
   readonly revoked_at: Date | null
   readonly created_at: Date
   readonly last_used_at: Date | null
+  readonly is_root: boolean
+  readonly parent_id: string | null
 }
 
 export const KEY_COLUMNS = `id, account_id, name, environment, key_prefix, scopes, allowed_models, limit_nano_usd,
-  requests_per_minute, expires_at, revoked_at, created_at, last_used_at`
+  requests_per_minute, expires_at, revoked_at, created_at, last_used_at, is_root, parent_id`
 
 export function keyRecordFromRow(row: KeyRow): KeyRecord {
   return {
@@ -53,6 +59,8 @@ export function keyRecordFromRow(row: KeyRow): KeyRecord {
     revokedAtMs: row.revoked_at?.getTime() ?? null,
     createdAtMs: row.created_at.getTime(),
     lastUsedAtMs: row.last_used_at?.getTime() ?? null,
+    isRoot: row.is_root,
+    parentId: row.parent_id,
   }
 }
 

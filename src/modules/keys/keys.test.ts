@@ -37,6 +37,7 @@ describe('a new key', () => {
       allowedModels: new Set(['gpt-5']),
       requestsPerMinute: 7,
       limitNanoUsd: 123_456_789_012n,
+      parent: null,
     })
     expect(await stage.keys.read(stage.accountId, record.id)).toEqual(record)
     expect(record.limitNanoUsd).toBe(123_456_789_012n)
@@ -51,7 +52,7 @@ describe('a new key', () => {
   })
 
   test('cannot be given a scope that its maker lacks', async () => {
-    const manager = stage.callerWith('inference', 'manage')
+    const manager = await stage.managerWith({ scopes: ['inference', 'manage'] })
     await expect(
       stage.keys.create(manager, stage.accountId, { ...inferenceDraft, scopes: ['inference', 'admin'] }),
     ).rejects.toMatchObject({ code: 'forbidden' })

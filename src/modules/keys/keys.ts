@@ -4,19 +4,21 @@ import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import { KeyAuthenticator } from './authenticate-key.ts'
 import { SCOPES, type Caller } from './caller.ts'
-import { requireScopes, revokeKey, updateKey, type KeyChanges } from './change-key.ts'
+import { revokeKey, updateKey, type KeyChanges } from './change-key.ts'
+import { createKey, type KeyRequest } from './create-key.ts'
 import { issueKey, type IssuedKey, type KeyDraft } from './issue-key.ts'
 import { announceKeyChange, type KeyChange, type KeyChangeBus } from './key-change.ts'
 import { createKeyToken, environmentOfKey, KEY_FORM } from './key-form.ts'
 import { isActive, type KeyRecord } from './key-record.ts'
 import { readCaller } from './read-caller.ts'
 import { listKeys, readKey } from './read-keys.ts'
+import { listVisibleKeys, readVisibleKey } from './visible-keys.ts'
 import { recordLastUsed } from './record-last-used.ts'
 
 export { ENVIRONMENTS, SCOPES } from './caller.ts'
 export type { Caller, Environment, Scope } from './caller.ts'
 export type { KeyChanges } from './change-key.ts'
-export type { KeyDraft } from './issue-key.ts'
+export type { KeyRequest } from './create-key.ts'
 export type { KeyChangeBus } from './key-change.ts'
 export { isKeyForm, KEY_FORM } from './key-form.ts'
 export type { KeyRecord } from './key-record.ts'
@@ -31,9 +33,13 @@ export interface Keys {
   callerOf(accountId: string, keyId: string): Promise<Caller>
   /** Whether the key is in memory, so that nothing has to be looked up for it. */
   isKnown(token: string): boolean
-  create(caller: Caller, accountId: string, draft: KeyDraft): Promise<IssuedKey>
+  /** What the request leaves out is passed on from the caller's key; more than it has is refused. */
+  create(caller: Caller, accountId: string, request: KeyRequest): Promise<IssuedKey>
   list(accountId: string, page: PageRequest): Promise<Page<KeyRecord>>
   read(accountId: string, keyId: string): Promise<KeyRecord>
+  /** The keys that this one may see: all of the account for one that manages it, itself otherwise. */
+  listFor(caller: Caller, page: PageRequest): Promise<Page<KeyRecord>>
+  readFor(caller: Caller, keyId: string): Promise<KeyRecord>
   /** Returns once every process follows the change. */
   update(caller: Caller, accountId: string, keyId: string, changes: KeyChanges): Promise<KeyRecord>
   /** Returns once every process refuses the key. */
@@ -75,14 +81,15 @@ export function createKeys({
     authenticate: (token, connection) => authenticator.authenticate(token, connection),
     isKnown: (token) => authenticator.isKnown(token),
     callerOf: (accountId, keyId) => readCaller(database, { accountId, keyId, nowMs: clock.nowMs() }),
-    create: async (caller, accountId, draft) => {
-      requireScopes(caller, draft.scopes)
+    create: async (caller, accountId, request) => {
       const nowMs = clock.nowMs()
-      requireFutureExpiry(draft.expiresAtMs, nowMs)
-      return issueKey(database, { accountId, draft, nowMs })
+      requireFutureExpiry(request.expiresAtMs, nowMs)
+      return createKey(database, { caller, accountId, nowMs }, request)
     },
     list: (accountId, page) => listKeys(database, accountId, page),
     read: (accountId, keyId) => readKey(database, accountId, keyId),
+    listFor: (caller, page) => listVisibleKeys(database, caller, page),
+    readFor: (caller, keyId) => readVisibleKey(database, caller, keyId),
     update: async (caller, accountId, keyId, changes) => {
       const nowMs = clock.nowMs()
       requireFutureExpiry(changes.expiresAtMs, nowMs)

@@ -1,7 +1,19 @@
 import { AppError } from '../../kernel/app-error.ts'
 import type { Queryable } from '../../storage/database.ts'
 import type { Caller } from './caller.ts'
-import { isActive, keyRecordFromRow, type KeyRecord, type KeyRow } from './key-record.ts'
+import { isActive, keyRecordFromRow, type KeyRow } from './key-record.ts'
+
+/** A key with what is known of its account and of the key that made it. */
+export interface CallerRow extends KeyRow {
+  readonly account_status: string
+  readonly parent_limit_nano_usd: bigint | null
+  readonly parent_requests_per_minute: number | null
+}
+
+export const SELECT_CALLER = `
+  SELECT k.*, a.status AS account_status, p.limit_nano_usd AS parent_limit_nano_usd,
+    p.requests_per_minute AS parent_requests_per_minute
+  FROM api_keys k JOIN accounts a ON a.id = k.account_id LEFT JOIN api_keys p ON p.id = k.parent_id`
 
 /**
  * Who holds the key now, for work that goes on after its request was answered. Throws what a request with the key would
@@ -11,19 +23,18 @@ export async function readCaller(
   queryable: Queryable,
   { accountId, keyId, nowMs }: { accountId: string; keyId: string; nowMs: number },
 ): Promise<Caller> {
-  const [row] = await queryable.query<KeyRow & { account_status: string }>(
-    `SELECT k.*, a.status AS account_status FROM api_keys k JOIN accounts a ON a.id = k.account_id
-     WHERE k.id = $1 AND k.account_id = $2`,
-    [keyId, accountId],
-  )
-  const key = row === undefined ? null : keyRecordFromRow(row)
-  if (key === null || !isActive(key, nowMs))
+  const [row] = await queryable.query<CallerRow>(`${SELECT_CALLER} WHERE k.id = $1 AND k.account_id = $2`, [
+    keyId,
+    accountId,
+  ])
+  if (row === undefined || !isActive(keyRecordFromRow(row), nowMs))
     throw new AppError('invalid_api_key', 'The API key that asked for this has been revoked or has expired.')
-  if (row?.account_status !== 'active') throw new AppError('account_suspended', 'This account is suspended.')
-  return callerOf(key)
+  if (row.account_status !== 'active') throw new AppError('account_suspended', 'This account is suspended.')
+  return callerOf(row)
 }
 
-export function callerOf(key: KeyRecord): Caller {
+export function callerOf(row: CallerRow): Caller {
+  const key = keyRecordFromRow(row)
   return Object.freeze({
     accountId: key.accountId,
     keyId: key.id,
@@ -32,5 +43,13 @@ export function callerOf(key: KeyRecord): Caller {
     allowedModels: key.allowedModels === null ? null : new Set(key.allowedModels),
     requestsPerMinute: key.requestsPerMinute,
     limitNanoUsd: key.limitNanoUsd,
+    parent:
+      key.parentId === null
+        ? null
+        : {
+            keyId: key.parentId,
+            requestsPerMinute: row.parent_requests_per_minute,
+            limitNanoUsd: row.parent_limit_nano_usd,
+          },
   })
 }

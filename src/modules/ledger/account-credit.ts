@@ -7,7 +7,7 @@ import type { CreditDesk } from './credit-desk.ts'
 import type { Payer } from './hold.ts'
 import type { Cap } from './lend-credit.ts'
 import { Purse } from './purse.ts'
-import { listCaps, type BudgetLimits } from './spend-caps.ts'
+import { hasKeyCap, listCaps, type BudgetLimits } from './spend-caps.ts'
 import { Waiters } from './waiters.ts'
 
 /** Asked for in advance when less than this part of the last slice is left. */
@@ -82,7 +82,7 @@ export class AccountCredit {
   /** The purses a request of this payer takes from; null when the database has to be asked first, unless it just was. */
   pursesOf(payer: Payer, nowMs: number, isAsked = false): readonly Purse[] | null {
     if (this.#budgets === null) return null
-    if (payer.limitNanoUsd === null && this.#budgets.length === 0) return this.#creditAlone
+    if (this.#budgets.length === 0 && !hasKeyCap(payer)) return this.#creditAlone
     const purses = [this.#credit]
     for (const { scope, limitNanoUsd } of this.capsOf(payer, nowMs)) {
       const cap = this.#caps.get(scope)

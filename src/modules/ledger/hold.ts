@@ -10,6 +10,8 @@ export interface Payer {
   readonly keyId: string
   /** The key's own spend cap. */
   readonly limitNanoUsd: NanoUsd | null
+  /** A key under whose cap this one spends too. */
+  readonly parent?: { readonly keyId: string; readonly limitNanoUsd: NanoUsd | null } | null
 }
 
 /** All or nothing. */

@@ -34,6 +34,7 @@ import { openHolds, type PlainHoldOrder } from './open-holds.ts'
 import { settleHolds } from './settle-holds.ts'
 import { sweepLedger } from './sweep-ledger.ts'
 
+export { hasKeyCap } from './spend-caps.ts'
 export { findCharges, type FoundCharge } from './find-charges.ts'
 export { freeCredit } from './free-credit.ts'
 export type { Hold, Payer } from './hold.ts'

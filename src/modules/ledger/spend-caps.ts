@@ -19,9 +19,16 @@ export function listCaps(payer: Payer, budgets: BudgetLimits, nowMs: number): Ca
     scope: budgetScope(payer.accountId, period, nowMs),
     limitNanoUsd,
   }))
-  if (payer.limitNanoUsd !== null)
-    caps.push({ scope: keyScope(payer.keyId), limitNanoUsd: payer.limitNanoUsd })
+  for (const key of [payer, payer.parent]) {
+    if (key && key.limitNanoUsd !== null)
+      caps.push({ scope: keyScope(key.keyId), limitNanoUsd: key.limitNanoUsd })
+  }
   return caps
+}
+
+/** Whether the key has a cap, its own or one that it shares. */
+export function hasKeyCap({ limitNanoUsd, parent }: Pick<Payer, 'limitNanoUsd' | 'parent'>): boolean {
+  return limitNanoUsd !== null || (parent?.limitNanoUsd ?? null) !== null
 }
 
 export function keyScope(keyId: string): string {

@@ -26,7 +26,8 @@ function pass(gate: KeyGate, tokens: number, nowMs: number): Outcome | Promise<O
   const hasTokens = takeRate(gate.tokens, tokensTaken, nowMs)
   const hasSpend = takeRate(account.spend, 0, nowMs)
   const hasSlot = takeSlot(account.slots, nowMs)
-  const isNarrow = gate.categoryRequests !== null || gate.categorySlots !== null
+  const isNarrow =
+    gate.categoryRequests !== null || gate.categorySlots !== null || gate.parentRequests !== null
   if (hasRequests && hasTokens && hasSpend && hasSlot && !isNarrow)
     return new Admission(gate, tokensTaken, nowMs)
   return takeRest(gate, tokensTaken, nowMs, { hasRequests, hasTokens, hasSpend, hasSlot })
@@ -58,10 +59,11 @@ interface Need {
 const TAKEN: RateOutcome = { isTaken: true }
 
 async function takeRest(gate: KeyGate, tokens: number, nowMs: number, taken: Taken): Promise<Outcome> {
-  const { account, categoryRequests, categorySlots } = gate
+  const { account, categoryRequests, categorySlots, parentRequests } = gate
   const needs = [
     needRate('key_requests', gate.requests, 1, nowMs, taken.hasRequests),
     needRate('key_requests', categoryRequests, 1, nowMs, takeRate(categoryRequests, 1, nowMs)),
+    needRate('key_requests', parentRequests, 1, nowMs, takeRate(parentRequests, 1, nowMs)),
     needRate('key_tokens', gate.tokens, tokens, nowMs, taken.hasTokens),
     needRate('tenant_spend', account.spend, 0, nowMs, taken.hasSpend),
     needSlot(gate, account.slots, nowMs, taken.hasSlot),

@@ -31,6 +31,9 @@ export interface KeyGate {
   readonly account: AccountGate
   readonly requestsPerMinute: number | null
   readonly requests: RateGate | null
+  /** Of the key that made this one, for both together. */
+  readonly parentRequests: RateGate | null
+  readonly parentRequestsPerMinute: number | null
   readonly tokens: RateGate | null
   /** Where the kind of model has a narrower limit. */
   readonly categoryRequests: RateGate | null
@@ -95,6 +98,8 @@ export function createGates({ table, rates, slots, balances }: GatesOptions): Ga
       account,
       requestsPerMinute: caller.requestsPerMinute,
       requests: perMinute === null ? null : openRate(rates, `${key}:requests`, perMinute),
+      parentRequests: openParentRate(rates, caller, tier),
+      parentRequestsPerMinute: caller.parent?.requestsPerMinute ?? null,
       tokens: tier.tokensPerMinute === null ? null : openRate(rates, `${key}:tokens`, tier.tokensPerMinute),
       categoryRequests:
         share === 1 || tier.requestsPerMinute === null
@@ -116,7 +121,9 @@ export function createGates({ table, rates, slots, balances }: GatesOptions): Ga
     open(caller, category, nowMs) {
       const gates = byCategory.get(category) ?? new Map<string, KeyGate>()
       const known = gates.get(caller.keyId)
-      const isCurrent = known?.requestsPerMinute === caller.requestsPerMinute
+      const isCurrent =
+        known?.requestsPerMinute === caller.requestsPerMinute &&
+        known.parentRequestsPerMinute === (caller.parent?.requestsPerMinute ?? null)
       if (known && isCurrent && nowMs < known.checkAtMs) return known
       byCategory.set(category, gates)
       const renew = (balance: NanoUsd): KeyGate => {
@@ -161,6 +168,13 @@ function reaches({ tiers }: LimitTable, balance: NanoUsd, tier: Tier): boolean {
 
 function openRate(rates: BorrowedRates, id: string, perMinute: number): RateGate {
   return { rate: rates.rate(id, perMinute), perMinute }
+}
+
+/** The rate that the parent key itself takes from. */
+function openParentRate(rates: BorrowedRates, { parent = null }: Caller, tier: Tier): RateGate | null {
+  if (parent === null || parent.requestsPerMinute === null) return null
+  const perMinute = Math.min(parent.requestsPerMinute, tier.requestsPerMinute ?? Infinity)
+  return openRate(rates, `key:${parent.keyId}:requests`, perMinute)
 }
 
 function openSlots(slots: BorrowedSlots, id: string, capacity: number): SlotGate {

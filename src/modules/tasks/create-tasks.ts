@@ -3,7 +3,7 @@ import { Batches } from '../../kernel/batches.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import { errorCodeOf } from '../../storage/storage-error.ts'
-import type { Ledger } from '../ledger/ledger.ts'
+import { hasKeyCap, type Ledger } from '../ledger/ledger.ts'
 import { holdKeyOf, holdOrderOf, insertTasks, payerOf, planTask, type NewTask } from './new-task.ts'
 import type { Task, TaskOrder } from './task.ts'
 import { TASK_COLUMNS, taskFromRow, type TaskRow } from './task-row.ts'
@@ -46,7 +46,7 @@ export class TaskCreator {
       isHeld: ledger !== null,
     })
     // A key with a cap of its own is looked at alone; alone, each also gets the error that is its own.
-    const isAlone = order.caller.limitNanoUsd !== null && ledger !== null
+    const isAlone = ledger !== null && hasKeyCap(order.caller)
     const row = isAlone ? null : await this.#batches.add(task).catch(() => null)
     return row === null ? this.#createAlone(task) : taskFromRow(row)
   }

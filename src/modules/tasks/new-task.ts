@@ -41,8 +41,8 @@ export function planTask(order: TaskOrder, defaults: TaskDefaults): NewTask {
 }
 
 export function payerOf({ order }: NewTask): Payer {
-  const { accountId, keyId, limitNanoUsd } = order.caller
-  return { accountId, keyId, limitNanoUsd }
+  const { accountId, keyId, limitNanoUsd, parent = null } = order.caller
+  return { accountId, keyId, limitNanoUsd, parent }
 }
 
 export function holdKeyOf(taskId: string): string {

@@ -6,9 +6,9 @@ import type { Database } from '../../../storage/database.ts'
 import { createMessageBus } from '../../../storage/message-bus.ts'
 import { createTestDatabase } from '../../../storage/testing/test-database.ts'
 import type { Caller, Scope } from '../caller.ts'
-import { createKeys, type KeyChangeBus, type KeyDraft, type Keys } from '../keys.ts'
+import { createKeys, type KeyChangeBus, type KeyRequest, type Keys } from '../keys.ts'
 
-export const inferenceDraft: KeyDraft = { name: 'a key', environment: 'dev', scopes: ['inference'] }
+export const inferenceDraft: KeyRequest = { name: 'a key', environment: 'dev', scopes: ['inference'] }
 
 /** Two processes of a gateway on one database, with one account and a clock that a test moves. */
 export interface KeyProcesses {
@@ -19,8 +19,10 @@ export interface KeyProcesses {
   readonly accountId: string
   createProcess(messageBus: KeyChangeBus): Keys
   insertAccount(): Promise<string>
-  /** Of the account. */
+  /** An operator, or somebody whose key is nowhere. */
   callerWith(...scopes: Scope[]): Caller
+  /** With a key of its own that is not the root key, of the account or of this one. */
+  managerWith(request: Omit<KeyRequest, 'name'>, ofAccount?: string): Promise<Caller>
   close(): Promise<void>
 }
 
@@ -40,6 +42,15 @@ export async function startKeyProcesses(): Promise<KeyProcesses> {
   }
   const accountId = await insertAccount()
   const [keys, otherProcess] = [createProcess(buses[0]), createProcess(buses[1])]
+  const callerWith = (...scopes: Scope[]): Caller => ({
+    accountId,
+    keyId: createId(),
+    environment: 'dev',
+    scopes: new Set(scopes),
+    allowedModels: null,
+    requestsPerMinute: null,
+    limitNanoUsd: null,
+  })
   return Object.assign(state, {
     database,
     keys,
@@ -47,15 +58,13 @@ export async function startKeyProcesses(): Promise<KeyProcesses> {
     accountId,
     createProcess,
     insertAccount,
-    callerWith: (...scopes: Scope[]): Caller => ({
-      accountId,
-      keyId: createId(),
-      environment: 'dev',
-      scopes: new Set(scopes),
-      allowedModels: null,
-      requestsPerMinute: null,
-      limitNanoUsd: null,
-    }),
+    callerWith,
+    managerWith: async (request: Omit<KeyRequest, 'name'>, ofAccount = accountId): Promise<Caller> => {
+      const operator = callerWith('admin')
+      await keys.create(operator, ofAccount, { name: 'root', scopes: ['inference', 'manage'] })
+      const { token } = await keys.create(operator, ofAccount, { name: 'a manager', ...request })
+      return keys.authenticate(token)
+    },
     close: async () => {
       await Promise.all([keys.close(), otherProcess.close()])
       await Promise.all(buses.map((bus) => bus.close()))

@@ -1,0 +1,38 @@
+import { AppError } from '../../kernel/app-error.ts'
+import type { Database } from '../../storage/database.ts'
+import type { Caller } from './caller.ts'
+import { issueKey, type IssuedKey } from './issue-key.ts'
+import {
+  inheritRights,
+  isRestricted,
+  liftsRestrictions,
+  requireRights,
+  type KeyRights,
+} from './key-rights.ts'
+import { readAuthority } from './read-authority.ts'
+
+/** What is absent is passed on from the key that asks. */
+export interface KeyRequest extends Partial<KeyRights> {
+  readonly name: string
+}
+
+/** Makes a key that can do no more than the one that asks for it, nor both together more than it alone. */
+export async function createKey(
+  database: Database,
+  { caller, accountId, nowMs }: { caller: Caller; accountId: string; nowMs: number },
+  { name, ...asked }: KeyRequest,
+): Promise<IssuedKey> {
+  return database.transaction(async (transaction) => {
+    const authority = await readAuthority(transaction, caller, nowMs)
+    const rights = inheritRights(authority, asked)
+    requireRights(authority, rights)
+    let parentId: string | null = null
+    if (authority.kind === 'key' && !liftsRestrictions(authority) && isRestricted(authority.key)) {
+      // One level is enough to share a limit, and keeps each request under two limits at most.
+      if (authority.key.parentId !== null)
+        throw new AppError('forbidden', 'A key that was made by a restricted key cannot make keys.')
+      parentId = authority.key.id
+    }
+    return issueKey(transaction, { accountId, draft: { name, ...rights, parentId }, nowMs })
+  })
+}

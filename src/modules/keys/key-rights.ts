@@ -1,0 +1,92 @@
+import { AppError } from '../../kernel/app-error.ts'
+import type { Environment, Scope } from './caller.ts'
+import type { KeyRecord } from './key-record.ts'
+
+/** What a key may do. Null sets no limit. */
+export type KeyRights = Pick<
+  KeyRecord,
+  'environment' | 'scopes' | 'allowedModels' | 'limitNanoUsd' | 'requestsPerMinute' | 'expiresAtMs'
+>
+
+/** Who makes or changes a key: the operator, or a key of the account. */
+export type Authority =
+  | { readonly kind: 'operator'; readonly environment: Environment }
+  | { readonly kind: 'key'; readonly key: KeyRecord }
+
+/** What a person expects of a key of their own: models, and their account. */
+const PERSONAL_SCOPES: readonly Scope[] = ['inference', 'manage']
+
+/** What is not asked for is passed on as it is held. */
+export function inheritRights(authority: Authority, asked: Partial<KeyRights>): KeyRights {
+  if (authority.kind === 'operator') return { ...UNRESTRICTED, environment: authority.environment, ...asked }
+  const { key } = authority
+  const scopes = PERSONAL_SCOPES.filter((scope) => key.scopes.includes(scope))
+  const { environment, allowedModels, limitNanoUsd, requestsPerMinute, expiresAtMs } = key
+  const held = { environment, allowedModels, limitNanoUsd, requestsPerMinute, expiresAtMs }
+  return { ...(key.isRoot ? { ...UNRESTRICTED, environment } : held), scopes, ...asked }
+}
+
+const UNRESTRICTED = {
+  scopes: PERSONAL_SCOPES,
+  allowedModels: null,
+  limitNanoUsd: null,
+  requestsPerMinute: null,
+  expiresAtMs: null,
+}
+
+/** Whether something of what the account has is kept from the key. */
+export function isRestricted(
+  rights: Omit<KeyRights, 'environment' | 'scopes'> & { parentId?: string | null },
+): boolean {
+  const { allowedModels, limitNanoUsd, requestsPerMinute, expiresAtMs, parentId = null } = rights
+  return [allowedModels, limitNanoUsd, requestsPerMinute, expiresAtMs, parentId].some(
+    (limit) => limit !== null,
+  )
+}
+
+/** Whether the restrictions of the one who asks do not count. */
+export function liftsRestrictions(authority: Authority): boolean {
+  return authority.kind === 'operator' || authority.key.isRoot
+}
+
+/** Throws unless the authority holds everything that is given. */
+export function requireRights(authority: Authority, given: KeyRights): void {
+  if (authority.kind === 'operator') return
+  const { key: held } = authority
+  requireScopes(held.scopes, given.scopes)
+  if (held.isRoot) return
+  const param = findExcess(held, given)
+  if (param === null) return
+  throw new AppError(
+    'forbidden',
+    `This key cannot give more than it has: ${param} goes beyond its own. Use the root key of the account.`,
+    { param },
+  )
+}
+
+/** No key gives or takes a scope that it does not hold itself. */
+export function requireScopes(held: readonly Scope[], scopes: readonly Scope[]): void {
+  const missing = scopes.find((scope) => !held.includes(scope))
+  if (missing === undefined) return
+  throw new AppError(
+    'forbidden',
+    `A key with the scope '${missing}' can only be managed by a key that has it.`,
+  )
+}
+
+/** The first field by which the given rights go beyond the held ones, under its name on the wire. */
+export function findExcess(held: KeyRights, given: KeyRights): string | null {
+  if (given.scopes.some((scope) => !held.scopes.includes(scope))) return 'scopes'
+  if (given.environment !== held.environment) return 'env'
+  if (isMore(held.limitNanoUsd, given.limitNanoUsd)) return 'limit_usd'
+  if (isMore(held.requestsPerMinute, given.requestsPerMinute)) return 'requests_per_minute'
+  if (isMore(held.expiresAtMs, given.expiresAtMs)) return 'expires_at'
+  const { allowedModels } = held
+  if (allowedModels === null) return null
+  const isSubset = given.allowedModels?.every((model) => allowedModels.includes(model)) ?? false
+  return isSubset ? null : 'allowed_models'
+}
+
+function isMore<Amount extends bigint | number>(held: Amount | null, given: Amount | null): boolean {
+  return held !== null && (given === null || given > held)
+}

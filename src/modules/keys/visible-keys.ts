@@ -1,0 +1,30 @@
+import { notFound } from '../../kernel/app-error.ts'
+import { ID_AFTER_ALL, type Page, type PageRequest } from '../../kernel/page.ts'
+import type { Queryable } from '../../storage/database.ts'
+import type { Caller } from './caller.ts'
+import type { KeyRecord } from './key-record.ts'
+import { listKeys, readKey } from './read-keys.ts'
+
+/** All keys of the account for one that manages it; itself for any other, so that a client can read what it signed in with. */
+export async function listVisibleKeys(
+  queryable: Queryable,
+  caller: Caller,
+  page: PageRequest,
+): Promise<Page<KeyRecord>> {
+  if (managesKeys(caller)) return listKeys(queryable, caller.accountId, page)
+  const own = await readKey(queryable, caller.accountId, caller.keyId)
+  return { items: own.id < (page.afterId ?? ID_AFTER_ALL) ? [own] : [], total: 1, hasMore: false }
+}
+
+export async function readVisibleKey(
+  queryable: Queryable,
+  caller: Caller,
+  keyId: string,
+): Promise<KeyRecord> {
+  if (!managesKeys(caller) && keyId.toLowerCase() !== caller.keyId) throw notFound('API key')
+  return readKey(queryable, caller.accountId, keyId)
+}
+
+function managesKeys({ scopes }: Caller): boolean {
+  return scopes.has('manage') || scopes.has('admin')
+}
