@@ -30,7 +30,7 @@ describe('where keys of production exist', () => {
   test('503: no test checkout is started or paid, and the configuration says so, until the key is revoked', async () => {
     const { status, body, headers } = await gateway.request('POST', CHECKOUT, { body: { amount_usd: 5 } })
     expect([status, body.error.code]).toEqual([503, 'provider_not_configured'])
-    expect(headers.get('retry-after')).not.toBeNull()
+    expect([headers.get('retry-after'), headers.get('x-should-retry')]).toEqual([null, 'false'])
     expect((await click(open.url, 'pay')).status).toBe(503)
     expect(await balanceOf(gateway, open.key)).toBe(0)
     const { body: config } = await gateway.request('GET', '/v1/payments/config')

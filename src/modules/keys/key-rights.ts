@@ -75,7 +75,7 @@ export function requireScopes(held: readonly Scope[], scopes: readonly Scope[]):
 }
 
 /** The first field by which the given rights go beyond the held ones, under its name on the wire. */
-export function findExcess(held: KeyRights, given: KeyRights): string | null {
+function findExcess(held: KeyRights, given: KeyRights): string | null {
   if (given.scopes.some((scope) => !held.scopes.includes(scope))) return 'scopes'
   if (given.environment !== held.environment) return 'env'
   if (isMore(held.limitNanoUsd, given.limitNanoUsd)) return 'limit_usd'
