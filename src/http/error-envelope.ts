@@ -83,7 +83,8 @@ export function toErrorAnswer(error: unknown, requestId: string): ErrorAnswer {
   if (known.retryAfterSeconds !== null)
     headers['retry-after'] = String(Math.max(1, Math.ceil(known.retryAfterSeconds)))
   // Waiting changes nothing about a balance or a configuration, and clients of OpenAI retry every 503 unless told.
-  if (status === 402 || known.code === 'provider_not_configured') headers['x-should-retry'] = 'false'
+  const isFinal = status === 402 || known.code === 'provider_not_configured' || known.mayBeDone
+  if (isFinal) headers['x-should-retry'] = 'false'
   if (status === 401) headers['www-authenticate'] ??= 'Bearer'
   const { message, param, code } = known
   return { status, headers, body: { error: { message, type, param, code, request_id: requestId } } }

@@ -4,6 +4,7 @@ import type { InferenceRecord } from '../modules/inference/inference.ts'
 import type { Caller } from '../modules/keys/keys.ts'
 import type { InferenceSpan } from '../telemetry/tracing.ts'
 import type { RequestMessage, ResponseMessage } from './message.ts'
+import type { Recording } from './replay-recording.ts'
 
 /** One request and its answer, and what is known of them while they run. */
 export class Exchange<Incoming extends RequestMessage = RequestMessage> {
@@ -23,6 +24,8 @@ export class Exchange<Incoming extends RequestMessage = RequestMessage> {
   /** Only while tracing is on. */
   span: InferenceSpan | null = null
   errorCode: string | null = null
+  /** Of a request with an idempotency key. */
+  recording: Recording | null = null
   /** Where the tracker keeps it. */
   position = -1
   requestBytes = 0

@@ -29,6 +29,7 @@ const KEY_PATTERN = /^[\x20-\x7e]{1,255}$/
 /** Larger answers are given and not kept. */
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024
 const RETRY_SECONDS_MAX = 10
+const DOUBT_RETRY_SECONDS = 2
 
 /** The `Idempotency-Key` of every POST, around both lanes. What it does to a response costs only requests that ask for it. */
 export function createRunOnce({ idempotency, logger }: RunOnceOptions): RunOnce {
@@ -47,7 +48,7 @@ export function createRunOnce({ idempotency, logger }: RunOnceOptions): RunOnce 
   return async ({ exchange, key, body, replay }, work) => {
     const { incoming, response, caller } = exchange
     if (caller === null) throw new Error('a request without a caller cannot be idempotent')
-    const outcome = await idempotency.claim({
+    const claiming = idempotency.claim({
       accountId: caller.accountId,
       key: requireKey(key),
       method: incoming.method ?? '',
@@ -55,6 +56,7 @@ export function createRunOnce({ idempotency, logger }: RunOnceOptions): RunOnce 
       body,
       requestId: exchange.id,
     })
+    const outcome = await claiming.catch(refuseClaim)
     if (outcome.kind === 'answered') return replay(toReplay(outcome.answer, outcome.requestId))
     if (outcome.kind !== 'claimed') throw refusalOf(outcome)
 
@@ -64,10 +66,11 @@ export function createRunOnce({ idempotency, logger }: RunOnceOptions): RunOnce 
       bytesMax: ANSWER_BYTES_MAX,
       onEnd: (answer) => settle(claim, () => conclude(claim, answer)),
     })
+    exchange.recording = recording
     const { promise: closed, resolve: onClosed } = Promise.withResolvers<void>()
     if (response.destroyed) onClosed()
     else response.once('close', onClosed)
-    const running = (async () => work())()
+    const running = (async () => work())().catch(allowRepeating)
     const failure = running.then(
       () => null,
       (error: unknown) => error,
@@ -80,6 +83,20 @@ export function createRunOnce({ idempotency, logger }: RunOnceOptions): RunOnce 
     )
     return running
   }
+}
+
+/** What happens once under a request id is not done twice under this key. */
+function allowRepeating(error: unknown): never {
+  if (!(error instanceof AppError) || !error.isOnceByRequestId) throw error
+  const { code, message } = error
+  throw new AppError(code, message, { retryAfterSeconds: DOUBT_RETRY_SECONDS, cause: error })
+}
+
+/** Nothing was done yet but for the claim, which is the same when it is made again. */
+function refuseClaim(error: unknown): never {
+  if (!(error instanceof AppError) || !error.mayBeDone) throw error
+  const message = 'The Idempotency-Key cannot be remembered right now. Nothing was done. Try again shortly.'
+  throw new AppError(error.code, message, { retryAfterSeconds: DOUBT_RETRY_SECONDS, cause: error })
 }
 
 function requireKey(header: string | readonly string[]): string {

@@ -14,6 +14,8 @@ export interface RecordedAnswer {
 export interface Recording {
   /** Whether the answer has been given, to a client that is still there or not. */
   readonly hasEnded: boolean
+  /** Keeps the answer as if it had ended with these bytes, whatever it ends with. */
+  keepAsEndedWith(bytes: Buffer): void
 }
 
 const COMMENT_START = 0x3a
@@ -30,7 +32,13 @@ export function recordAnswer(
   const writeHead = response.writeHead.bind(response)
   const write = response.write.bind(response)
   const end = response.end.bind(response)
-  const recording = { hasEnded: false }
+  let keptEnd: Buffer | null = null
+  const recording = {
+    hasEnded: false,
+    keepAsEndedWith: (bytes: Buffer) => {
+      keptEnd = bytes
+    },
+  }
   const pieces: Buffer[] = []
   let headers: readonly string[] = []
   let lastPiece: Buffer = Buffer.alloc(0)
@@ -66,7 +74,8 @@ export function recordAnswer(
   response.end = (...values: unknown[]) => {
     if (recording.hasEnded) return response
     recording.hasEnded = true
-    note(values[0], values[1])
+    if (keptEnd === null) note(values[0], values[1])
+    else note(keptEnd, null)
     void options.onEnd(conclude()).finally(() => Reflect.apply(end, response, values))
     return response
   }

@@ -1,5 +1,7 @@
 import { toErrorAnswer } from './error-envelope.ts'
+import { AppError } from '../kernel/app-error.ts'
 import type { ResponseMessage } from './message.ts'
+import type { Recording } from './replay-recording.ts'
 
 const KEEP_ALIVE_MS = 15_000
 /** A client that reads nothing for this long is taken for gone. */
@@ -27,7 +29,12 @@ export const EVENT_STREAM_HEADERS: readonly string[] = [
 export async function sendEvents(
   response: ResponseMessage,
   batches: AsyncIterable<readonly Buffer[]>,
-  options: { requestId: string; onError: (error: unknown) => void },
+  options: {
+    requestId: string
+    onError: (error: unknown) => void
+    /** Of a request with an idempotency key. */
+    recording?: Recording | null
+  },
 ): Promise<void> {
   const keepAlive = setTimeout(() => {
     if (!response.writableNeedDrain) response.write(KEEP_ALIVE)
@@ -43,6 +50,8 @@ export async function sendEvents(
   } catch (error) {
     if (response.destroyed) return
     options.onError(error)
+    // All of it was given but for its end: whoever asks again is given that, and pays once.
+    if (error instanceof AppError && error.mayBeDone) options.recording?.keepAsEndedWith(DONE)
     endWithError(response, error, options.requestId)
   } finally {
     clearTimeout(keepAlive)

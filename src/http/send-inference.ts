@@ -174,7 +174,7 @@ async function sendStream(
   stopWaiting()
   if (result.kind !== 'stream') throw new Error('a whole answer came back where a stream was asked for')
   if (!response.headersSent) writeHead()
-  await sendEvents(response, result.batches, { requestId, onError })
+  await sendEvents(response, result.batches, { requestId, onError, recording: exchange.recording })
 }
 
 function pushGatewayHeaders(headers: string[], exchange: Exchange, record: InferenceRecord): void {

@@ -47,6 +47,10 @@ export interface AppErrorOptions {
   retryAfterSeconds?: number
   /** Further response headers, such as `allow`. */
   headers?: Record<string, string>
+  /** It may have been done or charged all the same: whoever sends it again may do it twice. */
+  mayBeDone?: boolean
+  /** … unless it is sent under the same request id, as a repeated Idempotency-Key does. */
+  isOnceByRequestId?: boolean
   /** For the log only; never shown to a client. */
   cause?: unknown
 }
@@ -58,6 +62,8 @@ export class AppError extends Error {
   readonly param: string | null
   readonly retryAfterSeconds: number | null
   readonly headers: Record<string, string>
+  readonly mayBeDone: boolean
+  readonly isOnceByRequestId: boolean
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
@@ -65,6 +71,8 @@ export class AppError extends Error {
     this.param = options.param ?? null
     this.retryAfterSeconds = options.retryAfterSeconds ?? null
     this.headers = options.headers ?? {}
+    this.mayBeDone = options.mayBeDone ?? false
+    this.isOnceByRequestId = options.isOnceByRequestId ?? false
   }
 }
 

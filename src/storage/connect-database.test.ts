@@ -166,7 +166,8 @@ describe('transactions', () => {
       await transaction.query('UPDATE counters SET value = value + 1 WHERE id = $1', [second])
     }
     await Promise.all([database.transaction(lockInOrder(1, 2)), database.transaction(lockInOrder(2, 1))])
-    expect(attempts).toBe(3)
+    // One of the two has to give way, and on a busy machine it may have to more than once.
+    expect(attempts).toBeGreaterThanOrEqual(3)
     expect(await readValue(1)).toBe(BigInt(Number(before)) + 2n)
   })
 

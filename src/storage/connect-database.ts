@@ -64,8 +64,9 @@ class PooledDatabase implements Database {
       client.release()
       return rows
     } catch (error) {
-      client.release(isConnectionLoss(error))
-      throw error
+      const isLost = isConnectionLoss(error)
+      client.release(isLost)
+      throw isLost && mayWrite(sql) ? outcomeUnknown(error) : error
     }
   }
 
@@ -126,7 +127,8 @@ class PooledDatabase implements Database {
       isLost = isConnectionLoss(error) || !(await rollBack(client))
       // A connection lost during commit leaves the outcome unknown: running the work again could do it twice.
       const isAgain = isConflict(error) || (isConnectionLoss(error) && !isCommitting)
-      return { done: false, error, isAgain }
+      const isUnknown = isCommitting && isConnectionLoss(error)
+      return { done: false, error: isUnknown ? outcomeUnknown(error) : error, isAgain }
     } finally {
       client.release(isLost)
     }
@@ -162,6 +164,16 @@ function notCommitted(): StorageError {
     'not_committed',
     'The transaction was rolled back: a failed statement in it was ignored.',
   )
+}
+
+/** A statement that changes nothing can be sent again. */
+function mayWrite(sql: string): boolean {
+  return /\b(INSERT|UPDATE|DELETE)\b/i.test(sql)
+}
+
+function outcomeUnknown(cause: unknown): StorageError {
+  const message = `The connection was lost before the database confirmed a change: ${messageOf(cause)}`
+  return new StorageError('outcome_unknown', message, { cause })
 }
 
 async function rollBack(client: PoolClient): Promise<boolean> {

@@ -62,6 +62,17 @@ describe('reportOutages', () => {
     await expect(call).rejects.toBe(error)
   })
 
+  test('tells a client to look first where a change may have been made', async () => {
+    const { database, pings } = createDatabase()
+    const call = database.ping()
+    pings[0]?.reject(new StorageError('outcome_unknown', 'lost'))
+    await expect(call).rejects.toMatchObject({
+      code: 'service_unavailable',
+      retryAfterSeconds: null,
+      mayBeDone: true,
+    })
+  })
+
   test('lets one call try while the server is away, and tells the others at once', async () => {
     const { database, pings, logged } = createDatabase()
     const first = database.ping()

@@ -30,6 +30,7 @@ export function reportOutages(database: Database, { logger }: { logger: Logger }
         isAway = true
         throw unavailable(error)
       }
+      if (isOutcomeUnknown(error)) throw doubtful(error)
       throw isPassing(error) ? unavailable(error) : error
     } finally {
       callsRunning -= 1
@@ -63,6 +64,17 @@ function isPassing(error: unknown): boolean {
   const code = errorCodeOf(error) ?? ''
   if (error instanceof AppError || error instanceof StorageError) return false
   return PASSING_CODES.has(code) || code.startsWith(RESOURCES_CLASS) || isPoolExhausted(error)
+}
+
+function isOutcomeUnknown(error: unknown): boolean {
+  return error instanceof StorageError && error.code === 'outcome_unknown'
+}
+
+/** Without a time to come back: it could be done twice. */
+function doubtful(cause: unknown): AppError {
+  const message =
+    'The gateway lost its database while it saved the request, which may have been done. Look for it before sending it again.'
+  return new AppError('service_unavailable', message, { mayBeDone: true, cause })
 }
 
 function unavailable(cause: unknown): AppError {

@@ -11,6 +11,7 @@ export type StorageErrorCode =
   | 'unreachable_database'
   | 'unsupported_server'
   | 'not_committed'
+  | 'outcome_unknown'
   | 'migration_mismatch'
   | 'migration_failed'
   | 'database_newer'

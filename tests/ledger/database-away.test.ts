@@ -43,8 +43,8 @@ afterAll(async () => {
   await upstream.close()
 })
 
-const ask = (isStream = false) =>
-  caller.call(gateway.url, spender.key, chatOf('Hi', { max_tokens: 100, stream: isStream }))
+const ask = (isStream = false, headers: Record<string, string> = {}) =>
+  caller.call(gateway.url, spender.key, chatOf('Hi', { max_tokens: 100, stream: isStream }), headers)
 const askMany = () => Promise.all(Array.from({ length: CLIENTS }, (_, client) => ask(client % 2 === 0)))
 
 describe('a database that restarts under running requests', () => {
@@ -92,6 +92,13 @@ describe('a database that stays away for longer than an answer waits for its cha
     const outcomes = calls.map(outcomeOf)
     expect(new Set(outcomes)).toEqual(new Set(['200 cut', '503 complete']))
     expectTimeToComeBack(calls)
+    // Nobody is told that nothing was charged who is charged then.
+    for (const call of calls) {
+      const error = call.isComplete ? call : errorFrameOf(call)
+      const known = call.isComplete ? 'Nothing was charged' : 'may still be made'
+      expect(error.message).toContain(known)
+      expect(error.requestId).toBe(call.requestId)
+    }
     const refused = await ask()
     expect([refused.status, refused.code]).toEqual([503, 'service_unavailable'])
 
@@ -108,6 +115,42 @@ describe('a database that stays away for longer than an answer waits for its cha
     )
   })
 })
+
+test('a stream whose charge was not confirmed is given again under its idempotency key, and charged once', async () => {
+  const headers = { 'idempotency-key': 'unconfirmed' }
+  const before = (await charged()).size
+  const release = holdAnswersBack()
+  const running = ask(true, headers)
+  await upstream.requestNumber(0)
+  await postgres.stop()
+  await until(async () => (await fetch(`${gateway.url}/readyz`)).status === 503)
+  release()
+  const first = await running
+  expect(outcomeOf(first)).toBe('200 cut')
+  expect(errorFrameOf(first)).toMatchObject({ code: 'service_unavailable', requestId: first.requestId })
+
+  await postgres.start()
+  const again = await until(async () => {
+    const call = await ask(true, headers)
+    expect([200, 409, 503]).toContain(call.status)
+    return call.status === 200 ? call : null
+  })
+  expect(again.headers['idempotent-replayed']).toBe('true')
+  expect(again.headers['original-request']).toBe(first.requestId)
+  expect(again.isComplete).toBe(true)
+  const [given] = first.text.split('data: {"error"')
+  expect(again.text).toBe(`${given}data: [DONE]\n\n`)
+  expect(upstream.requests).toHaveLength(1)
+  await until(async () => (await charged()).has(String(first.requestId)))
+  expect((await charged()).size).toBe(before + 1)
+})
+
+/** The error that a stream ended with. */
+function errorFrameOf({ text }: Call): { code: string; message: string; requestId: string } {
+  const frame = text.trimEnd().split('\n\n').at(-1) ?? ''
+  const { error } = JSON.parse(frame.slice('data: '.length))
+  return { code: error.code, message: error.message, requestId: error.request_id }
+}
 
 /** Until let go, no answer ends: a stream stops before its last chunks, a whole answer does not begin. */
 function holdAnswersBack(): () => void {

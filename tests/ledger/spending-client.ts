@@ -16,7 +16,7 @@ export interface Call {
 }
 
 export interface Caller {
-  call(url: string, key: string, body: object): Promise<Call>
+  call(url: string, key: string, body: object, headers?: Record<string, string>): Promise<Call>
   close(): void
 }
 
@@ -24,18 +24,24 @@ export interface Caller {
 export function createCaller(): Caller {
   const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY })
   return {
-    call: (url, key, body) => sendCall(agent, url, key, body),
+    call: (url, key, body, headers) => sendCall(agent, url, key, body, headers),
     close: () => agent.destroy(),
   }
 }
 
-function sendCall(agent: Agent, url: string, key: string, body: object): Promise<Call> {
+function sendCall(
+  agent: Agent,
+  url: string,
+  key: string,
+  body: object,
+  headers: Record<string, string> = {},
+): Promise<Call> {
   const content = contentOf(body)
   return new Promise((resolve) => {
     const outgoing = request(url + CHAT, {
       method: 'POST',
       agent,
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
     })
     outgoing.on('error', () => resolve(cutCall(content, null, '')))
     outgoing.on('response', (response) => {

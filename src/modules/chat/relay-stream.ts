@@ -1,3 +1,4 @@
+import { AppError } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { StreamAnswer } from '../../providers/provider.ts'
@@ -88,10 +89,11 @@ async function* relay(stream: Relay): AsyncGenerator<Batch, void> {
     record.outcome = 'completed'
     options.breaker?.succeeded(options.accountId)
     // The end of the stream leaves when its charge is durable.
-    await context.bill.settle({ isDelivered: true })
+    const doubt = await context.bill.settle({ isDelivered: true }).then(() => null, requireDoubt)
     if (options.isUsageAsked) {
       yield [normaliser.usageChunk(formatUsage(usage, record.costNanoUsd ?? 0n, normaliser.usageMembers))]
     }
+    if (doubt !== null) throw doubt
   } catch (error) {
     record.outcome = options.cancellation.isCancelled ? 'disconnected' : 'failed'
     if (!(error instanceof UpstreamError)) throw error
@@ -106,6 +108,12 @@ async function* relay(stream: Relay): AsyncGenerator<Batch, void> {
     options.onEnd()
     await settled
   }
+}
+
+/** An answer whose charge is only not confirmed is complete but for that word. */
+function requireDoubt(error: unknown): AppError {
+  if (error instanceof AppError && error.mayBeDone) return error
+  throw error
 }
 
 function cut(provider: string): UpstreamError {

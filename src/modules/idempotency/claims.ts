@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { AppError } from '../../kernel/app-error.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Database } from '../../storage/database.ts'
 import type { KeyPlace } from './claim-key.ts'
@@ -7,6 +9,7 @@ import type { KeptAnswer } from './seal-answer.ts'
 export interface Claim {
   /** That of the first run where this one takes over: whatever is idempotent by it happens once. */
   readonly requestId: string
+  /** Rejects when it is not kept yet: while the database is away it is tried again in the background. */
   keep(answer: KeptAnswer): Promise<void>
   keepNothing(): Promise<void>
   /** It may have been done or not: the next one takes over at once, under the same request id. */
@@ -34,11 +37,17 @@ interface Claims {
 }
 
 const RENEWALS_PER_LEASE = 4
+/** Answers wait for a database that is away for so long and with so many bytes; beyond that the next request does the work again. */
+const KEEP_MS_MAX = 60_000
+const WAITING_BYTES_MAX = 64 * 1024 * 1024
+const KEEP_PAUSE_MS = 500
 
 /** What this process runs at the moment under a key, said to be alive in one statement for all. */
 export function createClaims({ database, logger, leaseMs }: ClaimsOptions): Claims {
   const running = new Map<string, RunningClaim>()
   const writing = new Set<Promise<unknown>>()
+  const closing = new AbortController()
+  let waitingBytes = 0
 
   const renew = async (): Promise<void> => {
     if (running.size === 0) return
@@ -55,10 +64,7 @@ export function createClaims({ database, logger, leaseMs }: ClaimsOptions): Clai
   }, leaseMs / RENEWALS_PER_LEASE)
   timer.unref()
 
-  // What cannot be written is not renewed either, so that the next request takes over when the lease has passed.
-  const conclude = async (place: KeyPlace, write: () => Promise<unknown>): Promise<void> => {
-    running.delete(nameOf(place.keyHash))
-    const written = write()
+  const track = async (written: Promise<unknown>): Promise<void> => {
     writing.add(written)
     try {
       await written
@@ -67,15 +73,59 @@ export function createClaims({ database, logger, leaseMs }: ClaimsOptions): Clai
     }
   }
 
+  // What cannot be written is not renewed either, so that the next request takes over when the lease has passed.
+  const conclude = (place: KeyPlace, write: () => Promise<unknown>): Promise<void> => {
+    running.delete(nameOf(place.keyHash))
+    return track(write())
+  }
+
+  /** Until it is written, whoever asks this process again is told that the request still runs. */
+  const keepLater = async (write: () => Promise<unknown>, requestId: string): Promise<void> => {
+    const untilMs = performance.now() + KEEP_MS_MAX
+    for (;;) {
+      await delay(KEEP_PAUSE_MS, undefined, { signal: closing.signal, ref: false }).catch(() => {})
+      try {
+        await write()
+        return
+      } catch (error) {
+        const isLast = closing.signal.aborted || performance.now() > untilMs || !isPassing(error)
+        if (!isLast) continue
+        logger.warn({ err: error, requestId }, 'an answer was not kept: the same request does its work again')
+        return
+      }
+    }
+  }
+
+  const keep = async (place: KeyPlace, requestId: string, sealed: Buffer): Promise<void> => {
+    const name = nameOf(place.keyHash)
+    const write = () => database.query(KEEP, [...valuesOf(place), sealed])
+    try {
+      await track(write())
+      running.delete(name)
+    } catch (error) {
+      if (!isPassing(error) || waitingBytes + sealed.length > WAITING_BYTES_MAX) {
+        running.delete(name)
+        throw error
+      }
+      waitingBytes += sealed.length
+      const later = keepLater(write, requestId).finally(() => {
+        waitingBytes -= sealed.length
+        running.delete(name)
+      })
+      void track(later)
+      throw error
+    }
+  }
+
   return {
     find: (keyHash) => running.get(nameOf(keyHash)),
 
     begin(place, requestId, seal) {
       running.set(nameOf(place.keyHash), { ...place, startedMs: performance.now() })
-      const values = [place.accountId, place.keyHash, place.runId]
+      const values = valuesOf(place)
       return {
         requestId,
-        keep: (answer) => conclude(place, async () => database.query(KEEP, [...values, await seal(answer)])),
+        keep: async (answer) => keep(place, requestId, await seal(answer)),
         keepNothing: () => conclude(place, () => database.query(KEEP_NOTHING, values)),
         interrupt: () => conclude(place, () => database.query(INTERRUPT, values)),
         release: () => conclude(place, () => database.query(RELEASE, values)),
@@ -84,9 +134,18 @@ export function createClaims({ database, logger, leaseMs }: ClaimsOptions): Clai
 
     async close() {
       clearInterval(timer)
+      closing.abort()
       await Promise.allSettled(writing)
     },
   }
+}
+
+function isPassing(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'service_unavailable'
+}
+
+function valuesOf({ accountId, keyHash, runId }: KeyPlace): unknown[] {
+  return [accountId, keyHash, runId]
 }
 
 function nameOf(keyHash: Buffer): string {

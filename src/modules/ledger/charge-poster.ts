@@ -1,3 +1,4 @@
+import { AppError } from '../../kernel/app-error.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { errorCodeOf, messageOf } from '../../storage/storage-error.ts'
@@ -113,8 +114,14 @@ export class ChargePoster {
       try {
         return await postCharges(this.#database, { restSeconds: this.#restSeconds })
       } catch (error) {
-        if (!CONFLICT_CODES.has(errorCodeOf(error) ?? '') || attempt === ATTEMPTS_MAX) throw error
+        // What may have been posted is not posted twice.
+        const isAgain = CONFLICT_CODES.has(errorCodeOf(error) ?? '') || mayBeDone(error)
+        if (!isAgain || attempt === ATTEMPTS_MAX) throw error
       }
     }
   }
+}
+
+function mayBeDone(error: unknown): boolean {
+  return error instanceof AppError && error.mayBeDone
 }

@@ -3,20 +3,18 @@ import type { Logger } from '../../kernel/logger.ts'
 import type { Borrower } from '../../storage/borrowing/borrower.ts'
 import type { Database } from '../../storage/database.ts'
 import { messageOf } from '../../storage/storage-error.ts'
+import { ChargeBatch, type PendingCharge } from './charge-batch.ts'
 import type { ChargePoster } from './charge-poster.ts'
 import { CommitConnection } from './commit-connection.ts'
-import { databaseAway, isBadData, isOutcomeLost, isPassing, leasesLost } from './commit-failure.ts'
-import type { PaidCharge } from './journal-text.ts'
+import {
+  chargeUnconfirmed,
+  databaseAway,
+  isBadData,
+  isOutcomeLost,
+  isPassing,
+  leasesLost,
+} from './commit-failure.ts'
 import { JournalWriter } from './journal-writer.ts'
-
-export interface PendingCharge extends PaidCharge {
-  /** Where it was borrowed; once that is lost, no lease pays for it any more. */
-  readonly account: { readonly isLost: boolean }
-  /** Its answer has reached the client already: it is written however long that takes. */
-  readonly isDelivered: boolean
-  /** Called when it will not be written: what it took is free again. */
-  readonly undo: () => void
-}
 
 interface ChargeWriterOptions {
   readonly database: Database
@@ -45,29 +43,15 @@ const ADMIT_WHILE_FAILING_MS = 3_000
 /** More than this waiting for a database that does not answer, and nothing more is admitted. */
 const WAITING_CHARGES_MAX = 20_000
 
-/** Charges that are committed together; all of them wait for the same promise. */
-class Batch {
-  charges: PendingCharge[] = []
-  readonly committed = Promise.withResolvers<void>()
-  /** Resolves when nothing of it is left to do, however it went. */
-  readonly ended = Promise.withResolvers<void>()
-  firstAtMs = 0
-
-  constructor() {
-    // Who waits is told; a charge of a client that left has nobody waiting.
-    this.committed.promise.catch(() => {})
-  }
-}
-
 /**
  * Group commit: charges that arrive while one commit is under way go together into the next. One at a time, numbered,
  * so that a commit whose outcome was lost with the connection is sent again without being done twice.
  */
 export class ChargeWriter {
   readonly #options: ChargeWriterOptions
-  #next = new Batch()
-  #full: Batch[] = []
-  #current: Batch | null = null
+  #next = new ChargeBatch()
+  #full: ChargeBatch[] = []
+  #current: ChargeBatch | null = null
   #running: Promise<void> | null = null
   readonly #connection: CommitConnection
   readonly #journal = new JournalWriter()
@@ -94,13 +78,13 @@ export class ChargeWriter {
   write(charge: PendingCharge): Promise<void> {
     if (this.#next.charges.length >= CHARGES_PER_COMMIT_MAX) {
       this.#full.push(this.#next)
-      this.#next = new Batch()
+      this.#next = new ChargeBatch()
     }
     const batch = this.#next
     if (batch.charges.push(charge) === 1) batch.firstAtMs = performance.now()
     this.#waiting += 1
     this.#running ??= this.#writeAll()
-    return batch.committed.promise
+    return batch.promiseTo(charge)
   }
 
   /** Resolves when nothing is left to write. */
@@ -116,7 +100,7 @@ export class ChargeWriter {
   }
 
   async #writeAll(): Promise<void> {
-    let written: Batch | null = null
+    let written: ChargeBatch | null = null
     try {
       if (this.#isInCompany) await this.#gather()
       // Looked for and found missing in one turn with the end of the loop, so that nobody comes in between and is left alone.
@@ -124,19 +108,19 @@ export class ChargeWriter {
         this.#current = batch
         const writing = this.#writeBatch(batch)
         // The database works on this commit while this process sends the answers of the last.
-        written?.committed.resolve()
+        written?.resolve()
         await writing
         this.#isInCompany = batch.charges.length > 1
         this.#waiting -= batch.charges.length
         batch.ended.resolve()
         written = batch
         if (this.#next.charges.length < CHARGES_WORTH_A_COMMIT) {
-          written.committed.resolve()
+          written.resolve()
           if (this.#isInCompany) await this.#gather()
         }
       }
     } finally {
-      written?.committed.resolve()
+      written?.resolve()
       this.#connection.rest()
       this.#current = null
       this.#running = null
@@ -154,15 +138,15 @@ export class ChargeWriter {
     } while (this.#waiting > known && performance.now() - startedAtMs < GATHER_MS_MAX)
   }
 
-  #takeNext(): Batch | null {
+  #takeNext(): ChargeBatch | null {
     const batch = this.#full.shift() ?? this.#next
     if (batch.charges.length === 0) return null
-    if (batch === this.#next) this.#next = new Batch()
+    if (batch === this.#next) this.#next = new ChargeBatch()
     return batch
   }
 
   /** Tries until it is known what became of every charge. Those that are not written are told so here, the others later. */
-  async #writeBatch(batch: Batch): Promise<void> {
+  async #writeBatch(batch: ChargeBatch): Promise<void> {
     this.#journal.writeAs(this.#options.borrower.id)
     let charges: readonly PendingCharge[] = batch.charges
     if (charges.some(({ account }) => account.isLost)) {
@@ -204,7 +188,7 @@ export class ChargeWriter {
     const beforeMs = performance.now() - this.#options.commitWaitMs
     if (this.#next.charges.length > 0 && this.#next.firstAtMs < beforeMs) {
       this.#full.push(this.#next)
-      this.#next = new Batch()
+      this.#next = new ChargeBatch()
     }
     for (const batch of this.#full.filter(({ firstAtMs }) => firstAtMs < beforeMs)) {
       const kept = this.#undo(batch.charges, batch, databaseAway(), isOut)
@@ -237,12 +221,12 @@ export class ChargeWriter {
   }
 
   /** One of them is refused by the database: those whose answer is out are written each by itself. */
-  async #writeApart(charges: readonly PendingCharge[], batch: Batch, cause: unknown): Promise<void> {
+  async #writeApart(charges: readonly PendingCharge[], batch: ChargeBatch, cause: unknown): Promise<void> {
     this.#options.logger.error({ err: cause, charges: charges.length }, 'charges could not be written')
     const reason = new Error('a charge could not be written and was undone', { cause })
     const kept = this.#undo(charges, batch, reason, (charge) => charges.length > 1 && isOut(charge))
     for (const charge of kept) {
-      const single = new Batch()
+      const single = new ChargeBatch()
       single.charges.push(charge)
       single.firstAtMs = batch.firstAtMs
       await this.#writeBatch(single)
@@ -269,12 +253,12 @@ export class ChargeWriter {
   /** Undoes all but those to keep. Who waits is refused, so nothing may be kept whose answer is not out. */
   #undo(
     charges: readonly PendingCharge[],
-    batch: Batch,
+    batch: ChargeBatch,
     reason: Error,
     isKept: (charge: PendingCharge) => boolean = () => false,
   ): PendingCharge[] {
     const kept = charges.filter(isKept)
-    batch.committed.reject(reason)
+    batch.reject(reason)
     for (const charge of charges) if (!kept.includes(charge)) charge.undo()
     return kept
   }

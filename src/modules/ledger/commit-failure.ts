@@ -45,6 +45,14 @@ export function databaseAway(): AppError {
   return new AppError('service_unavailable', message, { retryAfterSeconds: 2 })
 }
 
+/** What a client is told that has its answer already: it is charged as soon as that is possible. */
+export function chargeUnconfirmed(cause: unknown): AppError {
+  const message =
+    'The answer is complete, but its charge could not be confirmed and may still be made. Look for the request_id of this ' +
+    'error in GET /v1/usage/records before sending it again. Only with an Idempotency-Key is sending it again safe.'
+  return new AppError('service_unavailable', message, { mayBeDone: true, isOnceByRequestId: true, cause })
+}
+
 export function leasesLost(): AppError {
   const message =
     'The answer could not be charged, because this process lost its credit. Nothing was charged.'

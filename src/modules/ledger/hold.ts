@@ -1,6 +1,6 @@
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
-import type { PendingCharge } from './charge-writer.ts'
+import type { PendingCharge } from './charge-batch.ts'
 import type { Purse, SpentPart } from './purse.ts'
 import type { UsageRecord } from './usage-record.ts'
 

@@ -104,10 +104,19 @@ async function readRepeated(transaction: Queryable, { order }: NewTask): Promise
   return taskFromRow(row)
 }
 
+/** A request makes one task: the next try under its id finds it. */
+function mayBeMade(cause: AppError): AppError {
+  const message =
+    'The gateway lost its database while it saved the task, which may have been made and may be charged. Look for it in ' +
+    'GET /v1/tasks before sending the request again. Only with an Idempotency-Key is sending it again safe.'
+  return new AppError(cause.code, message, { mayBeDone: true, isOnceByRequestId: true, cause })
+}
+
 // PostgreSQL keeps every text but those with U+0000 or half a character.
 const UNKEEPABLE_CODES = new Set(['22P05', '22P02', '22021'])
 
 function explain(error: unknown): unknown {
+  if (error instanceof AppError && error.mayBeDone) return mayBeMade(error)
   if (!UNKEEPABLE_CODES.has(errorCodeOf(error) ?? '')) return error
   return invalidValue('prompt', 'The request holds characters that are not text, such as U+0000.')
 }
