@@ -6,14 +6,7 @@ import { messageOf } from '../../storage/storage-error.ts'
 import { ChargeBatch, type PendingCharge } from './charge-batch.ts'
 import type { ChargePoster } from './charge-poster.ts'
 import { CommitConnection } from './commit-connection.ts'
-import {
-  chargeUnconfirmed,
-  databaseAway,
-  isBadData,
-  isOutcomeLost,
-  isPassing,
-  leasesLost,
-} from './commit-failure.ts'
+import { databaseAway, isBadData, isOutcomeLost, isPassing, leasesLost } from './commit-failure.ts'
 import { JournalWriter } from './journal-writer.ts'
 
 interface ChargeWriterOptions {
