@@ -2,7 +2,9 @@ import { tmpdir } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createClientAddress } from '../http/client-address.ts'
 import { createStrangerGuard } from '../http/limit-strangers.ts'
+import { endRefusedRequests } from '../http/end-refused-requests.ts'
 import { createServer } from '../http/server.ts'
+import { systemClock } from '../kernel/clock.ts'
 import { nanoUsdFromUsd } from '../kernel/money.ts'
 import type { GatewayLogger } from '../telemetry/logger.ts'
 import type { Exposition, Metrics } from '../telemetry/metrics.ts'
@@ -89,6 +91,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       sharePort: options.sharePort ?? false,
     })
     url = ownUrlOf({ host, port })
+    const refusals = endRefusedRequests({ server, keys, clock: systemClock })
     if (config.role !== 'api') worker = await buildWorker(config, { ...options, modules })
     return {
       url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
@@ -96,6 +99,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       metrics,
       close: async () => {
         isShuttingDown = true
+        refusals.close()
         // Load balancers get time to notice before connections are refused.
         if (config.shutdownDelayMs > 0) await delay(config.shutdownDelayMs)
         await Promise.all([

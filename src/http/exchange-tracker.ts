@@ -1,4 +1,5 @@
 import { ClientDisconnected, Exchange } from './exchange.ts'
+import type { Caller } from '../modules/keys/keys.ts'
 import type { RequestMessage, ResponseMessage } from './message.ts'
 
 /** How a request ended, for the access log and the metrics. */
@@ -12,6 +13,9 @@ export interface ExchangeObserver {
   started(route: string): void
   finished(exchange: FinishedExchange): void
 }
+
+const CHANGES: ReadonlySet<string> = new Set(['PATCH', 'DELETE'])
+const CUT_OFF_AFTER_MS = 500
 
 /** Follows every request from its first header to its last byte, or to the client's disappearance. */
 export class ExchangeTracker {
@@ -47,6 +51,26 @@ export class ExchangeTracker {
     return new Promise((resolve) => {
       this.#onDrained = resolve
     })
+  }
+
+  /** The keys whose requests run, each once. */
+  callers(): Map<string, Caller> {
+    const callers = new Map<string, Caller>()
+    for (const { caller } of this.#running) if (caller !== null) callers.set(caller.keyId, caller)
+    return callers
+  }
+
+  /** Ends what runs for a key; what does not end by itself, because its client reads nothing, is cut off. */
+  cancelOfKey(keyId: string, reason: Error): void {
+    // Changes of keys are let through: one of them may be what this key was just revoked by.
+    const ended = this.#running.filter(
+      ({ caller, incoming }) => caller?.keyId === keyId && !CHANGES.has(incoming.method ?? ''),
+    )
+    for (const exchange of ended) exchange.cancellation.cancel(reason)
+    if (ended.length === 0) return
+    setTimeout(() => {
+      for (const { response } of ended) if (response.writableNeedDrain) response.destroy()
+    }, CUT_OFF_AFTER_MS).unref()
   }
 
   cancelAll(reason: Error): void {

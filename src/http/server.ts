@@ -2,6 +2,7 @@ import { createServer as createHttpServer, type Server as HttpServer } from 'nod
 import type { AddressInfo, Socket } from 'node:net'
 import { AppError } from '../kernel/app-error.ts'
 import type { Logger } from '../kernel/logger.ts'
+import type { Caller } from '../modules/keys/keys.ts'
 import type { Idempotency } from '../modules/idempotency/idempotency.ts'
 import { answerClientError } from './answer-client-error.ts'
 import { createCorsHeaders } from './cors-headers.ts'
@@ -36,6 +37,10 @@ export interface ServerOptions {
 
 export interface Server {
   listen(options: { host: string; port: number; sharePort: boolean }): Promise<{ host: string; port: number }>
+  /** The keys whose requests run, by their ids. */
+  runningCallers(): ReadonlyMap<string, Caller>
+  /** Ends what runs for a key with this error: a stream by its last frame. */
+  endRequestsOf(keyId: string, reason: AppError): void
   /** Stops accepting, lets what runs finish for so long, then aborts it. */
   close(options: { graceMs: number }): Promise<void>
 }
@@ -93,6 +98,9 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       await listening(http, { host, port, reusePort: sharePort })
       return { host, port: (http.address() as AddressInfo).port }
     },
+
+    runningCallers: () => tracker.callers(),
+    endRequestsOf: (keyId, reason) => tracker.cancelOfKey(keyId, reason),
 
     async close({ graceMs }) {
       isClosing = true

@@ -37,6 +37,7 @@ describe('a new key', () => {
       allowedModels: new Set(['gpt-5']),
       requestsPerMinute: 7,
       limitNanoUsd: 123_456_789_012n,
+      expiresAtMs: stage.nowMs + 1000,
       parent: null,
     })
     expect(await stage.keys.read(stage.accountId, record.id)).toEqual(record)

@@ -7,7 +7,13 @@ import { SCOPES, type Caller } from './caller.ts'
 import { revokeKey, updateKey, type KeyChanges } from './change-key.ts'
 import { createKey, type KeyRequest } from './create-key.ts'
 import { issueKey, type IssuedKey, type KeyDraft } from './issue-key.ts'
-import { announceKeyChange, type KeyChange, type KeyChangeBus } from './key-change.ts'
+import {
+  announceKeyChange,
+  KEY_CHANGE_TOPIC,
+  parseKeyChange,
+  type KeyChange,
+  type KeyChangeBus,
+} from './key-change.ts'
 import { createKeyToken, environmentOfKey, KEY_FORM } from './key-form.ts'
 import { isActive, type KeyRecord } from './key-record.ts'
 import { readCaller } from './read-caller.ts'
@@ -19,7 +25,7 @@ export { ENVIRONMENTS, SCOPES } from './caller.ts'
 export type { Caller, Environment, Scope } from './caller.ts'
 export type { KeyChanges } from './change-key.ts'
 export type { KeyRequest } from './create-key.ts'
-export type { KeyChangeBus } from './key-change.ts'
+export type { KeyChange, KeyChangeBus } from './key-change.ts'
 export { isKeyForm, KEY_FORM } from './key-form.ts'
 export type { KeyRecord } from './key-record.ts'
 
@@ -50,6 +56,8 @@ export interface Keys {
   issueFirstKey(transaction: Queryable, accountId: string, token?: string): Promise<IssuedKey>
   /** Makes every process read the account again. */
   announceAccountChange(accountId: string): Promise<void>
+  /** Tells what was changed by any process; null when changes may have been missed. */
+  onChange(listener: (change: KeyChange | null) => void): void
   /** Writes the uses noted so far; they are otherwise written every few seconds. */
   flushLastUsed(): Promise<void>
   close(): Promise<void>
@@ -106,6 +114,10 @@ export function createKeys({
     issueFirstKey: (transaction, accountId, token = createKeyToken('dev')) =>
       issueKey(transaction, { accountId, draft: draftFirstKey(token), token, nowMs: clock.nowMs() }),
     announceAccountChange: (accountId) => announce({ accountId }),
+    onChange: (listener) => {
+      messageBus.subscribe(KEY_CHANGE_TOPIC, (payload) => listener(parseKeyChange(payload)))
+      messageBus.onConnectionLost(() => listener(null))
+    },
     flushLastUsed: () => lastUsed.flush(),
     close: () => lastUsed.close(),
   }

@@ -43,6 +43,7 @@ export function callerOf(row: CallerRow): Caller {
     allowedModels: key.allowedModels === null ? null : new Set(key.allowedModels),
     requestsPerMinute: key.requestsPerMinute,
     limitNanoUsd: key.limitNanoUsd,
+    expiresAtMs: key.expiresAtMs,
     parent:
       key.parentId === null
         ? null

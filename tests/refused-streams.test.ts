@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { readPieces } from './chat/read-events.ts'
+import { createAccount, type TestAccount } from './payments/accounts.ts'
+import { startTestGateway, type TestGateway } from './support/start-test-gateway.ts'
+import { chunksOf, startOpenAiServer, stream, type OpenAiServer } from './upstreams/openai-server.ts'
+
+let upstream: OpenAiServer
+let gateway: TestGateway
+let other: TestGateway
+
+beforeAll(async () => {
+  // Two words, and then nothing more.
+  upstream = await startOpenAiServer(stream(chunksOf('Hello', ' there').slice(0, 3), { ending: 'hang' }))
+  const settings = { OPENAI_API_KEY: 'sk-upstream', OPENAI_BASE_URL: upstream.apiUrl }
+  gateway = await startTestGateway({ settings })
+  other = await startTestGateway({ settings, connectionString: gateway.connectionString })
+})
+
+afterAll(async () => {
+  await other.close()
+  await gateway.close()
+  await upstream.close()
+})
+
+/** A stream of the account on the other process that has begun and would go on for long. */
+async function openStream({ key }: { key: string }) {
+  const leave = new AbortController()
+  onTestFinished(() => leave.abort())
+  const response = await other.fetch('POST', '/v1/chat/completions', {
+    key,
+    body: {
+      model: 'gpt-4o-mini',
+      messages: [{ role: 'user', content: 'Hi' }],
+      stream: true,
+      max_tokens: 500,
+    },
+    signal: leave.signal,
+  })
+  const reader = readPieces(response)
+  await reader.until(/there/)
+  return { requestId: response.headers.get('x-request-id'), reader }
+}
+
+async function expectEnd(
+  account: TestAccount,
+  { reader, requestId }: Awaited<ReturnType<typeof openStream>>,
+  code: string,
+): Promise<void> {
+  const text = await reader.until(/"error":/)
+  expect(text).toContain(`"code":"${code}"`)
+  expect(text).not.toContain('[DONE]')
+  await expect(reader.until(/\[DONE\]/)).rejects.toThrow()
+  await expect
+    .poll(async () => {
+      const path = `/v1/admin/accounts/${account.accountId}/ledger`
+      const { body } = await gateway.request('GET', path)
+      return body.data.filter(({ kind }: { kind: string }) => kind === 'charge').length
+    })
+    .toBe(1)
+  expect(requestId).not.toBeNull()
+}
+
+describe('a running stream on another process ends with an error frame and is charged', () => {
+  test('when its key is revoked', async () => {
+    const account = await createAccount(gateway, { creditUsd: 1 })
+    const running = await openStream(account)
+    await gateway.request('DELETE', `/v1/admin/accounts/${account.accountId}/api-keys/${account.keyId}`)
+    await expectEnd(account, running, 'invalid_api_key')
+  })
+
+  test('when its account is suspended', async () => {
+    const account = await createAccount(gateway, { creditUsd: 1 })
+    const running = await openStream(account)
+    await gateway.request('POST', `/v1/admin/accounts/${account.accountId}/suspend`)
+    await expectEnd(account, running, 'account_suspended')
+  })
+
+  test('when its key expires', async () => {
+    const account = await createAccount(gateway, { creditUsd: 1 })
+    const expiresAt = new Date(Date.now() + 2_000).toISOString()
+    const { body: key } = await gateway.request('POST', '/v1/tenants/me/api-keys', {
+      key: account.key,
+      body: { expires_at: expiresAt },
+    })
+    const running = await openStream(key)
+    await expectEnd(account, running, 'invalid_api_key')
+    expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(expiresAt))
+  })
+})
+
+test('a change that refuses nothing leaves running streams alone', async () => {
+  const account = await createAccount(gateway, { creditUsd: 1 })
+  const kept = await openStream(account)
+  let hasEnded = false
+  const noteEnd = () => {
+    hasEnded = true
+  }
+  kept.reader.until(/"error":/).then(noteEnd, noteEnd)
+  await gateway.request('PATCH', `/v1/tenants/me/api-keys/${account.keyId}`, {
+    key: account.key,
+    body: { name: 'renamed' },
+  })
+  const { body: second } = await gateway.request('POST', '/v1/tenants/me/api-keys', { key: account.key })
+  const watched = await openStream(second)
+  // By the end of this stream the change before it has been looked at.
+  await gateway.request('DELETE', `/v1/tenants/me/api-keys/${second.id}`, { key: account.key })
+  expect(await watched.reader.until(/"error":/)).toContain('invalid_api_key')
+  expect(hasEnded).toBe(false)
+})
+
+test('200: a key that revokes itself is told so', async () => {
+  const account = await createAccount(gateway)
+  const { status } = await other.request('DELETE', `/v1/tenants/me/api-keys/${account.keyId}`, {
+    key: account.key,
+  })
+  expect(status).toBe(200)
+})
