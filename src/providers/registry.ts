@@ -22,6 +22,7 @@ import {
   type OpenAiCompatibleUpstream,
 } from './openai-compatible/upstreams.ts'
 import type { Provider } from './provider.ts'
+import { rememberSecrets } from './scrub-upstream-text.ts'
 
 /** What the operator says of one upstream. */
 export interface ProviderSettings {
@@ -44,6 +45,12 @@ interface RegistryOptions {
   readonly connectTimeoutMs: number
 }
 
+/** The keys, each half of a double one, and where a server of the operator's own stands. */
+function secretsOf({ apiKeys, baseUrl }: ProviderSettings): string[] {
+  const hosts = baseUrl === null ? [] : [baseUrl, new URL(baseUrl).host]
+  return [...apiKeys, ...apiKeys.flatMap((key) => key.split(':')), ...hosts]
+}
+
 type CreateAdapter = (options: AiSdkProviderOptions) => ClosableProvider
 
 /** Upstreams that do not speak the OpenAI wire, or not for everything, and have adapters of their own. */
@@ -61,6 +68,7 @@ const ADAPTERS: Readonly<Record<string, readonly CreateAdapter[]>> = {
 export function createProviderRegistry(options: RegistryOptions): ProviderRegistry {
   const providers = new Map<string, ClosableProvider>([[options.sandbox.id, options.sandbox]])
   for (const [id, settings] of options.settings) {
+    rememberSecrets(secretsOf(settings))
     const provider = createProvider(id, settings, options)
     if (provider) providers.set(id, provider)
   }

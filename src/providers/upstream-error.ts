@@ -1,3 +1,5 @@
+import { scrubUpstreamText } from './scrub-upstream-text.ts'
+
 export type UpstreamFailure =
   /** No connection could be made. */
   | 'connect'
@@ -36,8 +38,14 @@ export class UpstreamError extends Error {
   readonly details: Readonly<UpstreamErrorDetails>
 
   constructor(message: string, details: UpstreamErrorDetails) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause })
-    this.details = details
+    super(scrubUpstreamText(message), details.cause === undefined ? undefined : { cause: details.cause })
+    const { upstreamMessage, upstreamCode, upstreamParam } = details
+    this.details = {
+      ...details,
+      ...(upstreamMessage !== undefined && { upstreamMessage: scrubUpstreamText(upstreamMessage) }),
+      ...(upstreamCode !== undefined && { upstreamCode: scrubUpstreamText(upstreamCode) }),
+      ...(upstreamParam !== undefined && { upstreamParam: scrubUpstreamText(upstreamParam) }),
+    }
   }
 
   /** Whether another attempt, here or at another upstream, could succeed with the same request. */
