@@ -83,11 +83,17 @@ describe('precedence', () => {
       providers: {
         openai: { api_key: 'file-key', base_url: 'http://file/v1' },
         groq: { api_keys: ['one', 'two'] },
+        xai: { api_key: 'x', allow_members: ['search_parameters'] },
       },
     })
     const { providers } = load({ OPENAI_API_KEY: 'a, b,,a' })
     expect(providers.get('openai')).toEqual({ apiKeys: ['a', 'b', 'a'], baseUrl: 'http://file/v1' })
     expect(providers.get('groq')).toEqual({ apiKeys: ['one', 'two'], baseUrl: null })
+    expect(providers.get('xai')).toEqual({
+      apiKeys: ['x'],
+      baseUrl: null,
+      allowedMembers: ['search_parameters'],
+    })
   })
 })
 
@@ -126,7 +132,14 @@ describe('the file', () => {
     write('parkway.config.json', {
       prot: 1,
       dataDir: 'x',
-      providers: { openai: { key: 'x' }, groq: 'gsk', mistral: { api_keys: [7] }, xai: { base_url: 7 } },
+      providers: {
+        openai: { key: 'x' },
+        groq: 'gsk',
+        mistral: { api_keys: [7] },
+        xai: { base_url: 7 },
+        zai: { allow_members: 'store' },
+        moonshot: { api_key: 'x', allow_members: ['temperature'] },
+      },
     })
     expect(problemsOf(() => load())).toEqual([
       'prot in the configuration file is not a setting',
@@ -135,6 +148,8 @@ describe('the file', () => {
       'providers.groq in the configuration file must be an object with api_key, api_keys or base_url',
       'providers.mistral in the configuration file: api_keys must be a list of texts',
       'providers.xai in the configuration file: base_url must be a text',
+      'providers.zai in the configuration file: allow_members must be a list of texts',
+      "providers.moonshot in the configuration file: allow_members names 'temperature', which is not held back",
     ])
   })
 

@@ -1,4 +1,5 @@
 import { isRecord } from '../kernel/is-record.ts'
+import { BILLED_MEMBERS } from '../providers/billed-members.ts'
 import { OPENAI_COMPATIBLE_UPSTREAMS } from '../providers/openai-compatible/upstreams.ts'
 import type { ProviderSettings } from '../providers/registry.ts'
 
@@ -82,6 +83,7 @@ export function readProviderSettings(
     if (keys === undefined && url === undefined) continue
     const known = settings.get(id)
     settings.set(id, {
+      ...known,
       apiKeys: keys ?? known?.apiKeys ?? [],
       baseUrl: url === undefined ? (known?.baseUrl ?? null) : checkUrl(url.name, url.text, problems),
     })
@@ -103,18 +105,31 @@ function readFileEntry(id: string, entry: unknown, problems: string[]): Provider
     api_key: apiKey,
     api_keys: apiKeys = apiKey === undefined ? [] : [apiKey],
     base_url: baseUrl,
+    allow_members: allowedMembers = [],
     ...rest
   } = entry
   for (const key of Object.keys(rest)) problems.push(`${place} has the unknown key ${key}`)
-  if (!Array.isArray(apiKeys) || !apiKeys.every((key) => typeof key === 'string')) {
+  if (!isTextList(apiKeys)) {
     problems.push(`${place}: api_keys must be a list of texts`)
     return null
   }
+  if (!isTextList(allowedMembers)) {
+    problems.push(`${place}: allow_members must be a list of texts`)
+    return null
+  }
+  for (const name of allowedMembers)
+    if (!BILLED_MEMBERS.has(name))
+      problems.push(`${place}: allow_members names '${name}', which is not held back`)
   if (baseUrl !== undefined && typeof baseUrl !== 'string') problems.push(`${place}: base_url must be a text`)
   return {
     apiKeys,
+    ...(allowedMembers.length === 0 ? {} : { allowedMembers }),
     baseUrl: typeof baseUrl === 'string' ? checkUrl(`${place}: base_url`, baseUrl, problems) : null,
   }
+}
+
+function isTextList(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((entry) => typeof entry === 'string')
 }
 
 function placeOf(id: string): string {

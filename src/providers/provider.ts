@@ -22,6 +22,8 @@ export interface Provider {
   readonly isConfigured: boolean
   /** How many requests a server of the operator's own works on at once, unless the operator says; absent elsewhere. */
   readonly localSlots?: number
+  /** Those of `BILLED_MEMBERS` that its requests may have, because they are priced or the operator allows them. */
+  readonly takenMembers?: ReadonlySet<string>
   readonly chat?: InferenceOperation
   /** Legacy text completion, where the upstream has it. The chat operation serves the route otherwise. */
   readonly completion?: InferenceOperation<CompletionRequest>

@@ -28,6 +28,8 @@ import { rememberSecrets } from './scrub-upstream-text.ts'
 export interface ProviderSettings {
   readonly apiKeys: readonly string[]
   readonly baseUrl: string | null
+  /** Members of requests that the operator lets through although they change the bill. */
+  readonly allowedMembers?: readonly string[]
 }
 
 export interface ProviderRegistry {
@@ -83,7 +85,7 @@ export function createProviderRegistry(options: RegistryOptions): ProviderRegist
 
 function createProvider(
   id: string,
-  { apiKeys, baseUrl }: ProviderSettings,
+  { apiKeys, baseUrl, allowedMembers = [] }: ProviderSettings,
   options: RegistryOptions,
 ): ClosableProvider | null {
   if (apiKeys.length === 0 && baseUrl === null) return null
@@ -95,11 +97,13 @@ function createProvider(
     OPENAI_COMPATIBLE_UPSTREAMS.find((known) => known.id === id) ??
     (adapters.length === 0 && media === null ? customUpstream(id) : null)
   const wire = upstream && createWireProvider(upstream, { apiKeys, baseUrl }, options)
-  return combineProviders([
+  const provider = combineProviders([
     ...(wire ? [wire] : []),
     ...(apiKeys.length > 0 ? adapters.map((create) => create(adapterOptions)) : []),
     ...(apiKeys.length > 0 && media ? [media] : []),
   ])
+  const takenMembers = new Set([...(upstream?.takenMembers ?? []), ...allowedMembers])
+  return provider && { ...provider, takenMembers }
 }
 
 function createWireProvider(

@@ -94,7 +94,6 @@ describe('the request that reaches an upstream', () => {
       user: 'u',
       max_completion_tokens: 5,
       reasoning_effort: 'low',
-      metadata: { a: 'b' },
       temperature: null,
       some_vendor_field: { deep: [true] },
     }

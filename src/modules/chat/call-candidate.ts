@@ -36,6 +36,8 @@ export interface Operation<Body> {
   readonly of: (provider: Provider) => InferenceOperation<Body> | undefined
   readonly countPromptTokens: (body: Body, countTokens: (text: string) => number) => number
   readonly estimate: Estimate<Body>
+  /** Members that change the bill and are in its estimate. */
+  readonly pricedMembers: ReadonlySet<string>
 }
 
 /** What is asked, the same for every upstream that is tried. */

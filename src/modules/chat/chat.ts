@@ -7,6 +7,7 @@ import type { Ledger } from '../ledger/ledger.ts'
 import {
   attemptRoutes,
   explainFailure,
+  screenMembers,
   type Inference,
   type InferenceRequest,
   type RequestBill,
@@ -41,6 +42,7 @@ const CHAT: Operation<ChatRequest> = {
   name: 'chat',
   of: (provider) => provider.chat,
   countPromptTokens: countChatPromptTokens,
+  pricedMembers: new Set(),
   estimate: { bound: estimateChat, refine: refineChat, isLimitedByModel: true },
 }
 
@@ -49,6 +51,7 @@ const COMPLETION: Operation<CompletionRequest> = {
   of: (provider) =>
     provider.completion ?? (provider.chat && completionThroughChat(provider.id, provider.chat)),
   countPromptTokens: countCompletionPromptTokens,
+  pricedMembers: new Set(['best_of']),
   // Without a limit it is OpenAI's default, which not every upstream keeps.
   estimate: { bound: estimateCompletion, refine: refineCompletion, isLimitedByModel: false },
 }
@@ -68,8 +71,10 @@ export function createChat(options: ChatOptions): Chat {
 
     let bill: RequestBill | null = null
     try {
-      const candidates = selector.select(caller, model, body.model)
-      const covering = holdCredit(ledger, operation.estimate, model, request, startedMs)
+      const routes = selector.select(caller, model, body.model)
+      const screened = screenMembers(request, routes, operation.pricedMembers)
+      const { candidates } = screened
+      const covering = holdCredit(ledger, operation.estimate, model, screened.request, startedMs)
       const covered = covering instanceof Promise ? await covering : covering
       const { hold } = covered
       bill = inference.openBill(hold, covered.request, startedMs)

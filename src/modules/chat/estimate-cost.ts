@@ -85,7 +85,7 @@ function priceChat(profile: EstimateProfile, body: ChatRequest, promptTokens: nu
 function priceCompletion(profile: EstimateProfile, body: CompletionRequest, promptTokens: number): WorstCase {
   const perPrompt = readCount(body.n, CHOICES_MAX) ?? 1
   const written = Math.max(perPrompt, readCount(body.best_of, CHOICES_MAX) ?? 1)
-  const asked = body.max_tokens ?? COMPLETION_OUTPUT_TOKENS_DEFAULT
+  const asked = body.max_completion_tokens ?? body.max_tokens ?? COMPLETION_OUTPUT_TOKENS_DEFAULT
   return priceWorstCase(profile, {
     promptTokens: profile.isPromptBilledPerChoice ? promptTokens * perPrompt : promptTokens,
     outputTokens: readCount(asked, profile.outputTokensMax) ?? profile.outputTokensMax,

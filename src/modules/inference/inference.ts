@@ -37,6 +37,7 @@ export {
   TextTokens,
   type TextVocabulary,
 } from './text-tokens.ts'
+export { screenMembers } from './screen-members.ts'
 export { formatUsage, hasUsed, mergeUsage, readCount, readUsage, type TokenUsage } from './token-usage.ts'
 
 /** What every operation on a model does: find who can serve it, set credit aside, try one after the other, charge. */

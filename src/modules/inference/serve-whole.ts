@@ -10,6 +10,7 @@ import type { CatalogModel } from '../catalog/catalog.ts'
 import type { Hold } from '../ledger/ledger.ts'
 import type { InferenceRequest } from './inference-request.ts'
 import type { RequestBill } from './request-bill.ts'
+import { screenMembers } from './screen-members.ts'
 import type { Candidate, CandidateSelector } from './select-candidates.ts'
 
 /** An answer of one JSON document, as it goes out: its text, or its bytes in pieces. */
@@ -61,17 +62,18 @@ export async function serveWhole<Body extends { readonly model?: string | null }
   inference: Answering,
   clock: Clock,
   operation: WholeOperation<Body>,
-  request: InferenceRequest<Body>,
+  asked: InferenceRequest<Body>,
 ): Promise<WholeAnswer> {
-  const { body, caller, record, cancellation } = request
+  const { caller, record, cancellation } = asked
   const startedMs = clock.nowMs()
-  const model = operation.selector.resolveModel(caller, body.model)
+  const model = operation.selector.resolveModel(caller, asked.body.model)
   record.model = model.id
-  const requestedModel = body.model ?? model.id
+  const requestedModel = asked.body.model ?? model.id
 
   let bill: RequestBill | null = null
   try {
-    const candidates = operation.selector.select(caller, model, requestedModel)
+    const routes = operation.selector.select(caller, model, requestedModel)
+    const { request, candidates } = screenMembers(asked, routes)
     const holding = operation.hold(model, request, startedMs)
     const hold = holding instanceof Promise ? await holding : holding
     bill = inference.openBill(hold, request, startedMs)
@@ -79,7 +81,7 @@ export async function serveWhole<Body extends { readonly model?: string | null }
       const perform = operation.of(candidate.provider)
       if (!perform) throw notServed(model.id)
       const answer = await perform({
-        body,
+        body: request.body,
         text: request.text,
         upstreamModel: candidate.upstreamModel,
         canReason: false,

@@ -69,15 +69,21 @@ function collectEdits(
     edits.set('seed', null)
     edits.set(upstream.seedMember, String(body.seed))
   }
-  if (upstream.lacksDeveloperRole && body.messages?.some((message) => message.role === 'developer')) {
-    edits.set('messages', JSON.stringify(body.messages.map(asSystemMessage)))
+  const { messages } = body
+  // A text completion has none that were checked.
+  if (upstream.lacksDeveloperRole && Array.isArray(messages) && messages.some(isOfDeveloper)) {
+    edits.set('messages', JSON.stringify(messages.map(asSystemMessage)))
   }
   for (const member of upstream.refusedMembers ?? []) edits.set(member, null)
   return edits
 }
 
+function isOfDeveloper(message: ChatMessage | null): boolean {
+  return message?.role === 'developer'
+}
+
 function asSystemMessage(message: ChatMessage): ChatMessage {
-  return message.role === 'developer' ? { ...message, role: 'system' } : message
+  return isOfDeveloper(message) ? { ...message, role: 'system' } : message
 }
 
 function serialise(call: InferenceCall<object>, edits: ReadonlyMap<string, string | null>): string {

@@ -27,6 +27,8 @@ export interface OpenAiCompatibleUpstream {
   readonly lacksImageSeed?: boolean
   /** Members the upstream refuses as unknown. */
   readonly refusedMembers?: readonly string[]
+  /** Members that change the bill and are priced all the same; others of their kind are refused. */
+  readonly takenMembers?: readonly string[]
   /** Knows only the older `system` role. */
   readonly lacksDeveloperRole?: boolean
   /** How `think: true` is said here. Nothing is added where reasoning needs no switch. */
@@ -58,6 +60,8 @@ export const OPENAI_COMPATIBLE_UPSTREAMS: readonly OpenAiCompatibleUpstream[] = 
     lacksImageSeed: true,
     hasLegacyCompletion: false,
     outputLimitMember: 'max_completion_tokens',
+    // What is rejected of a prediction is reported among the completion's tokens; keeping a cache longer is free.
+    takenMembers: ['prediction', 'prompt_cache_retention'],
     thinkMembers: reasoningEffort,
   },
   {
@@ -84,6 +88,7 @@ export const OPENAI_COMPATIBLE_UPSTREAMS: readonly OpenAiCompatibleUpstream[] = 
     lacksDeveloperRole: true,
     seedMember: 'random_seed',
     refusedMembers: ['stream_options', 'user', 'logit_bias', 'logprobs', 'top_logprobs'],
+    takenMembers: ['prediction'],
     thinkMembers: (body) => ({ reasoning_effort: body.reasoning_effort ?? 'high' }),
   },
   {
@@ -146,6 +151,8 @@ export const OPENAI_COMPATIBLE_UPSTREAMS: readonly OpenAiCompatibleUpstream[] = 
     defaultBaseUrl: 'https://openrouter.ai/api/v1',
     operations: ['embedding'],
     hasLegacyCompletion: true,
+    // Shortens a prompt that is too long, which costs less.
+    takenMembers: ['transforms'],
     thinkMembers: () => ({ reasoning: { enabled: true } }),
   },
   {

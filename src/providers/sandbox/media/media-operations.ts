@@ -13,7 +13,10 @@ import { createTranscription } from './transcription.ts'
 import { createUpscale } from './upscale.ts'
 import { createVideo } from './video.ts'
 
-type MediaOperations = Omit<Provider, 'id' | 'isConfigured' | 'localSlots' | 'chat' | 'completion'>
+type MediaOperations = Omit<
+  Provider,
+  'id' | 'isConfigured' | 'localSlots' | 'takenMembers' | 'chat' | 'completion'
+>
 
 /** All that the sandbox does besides chat. */
 export function createMediaOperations(parts: SandboxParts): Required<MediaOperations> {

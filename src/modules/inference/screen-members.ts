@@ -1,0 +1,82 @@
+import { AppError } from '../../kernel/app-error.ts'
+import { editJsonObject } from '../../kernel/edit-json-object.ts'
+import { BILLED_MEMBERS, isOrdinaryValue } from '../../providers/billed-members.ts'
+import type { Provider } from '../../providers/provider.ts'
+import type { InferenceRequest } from './inference-request.ts'
+
+interface Screened<Body, Served> {
+  /** Without the members that must not reach an upstream. */
+  readonly request: InferenceRequest<Body>
+  /** Those that take the members which are left; at least one. */
+  readonly candidates: readonly Served[]
+}
+
+/**
+ * Holds back members that change the bill and that no price is known for. Nearly every request has only members that
+ * are looked up and found plain. `priced` are those that this operation has in its estimate.
+ */
+export function screenMembers<Body extends object, Served extends { readonly provider: Provider }>(
+  request: InferenceRequest<Body>,
+  candidates: readonly Served[],
+  priced: ReadonlySet<string> = NONE,
+): Screened<Body, Served> {
+  for (const name in request.body)
+    if (!PLAIN_MEMBERS.has(name) && !priced.has(name)) return screenUnusual(request, candidates, priced)
+  return { request, candidates }
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+function screenUnusual<Body extends object, Served extends { readonly provider: Provider }>(
+  request: InferenceRequest<Body>,
+  candidates: readonly Served[],
+  priced: ReadonlySet<string>,
+): Screened<Body, Served> {
+  const dropped: string[] = []
+  let takers = candidates
+  for (const [name, value] of Object.entries(request.body)) {
+    if (PLAIN_MEMBERS.has(name) || priced.has(name)) continue
+    const folded = foldName(name)
+    const untaken = BILLED_MEMBERS.get(folded)
+    // Some upstreams read names in any case, and would read another value than the one that was checked.
+    if (folded !== name && (untaken !== undefined || PLAIN_MEMBERS.has(folded))) dropped.push(name)
+    else if (untaken !== undefined) {
+      const taking = takers.filter(({ provider }) => provider.takenMembers?.has(name))
+      if (taking.length > 0) takers = taking
+      else if (untaken === 'dropped' || isOrdinaryValue(name, value)) dropped.push(name)
+      else throw untakenMember(name)
+    }
+  }
+  return { request: dropped.length === 0 ? request : withoutMembers(request, dropped), candidates: takers }
+}
+
+function untakenMember(name: string): AppError {
+  const message = `'${name}' changes what the provider does or bills, and is not taken here.`
+  return new AppError('unsupported_parameter', message, { param: name })
+}
+
+function withoutMembers<Body extends object>(
+  request: InferenceRequest<Body>,
+  names: readonly string[],
+): InferenceRequest<Body> {
+  const body = { ...request.body }
+  for (const name of names) Reflect.deleteProperty(body, name)
+  const text = editJsonObject(request.text, new Map(names.map((name) => [name, null])))
+  return { ...request, body, text: text ?? JSON.stringify(body) }
+}
+
+/** As the most lenient readers compare names: `Model` and `ſtore` are `model` and `store` to them. */
+function foldName(name: string): string {
+  return name.normalize('NFKC').toLowerCase()
+}
+
+/** What the schemas of the routes check, and what is common and costs only the tokens that are reported. */
+const PLAIN_MEMBERS: ReadonlySet<string> = new Set(
+  (
+    'model messages temperature top_p max_tokens max_completion_tokens stream stream_options stop n tools ' +
+    'tool_choice parallel_tool_calls response_format seed logprobs top_logprobs logit_bias presence_penalty ' +
+    'frequency_penalty reasoning_effort think user functions function_call verbosity top_k ' +
+    'prompt suffix echo input dimensions encoding_format input_type task_type query documents top_n ' +
+    'return_documents max_chunks_per_doc'
+  ).split(' '),
+)
