@@ -172,7 +172,16 @@ async function openModules(
   opened.defer(() => outbound.close())
   const media = await buildMedia(config, { database, outbound, clock, logger, ownUrl })
   opened.defer(() => media.close())
-  const tasks = buildTasks(config, { database, messageBus, media, logger, ledger, catalog, providers })
+  const tasks = buildTasks(config, {
+    database,
+    messageBus,
+    media,
+    logger,
+    ledger,
+    catalog,
+    providers,
+    writer: borrower.writer,
+  })
   opened.defer(() => tasks.close())
   const credit = config.billing ? ledger : freeCredit
   const inference = buildInference(config, { catalog, providers, metrics, limits })

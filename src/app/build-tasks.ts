@@ -14,7 +14,7 @@ export const RECLAIMERS: readonly Reclaimer[] = [reclaimTasks, reclaimRuns, recl
 
 const HOUR_MS = 60 * 60_000
 
-interface TaskParts extends Pick<TasksOptions, 'database' | 'messageBus' | 'media' | 'logger'> {
+interface TaskParts extends Pick<TasksOptions, 'database' | 'messageBus' | 'media' | 'logger' | 'writer'> {
   readonly ledger: NonNullable<TasksOptions['ledger']>
   readonly catalog: Catalog
   readonly providers: ProviderRegistry
@@ -29,6 +29,7 @@ export function buildTasks(config: Config, { catalog, providers, ledger, ...part
     retentionMs: daysToMs(config.resultRetentionDays),
     addressMs: config.mediaAddressHours * HOUR_MS,
     isAllowedHost: (url) => allowed.hasHost(url) || allowed.hasAddress(url.hostname),
+    isCancelBilled: (provider) => providers.get(provider)?.refundsCancelled !== true,
     providerOf: (modelId) => {
       const routes = catalog.resolve(modelId)?.routes ?? []
       return (

@@ -24,6 +24,8 @@ export interface Provider {
   readonly localSlots?: number
   /** Those of `BILLED_MEMBERS` that its requests may have, because they are priced or the operator allows them. */
   readonly takenMembers?: ReadonlySet<string>
+  /** Charges nothing for media work that is cancelled after it was taken; absent where the vendor bills it. */
+  readonly refundsCancelled?: true
   readonly chat?: InferenceOperation
   /** Legacy text completion, where the upstream has it. The chat operation serves the route otherwise. */
   readonly completion?: InferenceOperation<CompletionRequest>

@@ -146,6 +146,10 @@ export class RunningTask {
         this.#requireStanding(await queue.note({ claim, submittingTo }))
         this.#submittingTo = submittingTo
       },
+      noteRefused: async () => {
+        this.#submittingTo = null
+        await queue.note({ claim, isRefused: true })
+      },
       saveJob: async (job) => {
         // Known from here on, even to a task that has been cancelled meanwhile.
         this.#job = job

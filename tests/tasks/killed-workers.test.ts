@@ -51,10 +51,9 @@ describe('five hundred tasks over three workers that are killed at random', () =
     const counts = Map.groupBy(ended, ({ status }) => status)
     expect(ended).toHaveLength(TASKS)
     expect([...counts.keys()].toSorted()).toEqual(['cancelled', 'completed', 'failed'])
-    // One in ten was made to fail and about as many were cancelled; few are interrupted three times.
+    // One in ten was made to fail and about as many were cancelled; no worker's death makes a task fail.
     expect(counts.get('completed')?.length).toBeGreaterThan(TASKS * 0.6)
-    const exhausted = ended.filter(({ errorCode }) => errorCode === 'internal_error')
-    expect(exhausted.filter(({ attempt }) => attempt < 3)).toEqual([])
+    expect(ended.filter(({ errorCode }) => errorCode === 'internal_error')).toEqual([])
   })
 
   test('are charged once when they completed, and not at all otherwise', async () => {
@@ -70,7 +69,7 @@ describe('five hundred tasks over three workers that are killed at random', () =
 
   test('were interrupted, and went on with the jobs they had', () => {
     expect(
-      ended.filter(({ attempt, status }) => attempt > 1 && status === 'completed').length,
+      ended.filter(({ interruptions, status }) => interruptions > 0 && status === 'completed').length,
     ).toBeGreaterThan(5)
   })
 })

@@ -49,7 +49,8 @@ export interface EndedTask {
   readonly id: string
   readonly requestId: string
   readonly status: string
-  readonly attempt: number
+  /** How many workers died with it. */
+  readonly interruptions: number
   readonly errorCode: string | null
   readonly holdStatus: string
   readonly chargedNanoUsd: bigint
@@ -68,14 +69,14 @@ export async function untilAllEnded({ tasks, database }: TaskStage): Promise<End
     id: string
     request_id: string
     status: string
-    attempt: number
+    interruptions: number
     error_code: string | null
     hold_status: string
     charged: bigint
     charges: number
     cost: bigint
   }>(
-    `SELECT tasks.id, request_id, tasks.status, attempt, error_code, hold.status AS hold_status,
+    `SELECT tasks.id, request_id, tasks.status, interruptions, error_code, hold.status AS hold_status,
        hold.charged_nano_usd AS charged, count(usage.id)::int AS charges,
        coalesce(sum(usage.cost_nano_usd), 0)::bigint AS cost
      FROM tasks JOIN credit_holds hold ON hold.key = 'task:' || tasks.id
@@ -87,7 +88,7 @@ export async function untilAllEnded({ tasks, database }: TaskStage): Promise<End
     id: row.id,
     requestId: row.request_id,
     status: row.status,
-    attempt: row.attempt,
+    interruptions: row.interruptions,
     errorCode: row.error_code,
     holdStatus: row.hold_status,
     chargedNanoUsd: row.charged,

@@ -27,14 +27,27 @@ export const TaskAnswer = Type.Object(
     result: orNull(AnyObject),
     error: orNull(Type.Object({ message: Type.String(), type: Type.String(), code: Type.String() })),
     usage: orNull(AnyObject),
-    cost_usd: orNull(Type.Number({ description: 'Of a completed task. Others cost nothing.' })),
+    cost_usd: orNull(
+      Type.Number({
+        description:
+          'Of a completed task, or of one that was cancelled when a provider had it that bills it. Others cost nothing.',
+      }),
+    ),
     attempt: Type.Integer({ description: 'Which try this is, of three at most.' }),
     metadata: orNull(AnyObject),
     refunded_at: Type.Optional(Timestamp),
-    refund_amount_usd: Type.Optional(Type.Number({ description: 'What a cancelled task had held.' })),
+    refund_amount_usd: Type.Optional(
+      Type.Number({ description: 'What a cancelled task had held and was not charged.' }),
+    ),
+    refund_message: Type.Optional(
+      Type.String({ description: 'Why a cancelled task was not given all of it back.' }),
+    ),
   },
   { title: 'Task' },
 )
+
+const REFUND_MESSAGE =
+  'A provider had begun the work when it was cancelled, and bills work that is cancelled: what it bills was charged.'
 
 /** A task as `GET /v1/tasks/{id}`, lists and webhooks show it. */
 export function toTaskAnswer(task: Task): Record<string, unknown> {
@@ -64,6 +77,7 @@ export function toTaskAnswer(task: Task): Record<string, unknown> {
     ...(refundedNanoUsd !== null && {
       refunded_at: timestampOf(completedAt),
       refund_amount_usd: usdFromNanoUsd(refundedNanoUsd),
+      ...(task.costNanoUsd !== null && { refund_message: REFUND_MESSAGE }),
     }),
   }
 }

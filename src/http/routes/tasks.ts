@@ -97,7 +97,13 @@ export const taskRoutes = ({ tasks }: { tasks: Tasks }): Route[] => {
       path: '/v1/tasks/:id/cancel',
       summary: 'Cancel a task',
       params: TaskParams,
-      responses: { 200: { description: 'The task, which costs nothing.', schema: TaskAnswer } },
+      responses: {
+        200: {
+          description:
+            'The task, with what was given back. Work that a provider had begun and bills is charged.',
+          schema: TaskAnswer,
+        },
+      },
       handle: async ({ caller, params }) =>
         toTaskAnswer(await tasks.cancel(caller.accountId, parseTaskId(params.id))),
     }),

@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
+import { lingerAfter } from '../../kernel/linger-after.ts'
 import type { MediaOutput } from '../../providers/media-operation.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
@@ -44,28 +45,35 @@ export interface PricedRequest {
 const ANSWER_MS_MAX = 300_000
 
 /**
- * Does the work while the client waits. It is charged before the answer leaves; a client that leaves earlier ends the work and
- * is charged nothing, and what was made for it is removed.
+ * Does the work while the client waits. It is charged before the answer leaves. Once an upstream was asked, the work goes on and is
+ * charged although the client leaves, because the vendor bills it; what was made for nobody is removed.
  */
 export async function answerNow(priced: PricedRequest, options: AnswerNowOptions): Promise<GenerationAnswer> {
   const { request, startedMs, price } = priced
   const { record, cancellation, caller, work } = request
-  const inference: InferenceRequest<unknown> = { ...request, body: null, text: '', bytes: 0 }
+  const linger = lingerAfter(cancellation, ANSWER_MS_MAX)
+  const lingering = { ...request, cancellation: linger.cancellation }
+  const inference: InferenceRequest<unknown> = { ...lingering, body: null, text: '', bytes: 0 }
   const kept: string[] = []
   let bill: RequestBill | null = null
+  let isSettled = false
   try {
     const wantedNanoUsd = estimateWork(price, work)
     const asked = { wantedNanoUsd, leastNanoUsd: wantedNanoUsd, atMs: startedMs, cancellation }
     bill = options.inference.openBill(await options.ledger.hold(caller, asked), inference, startedMs)
     const { output, provider, refresh } = await makeOutput(priced, inference, options)
-    const files = await collectFiles(output, request, { ...options, provider, refresh })
+    const files = cancellation.isCancelled
+      ? []
+      : await collectFiles(output, lingering, { ...options, provider, refresh })
     kept.push(...files.flatMap(({ kept: one }) => (one === null ? [] : [one.file.id])))
-    const made = { files: files.length, seconds: output.seconds }
+    const made = { files: output.files.length, seconds: output.seconds }
     const cost = priceOutput(price, work, made)
     record.costNanoUsd = cost < bill.heldNanoUsd ? cost : bill.heldNanoUsd
+    const isLeft = cancellation.isCancelled
+    record.outcome = isLeft ? 'disconnected' : 'completed'
+    await bill.settle({ isDelivered: isLeft })
+    isSettled = true
     cancellation.throwIfCancelled()
-    record.outcome = 'completed'
-    await bill.settle({ isDelivered: false })
     return {
       created: Math.floor(options.clock.nowMs() / 1000),
       data: files.map(({ item }) => item),
@@ -73,10 +81,12 @@ export async function answerNow(priced: PricedRequest, options: AnswerNowOptions
     }
   } catch (error) {
     bill?.release()
-    record.costNanoUsd = null
+    if (!isSettled) record.costNanoUsd = null
     record.outcome = cancellation.isCancelled ? 'disconnected' : 'failed'
     await options.media.remove(kept)
     throw error instanceof UpstreamError ? explainFailure(error) : error
+  } finally {
+    linger.release()
   }
 }
 
@@ -103,7 +113,12 @@ async function makeOutput(
       candidates,
       request: inference,
       startedMs,
-      notes: { noteSubmitting: async () => {}, saveJob: async () => {} },
+      notes: {
+        // Nobody is asked for a client that has left.
+        noteSubmitting: async () => cancellation.throwIfCancelled(),
+        noteRefused: async () => {},
+        saveJob: async () => {},
+      },
     })
     const { provider, upstreamModel, timeouts } = submitted.candidate
     if (submitted.kind === 'done') return { output: submitted.output, provider: provider.id }
@@ -116,7 +131,7 @@ async function makeOutput(
       followJob(current, {
         clock,
         pause,
-        cancellation,
+        cancellation: inference.cancellation,
         deadlineAtMs,
         pollAfterMs: afterMs,
         reportProgress: () => {},

@@ -16,7 +16,7 @@ interface Submission {
   readonly candidates: readonly Candidate[]
   readonly request: InferenceRequest<unknown>
   readonly startedMs: number
-  readonly notes: Pick<TaskControl, 'noteSubmitting' | 'saveJob'>
+  readonly notes: Pick<TaskControl, 'noteSubmitting' | 'noteRefused' | 'saveJob'>
 }
 
 /** Gives the work to the first upstream that takes it. Throws an `AppError` when none does. */
@@ -31,7 +31,10 @@ export function submitWork(inference: Pick<Inference, 'answer'>, submission: Sub
     const target = { provider: provider.id, upstreamModel }
     await notes.noteSubmitting(target)
     const call = { upstreamModel, requestId: request.requestId, timeouts, cancellation }
-    const started = await startOrFind(operation, call)
+    const started = await startOrFind(operation, call).catch(async (error: unknown) => {
+      if (error instanceof UpstreamError && NEVER_TAKEN.has(error.details.failure)) await notes.noteRefused()
+      throw error
+    })
     if (started.kind === 'done') {
       requireFiles(provider.id, started.output)
       return { ...started, candidate }
@@ -67,4 +70,6 @@ async function startOrFind(
   }
 }
 
+/** An answer that says no, or none because nobody was there. */
+const NEVER_TAKEN: ReadonlySet<string> = new Set(['status', 'connect'])
 const MAYBE_TAKEN: ReadonlySet<string> = new Set(['timeout', 'cut', 'garbage'])

@@ -61,7 +61,7 @@ describe('a task', () => {
     })
     const { control, notes } = createControl()
     expect((await performer.perform(claimTask(), control)).provider).toBe('second')
-    expect(notes.slice(0, 2)).toEqual(['submitting to first', 'submitting to second'])
+    expect(notes.slice(0, 3)).toEqual(['submitting to first', 'refused', 'submitting to second'])
   })
 
   test('with a job is not submitted again', async () => {

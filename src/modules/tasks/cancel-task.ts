@@ -1,44 +1,112 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { AppError, notFound } from '../../kernel/app-error.ts'
 import { isUuid } from '../../kernel/identifiers.ts'
-import type { Database } from '../../storage/database.ts'
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { Database, Queryable } from '../../storage/database.ts'
 import { addJob } from '../../storage/job-queue.ts'
+import type { Environment } from '../keys/keys.ts'
 import type { TaskLedger } from './create-tasks.ts'
 import { holdKeyOf } from './new-task.ts'
-import type { Task } from './task.ts'
+import { settleOrderOf } from './settle-order.ts'
+import type { Task, TaskType } from './task.ts'
 import type { TaskReader } from './task-reader.ts'
 import { TASK_COLUMNS, taskFromRow, type TaskRow } from './task-row.ts'
 import { INSERT_DELIVERIES } from './webhook-delivery.ts'
 
-interface CancelOptions {
+export interface CancelOptions {
   readonly database: Database
   readonly ledger: TaskLedger | null
   readonly reader: TaskReader
+  /** The number of this process, for the usage of what is charged. */
+  readonly writer: number
+  /** Whether a provider charges for work that was cancelled after it took it. */
+  readonly isCancelBilled: (provider: string, type: TaskType) => boolean
 }
 
-/** Ends it, whoever works on it, and frees what was held, in one transaction. */
-export async function cancelTask(
-  { database, ledger, reader }: CancelOptions,
-  accountId: string,
-  taskId: string,
-): Promise<Task> {
+/**
+ * Ends it, whoever works on it, in one transaction with its money: all that was held is given back, unless a provider has the work
+ * and bills what is cancelled.
+ */
+export async function cancelTask(options: CancelOptions, accountId: string, taskId: string): Promise<Task> {
+  const { database, reader } = options
   if (!isUuid(taskId)) throw notFound('task')
+  await untilTaken(database, accountId, taskId)
   const cancelled = await database.transaction(async (transaction) => {
     const [row] = await transaction.query<CancelledRow>(CANCEL, [taskId, accountId])
     if (row === undefined) return null
-    if (row.is_held && ledger !== null) await ledger.releaseHold(transaction, holdKeyOf(taskId))
+    const costNanoUsd = await closeHold(transaction, options, row)
     if (row.webhook_url !== null) await addJob(transaction, 'webhook')
-    if (row.has_job) await addJob(transaction, 'cancel', { payload: { taskId } })
-    return taskFromRow(row)
+    if (row.handed_to !== null) await addJob(transaction, 'cancel', { payload: { taskId } })
+    return taskFromRow({ ...row, cancel_cost_nano_usd: costNanoUsd })
   })
   if (cancelled !== null) return cancelled
   const { status } = await reader.read(accountId, taskId)
   throw new AppError('task_not_cancellable', `The task is ${status} and cannot be cancelled any more.`)
 }
 
+const SUBMIT_MS_MAX = 3_000
+const SUBMIT_LOOK_MS = 50
+
+/** A submit that is under way is waited for: only then it is known whether the provider took the work. */
+async function untilTaken(database: Database, accountId: string, taskId: string): Promise<void> {
+  for (let waitedMs = 0; waitedMs < SUBMIT_MS_MAX; waitedMs += SUBMIT_LOOK_MS) {
+    const submitting = await database.query(
+      `SELECT id FROM tasks WHERE id = $1 AND account_id = $2 AND status = 'processing'
+         AND submitting_to IS NOT NULL AND job IS NULL`,
+      [taskId, accountId],
+    )
+    if (submitting.length === 0) return
+    await delay(SUBMIT_LOOK_MS)
+  }
+}
+
+/** What is charged for it. */
+async function closeHold(
+  transaction: Queryable,
+  { ledger, writer, isCancelBilled }: CancelOptions,
+  row: CancelledRow,
+): Promise<NanoUsd> {
+  if (!row.is_held || ledger === null) return 0n
+  if (row.handed_to === null || row.hold_nano_usd === 0n || !isCancelBilled(row.handed_to, row.type)) {
+    await ledger.releaseHold(transaction, holdKeyOf(row.id))
+    return 0n
+  }
+  const task = {
+    id: row.id,
+    accountId: row.account_id,
+    keyId: row.key_id,
+    environment: row.environment,
+    requestId: row.request_id,
+    type: row.type,
+    model: row.model,
+    createdAtMs: row.created_at.getTime(),
+  }
+  const charge = {
+    chargedNanoUsd: row.hold_nano_usd,
+    provider: row.handed_to,
+    outcome: 'disconnected' as const,
+    latencyMs: row.latency_ms,
+    writer,
+  }
+  await ledger.settleHolds(transaction, [settleOrderOf(task, charge)])
+  await transaction.query('UPDATE tasks SET cancel_cost_nano_usd = $2 WHERE id = $1', [
+    row.id,
+    row.hold_nano_usd,
+  ])
+  return row.hold_nano_usd
+}
+
 interface CancelledRow extends TaskRow {
+  readonly account_id: string
+  readonly key_id: string
+  readonly environment: Environment
+  readonly request_id: string
+  readonly model: string
   readonly is_held: boolean
   readonly webhook_url: string | null
-  readonly has_job: boolean
+  /** The provider that has the work, or may have it. */
+  readonly handed_to: string | null
+  readonly latency_ms: number
 }
 
 const CANCEL = `
@@ -47,4 +115,6 @@ const CANCEL = `
     WHERE id = $1 AND account_id = $2 AND status IN ('pending', 'processing')
     RETURNING *
   ), deliveries AS (${INSERT_DELIVERIES})
-  SELECT ${TASK_COLUMNS}, is_held, webhook_url, (job IS NOT NULL OR submitting_to IS NOT NULL) AS has_job FROM tasks`
+  SELECT ${TASK_COLUMNS}, account_id, key_id, environment, request_id, model, is_held, webhook_url,
+    coalesce(job ->> 'provider', submitting_to ->> 'provider') AS handed_to,
+    (extract(epoch FROM completed_at - created_at) * 1000)::int AS latency_ms FROM tasks`

@@ -1,9 +1,9 @@
-import { uuidOfRequest } from '../../kernel/identifiers.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import { addJob } from '../../storage/job-queue.ts'
 import type { Claim } from './claim-tasks.ts'
 import type { TaskLedger } from './create-tasks.ts'
 import { holdKeyOf } from './new-task.ts'
+import { settleOrderOf } from './settle-order.ts'
 import type { TaskOutcome } from './task-performer.ts'
 import { INSERT_DELIVERIES } from './webhook-delivery.ts'
 
@@ -46,43 +46,15 @@ async function closeHolds(
   const orders = ends.flatMap(({ claim, end }) => {
     const row = ended.get(claim.task.id)
     if (end.status !== 'completed' || row?.is_held !== true) return []
-    return [settleOrderOf(claim, end, { writer, latencyMs: row.latency_ms })]
+    const { task } = claim
+    const chargedNanoUsd = chargeOf(task.holdNanoUsd, end.costNanoUsd)
+    const { provider } = end
+    const latencyMs = row.latency_ms
+    return [settleOrderOf(task, { chargedNanoUsd, provider, outcome: 'completed', latencyMs, writer })]
   })
   await ledger.settleHolds(transaction, orders)
   for (const { id, status, is_held: isHeld } of ended.values())
     if (isHeld && status === 'failed') await ledger.releaseHold(transaction, holdKeyOf(id))
-}
-
-function settleOrderOf(
-  { task }: Claim,
-  outcome: TaskOutcome,
-  { writer, latencyMs }: { writer: number; latencyMs: number },
-) {
-  return {
-    key: holdKeyOf(task.id),
-    chargedNanoUsd: chargeOf(task.holdNanoUsd, outcome.costNanoUsd),
-    reason: `Task ${task.id}`,
-    usage: {
-      writer,
-      record: {
-        id: uuidOfRequest(task.requestId),
-        accountId: task.accountId,
-        keyId: task.keyId,
-        environment: task.environment,
-        operation: task.type,
-        model: task.model,
-        provider: outcome.provider,
-        outcome: 'completed' as const,
-        promptTokens: 0,
-        cachedTokens: 0,
-        completionTokens: 0,
-        reasoningTokens: 0,
-        latencyMs,
-        firstTokenMs: null,
-        createdAtMs: task.createdAtMs,
-      },
-    },
-  }
 }
 
 /** A charge is never above what was held. */

@@ -2,19 +2,23 @@ import type { Database, Queryable } from '../../storage/database.ts'
 import { addJob } from '../../storage/job-queue.ts'
 import type { Claim } from './claim-tasks.ts'
 
-/** How often a task is tried when its workers die, or errors come that another try may not meet. */
+/** How often a task is tried when errors come that another try may not meet. */
 export const ATTEMPTS_MAX = 3
+/** A worker's death says nothing of the task, unless very many die with it. */
+const INTERRUPTIONS_MAX = 20
 
 /** Tasks of a worker that is gone go back into the queue. Called for every process that stops saying it is alive. */
 export async function reclaimTasks(transaction: Queryable, borrowerId: string): Promise<void> {
   const rows = await transaction.query(
-    `UPDATE tasks SET ${BACK_AFTER_FAILURE} WHERE worker_id = $1 AND status = 'processing' RETURNING id`,
+    `UPDATE tasks SET ${BACK_AFTER_DEATH} WHERE worker_id = $1 AND status = 'processing' RETURNING id`,
     [borrowerId],
   )
   if (rows.length > 0) await addJob(transaction, 'task', { count: rows.length })
 }
 
 const BACK = `status = 'pending', worker_id = NULL, updated_at = now()`
+const BACK_AFTER_DEATH = `${BACK}, interruptions = least(interruptions + 1, ${INTERRUPTIONS_MAX}),
+  is_exhausted = is_exhausted OR interruptions + 1 >= ${INTERRUPTIONS_MAX}`
 const BACK_AFTER_FAILURE = `${BACK}, attempt = least(attempt + 1, ${ATTEMPTS_MAX}),
   is_exhausted = attempt >= ${ATTEMPTS_MAX}`
 

@@ -8,17 +8,20 @@ export interface TaskNote {
   readonly claim: Claim
   readonly submittingTo?: SubmitTarget
   readonly job?: StoredJob
+  /** The provider it was being submitted to did not take it. */
+  readonly isRefused?: true
 }
 
 /** Says of each whether the worker still has the task. A job is kept even so, for who has to cancel it. */
 export async function noteTasks(queryable: Queryable, notes: readonly TaskNote[]): Promise<boolean[]> {
   const rows = await queryable.query<{ id: string; is_held: boolean }>(NOTE, [
     JSON.stringify(
-      notes.map(({ claim, submittingTo, job }) => ({
+      notes.map(({ claim, submittingTo, job, isRefused = false }) => ({
         id: claim.task.id,
         worker_id: claim.workerId,
         submitting_to: submittingTo ?? null,
         job: job ?? null,
+        is_refused: isRefused,
         provider: (job ?? submittingTo)?.provider ?? null,
       })),
     ),
@@ -28,9 +31,11 @@ export async function noteTasks(queryable: Queryable, notes: readonly TaskNote[]
 }
 
 const NOTE = `
-  UPDATE tasks SET job = coalesce(note.job, tasks.job), submitting_to = coalesce(note.submitting_to, tasks.submitting_to),
+  UPDATE tasks SET job = coalesce(note.job, tasks.job), submitting_to = CASE
+      WHEN note.is_refused THEN NULL ELSE coalesce(note.submitting_to, tasks.submitting_to) END,
     provider = coalesce(note.provider, tasks.provider)
-  FROM jsonb_to_recordset($1::jsonb) AS note (id uuid, worker_id uuid, submitting_to jsonb, job jsonb, provider text)
+  FROM jsonb_to_recordset($1::jsonb) AS note (id uuid, worker_id uuid, submitting_to jsonb, job jsonb, is_refused boolean,
+    provider text)
   WHERE tasks.id = note.id AND (tasks.worker_id = note.worker_id AND tasks.status = 'processing'
     OR tasks.status = 'cancelled' AND note.job IS NOT NULL)
   RETURNING tasks.id, tasks.status = 'processing' AS is_held`

@@ -50,6 +50,8 @@ export interface TaskControl {
   readonly cancellation: Cancellation
   /** Durable before the upstream is asked. */
   noteSubmitting(target: { provider: string; upstreamModel: string }): Promise<void>
+  /** The provider did not take it: a cancel from here on costs nothing. */
+  noteRefused(): Promise<void>
   /** Durable before anything else is done with the job. */
   saveJob(job: StoredJob): Promise<void>
   /** Between 0 and 1, or null to go by the time that has passed. Never goes back. */

@@ -22,6 +22,7 @@ export interface TaskRow {
   readonly error_message: string | null
   readonly usage: unknown
   readonly cost_nano_usd: bigint | null
+  readonly cancel_cost_nano_usd: bigint
   readonly hold_nano_usd: bigint
   readonly metadata: Record<string, unknown> | null
 }
@@ -33,7 +34,7 @@ const QUEUE_POSITION_MAX = 1_000
 export const TASK_COLUMNS = `tasks.id, tasks.type, tasks.status, tasks.requested_model, tasks.progress,
   tasks.is_progress_known, tasks.expected_ms, tasks.attempt, tasks.created_at, tasks.started_at, tasks.completed_at,
   tasks.updated_at, tasks.expires_at, tasks.result, tasks.error_code, tasks.error_message, tasks.usage, tasks.cost_nano_usd,
-  tasks.hold_nano_usd, tasks.metadata,
+  tasks.cancel_cost_nano_usd, tasks.hold_nano_usd, tasks.metadata,
   (extract(epoch FROM now() - tasks.started_at) * 1000)::float8 AS running_ms,
   CASE WHEN tasks.status = 'pending' THEN (
     SELECT count(*)::int FROM (
@@ -60,8 +61,8 @@ export function taskFromRow(row: TaskRow): Task {
     result: row.result,
     error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
     usage: row.usage,
-    costNanoUsd: row.cost_nano_usd,
-    refundedNanoUsd: row.status === 'cancelled' ? row.hold_nano_usd : null,
+    costNanoUsd: row.cost_nano_usd ?? (row.cancel_cost_nano_usd > 0n ? row.cancel_cost_nano_usd : null),
+    refundedNanoUsd: row.status === 'cancelled' ? row.hold_nano_usd - row.cancel_cost_nano_usd : null,
     metadata: row.metadata,
   }
 }

@@ -53,7 +53,7 @@ export interface Task {
   readonly error: { readonly code: string; readonly message: string } | null
   readonly usage: unknown
   readonly costNanoUsd: NanoUsd | null
-  /** Of a cancelled task. */
+  /** Of a cancelled task: what was held and not charged. */
   readonly refundedNanoUsd: NanoUsd | null
   readonly metadata: Readonly<Record<string, unknown>> | null
 }

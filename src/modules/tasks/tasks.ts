@@ -4,7 +4,7 @@ import type { Logger } from '../../kernel/logger.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Media } from '../media/media.ts'
-import { cancelTask } from './cancel-task.ts'
+import { cancelTask, type CancelOptions } from './cancel-task.ts'
 import { checkWebhookUrl } from './check-webhook-url.ts'
 import { TaskCreator, type TaskLedger } from './create-tasks.ts'
 import { presentResult } from './present-result.ts'
@@ -56,7 +56,7 @@ export interface Tasks {
   close(): Promise<void>
 }
 
-export interface TasksOptions {
+export interface TasksOptions extends Pick<CancelOptions, 'writer' | 'isCancelBilled'> {
   readonly database: Database
   readonly messageBus: TaskBus
   /** Null for a gateway that charges nobody. */

@@ -85,6 +85,7 @@ export function createControl() {
   const control: TaskControl = {
     cancellation: new Cancellation(),
     noteSubmitting: async ({ provider }) => void notes.push(`submitting to ${provider}`),
+    noteRefused: async () => void notes.push('refused'),
     saveJob: async (job) => {
       notes.push(`job ${job.job.id}`)
       jobs.push(job)

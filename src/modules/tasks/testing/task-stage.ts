@@ -42,7 +42,9 @@ const DOLLAR = 1_000_000_000
 const NO_LIMITS: TaskLimits = { concurrentMax: null, concurrentMaxByProvider: new Map() }
 
 /** On a database of its own, unless it is given one. */
-export async function createTaskStage(options: { connectionString?: string } = {}): Promise<TaskStage> {
+export async function createTaskStage(
+  options: { connectionString?: string; isCancelBilled?: (provider: string) => boolean } = {},
+): Promise<TaskStage> {
   const testDatabase = options.connectionString === undefined ? await createTestDatabase() : null
   const connectionString = options.connectionString ?? testDatabase?.connectionString ?? ''
   const database = connectDatabase({
@@ -76,6 +78,8 @@ export async function createTaskStage(options: { connectionString?: string } = {
     retentionMs: 30 * DAY_MS,
     addressMs: DAY_MS,
     isAllowedHost: ({ hostname }) => hostname === '127.0.0.1',
+    writer: borrower.writer,
+    isCancelBilled: options.isCancelBilled ?? (() => false),
     providerOf: (model) => model.split('/')[0] ?? null,
   })
   const createQueue = (limits: Partial<TaskLimits> = {}): TaskQueue =>

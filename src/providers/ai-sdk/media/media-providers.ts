@@ -51,8 +51,16 @@ const MEDIA_VENDORS: Readonly<Record<string, MediaLoaders>> = {
   fireworks: { image: { load: async () => (await import('./fireworks-vendor.ts')).fireworksImages } },
 }
 
+/**
+ * Who charges nothing for a job that is cancelled while it runs: Replicate prices these models by what they put out. All others bill
+ * what they have taken, also where a job can be cancelled while it waits.
+ */
+const REFUNDS_CANCELLED: ReadonlySet<string> = new Set(['replicate'])
+
 /** The images and videos of an upstream, whatever else it does; null for one that makes none. */
 export function createMediaProvider(id: string, options: AiSdkProviderOptions): Provider | null {
   const vendor = MEDIA_VENDORS[id]
-  return vendor === undefined ? null : createLazyMediaProvider(id, options, vendor)
+  if (vendor === undefined) return null
+  const provider = createLazyMediaProvider(id, options, vendor)
+  return REFUNDS_CANCELLED.has(id) ? { ...provider, refundsCancelled: true } : provider
 }

@@ -15,7 +15,7 @@ import { createVideo } from './video.ts'
 
 type MediaOperations = Omit<
   Provider,
-  'id' | 'isConfigured' | 'localSlots' | 'takenMembers' | 'chat' | 'completion'
+  'id' | 'isConfigured' | 'localSlots' | 'takenMembers' | 'refundsCancelled' | 'chat' | 'completion'
 >
 
 /** All that the sandbox does besides chat. */

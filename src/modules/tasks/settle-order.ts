@@ -1,0 +1,49 @@
+import { uuidOfRequest } from '../../kernel/identifiers.ts'
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { UsageRecord } from '../ledger/ledger.ts'
+import { holdKeyOf } from './new-task.ts'
+import type { ClaimedTask } from './task-performer.ts'
+
+type ChargedTask = Pick<
+  ClaimedTask,
+  'id' | 'accountId' | 'keyId' | 'environment' | 'requestId' | 'type' | 'model' | 'createdAtMs'
+>
+
+interface TaskCharge {
+  readonly chargedNanoUsd: NanoUsd
+  readonly provider: string
+  readonly outcome: UsageRecord['outcome']
+  readonly latencyMs: number
+  /** The number of the process that says so. */
+  readonly writer: number
+}
+
+/** What the ledger is told to charge for a task. */
+export function settleOrderOf(task: ChargedTask, charge: TaskCharge) {
+  const { chargedNanoUsd, provider, outcome, latencyMs, writer } = charge
+  return {
+    key: holdKeyOf(task.id),
+    chargedNanoUsd,
+    reason: `Task ${task.id}`,
+    usage: {
+      writer,
+      record: {
+        id: uuidOfRequest(task.requestId),
+        accountId: task.accountId,
+        keyId: task.keyId,
+        environment: task.environment,
+        operation: task.type,
+        model: task.model,
+        provider,
+        outcome,
+        promptTokens: 0,
+        cachedTokens: 0,
+        completionTokens: 0,
+        reasoningTokens: 0,
+        latencyMs,
+        firstTokenMs: null,
+        createdAtMs: task.createdAtMs,
+      },
+    },
+  }
+}
