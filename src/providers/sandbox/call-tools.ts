@@ -1,4 +1,5 @@
 import { isRecord } from '../../kernel/is-record.ts'
+import { stringifyJson } from '../../kernel/stringify-json.ts'
 import type { ChatRequest, ChatTool } from '../chat-wire.ts'
 import { nameOfTool, selectTools, type ToolSelection } from '../select-tools.ts'
 import { composeToolInput } from './compose-tool-input.ts'
@@ -92,7 +93,7 @@ function fillArguments(
 ): string {
   const schema = parameters ?? { type: 'object', properties: {} }
   const made = jsonFromSchema({ type: 'object', ...schema }, { random, suggest: createSuggestions(text) })
-  return JSON.stringify(isRecord(made) ? made : {})
+  return stringifyJson(isRecord(made) ? made : {})
 }
 
 function distinct(calls: readonly ToolCallDraft[]): ToolCallDraft[] {

@@ -1,6 +1,6 @@
 import type { ChatUsage } from '../chat-wire.ts'
 import type { PlannedChoice } from './plan-answer.ts'
-import { writeLogprobs } from './token-logprobs.ts'
+import { writeTokenLogprobs } from './token-logprobs.ts'
 import { SYSTEM_FINGERPRINT, writeCalled, type AnswerIdentity } from './write-completion.ts'
 
 export interface Chunk {
@@ -27,8 +27,8 @@ export function createChunkWriter(identity: AnswerIdentity, isUsageAsked: boolea
   // A client that asked for usage finds the member in every chunk.
   const tail = isUsageAsked ? '}],"usage":null}' : '}]}'
 
-  const write: WriteDelta = (index, delta, tokenCount = 0, logprobs = null, finishReason = null) => {
-    const choice = `"index":${index},"delta":${JSON.stringify(delta)},"logprobs":${JSON.stringify(logprobs)}`
+  const write: WriteDelta = (index, delta, tokenCount = 0, logprobs = 'null', finishReason = null) => {
+    const choice = `"index":${index},"delta":${JSON.stringify(delta)},"logprobs":${logprobs}`
     const text = `${head},"choices":[{${choice},"finish_reason":${JSON.stringify(finishReason)}${tail}`
     return { payload: Buffer.from(text), tokenCount }
   }
@@ -47,7 +47,8 @@ type WriteDelta = (
   index: number,
   delta: Record<string, unknown>,
   tokenCount?: number,
-  logprobs?: unknown,
+  /** As JSON. */
+  logprobs?: string,
   finishReason?: string | null,
 ) => Chunk
 
@@ -61,18 +62,25 @@ function* writeChoice(
   for (const { text, tokenCount } of choice.reasoning)
     yield write(index, { reasoning_content: text }, tokenCount)
   for (const piece of choice.content ?? []) {
-    const logprobs = topLogprobs === null ? null : writeLogprobs([piece], topLogprobs)
+    const logprobs =
+      topLogprobs === null ? 'null' : `{"content":[${writeTokenLogprobs(piece, topLogprobs)}],"refusal":null}`
     yield write(index, { content: piece.text }, piece.tokenCount, logprobs)
   }
   for (const [position, call] of choice.toolCalls.entries()) {
     const { id, type } = call
+    if (choice.isLegacyCall) {
+      yield write(index, { function_call: { name: call.name, arguments: '' } }, 1)
+      for (const { text, tokenCount } of call.argumentPieces)
+        yield write(index, { function_call: { arguments: text } }, tokenCount)
+      continue
+    }
     const opening = { index: position, id, type, ...writeCalled(type, '', call.name) }
     yield write(index, { tool_calls: [opening] }, 1)
     for (const { text, tokenCount } of call.argumentPieces) {
       yield write(index, { tool_calls: [{ index: position, ...writeCalled(type, text) }] }, tokenCount)
     }
   }
-  yield write(index, {}, 0, null, choice.finishReason)
+  yield write(index, {}, 0, 'null', choice.finishReason)
 }
 
 function* interleave(sources: readonly Generator<Chunk>[]): Generator<Chunk> {

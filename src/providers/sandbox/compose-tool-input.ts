@@ -2,6 +2,7 @@ import type { ChatTool } from '../chat-wire.ts'
 import type { SeededRandom } from './seeded-random.ts'
 import { createSuggestions } from './suggest-values.ts'
 import { textFromPattern } from './text-from-pattern.ts'
+import { createWorkBudget } from './work-budget.ts'
 
 const INPUT_LENGTH_MAX = 1000
 
@@ -11,7 +12,13 @@ type CustomTool = Extract<ChatTool, { type: 'custom' }>
 export function composeToolInput(tool: CustomTool, userText: string, random: SeededRandom): string {
   const pattern = readPattern(tool)
   const matching =
-    pattern === null ? null : textFromPattern(pattern, random, { lengthMin: 0, lengthMax: INPUT_LENGTH_MAX })
+    pattern === null
+      ? null
+      : textFromPattern(pattern, random, {
+          lengthMin: 0,
+          lengthMax: INPUT_LENGTH_MAX,
+          budget: createWorkBudget(),
+        })
   if (matching !== null) return matching
   const [suggested] = createSuggestions(userText)('input', 'string')
   return typeof suggested === 'string' ? suggested : userText.slice(0, INPUT_LENGTH_MAX)

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { countTokens } from '../../kernel/count-tokens.ts'
 import { stringifyJson } from '../../kernel/stringify-json.ts'
 import type { ChatRequest, ContentPart } from '../chat-wire.ts'
+import { splitParts } from './split-tokens.ts'
 
 /** Media count the same whatever they hold, so that a bill can be checked by hand. */
 const MEDIA_TOKENS = { image_url: 765, input_audio: 500, file: 1000, video_url: 2000 } as const
@@ -9,7 +10,7 @@ const MEDIA_TOKENS = { image_url: 765, input_audio: 500, file: 1000, video_url: 
 const TOKENS_PER_MESSAGE = 4
 const TOKENS_PER_REPLY = 3
 const EXACT_CHARACTERS_MAX = 131_072
-const CHARACTERS_PER_TURN = 4096
+const CHARACTERS_PER_TURN = 2048
 
 /**
  * Exact for the first 131,072 characters and in proportion beyond, so that no prompt costs more than a bounded time;
@@ -41,7 +42,7 @@ export function createTokenCounter(signal: AbortSignal): TokenCounter {
       allCharacters += text.length
       const counted = text.slice(0, Math.max(0, EXACT_CHARACTERS_MAX - countedCharacters))
       countedCharacters += counted.length
-      for (const segment of splitTurns(counted)) {
+      for (const segment of splitParts(counted, CHARACTERS_PER_TURN)) {
         textTokens += countTokens(segment)
         turnCharacters += segment.length
         if (turnCharacters < CHARACTERS_PER_TURN) continue
@@ -70,16 +71,4 @@ function* listPromptItems(body: ChatRequest): Generator<string | number> {
 function readPart(part: ContentPart): string | number {
   if (part.type === 'text') return part.text
   return part.type === 'refusal' ? part.refusal : MEDIA_TOKENS[part.type]
-}
-
-// Cut at a space, where the encoder would have begun a new token anyway.
-function* splitTurns(text: string): Generator<string> {
-  let start = 0
-  while (text.length - start > CHARACTERS_PER_TURN) {
-    const space = text.lastIndexOf(' ', start + CHARACTERS_PER_TURN)
-    const end = space > start ? space : start + CHARACTERS_PER_TURN
-    yield text.slice(start, end)
-    start = end
-  }
-  if (start < text.length) yield text.slice(start)
 }

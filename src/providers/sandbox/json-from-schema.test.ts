@@ -144,3 +144,22 @@ test('a suggested value is taken where the schema allows it', () => {
   expect(value).toMatchObject({ city: 'Paris', days: 3, unit: 'celsius' })
   expect(accepts(schema, value)).toBe(true)
 })
+
+test.each([
+  [{ type: 'integer', minimum: -9007199254740991, maximum: 9007199254740991 }, 0, 100],
+  [{ type: 'integer', exclusiveMinimum: 0, maximum: 9007199254740991 }, 1, 100],
+  [{ type: 'integer', format: 'int64' }, 0, 100],
+  [{ type: 'integer', minimum: 1900, maximum: 2147483647 }, 1900, 2000],
+  [{ type: 'integer', maximum: -5 }, -105, -5],
+  [{ type: 'number', minimum: -1e300, maximum: 1e300 }, 0, 100],
+  [{ type: 'integer', minimum: -9007199254740991, multipleOf: 10 }, 0, 1000],
+])('a number that %j bounds only by what a machine can hold is a sensible one', (schema, low, high) => {
+  fc.assert(
+    fc.property(fc.string(), (seed) => {
+      const made = make(schema, seed)
+      expect(accepts(schema, made)).toBe(true)
+      expect(made).toBeGreaterThanOrEqual(low)
+      expect(made).toBeLessThanOrEqual(high)
+    }),
+  )
+})

@@ -1,31 +1,38 @@
 import { isRecord } from '../../kernel/is-record.ts'
-import { mergeSchemas, resolveReference, type JsonSchema } from './resolve-schema.ts'
+import { stringifyJson } from '../../kernel/stringify-json.ts'
+import { createFlattener, FULL_DEPTH, type FlattenSchema } from './flatten-schema.ts'
 import { numberFromSchema } from './number-from-schema.ts'
+import type { JsonSchema } from './resolve-schema.ts'
 import type { SeededRandom } from './seeded-random.ts'
 import { stringFromSchema } from './string-from-schema.ts'
+import { createWorkBudget, isSpent, type WorkBudget } from './work-budget.ts'
 
 export interface JsonFromSchemaOptions {
   readonly random: SeededRandom
   /** Values that would suit a property; the first that its schema allows is taken. */
   readonly suggest?: (propertyName: string, type: 'string' | 'number' | 'enum') => readonly unknown[]
+  readonly budget?: WorkBudget
 }
 
-/** Deep enough for real schemas; behind it only what is required is made, and then nothing. */
-const FULL_DEPTH = 4
+/** Behind this nothing is made. */
 const DEPTH_MAX = 24
-const VALUES_MAX = 5000
 const ITEMS_MAX = 1000
 
 /** Makes a value that a JSON schema accepts. Bounded, also for schemas that refer to themselves. */
 export function jsonFromSchema(schema: unknown, options: JsonFromSchemaOptions): unknown {
-  const maker: Maker = { root: schema, options, valuesLeft: VALUES_MAX }
+  const budget = options.budget ?? createWorkBudget()
+  const flatten = createFlattener(schema, budget)
+  const maker: Maker = { options, budget, flatten, shapes: new Map(), enums: new Map() }
   return makeValue(maker, { schema, name: '', depth: 0 })
 }
 
 interface Maker {
-  readonly root: unknown
   readonly options: JsonFromSchemaOptions
-  valuesLeft: number
+  readonly budget: WorkBudget
+  readonly flatten: FlattenSchema
+  /** What was worked out of a schema before. */
+  readonly shapes: Map<JsonSchema, ObjectShape>
+  readonly enums: Map<readonly unknown[], ReadonlyMap<string, unknown>>
 }
 
 interface Place {
@@ -36,19 +43,34 @@ interface Place {
 }
 
 function makeValue(maker: Maker, place: Place): unknown {
-  maker.valuesLeft -= 1
-  if (place.depth > DEPTH_MAX || maker.valuesLeft < 0) return null
-  const schema = flattenSchema(maker, place)
-  if ('const' in schema) return schema['const']
-  if (Array.isArray(schema['enum'])) return pickEnum(maker, place.name, schema['enum'])
-  return MAKERS[chooseType(schema, place.depth)](maker, { ...place, schema }, schema)
+  maker.budget.valuesLeft -= 1
+  if (place.depth > DEPTH_MAX || isSpent(maker.budget)) return null
+  const schema = maker.flatten(place.schema, place.depth)
+  if ('const' in schema) return spendGiven(maker, schema['const'])
+  if (Array.isArray(schema['enum'])) return spendGiven(maker, pickEnum(maker, place.name, schema['enum']))
+  return MAKERS[chooseType(schema, place.depth)](maker, place, schema)
+}
+
+/** A value out of the schema itself may be large, and asked for many times. */
+function spendGiven(maker: Maker, value: unknown): unknown {
+  maker.budget.charactersLeft -= stringifyJson(value).length
+  return isSpent(maker.budget) ? null : value
 }
 
 const MAKERS = {
   object: makeObject,
   array: makeArray,
-  string: (maker: Maker, { name }: Place, schema: JsonSchema) =>
-    stringFromSchema(schema, name, maker.options.random, maker.options.suggest?.(name, 'string') ?? []),
+  string: (maker: Maker, { name }: Place, schema: JsonSchema) => {
+    const { random, suggest } = maker.options
+    const text = stringFromSchema(schema, {
+      propertyName: name,
+      random,
+      suggestions: suggest?.(name, 'string') ?? [],
+      budget: maker.budget,
+    })
+    maker.budget.charactersLeft -= text.length
+    return text
+  },
   number: (maker: Maker, { name }: Place, schema: JsonSchema) =>
     numberFromSchema(schema, false, maker.options.random, maker.options.suggest?.(name, 'number') ?? []),
   integer: (maker: Maker, { name }: Place, schema: JsonSchema) =>
@@ -58,40 +80,6 @@ const MAKERS = {
 } satisfies Record<string, (maker: Maker, place: Place, schema: JsonSchema) => unknown>
 
 type TypeName = keyof typeof MAKERS
-
-const COMBINATIONS_MAX = 32
-
-/** Follows references and takes one branch of each choice, until a schema of plain keywords is left. */
-function flattenSchema(maker: Maker, place: Place): JsonSchema {
-  let schema: JsonSchema = isRecord(place.schema) ? place.schema : {}
-  for (let count = 0; count < COMBINATIONS_MAX; count += 1) {
-    const { $ref: reference, allOf, anyOf, oneOf, ...rest } = schema
-    if (typeof reference === 'string') {
-      schema = mergeSchemas(resolveReference(maker.root, reference), { allOf, anyOf, oneOf, ...rest })
-    } else if (Array.isArray(allOf)) {
-      schema = allOf.reduce<JsonSchema>(mergeSchemas, { anyOf, oneOf, ...rest })
-    } else if (Array.isArray(anyOf) && anyOf.length > 0) {
-      schema = mergeSchemas({ oneOf, ...rest }, chooseBranch(maker, anyOf, place.depth))
-    } else if (Array.isArray(oneOf) && oneOf.length > 0) {
-      schema = mergeSchemas(rest, chooseBranch(maker, oneOf, place.depth))
-    } else return rest
-  }
-  return {}
-}
-
-// Deep down the branch that ends soonest, so that a list of lists of lists comes to an end.
-function chooseBranch(maker: Maker, branches: readonly unknown[], depth: number): unknown {
-  if (depth < FULL_DEPTH) return branches[0]
-  const weigh = (branch: unknown): number => {
-    if (!isRecord(branch)) return 0
-    if (typeof branch['$ref'] === 'string') {
-      const target = resolveReference(maker.root, branch['$ref'])
-      return 3 + (isRecord(target) && Array.isArray(target['required']) ? target['required'].length : 0)
-    }
-    return branch['type'] === 'object' ? 2 : branch['type'] === 'array' ? 1 : 0
-  }
-  return branches.toSorted((left, right) => weigh(left) - weigh(right))[0]
-}
 
 const TYPE_BY_KEYWORD: readonly [string, TypeName][] = [
   ['properties', 'object'],
@@ -123,36 +111,68 @@ function isTypeName(value: unknown): value is TypeName {
 
 function pickEnum(maker: Maker, name: string, values: readonly unknown[]): unknown {
   const { random, suggest } = maker.options
-  const suggested = suggest?.(name, 'enum').map((value) => String(value).toLowerCase()) ?? []
-  const mentioned = values.find(
-    (value) => typeof value === 'string' && suggested.includes(value.toLowerCase()),
-  )
-  return mentioned ?? values[random.integerBelow(values.length)] ?? null
+  const suggested = suggest?.(name, 'enum') ?? []
+  if (suggested.length > 0) {
+    const byName = maker.enums.get(values) ?? nameValues(maker, values)
+    const mentioned = suggested
+      .map((word) => byName.get(String(word).toLowerCase()))
+      .find((value) => value !== undefined)
+    if (mentioned !== undefined) return mentioned
+  }
+  return values[random.integerBelow(values.length)] ?? null
+}
+
+function nameValues(maker: Maker, values: readonly unknown[]): ReadonlyMap<string, unknown> {
+  maker.budget.stepsLeft -= values.length
+  const texts = values.filter((value) => typeof value === 'string')
+  const byName = new Map(texts.map((value) => [value.toLowerCase(), value]))
+  maker.enums.set(values, byName)
+  return byName
+}
+
+/** Which properties an object has, in what order. */
+interface ObjectShape {
+  readonly properties: JsonSchema
+  readonly required: readonly string[]
+  readonly optional: readonly string[]
+  readonly countMin: number
+  readonly countMax: number
+}
+
+function readShape(maker: Maker, schema: JsonSchema): ObjectShape {
+  const known = maker.shapes.get(schema)
+  if (known !== undefined) return known
+  const properties = isRecord(schema['properties']) ? schema['properties'] : {}
+  const named = Object.keys(properties)
+  const wanted = new Set(Array.isArray(schema['required']) ? schema['required'].map(String) : [])
+  maker.budget.stepsLeft -= named.length + wanted.size
+  const shape = {
+    properties,
+    required: [...new Set([...named.filter((name) => wanted.has(name)), ...wanted])],
+    optional: named.filter((name) => !wanted.has(name) && properties[name] !== false),
+    countMin: Math.min(readCount(schema['minProperties'], 0), ITEMS_MAX),
+    countMax: readCount(schema['maxProperties'], Number.MAX_SAFE_INTEGER),
+  }
+  maker.shapes.set(schema, shape)
+  return shape
 }
 
 function makeObject(maker: Maker, place: Place, schema: JsonSchema): Record<string, unknown> {
-  const properties = isRecord(schema['properties']) ? schema['properties'] : {}
-  const required = Array.isArray(schema['required']) ? schema['required'].map(String) : []
-  const optional = Object.keys(properties).filter(
-    (name) => !required.includes(name) && properties[name] !== false,
-  )
-  const room = readCount(schema['maxProperties'], VALUES_MAX) - required.length
-  const wanted = place.depth < FULL_DEPTH ? optional.slice(0, Math.max(0, room)) : []
-  const names = new Set([
-    ...Object.keys(properties).filter((name) => required.includes(name)),
-    ...required,
-    ...wanted,
-  ])
-
+  const { properties, required, optional, countMin, countMax } = readShape(maker, schema)
   const made: [string, unknown][] = []
   const add = (name: string, propertySchema: unknown) => {
-    made.push([name, makeValue(maker, { schema: propertySchema, name, depth: place.depth + 1 })])
+    maker.budget.charactersLeft -= name.length
+    if (!isSpent(maker.budget))
+      made.push([name, makeValue(maker, { schema: propertySchema, name, depth: place.depth + 1 })])
   }
-  for (const name of names)
+  for (const name of required)
     add(name, Object.hasOwn(properties, name) ? properties[name] : schema['additionalProperties'])
-  const countMin = Math.min(readCount(schema['minProperties'], 0), ITEMS_MAX)
-  for (const name of optional) if (made.length < countMin && !names.has(name)) add(name, properties[name])
-  for (let index = made.length; index < countMin; index += 1)
+  const wanted = place.depth < FULL_DEPTH ? countMax : countMin
+  for (const name of optional) {
+    if (made.length >= wanted || isSpent(maker.budget)) break
+    add(name, properties[name])
+  }
+  for (let index = made.length; index < countMin && !isSpent(maker.budget); index += 1)
     add(`property_${index}`, schema['additionalProperties'])
   // From entries, because a schema may name a property `__proto__`.
   return Object.fromEntries(made)
@@ -173,15 +193,26 @@ function makeArray(maker: Maker, place: Place, schema: JsonSchema): unknown[] {
   for (let index = 0; index < count; index += 1) {
     const itemPlace = { schema: prefix[index] ?? schema['items'], name: place.name, depth: place.depth + 1 }
     let item = makeValue(maker, itemPlace)
-    for (let tries = 0; schema['uniqueItems'] === true && seen.has(JSON.stringify(item)); tries += 1) {
-      // Fewer distinct values than wanted: a short list is better than a repeated item.
-      if (tries === REPEATS_MAX) return items
-      item = makeValue(maker, itemPlace)
+    if (isSpent(maker.budget)) return items
+    if (schema['uniqueItems'] === true) {
+      let name = nameItem(maker, item)
+      for (let tries = 0; seen.has(name); tries += 1) {
+        // Fewer distinct values than wanted: a short list is better than a repeated item.
+        if (tries === REPEATS_MAX) return items
+        item = makeValue(maker, itemPlace)
+        name = nameItem(maker, item)
+      }
+      seen.add(name)
     }
-    seen.add(JSON.stringify(item))
     items.push(item)
   }
   return items
+}
+
+function nameItem(maker: Maker, item: unknown): string {
+  const name = stringifyJson(item)
+  maker.budget.charactersLeft -= name.length
+  return name
 }
 
 function readCount(value: unknown, otherwise: number): number {

@@ -25,13 +25,19 @@ export function numberFromSchema(
   const suggested = suggestions.find((value) => typeof value === 'number' && isAllowed(value))
   if (typeof suggested === 'number') return suggested
 
-  const low = Number.isFinite(bounds.min) ? bounds.min : Math.min(0, bounds.max - USUAL_SPAN)
-  const high = Number.isFinite(bounds.max) ? bounds.max : Math.max(USUAL_SPAN, low + USUAL_SPAN)
+  const { low, high } = chooseRange(bounds, (step ?? 1) * USUAL_SPAN)
   for (const candidate of listCandidates({ low, high, step: step ?? 1, random })) {
     if (isAllowed(candidate)) return candidate
   }
   const middle = low + (high - low) / 2
   return isInteger ? Math.round(middle) : middle
+}
+
+/** From zero to a hundred, or as near to it as the bounds are: many schemas only say which numbers a machine can hold. */
+function chooseRange({ min, max }: Bounds, span: number): { low: number; high: number } {
+  if (max <= 0) return { low: Math.max(min, max - span), high: max }
+  const low = Math.max(min, 0)
+  return { low, high: Math.min(max, low + span) }
 }
 
 function* listCandidates(range: {

@@ -1,13 +1,17 @@
+import { stringifyJson } from '../../kernel/stringify-json.ts'
 import type { ChatRequest, ChatTool } from '../chat-wire.ts'
 import { selectTools } from '../select-tools.ts'
 import { UpstreamError } from '../upstream-error.ts'
 import { callTools, type ToolCallDraft } from './call-tools.ts'
+import { checkSchemas } from './check-schemas.ts'
 import { composeFiller, composeJsonObject, composeReasoning, composeText } from './compose-text.ts'
 import { cutAtStop } from './cut-at-stop.ts'
+import { findDescribedSchema } from './find-described-schema.ts'
 import { jsonFromSchema } from './json-from-schema.ts'
 import type { Conversation } from './read-conversation.ts'
 import { createSeededRandom, type SeededRandom } from './seeded-random.ts'
 import { splitTokens, type TokenPiece } from './split-tokens.ts'
+import { createTurns, type TakeTurn } from './take-turns.ts'
 
 /** A choice as it will be delivered, whole or piece by piece. */
 export interface PlannedChoice {
@@ -16,7 +20,9 @@ export interface PlannedChoice {
   /** Null where the answer is made of tool calls. */
   readonly content: readonly TokenPiece[] | null
   readonly toolCalls: readonly PlannedToolCall[]
-  readonly finishReason: 'stop' | 'length' | 'tool_calls'
+  readonly finishReason: 'stop' | 'length' | 'tool_calls' | 'function_call'
+  /** Whether a call is written as `function_call`. */
+  readonly isLegacyCall: boolean
   readonly reasoningTokens: number
   readonly completionTokens: number
 }
@@ -32,25 +38,37 @@ export interface AnswerRequest {
   readonly body: ChatRequest
   readonly conversation: Conversation
   readonly canReason: boolean
+  /** Whether the client offered its tools as `functions`. */
+  readonly isLegacy: boolean
+  readonly signal: AbortSignal
 }
 
-const DISTINCT_ATTEMPTS_MAX = 8
+/** Further drafts of one request, where choices came out the same. */
+const DISTINCT_ATTEMPTS_MAX = 32
+/** Characters of a draft between two turns of everybody else. */
+const WORK_PER_TURN = 4096
 
 /** Decides the whole answer from the request alone: the same request and seed give the same answer. */
-export function planAnswer(request: AnswerRequest): PlannedChoice[] {
+export async function planAnswer(request: AnswerRequest): Promise<PlannedChoice[]> {
+  checkSchemas(request.body)
   refuseUnknownTool(request.body)
+  const takeTurn = createTurns(WORK_PER_TURN, request.signal)
   const choices: PlannedChoice[] = []
   const seen = new Set<string>()
+  let attemptsLeft = DISTINCT_ATTEMPTS_MAX
   for (let index = 0; index < (request.body.n ?? 1); index += 1) {
     let draft = draftChoice(request, createSeededRandom(`${index}\n${request.conversation.fingerprint}`))
-    for (let attempt = 1; seen.has(draft.content ?? '') && attempt < DISTINCT_ATTEMPTS_MAX; attempt += 1) {
+    for (let attempt = 1; seen.has(draft.content ?? '') && attemptsLeft > 0; attempt += 1) {
+      attemptsLeft -= 1
+      await takeTurn(WORK_PER_TURN)
       draft = draftChoice(
         request,
         createSeededRandom(`${index}.${attempt}\n${request.conversation.fingerprint}`),
       )
     }
     seen.add(draft.content ?? '')
-    choices.push(measureChoice(index, draft, request))
+    await takeTurn(WORK_PER_TURN)
+    choices.push(await measureChoice(index, draft, request, takeTurn))
   }
   return choices
 }
@@ -94,39 +112,47 @@ function readEffort(body: ChatRequest, canReason: boolean): string | null {
 
 function composeContent(body: ChatRequest, conversation: Conversation, random: SeededRandom): string {
   const format = body.response_format
-  if (format?.type === 'json_object') return JSON.stringify(composeJsonObject(conversation, random))
+  if (format?.type === 'json_object') {
+    const described = findDescribedSchema(conversation.described)
+    return described === null
+      ? JSON.stringify(composeJsonObject(conversation, random))
+      : stringifyJson(jsonFromSchema({ type: 'object', ...described }, { random }))
+  }
   if (format?.type === 'json_schema')
-    return JSON.stringify(jsonFromSchema(format.json_schema.schema ?? {}, { random }))
+    return stringifyJson(jsonFromSchema(format.json_schema.schema ?? {}, { random }))
   return composeText(conversation, random)
 }
 
 /** Cuts a draft to what stop sequences and the token limit leave of it. */
-function measureChoice(
+async function measureChoice(
   index: number,
   draft: ChoiceDraft,
-  { body, conversation }: AnswerRequest,
-): PlannedChoice {
+  { body, conversation, isLegacy }: AnswerRequest,
+  takeTurn: TakeTurn,
+): Promise<PlannedChoice> {
   const budget = createBudget(Math.min(body.max_completion_tokens ?? Infinity, body.max_tokens ?? Infinity))
-  const reasoning = budget.take(splitTokens(draft.reasoning))
+  const reasoning = budget.take(await splitTokens(draft.reasoning, takeTurn))
   const reasoningTokens = budget.spentTokens()
 
   let content: readonly TokenPiece[] | null = null
   if (draft.content !== null) {
-    const pieces = splitTokens(cutAtStop(draft.content, body.stop ?? []))
+    const pieces = await splitTokens(cutAtStop(draft.content, body.stop ?? []), takeTurn)
     content = budget.take(limitPieces(pieces, conversation.directives.tokenCount))
   }
 
   const toolCalls: PlannedToolCall[] = []
   for (const { argumentsText, ...call } of draft.toolCalls) {
-    if (budget.take(splitTokens(call.name)).length === 0) break
-    toolCalls.push({ ...call, argumentPieces: budget.take(splitTokens(argumentsText)) })
+    if (budget.take(await splitTokens(call.name, takeTurn)).length === 0) break
+    toolCalls.push({ ...call, argumentPieces: budget.take(await splitTokens(argumentsText, takeTurn)) })
   }
-  const complete = toolCalls.length > 0 ? 'tool_calls' : 'stop'
+  const called = isLegacy ? 'function_call' : 'tool_calls'
+  const complete = toolCalls.length > 0 ? called : 'stop'
   return {
     index,
     reasoning,
     content: content ?? (toolCalls.length > 0 ? null : []),
     toolCalls,
+    isLegacyCall: isLegacy,
     finishReason: budget.isExceeded() ? 'length' : complete,
     reasoningTokens,
     completionTokens: budget.spentTokens(),

@@ -11,6 +11,8 @@ export interface Conversation {
   readonly instructions: string
   /** Present when the conversation ends with the answers of tools. */
   readonly toolResults: readonly ToolResult[]
+  /** Where a schema may be described: what was instructed and what the user said last, less bounded than the rest. */
+  readonly described: string
   /** Equal for equal conversations. */
   readonly fingerprint: string
 }
@@ -24,6 +26,7 @@ export type MediaPart = Exclude<ContentPart, { type: 'text' | 'refusal' }>
 
 const USER_TEXT_LENGTH_MAX = 4096
 const INSTRUCTIONS_LENGTH_MAX = 1000
+const DESCRIBED_LENGTH_MAX = 65_536
 const TOOL_RESULTS_MAX = 16
 const TOOL_RESULT_LENGTH_MAX = 600
 
@@ -37,6 +40,7 @@ export function readConversation(body: ChatRequest): Conversation {
     directives,
     media: lastUser ? listMedia(lastUser) : [],
     instructions: clip(instructions.join(' ').trim(), INSTRUCTIONS_LENGTH_MAX),
+    described: `${instructions.join(' ')}\n${remainingText}`.slice(0, DESCRIBED_LENGTH_MAX),
     toolResults: readToolResults(messages),
     fingerprint: `${body.seed ?? 'unseeded'}\n${messages.map(describeMessage).join('\n')}`,
   }

@@ -1,10 +1,13 @@
 import { isRecord } from '../../kernel/is-record.ts'
+import type { WorkBudget } from './work-budget.ts'
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 
+const REFERENCE_LENGTH_MAX = 1_000
+
 /** What `#/$defs/name` points to within the same schema; an empty schema when it points nowhere. */
 export function resolveReference(root: unknown, reference: string): unknown {
-  if (!reference.startsWith('#')) return {}
+  if (!reference.startsWith('#') || reference.length > REFERENCE_LENGTH_MAX) return {}
   let target: unknown = root
   for (const segment of reference
     .slice(1)
@@ -26,37 +29,83 @@ function decodeSegment(segment: string): string {
   }
 }
 
-/** One schema that asks for what both ask for. Bounds are tightened; of other keywords the addition's are taken. */
-export function mergeSchemas(base: unknown, addition: unknown): JsonSchema {
-  const merged: Record<string, unknown> = isRecord(base) ? { ...base } : {}
-  if (!isRecord(addition)) return merged
-  for (const [keyword, value] of Object.entries(addition)) {
-    if (value === undefined) continue
-    merged[keyword] = merged[keyword] === undefined ? value : mergeKeyword(keyword, merged[keyword], value)
+/**
+ * One schema that asks for what all ask for. Bounds are tightened; of other keywords the last one's are taken. What is put together
+ * is copied once, however many there are.
+ */
+export function mergeSchemas(schemas: readonly unknown[], budget: WorkBudget): JsonSchema {
+  const merged: Record<string, unknown> = {}
+  const owned = new Set<unknown>()
+  for (const schema of schemas) {
+    if (!isRecord(schema)) continue
+    for (const [keyword, value] of Object.entries(schema)) {
+      budget.stepsLeft -= 1
+      if (budget.stepsLeft < 0) return merged
+      if (value === undefined) continue
+      merged[keyword] =
+        merged[keyword] === undefined
+          ? value
+          : mergeKeyword(keyword, merged[keyword], value, { owned, budget })
+    }
   }
   return merged
+}
+
+interface Merging {
+  /** Lists and objects that were made here and may be added to. */
+  readonly owned: Set<unknown>
+  readonly budget: WorkBudget
 }
 
 const LOWER_BOUNDS = new Set(['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties'])
 const UPPER_BOUNDS = new Set(['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties'])
 
-function mergeKeyword(keyword: string, left: unknown, right: unknown): unknown {
+function mergeKeyword(keyword: string, left: unknown, right: unknown, merging: Merging): unknown {
   if (typeof left === 'number' && typeof right === 'number') {
     if (LOWER_BOUNDS.has(keyword)) return Math.max(left, right)
     if (UPPER_BOUNDS.has(keyword)) return Math.min(left, right)
   }
   if (Array.isArray(left) && Array.isArray(right)) {
-    if (keyword === 'required' || keyword === 'allOf') return [...left, ...right]
-    if (keyword === 'enum' || keyword === 'type') return left.filter((value) => right.includes(value))
+    if (keyword === 'required' || keyword === 'allOf') return joinLists(left, right, merging)
+    if (keyword === 'enum' || keyword === 'type') return shareOf(left, right, merging)
   }
-  if (keyword === 'properties' && isRecord(left) && isRecord(right)) return mergeProperties(left, right)
+  if (keyword === 'properties' && isRecord(left) && isRecord(right))
+    return mergeProperties(left, right, merging)
   return right
 }
 
-function mergeProperties(left: JsonSchema, right: JsonSchema): JsonSchema {
-  const merged: Record<string, unknown> = { ...left }
+function joinLists(left: unknown[], right: readonly unknown[], { owned, budget }: Merging): unknown[] {
+  budget.stepsLeft -= right.length
+  const joined = owned.has(left) ? left : [...left]
+  owned.add(joined)
+  for (const value of right) joined.push(value)
+  return joined
+}
+
+function shareOf(left: readonly unknown[], right: readonly unknown[], { budget }: Merging): unknown[] {
+  budget.stepsLeft -= left.length + right.length
+  const allowed = new Set(right)
+  return [...new Set(left)].filter((value) => allowed.has(value))
+}
+
+function mergeProperties(
+  left: Record<string, unknown>,
+  right: JsonSchema,
+  { owned, budget }: Merging,
+): JsonSchema {
+  const merged = owned.has(left) ? left : { ...left }
+  owned.add(merged)
   for (const [name, schema] of Object.entries(right)) {
-    merged[name] = name in left ? { allOf: [left[name], schema] } : schema
+    budget.stepsLeft -= 1
+    const known = Object.hasOwn(merged, name) ? merged[name] : undefined
+    if (known === undefined) merged[name] = schema
+    else if (isRecord(known) && owned.has(known['allOf']) && Array.isArray(known['allOf']))
+      known['allOf'].push(schema)
+    else {
+      const allOf = [known, schema]
+      owned.add(allOf)
+      merged[name] = { allOf }
+    }
   }
   return merged
 }

@@ -10,6 +10,7 @@ import { createMediaOperations } from './media/media-operations.ts'
 import { paceChunks } from './pace-chunks.ts'
 import { planAnswer, type PlannedChoice } from './plan-answer.ts'
 import { readConversation } from './read-conversation.ts'
+import { readLegacyFunctions } from './read-legacy-functions.ts'
 import { sleep as sleepInTime, type Sleep } from './sleep.ts'
 import { sumUsage, writeCompletion, type AnswerIdentity } from './write-completion.ts'
 
@@ -35,7 +36,8 @@ export function createSandboxProvider(options: SandboxOptions = {}): Provider {
   const faultAttempts = createFaultAttempts()
 
   const chat = async (call: InferenceCall): Promise<InferenceAnswer> => {
-    const { body, timeouts } = call
+    const { body, isLegacy } = readLegacyFunctions(call.body)
+    const { timeouts } = call
     const { signal } = call.cancellation
     signal.throwIfAborted()
     const conversation = readConversation(body)
@@ -46,8 +48,8 @@ export function createSandboxProvider(options: SandboxOptions = {}): Provider {
     await delayAnswer(directives.latencyMs, faultContext)
     if (fault) await failAtOnce(fault, faultContext)
 
-    const choices = planAnswer({ body, conversation, canReason: call.canReason })
-    const promptTokens = await countPromptTokensIfAsked(call, directives)
+    const choices = await planAnswer({ body, conversation, canReason: call.canReason, isLegacy, signal })
+    const promptTokens = await countPromptTokensIfAsked({ ...call, body }, directives)
     const usage = promptTokens === null ? null : sumUsage(promptTokens, choices)
     const identity: AnswerIdentity = {
       id: createToken('chatcmpl-'),
@@ -56,7 +58,7 @@ export function createSandboxProvider(options: SandboxOptions = {}): Provider {
       topLogprobs: body.logprobs === true ? (body.top_logprobs ?? 0) : null,
     }
     if (body.stream !== true) {
-      const payload = writeCompletion(identity, choices, usage)
+      const payload = await writeCompletion(identity, choices, usage, signal)
       return {
         kind: 'complete',
         payload: fault ? await damagePayload(fault, payload, faultContext) : payload,

@@ -1,5 +1,6 @@
 import { splitLongRuns } from '../../kernel/split-long-runs.ts'
 import { loadTokenEncoding, type TokenEncoding } from '../../kernel/token-encoding.ts'
+import type { TakeTurn } from './take-turns.ts'
 
 /** Usually one token; more where a token alone would cut a character in two. */
 export interface TokenPiece {
@@ -8,22 +9,45 @@ export interface TokenPiece {
 }
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
+const PART_LENGTH = 2048
 
-export function splitTokens(text: string): TokenPiece[] {
+/** Part by part, so that other requests get their turn in a long text. */
+export async function splitTokens(text: string, takeTurn: TakeTurn): Promise<TokenPiece[]> {
+  const pieces: TokenPiece[] = []
+  for (const part of splitParts(text.toWellFormed())) {
+    for (const piece of splitPart(part)) pieces.push(piece)
+    await takeTurn(part.length)
+  }
+  return pieces
+}
+
+/** Cut at a space, where the encoder would have begun a new token anyway; never within a character of two units. */
+export function* splitParts(text: string, partLength = PART_LENGTH): Generator<string> {
+  let start = 0
+  while (text.length - start > partLength) {
+    const space = text.slice(start, start + partLength + 1).lastIndexOf(' ')
+    const isInPair = (text.charCodeAt(start + partLength) & 0xfc00) === 0xdc00
+    const end = space > 0 ? start + space : start + partLength + (isInPair ? 1 : 0)
+    yield text.slice(start, end)
+    start = end
+  }
+  if (start < text.length) yield text.slice(start)
+}
+
+function splitPart(text: string): TokenPiece[] {
   const encoding = loadTokenEncoding()
-  const wellFormed = text.toWellFormed()
-  const boundaries = findBoundaries(wellFormed)
+  const boundaries = findBoundaries(text)
   const pieces: TokenPiece[] = []
   let start = 0
   let endBytes = 0
   let tokenCount = 0
-  for (const run of splitLongRuns(wellFormed)) {
+  for (const run of splitLongRuns(text)) {
     for (const token of encoding.encode(run)) {
       endBytes += countBytes(encoding.vocabulary[token])
       tokenCount += 1
       const end = boundaries === null ? endBytes : boundaries.get(endBytes)
       if (end === undefined) continue
-      pieces.push({ text: wellFormed.slice(start, end), tokenCount })
+      pieces.push({ text: text.slice(start, end), tokenCount })
       start = end
       tokenCount = 0
     }

@@ -2,32 +2,49 @@ import type { JsonSchema } from './resolve-schema.ts'
 import type { SeededRandom } from './seeded-random.ts'
 import { textFromPattern } from './text-from-pattern.ts'
 import { WORDS } from './words.ts'
+import type { WorkBudget } from './work-budget.ts'
 
 const LENGTH_MAX = 10_000
 const USUAL_LENGTH_MAX = 4000
 
+export interface StringOptions {
+  readonly propertyName: string
+  readonly random: SeededRandom
+  readonly suggestions: readonly unknown[]
+  readonly budget: WorkBudget
+}
+
 /** A text of the schema's format, pattern or length; a suggested one where it fits. */
-export function stringFromSchema(
-  schema: JsonSchema,
-  propertyName: string,
-  random: SeededRandom,
-  suggestions: readonly unknown[],
-): string {
+export function stringFromSchema(schema: JsonSchema, options: StringOptions): string {
+  const { propertyName, random, suggestions, budget } = options
   const { format, pattern, minLength, maxLength } = schema
   const lengthMin = typeof minLength === 'number' ? Math.min(minLength, LENGTH_MAX) : 0
   const lengthMax = typeof maxLength === 'number' ? maxLength : USUAL_LENGTH_MAX
 
   if (typeof pattern === 'string') {
-    const matching = textFromPattern(pattern, random, { lengthMin, lengthMax })
+    const matching = textFromPattern(pattern, random, { lengthMin, lengthMax, budget })
     if (matching !== null) return matching
   }
   const formatted = typeof format === 'string' ? FORMATS.get(format)?.(random) : undefined
   if (formatted !== undefined) return formatted
 
-  const fits = (value: unknown): value is string =>
-    typeof value === 'string' && isWithin(Array.from(value).length, lengthMin, lengthMax)
-  const suggested = typeof pattern === 'string' ? undefined : suggestions.find(fits)
-  return suggested ?? fitLength(plausibleText(propertyName, random), lengthMin, lengthMax, random)
+  const suggested =
+    typeof pattern === 'string'
+      ? undefined
+      : suggestions.find(
+          (value) => typeof value === 'string' && hasLength(value, lengthMin, lengthMax, budget),
+        )
+  if (typeof suggested === 'string') return suggested
+  return fitLength(plausibleText(propertyName, random), lengthMin, lengthMax, random)
+}
+
+/** Characters are counted only where units do not tell: one takes a unit or two. */
+function hasLength(text: string, lengthMin: number, lengthMax: number, budget: WorkBudget): boolean {
+  if (text.length < lengthMin || text.length > 2 * lengthMax) return false
+  if (text.length >= 2 * lengthMin && text.length <= lengthMax) return true
+  budget.stepsLeft -= text.length
+  const { length } = Array.from(text)
+  return length >= lengthMin && length <= lengthMax
 }
 
 const FORMATS = new Map(
@@ -71,14 +88,13 @@ const NAMED_TEXTS: readonly [RegExp, readonly [string, ...string[]]][] = [
   [/mail/i, ['sandbox@example.com']],
 ]
 
+const NAME_LENGTH_MAX = 200
+
 function plausibleText(propertyName: string, random: SeededRandom): string {
-  const named = NAMED_TEXTS.find(([pattern]) => pattern.test(propertyName))
+  const name = propertyName.slice(0, NAME_LENGTH_MAX)
+  const named = NAMED_TEXTS.find(([pattern]) => pattern.test(name))
   if (named) return random.pick(named[1])
   return `${random.pick(WORDS)} ${random.pick(WORDS)} ${random.pick(WORDS)}`
-}
-
-function isWithin(length: number, lengthMin: number, lengthMax: number): boolean {
-  return length >= lengthMin && length <= lengthMax
 }
 
 function fitLength(text: string, lengthMin: number, lengthMax: number, random: SeededRandom): string {

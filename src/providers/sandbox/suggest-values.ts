@@ -5,6 +5,7 @@ const NAMES_MAX = 8
 const NUMBERS_MAX = 16
 const WORDS_MAX = 200
 const TEXT_LENGTH_MAX = 1000
+const NAME_LENGTH_MAX = 200
 const FREE_TEXT_PATTERN =
   /query|question|text|prompt|message|input|content|search|topic|expression|title|body/i
 // A language, a unit or a date is seldom what the capitalised words of a sentence are.
@@ -20,11 +21,14 @@ export function createSuggestions(
   const words = text.split(/[^\p{L}\p{N}_-]+/u, WORDS_MAX)
   const quotations = listQuotations(text)
   const names = listProperNames(text)
+  const freeTexts = [...quotations, text]
+  const named = [...quotations, ...names]
   return (propertyName, type) => {
     if (type === 'number') return numbers
     if (type === 'enum') return words
-    if (FREE_TEXT_PATTERN.test(propertyName)) return [...quotations, text]
-    return OTHER_TEXT_PATTERN.test(propertyName) ? quotations : [...quotations, ...names]
+    const name = propertyName.slice(-NAME_LENGTH_MAX)
+    if (FREE_TEXT_PATTERN.test(name)) return freeTexts
+    return OTHER_TEXT_PATTERN.test(name) ? quotations : named
   }
 }
 

@@ -1,9 +1,17 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createSeededRandom } from './seeded-random.ts'
-import { textFromPattern } from './text-from-pattern.ts'
+import { createSeededRandom, type SeededRandom } from './seeded-random.ts'
+import { textFromPattern as write } from './text-from-pattern.ts'
+import { createWorkBudget } from './work-budget.ts'
 
 const ANY_LENGTH = { lengthMin: 0, lengthMax: 4000 }
+
+const textFromPattern = (
+  pattern: string,
+  random: SeededRandom,
+  range: typeof ANY_LENGTH,
+  budget = createWorkBudget(),
+) => write(pattern, random, { ...range, budget })
 
 test.for([
   '^[A-Z]{2}\\d{3,5}$',
@@ -43,4 +51,41 @@ test('hostile expressions are answered in bounded time', () => {
   const nestedRepeats = `${'('.repeat(14)}a${'){1000}'.repeat(14)}`
   expect(textFromPattern(nestedRepeats, createSeededRandom(''), ANY_LENGTH)).toBeNull()
   expect(textFromPattern('('.repeat(100_000), createSeededRandom(''), ANY_LENGTH)).toBeNull()
+})
+
+test('no expression takes more steps than there are, however it is written', () => {
+  const atom = fc.constantFrom(
+    'a',
+    '.',
+    '[a-ÿ]',
+    '[^\\u0100-\\u01ff]',
+    '(',
+    ')',
+    '|',
+    '{1000}',
+    '{0,999}',
+    '*',
+    '+?',
+    '\\w',
+    '[\u0100-\u0fff]',
+  )
+  const pattern = fc
+    .tuple(fc.array(atom, { maxLength: 12 }), fc.nat(400))
+    .map(([atoms, times]) => atoms.join('').repeat(times).slice(0, 4096))
+  fc.assert(
+    fc.property(pattern, fc.nat(5000), fc.nat(5000), (source, lengthMin, lengthMax) => {
+      const budget = createWorkBudget()
+      textFromPattern(source, createSeededRandom(''), { lengthMin, lengthMax }, budget)
+      // What a step does is bounded too: the last one may go over by a class.
+      expect(budget.stepsLeft).toBeGreaterThan(-5_000)
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('a class of a kilobyte is read once, not for every character that is made of it', () => {
+  const budget = createWorkBudget()
+  const made = textFromPattern(`^[${'a-ÿ'.repeat(250)}]{1000}$`, createSeededRandom(''), ANY_LENGTH, budget)
+  expect(made).toHaveLength(1000)
+  expect(createWorkBudget().stepsLeft - budget.stepsLeft).toBeLessThan(50_000)
 })

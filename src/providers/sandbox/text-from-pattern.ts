@@ -1,35 +1,45 @@
 import type { SeededRandom } from './seeded-random.ts'
+import type { WorkBudget } from './work-budget.ts'
 
-interface LengthRange {
+interface PatternOptions {
   readonly lengthMin: number
   readonly lengthMax: number
+  readonly budget: WorkBudget
 }
 
+const PATTERN_LENGTH_MAX = 4096
 const EXTRA_REPEATS = [0, 1, 3, 8, 24, 64]
 const ATTEMPTS_PER_STEP = 4
-const STEPS_MAX = 100_000
 
 /**
  * A text that a regular expression matches, or null when the expression needs more than literals, classes, groups,
- * alternatives and repeats. The expression is never run: it is a stranger's, and could take forever.
+ * alternatives and repeats, or more work than is left. The expression is never run: it is a stranger's, and could take forever.
  */
-export function textFromPattern(pattern: string, random: SeededRandom, range: LengthRange): string | null {
-  const reader: Reader = { source: pattern, position: 0, depth: 0 }
+export function textFromPattern(
+  pattern: string,
+  random: SeededRandom,
+  options: PatternOptions,
+): string | null {
+  const { lengthMin, lengthMax, budget } = options
+  if (pattern.length > PATTERN_LENGTH_MAX) return null
+  budget.stepsLeft -= pattern.length
+  const reader: Reader = { source: pattern, position: 0, depth: 0, budget }
   const node = parseAlternatives(reader)
   if (node === null || reader.position < pattern.length) return null
   for (const extraRepeats of EXTRA_REPEATS) {
     for (let attempt = 0; attempt < ATTEMPTS_PER_STEP; attempt += 1) {
-      const budget = { charactersLeft: Math.max(range.lengthMax, 0) + 1, stepsLeft: STEPS_MAX }
-      const text = writeNode(node, { random, extraRepeats, budget })
       if (budget.stepsLeft <= 0) return null
-      if (text.length >= range.lengthMin && text.length <= range.lengthMax) return text
+      const writer: Writer = { random, extraRepeats, budget, charactersLeft: Math.max(lengthMax, 0) + 1 }
+      const text = writeNode(node, writer)
+      if (budget.stepsLeft <= 0) return null
+      if (text.length >= lengthMin && text.length <= lengthMax) return text
     }
   }
   return null
 }
 
 type Node =
-  | { kind: 'characters'; characters: string }
+  | { kind: 'characters'; characters: readonly string[] }
   | { kind: 'sequence'; parts: Node[] }
   | { kind: 'choice'; branches: Node[] }
   | { kind: 'repeat'; part: Node; min: number; max: number }
@@ -38,6 +48,7 @@ interface Reader {
   readonly source: string
   position: number
   depth: number
+  readonly budget: WorkBudget
 }
 
 const DEPTH_MAX = 16
@@ -69,11 +80,11 @@ function parseAtom(reader: Reader): Node | null {
   const character = String.fromCodePoint(reader.source.codePointAt(reader.position) ?? 0)
   reader.position += character.length
   if (character === '^' || character === '$') return NOTHING
-  if (character === '.') return { kind: 'characters', characters: LETTERS }
+  if (character === '.') return fromCharacters(LETTERS)
   if (character === '(') return parseGroup(reader)
   if (character === '[') return parseClass(reader)
   if (character === '\\') return fromCharacters(readEscape(reader))
-  return '*+?{}]'.includes(character) ? null : { kind: 'characters', characters: character }
+  return '*+?{}]'.includes(character) ? null : { kind: 'characters', characters: [character] }
 }
 
 function parseGroup(reader: Reader): Node | null {
@@ -113,9 +124,25 @@ function readEscape(reader: Reader): string | null {
   return name === '' || /\w/.test(name) ? null : name
 }
 
+/** More of one class would only be picked from, never seen. */
+const CLASS_CHARACTERS_MAX = 512
+
 function parseClass(reader: Reader): Node | null {
   const isNegated = take(reader, '^')
-  let characters = ''
+  const characters = new Set<string>()
+  const add = (from: number, to: number): void => {
+    // Only what can be printed is made of a negated class, so only that has to be known of it.
+    const first = isNegated ? Math.max(from, FIRST_PRINTABLE) : from
+    const last = isNegated ? Math.min(to, LAST_PRINTABLE) : Math.min(to, from + RANGE_MAX - 1)
+    for (
+      let unit = first;
+      unit <= last && characters.size < CLASS_CHARACTERS_MAX && reader.budget.stepsLeft > 0;
+      unit += 1
+    ) {
+      reader.budget.stepsLeft -= 1
+      if (!isSurrogate(unit)) characters.add(String.fromCharCode(unit))
+    }
+  }
   while (peek(reader) !== ']') {
     // The few characters that stand for `\D` do not tell what lies outside of it.
     if (isNegated && /^\\[DWS]/.test(reader.source.slice(reader.position, reader.position + 2))) return null
@@ -123,21 +150,24 @@ function parseClass(reader: Reader): Node | null {
     if (from === null) return null
     const isRange = peek(reader) === '-' && reader.source[reader.position + 1] !== ']'
     if (!isRange) {
-      characters += from
+      for (const character of from) characters.add(character)
       continue
     }
     reader.position += 1
     const to = readClassMember(reader)
     if (to === null || from.length !== 1 || to.length !== 1) return null
-    characters += listRange(from, to)
+    add(from.charCodeAt(0), to.charCodeAt(0))
   }
   reader.position += 1
   if (!isNegated) return fromCharacters(characters)
-  return fromCharacters(
-    Array.from(PRINTABLE)
-      .filter((character) => !characters.includes(character))
-      .join(''),
-  )
+  return fromCharacters(Array.from(PRINTABLE).filter((character) => !characters.has(character)))
+}
+
+const FIRST_PRINTABLE = 32
+const LAST_PRINTABLE = 126
+
+function isSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdfff
 }
 
 function readClassMember(reader: Reader): string | null {
@@ -149,14 +179,9 @@ function readClassMember(reader: Reader): string | null {
 
 const RANGE_MAX = 256
 
-function listRange(from: string, to: string): string {
-  const first = from.charCodeAt(0)
-  const length = Math.min(to.charCodeAt(0) - first + 1, RANGE_MAX)
-  return String.fromCharCode(...Array.from({ length: Math.max(length, 0) }, (_, index) => first + index))
-}
-
-function fromCharacters(characters: string | null): Node | null {
-  return characters === null || characters === '' ? null : { kind: 'characters', characters }
+function fromCharacters(characters: Iterable<string> | null): Node | null {
+  const list = characters === null ? [] : Array.from(characters)
+  return list.length === 0 ? null : { kind: 'characters', characters: list }
 }
 
 const REPEATS_MAX = 1000
@@ -183,17 +208,18 @@ interface Writer {
   readonly random: SeededRandom
   /** How many more times than it must a repeat may be written. */
   readonly extraRepeats: number
-  /** Nested repeats multiply, those of nothing too; writing stops once the text is too long anyway. */
-  readonly budget: { charactersLeft: number; stepsLeft: number }
+  /** Nested repeats multiply, those of nothing too. */
+  readonly budget: WorkBudget
+  /** Writing stops once the text is too long anyway. */
+  charactersLeft: number
 }
 
 function writeNode(node: Node, writer: Writer): string {
   writer.budget.stepsLeft -= 1
-  if (writer.budget.charactersLeft <= 0 || writer.budget.stepsLeft <= 0) return ''
+  if (writer.charactersLeft <= 0 || writer.budget.stepsLeft <= 0) return ''
   if (node.kind === 'characters') {
-    const characters = Array.from(node.characters)
-    writer.budget.charactersLeft -= 1
-    return characters[writer.random.integerBelow(characters.length)] ?? ''
+    writer.charactersLeft -= 1
+    return node.characters[writer.random.integerBelow(node.characters.length)] ?? ''
   }
   if (node.kind === 'sequence') return node.parts.map((part) => writeNode(part, writer)).join('')
   if (node.kind === 'choice')

@@ -1,39 +1,29 @@
 import type { TokenPiece } from './split-tokens.ts'
 import { WORDS } from './words.ts'
 
-interface TokenLogprob {
-  readonly token: string
-  readonly logprob: number
-  readonly bytes: readonly number[]
+const OTHER_TOKENS = WORDS.map((word) => ` ${word}`)
+
+/**
+ * Plausible numbers in OpenAI's shape, as JSON: the token itself is always the likeliest. As text, because twenty alternatives of each
+ * of many tokens are too many objects to be written in one go.
+ */
+export function writeTokenLogprobs({ text }: TokenPiece, topCount: number): string {
+  const bytes = Buffer.from(text)
+  const own = describeToken(text, bytes, -(0.01 + (text.charCodeAt(0) % 10) / 100))
+  return `{${own},"top_logprobs":[${listAlternatives(text, bytes, own, topCount).join(',')}]}`
 }
 
-export interface ContentLogprobs {
-  readonly content: readonly (TokenLogprob & { readonly top_logprobs: readonly TokenLogprob[] })[]
-  readonly refusal: null
-}
-
-/** Plausible numbers in OpenAI's shape: the token itself is always the likeliest. */
-export function writeLogprobs(pieces: readonly TokenPiece[], topCount: number): ContentLogprobs {
-  return {
-    content: pieces.map(({ text }) => {
-      const spread = text.charCodeAt(0) % 10
-      const own = describeToken(text, -(0.01 + spread / 100))
-      return { ...own, top_logprobs: listAlternatives(own, topCount) }
-    }),
-    refusal: null,
-  }
-}
-
-function listAlternatives(own: TokenLogprob, topCount: number): TokenLogprob[] {
+function listAlternatives(text: string, bytes: Buffer, own: string, topCount: number): string[] {
   if (topCount === 0) return []
-  const others = WORDS.map((word) => ` ${word}`).filter((word) => word !== own.token)
-  const start = own.bytes.length % WORDS.length
-  const alternatives = Array.from({ length: topCount - 1 }, (_, index) =>
-    describeToken(others[(start + index) % others.length] ?? ' ', own.logprob - 2 - index / 2),
-  )
-  return [own, ...alternatives]
+  const alternatives = [`{${own}}`]
+  for (let index = bytes.length; alternatives.length < topCount; index += 1) {
+    const other = OTHER_TOKENS[index % OTHER_TOKENS.length] ?? ' '
+    if (other === text) continue
+    alternatives.push(`{${describeToken(other, Buffer.from(other), -2 - alternatives.length / 2)}}`)
+  }
+  return alternatives
 }
 
-function describeToken(token: string, logprob: number): TokenLogprob {
-  return { token, logprob, bytes: [...Buffer.from(token)] }
+function describeToken(token: string, bytes: Buffer, logprob: number): string {
+  return `"token":${JSON.stringify(token)},"logprob":${logprob},"bytes":[${bytes.join(',')}]`
 }

@@ -1,7 +1,8 @@
 import type { ChatTool, ChatUsage } from '../chat-wire.ts'
 import type { TokenPiece } from './split-tokens.ts'
 import type { PlannedChoice } from './plan-answer.ts'
-import { writeLogprobs } from './token-logprobs.ts'
+import { createTurns } from './take-turns.ts'
+import { writeTokenLogprobs } from './token-logprobs.ts'
 
 export const SYSTEM_FINGERPRINT = 'fp_sandbox'
 
@@ -15,22 +16,48 @@ export interface AnswerIdentity {
 }
 
 /** The whole answer as one `chat.completion`. */
-export function writeCompletion(
+export async function writeCompletion(
   identity: AnswerIdentity,
   choices: readonly PlannedChoice[],
   usage: ChatUsage | null,
-): Buffer {
-  return Buffer.from(
-    JSON.stringify({
-      id: identity.id,
-      object: 'chat.completion',
-      created: identity.createdSeconds,
-      model: identity.model,
-      choices: choices.map((choice) => writeChoice(choice, identity.topLogprobs)),
-      ...(usage === null ? {} : { usage }),
-      system_fingerprint: SYSTEM_FINGERPRINT,
-    }),
-  )
+  signal: AbortSignal,
+): Promise<Buffer> {
+  const takeTurn = createTurns(LOGPROBS_PER_TURN, signal)
+  const head = JSON.stringify({
+    id: identity.id,
+    object: 'chat.completion',
+    created: identity.createdSeconds,
+    model: identity.model,
+  })
+  const tail = JSON.stringify({
+    ...(usage === null ? {} : { usage }),
+    system_fingerprint: SYSTEM_FINGERPRINT,
+  })
+  const pieces = [Buffer.from(`${head.slice(0, -1)},"choices":[`)]
+  for (const [position, choice] of choices.entries()) {
+    const opening = JSON.stringify(writeChoice(choice)).slice(0, -1)
+    pieces.push(Buffer.from(`${position === 0 ? '' : ','}${opening},"logprobs":`))
+    for (const text of listLogprobs(choice, identity.topLogprobs)) {
+      pieces.push(Buffer.from(text))
+      await takeTurn(1)
+    }
+    pieces.push(Buffer.from(`,"finish_reason":${JSON.stringify(choice.finishReason)}}`))
+  }
+  pieces.push(Buffer.from(`],${tail.slice(1)}`))
+  return Buffer.concat(pieces)
+}
+
+const LOGPROBS_PER_TURN = 256
+
+function* listLogprobs({ content }: PlannedChoice, topLogprobs: number | null): Generator<string> {
+  if (topLogprobs === null || !content) {
+    yield 'null'
+    return
+  }
+  yield '{"content":['
+  for (const [position, piece] of content.entries())
+    yield `${position === 0 ? '' : ','}${writeTokenLogprobs(piece, topLogprobs)}`
+  yield '],"refusal":null}'
 }
 
 export function sumUsage(promptTokens: number, choices: readonly PlannedChoice[]): ChatUsage {
@@ -46,7 +73,7 @@ export function sumUsage(promptTokens: number, choices: readonly PlannedChoice[]
   }
 }
 
-function writeChoice(choice: PlannedChoice, topLogprobs: number | null): Record<string, unknown> {
+function writeChoice(choice: PlannedChoice): Record<string, unknown> {
   return {
     index: choice.index,
     message: {
@@ -54,18 +81,22 @@ function writeChoice(choice: PlannedChoice, topLogprobs: number | null): Record<
       content: choice.content && joinPieces(choice.content),
       refusal: null,
       ...(choice.reasoning.length > 0 ? { reasoning_content: joinPieces(choice.reasoning) } : {}),
-      ...(choice.toolCalls.length > 0
-        ? {
-            tool_calls: choice.toolCalls.map(({ id, type, name, argumentPieces }) => ({
-              id,
-              type,
-              ...writeCalled(type, joinPieces(argumentPieces), name),
-            })),
-          }
-        : {}),
+      ...writeCalls(choice),
     },
-    logprobs: topLogprobs !== null && choice.content ? writeLogprobs(choice.content, topLogprobs) : null,
-    finish_reason: choice.finishReason,
+  }
+}
+
+function writeCalls({ toolCalls, isLegacyCall }: PlannedChoice): Record<string, unknown> {
+  const [first] = toolCalls
+  if (first === undefined) return {}
+  if (isLegacyCall)
+    return { function_call: { name: first.name, arguments: joinPieces(first.argumentPieces) } }
+  return {
+    tool_calls: toolCalls.map(({ id, type, name, argumentPieces }) => ({
+      id,
+      type,
+      ...writeCalled(type, joinPieces(argumentPieces), name),
+    })),
   }
 }
 

@@ -14,7 +14,24 @@ export function embedText(text: string, dimensions: number): Float32Array {
     // A word said twenty times does not say twenty times as much.
     spreadFeature(vector, hashName(name), weight / Math.sqrt(Math.max(1, weight)))
   }
-  return normalize(vector)
+  return normalize(fillGaps(normalize(vector), hashName(text.slice(0, GAP_TEXT_LENGTH_MAX))))
+}
+
+const GAP_TEXT_LENGTH_MAX = 1024
+/** Of a vector of length one: enough to leave no place empty, too little to make texts seem related. */
+const GAP_LENGTH = 0.05
+
+/** A real model leaves no place of a vector at zero, and a text of few words would leave nearly all. */
+function fillGaps(vector: Float32Array, seed: number): Float32Array {
+  const size = GAP_LENGTH / Math.sqrt(vector.length)
+  let state = seed
+  for (let index = 0; index < vector.length; index += 1) {
+    state = Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9 + index
+    const mixed = (state ^ (state >>> 13)) >>> 0
+    const filled = (vector[index] ?? 0) + ((mixed & 1) === 0 ? size : -size) * (0.5 + mixed / 0x2_0000_0000)
+    vector[index] = filled === 0 ? size : filled
+  }
+  return vector
 }
 
 export function cosine(left: Float32Array, right: Float32Array): number {

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { InferenceOperation } from '../../provider.ts'
 import type { RerankRequest } from '../../rerank-wire.ts'
 import { damagePayload } from '../inject-fault.ts'
+import { createTurns } from '../take-turns.ts'
 import { beginCall, type SandboxParts } from './begin-call.ts'
 import { cosine, embedText } from './embed-text.ts'
 import { listTerms } from './text-features.ts'
@@ -27,7 +28,8 @@ export function createRerank(parts: SandboxParts): InferenceOperation<RerankRequ
       await nextTurn()
       cancellation.throwIfCancelled()
     }
-    const results = scoreDocuments(query, documents)
+    const scores = await scoreDocuments(query, documents, cancellation.signal)
+    const results = scores
       .map((score, index) => ({ index, relevance_score: Math.round(score * 1e6) / 1e6 }))
       .toSorted((left, right) => right.relevance_score - left.relevance_score || left.index - right.index)
       .slice(0, body.top_n ?? documents.length)
@@ -51,21 +53,30 @@ interface ReadDocument {
 // Okapi BM25's usual constants: how soon a repeated word stops counting, and how much length matters.
 const SATURATION = 1.2
 const LENGTH_WEIGHT = 0.75
+/** Of a query; no question has more. */
+const QUERY_TERMS_MAX = 512
+const LOOKUPS_PER_TURN = 20_000
 
 /** BM25 as a share of what the best possible document would get, so that scores of different queries compare. */
-function scoreDocuments(query: string, documents: readonly ReadDocument[]): number[] {
-  const queryTerms = new Set(listTerms(query))
+async function scoreDocuments(
+  query: string,
+  documents: readonly ReadDocument[],
+  signal: AbortSignal,
+): Promise<number[]> {
+  const takeTurn = createTurns(LOOKUPS_PER_TURN, signal)
+  const queryTerms = new Set(listTerms(query).slice(0, QUERY_TERMS_MAX))
   const queryVector = embedText(query, VECTOR_DIMENSIONS)
   const lengths = documents.map(({ terms }) => sumValues(terms))
   const averageLength = Math.max(1, lengths.reduce((sum, length) => sum + length, 0) / documents.length)
-  const rarity = new Map(
-    [...queryTerms].map((term) => {
-      const holders = documents.filter(({ terms }) => terms.has(term)).length
-      return [term, Math.log(1 + (documents.length - holders + 0.5) / (holders + 0.5))]
-    }),
-  )
+  const rarity = new Map<string, number>()
+  for (const term of queryTerms) {
+    const holders = documents.filter(({ terms }) => terms.has(term)).length
+    rarity.set(term, Math.log(1 + (documents.length - holders + 0.5) / (holders + 0.5)))
+    await takeTurn(documents.length)
+  }
   const best = sumValues(rarity) * (SATURATION + 1)
-  return documents.map(({ terms, vector }, index) => {
+  const scores: number[] = []
+  for (const [index, { terms, vector }] of documents.entries()) {
     const lengthFactor = 1 - LENGTH_WEIGHT + LENGTH_WEIGHT * ((lengths[index] ?? 0) / averageLength)
     let score = 0
     for (const [term, weight] of rarity) {
@@ -74,8 +85,10 @@ function scoreDocuments(query: string, documents: readonly ReadDocument[]): numb
     }
     const shared = best === 0 ? 0 : Math.sqrt(score / best)
     const related = Math.max(0, cosine(queryVector, vector))
-    return Math.min(1, Math.max(0, TERM_SHARE * shared + (1 - TERM_SHARE) * related))
-  })
+    scores.push(Math.min(1, Math.max(0, TERM_SHARE * shared + (1 - TERM_SHARE) * related)))
+    await takeTurn(rarity.size)
+  }
+  return scores
 }
 
 function countTerms(text: string): Map<string, number> {

@@ -5,7 +5,7 @@ export interface Feature {
 }
 
 /** Beyond this a text's meaning does not change any more. */
-const CHARACTERS_MAX = 32_768
+const CHARACTERS_MAX = 16_384
 const GRAM_LENGTH = 3
 const WEIGHTS = { stem: 1, stopWord: 0.08, concept: 0.9, gram: 0.16, pair: 0.25 } as const
 
@@ -46,7 +46,13 @@ const SCRIPT_WITHOUT_SPACES =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u
 
 function* listWords(text: string): Generator<string> {
-  const plain = text.slice(0, CHARACTERS_MAX).normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase()
+  // Cut again: one character can become eighteen.
+  const plain = text
+    .slice(0, CHARACTERS_MAX)
+    .normalize('NFKD')
+    .slice(0, CHARACTERS_MAX)
+    .replaceAll(/\p{M}/gu, '')
+    .toLowerCase()
   for (const [word] of plain.matchAll(/[\p{L}\p{N}]+|[\p{Extended_Pictographic}\p{S}]/gu)) {
     if (SCRIPT_WITHOUT_SPACES.test(word)) yield* listPairs(word)
     else yield word

@@ -70,6 +70,21 @@ test('vectors have length one and as many dimensions as asked for', async () => 
   )
 })
 
+test('vectors are dense: no place is zero, however short the text', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.string(), fc.integer({ min: 1, max: 1536 }), async (text, dimensions) => {
+      const { data } = await embed({ input: ['x', text === '' ? ' ' : text], dimensions })
+      for (const { embedding } of data) expect(embedding.every((value) => value !== 0)).toBe(true)
+    }),
+    { numRuns: 30 },
+  )
+})
+
+test('texts whose characters become many do not make the meaning longer to find', async () => {
+  const { data } = await embed({ input: '\ufdfa'.repeat(100_000), dimensions: 64 })
+  expect(data[0]?.embedding).toHaveLength(64)
+})
+
 test('models have dimensions of their own', async () => {
   const lengthOf = async (upstreamModel: string) =>
     (await embed({}, { upstreamModel })).data[0]?.embedding.length
