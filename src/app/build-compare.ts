@@ -20,6 +20,8 @@ import type { Database } from '../storage/database.ts'
 import type { MessageBus } from '../storage/message-bus.ts'
 import type { GatewayLogger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { Tracer } from '../telemetry/tracing.ts'
+import { tokenCounts, traceCall } from './trace-inference.ts'
 
 interface CompareParts {
   readonly database: Database
@@ -29,6 +31,7 @@ interface CompareParts {
   readonly chat: Chat
   readonly limits: Limits
   readonly metrics: Metrics
+  readonly tracer: Tracer | null
   readonly logger: GatewayLogger
 }
 
@@ -41,8 +44,11 @@ interface BuiltCompare {
 }
 
 export function buildCompare(parts: CompareParts): BuiltCompare {
-  const { metrics, chat, limits } = parts
-  const onCall = (call: EndedCall): void => countCall(metrics, call)
+  const { metrics, tracer, chat, limits } = parts
+  const onCall = (call: EndedCall): void => {
+    countCall(metrics, call)
+    if (tracer !== null) traceCall(tracer, call)
+  }
   return {
     compare: createCompare({ ...parts, clock: systemClock }),
     datasets: createDatasets({ ...parts, clock: systemClock }),
@@ -67,15 +73,7 @@ function countCall(metrics: Metrics, { record, durationMs, error }: EndedCall): 
     model: model ?? undefined,
     provider: provider ?? undefined,
     firstTokenMs: firstTokenMs ?? undefined,
-    usage:
-      usage === null
-        ? undefined
-        : {
-            prompt: usage.promptTokens,
-            completion: usage.completionTokens,
-            cached: usage.cachedTokens,
-            reasoning: usage.reasoningTokens,
-          },
+    usage: usage === null ? undefined : tokenCounts(usage),
   })
 }
 

@@ -216,7 +216,7 @@ async function openModules(
     performer: generation.performer,
     inference,
     chat,
-    ...buildCompare({ database, messageBus, inference, catalog, chat, limits, metrics, logger }),
+    ...buildCompare({ database, messageBus, inference, catalog, chat, limits, metrics, tracer, logger }),
     generation,
     speech: createSpeech({ inference, catalog, ledger: credit, clock, timeouts: upstreamTimeouts(config) }),
     transcription: createTranscription({ inference, ledger: credit, clock }),

@@ -16,6 +16,7 @@ import type { Modules } from './build-modules.ts'
 import { buildRunner } from './build-runner.ts'
 import { RECLAIMERS } from './build-tasks.ts'
 import type { Config } from './config.ts'
+import { traceTasks } from './trace-inference.ts'
 
 interface WorkerParts {
   readonly modules: Modules
@@ -43,7 +44,7 @@ export async function buildWorker(
         retentionMs: daysToMs(config.resultRetentionDays),
         changes: createTaskChanges({ messageBus, logger }),
       }),
-      performer,
+      performer: traceTasks(performer, modules.tracer),
       runner: buildRunner(config, { modules, borrower, logger }),
       borrower,
       concurrency: config.workerConcurrency,

@@ -76,6 +76,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
         finished: createExchangeReporter({
           metrics,
           logger,
+          tracer: modules.tracer,
           clientAddressOf,
         }),
       },

@@ -66,7 +66,8 @@ export function createSendInference(options: SendInferenceOptions): SendInferenc
     const { caller, exchange, headers } = request
     const traits = traitsOf(record.operation)
     exchange.inference = record
-    if (options.tracer) exchange.span = startSpan(options.tracer, request, traits)
+    if (options.tracer)
+      exchange.span = startSpan(options.tracer, request, { ...traits, work: record.operation })
     const demand = { caller, category: traits.category, tokens: estimateTokens(request, traits) }
     const admitting = admitRequest(options.limits, demand, headers)
     const admission = admitting instanceof Promise ? await admitting : admitting
@@ -88,18 +89,20 @@ export function createSendInference(options: SendInferenceOptions): SendInferenc
 function startSpan(
   tracer: Tracer,
   request: DirectRequest<TracedRequest>,
-  { traced, writesText }: OperationTraits,
+  { traced, writesText, work }: OperationTraits & { readonly work: string },
 ): InferenceSpan {
   const { body, caller, exchange } = request
   const { traceparent } = exchange.incoming.headers
   const maxTokens = body.max_completion_tokens ?? body.max_tokens
   return tracer.startInference({
     operation: traced,
+    work,
     model: body.model ?? 'default',
     requestId: exchange.id,
     accountId: caller.accountId,
     isStream: writesText && body.stream === true,
     ...(typeof maxTokens === 'number' ? { maxTokens } : {}),
+    ...(typeof body.n === 'number' ? { choiceCount: body.n } : {}),
     ...(typeof body.temperature === 'number' ? { temperature: body.temperature } : {}),
     ...(typeof body.top_p === 'number' ? { topP: body.top_p } : {}),
     ...(typeof body.seed === 'number' ? { seed: body.seed } : {}),

@@ -19,7 +19,7 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
 import { silentLogger, type Logger } from '../kernel/logger.ts'
-import { formatTraceparent, parseTraceparent } from './traceparent.ts'
+import { parseTraceparent } from './traceparent.ts'
 import type { InferenceSpan, InferenceStart, Tracer, TracingOptions } from './tracer.ts'
 
 const QUEUE_SPANS_MAX = 4_096
@@ -59,7 +59,11 @@ export function createOtlpTracer(options: TracingOptions & { endpoint: string })
     startInference: (start) => {
       const name = `${start.operation} ${start.model}`
       const attributes = describeStart(start)
-      return openSpan(tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, parentOf(start)))
+      const { startedAtMs: startTime } = start
+      const times = startTime === undefined ? {} : { startTime }
+      return openSpan(
+        tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes, ...times }, parentOf(start)),
+      )
     },
     shutdown: () => shutdown(provider, { timeoutMs: shutdownTimeoutMs, logger }),
   }
@@ -88,27 +92,17 @@ function describeStart(start: InferenceStart): Attributes {
     'gen_ai.request.top_p': start.topP,
     'gen_ai.request.choice.count': start.choiceCount === 1 ? undefined : start.choiceCount,
     'gen_ai.request.seed': start.seed,
+    'parkway.operation': start.work,
     'parkway.request.id': start.requestId,
     'parkway.account.id': start.accountId,
   }
 }
 
 function openSpan(span: Span): InferenceSpan {
-  const { traceId, spanId, traceFlags } = span.spanContext()
   return {
-    traceparent: formatTraceparent({ traceId, spanId, isSampled: (traceFlags & TraceFlags.SAMPLED) !== 0 }),
-    setProvider: ({ provider, serverAddress, serverPort }) =>
-      setKnown(span, {
-        'gen_ai.provider.name': CONVENTION_NAMES[provider] ?? provider,
-        'server.address': serverAddress,
-        'server.port': serverPort,
-      }),
-    setResponse: ({ id, model, finishReasons }) =>
-      setKnown(span, {
-        'gen_ai.response.id': id,
-        'gen_ai.response.model': model,
-        'gen_ai.response.finish_reasons': finishReasons === undefined ? undefined : [...finishReasons],
-      }),
+    setProvider: ({ provider }) =>
+      setKnown(span, { 'gen_ai.provider.name': CONVENTION_NAMES[provider] ?? provider }),
+    setResponse: ({ model }) => setKnown(span, { 'gen_ai.response.model': model }),
     setFirstToken: (firstTokenMs) =>
       setKnown(span, { 'gen_ai.response.time_to_first_chunk': firstTokenMs / 1e3 }),
     setUsage: ({ prompt, completion, cached, reasoning }) =>

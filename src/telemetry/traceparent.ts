@@ -14,7 +14,3 @@ export function parseTraceparent(header: string | undefined): RemoteParent | nul
   if (traceId === undefined || spanId === undefined || flags === undefined) return null
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 }
 }
-
-export function formatTraceparent({ traceId, spanId, isSampled }: RemoteParent): string {
-  return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`
-}

@@ -10,8 +10,17 @@ export interface Tracer {
 
 export interface InferenceStart {
   /** The conventions name the first four; the others are words of our own, which they allow. */
-  readonly operation: 'chat' | 'text_completion' | 'embeddings' | 'generate_content' | 'rerank' | 'moderation'
-  /** The model as the client named it. */
+  readonly operation:
+    | 'chat'
+    | 'text_completion'
+    | 'embeddings'
+    | 'generate_content'
+    | 'rerank'
+    | 'moderation'
+    | 'transcription'
+  /** What it was by our own names, where several are one to the conventions. */
+  readonly work?: string
+  /** The model as the client named it, or the catalog's id of it. */
   readonly model: string
   readonly requestId?: string
   readonly accountId?: string
@@ -21,17 +30,18 @@ export interface InferenceStart {
   readonly topP?: number
   readonly choiceCount?: number
   readonly seed?: number
+  /** Since the Unix epoch; now unless told. */
+  readonly startedAtMs?: number
   /** The client's W3C header; the span joins its trace. */
   readonly traceparent?: string
 }
 
 /** One logical operation, with all its retries and fallbacks. */
 export interface InferenceSpan {
-  /** To be sent on, where the upstream should join the trace. */
-  readonly traceparent: string
   /** The upstream that is asked now; the last one told is the one that answered. */
-  setProvider(upstream: { provider: string; serverAddress?: string; serverPort?: number }): void
-  setResponse(response: { id?: string; model?: string; finishReasons?: readonly string[] }): void
+  setProvider(upstream: { provider: string }): void
+  /** The catalog's id of the model that answered. */
+  setResponse(response: { model: string }): void
   setFirstToken(firstTokenMs: number): void
   setUsage(usage: TokenCounts): void
   /** Ends the span; later calls change nothing. */

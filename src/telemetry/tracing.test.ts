@@ -47,8 +47,8 @@ describe('tracing', () => {
       requestId: 'req_1',
       traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
     })
-    span?.setProvider({ provider: 'google', serverAddress: 'upstream.example', serverPort: 443 })
-    span?.setResponse({ model: 'gemini-test', id: 'chatcmpl-1', finishReasons: ['stop'] })
+    span?.setProvider({ provider: 'google' })
+    span?.setResponse({ model: 'gemini-test' })
     span?.setFirstToken(250)
     span?.setUsage({ prompt: 11, completion: 7, cached: 3, reasoning: 2 })
     span?.finish({ status: 200, attempts: 2 })
@@ -63,7 +63,6 @@ describe('tracing', () => {
       parentSpanId: 'b7ad6b7169203331',
       statusCode: 0,
     })
-    expect(span?.traceparent).toBe(`00-0af7651916cd43dd8448eb211c80319c-${exported?.spanId}-01`)
     expect(exported?.attributes).toMatchObject({
       'gen_ai.operation.name': 'chat',
       'gen_ai.provider.name': 'gcp.gemini',
@@ -71,14 +70,11 @@ describe('tracing', () => {
       'gen_ai.request.stream': true,
       'gen_ai.request.max_tokens': 50,
       'gen_ai.response.model': 'gemini-test',
-      'gen_ai.response.finish_reasons': ['stop'],
       'gen_ai.response.time_to_first_chunk': 0.25,
       'gen_ai.usage.input_tokens': 11,
       'gen_ai.usage.output_tokens': 7,
       'gen_ai.usage.cache_read.input_tokens': 3,
       'gen_ai.usage.reasoning.output_tokens': 2,
-      'server.address': 'upstream.example',
-      'server.port': 443,
       'http.response.status_code': 200,
       'parkway.request.id': 'req_1',
       'parkway.upstream.attempts': 2,

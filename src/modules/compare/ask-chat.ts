@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
+import { stringifyJson } from '../../kernel/stringify-json.ts'
 import type { ChatRequest } from '../../providers/chat-wire.ts'
 import type { Chat } from '../chat/chat.ts'
 import { createInferenceRecord, type InferenceRecord } from '../inference/inference.ts'
@@ -58,6 +59,12 @@ export interface AskChatOptions {
 }
 
 export interface EndedCall {
+  /** What was asked, and by whom. */
+  readonly call: {
+    readonly caller: Caller
+    readonly body: ChatRequest
+    readonly requestId: string
+  }
   readonly record: InferenceRecord
   readonly durationMs: number
   readonly error: unknown
@@ -71,7 +78,7 @@ const RATE_WAIT_MS_MAX = 15 * 60_000
 export function createAskChat({ chat, limits, onCall }: AskChatOptions): AskChat {
   return async (call) => {
     const body = { ...call.body, stream: true, stream_options: { include_usage: true } }
-    const text = JSON.stringify(body)
+    const text = stringifyJson(body)
     const bytes = Buffer.byteLength(text)
     const { caller, requestId, cancellation } = call
     const admission = await waitForAdmission(limits, call, bytes)
@@ -95,7 +102,7 @@ export function createAskChat({ chat, limits, onCall }: AskChatOptions): AskChat
       admission.finish({ tokens, spentNanoUsd: costNanoUsd ?? 0n })
     }
     const durationMs = performance.now() - startedMs
-    onCall({ record, durationMs, error: failure })
+    onCall({ record, durationMs, error: failure, call: { caller, body, requestId } })
     if (failure !== null) throw new ChatCallFailed(failure, record)
     return toAnswer(answer, record, durationMs)
   }

@@ -1,8 +1,9 @@
 import { AppError } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
+import { stringifyJson } from '../../kernel/stringify-json.ts'
 import type { ChatMessage } from '../../providers/chat-wire.ts'
 import type { Chat } from '../chat/chat.ts'
-import { AnswerText, cellBody } from '../compare/compare.ts'
+import { AnswerText, cellBody, type EndedCall } from '../compare/compare.ts'
 import { createInferenceRecord, type InferenceRecord } from '../inference/inference.ts'
 import type { Caller } from '../keys/keys.ts'
 import type { Admission } from '../limits/limits.ts'
@@ -27,7 +28,7 @@ export interface AskLaneOptions {
   /** Throws where a limit leaves no room. */
   readonly admit: AdmitChat
   /** Told of every call that has ended. */
-  readonly onCall: (call: { record: InferenceRecord; durationMs: number; error: unknown }) => void
+  readonly onCall: (call: EndedCall) => void
   readonly crowd: LaneCrowd
 }
 
@@ -99,7 +100,7 @@ export class LaneCall {
     const { chat, admit, onCall, crowd } = this.#options
     const asked = cellBody(lane, messages, 0)
     const body = { ...asked, stream: true, stream_options: { include_usage: true } }
-    const text = JSON.stringify(body)
+    const text = stringifyJson(body)
     const bytes = Buffer.byteLength(text)
     const limit = body.max_completion_tokens ?? body.max_tokens ?? OUTPUT_TOKENS_GUESS
     const tokens = Math.ceil(bytes / BYTES_PER_TOKEN) + limit
@@ -123,7 +124,7 @@ export class LaneCall {
       const used = usage === null ? 0 : usage.promptTokens + usage.completionTokens
       admission.finish({ tokens: used, spentNanoUsd: costNanoUsd ?? 0n })
       crowd.leave()
-      onCall({ record, durationMs: this.#durationMs, error })
+      onCall({ record, durationMs: this.#durationMs, error, call: { caller, body, requestId } })
     }
   }
 
