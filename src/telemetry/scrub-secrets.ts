@@ -10,7 +10,7 @@ const REDACTED = '[redacted]'
 
 /** A property whose name says that its value is a credential, as `"authorization":"…"` or `"apiKey":["…"]`. */
 const NAMED_SECRET =
-  /("(?:proxy-)?(?:authorization|cookie|set-cookie|x-api-key|x-goog-api-key|api[-_]?keys?|password|secret|access[-_]?token|refresh[-_]?token|metrics[-_]?token|bootstrap[-_]?key)"\s*:\s*)(?:"(?:[^"\\]|\\.)*"|\[[^\]]*\])/gi
+  /("(?:proxy-)?(?:authorization|cookie|set-cookie|x-api-key|x-goog-api-key|api[-_]?keys?|password|secret|access[-_]?token|refresh[-_]?token|metrics[-_]?token|bootstrap[-_]?key)"\s*:\s*)(?:"(?:[^"\\]|\\.)*"|\[[^\][]*\])/gi
 
 /** A value that looks like a credential: our keys, vendors' keys, bearer tokens, passwords in URLs, keys in queries. */
 const SECRET =

@@ -122,7 +122,8 @@ function writeVtt(segments: readonly TranscriptSegment[]): string {
 
 // A blank line would end the cue.
 function withoutBlankLines(text: string): string {
-  return text.trim().replaceAll(/\s*\n\s*/g, '\n')
+  const lines = text.split('\n').map((line) => line.trim())
+  return lines.filter((line) => line !== '').join('\n')
 }
 
 // An arrow would begin the next cue.

@@ -1,12 +1,11 @@
 import { describeUsage } from './format-transcript.ts'
 import type { FinishedTranscript } from './finished-transcript.ts'
 
-/** Words of a text, each with the space before it. */
 const WORDS_PER_BATCH = 64
 
 /** A transcript as the events of OpenAI's wire: its text piece by piece, then all of it with its usage. */
 export async function* transcriptEvents(transcript: FinishedTranscript): AsyncGenerator<readonly Buffer[]> {
-  const pieces = transcript.text.match(/\s*\S+\s*$|\s*\S+/g) ?? []
+  const pieces = splitWords(transcript.text)
   for (let start = 0; start < pieces.length; start += WORDS_PER_BATCH) {
     yield pieces
       .slice(start, start + WORDS_PER_BATCH)
@@ -14,6 +13,14 @@ export async function* transcriptEvents(transcript: FinishedTranscript): AsyncGe
   }
   const { text } = transcript
   yield [toPayload({ type: 'transcript.text.done', text, usage: describeUsage(transcript) })]
+}
+
+/** Each with the space before it, and the last with the space behind it. */
+function splitWords(text: string): string[] {
+  const ends = [...text.trimEnd().matchAll(/\S+/g)].map(({ index, 0: word }) => index + word.length)
+  return ends.map((end, index) =>
+    text.slice(ends[index - 1] ?? 0, index === ends.length - 1 ? undefined : end),
+  )
 }
 
 function toPayload(event: unknown): Buffer {

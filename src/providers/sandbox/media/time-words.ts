@@ -27,7 +27,11 @@ function splitWords(text: string): string[] {
     ? Array.from(new Intl.Segmenter('und', { granularity: 'word' }).segment(text), ({ segment }) => segment)
     : text.split(/\s+/)
   return words
-    .map((word) => word.replaceAll(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, ''))
+    .map((word) => {
+      const letters = [...word.matchAll(/[\p{L}\p{N}]+/gu)]
+      const last = letters.at(-1)
+      return last === undefined ? '' : word.slice(letters[0]?.index, last.index + last[0].length)
+    })
     .filter((word) => word !== '')
 }
 
