@@ -1,4 +1,6 @@
+import * as fc from 'fast-check'
 import { Type } from 'typebox'
+import { Compile } from 'typebox/compile'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../kernel/app-error.ts'
 import { ChatRequest } from '../providers/chat-wire.ts'
@@ -97,5 +99,70 @@ describe('compileConversion', () => {
       code: 'invalid_value',
       param: 'limit',
     })
+  })
+})
+
+describe('a check that fails', () => {
+  it('stops at the first problem, however many there are', () => {
+    let looked = 0
+    const wrong = Array.from({ length: 1_000 }, () => ({
+      get role() {
+        looked += 1
+        return 'robot'
+      },
+      content: 'x',
+    }))
+    expect(problemOf(() => checkChat({ model: 'm', messages: wrong }))).toMatchObject({
+      param: 'messages.0.role',
+    })
+    expect(looked).toBeLessThan(100)
+  })
+
+  it('looks at what comes before the problem a few times, not once for each part of it', () => {
+    let looked = 0
+    const good = Array.from({ length: 1_000 }, () => ({
+      get role() {
+        looked += 1
+        return 'user'
+      },
+      content: [{ type: 'text', text: 'x' }],
+    }))
+    const bad = { role: 'user', content: [{ type: 'text', text: 'x' }, { type: 'text' }] }
+    expect(problemOf(() => checkChat({ model: 'm', messages: [...good, bad] }))).toMatchObject({
+      param: 'messages.1000.content.1.text',
+    })
+    expect(looked).toBeLessThan(30 * good.length)
+  })
+
+  it('names no more than the beginning of a name without end', () => {
+    const problem = problemOf(() => checkChat({ ...message('x'), metadata: { ['n'.repeat(100_000)]: 1 } }))
+    expect([problem?.code, (problem?.message ?? '').length < 1_000]).toEqual(['invalid_value', true])
+  })
+
+  it('agrees with the validator on what is wrong, for every body', () => {
+    const part = fc.constantFrom({ type: 'text', text: 'a' }, { type: 'text' }, { type: 'hologram' }, 7, null)
+    const content = fc.oneof(fc.string(), fc.array(part, { maxLength: 3 }), fc.constantFrom(null, 5, {}))
+    const body = fc.record(
+      {
+        model: fc.oneof(fc.string(), fc.constant(5)),
+        messages: fc.array(
+          fc.record({ role: fc.constantFrom('user', 'robot', 1), content }, { requiredKeys: [] }),
+        ),
+        temperature: fc.oneof(fc.double(), fc.constantFrom(null, 'hot')),
+        stop: fc.oneof(fc.string(), fc.array(fc.oneof(fc.string(), fc.integer())), fc.integer()),
+        tool_choice: fc.oneof(fc.constantFrom('auto', 'any', { type: 'function' }), fc.object()),
+        metadata: fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.integer())),
+      },
+      { requiredKeys: [] },
+    )
+    const validator = Compile(ChatRequest)
+    fc.assert(
+      fc.property(body, (given) => {
+        const problem = problemOf(() => checkChat(given))
+        expect(problem === null).toBe(validator.Check(given))
+        // What it says is more than that something is wrong.
+        expect(problem?.message).not.toBe('The request is not valid.')
+      }),
+    )
   })
 })

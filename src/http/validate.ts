@@ -1,16 +1,14 @@
 import { Compile } from 'typebox/compile'
-import { Settings } from 'typebox/system'
 import type { TSchema } from 'typebox'
+import { convertText } from './convert-text.ts'
 import { describeProblem } from './describe-problem.ts'
-
-// A union of many forms makes many complaints; the one that matters may be among the last.
-Settings.Set({ maxErrors: 64 })
+import { findProblem } from './find-problem.ts'
 
 /** Compiles a schema once; the check that it returns throws an `AppError` that names the offending field. */
 export function compileCheck(schema: TSchema): (value: unknown) => void {
   const validator = Compile(schema)
   return (value) => {
-    if (!validator.Check(value)) throw describeProblem(validator.Errors(value))
+    if (!validator.Check(value)) throw describeProblem(findProblem(schema, value))
   }
 }
 
@@ -18,8 +16,8 @@ export function compileCheck(schema: TSchema): (value: unknown) => void {
 export function compileConversion(schema: TSchema): (value: unknown) => unknown {
   const validator = Compile(schema)
   return (value) => {
-    const converted = validator.Convert(validator.Default(value))
-    if (!validator.Check(converted)) throw describeProblem(validator.Errors(converted))
+    const converted = convertText(schema, validator.Default(value))
+    if (!validator.Check(converted)) throw describeProblem(findProblem(schema, converted))
     return converted
   }
 }

@@ -2,7 +2,9 @@ import { Compile } from 'typebox/compile'
 import { Type, type TSchema } from 'typebox'
 import { AppError } from '../../kernel/app-error.ts'
 import { isRecord } from '../../kernel/is-record.ts'
+import { convertText } from '../convert-text.ts'
 import { describeProblem } from '../describe-problem.ts'
+import { findProblem } from '../find-problem.ts'
 import { collectFields } from './collect-fields.ts'
 import type { Form, FormDescription, UploadedFile } from './form.ts'
 
@@ -29,8 +31,11 @@ export function compileFormBody(description: FormDescription, schema: TSchema = 
   return {
     requireFiles,
     read: (form) => {
-      const body = validator.Convert(collectFields(form.fields, (name) => lists.has(name)))
-      if (!validator.Check(body)) throw describeProblem(validator.Errors(body))
+      const body = convertText(
+        schema,
+        collectFields(form.fields, (name) => lists.has(name)),
+      )
+      if (!validator.Check(body)) throw describeProblem(findProblem(schema, body))
       requireFiles(body, form.files)
       return body
     },
