@@ -34,7 +34,7 @@ export interface DirectLane {
   readonly serve: (
     incoming: RequestMessage,
     response: ResponseMessage,
-    source: IncomingMessage | string,
+    source: IncomingMessage | Buffer,
   ) => void
 }
 

@@ -92,7 +92,7 @@ export function toErrorAnswer(error: unknown, requestId: string): ErrorAnswer {
 
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
-  const code = hasCode(error) ? FRAMEWORK_CODES[error.code] : undefined
+  const code = hasCode(error) ? (FRAMEWORK_CODES[error.code] ?? refusalOf(error)) : undefined
   if (code) return new AppError(code, FRAMEWORK_MESSAGES[code], { cause: error })
   return new AppError('internal_error', 'The gateway made a mistake. It has been logged.', { cause: error })
 }
@@ -120,6 +120,12 @@ const FRAMEWORK_MESSAGES: Readonly<Record<FrameworkCode, string>> = {
   invalid_request: 'The request is not well formed.',
   not_found: 'The path holds an id that is longer than any.',
   service_unavailable: 'The gateway is shutting down.',
+}
+
+/** Whatever else the framework refuses is the request's fault where it says so. */
+function refusalOf(error: Error & { code: string }): FrameworkCode | undefined {
+  const isRefusal = 'statusCode' in error && typeof error.statusCode === 'number' && error.statusCode < 500
+  return error.code.startsWith('FST_ERR_') && isRefusal ? 'invalid_request' : undefined
 }
 
 function hasCode(error: unknown): error is Error & { code: string } {

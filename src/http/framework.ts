@@ -2,7 +2,9 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import cors from '@fastify/cors'
 import fastify, { type FastifyReply } from 'fastify'
 import { AppError } from '../kernel/app-error.ts'
+import { isRecord } from '../kernel/is-record.ts'
 import { EXPOSED_HEADERS } from './cors-headers.ts'
+import { decodeText } from './decode-text.ts'
 import { toErrorAnswer } from './error-envelope.ts'
 import type { ExchangeTracker } from './exchange-tracker.ts'
 import type { Exchange } from './exchange.ts'
@@ -11,7 +13,9 @@ import type { StrangerGuard } from './limit-strangers.ts'
 import { matchPath } from './match-path.ts'
 import { lingerBeforeClose } from './multipart/linger-before-close.ts'
 import type { TakeFiles } from './multipart/take-files.ts'
+import { requireStorable } from './parse-body.ts'
 import { registerRoute } from './register-route.ts'
+import { requirePlainBody } from './require-plain-body.ts'
 import { isDirectRoute, type DirectRoute, type Route } from './route.ts'
 
 declare module 'fastify' {
@@ -58,6 +62,8 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
     },
     routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
   })
+  // Refused like any method that no route takes, before anything is asked of its body.
+  app.addHttpMethod('QUERY', { hasBody: false, overrideExisting: true })
   app.decorateRequest('exchange')
   app.addHook('onRequest', (request, reply, done) => {
     const exchange = tracker.begin(request.raw, reply.raw, request.routeOptions.url ?? 'unmatched')
@@ -68,9 +74,19 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
     done()
   })
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    request.exchange.requestBytes = Buffer.byteLength(body)
-    done(null, body)
+  app.addHook('preParsing', async ({ raw: { headers } }) => {
+    if (headers['content-length'] !== '0') requirePlainBody(headers)
+  })
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
+    request.exchange.requestBytes = body.length
+    try {
+      done(null, decodeText(body))
+    } catch (error) {
+      done(error instanceof Error ? error : new Error('the body cannot be decoded'))
+    }
+  })
+  app.addHook('preValidation', async ({ params, query }) => {
+    for (const given of [params, query]) requireStorableTexts(given)
   })
 
   app.setErrorHandler((error, request, reply) => {
@@ -101,6 +117,15 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
     }
   await app.ready()
   return { handle: (incoming, response) => app.routing(incoming, response), close: () => app.close() }
+}
+
+/** Every text of the path and the query; what a route makes of it may be asked of the database. */
+function requireStorableTexts(given: unknown): void {
+  if (!isRecord(given)) return
+  for (const [name, value] of Object.entries(given)) {
+    requireStorable('query', name)
+    for (const text of [value].flat()) if (typeof text === 'string') requireStorable(name, text)
+  }
 }
 
 function sendError(reply: FastifyReply, error: unknown, exchange: Exchange<IncomingMessage>): void {

@@ -1,11 +1,34 @@
 import { AppError } from '../kernel/app-error.ts'
+import { JsonTooDeep, JSON_DEPTH_MAX, parseJson } from '../kernel/parse-json.ts'
+import { isStorable, isStorableJson } from '../kernel/storable-text.ts'
 
 /** A missing body is an empty object: routes that need members say which. */
 export function parseBody(text: string): unknown {
   if (text === '') return {}
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch (error) {
-    throw new AppError('invalid_json', 'The body is not valid JSON.', { cause: error })
+    const message =
+      error instanceof JsonTooDeep
+        ? `The body is nested deeper than ${JSON_DEPTH_MAX} levels.`
+        : 'The body is not valid JSON.'
+    throw new AppError('invalid_json', message, { cause: error })
   }
+}
+
+/** The body of a route that keeps what it is given. */
+export function parseStorableBody(text: string): unknown {
+  const body = parseBody(text)
+  if (!isStorableJson(text)) throw notStorable('The body')
+  return body
+}
+
+/** Of what came as plain text: parameters of the path and the query, fields of a form. */
+export function requireStorable(param: string, text: string): void {
+  if (!isStorable(text)) throw notStorable(`'${param}'`, param)
+}
+
+function notStorable(what: string, param?: string): AppError {
+  const message = `${what} holds the character U+0000 or half of a surrogate pair, which cannot be stored.`
+  return new AppError('invalid_value', message, param === undefined ? {} : { param })
 }

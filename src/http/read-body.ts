@@ -1,15 +1,17 @@
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../kernel/app-error.ts'
+import { decodeText } from './decode-text.ts'
 import type { Exchange } from './exchange.ts'
+import { requirePlainBody } from './require-plain-body.ts'
 
 /**
- * Reads a JSON body as text, up to its limit. One of the two callbacks is called, once.
+ * Reads a JSON body as text, up to its limit. Throws, or calls one of the two callbacks, once.
  *
  * @param source what it is read from, or the body itself where it came with the request
  */
 export function readBody(
   exchange: Exchange,
-  source: IncomingMessage | string,
+  source: IncomingMessage | Buffer,
   bytesMax: number,
   onText: (text: string) => void,
   onError: (error: unknown) => void,
@@ -17,17 +19,13 @@ export function readBody(
   const { headers } = exchange.incoming
   const { 'content-type': contentType, 'content-length': length } = headers
   const isEmpty = length === '0' || (length === undefined && headers['transfer-encoding'] === undefined)
-  if (!isEmpty && !isJson(contentType)) {
-    onError(new AppError('unsupported_media_type', 'This route takes application/json.'))
-    return
-  }
-  if (Number(length) > bytesMax) {
-    onError(tooLarge())
-    return
-  }
-  if (typeof source === 'string') {
-    exchange.requestBytes = Number(length)
-    onText(source)
+  if (!isEmpty && !isJson(contentType))
+    throw new AppError('unsupported_media_type', 'This route takes application/json.')
+  if (!isEmpty) requirePlainBody(headers)
+  if (Number(length) > bytesMax) throw tooLarge()
+  if (Buffer.isBuffer(source)) {
+    exchange.requestBytes = source.length
+    onText(decodeText(source))
     return
   }
   const chunks: Buffer[] = []
@@ -42,7 +40,14 @@ export function readBody(
   })
   source.on('end', () => {
     const [first] = chunks
-    onText(chunks.length === 1 && first !== undefined ? first.toString() : Buffer.concat(chunks).toString())
+    let text: string
+    try {
+      text = decodeText(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks))
+    } catch (error) {
+      onError(error)
+      return
+    }
+    onText(text)
   })
 }
 

@@ -6,7 +6,7 @@ import { acceptForms, FORM_TO_READ } from './multipart/accept-forms.ts'
 import { compileFormBody } from './multipart/form-body.ts'
 import type { Form, UploadedFile } from './multipart/form.ts'
 import type { TakeFiles } from './multipart/take-files.ts'
-import { parseBody } from './parse-body.ts'
+import { parseStorableBody } from './parse-body.ts'
 import { handleOnce } from './replay-answer.ts'
 import type { Route } from './route.ts'
 import { compileCheck, compileConversion } from './validate.ts'
@@ -104,7 +104,7 @@ function compileInput(route: Route): (request: FastifyRequest, form: Form | null
   const readBody = (sent: unknown, form: Form | null): unknown => {
     if (formBody && form) return formBody.read(form)
     if (!checkBody) return undefined
-    const body = parseBody(typeof sent === 'string' ? sent : '')
+    const body = parseStorableBody(typeof sent === 'string' ? sent : '')
     checkBody(body)
     formBody?.requireFiles(body, [])
     return body

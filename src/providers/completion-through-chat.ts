@@ -4,6 +4,7 @@ import { Cancellation } from '../kernel/cancellation.ts'
 import { isRecord } from '../kernel/is-record.ts'
 import { decodeTokens } from '../kernel/decode-tokens.ts'
 import { createToken } from '../kernel/identifiers.ts'
+import { parseJson } from '../kernel/parse-json.ts'
 import { mergeStreams } from './merge-streams.ts'
 import { sumUsage } from './sum-usage.ts'
 import { UpstreamError } from './upstream-error.ts'
@@ -152,7 +153,7 @@ function createTranslation({ provider, firstIndex, echo }: TranslationOptions): 
 
 function parseObject(provider: string, payload: Buffer): Record<string, unknown> {
   try {
-    const members: unknown = JSON.parse(payload.toString())
+    const members: unknown = parseJson(payload.toString())
     if (isRecord(members)) return members
   } catch {
     // Told below, like any other answer that is not an object.

@@ -8,7 +8,7 @@ export interface ExpressConnectionOptions {
   readonly socket: Socket
   /** Whether requests to this path are served here. */
   readonly isServed: (url: string) => boolean
-  readonly serve: (request: RequestMessage, response: ResponseMessage, body: string) => void
+  readonly serve: (request: RequestMessage, response: ResponseMessage, body: Buffer) => void
   /** Takes the socket over, with everything that came and was not served put back into it. */
   readonly handOver: (connection: ExpressConnection) => void
   readonly onClose: (connection: ExpressConnection) => void
@@ -106,7 +106,7 @@ export class ExpressConnection {
   #serve(head: RequestHead): void {
     const bytes = this.#takeBytes()
     const bodyEnd = this.#headBytes + head.bodyBytes
-    const body = bytes.toString('utf8', this.#headBytes, bodyEnd)
+    const body = bytes.subarray(this.#headBytes, bodyEnd)
     if (bytes.length > bodyEnd) this.#putBack(bytes.subarray(bodyEnd))
     this.#head = null
     this.#hasServed = true

@@ -40,8 +40,8 @@ async function start(): Promise<void> {
   lane = createExpressLane({
     isServed: (url) => url === '/hot',
     serve: (_request, response, body) => {
-      served.push(body)
-      answer(response, body)
+      served.push(body.toString())
+      answer(response, body.toString())
     },
     isClosing: () => isClosing,
     serveByNode: (socket) => void (serveByNode && Reflect.apply(serveByNode, http, [socket])),

@@ -1,7 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy'
 import { AppError } from '../../kernel/app-error.ts'
+import { decodeText } from '../decode-text.ts'
 import { ClientDisconnected, type Exchange } from '../exchange.ts'
+import { requireStorable } from '../parse-body.ts'
 import { collectChunks } from './collect-chunks.ts'
 import {
   FIELD_BYTES_MAX,
@@ -172,6 +174,8 @@ class FormReading {
     if (name === undefined || name.length > NAME_LENGTH_MAX) {
       throw new AppError('invalid_request', 'The form has a part without a name, or with an endless one.')
     }
+    requireStorable('form', name)
+    requireStorable(name, filename ?? '')
     if (filename === undefined && contentType !== 'application/octet-stream')
       return { field: { name, value: await readText(stream, name) } }
     const field = name.replace(/\[\]$/, '')
@@ -228,7 +232,9 @@ async function readText(stream: BusboyFileStream, name: string): Promise<string>
     }
     chunks.push(chunk)
   }
-  return Buffer.concat(chunks).toString()
+  const text = decodeText(Buffer.concat(chunks))
+  requireStorable(name, text)
+  return text
 }
 
 async function drain(stream: BusboyFileStream): Promise<null> {

@@ -14,6 +14,8 @@ import {
 import { nullable } from '../../providers/nullable.ts'
 import { ListQuery, listAnswer, listSchema, parsePageRequest } from '../list-page.ts'
 import type { UploadedFile } from '../multipart/form.ts'
+import { decodeText } from '../decode-text.ts'
+import { requireStorable } from '../parse-body.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { compileCheck } from '../validate.ts'
 import { timestampOf } from './compare-wire.ts'
@@ -208,7 +210,8 @@ const FilePrompts = Type.Object({ file: PromptInputs })
 const checkFile: (value: unknown) => asserts value is Static<typeof FilePrompts> = compileCheck(FilePrompts)
 
 async function readFilePrompts(file: UploadedFile): Promise<PromptCase[]> {
-  const text = await readFile(file.path, 'utf8')
+  const text = decodeText(await readFile(file.path))
+  requireStorable('file', text)
   const read = { file: readDatasetFile(text, formatOf(file, text)) }
   checkFile(read)
   return toPromptCases(read.file, 'file')

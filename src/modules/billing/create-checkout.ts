@@ -2,6 +2,7 @@ import { AppError, invalidValue } from '../../kernel/app-error.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { createId } from '../../kernel/identifiers.ts'
 import { formatUsd, type NanoUsd } from '../../kernel/money.ts'
+import { parseWebAddress } from '../../kernel/parse-web-address.ts'
 import type { Checkout, PaymentProvider } from '../../payments/payment-provider.ts'
 import type { Database } from '../../storage/database.ts'
 import { centsFromNanoUsd } from './cents.ts'
@@ -116,9 +117,8 @@ function requireAmount(amountNanoUsd: NanoUsd): void {
 // Nothing else may stand in a link that a customer is sent to: `javascript:` runs in the page.
 function requireWebAddress(param: string, text: string | null): void {
   if (text === null) return
-  const url = URL.canParse(text) ? new URL(text) : null
-  if (text.length <= URL_LENGTH_MAX && (url?.protocol === 'http:' || url?.protocol === 'https:')) return
-  throw invalidValue(param, `${param} must be an http or https URL.`)
+  if (text.length <= URL_LENGTH_MAX && parseWebAddress(text) !== null) return
+  throw invalidValue(param, `${param} must be an http or https URL in ASCII.`)
 }
 
 async function requireFewOpen(database: Database, accountId: string, nowMs: number): Promise<void> {

@@ -1,4 +1,5 @@
 import { isRecord } from '../../kernel/is-record.ts'
+import { parseJson } from '../../kernel/parse-json.ts'
 import { readErrorPayload } from '../../providers/error-payload.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
 
@@ -29,7 +30,7 @@ export function garbage(provider: string, what: string): UpstreamError {
 
 function parseObject(text: string): Record<string, unknown> | null {
   try {
-    const value: unknown = JSON.parse(text)
+    const value: unknown = parseJson(text)
     return isRecord(value) ? value : null
   } catch {
     return null

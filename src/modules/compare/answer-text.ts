@@ -1,4 +1,5 @@
 import { isRecord } from '../../kernel/is-record.ts'
+import { parseJson } from '../../kernel/parse-json.ts'
 
 interface ReadAnswer {
   readonly output: string
@@ -23,7 +24,7 @@ export class AnswerText {
 
   /** The chunk, read; null for one that is no object. */
   add(payload: Buffer): Record<string, unknown> | null {
-    const chunk: unknown = JSON.parse(payload.toString())
+    const chunk: unknown = parseJson(payload.toString())
     if (!isRecord(chunk)) return null
     const { choices } = chunk
     const choice: unknown = Array.isArray(choices) ? choices[0] : null

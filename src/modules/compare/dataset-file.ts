@@ -1,4 +1,6 @@
 import { invalidValue } from '../../kernel/app-error.ts'
+import { JsonTooDeep, JSON_DEPTH_MAX, parseJson } from '../../kernel/parse-json.ts'
+import { isStorableJson } from '../../kernel/storable-text.ts'
 import { CsvInvalid, parseCsv } from './parse-csv.ts'
 import { PROMPTS_MAX } from './prompt-case.ts'
 
@@ -33,7 +35,7 @@ function readCsv(text: string): unknown[] {
       if (field !== undefined) prompt[name] = field
     }
     const messages = read('messages')
-    if (messages !== undefined) prompt['messages'] = parseJson(messages, `line ${index + 2}`)
+    if (messages !== undefined) prompt['messages'] = readJson(messages, `line ${index + 2}`)
     const expected = read('expected')
     if (expected !== undefined) prompt['expected'] = readExpected(expected)
     return prompt
@@ -53,7 +55,7 @@ function parse(text: string): string[][] {
 function readExpected(field: string): unknown {
   if (!field.trimStart().startsWith('{')) return field
   try {
-    return JSON.parse(field)
+    return isStorableJson(field) ? parseJson(field) : field
   } catch {
     return field
   }
@@ -63,14 +65,19 @@ function readExpected(field: string): unknown {
 function readJsonLines(text: string): unknown[] {
   return text.split(/\r?\n/).flatMap((line, index) => {
     const trimmed = (index === 0 ? line.replace(/^\uFEFF/, '') : line).trim()
-    return trimmed === '' ? [] : [parseJson(trimmed, `line ${index + 1}`)]
+    return trimmed === '' ? [] : [readJson(trimmed, `line ${index + 1}`)]
   })
 }
 
-function parseJson(text: string, place: string): unknown {
+function readJson(text: string, place: string): unknown {
+  let value: unknown
   try {
-    return JSON.parse(text)
-  } catch {
-    throw invalidValue('file', `The file is not valid: ${place} holds no JSON.`)
+    value = parseJson(text)
+  } catch (error) {
+    const what =
+      error instanceof JsonTooDeep ? `is nested deeper than ${JSON_DEPTH_MAX} levels` : 'holds no JSON'
+    throw invalidValue('file', `The file is not valid: ${place} ${what}.`)
   }
+  if (isStorableJson(text)) return value
+  throw invalidValue('file', `The file is not valid: ${place} holds U+0000 or half of a surrogate pair.`)
 }

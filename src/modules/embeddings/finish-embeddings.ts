@@ -1,5 +1,6 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import { usdFromNanoUsd, type NanoUsd } from '../../kernel/money.ts'
+import { parseJson } from '../../kernel/parse-json.ts'
 import type { EmbeddingRequest } from '../../providers/embedding-wire.ts'
 import { countInputs, garbage, readCount, type WholeQuestion } from '../inference/inference.ts'
 import { rewriteEmbeddings } from './rewrite-embeddings.ts'
@@ -53,7 +54,7 @@ function readPromptTokens(reported: unknown): number | null {
 
 function parseMember(payload: Buffer, { start, end }: { start: number; end: number }): unknown {
   try {
-    return JSON.parse(payload.toString('utf8', start, end))
+    return parseJson(payload.toString('utf8', start, end))
   } catch {
     return null
   }

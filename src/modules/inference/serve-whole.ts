@@ -3,6 +3,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/app-error.ts'
 import { isRecord } from '../../kernel/is-record.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
+import { parseJson } from '../../kernel/parse-json.ts'
 import { readErrorPayload } from '../../providers/error-payload.ts'
 import type { InferenceOperation, Provider } from '../../providers/provider.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
@@ -118,7 +119,7 @@ interface ParsedPayload {
 export function parsePayload(provider: string, payload: Buffer, listName: string): ParsedPayload {
   let members: unknown
   try {
-    members = JSON.parse(payload.toString())
+    members = parseJson(payload.toString())
   } catch {
     throw garbage(provider, 'it sent something that is not JSON')
   }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { isRecord } from '../../kernel/is-record.ts'
+import { parseJson } from '../../kernel/parse-json.ts'
 import type { ChatMessage, ChatRequest } from '../../providers/chat-wire.ts'
 
 /** Whom a run asks, and by what it shall judge. */
@@ -127,7 +128,7 @@ function readObject(text: string): Record<string, unknown> | null {
   const [start, end] = [text.indexOf('{'), text.lastIndexOf('}')]
   if (start === -1 || end < start) return null
   try {
-    const value: unknown = JSON.parse(text.slice(start, end + 1))
+    const value: unknown = parseJson(text.slice(start, end + 1))
     return isRecord(value) ? value : null
   } catch {
     return null

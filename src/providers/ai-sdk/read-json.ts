@@ -1,3 +1,5 @@
+import { parseJson as parseStrictly } from '../../kernel/parse-json.ts'
+
 /** Reads fields that the wire schema leaves open, without trusting their shape. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -25,7 +27,7 @@ export function readNumber(value: unknown, ...keys: readonly string[]): number |
 
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseStrictly(text)
   } catch {
     return undefined
   }

@@ -1,3 +1,4 @@
+import { parseJson } from '../../kernel/parse-json.ts'
 import { readErrorPayload } from '../error-payload.ts'
 import type { InferenceAnswer } from '../provider.ts'
 import { UpstreamError } from '../upstream-error.ts'
@@ -30,7 +31,7 @@ export function readJsonBody(provider: string, response: ExchangeResponse): unkn
 export function parsePayload(provider: string, payload: Buffer): unknown {
   let parsed: unknown
   try {
-    parsed = JSON.parse(payload.toString())
+    parsed = parseJson(payload.toString())
   } catch {
     throw garbage(provider, 'its answer is not JSON')
   }
@@ -42,7 +43,7 @@ export function parsePayload(provider: string, payload: Buffer): unknown {
 // A stream was asked for and something else came with a status of 200: at best a reason, at worst an HTML page.
 function readFailedStream(provider: string, body: Buffer): UpstreamError {
   try {
-    const payload: unknown = JSON.parse(body.toString())
+    const payload: unknown = parseJson(body.toString())
     return (
       readErrorPayload(provider, payload) ?? garbage(provider, 'it answered a stream with one JSON document')
     )

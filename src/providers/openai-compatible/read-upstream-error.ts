@@ -1,3 +1,4 @@
+import { parseJson } from '../../kernel/parse-json.ts'
 import { UpstreamError } from '../upstream-error.ts'
 import type { AnswerHeaders } from './lean-http/post-dispatcher.ts'
 import { parseRetryAfter } from '../parse-retry-after.ts'
@@ -12,7 +13,7 @@ interface ErrorResponse {
 
 /** Reads whatever an upstream says when it fails: OpenAI's envelope, a near relative of it, or an HTML page. */
 export function readUpstreamError({ provider, status, headers, body }: ErrorResponse): UpstreamError {
-  const said = readErrorObject(parseJson(body)) ?? {}
+  const said = readErrorObject(readJson(body)) ?? {}
   const retryAfterSeconds = parseRetryAfter(headers['retry-after'])
   return new UpstreamError(
     `${provider} answered ${status}${said.upstreamMessage ? `: ${said.upstreamMessage}` : ''}`,
@@ -26,9 +27,9 @@ export function readUpstreamError({ provider, status, headers, body }: ErrorResp
   )
 }
 
-function parseJson(body: Buffer): unknown {
+function readJson(body: Buffer): unknown {
   try {
-    return JSON.parse(body.toString())
+    return parseJson(body.toString())
   } catch {
     return undefined
   }

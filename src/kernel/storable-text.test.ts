@@ -1,0 +1,39 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { isStorable, isStorableJson } from './storable-text.ts'
+
+describe('what the database can keep', () => {
+  test.each([
+    ['plain', true],
+    ['a pair \u{1F600}', true],
+    ['a zero \0', false],
+    ['half a pair \ud83d', false],
+    ['the other half \ude00', false],
+  ])('%j', (text, isKept) => {
+    expect(isStorable(text)).toBe(isKept)
+  })
+
+  test('is told of a JSON text as of the strings in it', () => {
+    const character = fc.oneof(
+      fc.constantFrom('\0', '\ud83d', '\ude00', '\\', '"', 'u', '0', '\n'),
+      fc.string({ unit: 'binary', maxLength: 2 }),
+    )
+    const text = fc.array(character, { maxLength: 8 }).map((parts) => parts.join(''))
+    fc.assert(
+      fc.property(text, text, fc.boolean(), (value, name, isEscaped) => {
+        const plain = JSON.stringify({ [name]: [value] })
+        const json = isEscaped ? escapeAll(plain) : plain
+        expect(isStorableJson(json)).toBe(isStorable(value) && isStorable(name))
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+/** Every character beyond ASCII as an escape. */
+function escapeAll(json: string): string {
+  return json.replaceAll(
+    /[\u0080-\uffff]/g,
+    (character) => String.raw`\u` + character.charCodeAt(0).toString(16).padStart(4, '0').toUpperCase(),
+  )
+}

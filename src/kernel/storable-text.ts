@@ -1,0 +1,39 @@
+/** Whether the database can keep the text: it knows neither U+0000 nor half of a surrogate pair. */
+export function isStorable(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed()
+}
+
+/**
+ * The same of every string in a JSON text, which must be well-formed itself. Only an escape can bring one of the two in: a bare
+ * U+0000 is no JSON.
+ */
+export function isStorableJson(text: string): boolean {
+  for (let at = text.indexOf('\\'); at !== -1; at = text.indexOf('\\', at)) {
+    if (text[at + 1] !== 'u') {
+      at += 2
+      continue
+    }
+    const code = readEscape(text, at)
+    if (code === 0 || isLowSurrogate(code)) return false
+    at += ESCAPE_LENGTH
+    if (!isHighSurrogate(code)) continue
+    if (!text.startsWith('\\u', at) || !isLowSurrogate(readEscape(text, at))) return false
+    at += ESCAPE_LENGTH
+  }
+  return true
+}
+
+/** Of `\u0000`. */
+const ESCAPE_LENGTH = 6
+
+function readEscape(text: string, at: number): number {
+  return Number.parseInt(text.slice(at + 2, at + ESCAPE_LENGTH), 16)
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff
+}
+
+function isLowSurrogate(code: number): boolean {
+  return code >= 0xdc00 && code <= 0xdfff
+}
