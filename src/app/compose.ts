@@ -83,6 +83,11 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       corsOrigins: config.corsOrigins,
       bodyBytesMax: config.bodyBytesMax,
       uploadDirectory: tmpdir(),
+      connectionsMax: config.connectionsMax,
+      unauthenticatedBytesMax: config.unauthenticatedBytesMax,
+      isKnownKey: (token) => keys.isKnown(token),
+      onConnectionRefused: () => metrics.limits.refused('connections'),
+      isFast: config.fastHttp,
       requestMsMax: config.requestTimeoutMs,
       keepsBodies: config.logPrompts,
     })

@@ -1,5 +1,6 @@
 import { isKeyForm, KEY_FORM } from '../modules/keys/keys.ts'
 import { parseLimitTable } from '../modules/limits/limits.ts'
+import { HTTP_SETTINGS } from './http-settings.ts'
 import { isNetwork } from './is-network.ts'
 import { MEDIA_SETTINGS } from './media-settings.ts'
 import { TASK_SETTINGS } from './task-settings.ts'
@@ -14,8 +15,6 @@ import {
   textSetting,
   urlSetting,
 } from './setting.ts'
-
-const MEBIBYTE = 1024 * 1024
 
 /** Every setting of the gateway but the credentials of providers. In a file the name is the key, in snake case. */
 export const SETTINGS = {
@@ -128,17 +127,7 @@ export const SETTINGS = {
     { environment: 'PARKWAY_PUBLIC_URL', description: 'The address clients reach the gateway at.' },
     ['http:', 'https:'],
   ),
-  bodyBytesMax: integerSetting(
-    { environment: 'PARKWAY_BODY_BYTES_MAX', description: 'Largest JSON body.' },
-    { default: 32 * MEBIBYTE, minimum: 1024, maximum: 1024 * MEBIBYTE },
-  ),
-  requestTimeoutMs: integerSetting(
-    {
-      environment: 'PARKWAY_REQUEST_TIMEOUT_MS',
-      description: 'Time a client has to send its whole request.',
-    },
-    { default: 60_000, minimum: 1_000, maximum: 3_600_000 },
-  ),
+  ...HTTP_SETTINGS,
   shutdownGraceMs: integerSetting(
     {
       environment: 'PARKWAY_SHUTDOWN_GRACE_MS',

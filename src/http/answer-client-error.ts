@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { AppError, type ErrorCode } from '../kernel/app-error.ts'
 import { createToken } from '../kernel/identifiers.ts'
@@ -21,13 +22,19 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
   }
   const code = CODES[error.code ?? ''] ?? 'invalid_request'
   const message = MESSAGES[error.code ?? ''] ?? 'This is not a well-formed HTTP request.'
-  const { status, body } = toErrorAnswer(new AppError(code, message), createToken('req_'))
+  writeErrorAnswer(socket, new AppError(code, message))
+}
+
+/** Of a request that nobody has read; the connection ends with it. */
+export function writeErrorAnswer(socket: Socket, error: AppError): void {
+  const { status, headers, body } = toErrorAnswer(error, createToken('req_'))
   const text = JSON.stringify(body)
   const head = [
-    `HTTP/1.1 ${status} Error`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
     'content-type: application/json; charset=utf-8',
     `content-length: ${Buffer.byteLength(text)}`,
     `x-request-id: ${body.error.request_id}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     'connection: close',
   ]
   socket.end(`${head.join('\r\n')}\r\n\r\n${text}`)

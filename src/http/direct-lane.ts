@@ -1,7 +1,9 @@
 import type { IncomingMessage } from 'node:http'
+import { AppError } from '../kernel/app-error.ts'
 import type { KeptAnswer } from '../modules/idempotency/idempotency.ts'
 import type { Caller } from '../modules/keys/keys.ts'
 import { requireScope, type Authenticate } from './authenticate.ts'
+import type { ConnectionGate } from './connection-gate.ts'
 import type { CorsHeaders } from './cors-headers.ts'
 import { toErrorAnswer } from './error-envelope.ts'
 import type { ExchangeTracker } from './exchange-tracker.ts'
@@ -17,6 +19,7 @@ import { compileCheck } from './validate.ts'
 interface DirectLaneOptions {
   readonly routes: readonly DirectRoute[]
   readonly authenticate: Authenticate
+  readonly gate: ConnectionGate
   readonly runOnce: RunOnce
   readonly tracker: ExchangeTracker
   readonly bodyBytesMax: number
@@ -56,6 +59,7 @@ export function createDirectLane(options: DirectLaneOptions): DirectLane {
     const answer = (caller: Caller): void => {
       requireScope(caller, route.scope)
       exchange.caller = caller
+      if (!Buffer.isBuffer(source)) options.gate.release(source.socket)
       readBody(
         exchange,
         source,
@@ -100,12 +104,25 @@ export function createDirectLane(options: DirectLaneOptions): DirectLane {
 
     run(() => {
       const caller = options.authenticate(incoming)
-      if (caller instanceof Promise) caller.then((known) => run(() => answer(known)), fail)
-      else answer(caller)
+      if (!(caller instanceof Promise)) {
+        answer(caller)
+        return
+      }
+      const heldBytes = Buffer.isBuffer(source) ? source.length : 0
+      if (!options.gate.hold(heldBytes)) throw tooManyUnknown()
+      caller.finally(() => options.gate.giveBack(heldBytes)).then((known) => run(() => answer(known)), fail)
     })
   }
 
   return { isServed: (url) => lanes.has(pathOf(url)), serve }
+}
+
+function tooManyUnknown(): AppError {
+  const message = 'The gateway holds as many requests of unknown keys as it can. Try again shortly.'
+  return new AppError('service_unavailable', message, {
+    retryAfterSeconds: 1,
+    headers: { connection: 'close' },
+  })
 }
 
 function pathOf(url: string): string {

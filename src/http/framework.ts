@@ -3,6 +3,7 @@ import cors from '@fastify/cors'
 import fastify, { type FastifyReply } from 'fastify'
 import { AppError } from '../kernel/app-error.ts'
 import { isRecord } from '../kernel/is-record.ts'
+import type { ConnectionGate } from './connection-gate.ts'
 import { EXPOSED_HEADERS } from './cors-headers.ts'
 import { decodeText } from './decode-text.ts'
 import { toErrorAnswer } from './error-envelope.ts'
@@ -29,6 +30,7 @@ interface FrameworkOptions {
   readonly http: Server
   readonly routes: readonly (Route | DirectRoute)[]
   readonly guard: StrangerGuard
+  readonly gate: ConnectionGate
   readonly runOnce: RunOnce
   readonly takeFiles: TakeFiles
   readonly tracker: ExchangeTracker
@@ -74,7 +76,8 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
     done()
   })
   app.removeAllContentTypeParsers()
-  app.addHook('preParsing', async ({ raw: { headers } }) => {
+  app.addHook('preParsing', async ({ exchange, raw: { headers, socket } }) => {
+    if (exchange.caller !== null) options.gate.release(socket)
     if (headers['content-length'] !== '0') requirePlainBody(headers)
   })
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {

@@ -19,8 +19,23 @@ export function parseBody(text: string): unknown {
 /** The body of a route that keeps what it is given. */
 export function parseStorableBody(text: string): unknown {
   const body = parseBody(text)
-  if (!isStorableJson(text)) throw notStorable('The body')
-  return body
+  if (isStorableJson(text)) return body
+  const param = (findUnstorable(body) ?? []).join('.').slice(0, PARAM_LENGTH_MAX)
+  throw param === '' ? notStorable('The body') : notStorable(`'${param}'`, param)
+}
+
+const PARAM_LENGTH_MAX = 256
+
+/** The names that lead to a text that cannot be stored. Goes no deeper than JSON may. */
+function findUnstorable(value: unknown): string[] | null {
+  if (typeof value === 'string') return isStorable(value) ? null : []
+  if (typeof value !== 'object' || value === null) return null
+  for (const [name, member] of Object.entries(value)) {
+    if (!isStorable(name)) return []
+    const path = findUnstorable(member)
+    if (path !== null) return [name, ...path]
+  }
+  return null
 }
 
 /** Of what came as plain text: parameters of the path and the query, fields of a form. */

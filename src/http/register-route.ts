@@ -7,6 +7,7 @@ import { compileFormBody } from './multipart/form-body.ts'
 import type { Form, UploadedFile } from './multipart/form.ts'
 import type { TakeFiles } from './multipart/take-files.ts'
 import { parseStorableBody } from './parse-body.ts'
+import { PROBE_PATHS } from './probe-paths.ts'
 import { handleOnce } from './replay-answer.ts'
 import type { Route } from './route.ts'
 import { compileCheck, compileConversion } from './validate.ts'
@@ -126,9 +127,6 @@ function takeRawBodies(scope: FastifyInstance): void {
   })
 }
 
-/** What machines ask again and again, to know whether the gateway is well. */
-const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics'])
-
 function isOpenPage({ method, path, scope }: Route): boolean {
-  return scope === null && method === 'GET' && !PROBES.has(path)
+  return scope === null && method === 'GET' && !PROBE_PATHS.has(path)
 }

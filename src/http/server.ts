@@ -5,6 +5,7 @@ import type { Logger } from '../kernel/logger.ts'
 import type { Caller } from '../modules/keys/keys.ts'
 import type { Idempotency } from '../modules/idempotency/idempotency.ts'
 import { answerClientError } from './answer-client-error.ts'
+import { ConnectionGate } from './connection-gate.ts'
 import { createCorsHeaders } from './cors-headers.ts'
 import { createDirectLane } from './direct-lane.ts'
 import { toAppError } from './error-envelope.ts'
@@ -13,6 +14,7 @@ import { ClientDisconnected, type Exchange } from './exchange.ts'
 import { createExpressLane } from './express/express-lane.ts'
 import { createFramework } from './framework.ts'
 import { createRunOnce } from './idempotency.ts'
+import { isTrustedHead } from './is-trusted-head.ts'
 import type { StrangerGuard } from './limit-strangers.ts'
 import { createSpool } from './multipart/spool.ts'
 import { createTakeFiles } from './multipart/take-files.ts'
@@ -29,6 +31,15 @@ export interface ServerOptions {
   readonly bodyBytesMax: number
   /** Where files lie while the requests that brought them run. */
   readonly uploadDirectory: string
+  /** Connections of clients at once. */
+  readonly connectionsMax: number
+  /** What is held of requests whose key is not known yet, over all connections. */
+  readonly unauthenticatedBytesMax: number
+  /** Whether a key is in memory. */
+  readonly isKnownKey: (token: string) => boolean
+  readonly onConnectionRefused: () => void
+  /** Reads simple requests past Node's server. */
+  readonly isFast: boolean
   /** For a client to send its whole request. */
   readonly requestMsMax: number
   /** Keeps the text of inference requests for the log. */
@@ -48,6 +59,7 @@ export interface Server {
 const HEADERS_MS_MAX = 15_000
 const KEEP_ALIVE_MS = 72_000
 const ABORTED_MS_MAX = 2_000
+const NO_BYTES = Buffer.alloc(0)
 
 /**
  * One listening server with two lanes: the hot routes directly, everything else through the framework. Connections begin
@@ -64,7 +76,20 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const runOnce = createRunOnce({ idempotency: options.idempotency, logger })
   const spool = createSpool({ parentDirectory: options.uploadDirectory, logger })
   const takeFiles = createTakeFiles(spool)
-  const shared = { ...options, runOnce, takeFiles, tracker, isClosing: () => isClosing, onError: logDefect }
+  const gate = new ConnectionGate({
+    ...options,
+    isTrusted: (bytes) => isTrustedHead(bytes, options.isKnownKey),
+    onRefused: options.onConnectionRefused,
+  })
+  const shared = {
+    ...options,
+    gate,
+    runOnce,
+    takeFiles,
+    tracker,
+    isClosing: () => isClosing,
+    onError: logDefect,
+  }
   const direct = createDirectLane({
     ...shared,
     authenticate: options.guard.authenticate,
@@ -78,14 +103,20 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     connectionsCheckingInterval: 5_000,
   })
   http.on('clientError', answerClientError)
+  const serveByNode = takeConnections(http)
   const express = createExpressLane({
     isServed: direct.isServed,
     serve: direct.serve,
     isClosing: shared.isClosing,
-    serveByNode: takeConnections(http),
+    serveByNode,
+    gate,
     keepAliveMs: KEEP_ALIVE_MS,
   })
-  http.on('connection', express.accept)
+  http.on('connection', (socket) => {
+    if (!gate.admit(socket)) return
+    if (options.isFast) express.accept(socket)
+    else if (gate.enterNode(socket, NO_BYTES)) serveByNode(socket)
+  })
   const framework = await createFramework({ ...shared, http })
   http.on('request', (incoming, response) => {
     if (incoming.method === 'POST' && direct.isServed(incoming.url ?? ''))

@@ -194,7 +194,7 @@ describe('making a dataset is refused', () => {
       'invalid_value',
       'prompts.0',
     ],
-    ['with what is no text', { name: 'a\u0000b', prompts: ['x'] }, 'invalid_value', 'prompts'],
+    ['with what is no text', { name: 'a\u0000b', prompts: ['x'] }, 'invalid_value', 'name'],
   ])('%s', async (_, body, code, param) => {
     const answer = await make(body)
     expect([answer.status, answer.body.error.code, answer.body.error.param]).toEqual([400, code, param])

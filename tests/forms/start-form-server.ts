@@ -78,6 +78,11 @@ export async function startFormServer(): Promise<FormServer> {
     corsOrigins: [],
     bodyBytesMax: MEBIBYTE,
     uploadDirectory,
+    connectionsMax: 1_000,
+    unauthenticatedBytesMax: 64 * MEBIBYTE,
+    isKnownKey: () => false,
+    onConnectionRefused: () => {},
+    isFast: true,
     requestMsMax: 60_000,
     keepsBodies: false,
   })

@@ -75,8 +75,12 @@ describe('text that cannot be stored', () => {
     for (const path of [KEYS, '/v1/images/generations', '/v1/compare/datasets', '/v1/admin/accounts'])
       expectEnvelope(await post(path, `{"name":"a${text}","prompt":"${text}"}`), 400, {
         code: 'invalid_value',
+        param: 'name',
       })
-    expectEnvelope(await post(KEYS, `{"name":"a","metadata":{"${text}":1}}`), 400, { code: 'invalid_value' })
+    expectEnvelope(await post(KEYS, `{"name":"a","metadata":{"${text}":1}}`), 400, {
+      code: 'invalid_value',
+      param: 'metadata',
+    })
     expect((await sendFile('a.jsonl', `{"prompt":"${text}"}`)).status).toBe(400)
   })
 

@@ -12,6 +12,11 @@ export interface ExpressConnectionOptions {
   /** Takes the socket over, with everything that came and was not served put back into it. */
   readonly handOver: (connection: ExpressConnection) => void
   readonly onClose: (connection: ExpressConnection) => void
+  /** Whether so much more may be held of a request whose key is not known. */
+  readonly hold: (bytes: number) => boolean
+  readonly giveBack: (bytes: number) => void
+  /** Answers a connection that may hold no more, and closes it. */
+  readonly refuse: (socket: Socket) => void
   readonly isClosing: () => boolean
   readonly keepAliveSeconds: number
 }
@@ -37,6 +42,8 @@ export class ExpressConnection {
   #hasServed = false
   #chunks: Buffer[] = []
   #bytes = 0
+  /** Of them, what counts as held of a stranger. */
+  #heldBytes = 0
   /** Of the request that is coming in. */
   #head: RequestHead | null = null
   #headBytes = 0
@@ -70,14 +77,37 @@ export class ExpressConnection {
     const { socket } = this
     socket.off('data', this.#onData).off('drain', this.#onDrain)
     socket.off('end', this.#onEnd).off('error', this.#onError).off('close', this.#onClose)
+    this.#giveBack()
     return Buffer.concat(this.#chunks)
   }
 
   readonly #onData = (chunk: Buffer): void => {
     this.#chunks.push(chunk)
     this.#bytes += chunk.length
-    if (this.#response === null) this.#readRequest()
-    else if (this.#bytes > AHEAD_BYTES_MAX) this.socket.pause()
+    if (this.#response !== null) {
+      if (this.#bytes > AHEAD_BYTES_MAX) this.socket.pause()
+      return
+    }
+    this.#readRequest()
+    if (this.#head !== null) this.#hold()
+  }
+
+  /** What has come of a request that is not whole. */
+  #hold(): void {
+    const bytes = this.#bytes - this.#heldBytes
+    if (this.#options.hold(bytes)) {
+      this.#heldBytes += bytes
+      return
+    }
+    this.#options.onClose(this)
+    this.release()
+    this.#options.refuse(this.socket)
+  }
+
+  #giveBack(): void {
+    if (this.#heldBytes === 0) return
+    this.#options.giveBack(this.#heldBytes)
+    this.#heldBytes = 0
   }
 
   #readRequest(): void {
@@ -104,6 +134,7 @@ export class ExpressConnection {
   }
 
   #serve(head: RequestHead): void {
+    this.#giveBack()
     const bytes = this.#takeBytes()
     const bodyEnd = this.#headBytes + head.bodyBytes
     const body = bytes.subarray(this.#headBytes, bodyEnd)
@@ -146,6 +177,7 @@ export class ExpressConnection {
     if (this.#chunks.length > 1) this.#putBack(this.#takeBytes())
     if (this.socket.isPaused()) this.socket.resume()
     this.#readRequest()
+    if (this.#head !== null) this.#hold()
   }
 
   readonly #onDrain = (): void => {
@@ -164,6 +196,7 @@ export class ExpressConnection {
 
   readonly #onClose = (): void => {
     this.#options.onClose(this)
+    this.#giveBack()
     this.#response?.close()
   }
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { ConnectionGate } from '../connection-gate.ts'
 import type { ResponseMessage } from '../message.ts'
 import { createExpressLane, type ExpressLane } from './express-lane.ts'
 
@@ -45,6 +46,12 @@ async function start(): Promise<void> {
     },
     isClosing: () => isClosing,
     serveByNode: (socket) => void (serveByNode && Reflect.apply(serveByNode, http, [socket])),
+    gate: new ConnectionGate({
+      connectionsMax: 1_000,
+      unauthenticatedBytesMax: 64 * 1024 * 1024,
+      isTrusted: () => false,
+      onRefused: () => {},
+    }),
     keepAliveMs: 72_000,
   })
   http.on('connection', (socket) => {

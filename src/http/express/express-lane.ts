@@ -1,9 +1,11 @@
 import type { Socket } from 'node:net'
+import type { ConnectionGate } from '../connection-gate.ts'
 import { ExpressConnection, type ExpressConnectionOptions } from './express-connection.ts'
 
 interface ExpressLaneOptions extends Pick<ExpressConnectionOptions, 'isServed' | 'serve' | 'isClosing'> {
   /** Gives a connection to Node's HTTP server, from now on. */
   readonly serveByNode: (socket: Socket) => void
+  readonly gate: ConnectionGate
   readonly keepAliveMs: number
 }
 
@@ -19,7 +21,7 @@ const WHOLE_MS_MAX = 5_000
 
 /** The connections that are served without Node's HTTP server. */
 export function createExpressLane(options: ExpressLaneOptions): ExpressLane {
-  const { serveByNode, keepAliveMs, ...shared } = options
+  const { serveByNode, keepAliveMs, gate, ...shared } = options
   const connections: ExpressConnection[] = []
 
   const remove = (connection: ExpressConnection): void => {
@@ -32,6 +34,7 @@ export function createExpressLane(options: ExpressLaneOptions): ExpressLane {
     remove(connection)
     const { socket } = connection
     const bytes = connection.release()
+    if (!gate.enterNode(socket, bytes)) return
     socket.pause()
     if (bytes.length > 0) socket.unshift(bytes)
     serveByNode(socket)
@@ -41,6 +44,9 @@ export function createExpressLane(options: ExpressLaneOptions): ExpressLane {
     ...shared,
     handOver,
     onClose: remove,
+    hold: (bytes: number) => gate.hold(bytes),
+    giveBack: (bytes: number) => gate.giveBack(bytes),
+    refuse: (socket: Socket) => gate.refuse(socket),
     keepAliveSeconds: Math.floor(keepAliveMs / 1000),
   }
   const look = (): void => {

@@ -1,0 +1,22 @@
+import { PROBE_PATHS } from './probe-paths.ts'
+
+const HEAD_END = Buffer.from('\r\n\r\n')
+const HEAD_BYTES_MAX = 16 * 1024
+const KEY = /\r\nauthorization:[ \t]{0,8}bearer ([\w-]{1,250})[ \t]{0,8}\r\n/i
+
+/**
+ * Whether a request may be read although the process holds as much of strangers as it can: its whole head is there, and shows a
+ * key that is in memory, or it is a probe. It is authenticated like any other afterwards.
+ */
+export function isTrustedHead(bytes: Buffer, isKnownKey: (token: string) => boolean): boolean {
+  const end = bytes.indexOf(HEAD_END)
+  if (end === -1 || end > HEAD_BYTES_MAX) return false
+  const head = bytes.toString('latin1', 0, end + LINE_END_LENGTH)
+  const path = /^GET (\/[a-z]{1,20}) HTTP\/1\.[01]\r\n/.exec(head)?.[1]
+  if (path !== undefined && PROBE_PATHS.has(path)) return true
+  const token = KEY.exec(head)?.[1]
+  return token !== undefined && isKnownKey(token)
+}
+
+/** The last line of the head ends like the others. */
+const LINE_END_LENGTH = 2
