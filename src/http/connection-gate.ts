@@ -12,7 +12,7 @@ interface ConnectionGateOptions {
 }
 
 /** What Node's server may hold of a request that nobody reads: its head, and a buffer of its body. */
-export const NODE_REQUEST_BYTES = 80 * 1024
+const NODE_REQUEST_BYTES = 80 * 1024
 const LINGER_MS = 1_000
 const LINGERING_MAX = 1_024
 

@@ -3,8 +3,8 @@ import { isRecord } from '../kernel/is-record.ts'
 /** The keywords of JSON Schema that our schemas are made of, as far as they say what lies within a value. */
 export interface SchemaShape {
   readonly type?: string
-  readonly const?: unknown
-  readonly enum?: readonly unknown[]
+  readonly const?: string | number | boolean
+  readonly enum?: readonly (string | number | boolean | null)[]
   readonly anyOf?: readonly SchemaShape[]
   readonly properties?: Readonly<Record<string, SchemaShape>>
   readonly patternProperties?: Readonly<Record<string, SchemaShape>>
