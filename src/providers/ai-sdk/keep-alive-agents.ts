@@ -1,4 +1,5 @@
 import { Agent, type Dispatcher } from 'undici'
+import { createResendingPool } from '../resending-pool.ts'
 
 const CONNECTIONS_PER_ORIGIN_MAX = 1024
 const AGENTS_MAX = 8
@@ -15,7 +16,9 @@ export function createKeepAliveAgents(): { choose(connectMs: number): Dispatcher
         connections: CONNECTIONS_PER_ORIGIN_MAX,
         pipelining: 1,
         keepAliveTimeout: 30_000,
-        keepAliveMaxTimeout: 120_000,
+        // However long the peer says: whoever stands between may say nothing.
+        keepAliveMaxTimeout: 30_000,
+        factory: (origin, options) => createResendingPool(origin, options),
         // One stream a connection: an abort then closes the socket, which every upstream notices at once.
         allowH2: false,
         connect: { timeout: connectMs },

@@ -1,13 +1,16 @@
-import { Pool, type FormData } from 'undici'
+import type { FormData, Pool } from 'undici'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { CredentialRing } from '../credential-ring.ts'
 import type { UpstreamTimeouts } from '../provider.ts'
 import { exchange, type ExchangeResponse, type WireRequest } from './exchange.ts'
 import { createLeanClient } from './lean-http/lean-client.ts'
+import { createResendingPool } from '../resending-pool.ts'
 import { openBytes, type BytesResponse } from './open-bytes.ts'
 
 const CONNECTIONS_MAX = 1024
+/** Of connections whose peer does not say how long it keeps them. Servers of one's own keep them for as little as 5 s. */
 const KEEP_ALIVE_MS = 30_000
+const PLAIN_KEEP_ALIVE_MS = 4_000
 /** How long a refused credential is left alone while others can answer. */
 const CREDENTIAL_REST_MS = 30_000
 const CREDENTIAL_TRIES_MAX = 4
@@ -76,20 +79,22 @@ export function createWireClient(options: WireClientOptions): WireClient {
 }
 
 /** What is hot goes over our own client, what is large or no text over undici's. */
-function createTransports({ origin }: URL, connectTimeoutMs: number) {
+function createTransports({ origin, protocol }: URL, connectTimeoutMs: number) {
+  const keepAliveMs = protocol === 'https:' ? KEEP_ALIVE_MS : PLAIN_KEEP_ALIVE_MS
   const client = createLeanClient({
     origin,
     connectionsMax: CONNECTIONS_MAX,
-    keepAliveMs: KEEP_ALIVE_MS,
+    keepAliveMs,
     connectTimeoutMs,
   })
   let pool: Pool | null = null
   const usePool = () =>
-    (pool ??= new Pool(origin, {
+    (pool ??= createResendingPool(origin, {
       connections: CONNECTIONS_MAX,
       pipelining: 1,
       allowH2: false,
-      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveTimeout: keepAliveMs,
+      keepAliveMaxTimeout: keepAliveMs,
       connect: { timeout: connectTimeoutMs },
     }))
   return {

@@ -91,6 +91,18 @@ function endOfText(bytes: Buffer, from: number, problem: string): number {
   return at
 }
 
+/**
+ * Whether a line ends in one half of CRLF; a CR at the very end may still get the other. Such a head would be waited for until the
+ * time is up, because its end never comes.
+ */
+export function hasHalfLineEnd(text: string, from: number): boolean {
+  for (let at = text.indexOf('\n', from); at !== -1; at = text.indexOf('\n', at + 1))
+    if (text[at - 1] !== '\r') return true
+  for (let at = text.indexOf('\r', from); at !== -1; at = text.indexOf('\r', at + 1))
+    if (at + 1 < text.length && text[at + 1] !== '\n') return true
+  return false
+}
+
 function readValue(bytes: Buffer, from: number, lineEnd: number): string {
   let start = from
   let end = lineEnd
@@ -139,6 +151,13 @@ function isBlank(code: number | undefined): boolean {
   return code === 0x20 || code === 0x09
 }
 
-function garbage(message: string): LeanHttpError {
+/** A digit; -1 where it is none. */
+export function hexadecimal(code: number): number {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30
+  const letter = code | 0x20
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
+}
+
+export function garbage(message: string): LeanHttpError {
   return new LeanHttpError('garbage', message)
 }

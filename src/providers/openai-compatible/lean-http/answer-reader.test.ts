@@ -199,4 +199,29 @@ describe('refused is', () => {
     expect(readAnswer([bytes])).toMatchObject({ outcome: 'refused' })
     expect(readAnswer(split(bytes))).toMatchObject({ outcome: 'refused' })
   })
+  // Each is the start of an answer whose end would never come.
+  test.each([
+    ['a head whose lines end in LF alone', 'HTTP/1.1 200 OK\ncontent-length: 2\n\nhi'],
+    ['a first line that ends in LF alone', 'HTTP/1.1 200 OK\n'],
+    ['a header that ends in LF alone', 'HTTP/1.1 200 OK\r\na: b\n'],
+    ['a head whose lines end in CR alone', 'HTTP/1.1 200 OK\rcontent-length: 2\r\rhi'],
+    ['an empty line of LF alone', 'HTTP/1.1 200 OK\r\na: b\r\n\n'],
+    ['a chunk size that ends in LF alone', `${CHUNKED}2\n`],
+    ['a chunk that ends in LF alone', `${CHUNKED}2\r\nhi\n`],
+    ['a last chunk that ends in LF alone', `${CHUNKED}0\n`],
+    ['a trailer that ends in LF alone', `${CHUNKED}0\r\na: b\n`],
+    ['an empty trailer of LF alone', `${CHUNKED}0\r\n\n`],
+    ['heads before the answer without end', 'HTTP/1.1 103 Hints\r\na: b\r\n\r\n'.repeat(17)],
+  ])('at once: %s', (_name, text) => {
+    const bytes = Buffer.from(text, 'latin1')
+    expect(readAnswer([bytes])).toMatchObject({ outcome: 'refused' })
+    expect(readAnswer(split(bytes))).toMatchObject({ outcome: 'refused' })
+  })
+
+  test('not what lines of a body end in', () => {
+    const body = 'data: a\ndata: b\r\rdata: c\r\n\n'
+    const chunked = `${CHUNKED}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+    expect(readAnswer([Buffer.from(chunked)])).toMatchObject({ outcome: 'clean', body })
+    expect(readAnswer(split(Buffer.from(chunked)))).toMatchObject({ outcome: 'clean', body })
+  })
 })

@@ -1,7 +1,17 @@
-import { CHUNKED, IS_TEXT, readAnswerHead, readFields, UNTIL_CLOSE, type AnswerHead } from './answer-head.ts'
-import { LeanHttpError } from './lean-http-error.ts'
+import {
+  CHUNKED,
+  garbage,
+  hasHalfLineEnd,
+  hexadecimal,
+  IS_TEXT,
+  readAnswerHead,
+  readFields,
+  UNTIL_CLOSE,
+  type AnswerHead,
+} from './answer-head.ts'
 
 const HEAD_BYTES_MAX = 16 * 1024
+const INTERIM_HEADS_MAX = 16
 const CHUNK_LINE_BYTES_MAX = 1024
 /** Twelve hexadecimal digits are an exact number. */
 const CHUNK_DIGITS_MAX = 12
@@ -55,6 +65,7 @@ export class AnswerReader {
   /** Of the body, or of the chunk. */
   #remaining = 0
   #gathered: Buffer | null = null
+  #interims = 0
   #lineBytes = 0
 
   constructor(sink: AnswerSink) {
@@ -65,6 +76,7 @@ export class AnswerReader {
   start(): void {
     this.#stage = 'head'
     this.#carried = ''
+    this.#interims = 0
   }
 
   stop(): void {
@@ -99,14 +111,19 @@ export class AnswerReader {
     if (!this.#takeSection()) return
     const head = readAnswerHead(this.#section, this.#sectionFrom, this.#sectionEnd)
     if (head.status === 101) throw garbage('it changed to a protocol that nobody asked for')
-    // Whatever it says before its answer does not matter, if an answer can follow.
-    if (head.status < 200 && head.keepAliveMs > 0) return
-    if (head.status < 200) throw garbage('it closes the connection before its answer')
+    if (head.status < 200) return this.#countInterim(head)
     this.#remaining = Math.max(0, head.bodyBytes)
     this.#stage = stageAfter(head)
     this.#lineBytes = 0
     this.#sink.onHead(head)
     if (this.#stage === 'length' && this.#remaining === 0) this.#finish()
+  }
+
+  /** Whatever it says before its answer does not matter, if an answer can follow. */
+  #countInterim({ keepAliveMs }: AnswerHead): void {
+    if (keepAliveMs === 0) throw garbage('it closes the connection before its answer')
+    this.#interims += 1
+    if (this.#interims > INTERIM_HEADS_MAX) throw garbage('it says too much before its answer')
   }
 
   #readLength(): void {
@@ -249,6 +266,8 @@ export class AnswerReader {
     // Whatever speaks another protocol might wait for us for ever.
     if (this.#stage === 'head' && !text.startsWith('HTTP/1.') && !'HTTP/1.'.startsWith(text))
       throw garbage('its answer does not begin as HTTP/1 does')
+    if (hasHalfLineEnd(text, Math.max(0, carriedLength - 1)))
+      throw garbage('a line ends without its other half')
     this.#carried = text
     this.#at = until
     return false
@@ -278,14 +297,4 @@ function copyBytes(bytes: Buffer, from: number, until: number): Buffer {
   const copy = Buffer.allocUnsafe(until - from)
   bytes.copy(copy, 0, from, until)
   return copy
-}
-
-function hexadecimal(code: number): number {
-  if (code >= 0x30 && code <= 0x39) return code - 0x30
-  const letter = code | 0x20
-  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
-}
-
-function garbage(message: string): LeanHttpError {
-  return new LeanHttpError('garbage', message)
 }

@@ -84,7 +84,7 @@ class LeanPool implements LeanClient, ConnectionOwner, PostPlace {
     else this.#reserve(connection, next)
   }
 
-  onGone(connection: LeanConnection, unsent: PendingPost | null): void {
+  onGone(connection: LeanConnection, returned: PendingPost | null): void {
     const last = this.#connections.pop()
     if (last !== undefined && last !== connection) {
       this.#connections[connection.position] = last
@@ -92,7 +92,7 @@ class LeanPool implements LeanClient, ConnectionOwner, PostPlace {
     }
     const freeIndex = this.#free.indexOf(connection)
     if (freeIndex !== -1) this.#free.splice(freeIndex, 1)
-    const next = unsent ?? this.#waiting.shift()
+    const next = returned ?? this.#waiting.shift()
     if (next !== undefined) this.#place(next)
   }
 
@@ -106,7 +106,7 @@ class LeanPool implements LeanClient, ConnectionOwner, PostPlace {
   resume(): void {}
 
   #place(post: PendingPost): void {
-    const connection = this.#free.pop()
+    const connection = post.wasLost ? undefined : this.#free.pop()
     if (connection !== undefined) this.#reserve(connection, post)
     else if (this.#isClosed) post.fail(closed())
     else if (this.#connections.length < this.#options.connectionsMax) this.#connect(post)
@@ -120,6 +120,7 @@ class LeanPool implements LeanClient, ConnectionOwner, PostPlace {
   }
 
   #connect(post: PendingPost): void {
+    post.written ??= this.#writePost(post.post)
     const { connectTimeoutMs, keepAliveMs } = this.#options
     const connection = new LeanConnection(
       { owner: this, openSocket: this.#openSocket, isTls: this.#isTls, connectTimeoutMs, keepAliveMs },

@@ -11,8 +11,8 @@ export interface ConnectionOwner {
   tickAfter(durationMs: number): number
   /** It has nothing to do and may be given another request. */
   onFree(connection: LeanConnection): void
-  /** It is gone. A request of which it has sent nothing comes back. */
-  onGone(connection: LeanConnection, unsent: PendingPost | null): void
+  /** It is gone. A request comes back of which it has sent nothing, or that nobody can have answered. */
+  onGone(connection: LeanConnection, returned: PendingPost | null): void
 }
 
 interface ConnectionOptions {
@@ -42,6 +42,8 @@ export class LeanConnection implements AnswerSink, PostPlace {
   #post: PendingPost | null
   #keepAliveMs = 0
   #isUsed = false
+  /** Whether anything of the present answer has come. */
+  #hasRead = false
   /** The tick at which its present state has lasted too long. */
   dueTick: number
   /** Where the pool keeps it. */
@@ -75,9 +77,9 @@ export class LeanConnection implements AnswerSink, PostPlace {
     this.#socket.write(text, encoding)
     // The system took nothing of it, so that nobody can have read it and it can go elsewhere.
     if (this.#isUsed && !this.#options.isTls && this.#socket.errored !== null) return this.#close()
-    // An answer can take much longer than its question.
     post.written = null
     this.#state = 'waiting'
+    this.#hasRead = false
     this.#reader.start()
     this.dueTick = this.#options.owner.tickAfter(post.headersTimeoutMs)
   }
@@ -154,15 +156,27 @@ export class LeanConnection implements AnswerSink, PostPlace {
   }
 
   /** A request of which nothing is sent goes back to the pool. */
-  #close(): void {
+  #close(returned = this.#state === 'reserved' ? this.#post : null): void {
     if (this.#state === 'closed') return
-    const unsent = this.#state === 'reserved' ? this.#post : null
     this.#post = null
     this.#state = 'closed'
     this.dueTick = Infinity
     this.#reader.stop()
     this.#socket.destroy()
-    this.#options.owner.onGone(this, unsent)
+    this.#options.owner.onGone(this, returned)
+  }
+
+  /**
+   * The peer has closed a connection while it rested, and learned of the request too late to answer it. That says nothing about the
+   * peer, and the request is sent once more. On a new connection the same is a failure.
+   */
+  #isLeft(): boolean {
+    return this.#state === 'waiting' && this.#isUsed && !this.#hasRead
+  }
+
+  #returnLost(): void {
+    if (this.#post !== null) this.#post.wasLost = true
+    this.#close(this.#post)
   }
 
   readonly #onConnect = (): void => {
@@ -174,6 +188,7 @@ export class LeanConnection implements AnswerSink, PostPlace {
   readonly #onRead = (bytes: Buffer, length: number): void => {
     // Nobody has asked for this.
     if (this.#state !== 'waiting' && this.#state !== 'reading') return this.#close()
+    this.#hasRead = true
     try {
       this.#reader.read(bytes, length)
     } catch (error) {
@@ -184,7 +199,9 @@ export class LeanConnection implements AnswerSink, PostPlace {
   }
 
   readonly #onSocketEnd = (): void => {
-    if (this.#state === 'reading' && this.#reader.readEnd()) {
+    if (this.#isLeft()) {
+      this.#returnLost()
+    } else if (this.#state === 'reading' && this.#reader.readEnd()) {
       this.onEnd(false)
     } else if (this.#state === 'connecting') {
       this.fail(new LeanHttpError('connect', 'the connection ended before it was made'))
@@ -199,6 +216,7 @@ export class LeanConnection implements AnswerSink, PostPlace {
   readonly #onSocketError = (error: Error): void => {
     const failure = this.#state === 'connecting' ? 'connect' : 'cut'
     if (this.#state === 'reserved') this.#close()
+    else if (this.#isLeft()) this.#returnLost()
     else this.fail(new LeanHttpError(failure, error.message, error))
   }
 }

@@ -14,8 +14,12 @@ export class PendingPost implements AnswerController {
   readonly handler: AnswerHandler
   readonly headersTimeoutMs: number
   readonly bodyTimeoutMs: number
-  /** Null once it is sent. */
+  /** As it was asked for. */
+  readonly post: Post<string>
+  /** Null once it is sent: an answer can take much longer than its question. */
   written: WrittenPost | null
+  /** Was lost with a used connection that its peer had left, and goes on a new one. */
+  wasLost = false
   place: PostPlace | null = null
   /** The tick at which it has waited long enough in the queue. */
   dueTick = Infinity
@@ -23,6 +27,7 @@ export class PendingPost implements AnswerController {
   #isPaused = false
 
   constructor(post: Post<string>, written: WrittenPost | null, handler: AnswerHandler) {
+    this.post = post
     this.handler = handler
     this.headersTimeoutMs = post.headersTimeout
     this.bodyTimeoutMs = post.bodyTimeout
