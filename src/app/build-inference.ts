@@ -5,14 +5,16 @@ import type { UpstreamTimeouts } from '../providers/provider.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { slotsOf } from './build-limits.ts'
 import type { Config } from './config.ts'
+import type { ShortageWatch } from './shortage-watch.ts'
 import { providerVariableOf } from './provider-settings.ts'
 
 interface Parts extends Pick<InferenceOptions, 'catalog' | 'providers'> {
   readonly limits: Limits
   readonly metrics: Metrics
+  readonly shortages: ShortageWatch
 }
 
-export function buildInference(config: Config, { limits, metrics, ...parts }: Parts): Inference {
+export function buildInference(config: Config, { limits, metrics, shortages, ...parts }: Parts): Inference {
   return createInference({
     ...parts,
     clock: systemClock,
@@ -33,6 +35,7 @@ export function buildInference(config: Config, { limits, metrics, ...parts }: Pa
         if (previousProvider === provider) metrics.upstreamRetried(provider)
         else if (previousProvider !== null) metrics.upstreamFellBack({ from: previousProvider, to: provider })
       },
+      ranShort: (code) => shortages.note(code),
       breakerChanged: (provider, model, change) => metrics.breakerChanged({ provider, model, ...change }),
     },
   })

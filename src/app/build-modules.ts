@@ -42,6 +42,7 @@ import { buildMedia } from './build-media.ts'
 import { buildTasks, RECLAIMERS } from './build-tasks.ts'
 import type { Config } from './config.ts'
 import { ownUrlOf } from './own-url.ts'
+import { createShortageWatch, type ShortageWatch } from './shortage-watch.ts'
 import { VERSION } from './version.ts'
 
 export interface Modules {
@@ -67,6 +68,7 @@ export interface Modules {
   /** Who does what tasks are about. */
   readonly performer: TaskPerformer
   readonly inference: Inference
+  readonly shortages: ShortageWatch
   readonly chat: Chat
   readonly compare: Compare
   readonly datasets: Datasets
@@ -184,7 +186,8 @@ async function openModules(
   })
   opened.defer(() => tasks.close())
   const credit = config.billing ? ledger : freeCredit
-  const inference = buildInference(config, { catalog, providers, metrics, limits })
+  const shortages = createShortageWatch({ clock, logger })
+  const inference = buildInference(config, { catalog, providers, metrics, limits, shortages })
   const chat = createChat({ inference, ledger: credit, clock, countTokens })
   const generation = buildGeneration(config, {
     inference,
@@ -215,6 +218,7 @@ async function openModules(
     tasks,
     performer: generation.performer,
     inference,
+    shortages,
     chat,
     ...buildCompare({ database, messageBus, inference, catalog, chat, limits, metrics, tracer, logger }),
     generation,

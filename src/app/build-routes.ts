@@ -121,6 +121,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | DirectRoute)[
         storage: () => modules.database.ping(),
         messages: () => requireConnected(modules.messageBus),
         ledger: () => requireHealthy(modules.ledger),
+        resources: () => modules.shortages.requireEnough(),
         ...(config.role !== 'api' && { worker: () => requireRunning(options.isWorkerRunning()) }),
       },
       isShuttingDown: options.isShuttingDown,

@@ -21,6 +21,7 @@ export interface UpstreamErrorDetails {
   status?: number
   /** What the upstream said, bounded. Shown to the client only when its own request was at fault. */
   upstreamMessage?: string
+  /** The upstream's own code; of a `local` failure what the system calls it. */
   upstreamCode?: string
   upstreamParam?: string
   retryAfterSeconds?: number

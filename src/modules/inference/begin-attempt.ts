@@ -13,6 +13,7 @@ export interface AttemptOptions {
   readonly durationMsMax: number
   readonly acquireSlot: AcquireSlot
   readonly onAttempt: (attempt: AttemptRecord) => void
+  readonly onShortage: (code: string) => void
 }
 
 /** One attempt at one upstream: in its slot, within its time, and written down when it ends. */

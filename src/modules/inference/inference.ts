@@ -59,6 +59,8 @@ export interface Inference extends Answering {
 
 interface InferenceObserver {
   attempted(attempt: AttemptRecord): void
+  /** A connection could not be made because this process is short of something. */
+  ranShort(code: string): void
   breakerChanged(provider: string, upstreamModel: string, change: BreakerChange): void
 }
 
@@ -88,7 +90,11 @@ export function createInference(options: InferenceOptions): Inference {
     breakers.set(name, breaker)
     return breaker
   }
-  const attemptOptions: AttemptOptions = { ...options, onAttempt: (attempt) => observer.attempted(attempt) }
+  const attemptOptions: AttemptOptions = {
+    ...options,
+    onAttempt: (attempt) => observer.attempted(attempt),
+    onShortage: (code) => observer.ranShort(code),
+  }
 
   const inference: Inference = {
     selectorFor: (categories, isOffered) =>

@@ -8,10 +8,13 @@ interface RecordAttemptOptions {
   readonly request: InferenceRequest<unknown>
   readonly provider: string
   readonly onAttempt: (attempt: AttemptRecord) => void
+  /** This process is short of something, as the system calls it. */
+  readonly onShortage: (code: string) => void
 }
 
 /** Starts the clock of one attempt; what it returns writes down how the attempt ended. */
-export function recordAttempt({ clock, request, provider, onAttempt }: RecordAttemptOptions) {
+export function recordAttempt(options: RecordAttemptOptions) {
+  const { clock, request, provider, onAttempt } = options
   const { record, cancellation } = request
   const beganMs = clock.nowMs()
   const note = (outcome: AttemptRecord['outcome'], status: number | null): void => {
@@ -31,8 +34,12 @@ export function recordAttempt({ clock, request, provider, onAttempt }: RecordAtt
       note('answered', null)
     },
     failed(error: unknown): void {
-      if (error instanceof UpstreamError) note(error.details.failure, error.details.status ?? null)
-      else if (cancellation.isCancelled) note('aborted', null)
+      if (error instanceof UpstreamError) {
+        const { failure, status = null, upstreamCode = '' } = error.details
+        if (failure === 'local') options.onShortage(upstreamCode)
+        note(failure, status)
+      }
+      if (cancellation.isCancelled && !(error instanceof UpstreamError)) note('aborted', null)
     },
   }
 }

@@ -1,5 +1,6 @@
 import { errors } from 'undici'
 
+import { shortageCodeOf } from '../shortage-code.ts'
 import type { UpstreamErrorDetails } from '../upstream-error.ts'
 
 const NO_CONNECTION_CODES = new Set([
@@ -8,7 +9,6 @@ const NO_CONNECTION_CODES = new Set([
   'EAI_AGAIN',
   'EHOSTUNREACH',
   'ENETUNREACH',
-  'EADDRNOTAVAIL',
   'ECONNABORTED',
 ])
 
@@ -17,6 +17,11 @@ export function describeNetworkError(
   provider: string,
   error: unknown,
 ): [message: string, details: Omit<UpstreamErrorDetails, 'provider'>] {
+  const shortageCode = shortageCodeOf(error)
+  if (shortageCode !== null) {
+    const message = `no connection to ${provider}: ${shortageCode}`
+    return [message, { failure: 'local', upstreamCode: shortageCode, cause: error }]
+  }
   const code = readErrorCode(error)
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT') {
     return [`no connection to ${provider} in time`, { failure: 'timeout', cause: error }]

@@ -1,3 +1,4 @@
+import { shortageCodeOf } from '../shortage-code.ts'
 import { UpstreamError, type UpstreamFailure } from '../upstream-error.ts'
 import { LeanHttpError } from './lean-http/lean-http-error.ts'
 
@@ -20,6 +21,11 @@ export function describeTransportFailure(
   hasAnswered: boolean,
 ): UpstreamError {
   if (error instanceof UpstreamError) return error
+  const shortageCode = hasAnswered ? null : shortageCodeOf(error)
+  if (shortageCode !== null) {
+    const details = { failure: 'local', upstreamCode: shortageCode, provider, cause: error } as const
+    return new UpstreamError(`${provider}: ${error.message}`, details)
+  }
   const failure = error instanceof LeanHttpError ? error.failure : readCode(error, hasAnswered)
   return new UpstreamError(`${provider}: ${error.message}`, { failure, provider, cause: error })
 }

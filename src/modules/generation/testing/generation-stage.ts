@@ -55,7 +55,7 @@ export function createStage(operations: Record<string, Partial<MediaOperation<ne
     timeouts: TIMEOUTS,
     durationMsMax: 60_000,
     acquireSlot: () => null,
-    observer: { attempted: () => {}, breakerChanged: () => {} },
+    observer: { attempted: () => {}, ranShort: () => {}, breakerChanged: () => {} },
   })
   const generation = createGeneration({
     inference,

@@ -8,6 +8,8 @@ import { createPostWriter, type WrittenPost } from './write-post.ts'
 /** How exact a time limit is: it is noticed up to two ticks late, and never early. */
 const TICK_MS = 100
 const WAITING_MAX = 16_384
+/** So long a process that is short of something tries no further connection. */
+const SHORTAGE_MS = 200
 
 export interface LeanClientOptions extends Omit<SocketOptions, 'origin'> {
   readonly origin: string
@@ -43,6 +45,8 @@ class LeanPool implements LeanClient, ConnectionOwner, PostPlace {
   #tick = 0
   #ticker: NodeJS.Timeout | null = null
   #isClosed = false
+  /** Why no connection is tried for the moment. */
+  #shortage: { readonly error: Error; readonly untilMs: number } | null = null
 
   constructor(options: LeanClientOptions) {
     this.#options = options
@@ -96,6 +100,10 @@ class LeanPool implements LeanClient, ConnectionOwner, PostPlace {
     if (next !== undefined) this.#place(next)
   }
 
+  onShortage(error: Error): void {
+    this.#shortage = { error, untilMs: performance.now() + SHORTAGE_MS }
+  }
+
   leave(post: PendingPost): void {
     const index = this.#waiting.indexOf(post)
     if (index !== -1) this.#waiting.splice(index, 1)
@@ -109,7 +117,9 @@ class LeanPool implements LeanClient, ConnectionOwner, PostPlace {
     const connection = post.wasLost ? undefined : this.#free.pop()
     if (connection !== undefined) this.#reserve(connection, post)
     else if (this.#isClosed) post.fail(closed())
-    else if (this.#connections.length < this.#options.connectionsMax) this.#connect(post)
+    else if (this.#shortage !== null && performance.now() < this.#shortage.untilMs) {
+      post.fail(new LeanHttpError('local', this.#shortage.error.message, this.#shortage.error))
+    } else if (this.#connections.length < this.#options.connectionsMax) this.#connect(post)
     else if (this.#waiting.length >= WAITING_MAX) {
       post.fail(new LeanHttpError('connect', `more than ${WAITING_MAX} requests wait for a connection`))
     } else {

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { shortageCodeOf } from '../../shortage-code.ts'
 import type { AnswerHead } from './answer-head.ts'
 import { AnswerReader, type AnswerSink } from './answer-reader.ts'
 import { LeanHttpError } from './lean-http-error.ts'
@@ -13,6 +14,8 @@ export interface ConnectionOwner {
   onFree(connection: LeanConnection): void
   /** It is gone. A request comes back of which it has sent nothing, or that nobody can have answered. */
   onGone(connection: LeanConnection, returned: PendingPost | null): void
+  /** It could not be made because this process is short of something. */
+  onShortage(error: Error): void
 }
 
 interface ConnectionOptions {
@@ -215,6 +218,7 @@ export class LeanConnection implements AnswerSink, PostPlace {
 
   readonly #onSocketError = (error: Error): void => {
     const failure = this.#state === 'connecting' ? 'connect' : 'cut'
+    if (failure === 'connect' && shortageCodeOf(error) !== null) this.#options.owner.onShortage(error)
     if (this.#state === 'reserved') this.#close()
     else if (this.#isLeft()) this.#returnLost()
     else this.fail(new LeanHttpError(failure, error.message, error))
