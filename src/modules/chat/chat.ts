@@ -18,6 +18,7 @@ import {
   type Operation,
   type StreamableRequest,
 } from './call-candidate.ts'
+import { checkChatContext, checkCompletionContext } from './check-context.ts'
 import { checkMessages } from './check-messages.ts'
 import { countChatPromptTokens, countCompletionPromptTokens } from './count-prompt-tokens.ts'
 import { estimateChat, estimateCompletion, refineChat, refineCompletion } from './estimate-cost.ts'
@@ -43,7 +44,12 @@ const CHAT: Operation<ChatRequest> = {
   of: (provider) => provider.chat,
   countPromptTokens: countChatPromptTokens,
   pricedMembers: new Set(),
-  estimate: { bound: estimateChat, refine: refineChat, isLimitedByModel: true },
+  estimate: {
+    bound: estimateChat,
+    refine: refineChat,
+    checkContext: checkChatContext,
+    isLimitedByModel: true,
+  },
 }
 
 const COMPLETION: Operation<CompletionRequest> = {
@@ -53,7 +59,12 @@ const COMPLETION: Operation<CompletionRequest> = {
   countPromptTokens: countCompletionPromptTokens,
   pricedMembers: new Set(['best_of']),
   // Without a limit it is OpenAI's default, which not every upstream keeps.
-  estimate: { bound: estimateCompletion, refine: refineCompletion, isLimitedByModel: false },
+  estimate: {
+    bound: estimateCompletion,
+    refine: refineCompletion,
+    checkContext: checkCompletionContext,
+    isLimitedByModel: false,
+  },
 }
 
 export function createChat(options: ChatOptions): Chat {

@@ -12,6 +12,8 @@ export interface Estimate<Body> {
   readonly bound: (model: CatalogModel, body: Body, requestBytes: number) => WorstCase
   /** With a tokenizer: dear, and only a little too much. */
   readonly refine: (model: CatalogModel, body: Body, requestBytes: number) => WorstCase
+  /** Throws where the prompt is longer than the model's context. Looked at where the bytes allow it to be. */
+  readonly checkContext: (model: CatalogModel, body: Body) => void
   /** Whether an answer without a limit is as long as the model allows; otherwise the limit is always sent along. */
   readonly isLimitedByModel: boolean
 }
@@ -41,6 +43,8 @@ export function holdCredit<Body extends LimitedRequest>(
   atMs: number,
 ): CoveredRequest<Body> | Promise<CoveredRequest<Body>> {
   const bound = estimate.bound(model, request.body, request.bytes)
+  if (model.contextTokens !== null && bound.promptTokensMax > model.contextTokens)
+    estimate.checkContext(model, request.body)
   const hold = ledger.holdAtOnce(request.caller, { wantedNanoUsd: bound.wantedNanoUsd, atMs })
   if (hold === null) return holdBound(ledger, estimate, model, request, { atMs, bound })
   return { hold, request: limitAnswer(request, estimate, bound, bound.outputTokensMax) }
