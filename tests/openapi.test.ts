@@ -104,7 +104,13 @@ describe('the OpenAPI document', () => {
         description: 'How many.',
         schema: { type: 'integer', minimum: 1, maximum: 100 },
       },
-      { name: 'status', in: 'query', required: true, schema: { enum: ['on', 'off'] } },
+      {
+        name: 'status',
+        in: 'query',
+        required: true,
+        description: 'The state it is in.',
+        schema: { enum: ['on', 'off'] },
+      },
     ])
   })
 
@@ -224,7 +230,7 @@ describe('the OpenAPI document of a running gateway', () => {
           '/docs',
         ]),
       )
-      expect(body.paths['/v1/tenants/me'].get.description).toBe('Any key will do.')
+      expect(body.paths['/v1/tenants/me'].get.description).toContain('Any key will do.')
       for (const path of ['/v1/chat/completions', '/v1/completions']) {
         const { content } = body.paths[path].post.requestBody
         const [example] = content['application/json'].schema.examples

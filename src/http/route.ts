@@ -23,6 +23,8 @@ export interface RouteDescription {
   readonly form?: FormDescription
   readonly query?: TSchema
   readonly params?: TSchema
+  /** Statuses of errors that do not follow from what the route takes and whom it serves, for the reference. */
+  readonly otherErrors?: readonly number[]
   /** Schemas of the answers by status, for the reference. Errors are added by the generator. */
   readonly responses: Readonly<Record<number, ResponseDescription>>
 }
@@ -30,8 +32,10 @@ export interface RouteDescription {
 export interface ResponseDescription {
   readonly description: string
   readonly schema?: TSchema
-  /** `application/json` unless told. */
+  /** Of the schema; `application/json` unless told. */
   readonly contentType?: string
+  /** Other forms of the same answer, by content type. */
+  readonly otherTypes?: Readonly<Record<string, TSchema>>
 }
 
 /** One line of the API: what it takes, what it answers, and the one call that does it. */

@@ -5,6 +5,7 @@ import { composeGateway } from '../../src/app/compose.ts'
 import { loadConfig } from '../../src/app/config.ts'
 import { createTestDatabase } from '../../src/storage/testing/test-database.ts'
 import { createLogger } from '../../src/telemetry/logger.ts'
+import { DescribedAnswers } from './described-answers.ts'
 
 export interface TestAnswer {
   readonly status: number
@@ -67,17 +68,20 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     logger: createLogger({ level: config.logLevel }),
   })
   const baseUrl = gateway.url
+  const answers = new DescribedAnswers()
 
-  const send = (method: string, path: string, request: TestRequest = {}): Promise<Response> => {
+  const send = async (method: string, path: string, request: TestRequest = {}): Promise<Response> => {
     const authorization = request.key === null ? {} : { authorization: `Bearer ${request.key ?? key}` }
     const body = request.body === undefined ? {} : { body: asText(request.body) }
     const contentType = request.body === undefined ? {} : { 'content-type': 'application/json' }
-    return fetch(baseUrl + path, {
+    const response = await fetch(baseUrl + path, {
       method,
       headers: { ...authorization, ...contentType, ...request.headers },
       ...body,
       ...(request.signal ? { signal: request.signal } : {}),
     })
+    answers.note(method, path, response)
+    return response
   }
 
   return {
@@ -92,9 +96,13 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
     },
     close: async () => {
-      await gateway.close()
-      await database?.drop()
-      await rm(dataDir, { recursive: true, force: true })
+      try {
+        await answers.check(baseUrl)
+      } finally {
+        await gateway.close()
+        await database?.drop()
+        await rm(dataDir, { recursive: true, force: true })
+      }
     },
   }
 }

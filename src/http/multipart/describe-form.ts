@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox'
 import type { JsonObject, SchemaReader } from '../reference/openapi-schemas.ts'
+import { fieldNote } from '../reference/field-notes.ts'
 import type { FileRule, FormDescription } from './form.ts'
 
 /** The body of a route as a form, for the reference: the same fields, and files in the place of the members they stand for. */
@@ -8,7 +9,7 @@ export function describeForm({ files }: FormDescription, body: TSchema, read: Sc
     body
   const fields = Object.entries(properties)
     .filter(([name]) => !(name in files))
-    .map(([name, schema]) => [name, read(schema)])
+    .map(([name, schema]) => [name, { description: fieldNote(null, name), ...read(schema) }])
   const rules = Object.entries(files)
   return {
     type: 'object',
@@ -18,6 +19,18 @@ export function describeForm({ files }: FormDescription, body: TSchema, read: Sc
     ],
     properties: Object.fromEntries([...rules.map(([name, rule]) => [name, describeFile(rule)]), ...fields]),
   }
+}
+
+/** The example of the JSON body as a form: names of files in the place of their content. */
+export function describeFormExample({ files }: FormDescription, example: unknown): JsonObject {
+  const needed = Object.entries(files).flatMap(([name, rule]) =>
+    rule.isRequired ? [[name, '(a file)']] : [],
+  )
+  const given = Object.entries(Object(example)).map(([name, value]) => [
+    name,
+    name in files ? '(a file)' : value,
+  ])
+  return Object.fromEntries([...given, ...needed])
 }
 
 function describeFile({ countMax, bytesMax, description }: FileRule): JsonObject {

@@ -1,10 +1,21 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { TSchema } from 'typebox'
+import { fieldNote } from './field-notes.ts'
 
 export type JsonObject = { [name: string]: unknown }
 
 /** The schema as plain JSON, with its named parts replaced by references to the components. */
 export type SchemaReader = (schema: TSchema) => JsonObject
+
+/** The members of an object's schema, and which of them it needs. */
+export function membersOf(schema: TSchema | undefined): {
+  properties: Record<string, TSchema>
+  required: string[]
+} {
+  const { properties = {}, required = [] }: { properties?: Record<string, TSchema>; required?: string[] } =
+    schema ?? {}
+  return { properties, required }
+}
 
 /** Gathers the schemas that have a name, by `$id` or `title`, so that each stands in the document once. */
 export function collectComponents(initial: Record<string, JsonObject>): {
@@ -14,11 +25,14 @@ export function collectComponents(initial: Record<string, JsonObject>): {
   const components = new Map(Object.entries(initial))
   const references = new Map<object, JsonObject>()
 
-  const read = (schema: TSchema): JsonObject => {
+  const read = (schema: TSchema): JsonObject => readWithin(schema, null)
+
+  /** Within the named schema that holds it. */
+  const readWithin = (schema: TSchema, holder: string | null): JsonObject => {
     const known = references.get(schema)
     if (known) return known
-    const plain = readObject(schema)
     const name = nameOf(schema)
+    const plain = liftDescription(readObject(schema, name ?? holder))
     if (name === null) return plain
     const reference = { $ref: `#/components/schemas/${place(name, plain)}` }
     references.set(schema, reference)
@@ -36,30 +50,54 @@ export function collectComponents(initial: Record<string, JsonObject>): {
     }
   }
 
-  const readObject = (schema: object): JsonObject =>
+  const readObject = (schema: object, holder: string | null): JsonObject =>
     Object.fromEntries(
       Object.entries(schema)
         // `$id` would change what the references inside the document are relative to.
         .filter(([key, value]) => key !== '$id' && !key.startsWith('~') && value !== undefined)
-        .map(([key, value]) => [key, readKeyword(key, value)]),
+        .map(([key, value]) => [key, readKeyword(key, value, holder)]),
     )
 
-  const readKeyword = (key: string, value: unknown): unknown => {
+  const readKeyword = (key: string, value: unknown, holder: string | null): unknown => {
     if (key === '$ref' && typeof value === 'string') return toReference(value)
     if (LITERAL_KEYWORDS.has(key) || typeof value !== 'object' || value === null) return value
-    if (Array.isArray(value)) return value.map((item) => (isSchema(item) ? read(item) : item))
+    if (Array.isArray(value)) return value.map((item) => (isSchema(item) ? readWithin(item, holder) : item))
     if (MAP_KEYWORDS.has(key)) {
       return Object.fromEntries(
-        Object.entries(value).map(([name, part]) => [name, isSchema(part) ? read(part) : part]),
+        Object.entries(value).map(([name, part]) => [
+          name,
+          isSchema(part) ? describeField(readWithin(part, holder), holder, name) : part,
+        ]),
       )
     }
-    return read(value)
+    return readWithin(value, holder)
+  }
+
+  const describeField = (field: JsonObject, holder: string | null, name: string): JsonObject => {
+    if ('description' in field) return field
+    const description = describedBy(field) ?? fieldNote(holder, name)
+    return description === undefined ? field : { ...field, description }
+  }
+
+  /** What a named schema says of itself counts for every field that refers to it. */
+  const describedBy = ({ $ref }: JsonObject): string | undefined => {
+    const description = typeof $ref === 'string' && components.get(componentOf($ref))?.['description']
+    return typeof description === 'string' ? description : undefined
   }
 
   return {
     read,
     all: () => Object.fromEntries([...components].toSorted(([one], [other]) => (one < other ? -1 : 1))),
   }
+}
+
+/** A member that may be null is described by its other form. */
+function liftDescription(schema: JsonObject): JsonObject {
+  if ('description' in schema || !Array.isArray(schema['anyOf'])) return schema
+  const descriptions = schema['anyOf'].flatMap((part) =>
+    isSchema(part) && 'description' in part ? [part.description] : [],
+  )
+  return descriptions.length === 1 ? { ...schema, description: descriptions[0] } : schema
 }
 
 /** Keywords whose values are data and not schemas. */
@@ -78,6 +116,10 @@ function nameOf(schema: TSchema): string | null {
   if (typeof given !== 'string') return null
   const words = given.split(/[^A-Za-z0-9]+/).filter(Boolean)
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('') || null
+}
+
+function componentOf(reference: string): string {
+  return reference.slice(reference.lastIndexOf('/') + 1)
 }
 
 function toReference(target: string): string {

@@ -1,9 +1,13 @@
 import type { TSchema } from 'typebox'
-import { ERROR_CATALOGUE } from '../error-envelope.ts'
-import { describeAnswerHeaders, describeErrorHeaders, HEADER_COMPONENTS } from './openapi-headers.ts'
-import { describeForm } from '../multipart/describe-form.ts'
-import { collectComponents, type JsonObject, type SchemaReader } from './openapi-schemas.ts'
-import type { ResponseDescription, RouteDescription } from '../route.ts'
+import { describeForm, describeFormExample } from '../multipart/describe-form.ts'
+import type { RouteDescription } from '../route.ts'
+import { describeAnswer, takesIdempotencyKey } from './openapi-answers.ts'
+import { fieldNote } from './field-notes.ts'
+import { describeErrorAnswers, ERROR_SCHEMA, errorName, errorStatuses } from './openapi-errors.ts'
+import { HEADER_COMPONENTS } from './openapi-headers.ts'
+import { collectComponents, membersOf, type JsonObject, type SchemaReader } from './openapi-schemas.ts'
+import { BODY_EXAMPLES } from './notes/body-examples.ts'
+import { documentPath, operationKey, OPERATION_NOTES } from './operation-notes.ts'
 
 export interface OpenApiOptions {
   readonly version: string
@@ -21,7 +25,7 @@ export function buildOpenApi(
   const operationIds = new Set<string>()
   const paths: Record<string, JsonObject> = {}
   for (const route of routes) {
-    const path = route.path.replaceAll(/:(\w+)/g, '{$1}')
+    const path = documentPath(route.path)
     const operation = describeOperation(route, components.read, nameOperation(route, operationIds))
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation }
   }
@@ -65,7 +69,7 @@ function isPageAsset({ responses }: RouteDescription): boolean {
 }
 
 function describeOperation(route: RouteDescription, read: SchemaReader, operationId: string): JsonObject {
-  const { body, scope } = route
+  const { body } = route
   const parameters = [
     ...describeParameters('path', route.params, read, pathParameters(route.path)),
     ...describeParameters('query', route.query, read),
@@ -82,19 +86,14 @@ function describeOperation(route: RouteDescription, read: SchemaReader, operatio
     operationId,
     summary: route.summary,
     tags: [route.tag],
-    ...(scope === null
-      ? { security: [] }
-      : { security: [{ apiKey: [] }], description: describeAccess(route, scope) }),
+    description: describe(route),
+    security: route.scope === null ? [] : [{ apiKey: [] }],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body
       ? { requestBody: { required: isBodyRequired(route), content: describeBody(route, body, read) } }
       : {}),
     responses: Object.fromEntries([...answers, ...errors]),
   }
-}
-
-function takesIdempotencyKey({ method, scope }: Pick<RouteDescription, 'method' | 'scope'>): boolean {
-  return method === 'POST' && scope !== null
 }
 
 const IDEMPOTENCY_KEY: JsonObject = {
@@ -107,12 +106,16 @@ const IDEMPOTENCY_KEY: JsonObject = {
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]*$' },
 }
 
-function describeAccess({ isChargedByCall }: RouteDescription, scope: string): string {
-  const charged = isChargedByCall ? ' What it asks of models is charged call by call, as chat is.' : ''
-  return describeScope(scope) + charged
+/** What the operation does, which key may ask for it, and how it is charged. */
+function describe(route: RouteDescription): string {
+  const { scope, isChargedByCall } = route
+  const notes = [OPERATION_NOTES[operationKey(route)], describeScope(scope)]
+  if (isChargedByCall) notes.push('Each request that it sends to a model is charged as a chat request is.')
+  return notes.filter((note) => note !== undefined).join('\n\n')
 }
 
-function describeScope(scope: string): string {
+function describeScope(scope: RouteDescription['scope']): string {
+  if (scope === null) return 'Needs no key.'
   return scope === 'any' ? 'Any key will do.' : `Needs a key with the scope \`${scope}\`.`
 }
 
@@ -146,10 +149,10 @@ function describeParameters(
   read: SchemaReader,
   names?: string[],
 ): JsonObject[] {
-  const { properties, required } = fieldsOf(schema)
+  const { properties, required } = membersOf(schema)
   return (names ?? Object.keys(properties)).map((name) => {
     const property = properties[name]
-    const { description, ...rest } = property ? read(property) : { type: 'string' }
+    const { description = fieldNote(null, name), ...rest } = property ? read(property) : { type: 'string' }
     return {
       name,
       in: place,
@@ -160,139 +163,22 @@ function describeParameters(
   })
 }
 
-function fieldsOf(schema: TSchema | undefined): { properties: Record<string, TSchema>; required: string[] } {
-  const { properties = {}, required = [] }: { properties?: Record<string, TSchema>; required?: string[] } =
-    schema ?? {}
-  return { properties, required }
-}
-
 // A POST whose every field is optional is accepted without a body.
 function isBodyRequired({ body, form }: RouteDescription): boolean {
   return (
-    fieldsOf(body).required.length > 0 || Object.values(form?.files ?? {}).some((rule) => rule.isRequired)
+    membersOf(body).required.length > 0 || Object.values(form?.files ?? {}).some((rule) => rule.isRequired)
   )
 }
 
-function describeBody({ form }: RouteDescription, body: TSchema, read: SchemaReader): JsonObject {
-  const json = jsonContent(read(body))
-  return form ? { 'multipart/form-data': { schema: describeForm(form, body, read) }, ...json } : json
+function describeBody(route: RouteDescription, body: TSchema, read: SchemaReader): JsonObject {
+  const { form } = route
+  const example = exampleOf(body) ?? BODY_EXAMPLES[operationKey(route)]
+  const json = { schema: read(body), ...(example === undefined ? {} : { example }) }
+  if (form === undefined) return { 'application/json': json }
+  const fields = { schema: describeForm(form, body, read), example: describeFormExample(form, example) }
+  return { 'multipart/form-data': fields, 'application/json': json }
 }
 
-function describeAnswer(
-  route: RouteDescription,
-  status: number,
-  answer: ResponseDescription,
-  read: SchemaReader,
-): JsonObject {
-  const { description, schema, contentType = 'application/json' } = answer
-  const isInference = route.scope === 'inference' && route.method === 'POST' && !route.isChargedByCall
-  const content =
-    schema || answer.contentType ? { [contentType]: schema ? { schema: read(schema) } : {} } : undefined
-  return {
-    description,
-    headers: describeAnswerHeaders({
-      isInference: isInference && status < 300,
-      isRepeatable: takesIdempotencyKey(route) && status < 300,
-    }),
-    ...(content ? { content: { ...content, ...(canStream(route, status) ? EVENT_STREAM : {}) } } : {}),
-  }
-}
-
-// A request that may ask for a stream is answered as one.
-function canStream({ body }: RouteDescription, status: number): boolean {
-  return status === 200 && 'stream' in fieldsOf(body).properties
-}
-
-const EVENT_STREAM = {
-  'text/event-stream': {
-    schema: {
-      type: 'string',
-      description:
-        'With `stream: true`: one `data:` line a chunk, then `data: [DONE]`. Lines that begin with a colon keep the ' +
-        'connection alive. A failure in the middle is one `data: {"error": …}` line, and no `[DONE]` follows.',
-    },
-    example: 'data: {"choices":[{"index":0,"delta":{"content":"Hi"}}]}\n\ndata: [DONE]\n\n',
-  },
-}
-
-function jsonContent(schema: JsonObject): JsonObject {
-  return { 'application/json': { schema } }
-}
-
-/** What can go wrong on a route follows from what it takes and whom it serves. */
-function errorStatuses({ path, method, scope, body, query }: RouteDescription): number[] {
-  const isInference = scope === 'inference' && method === 'POST'
-  return [
-    ...(body || query ? [400] : []),
-    ...(scope === null ? [] : [401, 403, 429, 503]),
-    ...(isInference ? [402, 502, 504] : []),
-    ...(path.includes(':') || isInference ? [404] : []),
-    ...(scope !== null && method !== 'GET' ? [409] : []),
-    ...(takesIdempotencyKey({ method, scope }) ? [422] : []),
-    ...(body ? [408, 413, 415] : []),
-    ...(path.startsWith('/v1/') ? [500] : []),
-  ].toSorted((one, other) => one - other)
-}
-
-const ERROR_NAMES: Readonly<Record<number, readonly [name: string, description: string]>> = {
-  400: ['BadRequest', 'The request is not valid; `param` names the field.'],
-  401: ['Unauthorized', 'The key is missing, malformed, unknown, revoked or expired.'],
-  402: ['PaymentRequired', 'The balance or a cap does not cover the request. Retrying does not help.'],
-  403: ['Forbidden', 'The key is valid and not allowed to do this.'],
-  404: ['NotFound', 'It does not exist, or belongs to another account.'],
-  408: ['RequestTimeout', 'The request did not arrive in time.'],
-  409: ['Conflict', 'It is not in a state that allows this, or a request with the same key still runs.'],
-  413: ['RequestTooLarge', 'The body is larger than the limit.'],
-  415: ['UnsupportedMediaType', 'The body has the wrong content type.'],
-  422: ['KeyReused', 'The `Idempotency-Key` was used for another request.'],
-  429: ['TooManyRequests', 'A rate or concurrency limit is reached; `retry-after` says when to come back.'],
-  500: ['InternalError', 'A defect of the gateway; its log knows the request by `request_id`.'],
-  502: ['UpstreamError', 'Every upstream of the model failed.'],
-  503: ['Unavailable', 'No capacity, no configured upstream or no database at the moment.'],
-  504: ['Timeout', 'The upstream did not answer in time.'],
-}
-
-function errorName(status: number): string {
-  return ERROR_NAMES[status]?.[0] ?? `Error${status}`
-}
-
-function describeErrorAnswers(): JsonObject {
-  return Object.fromEntries(
-    Object.entries(ERROR_NAMES).map(([status, [name, description]]) => {
-      const codes = Object.entries(ERROR_CATALOGUE).filter(([, entry]) => entry.status === Number(status))
-      return [
-        name,
-        {
-          description: `${description} Codes: ${codes.map(([code]) => `\`${code}\``).join(', ')}.`,
-          headers: describeErrorHeaders(Number(status)),
-          content: jsonContent({ $ref: '#/components/schemas/Error' }),
-        },
-      ]
-    }),
-  )
-}
-
-const ERROR_SCHEMA: JsonObject = {
-  type: 'object',
-  required: ['error'],
-  properties: {
-    error: {
-      type: 'object',
-      required: ['message', 'type', 'param', 'code', 'request_id'],
-      properties: {
-        message: { type: 'string', description: 'For people.' },
-        type: { type: 'string', enum: [...new Set(Object.values(ERROR_CATALOGUE).map(({ type }) => type))] },
-        param: {
-          type: ['string', 'null'],
-          description: 'The field at fault, nested as `messages.0.content`.',
-        },
-        code: {
-          type: ['string', 'null'],
-          enum: [...Object.keys(ERROR_CATALOGUE), null],
-          description: 'For programs.',
-        },
-        request_id: { type: 'string', examples: ['req_0123456789abcdef01234567'] },
-      },
-    },
-  },
+function exampleOf({ examples }: { examples?: unknown }): unknown {
+  return Array.isArray(examples) ? examples[0] : undefined
 }

@@ -1,10 +1,31 @@
 import type { FastifyReply } from 'fastify'
+import { Type } from 'typebox'
 import { formatUsd } from '../../kernel/money.ts'
 import { cellSeed, type AskedCell, type Run } from '../../modules/compare/compare.ts'
 import { csvRow } from '../csv-row.ts'
 import { writeHeadOf } from '../send-event-reply.ts'
 import { drained } from '../send-events.ts'
-import { outputTokensPerSecond, timestampOf, toCellAnswer, toRunAnswer } from './compare-wire.ts'
+import {
+  CellAnswer,
+  outputTokensPerSecond,
+  RunAnswer,
+  timestampOf,
+  toCellAnswer,
+  toRunAnswer,
+} from './compare-wire.ts'
+
+export const ExportAnswer = Type.Object(
+  {
+    object: Type.Literal('compare.export'),
+    exported_at: Type.String({ format: 'date-time', description: 'When it was exported.' }),
+    run: RunAnswer,
+    prices: Type.Record(Type.String(), Type.Unknown(), { description: 'The price of each lane, by its id.' }),
+    cells: Type.Array(CellAnswer, {
+      description: 'Every answer, with its prompt and what is needed to ask the same again.',
+    }),
+  },
+  { title: 'CompareExport' },
+)
 
 interface Export {
   readonly run: Run

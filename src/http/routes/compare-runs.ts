@@ -6,7 +6,7 @@ import type { BlindView, Judging } from '../../modules/judging/judging.ts'
 import { ListQuery, listAnswer, listSchema, PAGE_LIMIT_DEFAULT, parsePageRequest } from '../list-page.ts'
 import { parseUsd } from '../parse-usd.ts'
 import { defineRoute, type Route } from '../route.ts'
-import { isCsvAsked, sendExport } from './compare-export.ts'
+import { ExportAnswer, isCsvAsked, sendExport } from './compare-export.ts'
 import { Budget, readRunOrder, RunCreateBody, type PromptSources } from './compare-run-request.ts'
 import { CellAnswer, RunAnswer, toCellAnswer, toRunAnswer } from './compare-wire.ts'
 
@@ -14,15 +14,21 @@ const RunParams = Type.Object({ run_id: Type.String({ description: 'The id of a 
 
 const RunListQuery = Type.Object({
   ...ListQuery.properties,
-  status: Type.Optional(Type.Enum([...RUN_STATUSES])),
-  dataset_id: Type.Optional(Type.String({ format: 'uuid' })),
+  status: Type.Optional(Type.Enum([...RUN_STATUSES], { description: 'Only runs in this state.' })),
+  dataset_id: Type.Optional(Type.String({ format: 'uuid', description: 'Only runs of this dataset.' })),
 })
 
 const CellListQuery = Type.Object({
   ...ListQuery.properties,
-  lane_id: Type.Optional(Type.String({ format: 'uuid' })),
-  prompt_index: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
-  status: Type.Optional(Type.Enum([...CELL_STATUSES])),
+  lane_id: Type.Optional(Type.String({ format: 'uuid', description: 'Only answers of this lane.' })),
+  prompt_index: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 1_000_000,
+      description: 'Only answers to the prompt at this position.',
+    }),
+  ),
+  status: Type.Optional(Type.Enum([...CELL_STATUSES], { description: 'Only answers in this state.' })),
 })
 
 const ExportQuery = Type.Object({
@@ -31,7 +37,10 @@ const ExportQuery = Type.Object({
   ),
 })
 
-const ResumeBody = Type.Object({ budget_usd: Type.Optional(Type.Union([Budget, Type.Null()])) })
+const ResumeBody = Type.Object(
+  { budget_usd: Type.Optional(Type.Union([Budget, Type.Null()])) },
+  { examples: [{ budget_usd: 5 }] },
+)
 
 interface CompareRunRouteOptions {
   readonly compare: Compare
@@ -124,7 +133,13 @@ export const compareRunRoutes = ({
       summary: 'Export a run as JSON or CSV',
       params: RunParams,
       query: ExportQuery,
-      responses: { 200: { description: 'Everything of the run; as CSV one row a cell.' } },
+      responses: {
+        200: {
+          description: 'Everything of the run; as CSV one row a cell.',
+          schema: ExportAnswer,
+          otherTypes: { 'text/csv': Type.String({ description: 'One row a cell, after a row of names.' }) },
+        },
+      },
       handle: async ({ caller, params, query, headers, reply, exchange }) => {
         const run = await compare.read(caller.accountId, params.run_id)
         const format = query.format ?? (isCsvAsked(headers['accept']) ? 'csv' : 'json')

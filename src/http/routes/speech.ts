@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { createInferenceRecord } from '../../modules/inference/inference.ts'
 import type { Speech } from '../../modules/speech/speech.ts'
-import { AUDIO_FORMATS, type SpeechWork } from '../../providers/media-work.ts'
+import { AUDIO_FORMATS, CONTENT_TYPE_OF_AUDIO, type SpeechWork } from '../../providers/media-work.ts'
 import { nullable } from '../../providers/nullable.ts'
 import { defineRoute, type Route, type RouteRequest } from '../route.ts'
 import { TaskMembers, TaskReceipt, type RunGeneration } from '../run-generation.ts'
@@ -52,6 +52,13 @@ const SpeechRequest = Type.Object(
   },
 )
 
+const AUDIO_TYPES = Object.fromEntries(
+  AUDIO_FORMATS.map((format) => [
+    CONTENT_TYPE_OF_AUDIO[format],
+    Type.String({ format: 'binary', description: `With \`response_format: "${format}"\`.` }),
+  ]),
+)
+
 type Body = Static<typeof SpeechRequest>
 
 interface SpeechRouteOptions {
@@ -70,7 +77,7 @@ export const speechRoutes = (options: SpeechRouteOptions): Route[] => [
     scope: 'inference',
     body: SpeechRequest,
     responses: {
-      200: { description: 'The audio, as it is made.', contentType: 'audio/mpeg' },
+      200: { description: 'The audio, as it is made.', otherTypes: AUDIO_TYPES },
       202: {
         description: 'The task that makes it, where `accept` names `application/json` and no audio.',
         schema: TaskReceipt,

@@ -92,6 +92,17 @@ const TranscriptAnswer = Type.Object(
   { title: 'Transcript' },
 )
 
+/** The forms that `response_format` chooses instead of JSON. */
+const TEXT_FORMS = {
+  'text/plain': Type.String({ description: 'With `text`: what was said.' }),
+  'application/x-subrip': Type.String({ description: 'With `srt`: SubRip captions.' }),
+  'text/vtt': Type.String({ description: 'With `vtt`: WebVTT captions.' }),
+}
+
+const EVENTS = Type.String({
+  description: 'With `stream: true`: `transcript.text.delta` events, then one `transcript.text.done`.',
+})
+
 const FORM = {
   files: {
     file: {
@@ -123,7 +134,11 @@ export const transcriptionRoutes = ({ transcription, runPaid }: TranscriptionRou
     form: FORM,
     bodyLimitBytes: JSON_BYTES_MAX,
     responses: {
-      200: { description: 'What was said; plain text as `text`, `srt` or `vtt`.', schema: TranscriptAnswer },
+      200: {
+        description: 'What was said; plain text as `text`, `srt` or `vtt`.',
+        schema: TranscriptAnswer,
+        otherTypes: { ...TEXT_FORMS, 'text/event-stream': EVENTS },
+      },
     },
     handle: (request) => answer(request, { isTranslation: false, transcription, runPaid }),
   }),
@@ -136,7 +151,9 @@ export const transcriptionRoutes = ({ transcription, runPaid }: TranscriptionRou
     body: TranslationRequest,
     form: FORM,
     bodyLimitBytes: JSON_BYTES_MAX,
-    responses: { 200: { description: 'What was said, in English.', schema: TranscriptAnswer } },
+    responses: {
+      200: { description: 'What was said, in English.', schema: TranscriptAnswer, otherTypes: TEXT_FORMS },
+    },
     handle: (request) => answer(request, { isTranslation: true, transcription, runPaid }),
   }),
 ]

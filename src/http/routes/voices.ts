@@ -30,6 +30,7 @@ export const voiceRoutes = ({ speech }: { speech: Pick<Speech, 'voices'> }): Rou
     tag: 'Audio',
     scope: 'inference',
     query: Query,
+    otherErrors: [404],
     responses: { 200: { description: 'Voices.', schema: listSchema('voices', VoiceAnswer) } },
     handle: async ({ caller, query, exchange }) => {
       const { model, language, limit = PAGE_LIMIT_DEFAULT, after } = query

@@ -1,0 +1,32 @@
+/** What the operations on one's own account do, by method and path. */
+export const ACCOUNT_NOTES: Readonly<Record<string, string>> = {
+  'GET /v1/tenants/me':
+    'Returns the account that the key belongs to, its balance, its limits, and what the key may do.',
+  'GET /v1/tenants/me/api-keys':
+    'Lists the keys of the account, newest first. The secret of a key is never shown again.',
+  'POST /v1/tenants/me/api-keys':
+    'Makes a key and returns its secret, this once. A key can only give what it has: scopes, models, limits and expiry of ' +
+    'the key that asks bound those of the new one.',
+  'GET /v1/tenants/me/api-keys/{id}': 'Returns one key without its secret.',
+  'PATCH /v1/tenants/me/api-keys/{id}':
+    'Changes a key. The answer comes when every process of the gateway knows the change.',
+  'DELETE /v1/tenants/me/api-keys/{id}':
+    'Revokes a key. The answer comes when every process of the gateway refuses it; its running streams end.',
+  'GET /v1/usage/budget':
+    'Returns what the account spent in the current periods, and what its balance and budgets leave.',
+  'GET /v1/usage/summary':
+    'Adds up requests, tokens and cost of a time range, beside the range of the same length before it.',
+  'GET /v1/usage/today': 'Adds up the current day in UTC, hour by hour, beside the same part of yesterday.',
+  'GET /v1/usage/timeseries':
+    'Returns usage in buckets of an hour or a day, in total or split by key, model, provider or operation.',
+  'GET /v1/usage/spending': 'Returns what was spent by key, model, provider or operation, the largest first.',
+  'GET /v1/usage/gpu-billing': 'Returns what the deployments of the account cost.',
+  'GET /v1/usage/records':
+    'Lists requests, one row each, newest first: model, provider, tokens, cost, latency and how it ended.',
+  'GET /v1/payments/config': 'Tells which payment provider takes money here, and the amounts it takes.',
+  'POST /v1/payments/checkout':
+    'Opens a checkout and returns the address of the page to pay at. The credit arrives when the provider confirms.',
+  'GET /v1/payments/history': 'Lists what was bought, redeemed, adjusted and refunded, newest first.',
+  'GET /v1/payments/{id}': 'Returns one payment. An open one is looked up at its provider first.',
+  'POST /v1/promo/redeem': 'Redeems a code for promotional credit, which is spent before paid credit.',
+}

@@ -1,0 +1,41 @@
+/** What the operations of the operator, of machines and of pages do, by method and path. */
+export const OPERATOR_NOTES: Readonly<Record<string, string>> = {
+  'GET /v1/admin/usage': 'Returns what each account spent in a time range, the largest first.',
+  'GET /v1/admin/accounts': 'Lists every account, newest first.',
+  'POST /v1/admin/accounts': 'Makes an account. It has no key and no credit yet.',
+  'GET /v1/admin/accounts/{id}': 'Returns one account with its balance.',
+  'POST /v1/admin/accounts/{id}/suspend':
+    'Suspends an account. The answer comes when every process of the gateway refuses its keys.',
+  'POST /v1/admin/accounts/{id}/activate': 'Activates a suspended account. Its keys work again.',
+  'GET /v1/admin/accounts/{id}/api-keys': 'Lists the keys of an account, newest first.',
+  'POST /v1/admin/accounts/{id}/api-keys': 'Makes a key for an account and returns its secret, this once.',
+  'DELETE /v1/admin/accounts/{id}/api-keys/{key_id}':
+    'Revokes a key of an account on every process of the gateway.',
+  'POST /v1/admin/accounts/{id}/credit':
+    'Adds credit to an account, paid or promotional, or deducts some. The movement and its reason stand in the ledger and ' +
+    'in the audit log.',
+  'GET /v1/admin/accounts/{id}/ledger': 'Lists the movements of the credit of an account, newest first.',
+  'GET /v1/admin/accounts/{id}/budget': 'Returns the budgets of an account and what is spent of them.',
+  'PATCH /v1/admin/accounts/{id}/budget': 'Sets the budgets of an account. `null` removes one.',
+  'GET /v1/admin/accounts/{id}/payments': 'Lists the payments of an account, newest first.',
+  'POST /v1/admin/payments/{id}/refund':
+    'Refunds a payment at its provider and takes the credit back, in whole or in part.',
+  'GET /v1/admin/promo-codes': 'Lists every promo code, newest first.',
+  'POST /v1/admin/promo-codes': 'Makes a promo code: an amount, an expiry and how often it can be redeemed.',
+  'GET /v1/admin/promo-codes/{id}': 'Returns one promo code.',
+  'POST /v1/admin/promo-codes/{id}/disable': 'Disables a promo code. Credit that was redeemed stays.',
+  'GET /v1/admin/promo-codes/{id}/redemptions': 'Lists the accounts that redeemed a code, newest first.',
+  'GET /v1/admin/audit': 'Lists the actions of operators, newest first.',
+  'GET /healthz': 'Answers while the process is alive. It checks nothing else.',
+  'GET /readyz':
+    'Checks the database and what else the process needs to serve. A load balancer sends no requests while it answers 503.',
+  'GET /metrics': 'Returns the metrics of the gateway in the Prometheus text format, over all its processes.',
+  'GET /openapi.json': 'Returns this document.',
+  'GET /docs': 'Returns a page that shows this document.',
+  'POST /v1/payments/webhook/{provider}':
+    'Takes the signed events of the payment provider. An event with a wrong signature is refused.',
+  'GET /checkout/test/{token}': 'Shows the page of a test checkout.',
+  'POST /checkout/test/{token}/pay': 'Pays a test checkout and returns to the page of the application.',
+  'POST /checkout/test/{token}/cancel': 'Cancels a test checkout and returns to the page of the application.',
+  'GET /checkout/{provider}/return': 'Shows how a payment went after the provider sent the person back.',
+}

@@ -1,0 +1,61 @@
+import type { ResponseDescription, RouteDescription } from '../route.ts'
+import { findAnswerExample } from './answer-examples.ts'
+import { describeAnswerHeaders } from './openapi-headers.ts'
+import { membersOf, type JsonObject, type SchemaReader } from './openapi-schemas.ts'
+
+/** One answer of an operation that is no error: its headers, and each form of its body. */
+export function describeAnswer(
+  route: RouteDescription,
+  status: number,
+  answer: ResponseDescription,
+  read: SchemaReader,
+): JsonObject {
+  const isInference = route.scope === 'inference' && route.method === 'POST' && !route.isChargedByCall
+  const content = {
+    ...(canStream(route, status) ? EVENT_STREAM : {}),
+    ...describeContent(route, status, answer, read),
+  }
+  return {
+    description: answer.description,
+    headers: describeAnswerHeaders({
+      isInference: isInference && status < 300,
+      isRepeatable: takesIdempotencyKey(route) && status < 300,
+    }),
+    ...(Object.keys(content).length === 0 ? {} : { content }),
+  }
+}
+
+export function takesIdempotencyKey({ method, scope }: Pick<RouteDescription, 'method' | 'scope'>): boolean {
+  return method === 'POST' && scope !== null
+}
+
+function describeContent(
+  route: RouteDescription,
+  status: number,
+  { schema, contentType = 'application/json', otherTypes = {} }: ResponseDescription,
+  read: SchemaReader,
+): JsonObject {
+  const example = findAnswerExample(route, status)
+  const first = schema
+    ? { [contentType]: { schema: read(schema), ...(example === undefined ? {} : { example }) } }
+    : {}
+  const others = Object.entries(otherTypes).map(([type, other]) => [type, { schema: read(other) }])
+  return { ...first, ...Object.fromEntries(others) }
+}
+
+// A request that may ask for a stream is answered as one.
+function canStream({ body }: RouteDescription, status: number): boolean {
+  return status === 200 && 'stream' in membersOf(body).properties
+}
+
+const EVENT_STREAM = {
+  'text/event-stream': {
+    schema: {
+      type: 'string',
+      description:
+        'With `stream: true`: one `data:` line a chunk, then `data: [DONE]`. Lines that begin with a colon keep the ' +
+        'connection alive. A failure in the middle is one `data: {"error": …}` line, and no `[DONE]` follows.',
+    },
+    example: 'data: {"choices":[{"index":0,"delta":{"content":"Hi"}}]}\n\ndata: [DONE]\n\n',
+  },
+}

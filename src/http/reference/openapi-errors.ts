@@ -1,0 +1,105 @@
+import { ERROR_CATALOGUE } from '../error-envelope.ts'
+import type { RouteDescription } from '../route.ts'
+import { takesIdempotencyKey } from './openapi-answers.ts'
+import { describeErrorHeaders } from './openapi-headers.ts'
+import type { JsonObject } from './openapi-schemas.ts'
+
+/** What can go wrong on a route follows from what it takes and whom it serves. */
+export function errorStatuses(route: RouteDescription): number[] {
+  const { path, method, scope, body, query, otherErrors = [] } = route
+  const isInference = scope === 'inference' && method === 'POST'
+  const statuses = [
+    ...otherErrors,
+    ...(body || query ? [400] : []),
+    ...(scope === null ? [] : [401, 403, 429, 503]),
+    ...(isInference ? [402, 502, 504] : []),
+    ...(path.includes(':') || isInference ? [404] : []),
+    ...(scope !== null && method !== 'GET' ? [409] : []),
+    ...(takesIdempotencyKey({ method, scope }) ? [422] : []),
+    ...(body ? [408, 413, 415] : []),
+    ...(path.startsWith('/v1/') ? [500] : []),
+  ]
+  return [...new Set(statuses)].toSorted((one, other) => one - other)
+}
+
+const ERROR_NAMES: Readonly<Record<number, readonly [name: string, description: string]>> = {
+  400: ['BadRequest', 'The request is not valid; `param` names the field.'],
+  401: ['Unauthorized', 'The key is missing, malformed, unknown, revoked or expired.'],
+  402: ['PaymentRequired', 'The balance or a cap does not cover the request. Retrying does not help.'],
+  403: ['Forbidden', 'The key is valid and not allowed to do this.'],
+  404: ['NotFound', 'It does not exist, or belongs to another account.'],
+  408: ['RequestTimeout', 'The request did not arrive in time.'],
+  409: ['Conflict', 'It is not in a state that allows this, or a request with the same key still runs.'],
+  413: ['RequestTooLarge', 'The body is larger than the limit.'],
+  415: ['UnsupportedMediaType', 'The body has the wrong content type.'],
+  422: ['KeyReused', 'The `Idempotency-Key` was used for another request.'],
+  429: ['TooManyRequests', 'A rate or concurrency limit is reached; `retry-after` says when to come back.'],
+  500: ['InternalError', 'A defect of the gateway; its log knows the request by `request_id`.'],
+  502: ['UpstreamError', 'Every upstream of the model failed.'],
+  503: ['Unavailable', 'No capacity, no configured upstream or no database at the moment.'],
+  504: ['Timeout', 'The upstream did not answer in time.'],
+}
+
+export function errorName(status: number): string {
+  return ERROR_NAMES[status]?.[0] ?? `Error${status}`
+}
+
+export function describeErrorAnswers(): JsonObject {
+  return Object.fromEntries(
+    Object.entries(ERROR_NAMES).map(([status, [name, description]]) => {
+      const codes = Object.entries(ERROR_CATALOGUE).filter(([, entry]) => entry.status === Number(status))
+      return [
+        name,
+        {
+          description: `${description} Codes: ${codes.map(([code]) => `\`${code}\``).join(', ')}.`,
+          headers: describeErrorHeaders(Number(status)),
+          content: {
+            'application/json': {
+              schema: { $ref: '#/components/schemas/Error' },
+              example: exampleOf(codes[0], description),
+            },
+          },
+        },
+      ]
+    }),
+  )
+}
+
+function exampleOf(entry: [string, { type: string }] | undefined, message: string): JsonObject {
+  const [code, { type }] = entry ?? ['internal_error', { type: 'server_error' }]
+  return { error: { message, type, param: null, code, request_id: 'req_0123456789abcdef01234567' } }
+}
+
+export const ERROR_SCHEMA: JsonObject = {
+  type: 'object',
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      description: 'What went wrong.',
+      required: ['message', 'type', 'param', 'code', 'request_id'],
+      properties: {
+        message: { type: 'string', description: 'For people.' },
+        type: {
+          type: 'string',
+          enum: [...new Set(Object.values(ERROR_CATALOGUE).map(({ type }) => type))],
+          description: 'The class of the error.',
+        },
+        param: {
+          type: ['string', 'null'],
+          description: 'The field at fault, nested as `messages.0.content`.',
+        },
+        code: {
+          type: ['string', 'null'],
+          enum: [...Object.keys(ERROR_CATALOGUE), null],
+          description: 'For programs.',
+        },
+        request_id: {
+          type: 'string',
+          description: 'Names the request in the log.',
+          examples: ['req_0123456789abcdef01234567'],
+        },
+      },
+    },
+  },
+}

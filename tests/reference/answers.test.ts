@@ -1,0 +1,136 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { beforeAll, describe, expect, test } from 'vitest'
+import recorded from '../../src/http/reference/answer-examples.json' with { type: 'json' }
+import { OPERATION_NOTES } from '../../src/http/reference/operation-notes.ts'
+import { cutExample } from './cut-example.ts'
+import { walkOperations, type Walk, type WalkedAnswer } from './walk-operations.ts'
+
+const RECORDING = join(import.meta.dirname, '../../src/http/reference/answer-examples.json')
+
+/** What cannot be driven without a browser or a payment provider, and what is no JSON. */
+const NOT_WALKED = [
+  /^\w+ \/(checkout|docs|media|metrics|openapi\.json)/,
+  /^POST \/v1\/audio\/speech$/,
+  /^POST \/v1\/payments\/webhook\//,
+  /^POST \/v1\/admin\/payments\/\{id\}\/refund$/,
+]
+
+let walk: Walk
+const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
+
+beforeAll(async () => {
+  walk = await walkOperations()
+  ajv.addSchema(walk.document, 'document')
+  if (process.env['RECORD_EXAMPLES'] === '1') await record(walk.answers)
+}, 180_000)
+
+describe('the reference', () => {
+  test('describes every operation in a sentence of its own, and no operation that is not there', () => {
+    expect(Object.keys(OPERATION_NOTES).toSorted()).toEqual(operationsOf(walk.document).toSorted())
+  })
+
+  test('describes every field and parameter', () => {
+    expect(findUndescribed(walk.document)).toEqual([])
+  })
+
+  test('has an example of every request body', () => {
+    const missing = operationsOf(walk.document).filter((operation) => {
+      const content = Object.values(findOperation(operation).requestBody?.content ?? {})
+      return content.some((body) => !('example' in Object(body)))
+    })
+    expect(missing).toEqual([])
+  })
+
+  test('has an example of the answer of every operation that answers with JSON', () => {
+    const missing = operationsOf(walk.document).filter((operation) => {
+      if (NOT_WALKED.some((pattern) => pattern.test(operation))) return false
+      const answers = Object.entries(findOperation(operation).responses).filter(
+        ([status]) => Number(status) < 300,
+      )
+      return !answers.some(([status]) => `${operation} ${status}` in recorded)
+    })
+    expect(missing).toEqual([])
+  })
+
+  test('is kept by what every operation answers', () => {
+    const broken = walk.answers
+      .filter(({ contentType }) => contentType === 'application/json')
+      .flatMap((answer) => findProblems(answer).map((problem) => `${answer.operation}: ${problem}`))
+    expect([...new Set(broken)]).toEqual([])
+  })
+
+  test('keeps its own examples', () => {
+    const broken = Object.entries(recorded).flatMap(([name, body]) => {
+      const at = name.lastIndexOf(' ')
+      const answer = { operation: name.slice(0, at), status: Number(name.slice(at)), contentType: '', body }
+      return findProblems(answer).map((problem) => `${name}: ${problem}`)
+    })
+    expect(broken).toEqual([])
+  })
+})
+
+function operationsOf(document: Walk['document']): string[] {
+  return Object.entries<object>(document.paths).flatMap(([path, operations]) =>
+    Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+  )
+}
+
+function findOperation(operation: string) {
+  const [method = '', path = ''] = operation.split(' ')
+  return walk.document.paths[path][method.toLowerCase()]
+}
+
+function findProblems({ operation, status, body }: WalkedAnswer): string[] {
+  const [method = '', path = ''] = operation.split(' ')
+  const place = [
+    'paths',
+    path,
+    method.toLowerCase(),
+    'responses',
+    String(status),
+    'content',
+    'application/json',
+    'schema',
+  ]
+  const pointer = place
+    .map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')))
+    .join('/')
+  const validate = ajv.getSchema(`document#/${pointer}`)
+  if (validate === undefined) return [`no schema for ${status}`]
+  if (validate(body)) return []
+  return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`)
+}
+
+function findUndescribed(document: Walk['document']): string[] {
+  const missing = new Set<string>()
+  const visit = (schema: unknown, place: string): void => {
+    if (typeof schema !== 'object' || schema === null) return
+    for (const [name, field] of Object.entries<object>(Object(schema).properties ?? {})) {
+      if (!('description' in field) && !('const' in field)) missing.add(`${place}.${name}`)
+      visit(field, `${place}.${name}`)
+    }
+    for (const keyword of ['items', 'additionalProperties']) visit(Object(schema)[keyword], place)
+    for (const keyword of ['anyOf', 'allOf', 'oneOf'])
+      for (const part of Object(schema)[keyword] ?? []) visit(part, place)
+  }
+  for (const [name, schema] of Object.entries(document.components.schemas)) visit(schema, name)
+  for (const operation of operationsOf(document)) {
+    const { parameters = [], requestBody, responses } = findOperation(operation)
+    for (const { name, description } of parameters)
+      if (description === undefined) missing.add(`${operation} ${name}`)
+    for (const { content = {} } of [requestBody ?? {}, ...Object.values<{ content?: object }>(responses)])
+      for (const { schema } of Object.values<{ schema?: unknown }>(content)) visit(schema, operation)
+  }
+  return [...missing]
+}
+
+/** The last answer of each operation is its example: the one after all that happened. */
+async function record(answers: readonly WalkedAnswer[]): Promise<void> {
+  const examples = answers
+    .filter(({ contentType }) => contentType === 'application/json')
+    .map(({ operation, status, body }) => [`${operation} ${status}`, cutExample(body)] as const)
+  const sorted = [...new Map(examples)].toSorted(([one], [other]) => (one < other ? -1 : 1))
+  await writeFile(RECORDING, `${JSON.stringify(Object.fromEntries(sorted), null, 1)}\n`)
+}

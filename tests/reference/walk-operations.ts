@@ -1,0 +1,186 @@
+import { expect } from 'vitest'
+import { eventually } from '../support/eventually.ts'
+import { startTestGateway, type TestAnswer } from '../support/start-test-gateway.ts'
+
+export interface WalkedAnswer {
+  /** As `GET /v1/models/{id}`. */
+  readonly operation: string
+  readonly status: number
+  readonly contentType: string
+  readonly body: unknown
+}
+
+interface Call {
+  readonly params?: Readonly<Record<string, string>>
+  readonly query?: string
+  /** The example of the document unless told; none for null. */
+  readonly body?: unknown
+  readonly key?: string
+}
+
+export interface Walk {
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests reach into the document and fail loudly on a wrong shape
+  readonly document: any
+  readonly answers: readonly WalkedAnswer[]
+}
+
+const ENDED = /^(completed|failed|cancelled)$/
+
+/** Drives every operation of the API once, with the request bodies that the document gives as examples. */
+export async function walkOperations(): Promise<Walk> {
+  const gateway = await startTestGateway()
+  const answers: WalkedAnswer[] = []
+  try {
+    const { body: document } = await gateway.request('GET', '/openapi.json', { key: null })
+
+    const call = async (operation: string, given: Call = {}): Promise<TestAnswer['body']> => {
+      const [method = '', template = ''] = operation.split(' ')
+      const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => given.params?.[name] ?? name)
+      const content = document.paths[template][method.toLowerCase()].requestBody?.content ?? {}
+      const body = given.body === undefined ? content['application/json']?.example : given.body
+      const answer = await gateway.request(method, path + (given.query ?? ''), {
+        ...(body === undefined || body === null ? {} : { body }),
+        ...(given.key === undefined ? {} : { key: given.key }),
+      })
+      expect([operation, answer.status < 300, answer.body]).toEqual([operation, true, answer.body])
+      const contentType = answer.headers.get('content-type')?.split(';', 1)[0] ?? ''
+      answers.push({ operation, status: answer.status, contentType, body: answer.body })
+      return answer.body
+    }
+    const until = async (read: () => Promise<{ status: string }>): Promise<void> => {
+      await eventually(async () => expect((await read()).status).toMatch(ENDED))
+    }
+
+    await walkModels(call)
+    await walkTasks(call, until)
+    await walkCompare(call, until)
+    await walkConversations(call)
+    await walkAccount(call)
+    await walkOperator(call)
+    return { document, answers }
+  } finally {
+    await gateway.close()
+  }
+}
+
+type MakeCall = (operation: string, given?: Call) => Promise<TestAnswer['body']>
+type Until = (read: () => Promise<{ status: string }>) => Promise<void>
+
+async function walkModels(call: MakeCall): Promise<void> {
+  const { data } = await call('GET /v1/models')
+  await call('GET /v1/models/{id}', { params: { id: data[0].id } })
+  await call('POST /v1/chat/completions')
+  await call('POST /v1/completions')
+  await call('POST /v1/embeddings')
+  await call('POST /v1/rerank')
+  await call('POST /v1/moderations')
+  await call('POST /v1/images/generations', { query: '' })
+  await call('POST /v1/images/edits')
+  await call('POST /v1/images/upscale')
+  await call('POST /v1/images/bg-remove')
+  await call('POST /v1/audio/transcriptions')
+  await call('POST /v1/audio/translations')
+  await call('GET /v1/audio/voices')
+  await call('GET /v1/queue/status')
+}
+
+async function walkTasks(call: MakeCall, until: Until): Promise<void> {
+  const video = await call('POST /v1/videos/generations')
+  await call('POST /v1/tasks/{id}/cancel', { params: { id: video.task_id }, body: null })
+  const music = await call('POST /v1/audio/music')
+  const params = { id: music.task_id }
+  await until(() => call('GET /v1/tasks/{id}', { params }))
+  await call('GET /v1/tasks/{id}', { params })
+  await call('GET /v1/tasks')
+  await call('GET /v1/tasks/{id}/webhook-deliveries', { params })
+  await call('GET /v1/tenants/me/webhook-secret')
+  await call('POST /v1/tenants/me/webhook-secret/rotate', { body: null })
+}
+
+async function walkCompare(call: MakeCall, until: Until): Promise<void> {
+  const { data: chatModels } = await call('GET /v1/models', { query: '?category=llm' })
+  const models = [chatModels[0].id, chatModels[1].id]
+  const { id } = await call('POST /v1/compare/datasets')
+  await call('PATCH /v1/compare/datasets/{id}', { params: { id } })
+  await call('GET /v1/compare/datasets')
+  await call('GET /v1/compare/datasets/{id}', { params: { id } })
+  const ask = async (): Promise<string> => {
+    const run = await call('POST /v1/compare/runs', {
+      body: { name: 'Two models', models, dataset_id: id },
+    })
+    await until(() => call('GET /v1/compare/runs/{run_id}', { params: { run_id: run.id } }))
+    return run.id
+  }
+  const [earlier, later] = [await ask(), await ask()]
+  const params = { run_id: later }
+  const run = await call('GET /v1/compare/runs/{run_id}', { params })
+  await call('GET /v1/compare/runs')
+  await call('GET /v1/compare/runs/{run_id}/results', { params })
+  await call('GET /v1/compare/runs/{run_id}/export', { params })
+  await call('POST /v1/compare/runs/{run_id}/lanes/{lane_id}/winner', {
+    params: { ...params, lane_id: run.lanes[0].id },
+  })
+  await call('GET /v1/compare/runs/{run_id}/verdict', { params })
+  await call('GET /v1/compare/runs/{run_id}/diff', { params, query: `?against=${earlier}` })
+  await call('GET /v1/compare/leaderboard')
+  await call('POST /v1/compare/runs/{run_id}/save', { params, body: null })
+  const { id: cancelled } = await call('POST /v1/compare/runs', {
+    body: { models, dataset_id: id, repeats: 10 },
+  })
+  await call('POST /v1/compare/runs/{run_id}/cancel', { params: { run_id: cancelled }, body: null })
+  await call('POST /v1/compare/runs/{run_id}/resume', { params: { run_id: cancelled } })
+  await call('DELETE /v1/compare/datasets/{id}', { params: { id } })
+}
+
+async function walkConversations(call: MakeCall): Promise<void> {
+  const { id } = await call('POST /v1/compare/conversations')
+  const params = { id }
+  await call('POST /v1/compare/conversations/{id}/turns', { params })
+  await call('PATCH /v1/compare/conversations/{id}', { params })
+  await call('GET /v1/compare/conversations')
+  await call('GET /v1/compare/conversations/{id}', { params })
+  await call('DELETE /v1/compare/conversations/{id}', { params })
+}
+
+async function walkAccount(call: MakeCall): Promise<void> {
+  await call('GET /v1/tenants/me')
+  const { id } = await call('POST /v1/tenants/me/api-keys')
+  await call('GET /v1/tenants/me/api-keys')
+  await call('GET /v1/tenants/me/api-keys/{id}', { params: { id } })
+  await call('PATCH /v1/tenants/me/api-keys/{id}', { params: { id } })
+  await call('DELETE /v1/tenants/me/api-keys/{id}', { params: { id } })
+  const views = ['budget', 'summary', 'today', 'timeseries', 'spending', 'gpu-billing', 'records']
+  for (const view of views) await call(`GET /v1/usage/${view}`)
+  await call('GET /v1/payments/config')
+  const payment = await call('POST /v1/payments/checkout')
+  await call('GET /v1/payments/{id}', { params: { id: payment.id } })
+  const code = await call('POST /v1/admin/promo-codes')
+  await call('POST /v1/promo/redeem')
+  await call('GET /v1/payments/history')
+  const params = { id: code.id }
+  await call('GET /v1/admin/promo-codes')
+  await call('GET /v1/admin/promo-codes/{id}', { params })
+  await call('GET /v1/admin/promo-codes/{id}/redemptions', { params })
+  await call('POST /v1/admin/promo-codes/{id}/disable', { params, body: null })
+}
+
+async function walkOperator(call: MakeCall): Promise<void> {
+  const { id } = await call('POST /v1/admin/accounts')
+  const params = { id }
+  const key = await call('POST /v1/admin/accounts/{id}/api-keys', { params })
+  await call('GET /v1/admin/accounts/{id}/api-keys', { params })
+  await call('DELETE /v1/admin/accounts/{id}/api-keys/{key_id}', { params: { id, key_id: key.id } })
+  await call('POST /v1/admin/accounts/{id}/credit', { params })
+  await call('PATCH /v1/admin/accounts/{id}/budget', { params })
+  await call('GET /v1/admin/accounts/{id}/budget', { params })
+  await call('GET /v1/admin/accounts/{id}/ledger', { params })
+  await call('GET /v1/admin/accounts/{id}/payments', { params })
+  await call('POST /v1/admin/accounts/{id}/suspend', { params, body: null })
+  await call('POST /v1/admin/accounts/{id}/activate', { params, body: null })
+  await call('GET /v1/admin/accounts')
+  await call('GET /v1/admin/accounts/{id}', { params })
+  await call('GET /v1/admin/usage')
+  await call('GET /v1/admin/audit')
+  await call('GET /healthz')
+  await call('GET /readyz')
+}
