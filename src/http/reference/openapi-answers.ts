@@ -11,10 +11,7 @@ export function describeAnswer(
   read: SchemaReader,
 ): JsonObject {
   const isInference = route.scope === 'inference' && route.method === 'POST' && !route.isChargedByCall
-  const content = {
-    ...(canStream(route, status) ? EVENT_STREAM : {}),
-    ...describeContent(route, status, answer, read),
-  }
+  const content = describeContent(route, status, answer, read)
   return {
     description: answer.description,
     headers: describeAnswerHeaders({
@@ -40,7 +37,8 @@ function describeContent(
     ? { [contentType]: { schema: read(schema), ...(example === undefined ? {} : { example }) } }
     : {}
   const others = Object.entries(otherTypes).map(([type, other]) => [type, { schema: read(other) }])
-  return { ...first, ...Object.fromEntries(others) }
+  // Generators of clients take the first form for the usual one.
+  return { ...first, ...(canStream(route, status) ? EVENT_STREAM : {}), ...Object.fromEntries(others) }
 }
 
 // A request that may ask for a stream is answered as one.

@@ -1,0 +1,14 @@
+import { symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { TestGateway } from '../support/start-test-gateway.ts'
+
+const MODULES = join(import.meta.dirname, '../../node_modules')
+
+/** A folder in which the document lies and the packages of the project are found. */
+export async function writeDocument(gateway: TestGateway, directory: string): Promise<string> {
+  const { body } = await gateway.request('GET', '/openapi.json', { key: null })
+  const path = join(directory, 'openapi.json')
+  await writeFile(path, JSON.stringify(body))
+  await symlink(MODULES, join(directory, 'node_modules'))
+  return path
+}
