@@ -34,6 +34,7 @@ export const MODEL_FIELD_NOTES: Readonly<Record<string, string>> = {
   max_tokens: 'The most tokens of the answer.',
   max_completion_tokens: 'The most tokens of the answer, with those of the reasoning.',
   temperature: 'How random the output is: 0 is the least.',
+  think: 'Whether the model reasons before it answers, where it can be told.',
   top_p: 'Samples among the most likely tokens that together have this probability.',
   n: 'How many answers to make. Each is charged.',
   best_of: 'How many answers to make before the best `n` are returned. Each is charged.',
