@@ -62,7 +62,7 @@ const routes: Route[] = [
     checks: {},
     isShuttingDown: () => false,
     readMetrics: async () => ({ contentType: 'text/plain', text: '' }),
-    metricsToken: null,
+    metricsAccess: { token: null, isOpen: false, authenticate: () => Promise.reject(new Error('not asked')) },
     buildDocument: () => ({}),
     logger: silentLogger,
   }),

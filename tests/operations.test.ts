@@ -1,3 +1,5 @@
+import { AppError } from '../src/kernel/app-error.ts'
+import { SCOPES } from '../src/modules/keys/keys.ts'
 import fastify, { type FastifyInstance } from 'fastify'
 import { afterEach, describe, expect, test } from 'vitest'
 import { toErrorAnswer } from '../src/http/error-envelope.ts'
@@ -8,6 +10,25 @@ import { silentLogger } from '../src/kernel/logger.ts'
 import { createMetrics } from '../src/telemetry/metrics.ts'
 import { startTestGateway } from './support/start-test-gateway.ts'
 import { eventually } from './support/eventually.ts'
+
+/** Keys are what they say: `admin`, `inference`, or no key. */
+const METRICS_ACCESS: OperationRoutesOptions['metricsAccess'] = {
+  token: null,
+  isOpen: false,
+  authenticate: ({ headers }) => {
+    const scope = SCOPES.find((known) => headers.authorization === `Bearer ${known}`)
+    if (scope === undefined) throw new AppError('invalid_api_key', 'unknown')
+    return {
+      accountId: 'a',
+      keyId: 'k',
+      environment: 'dev',
+      scopes: new Set([scope]),
+      allowedModels: null,
+      requestsPerMinute: null,
+      limitNanoUsd: null,
+    }
+  },
+}
 
 describe('operations', () => {
   const apps: FastifyInstance[] = []
@@ -20,7 +41,7 @@ describe('operations', () => {
       checks: {},
       isShuttingDown: () => false,
       readMetrics: () => createMetrics().exposition(),
-      metricsToken: null,
+      metricsAccess: METRICS_ACCESS,
       buildDocument: () => buildOpenApi(routes, { version: '1.0.0' }),
       logger: silentLogger,
       ...options,
@@ -97,12 +118,40 @@ describe('operations', () => {
   })
 
   test('guarded metrics need their token', async () => {
-    const app = openGateway({ metricsToken: 'scrape-me' })
+    const app = openGateway({ metricsAccess: { ...METRICS_ACCESS, token: 'scrape-me' } })
     const ask = (authorization?: string) =>
       app.inject({ url: '/metrics', headers: authorization === undefined ? {} : { authorization } })
     expect((await ask()).statusCode).toBe(401)
     expect((await ask('Bearer wrong')).json()).toMatchObject({ error: { code: 'invalid_api_key' } })
     expect((await ask('Bearer scrape-me')).statusCode).toBe(200)
+  })
+
+  test.each([
+    [200, 'this machine', '127.0.0.1', {}],
+    [200, 'this machine', '::1', { host: '[::1]:8080' }],
+    [200, 'this machine', '::ffff:127.0.0.1', {}],
+    [401, 'another machine', '10.0.0.9', {}],
+    [401, 'another machine that claims to be this one', '10.0.0.9', { 'x-forwarded-for': '127.0.0.1' }],
+    [401, 'a proxy on this machine', '127.0.0.1', { 'x-forwarded-for': '203.0.113.7' }],
+    [401, 'a proxy that names itself', '127.0.0.1', { via: '1.1 cache' }],
+    [401, 'a proxy that adds nothing', '127.0.0.1', { host: 'ai.example' }],
+    [200, 'a key of an operator', '10.0.0.9', { authorization: 'Bearer admin' }],
+    [403, 'another key', '10.0.0.9', { authorization: 'Bearer inference' }],
+    [401, 'no key at all', '10.0.0.9', { authorization: 'Bearer nothing' }],
+  ])('metrics: %i for %s (%s, %j)', async (status, _who, remoteAddress, headers) => {
+    const answer = await openGateway().inject({ url: '/metrics', remoteAddress, headers })
+    expect(answer.statusCode).toBe(status)
+  })
+
+  test('metrics: 200 for everybody where the operator opens them', async () => {
+    const app = openGateway({ metricsAccess: { ...METRICS_ACCESS, isOpen: true } })
+    expect((await app.inject({ url: '/metrics', remoteAddress: '203.0.113.7' })).statusCode).toBe(200)
+  })
+
+  test('the root page links to the reference', async () => {
+    const answer = await openGateway().inject('/')
+    expect([answer.statusCode, answer.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
+    expect(answer.body).toContain('href="/docs"')
   })
 
   test('the description of the API is served as JSON', async () => {

@@ -8,7 +8,7 @@ import type { Config } from './config.ts'
 import type { ShortageWatch } from './shortage-watch.ts'
 import { providerVariableOf } from './provider-settings.ts'
 
-interface Parts extends Pick<InferenceOptions, 'catalog' | 'providers'> {
+interface Parts extends Pick<InferenceOptions, 'catalog' | 'providers' | 'mayUseSandbox'> {
   readonly limits: Limits
   readonly metrics: Metrics
   readonly shortages: ShortageWatch

@@ -10,7 +10,7 @@ import type { Conversations } from '../modules/conversations/conversations.ts'
 import { createEmbeddings, type Embeddings } from '../modules/embeddings/embeddings.ts'
 import type { Generation } from '../modules/generation/generation.ts'
 import { createIdempotency, type Idempotency } from '../modules/idempotency/idempotency.ts'
-import type { Inference } from '../modules/inference/inference.ts'
+import { createSandboxPolicy, type Inference, type MayUseSandbox } from '../modules/inference/inference.ts'
 import type { Judging } from '../modules/judging/judging.ts'
 import { createKeys, type Keys } from '../modules/keys/keys.ts'
 import { createLedger, freeCredit, type Ledger } from '../modules/ledger/ledger.ts'
@@ -56,6 +56,7 @@ export interface Modules {
   readonly promoCodes: PromoCodes
   readonly catalog: Catalog
   readonly providers: ProviderRegistry
+  readonly mayUseSandbox: MayUseSandbox
   readonly metrics: Metrics
   readonly tracer: Tracer | null
   readonly limits: Limits
@@ -185,9 +186,13 @@ async function openModules(
     writer: borrower.writer,
   })
   opened.defer(() => tasks.close())
+  const mayUseSandbox = createSandboxPolicy({
+    audience: config.sandbox,
+    hasProviders: config.providers.size > 0,
+  })
   const credit = config.billing ? ledger : freeCredit
   const shortages = createShortageWatch({ clock, logger })
-  const inference = buildInference(config, { catalog, providers, metrics, limits, shortages })
+  const inference = buildInference(config, { catalog, providers, metrics, limits, shortages, mayUseSandbox })
   const chat = createChat({ inference, ledger: credit, clock, countTokens })
   const generation = buildGeneration(config, {
     inference,
@@ -208,6 +213,7 @@ async function openModules(
     promoCodes,
     catalog,
     providers,
+    mayUseSandbox,
     metrics,
     tracer,
     idempotency,

@@ -1,3 +1,4 @@
+import { readToken } from '../http/authenticate.ts'
 import { checkoutRoutes } from '../http/checkout-page/checkout-routes.ts'
 import { buildOpenApi } from '../http/reference/openapi.ts'
 import type { DirectRoute, Route } from '../http/route.ts'
@@ -34,7 +35,6 @@ import { createRunGeneration } from '../http/run-generation.ts'
 import { createRunPaid } from '../http/run-paid.ts'
 import { createSendInference } from '../http/send-inference.ts'
 import { systemClock } from '../kernel/clock.ts'
-import { isSandboxEnvironment } from '../modules/inference/inference.ts'
 import type { Ledger } from '../modules/ledger/ledger.ts'
 import type { MessageBus } from '../storage/message-bus.ts'
 import type { GatewayLogger } from '../telemetry/logger.ts'
@@ -68,7 +68,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | DirectRoute)[
     ...modelRoutes({
       catalog,
       isProviderConfigured: (provider) => providers.get(provider)?.isConfigured === true,
-      isSandboxEnvironment,
+      mayUseSandbox: modules.mayUseSandbox,
     }),
     ...chatRoutes({ chat, sendInference }),
     ...embeddingRoutes({ embeddings: modules.embeddings, sendInference }),
@@ -126,7 +126,11 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | DirectRoute)[
       },
       isShuttingDown: options.isShuttingDown,
       readMetrics: options.readMetrics,
-      metricsToken: config.metricsToken,
+      metricsAccess: {
+        token: config.metricsToken,
+        isOpen: config.metricsOpen,
+        authenticate: ({ headers }) => keys.authenticate(readToken(headers.authorization)),
+      },
       // Called when the table is complete, so that the document describes all of it.
       buildDocument: () =>
         buildOpenApi(routes, {

@@ -109,9 +109,16 @@ export const SETTINGS = {
   ),
   metricsToken: optionalTextSetting({
     environment: 'PARKWAY_METRICS_TOKEN',
-    description: 'Bearer token that `/metrics` asks for.',
+    description: 'Bearer token that `/metrics` asks for, from this machine too.',
     isSecret: true,
   }),
+  metricsOpen: booleanSetting(
+    {
+      environment: 'PARKWAY_METRICS_OPEN',
+      description: 'Answers `/metrics` to everybody; otherwise to this machine and to `admin` keys.',
+    },
+    false,
+  ),
   corsOrigins: listSetting({
     environment: 'PARKWAY_CORS_ORIGINS',
     description: 'Origins whose browsers may call the API; `*` for all, empty for none.',
@@ -173,6 +180,15 @@ export const SETTINGS = {
     },
     'a JSON object as in docs/limits.md',
     parseLimitTable,
+  ),
+  sandbox: choiceSetting(
+    {
+      environment: 'PARKWAY_SANDBOX',
+      description:
+        'Whose dev and test keys the sandbox answers where a model has no provider; auto means everybody while no provider is configured, then the accounts of operators.',
+    },
+    ['auto', 'everybody', 'operators', 'nobody'],
+    'auto',
   ),
   sandboxTokensPerSecond: integerSetting(
     {

@@ -27,6 +27,31 @@ describe('a request without a working key', () => {
     })
   })
 
+  test('401: the message says what is wrong with the key', async () => {
+    const reasonOf = async (key: string): Promise<string> => {
+      const { status, body } = await gateway.request('GET', '/v1/tenants/me', { key })
+      expect(status).toBe(401)
+      return body.error.message
+    }
+    const make = async (body: object): Promise<{ id: string; key: string }> =>
+      (await gateway.request('POST', '/v1/tenants/me/api-keys', { body })).body
+    expect(await reasonOf('pk-dev-short')).toMatch(/malformed/)
+    expect(await reasonOf(`pk-dev-${'B'.repeat(43)}`)).toMatch(/unknown/)
+    const revoked = await make({})
+    await gateway.request('DELETE', `/v1/tenants/me/api-keys/${revoked.id}`)
+    // From the database, then from memory.
+    expect(await reasonOf(revoked.key)).toMatch(/revoked/)
+    expect(await reasonOf(revoked.key)).toMatch(/revoked/)
+    const expired = await make({ expires_at: new Date(Date.now() + 1_000).toISOString() })
+    await expect
+      .poll(async () => (await gateway.request('GET', '/v1/tenants/me', { key: expired.key })).status)
+      .toBe(401)
+    expect(await reasonOf(expired.key)).toMatch(/expired/)
+    // A key that was nearly guessed is no different from any other.
+    const near = `${revoked.key.slice(0, -1)}${revoked.key.endsWith('x') ? 'y' : 'x'}`
+    expect(await reasonOf(near)).toBe(await reasonOf(`pk-dev-${'C'.repeat(43)}`))
+  })
+
   test('401: the answer does not repeat the key', async () => {
     const key = `pk-live-${'Secret'.repeat(8)}`
     const { status, body } = await gateway.request('GET', '/v1/tenants/me', { key })

@@ -9,7 +9,7 @@ import { modelRoutes } from './models.ts'
 const [listRoute, readRoute] = modelRoutes({
   catalog: createCatalog(),
   isProviderConfigured: (providerId) => providerId === 'anthropic',
-  isSandboxEnvironment: (environment) => environment === 'dev' || environment === 'test',
+  mayUseSandbox: ({ environment }) => environment === 'dev' || environment === 'test',
 })
 
 interface Asked {

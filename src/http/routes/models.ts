@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import { modelNotFound } from '../../kernel/app-error.ts'
 import { ModelCard, toModelCard, type Catalog, type CatalogModel } from '../../modules/catalog/catalog.ts'
-import type { Caller, Environment } from '../../modules/keys/keys.ts'
+import type { MayUseSandbox } from '../../modules/inference/inference.ts'
+import type { Caller } from '../../modules/keys/keys.ts'
 import { defineRoute, type Route } from '../route.ts'
 
 const Query = Type.Object({
@@ -24,17 +25,16 @@ const ModelList = Type.Object({ object: Type.Literal('list'), data: Type.Array(M
 export interface ModelRoutesOptions {
   readonly catalog: Pick<Catalog, 'list' | 'resolve'>
   readonly isProviderConfigured: (providerId: string) => boolean
-  /** Whether the sandbox answers keys of this environment. */
-  readonly isSandboxEnvironment: (environment: Environment) => boolean
+  readonly mayUseSandbox: MayUseSandbox
 }
 
 export const modelRoutes = ({
   catalog,
   isProviderConfigured,
-  isSandboxEnvironment,
+  mayUseSandbox,
 }: ModelRoutesOptions): Route[] => {
   const toCard = (model: CatalogModel, caller: Caller): ModelCard =>
-    toModelCard(model, { isProviderConfigured, isSandboxAllowed: isSandboxEnvironment(caller.environment) })
+    toModelCard(model, { isProviderConfigured, isSandboxAllowed: mayUseSandbox(caller) })
 
   return [
     defineRoute({

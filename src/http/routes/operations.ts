@@ -1,11 +1,11 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
 import { Type } from 'typebox'
-import { AppError } from '../../kernel/app-error.ts'
 import type { Logger } from '../../kernel/logger.ts'
+import { admitToMetrics, type MetricsAccess } from '../admit-to-metrics.ts'
 import { docsRoutes } from '../docs-page/docs-routes.ts'
+import { rootRoute } from '../docs-page/root-route.ts'
 import type { JsonObject } from '../reference/openapi-schemas.ts'
 import { checkReadiness, type ReadinessCheck } from '../check-readiness.ts'
-import { defineRoute, type Route, type RouteRequest } from '../route.ts'
+import { defineRoute, type Route } from '../route.ts'
 
 export interface OperationRoutesOptions {
   /** What must work for this process to serve, by name. Each rejects when it does not. */
@@ -13,8 +13,7 @@ export interface OperationRoutesOptions {
   readonly isShuttingDown: () => boolean
   /** The Prometheus text, of this process or of all of them. */
   readonly readMetrics: () => Promise<{ contentType: string; text: string }>
-  /** Guards the metrics; open to everybody who reaches the port when null. */
-  readonly metricsToken: string | null
+  readonly metricsAccess: MetricsAccess
   /** Asked once, when all routes are known. */
   readonly buildDocument: () => JsonObject
   readonly logger: Logger
@@ -32,7 +31,7 @@ const Readiness = Type.Object({
 
 /** What operators and their machines ask of the gateway, outside `/v1` and without an API key. */
 export function operationRoutes(options: OperationRoutesOptions): Route[] {
-  const { isShuttingDown, readMetrics, metricsToken } = options
+  const { isShuttingDown, readMetrics, metricsAccess } = options
   const readiness = checkReadiness({ checks: options.checks, logger: options.logger })
   let document: string | null = null
   const shared = { method: 'GET', tag: 'Operations', scope: null } as const
@@ -69,7 +68,7 @@ export function operationRoutes(options: OperationRoutesOptions): Route[] {
         200: { description: 'The Prometheus text format.', schema: Type.String(), contentType: 'text/plain' },
       },
       handle: async (request) => {
-        if (metricsToken !== null) requireToken(request, metricsToken)
+        await admitToMetrics(metricsAccess, request.reply.request.raw)
         const { contentType, text } = await readMetrics()
         request.reply.header('cache-control', 'no-store').type(contentType).send(text)
       },
@@ -84,17 +83,7 @@ export function operationRoutes(options: OperationRoutesOptions): Route[] {
         reply.type('application/json; charset=utf-8').send(document)
       },
     }),
+    rootRoute(),
     ...docsRoutes(),
   ]
-}
-
-function requireToken({ headers }: RouteRequest<unknown, unknown, unknown>, token: string): void {
-  const given = /^Bearer (.+)$/i.exec(headers['authorization']?.toString() ?? '')?.[1] ?? ''
-  // Digests have one length, which a constant-time comparison asks for.
-  if (timingSafeEqual(digest(given), digest(token))) return
-  throw new AppError('invalid_api_key', 'The metrics need their own bearer token.')
-}
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
 }

@@ -44,7 +44,7 @@ function planTask(task: ClaimedTask, control: TaskControl, { catalog }: Performe
   const model = catalog.resolve(task.model)
   if (!model) throw modelNotFound(task.model)
   const { accountId, keyId, environment, requestId } = task
-  const unlimited = { allowedModels: null, requestsPerMinute: null, limitNanoUsd: null }
+  const unlimited = { allowedModels: null, requestsPerMinute: null, limitNanoUsd: null, isOperator: true }
   return {
     ...readStoredWork(task.work),
     task,

@@ -11,6 +11,7 @@ import type { AttemptRecord } from './inference-record.ts'
 import type { InferenceRequest } from './inference-request.ts'
 import type { AcquireSlot } from './occupy-slot.ts'
 import { RequestBill } from './request-bill.ts'
+import type { MayUseSandbox } from './sandbox-policy.ts'
 import { createCandidateSelector, type Candidate, type CandidateSelector } from './select-candidates.ts'
 import { serveWhole, type Answering, type WholeAnswer, type WholeOperation } from './serve-whole.ts'
 
@@ -21,7 +22,8 @@ export { explainFailure } from './explain-failure.ts'
 export { createInferenceRecord, type InferenceRecord, type OperationName } from './inference-record.ts'
 export type { InferenceRequest } from './inference-request.ts'
 export type { RequestBill } from './request-bill.ts'
-export { isSandboxEnvironment, type Candidate, type CandidateSelector } from './select-candidates.ts'
+export type { Candidate, CandidateSelector } from './select-candidates.ts'
+export { createSandboxPolicy, type MayUseSandbox } from './sandbox-policy.ts'
 export {
   garbage,
   parsePayload,
@@ -72,6 +74,7 @@ export interface InferenceOptions {
   /** The longest an answer may take, whole or streamed. */
   readonly durationMsMax: number
   readonly acquireSlot: AcquireSlot
+  readonly mayUseSandbox: MayUseSandbox
   /** The environment variable that configures a provider, for the message that it is not. */
   readonly variableOf?: (providerId: string) => string | null
   readonly observer: InferenceObserver
@@ -105,6 +108,7 @@ export function createInference(options: InferenceOptions): Inference {
         timeouts,
         categories,
         isOffered,
+        mayUseSandbox: options.mayUseSandbox,
         variableOf,
       }),
     openBill: (hold, request, startedMs) => new RequestBill({ hold, request, clock, startedMs }),

@@ -39,6 +39,7 @@ const callerOf = (environment: Environment, allowedModels: Caller['allowedModels
 
 function createSelector(model: CatalogModel, random?: () => number) {
   return createCandidateSelector({
+    mayUseSandbox: ({ environment }) => environment === 'dev' || environment === 'test',
     catalog: { resolve: (name: string) => (name === 'nothing' ? undefined : model) } as Catalog,
     providers: {
       get: (id) => (id === 'off' ? provider('off', false) : PROVIDERS.get(id)),

@@ -2,8 +2,9 @@ import { AppError, modelNotFound } from '../../kernel/app-error.ts'
 import type { Provider, UpstreamTimeouts } from '../../providers/provider.ts'
 import type { ProviderRegistry } from '../../providers/registry.ts'
 import { ENDPOINT_OF_CATEGORY, type Catalog, type CatalogModel, type Category } from '../catalog/catalog.ts'
-import type { Caller, Environment } from '../keys/keys.ts'
+import type { Caller } from '../keys/keys.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
+import type { MayUseSandbox } from './sandbox-policy.ts'
 
 /** An upstream that can serve the request now. */
 export interface Candidate {
@@ -11,13 +12,6 @@ export interface Candidate {
   readonly upstreamModel: string
   readonly timeouts: UpstreamTimeouts
   readonly breaker: CircuitBreaker | null
-}
-
-const SANDBOX_ENVIRONMENTS: ReadonlySet<Environment> = new Set(['dev', 'test'])
-
-/** Whether keys of this environment are answered by the sandbox where no provider is configured. */
-export function isSandboxEnvironment(environment: Environment): boolean {
-  return SANDBOX_ENVIRONMENTS.has(environment)
 }
 
 export interface CandidateSelector {
@@ -36,13 +30,14 @@ interface CandidateSelectorOptions {
   /** The kinds of model that the operation is for. */
   readonly categories: readonly Category[]
   readonly isOffered: (provider: Provider) => boolean
+  readonly mayUseSandbox: MayUseSandbox
   /** The environment variable that configures a provider; null where there is none. */
   readonly variableOf?: ((providerId: string) => string | null) | undefined
   readonly random?: () => number
 }
 
 export function createCandidateSelector(options: CandidateSelectorOptions): CandidateSelector {
-  const { catalog, providers, random = Math.random } = options
+  const { catalog, providers, mayUseSandbox, random = Math.random } = options
   // A reload of the catalog makes new model objects, so what is remembered of the old ones goes with them.
   const groupsOfModel = new WeakMap<CatalogModel, readonly (readonly Weighted[])[]>()
 
@@ -77,7 +72,7 @@ export function createCandidateSelector(options: CandidateSelectorOptions): Cand
       if (first !== undefined && groups.length === 1 && first.length === 1) return first
       if (groups.length > 0)
         return groups.flatMap((group) => (group.length === 1 ? group : shuffle(group, random)))
-      if (isSandboxEnvironment(caller.environment)) {
+      if (mayUseSandbox(caller)) {
         return [
           { provider: providers.sandbox, upstreamModel: model.id, timeouts: options.timeouts, breaker: null },
         ]

@@ -7,13 +7,13 @@ import type { Queryable } from '../../storage/database.ts'
 import { BoundedMap } from './bounded-map.ts'
 import type { Caller } from './caller.ts'
 import { KEY_CHANGE_TOPIC, parseKeyChange, type KeyChange, type KeyChangeBus } from './key-change.ts'
-import { hashKey, isKeyForm } from './key-form.ts'
+import { hashKey, isKeyForm, KEY_FORM } from './key-form.ts'
 import { KeyHashes } from './key-hashes.ts'
 import { callerOf, SELECT_CALLER, type CallerRow } from './read-caller.ts'
 
 const KNOWN_KEYS_MAX = 20_000
-const UNKNOWN_KEYS_MAX = 10_000
-const UNKNOWN_KEY_TTL_MS = 5000
+const REFUSED_KEYS_MAX = 10_000
+const REFUSED_KEY_TTL_MS = 5000
 const READS_WAITING_MAX = 1000
 const TOO_MANY_READS = 'too many keys are being read at once'
 /** Bounds what a change that was committed but never announced, by a process that died between the two, can do. */
@@ -37,8 +37,16 @@ interface KnownKey {
   readonly caller: Caller
   readonly expiresAtMs: number | null
   readonly isAccountSuspended: boolean
+  readonly isRevoked: boolean
   refreshAtMs: number
   noteUseAtMs: number
+}
+
+type Refusal = keyof typeof REFUSALS
+
+interface RefusedKey {
+  readonly untilMs: number
+  readonly reason: Refusal
 }
 
 /**
@@ -53,7 +61,7 @@ export class KeyAuthenticator {
 
   readonly #hashes = new KeyHashes()
   readonly #knownKeys = new BoundedMap<string, KnownKey>({ entriesMax: KNOWN_KEYS_MAX })
-  readonly #unknownUntilMs = new BoundedMap<string, number>({ entriesMax: UNKNOWN_KEYS_MAX })
+  readonly #refused = new BoundedMap<string, RefusedKey>({ entriesMax: REFUSED_KEYS_MAX })
   readonly #sharedReads = new Map<string, Promise<KnownKey | null>>()
   /** Many keys that are met at the same time are read together. */
   readonly #reads = new Batches<string, KnownKey | null>(async (keyHashes) => {
@@ -82,7 +90,7 @@ export class KeyAuthenticator {
 
   authenticate(token: string, connection?: object): Caller | Promise<Caller> {
     const keyHash = this.#hashes.find(token, connection)
-    if (keyHash === null) throw invalidApiKey()
+    if (keyHash === null) throw invalidApiKey('malformed')
     if (!this.#messageBus.isConnected()) return this.#admitOnceRead(this.#readKey(keyHash))
 
     const nowMs = this.#clock.nowMs()
@@ -91,8 +99,8 @@ export class KeyAuthenticator {
       if (nowMs >= known.refreshAtMs) this.#refresh(keyHash, known, nowMs)
       return this.#admit(known, nowMs)
     }
-    const unknownUntilMs = this.#unknownUntilMs.get(keyHash)
-    if (unknownUntilMs !== undefined && nowMs < unknownUntilMs) throw invalidApiKey()
+    const refused = this.#refused.get(keyHash)
+    if (refused !== undefined && nowMs < refused.untilMs) throw invalidApiKey(refused.reason)
     return this.#admitOnceRead(this.#readKeyOnce(keyHash))
   }
 
@@ -103,7 +111,7 @@ export class KeyAuthenticator {
 
   forget(change: KeyChange): void {
     this.#forgetRunningReads()
-    this.#unknownUntilMs.clear()
+    this.#refused.clear()
     if ('keyId' in change) {
       const { keyId } = change
       this.#knownKeys.deleteWhere(({ caller }) => caller.keyId === keyId || caller.parent?.keyId === keyId)
@@ -114,7 +122,7 @@ export class KeyAuthenticator {
 
   forgetEverything(): void {
     this.#forgetRunningReads()
-    this.#unknownUntilMs.clear()
+    this.#refused.clear()
     this.#knownKeys.clear()
   }
 
@@ -125,7 +133,7 @@ export class KeyAuthenticator {
   }
 
   #admit(known: KnownKey, nowMs: number): Caller {
-    if (known.expiresAtMs !== null && nowMs >= known.expiresAtMs) throw invalidApiKey()
+    if (known.expiresAtMs !== null && nowMs >= known.expiresAtMs) throw invalidApiKey('expired')
     if (known.isAccountSuspended) throw new AppError('account_suspended', 'This account is suspended.')
     if (nowMs >= known.noteUseAtMs) {
       known.noteUseAtMs = nowMs + NOTE_USE_AFTER_MS
@@ -136,7 +144,8 @@ export class KeyAuthenticator {
 
   async #admitOnceRead(read: Promise<KnownKey | null>): Promise<Caller> {
     const known = await read
-    if (known === null) throw invalidApiKey()
+    if (known === null) throw invalidApiKey('unknown')
+    if (known.isRevoked) throw invalidApiKey('revoked')
     return this.#admit(known, this.#clock.nowMs())
   }
 
@@ -160,9 +169,10 @@ export class KeyAuthenticator {
   }
 
   #remember(keyHash: string, known: KnownKey | undefined): void {
-    if (known === undefined) {
+    if (known === undefined || known.isRevoked) {
       this.#knownKeys.delete(keyHash)
-      this.#unknownUntilMs.set(keyHash, this.#clock.nowMs() + UNKNOWN_KEY_TTL_MS)
+      const untilMs = this.#clock.nowMs() + REFUSED_KEY_TTL_MS
+      this.#refused.set(keyHash, { untilMs, reason: known === undefined ? 'unknown' : 'revoked' })
       return
     }
     // What was noted may not be written yet.
@@ -211,7 +221,7 @@ interface KnownKeyRow extends CallerRow {
 }
 
 const READ_KNOWN_KEYS = `${SELECT_CALLER}
-  WHERE k.key_hash = ANY ($1::bytea[]) AND k.revoked_at IS NULL`
+  WHERE k.key_hash = ANY ($1::bytea[])`
 
 /** Those that there are, by their hashes. */
 async function readKnownKeys(
@@ -232,6 +242,7 @@ async function readKnownKeys(
       caller: callerOf(row),
       expiresAtMs: row.expires_at?.getTime() ?? null,
       isAccountSuspended: row.account_status !== 'active',
+      isRevoked: row.revoked_at !== null,
       refreshAtMs: nowMs + REFRESH_AFTER_MS,
       noteUseAtMs: lastUsedAtMs === null ? 0 : Math.min(lastUsedAtMs, nowMs) + NOTE_USE_AFTER_MS,
     })
@@ -239,11 +250,16 @@ async function readKnownKeys(
   return known
 }
 
-// One message for every reason, so that an answer does not tell a guessed key from a revoked one.
-function invalidApiKey(): AppError {
-  return new AppError('invalid_api_key', 'The API key is missing, malformed, unknown, revoked or expired.', {
-    headers: { 'www-authenticate': 'Bearer' },
-  })
+// Only who has the whole key is told that it was one, so that nothing is said about others.
+const REFUSALS = {
+  malformed: `The API key is malformed: a key has the form ${KEY_FORM}.`,
+  unknown: 'The API key is unknown: this gateway has not issued it.',
+  revoked: 'The API key has been revoked.',
+  expired: 'The API key has expired.',
+} as const
+
+function invalidApiKey(reason: Refusal): AppError {
+  return new AppError('invalid_api_key', REFUSALS[reason], { headers: { 'www-authenticate': 'Bearer' } })
 }
 
 function cannotCheckKey(cause: unknown): AppError {

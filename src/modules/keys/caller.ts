@@ -17,6 +17,8 @@ export interface Caller {
   readonly requestsPerMinute: number | null
   /** The key's own spend cap. */
   readonly limitNanoUsd: NanoUsd | null
+  /** Its account has a key of the scope `admin`. */
+  readonly isOperator?: boolean
   /** Null for never. */
   readonly expiresAtMs?: number | null
   /** The restricted key that made this one: its limits hold for both together. */

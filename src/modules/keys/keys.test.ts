@@ -37,6 +37,7 @@ describe('a new key', () => {
       allowedModels: new Set(['gpt-5']),
       requestsPerMinute: 7,
       limitNanoUsd: 123_456_789_012n,
+      isOperator: false,
       expiresAtMs: stage.nowMs + 1000,
       parent: null,
     })

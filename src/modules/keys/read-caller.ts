@@ -6,13 +6,16 @@ import { isActive, keyRecordFromRow, type KeyRow } from './key-record.ts'
 /** A key with what is known of its account and of the key that made it. */
 export interface CallerRow extends KeyRow {
   readonly account_status: string
+  readonly is_operator: boolean
   readonly parent_limit_nano_usd: bigint | null
   readonly parent_requests_per_minute: number | null
 }
 
 export const SELECT_CALLER = `
   SELECT k.*, a.status AS account_status, p.limit_nano_usd AS parent_limit_nano_usd,
-    p.requests_per_minute AS parent_requests_per_minute
+    p.requests_per_minute AS parent_requests_per_minute,
+    EXISTS (SELECT FROM api_keys o WHERE o.account_id = k.account_id AND o.revoked_at IS NULL AND 'admin' = ANY (o.scopes))
+      AS is_operator
   FROM api_keys k JOIN accounts a ON a.id = k.account_id LEFT JOIN api_keys p ON p.id = k.parent_id`
 
 /**
@@ -43,6 +46,7 @@ export function callerOf(row: CallerRow): Caller {
     allowedModels: key.allowedModels === null ? null : new Set(key.allowedModels),
     requestsPerMinute: key.requestsPerMinute,
     limitNanoUsd: key.limitNanoUsd,
+    isOperator: row.is_operator,
     expiresAtMs: key.expiresAtMs,
     parent:
       key.parentId === null

@@ -1,10 +1,10 @@
-import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from 'pg'
 import { isPassingRefusal } from '../connection-loss.ts'
 import { messageOf, StorageError } from '../storage-error.ts'
 import { DATABASE, PASSWORD_FILE, ROLE } from './cluster.ts'
+import { readOwned } from './owned-file.ts'
 import { readPostmaster, type Postmaster } from './postmaster.ts'
 import type { Endpoint } from './server-settings.ts'
 
@@ -50,7 +50,7 @@ export async function connectToCluster(clusterDir: string): Promise<RunningPostg
 }
 
 async function composeConnectionString(clusterDir: string, endpoint: Endpoint): Promise<string> {
-  const password = await readFile(join(clusterDir, PASSWORD_FILE), 'utf8').catch((error: unknown) => {
+  const password = await readOwned(join(clusterDir, PASSWORD_FILE)).catch((error: unknown) => {
     throw new StorageError(
       'unreachable_database',
       `The password of the database cannot be read from ${join(clusterDir, PASSWORD_FILE)}: ${messageOf(error)}`,

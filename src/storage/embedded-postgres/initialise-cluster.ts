@@ -1,22 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { spawn } from 'node:child_process'
-import {
-  chown,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  rmdir,
-  stat,
-  statfs,
-  writeFile,
-} from 'node:fs/promises'
+import { lchown, mkdir, open, readdir, rename, rm, rmdir, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { errorCodeOf, StorageError } from '../storage-error.ts'
 import { nameForServer, PASSWORD_FILE, ROLE, type Cluster } from './cluster.ts'
 import type { Binaries } from './locate-binaries.ts'
+import { readOwned, writeOwned } from './owned-file.ts'
 
 const FREE_BYTES_MIN = 128 * 1024 * 1024
 const OUTPUT_CHARACTERS_MAX = 4_000
@@ -35,11 +24,9 @@ export async function initialiseCluster(
   const passwordFile = `${draft}.password`
   await rm(draft, { recursive: true, force: true })
   await mkdir(draft, { mode: 0o700 })
-  await writeFile(passwordFile, randomBytes(24).toString('base64url'), { mode: 0o600 })
-  if (cluster.user) {
-    await chown(draft, cluster.user.uid, cluster.user.gid)
-    await chown(passwordFile, cluster.user.uid, cluster.user.gid)
-  }
+  await rm(passwordFile, { force: true })
+  await writeOwned(passwordFile, randomBytes(24).toString('base64url'), cluster.user)
+  if (cluster.user) await lchown(draft, cluster.user.uid, cluster.user.gid)
   await runInitdb({ draft, passwordFile, cluster, binaries, durable })
   await rename(passwordFile, join(draft, PASSWORD_FILE))
   await rename(draft, cluster.dir)
@@ -57,7 +44,7 @@ async function holdsCluster({ dir, user }: Cluster, binaries: Binaries): Promise
         `give the directory away with "chown -R ${uid} ${dir}", or choose another PARKWAY_DATA_DIR.`,
     )
   }
-  const version = await readFile(join(dir, 'PG_VERSION'), 'utf8').catch(() => null)
+  const version = await readOwned(join(dir, 'PG_VERSION')).catch(() => null)
   if (version === null) {
     if ((await readdir(dir)).length > 0) {
       throw new StorageError(

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { chown, open, rename, rm, stat, writeFile, type FileHandle } from 'node:fs/promises'
+import { lstat, rename, rm, stat, type FileHandle } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -8,6 +8,7 @@ import { nameForServer, type Cluster } from './cluster.ts'
 import { connectToCluster, type RunningPostgres } from './find-running-postgres.ts'
 import { noSpace, notReachable } from './initialise-cluster.ts'
 import type { Binaries } from './locate-binaries.ts'
+import { APPEND, openOwned, writeOwned } from './owned-file.ts'
 import { clearStalePostmaster, readPostmaster } from './postmaster.ts'
 import { fitsSocket, renderSettings, type Endpoint } from './server-settings.ts'
 
@@ -59,7 +60,11 @@ async function tryLaunch(
 ): Promise<Outcome> {
   const dir = await nameForServer(cluster.dir, cluster.user)
   if (dir === null) throw notReachable(cluster)
-  await writeOwned(cluster, 'postgresql.conf', renderSettings({ endpoint, durable, overrides: settings }))
+  await writeOwned(
+    join(cluster.dir, 'postgresql.conf'),
+    renderSettings({ endpoint, durable, overrides: settings }),
+    cluster.user,
+  )
   const log = await openLog(cluster)
   try {
     const { size: logStart } = await log.stat()
@@ -109,22 +114,13 @@ async function hasPostmasterFile(clusterDir: string): Promise<boolean> {
   return (await stat(join(clusterDir, 'postmaster.pid')).catch(() => null)) !== null
 }
 
-async function writeOwned(cluster: Cluster, name: string, text: string): Promise<void> {
-  const draft = join(cluster.dir, `${name}.draft`)
-  await writeFile(draft, text, { mode: 0o600 })
-  if (cluster.user) await chown(draft, cluster.user.uid, cluster.user.gid)
-  await rename(draft, join(cluster.dir, name))
-}
-
 async function openLog(cluster: Cluster): Promise<FileHandle> {
-  const found = await stat(cluster.logFile).catch(() => null)
+  const found = await lstat(cluster.logFile).catch(() => null)
   if (found !== null && found.size > LOG_BYTES_MAX) {
     await rm(`${cluster.logFile}.1`, { force: true })
     await rename(cluster.logFile, `${cluster.logFile}.1`)
   }
-  const log = await open(cluster.logFile, 'a+', 0o600)
-  if (cluster.user) await log.chown(cluster.user.uid, cluster.user.gid)
-  return log
+  return openOwned(cluster.logFile, APPEND, cluster.user)
 }
 
 async function readLogTail(log: FileHandle, from: number): Promise<string> {

@@ -1,7 +1,8 @@
-import { readdir, readFile, readlink, realpath, rm } from 'node:fs/promises'
+import { readdir, readlink, realpath, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { StorageError } from '../storage-error.ts'
+import { readOwned } from './owned-file.ts'
 import { readProcessStartTime } from './process-identity.ts'
 import type { Endpoint } from './server-settings.ts'
 
@@ -19,7 +20,7 @@ const ORPHANS_EXIT_MS_MAX = 10_000
 
 /** The server that runs on the cluster, or null. A file left by a dead one does not count. */
 export async function readPostmaster(clusterDir: string): Promise<Postmaster | null> {
-  const text = await readFile(join(clusterDir, 'postmaster.pid'), 'utf8').catch(() => '')
+  const text = await readOwned(join(clusterDir, 'postmaster.pid')).catch(() => '')
   const [pidText, , , portText, socketDir, , , status] = text.split('\n').map((line) => line.trim())
   const pid = Number(pidText)
   if (!Number.isSafeInteger(pid) || pid <= 0) return null

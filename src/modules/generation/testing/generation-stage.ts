@@ -49,6 +49,7 @@ export function createStage(operations: Record<string, Partial<MediaOperation<ne
   const media = createMemoryMedia()
   const pauses: number[] = []
   const inference = createInference({
+    mayUseSandbox: ({ environment }) => environment === 'dev' || environment === 'test',
     catalog,
     providers: registry,
     clock,

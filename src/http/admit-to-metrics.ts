@@ -1,0 +1,55 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { isIPv4 } from 'node:net'
+import { AppError } from '../kernel/app-error.ts'
+import type { Caller } from '../modules/keys/keys.ts'
+import { requireScope } from './authenticate.ts'
+import type { RequestMessage } from './message.ts'
+
+export interface MetricsAccess {
+  /** Asked of everybody but operators, where it is set. */
+  readonly token: string | null
+  /** Lets everybody in who reaches the port. */
+  readonly isOpen: boolean
+  readonly authenticate: (incoming: RequestMessage) => Caller | Promise<Caller>
+}
+
+/** Metrics name models, providers and routes: they are for this machine, holders of the token, and keys of operators. */
+export async function admitToMetrics(access: MetricsAccess, incoming: RequestMessage): Promise<void> {
+  const { authorization } = incoming.headers
+  if (access.token !== null) {
+    const given = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1] ?? ''
+    if (timingSafeEqual(digest(given), digest(access.token))) return
+  } else if (access.isOpen || isFromThisMachine(incoming)) return
+  if (authorization === undefined) throw new AppError('invalid_api_key', REFUSAL)
+  requireScope(await access.authenticate(incoming), 'admin')
+}
+
+const REFUSAL =
+  'The metrics need the metrics token or a key with the scope `admin`, unless they are read from the same machine.'
+
+/** What a proxy adds: behind one, the peer is the proxy and says nothing about who asks. */
+const FORWARDED = [
+  'forwarded',
+  'via',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-real-ip',
+]
+const OWN_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i
+
+function isFromThisMachine({ socket, headers }: RequestMessage): boolean {
+  if (FORWARDED.some((name) => headers[name] !== undefined)) return false
+  // A proxy that adds no header still passes on the name it was asked for.
+  return isLoopback(socket.remoteAddress ?? '') && OWN_HOST.test(headers.host ?? '')
+}
+
+function isLoopback(address: string): boolean {
+  const unmapped = address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address
+  return unmapped === '::1' || (isIPv4(unmapped) && unmapped.startsWith('127.'))
+}
+
+// Digests have one length, which a constant-time comparison asks for.
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}
