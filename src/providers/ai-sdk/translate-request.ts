@@ -117,7 +117,7 @@ function translateToolChoice(selection: ToolSelection): LanguageModelV4ToolChoic
 
 // Any JSON object may stand where a schema is expected: the vendor is the one to judge it.
 function toJsonSchema(schema: Record<string, unknown>): JSONSchema7 {
-  return schema as JSONSchema7
+  return schema
 }
 
 const REASONING_LEVELS: ReadonlySet<string> = new Set<ReasoningLevel>([
