@@ -25,7 +25,14 @@ export function buildInference(config: Config, { limits, metrics, shortages, ...
     },
     timeouts: upstreamTimeouts(config),
     durationMsMax: config.streamDurationMsMax,
+    drainLimits: {
+      drainMsMax: config.drainMsMax,
+      drainBytesMax: config.drainBytesMax,
+      drainsMax: config.drainsMax,
+      drainsPerAccountMax: config.drainsPerAccountMax,
+    },
     observer: {
+      drains: metrics.drains,
       attempted: ({ provider, previousProvider, outcome, status }) => {
         metrics.upstreamAttempted({
           provider,

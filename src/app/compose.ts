@@ -108,10 +108,13 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
         refusals.close()
         // Load balancers get time to notice before connections are refused.
         if (config.shutdownDelayMs > 0) await delay(config.shutdownDelayMs)
+        const { drains } = modules.inference
+        const graceEndsMs = performance.now() + config.shutdownGraceMs
         await Promise.all([
-          server.close({ graceMs: config.shutdownGraceMs }),
+          server.close({ graceMs: config.shutdownGraceMs, beforeAborting: () => drains.stop() }),
           worker?.close({ graceMs: Math.min(config.shutdownGraceMs, WORKER_GRACE_MS) }),
         ])
+        await drains.close(Math.max(0, graceEndsMs - performance.now()))
         await modules.close()
       },
     }

@@ -2,6 +2,7 @@ import { isKeyForm, KEY_FORM } from '../modules/keys/keys.ts'
 import { parseLimitTable } from '../modules/limits/limits.ts'
 import { HTTP_SETTINGS } from './http-settings.ts'
 import { isNetwork } from './is-network.ts'
+import { DRAIN_SETTINGS } from './drain-settings.ts'
 import { MEDIA_SETTINGS } from './media-settings.ts'
 import { TASK_SETTINGS } from './task-settings.ts'
 import {
@@ -171,6 +172,7 @@ export const SETTINGS = {
     { environment: 'PARKWAY_STREAM_DURATION_MS_MAX', description: 'Longest a stream may go on.' },
     { default: 3_600_000, minimum: 1_000, maximum: 86_400_000 },
   ),
+  ...DRAIN_SETTINGS,
   ...MEDIA_SETTINGS,
   ...TASK_SETTINGS,
   limits: objectSetting(

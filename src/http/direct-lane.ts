@@ -73,11 +73,11 @@ export function createDirectLane(options: DirectLaneOptions): DirectLane {
               route.handle({ body, text, caller, exchange, headers: startHeaders(exchange) })
             const key = incoming.headers[IDEMPOTENCY_HEADER]
             if (key === undefined) {
-              handle().catch(fail)
+              exchange.work = handle().catch(fail)
               return
             }
             const replay = (kept: KeptAnswer): void => replayDirectly(exchange, startHeaders(exchange), kept)
-            options.runOnce({ exchange, key, body: text, replay }, handle).catch(fail)
+            exchange.work = options.runOnce({ exchange, key, body: text, replay }, handle).catch(fail)
           })
         },
         fail,

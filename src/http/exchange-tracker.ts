@@ -1,5 +1,6 @@
-import { ClientDisconnected, Exchange } from './exchange.ts'
+import { ClientDisconnected } from '../kernel/client-disconnected.ts'
 import type { Caller } from '../modules/keys/keys.ts'
+import { Exchange } from './exchange.ts'
 import type { RequestMessage, ResponseMessage } from './message.ts'
 
 /** How a request ended, for the access log and the metrics. */
@@ -83,8 +84,10 @@ export class ExchangeTracker {
     const durationMs = performance.now() - exchange.startedMs
     if (isDisconnected) {
       exchange.cancellation.cancel(new ClientDisconnected('the client disconnected'))
-      // What was under way ends with that and still has to say what it used.
-      setImmediate(() => this.#observer.finished({ exchange, durationMs, isDisconnected }))
+      // What was under way ends with that, or is read to its end, and still has to say what it used.
+      const report = () => this.#observer.finished({ exchange, durationMs, isDisconnected })
+      if (exchange.work === null) setImmediate(report)
+      else exchange.work.then(report, report)
     } else {
       this.#observer.finished({ exchange, durationMs, isDisconnected })
     }

@@ -26,6 +26,8 @@ export class Exchange<Incoming extends RequestMessage = RequestMessage> {
   errorCode: string | null = null
   /** Of a request with an idempotency key. */
   recording: Recording | null = null
+  /** What is done for it, which may go on for some time when its client is gone. Null until that begins. */
+  work: Promise<unknown> | null = null
   /** Where the tracker keeps it. */
   position = -1
   requestBytes = 0
@@ -37,8 +39,4 @@ export class Exchange<Incoming extends RequestMessage = RequestMessage> {
     this.response = response
     this.route = route
   }
-}
-
-export class ClientDisconnected extends Error {
-  override readonly name = 'ClientDisconnected'
 }

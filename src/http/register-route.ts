@@ -41,7 +41,9 @@ export function registerRoute(app: FastifyInstance, route: Route, surroundings: 
       reply,
     }
     const handle = (): Promise<unknown> => route.handle(input)
-    return isOnce ? handleOnce(runOnce, request, reply, { sent: given.sent, work: handle }) : handle()
+    const work = isOnce ? handleOnce(runOnce, request, reply, { sent: given.sent, work: handle }) : handle()
+    request.exchange.work = work
+    return work
   }
 
   const answer = (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {

@@ -151,12 +151,14 @@ async function sendStream(
 ): Promise<void> {
   const { response, id: requestId } = exchange
   const writeHead = () => {
+    if (response.destroyed) return
     pushGatewayHeaders(headers, exchange, record)
     response.writeHead(200, [...headers, ...EVENT_STREAM_HEADERS])
   }
   // An upstream may think for minutes. Before somebody on the way gives up, the stream begins without its first chunk.
   let stopKeepAlive: (() => void) | null = null
   const timer = setTimeout(() => {
+    if (response.destroyed) return
     writeHead()
     stopKeepAlive = startKeepAlive(response)
   }, FIRST_KEEP_ALIVE_MS)

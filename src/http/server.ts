@@ -1,6 +1,7 @@
 import { createServer as createHttpServer, type Server as HttpServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { AppError } from '../kernel/app-error.ts'
+import { ClientDisconnected } from '../kernel/client-disconnected.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Caller } from '../modules/keys/keys.ts'
 import type { Idempotency } from '../modules/idempotency/idempotency.ts'
@@ -10,7 +11,7 @@ import { createCorsHeaders } from './cors-headers.ts'
 import { createDirectLane } from './direct-lane.ts'
 import { toAppError } from './error-envelope.ts'
 import { ExchangeTracker, type ExchangeObserver } from './exchange-tracker.ts'
-import { ClientDisconnected, type Exchange } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
 import { createExpressLane } from './express/express-lane.ts'
 import { createFramework } from './framework.ts'
 import { createRunOnce } from './idempotency.ts'
@@ -53,7 +54,7 @@ export interface Server {
   /** Ends what runs for a key with this error: a stream by its last frame. */
   endRequestsOf(keyId: string, reason: AppError): void
   /** Stops accepting, lets what runs finish for so long, then aborts it. */
-  close(options: { graceMs: number }): Promise<void>
+  close(options: { graceMs: number; beforeAborting?: () => void }): Promise<void>
 }
 
 const HEADERS_MS_MAX = 15_000
@@ -133,7 +134,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     runningCallers: () => tracker.callers(),
     endRequestsOf: (keyId, reason) => tracker.cancelOfKey(keyId, reason),
 
-    async close({ graceMs }) {
+    async close({ graceMs, beforeAborting }) {
       isClosing = true
       const closed = new Promise<void>((resolve) => {
         http.close(() => resolve())
@@ -141,6 +142,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       http.closeIdleConnections()
       express.closeIdle()
       if (!(await settlesWithin(tracker.drained(), graceMs))) {
+        beforeAborting?.()
         logger.warn({ requests: tracker.count }, 'requests still running after the grace period are aborted')
         tracker.cancelAll(
           new AppError('service_unavailable', 'The gateway is shutting down.', { retryAfterSeconds: 1 }),

@@ -15,6 +15,8 @@ export interface SpeechCall {
   readonly requestId: string
   readonly timeouts: UpstreamTimeouts
   readonly cancellation: Cancellation
+  /** Called when the upstream can have begun to read the request. */
+  readonly onSent?: (() => void) | undefined
 }
 
 export interface SpeechAnswer {
@@ -54,6 +56,8 @@ export interface TranscriptionCall {
   readonly requestId: string
   readonly timeouts: UpstreamTimeouts
   readonly cancellation: Cancellation
+  /** Called when the upstream can have begun to read the request. */
+  readonly onSent?: (() => void) | undefined
 }
 
 /** On disk: a client may send 25 MB, and many may do so at once. */

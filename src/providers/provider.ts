@@ -26,6 +26,8 @@ export interface Provider {
   readonly takenMembers?: ReadonlySet<string>
   /** Charges nothing for media work that is cancelled after it was taken; absent where the vendor bills it. */
   readonly refundsCancelled?: true
+  /** What happens to a request whose connection is closed before its end; it `goes on` unless told. */
+  readonly whenLeft?: WhenLeft
   readonly chat?: InferenceOperation
   /** Legacy text completion, where the upstream has it. The chat operation serves the route otherwise. */
   readonly completion?: InferenceOperation<CompletionRequest>
@@ -45,6 +47,12 @@ export interface Provider {
   readonly transcription?: TranscriptionOperation
 }
 
+/**
+ * `stops`: a server of the operator's own, which stops and bills nobody. `streams stop`: a vendor that stops working and billing when a
+ * stream is closed, and goes on with whole answers. `goes on`: a vendor that works, and bills, to the end.
+ */
+export type WhenLeft = 'stops' | 'streams stop' | 'goes on'
+
 /** Throws an `UpstreamError` and nothing else; a cancelled call rejects with the reason of its cancellation. */
 export type InferenceOperation<Body = ChatRequest> = (call: InferenceCall<Body>) => Promise<InferenceAnswer>
 
@@ -59,6 +67,8 @@ export interface InferenceCall<Body = ChatRequest> {
   readonly requestId: string
   readonly timeouts: UpstreamTimeouts
   readonly cancellation: Cancellation
+  /** Called when the upstream can have begun to read the request. */
+  readonly onSent?: (() => void) | undefined
 }
 
 export type InferenceAnswer = CompleteAnswer | StreamAnswer

@@ -95,7 +95,7 @@ function createProvider(
   const media = createMediaProvider(id, adapterOptions)
   const upstream =
     OPENAI_COMPATIBLE_UPSTREAMS.find((known) => known.id === id) ??
-    (adapters.length === 0 && media === null ? customUpstream(id) : null)
+    (adapters.length === 0 && media === null ? customUpstream(id, apiKeys.length > 0) : null)
   const wire = upstream && createWireProvider(upstream, { apiKeys, baseUrl }, options)
   const provider = combineProviders([
     ...(wire ? [wire] : []),
@@ -121,12 +121,14 @@ function createWireProvider(
   })
 }
 
-function customUpstream(id: string): OpenAiCompatibleUpstream {
+/** One that asks for a key may be a vendor's; one without is taken for the operator's own. */
+function customUpstream(id: string, hasKey: boolean): OpenAiCompatibleUpstream {
   return {
     id,
     environmentPrefix: id.toUpperCase(),
     defaultBaseUrl: null,
     hasLegacyCompletion: true,
     operations: EVERY_OPERATION,
+    whenLeft: hasKey ? 'goes on' : 'stops',
   }
 }

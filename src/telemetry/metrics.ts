@@ -1,4 +1,5 @@
 import { AggregatorRegistry, Registry } from 'prom-client'
+import { createDrainMetrics, type DrainMetrics } from './drain-metrics.ts'
 import { createLedgerMetrics, type LedgerMetrics } from './ledger-metrics.ts'
 import { createLimitMetrics, type LimitMetrics } from './limit-metrics.ts'
 import {
@@ -25,6 +26,7 @@ export interface Metrics {
   /** The client went away before its answer was complete. */
   clientDisconnected(request: { route: string; model?: string | undefined }): void
   breakerChanged(change: BreakerChange): void
+  readonly drains: DrainMetrics
   readonly ledger: LedgerMetrics
   readonly limits: LimitMetrics
   /** The Prometheus text of this process. */
@@ -103,6 +105,7 @@ export function createMetrics({
       families.breakers.series(provider, model).value = BREAKER_VALUES[state]
       families.breakerAccounts.series(provider, model).value = accounts
     },
+    drains: createDrainMetrics(registry),
     ledger: createLedgerMetrics(registry),
     limits: createLimitMetrics(registry),
     exposition: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),

@@ -34,8 +34,11 @@ beforeAll(async () => {
   // The first count of tokens takes a fifth of a second, which is not what is measured here.
   loadTokenEncoding()
   gateway = await startChatGateway({
-    models: [modelEntry('native', [{ provider: 'vllm', model: 'native' }])],
-    providers: ['vllm'],
+    models: [
+      modelEntry('native', [{ provider: 'vllm', model: 'native' }]),
+      modelEntry('through-chat', [{ provider: 'tgi', model: 'through-chat' }]),
+    ],
+    providers: ['vllm', 'tgi'],
   })
 })
 
@@ -52,13 +55,14 @@ async function metric(pattern: RegExp): Promise<number> {
   return Number(pattern.exec(body)?.[1] ?? 0)
 }
 
-const DISCONNECTS =
-  /parkway_client_disconnects_total\{route="\/v1\/chat\/completions",model="gpt-4o-mini"\} (\d+)/
+const DISCONNECTS = /parkway_client_disconnects_total\{route="\/v1\/chat\/completions",model="native"\} (\d+)/
 const COMPLETION_TOKENS =
-  /parkway_tokens_total\{model="gpt-4o-mini",provider="openai",direction="completion"\} (\d+)/
-const ABORTED = /parkway_upstream_attempts_total\{provider="openai",outcome="aborted"\} (\d+)/
+  /parkway_tokens_total\{model="native",provider="vllm",direction="completion"\} (\d+)/
+/** A model that nobody bills. */
+const LOCAL = { model: 'native' }
+const ABORTED = /parkway_upstream_attempts_total\{provider="vllm",outcome="aborted"\} (\d+)/
 
-describe('a client that leaves', () => {
+describe('a client that leaves a server of the operator’s own', () => {
   test.each<[string, Reply, boolean]>([
     ['before the upstream has said anything', silence, false],
     ['before the upstream has said anything to a stream', silence, true],
@@ -69,7 +73,7 @@ describe('a client that leaves', () => {
     gateway.upstream.respondWith(reply)
     const client = new AbortController()
     const asking = gateway.fetch('POST', CHAT, {
-      body: chatBody({ stream: isStream }),
+      body: chatBody({ ...LOCAL, stream: isStream }),
       signal: client.signal,
     })
     const request = await gateway.upstream.requestNumber(0)
@@ -90,7 +94,7 @@ describe('a client that leaves', () => {
     paced.release(chunk({ delta: { role: 'assistant', content: 'Hello' } }))
     const client = new AbortController()
     const response = await gateway.fetch('POST', CHAT, {
-      body: chatBody({ stream: true }),
+      body: chatBody({ ...LOCAL, stream: true }),
       signal: client.signal,
     })
     const reader = readPieces(response)
@@ -109,7 +113,7 @@ describe('a client that leaves', () => {
     gateway.upstream.respondWith(silence)
     const client = new AbortController()
     const asking = gateway.fetch('POST', COMPLETIONS, {
-      body: { model: 'gpt-4o-mini', prompt: ['a', 'b', 'c'] },
+      body: { model: 'through-chat', prompt: ['a', 'b', 'c'] },
       signal: client.signal,
     })
     await gateway.upstream.requestNumber(2)
@@ -121,11 +125,11 @@ describe('a client that leaves', () => {
   test('does not trouble the upstream: the next request is served', async () => {
     gateway.upstream.respondWith(silence, stream(chunksOf('Hello')))
     const client = new AbortController()
-    const asking = gateway.fetch('POST', CHAT, { body: chatBody(), signal: client.signal })
+    const asking = gateway.fetch('POST', CHAT, { body: chatBody(LOCAL), signal: client.signal })
     await gateway.upstream.requestNumber(0)
     client.abort()
     await expect(asking).rejects.toThrow()
-    const response = await gateway.fetch('POST', CHAT, { body: chatBody({ stream: true }) })
+    const response = await gateway.fetch('POST', CHAT, { body: chatBody({ ...LOCAL, stream: true }) })
     expect(await response.text()).toContain('Hello')
   })
 
@@ -142,7 +146,7 @@ describe('a client that reads slowly', () => {
   test('slows the upstream down instead of filling our memory, and gets everything when it reads on', async () => {
     const endless = endlessStream()
     gateway.upstream.respondWith(endless.reply)
-    const response = await openUnread(chatBody({ stream: true }))
+    const response = await openUnread(chatBody({ ...LOCAL, stream: true }))
     expect(response.statusCode).toBe(200)
     const stalledBytes = await untilStalled(() => endless.written.bytes)
     // What the kernel holds for two connections, and a quarter of a megabyte of ours.
@@ -161,7 +165,7 @@ describe('a client that reads slowly', () => {
   test('can leave while it is not reading', async () => {
     const endless = endlessStream()
     gateway.upstream.respondWith(endless.reply)
-    const response = await openUnread(chatBody({ stream: true }))
+    const response = await openUnread(chatBody({ ...LOCAL, stream: true }))
     await untilStalled(() => endless.written.bytes)
     response.destroy()
     const request = await gateway.upstream.requestNumber(0)

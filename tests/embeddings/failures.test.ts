@@ -21,7 +21,7 @@ import { eventually } from '../support/eventually.ts'
 let gateway: ChatGateway
 
 beforeAll(async () => {
-  gateway = await startEmbeddingGateway()
+  gateway = await startEmbeddingGateway({ PARKWAY_DRAINS_MAX: '0' })
 })
 
 afterAll(() => gateway.close())
@@ -111,22 +111,25 @@ describe('a client that leaves', () => {
   test.each<[string, Reply]>([
     ['has said nothing', silence],
     ['is about to answer', headersOnly('application/json')],
-  ])('while the upstream %s takes the call with it and is charged nothing', async (_name, reply) => {
-    const before = await spent()
-    gateway.upstream.respondWith(reply)
-    const client = new AbortController()
-    const asking = gateway.fetch('POST', EMBEDDINGS, { body: embeddingBody(), signal: client.signal })
-    const request = await gateway.upstream.requestNumber(0)
-    client.abort()
-    await expect(asking).rejects.toThrow()
-    await request.abandoned
-    await eventually(async () => {
-      const { body } = await gateway.request('GET', '/v1/usage/budget')
-      expect(body.held_usd).toBe(0)
-    })
-    expect(await spent()).toBe(before)
-    expect(gateway.upstream.requests).toHaveLength(1)
-  })
+  ])(
+    'while the upstream %s takes the call with it where no more is read, and pays what it sent',
+    async (_name, reply) => {
+      const before = await spent()
+      gateway.upstream.respondWith(reply)
+      const client = new AbortController()
+      const asking = gateway.fetch('POST', EMBEDDINGS, { body: embeddingBody(), signal: client.signal })
+      const request = await gateway.upstream.requestNumber(0)
+      client.abort()
+      await expect(asking).rejects.toThrow()
+      await request.abandoned
+      await eventually(async () => {
+        const { body } = await gateway.request('GET', '/v1/usage/budget')
+        expect(body.held_usd).toBe(0)
+      })
+      await eventually(async () => expect(await spent()).toBeGreaterThan(before))
+      expect(gateway.upstream.requests).toHaveLength(1)
+    },
+  )
 })
 
 describe('an idempotency key', () => {

@@ -18,7 +18,7 @@ let gateway: ChatGateway
 let database: Client
 
 beforeAll(async () => {
-  gateway = await startChatGateway()
+  gateway = await startChatGateway({ settings: { PARKWAY_DRAINS_MAX: '0' } })
   database = new Client({ connectionString: gateway.connectionString, options: '-c search_path=parkway' })
   await database.connect()
 })

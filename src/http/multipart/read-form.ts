@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy'
 import { AppError } from '../../kernel/app-error.ts'
+import { ClientDisconnected } from '../../kernel/client-disconnected.ts'
 import { decodeText } from '../decode-text.ts'
-import { ClientDisconnected, type Exchange } from '../exchange.ts'
+import type { Exchange } from '../exchange.ts'
 import { requireStorable } from '../parse-body.ts'
 import { collectChunks } from './collect-chunks.ts'
 import {

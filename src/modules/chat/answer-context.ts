@@ -13,6 +13,8 @@ export interface AnswerContext {
   readonly record: InferenceRecord
   readonly bill: RequestBill
   readonly startedMs: number
+  /** What a model may have thought of which nothing was seen, for an answer that nobody reads to its end. */
+  readonly estimateHiddenTokens: () => number
   /** Counted only when an upstream reports no usage. */
   readonly countPromptTokens: () => number
   readonly countTokens: (text: string) => number
@@ -40,6 +42,22 @@ export function settlePartialUsage(
 ): void {
   const counted = countUsage(context, delivered)
   noteUsage(context, reported === null ? counted : withDelivered(reported, counted), delivered)
+}
+
+/** The same for an answer whose client left a vendor that bills it, and of which more may have been made than was seen. */
+export function settleAbandonedUsage(
+  context: AnswerContext,
+  reported: TokenUsage | null,
+  delivered: DeliveredText,
+): void {
+  const hiddenTokens = reported === null ? context.estimateHiddenTokens() : 0
+  const estimated = {
+    promptTokens: context.countPromptTokens(),
+    cachedTokens: 0,
+    completionTokens: delivered.countTokens(context.countTokens) + hiddenTokens,
+    reasoningTokens: hiddenTokens,
+  }
+  noteUsage(context, reported === null ? estimated : withDelivered(reported, estimated), delivered)
 }
 
 /** The prompt as it was reported, which is exact, and as much of a completion as is known of. */

@@ -3,19 +3,28 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { ChatRequest } from '../../providers/chat-wire.ts'
 import type { InferenceAnswer, InferenceOperation, Provider } from '../../providers/provider.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
-import type {
-  Candidate,
-  Inference,
-  InferenceRequest,
-  RequestBill,
-  WholeAnswer,
+import {
+  AbandonedWork,
+  type Attempt,
+  type Candidate,
+  type Inference,
+  type InferenceRequest,
+  type RequestBill,
+  type WholeAnswer,
 } from '../inference/inference.ts'
-import type { AnswerContext } from './answer-context.ts'
+import { settleAbandonedUsage, type AnswerContext } from './answer-context.ts'
+import { DeliveredText } from './delivered-text.ts'
+import { estimateHiddenTokens } from './estimate-hidden-tokens.ts'
 import { finishCompleteAnswer } from './finish-complete-answer.ts'
 import type { Estimate } from './hold-credit.ts'
 import { openStream, type Batch } from './relay-stream.ts'
 
-export type StreamableRequest = Pick<ChatRequest, 'model' | 'stream' | 'stream_options' | 'max_tokens'>
+export interface StreamableRequest extends Pick<
+  ChatRequest,
+  'model' | 'stream' | 'stream_options' | 'max_tokens'
+> {
+  readonly max_completion_tokens?: number | null
+}
 
 interface StreamResult {
   readonly kind: 'stream'
@@ -50,7 +59,7 @@ export interface Question<Body> {
 }
 
 interface CallOptions {
-  readonly inference: Pick<Inference, 'beginAttempt'>
+  readonly inference: Pick<Inference, 'beginAttempt' | 'drains'>
   readonly clock: Clock
   readonly countTokens: (text: string) => number
 }
@@ -75,57 +84,92 @@ export async function callCandidate<Body extends StreamableRequest>(
       requestId: request.requestId,
       timeouts: candidate.timeouts,
       cancellation: attempt.work.cancellation,
+      onSent: attempt.work.noteSent,
     })
-    const reading = readAnswer(answer, { candidate, question, options, release: attempt.work.release })
+    const reading = readAnswer(answer, { candidate, question, options, attempt })
     const result = reading instanceof Promise ? await reading : reading
     attempt.answered()
     return result
   } catch (error) {
     attempt.failed(error)
+    if (error instanceof AbandonedWork) await settleAbandoned({ candidate, question, options, attempt })
     throw error
   }
+}
+
+/** The client left before anything came, and the vendor bills what it did. */
+async function settleAbandoned<Body extends StreamableRequest>(call: Call<Body>): Promise<void> {
+  const { bill, request } = call.question
+  settleAbandonedUsage(contextOf(call), null, new DeliveredText())
+  request.record.outcome = 'disconnected'
+  await bill.settle({ isDelivered: true })
 }
 
 interface Call<Body> {
   readonly candidate: Candidate
   readonly question: Question<Body>
   readonly options: CallOptions
-  /** When the work at the upstream is over. */
-  readonly release: () => void
+  readonly attempt: Attempt
 }
 
 function readAnswer<Body extends StreamableRequest>(
   answer: InferenceAnswer,
-  { candidate, question, options, release }: Call<Body>,
+  call: Call<Body>,
 ): UnchargedAnswer | Promise<StreamResult> {
-  const { operation, request, model, bill, startedMs } = question
-  const { countTokens } = options
-  const context: AnswerContext = {
-    provider: candidate.provider.id,
-    operation: operation.name,
-    model,
-    requestedModel: request.body.model,
-    record: request.record,
-    bill,
-    startedMs,
-    countPromptTokens: () => operation.countPromptTokens(request.body, countTokens),
-    countTokens,
-  }
+  const { candidate, question, options, attempt } = call
+  const { request, bill } = question
+  const { record, cancellation } = request
+  const context = contextOf(call)
   if (answer.kind === 'stream') {
     return openStream(answer, context, {
       isUsageAsked: request.body.stream_options?.include_usage === true,
       clock: options.clock,
-      cancellation: request.cancellation,
+      cancellation,
       breaker: candidate.breaker,
       accountId: request.caller.accountId,
-      onEnd: release,
+      work: attempt.work,
+      isSeenWhole: isSeenWhole(candidate, question.model),
+      drainBytesMax: options.inference.drains.limits.drainBytesMax,
     })
   }
   const payload = finishCompleteAnswer(answer.payload, context)
-  request.record.provider = candidate.provider.id
-  request.record.outcome = 'completed'
-  const charged = bill.settle({ isDelivered: false })
-  release()
+  const isLeft = cancellation.isCancelled
+  record.provider = candidate.provider.id
+  record.outcome = isLeft ? 'disconnected' : 'completed'
+  const charged = bill.settle({ isDelivered: isLeft })
+  attempt.work.release()
   candidate.breaker?.succeeded(request.caller.accountId)
   return { kind: 'complete', payload, charged }
+}
+
+/** Where a vendor stops with its stream and the model hides no thoughts, what is billed is what was seen. */
+function isSeenWhole({ provider }: Candidate, { capabilities }: CatalogModel): boolean {
+  return provider.whenLeft === 'streams stop' && !capabilities.has('reasoning')
+}
+
+function contextOf<Body extends StreamableRequest>(call: Call<Body>): AnswerContext {
+  const { candidate, question, options, attempt } = call
+  const { operation, request, model, bill, startedMs } = question
+  const { countTokens, clock } = options
+  const { body, record } = request
+  return {
+    provider: candidate.provider.id,
+    operation: operation.name,
+    model,
+    requestedModel: body.model,
+    record,
+    bill,
+    startedMs,
+    countPromptTokens: () => operation.countPromptTokens(body, countTokens),
+    countTokens,
+    estimateHiddenTokens: () => {
+      const { sentAtMs } = attempt.work
+      if (sentAtMs === null || (body.stream === true && !model.capabilities.has('reasoning'))) return 0
+      // A stream shows itself from its first token on; a whole answer never did.
+      const { firstTokenMs } = record
+      const shownMs = firstTokenMs === null ? 0 : clock.nowMs() - startedMs - firstTokenMs
+      const hiddenMs = performance.now() - sentAtMs - shownMs
+      return estimateHiddenTokens(hiddenMs, body.max_completion_tokens ?? body.max_tokens ?? null)
+    },
+  }
 }

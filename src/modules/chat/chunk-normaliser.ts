@@ -23,6 +23,8 @@ export class ChunkNormaliser {
   usageMembers: unknown = null
   readonly delivered = new DeliveredText()
   hasFinished = false
+  /** Read after the client left. */
+  unreadBytes = 0
 
   constructor(context: AnswerContext, options: { isUsageAsked: boolean }) {
     this.#context = context

@@ -1,12 +1,24 @@
 import { AppError } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
+import { ClientDisconnected } from '../../kernel/client-disconnected.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { StreamAnswer } from '../../providers/provider.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
-import { settlePartialUsage, settleUsage, type AnswerContext } from './answer-context.ts'
+import {
+  settleAbandonedUsage,
+  settlePartialUsage,
+  settleUsage,
+  type AnswerContext,
+} from './answer-context.ts'
 import { garbage } from './answer-payload.ts'
 import { ChunkNormaliser } from './chunk-normaliser.ts'
-import { explainFailure, formatUsage, type CircuitBreaker } from '../inference/inference.ts'
+import {
+  AbandonedWork,
+  explainFailure,
+  formatUsage,
+  type CircuitBreaker,
+  type UpstreamWork,
+} from '../inference/inference.ts'
 
 export type Batch = readonly Buffer[]
 
@@ -16,8 +28,12 @@ interface StreamOptions {
   readonly cancellation: Cancellation
   readonly breaker: CircuitBreaker | null
   readonly accountId: string
-  /** Called when an opened stream is over, however it ended. */
-  readonly onEnd: () => void
+  /** Released when an opened stream is over, however it ended. */
+  readonly work: Pick<UpstreamWork, 'cancellation' | 'leave' | 'stopWhenLeft' | 'release'>
+  /** Everything the upstream bills can be seen as it comes, and it stops when it is left. */
+  readonly isSeenWhole: boolean
+  /** How much is read after the client left. */
+  readonly drainBytesMax: number
 }
 
 interface OpenedStream {
@@ -53,6 +69,7 @@ export async function openStream(
       head = normalise(next.value)
     }
     options.breaker?.opened(options.accountId)
+    if (options.isSeenWhole) options.work.stopWhenLeft()
     return {
       kind: 'stream',
       batches: relay({ answer, upstream, head, normalise, normaliser, context, options }),
@@ -75,18 +92,17 @@ interface Relay {
 
 async function* relay(stream: Relay): AsyncGenerator<Batch, void> {
   const { upstream, normaliser, context, options } = stream
-  const { record, provider } = context
+  const { record } = context
+  const { cancellation } = options
   try {
-    yield stream.head
-    for (;;) {
-      const next = await upstream.next()
-      if (next.done === true) break
-      const chunks = stream.normalise(next.value)
-      if (chunks.length > 0) yield chunks
+    let chunks: Buffer[] | null = stream.head
+    while (chunks !== null) {
+      // Whoever left is given nothing more; the rest is read to learn what it costs.
+      if (chunks.length > 0 && !cancellation.isCancelled) yield chunks
+      chunks = await readOn(stream)
     }
-    if (!stream.answer.isTerminated() && !normaliser.hasFinished) throw cut(provider)
     const usage = settleUsage(context, normaliser.reportedUsage, normaliser.delivered)
-    record.outcome = 'completed'
+    record.outcome = cancellation.isCancelled ? 'disconnected' : 'completed'
     options.breaker?.succeeded(options.accountId)
     // The end of the stream leaves when its charge is durable.
     const doubt = await context.bill.settle({ isDelivered: true }).then(() => null, requireDoubt)
@@ -95,17 +111,19 @@ async function* relay(stream: Relay): AsyncGenerator<Batch, void> {
     }
     if (doubt !== null) throw doubt
   } catch (error) {
-    record.outcome = options.cancellation.isCancelled ? 'disconnected' : 'failed'
+    record.outcome = cancellation.isCancelled ? 'disconnected' : 'failed'
+    if (error instanceof AbandonedWork)
+      settleAbandonedUsage(context, normaliser.reportedUsage, normaliser.delivered)
     if (!(error instanceof UpstreamError)) throw error
     options.breaker?.failed(options.accountId)
     throw explainFailure(error)
   } finally {
-    if (record.outcome === 'running') record.outcome = 'disconnected'
+    if (record.outcome === 'running') await leaveStream(stream)
     // What was delivered is metered however the stream ended.
     if (record.usage === null) settlePartialUsage(context, normaliser.reportedUsage, normaliser.delivered)
     const settled = context.bill.settle({ isDelivered: true }).catch(() => {})
     await upstream.return?.()
-    options.onEnd()
+    options.work.release()
     await settled
   }
 }
@@ -114,6 +132,48 @@ async function* relay(stream: Relay): AsyncGenerator<Batch, void> {
 function requireDoubt(error: unknown): AppError {
   if (error instanceof AppError && error.mayBeDone) return error
   throw error
+}
+
+/** The next chunks for the client; null at the end of the stream. */
+async function readOn({
+  answer,
+  upstream,
+  normalise,
+  normaliser,
+  context,
+  options,
+}: Relay): Promise<Buffer[] | null> {
+  const next = await upstream.next()
+  if (next.done === true) {
+    if (!answer.isTerminated() && !normaliser.hasFinished) throw cut(context.provider)
+    return null
+  }
+  const chunks = normalise(next.value)
+  if (!options.cancellation.isCancelled) return chunks
+  normaliser.unreadBytes += sizeOf(next.value)
+  if (normaliser.unreadBytes > options.drainBytesMax)
+    throw new AbandonedWork('too much came after the client left')
+  return chunks
+}
+
+/** Nobody reads on. Where the upstream bills to its end, that is read to learn what it costs. */
+async function leaveStream(stream: Relay): Promise<void> {
+  const { context, normaliser, options } = stream
+  context.record.outcome = 'disconnected'
+  options.work.leave(new ClientDisconnected('nobody reads the stream'))
+  try {
+    while ((await readOn(stream)) !== null);
+    settleUsage(context, normaliser.reportedUsage, normaliser.delivered)
+  } catch (error) {
+    if (error instanceof AbandonedWork)
+      settleAbandonedUsage(context, normaliser.reportedUsage, normaliser.delivered)
+  }
+}
+
+function sizeOf(batch: Batch): number {
+  let bytes = 0
+  for (const payload of batch) bytes += payload.length
+  return bytes
 }
 
 function cut(provider: string): UpstreamError {

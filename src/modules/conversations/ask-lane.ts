@@ -65,7 +65,8 @@ export class LaneCall {
     let isOver = false
     try {
       for await (const payloads of this.#batches()) yield { kind: 'chunks', laneId, payloads }
-      isOver = true
+      // Read to its end for what it costs, and not for what it says.
+      isOver = !cancellation.isCancelled
     } catch (error) {
       isOver = true
       this.#error = asError(error)

@@ -32,6 +32,7 @@ export function createEmbeddings({ inference, ledger, countTokens }: EmbeddingsO
         countTokens: () => countInputTokens(question.request.body.input, countTokens),
         priceOf: (promptTokens) => priceInput(question.model, promptTokens),
       }),
+    priceUnread: (model, { body }) => priceInput(model, countInputTokens(body.input, countTokens)),
   }
   return { embed: (request) => inference.serve(operation, request) }
 }

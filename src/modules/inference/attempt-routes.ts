@@ -137,12 +137,14 @@ class RouteAttempts<Candidate extends Attemptable, Answer> {
 
   /** Throws what no other attempt would change. */
   #noteFailure(trial: Trial<Candidate>, error: unknown): void {
-    const { random = Math.random, accountId } = this.#options
+    const { random = Math.random, accountId, cancellation } = this.#options
     const isUpstreams = error instanceof UpstreamError && isUpstreamAtFault(error)
     if (!isUpstreams) trial.candidate.breaker?.abandoned(accountId)
     else if (trial.isSingle) trial.candidate.breaker?.failed(accountId)
     trial.hasFailed = isUpstreams && !trial.isSingle
     if (error instanceof UpstreamError) {
+      // Nobody waits for another try.
+      cancellation.throwIfCancelled()
       if (error.isRequestAtFault || error.details.failure === 'local') throw error
       const pauseMs = pauseBeforeRetry(error, trial.tries, random)
       if (pauseMs !== null && !trial.isSingle) this.#again.push(Object.assign(trial, { pauseMs }))

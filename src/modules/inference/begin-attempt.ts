@@ -1,24 +1,39 @@
+import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { Clock } from '../../kernel/clock.ts'
+import type { Provider } from '../../providers/provider.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
-import { boundDuration, type BoundedWork } from './bound-duration.ts'
+import type { Drains } from './drains.ts'
 import type { AttemptRecord } from './inference-record.ts'
 import type { InferenceRequest } from './inference-request.ts'
-import { occupySlot, type AcquireSlot, type Slot } from './occupy-slot.ts'
 import { recordAttempt } from './record-attempt.ts'
 import type { Candidate } from './select-candidates.ts'
+import { UpstreamWork } from './upstream-work.ts'
+
+interface Slot {
+  /** Once is enough; more does no harm. */
+  release(): void
+}
+
+/** A slot of an upstream that works on few requests at once; null for all others. Throws `queue_full`. */
+export type AcquireSlot = (
+  provider: Provider,
+  accountId: string,
+  cancellation: Cancellation,
+) => Slot | null | Promise<Slot>
 
 export interface AttemptOptions {
   readonly clock: Clock
   /** The longest an answer may take, whole or streamed. */
   readonly durationMsMax: number
   readonly acquireSlot: AcquireSlot
+  readonly drains: Drains
   readonly onAttempt: (attempt: AttemptRecord) => void
   readonly onShortage: (code: string) => void
 }
 
 /** One attempt at one upstream: in its slot, within its time, and written down when it ends. */
 export interface Attempt {
-  readonly work: BoundedWork
+  readonly work: UpstreamWork
   answered(): void
   /** Gives the slot back too. */
   failed(error: unknown): void
@@ -30,11 +45,18 @@ export function beginAttempt(
   startedMs: number,
   options: AttemptOptions,
 ): Attempt | Promise<Attempt> {
+  const { accountId } = request.caller
   const begin = (slot: Slot | null): Attempt => {
     const attempt = recordAttempt({ ...options, request, provider: provider.id })
-    const leftMs = startedMs + options.durationMsMax - options.clock.nowMs()
-    const bounded = boundDuration(request.cancellation, leftMs, () => tookTooLong(provider.id))
-    const work = occupySlot(bounded, slot)
+    const work = new UpstreamWork({
+      parent: request.cancellation,
+      durationMs: startedMs + options.durationMsMax - options.clock.nowMs(),
+      expired: () => tookTooLong(provider.id),
+      accountId,
+      drains: options.drains,
+      isBilledWhenLeft: provider.whenLeft !== 'stops',
+      onRelease: slot === null ? undefined : () => slot.release(),
+    })
     return {
       work,
       answered: () => attempt.answered(),
@@ -44,7 +66,7 @@ export function beginAttempt(
       },
     }
   }
-  const slot = options.acquireSlot(provider, request.caller.accountId, request.cancellation)
+  const slot = options.acquireSlot(provider, accountId, request.cancellation)
   return slot instanceof Promise ? slot.then(begin) : begin(slot)
 }
 

@@ -4,12 +4,12 @@ import type { ProviderRegistry } from '../../providers/registry.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
 import type { Catalog, Category } from '../catalog/catalog.ts'
 import { attemptRoutes } from './attempt-routes.ts'
-import { beginAttempt, type Attempt, type AttemptOptions } from './begin-attempt.ts'
+import { beginAttempt, type AcquireSlot, type Attempt, type AttemptOptions } from './begin-attempt.ts'
 import { createCircuitBreaker, type BreakerChange, type CircuitBreaker } from './circuit-breaker.ts'
+import { Drains, type DrainLimits, type DrainObserver } from './drains.ts'
 import { explainFailure } from './explain-failure.ts'
 import type { AttemptRecord } from './inference-record.ts'
 import type { InferenceRequest } from './inference-request.ts'
-import type { AcquireSlot } from './occupy-slot.ts'
 import { RequestBill } from './request-bill.ts'
 import type { MayUseSandbox } from './sandbox-policy.ts'
 import { createCandidateSelector, type Candidate, type CandidateSelector } from './select-candidates.ts'
@@ -18,6 +18,7 @@ import { serveWhole, type Answering, type WholeAnswer, type WholeOperation } fro
 export { attemptRoutes } from './attempt-routes.ts'
 export type { Attempt } from './begin-attempt.ts'
 export type { CircuitBreaker } from './circuit-breaker.ts'
+export { AbandonedWork } from './drains.ts'
 export { explainFailure } from './explain-failure.ts'
 export { createInferenceRecord, type InferenceRecord, type OperationName } from './inference-record.ts'
 export type { InferenceRequest } from './inference-request.ts'
@@ -40,6 +41,7 @@ export {
   type TextVocabulary,
 } from './text-tokens.ts'
 export { screenMembers } from './screen-members.ts'
+export type { UpstreamWork } from './upstream-work.ts'
 export { formatUsage, hasUsed, mergeUsage, readCount, readUsage, type TokenUsage } from './token-usage.ts'
 
 /** What every operation on a model does: find who can serve it, set credit aside, try one after the other, charge. */
@@ -57,6 +59,8 @@ export interface Inference extends Answering {
     operation: WholeOperation<Body>,
     request: InferenceRequest<Body>,
   ): Promise<WholeAnswer>
+  /** Answers that are read on though their clients left. */
+  readonly drains: Drains
 }
 
 interface InferenceObserver {
@@ -64,6 +68,7 @@ interface InferenceObserver {
   /** A connection could not be made because this process is short of something. */
   ranShort(code: string): void
   breakerChanged(provider: string, upstreamModel: string, change: BreakerChange): void
+  readonly drains: DrainObserver
 }
 
 export interface InferenceOptions {
@@ -75,6 +80,7 @@ export interface InferenceOptions {
   readonly durationMsMax: number
   readonly acquireSlot: AcquireSlot
   readonly mayUseSandbox: MayUseSandbox
+  readonly drainLimits: DrainLimits
   /** The environment variable that configures a provider, for the message that it is not. */
   readonly variableOf?: (providerId: string) => string | null
   readonly observer: InferenceObserver
@@ -93,13 +99,16 @@ export function createInference(options: InferenceOptions): Inference {
     breakers.set(name, breaker)
     return breaker
   }
+  const drains = new Drains(options.drainLimits, observer.drains)
   const attemptOptions: AttemptOptions = {
     ...options,
+    drains,
     onAttempt: (attempt) => observer.attempted(attempt),
     onShortage: (code) => observer.ranShort(code),
   }
 
   const inference: Inference = {
+    drains,
     selectorFor: (categories, isOffered) =>
       createCandidateSelector({
         catalog,
@@ -121,7 +130,7 @@ export function createInference(options: InferenceOptions): Inference {
         const beginning = beginAttempt(candidate, request, startedMs, attemptOptions)
         const begun = beginning instanceof Promise ? await beginning : beginning
         try {
-          const answer = await perform(candidate, begun.work.cancellation)
+          const answer = await perform(candidate, begun.work.cancellation, begun.work.noteSent)
           begun.work.release()
           candidate.breaker?.succeeded(accountId)
           begun.answered()

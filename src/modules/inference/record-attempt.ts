@@ -1,5 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
+import { AbandonedWork } from './drains.ts'
 import type { AttemptRecord, InferenceRecord } from './inference-record.ts'
 import type { InferenceRequest } from './inference-request.ts'
 
@@ -34,6 +35,8 @@ export function recordAttempt(options: RecordAttemptOptions) {
       note('answered', null)
     },
     failed(error: unknown): void {
+      // It is paid for, and so it is known who worked on it.
+      if (error instanceof AbandonedWork) record.provider = provider
       if (error instanceof UpstreamError) {
         const { failure, status = null, upstreamCode = '' } = error.details
         if (failure === 'local') options.onShortage(upstreamCode)

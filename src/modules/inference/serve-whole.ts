@@ -9,6 +9,7 @@ import type { InferenceOperation, Provider } from '../../providers/provider.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
 import type { Hold } from '../ledger/ledger.ts'
+import { AbandonedWork } from './drains.ts'
 import type { InferenceRequest } from './inference-request.ts'
 import type { RequestBill } from './request-bill.ts'
 import { screenMembers } from './screen-members.ts'
@@ -32,6 +33,8 @@ export interface WholeOperation<Body> {
   ) => Hold | Promise<Hold>
   /** Turns an upstream's answer into ours and meters it. Throws an `UpstreamError` for what is no answer. */
   readonly finish: (payload: Buffer, question: WholeQuestion<Body>) => WholeAnswer['payload']
+  /** What an answer costs that a vendor worked on and nobody read: the client left, and it took too long. */
+  readonly priceUnread: (model: CatalogModel, request: InferenceRequest<Body>) => NanoUsd
 }
 
 /** What was asked, for those who make the answer. */
@@ -54,7 +57,7 @@ export interface Answering {
     candidates: readonly Candidate[],
     request: InferenceRequest<unknown>,
     startedMs: number,
-    perform: (candidate: Candidate, cancellation: Cancellation) => Promise<Answer>,
+    perform: (candidate: Candidate, cancellation: Cancellation, onSent: () => void) => Promise<Answer>,
   ): Promise<Answer>
 }
 
@@ -72,39 +75,49 @@ export async function serveWhole<Body extends { readonly model?: string | null }
   const requestedModel = asked.body.model ?? model.id
 
   let bill: RequestBill | null = null
+  const charge = (priceNanoUsd: NanoUsd): NanoUsd => {
+    const heldNanoUsd = bill?.heldNanoUsd ?? 0n
+    record.costNanoUsd = priceNanoUsd < heldNanoUsd ? priceNanoUsd : heldNanoUsd
+    return record.costNanoUsd
+  }
   try {
     const routes = operation.selector.select(caller, model, requestedModel)
     const { request, candidates } = screenMembers(asked, routes)
     const holding = operation.hold(model, request, startedMs)
     const hold = holding instanceof Promise ? await holding : holding
     bill = inference.openBill(hold, request, startedMs)
-    const payload = await inference.answer(candidates, request, startedMs, async (candidate, work) => {
-      const perform = operation.of(candidate.provider)
-      if (!perform) throw notServed(model.id)
-      const answer = await perform({
-        body: request.body,
-        text: request.text,
-        upstreamModel: candidate.upstreamModel,
-        canReason: false,
-        requestId: request.requestId,
-        timeouts: candidate.timeouts,
-        cancellation: work,
-      })
-      const provider = candidate.provider.id
-      if (answer.kind !== 'complete') throw garbage(provider, 'it answered with a stream')
-      const charge = (priceNanoUsd: NanoUsd): NanoUsd => {
-        const costNanoUsd = priceNanoUsd < hold.amountNanoUsd ? priceNanoUsd : hold.amountNanoUsd
-        record.costNanoUsd = costNanoUsd
-        return costNanoUsd
-      }
-      return operation.finish(answer.payload, { provider, model, requestedModel, request, charge })
-    })
-    record.outcome = 'completed'
-    await bill.settle({ isDelivered: false })
+    const payload = await inference.answer(
+      candidates,
+      request,
+      startedMs,
+      async (candidate, work, onSent) => {
+        const perform = operation.of(candidate.provider)
+        if (!perform) throw notServed(model.id)
+        const answer = await perform({
+          body: request.body,
+          text: request.text,
+          upstreamModel: candidate.upstreamModel,
+          canReason: false,
+          requestId: request.requestId,
+          timeouts: candidate.timeouts,
+          cancellation: work,
+          onSent,
+        })
+        const provider = candidate.provider.id
+        if (answer.kind !== 'complete') throw garbage(provider, 'it answered with a stream')
+        return operation.finish(answer.payload, { provider, model, requestedModel, request, charge })
+      },
+    )
+    record.outcome = cancellation.isCancelled ? 'disconnected' : 'completed'
+    await bill.settle({ isDelivered: cancellation.isCancelled })
     return { kind: 'complete', payload }
   } catch (error) {
-    bill?.release()
     record.outcome = cancellation.isCancelled ? 'disconnected' : 'failed'
+    if (error instanceof AbandonedWork && bill !== null) {
+      charge(operation.priceUnread(model, asked))
+      await bill.settle({ isDelivered: true })
+    }
+    bill?.release()
     throw error
   }
 }

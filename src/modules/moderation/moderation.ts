@@ -49,6 +49,7 @@ export function createModeration({ inference, ledger, countTokens }: ModerationO
       question.charge(priceOf(question.model, question.request.body))
       return answer
     },
+    priceUnread: (model, { body }) => priceOf(model, body),
   }
   return { moderate: (request) => inference.serve(operation, request) }
 }

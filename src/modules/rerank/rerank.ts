@@ -21,6 +21,7 @@ export function createRerank({ inference, ledger, countTokens }: RerankOptions):
     hold: ({ price }, { body, caller, cancellation }, atMs) =>
       ledger.hold(caller, { ...boundPrice(price, body, countTokens), atMs, cancellation }),
     finish: (payload, question) => finishRerank(payload, question, countTokens),
+    priceUnread: ({ price }, { body }) => boundPrice(price, body, countTokens).leastNanoUsd,
   }
   return { rank: (request) => inference.serve(operation, request) }
 }

@@ -22,7 +22,12 @@ export function createAiSdkChat(vendor: Vendor, options: AiSdkProviderOptions): 
 
   const attempt = <T>(call: InferenceCall, signal: AbortSignal, run: Run<T>): Promise<T> =>
     calls.attempt(
-      { timeouts: call.timeouts, signal, expectsEvents: call.body.stream === true },
+      {
+        timeouts: call.timeouts,
+        signal,
+        onSent: call.onSent,
+        expectsEvents: call.body.stream === true,
+      },
       async ({ apiKey, exchange }) => {
         const settings = { modelId: call.upstreamModel, apiKey, baseUrl, fetch: exchange.fetch }
         return run(await vendor.createModel(settings), exchange)

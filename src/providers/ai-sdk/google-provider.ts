@@ -3,11 +3,16 @@ import { createLazyProvider, type AiSdkProviderOptions } from './lazy-provider.t
 
 /** Gemini models over Google's Generative Language API. */
 export function createGoogleProvider(options: AiSdkProviderOptions): Provider {
-  return createLazyProvider('google', options, async () => {
-    const [{ createAiSdkChat }, { googleVendor }] = await Promise.all([
-      import('./ai-sdk-chat.ts'),
-      import('./google-vendor.ts'),
-    ])
-    return createAiSdkChat(googleVendor, options)
-  })
+  return createLazyProvider(
+    'google',
+    options,
+    async () => {
+      const [{ createAiSdkChat }, { googleVendor }] = await Promise.all([
+        import('./ai-sdk-chat.ts'),
+        import('./google-vendor.ts'),
+      ])
+      return createAiSdkChat(googleVendor, options)
+    },
+    'goes on',
+  )
 }

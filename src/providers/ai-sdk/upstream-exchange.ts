@@ -33,6 +33,8 @@ export interface ExchangeOptions {
   readonly limits: ExchangeLimits
   readonly expectsEvents: boolean
   readonly signal: AbortSignal
+  /** Called with the first request. */
+  readonly onSent?: (() => void) | undefined
 }
 
 /**
@@ -72,6 +74,7 @@ export class UpstreamExchange {
     if (this.#requestsSent > limits.requestsMax) {
       throw this.#fail(`${provider} continued its answer too often`, { failure: 'garbage' })
     }
+    this.#options.onSent?.()
     const sentAtMs = performance.now()
     const answer = await this.#send(url instanceof Request ? url.url : url, init)
     const firstByteMs = Math.max(1, timeouts.firstByteMs - (performance.now() - sentAtMs))

@@ -21,6 +21,7 @@ export interface VendorCalls {
 interface VendorCall {
   readonly timeouts: UpstreamTimeouts
   readonly signal: AbortSignal
+  readonly onSent?: (() => void) | undefined
   /** A success that is no event stream is garbage. */
   readonly expectsEvents?: boolean
   /** By `markKey`: the key that a job was submitted with, because vendors show a job only to its own account. */
@@ -38,7 +39,7 @@ export function createVendorCalls(provider: string, options: AiSdkProviderOption
   const keys = createCredentialRing(apiKeys, { clock })
   const agents = createKeepAliveAgents()
   return {
-    async attempt({ timeouts, signal, expectsEvents = false, keyMark }, run) {
+    async attempt({ timeouts, signal, onSent, expectsEvents = false, keyMark }, run) {
       const markedKey = keyMark === undefined ? undefined : apiKeys.find((key) => markKey(key) === keyMark)
       for (let attempts = 1; ; attempts += 1) {
         signal.throwIfAborted()
@@ -51,6 +52,7 @@ export function createVendorCalls(provider: string, options: AiSdkProviderOption
           limits,
           expectsEvents,
           signal,
+          onSent,
         })
         try {
           return await run({ apiKey, exchange })

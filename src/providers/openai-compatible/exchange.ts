@@ -23,6 +23,8 @@ export interface WireRequest<Body> {
   readonly body: Body
   readonly timeouts: UpstreamTimeouts
   readonly cancellation: Cancellation
+  /** Called when the upstream can have begun to read the request. */
+  readonly onSent?: (() => void) | undefined
 }
 
 /** A form is read while it is sent: from disk, where its files are there. */
@@ -85,6 +87,10 @@ class ExchangeHandler implements AnswerHandler {
     this.#controller = controller
     const { cancellation } = this.#request
     if (cancellation.isCancelled) this.#onCancel(cancellation.reason)
+  }
+
+  onRequestSent(): void {
+    this.#request.onSent?.()
   }
 
   onResponseStart(controller: AnswerController, status: number, headers: AnswerHeaders): void {

@@ -20,13 +20,15 @@ export type BytesResponse =
 /** One POST whose answer is passed on while it comes. */
 export async function openBytes(
   dispatcher: Dispatcher,
-  { provider, path, headers, body, timeouts, cancellation }: WireRequest<string>,
+  { provider, path, headers, body, timeouts, cancellation, onSent }: WireRequest<string>,
 ): Promise<BytesResponse> {
   cancellation.throwIfCancelled()
   const toFailure = (error: unknown, hasAnswered: boolean): unknown =>
     cancellation.isCancelled
       ? cancellation.reason
       : describeTransportFailure(provider, asError(error), hasAnswered)
+  // Its dispatcher does not tell when a connection is found.
+  onSent?.()
   let answer: Dispatcher.ResponseData
   try {
     answer = await dispatcher.request({

@@ -29,6 +29,7 @@ export function createOpenAiCompatibleProvider(
     id: upstream.id,
     isConfigured: true,
     ...(upstream.localSlots === undefined ? {} : { localSlots: upstream.localSlots }),
+    ...(upstream.whenLeft === undefined ? {} : { whenLeft: upstream.whenLeft }),
     ...(upstream.lacksChat ? {} : { chat: (call) => forward('/chat/completions', call) }),
     ...(upstream.hasLegacyCompletion ? { completion: (call) => forward('/completions', call) } : {}),
     ...createOperations(upstream, client),

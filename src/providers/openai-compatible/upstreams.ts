@@ -1,3 +1,4 @@
+import type { WhenLeft } from '../provider.ts'
 import { GROQ_VOICES, OPENAI_VOICES, type VoiceList } from './voices.ts'
 
 /** What the wire has besides chat and legacy completion. */
@@ -16,6 +17,8 @@ export interface OpenAiCompatibleUpstream {
   readonly defaultBaseUrl: string | null
   /** Runs on hardware of the operator's own: how many requests it works on at once by default. */
   readonly localSlots?: number
+  /** What becomes of a request that is closed; a vendor goes on with it unless told. */
+  readonly whenLeft?: WhenLeft
   readonly lacksChat?: boolean
   readonly hasLegacyCompletion?: boolean
   readonly operations?: readonly WireOperation[]
@@ -55,6 +58,7 @@ export const OPENAI_COMPATIBLE_UPSTREAMS: readonly OpenAiCompatibleUpstream[] = 
     id: 'openai',
     environmentPrefix: 'OPENAI',
     defaultBaseUrl: 'https://api.openai.com/v1',
+    whenLeft: 'streams stop',
     operations: ['embedding', 'moderation', 'image', 'speech', 'transcription'],
     voices: OPENAI_VOICES,
     lacksImageSeed: true,
@@ -77,6 +81,7 @@ export const OPENAI_COMPATIBLE_UPSTREAMS: readonly OpenAiCompatibleUpstream[] = 
     id: 'deepseek',
     environmentPrefix: 'DEEPSEEK',
     defaultBaseUrl: 'https://api.deepseek.com/v1',
+    whenLeft: 'streams stop',
     lacksDeveloperRole: true,
     thinkMembers: thinkingEnabled,
   },
@@ -95,6 +100,7 @@ export const OPENAI_COMPATIBLE_UPSTREAMS: readonly OpenAiCompatibleUpstream[] = 
     id: 'xai',
     environmentPrefix: 'XAI',
     defaultBaseUrl: 'https://api.x.ai/v1',
+    whenLeft: 'streams stop',
     hasLegacyCompletion: true,
     thinkMembers: (body) => (body.reasoning_effort ? { reasoning_effort: body.reasoning_effort } : {}),
   },
@@ -131,6 +137,7 @@ export const OPENAI_COMPATIBLE_UPSTREAMS: readonly OpenAiCompatibleUpstream[] = 
     id: 'together',
     environmentPrefix: 'TOGETHER',
     defaultBaseUrl: 'https://api.together.xyz/v1',
+    whenLeft: 'streams stop',
     operations: ['embedding', 'rerank', 'speech', 'transcription'],
     hasLegacyCompletion: true,
     lacksDeveloperRole: true,
@@ -140,6 +147,7 @@ export const OPENAI_COMPATIBLE_UPSTREAMS: readonly OpenAiCompatibleUpstream[] = 
     id: 'fireworks',
     environmentPrefix: 'FIREWORKS',
     defaultBaseUrl: 'https://api.fireworks.ai/inference/v1',
+    whenLeft: 'streams stop',
     operations: ['embedding', 'rerank'],
     hasLegacyCompletion: true,
     lacksDeveloperRole: true,
@@ -149,6 +157,7 @@ export const OPENAI_COMPATIBLE_UPSTREAMS: readonly OpenAiCompatibleUpstream[] = 
     id: 'openrouter',
     environmentPrefix: 'OPENROUTER',
     defaultBaseUrl: 'https://openrouter.ai/api/v1',
+    whenLeft: 'streams stop',
     operations: ['embedding'],
     hasLegacyCompletion: true,
     // Shortens a prompt that is too long, which costs less.
@@ -169,6 +178,7 @@ export const OPENAI_COMPATIBLE_UPSTREAMS: readonly OpenAiCompatibleUpstream[] = 
     defaultBaseUrl: null,
     operations: EVERY_OPERATION,
     localSlots: 64,
+    whenLeft: 'stops',
     hasLegacyCompletion: true,
     thinkMembers: templateSwitch,
   },
@@ -178,6 +188,7 @@ export const OPENAI_COMPATIBLE_UPSTREAMS: readonly OpenAiCompatibleUpstream[] = 
     defaultBaseUrl: null,
     operations: EVERY_OPERATION,
     localSlots: 4,
+    whenLeft: 'stops',
     hasLegacyCompletion: true,
     thinkMembers: templateSwitch,
   },
@@ -187,6 +198,7 @@ export const OPENAI_COMPATIBLE_UPSTREAMS: readonly OpenAiCompatibleUpstream[] = 
     defaultBaseUrl: null,
     operations: EVERY_OPERATION,
     localSlots: 4,
+    whenLeft: 'stops',
     hasLegacyCompletion: true,
     thinkMembers: reasoningEffort,
   },
@@ -196,6 +208,7 @@ export const OPENAI_COMPATIBLE_UPSTREAMS: readonly OpenAiCompatibleUpstream[] = 
     defaultBaseUrl: null,
     operations: EVERY_OPERATION,
     localSlots: 4,
+    whenLeft: 'stops',
     hasLegacyCompletion: true,
     thinkMembers: reasoningEffort,
   },
@@ -204,6 +217,7 @@ export const OPENAI_COMPATIBLE_UPSTREAMS: readonly OpenAiCompatibleUpstream[] = 
     environmentPrefix: 'TGI',
     defaultBaseUrl: null,
     localSlots: 64,
+    whenLeft: 'stops',
     operations: EVERY_OPERATION,
     lacksDeveloperRole: true,
   },

@@ -37,6 +37,7 @@ interface WireCall {
   readonly requestId: string
   readonly timeouts: UpstreamTimeouts
   readonly cancellation: Cancellation
+  readonly onSent?: (() => void) | undefined
 }
 
 export function createWireClient(options: WireClientOptions): WireClient {
@@ -49,7 +50,7 @@ export function createWireClient(options: WireClientOptions): WireClient {
     sendOnce: (request: WireRequest<Body>) => Promise<Response>,
     path: string,
     body: Body,
-    { requestId, timeouts, cancellation }: WireCall,
+    { requestId, timeouts, cancellation, onSent }: WireCall,
   ): Promise<Response> => {
     for (let tries = 1; ; tries += 1) {
       const credential = credentials?.take() ?? null
@@ -60,6 +61,7 @@ export function createWireClient(options: WireClientOptions): WireClient {
         body,
         timeouts,
         cancellation,
+        onSent,
       })
       const isRefused = isCredentialRefused(response.status)
       if (isRefused && credential !== null) credentials?.rest(credential, CREDENTIAL_REST_MS)

@@ -75,7 +75,7 @@ export function createSandboxProvider(options: SandboxOptions = {}): Provider {
   }
 
   const media = createMediaOperations({ clock, sleep, faultAttempts, jobDurationMs })
-  return { id: 'sandbox', isConfigured: true, refundsCancelled: true, chat, ...media }
+  return { id: 'sandbox', isConfigured: true, refundsCancelled: true, whenLeft: 'stops', chat, ...media }
 }
 
 /** Null when no usage will be sent: counting a long prompt is the dearest part of an answer. */

@@ -56,7 +56,13 @@ export function createStage(operations: Record<string, Partial<MediaOperation<ne
     timeouts: TIMEOUTS,
     durationMsMax: 60_000,
     acquireSlot: () => null,
-    observer: { attempted: () => {}, ranShort: () => {}, breakerChanged: () => {} },
+    drainLimits: { drainMsMax: 0, drainBytesMax: 0, drainsMax: 0, drainsPerAccountMax: 0 },
+    observer: {
+      attempted: () => {},
+      ranShort: () => {},
+      breakerChanged: () => {},
+      drains: { running: () => {}, abandoned: () => {} },
+    },
   })
   const generation = createGeneration({
     inference,

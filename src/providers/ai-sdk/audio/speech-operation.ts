@@ -52,9 +52,7 @@ export function createSpeechOperation(vendor: SpeechVendor, options: AiSdkProvid
 
   return {
     speak: (call) =>
-      calls.attempt({ timeouts: call.timeouts, signal: call.cancellation.signal }, (session) =>
-        speak(call, session),
-      ),
+      calls.attempt({ ...call, signal: call.cancellation.signal }, (session) => speak(call, session)),
     voices: ({ timeouts, cancellation }) =>
       calls.attempt({ timeouts, signal: cancellation.signal }, (session) =>
         vendor.listVoices(options.baseUrl ?? vendor.packageUrl, session),

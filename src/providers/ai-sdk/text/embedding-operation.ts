@@ -112,8 +112,8 @@ async function embedBatch(
   values: string[],
   signal: AbortSignal,
 ): Promise<EmbeddedTexts> {
-  const { timeouts, upstreamModel: modelId, body } = call
-  return calls.attempt({ timeouts, signal }, async ({ apiKey, exchange }) => {
+  const { timeouts, upstreamModel: modelId, body, onSent } = call
+  return calls.attempt({ timeouts, signal, onSent }, async ({ apiKey, exchange }) => {
     const model = await vendor.createModel({ modelId, apiKey, baseUrl, fetch: exchange.fetch })
     const embedded = await model.doEmbed({
       values,

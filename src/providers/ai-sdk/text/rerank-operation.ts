@@ -36,10 +36,11 @@ export function createRerankOperation(
 ): InferenceOperation<RerankRequest> {
   const calls = createVendorCalls(vendor.provider, options)
   const baseUrl = options.baseUrl ?? vendor.defaultBaseUrl
-  return async ({ body, upstreamModel: modelId, timeouts, cancellation }) => {
+  return async ({ body, upstreamModel: modelId, timeouts, cancellation, onSent }) => {
     const documents = readDocuments(body)
     const signal = cancellation.signal
-    const { ranking, response } = await calls.attempt({ timeouts, signal }, async ({ apiKey, exchange }) => {
+    const attempt = { timeouts, signal, onSent }
+    const { ranking, response } = await calls.attempt(attempt, async ({ apiKey, exchange }) => {
       const model = await vendor.createModel({ modelId, apiKey, baseUrl, fetch: exchange.fetch })
       return model.doRerank({
         documents: { type: 'text', values: documents },

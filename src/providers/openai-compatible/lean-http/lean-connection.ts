@@ -83,6 +83,7 @@ export class LeanConnection implements AnswerSink, PostPlace {
     post.written = null
     this.#state = 'waiting'
     this.#hasRead = false
+    post.handler.onRequestSent?.()
     this.#reader.start()
     this.dueTick = this.#options.owner.tickAfter(post.headersTimeoutMs)
   }

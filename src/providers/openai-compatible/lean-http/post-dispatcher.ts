@@ -19,6 +19,8 @@ export interface PostDispatcher<Body> {
 /** A refused or ended exchange calls nothing more; of the last two exactly one is called. */
 export interface AnswerHandler {
   onRequestStart(controller: AnswerController): void
+  /** Where the dispatcher tells: the first bytes of the request are on their way. */
+  onRequestSent?(): void
   onResponseStart(controller: AnswerController, status: number, headers: AnswerHeaders): void
   /** The bytes are the handler's to keep. */
   onResponseData(controller: AnswerController, bytes: Buffer): void

@@ -15,7 +15,14 @@ import { createVideo } from './video.ts'
 
 type MediaOperations = Omit<
   Provider,
-  'id' | 'isConfigured' | 'localSlots' | 'takenMembers' | 'refundsCancelled' | 'chat' | 'completion'
+  | 'id'
+  | 'isConfigured'
+  | 'localSlots'
+  | 'takenMembers'
+  | 'whenLeft'
+  | 'refundsCancelled'
+  | 'chat'
+  | 'completion'
 >
 
 /** All that the sandbox does besides chat. */

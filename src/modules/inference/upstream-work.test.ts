@@ -1,0 +1,111 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { Cancellation } from '../../kernel/cancellation.ts'
+import { ClientDisconnected } from '../../kernel/client-disconnected.ts'
+import { AbandonedWork, Drains, type DrainLimits } from './drains.ts'
+import { UpstreamWork } from './upstream-work.ts'
+
+const LIMITS: DrainLimits = { drainMsMax: 1_000, drainBytesMax: 1, drainsMax: 3, drainsPerAccountMax: 2 }
+const expired = new Error('took too long')
+const left = new ClientDisconnected('gone')
+
+function begin({ isBilled = true, durationMs = 100_000, accountId = 'a', drains = createDrains() } = {}) {
+  const client = new Cancellation()
+  const work = new UpstreamWork({
+    parent: client,
+    durationMs,
+    expired: () => expired,
+    accountId,
+    drains,
+    isBilledWhenLeft: isBilled,
+  })
+  return { client, work, drains }
+}
+
+function createDrains() {
+  return new Drains(LIMITS, { running: () => {}, abandoned: () => {} })
+}
+
+function leaveSent(options: Parameters<typeof begin>[0] = {}) {
+  const begun = begin(options)
+  begun.work.noteSent()
+  begun.client.cancel(left)
+  return begun
+}
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+describe('UpstreamWork', () => {
+  it('ends by itself when the time is over, unless it was over before', () => {
+    const { work } = begin({ durationMs: 1_000 })
+    const { work: done } = begin({ durationMs: 1_000 })
+    done.release()
+    vi.advanceTimersByTime(2_000)
+    expect(work.cancellation.reason).toBe(expired)
+    expect(done.cancellation.isCancelled).toBe(false)
+  })
+
+  it.each([
+    ['before the request was sent', { isBilled: true, isSent: false, reason: left }],
+    ['whose upstream bills nobody', { isBilled: false, isSent: true, reason: left }],
+    ['for another reason than the client', { isBilled: true, isSent: true, reason: expired }],
+  ])('ends at once %s', (_name, { isBilled, isSent, reason }) => {
+    const { client, work } = begin({ isBilled })
+    if (isSent) work.noteSent()
+    client.cancel(reason)
+    expect(work.cancellation.reason).toBe(reason)
+  })
+
+  it('goes on for a while when the client left a vendor that bills, and is then abandoned', () => {
+    const { work } = leaveSent()
+    expect(work.cancellation.isCancelled).toBe(false)
+    vi.advanceTimersByTime(LIMITS.drainMsMax + 500)
+    expect(work.cancellation.reason).toBeInstanceOf(AbandonedWork)
+  })
+
+  it('ends when a stream turns out to show everything, whether the client left before or after that', () => {
+    const { work } = leaveSent()
+    work.stopWhenLeft()
+    expect(work.cancellation.reason).toBeInstanceOf(AbandonedWork)
+    const later = begin()
+    later.work.noteSent()
+    later.work.stopWhenLeft()
+    later.client.cancel(left)
+    expect(later.work.cancellation.reason).toBe(left)
+  })
+})
+
+describe('Drains', () => {
+  it('are so many of an account and so many in all; one that ends makes room', () => {
+    const drains = createDrains()
+    const of = (accountId: string) => leaveSent({ accountId, drains }).work
+    const [first, second] = [of('a'), of('a')]
+    expect(of('a').cancellation.reason).toBeInstanceOf(AbandonedWork)
+    const other = of('b')
+    expect(of('c').cancellation.reason).toBeInstanceOf(AbandonedWork)
+    first.release()
+    first.release()
+    const next = of('a')
+    expect([second, other, next].map(({ cancellation }) => cancellation.isCancelled)).toEqual([
+      false,
+      false,
+      false,
+    ])
+  })
+
+  it('that run when the process stops are given its grace and then abandoned, and none begins any more', async () => {
+    const { work, drains } = leaveSent()
+    const closing = drains.close(100)
+    vi.advanceTimersByTime(99)
+    expect(work.cancellation.isCancelled).toBe(false)
+    vi.advanceTimersByTime(1)
+    expect(work.cancellation.reason).toBeInstanceOf(AbandonedWork)
+    work.release()
+    await closing
+    expect(leaveSent({ drains }).work.cancellation.reason).toBeInstanceOf(AbandonedWork)
+  })
+})
