@@ -7,6 +7,7 @@ export function sumUsage(usages: readonly unknown[]): Reported | undefined {
   const reported = usages.filter(isRecord)
   if (reported.length !== usages.length) return undefined
   const sum = (read: (usage: Reported) => number) => reported.reduce((total, usage) => total + read(usage), 0)
+  const written = sum((usage) => part(usage, 'prompt_tokens_details', 'cache_write_tokens'))
   return {
     prompt_tokens: sum((usage) => count(usage['prompt_tokens'])),
     completion_tokens: sum((usage) => count(usage['completion_tokens'])),
@@ -17,6 +18,7 @@ export function sumUsage(usages: readonly unknown[]): Reported | undefined {
         (usage) =>
           part(usage, 'prompt_tokens_details', 'cached_tokens') || count(usage['prompt_cache_hit_tokens']),
       ),
+      ...(written > 0 ? { cache_write_tokens: written } : {}),
     },
     completion_tokens_details: {
       reasoning_tokens: sum((usage) => part(usage, 'completion_tokens_details', 'reasoning_tokens')),

@@ -10,6 +10,15 @@ beforeAll(async () => {
       modelEntry('round', [{ provider: 'openai', model: 'round' }], {
         aliases: ['round-alias', 'org/round'],
       }),
+      modelEntry('writes-cache', [{ provider: 'openai', model: 'writes' }], {
+        price: {
+          unit: 'token',
+          input_usd_per_1m: 1,
+          cached_input_usd_per_1m: 0.1,
+          cache_write_usd_per_1m: 1.25,
+          output_usd_per_1m: 10,
+        },
+      }),
     ],
   })
 })
@@ -133,6 +142,18 @@ describe('what an answer costs', () => {
       prompt_tokens_details: { cached_tokens: 900, audio_tokens: 0 },
       cost_usd: (100 * 1 + 900 * 0.1 + 7 * 10) / 1e6,
     })
+  })
+
+  test.each([
+    { prompt_tokens_details: { cached_tokens: 0, cache_write_tokens: 800 } },
+    { cache_creation_input_tokens: 800, cache_read_input_tokens: 0 },
+  ])('tokens that are written to a cache at their own price: %j', async (details) => {
+    const usage = { ...USAGE, prompt_tokens: 1000, ...details }
+    gateway.upstream.respondWith(completion({ usage }))
+    const { body } = await ask({ model: 'writes-cache' })
+    expect(body.usage.cost_usd).toBe((200 * 1 + 800 * 1.25 + 7 * 10) / 1e6)
+    gateway.upstream.respondWith(completion({ usage }))
+    expect((await ask()).body.usage.cost_usd).toBe((1000 * 1 + 7 * 10) / 1e6)
   })
 
   test('cached tokens also as DeepSeek counts them', async () => {

@@ -95,6 +95,8 @@ export interface TokenRates {
   readonly inputNanoUsdPer1m: NanoUsd
   /** Equal to the input where the vendor publishes no other. */
   readonly cachedInputNanoUsdPer1m: NanoUsd
+  /** Of input that the vendor writes to its cache, where that costs more than reading it. */
+  readonly cacheWriteNanoUsdPer1m?: NanoUsd
   readonly outputNanoUsdPer1m: NanoUsd
 }
 

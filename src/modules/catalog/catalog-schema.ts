@@ -29,6 +29,7 @@ const LongContext = Type.Object({
   above_tokens: Count,
   input_usd_per_1m: Usd,
   cached_input_usd_per_1m: Type.Optional(Usd),
+  cache_write_usd_per_1m: Type.Optional(Usd),
   output_usd_per_1m: Usd,
 })
 
@@ -60,6 +61,7 @@ const Price = Type.Object({
   usd: Type.Optional(Usd),
   input_usd_per_1m: Type.Optional(Usd),
   cached_input_usd_per_1m: Type.Optional(Usd),
+  cache_write_usd_per_1m: Type.Optional(Usd),
   output_usd_per_1m: Type.Optional(Usd),
   long_context: Type.Optional(Type.Array(LongContext, { maxItems: 8 })),
   multipliers: Type.Optional(Multipliers),

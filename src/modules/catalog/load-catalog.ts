@@ -177,6 +177,15 @@ function readPrice(price: CatalogEntry['price'], place: string, problems: string
       `${prefix}cached_input_usd_per_1m`,
       rates.cached_input_usd_per_1m ?? rates.input_usd_per_1m,
     ),
+    ...(rates.cache_write_usd_per_1m === undefined
+      ? {}
+      : {
+          // An operator who raises the input price alone does not sell the dearer tokens for less.
+          cacheWriteNanoUsdPer1m: read(
+            `${prefix}cache_write_usd_per_1m`,
+            Math.max(rates.cache_write_usd_per_1m, rates.input_usd_per_1m ?? 0),
+          ),
+        }),
     outputNanoUsdPer1m: read(`${prefix}output_usd_per_1m`, rates.output_usd_per_1m),
   })
   if (price.unit !== 'token') {
@@ -197,7 +206,7 @@ function readPrice(price: CatalogEntry['price'], place: string, problems: string
 
 type RateFields = Pick<
   CatalogEntry['price'],
-  'input_usd_per_1m' | 'cached_input_usd_per_1m' | 'output_usd_per_1m'
+  'input_usd_per_1m' | 'cached_input_usd_per_1m' | 'cache_write_usd_per_1m' | 'output_usd_per_1m'
 >
 
 function readRoutes(routes: CatalogEntry['routes']): ModelRoute[] {

@@ -20,6 +20,7 @@ const PriceCard = Type.Object(
     usd: Type.Optional(Usd),
     input_usd_per_1m: Type.Optional(Usd),
     cached_input_usd_per_1m: Type.Optional(Usd),
+    cache_write_usd_per_1m: Type.Optional(Usd),
     output_usd_per_1m: Type.Optional(Usd),
     multipliers: Type.Optional(
       Type.Record(Type.String(), Type.Record(Type.String(), Type.Number()), {
@@ -32,6 +33,7 @@ const PriceCard = Type.Object(
           above_tokens: Type.Integer(),
           input_usd_per_1m: Usd,
           cached_input_usd_per_1m: Usd,
+          cache_write_usd_per_1m: Type.Optional(Usd),
           output_usd_per_1m: Usd,
         }),
         { description: 'Rates of the whole request once its prompt is longer than this.' },
@@ -161,6 +163,9 @@ function toRateCard(rates: TokenRates) {
   return {
     input_usd_per_1m: usdFromNanoUsd(rates.inputNanoUsdPer1m),
     cached_input_usd_per_1m: usdFromNanoUsd(rates.cachedInputNanoUsdPer1m),
+    ...(rates.cacheWriteNanoUsdPer1m === undefined
+      ? {}
+      : { cache_write_usd_per_1m: usdFromNanoUsd(rates.cacheWriteNanoUsdPer1m) }),
     output_usd_per_1m: usdFromNanoUsd(rates.outputNanoUsdPer1m),
   }
 }

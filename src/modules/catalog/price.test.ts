@@ -38,6 +38,22 @@ function exactNumerator(
 }
 
 describe('the price of tokens', () => {
+  test('counts what is written to a cache at its own rate, and never more of it than there is prompt', () => {
+    const price: TokenPrice = {
+      unit: 'token',
+      inputNanoUsdPer1m: 1_000_000n,
+      cachedInputNanoUsdPer1m: 100_000n,
+      cacheWriteNanoUsdPer1m: 1_250_000n,
+      outputNanoUsdPer1m: 0n,
+      longContext: [],
+    }
+    const used = { promptTokens: 1000, cachedTokens: 200, completionTokens: 0 }
+    expect(priceTokens(price, { ...used, cacheWriteTokens: 400 })).toBe(400n + 20n + 500n)
+    expect(priceTokens(price, { ...used, cacheWriteTokens: 5000 })).toBe(20n + 1000n)
+    const { cacheWriteNanoUsdPer1m: _write, ...plain } = price
+    expect(priceTokens(plain, { ...used, cacheWriteTokens: 400 })).toBe(820n)
+  })
+
   test('is the exact amount rounded up to a nano-dollar', () => {
     fc.assert(
       fc.property(flatPrice, counts, (price, used) => {

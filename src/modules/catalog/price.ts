@@ -11,6 +11,8 @@ export interface TokenCounts {
   readonly promptTokens: number
   /** The part of the prompt the upstream read from its cache. */
   readonly cachedTokens: number
+  /** The part of the prompt the upstream wrote to its cache. */
+  readonly cacheWriteTokens?: number
   /** Reasoning tokens are inside. */
   readonly completionTokens: number
 }
@@ -23,10 +25,13 @@ export function priceTokens(price: TokenPrice, counts: TokenCounts): NanoUsd {
   // An upstream that reports more cached tokens than there are in the prompt gives no discount on the excess.
   const reportedCached = toCount(counts.cachedTokens)
   const cached = reportedCached < prompt ? reportedCached : prompt
+  const reportedWritten = toCount(counts.cacheWriteTokens ?? 0)
+  const written = reportedWritten < prompt - cached ? reportedWritten : prompt - cached
   const rates = selectRates(price, prompt)
   const amount =
-    (prompt - cached) * rates.inputNanoUsdPer1m +
+    (prompt - cached - written) * rates.inputNanoUsdPer1m +
     cached * rates.cachedInputNanoUsdPer1m +
+    written * (rates.cacheWriteNanoUsdPer1m ?? rates.inputNanoUsdPer1m) +
     toCount(counts.completionTokens) * rates.outputNanoUsdPer1m
   return (amount + TOKENS_PER_PRICE - 1n) / TOKENS_PER_PRICE
 }

@@ -65,7 +65,13 @@ function listRateSteps(price: TokenPrice): RateStep[] {
   let inputNanoUsdPer1m = 0n
   let outputNanoUsdPer1m = 0n
   for (const rates of [{ aboveTokens: -1, ...price }, ...price.longContext]) {
-    inputNanoUsdPer1m = largest(inputNanoUsdPer1m, rates.inputNanoUsdPer1m, rates.cachedInputNanoUsdPer1m)
+    const { cachedInputNanoUsdPer1m, cacheWriteNanoUsdPer1m = 0n } = rates
+    inputNanoUsdPer1m = largest(
+      inputNanoUsdPer1m,
+      rates.inputNanoUsdPer1m,
+      cachedInputNanoUsdPer1m,
+      cacheWriteNanoUsdPer1m,
+    )
     outputNanoUsdPer1m = largest(outputNanoUsdPer1m, rates.outputNanoUsdPer1m)
     steps.push({ aboveTokens: rates.aboveTokens, inputNanoUsdPer1m, outputNanoUsdPer1m })
   }

@@ -56,7 +56,27 @@ describe('readUsage', () => {
       [9, 0, 5, 0],
     ],
   ])('reads %s', (_name, usage, [promptTokens, cachedTokens, completionTokens, reasoningTokens]) => {
-    expect(readUsage(usage)).toEqual({ promptTokens, cachedTokens, completionTokens, reasoningTokens })
+    const { cacheWriteTokens: _written, ...read } = readUsage(usage) ?? {}
+    expect(read).toEqual({ promptTokens, cachedTokens, completionTokens, reasoningTokens })
+  })
+
+  it('reads what was written to a cache, under either name', () => {
+    const anthropic = { input_tokens: 9, output_tokens: 5, cache_creation_input_tokens: 30 }
+    expect(readUsage(anthropic)).toMatchObject({ promptTokens: 39, cacheWriteTokens: 30 })
+    const details = { cached_tokens: 10, cache_write_tokens: 20 }
+    const openai = { prompt_tokens: 40, completion_tokens: 5, prompt_tokens_details: details }
+    expect(readUsage(openai)).toMatchObject({ promptTokens: 40, cachedTokens: 10, cacheWriteTokens: 20 })
+  })
+
+  it('does not count what was rejected of a prediction twice', () => {
+    const details = { reasoning_tokens: 2, accepted_prediction_tokens: 3, rejected_prediction_tokens: 40 }
+    const usage = {
+      prompt_tokens: 9,
+      completion_tokens: 50,
+      total_tokens: 59,
+      completion_tokens_details: details,
+    }
+    expect(readUsage(usage)).toMatchObject({ completionTokens: 50, reasoningTokens: 2 })
   })
 
   it.each([null, undefined, 7, [], {}, { prompt_tokens: 1 }, { prompt_tokens: 1.5, completion_tokens: 1 }])(

@@ -5,6 +5,8 @@ import { usdFromNanoUsd, type NanoUsd } from '../../kernel/money.ts'
 export interface TokenUsage {
   readonly promptTokens: number
   readonly cachedTokens: number
+  /** Part of the prompt's too; absent where the upstream tells of none. */
+  readonly cacheWriteTokens?: number
   readonly completionTokens: number
   readonly reasoningTokens: number
 }
@@ -30,6 +32,7 @@ export function readUsage(value: unknown): TokenUsage | null {
   return {
     promptTokens,
     cachedTokens: Math.min(cache.readTokens, promptTokens),
+    ...(cache.writtenTokens > 0 ? { cacheWriteTokens: cache.writtenTokens } : {}),
     reasoningTokens: reasoning,
     completionTokens: isReasoningBeside ? completion + reasoning : Math.max(completion, reasoning),
   }
@@ -40,7 +43,9 @@ export function readUsage(value: unknown): TokenUsage | null {
  * its end, and none of that lowers what was used before.
  */
 export function mergeUsage(a: TokenUsage, b: TokenUsage): TokenUsage {
+  const cacheWriteTokens = Math.max(a.cacheWriteTokens ?? 0, b.cacheWriteTokens ?? 0)
   return {
+    ...(cacheWriteTokens > 0 ? { cacheWriteTokens } : {}),
     promptTokens: Math.max(a.promptTokens, b.promptTokens),
     cachedTokens: Math.max(a.cachedTokens, b.cachedTokens),
     completionTokens: Math.max(a.completionTokens, b.completionTokens),
@@ -54,9 +59,10 @@ export function hasUsed(usage: TokenUsage): boolean {
 }
 
 interface CacheCounts {
-  /** Read from the cache and written to it: written tokens cost what any other input costs. */
+  /** Read from the cache and written to it, as far as they may be counted beside the input. */
   readonly tokens: number
   readonly readTokens: number
+  readonly writtenTokens: number
   /** Whether the names are Anthropic's, who counts the cache beside the input. */
   readonly isAnthropic: boolean
 }
@@ -65,13 +71,19 @@ function readCache(value: Record<string, unknown>): CacheCounts {
   const read = readCount(value['cache_read_input_tokens'])
   const written = readCount(value['cache_creation_input_tokens'])
   if (read !== null || written !== null)
-    return { tokens: (read ?? 0) + (written ?? 0), readTokens: read ?? 0, isAnthropic: true }
+    return {
+      tokens: (read ?? 0) + (written ?? 0),
+      readTokens: read ?? 0,
+      writtenTokens: written ?? 0,
+      isAnthropic: true,
+    }
   const cached =
     readDetail(value['prompt_tokens_details'], 'cached_tokens') ??
     readCount(value['prompt_cache_hit_tokens']) ??
     readCount(value['cached_tokens']) ??
     0
-  return { tokens: cached, readTokens: cached, isAnthropic: false }
+  const writtenTokens = readDetail(value['prompt_tokens_details'], 'cache_write_tokens') ?? 0
+  return { tokens: cached, readTokens: cached, writtenTokens, isAnthropic: false }
 }
 
 // Anthropic's names under Anthropic's input, or more of a cache than there is prompt to hold it.

@@ -263,7 +263,13 @@ describe('a request to Anthropic', () => {
 
   test('marks what the client wants cached', async () => {
     const part = { type: 'text' as const, text: 'A long text', cache_control: { type: 'ephemeral' } }
-    await complete(provider, createCall({ messages: [{ role: 'user', content: [part] }] }))
-    expect(sentBody()).toMatchObject({ messages: [{ content: [{ cache_control: { type: 'ephemeral' } }] }] })
+    const dearer = { ...part, cache_control: { type: 'ephemeral', ttl: '1h' } }
+    for (const marked of [part, dearer]) {
+      await complete(provider, createCall({ messages: [{ role: 'user', content: [marked] }] }))
+      expect(sentBody()).toMatchObject({
+        messages: [{ content: [{ cache_control: { type: 'ephemeral' } }] }],
+      })
+      expect(JSON.stringify(sentBody())).not.toContain('ttl')
+    }
   })
 })
