@@ -18,6 +18,13 @@ const ALONE = [
   'src/modules/inference/{attempt-routes,bound-duration}.test.ts',
 ]
 
+/** Once more with every request through Node's own HTTP server. */
+const ON_NODE_HTTP = [
+  'tests/http/*.test.ts',
+  'tests/chat/{completions,disconnect,passthrough-answer,passthrough-request,upstream-failures}.test.ts',
+  'tests/idempotency/*.test.ts',
+]
+
 export default defineConfig({
   test: {
     globalSetup: ['./src/storage/testing/global-setup.ts'],
@@ -32,6 +39,16 @@ export default defineConfig({
     projects: [
       // Projects begin in the order of their names: a long test that began last would keep everybody waiting.
       { extends: true, test: { name: 'alone', include: ALONE } },
+      {
+        extends: true,
+        test: {
+          name: 'node-http',
+          include: ON_NODE_HTTP,
+          exclude: ['tests/http/both-paths.test.ts', ...ALONE],
+          isolate: false,
+          env: { PARKWAY_FAST_HTTP: 'false' },
+        },
+      },
       // To load the gateway and to warm it up takes longer than most files' tests, and modules keep no state that matters.
       { extends: true, test: { name: 'together', include: TESTS, exclude: ALONE, isolate: false } },
     ],

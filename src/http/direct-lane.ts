@@ -140,8 +140,15 @@ function sendError(exchange: Exchange, error: unknown, headers: string[]): void 
     'content-length',
     String(Buffer.byteLength(text)),
   )
-  // What was not read of the body would otherwise have to be read to its end.
-  if (!exchange.incoming.complete) headers.push('connection', 'close')
+  if (!isReadSoon(exchange.incoming)) headers.push('connection', 'close')
   exchange.errorCode = answer.body.error.code
   exchange.response.writeHead(answer.status, headers).end(text)
+}
+
+/** As much as comes whole on the fast path: what was not read of a larger body would have to be read to its end. */
+const UNREAD_BYTES_MAX = 256 * 1024
+
+function isReadSoon({ complete, headers: { 'content-length': length, expect } }: RequestMessage): boolean {
+  if (complete) return true
+  return length !== undefined && Number(length) <= UNREAD_BYTES_MAX && expect === undefined
 }

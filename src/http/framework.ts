@@ -56,6 +56,8 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
     serverFactory: () => options.http,
     bodyLimit: options.bodyBytesMax,
     return503OnClosing: false,
+    // The server has a listener of its own, which answers in our envelope and in its turn.
+    clientErrorHandler: () => {},
     // No hook has run for these: the router refused the path.
     frameworkErrors: (error, request, reply) => {
       const exchange = tracker.begin(request.raw, reply.raw, 'unmatched')

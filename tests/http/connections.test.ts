@@ -15,6 +15,8 @@ beforeEach(async () => {
   gateway = await startTestGateway({
     settings: {
       PARKWAY_CONNECTIONS_MAX: String(CONNECTIONS_MAX),
+      // Only there is the beginning of a request looked at before Node's server has the connection.
+      PARKWAY_FAST_HTTP: 'true',
       PARKWAY_UNAUTHENTICATED_BYTES_MAX: String(UNAUTHENTICATED_BYTES_MAX),
     },
   })

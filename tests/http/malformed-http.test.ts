@@ -48,6 +48,13 @@ describe('what is not HTTP', () => {
     expect(body.error.message).toMatch(/header/i)
   })
 
+  test('a request before it is answered first', async () => {
+    const body = JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hi' }] })
+    const good = `POST ${CHAT} HTTP/1.1\r\nhost: x\r\nx-a: 1\r\nx-a: 2\r\nauthorization: Bearer ${gateway.key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+    const answer = await sendRaw(gateway.baseUrl, `${good}nonsense\r\n\r\n`)
+    expect([...answer.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(['200', '400'])
+  })
+
   test('the gateway goes on after all of that', async () => {
     expect((await gateway.request('GET', '/healthz', { key: null })).status).toBe(200)
   })

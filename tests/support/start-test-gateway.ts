@@ -57,6 +57,8 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       PARKWAY_DATABASE_POOL_SIZE: '4',
       PARKWAY_SHUTDOWN_GRACE_MS: '2000',
       LOG_LEVEL: 'silent',
+      // The project `node-http` runs some folders once more without the fast path.
+      PARKWAY_FAST_HTTP: process.env['PARKWAY_FAST_HTTP'] ?? '',
       ...options.settings,
     },
     file: null,
