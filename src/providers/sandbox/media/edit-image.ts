@@ -3,7 +3,7 @@ import type { InputFile, MediaOutput } from '../../media-operation.ts'
 import type { ImageWork } from '../../media-work.ts'
 import { encodePicture } from './encode-picture.ts'
 import { loadSharp } from './load-sharp.ts'
-import { openPicture, type OpenPicture } from './open-picture.ts'
+import { openPicture, usePictures, type OpenPicture } from './open-picture.ts'
 import { paintCaption, paintScene } from './paint-scene.ts'
 import { choosePictureSize, type PictureSize } from './picture-size.ts'
 
@@ -11,6 +11,7 @@ interface Edit {
   readonly work: ImageWork<InputFile>
   readonly prompt: string
   readonly upstreamModel: string
+  readonly signal: AbortSignal
 }
 
 const COUNT_MAX = 16
@@ -21,16 +22,30 @@ const INSETS_MAX = 4
  * With a mask, paints a new scene where the mask says and leaves every other pixel alone; without one, writes the
  * prompt on a band at the foot. Further pictures are shown as insets.
  */
-export async function editImage({ work, prompt, upstreamModel }: Edit): Promise<MediaOutput> {
+export function editImage(edit: Edit): Promise<MediaOutput> {
+  const { work, signal } = edit
+  const files = work.images.map((file, index) => ({ file, parameter: nameOf(index) }))
+  if (work.mask !== null) files.push({ file: work.mask, parameter: 'mask' })
+  const madePixels = ([first]: readonly PictureSize[]) => {
+    if (first === undefined) return 0
+    const { width, height } = chooseSize(work, first)
+    return width * height
+  }
+  return usePictures(files, { madePixels, signal }, () => makeEdit(edit))
+}
+
+function nameOf(index: number): string {
+  return index === 0 ? 'image' : `image[${index}]`
+}
+
+async function makeEdit({ work, prompt, upstreamModel }: Edit): Promise<MediaOutput> {
   const [first, ...others] = await Promise.all(
-    work.images.map((image, index) => openPicture(image, index === 0 ? 'image' : `image[${index}]`)),
+    work.images.slice(0, INSETS_MAX + 1).map((image, index) => openPicture(image, nameOf(index))),
   )
   if (first === undefined) return { files: [] }
   const mask = work.mask === null ? null : await openPicture(work.mask, 'mask')
   const size = chooseSize(work, first)
-  const insets = await Promise.all(
-    others.slice(0, INSETS_MAX).map((other, index) => layInset(other, size, index)),
-  )
+  const insets = await Promise.all(others.map((other, index) => layInset(other, size, index)))
   const files = []
   for (let index = 0; index < Math.min(COUNT_MAX, Math.max(1, work.count)); index += 1) {
     const scene = {
@@ -52,7 +67,7 @@ export async function editImage({ work, prompt, upstreamModel }: Edit): Promise<
 }
 
 /** The size asked for, or that of the picture as far as it is bearable. */
-function chooseSize(work: ImageWork<InputFile>, first: OpenPicture): PictureSize {
+function chooseSize(work: ImageWork<InputFile>, first: PictureSize): PictureSize {
   if (/^\d+x\d+$/.test(work.size ?? '') || work.aspectRatio !== null)
     return choosePictureSize(work.size, work.aspectRatio)
   const scale = Math.min(1, SIDE_MAX / Math.max(first.width, first.height))

@@ -10,10 +10,13 @@ import { editImage } from './edit-image.ts'
 import { encodePicture } from './encode-picture.ts'
 import { loadSharp } from './load-sharp.ts'
 import { paintScene } from './paint-scene.ts'
+import { sharedPixelRoom } from './pixel-room.ts'
 import { choosePictureSize } from './picture-size.ts'
 import type { RecentOutputs } from './recent-outputs.ts'
 
 const COUNT_MAX = 16
+/** What is remembered for others is made to its end. */
+const NEVER = new AbortController().signal
 
 const nullableText = Type.Union([Type.String(), Type.Null()])
 const ImageRecipe = Type.Object({
@@ -37,7 +40,10 @@ export function createImage(
     const key = createHash('sha256')
       .update(JSON.stringify(['image', recipe, prompt]))
       .digest('hex')
-    return recentOutputs.remember(key, () => paintImages(recipe, prompt))
+    return recentOutputs.remember(key, () => {
+      const { width, height } = choosePictureSize(recipe.size, recipe.aspectRatio)
+      return sharedPixelRoom.use(width * height, NEVER, () => paintImages(recipe, prompt))
+    })
   }
   const byJob = answerByJob<ImageWork<InputFile>, typeof ImageRecipe>(parts, {
     recipe: ImageRecipe,
@@ -47,9 +53,9 @@ export function createImage(
   })
   const atOnce = answerAtOnce<ImageWork<InputFile>>(parts, {
     readPrompt: ({ prompt }) => prompt,
-    make: (work, prompt, { upstreamModel }) =>
+    make: (work, prompt, { upstreamModel, cancellation }) =>
       work.images.length > 0
-        ? editImage({ work, prompt, upstreamModel })
+        ? editImage({ work, prompt, upstreamModel, signal: cancellation.signal })
         : make(writeRecipe({ ...work, prompt }, upstreamModel), prompt),
   })
   return {

@@ -1,12 +1,11 @@
-import type { InputFile, MediaOperation } from '../../media-operation.ts'
+import type { InputFile, MediaOperation, MediaOutput } from '../../media-operation.ts'
 import type { UpscaleWork } from '../../media-work.ts'
 import { answerAtOnce } from './answer-at-once.ts'
 import type { SandboxParts } from './begin-call.ts'
 import { encodePicture } from './encode-picture.ts'
-import { openPicture } from './open-picture.ts'
-import { refuseRequest } from './refuse-request.ts'
+import { openPicture, usePictures } from './open-picture.ts'
+import type { PictureSize } from './picture-size.ts'
 
-const PIXELS_MAX = 64 * 1024 * 1024
 /** Sharpening takes longer than all the rest, and what is this large is not looked at closely. */
 const SHARPENED_PIXELS_MAX = 20_000_000
 const SHARPENING = { sigma: 0.8, m1: 0.4, m2: 1 }
@@ -16,19 +15,23 @@ export function createUpscale(parts: SandboxParts): MediaOperation<UpscaleWork<I
   return {
     start: answerAtOnce(parts, {
       readPrompt: ({ prompt }) => prompt ?? '',
-      make: async ({ image, scale }) => {
-        const picture = await openPicture(image, 'image')
-        const width = picture.width * scale
-        const height = picture.height * scale
-        if (width * height > PIXELS_MAX)
-          throw refuseRequest(
-            `${width}x${height} is too large: at most ${PIXELS_MAX} pixels are made.`,
-            'image',
-          )
-        const larger = picture.read().resize(width, height, { kernel: 'lanczos3', fit: 'fill' })
-        const sharpened = width * height > SHARPENED_PIXELS_MAX ? larger : larger.sharpen(SHARPENING)
-        return { files: [await encodePicture(sharpened, picture.format)] }
+      make: ({ image, scale }, _prompt, { cancellation }) => {
+        const madePixels = (sizes: readonly PictureSize[]) =>
+          sizes.reduce((sum, { width, height }) => sum + width * height * scale ** 2, 0)
+        const { signal } = cancellation
+        return usePictures([{ file: image, parameter: 'image' }], { madePixels, signal }, () =>
+          enlarge(image, scale),
+        )
       },
     }),
   }
+}
+
+async function enlarge(image: InputFile, scale: number): Promise<MediaOutput> {
+  const picture = await openPicture(image, 'image')
+  const width = picture.width * scale
+  const height = picture.height * scale
+  const larger = picture.read().resize(width, height, { kernel: 'lanczos3', fit: 'fill' })
+  const sharpened = width * height > SHARPENED_PIXELS_MAX ? larger : larger.sharpen(SHARPENING)
+  return { files: [await encodePicture(sharpened, picture.format)] }
 }

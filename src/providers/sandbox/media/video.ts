@@ -5,7 +5,7 @@ import { createSeededRandom } from '../seeded-random.ts'
 import { answerByJob } from './answer-by-job.ts'
 import type { SandboxParts } from './begin-call.ts'
 import { loadSharp } from './load-sharp.ts'
-import { openPicture } from './open-picture.ts'
+import { openPicture, usePictures } from './open-picture.ts'
 import { paintBackdrop, paintCaption } from './paint-scene.ts'
 import type { RecentOutputs } from './recent-outputs.ts'
 import type { Renderer } from './renderer.ts'
@@ -39,7 +39,12 @@ export function createVideo(
 ): MediaOperation<VideoWork<InputFile>> {
   return answerByJob<VideoWork<InputFile>, typeof VideoRecipe>(parts, {
     recipe: VideoRecipe,
-    writeRecipe,
+    writeRecipe: (call) => {
+      const { image } = call.work
+      const files = image === null ? [] : [{ file: image, parameter: 'image' }]
+      const { signal } = call.cancellation
+      return usePictures(files, { madePixels: () => 0, signal }, () => writeRecipe(call))
+    },
     readPrompt: ({ prompt }) => prompt,
     make: (recipe, prompt, signal) =>
       recentOutputs.remember(JSON.stringify(['video', recipe, prompt]), async () => {

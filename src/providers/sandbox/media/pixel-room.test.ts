@@ -1,0 +1,45 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { PixelRoom } from './pixel-room.ts'
+
+const { signal } = new AbortController()
+
+describe('the room for pixels', () => {
+  test('is never exceeded, and everybody gets in', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 12 }), { maxLength: 40 }), async (sizes) => {
+        const room = new PixelRoom({ pixelsMax: 10, waitingMax: 100 })
+        let most = 0
+        let done = 0
+        await Promise.all(
+          sizes.map((pixels) =>
+            room.use(pixels, signal, async () => {
+              await Promise.resolve()
+              most = Math.max(most, pixels > 10 ? 0 : room.pixels)
+              done += 1
+            }),
+          ),
+        )
+        expect([most <= 10, done, room.pixels]).toEqual([true, sizes.length, 0])
+      }),
+    )
+  })
+
+  test('refuses who would wait behind too many, and lets go of who leaves', async () => {
+    const room = new PixelRoom({ pixelsMax: 10, waitingMax: 1 })
+    const { promise: work, resolve: finish } = Promise.withResolvers<void>()
+    const first = room.use(10, signal, () => work)
+    const leaving = new AbortController()
+    const second = room.use(10, leaving.signal, async () => 'never')
+    await expect(room.use(10, signal, async () => 'never')).rejects.toMatchObject({
+      details: { status: 503 },
+    })
+    leaving.abort(new Error('gone'))
+    await expect(second).rejects.toThrow('gone')
+    const third = room.use(10, signal, async () => 'made')
+    finish()
+    await first
+    expect(await third).toBe('made')
+    expect(room.pixels).toBe(0)
+  })
+})
