@@ -63,7 +63,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | DirectRoute)[
   const sendInference = createSendInference({ limits: modules.limits, tracer: modules.tracer, onStreamError })
   const runPaid = createRunPaid({ limits: modules.limits })
   const { generation } = modules
-  const runGeneration = createRunGeneration({ generation, runPaid })
+  const runGeneration = createRunGeneration({ generation, runPaid, imageWait: config.imageWait })
   const routes: (Route | DirectRoute)[] = [
     ...modelRoutes({
       catalog,

@@ -28,6 +28,15 @@ export const TASK_SETTINGS = {
     'a JSON object as in docs/tasks.md',
     parseTaskLimits,
   ),
+  imageWait: choiceSetting(
+    {
+      environment: 'PARKWAY_IMAGE_WAIT',
+      description:
+        'Whether images of asynchronous models are waited for without `Prefer`: `auto` for clients that cannot poll, `always` or `never`.',
+    },
+    ['auto', 'always', 'never'],
+    'auto',
+  ),
   compareRetentionDays: integerSetting(
     {
       environment: 'PARKWAY_COMPARE_RETENTION_DAYS',

@@ -19,11 +19,16 @@ test('an offset is taken into account', () => {
   expect(parseTimestamp('expires_at', '2030-01-31t12:00:00+02:00')).toBe(Date.UTC(2030, 0, 31, 10))
 })
 
-test('what is not a full time with a zone is refused by name', () => {
+test('a date is its first moment in UTC', () => {
+  expect(parseTimestamp('from', '2026-11-01')).toBe(Date.UTC(2026, 10, 1))
+})
+
+test('what is no date and not a full time with a zone is refused by name', () => {
   for (const text of [
     '',
     'tomorrow',
-    '2030-01-31',
+    '2030-02-30',
+    '2030-13-01',
     '2030-01-31T12:00:00',
     '2030-13-31T12:00:00Z',
     '1900000000',

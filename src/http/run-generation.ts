@@ -3,6 +3,7 @@ import type { Generation, GenerationRequest } from '../modules/generation/genera
 import { createInferenceRecord } from '../modules/inference/inference.ts'
 import { nullable } from '../providers/nullable.ts'
 import { baseUrlOf } from './base-url-of.ts'
+import { imagePreference, type ImageWait } from './image-wait.ts'
 import { parsePrefer } from './prefer-header.ts'
 import type { RouteRequest } from './route.ts'
 import { pollHeadersOf, toTaskReceipt } from './routes/task-wire.ts'
@@ -40,6 +41,7 @@ export type RunGeneration = (
 interface RunGenerationOptions {
   readonly generation: Pick<Generation, 'generate'>
   readonly runPaid: RunPaid
+  readonly imageWait: ImageWait
 }
 
 /** Of the kind of model, which the limits go by. */
@@ -53,11 +55,12 @@ const CATEGORY_OF_TYPE: Readonly<Record<Order['type'], string>> = {
   tts: 'tts',
 }
 
-export function createRunGeneration({ generation, runPaid }: RunGenerationOptions): RunGeneration {
+export function createRunGeneration({ generation, runPaid, imageWait }: RunGenerationOptions): RunGeneration {
   return async (request, order) => {
     const { body, caller, exchange, headers, reply } = request
     const record = createInferenceRecord(order.type)
-    const preference = parsePrefer(headers['prefer'])
+    const isImage = CATEGORY_OF_TYPE[order.type] !== 'tts'
+    const preference = isImage ? imagePreference(headers, imageWait) : parsePrefer(headers['prefer'])
     const result = await runPaid(request, record, { category: CATEGORY_OF_TYPE[order.type] }, () =>
       generation.generate({
         ...order,

@@ -21,6 +21,7 @@ describe('the OpenAI SDK', () => {
       n: 2,
       size: '1024x1024',
       quality: 'low',
+      response_format: 'url',
     })
     expect(answer.data).toHaveLength(2)
     expect(await describePicture((await download(answer.data?.[0]?.url ?? '')).bytes)).toBe('png 1024x1024')
@@ -42,7 +43,8 @@ describe('the OpenAI SDK', () => {
     const picture = await paintPng(64, 64)
     const file = () => toFile(picture, 'picture.png', { type: 'image/png' })
     const one = await client.images.edit({ model: 'gpt-image-1.5', prompt: 'Greener', image: await file() })
-    expect(one.data?.[0]?.url).toMatch(/^http/)
+    // As OpenAI's own do where nothing is asked for.
+    expect(await describePicture(Buffer.from(one.data?.[0]?.b64_json ?? '', 'base64'))).toBe('png 64x64')
     const several = await client.images.edit({
       model: 'gpt-image-1.5',
       prompt: 'Together',
@@ -59,8 +61,11 @@ describe('the OpenAI SDK', () => {
     await expect(asked).rejects.toMatchObject({ status: 400, code: 'invalid_value', param: 'size' })
   })
 
-  test('gets the task of a model that takes its time', async () => {
+  test('waits for a model that takes its time, unless it prefers the task', async () => {
     const answer = await client.images.generate({ model: 'flux-schnell', prompt: 'x' })
-    expect(answer).toMatchObject({ status: 'pending', poll_url: expect.stringMatching(/^\/v1\/tasks\//) })
+    expect(answer.data?.[0]?.url).toMatch(/^http/)
+    const headers = { prefer: 'respond-async' }
+    const task = await client.images.generate({ model: 'flux-schnell', prompt: 'x' }, { headers })
+    expect(task).toMatchObject({ status: 'pending', poll_url: expect.stringMatching(/^\/v1\/tasks\//) })
   })
 })

@@ -9,13 +9,14 @@ import { waitForTask } from './wait-for-task.ts'
 const EDITS = '/v1/images/edits'
 const UPSCALE = '/v1/images/upscale'
 const CUT_OUT = '/v1/images/bg-remove'
-const EDIT = { model: 'gpt-image-1.5', prompt: 'Make it green' }
+const EDIT = { model: 'gpt-image-1.5', prompt: 'Make it green', response_format: 'url' }
 const MEGABYTE = 1024 * 1024
 
 let gateway: TestGateway
 let pictureServer: Server
 let picture: Buffer
 let pictureUrl: string
+let ownUrl: string
 
 beforeAll(async () => {
   picture = await paintPng()
@@ -27,6 +28,8 @@ beforeAll(async () => {
   const { port } = pictureServer.address() as AddressInfo
   pictureUrl = `http://127.0.0.1:${port}/picture`
   gateway = await startTestGateway({ settings: { PARKWAY_OUTBOUND_ALLOW: `127.0.0.1:${port}` } })
+  const { body } = await post('/v1/images/generations', { ...EDIT, prompt: 'A cube' })
+  ownUrl = body.data[0].url
 })
 
 afterAll(async () => {
@@ -48,6 +51,18 @@ async function postForm(path: string, fields: Record<string, string | Blob | Blo
 const pictureBlob = (bytes: Uint8Array<ArrayBuffer> = new Uint8Array(picture)) =>
   new Blob([bytes], { type: 'image/png' })
 
+test('an address of the gateway that is not good is refused and not fetched', async () => {
+  const { status, body } = await post(EDITS, { ...EDIT, image: `${gateway.baseUrl}/media/nonsense.png` })
+  expect([status, body.error.code, body.error.param]).toEqual([400, 'invalid_value', 'image'])
+})
+
+test('a stream of images is refused, and nothing is charged', async () => {
+  for (const path of [EDITS, '/v1/images/generations']) {
+    const { status, body } = await post(path, { ...EDIT, image: dataUri(), stream: true, partial_images: 2 })
+    expect([status, body.error.code, body.error.param]).toEqual([400, 'unsupported_parameter', 'stream'])
+  }
+})
+
 describe('an edit', () => {
   test.each<[string, () => unknown]>([
     ['a data URI', dataUri],
@@ -56,6 +71,7 @@ describe('an edit', () => {
     ['an object with an address', () => ({ url: pictureUrl })],
     ['an object with base64', () => ({ b64: picture.toString('base64') })],
     ['a list', () => [dataUri(), { url: pictureUrl }]],
+    ['an address of the gateway itself', () => ownUrl],
   ])('takes its image as %s', async (_, image) => {
     const { status, body } = await post(EDITS, { ...EDIT, image: image() })
     expect([status, body.usage]).toEqual([200, { images: 1, cost_usd: 0.04 }])

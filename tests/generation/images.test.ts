@@ -6,7 +6,7 @@ import { describePicture, download } from './pictures.ts'
 import { waitForTask } from './wait-for-task.ts'
 
 const PATH = '/v1/images/generations'
-const AT_ONCE = { model: 'gpt-image-1.5', prompt: 'A red cube' }
+const AT_ONCE = { model: 'gpt-image-1.5', prompt: 'A red cube', response_format: 'url' }
 const TAKES_TIME = { model: 'flux-schnell', prompt: 'A red cube' }
 
 let gateway: TestGateway

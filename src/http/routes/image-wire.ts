@@ -27,7 +27,10 @@ const ImageMembers = {
   background: nullable(Type.Enum(['transparent', 'opaque', 'auto'])),
   output_format: nullable(Type.Enum(['png', 'jpeg', 'webp'])),
   response_format: nullable(
-    Type.Enum(['url', 'b64_json'], { description: 'Of an answer that comes at once; tasks have addresses.' }),
+    Type.Enum(['url', 'b64_json'], {
+      description:
+        'Of an answer that is waited for; tasks have addresses. `url` unless told, and `b64_json` of the gpt-image models.',
+    }),
   ),
   seed: nullable(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
   user: nullable(Type.String()),
@@ -109,7 +112,6 @@ const NAMED_MEMBERS: ReadonlySet<string> = new Set([
   'model',
   'image',
   'mask',
-  // An answer in pieces could not be kept and billed as one.
   'stream',
   'partial_images',
 ])

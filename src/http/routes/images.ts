@@ -63,13 +63,15 @@ export const imageRoutes = ({ runGeneration }: { runGeneration: RunGeneration })
     path: '/v1/images/generations',
     summary: 'Make images',
     body: ImageGenerationRequest,
-    handle: (request) =>
-      runGeneration(request, {
+    handle: async (request) => {
+      refuseStream(request.body)
+      return runGeneration(request, {
         type: 'image',
         model: request.body.model,
         work: toImageWork(request.body, [], null),
-        responseFormat: request.body.response_format ?? 'url',
-      }),
+        responseFormat: request.body.response_format ?? null,
+      })
+    },
   }),
   defineRoute({
     ...shared,
@@ -78,14 +80,15 @@ export const imageRoutes = ({ runGeneration }: { runGeneration: RunGeneration })
     body: ImageEditRequest,
     form: EDIT_FORM,
     bodyLimitBytes: EDIT_JSON_BYTES_MAX,
-    handle: (request) => {
+    handle: async (request) => {
       const { body, files } = request
+      refuseStream(body)
       const images = readImages(body.image, files)
       return runGeneration(request, {
         type: 'edit',
         model: body.model ?? null,
         work: toImageWork(body, images, readImages(body.mask, files, 'mask')[0] ?? null),
-        responseFormat: body.response_format ?? 'url',
+        responseFormat: body.response_format ?? null,
       })
     },
   }),
@@ -103,7 +106,7 @@ export const imageRoutes = ({ runGeneration }: { runGeneration: RunGeneration })
         type: 'upscale',
         model: body.model ?? null,
         work: { kind: 'upscale', image, scale: body.scale ?? 2, prompt: body.prompt || null },
-        responseFormat: body.response_format ?? 'url',
+        responseFormat: body.response_format ?? null,
       })
     },
   }),
@@ -121,7 +124,7 @@ export const imageRoutes = ({ runGeneration }: { runGeneration: RunGeneration })
         type: 'bg_remove',
         model: body.model ?? null,
         work: { kind: 'bg_remove', image, outputFormat: body.output_format ?? 'png' },
-        responseFormat: body.response_format ?? 'url',
+        responseFormat: body.response_format ?? null,
       })
     },
   }),
@@ -147,6 +150,14 @@ function toImageWork(
     mask,
     extra: unnamedMembers(body),
   }
+}
+
+/** An answer in pieces could not be kept and billed as one: refused before anything is charged. */
+function refuseStream(body: Readonly<Record<string, unknown>>): void {
+  const { stream } = body
+  if (stream !== true && stream !== 'true') return
+  const message = 'Images are not streamed here. Leave `stream` and `partial_images` out.'
+  throw new AppError('unsupported_parameter', message, { param: 'stream' })
 }
 
 /** What is left to the model is not said. */

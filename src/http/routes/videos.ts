@@ -25,8 +25,8 @@ const VideoGenerationRequest = Type.Object(
     image_url: nullable(ImageInput),
     resolution: nullable(
       Type.String({
-        pattern: '^([1-9]\\d{2,3}[pP]|[248][kK])$',
-        description: 'Such as `720p`, `1080p` or `4k`.',
+        pattern: '^([1-9]\\d{2,3}[pP]|[248][kK]|[1-9]\\d{1,4}x[1-9]\\d{1,4})$',
+        description: 'Such as `720p`, `1080p`, `4k` or `1280x720`.',
       }),
     ),
     size: nullable(

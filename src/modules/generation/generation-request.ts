@@ -10,8 +10,8 @@ export interface GenerationRequest {
   /** Null takes the first model of the kind. */
   readonly model: string | null
   readonly work: MediaWork<ClientFile>
-  /** Of an answer that comes at once; tasks have addresses. */
-  readonly responseFormat: 'url' | 'b64_json'
+  /** Of an answer that is waited for; tasks have addresses. Null leaves it to the model. */
+  readonly responseFormat: 'url' | 'b64_json' | null
   readonly preference: DeliveryPreference
   /** Where the client reaches the gateway, for addresses where nothing else is configured. */
   readonly baseUrl: string

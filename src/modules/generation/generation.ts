@@ -69,8 +69,9 @@ export function createGeneration(options: GenerationOptions): Generation {
     record.model = model.id
     const work = completeWork(model, request.work)
     checkWork(type, model, work)
+    const responseFormat = request.responseFormat ?? (model.id.startsWith('gpt-image') ? 'b64_json' : 'url')
     return {
-      request: { ...request, work },
+      request: { ...request, work, responseFormat },
       model,
       candidates: selector.select(caller, model, request.model),
       price: priceOfWork(model, work),

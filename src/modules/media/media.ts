@@ -12,6 +12,7 @@ import { readAddress, signAddress } from './media-address.ts'
 import type { CopyOrder, KeepOrder } from './media-order.ts'
 import { findMedia, MediaRows, type MediaRecord } from './media-record.ts'
 import { readMediaSecret } from './media-secret.ts'
+import { readOwnAddress } from './own-address.ts'
 import { removeMedia, sweepMedia } from './sweep-media.ts'
 
 export type { CopyOrder, KeepOrder, MediaKind } from './media-order.ts'
@@ -119,7 +120,17 @@ export async function createMedia(options: MediaOptions): Promise<Media> {
 
   return {
     keep: async (order) => describe(await keep(order)),
-    keepFromAddress: async (order) => describe(await copyFile(outbound, order, keep)),
+    keepFromAddress: async (order) => {
+      const bases = [options.publicUrl, options.ownUrl()].filter((base) => base !== null)
+      const own =
+        order.purpose === 'input'
+          ? readOwnAddress(order.url, { secret, bases, nowMs: clock.nowMs(), param: order.param })
+          : null
+      if (own === null) return describe(await copyFile(outbound, order, keep))
+      const record = await findMedia(database, own)
+      if (record === null) throw notFound('file')
+      return describe(await keep({ ...order, source: await openStored(store, record) }))
+    },
 
     async read(accountId, mediaId) {
       const record = isUuid(mediaId) ? await findMedia(database, mediaId) : null

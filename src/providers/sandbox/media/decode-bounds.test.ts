@@ -40,7 +40,9 @@ const edit = (images: readonly InputFile[]) => {
     timeouts: TIMEOUTS,
     cancellation: new Cancellation(),
   }
-  return createSandboxProvider().image?.start(call)
+  const { image } = createSandboxProvider()
+  if (!image) throw new Error('the sandbox makes images')
+  return image.start(call)
 }
 
 test('pictures with too many pixels together are refused before they are decoded', async () => {
