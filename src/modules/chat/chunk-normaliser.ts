@@ -129,10 +129,11 @@ const FINGERPRINT = Buffer.from(',"system_fingerprint":null}')
 
 /** In the bytes, because many upstreams leave it out of every chunk and nothing else has to change. */
 function appendFingerprint(payload: Buffer): Buffer {
-  const end = payload.lastIndexOf(CLOSING_BRACE)
+  const last = payload.length - 1
+  const end = payload[last] === CLOSING_BRACE ? last : payload.lastIndexOf(CLOSING_BRACE)
   const completed = Buffer.allocUnsafe(end + FINGERPRINT.length)
-  payload.copy(completed, 0, 0, end)
-  FINGERPRINT.copy(completed, end)
+  completed.set(end === last ? payload : payload.subarray(0, end))
+  completed.set(FINGERPRINT, end)
   return completed
 }
 
