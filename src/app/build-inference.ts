@@ -1,4 +1,6 @@
 import { systemClock } from '../kernel/clock.ts'
+import type { Logger } from '../kernel/logger.ts'
+import { usdFromNanoUsd } from '../kernel/money.ts'
 import { createInference, type Inference, type InferenceOptions } from '../modules/inference/inference.ts'
 import type { Limits } from '../modules/limits/limits.ts'
 import type { UpstreamTimeouts } from '../providers/provider.ts'
@@ -12,9 +14,13 @@ interface Parts extends Pick<InferenceOptions, 'catalog' | 'providers' | 'mayUse
   readonly limits: Limits
   readonly metrics: Metrics
   readonly shortages: ShortageWatch
+  readonly logger: Logger
 }
 
-export function buildInference(config: Config, { limits, metrics, shortages, ...parts }: Parts): Inference {
+export function buildInference(
+  config: Config,
+  { limits, metrics, shortages, logger, ...parts }: Parts,
+): Inference {
   return createInference({
     ...parts,
     clock: systemClock,
@@ -33,6 +39,14 @@ export function buildInference(config: Config, { limits, metrics, shortages, ...
     },
     observer: {
       drains: metrics.drains,
+      uncovered: ({ requestId, accountId, model, uncoveredNanoUsd }) => {
+        const uncoveredUsd = usdFromNanoUsd(uncoveredNanoUsd)
+        metrics.ledger.uncovered(uncoveredUsd)
+        logger.warn(
+          { requestId, accountId, model, uncoveredUsd },
+          'an answer cost more than its account had: raise what the catalog says of the model',
+        )
+      },
       attempted: ({ provider, previousProvider, outcome, status }) => {
         metrics.upstreamAttempted({
           provider,

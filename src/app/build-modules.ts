@@ -192,7 +192,15 @@ async function openModules(
   })
   const credit = config.billing ? ledger : freeCredit
   const shortages = createShortageWatch({ clock, logger })
-  const inference = buildInference(config, { catalog, providers, metrics, limits, shortages, mayUseSandbox })
+  const inference = buildInference(config, {
+    catalog,
+    providers,
+    metrics,
+    limits,
+    shortages,
+    mayUseSandbox,
+    logger,
+  })
   const chat = createChat({ inference, ledger: credit, clock, countTokens })
   const generation = buildGeneration(config, {
     inference,

@@ -7,6 +7,8 @@ export interface LedgerMetrics {
   committed(commit: { charges: number; durationMs: number }): void
   /** Charges wait for a database that does not take them, or no longer do. */
   failing(isFailing: boolean): void
+  /** An answer cost so much more than its account had. */
+  uncovered(usd: number): void
 }
 
 const COMMIT_SECONDS = [0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
@@ -30,7 +32,15 @@ export function createLedgerMetrics(registry: Registry): LedgerMetrics {
     labelNames,
     aggregator: 'max',
   }).series()
+  const uncovered = createCounterFamily(registry, {
+    name: 'parkway_uncovered_usd_total',
+    help: 'What answers cost beyond all that their accounts had, in dollars.',
+    labelNames,
+  }).series()
   return {
+    uncovered: (usd) => {
+      uncovered.value += usd
+    },
     committed: (commit) => {
       charges.value += commit.charges
       observe(seconds, commit.durationMs / 1000)

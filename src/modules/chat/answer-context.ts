@@ -84,8 +84,7 @@ function noteUsage(context: AnswerContext, usage: TokenUsage, delivered: Deliver
   context.record.usage = usage
   const isFree = delivered.isEmpty && !hasUsed(usage)
   const price = isFree ? 0n : priceAnswer(context.model, usage)
-  const { heldNanoUsd } = context.bill
-  context.record.costNanoUsd = price < heldNanoUsd ? price : heldNanoUsd
+  context.bill.charge(price)
 }
 
 function priceAnswer({ price }: CatalogModel, usage: TokenUsage): NanoUsd {

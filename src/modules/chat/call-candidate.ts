@@ -115,7 +115,7 @@ interface Call<Body> {
 function readAnswer<Body extends StreamableRequest>(
   answer: InferenceAnswer,
   call: Call<Body>,
-): UnchargedAnswer | Promise<StreamResult> {
+): UnchargedAnswer | Promise<UnchargedAnswer | StreamResult> {
   const { candidate, question, options, attempt } = call
   const { request, bill } = question
   const { record, cancellation } = request
@@ -133,6 +133,8 @@ function readAnswer<Body extends StreamableRequest>(
     })
   }
   const payload = finishCompleteAnswer(answer.payload, context)
+  // More was used than was held. When it is known what else there is, the answer is written anew with what it costs.
+  if (bill.covering !== null) return bill.covering.then(() => readAnswer(answer, call))
   const isLeft = cancellation.isCancelled
   record.provider = candidate.provider.id
   record.outcome = isLeft ? 'disconnected' : 'completed'

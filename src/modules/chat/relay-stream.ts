@@ -104,6 +104,8 @@ async function* relay(stream: Relay): AsyncGenerator<Batch, void> {
     const usage = settleUsage(context, normaliser.reportedUsage, normaliser.delivered)
     record.outcome = cancellation.isCancelled ? 'disconnected' : 'completed'
     options.breaker?.succeeded(options.accountId)
+    // More was used than was held: what else there is decides what it costs.
+    if (context.bill.covering !== null) await context.bill.covering
     // The end of the stream leaves when its charge is durable.
     const doubt = await context.bill.settle({ isDelivered: true }).then(() => null, requireDoubt)
     if (options.isUsageAsked) {

@@ -166,10 +166,11 @@ describe('what went wrong in other gateways', () => {
   it('explicit zero usage is not estimated again and billed', () => {
     const delivered = new DeliveredText()
     delivered.add('An answer that the upstream gives away.')
+    const record: { usage: null; costNanoUsd: bigint | null } = { usage: null, costNanoUsd: null }
     const context = {
       model: { price },
-      record: { usage: null, costNanoUsd: null },
-      bill: { heldNanoUsd: 1_000_000n },
+      record,
+      bill: { charge: (price: bigint) => (record.costNanoUsd = price) },
       countPromptTokens: () => 1000,
       countTokens: () => 1000,
     } as unknown as AnswerContext

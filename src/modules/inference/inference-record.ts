@@ -27,6 +27,8 @@ export interface InferenceRecord {
   readonly attempts: AttemptRecord[]
   usage: TokenUsage | null
   costNanoUsd: NanoUsd | null
+  /** The part of the price that neither what was held nor what else the account had could pay. */
+  uncoveredNanoUsd: NanoUsd
   /** Of the account, as far as this process knows. */
   balanceNanoUsd: NanoUsd | null
   /** Spent waiting for upstreams before the first byte, failed attempts included. */
@@ -54,6 +56,7 @@ export function createInferenceRecord(operation: OperationName): InferenceRecord
     attempts: [],
     usage: null,
     costNanoUsd: null,
+    uncoveredNanoUsd: 0n,
     balanceNanoUsd: null,
     upstreamMs: 0,
     firstTokenMs: null,

@@ -10,7 +10,7 @@ import { Drains, type DrainLimits, type DrainObserver } from './drains.ts'
 import { explainFailure } from './explain-failure.ts'
 import type { AttemptRecord } from './inference-record.ts'
 import type { InferenceRequest } from './inference-request.ts'
-import { RequestBill } from './request-bill.ts'
+import { RequestBill, type UncoveredCost } from './request-bill.ts'
 import type { MayUseSandbox } from './sandbox-policy.ts'
 import { createCandidateSelector, type Candidate, type CandidateSelector } from './select-candidates.ts'
 import { serveWhole, type Answering, type WholeAnswer, type WholeOperation } from './serve-whole.ts'
@@ -69,6 +69,8 @@ interface InferenceObserver {
   ranShort(code: string): void
   breakerChanged(provider: string, upstreamModel: string, change: BreakerChange): void
   readonly drains: DrainObserver
+  /** An answer cost more than its account had. */
+  uncovered(cost: UncoveredCost): void
 }
 
 export interface InferenceOptions {
@@ -120,7 +122,14 @@ export function createInference(options: InferenceOptions): Inference {
         mayUseSandbox: options.mayUseSandbox,
         variableOf,
       }),
-    openBill: (hold, request, startedMs) => new RequestBill({ hold, request, clock, startedMs }),
+    openBill: (hold, request, startedMs) =>
+      new RequestBill({
+        hold,
+        request,
+        clock,
+        startedMs,
+        onUncovered: (uncovered) => observer.uncovered(uncovered),
+      }),
     beginAttempt: (candidate, request, startedMs) =>
       beginAttempt(candidate, request, startedMs, attemptOptions),
     answer: async (candidates, request, startedMs, perform) => {

@@ -9,12 +9,23 @@ interface RequestBillOptions {
   readonly hold: Hold
   readonly request: InferenceRequest<unknown>
   readonly startedMs: number
+  readonly onUncovered: (uncovered: UncoveredCost) => void
+}
+
+/** What an answer cost beyond all that its account had. */
+export interface UncoveredCost {
+  readonly requestId: string
+  readonly accountId: string
+  readonly model: string | null
+  readonly uncoveredNanoUsd: NanoUsd
 }
 
 /** The money of one request: settled with what its record says was used, or released. The first of both counts. */
 export class RequestBill {
   readonly #options: RequestBillOptions
   #isOpen = true
+  #covering: Promise<void> | null = null
+  #isCovered = false
 
   constructor(options: RequestBillOptions) {
     this.#options = options
@@ -26,13 +37,48 @@ export class RequestBill {
     return this.#options.hold.amountNanoUsd
   }
 
+  /** Not null while more credit is looked for: what the answer costs is known when it resolves. */
+  get covering(): Promise<void> | null {
+    return this.#covering
+  }
+
+  /** Notes what the answer costs. Where that is more than was held, the rest is held too, as far as the account has it. */
+  charge(priceNanoUsd: NanoUsd): NanoUsd {
+    const { hold } = this.#options
+    const covering =
+      priceNanoUsd <= hold.amountNanoUsd || this.#isCovered || !this.#isOpen ? null : hold.cover(priceNanoUsd)
+    if (covering !== null) {
+      // Once is enough: what was not there then is not looked for again.
+      this.#isCovered = true
+      this.#covering = covering.then(() => {
+        this.#covering = null
+        this.#noteCost(priceNanoUsd)
+      })
+    }
+    return this.#noteCost(priceNanoUsd)
+  }
+
+  #noteCost(priceNanoUsd: NanoUsd): NanoUsd {
+    const { hold, request } = this.#options
+    const costNanoUsd = priceNanoUsd < hold.amountNanoUsd ? priceNanoUsd : hold.amountNanoUsd
+    request.record.costNanoUsd = costNanoUsd
+    request.record.uncoveredNanoUsd = priceNanoUsd - costNanoUsd
+    return costNanoUsd
+  }
+
   /** Resolves when the charge is durable: from then on the end of the answer may leave. */
   settle({ isDelivered }: { isDelivered: boolean }): Promise<void> {
     if (!this.#isOpen) return Promise.resolve()
+    if (this.#covering !== null) return this.#covering.then(() => this.settle({ isDelivered }))
     this.#isOpen = false
     const { hold, request, startedMs, clock } = this.#options
     const { caller, record } = request
-    const { usage } = record
+    const { usage, uncoveredNanoUsd } = record
+    if (uncoveredNanoUsd > 0n) {
+      const { requestId } = request
+      const { accountId } = caller
+      this.#options.onUncovered({ requestId, accountId, model: record.model, uncoveredNanoUsd })
+    }
     const settled = hold.settle({
       costNanoUsd: record.costNanoUsd ?? 0n,
       isDelivered,

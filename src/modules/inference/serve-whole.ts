@@ -76,9 +76,7 @@ export async function serveWhole<Body extends { readonly model?: string | null }
 
   let bill: RequestBill | null = null
   const charge = (priceNanoUsd: NanoUsd): NanoUsd => {
-    const heldNanoUsd = bill?.heldNanoUsd ?? 0n
-    record.costNanoUsd = priceNanoUsd < heldNanoUsd ? priceNanoUsd : heldNanoUsd
-    return record.costNanoUsd
+    return bill?.charge(priceNanoUsd) ?? 0n
   }
   try {
     const routes = operation.selector.select(caller, model, requestedModel)
@@ -105,7 +103,13 @@ export async function serveWhole<Body extends { readonly model?: string | null }
         })
         const provider = candidate.provider.id
         if (answer.kind !== 'complete') throw garbage(provider, 'it answered with a stream')
-        return operation.finish(answer.payload, { provider, model, requestedModel, request, charge })
+        const wholeQuestion = { provider, model, requestedModel, request, charge }
+        const payload = operation.finish(answer.payload, wholeQuestion)
+        const covering = bill?.covering ?? null
+        if (covering === null) return payload
+        // More was used than was held: the answer is written anew with what it costs.
+        await covering
+        return operation.finish(answer.payload, wholeQuestion)
       },
     )
     record.outcome = cancellation.isCancelled ? 'disconnected' : 'completed'

@@ -116,6 +116,19 @@ export class CreditPool implements HoldKeeper {
     return this.#recharger.charge(payer, settlement)
   }
 
+  async borrowMore(payer: Payer, neededNanoUsd: NanoUsd): Promise<void> {
+    const account = this.#accounts.get(payer.accountId)
+    if (account === undefined || account.debtNanoUsd > 0n) return
+    try {
+      await account.borrow(neededNanoUsd)
+      if (account.freeNanoUsd >= neededNanoUsd || account.lentElsewhereNanoUsd === 0n) return
+      await this.#options.recall(payer.accountId)
+      await account.borrow(neededNanoUsd)
+    } catch (error) {
+      this.#noteFailure(error)
+    }
+  }
+
   /** Resolves when no request holds anything and nothing is left to be charged anew. */
   async close(): Promise<void> {
     clearInterval(this.#tidying)

@@ -12,6 +12,7 @@ function holdFreely({ wantedNanoUsd }: AmpleHoldRequest): Hold {
   return {
     amountNanoUsd: wantedNanoUsd,
     balanceNanoUsd: PLENTY_NANO_USD,
+    cover: () => null,
     settle: () => CHARGED_NOTHING,
     release: () => {},
   }

@@ -42,6 +42,11 @@ export interface Hold {
   readonly amountNanoUsd: NanoUsd
   /** Of the account, as far as this process knows now. */
   readonly balanceNanoUsd: NanoUsd
+  /**
+   * Holds so much, or as much of it as the account and the caps still have: an answer used more than was thought. Null where nothing
+   * has to be waited for.
+   */
+  cover(neededNanoUsd: NanoUsd): Promise<void> | null
   /** Charges at most what is held and frees the rest. Resolves when the charge is durable. */
   settle(settlement: Settlement): Promise<void>
   /** Nothing is charged. */
@@ -53,6 +58,8 @@ export interface HoldKeeper {
   write(charge: PendingCharge): Promise<void>
   /** Charges with credit borrowed for it, after what the hold stood on was lost. */
   chargeAnew(payer: Payer, settlement: Settlement): Promise<void>
+  /** Brings more credit of the account into this process, where there is some. */
+  borrowMore(payer: Payer, neededNanoUsd: NanoUsd): Promise<void>
 }
 
 interface HoldOptions {
@@ -66,7 +73,7 @@ interface HoldOptions {
 
 /** A hold in memory, and once it is settled the charge that is written for it. */
 export class MemoryHold implements Hold {
-  readonly amountNanoUsd: NanoUsd
+  #amountNanoUsd: NanoUsd
   readonly #keeper: HoldKeeper
   readonly #account: HoldOptions['account']
   readonly #payer: Payer
@@ -74,15 +81,38 @@ export class MemoryHold implements Hold {
   #isOpen = true
 
   constructor({ keeper, account, payer, amountNanoUsd, purses }: HoldOptions) {
-    this.amountNanoUsd = amountNanoUsd
+    this.#amountNanoUsd = amountNanoUsd
     this.#keeper = keeper
     this.#account = account
     this.#payer = payer
     this.#purses = purses
   }
 
+  get amountNanoUsd(): NanoUsd {
+    return this.#amountNanoUsd
+  }
+
   get balanceNanoUsd(): NanoUsd {
     return this.#account.balanceNanoUsd
+  }
+
+  cover(neededNanoUsd: NanoUsd): Promise<void> | null {
+    if (this.#grow(neededNanoUsd)) return null
+    const missingNanoUsd = neededNanoUsd - this.#amountNanoUsd
+    return this.#keeper.borrowMore(this.#payer, missingNanoUsd).then(() => {
+      this.#grow(neededNanoUsd)
+    })
+  }
+
+  /** Out of what this process has. Tells whether that was enough. */
+  #grow(neededNanoUsd: NanoUsd): boolean {
+    const missingNanoUsd = neededNanoUsd - this.#amountNanoUsd
+    if (missingNanoUsd <= 0n || !this.#isOpen || this.#account.isLost) return true
+    let grownNanoUsd = missingNanoUsd
+    for (const { freeNanoUsd } of this.#purses) if (freeNanoUsd < grownNanoUsd) grownNanoUsd = freeNanoUsd
+    for (const purse of this.#purses) purse.tryHold(grownNanoUsd)
+    this.#amountNanoUsd += grownNanoUsd
+    return grownNanoUsd === missingNanoUsd
   }
 
   settle({ costNanoUsd: askedNanoUsd, record, isDelivered }: Settlement): Promise<void> {

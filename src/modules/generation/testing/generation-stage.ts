@@ -61,6 +61,7 @@ export function createStage(operations: Record<string, Partial<MediaOperation<ne
       attempted: () => {},
       ranShort: () => {},
       breakerChanged: () => {},
+      uncovered: () => {},
       drains: { running: () => {}, abandoned: () => {} },
     },
   })

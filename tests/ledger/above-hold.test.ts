@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { verifyLedger } from '../../src/modules/ledger/ledger.ts'
+import { connectDatabase } from '../../src/storage/connect-database.ts'
+import { CHAT, chatBody, modelEntry, startChatGateway, type ChatGateway } from '../chat/start-chat-gateway.ts'
+import { readEvents } from '../chat/read-events.ts'
+import { createAccount } from '../payments/accounts.ts'
+import { chunk, completion, stream } from '../upstreams/openai-server.ts'
+
+let gateway: ChatGateway
+
+beforeAll(async () => {
+  gateway = await startChatGateway({
+    models: [modelEntry('talker', [{ provider: 'openai', model: 'talker' }])],
+  })
+})
+afterAll(async () => {
+  const { connectionString } = gateway
+  const database = connectDatabase({ connectionString, poolSize: 1, statementTimeoutMs: 10_000 })
+  const checks = await verifyLedger(database)
+  await database.close()
+  await gateway.close()
+  expect(checks.filter(({ differences }) => differences.length > 0)).toEqual([])
+})
+
+/** Ten tokens are asked for, and held; the upstream writes as many as it likes. */
+const usageOf = (output: number) => ({
+  prompt_tokens: 11,
+  completion_tokens: output,
+  total_tokens: 11 + output,
+})
+const priceOf = (output: number) => (11 + output * 10) / 1e6
+const body = (members: object = {}) => chatBody({ model: 'talker', max_tokens: 10, ...members })
+const balanceOf = async (key: string) =>
+  (await gateway.request('GET', '/v1/tenants/me', { key })).body.balance_usd
+const uncovered = async () => {
+  const { body: text } = await gateway.request('GET', '/metrics', { key: null })
+  return Number(/^parkway_uncovered_usd_total (\S+)/m.exec(text)?.[1] ?? 0)
+}
+
+describe('usage above what was held', () => {
+  test('is taken from what else the account has, whole and streamed', async () => {
+    const { key } = await createAccount(gateway, { creditUsd: 1 })
+    gateway.upstream.respondWith(completion({ usage: usageOf(50_000) }))
+    const whole = await gateway.request('POST', CHAT, { key, body: body() })
+    expect(whole.body.usage.cost_usd).toBe(priceOf(50_000))
+    expect(await balanceOf(key)).toBeCloseTo(1 - priceOf(50_000), 9)
+    const said = chunk({ delta: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' })
+    gateway.upstream.respondWith(stream([said, chunk({ choices: [], usage: usageOf(20_000) })]))
+    const response = await gateway.fetch('POST', CHAT, {
+      key,
+      body: body({ stream: true, stream_options: { include_usage: true } }),
+    })
+    const { chunks } = await readEvents(response)
+    expect(chunks.at(-1).usage.cost_usd).toBe(priceOf(20_000))
+    expect(await balanceOf(key)).toBeCloseTo(1 - priceOf(50_000) - priceOf(20_000), 9)
+  })
+
+  test('never takes an account below zero; what stays uncovered is counted', async () => {
+    const before = await uncovered()
+    const { key } = await createAccount(gateway, { creditUsd: 0.01 })
+    gateway.upstream.respondWith(completion({ usage: usageOf(50_000) }))
+    const { status, body: answer } = await gateway.request('POST', CHAT, { key, body: body() })
+    expect([status, answer.usage.cost_usd]).toEqual([200, 0.01])
+    expect(await balanceOf(key)).toBe(0)
+    expect((await uncovered()) - before).toBeCloseTo(priceOf(50_000) - 0.01, 9)
+  })
+})
