@@ -1,23 +1,22 @@
 import type { NanoUsd } from '../../kernel/money.ts'
+import { Turns } from '../../kernel/turns.ts'
 import type { Database } from '../../storage/database.ts'
 import { borrowFromCap, endBorrowing, giveBackCredit, readLent, type Borrowing } from './borrow-credit.ts'
-import { CapCredit } from './cap-credit.ts'
+import { CapCredits } from './cap-credit.ts'
 import type { CreditState } from './credit-account.ts'
 import type { CreditDesk } from './credit-desk.ts'
 import type { Payer } from './hold.ts'
 import type { Cap } from './lend-credit.ts'
-import { Purse } from './purse.ts'
+import { Purse, type SpendingOrder } from './purse.ts'
 import { hasKeyCap, listCaps, type BudgetLimits } from './spend-caps.ts'
 import { Waiters } from './waiters.ts'
 
 /** Asked for in advance when less than this part of the last slice is left. */
 const LOW_WATER_DIVISOR = 4n
 
-interface AccountCreditOptions {
+interface AccountCreditOptions extends Borrowing {
   readonly database: Database
   readonly desk: CreditDesk
-  readonly accountId: string
-  readonly borrowerId: string
   /** Whoever makes it wants to use it: it is not idle from its first moment. */
   readonly lastUsedMs: number
   /** Whether something may be lent already under this id. */
@@ -29,19 +28,26 @@ export class AccountCredit {
   readonly accountId: string
   /** Under which id it was borrowed. */
   readonly borrowerId: string
+  readonly #borrowing: Borrowing
   readonly #database: Database
   readonly #desk: CreditDesk
   readonly #credit = new Purse()
   readonly #creditAlone: readonly Purse[] = [this.#credit]
-  readonly #caps = new Map<string, CapCredit>()
+  readonly #caps = new CapCredits()
   readonly #waiters = new Waiters()
   /** Null while they are not known. */
   #budgets: BudgetLimits | null = null
   /** Of the account, outside this process. */
   #elsewhere: CreditState = { freeNanoUsd: 0n, lentNanoUsd: 0n, debtNanoUsd: 0n }
   #lowWaterNanoUsd: NanoUsd = 0n
-  #turn: Promise<unknown> = Promise.resolve()
+  /** Each of them tells the database whole amounts. */
+  readonly #turns = new Turns()
   #isRefilling = false
+  /** How often credit was asked for, and how often it was looked how much there is. */
+  #asked = 0
+  #looks = 0
+  /** What is spent first of all that is free elsewhere, as of the last look. */
+  #nextLot: SpendingOrder | null = null
   #isLost = false
   /** An answer of the database got lost: it may know of more than is known here. */
   #isBehind: boolean
@@ -54,6 +60,7 @@ export class AccountCredit {
     this.#desk = desk
     this.accountId = accountId
     this.borrowerId = borrowerId
+    this.#borrowing = { accountId, borrowerId }
   }
 
   get isLost(): boolean {
@@ -83,14 +90,8 @@ export class AccountCredit {
   pursesOf(payer: Payer, nowMs: number, isAsked = false): readonly Purse[] | null {
     if (this.#budgets === null) return null
     if (this.#budgets.length === 0 && !hasKeyCap(payer)) return this.#creditAlone
-    const purses = [this.#credit]
-    for (const { scope, limitNanoUsd } of this.capsOf(payer, nowMs)) {
-      const cap = this.#caps.get(scope)
-      if (cap === undefined || cap.limitNanoUsd !== limitNanoUsd) return null
-      if (cap.isDoubtful && !isAsked) return null
-      purses.push(cap.purse)
-    }
-    return purses
+    const purses = this.#caps.pursesUnder(this.capsOf(payer, nowMs), isAsked)
+    return purses && [this.#credit, ...purses]
   }
 
   capsOf(payer: Payer, nowMs: number): Cap[] {
@@ -110,10 +111,7 @@ export class AccountCredit {
   /** Whether so much is not here, but more of it can be borrowed: somebody else took what was brought. */
   canBorrowMore(caps: readonly Cap[], wantedNanoUsd: NanoUsd): boolean {
     if (this.#credit.freeNanoUsd < wantedNanoUsd && this.#elsewhere.freeNanoUsd > 0n) return true
-    return caps.some(({ scope }) => {
-      const cap = this.#caps.get(scope)
-      return cap !== undefined && cap.purse.freeNanoUsd < wantedNanoUsd && cap.roomNanoUsd > 0n
-    })
+    return this.#caps.canBorrowMore(caps, wantedNanoUsd)
   }
 
   /** Borrows in the background before there is nothing left. */
@@ -128,23 +126,26 @@ export class AccountCredit {
   }
 
   borrow(neededNanoUsd: NanoUsd): Promise<void> {
-    return this.#inTurn(async () => {
+    const asked = this.#asked
+    return this.#turns.take(async () => {
       if (this.#isLost) return
-      // Another request that waited in the same line may have brought enough.
+      // Another request that waited in the same line may have brought enough, or found that there is nothing.
       if (neededNanoUsd > 0n && this.#credit.freeNanoUsd >= neededNanoUsd) return
-      const { lent, state } = await this.#change(() =>
-        this.#desk.borrow({
-          ...this.#identity(),
-          neededNanoUsd:
-            neededNanoUsd > this.#credit.freeNanoUsd ? neededNanoUsd - this.#credit.freeNanoUsd : 0n,
-        }),
-      )
-      if (this.#isLost) return
-      this.#credit.receive(lent)
-      this.#elsewhere = state
-      this.#lowWaterNanoUsd = state.freeNanoUsd === 0n ? 0n : this.#credit.freeNanoUsd / LOW_WATER_DIVISOR
-      this.wake()
+      if (this.#asked > asked && this.#elsewhere.freeNanoUsd === 0n) return
+      await this.#borrowSlice(neededNanoUsd)
     })
+  }
+
+  async #borrowSlice(neededNanoUsd: NanoUsd): Promise<void> {
+    this.#asked += 1
+    const missingNanoUsd = neededNanoUsd - this.#credit.freeNanoUsd
+    const request = { ...this.#borrowing, neededNanoUsd: missingNanoUsd > 0n ? missingNanoUsd : 0n }
+    const { lent, state } = await this.#change(() => this.#desk.borrow(request))
+    if (this.#isLost) return
+    this.#credit.receive(lent)
+    this.#elsewhere = state
+    this.#lowWaterNanoUsd = state.freeNanoUsd === 0n ? 0n : this.#credit.freeNanoUsd / LOW_WATER_DIVISOR
+    this.wake()
   }
 
   get isOpen(): boolean {
@@ -153,9 +154,10 @@ export class AccountCredit {
 
   /** Before anything is borrowed, and again when changes may have been missed. */
   open(): Promise<void> {
-    return this.#inTurn(async () => {
-      this.#doubtCaps()
+    return this.#turns.take(async () => {
+      this.#caps.doubt()
       await this.#look()
+      await this.#exchange()
     })
   }
 
@@ -165,9 +167,13 @@ export class AccountCredit {
 
   /** Looks how much there is and what the budgets are. While there is a debt, what is free pays it. */
   refresh(): Promise<void> {
-    return this.#inTurn(async () => {
-      this.#doubtCaps()
+    const looks = this.#looks
+    return this.#turns.take(async () => {
+      // Somebody who waited in the same line has looked.
+      if (this.#looks > looks) return
+      this.#caps.doubt()
       await this.#look()
+      await this.#exchange()
       if (this.#elsewhere.debtNanoUsd > 0n && this.#credit.freeNanoUsd > 0n) {
         await this.#giveUp([this.#credit])
         await this.#look()
@@ -177,23 +183,22 @@ export class AccountCredit {
   }
 
   borrowCap(cap: Cap, neededNanoUsd: NanoUsd): Promise<void> {
-    return this.#inTurn(async () => {
+    const known = this.#caps.meet(cap)
+    const { asked } = known
+    return this.#turns.take(async () => {
       if (this.#isLost) return
-      const known = this.#caps.get(cap.scope) ?? new CapCredit(cap.limitNanoUsd)
-      this.#caps.set(cap.scope, known)
       if (known.isDoubtful || known.limitNanoUsd !== cap.limitNanoUsd) {
         // What was borrowed under an old limit may be more than the new one leaves.
         await this.#giveUp([known.purse])
         known.limitNanoUsd = cap.limitNanoUsd
       }
       const missingNanoUsd = neededNanoUsd - known.purse.freeNanoUsd
-      if (!known.isDoubtful && missingNanoUsd <= 0n) return
+      if (!known.isDoubtful && (missingNanoUsd <= 0n || (known.asked > asked && known.roomNanoUsd === 0n)))
+        return
+      known.asked += 1
+      const request = { ...this.#borrowing, cap, neededNanoUsd: missingNanoUsd > 0n ? missingNanoUsd : 1n }
       const { lent, roomNanoUsd, isOverdrawn } = await this.#change(() =>
-        borrowFromCap(this.#database, {
-          ...this.#identity(),
-          cap,
-          neededNanoUsd: missingNanoUsd > 0n ? missingNanoUsd : 1n,
-        }),
+        borrowFromCap(this.#database, request),
       )
       if (this.#isLost) return
       known.purse.receive(lent)
@@ -206,17 +211,17 @@ export class AccountCredit {
 
   /** Puts everything back that no request holds. */
   giveBack(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.take(async () => {
       this.#lowWaterNanoUsd = 0n
-      await this.#giveUp([this.#credit, ...[...this.#caps.values()].map(({ purse }) => purse)])
+      await this.#giveUp([this.#credit, ...this.#caps.purses])
     })
   }
 
   /** Ends the leases. Nothing may be held or waiting to be committed. */
   end(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.take(async () => {
       this.#isLost = true
-      await endBorrowing(this.#database, this.#identity())
+      await endBorrowing(this.#database, this.#borrowing)
     })
   }
 
@@ -245,15 +250,25 @@ export class AccountCredit {
     this.#waiters.wake()
   }
 
-  /** In turn with those who borrow, because what they have asked may be older than the doubt. */
-  #doubtCaps(): void {
-    for (const cap of this.#caps.values()) cap.isDoubtful = true
-  }
-
   async #look(): Promise<void> {
-    const { budgets, state } = await this.#desk.view(this.#identity())
+    this.#looks += 1
+    const { budgets, state, nextLot } = await this.#desk.view(this.#borrowing)
     this.#budgets = budgets
     this.#elsewhere = state
+    this.#nextLot = nextLot
+  }
+
+  /** Credit that is spent before some that is free here has come: then what is free goes back, and that is borrowed first. */
+  async #exchange(): Promise<void> {
+    if (this.#isLost || this.debtNanoUsd > 0n || this.#nextLot === null) return
+    if (!this.#credit.hasFreeSpentAfter(this.#nextLot)) return
+    await this.#giveUp([this.#credit])
+    await this.#borrowSlice(0n)
+  }
+
+  /** Whether credit may have come that is spent before what is free here. */
+  get mayHoldTooLong(): boolean {
+    return !this.#isLost && this.#credit.hasFreeSpentAfter({ class: 'promotional', expiresAtMs: 0 })
   }
 
   #giveUp(purses: readonly Purse[]): Promise<void> {
@@ -261,7 +276,7 @@ export class AccountCredit {
       const creditNanoUsd = purses.includes(this.#credit) ? this.#credit.freeNanoUsd : 0n
       const shortened = purses.flatMap((purse) => purse.giveUpFree())
       if (shortened.length === 0) return
-      await giveBackCredit(this.#database, this.#identity(), shortened)
+      await giveBackCredit(this.#database, this.#borrowing, shortened)
       const freeNanoUsd = this.#elsewhere.freeNanoUsd + creditNanoUsd
       this.#elsewhere = { ...this.#elsewhere, freeNanoUsd }
     })
@@ -270,27 +285,14 @@ export class AccountCredit {
   /** What may have happened though its answer got lost is looked up before anything else is changed. */
   async #change<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.#isBehind) {
-      const [credit = [], ...caps] = await readLent(this.#database, this.#identity(), [
-        null,
-        ...this.#caps.keys(),
-      ])
+      const { scopes, purses } = this.#caps
+      const [credit = [], ...caps] = await readLent(this.#database, this.#borrowing, [null, ...scopes])
       this.#credit.receive(credit)
-      for (const [index, { purse }] of [...this.#caps.values()].entries()) purse.receive(caps[index] ?? [])
+      for (const [index, purse] of purses.entries()) purse.receive(caps[index] ?? [])
     }
     this.#isBehind = true
     const result = await work()
     this.#isBehind = false
     return result
-  }
-
-  #identity(): Borrowing {
-    return { accountId: this.accountId, borrowerId: this.borrowerId }
-  }
-
-  /** One at a time: each of them tells the database whole amounts. */
-  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    const run = this.#turn.then(work, work)
-    this.#turn = run.catch(() => {})
-    return run
   }
 }

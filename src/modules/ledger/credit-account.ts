@@ -77,6 +77,19 @@ export function creditStateFromRow({ free, lent, debt }: CreditStateRow): Credit
   return { freeNanoUsd: free, lentNanoUsd: lent, debtNanoUsd: debt }
 }
 
+/** Which of these accounts have free credit that does not come last. */
+export async function findEarlyCredit(
+  queryable: Queryable,
+  accountIds: readonly string[],
+): Promise<string[]> {
+  const rows = await queryable.query<{ account_id: string }>(
+    `SELECT DISTINCT account_id FROM credit_lots WHERE account_id = ANY ($1::uuid[]) AND remaining_nano_usd > 0
+       AND (class = 'promotional' OR expires_at IS NOT NULL) AND (expires_at IS NULL OR expires_at > now())`,
+    [accountIds],
+  )
+  return rows.map(({ account_id: id }) => id)
+}
+
 /** Free credit makes good what was reversed after it had been spent. The account must be locked. */
 export async function payDebt(transaction: Queryable, accountId: string): Promise<void> {
   const { freeNanoUsd, debtNanoUsd } = await readCreditState(transaction, accountId)

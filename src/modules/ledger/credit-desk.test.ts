@@ -137,13 +137,14 @@ test('accounts are looked at together, with budgets that no number could hold', 
   const accountIds = [plain, capped, createId()]
   const views = await Promise.all(accountIds.map((accountId) => desk.view({ accountId, borrowerId })))
   const state = { freeNanoUsd: 800n, lentNanoUsd: 0n, debtNanoUsd: 0n }
+  const nextLot = { class: 'paid', expiresAtMs: null }
   const budgets = [
     { period: 'day', limitNanoUsd: 7n },
     { period: 'month', limitNanoUsd: 9_007_199_254_740_993n },
   ]
   expect(views).toEqual([
-    { budgets: [], state },
-    { budgets, state: { ...state, freeNanoUsd: 700n } },
-    { budgets: [], state: { ...state, freeNanoUsd: 0n } },
+    { budgets: [], state, nextLot },
+    { budgets, state: { ...state, freeNanoUsd: 700n }, nextLot },
+    { budgets: [], state: { ...state, freeNanoUsd: 0n }, nextLot: null },
   ])
 })

@@ -16,6 +16,8 @@ import {
   type CreditState,
   type CreditStateRow,
 } from './credit-account.ts'
+import type { SpendingOrder } from './purse.ts'
+import type { CreditClass } from './move-credit.ts'
 import type { BudgetLimits, BudgetPeriod } from './spend-caps.ts'
 
 /** What a process has to know of an account before it lets anybody spend. */
@@ -23,6 +25,8 @@ export interface AccountView {
   readonly budgets: BudgetLimits
   /** Of what is not lent to the process itself. */
   readonly state: CreditState
+  /** What is spent first of all that is lent to nobody. */
+  readonly nextLot: SpendingOrder | null
 }
 
 const ASKED_AT_ONCE_MAX = 200
@@ -55,9 +59,10 @@ export class CreditDesk {
 }
 
 async function viewAccounts(queryable: Queryable, asked: readonly Borrowing[]): Promise<AccountView[]> {
-  const rows = await queryable.query<CreditStateRow & { budgets: BudgetJson }>(VIEW, askedColumns(asked))
+  const rows = await queryable.query<ViewRow>(VIEW, askedColumns(asked))
   return rows.map((row) => ({
     state: creditStateFromRow(row),
+    nextLot: row.next_class === null ? null : { class: row.next_class, expiresAtMs: row.next_ms },
     budgets: row.budgets.map(({ period, limit }): { period: BudgetPeriod; limitNanoUsd: NanoUsd } => ({
       period,
       limitNanoUsd: BigInt(limit),
@@ -65,11 +70,21 @@ async function viewAccounts(queryable: Queryable, asked: readonly Borrowing[]): 
   }))
 }
 
+interface ViewRow extends CreditStateRow {
+  readonly budgets: BudgetJson
+  readonly next_class: CreditClass | null
+  readonly next_ms: number | null
+}
+
 type BudgetJson = readonly { readonly period: BudgetPeriod; readonly limit: string }[]
 
 // Amounts as text: in JSON they would be numbers, and those are not exact.
 const VIEW = `
-  SELECT ${CREDIT_STATE}, coalesce((
+  SELECT ${CREDIT_STATE}, next.class AS next_class, next.ms AS next_ms, coalesce((
       SELECT json_agg(json_build_object('period', period, 'limit', limit_nano_usd::text) ORDER BY period)
       FROM spend_budgets WHERE account_id = asked.account_id), '[]') AS budgets
-  FROM ${ASKED_ACCOUNTS} ORDER BY number`
+  FROM ${ASKED_ACCOUNTS} LEFT JOIN LATERAL (
+    SELECT class, (extract(epoch FROM expires_at) * 1000)::float8 AS ms FROM credit_lots
+    WHERE account_id = asked.account_id AND remaining_nano_usd > 0 AND (expires_at IS NULL OR expires_at > now())
+    ORDER BY class = 'paid', expires_at NULLS LAST LIMIT 1
+  ) AS next ON true ORDER BY number`

@@ -7,7 +7,7 @@ import { AccountCredit } from './account-credit.ts'
 import { BorrowerClosed } from './borrow-credit.ts'
 import type { PendingCharge } from './charge-batch.ts'
 import type { ChargeWriter } from './charge-writer.ts'
-import { readCreditState } from './credit-account.ts'
+import { findEarlyCredit, readCreditState } from './credit-account.ts'
 import { CreditDesk } from './credit-desk.ts'
 import {
   MemoryHold,
@@ -34,7 +34,8 @@ interface CreditPoolOptions extends RechargerOptions {
   readonly holdWaitMs?: number
 }
 
-const HOLD_WAIT_MS = 1_000
+/** With a recall before and after it, an account that has nothing is refused within a second. */
+const HOLD_WAIT_MS = 500
 const WAIT_STEP_MS = 100
 /** An account nobody used for so long gives back what it borrowed. */
 const IDLE_MS = 120_000
@@ -263,6 +264,21 @@ export class CreditPool implements HoldKeeper {
       else if (account.hasExpired(nowMs))
         await this.#unlessClosed(account, account.giveBack()).catch(this.#noteFailure)
     }
+    await this.#spendFirstWhatComesFirst().catch(this.#noteFailure)
+  }
+
+  /** Credit that others gave back, and what a lost message told of, is met here within seconds. */
+  async #spendFirstWhatComesFirst(): Promise<void> {
+    const holding = [...this.#accounts.values()].filter(({ mayHoldTooLong }) => mayHoldTooLong)
+    if (holding.length === 0) return
+    const found = new Set(
+      await findEarlyCredit(
+        this.#options.database,
+        holding.map(({ accountId }) => accountId),
+      ),
+    )
+    for (const account of holding)
+      if (found.has(account.accountId)) await this.#unlessClosed(account, account.refresh())
   }
 
   #end(account: AccountCredit): Promise<void> {

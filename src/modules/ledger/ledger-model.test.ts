@@ -9,10 +9,16 @@ import { runHistory } from './testing/run-history.ts'
 /** Each has two processes and a database of its own, because processes die and start again in a history. */
 const LANES = 8
 const HISTORIES_PER_LANE = 250
+/** The number of histories is the bound; a busy machine takes as long as it takes. */
+const FAR_AWAY_MS = 1_800_000
 
-test(`the ledger does what the simplest model of it does, in ${LANES * HISTORIES_PER_LANE} random histories`, async () => {
-  await Promise.all(Array.from({ length: LANES }, runLane))
-}, 180_000)
+test(
+  `the ledger does what the simplest model of it does, in ${LANES * HISTORIES_PER_LANE} random histories`,
+  async () => {
+    await Promise.all(Array.from({ length: LANES }, runLane))
+  },
+  FAR_AWAY_MS,
+)
 
 async function runLane(): Promise<void> {
   const stage = await createLedgerStage()

@@ -12,6 +12,9 @@ export interface Lease {
   spentNanoUsd: NanoUsd
 }
 
+/** What decides which credit is spent first. */
+export type SpendingOrder = Pick<Lease, 'class' | 'expiresAtMs'>
+
 /** As the database tells it after lending. */
 export interface LentAmount {
   readonly id: string
@@ -129,6 +132,13 @@ export class Purse {
     return shortened
   }
 
+  /** Whether free credit is in here that is spent later than the other. */
+  hasFreeSpentAfter(other: SpendingOrder): boolean {
+    if (this.#freeNanoUsd === 0n) return false
+    const last = this.#leases.findLast((lease) => lease.amountNanoUsd > lease.spentNanoUsd)
+    return last !== undefined && inOrderOfSpending(other, last) < 0
+  }
+
   /** Whether free credit is in here whose time is over. */
   hasExpired(nowMs: number): boolean {
     return this.#leases.some(
@@ -144,7 +154,7 @@ export class Purse {
   }
 }
 
-function inOrderOfSpending(a: Lease, b: Lease): number {
+function inOrderOfSpending(a: SpendingOrder, b: SpendingOrder): number {
   if (a.class !== b.class) return a.class === 'promotional' ? -1 : 1
   return (a.expiresAtMs ?? Number.MAX_SAFE_INTEGER) - (b.expiresAtMs ?? Number.MAX_SAFE_INTEGER)
 }

@@ -20,6 +20,23 @@ export async function grantOnce(run: HistoryRun, step: StepOf<'grant'>): Promise
   model.balanceNanoUsd += step.amount
   if (step.isExpiring) run.expiringNanoUsd += step.amount
   await ledger.announceChange(payer.accountId)
+  await expectSpentInOrder(run)
+}
+
+/** While nothing is held, no process keeps credit that is spent later than some that is free. */
+async function expectSpentInOrder({ lane, ledger, payer, holds, model }: HistoryRun): Promise<void> {
+  if (holds.length > 0 || model.debtNanoUsd > 0n) return
+  if (lane.processes.some(({ borrower }) => lane.dead.has(borrower.id))) return
+  await ledger.postCharges()
+  const kept = await lane.stage.database.query(
+    `SELECT lease.id FROM credit_leases lease JOIN credit_lots lot ON lot.id = lease.lot_id
+     JOIN credit_lots free ON free.account_id = lot.account_id AND free.remaining_nano_usd > 0
+       AND (free.expires_at IS NULL OR free.expires_at > now())
+     WHERE lease.account_id = $1 AND lease.borrower_id IS NOT NULL AND lease.amount_nano_usd > lease.spent_nano_usd
+       AND (free.class = 'paid', coalesce(free.expires_at, 'infinity')) < (lot.class = 'paid', coalesce(lot.expires_at, 'infinity'))`,
+    [payer.accountId],
+  )
+  expect(kept).toEqual([])
 }
 
 export async function reverseOnce(run: HistoryRun, step: StepOf<'reverse'>): Promise<void> {
