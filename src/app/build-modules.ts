@@ -118,6 +118,7 @@ async function openModules(
     connectionString,
     poolSize: config.databasePoolSize,
     statementTimeoutMs: config.statementTimeoutMs,
+    connectTimeoutMs: config.databaseConnectTimeoutMs,
     prepareStatements: config.prepareStatements,
     logger,
   })

@@ -1,3 +1,5 @@
+import { parseDatabaseAddress } from '../storage/database-address.ts'
+
 /** How one setting is read from text. Returns the value, or throws a `RangeError` that says what is allowed. */
 export interface Setting<Value> {
   readonly environment: string
@@ -98,6 +100,20 @@ export function objectSetting<Value>(
   parse: (text: string) => Value,
 ): Setting<Value> {
   return setting(about, allowed, '{}', parse)
+}
+
+/** One host or several, as libpq takes them. */
+export function databaseUrlSetting(about: About): Setting<string | null> {
+  const allowed = 'a URL with postgres:// or postgresql://'
+  return setting(about, allowed, null, (text) => {
+    if (!/^postgres(ql)?:\/\//.test(text)) throw new RangeError(allowed)
+    try {
+      parseDatabaseAddress(text)
+    } catch (error) {
+      throw new RangeError(`${allowed}: ${error instanceof Error ? error.message : ''}`, { cause: error })
+    }
+    return text
+  })
 }
 
 export function urlSetting(about: About, protocols: readonly string[]): Setting<string | null> {

@@ -9,6 +9,7 @@ import {
   amountSetting,
   booleanSetting,
   choiceSetting,
+  databaseUrlSetting,
   integerSetting,
   listSetting,
   objectSetting,
@@ -35,13 +36,18 @@ export const SETTINGS = {
     { environment: 'PARKWAY_DATA_DIR', description: 'Where the gateway keeps its state.' },
     './data',
   ),
-  databaseUrl: urlSetting(
+  databaseUrl: databaseUrlSetting({
+    environment: 'DATABASE_URL',
+    description:
+      'A PostgreSQL (14 or later) to use instead of the embedded one. Several hosts with commas between them: the one that takes writes is used.',
+    isSecret: true,
+  }),
+  databaseConnectTimeoutMs: integerSetting(
     {
-      environment: 'DATABASE_URL',
-      description: 'A PostgreSQL (14 or later) to use instead of the embedded one.',
-      isSecret: true,
+      environment: 'PARKWAY_DATABASE_CONNECT_TIMEOUT_MS',
+      description: 'How long a query waits for a database connection, also while the server restarts.',
     },
-    ['postgres:', 'postgresql:'],
+    { default: 5_000, minimum: 100, maximum: 60_000 },
   ),
   databasePoolSize: integerSetting(
     { environment: 'PARKWAY_DATABASE_POOL_SIZE', description: 'Database connections of each process.' },

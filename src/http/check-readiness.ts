@@ -19,18 +19,33 @@ interface ReadinessOptions {
   readonly timeoutMs?: number
 }
 
+/** A connection that died without a word is given up after this, and the check asked anew. */
+const HANGING_MS_MAX = 5_000
+
 /** Runs all checks at once, each bounded in time. Callers that come meanwhile share the run: anybody may ask. */
 export function checkReadiness({
   checks,
   logger,
-  timeoutMs = 2_000,
+  timeoutMs = 1_000,
 }: ReadinessOptions): () => Promise<Readiness> {
   let running: Promise<Readiness> | null = null
+  /** Checks that were not answered in time and still are not: they are not asked again, and nobody waits for them. */
+  const hangingSinceMs = new Map<string, number>()
+
+  const runOnce = async (name: string, check: ReadinessCheck) => {
+    const sinceMs = hangingSinceMs.get(name) ?? Number.NEGATIVE_INFINITY
+    if (performance.now() - sinceMs < HANGING_MS_MAX)
+      return { result: { status: 'timed_out', duration_ms: 0 } as const }
+    return runCheck(check, timeoutMs, (answered) => {
+      hangingSinceMs.set(name, performance.now())
+      answered.finally(() => hangingSinceMs.delete(name)).catch(() => {})
+    })
+  }
 
   const run = async (): Promise<Readiness> => {
     const results = await Promise.all(
       Object.entries(checks).map(async ([name, check]) => {
-        const { result, cause } = await runCheck(check, timeoutMs)
+        const { result, cause } = await runOnce(name, check)
         // The reason is for the operator; the answer is readable without a key.
         if (cause !== undefined) logger.warn({ check: name, err: cause }, 'a readiness check failed')
         return [name, result] as const
@@ -53,6 +68,7 @@ export function checkReadiness({
 async function runCheck(
   check: ReadinessCheck,
   timeoutMs: number,
+  onHanging: (answered: Promise<void>) => void,
 ): Promise<{ result: CheckResult; cause?: unknown }> {
   const startedMs = performance.now()
   const finish = (status: CheckResult['status']): CheckResult => ({
@@ -67,7 +83,11 @@ async function runCheck(
     reject(reason)
   }, timeoutMs)
   try {
-    await Promise.race([check(controller.signal), timedOut])
+    const answered = check(controller.signal)
+    await Promise.race([answered, timedOut]).catch((error: unknown) => {
+      if (controller.signal.aborted) onHanging(answered)
+      throw error
+    })
     return { result: finish('ok') }
   } catch (cause) {
     return { result: finish(controller.signal.aborted ? 'timed_out' : 'failed'), cause }

@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { Client, type QueryResultRow } from 'pg'
+import type { Client, QueryResultRow } from 'pg'
 import type { Logger } from '../kernel/logger.ts'
+import { Turns } from '../kernel/turns.ts'
 import { isConnectionLoss } from './connection-loss.ts'
+import { connectionOf } from './database-address.ts'
+import { READ_ONLY_COLUMN, requirePrimary, type ReadOnlyRow } from './require-primary.ts'
 import { StorageError } from './storage-error.ts'
 
 export interface BusConnectionOptions {
@@ -20,7 +23,7 @@ export const SESSION_PREFIX = 'parkway-bus:'
 const CONNECT_TIMEOUT_MS = 5_000
 const PAUSE_MS = 50
 const PAUSE_MS_MAX = 2_000
-const HEARTBEAT_MS = 5_000
+const HEARTBEAT_MS = 2_000
 
 /** One listening session that comes back by itself, for as long as it is not closed. */
 export class BusConnection {
@@ -28,7 +31,8 @@ export class BusConnection {
   readonly #waiting = new Set<() => void>()
   readonly #closing = new AbortController()
   #client: Client | null = null
-  #turn: Promise<unknown> = Promise.resolve()
+  /** The driver takes one question at a time. */
+  readonly #turns = new Turns()
   #heartbeat: NodeJS.Timeout | undefined
 
   constructor(options: BusConnectionOptions) {
@@ -41,7 +45,7 @@ export class BusConnection {
     // A link that died silently delivers nothing and says nothing; a question without an answer tells.
     this.#heartbeat = setInterval(() => {
       const client = this.#client
-      if (client !== null) this.#inTurn(() => client.query('SELECT 1')).catch(() => this.#lose(client))
+      if (client !== null) this.#turns.take(() => requireWrites(client)).catch(() => this.#lose(client))
     }, HEARTBEAT_MS)
     this.#heartbeat.unref()
   }
@@ -58,19 +62,12 @@ export class BusConnection {
   ): Promise<Row[]> {
     const client = await this.#waitForClient(waitMs)
     try {
-      return await this.#inTurn(async () => (await client.query<Row>(sql, [...values])).rows)
+      return await this.#turns.take(async () => (await client.query<Row>(sql, [...values])).rows)
     } catch (error) {
       // The driver tells of the end only later; who asks again meanwhile must not be given this connection.
       if (isConnectionLoss(error)) this.#lose(client)
       throw error
     }
-  }
-
-  /** The driver takes one question at a time. */
-  #inTurn<Result>(ask: () => Promise<Result>): Promise<Result> {
-    const asked = this.#turn.then(ask, ask)
-    this.#turn = asked.catch(() => {})
-    return asked
   }
 
   async close(): Promise<void> {
@@ -83,8 +80,9 @@ export class BusConnection {
   }
 
   async #connect(): Promise<void> {
-    const client = new Client({
-      connectionString: this.#options.connectionString,
+    const { Client: HostClient, connectionString } = connectionOf(this.#options.connectionString)
+    const client = new HostClient({
+      connectionString,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: CONNECT_TIMEOUT_MS,
       keepAlive: true,
@@ -102,6 +100,7 @@ export class BusConnection {
     )
     try {
       await client.connect()
+      await requireWrites(client)
       for (const channel of this.#options.channels) await client.query(`LISTEN "${channel}"`)
       // Only now: who is listed under this name is counted on to receive and acknowledge.
       await client.query(`SELECT set_config('application_name', $1, false)`, [SESSION_PREFIX + sessionId])
@@ -151,4 +150,10 @@ export class BusConnection {
     if (this.#client !== null) return this.#client
     throw new StorageError('disconnected', 'The message bus has no connection to the database.')
   }
+}
+
+/** Nothing can be sent from a standby. */
+async function requireWrites(client: Client): Promise<void> {
+  const { rows } = await client.query<ReadOnlyRow>(`SELECT ${READ_ONLY_COLUMN}`)
+  requirePrimary(rows[0])
 }

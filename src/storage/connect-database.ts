@@ -3,6 +3,15 @@ import { type ClientBase, Pool, type PoolClient, type QueryResultRow, types } fr
 import type { Logger } from '../kernel/logger.ts'
 import type { Database, KeptConnection, Queryable } from './database.ts'
 import { isConnectionLoss, isPassingRefusal } from './connection-loss.ts'
+import { connectionOf } from './database-address.ts'
+import {
+  isReadOnly,
+  isReadOnlyRefusal,
+  READ_ONLY_COLUMN,
+  requirePrimary,
+  type ReadOnlyRow,
+} from './require-primary.ts'
+import { requireServerVersion } from './require-server-version.ts'
 import { SCHEMA } from './schema.ts'
 import { errorCodeOf, messageOf, StorageError } from './storage-error.ts'
 import { writeRows } from './write-command.ts'
@@ -27,7 +36,6 @@ const CONNECT_PAUSE_MS = 25
 const CONNECT_PAUSE_MS_MAX = 500
 const IDLE_CONNECTION_MS = 30_000
 const PREPARED_STATEMENTS_MAX = 500
-const SERVER_VERSION_MIN = 140_000
 
 /** A pool over any PostgreSQL from 14 up. Connects on first use and again whenever the server comes back. */
 export function connectDatabase(options: ConnectDatabaseOptions): Database {
@@ -40,11 +48,14 @@ class PooledDatabase implements Database {
   readonly #pool: Pool
   readonly #connectTimeoutMs: number
   readonly #nameStatement: (sql: string) => string | undefined
+  readonly #connectedAtMs = new WeakMap<ClientBase, number>()
+  #staleBeforeMs = 0
 
   constructor(options: ConnectDatabaseOptions) {
     this.#connectTimeoutMs = options.connectTimeoutMs ?? 5_000
     this.#nameStatement = options.prepareStatements ? createStatementNames() : () => undefined
     this.#pool = createPool(options, this.#connectTimeoutMs)
+    this.#pool.on('connect', (client) => this.#connectedAtMs.set(client, performance.now()))
     this.#pool.on('error', (error) => {
       // A server that stops while connections say goodbye to it is not worth a warning.
       if (!this.#pool.ending) {
@@ -58,15 +69,16 @@ class PooledDatabase implements Database {
   }
 
   async query<Row extends QueryResultRow>(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
-    const client = await acquireClient(this.#pool, this.#connectTimeoutMs)
+    const client = await this.#acquire()
     try {
       const rows = await this.#run<Row>(client, sql, values)
       client.release()
       return rows
     } catch (error) {
       const isLost = isConnectionLoss(error)
+      if (isReadOnlyRefusal(error)) this.#forgetConnections()
       client.release(isLost)
-      throw isLost && mayWrite(sql) ? outcomeUnknown(error) : error
+      throw isLost && mayWrite(sql) && !isReadOnlyRefusal(error) ? outcomeUnknown(error) : error
     }
   }
 
@@ -80,7 +92,7 @@ class PooledDatabase implements Database {
   }
 
   async keepConnection(): Promise<KeptConnection> {
-    const client = await acquireClient(this.#pool, this.#connectTimeoutMs)
+    const client = await this.#acquire()
     let isLost = false
     const onEnd = () => {
       isLost = true
@@ -105,7 +117,22 @@ class PooledDatabase implements Database {
   }
 
   async ping(): Promise<void> {
-    await this.query('SELECT 1')
+    const [row] = await this.query<ReadOnlyRow>(`SELECT ${READ_ONLY_COLUMN}`)
+    if (isReadOnly(row)) this.#forgetConnections()
+    requirePrimary(row)
+  }
+
+  /** A server that takes no writes any more: none of the connections to it is of use. */
+  #forgetConnections(): void {
+    this.#staleBeforeMs = performance.now()
+  }
+
+  async #acquire(): Promise<PoolClient> {
+    for (;;) {
+      const client = await acquireClient(this.#pool, this.#connectTimeoutMs)
+      if ((this.#connectedAtMs.get(client) ?? Number.POSITIVE_INFINITY) >= this.#staleBeforeMs) return client
+      client.release(true)
+    }
   }
 
   async close(): Promise<void> {
@@ -113,7 +140,7 @@ class PooledDatabase implements Database {
   }
 
   async #attempt<Result>(work: (transaction: Queryable) => Promise<Result>): Promise<Attempt<Result>> {
-    const client = await acquireClient(this.#pool, this.#connectTimeoutMs)
+    const client = await this.#acquire()
     let isCommitting = false
     let isLost = false
     try {
@@ -125,9 +152,10 @@ class PooledDatabase implements Database {
       return { done: true, result }
     } catch (error) {
       isLost = isConnectionLoss(error) || !(await rollBack(client))
+      if (isReadOnlyRefusal(error)) this.#forgetConnections()
       // A connection lost during commit leaves the outcome unknown: running the work again could do it twice.
       const isAgain = isConflict(error) || (isConnectionLoss(error) && !isCommitting)
-      const isUnknown = isCommitting && isConnectionLoss(error)
+      const isUnknown = isCommitting && isConnectionLoss(error) && !isReadOnlyRefusal(error)
       return { done: false, error: isUnknown ? outcomeUnknown(error) : error, isAgain }
     } finally {
       client.release(isLost)
@@ -188,7 +216,7 @@ function createPool(options: ConnectDatabaseOptions, connectTimeoutMs: number): 
   const onConnect = (client: ClientBase): Promise<void> =>
     prepareConnection(client, options.statementTimeoutMs)
   const config = {
-    connectionString: options.connectionString,
+    ...connectionOf(options.connectionString),
     application_name: 'parkway',
     max: options.poolSize,
     connectionTimeoutMillis: connectTimeoutMs,
@@ -207,21 +235,14 @@ async function prepareConnection(client: ClientBase, statementTimeoutMs: number)
   // The pool listens only while a connection is idle. One that dies in use tells its query and then this event, which
   // without a listener would end the process.
   client.on('error', () => {})
-  const { rows } = await client.query<{ version: number; text: string }>(
-    `SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS text,
+  const { rows } = await client.query<ReadOnlyRow & { version: number; text: string }>(
+    `SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS text, ${READ_ONLY_COLUMN},
       set_config('search_path', $1, false), set_config('statement_timeout', $2, false),
       set_config('idle_in_transaction_session_timeout', $3, false)`,
     [SCHEMA, String(statementTimeoutMs), String(statementTimeoutMs * 2)],
   )
   requireServerVersion(rows[0])
-}
-
-export function requireServerVersion(found: { version: number; text: string } | undefined): void {
-  if (found !== undefined && found.version >= SERVER_VERSION_MIN) return
-  throw new StorageError(
-    'unsupported_server',
-    `The database server is PostgreSQL ${found?.text ?? 'of unknown version'}; version 14 or newer is needed.`,
-  )
+  requirePrimary(rows[0])
 }
 
 /** A fresh connection is tried again while the server restarts: nothing has been sent yet, so nothing is done twice. */

@@ -1,5 +1,7 @@
-import { Pool, type Client, type ClientBase } from 'pg'
+import { Pool, type Client, type ClientBase, type PoolClient } from 'pg'
+import { connectionOf } from './database-address.ts'
 import type { Queryable } from './database.ts'
+import { isReadOnly, READ_ONLY_COLUMN, requirePrimary, type ReadOnlyRow } from './require-primary.ts'
 import { errorCodeOf, StorageError } from './storage-error.ts'
 
 /** Not the library's own name for it, so that another program on the same database can have its own. */
@@ -48,18 +50,48 @@ export async function migrateJobQueue(connectionString: string): Promise<void> {
 /** Connections for the library, which wants them plain. */
 export function openJobPool(connectionString: string, connectionsMax: number): Pool {
   // The pool waits for this promise, though its types do not say so.
-  const onConnect = (client: ClientBase): Promise<unknown> => {
+  const onConnect = async (client: ClientBase): Promise<void> => {
     // A connection that dies, in use or about to be closed, must not end the process: whoever uses it is told.
     client.on('error', () => {})
     // A bitmap looks at every job that ever was until the table is vacuumed; a plain scan of the index marks what has gone.
-    return client.query('SET enable_bitmapscan = off')
+    await client.query('SET enable_bitmapscan = off')
+    await requireWrites(client)
   }
-  const config = { connectionString, max: connectionsMax, onConnect }
+  const config = { ...connectionOf(connectionString), max: connectionsMax, onConnect }
   const pool = new Pool(config)
   pool.on('error', () => {})
-  // The library looks for a listener of this event and warns when there is none.
-  pool.on('connect', () => {})
+  leaveStandby(pool)
   return pool
+}
+
+const LOOK_MS = 2_000
+
+/** The library keeps its sessions through every error: those of a server that has become a standby are ended here. */
+function leaveStandby(pool: Pool): void {
+  const sessions = new Set<PoolClient>()
+  // The library also looks for a listener of this event and warns when there is none.
+  pool.on('connect', (client) => sessions.add(client))
+  pool.on('remove', (client) => sessions.delete(client))
+  const timer = setInterval(() => {
+    if (pool.ending) return clearInterval(timer)
+    if (sessions.size === 0) return
+    pool.query<ReadOnlyRow>(`SELECT ${READ_ONLY_COLUMN}`).then(
+      ({ rows }) => {
+        if (isReadOnly(rows[0])) for (const session of sessions) endSession(session)
+      },
+      () => {},
+    )
+  }, LOOK_MS).unref()
+}
+
+function endSession(session: PoolClient): void {
+  // A client of a pool has the end of a client of its own, though its type does not say so.
+  if ('end' in session && typeof session.end === 'function') void session.end()
+}
+
+async function requireWrites(client: ClientBase): Promise<void> {
+  const { rows } = await client.query<ReadOnlyRow>(`SELECT ${READ_ONLY_COLUMN}`)
+  requirePrimary(rows[0])
 }
 
 /** Within the transaction that gives it something to do. */

@@ -5,6 +5,7 @@ import type { Client } from 'pg'
 import type { Logger } from '../kernel/logger.ts'
 import { isJobQueueCurrent, migrateJobQueue } from './job-queue.ts'
 import { openSession } from './open-session.ts'
+import { requireOwnSessions } from './require-own-sessions.ts'
 import { SCHEMA, SCHEMA_LOCK_ID } from './schema.ts'
 import { errorCodeOf, messageOf, StorageError } from './storage-error.ts'
 
@@ -44,6 +45,7 @@ export async function migrate(options: MigrateOptions): Promise<MigrateResult> {
     lockTimeoutMs: LOCK_TIMEOUT_MS,
   })
   try {
+    await requireOwnSessions(options.connectionString, client)
     // Asked before the lock: who only restarts must not wait for a backup, which holds it for as long as it takes.
     if (await isUpToDate(client, migrations)) return { version: migrations.length, applied: 0 }
     return await migrateUnderLock(client, migrations, options)

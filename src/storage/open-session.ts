@@ -1,5 +1,7 @@
-import { Client } from 'pg'
-import { requireServerVersion } from './connect-database.ts'
+import type { Client as Session } from 'pg'
+import { connectionOf } from './database-address.ts'
+import { READ_ONLY_COLUMN, requirePrimary, type ReadOnlyRow } from './require-primary.ts'
+import { requireServerVersion } from './require-server-version.ts'
 import { messageOf, StorageError } from './storage-error.ts'
 
 const CONNECT_TIMEOUT_MS = 10_000
@@ -13,26 +15,29 @@ export interface OpenSessionOptions {
 }
 
 /** One connection of its own for work on the whole schema, which may take as long as it needs. End it when done. */
-export async function openSession(options: OpenSessionOptions): Promise<Client> {
+export async function openSession(options: OpenSessionOptions): Promise<Session> {
+  const { Client, connectionString } = connectionOf(options.connectionString)
   const client = new Client({
-    connectionString: options.connectionString,
+    connectionString,
     application_name: options.applicationName,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   })
   // The query that runs then reports the loss.
   client.on('error', () => {})
   await client.connect().catch((error: unknown) => {
+    if (error instanceof StorageError) throw error
     throw new StorageError('unreachable_database', `The database cannot be reached: ${messageOf(error)}`, {
       cause: error,
     })
   })
   try {
-    const { rows } = await client.query<{ version: number; text: string }>(
-      `SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS text,
+    const { rows } = await client.query<ReadOnlyRow & { version: number; text: string }>(
+      `SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS text, ${READ_ONLY_COLUMN},
         set_config('statement_timeout', '0', false), set_config('lock_timeout', $1, false)`,
       [String(options.lockTimeoutMs)],
     )
     requireServerVersion(rows[0])
+    requirePrimary(rows[0])
     return client
   } catch (error) {
     await client.end().catch(() => {})

@@ -50,7 +50,7 @@ export function reportOutages(database: Database, { logger }: { logger: Logger }
 function isUnreachable(error: unknown): boolean {
   return (
     error instanceof StorageError &&
-    (error.code === 'unreachable_database' || error.code === 'unsupported_server')
+    ['unreachable_database', 'unsupported_server', 'read_only_server'].includes(error.code)
   )
 }
 

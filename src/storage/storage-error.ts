@@ -10,6 +10,8 @@ export type StorageErrorCode =
   | 'start_failed'
   | 'unreachable_database'
   | 'unsupported_server'
+  | 'read_only_server'
+  | 'shared_sessions'
   | 'not_committed'
   | 'outcome_unknown'
   | 'migration_mismatch'

@@ -1,0 +1,103 @@
+import { createServer, connect, type AddressInfo, type Socket } from 'node:net'
+
+export interface TransactionPooler {
+  readonly connectionString: string
+  close(): Promise<void>
+}
+
+const [AUTHENTICATION, PARAMETER, KEY_DATA, READY] = [...'RSKZ'].map((letter) => letter.charCodeAt(0))
+const IN_TRANSACTION = 'T'.charCodeAt(0)
+
+/** As much of PgBouncer in transaction mode as shows: all clients share one session, each for a transaction at a time. */
+export async function startTransactionPooler(connectionString: string): Promise<TransactionPooler> {
+  const target = new URL(connectionString)
+  let server: Socket | null = null
+  let greeting = Buffer.alloc(0)
+  let holder: Socket | null = null
+  const waiting: { client: Socket; bytes: Buffer }[] = []
+  const clients = new Set<Socket>()
+
+  const serveNext = (): void => {
+    const index = holder === null ? 0 : waiting.findIndex(({ client }) => client === holder)
+    const next = isBusy || index < 0 ? undefined : waiting.splice(index, 1)[0]
+    if (next === undefined) return
+    isBusy = true
+    holder = next.client
+    server?.write(next.bytes)
+  }
+  let isBusy = false
+
+  const begin = (client: Socket): void => {
+    client.on('data', (bytes: Buffer) => {
+      // A goodbye ends the client's own connection only.
+      if (bytes[0] === 'X'.charCodeAt(0)) return client.end()
+      waiting.push({ client, bytes })
+      serveNext()
+    })
+  }
+
+  const listener = createServer((client) => {
+    clients.add(client)
+    client.on('error', () => {})
+    if (server !== null) {
+      client.once('data', () => {
+        client.write(greeting)
+        begin(client)
+      })
+      return
+    }
+    server = connect(Number(target.port), target.hostname)
+    const forward = (bytes: Buffer) => server?.write(bytes)
+    client.on('data', forward)
+    holder = client
+    isBusy = true
+    let isGreeted = false
+    readMessages(server, (message) => {
+      const [kind] = message
+      // Another process than the server's, as poolers tell.
+      if (kind === KEY_DATA) message.writeUInt32BE(1, 5)
+      if (!isGreeted && (kind === PARAMETER || kind === KEY_DATA || kind === READY || isOkay(message)))
+        greeting = Buffer.concat([greeting, message])
+      holder?.write(message)
+      if (kind !== READY) return
+      if (!isGreeted) {
+        client.off('data', forward)
+        begin(client)
+      }
+      isGreeted = true
+      isBusy = false
+      if (message[5] !== IN_TRANSACTION) holder = null
+      serveNext()
+    })
+  })
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
+  target.hostname = '127.0.0.1'
+  const url = new URL(target)
+  url.port = String((listener.address() as AddressInfo).port)
+  return {
+    connectionString: url.href,
+    close: async () => {
+      server?.destroy()
+      for (const client of clients) client.destroy()
+      await new Promise((resolve) => listener.close(resolve))
+    },
+  }
+}
+
+function isOkay(message: Buffer): boolean {
+  return message[0] === AUTHENTICATION && message.readUInt32BE(5) === 0
+}
+
+function readMessages(socket: Socket, onMessage: (message: Buffer) => void): void {
+  let buffered = Buffer.alloc(0)
+  socket.on('error', () => {})
+  socket.on('data', (bytes: Buffer) => {
+    buffered = Buffer.concat([buffered, bytes])
+    while (buffered.length >= 5) {
+      const length = 1 + buffered.readUInt32BE(1)
+      if (buffered.length < length) return
+      onMessage(Buffer.from(buffered.subarray(0, length)))
+      buffered = buffered.subarray(length)
+    }
+  })
+}
