@@ -44,6 +44,12 @@ const everything = [...sources, ...['tests', 'bench'].flatMap(listFiles).map(rea
 const product = sources.filter(({ path }) => !path.endsWith('.test.ts') && !path.includes('/testing/'))
 
 describe('the house', () => {
+  it('has files to look at', () => {
+    expect(sources.length).toBeGreaterThan(500)
+    expect(everything.length).toBeGreaterThan(sources.length)
+    expect(product.flatMap(({ imports }) => imports).length).toBeGreaterThan(product.length)
+  })
+
   it('has imports that point down only', () => {
     const wrong = product.flatMap(({ path, imports }) =>
       imports.filter((imported) => !isAllowed(path, imported)).map((imported) => `${path} → ${imported}`),

@@ -125,6 +125,8 @@ class PooledDatabase implements Database {
   /** A server that takes no writes any more: none of the connections to it is of use. */
   #forgetConnections(): void {
     this.#staleBeforeMs = performance.now()
+    const drop = (client: PoolClient): void => client.release(true)
+    for (let idle = this.#pool.idleCount; idle > 0; idle -= 1) void this.#pool.connect().then(drop, () => {})
   }
 
   async #acquire(): Promise<PoolClient> {

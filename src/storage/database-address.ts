@@ -1,3 +1,4 @@
+import { callbackify } from 'node:util'
 import { Client } from 'pg'
 import { messageOf, StorageError } from './storage-error.ts'
 import { isReadOnly, READ_ONLY_COLUMN, readOnlyServer, type ReadOnlyRow } from './require-primary.ts'
@@ -83,11 +84,7 @@ function createHostClient(connectionString: string, hosts: readonly DatabaseHost
         return this
       })
       if (callback === undefined) return connected
-      connected.then(
-        // The driver's own callback is called without an error too.
-        () => Reflect.apply(callback, undefined, []),
-        (error: Error) => callback(error),
-      )
+      callbackify(() => connected)(callback)
     }
   }
 }

@@ -111,8 +111,17 @@ describe('an upstream that is in time', () => {
     gateway.upstream.respondWith(held.reply)
     const asking = ask()
     await gateway.upstream.requestNumber(0)
+    // Others are served meanwhile, so that time has passed in which nobody gave up on it.
+    let isAnswered = false
+    void asking.finally(() => {
+      isAnswered = true
+    })
+    for (let other = 0; other < 5; other += 1) await gateway.request('GET', '/healthz')
+    expect(isAnswered).toBe(false)
+    expect(gateway.upstream.requests).toHaveLength(1)
     held.release()
     expect((await asking).status).toBe(200)
+    expect(gateway.upstream.requests).toHaveLength(1)
   })
 })
 

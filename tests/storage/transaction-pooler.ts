@@ -5,7 +5,10 @@ export interface TransactionPooler {
   close(): Promise<void>
 }
 
-const [AUTHENTICATION, PARAMETER, KEY_DATA, READY] = [...'RSKZ'].map((letter) => letter.charCodeAt(0))
+const AUTHENTICATION = 'R'.charCodeAt(0)
+const PARAMETER = 'S'.charCodeAt(0)
+const KEY_DATA = 'K'.charCodeAt(0)
+const READY = 'Z'.charCodeAt(0)
 const IN_TRANSACTION = 'T'.charCodeAt(0)
 
 /** As much of PgBouncer in transaction mode as shows: all clients share one session, each for a transaction at a time. */
