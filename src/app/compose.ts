@@ -8,6 +8,7 @@ import { systemClock } from '../kernel/clock.ts'
 import { nanoUsdFromUsd } from '../kernel/money.ts'
 import type { GatewayLogger } from '../telemetry/logger.ts'
 import type { Exposition, Metrics } from '../telemetry/metrics.ts'
+import { startStallWatchdog } from '../telemetry/stall-watchdog.ts'
 import { buildModules } from './build-modules.ts'
 import { buildRoutes } from './build-routes.ts'
 import { buildWorker } from './build-worker.ts'
@@ -97,6 +98,11 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       sharePort: options.sharePort ?? false,
     })
     url = ownUrlOf({ host, port })
+    const stopWatching = startStallWatchdog({
+      metrics: metrics.stalls,
+      logger,
+      listRequests: () => server.listExchanges(),
+    })
     const refusals = endRefusedRequests({ server, keys, clock: systemClock })
     if (config.role !== 'api') worker = await buildWorker(config, { ...options, modules })
     return {
@@ -115,6 +121,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
           worker?.close({ graceMs: Math.min(config.shutdownGraceMs, WORKER_GRACE_MS) }),
         ])
         await drains.close(Math.max(0, graceEndsMs - performance.now()))
+        stopWatching()
         await modules.close()
       },
     }

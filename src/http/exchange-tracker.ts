@@ -33,6 +33,11 @@ export class ExchangeTracker {
     return this.#running.length
   }
 
+  /** What runs now, in no order. */
+  get running(): readonly Exchange[] {
+    return this.#running
+  }
+
   begin<Incoming extends RequestMessage>(
     incoming: Incoming,
     response: ResponseMessage,

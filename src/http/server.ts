@@ -48,6 +48,8 @@ export interface ServerOptions {
 }
 
 export interface Server {
+  /** What runs now, in no order. */
+  listExchanges(): readonly Exchange[]
   listen(options: { host: string; port: number; sharePort: boolean }): Promise<{ host: string; port: number }>
   /** The keys whose requests run, by their ids. */
   runningCallers(): ReadonlyMap<string, Caller>
@@ -126,6 +128,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   })
 
   return {
+    listExchanges: () => tracker.running,
+
     async listen({ host, port, sharePort }) {
       await listening(http, { host, port, reusePort: sharePort })
       return { host, port: (http.address() as AddressInfo).port }

@@ -11,6 +11,7 @@ import {
   type Series,
 } from './metric-family.ts'
 import { collectProcessMetrics } from './process-metrics.ts'
+import { createStallMetrics, type StallMetrics } from './stall-metrics.ts'
 import type { TokenCounts } from './token-counts.ts'
 
 /** What the gateway counts. Recording takes no locks, no I/O and well under a microsecond. */
@@ -29,6 +30,7 @@ export interface Metrics {
   readonly drains: DrainMetrics
   readonly ledger: LedgerMetrics
   readonly limits: LimitMetrics
+  readonly stalls: StallMetrics
   /** The Prometheus text of this process. */
   exposition(): Promise<Exposition>
   /** The same as plain data, to be sent to the process that merges several. */
@@ -108,6 +110,7 @@ export function createMetrics({
     drains: createDrainMetrics(registry),
     ledger: createLedgerMetrics(registry),
     limits: createLimitMetrics(registry),
+    stalls: createStallMetrics(registry),
     exposition: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
     snapshot: () => registry.getMetricsAsJSON(),
   }

@@ -48,15 +48,18 @@ export async function writeCompletion(
 }
 
 const LOGPROBS_PER_TURN = 256
+/** Of all tokens of a choice together: whoever reads the answer reads it in one go. */
+const ALTERNATIVES_MAX = 200_000
 
 function* listLogprobs({ content }: PlannedChoice, topLogprobs: number | null): Generator<string> {
   if (topLogprobs === null || !content) {
     yield 'null'
     return
   }
+  const topCount = Math.min(topLogprobs, Math.floor(ALTERNATIVES_MAX / Math.max(1, content.length)))
   yield '{"content":['
   for (const [position, piece] of content.entries())
-    yield `${position === 0 ? '' : ','}${writeTokenLogprobs(piece, topLogprobs)}`
+    yield `${position === 0 ? '' : ','}${writeTokenLogprobs(piece, topCount)}`
   yield '],"refusal":null}'
 }
 

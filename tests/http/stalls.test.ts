@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { until } from '../app/call.ts'
+import { makeRun } from '../compare/wait-for-run.ts'
+import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+
+const CHAT = '/v1/chat/completions'
+const MODEL = 'gpt-4o-mini'
+
+let gateway: TestGateway
+
+beforeAll(async () => {
+  gateway = await startTestGateway()
+})
+
+afterAll(() => gateway.close())
+
+/** How often the loop stood still for longer than so many seconds, by the watchdog. */
+async function countStallsAbove(seconds: string, route?: string): Promise<number> {
+  const { body } = await gateway.request('GET', '/metrics')
+  const read = (name: string): number =>
+    String(body)
+      .split('\n')
+      .filter((line) => line.startsWith(name) && (route === undefined || line.includes(`route="${route}"`)))
+      .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
+  const bounded = String(body)
+    .split('\n')
+    .filter(
+      (line) =>
+        line.startsWith('parkway_event_loop_stall_seconds_bucket') && line.includes(`le="${seconds}"`),
+    )
+    .filter((line) => route === undefined || line.includes(`route="${route}"`))
+    .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
+  return read('parkway_event_loop_stall_seconds_count') - bounded
+}
+
+const user = (content: string) => ({ role: 'user', content })
+const names = (count: number) => Array.from({ length: count }, (_, index) => `p${index}`)
+const format = (schema: object) => ({ type: 'json_schema', json_schema: { name: 'x', schema } })
+const list = (items: object) => format({ type: 'array', minItems: 1000, items })
+
+/** Each held the process up for five seconds to minutes before it was bounded. */
+const HOSTILE: Record<string, object> = {
+  'a class of a kilobyte': {
+    response_format: list({ type: 'string', pattern: `[${'a-ÿ'.repeat(250)}]{1000}`, minLength: 5000 }),
+  },
+  'a long reference': { response_format: list({ $ref: `#${'/a'.repeat(100_000)}` }) },
+  'a large enum': { response_format: list({ enum: names(20_000) }), tool_choice: 'none' },
+  'long texts': { response_format: list({ type: 'string', minLength: 10_000 }) },
+  'many choices': { n: 128, response_format: format({ type: 'object', properties: { a: { const: 1 } } }) },
+  'alternatives of every token': {
+    logprobs: true,
+    top_logprobs: 20,
+    messages: [user('[[sandbox:tokens n=60000]]')],
+  },
+  'arrows and exclamation marks': { messages: [user('→!'.repeat(100_000))] },
+  'spaces of two kinds': { messages: [user(' \u00a0'.repeat(100_000))] },
+  'an echo of them': { messages: [user(`[[sandbox:echo ${'→!'.repeat(20_000)}]]`)] },
+}
+
+// Far above what a loaded machine takes for the bounded work, and below what any of these took.
+const STALL_SECONDS = '5'
+
+test.each(Object.entries(HOSTILE))('%s do not hold up everybody else', async (_, rest) => {
+  const before = await countStallsAbove(STALL_SECONDS)
+  const body = { model: MODEL, messages: [user('Hi')], ...rest }
+  const { status } = await gateway.request('POST', CHAT, { body })
+  expect([200, 400]).toContain(status)
+  expect(await countStallsAbove(STALL_SECONDS)).toBe(before)
+})
+
+test('answers that are hard to compare do not either', async () => {
+  const before = await countStallsAbove(STALL_SECONDS)
+  const answer = (text: string) => `[[sandbox:echo ${text}]]`
+  const nearly = 'a'.repeat(100_000)
+  const run = await makeRun(gateway, {
+    models: [MODEL, 'gpt-4o'],
+    prompts: [
+      { prompt: answer(`\`\`\`json${'\n'.repeat(100_000)}x`), expected: { a: 1 } },
+      { prompt: answer(nearly.repeat(4)), expected: { type: 'contains', value: `${nearly}b${nearly}` } },
+      { prompt: answer('word '.repeat(40)), expected: { type: 'regex', value: '^(\\w+\\s?)*!$' } },
+    ],
+  })
+  expect(run.status).toBe('completed')
+  expect(await countStallsAbove(STALL_SECONDS)).toBe(before)
+})
+
+test('a loop that stands still is counted for the route that is being worked on', async () => {
+  const leaving = new AbortController()
+  const hanging = gateway
+    .fetch('POST', CHAT, {
+      body: { model: MODEL, messages: [user('[[sandbox:hang]]')] },
+      signal: leaving.signal,
+    })
+    .catch(() => null)
+  await until(async () => {
+    const { body } = await gateway.request('GET', '/metrics')
+    return String(body).includes(`parkway_requests_in_flight{route="${CHAT}"} 1`) ? true : null
+  })
+  // The gateway lives in this process.
+  const endMs = performance.now() + 600
+  while (performance.now() < endMs);
+  await until(async () => ((await countStallsAbove('0.25', CHAT)) > 0 ? true : null))
+  leaving.abort()
+  await hanging
+})
