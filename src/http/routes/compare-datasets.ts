@@ -18,7 +18,7 @@ import { decodeText } from '../decode-text.ts'
 import { requireStorable } from '../parse-body.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { compileCheck } from '../validate.ts'
-import { timestampOf } from './compare-wire.ts'
+import { timestampOf } from './compare-cell-wire.ts'
 
 const NAME_LENGTH_MAX = 200
 const Description = nullable(Type.String({ maxLength: 10_000 }))

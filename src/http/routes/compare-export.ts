@@ -5,14 +5,8 @@ import { cellSeed, type AskedCell, type Run } from '../../modules/compare/compar
 import { csvRow } from '../csv-row.ts'
 import { writeHeadOf } from '../send-event-reply.ts'
 import { drained } from '../send-events.ts'
-import {
-  CellAnswer,
-  outputTokensPerSecond,
-  RunAnswer,
-  timestampOf,
-  toCellAnswer,
-  toRunAnswer,
-} from './compare-wire.ts'
+import { CellAnswer, outputTokensPerSecond, timestampOf, toCellAnswer } from './compare-cell-wire.ts'
+import { RunAnswer, toRunAnswer } from './compare-wire.ts'
 
 export const ExportAnswer = Type.Object(
   {

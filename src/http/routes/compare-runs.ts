@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { invalidValue } from '../../kernel/app-error.ts'
-import type { AskedCell, Compare } from '../../modules/compare/compare.ts'
+import type { AskedCell, Compare, Run } from '../../modules/compare/compare.ts'
 import { CELL_STATUSES, RUN_STATUSES } from '../../modules/compare/compare.ts'
 import type { BlindView, Judging } from '../../modules/judging/judging.ts'
 import { ListQuery, listAnswer, listSchema, PAGE_LIMIT_DEFAULT, parsePageRequest } from '../list-page.ts'
@@ -8,7 +8,8 @@ import { parseUsd } from '../parse-usd.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { ExportAnswer, isCsvAsked, sendExport } from './compare-export.ts'
 import { Budget, readRunOrder, RunCreateBody, type PromptSources } from './compare-run-request.ts'
-import { CellAnswer, RunAnswer, toCellAnswer, toRunAnswer } from './compare-wire.ts'
+import { CellAnswer, toCellAnswer } from './compare-cell-wire.ts'
+import { RunAnswer, toRunAnswer, type FirstAnswers, type LaneAnswers } from './compare-wire.ts'
 
 const RunParams = Type.Object({ run_id: Type.String({ description: 'The id of a run.' }) })
 
@@ -86,7 +87,7 @@ export const compareRunRoutes = ({
       handle: async ({ caller, query }) => {
         const filter = { status: query.status, datasetId: query.dataset_id }
         const page = await compare.list(caller.accountId, filter, parsePageRequest(query))
-        return listAnswer('runs', page, toRunAnswer)
+        return listAnswer('runs', page, (run) => toRunAnswer(run))
       },
     }),
     defineRoute({
@@ -95,8 +96,18 @@ export const compareRunRoutes = ({
       path: '/v1/compare/runs/:run_id',
       summary: 'Read a run',
       params: RunParams,
-      responses: { 200: { description: 'The run, with what its lanes came to so far.', schema: RunAnswer } },
-      handle: async ({ caller, params }) => toRunAnswer(await compare.read(caller.accountId, params.run_id)),
+      responses: {
+        200: {
+          description:
+            'The run, with what its lanes came to so far; when it has ended, with the first answers of each lane.',
+          schema: RunAnswer,
+        },
+      },
+      handle: async ({ caller, params }) => {
+        const run = await compare.read(caller.accountId, params.run_id)
+        const view = await judging.viewRun(run, caller.keyId)
+        return toRunAnswer(run, await readFirstAnswers(compare, run, view))
+      },
     }),
     defineRoute({
       ...shared,
@@ -149,6 +160,22 @@ export const compareRunRoutes = ({
     }),
     ...changeRoutes(compare),
   ]
+}
+
+const FIRST_ANSWERS = 10
+/** Of a lane: a run is read often, and its results are there for the rest. */
+const FIRST_ANSWERS_CHARACTERS = 100_000
+
+/** The beginning of every lane of a run that has ended; none while the lanes of a blind run must not be told apart. */
+async function readFirstAnswers(compare: Compare, run: Run, view: BlindView): Promise<LaneAnswers> {
+  const answers = new Map<string, FirstAnswers>()
+  if (run.completedAt === null || view.isHidden()) return answers
+  const page = { limit: FIRST_ANSWERS, after: null, charactersMax: FIRST_ANSWERS_CHARACTERS }
+  for (const { id } of run.lanes) {
+    const { items, total, hasMore, nextCursor } = await compare.listCells(run, { laneId: id }, page)
+    answers.set(id, { cells: items.map((cell) => view.present(cell)), total, hasMore, nextCursor })
+  }
+  return answers
 }
 
 /** An export tells no more than the results. */

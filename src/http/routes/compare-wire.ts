@@ -1,13 +1,16 @@
-import { Type, type TSchema } from 'typebox'
-import { toTimestamp } from '../../kernel/clock.ts'
+import { Type } from 'typebox'
 import { usdFromNanoUsd } from '../../kernel/money.ts'
-import { CELL_STATUSES, RUN_STATUSES, type Cell, type Lane, type Run } from '../../modules/compare/compare.ts'
-import { errorTypeOf } from '../error-envelope.ts'
-
-const orNull = (schema: TSchema) => Type.Union([schema, Type.Null()])
-const Timestamp = Type.String({ format: 'date-time' })
-const Uuid = Type.String({ format: 'uuid' })
-const ErrorAnswer = Type.Object({ message: Type.String(), type: Type.String(), code: Type.String() })
+import { RUN_STATUSES, type Cell, type Lane, type Run } from '../../modules/compare/compare.ts'
+import {
+  CellAnswer,
+  ErrorAnswer,
+  errorAnswer,
+  orNull,
+  Timestamp,
+  timestampOf,
+  toCellAnswer,
+  Uuid,
+} from './compare-cell-wire.ts'
 
 const Percentiles = Type.Object({ p50: orNull(Type.Integer()), p95: orNull(Type.Integer()) })
 
@@ -57,6 +60,30 @@ const LaneAnswer = Type.Object(
   { title: 'CompareLane' },
 )
 
+const LaneResults = Type.Object(
+  {
+    ...LaneSummary.properties,
+    answers: orNull(
+      Type.Object(
+        {
+          data: Type.Array(CellAnswer),
+          total: Type.Integer({ description: 'Cells of the lane.' }),
+          has_more: Type.Boolean(),
+          next_cursor: orNull(Type.String()),
+          next: orNull(
+            Type.String({ description: 'Where the rest is, relative to the address of the gateway.' }),
+          ),
+        },
+        {
+          description:
+            'The first answers of the lane, of a run that is read after its end. Null before, in lists, and while lanes must not be told apart.',
+        },
+      ),
+    ),
+  },
+  { title: 'CompareLaneResults' },
+)
+
 export const RunAnswer = Type.Object(
   {
     id: Uuid,
@@ -89,12 +116,23 @@ export const RunAnswer = Type.Object(
     started_at: orNull(Timestamp),
     completed_at: orNull(Timestamp),
     winner_lane_id: orNull(Uuid),
-    results: Type.Record(Type.String(), LaneSummary, { description: 'By the id of the lane.' }),
+    results: Type.Record(Type.String(), LaneResults, { description: 'By the id of the lane.' }),
   },
   { title: 'CompareRun' },
 )
 
-export function toRunAnswer(run: Run): Record<string, unknown> {
+/** The beginning of a lane's cells. */
+export interface FirstAnswers {
+  readonly cells: readonly Cell[]
+  readonly total: number
+  readonly hasMore: boolean
+  readonly nextCursor: string | null
+}
+
+/** By the id of the lane. */
+export type LaneAnswers = ReadonlyMap<string, FirstAnswers>
+
+export function toRunAnswer(run: Run, answers: LaneAnswers = NO_ANSWERS): Record<string, unknown> {
   return {
     id: run.id,
     object: 'compare.run',
@@ -126,7 +164,27 @@ export function toRunAnswer(run: Run): Record<string, unknown> {
     started_at: timestampOf(run.startedAt),
     completed_at: timestampOf(run.completedAt),
     winner_lane_id: run.winnerLaneId,
-    results: Object.fromEntries(run.lanes.map((lane) => [lane.id, summarizeLane(lane)])),
+    results: Object.fromEntries(
+      run.lanes.map((lane) => [
+        lane.id,
+        { ...summarizeLane(lane), answers: toAnswers(run, lane.id, answers.get(lane.id)) },
+      ]),
+    ),
+  }
+}
+
+const NO_ANSWERS: LaneAnswers = new Map()
+
+function toAnswers(run: Run, laneId: string, found: FirstAnswers | undefined): unknown {
+  if (found === undefined) return null
+  const { cells, total, hasMore, nextCursor } = found
+  const rest = new URLSearchParams({ lane_id: laneId, after: nextCursor ?? '' })
+  return {
+    data: cells.map((cell) => toCellAnswer(run, cell)),
+    total,
+    has_more: hasMore,
+    next_cursor: nextCursor,
+    next: nextCursor === null ? null : `/v1/compare/runs/${run.id}/results?${String(rest)}`,
   }
 }
 
@@ -164,95 +222,4 @@ function toConfidence(
     cost_usd: costUsd,
     score,
   }
-}
-
-export const CellAnswer = Type.Object(
-  {
-    object: Type.Literal('compare.cell'),
-    prompt_index: Type.Integer(),
-    repeat: Type.Integer(),
-    lane_id: Uuid,
-    model: Type.String({ description: 'As the lane asked for it.' }),
-    status: Type.Enum([...CELL_STATUSES]),
-    turn: Type.Integer({ description: 'Where the lane stood in the order of this prompt and repeat.' }),
-    output: orNull(Type.String()),
-    reasoning: orNull(Type.String()),
-    tool_calls: orNull(Type.Array(Type.Unknown())),
-    finish_reason: orNull(Type.String()),
-    usage: orNull(
-      Type.Object({
-        prompt_tokens: Type.Integer(),
-        completion_tokens: Type.Integer(),
-        total_tokens: Type.Integer(),
-        prompt_tokens_details: Type.Object({ cached_tokens: Type.Integer() }),
-        completion_tokens_details: Type.Object({ reasoning_tokens: Type.Integer() }),
-      }),
-    ),
-    cost_usd: Type.Number({ description: 'Of all tries together.' }),
-    latency_ms: orNull(Type.Integer()),
-    ttft_ms: orNull(Type.Integer()),
-    output_tokens_per_second: orNull(Type.Number()),
-    provider: orNull(Type.String()),
-    score: orNull(Type.Number()),
-    judge: Type.Unknown(),
-    error: orNull(ErrorAnswer),
-    request_id: orNull(Type.String()),
-    started_at: orNull(Timestamp),
-    completed_at: orNull(Timestamp),
-  },
-  { title: 'CompareCell' },
-)
-
-export function toCellAnswer(run: Run, cell: Cell): Record<string, unknown> {
-  const { usage } = cell
-  return {
-    object: 'compare.cell',
-    prompt_index: cell.promptIndex,
-    repeat: cell.repeat,
-    lane_id: cell.laneId,
-    model: run.lanes.find(({ id }) => id === cell.laneId)?.model ?? '',
-    status: cell.status,
-    turn: cell.turn,
-    output: cell.output,
-    reasoning: cell.reasoning,
-    tool_calls: cell.toolCalls,
-    finish_reason: cell.finishReason,
-    usage:
-      usage === null
-        ? null
-        : {
-            prompt_tokens: usage.promptTokens,
-            completion_tokens: usage.completionTokens,
-            total_tokens: usage.promptTokens + usage.completionTokens,
-            prompt_tokens_details: { cached_tokens: usage.cachedTokens },
-            completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
-          },
-    cost_usd: usdFromNanoUsd(cell.costNanoUsd),
-    latency_ms: cell.latencyMs,
-    ttft_ms: cell.ttftMs,
-    output_tokens_per_second: outputTokensPerSecond(cell),
-    provider: cell.provider,
-    score: cell.score,
-    judge: cell.judge,
-    error: errorAnswer(cell.error),
-    request_id: cell.requestId,
-    started_at: timestampOf(cell.startedAt),
-    completed_at: timestampOf(cell.completedAt),
-  }
-}
-
-/** What comes all at once, because its provider does not stream, took the whole time. */
-export function outputTokensPerSecond({ usage, latencyMs, ttftMs }: Cell): number | null {
-  if (usage === null || latencyMs === null) return null
-  const streamedMs = latencyMs - (ttftMs ?? latencyMs)
-  const outputMs = streamedMs > latencyMs / 10 ? streamedMs : Math.max(latencyMs, 1)
-  return Math.round((usage.completionTokens * 100_000) / outputMs) / 100
-}
-
-function errorAnswer(error: Run['error']): Record<string, unknown> | null {
-  return error === null ? null : { message: error.message, type: errorTypeOf(error.code), code: error.code }
-}
-
-export function timestampOf(date: Date | null): string | null {
-  return date === null ? null : toTimestamp(date.getTime())
 }

@@ -7,7 +7,14 @@ import type { Inference } from '../inference/inference.ts'
 import { cancelRun, pinRun, resumeRun, type ResumeChanges } from './change-run.ts'
 import { createRun } from './create-run.ts'
 import type { RunOrder } from './new-run.ts'
-import { listCells, streamCells, type AskedCell, type CellFilter, type CellPage } from './read-cells.ts'
+import {
+  listCells,
+  streamCells,
+  type AskedCell,
+  type CellFilter,
+  type CellPage,
+  type CellPageRequest,
+} from './read-cells.ts'
 import { listRuns, readRun, type RunFilter } from './read-runs.ts'
 import type { Run } from './run.ts'
 import { CANCELLED_TOPIC } from './runner.ts'
@@ -33,7 +40,7 @@ export interface Compare {
   create(order: RunOrder): Promise<Run>
   read(accountId: string, runId: string): Promise<Run>
   list(accountId: string, filter: RunFilter, page: PageRequest): Promise<Page<Run>>
-  listCells(run: Run, filter: CellFilter, page: { limit: number; after: string | null }): Promise<CellPage>
+  listCells(run: Run, filter: CellFilter, page: CellPageRequest): Promise<CellPage>
   /** All cells, a part at a time. */
   streamCells(run: Run): AsyncIterable<readonly AskedCell[]>
   /** Throws `conflict` for one that has ended otherwise. */

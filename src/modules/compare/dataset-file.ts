@@ -16,6 +16,10 @@ export function readDatasetFile(text: string, format: 'csv' | 'jsonl'): unknown[
   return prompts
 }
 
+const COLUMNS_MAX = 1_000
+/** Empty ones among them. */
+const LINES_MAX = 100_000
+
 const TEXT_COLUMNS = ['id', 'prompt', 'input', 'system'] as const
 
 /** The first line names the columns: `prompt` or `messages`, and `id`, `system` and `expected` where there are any. */
@@ -44,7 +48,7 @@ function readCsv(text: string): unknown[] {
 
 function parse(text: string): string[][] {
   try {
-    return parseCsv(text)
+    return parseCsv(text, { rowsMax: PROMPTS_MAX + 1, columnsMax: COLUMNS_MAX })
   } catch (error) {
     if (!(error instanceof CsvInvalid)) throw error
     throw invalidValue('file', `The file is not CSV. ${error.message}`)
@@ -63,10 +67,18 @@ function readExpected(field: string): unknown {
 
 /** One prompt a line: a text, or an object as in a body. */
 function readJsonLines(text: string): unknown[] {
-  return text.split(/\r?\n/).flatMap((line, index) => {
-    const trimmed = (index === 0 ? line.replace(/^\uFEFF/, '') : line).trim()
-    return trimmed === '' ? [] : [readJson(trimmed, `line ${index + 1}`)]
-  })
+  const prompts: unknown[] = []
+  let start = text.startsWith('\uFEFF') ? 1 : 0
+  // Nothing behind the first prompt too many is read: a file may be millions of lines of nothing.
+  for (let line = 1; start < text.length && prompts.length <= PROMPTS_MAX; line += 1) {
+    if (line > LINES_MAX) throw invalidValue('file', `A file has ${LINES_MAX} lines at most.`)
+    const newline = text.indexOf('\n', start)
+    const end = newline === -1 ? text.length : newline
+    const trimmed = text.slice(start, end).trim()
+    if (trimmed !== '') prompts.push(readJson(trimmed, `line ${line}`))
+    start = end + 1
+  }
+  return prompts
 }
 
 function readJson(text: string, place: string): unknown {

@@ -46,3 +46,8 @@ describe('CSV', () => {
     expect(() => parseCsv(text)).toThrow(CsvInvalid)
   })
 })
+
+test('reading stops behind as many rows as are wanted, and at a line of too many columns', () => {
+  expect(parseCsv('a\n'.repeat(1_000_000), { rowsMax: 10 })).toHaveLength(11)
+  expect(() => parseCsv(','.repeat(5_000_000), { columnsMax: 1_000 })).toThrow(CsvInvalid)
+})

@@ -3,14 +3,22 @@ export class CsvInvalid extends Error {
   override readonly name = 'CsvInvalid'
 }
 
+interface CsvLimits {
+  /** Reading stops behind one more. */
+  readonly rowsMax?: number
+  readonly columnsMax?: number
+}
+
 /** The fields of every line of RFC 4180; lines may end as on any system, and empty ones are left out. */
-export function parseCsv(text: string): string[][] {
+export function parseCsv(text: string, limits: CsvLimits = {}): string[][] {
+  const { rowsMax = Infinity, columnsMax = Infinity } = limits
   const rows: string[][] = []
   let row: string[] = []
   let position = text.startsWith('\uFEFF') ? 1 : 0
   while (position < text.length) {
     const { field, end } = text[position] === '"' ? readQuoted(text, position) : readPlain(text, position)
     row.push(field)
+    if (row.length > columnsMax) throw new CsvInvalid(`A line has more than ${columnsMax} columns.`)
     const mark = text[end]
     position = end + (mark === '\r' && text[end + 1] === '\n' ? 2 : 1)
     if (mark === ',') {
@@ -18,6 +26,7 @@ export function parseCsv(text: string): string[][] {
       else continue
     }
     if (row.length > 1 || row[0] !== '') rows.push(row)
+    if (rows.length > rowsMax) return rows
     row = []
   }
   if (row.length > 0) rows.push(row)

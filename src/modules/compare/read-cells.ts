@@ -17,12 +17,19 @@ export interface CellPage {
   readonly nextCursor: string | null
 }
 
+export interface CellPageRequest {
+  readonly limit: number
+  readonly after: string | null
+  /** Of all outputs together; one cell is always there. */
+  readonly charactersMax?: number
+}
+
 /** In the order of prompts, repeats and lanes. */
 export async function listCells(
   queryable: Queryable,
   run: Run,
   filter: CellFilter,
-  page: { limit: number; after: string | null },
+  page: CellPageRequest,
 ): Promise<CellPage> {
   const values = filterValues(run, filter)
   const after = page.after === null ? BEFORE_ALL : parseCursor(page.after)
@@ -32,15 +39,24 @@ export async function listCells(
      ORDER BY prompt_index, repeat, ${orderOf(run)} LIMIT $8`,
     [...values, ...after, page.limit + 1],
   )
-  const items = rows.slice(0, page.limit).map(cellFromRow)
+  const items = cutPage(rows.slice(0, page.limit).map(cellFromRow), page.charactersMax ?? Infinity)
   const last = items.at(-1)
-  const hasMore = rows.length > page.limit
+  const hasMore = rows.length > items.length
   return {
     items,
     total: await countCells(queryable, run, filter),
     hasMore,
     nextCursor: hasMore && last !== undefined ? cursorOf(run, last) : null,
   }
+}
+
+function cutPage(cells: readonly Cell[], charactersMax: number): readonly Cell[] {
+  let characters = 0
+  const over = cells.findIndex(({ output, reasoning }) => {
+    characters += (output?.length ?? 0) + (reasoning?.length ?? 0)
+    return characters > charactersMax
+  })
+  return over === -1 ? cells : cells.slice(0, Math.max(1, over))
 }
 
 /** A cell and what it was asked. */

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { invalidValue, notFound } from '../../kernel/app-error.ts'
 import { isUuid } from '../../kernel/identifiers.ts'
 import type { Queryable } from '../../storage/database.ts'
@@ -90,12 +91,15 @@ export async function diffRuns(
   )
   if (own === undefined || others === undefined) throw new Error('one of two runs was not read')
   const { pairs, unmatched } = matchLanes(own.lanes, others.lanes)
+  const lanes: LaneDiff[] = []
+  for (const [lane, other] of pairs)
+    lanes.push(await diffLanes(lane, other, own.rows, others.rows, Number(run.seed)))
   return {
     runId: run.id,
     againstRunId: against.id,
     datasetId: run.dataset_id,
     datasetVersion: isSameVersion ? run.dataset_version : null,
-    lanes: pairs.map(([lane, other]) => diffLanes(lane, other, own.rows, others.rows, Number(run.seed))),
+    lanes,
     unmatched,
   }
 }
@@ -143,13 +147,13 @@ function matchLanes(own: readonly DiffLane[], others: readonly DiffLane[]) {
   return { pairs, unmatched }
 }
 
-function diffLanes(
+async function diffLanes(
   lane: DiffLane,
   against: DiffLane,
   own: readonly PromptRow[],
   others: readonly PromptRow[],
   seed: number,
-): LaneDiff {
+): Promise<LaneDiff> {
   const earlierRows = new Map(
     others.filter((row) => row.lane_id === against.laneId).map((row) => [row.prompt, row]),
   )
@@ -160,7 +164,9 @@ function diffLanes(
       return other === undefined ? [] : [{ now: row, earlier: other }]
     })
     .toSorted((one, other) => (one.now.prompt < other.now.prompt ? -1 : 1))
-  const measure = (name: Measure): MeasureDiff | null => {
+  const measure = async (name: Measure): Promise<MeasureDiff | null> => {
+    // An interval takes tens of milliseconds; others get their turn between two.
+    await nextTurn()
     const both = shared.flatMap(({ now, earlier }) => {
       const [value, before] = [now[name], earlier[name]]
       return value === null || before === null ? [] : [{ value, earlier: before }]
@@ -168,11 +174,11 @@ function diffLanes(
     return both.length === 0 ? null : diffMeasure(name, both, seed)
   }
   const measures = {
-    score: measure('score'),
-    latency_ms: measure('latency_ms'),
-    ttft_ms: measure('ttft_ms'),
-    cost_nano_usd: measure('cost_nano_usd'),
-    completion_tokens: measure('completion_tokens'),
+    score: await measure('score'),
+    latency_ms: await measure('latency_ms'),
+    ttft_ms: await measure('ttft_ms'),
+    cost_nano_usd: await measure('cost_nano_usd'),
+    completion_tokens: await measure('completion_tokens'),
   }
   return { lane, against, prompts: shared.length, measures }
 }
