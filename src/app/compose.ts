@@ -47,10 +47,6 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
   const modules = await buildModules({ ...options, ownUrl: () => url })
   try {
     const { keys, accounts, metrics } = modules
-    const bootstrap = await accounts.bootstrapFirstAccount({
-      creditNanoUsd: nanoUsdFromUsd(config.bootstrapCreditUsd),
-      ...(config.bootstrapKey === null ? {} : { key: config.bootstrapKey }),
-    })
     const clientAddressOf = createClientAddress(config.trustedProxies)
     let isShuttingDown = false
     let worker: Worker | null = null
@@ -102,6 +98,11 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       metrics: metrics.stalls,
       logger,
       listRequests: () => server.listExchanges(),
+    })
+    // Only once the port is ours: a key that is made and never shown would be lost.
+    const bootstrap = await accounts.bootstrapFirstAccount({
+      creditNanoUsd: nanoUsdFromUsd(config.bootstrapCreditUsd),
+      ...(config.bootstrapKey === null ? {} : { key: config.bootstrapKey }),
     })
     const refusals = endRefusedRequests({ server, keys, clock: systemClock })
     if (config.role !== 'api') worker = await buildWorker(config, { ...options, modules })

@@ -25,7 +25,6 @@ export class Supervisor {
   #port: number
   /** Until all have started, one that cannot start ends the whole. */
   #isRunning = false
-  #pauseMs = RESTART_PAUSE_MS
 
   /** The processes load while the caller opens storage. */
   constructor(options: SupervisorOptions) {
@@ -65,10 +64,11 @@ export class Supervisor {
     for (const member of this.#members) member.kill()
   }
 
-  #fork(): GatewayProcess {
+  /** Takes how long its predecessor waited: one that keeps crashing does not slow down the others. */
+  #fork(pauseMs = RESTART_PAUSE_MS): GatewayProcess {
     const member = new GatewayProcess({ readMetrics: () => this.#readMetrics() })
     this.#members.add(member)
-    void this.#replaceWhenEnded(member)
+    void this.#replaceWhenEnded(member, pauseMs)
     return member
   }
 
@@ -77,7 +77,7 @@ export class Supervisor {
     return member.start({ config, connectionString: this.#connectionString })
   }
 
-  async #replaceWhenEnded(member: GatewayProcess): Promise<void> {
+  async #replaceWhenEnded(member: GatewayProcess, lastPauseMs: number): Promise<void> {
     const { logger } = this.#options
     const startedMs = performance.now()
     const { code, signal } = await member.ended
@@ -85,10 +85,10 @@ export class Supervisor {
     if (!this.#isRunning) return
     logger.error({ processPid: member.pid, code, signal }, 'a process died and is replaced')
     const isHealthy = performance.now() - startedMs > HEALTHY_MS
-    this.#pauseMs = isHealthy ? RESTART_PAUSE_MS : Math.min(this.#pauseMs * 2, RESTART_PAUSE_MS_MAX)
-    await wait(this.#pauseMs)
+    const pauseMs = isHealthy ? RESTART_PAUSE_MS : Math.min(lastPauseMs * 2, RESTART_PAUSE_MS_MAX)
+    await wait(pauseMs)
     if (!this.#isRunning) return
-    await this.#startMember(this.#fork()).catch((error: unknown) => {
+    await this.#startMember(this.#fork(pauseMs)).catch((error: unknown) => {
       if (this.#isRunning) logger.error({ err: error }, 'a process could not be replaced yet')
     })
   }

@@ -69,7 +69,9 @@ async function migrateUnderLock(
     await client.query('BEGIN')
     await applyMigration(client, migration)
     await client.query('COMMIT')
-    logger.info({ version: migration.version, name: migration.name }, 'database migrated')
+    // The first start makes all of them, which is no news.
+    if (applied.length > 0)
+      logger.info({ version: migration.version, name: migration.name }, 'database migrated')
   }
   if (!(await isJobQueueCurrent(client))) await migrateJobQueue(connectionString)
   return { version: migrations.length, applied: missing.length }

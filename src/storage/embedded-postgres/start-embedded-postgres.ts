@@ -1,5 +1,5 @@
-import { access, constants, mkdir } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { access, constants, mkdir, stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import type { Logger } from '../../kernel/logger.ts'
 import { errorCodeOf, messageOf, StorageError } from '../storage-error.ts'
 import { claimDataDirectory } from './claim-data-directory.ts'
@@ -77,11 +77,20 @@ async function openServer(options: EmbeddedPostgresOptions): Promise<EmbeddedPos
 async function prepareDirectory(dataDir: string): Promise<void> {
   try {
     // Root's own directory must let the server's user through; an ordinary user's need not let anybody in.
-    await mkdir(dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 })
+    await makeDirectories(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700)
     await access(dataDir, constants.W_OK | constants.X_OK)
   } catch (error) {
     rethrowSystemError(dataDir)(error)
   }
+}
+
+// Step by step: the recursive form never returns where a parent exists and refuses children, as /proc does.
+async function makeDirectories(dir: string, mode: number): Promise<void> {
+  if ((await stat(dir).catch(() => null))?.isDirectory() === true) return
+  if (dirname(dir) !== dir) await makeDirectories(dirname(dir), mode)
+  await mkdir(dir, { mode }).catch((error: unknown) => {
+    if (errorCodeOf(error) !== 'EEXIST') throw error
+  })
 }
 
 const UNWRITABLE_CODES = new Set([
