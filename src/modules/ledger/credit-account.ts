@@ -77,11 +77,24 @@ export function creditStateFromRow({ free, lent, debt }: CreditStateRow): Credit
   return { freeNanoUsd: free, lentNanoUsd: lent, debtNanoUsd: debt }
 }
 
-/** Which of these accounts have free credit that does not come last. */
-export async function findEarlyCredit(
+interface LateHolder {
+  readonly accountId: string
+  readonly mayHoldTooLong: boolean
+}
+
+/** Those that hold credit though some of their account is free that does not come last. */
+export async function findLateHolders<Holder extends LateHolder>(
   queryable: Queryable,
-  accountIds: readonly string[],
-): Promise<string[]> {
+  accounts: readonly Holder[],
+): Promise<Holder[]> {
+  const holding = accounts.filter(({ mayHoldTooLong }) => mayHoldTooLong)
+  if (holding.length === 0) return []
+  const ids = holding.map(({ accountId }) => accountId)
+  const found = new Set(await findEarlyCredit(queryable, ids))
+  return holding.filter(({ accountId }) => found.has(accountId))
+}
+
+async function findEarlyCredit(queryable: Queryable, accountIds: readonly string[]): Promise<string[]> {
   const rows = await queryable.query<{ account_id: string }>(
     `SELECT DISTINCT account_id FROM credit_lots WHERE account_id = ANY ($1::uuid[]) AND remaining_nano_usd > 0
        AND (class = 'promotional' OR expires_at IS NOT NULL) AND (expires_at IS NULL OR expires_at > now())`,

@@ -7,7 +7,7 @@ import { AccountCredit } from './account-credit.ts'
 import { BorrowerClosed } from './borrow-credit.ts'
 import type { PendingCharge } from './charge-batch.ts'
 import type { ChargeWriter } from './charge-writer.ts'
-import { findEarlyCredit, readCreditState } from './credit-account.ts'
+import { findLateHolders, readCreditState } from './credit-account.ts'
 import { CreditDesk } from './credit-desk.ts'
 import {
   MemoryHold,
@@ -19,7 +19,7 @@ import {
   type Settlement,
 } from './hold.ts'
 import type { Cap } from './lend-credit.ts'
-import type { Purse } from './purse.ts'
+import { leastOf, type Purse } from './purse.ts'
 import { Recharger, type RechargerOptions } from './recharger.ts'
 import { refuseHold, storageAway } from './refuse-hold.ts'
 
@@ -269,16 +269,8 @@ export class CreditPool implements HoldKeeper {
 
   /** Credit that others gave back, and what a lost message told of, is met here within seconds. */
   async #spendFirstWhatComesFirst(): Promise<void> {
-    const holding = [...this.#accounts.values()].filter(({ mayHoldTooLong }) => mayHoldTooLong)
-    if (holding.length === 0) return
-    const found = new Set(
-      await findEarlyCredit(
-        this.#options.database,
-        holding.map(({ accountId }) => accountId),
-      ),
-    )
-    for (const account of holding)
-      if (found.has(account.accountId)) await this.#unlessClosed(account, account.refresh())
+    for (const account of await findLateHolders(this.#options.database, [...this.#accounts.values()]))
+      await this.#unlessClosed(account, account.refresh())
   }
 
   #end(account: AccountCredit): Promise<void> {
@@ -303,11 +295,4 @@ export class CreditPool implements HoldKeeper {
   readonly #noteFailure = (error: unknown): void => {
     this.#options.logger.warn({ reason: messageOf(error) }, 'credit could not be borrowed or given back')
   }
-}
-
-function leastOf(purses: readonly Purse[]): NanoUsd {
-  return purses.reduce(
-    (least, { freeNanoUsd }) => (freeNanoUsd < least ? freeNanoUsd : least),
-    purses[0]?.freeNanoUsd ?? 0n,
-  )
 }

@@ -158,3 +158,11 @@ function inOrderOfSpending(a: SpendingOrder, b: SpendingOrder): number {
   if (a.class !== b.class) return a.class === 'promotional' ? -1 : 1
   return (a.expiresAtMs ?? Number.MAX_SAFE_INTEGER) - (b.expiresAtMs ?? Number.MAX_SAFE_INTEGER)
 }
+
+/** What is free in all of them. */
+export function leastOf(purses: readonly Purse[]): NanoUsd {
+  return purses.reduce(
+    (least, { freeNanoUsd }) => (freeNanoUsd < least ? freeNanoUsd : least),
+    purses[0]?.freeNanoUsd ?? 0n,
+  )
+}
