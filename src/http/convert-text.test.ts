@@ -42,6 +42,14 @@ describe('convertText', () => {
     expect(convert(Type.Union([Type.Literal('auto'), Type.Integer()]), '5')).toBe(5)
   })
 
+  test('a choice of numbers is read, and what is none of them stays text', () => {
+    const schema = Type.Union([Type.Enum([2, 4]), Type.Null()])
+    expect(convert(schema, '2')).toBe(2)
+    expect(convert(schema, '3')).toBe('3')
+    expect(convert(schema, ' 2')).toBe(' 2')
+    expect(convert(Type.Enum(['2', 4]), '2')).toBe('2')
+  })
+
   test('members and items are read by their own schemas, and others left', () => {
     const schema = Type.Object({ n: Type.Integer(), list: Type.Array(Type.Number()) })
     expect(convert(schema, { n: '1', list: ['1.5', 'x'], other: '1' })).toEqual({

@@ -26,7 +26,8 @@ const NUMBER = /^-?(?:0|[1-9]\d{0,300})(?:\.\d{1,300})?(?:[eE][+-]?\d{1,3})?$/
 
 function convertOne(branches: readonly SchemaShape[], text: string): unknown {
   if (branches.some((branch) => takesText(branch, text))) return text
-  for (const { type } of branches) {
+  for (const { type, enum: values } of branches) {
+    if (values !== undefined && NUMBER.test(text) && values.includes(Number(text))) return Number(text)
     if (type === 'integer' && INTEGER.test(text)) return Number(text)
     if (type === 'number' && NUMBER.test(text)) return Number(text)
     if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'

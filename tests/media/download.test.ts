@@ -134,7 +134,6 @@ describe('an address that is not good', () => {
       // The id of one file with the signature of another.
       other.slice(0, 35) + path.slice(35),
       '/media/x',
-      '/media/%00',
       `/media/${'A'.repeat(70)}.png`,
     ]
     const messages = new Set<string>()
@@ -144,6 +143,11 @@ describe('an address that is not good', () => {
       messages.add(answer.body.error.message)
     }
     expect([...messages]).toEqual(['No such file.'])
+  })
+
+  it('is 400 where it holds what no parameter may hold', async () => {
+    const answer = await gateway.request('GET', '/media/%00', { key: null })
+    expectEnvelope(answer, 400, { code: 'invalid_value', param: 'token' })
   })
 
   it('is not found by HEAD either', async () => {
