@@ -14,6 +14,7 @@ const ALONE = [
   'tests/media/download.test.ts',
   // They replace timers or modules, which others may hold already and would find replaced afterwards.
   'tests/chat/stream.test.ts',
+  'tests/chat/{clock-jumps,resource-shortage}.test.ts',
   'src/http/express/express-lane.test.ts',
   'src/modules/inference/{attempt-routes,bound-duration}.test.ts',
 ]

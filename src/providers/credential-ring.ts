@@ -10,12 +10,12 @@ export interface CredentialRing {
 }
 
 export function createCredentialRing(keys: readonly string[], { clock }: { clock: Clock }): CredentialRing {
-  const ring = [...new Set(keys)].map((key) => ({ key, restsUntilMs: 0 }))
+  const ring = [...new Set(keys)].map((key) => ({ key, restsUntilMs: -Infinity }))
   let position = 0
   return {
     size: ring.length,
     take() {
-      const nowMs = clock.nowMs()
+      const nowMs = clock.monotonicMs()
       let chosen: { key: string; restsUntilMs: number } | undefined
       for (let step = 0; step < ring.length; step += 1) {
         const candidate = ring[(position + step) % ring.length]
@@ -30,7 +30,7 @@ export function createCredentialRing(keys: readonly string[], { clock }: { clock
     rest(key, restMs) {
       const entry = ring.find((candidate) => candidate.key === key)
       if (entry === undefined) return
-      entry.restsUntilMs = Math.max(entry.restsUntilMs, clock.nowMs() + restMs)
+      entry.restsUntilMs = Math.max(entry.restsUntilMs, clock.monotonicMs() + restMs)
     },
   }
 }

@@ -76,7 +76,10 @@ export class RunningTask {
   async run(): Promise<void> {
     const { clock, logger } = this.#options
     const { task, isExhausted } = this.claim
-    const timer = setTimeout(() => this.stop('deadline'), Math.max(0, task.deadlineAtMs - clock.nowMs()))
+    const timer = setTimeout(
+      () => this.stop('deadline'),
+      Math.max(0, task.deadlineAtMs - clock.monotonicMs()),
+    )
     try {
       const attempt = isExhausted ? { error: exhausted() } : await this.#perform()
       clearTimeout(timer)

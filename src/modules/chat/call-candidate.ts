@@ -70,10 +70,10 @@ export async function callCandidate<Body extends StreamableRequest>(
   question: Question<Body>,
   options: CallOptions,
 ): Promise<UnchargedAnswer | StreamResult> {
-  const { operation, request, model, startedMs } = question
+  const { operation, request, model } = question
   const perform = operation.of(candidate.provider)
   if (!perform) throw new AppError('unsupported_parameter', `'${model.id}' cannot serve this operation.`)
-  const beginning = options.inference.beginAttempt(candidate, request, startedMs)
+  const beginning = options.inference.beginAttempt(candidate, request)
   const attempt = beginning instanceof Promise ? await beginning : beginning
   try {
     const answer = await perform({
@@ -82,7 +82,7 @@ export async function callCandidate<Body extends StreamableRequest>(
       upstreamModel: candidate.upstreamModel,
       canReason: model.capabilities.has('reasoning'),
       requestId: request.requestId,
-      timeouts: candidate.timeouts,
+      timeouts: request.body.stream === true ? candidate.streamTimeouts : candidate.timeouts,
       cancellation: attempt.work.cancellation,
       onSent: attempt.work.noteSent,
     })
@@ -123,7 +123,6 @@ function readAnswer<Body extends StreamableRequest>(
   if (answer.kind === 'stream') {
     return openStream(answer, context, {
       isUsageAsked: request.body.stream_options?.include_usage === true,
-      clock: options.clock,
       cancellation,
       breaker: candidate.breaker,
       accountId: request.caller.accountId,

@@ -1,7 +1,6 @@
 import { AppError } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import { ClientDisconnected } from '../../kernel/client-disconnected.ts'
-import type { Clock } from '../../kernel/clock.ts'
 import type { StreamAnswer } from '../../providers/provider.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
 import {
@@ -24,7 +23,6 @@ export type Batch = readonly Buffer[]
 
 interface StreamOptions {
   readonly isUsageAsked: boolean
-  readonly clock: Clock
   readonly cancellation: Cancellation
   readonly breaker: CircuitBreaker | null
   readonly accountId: string
@@ -56,7 +54,7 @@ export async function openStream(
       if (chunk !== null) chunks.push(chunk)
     }
     if (context.record.firstTokenMs === null && !normaliser.delivered.isEmpty) {
-      context.record.firstTokenMs = options.clock.nowMs() - context.startedMs
+      context.record.firstTokenMs = performance.now() - context.record.startedMs
     }
     return chunks
   }

@@ -98,7 +98,7 @@ interface MadeNow {
 
 /** The client's files go through the store, which knows images from what only says so, and are removed again. */
 async function makeOutput(
-  { request, candidates, startedMs }: PricedRequest,
+  { request, candidates }: PricedRequest,
   inference: InferenceRequest<unknown>,
   options: AnswerNowOptions,
 ): Promise<MadeNow> {
@@ -112,7 +112,6 @@ async function makeOutput(
       work: await loadInputs(stored, { media, accountId }),
       candidates,
       request: inference,
-      startedMs,
       notes: {
         // Nobody is asked for a client that has left.
         noteSubmitting: async () => cancellation.throwIfCancelled(),
@@ -126,7 +125,7 @@ async function makeOutput(
     const operation = jobOperationOf(provider, GENERATION_KINDS[request.type].work) ?? {}
     const current = { provider: provider.id, upstreamModel, job, operation, requestId, timeouts }
     followed = current
-    const deadlineAtMs = startedMs + ANSWER_MS_MAX
+    const deadlineAtMs = clock.monotonicMs() + ANSWER_MS_MAX
     const follow = (afterMs?: number) =>
       followJob(current, {
         clock,

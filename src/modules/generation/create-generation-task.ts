@@ -79,10 +79,10 @@ async function waitForEnd(
   { caller, cancellation }: GenerationRequest,
   { tasks, clock, waitSeconds }: CreateOptions & { waitSeconds: number },
 ): Promise<Task> {
-  const untilMs = clock.nowMs() + Math.min(waitSeconds, WAIT_SECONDS_MAX) * 1000
+  const untilMs = clock.monotonicMs() + Math.min(waitSeconds, WAIT_SECONDS_MAX) * 1000
   let task = created
   while (task.status === 'pending' || task.status === 'processing') {
-    const seconds = (untilMs - clock.nowMs()) / 1000
+    const seconds = (untilMs - clock.monotonicMs()) / 1000
     if (seconds <= 0) break
     task = await tasks.readAfterChange(caller.accountId, task.id, { seconds, cancellation })
   }

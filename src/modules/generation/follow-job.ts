@@ -20,6 +20,7 @@ interface FollowOptions {
   readonly clock: Clock
   readonly pause: Pause
   readonly cancellation: Cancellation
+  /** By the monotonic clock. */
   readonly deadlineAtMs: number
   /** Before the first look. */
   readonly pollAfterMs?: number | undefined
@@ -42,15 +43,15 @@ export async function followJob(followed: FollowedJob, options: FollowOptions): 
   let backoffMs = FIRST_PAUSE_MS
   let pauseMs = options.pollAfterMs ?? 0
   let silentSinceMs: number | null = null
-  while (clock.nowMs() < deadlineAtMs) {
+  while (clock.monotonicMs() < deadlineAtMs) {
     await pause(Math.min(pauseMs, ASKED_PAUSE_MS_MAX), cancellation)
     let progress: MediaProgress
     try {
       progress = await checkJob(followed, cancellation)
       silentSinceMs = null
     } catch (error) {
-      silentSinceMs ??= clock.nowMs()
-      if (!isPassing(error) || clock.nowMs() - silentSinceMs > SILENCE_MS_MAX) throw error
+      silentSinceMs ??= clock.monotonicMs()
+      if (!isPassing(error) || clock.monotonicMs() - silentSinceMs > SILENCE_MS_MAX) throw error
       backoffMs = Math.min(backoffMs * PAUSE_GROWTH, PAUSE_MS_MAX)
       pauseMs = Math.max(backoffMs, (error.details.retryAfterSeconds ?? 0) * 1000)
       continue

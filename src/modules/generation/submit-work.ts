@@ -15,14 +15,13 @@ interface Submission {
   readonly work: MediaWork<InputFile>
   readonly candidates: readonly Candidate[]
   readonly request: InferenceRequest<unknown>
-  readonly startedMs: number
   readonly notes: Pick<TaskControl, 'noteSubmitting' | 'noteRefused' | 'saveJob'>
 }
 
 /** Gives the work to the first upstream that takes it. Throws an `AppError` when none does. */
 export function submitWork(inference: Pick<Inference, 'answer'>, submission: Submission): Promise<Submitted> {
-  const { work, candidates, request, startedMs, notes } = submission
-  return inference.answer(candidates, request, startedMs, async (candidate, cancellation) => {
+  const { work, candidates, request, notes } = submission
+  return inference.answer(candidates, request, async (candidate, cancellation) => {
     const { provider, upstreamModel, timeouts } = candidate
     const operation = bindWork(provider, work)
     if (!operation) {

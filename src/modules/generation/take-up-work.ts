@@ -69,7 +69,6 @@ export async function takeUpWork(
       work,
       candidates: firstThoseOf(candidates, task.submittingTo?.provider),
       request,
-      startedMs: options.clock.nowMs(),
       notes: control,
     }),
   )

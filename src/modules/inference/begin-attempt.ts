@@ -1,5 +1,4 @@
 import type { Cancellation } from '../../kernel/cancellation.ts'
-import type { Clock } from '../../kernel/clock.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
 import type { Drains } from './drains.ts'
@@ -22,7 +21,6 @@ export type AcquireSlot = (
 ) => Slot | null | Promise<Slot>
 
 export interface AttemptOptions {
-  readonly clock: Clock
   /** The longest an answer may take, whole or streamed. */
   readonly durationMsMax: number
   readonly acquireSlot: AcquireSlot
@@ -42,7 +40,6 @@ export interface Attempt {
 export function beginAttempt(
   { provider }: Candidate,
   request: InferenceRequest<unknown>,
-  startedMs: number,
   options: AttemptOptions,
 ): Attempt | Promise<Attempt> {
   const { accountId } = request.caller
@@ -50,7 +47,7 @@ export function beginAttempt(
     const attempt = recordAttempt({ ...options, request, provider: provider.id })
     const work = new UpstreamWork({
       parent: request.cancellation,
-      durationMs: startedMs + options.durationMsMax - options.clock.nowMs(),
+      durationMs: request.record.startedMs + options.durationMsMax - performance.now(),
       expired: () => tookTooLong(provider.id),
       accountId,
       drains: options.drains,

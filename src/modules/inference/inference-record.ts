@@ -21,6 +21,8 @@ export type OperationName =
 /** What happened to one request, filled in as it happens, for the answer's headers, the log, metrics and traces. */
 export interface InferenceRecord {
   readonly operation: OperationName
+  /** By the monotonic clock, for durations: the system's clock may be set while the request runs. */
+  readonly startedMs: number
   /** The catalog's id; null until the request named a model that exists. */
   model: string | null
   provider: string | null
@@ -51,6 +53,7 @@ export interface AttemptRecord {
 export function createInferenceRecord(operation: OperationName): InferenceRecord {
   return {
     operation,
+    startedMs: performance.now(),
     model: null,
     provider: null,
     attempts: [],

@@ -49,11 +49,7 @@ export interface Inference extends Answering {
   /** For models of these categories, among providers that offer the operation. */
   selectorFor(categories: readonly Category[], isOffered: (provider: Provider) => boolean): CandidateSelector
   /** One attempt, for who ends it elsewhere than where it began. */
-  beginAttempt(
-    candidate: Candidate,
-    request: InferenceRequest<unknown>,
-    startedMs: number,
-  ): Attempt | Promise<Attempt>
+  beginAttempt(candidate: Candidate, request: InferenceRequest<unknown>): Attempt | Promise<Attempt>
   /** Everything for an operation whose answer is one JSON document: from the model's name to the charge. */
   serve<Body extends { readonly model?: string | null }>(
     operation: WholeOperation<Body>,
@@ -126,17 +122,15 @@ export function createInference(options: InferenceOptions): Inference {
       new RequestBill({
         hold,
         request,
-        clock,
         startedMs,
         onUncovered: (uncovered) => observer.uncovered(uncovered),
       }),
-    beginAttempt: (candidate, request, startedMs) =>
-      beginAttempt(candidate, request, startedMs, attemptOptions),
-    answer: async (candidates, request, startedMs, perform) => {
+    beginAttempt: (candidate, request) => beginAttempt(candidate, request, attemptOptions),
+    answer: async (candidates, request, perform) => {
       const { record, cancellation } = request
       const { accountId } = request.caller
       const attempt = async (candidate: Candidate) => {
-        const beginning = beginAttempt(candidate, request, startedMs, attemptOptions)
+        const beginning = beginAttempt(candidate, request, attemptOptions)
         const begun = beginning instanceof Promise ? await beginning : beginning
         try {
           const answer = await perform(candidate, begun.work.cancellation, begun.work.noteSent)

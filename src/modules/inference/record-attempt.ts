@@ -1,11 +1,9 @@
-import type { Clock } from '../../kernel/clock.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
 import { AbandonedWork } from './drains.ts'
 import type { AttemptRecord, InferenceRecord } from './inference-record.ts'
 import type { InferenceRequest } from './inference-request.ts'
 
 interface RecordAttemptOptions {
-  readonly clock: Clock
   readonly request: InferenceRequest<unknown>
   readonly provider: string
   readonly onAttempt: (attempt: AttemptRecord) => void
@@ -15,15 +13,15 @@ interface RecordAttemptOptions {
 
 /** Starts the clock of one attempt; what it returns writes down how the attempt ended. */
 export function recordAttempt(options: RecordAttemptOptions) {
-  const { clock, request, provider, onAttempt } = options
+  const { request, provider, onAttempt } = options
   const { record, cancellation } = request
-  const beganMs = clock.nowMs()
+  const beganMs = performance.now()
   const note = (outcome: AttemptRecord['outcome'], status: number | null): void => {
     const attempt = describeAttempt(record, {
       provider,
       outcome,
       status,
-      durationMs: clock.nowMs() - beganMs,
+      durationMs: performance.now() - beganMs,
     })
     record.upstreamMs += attempt.durationMs
     record.attempts.push(attempt)

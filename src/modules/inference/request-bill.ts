@@ -1,13 +1,12 @@
-import type { Clock } from '../../kernel/clock.ts'
 import { uuidOfRequest } from '../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Hold } from '../ledger/ledger.ts'
 import type { InferenceRequest } from './inference-request.ts'
 
 interface RequestBillOptions {
-  readonly clock: Clock
   readonly hold: Hold
   readonly request: InferenceRequest<unknown>
+  /** Since the epoch. */
   readonly startedMs: number
   readonly onUncovered: (uncovered: UncoveredCost) => void
 }
@@ -71,7 +70,7 @@ export class RequestBill {
     if (!this.#isOpen) return Promise.resolve()
     if (this.#covering !== null) return this.#covering.then(() => this.settle({ isDelivered }))
     this.#isOpen = false
-    const { hold, request, startedMs, clock } = this.#options
+    const { hold, request, startedMs } = this.#options
     const { caller, record } = request
     const { usage, uncoveredNanoUsd } = record
     if (uncoveredNanoUsd > 0n) {
@@ -95,9 +94,9 @@ export class RequestBill {
         cachedTokens: usage?.cachedTokens ?? 0,
         completionTokens: usage?.completionTokens ?? 0,
         reasoningTokens: usage?.reasoningTokens ?? 0,
-        latencyMs: Math.round(clock.nowMs() - startedMs),
-        firstTokenMs: record.firstTokenMs === null ? null : Math.round(record.firstTokenMs),
-        createdAtMs: startedMs,
+        latencyMs: toMilliseconds(performance.now() - record.startedMs),
+        firstTokenMs: record.firstTokenMs === null ? null : toMilliseconds(record.firstTokenMs),
+        createdAtMs: toTime(startedMs),
       },
     })
     this.#noteBalance()
@@ -114,4 +113,17 @@ export class RequestBill {
     const { hold, request } = this.#options
     request.record.balanceNanoUsd = hold.balanceNanoUsd
   }
+}
+
+/** As their columns hold them: no figure of the clock's may make a charge fail. */
+const MILLISECONDS_MAX = 2_147_483_647
+/** From the epoch to the year 9999, which both our dates and the database's can be. */
+const TIME_MS_MAX = 253_370_764_800_000
+
+function toMilliseconds(durationMs: number): number {
+  return Number.isFinite(durationMs) ? Math.min(Math.max(Math.round(durationMs), 0), MILLISECONDS_MAX) : 0
+}
+
+function toTime(epochMs: number): number {
+  return Number.isFinite(epochMs) ? Math.min(Math.max(Math.trunc(epochMs), 0), TIME_MS_MAX) : 0
 }

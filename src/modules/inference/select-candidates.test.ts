@@ -23,12 +23,14 @@ interface RouteDraft {
   provider: string
   priority?: number
   weight?: number
+  timeouts?: { firstByteMs: number }
 }
 
 function modelWith(routes: readonly RouteDraft[], members: Partial<CatalogModel> = {}): CatalogModel {
   return {
     id: 'model',
     category: 'llm',
+    capabilities: new Set(['chat']),
     routes: routes.map((route) => ({ model: 'up', priority: 0, weight: 1, timeouts: {}, ...route })),
     ...members,
   } as CatalogModel
@@ -47,7 +49,7 @@ function createSelector(model: CatalogModel, random?: () => number) {
       close: async () => {},
     },
     breakerOf: () => createCircuitBreaker({ clock: fakeClock(() => 0) }),
-    timeouts: { connectMs: 1, firstByteMs: 1, idleMs: 1 },
+    timeouts: { connectMs: 1, firstByteMs: 300_000, idleMs: 1 },
     categories: ['llm'],
     isOffered: ({ chat }) => chat !== undefined,
     variableOf: (id) => (id === 'off' ? 'OFF_API_KEY' : null),
@@ -171,3 +173,38 @@ function seededRandom(seed: number): () => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }
+
+describe('the time to the first byte of a stream', () => {
+  const limits = (routes: readonly RouteDraft[], members: Partial<CatalogModel> = {}) => {
+    const model = modelWith(routes, members)
+    return createSelector(model)
+      .select(callerOf('live'), model)
+      .map(({ streamTimeouts, timeouts }) => [streamTimeouts.firstByteMs, timeouts.firstByteMs])
+  }
+  const all = 300_000
+
+  it('is short while another route is left, and all there is for the last', () => {
+    const routes = [
+      { provider: 'a', priority: 0 },
+      { provider: 'b', priority: 1 },
+    ]
+    expect(limits(routes)).toEqual([
+      [20_000, all],
+      [all, all],
+    ])
+    expect(limits([{ provider: 'a' }])).toEqual([[all, all]])
+  })
+
+  it('is longer for a model that reasons, and as a route says', () => {
+    const routes = [
+      { provider: 'a', priority: 0 },
+      { provider: 'b', priority: 1, timeouts: { firstByteMs: 200_000 } },
+      { provider: 'c', priority: 2 },
+    ]
+    expect(limits(routes, { capabilities: new Set(['chat', 'reasoning']) })).toEqual([
+      [120_000, all],
+      [200_000, 200_000],
+      [all, all],
+    ])
+  })
+})

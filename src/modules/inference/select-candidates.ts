@@ -11,6 +11,8 @@ export interface Candidate {
   readonly provider: Provider
   readonly upstreamModel: string
   readonly timeouts: UpstreamTimeouts
+  /** Of streams, whose first byte comes soon or not at all: there is time left for another candidate. */
+  readonly streamTimeouts: UpstreamTimeouts
   readonly breaker: CircuitBreaker | null
 }
 
@@ -44,7 +46,9 @@ export function createCandidateSelector(options: CandidateSelectorOptions): Cand
   const groupsOf = (model: CatalogModel) => {
     const known = groupsOfModel.get(model)
     if (known) return known
-    const groups = groupByPriority(model, options)
+    const found = groupByPriority(model, options)
+    const isSingle = found.length === 1 && found[0]?.length === 1
+    const groups = isSingle ? found.map(giveLastAllTime) : found
     groupsOfModel.set(model, groups)
     return groups
   }
@@ -71,10 +75,14 @@ export function createCandidateSelector(options: CandidateSelectorOptions): Cand
       // Nearly every model has one route, and nothing to be put in order.
       if (first !== undefined && groups.length === 1 && first.length === 1) return first
       if (groups.length > 0)
-        return groups.flatMap((group) => (group.length === 1 ? group : shuffle(group, random)))
+        return giveLastAllTime(
+          groups.flatMap((group) => (group.length === 1 ? group : shuffle(group, random))),
+        )
       if (mayUseSandbox(caller)) {
+        const { timeouts } = options
+        const upstreamModel = model.id
         return [
-          { provider: providers.sandbox, upstreamModel: model.id, timeouts: options.timeouts, breaker: null },
+          { provider: providers.sandbox, upstreamModel, timeouts, streamTimeouts: timeouts, breaker: null },
         ]
       }
       throw notConfigured(model, requestedModel ?? model.id, options)
@@ -123,12 +131,37 @@ function groupByPriority(
       provider,
       upstreamModel: route.model,
       timeouts: { ...timeouts, ...route.timeouts },
+      streamTimeouts: hastenFirstByte({ ...timeouts, ...route.timeouts }, model, route.timeouts.firstByteMs),
       weight: route.weight,
       breaker: provider === providers.sandbox ? null : breakerOf(provider.id, route.model),
     }
     groups.set(route.priority, [...(groups.get(route.priority) ?? []), candidate])
   }
   return [...groups].toSorted(([a], [b]) => a - b).map(([, group]) => group)
+}
+
+/** What another candidate can make up for, while the client still waits. */
+const FALLBACK_FIRST_BYTE_MS = 20_000
+/** Who reasons says nothing meanwhile. */
+const REASONING_FALLBACK_FIRST_BYTE_MS = 120_000
+
+/** What a route says for itself counts, however long that is. */
+function hastenFirstByte(
+  timeouts: UpstreamTimeouts,
+  model: CatalogModel,
+  ownFirstByteMs: number | undefined,
+): UpstreamTimeouts {
+  if (ownFirstByteMs !== undefined) return timeouts
+  const canReason = model.capabilities.has('reasoning')
+  const firstByteMsMax = canReason ? REASONING_FALLBACK_FIRST_BYTE_MS : FALLBACK_FIRST_BYTE_MS
+  return { ...timeouts, firstByteMs: Math.min(timeouts.firstByteMs, firstByteMsMax) }
+}
+
+/** There is nobody to go to after the last one. */
+function giveLastAllTime<One extends Candidate>(candidates: readonly One[]): readonly One[] {
+  return candidates.map((candidate, index) =>
+    index === candidates.length - 1 ? { ...candidate, streamTimeouts: candidate.timeouts } : candidate,
+  )
 }
 
 /** A random order in which a heavier candidate is more likely to come first. */

@@ -56,7 +56,6 @@ export interface Answering {
   answer<Answer>(
     candidates: readonly Candidate[],
     request: InferenceRequest<unknown>,
-    startedMs: number,
     perform: (candidate: Candidate, cancellation: Cancellation, onSent: () => void) => Promise<Answer>,
   ): Promise<Answer>
 }
@@ -84,34 +83,29 @@ export async function serveWhole<Body extends { readonly model?: string | null }
     const holding = operation.hold(model, request, startedMs)
     const hold = holding instanceof Promise ? await holding : holding
     bill = inference.openBill(hold, request, startedMs)
-    const payload = await inference.answer(
-      candidates,
-      request,
-      startedMs,
-      async (candidate, work, onSent) => {
-        const perform = operation.of(candidate.provider)
-        if (!perform) throw notServed(model.id)
-        const answer = await perform({
-          body: request.body,
-          text: request.text,
-          upstreamModel: candidate.upstreamModel,
-          canReason: false,
-          requestId: request.requestId,
-          timeouts: candidate.timeouts,
-          cancellation: work,
-          onSent,
-        })
-        const provider = candidate.provider.id
-        if (answer.kind !== 'complete') throw garbage(provider, 'it answered with a stream')
-        const wholeQuestion = { provider, model, requestedModel, request, charge }
-        const payload = operation.finish(answer.payload, wholeQuestion)
-        const covering = bill?.covering ?? null
-        if (covering === null) return payload
-        // More was used than was held: the answer is written anew with what it costs.
-        await covering
-        return operation.finish(answer.payload, wholeQuestion)
-      },
-    )
+    const payload = await inference.answer(candidates, request, async (candidate, work, onSent) => {
+      const perform = operation.of(candidate.provider)
+      if (!perform) throw notServed(model.id)
+      const answer = await perform({
+        body: request.body,
+        text: request.text,
+        upstreamModel: candidate.upstreamModel,
+        canReason: false,
+        requestId: request.requestId,
+        timeouts: candidate.timeouts,
+        cancellation: work,
+        onSent,
+      })
+      const provider = candidate.provider.id
+      if (answer.kind !== 'complete') throw garbage(provider, 'it answered with a stream')
+      const wholeQuestion = { provider, model, requestedModel, request, charge }
+      const payload = operation.finish(answer.payload, wholeQuestion)
+      const covering = bill?.covering ?? null
+      if (covering === null) return payload
+      // More was used than was held: the answer is written anew with what it costs.
+      await covering
+      return operation.finish(answer.payload, wholeQuestion)
+    })
     record.outcome = cancellation.isCancelled ? 'disconnected' : 'completed'
     await bill.settle({ isDelivered: cancellation.isCancelled })
     return { kind: 'complete', payload }

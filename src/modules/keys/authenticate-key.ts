@@ -96,11 +96,13 @@ export class KeyAuthenticator {
     const nowMs = this.#clock.nowMs()
     const known = this.#knownKeys.get(keyHash)
     if (known !== undefined) {
-      if (nowMs >= known.refreshAtMs) this.#refresh(keyHash, known, nowMs)
+      const monotonicMs = this.#clock.monotonicMs()
+      if (monotonicMs >= known.refreshAtMs) this.#refresh(keyHash, known, monotonicMs)
       return this.#admit(known, nowMs)
     }
     const refused = this.#refused.get(keyHash)
-    if (refused !== undefined && nowMs < refused.untilMs) throw invalidApiKey(refused.reason)
+    if (refused !== undefined && this.#clock.monotonicMs() < refused.untilMs)
+      throw invalidApiKey(refused.reason)
     return this.#admitOnceRead(this.#readKeyOnce(keyHash))
   }
 
@@ -135,7 +137,8 @@ export class KeyAuthenticator {
   #admit(known: KnownKey, nowMs: number): Caller {
     if (known.expiresAtMs !== null && nowMs >= known.expiresAtMs) throw invalidApiKey('expired')
     if (known.isAccountSuspended) throw new AppError('account_suspended', 'This account is suspended.')
-    if (nowMs >= known.noteUseAtMs) {
+    // A clock that was set back must not keep uses from being noted.
+    if (nowMs >= known.noteUseAtMs || nowMs < known.noteUseAtMs - NOTE_USE_AFTER_MS) {
       known.noteUseAtMs = nowMs + NOTE_USE_AFTER_MS
       this.#noteUse(known.caller.keyId, nowMs)
     }
@@ -171,7 +174,7 @@ export class KeyAuthenticator {
   #remember(keyHash: string, known: KnownKey | undefined): void {
     if (known === undefined || known.isRevoked) {
       this.#knownKeys.delete(keyHash)
-      const untilMs = this.#clock.nowMs() + REFUSED_KEY_TTL_MS
+      const untilMs = this.#clock.monotonicMs() + REFUSED_KEY_TTL_MS
       this.#refused.set(keyHash, { untilMs, reason: known === undefined ? 'unknown' : 'revoked' })
       return
     }
@@ -182,8 +185,8 @@ export class KeyAuthenticator {
   }
 
   // In the background: the request that finds an old entry does not wait, and keeps working if the database is away.
-  #refresh(keyHash: string, known: KnownKey, nowMs: number): void {
-    known.refreshAtMs = nowMs + REFRESH_RETRY_MS
+  #refresh(keyHash: string, known: KnownKey, monotonicMs: number): void {
+    known.refreshAtMs = monotonicMs + REFRESH_RETRY_MS
     this.#due.push(keyHash)
     if (!this.#isRefreshing) void this.#refreshDue()
   }
@@ -207,7 +210,7 @@ export class KeyAuthenticator {
     if (this.#readsRunning >= READS_WAITING_MAX) throw cannotCheckKey(TOO_MANY_READS)
     this.#readsRunning += 1
     try {
-      return await readKnownKeys(this.#database, keyHashes, this.#clock.nowMs())
+      return await readKnownKeys(this.#database, keyHashes, this.#clock)
     } catch (cause) {
       throw cannotCheckKey(cause)
     } finally {
@@ -227,7 +230,7 @@ const READ_KNOWN_KEYS = `${SELECT_CALLER}
 async function readKnownKeys(
   database: Queryable,
   keyHashes: readonly string[],
-  nowMs: number,
+  clock: Clock,
 ): Promise<Map<string, KnownKey>> {
   const asked = new Map(keyHashes.map((keyHash) => [keyHash, Buffer.from(keyHash, 'hex')]))
   const rows = await database.query<KnownKeyRow>(READ_KNOWN_KEYS, [[...asked.values()]])
@@ -243,8 +246,8 @@ async function readKnownKeys(
       expiresAtMs: row.expires_at?.getTime() ?? null,
       isAccountSuspended: row.account_status !== 'active',
       isRevoked: row.revoked_at !== null,
-      refreshAtMs: nowMs + REFRESH_AFTER_MS,
-      noteUseAtMs: lastUsedAtMs === null ? 0 : Math.min(lastUsedAtMs, nowMs) + NOTE_USE_AFTER_MS,
+      refreshAtMs: clock.monotonicMs() + REFRESH_AFTER_MS,
+      noteUseAtMs: lastUsedAtMs === null ? 0 : Math.min(lastUsedAtMs, clock.nowMs()) + NOTE_USE_AFTER_MS,
     })
   }
   return known

@@ -68,9 +68,10 @@ export class CreditPool implements HoldKeeper {
     if (!borrower.isTrusted() || !writer.isHealthy()) throw storageAway()
     const account = this.#accounts.get(payer.accountId)
     if (account === undefined || account.debtNanoUsd > 0n) return null
-    account.lastUsedMs = clock.nowMs()
-    if (account.mayHaveExpired(account.lastUsedMs)) return null
-    const purses = account.pursesOf(payer, atMs ?? account.lastUsedMs)
+    account.lastUsedMs = clock.monotonicMs()
+    const nowMs = clock.nowMs()
+    if (account.mayHaveExpired(nowMs)) return null
+    const purses = account.pursesOf(payer, atMs ?? nowMs)
     const hold = purses && this.#tryHold(account, payer, purses, wantedNanoUsd)
     if (hold !== null) account.refillWhenLow(this.#noteFailure)
     return hold
@@ -157,9 +158,9 @@ export class CreditPool implements HoldKeeper {
     for (;;) {
       request.cancellation?.throwIfCancelled()
       const account = await this.#openAccount(payer.accountId)
-      account.lastUsedMs = clock.nowMs()
+      account.lastUsedMs = clock.monotonicMs()
       await this.#prepare(account)
-      const atMs = request.atMs ?? account.lastUsedMs
+      const atMs = request.atMs ?? clock.nowMs()
       const caps = account.capsOf(payer, atMs)
       await this.#borrowMissing(account, caps, request.wantedNanoUsd)
       if (account.isLost) continue
@@ -194,9 +195,10 @@ export class CreditPool implements HoldKeeper {
 
   /** Credit whose time is over goes back, and budgets are read where changes of them may have been missed. */
   async #prepare(account: AccountCredit): Promise<void> {
-    if (account.isOpen && !account.mayHaveExpired(account.lastUsedMs)) return
+    const nowMs = this.#options.clock.nowMs()
+    if (account.isOpen && !account.mayHaveExpired(nowMs)) return
     await this.#needingStorage(account, async () => {
-      if (account.mayHaveExpired(account.lastUsedMs)) await account.giveBack()
+      if (account.mayHaveExpired(nowMs)) await account.giveBack()
       if (!account.isOpen) await account.open()
     })
   }
@@ -247,7 +249,7 @@ export class CreditPool implements HoldKeeper {
 
   #createAccount(accountId: string, borrowerId: string, { isBehind = false } = {}): AccountCredit {
     const { database, clock } = this.#options
-    const lastUsedMs = clock.nowMs()
+    const lastUsedMs = clock.monotonicMs()
     return new AccountCredit({ database, desk: this.#desk, accountId, borrowerId, lastUsedMs, isBehind })
   }
 
@@ -259,8 +261,9 @@ export class CreditPool implements HoldKeeper {
 
   async #tidy(): Promise<void> {
     const nowMs = this.#options.clock.nowMs()
+    const idleSinceMs = this.#options.clock.monotonicMs() - IDLE_MS
     for (const account of this.#accounts.values()) {
-      if (account.lastUsedMs <= nowMs - IDLE_MS && account.heldNanoUsd === 0n) await this.#end(account)
+      if (account.lastUsedMs <= idleSinceMs && account.heldNanoUsd === 0n) await this.#end(account)
       else if (account.hasExpired(nowMs))
         await this.#unlessClosed(account, account.giveBack()).catch(this.#noteFailure)
     }

@@ -19,7 +19,7 @@ export interface Strangers {
 interface StrangersOptions {
   readonly limits: StrangerLimits
   readonly messageBus: Pick<MessageBus, 'subscribe' | 'publish' | 'isConnected'>
-  /** Milliseconds since the epoch: processes on several machines tell each other until when. */
+  /** Of the monotonic clock: processes tell each other for how long. */
   readonly nowMs?: () => number
 }
 
@@ -47,7 +47,11 @@ const LOOK_UPS_PER_SECOND = 10
  * Failures are counted by each process; a delay is told to all. An address that fails everywhere at once gets a few more
  * failures than one process allows, and then waits everywhere.
  */
-export function createStrangers({ limits, messageBus, nowMs = Date.now }: StrangersOptions): Strangers {
+export function createStrangers({
+  limits,
+  messageBus,
+  nowMs = () => performance.now(),
+}: StrangersOptions): Strangers {
   const strangers = new Map<string, Stranger>()
   let latestBlockMs = 0
   let announcements = { count: 0, sinceMs: 0 }
@@ -75,17 +79,18 @@ export function createStrangers({ limits, messageBus, nowMs = Date.now }: Strang
 
   const announce = (address: string, { blockedUntilMs, delays }: Stranger): void => {
     const now = nowMs()
+    const blockedForMs = Math.ceil(blockedUntilMs - now)
     if (now - announcements.sinceMs >= SECOND_MS) announcements = { count: 0, sinceMs: now }
     announcements.count += 1
     if (announcements.count > ANNOUNCEMENTS_PER_SECOND_MAX || !messageBus.isConnected()) return
-    messageBus.publish(TOPIC, `${address} ${blockedUntilMs} ${delays}`).catch(() => {})
+    messageBus.publish(TOPIC, `${address} ${blockedForMs} ${delays}`).catch(() => {})
   }
 
   const unsubscribe = messageBus.subscribe(TOPIC, (payload) => {
-    const [address = '', untilMs, delays] = payload.split(' ', 3)
+    const [address = '', blockedForMs, delays] = payload.split(' ', 3)
     const stranger = find(address)
     stranger.delays = Math.max(stranger.delays, Number(delays) || 0)
-    block(stranger, Math.min(Number(untilMs) || 0, nowMs() + limits.delaySecondsMax * SECOND_MS))
+    block(stranger, nowMs() + Math.min(Number(blockedForMs) || 0, limits.delaySecondsMax * SECOND_MS))
   })
 
   return {

@@ -1,5 +1,4 @@
 import { AppError } from '../../kernel/app-error.ts'
-import type { Clock } from '../../kernel/clock.ts'
 import type { Linger } from '../../kernel/linger-after.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { SpeechOperation } from '../../providers/audio-operations.ts'
@@ -26,28 +25,26 @@ export interface SpeechQuestion {
   readonly request: InferenceRequest<undefined>
   readonly bill: RequestBill
   readonly priceNanoUsd: NanoUsd
-  readonly startedMs: number
   readonly linger: Linger
 }
 
 interface OpenOptions {
   readonly inference: Pick<Inference, 'beginAttempt'>
-  readonly clock: Clock
 }
 
 /** One attempt at one upstream. Resolves with its first bytes: from there on there is no falling back to another. */
 export async function openSpeech(
   candidate: Candidate,
   question: SpeechQuestion,
-  { inference, clock }: OpenOptions,
+  { inference }: OpenOptions,
 ): Promise<SpokenAudio> {
   const { provider, upstreamModel, timeouts, breaker } = candidate
-  const { order, request, startedMs } = question
+  const { order, request } = question
   const { record } = order
   // Nobody is asked for a client that has left.
   order.cancellation.throwIfCancelled()
   const operation = requireSpeech(candidate)
-  const attempt = await inference.beginAttempt(candidate, request, startedMs)
+  const attempt = await inference.beginAttempt(candidate, request)
   let upstream: AsyncIterator<Uint8Array> | null = null
   try {
     const { work, requestId } = order
@@ -56,7 +53,7 @@ export async function openSpeech(
     upstream = answer.chunks[Symbol.asyncIterator]()
     const first = await nextChunk(upstream)
     if (first === null) throw empty(provider.id)
-    record.firstTokenMs = clock.nowMs() - startedMs
+    record.firstTokenMs = performance.now() - record.startedMs
     // Known before it is spoken, and so it can stand in the head of the answer.
     record.costNanoUsd = question.priceNanoUsd
     breaker?.opened(request.caller.accountId)

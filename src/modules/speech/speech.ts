@@ -74,12 +74,12 @@ export function createSpeech({ inference, catalog, ledger, clock, timeouts }: Sp
         bytes: 0,
       }
       const bill = inference.openBill(hold, request, startedMs)
-      const question = { order, request, bill, priceNanoUsd, startedMs, linger }
+      const question = { order, request, bill, priceNanoUsd, linger }
       try {
         const spoken = await attemptRoutes({
           candidates,
           accountId: caller.accountId,
-          attempt: (candidate) => openSpeech(candidate, question, { inference, clock }),
+          attempt: (candidate) => openSpeech(candidate, question, { inference }),
           cancellation: linger.cancellation,
         })
         if (cancellation.isCancelled) await leaveUnread(spoken)

@@ -46,10 +46,10 @@ export function createVoiceCache({ clock, timeouts }: VoiceCacheOptions): VoiceC
     { freshMs, cancellation }: { freshMs: number; cancellation: Cancellation },
   ): Promise<readonly Voice[]> => {
     const known = entries.get(provider)
-    if (known && clock.nowMs() - known.readAtMs < freshMs) return known.voices
+    if (known && clock.monotonicMs() - known.readAtMs < freshMs) return known.voices
     try {
       const voices = await operation.voices({ timeouts: limits, cancellation })
-      entries.set(provider, { voices, readAtMs: clock.nowMs() })
+      entries.set(provider, { voices, readAtMs: clock.monotonicMs() })
       return voices
     } catch (error) {
       if (known && !cancellation.isCancelled) return known.voices

@@ -59,7 +59,8 @@ const BEGIN_CLAIM = `
   ${FROM_LIVING_BORROWER}`
 
 const CLAIMED_COLUMNS = `tasks.id, tasks.account_id, tasks.key_id, tasks.environment, tasks.request_id, tasks.type,
-  tasks.model, tasks.work, tasks.hold_nano_usd, tasks.attempt, tasks.is_exhausted, tasks.created_at, tasks.deadline_at,
+  tasks.model, tasks.work, tasks.hold_nano_usd, tasks.attempt, tasks.is_exhausted, tasks.created_at,
+  (extract(epoch FROM tasks.deadline_at - clock_timestamp()) * 1000)::float8 AS deadline_in_ms,
   tasks.job, tasks.submitting_to`
 
 const IS_CLAIMABLE = `status = 'pending' AND (not_before IS NULL OR not_before <= now())
@@ -127,7 +128,8 @@ interface ClaimRow {
   readonly attempt: number
   readonly is_exhausted: boolean
   readonly created_at: Date
-  readonly deadline_at: Date
+  /** By the database's clock, which set the deadline. */
+  readonly deadline_in_ms: number
   readonly job: StoredJob | null
   readonly submitting_to: SubmitTarget | null
 }
@@ -145,7 +147,7 @@ function claimedFromRow(row: ClaimRow): ClaimedTask {
     holdNanoUsd: row.hold_nano_usd,
     attempt: row.attempt,
     createdAtMs: row.created_at.getTime(),
-    deadlineAtMs: row.deadline_at.getTime(),
+    deadlineAtMs: performance.now() + row.deadline_in_ms,
     job: row.job,
     submittingTo: row.submitting_to,
   }

@@ -59,6 +59,7 @@ async function tryOnce(options: DeliverOptions, delivery: DueDelivery): Promise<
   const body = JSON.stringify(options.toWire(task))
   const secrets = await readSigningSecrets(database, delivery.accountId)
   const startedMs = clock.nowMs()
+  const beganMs = clock.monotonicMs()
   const signatures = secrets.map((secret) => new Webhook(secret).sign(delivery.id, new Date(startedMs), body))
   const attempt = { at: new Date(startedMs).toISOString(), status: null, error: null }
   try {
@@ -77,8 +78,8 @@ async function tryOnce(options: DeliverOptions, delivery: DueDelivery): Promise<
       timeoutMs: ANSWER_MS_MAX,
     })
     answer.discard()
-    return { ...attempt, status: answer.status, duration_ms: clock.nowMs() - startedMs }
+    return { ...attempt, status: answer.status, duration_ms: Math.round(clock.monotonicMs() - beganMs) }
   } catch (error) {
-    return { ...attempt, error: messageOf(error), duration_ms: clock.nowMs() - startedMs }
+    return { ...attempt, error: messageOf(error), duration_ms: Math.round(clock.monotonicMs() - beganMs) }
   }
 }

@@ -26,6 +26,7 @@ export interface ClaimedTask {
   readonly holdNanoUsd: NanoUsd
   readonly attempt: number
   readonly createdAtMs: number
+  /** By the monotonic clock of this process. */
   readonly deadlineAtMs: number
   /** The upstream's job, once it was known. */
   readonly job: StoredJob | null

@@ -66,7 +66,7 @@ export function createTranscription({ inference, ledger, clock }: TranscriptionO
       const request = toInferenceRequest(order, linger.cancellation)
       const bill = inference.openBill(hold, request, startedMs)
       try {
-        const transcript = await inference.answer(candidates, request, startedMs, (candidate, work) =>
+        const transcript = await inference.answer(candidates, request, (candidate, work) =>
           ask(candidate, order, audio, work),
         )
         const durationSeconds = heardSeconds(audio, transcript)

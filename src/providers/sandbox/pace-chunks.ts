@@ -19,19 +19,19 @@ export async function* paceChunks(
   options: PaceOptions,
 ): AsyncGenerator<Buffer[], void> {
   const { tokensPerSecond, clock, sleep, signal } = options
-  const startedMs = clock.nowMs()
+  const startedMs = clock.monotonicMs()
   let sentTokens = 0
   let batch: Buffer[] = []
   for (const { payload, tokenCount } of chunks) {
     const dueMs = tokensPerSecond === 0 ? startedMs : startedMs + (sentTokens * 1000) / tokensPerSecond
-    if (batch.length > 0 && (batch.length >= BATCH_CHUNKS_MAX || dueMs > clock.nowMs())) {
+    if (batch.length > 0 && (batch.length >= BATCH_CHUNKS_MAX || dueMs > clock.monotonicMs())) {
       yield batch
       batch = []
       // A reader that is always ready would otherwise never let anybody else run.
       await nextTurn()
       signal.throwIfAborted()
     }
-    const waitMs = dueMs - clock.nowMs()
+    const waitMs = dueMs - clock.monotonicMs()
     if (waitMs > 0 && tokensPerSecond > 0) await sleep(waitMs, signal)
     signal.throwIfAborted()
     batch.push(payload)
