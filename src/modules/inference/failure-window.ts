@@ -15,6 +15,8 @@ export interface WindowTotal extends Tally {
 /** Accounts beyond this are counted as one, so that a window stays small. */
 const ACCOUNTS_MAX = 256
 const OTHERS = ''
+/** A look at the clock costs more than all else, and only failures need to be dated well. */
+const SUCCESSES_PER_LOOK = 32
 
 /** How many requests failed lately, and whose. Two halves follow each other, so that between half a window and a whole one is known. */
 export class FailureWindow {
@@ -23,6 +25,7 @@ export class FailureWindow {
   #current = new Map<string, Tally>()
   #previous = new Map<string, Tally>()
   #currentEndsMs = 0
+  #added = 0
 
   constructor({ clock, windowMs }: { clock: Clock; windowMs: number }) {
     this.#clock = clock
@@ -30,8 +33,8 @@ export class FailureWindow {
   }
 
   add(accountId: string, failures: 0 | 1): void {
-    const nowMs = this.#clock.monotonicMs()
-    if (nowMs >= this.#currentEndsMs) this.#rotate(nowMs)
+    this.#added += 1
+    if (failures === 1 || this.#added % SUCCESSES_PER_LOOK === 0) this.#rotateWhenDue()
     const tally = this.#current.get(accountId) ?? this.#begin(accountId)
     tally.requests += 1
     tally.failures += failures
@@ -79,7 +82,9 @@ export class FailureWindow {
     return tally
   }
 
-  #rotate(nowMs: number): void {
+  #rotateWhenDue(): void {
+    const nowMs = this.#clock.monotonicMs()
+    if (nowMs < this.#currentEndsMs) return
     const isOld = nowMs >= this.#currentEndsMs + this.#halfMs
     this.#previous = isOld ? new Map<string, Tally>() : this.#current
     this.#current = new Map<string, Tally>()
