@@ -24,12 +24,13 @@ export class FailureWindow {
   readonly #halfMs: number
   #current = new Map<string, Tally>()
   #previous = new Map<string, Tally>()
-  #currentEndsMs = 0
+  #currentEndsMs: number
   #added = 0
 
   constructor({ clock, windowMs }: { clock: Clock; windowMs: number }) {
     this.#clock = clock
     this.#halfMs = windowMs / 2
+    this.#currentEndsMs = clock.monotonicMs() + this.#halfMs
   }
 
   add(accountId: string, failures: 0 | 1): void {
