@@ -69,9 +69,8 @@ export class CreditPool implements HoldKeeper {
     const account = this.#accounts.get(payer.accountId)
     if (account === undefined || account.debtNanoUsd > 0n) return null
     account.lastUsedMs = clock.monotonicMs()
-    const nowMs = clock.nowMs()
-    if (account.mayHaveExpired(nowMs)) return null
-    const purses = account.pursesOf(payer, atMs ?? nowMs)
+    if (account.mayHaveExpired(clock.nowMs())) return null
+    const purses = account.pursesOf(payer, atMs ?? clock.nowMs())
     const hold = purses && this.#tryHold(account, payer, purses, wantedNanoUsd)
     if (hold !== null) account.refillWhenLow(this.#noteFailure)
     return hold
@@ -260,11 +259,11 @@ export class CreditPool implements HoldKeeper {
   }
 
   async #tidy(): Promise<void> {
-    const nowMs = this.#options.clock.nowMs()
-    const idleSinceMs = this.#options.clock.monotonicMs() - IDLE_MS
+    const { clock } = this.#options
     for (const account of this.#accounts.values()) {
-      if (account.lastUsedMs <= idleSinceMs && account.heldNanoUsd === 0n) await this.#end(account)
-      else if (account.hasExpired(nowMs))
+      const idleMs = clock.monotonicMs() - account.lastUsedMs
+      if (idleMs >= IDLE_MS && account.heldNanoUsd === 0n) await this.#end(account)
+      else if (account.hasExpired(clock.nowMs()))
         await this.#unlessClosed(account, account.giveBack()).catch(this.#noteFailure)
     }
     await this.#spendFirstWhatComesFirst().catch(this.#noteFailure)
