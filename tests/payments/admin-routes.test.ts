@@ -202,7 +202,8 @@ describe('every route of operators', () => {
     '404: %s %s of no account',
     async (method, path) => {
       for (const id of ['01890000-0000-7000-8000-000000000000', 'not-a-uuid']) {
-        const request = method === 'GET' ? {} : { body: { amount_usd: 1, reason: 'x' } }
+        const body = path.endsWith('/budget') ? { monthly_usd: 1 } : { amount_usd: 1, reason: 'x' }
+        const request = method === 'GET' ? {} : { body }
         const { status } = await gateway.request(method, path.replace(':id', id), request)
         expect(status).toBe(404)
       }

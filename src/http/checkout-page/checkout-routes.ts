@@ -23,7 +23,12 @@ export const checkoutRoutes = ({ billing }: { billing: Billing }): Route[] => {
   const shared = { tag: 'Payments', scope: null } as const
   const page = (description: string) => ({ description, schema: Type.String(), contentType: 'text/html' })
   const form = { takesRawBody: true, bodyLimitBytes: FORM_BYTES_MAX, params: TokenParams } as const
-  const onward = { 303: { description: 'To `success_url`, `cancel_url` or back to the page.' } }
+  const refusals = {
+    404: page('There is no such checkout, or no longer.'),
+    409: page('The checkout is not in a state that allows this.'),
+    503: page('Nothing can be paid at the moment.'),
+  }
+  const onward = { 303: { description: 'To `success_url`, `cancel_url` or back to the page.' }, ...refusals }
 
   return [
     defineRoute({
@@ -32,7 +37,7 @@ export const checkoutRoutes = ({ billing }: { billing: Billing }): Route[] => {
       path: '/checkout/test/:token',
       summary: 'The page of a test checkout',
       params: TokenParams,
-      responses: { 200: page('A page to pay at in test mode.') },
+      responses: { 200: page('A page to pay at in test mode.'), ...refusals },
       handle: ({ params, reply }) =>
         answerPage(reply, async () => {
           const checkout = await billing.readHosted(params.token)
@@ -74,7 +79,7 @@ export const checkoutRoutes = ({ billing }: { billing: Billing }): Route[] => {
       summary: 'Where a payment provider sends people back to',
       params: ReturnParams,
       query: ReturnQuery,
-      responses: { 200: page('How the payment went. What was paid is credited by now.') },
+      responses: { 200: page('How the payment went. What was paid is credited by now.'), ...refusals },
       handle: ({ params, query, reply }) =>
         answerPage(reply, async () => {
           const { payment } = await billing.completeReturn(params.provider, query.session_id)

@@ -10,7 +10,7 @@ export function errorStatuses(route: RouteDescription): number[] {
   const isInference = scope === 'inference' && method === 'POST'
   const statuses = [
     ...otherErrors,
-    ...(body || query ? [400] : []),
+    ...(body || query || path.includes(':') ? [400] : []),
     ...(scope === null ? [] : [401, 403, 429, 503]),
     ...(isInference ? [402, 502, 504] : []),
     ...(path.includes(':') || isInference ? [404] : []),

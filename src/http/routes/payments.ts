@@ -83,6 +83,7 @@ export const paymentRoutes = ({ billing, publicUrl }: PaymentRoutesOptions): Rou
       ...shared,
       method: 'POST',
       path: '/v1/payments/checkout',
+      otherErrors: [502],
       summary: 'Start a checkout',
       body: CheckoutBody,
       responses: { 201: { description: 'A page to pay at.', schema: CheckoutAnswer } },
@@ -125,6 +126,7 @@ export const paymentRoutes = ({ billing, publicUrl }: PaymentRoutesOptions): Rou
       ...shared,
       method: 'GET',
       path: '/v1/payments/:id',
+      otherErrors: [502],
       summary: 'Read a payment',
       params: PaymentParams,
       responses: {
@@ -144,6 +146,7 @@ export const paymentRoutes = ({ billing, publicUrl }: PaymentRoutesOptions): Rou
       params: ProviderParams,
       takesRawBody: true,
       bodyLimitBytes: WEBHOOK_BYTES_MAX,
+      otherErrors: [409, 413, 415, 503],
       responses: {
         200: {
           description: 'Acted on. Anything else makes the provider tell again.',
