@@ -66,6 +66,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
         addressOf: clientAddressOf,
         onRefused: () => metrics.limits.refused('address'),
       }),
+      limits: modules.limits,
       idempotency: modules.idempotency,
       logger,
       observer: {

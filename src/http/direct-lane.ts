@@ -11,6 +11,7 @@ import type { Exchange } from './exchange.ts'
 import { IDEMPOTENCY_HEADER, type RunOnce } from './idempotency.ts'
 import type { RequestMessage, ResponseMessage } from './message.ts'
 import { parseBody } from './parse-body.ts'
+import type { RefusedBodies } from './refused-bodies.ts'
 import { readBody } from './read-body.ts'
 import { replayDirectly } from './replay-answer.ts'
 import type { DirectRoute } from './route.ts'
@@ -21,6 +22,7 @@ interface DirectLaneOptions {
   readonly authenticate: Authenticate
   readonly gate: ConnectionGate
   readonly runOnce: RunOnce
+  readonly refusedBodies: RefusedBodies
   readonly tracker: ExchangeTracker
   readonly bodyBytesMax: number
   /** For the log. */
@@ -59,6 +61,7 @@ export function createDirectLane(options: DirectLaneOptions): DirectLane {
     const answer = (caller: Caller): void => {
       requireScope(caller, route.scope)
       exchange.caller = caller
+      options.refusedBodies.requireTurn(caller, incoming)
       if (!Buffer.isBuffer(source)) options.gate.release(source.socket)
       readBody(
         exchange,
@@ -90,7 +93,12 @@ export function createDirectLane(options: DirectLaneOptions): DirectLane {
       if (origin !== undefined) headers.push(...options.corsHeaders(origin))
       return headers
     }
-    const fail = (error: unknown): void => {
+    const fail = (thrown: unknown): void => {
+      const told = options.refusedBodies.count(thrown, exchange)
+      if (told instanceof Promise) void told.then(tell)
+      else tell(told)
+    }
+    const tell = (error: unknown): void => {
       options.onError(error, exchange)
       if (!response.headersSent && !response.destroyed) sendError(exchange, error, startHeaders(exchange))
     }

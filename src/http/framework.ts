@@ -15,6 +15,7 @@ import { matchPath } from './match-path.ts'
 import { lingerBeforeClose } from './multipart/linger-before-close.ts'
 import type { TakeFiles } from './multipart/take-files.ts'
 import { requireStorable } from './parse-body.ts'
+import type { RefusedBodies } from './refused-bodies.ts'
 import { registerRoute } from './register-route.ts'
 import { requirePlainBody } from './require-plain-body.ts'
 import { isDirectRoute, type DirectRoute, type Route } from './route.ts'
@@ -33,6 +34,7 @@ interface FrameworkOptions {
   readonly gate: ConnectionGate
   readonly runOnce: RunOnce
   readonly takeFiles: TakeFiles
+  readonly refusedBodies: RefusedBodies
   readonly tracker: ExchangeTracker
   readonly corsOrigins: readonly string[]
   readonly bodyBytesMax: number
@@ -79,7 +81,11 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
   })
   app.removeAllContentTypeParsers()
   app.addHook('preParsing', async ({ exchange, raw: { headers, socket } }) => {
-    if (exchange.caller !== null) options.gate.release(socket)
+    const { caller, incoming } = exchange
+    if (caller !== null) {
+      options.gate.release(socket)
+      options.refusedBodies.requireTurn(caller, incoming)
+    }
     if (headers['content-length'] !== '0') requirePlainBody(headers)
   })
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
@@ -94,9 +100,11 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
     for (const given of [params, query]) requireStorableTexts(given)
   })
 
-  app.setErrorHandler((error, request, reply) => {
-    options.onError(error, request.exchange)
-    sendError(reply, error, request.exchange)
+  app.setErrorHandler(async (error, { exchange }, reply) => {
+    const told = await options.refusedBodies.count(error, exchange)
+    options.onError(told, exchange)
+    sendError(reply, told, exchange)
+    return reply
   })
   app.setNotFoundHandler((request) => {
     const path = request.url.split('?', 1)[0] ?? ''

@@ -61,11 +61,12 @@ const DESCRIPTIONS: Readonly<Record<LimitLayer, (limit: number) => string>> = {
   key_tokens: (limit) => `This key may use ${limit} tokens a minute.`,
   tenant_spend: () => 'This account has spent what it may spend in a minute.',
   tenant_concurrency: (limit) => `This account may have ${limit} requests running at once.`,
+  tenant_refused: (limit) => `This account may send ${limit} requests a minute that are refused.`,
   model_queue: () => 'The queue of the model is full.',
   address: () => 'Too many requests came from this address.',
 }
 
-function explainRefusal(refusal: Refusal): AppError {
+export function explainRefusal(refusal: Refusal): AppError {
   const { layer, limit, retryAfterSeconds } = refusal
   const code = layer === 'tenant_concurrency' ? 'concurrency_limit_reached' : 'rate_limit_exceeded'
   const pairs: string[] = []

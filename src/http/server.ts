@@ -4,6 +4,7 @@ import { AppError } from '../kernel/app-error.ts'
 import { ClientDisconnected } from '../kernel/client-disconnected.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Caller } from '../modules/keys/keys.ts'
+import type { Limits } from '../modules/limits/limits.ts'
 import type { Idempotency } from '../modules/idempotency/idempotency.ts'
 import { answerClientError } from './answer-client-error.ts'
 import { ConnectionGate } from './connection-gate.ts'
@@ -19,11 +20,13 @@ import { isTrustedHead } from './is-trusted-head.ts'
 import type { StrangerGuard } from './limit-strangers.ts'
 import { createSpool } from './multipart/spool.ts'
 import { createTakeFiles } from './multipart/take-files.ts'
+import { createRefusedBodies } from './refused-bodies.ts'
 import { isDirectRoute, type DirectRoute, type Route } from './route.ts'
 
 export interface ServerOptions {
   readonly routes: readonly (Route | DirectRoute)[]
   readonly guard: StrangerGuard
+  readonly limits: Pick<Limits, 'countRefused' | 'secondsToRest'>
   readonly idempotency: Idempotency
   readonly logger: Logger
   readonly observer: ExchangeObserver
@@ -89,6 +92,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     gate,
     runOnce,
     takeFiles,
+    refusedBodies: createRefusedBodies(options),
     tracker,
     isClosing: () => isClosing,
     onError: logDefect,

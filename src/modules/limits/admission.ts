@@ -7,6 +7,7 @@ export type LimitLayer =
   | 'key_tokens'
   | 'tenant_spend'
   | 'tenant_concurrency'
+  | 'tenant_refused'
   | 'model_queue'
   | 'address'
 

@@ -1,7 +1,8 @@
 import type { RateOutcome } from '../../storage/borrowing/borrowed-rates.ts'
 import type { Caller } from '../keys/keys.ts'
-import { Admission, rateStateOf, requestRateOf, type LimitLayer, type Refusal } from './admission.ts'
+import { Admission, type Refusal } from './admission.ts'
 import type { Gates, KeyGate, RateGate, SlotGate } from './gates.ts'
+import { needRate, TAKEN, takeNeeds, type Need } from './take-needs.ts'
 
 interface Request {
   readonly caller: Caller
@@ -48,16 +49,6 @@ interface Taken {
   readonly hasSlot: boolean
 }
 
-/** One thing a request needs: how it is asked for, and how it is given back when something else is missing. */
-interface Need {
-  readonly layer: LimitLayer
-  readonly limit: number
-  readonly isTaken: RateOutcome | Promise<RateOutcome>
-  readonly giveBack: () => void
-}
-
-const TAKEN: RateOutcome = { isTaken: true }
-
 async function takeRest(gate: KeyGate, tokens: number, nowMs: number, taken: Taken): Promise<Outcome> {
   const { account, categoryRequests, categorySlots, parentRequests } = gate
   const needs = [
@@ -70,36 +61,7 @@ async function takeRest(gate: KeyGate, tokens: number, nowMs: number, taken: Tak
     needSlot(gate, categorySlots, nowMs, takeSlot(categorySlots, nowMs)),
   ].filter((need) => need !== null)
 
-  const outcomes = await Promise.allSettled(needs.map(async ({ isTaken }) => isTaken))
-  const failed = outcomes.find((outcome) => outcome.status === 'rejected')
-  const missing = needs.flatMap((need, index) => {
-    const outcome = outcomes[index]
-    if (outcome?.status !== 'fulfilled' || outcome.value.isTaken) return []
-    return [{ need, retryAfterMs: outcome.value.retryAfterMs }]
-  })
-  if (failed === undefined && missing.length === 0) return new Admission(gate, tokens, nowMs)
-  outcomes.forEach((outcome, index) => {
-    if (outcome.status === 'fulfilled' && outcome.value.isTaken) needs[index]?.giveBack()
-  })
-  if (failed !== undefined) throw failed.reason
-  return refuse(gate, missing)
-}
-
-function needRate(
-  layer: LimitLayer,
-  gate: RateGate | null,
-  units: number,
-  nowMs: number,
-  isTaken: boolean,
-): Need | null {
-  if (gate === null) return null
-  const { rate, perMinute } = gate
-  return {
-    layer,
-    limit: perMinute,
-    isTaken: isTaken ? TAKEN : rate.take(units, perMinute, nowMs),
-    giveBack: () => rate.giveBack(units, performance.now()),
-  }
+  return (await takeNeeds(gate, needs)) ?? new Admission(gate, tokens, nowMs)
 }
 
 const WAIT_MS_MAX = 60_000
@@ -117,19 +79,5 @@ function needSlot({ account }: KeyGate, gate: SlotGate | null, nowMs: number, is
     limit: capacity,
     isTaken: asked instanceof Promise ? asked.then(toOutcome) : toOutcome(asked),
     giveBack: () => share.release(),
-  }
-}
-
-/** The longest of the waits, so that a retry passes everything. */
-function refuse(gate: KeyGate, missing: readonly { need: Need; retryAfterMs: number }[]): Refusal {
-  const [longest] = missing.toSorted((a, b) => b.retryAfterMs - a.retryAfterMs)
-  if (longest === undefined) throw new Error('a refusal without a reason')
-  return {
-    isAdmitted: false,
-    layer: longest.need.layer,
-    limit: longest.need.limit,
-    retryAfterSeconds: Math.ceil(longest.retryAfterMs / 1000),
-    requestRate: () => requestRateOf(gate, performance.now()),
-    tokenRate: () => rateStateOf(gate.tokens, performance.now()),
   }
 }

@@ -20,6 +20,8 @@ export interface AccountGate {
   readonly tier: Tier
   readonly spend: RateGate | null
   readonly slots: SlotGate | null
+  /** For bodies that are refused, over all keys; opened by the first. */
+  readonly refused: () => RateGate | null
   /** Of a request, for who has to wait until one ends. */
   averageMs: number
   /** The account has moved to another tier, and has another gate. */
@@ -74,12 +76,14 @@ export function createGates({ table, rates, slots, balances }: GatesOptions): Ga
     const tier = chooseTier(table.tiers, balance)
     const known = accounts.get(accountId)
     if (known?.tier === tier) return known
-    const { spendNanoUsdPerMinute: spend, concurrentRequests: capacity } = tier
+    const { spendNanoUsdPerMinute: spend, concurrentRequests: capacity, requestsPerMinute } = tier
     const account = {
       accountId,
       tier,
       spend: spend === null ? null : openRate(rates, `tenant:${accountId}:spend`, Number(spend)),
       slots: capacity === null ? null : openSlots(slots, `tenant:${accountId}`, capacity),
+      refused: () =>
+        requestsPerMinute === null ? null : openRate(rates, `tenant:${accountId}:refused`, requestsPerMinute),
       averageMs: known?.averageMs ?? 0,
       isLeft: false,
     }

@@ -11,6 +11,7 @@ import type { Caller } from '../keys/keys.ts'
 import { admit } from './admit.ts'
 import type { Admission, LimitLayer, Refusal } from './admission.ts'
 import { createGates, type Balances } from './gates.ts'
+import { RefusedBodies, type RefusedBody } from './refused-bodies.ts'
 import type { LimitTable, TierLimits } from './limit-table.ts'
 
 export { reclaimSlots } from '../../storage/borrowing/borrowed-slots.ts'
@@ -43,6 +44,10 @@ interface SlotRequest {
 export interface Limits {
   /** At once while enough is borrowed. An admission must be finished. */
   admit(request: AdmissionRequest): Admission | Refusal | Promise<Admission | Refusal>
+  /** A body that was refused takes of the key's rates like a request that runs. Null while there is enough of them. */
+  countRefused(body: RefusedBody): Promise<Refusal | null>
+  /** How long a key whose refused bodies used up its rates has to wait; 0 for every other. */
+  secondsToRest(caller: Caller): number
   /** A slot of a local model, or a place in its queue until there is one. Throws `queue_full`. */
   acquireSlot(request: SlotRequest): QueuedSlot | Promise<QueuedSlot>
   /** What applies to the key. */
@@ -86,6 +91,7 @@ export function createLimits(options: LimitsOptions): Limits {
   const slots = createBorrowedSlots({ ...options, onOutage: noteOutage('slots') })
   const queues = createSlotQueues(options)
   const gates = createGates({ table, rates, slots, balances })
+  const refusedBodies = new RefusedBodies(gates)
   const { waitersMax, waitMsMax } = table.localModels
   const ticker = setInterval(
     () => observer.borrowed(rates.countLoans() + slots.countLoans()),
@@ -100,6 +106,16 @@ export function createLimits(options: LimitsOptions): Limits {
     admit(request) {
       const outcome = admit(gates, request)
       return outcome instanceof Promise ? outcome.then(note) : note(outcome)
+    },
+    async countRefused(body) {
+      const refusal = await refusedBodies.count(body)
+      if (refusal !== null) observer.refused(refusal.layer)
+      return refusal
+    },
+    secondsToRest(caller) {
+      const seconds = refusedBodies.secondsToRest(caller)
+      if (seconds > 0) observer.refused('key_requests')
+      return seconds
     },
     acquireSlot({ pool, slots: slotsMax, accountId, cancellation }) {
       const queue = queues.queue(pool, { slots: slotsMax, waitersMax, waitMsMax })

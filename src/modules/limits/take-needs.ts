@@ -1,0 +1,61 @@
+import type { RateOutcome } from '../../storage/borrowing/borrowed-rates.ts'
+import { rateStateOf, requestRateOf, type LimitLayer, type Refusal } from './admission.ts'
+import type { KeyGate, RateGate } from './gates.ts'
+
+/** One thing a request needs: how it is asked for, and how it is given back when something else is missing. */
+export interface Need {
+  readonly layer: LimitLayer
+  readonly limit: number
+  readonly isTaken: RateOutcome | Promise<RateOutcome>
+  readonly giveBack: () => void
+}
+
+export const TAKEN: RateOutcome = { isTaken: true }
+
+export function needRate(
+  layer: LimitLayer,
+  gate: RateGate | null,
+  units: number,
+  nowMs: number,
+  isTaken: boolean,
+): Need | null {
+  if (gate === null) return null
+  const { rate, perMinute } = gate
+  return {
+    layer,
+    limit: perMinute,
+    isTaken: isTaken ? TAKEN : rate.take(units, perMinute, nowMs),
+    giveBack: () => rate.giveBack(units, performance.now()),
+  }
+}
+
+/** All of them, or none and why. */
+export async function takeNeeds(gate: KeyGate, needs: readonly Need[]): Promise<Refusal | null> {
+  const outcomes = await Promise.allSettled(needs.map(async ({ isTaken }) => isTaken))
+  const failed = outcomes.find((outcome) => outcome.status === 'rejected')
+  const missing = needs.flatMap((need, index) => {
+    const outcome = outcomes[index]
+    if (outcome?.status !== 'fulfilled' || outcome.value.isTaken) return []
+    return [{ need, retryAfterMs: outcome.value.retryAfterMs }]
+  })
+  if (failed === undefined && missing.length === 0) return null
+  outcomes.forEach((outcome, index) => {
+    if (outcome.status === 'fulfilled' && outcome.value.isTaken) needs[index]?.giveBack()
+  })
+  if (failed !== undefined) throw failed.reason
+  return refuse(gate, missing)
+}
+
+/** The longest of the waits, so that a retry passes everything. */
+function refuse(gate: KeyGate, missing: readonly { need: Need; retryAfterMs: number }[]): Refusal {
+  const [longest] = missing.toSorted((a, b) => b.retryAfterMs - a.retryAfterMs)
+  if (longest === undefined) throw new Error('a refusal without a reason')
+  return {
+    isAdmitted: false,
+    layer: longest.need.layer,
+    limit: longest.need.limit,
+    retryAfterSeconds: Math.ceil(longest.retryAfterMs / 1000),
+    requestRate: () => requestRateOf(gate, performance.now()),
+    tokenRate: () => rateStateOf(gate.tokens, performance.now()),
+  }
+}
