@@ -90,7 +90,7 @@ describe('a conversation', () => {
       'invalid_value',
     ],
     ['a model that is none', { models: ['red', 'nobody'] }, 'lanes.1.model', 'model_not_found'],
-    ['a name that is not text', { models: ['red', 'blue'], name: 'a\0b' }, 'lanes', 'invalid_value'],
+    ['a name that is not text', { models: ['red', 'blue'], name: 'a\0b' }, 'name', 'invalid_value'],
   ])('does not begin with %s', async (_name, body, param, code) => {
     const answer = await gateway.request('POST', CONVERSATIONS, { body })
     expect([answer.body.error.param, answer.body.error.code]).toEqual([param, code])

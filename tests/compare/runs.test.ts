@@ -64,7 +64,8 @@ describe('a run', () => {
     expect(run.cost_usd).toBeCloseTo(6 * CELL_USD, 9)
     expect(await balance()).toBeCloseTo(before - 6 * CELL_USD, 9)
     const [red] = run.lanes
-    expect(run.results[red.id]).toEqual(red.stats)
+    expect(run.results[red.id]).toMatchObject(red.stats)
+    expect(run.results[red.id].answers.data).toHaveLength(3)
     expect(red.stats).toMatchObject({
       completed: 3,
       failed: 0,

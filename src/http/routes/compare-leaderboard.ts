@@ -19,6 +19,7 @@ export const compareLeaderboardRoutes = ({ judging }: { judging: Judging }): Rou
     tag: 'Compare',
     scope: 'inference',
     query: LeaderboardQuery,
+    otherErrors: [404],
     responses: {
       200: { description: 'By the newest 20,000 votes that fit.', schema: LeaderboardAnswer },
     },
