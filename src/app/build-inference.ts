@@ -1,12 +1,12 @@
 import { systemClock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
-import { usdFromNanoUsd } from '../kernel/money.ts'
 import { createInference, type Inference, type InferenceOptions } from '../modules/inference/inference.ts'
 import type { Limits } from '../modules/limits/limits.ts'
 import type { UpstreamTimeouts } from '../providers/provider.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { slotsOf } from './build-limits.ts'
 import type { Config } from './config.ts'
+import { reportUncovered } from './report-uncovered.ts'
 import type { ShortageWatch } from './shortage-watch.ts'
 import { providerVariableOf } from './provider-settings.ts'
 
@@ -39,14 +39,7 @@ export function buildInference(
     },
     observer: {
       drains: metrics.drains,
-      uncovered: ({ requestId, accountId, model, uncoveredNanoUsd }) => {
-        const uncoveredUsd = usdFromNanoUsd(uncoveredNanoUsd)
-        metrics.ledger.uncovered(uncoveredUsd)
-        logger.warn(
-          { requestId, accountId, model, uncoveredUsd },
-          'an answer cost more than its account had: raise what the catalog says of the model',
-        )
-      },
+      uncovered: reportUncovered({ metrics, logger }),
       attempted: ({ provider, previousProvider, outcome, status }) => {
         metrics.upstreamAttempted({
           provider,

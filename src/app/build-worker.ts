@@ -16,6 +16,7 @@ import type { Modules } from './build-modules.ts'
 import { buildRunner } from './build-runner.ts'
 import { RECLAIMERS } from './build-tasks.ts'
 import type { Config } from './config.ts'
+import { reportUncovered } from './report-uncovered.ts'
 import { traceTasks } from './trace-inference.ts'
 
 interface WorkerParts {
@@ -43,6 +44,7 @@ export async function buildWorker(
         limits: config.taskLimits,
         retentionMs: daysToMs(config.resultRetentionDays),
         changes: createTaskChanges({ messageBus, logger }),
+        onUncovered: reportUncovered({ metrics: modules.metrics, logger }),
       }),
       performer: traceTasks(performer, modules.tracer),
       runner: buildRunner(config, { modules, borrower, logger }),

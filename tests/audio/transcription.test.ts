@@ -135,10 +135,12 @@ describe('a transcription', () => {
       { duration: 120 },
       { duration: undefined, usage: { type: 'duration', seconds: 121 } },
     ]) {
+      const spentBefore = await gateway.spent()
       gateway.upstream.answerNext(json(200, { ...TRANSCRIPT, ...told }))
       const { body } = await gateway.send(TRANSCRIPTIONS, [MODEL, TWO_SECONDS])
       expect([body.duration, body.usage.seconds]).toEqual([120, 120])
       expect(body.usage.cost_usd).toBeCloseTo(120 * WHISPER_USD, 6)
+      expect(await gateway.spent()).toBeCloseTo(spentBefore + body.usage.cost_usd, 9)
     }
   })
 

@@ -40,6 +40,7 @@ const worker = await createWorker({
     limits: { concurrentMax: null, concurrentMaxByProvider: new Map() },
     retentionMs: 86_400_000,
     changes: createTaskChanges({ messageBus, logger }),
+    onUncovered: () => {},
   }),
   performer: createJobPerformer(upstreamUrl),
   borrower,

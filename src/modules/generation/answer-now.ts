@@ -67,8 +67,7 @@ export async function answerNow(priced: PricedRequest, options: AnswerNowOptions
       : await collectFiles(output, lingering, { ...options, provider, refresh })
     kept.push(...files.flatMap(({ kept: one }) => (one === null ? [] : [one.file.id])))
     const made = { files: output.files.length, seconds: output.seconds }
-    const cost = priceOutput(price, work, made)
-    record.costNanoUsd = cost < bill.heldNanoUsd ? cost : bill.heldNanoUsd
+    bill.charge(priceOutput(price, work, made))
     const isLeft = cancellation.isCancelled
     record.outcome = isLeft ? 'disconnected' : 'completed'
     await bill.settle({ isDelivered: isLeft })
@@ -77,7 +76,7 @@ export async function answerNow(priced: PricedRequest, options: AnswerNowOptions
     return {
       created: Math.floor(options.clock.nowMs() / 1000),
       data: files.map(({ item }) => item),
-      usage: describeUsage(work, made, record.costNanoUsd),
+      usage: describeUsage(work, made, record.costNanoUsd ?? 0n),
     }
   } catch (error) {
     bill?.release()

@@ -136,7 +136,16 @@ describe('what work did cost', () => {
     expect(priceOutput(price, work, { files: 1, seconds: Number.NaN })).toBe(2_000_000_000n)
   })
 
-  test('is never above what was held, whatever an upstream says', () => {
+  test('is for more than was asked where more was made, but for the rest of a second', () => {
+    const film = video()
+    const price = priceOfWork(seconds, film)
+    expect(priceOutput(price, film, { files: 1, seconds: 5.9 })).toBe(2_000_000_000n)
+    expect(priceOutput(price, film, { files: 1, seconds: 8.1 })).toBe(3_200_000_000n)
+    const picture = image({ count: 1 })
+    expect(priceOutput(priceOfWork(images, picture), picture, { files: 3 })).toBe(120_000_000n)
+  })
+
+  test('is never negative and bounded, whatever an upstream says', () => {
     const works = [
       [images, image({ count: 2, quality: 'high' })],
       [seconds, video({ resolution: '4k' })],
@@ -151,7 +160,7 @@ describe('what work did cost', () => {
           const price = priceOfWork(model, work)
           const cost = priceOutput(price, work, { files, seconds: told })
           expect(cost).toBeGreaterThanOrEqual(0n)
-          expect(cost).toBeLessThanOrEqual(estimateWork(price, work))
+          expect(cost).toBeLessThanOrEqual(estimateWork(price, work) * 3_600n)
         },
       ),
     )

@@ -26,17 +26,21 @@ export function estimateWork(price: WorkPrice, work: MediaWork<unknown>): NanoUs
   return priceUnits(price.rate, unitsAsked(price, work))
 }
 
-/** What it did cost: for what was made, and never more than for what was asked. Nothing made costs nothing. */
+/** What it did cost: for what was made, which may be more than was asked. Nothing made costs nothing. */
 export function priceOutput(price: WorkPrice, work: MediaWork<unknown>, made: MadeOutput): NanoUsd {
   if (made.files === 0) return 0n
-  const asked = unitsAsked(price, work)
-  return priceUnits(price.rate, Math.min(asked, unitsMade(price, asked, made)))
+  return priceUnits(price.rate, unitsMade(price, unitsAsked(price, work), made))
 }
+
+/** A vendor that tells more is wrong: the longest that can be asked for is a few minutes. */
+const SECONDS_MADE_MAX = 3_600
 
 function unitsMade({ unit }: WorkPrice, asked: number, { files, seconds }: MadeOutput): number {
   if (unit === 'image') return files
   const isMeasured = unit === 'second' && seconds !== undefined && Number.isFinite(seconds) && seconds >= 0
-  return isMeasured ? seconds : asked
+  if (!isMeasured) return asked
+  // Films end with a frame: 5.04 seconds are the five that were asked for, and six are six.
+  return seconds <= asked ? seconds : Math.max(asked, Math.min(Math.floor(seconds), SECONDS_MADE_MAX))
 }
 
 function unitsAsked({ unit }: WorkPrice, work: MediaWork<unknown>): number {

@@ -176,12 +176,12 @@ describe('a task', () => {
     expect(media.files.size).toBe(0)
   })
 
-  test('is never charged above what is held', async () => {
+  test('costs what was made, though less is held', async () => {
     const output = { ...done.output, seconds: 50 }
     const { performer } = createStage({ first: { check: inTurn<MediaProgress>({ kind: 'done', output }) } })
     const { control } = createControl()
     const outcome = await performer.perform(claimTask({ job: job('j'), holdNanoUsd: 300_000_000n }), control)
-    expect(outcome.costNanoUsd).toBe(300_000_000n)
+    expect(outcome.costNanoUsd).toBe(5_000_000_000n)
   })
 
   test('that is cancelled ends with the reason, and its job is cancelled where the upstream can do that', async () => {

@@ -102,8 +102,7 @@ interface Made {
 
 function describeOutcome({ task, work, price }: TaskPlan, { provider, kept, seconds }: Made): TaskOutcome {
   const made = { files: kept.length, seconds }
-  const cost = priceOutput(price, work, made)
-  const costNanoUsd = cost < task.holdNanoUsd ? cost : task.holdNanoUsd
+  const costNanoUsd = priceOutput(price, work, made)
   return {
     result: {
       created: Math.floor(task.createdAtMs / 1000),

@@ -1,6 +1,6 @@
 import { uuidOfRequest } from '../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
-import type { Hold } from '../ledger/ledger.ts'
+import type { Hold, UncoveredCost } from '../ledger/ledger.ts'
 import type { InferenceRequest } from './inference-request.ts'
 
 interface RequestBillOptions {
@@ -9,14 +9,6 @@ interface RequestBillOptions {
   /** Since the epoch. */
   readonly startedMs: number
   readonly onUncovered: (uncovered: UncoveredCost) => void
-}
-
-/** What an answer cost beyond all that its account had. */
-export interface UncoveredCost {
-  readonly requestId: string
-  readonly accountId: string
-  readonly model: string | null
-  readonly uncoveredNanoUsd: NanoUsd
 }
 
 /** The money of one request: settled with what its record says was used, or released. The first of both counts. */

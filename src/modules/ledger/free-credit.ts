@@ -9,10 +9,16 @@ export const freeCredit = {
 }
 
 function holdFreely({ wantedNanoUsd }: AmpleHoldRequest): Hold {
+  let amountNanoUsd = wantedNanoUsd
   return {
-    amountNanoUsd: wantedNanoUsd,
+    get amountNanoUsd() {
+      return amountNanoUsd
+    },
     balanceNanoUsd: PLENTY_NANO_USD,
-    cover: () => null,
+    cover: (neededNanoUsd) => {
+      amountNanoUsd = neededNanoUsd
+      return null
+    },
     settle: () => CHARGED_NOTHING,
     release: () => {},
   }

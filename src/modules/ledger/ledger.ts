@@ -11,6 +11,7 @@ import { ChargePoster } from './charge-poster.ts'
 import { ChargeWriter, type LedgerObserver } from './charge-writer.ts'
 import { openHold, releaseHold, settleHold, type HoldOrder, type SettleOrder } from './credit-hold.ts'
 import { CreditPool } from './credit-pool.ts'
+import { growHold, type GrowOrder } from './grow-hold.ts'
 import type { AmpleHoldRequest, Hold, HoldRequest, Payer } from './hold.ts'
 import {
   deductCredit,
@@ -42,6 +43,7 @@ export { reclaimLeases } from './lend-credit.ts'
 export type { CreditClass } from './move-credit.ts'
 export type { LedgerEntry } from './read-ledger.ts'
 export type { BudgetPeriod } from './spend-caps.ts'
+export type { UncoveredCost } from './uncovered-cost.ts'
 export type { UsageRecord } from './usage-record.ts'
 export { postCharges } from './post-charges.ts'
 export { verifyLedger } from './verify-ledger.ts'
@@ -67,6 +69,8 @@ export interface Ledger {
   openHold(transaction: Queryable, order: HoldOrder): Promise<{ isNew: boolean }>
   /** Many at once, and which of them could be opened so: the rest has to ask `openHold`. Their keys must be new. */
   openHolds(transaction: Queryable, orders: readonly PlainHoldOrder[]): Promise<ReadonlySet<string>>
+  /** More for work that used more: as much as there is, which is told. Recall first, and settle in the same transaction. */
+  growHold(transaction: Queryable, order: GrowOrder): Promise<NanoUsd>
   settleHold(transaction: Queryable, order: SettleOrder): Promise<{ isNew: boolean }>
   /** Many at once: all of them, or none and an error. */
   settleHolds(transaction: Queryable, orders: readonly SettleOrder[]): Promise<void>
@@ -147,6 +151,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       listCaps(payer, await readBudgetLimits(queryable, payer.accountId), atMs),
     openHold,
     openHolds,
+    growHold,
     settleHold,
     settleHolds,
     releaseHold,

@@ -55,7 +55,7 @@ export async function openSpeech(
     if (first === null) throw empty(provider.id)
     record.firstTokenMs = performance.now() - record.startedMs
     // Known before it is spoken, and so it can stand in the head of the answer.
-    record.costNanoUsd = question.priceNanoUsd
+    question.bill.charge(question.priceNanoUsd)
     breaker?.opened(request.caller.accountId)
     attempt.answered()
     question.linger.follow()

@@ -10,7 +10,7 @@ import { TASK_COLUMNS, taskFromRow, type TaskRow } from './task-row.ts'
 
 export type TaskLedger = Pick<
   Ledger,
-  'capsOf' | 'openHold' | 'openHolds' | 'settleHold' | 'settleHolds' | 'releaseHold' | 'recall'
+  'capsOf' | 'openHold' | 'openHolds' | 'growHold' | 'settleHold' | 'settleHolds' | 'releaseHold' | 'recall'
 >
 
 interface TaskCreatorOptions {

@@ -1,5 +1,8 @@
+import { isRecord } from '../../kernel/is-record.ts'
+import { usdFromNanoUsd, type NanoUsd } from '../../kernel/money.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import { addJob } from '../../storage/job-queue.ts'
+import type { UncoveredCost } from '../ledger/ledger.ts'
 import type { Claim } from './claim-tasks.ts'
 import type { TaskLedger } from './create-tasks.ts'
 import { holdKeyOf } from './new-task.ts'
@@ -20,21 +23,65 @@ interface FinishOptions {
   readonly ledger: TaskLedger | null
   readonly writer: number
   readonly retentionMs: number
+  /** A task cost more than its account had. */
+  readonly onUncovered: (uncovered: UncoveredCost) => void
+}
+
+/** Whether it cost more than was held for it. Such a task is ended alone, with the rest of the account's credit recalled. */
+export function isAboveHold({ claim, end }: TaskEnd): boolean {
+  return end.status === 'completed' && end.costNanoUsd > claim.task.holdNanoUsd
 }
 
 /**
  * Ends tasks with their money and their webhooks in one transaction. Says of each whether this was its end: whoever lost it,
  * to a cancel or to another worker, changes nothing.
  */
-export function finishTasks(options: FinishOptions, ends: readonly TaskEnd[]): Promise<boolean[]> {
+export async function finishTasks(options: FinishOptions, ends: readonly TaskEnd[]): Promise<boolean[]> {
   const { database, ledger, retentionMs } = options
-  return database.transaction(async (transaction) => {
+  let uncovered: readonly UncoveredCost[] = []
+  const finished = await database.transaction(async (transaction) => {
     const rows = await transaction.query<EndedRow>(FINISH, [JSON.stringify(ends.map(toColumns)), retentionMs])
     const ended = new Map(rows.map((row) => [row.id, row]))
     if (rows.some(({ webhook_url: url }) => url !== null)) await addJob(transaction, 'webhook')
-    if (ledger !== null) await closeHolds(transaction, { ...options, ledger }, ends, ended)
+    const charged = await chargeAboveHolds(transaction, ledger, ends, ended)
+    uncovered =
+      ledger === null ? [] : await closeHolds(transaction, { ...options, ledger }, ends, ended, charged)
     return ends.map(({ claim }) => ended.has(claim.task.id))
   })
+  for (const cost of uncovered) options.onUncovered(cost)
+  return finished
+}
+
+/** Looks for the rest of what is not covered by its hold, and writes down what the task costs then. */
+async function chargeAboveHolds(
+  transaction: Queryable,
+  ledger: TaskLedger | null,
+  ends: readonly TaskEnd[],
+  ended: ReadonlyMap<string, EndedRow>,
+): Promise<ReadonlyMap<string, NanoUsd>> {
+  const charged = new Map<string, NanoUsd>()
+  for (const { claim, end } of ends.filter(isAboveHold)) {
+    const { id, accountId, keyId, createdAtMs } = claim.task
+    const row = ended.get(id)
+    if (row === undefined || end.status !== 'completed') continue
+    const order = {
+      key: holdKeyOf(id),
+      accountId,
+      keyId,
+      neededNanoUsd: end.costNanoUsd,
+      atMs: createdAtMs,
+    }
+    const heldNanoUsd =
+      ledger !== null && row.is_held ? await ledger.growHold(transaction, order) : end.costNanoUsd
+    const costNanoUsd = heldNanoUsd < end.costNanoUsd ? heldNanoUsd : end.costNanoUsd
+    charged.set(id, costNanoUsd)
+    const usage = isRecord(end.usage) ? { ...end.usage, cost_usd: usdFromNanoUsd(costNanoUsd) } : end.usage
+    await transaction.query(
+      'UPDATE tasks SET cost_nano_usd = $2, hold_nano_usd = greatest(hold_nano_usd, $2), usage = $3 WHERE id = $1',
+      [id, costNanoUsd, JSON.stringify(usage)],
+    )
+  }
+  return charged
 }
 
 async function closeHolds(
@@ -42,12 +89,19 @@ async function closeHolds(
   { ledger, writer }: FinishOptions & { readonly ledger: TaskLedger },
   ends: readonly TaskEnd[],
   ended: ReadonlyMap<string, EndedRow>,
-): Promise<void> {
+  charged: ReadonlyMap<string, NanoUsd>,
+): Promise<UncoveredCost[]> {
+  const uncovered: UncoveredCost[] = []
   const orders = ends.flatMap(({ claim, end }) => {
     const row = ended.get(claim.task.id)
     if (end.status !== 'completed' || row?.is_held !== true) return []
     const { task } = claim
-    const chargedNanoUsd = chargeOf(task.holdNanoUsd, end.costNanoUsd)
+    const chargedNanoUsd = charged.get(task.id) ?? end.costNanoUsd
+    const uncoveredNanoUsd = end.costNanoUsd - chargedNanoUsd
+    if (uncoveredNanoUsd > 0n) {
+      const { requestId, accountId, model } = task
+      uncovered.push({ requestId, accountId, model, uncoveredNanoUsd })
+    }
     const { provider } = end
     const latencyMs = row.latency_ms
     return [settleOrderOf(task, { chargedNanoUsd, provider, outcome: 'completed', latencyMs, writer })]
@@ -55,11 +109,7 @@ async function closeHolds(
   await ledger.settleHolds(transaction, orders)
   for (const { id, status, is_held: isHeld } of ended.values())
     if (isHeld && status === 'failed') await ledger.releaseHold(transaction, holdKeyOf(id))
-}
-
-/** A charge is never above what was held. */
-function chargeOf(holdNanoUsd: bigint, costNanoUsd: bigint): bigint {
-  return costNanoUsd < holdNanoUsd ? costNanoUsd : holdNanoUsd
+  return uncovered
 }
 
 interface EndedRow {
@@ -79,7 +129,8 @@ function toColumns({ claim, end }: TaskEnd): object {
     result: end.result,
     usage: end.usage,
     provider: end.provider,
-    cost_nano_usd: String(chargeOf(task.holdNanoUsd, end.costNanoUsd)),
+    // What is above it is looked for next.
+    cost_nano_usd: String(end.costNanoUsd < task.holdNanoUsd ? end.costNanoUsd : task.holdNanoUsd),
   }
 }
 

@@ -62,9 +62,9 @@ export interface TaskControl {
 export interface TaskOutcome {
   /** Plain JSON, shown as `result`. Addresses of media are put in when it is read, by `media_id`. */
   readonly result: unknown
-  /** Plain JSON, shown as `usage`. */
+  /** Plain JSON, shown as `usage`. Its `cost_usd`, where it has one, is what is charged. */
   readonly usage: unknown
-  /** Never more than is held. */
+  /** Where it is more than is held, the rest is taken from what the account still has. */
   readonly costNanoUsd: NanoUsd
   readonly provider: string
 }

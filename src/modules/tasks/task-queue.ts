@@ -1,9 +1,10 @@
 import { Batches } from '../../kernel/batches.ts'
 import type { Borrower } from '../../storage/borrowing/borrower.ts'
 import type { Database } from '../../storage/database.ts'
+import type { UncoveredCost } from '../ledger/ledger.ts'
 import { claimTasks, readCancelledTask, type Claim, type TaskLimits } from './claim-tasks.ts'
 import type { TaskLedger } from './create-tasks.ts'
-import { finishTasks, type TaskEnd } from './finish-tasks.ts'
+import { finishTasks, isAboveHold, type TaskEnd } from './finish-tasks.ts'
 import { retryTask, returnTasks } from './hand-back-tasks.ts'
 import { findStanding, noteTasks, writeProgress, type ProgressReport, type TaskNote } from './note-tasks.ts'
 import type { TaskChanges } from './task-changes.ts'
@@ -34,6 +35,8 @@ export interface TaskQueueOptions {
   readonly limits: TaskLimits
   readonly retentionMs: number
   readonly changes: TaskChanges
+  /** A task cost more than its account had. */
+  readonly onUncovered: (uncovered: UncoveredCost) => void
 }
 
 const BATCH_MAX = 50
@@ -51,6 +54,7 @@ export function createTaskQueue(options: TaskQueueOptions): TaskQueue {
     note: (note) => notes.add(note),
     writeProgress: (reports) => writeProgress(database, reports),
     finish: async (end) => {
+      if (isAboveHold(end)) return finishAboveHold(options, end)
       // Alone, only the one that cannot be ended so fails.
       return ends.add(end).catch(async () => (await finishBatch(options, [end]))[0] ?? false)
     },
@@ -68,9 +72,18 @@ export function createTaskQueue(options: TaskQueueOptions): TaskQueue {
   }
 }
 
+/** What the account still has may be lent to processes that do not use it. */
+async function finishAboveHold(options: TaskQueueOptions, end: TaskEnd): Promise<boolean> {
+  // Without it, less of the cost is covered.
+  await options.ledger?.recall(end.claim.task.accountId).catch(() => {})
+  const [isEnd = false] = await finishBatch(options, [end])
+  return isEnd
+}
+
 async function finishBatch(options: TaskQueueOptions, batch: readonly TaskEnd[]): Promise<boolean[]> {
-  const { database, ledger, borrower, retentionMs, changes } = options
-  const finished = await finishTasks({ database, ledger, writer: borrower.writer, retentionMs }, batch)
+  const { database, ledger, borrower, retentionMs, changes, onUncovered } = options
+  const finishing = { database, ledger, writer: borrower.writer, retentionMs, onUncovered }
+  const finished = await finishTasks(finishing, batch)
   changes.announce(batch.filter((_, index) => finished[index]).map(({ claim }) => claim.task.id))
   return finished
 }

@@ -137,6 +137,24 @@ describe('a task that ends', () => {
     expect(await stage.findDifferences()).toEqual([])
   })
 
+  test('completed, costs more than was held as far as the account has it', async () => {
+    for (const [creditUsd, costNanoUsd] of [
+      [1, 30_000_000n],
+      [0.02, 20_000_000n],
+    ] as const) {
+      const caller = await stage.createCaller(creditUsd)
+      const { id } = await stage.tasks.create(orderOf(caller))
+      const [claim] = await claimAll()
+      if (claim === undefined) throw new Error('nothing was claimed')
+      expect(await stage.queue.finish({ claim, end: outcomeOf(30_000_000n) })).toBe(true)
+      expect((await stage.tasks.read(caller.accountId, id)).costNanoUsd).toBe(costNanoUsd)
+      const { balanceNanoUsd } = await stage.ledger.readBalance(caller.accountId)
+      expect(balanceNanoUsd).toBe(BigInt(creditUsd * 1e9) - costNanoUsd)
+      expect(await stage.queue.finish({ claim, end: outcomeOf(30_000_000n) })).toBe(false)
+    }
+    expect(await stage.findDifferences()).toEqual([])
+  })
+
   test('failed, costs nothing and says why', async () => {
     const caller = await stage.createCaller(1)
     const { id } = await stage.tasks.create(orderOf(caller))

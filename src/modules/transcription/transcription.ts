@@ -72,11 +72,11 @@ export function createTranscription({ inference, ledger, clock }: TranscriptionO
         const durationSeconds = heardSeconds(audio, transcript)
         // Nothing told and nothing heard costs nothing.
         const isSilent = transcript.text.trim() === '' && transcript.durationSeconds === null
-        const costNanoUsd = isSilent ? 0n : priceAudio(model, durationSeconds)
-        record.costNanoUsd = costNanoUsd
+        bill.charge(isSilent ? 0n : priceAudio(model, durationSeconds))
         record.outcome = cancellation.isCancelled ? 'disconnected' : 'completed'
         await bill.settle({ isDelivered: cancellation.isCancelled })
         const { isTranslation } = order
+        const costNanoUsd = record.costNanoUsd ?? 0n
         const language = transcript.language ?? (isTranslation ? null : order.language)
         return { ...transcript, language, isTranslation, durationSeconds, costNanoUsd }
       } catch (error) {

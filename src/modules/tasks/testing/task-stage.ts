@@ -90,6 +90,7 @@ export async function createTaskStage(
       limits: { ...NO_LIMITS, ...limits },
       retentionMs: 30 * DAY_MS,
       changes,
+      onUncovered: () => {},
     })
   return {
     database,

@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { verifyLedger } from '../../src/modules/ledger/ledger.ts'
+import { connectDatabase } from '../../src/storage/connect-database.ts'
+import { waitForTask } from '../generation/wait-for-task.ts'
+import { createAccount } from '../payments/accounts.ts'
+import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+import { PNG_BASE64, startVendorServer, type VendorServer } from '../upstreams/media/vendor-server.ts'
+import { VENDOR_KEY } from '../upstreams/media/vendor-wires.ts'
+import { xaiWire } from '../upstreams/media/xai-wire.ts'
+
+const VIDEO = { model: 'grok-imagine-video', prompt: 'Waves', duration: 5 }
+const SECOND_USD = 0.05
+const IMAGE = { model: 'gpt-image-1.5', prompt: 'A cube', response_format: 'b64_json' }
+const IMAGE_USD = 0.04
+
+let vendor: VendorServer
+let gateway: TestGateway
+let filmSeconds = 5
+
+beforeAll(async () => {
+  vendor = await startVendorServer((request, state) => {
+    const isImage = request.path === '/openai/v1/images/generations'
+    if (isImage) return { body: { created: 1, data: Array(3).fill({ b64_json: PNG_BASE64 }) } }
+    if (request.method !== 'GET') return xaiWire(request, state)
+    const video = { url: `${state.origin}/files/result.mp4`, duration: filmSeconds, respect_moderation: true }
+    return { body: { status: 'done', video, model: VIDEO.model } }
+  })
+  gateway = await startTestGateway({
+    settings: {
+      XAI_API_KEY: VENDOR_KEY,
+      XAI_BASE_URL: `${vendor.origin}/v1`,
+      OPENAI_API_KEY: VENDOR_KEY,
+      OPENAI_BASE_URL: `${vendor.origin}/openai/v1`,
+    },
+  })
+})
+afterAll(async () => {
+  const { connectionString } = gateway
+  const database = connectDatabase({ connectionString, poolSize: 1, statementTimeoutMs: 10_000 })
+  const checks = await verifyLedger(database)
+  await database.close()
+  await gateway.close()
+  await vendor.close()
+  expect(checks.filter(({ differences }) => differences.length > 0)).toEqual([])
+})
+
+const balanceOf = async (key: string) =>
+  (await gateway.request('GET', '/v1/tenants/me', { key })).body.balance_usd
+const uncovered = async () => {
+  const { body: text } = await gateway.request('GET', '/metrics', { key: null })
+  return Number(/^parkway_uncovered_usd_total (\S+)/m.exec(text)?.[1] ?? 0)
+}
+const makeFilm = async (key: string) => {
+  const { status, body } = await gateway.request('POST', '/v1/videos/generations', { key, body: VIDEO })
+  expect(status).toBe(202)
+  return waitForTask(gateway, body.task_id, key)
+}
+const paint = (key: string) => gateway.request('POST', '/v1/images/generations', { key, body: IMAGE })
+
+describe('a film that is longer than was asked for', () => {
+  test('is paid from what else the account has, though a process has borrowed it', async () => {
+    const { key } = await createAccount(gateway, { creditUsd: 1 })
+    filmSeconds = 5
+    expect((await makeFilm(key)).cost_usd).toBe(5 * SECOND_USD)
+    // Brings credit of the account into the process.
+    await gateway.request('POST', '/v1/moderations', { key, body: { input: 'Hi' } })
+    filmSeconds = 12
+    const task = await makeFilm(key)
+    expect([task.cost_usd, task.usage.cost_usd]).toEqual([0.6, 0.6])
+    expect(await balanceOf(key)).toBeCloseTo(1 - 17 * SECOND_USD, 9)
+  })
+
+  test('costs what was asked for where it ends with a frame', async () => {
+    const { key } = await createAccount(gateway, { creditUsd: 1 })
+    filmSeconds = 5.04
+    expect((await makeFilm(key)).cost_usd).toBe(5 * SECOND_USD)
+  })
+
+  test('never takes an account below zero; what stays uncovered is counted', async () => {
+    const before = await uncovered()
+    const { key } = await createAccount(gateway, { creditUsd: 0.3 })
+    filmSeconds = 12
+    const task = await makeFilm(key)
+    expect([task.cost_usd, task.usage.cost_usd, await balanceOf(key)]).toEqual([0.3, 0.3, 0])
+    expect((await uncovered()) - before).toBeCloseTo(12 * SECOND_USD - 0.3, 9)
+  })
+
+  test.each(['the cap of its key', 'a budget'])('stays within %s', async (limit) => {
+    const before = await uncovered()
+    const { key: uncapped, accountId } = await createAccount(gateway, { creditUsd: 5 })
+    const isBudget = limit === 'a budget'
+    if (isBudget) await setBudget(accountId)
+    const { body: made } = await gateway.request('POST', `/v1/admin/accounts/${accountId}/api-keys`, {
+      body: { scopes: ['inference'], ...(isBudget ? {} : { limit_usd: 0.4 }) },
+    })
+    filmSeconds = 12
+    expect((await makeFilm(made.key)).cost_usd).toBe(0.4)
+    expect(await balanceOf(uncapped)).toBeCloseTo(4.6, 9)
+    expect((await uncovered()) - before).toBeCloseTo(12 * SECOND_USD - 0.4, 9)
+  })
+})
+
+async function setBudget(accountId: string): Promise<void> {
+  const database = connectDatabase({
+    connectionString: gateway.connectionString,
+    poolSize: 1,
+    statementTimeoutMs: 10_000,
+  })
+  await database.query(
+    `INSERT INTO spend_budgets (account_id, period, limit_nano_usd) VALUES ($1, 'month', 400000000)`,
+    [accountId],
+  )
+  await database.close()
+}
+
+describe('more pictures than were asked for', () => {
+  test('are paid from what else the account has', async () => {
+    const { key } = await createAccount(gateway, { creditUsd: 1 })
+    const { status, body, headers } = await paint(key)
+    expect([status, body.usage]).toEqual([200, { images: 3, cost_usd: 3 * IMAGE_USD }])
+    expect(headers.get('x-gateway-cost-usd')).toBe('0.12')
+    expect(await balanceOf(key)).toBeCloseTo(1 - 3 * IMAGE_USD, 9)
+  })
+
+  test('never take an account below zero; what stays uncovered is counted', async () => {
+    const before = await uncovered()
+    const { key } = await createAccount(gateway, { creditUsd: 0.05 })
+    const { status, body } = await paint(key)
+    expect([status, body.usage.cost_usd, await balanceOf(key)]).toEqual([200, 0.05, 0])
+    expect((await uncovered()) - before).toBeCloseTo(3 * IMAGE_USD - 0.05, 9)
+  })
+})
