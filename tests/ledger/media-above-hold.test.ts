@@ -20,7 +20,8 @@ let filmSeconds = 5
 beforeAll(async () => {
   vendor = await startVendorServer((request, state) => {
     const isImage = request.path === '/openai/v1/images/generations'
-    if (isImage) return { body: { created: 1, data: Array(3).fill({ b64_json: PNG_BASE64 }) } }
+    if (isImage)
+      return { body: { created: 1, data: Array.from({ length: 3 }, () => ({ b64_json: PNG_BASE64 })) } }
     if (request.method !== 'GET') return xaiWire(request, state)
     const video = { url: `${state.origin}/files/result.mp4`, duration: filmSeconds, respect_moderation: true }
     return { body: { status: 'done', video, model: VIDEO.model } }
