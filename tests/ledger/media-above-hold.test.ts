@@ -83,6 +83,8 @@ describe('a film that is longer than was asked for', () => {
     filmSeconds = 12
     const task = await makeFilm(key)
     expect([task.cost_usd, task.usage.cost_usd, await balanceOf(key)]).toEqual([0.3, 0.3, 0])
+    const { body: records } = await gateway.request('GET', '/v1/usage/records', { key })
+    expect(records.data).toMatchObject([{ operation: 'video', cost_usd: 0.3, uncovered_usd: 0.3 }])
     expect((await uncovered()) - before).toBeCloseTo(12 * SECOND_USD - 0.3, 9)
   })
 

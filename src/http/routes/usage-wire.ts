@@ -152,6 +152,11 @@ export const RecordAnswer = Type.Object({
   outcome: Type.Enum(['completed', 'disconnected', 'failed']),
   ...tokenFields,
   ...costFields,
+  uncovered_usd: Type.Number({
+    description:
+      'What the request cost beyond `cost_usd`, because neither what was held nor what else the account had could pay it. ' +
+      'It is not charged.',
+  }),
   latency_ms: Type.Integer(),
   ttft_ms: nullable(Type.Integer(), 'How long the first token took. Null when the answer was not streamed.'),
   created_at: Type.String({ format: 'date-time', description: 'When the request began.' }),
@@ -240,6 +245,7 @@ export function recordToWire(record: UsageRecord) {
     outcome: record.outcome,
     ...tokensToWire(record),
     ...costToWire(record),
+    uncovered_usd: usdFromNanoUsd(record.uncoveredNanoUsd),
     latency_ms: record.latencyMs,
     ttft_ms: record.firstTokenMs,
     created_at: toTimestamp(record.createdAtMs),

@@ -72,6 +72,7 @@ export class RequestBill {
     }
     const settled = hold.settle({
       costNanoUsd: record.costNanoUsd ?? 0n,
+      uncoveredNanoUsd,
       isDelivered,
       record: {
         id: uuidOfRequest(request.requestId),

@@ -42,6 +42,8 @@ export interface SettleOrder {
   readonly key: string
   /** Never more than is held. */
   readonly chargedNanoUsd: NanoUsd
+  /** What the work cost beyond that, with nobody to pay it. Nothing unless told. */
+  readonly uncoveredNanoUsd?: NanoUsd
   readonly reason: string
   /** What it was for, and the number of the process that says so. */
   readonly usage: { readonly writer: number; readonly record: UsageRecord }
@@ -66,7 +68,12 @@ export async function settleHold(transaction: Queryable, order: SettleOrder): Pr
     })
   }
   const { writer, record } = order.usage
-  const charge = { record, costNanoUsd: order.chargedNanoUsd, promotionalNanoUsd: spent?.promotional ?? 0n }
+  const charge = {
+    record,
+    costNanoUsd: order.chargedNanoUsd,
+    promotionalNanoUsd: spent?.promotional ?? 0n,
+    uncoveredNanoUsd: order.uncoveredNanoUsd ?? 0n,
+  }
   await recordUsage(transaction, { writer, charges: [charge] })
   await endLeases(transaction, hold.accountId, { holdKey: order.key })
   return { isNew: true }

@@ -32,6 +32,8 @@ export interface HoldRequest extends AmpleHoldRequest {
 
 export interface Settlement {
   readonly costNanoUsd: NanoUsd
+  /** What the answer cost beyond that, with nobody to pay it. Nothing unless told. */
+  readonly uncoveredNanoUsd?: NanoUsd
   readonly record: UsageRecord
   /** The client has the answer already, or is gone: the charge stands even if it can be written only later. */
   readonly isDelivered: boolean
@@ -115,17 +117,25 @@ export class MemoryHold implements Hold {
     return grownNanoUsd === missingNanoUsd
   }
 
-  settle({ costNanoUsd: askedNanoUsd, record, isDelivered }: Settlement): Promise<void> {
+  settle(settlement: Settlement): Promise<void> {
+    const {
+      costNanoUsd: askedNanoUsd,
+      uncoveredNanoUsd: missedNanoUsd = 0n,
+      record,
+      isDelivered,
+    } = settlement
     this.#close()
     const { amountNanoUsd } = this
     const costNanoUsd = askedNanoUsd < amountNanoUsd ? askedNanoUsd : amountNanoUsd
-    const payable = { costNanoUsd, record, isDelivered }
+    const uncoveredNanoUsd = missedNanoUsd + askedNanoUsd - costNanoUsd
+    const payable = { costNanoUsd, uncoveredNanoUsd, record, isDelivered }
     if (this.#account.isLost) return this.#keeper.chargeAnew(this.#payer, payable)
     const partsOfPurses = this.#purses.map((purse) => purse.settle(amountNanoUsd, costNanoUsd))
     const [creditParts = []] = partsOfPurses
     if (costNanoUsd < amountNanoUsd) this.#account.wake()
     return this.#keeper.write({
       costNanoUsd,
+      uncoveredNanoUsd,
       record,
       isDelivered,
       promotionalNanoUsd: promotionalPart(creditParts),

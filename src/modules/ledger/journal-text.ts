@@ -18,7 +18,8 @@ export const SUMMED = [
 
 /**
  * The arrays of a text, each with what is in it, again and again: for each label the owners, names and sums, for each charge its
- * id and its figures, for each payment its charge's number, its lease and its amount. Labels and charges are numbered from 1 on. Few
+ * id and its figures, for each payment its charge's number, its lease and its amount. The last, with what stayed uncovered of each
+ * charge, is there only where some did. Labels and charges are numbered from 1 on. Few
  * arrays, because PostgreSQL takes as long to begin with one as to read ten figures, and no rows, which take it longer than arrays.
  */
 export const JOURNAL_ARRAYS = {
@@ -28,6 +29,7 @@ export const JOURNAL_ARRAYS = {
   ids: { type: 'uuid', columns: ['id'] },
   figures: { type: 'bigint', columns: ['label', ...SUMMED, 'latency_ms', 'first_token_ms', 'created_at_ms'] },
   payments: { type: 'bigint', columns: ['number', 'lease_id', 'paid_nano_usd'] },
+  uncovered: { type: 'bigint', columns: ['uncovered_nano_usd'] },
 } as const
 
 /** Between them. ASCII's own, which no name needs. */
@@ -47,13 +49,15 @@ export function toJournalText(charges: readonly PaidCharge[]): string {
   let payments = ''
   let number = 0
   let labelNumber = 0
+  let isUncovered = false
   for (const label of labels) {
     const labelComma = labelNumber === 0 ? '' : ','
     labelNumber += 1
     owners += `${labelComma}${label.record.accountId},${label.record.keyId}`
     names += labelComma + toNames(label.record)
     sums += labelComma + toSums(label)
-    for (const { record, costNanoUsd, promotionalNanoUsd, parts } of label.charges) {
+    for (const { record, costNanoUsd, promotionalNanoUsd, uncoveredNanoUsd = 0n, parts } of label.charges) {
+      if (uncoveredNanoUsd > 0n) isUncovered = true
       const comma = number === 0 ? '' : ','
       number += 1
       ids += comma + record.id
@@ -66,7 +70,18 @@ export function toJournalText(charges: readonly PaidCharge[]): string {
     }
   }
   const S = SEPARATOR
-  return `{${owners}}${S}{${names}}${S}{${sums}}${S}{${ids}}${S}{${figures}}${S}{${payments}}`
+  const text = `{${owners}}${S}{${names}}${S}{${sums}}${S}{${ids}}${S}{${figures}}${S}{${payments}}`
+  return isUncovered ? `${text}${S}{${toUncovered(labels)}}` : text
+}
+
+/** As its column holds them. */
+const BIGINT_MAX = 2n ** 63n - 1n
+
+function toUncovered(labels: readonly Label[]): string {
+  return labels
+    .flatMap(({ charges }) => charges)
+    .map(({ uncoveredNanoUsd = 0n }) => (uncoveredNanoUsd < BIGINT_MAX ? uncoveredNanoUsd : BIGINT_MAX))
+    .join()
 }
 
 /** What charges have in common that were for the same, within an hour. */

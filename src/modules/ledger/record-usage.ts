@@ -24,6 +24,7 @@ const COLUMNS = [
   ...SUMMED,
   'latency_ms',
   'first_token_ms',
+  'uncovered_nano_usd',
 ].join(', ')
 
 interface RecordedCharges {

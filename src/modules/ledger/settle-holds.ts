@@ -27,10 +27,11 @@ export async function settleHolds(transaction: Queryable, orders: readonly Settl
   }
   const charges = orders
     .filter(({ key }) => promotional.has(key))
-    .map(({ key, chargedNanoUsd, usage }) => ({
+    .map(({ key, chargedNanoUsd, uncoveredNanoUsd = 0n, usage }) => ({
       record: usage.record,
       costNanoUsd: chargedNanoUsd,
       promotionalNanoUsd: promotional.get(key) ?? 0n,
+      uncoveredNanoUsd,
     }))
   await recordUsage(transaction, { writer, charges })
   for (const { account_id: accountId, debt_nano_usd: debt } of accounts)

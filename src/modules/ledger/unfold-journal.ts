@@ -36,9 +36,11 @@ export function openJournal(journal: string): string {
 /** A FROM item `charge`: the charges in `opened`, with the columns of usage_records, and the `number` each has in its commit. */
 export function unfoldCharges(opened: string): string {
   return `(
-    SELECT sequence, number, ${elementAt('owners', 'label')}, ${elementAt('names', 'label')}, id, ${CHARGE_COLUMNS}
+    SELECT sequence, number, ${elementAt('owners', 'label')}, ${elementAt('names', 'label')}, id, ${CHARGE_COLUMNS},
+      coalesce(uncovered_nano_usd, 0) AS uncovered_nano_usd
     FROM (
-      SELECT sequence, owners, names, number, ${elementAt('ids', 'number')}, ${elementAt('figures', 'number')}
+      SELECT sequence, owners, names, number, ${elementAt('ids', 'number')}, ${elementAt('figures', 'number')},
+        ${elementAt('uncovered', 'number')}
       FROM (SELECT *, ${countElements('ids')} AS number FROM ${opened}) AS numbered
     ) AS labelled
   ) AS charge`

@@ -25,4 +25,6 @@ export interface Charge {
   readonly record: UsageRecord
   readonly costNanoUsd: NanoUsd
   readonly promotionalNanoUsd: NanoUsd
+  /** The part of the price beyond it, which nobody could pay. Nothing unless told. */
+  readonly uncoveredNanoUsd?: NanoUsd
 }

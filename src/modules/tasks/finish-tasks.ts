@@ -104,7 +104,15 @@ async function closeHolds(
     }
     const { provider } = end
     const latencyMs = row.latency_ms
-    return [settleOrderOf(task, { chargedNanoUsd, provider, outcome: 'completed', latencyMs, writer })]
+    const charge = {
+      chargedNanoUsd,
+      uncoveredNanoUsd,
+      provider,
+      outcome: 'completed' as const,
+      latencyMs,
+      writer,
+    }
+    return [settleOrderOf(task, charge)]
   })
   await ledger.settleHolds(transaction, orders)
   for (const { id, status, is_held: isHeld } of ended.values())

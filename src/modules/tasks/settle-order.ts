@@ -11,6 +11,7 @@ type ChargedTask = Pick<
 
 interface TaskCharge {
   readonly chargedNanoUsd: NanoUsd
+  readonly uncoveredNanoUsd?: NanoUsd
   readonly provider: string
   readonly outcome: UsageRecord['outcome']
   readonly latencyMs: number
@@ -20,10 +21,11 @@ interface TaskCharge {
 
 /** What the ledger is told to charge for a task. */
 export function settleOrderOf(task: ChargedTask, charge: TaskCharge) {
-  const { chargedNanoUsd, provider, outcome, latencyMs, writer } = charge
+  const { chargedNanoUsd, uncoveredNanoUsd = 0n, provider, outcome, latencyMs, writer } = charge
   return {
     key: holdKeyOf(task.id),
     chargedNanoUsd,
+    uncoveredNanoUsd,
     reason: `Task ${task.id}`,
     usage: {
       writer,

@@ -30,6 +30,8 @@ export interface UsageRecord {
   readonly reasoningTokens: number
   readonly costNanoUsd: NanoUsd
   readonly promotionalNanoUsd: NanoUsd
+  /** What it cost beyond all that the account had. */
+  readonly uncoveredNanoUsd: NanoUsd
   readonly latencyMs: number
   readonly firstTokenMs: number | null
   /** When the request began. */
@@ -50,13 +52,15 @@ interface RecordRow {
   readonly reasoning_tokens: bigint
   readonly cost_nano_usd: bigint
   readonly promotional_nano_usd: bigint
+  readonly uncovered_nano_usd: bigint
   readonly latency_ms: number
   readonly first_token_ms: number | null
   readonly created_at: Date
 }
 
 const RECORD_COLUMNS = `id, key_id, environment, operation, model, provider, outcome, prompt_tokens, cached_tokens,
-  completion_tokens, reasoning_tokens, cost_nano_usd, promotional_nano_usd, latency_ms, first_token_ms, created_at`
+  completion_tokens, reasoning_tokens, cost_nano_usd, promotional_nano_usd, uncovered_nano_usd, latency_ms, first_token_ms,
+  created_at`
 
 /** Newest first. */
 export async function listRecords(queryable: Queryable, query: RecordsQuery): Promise<Page<UsageRecord>> {
@@ -139,6 +143,7 @@ function recordFromRow(row: RecordRow): UsageRecord {
     reasoningTokens: Number(row.reasoning_tokens),
     costNanoUsd: row.cost_nano_usd,
     promotionalNanoUsd: row.promotional_nano_usd,
+    uncoveredNanoUsd: row.uncovered_nano_usd,
     latencyMs: row.latency_ms,
     firstTokenMs: row.first_token_ms,
     createdAtMs: row.created_at.getTime(),

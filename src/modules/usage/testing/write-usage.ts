@@ -17,6 +17,7 @@ export interface SampleRequest {
   readonly reasoningTokens?: number
   readonly costNanoUsd?: bigint
   readonly promotionalNanoUsd?: bigint
+  readonly uncoveredNanoUsd?: bigint
   readonly latencyMs?: number
   readonly firstTokenMs?: number | null
   /** The process that wrote it down. */
@@ -53,6 +54,7 @@ export async function writeUsage(
       request.firstTokenMs ?? null,
       request.at,
       request.writer ?? 1,
+      request.uncoveredNanoUsd ?? 0n,
     ])
   }
   return ids
@@ -71,8 +73,8 @@ const WRITE = `
   WITH charged AS (
     INSERT INTO usage_records (account_id, id, key_id, environment, operation, model, provider, outcome, prompt_tokens,
       cached_tokens, completion_tokens, reasoning_tokens, cost_nano_usd, promotional_nano_usd, latency_ms, first_token_ms,
-      created_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+      created_at, uncovered_nano_usd)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $19)
     RETURNING *
   ), rolled_up AS (
     INSERT INTO usage_rollups (account_id, hour, key_id, model, provider, operation, environment, writer, requests,
