@@ -67,6 +67,7 @@ function findBound(schema: SchemaShape, value: unknown, path: Path): Problem | n
     const {
       properties: _members,
       patternProperties: _entries,
+      propertyNames: _form,
       items: _items,
       required: _names,
       additionalProperties: _others,
@@ -115,6 +116,9 @@ function findInMembers(schema: SchemaShape, value: Record<string, unknown>, path
     if (value[name] === undefined || passes(property, value[name])) continue
     return findProblem(property, value[name], [...path, name])
   }
+  const { maxLength = Infinity } = schema.propertyNames ?? {}
+  if (Object.keys(value).some((name) => name.length > maxLength))
+    return { ...UNKNOWN, path, expectation: `must not have names of more than ${maxLength} characters` }
   for (const [pattern, entry] of Object.entries(patternProperties)) {
     const form = new RegExp(pattern)
     for (const name of Object.keys(value))

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import type { Generation, GenerationRequest } from '../modules/generation/generation.ts'
 import { createInferenceRecord } from '../modules/inference/inference.ts'
+import { namedValues } from '../providers/named-values.ts'
 import { nullable } from '../providers/nullable.ts'
 import { baseUrlOf } from './base-url-of.ts'
 import { imagePreference, type ImageWait } from './image-wait.ts'
@@ -21,10 +22,7 @@ export const TaskMembers = {
     }),
   ),
   metadata: nullable(
-    Type.Record(Type.String({ maxLength: 64 }), Type.Unknown(), {
-      maxProperties: 16,
-      description: 'Comes back with the task.',
-    }),
+    namedValues(Type.Unknown(), { count: 16, length: 64, description: 'Comes back with the task.' }),
   ),
 }
 

@@ -8,6 +8,7 @@ export interface SchemaShape {
   readonly anyOf?: readonly SchemaShape[]
   readonly properties?: Readonly<Record<string, SchemaShape>>
   readonly patternProperties?: Readonly<Record<string, SchemaShape>>
+  readonly propertyNames?: { readonly maxLength: number }
   readonly additionalProperties?: unknown
   readonly required?: readonly string[]
   readonly items?: SchemaShape

@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import { namedValues } from './named-values.ts'
 import { nullable } from './nullable.ts'
 
 /**
@@ -60,12 +61,15 @@ const ChatMessage = Type.Object({
   tool_call_id: nullable(Type.String()),
 })
 
+/** The keywords of a JSON schema. */
+const SCHEMA_NAMES = { count: 1024, length: 256 }
+
 const FunctionTool = Type.Object({
   type: Type.Literal('function'),
   function: Type.Object({
     name: Type.String({ minLength: 1, maxLength: 128 }),
     description: nullable(Type.String()),
-    parameters: nullable(Type.Record(Type.String(), Type.Unknown())),
+    parameters: nullable(namedValues(Type.Unknown(), SCHEMA_NAMES)),
     strict: nullable(Type.Boolean()),
   }),
 })
@@ -108,7 +112,7 @@ const ResponseFormat = Type.Union([
     json_schema: Type.Object({
       name: Type.String({ minLength: 1 }),
       description: nullable(Type.String()),
-      schema: nullable(Type.Record(Type.String(), Type.Unknown())),
+      schema: nullable(namedValues(Type.Unknown(), SCHEMA_NAMES)),
       strict: nullable(Type.Boolean()),
     }),
   }),
@@ -116,6 +120,8 @@ const ResponseFormat = Type.Union([
 
 const Stop = Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 16 })])
 const StreamOptions = Type.Object({ include_usage: nullable(Type.Boolean()) })
+
+export const BIASED_TOKENS = { count: 1024, length: 64 }
 
 export const ChatRequest = Type.Object(
   {
@@ -136,13 +142,13 @@ export const ChatRequest = Type.Object(
     seed: nullable(Type.Integer({ description: 'Reproducibility seed, where the model supports it.' })),
     logprobs: nullable(Type.Boolean()),
     top_logprobs: nullable(Type.Integer({ minimum: 0, maximum: 20 })),
-    logit_bias: nullable(Type.Record(Type.String(), Type.Number())),
+    logit_bias: nullable(namedValues(Type.Number(), BIASED_TOKENS)),
     presence_penalty: nullable(Type.Number({ minimum: -2, maximum: 2 })),
     frequency_penalty: nullable(Type.Number({ minimum: -2, maximum: 2 })),
     reasoning_effort: nullable(Type.String()),
     think: nullable(Type.Boolean({ description: 'Turns reasoning on, where the model supports it.' })),
     user: nullable(Type.String()),
-    metadata: nullable(Type.Record(Type.String(), Type.String())),
+    metadata: nullable(namedValues(Type.String({ maxLength: 512 }), { count: 16, length: 64 })),
   },
   {
     examples: [

@@ -1,4 +1,6 @@
 import { Type, type Static } from 'typebox'
+import { BIASED_TOKENS } from './chat-wire.ts'
+import { namedValues } from './named-values.ts'
 import { nullable } from './nullable.ts'
 
 const PROMPTS_MAX = 128
@@ -30,7 +32,7 @@ export const CompletionRequest = Type.Object(
     stop: nullable(Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 16 })])),
     echo: nullable(Type.Boolean()),
     logprobs: nullable(Type.Integer({ minimum: 0, maximum: 20 })),
-    logit_bias: nullable(Type.Record(Type.String(), Type.Number())),
+    logit_bias: nullable(namedValues(Type.Number(), BIASED_TOKENS)),
     presence_penalty: nullable(Type.Number({ minimum: -2, maximum: 2 })),
     frequency_penalty: nullable(Type.Number({ minimum: -2, maximum: 2 })),
     seed: nullable(Type.Integer()),

@@ -5,6 +5,9 @@ import { expectEnvelope } from './expect-envelope.ts'
 const CHAT = '/v1/chat/completions'
 const BODY = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hi' }] }
 
+const manyNames = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [index, 'x']))
+
 let gateway: TestGateway
 
 beforeAll(async () => {
@@ -70,6 +73,12 @@ describe('fields', () => {
       'response_format.json_schema',
     ],
     [{ ...BODY, metadata: { a: 1 } }, 'invalid_value', 'metadata.a'],
+    [{ ...BODY, metadata: { 'a\n': 1 } }, 'invalid_value', 'metadata.a\n'],
+    [{ ...BODY, metadata: { ['n'.repeat(65)]: 'x' } }, 'invalid_value', 'metadata'],
+    [{ ...BODY, metadata: { a: 'x'.repeat(513) } }, 'invalid_value', 'metadata.a'],
+    [{ ...BODY, metadata: manyNames(17) }, 'invalid_value', 'metadata'],
+    [{ ...BODY, logit_bias: manyNames(1_025) }, 'invalid_value', 'logit_bias'],
+    [{ ...BODY, logit_bias: { ['1'.repeat(65)]: 1 } }, 'invalid_value', 'logit_bias'],
   ])('400: %j', async (body, code, param) => {
     expectEnvelope(await gateway.request('POST', CHAT, { body }), 400, { code, param })
   })
