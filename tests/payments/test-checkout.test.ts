@@ -51,6 +51,17 @@ describe('the page', () => {
     expect(body).toMatchObject({ id, kind: 'checkout', amount_usd: 20, status: 'completed' })
   })
 
+  test.each([
+    ['https://shop.example/straße?x=\u{1F600}', 'https://shop.example/stra%C3%9Fe?x=%F0%9F%98%80'],
+    ['https://shop.example/a\r\nset-cookie: b', 'https://shop.example/aset-cookie:%20b'],
+  ])('303: an address that an earlier release stored is encoded: %j', async (stored, location) => {
+    const { url, id } = await openCheckout(gateway, { success_url: 'https://shop.example/ok' })
+    await database.query('UPDATE checkouts SET success_url = $2 WHERE payment_id = $1', [id, stored])
+    expect((await fetch(url)).status).toBe(200)
+    const answer = await click(url, 'pay')
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, location])
+  })
+
   test('303: without a success_url the page itself says that it is paid', async () => {
     const { url } = await openCheckout(gateway)
     const answer = await click(url, 'pay')

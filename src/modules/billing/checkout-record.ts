@@ -1,3 +1,4 @@
+import { parseWebAddress } from '../../kernel/parse-web-address.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { PAYMENT_COLUMNS, paymentFromRow, type Payment, type PaymentRow } from './payment-record.ts'
 
@@ -138,8 +139,14 @@ function checkoutFromRow(row: CheckoutRow): CheckoutRecord {
     sessionId: row.session_id,
     providerPaymentId: row.provider_payment_id,
     baseUrl: row.base_url,
-    successUrl: row.success_url,
-    cancelUrl: row.cancel_url,
+    successUrl: toLocation(row.success_url),
+    cancelUrl: toLocation(row.cancel_url),
     expiresAtMs: row.expires_at.getTime(),
   }
+}
+
+/** Earlier releases took letters beyond ASCII, which no header may hold: they are written as browsers write them. */
+function toLocation(address: string | null): string | null {
+  if (address === null || parseWebAddress(address) !== null) return address
+  return URL.canParse(address) ? (parseWebAddress(new URL(address).href)?.href ?? null) : null
 }
