@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isStorable, isStorableJson } from './storable-text.ts'
+import { isStorable, isStorableJson, toStorable, toStorableJson } from './storable-text.ts'
 
 describe('what the database can keep', () => {
   test.each([
@@ -24,6 +24,21 @@ describe('what the database can keep', () => {
         const plain = JSON.stringify({ [name]: [value] })
         const json = isEscaped ? escapeAll(plain) : plain
         expect(isStorableJson(json)).toBe(isStorable(value) && isStorable(name))
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+describe('what is made storable', () => {
+  test('is as it was but for what cannot be kept', () => {
+    const text = fc.string({ unit: fc.constantFrom('\0', '\ud83d', '\ude00', '\\', 'u0000', '"', 'a') })
+    fc.assert(
+      fc.property(text, text, (value, name) => {
+        expect(toStorable(value)).toBe(value.replaceAll('\0', '\ufffd').toWellFormed())
+        const json = toStorableJson({ [name]: [value] })
+        expect(isStorableJson(json)).toBe(true)
+        expect(JSON.parse(json)).toEqual({ [toStorable(name)]: [toStorable(value)] })
       }),
       { numRuns: 500 },
     )

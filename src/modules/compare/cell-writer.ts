@@ -1,6 +1,7 @@
 import { Batches } from '../../kernel/batches.ts'
 import { createRequestId } from '../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
+import { toStorableJson } from '../../kernel/storable-text.ts'
 import type { Database } from '../../storage/database.ts'
 import type { ChatAnswer } from './ask-chat.ts'
 
@@ -81,7 +82,7 @@ function endCells(database: Database, claim: RunClaim, ends: readonly CellEnd[])
   return database.transaction(async (transaction) => {
     // In the same order as everybody who changes a run and its cells.
     await transaction.query('SELECT FROM compare_runs WHERE id = $1 FOR UPDATE', [claim.runId])
-    const rows = await transaction.query<KeyRow>(END, [claim.runId, claim.number, JSON.stringify(columns)])
+    const rows = await transaction.query<KeyRow>(END, [claim.runId, claim.number, toStorableJson(columns)])
     const written = new Set(rows.map(nameOf))
     return columns.map((row) => written.has(nameOf(row)))
   })
@@ -110,13 +111,13 @@ function endColumns(end: CellEnd): KeyRow {
   }
   if (end.status === 'failed') {
     const { code, message, model, provider } = end
-    const columns = { error_code: code, error_message: keepable(message), model, provider }
+    const columns = { error_code: code, error_message: message, model, provider }
     return { ...shared, ...columns }
   }
   const { answer, score } = end
   const columns = {
-    output: keepable(answer.output),
-    reasoning: answer.reasoning === null ? null : keepable(answer.reasoning),
+    output: answer.output,
+    reasoning: answer.reasoning,
     // Null as JSON would not be the column's.
     ...(answer.toolCalls !== null && { tool_calls: answer.toolCalls }),
     ...(answer.usage !== null && { usage: answer.usage }),
@@ -128,11 +129,6 @@ function endColumns(end: CellEnd): KeyRow {
     score,
   }
   return { ...shared, ...columns }
-}
-
-/** PostgreSQL keeps neither U+0000 nor half a character. */
-function keepable(text: string): string {
-  return text.toWellFormed().replaceAll('\0', '\uFFFD')
 }
 
 const IS_THE_CELL = `cell.run_id = $1 AND cell.prompt_index = given.prompt_index AND cell.repeat = given.repeat

@@ -1,3 +1,4 @@
+import { toStorable } from '../../kernel/storable-text.ts'
 import { FROM_LIVING_BORROWER } from '../../storage/borrowing/living-borrower.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import { addJob } from '../../storage/job-queue.ts'
@@ -70,7 +71,7 @@ export async function endRun(database: Database, claim: RunClaim, error: RunErro
     const rows = await transaction.query(END, [
       ...claimValues(claim),
       error?.code ?? null,
-      error?.message ?? null,
+      error === null ? null : toStorable(error.message),
     ])
     // One less is running, and another may have waited for that.
     if (rows.length > 0) await addJob(transaction, 'compare')

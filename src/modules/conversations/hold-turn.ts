@@ -1,6 +1,7 @@
 import { AppError, notFound } from '../../kernel/app-error.ts'
 import { createId, isUuid } from '../../kernel/identifiers.ts'
 import type { ChatMessage } from '../../providers/chat-wire.ts'
+import { toStorableJson } from '../../kernel/storable-text.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import { busy } from './change-conversations.ts'
 import type { Conversation, Reply, Turn } from './conversation.ts'
@@ -104,9 +105,7 @@ export function finishTurn(
 ): Promise<void> {
   const { replies } = finished
   const costNanoUsd = replies.reduce((sum, reply) => sum + reply.costNanoUsd, 0n)
-  const rows = JSON.stringify(replies.map(toColumns), (_, value: unknown) =>
-    typeof value === 'string' ? keepable(value) : value,
-  )
+  const rows = toStorableJson(replies.map(toColumns))
   const bytes = Buffer.byteLength(rows) + Buffer.byteLength(JSON.stringify(turn.messages))
   return database.transaction(async (transaction) => {
     const [held] = await transaction.query(
@@ -155,11 +154,6 @@ function toColumns(reply: Reply): Record<string, unknown> {
     error_code: reply.error?.code ?? null,
     error_message: reply.error?.message ?? null,
   }
-}
-
-/** PostgreSQL keeps every text but those with U+0000 or half a character. */
-function keepable(text: string): string {
-  return text.toWellFormed().replaceAll('\0', '\uFFFD')
 }
 
 const INSERT_REPLIES = `

@@ -1,5 +1,6 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import type { ChatMessage } from '../../providers/chat-wire.ts'
+import { toStorableJson } from '../../kernel/storable-text.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { CHARACTERS_MAX } from './judge-question.ts'
 
@@ -86,7 +87,7 @@ export async function writeCellJudge(
     `UPDATE compare_cells AS cell SET judge = given.judge, score = coalesce(given.score, cell.score)
      FROM jsonb_to_recordset($4) AS given (lane_id uuid, score real, judge jsonb)
      WHERE cell.run_id = $1 AND cell.prompt_index = $2 AND cell.repeat = $3 AND cell.lane_id = given.lane_id`,
-    [runId, promptIndex, repeat, JSON.stringify(rows)],
+    [runId, promptIndex, repeat, toStorableJson(rows)],
   )
 }
 

@@ -1,5 +1,6 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import { usdFromNanoUsd, type NanoUsd } from '../../kernel/money.ts'
+import { toStorableJson } from '../../kernel/storable-text.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import { addJob } from '../../storage/job-queue.ts'
 import type { UncoveredCost } from '../ledger/ledger.ts'
@@ -40,7 +41,7 @@ export async function finishTasks(options: FinishOptions, ends: readonly TaskEnd
   const { database, ledger, retentionMs } = options
   let uncovered: readonly UncoveredCost[] = []
   const finished = await database.transaction(async (transaction) => {
-    const rows = await transaction.query<EndedRow>(FINISH, [JSON.stringify(ends.map(toColumns)), retentionMs])
+    const rows = await transaction.query<EndedRow>(FINISH, [toStorableJson(ends.map(toColumns)), retentionMs])
     const ended = new Map(rows.map((row) => [row.id, row]))
     if (rows.some(({ webhook_url: url }) => url !== null)) await addJob(transaction, 'webhook')
     const charged = await chargeAboveHolds(transaction, ledger, ends, ended)

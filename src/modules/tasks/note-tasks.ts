@@ -1,3 +1,4 @@
+import { toStorableJson } from '../../kernel/storable-text.ts'
 import type { Queryable } from '../../storage/database.ts'
 import type { Claim } from './claim-tasks.ts'
 import type { StoredJob, SubmitTarget } from './task-performer.ts'
@@ -15,7 +16,7 @@ export interface TaskNote {
 /** Says of each whether the worker still has the task. A job is kept even so, for who has to cancel it. */
 export async function noteTasks(queryable: Queryable, notes: readonly TaskNote[]): Promise<boolean[]> {
   const rows = await queryable.query<{ id: string; is_held: boolean }>(NOTE, [
-    JSON.stringify(
+    toStorableJson(
       notes.map(({ claim, submittingTo, job, isRefused = false }) => ({
         id: claim.task.id,
         worker_id: claim.workerId,

@@ -1,3 +1,4 @@
+import { toStorableJson } from '../../kernel/storable-text.ts'
 import type { Queryable } from '../../storage/database.ts'
 
 /** Part of a statement: writes down what has to be told of the rows that a part `tasks` before it has ended. */
@@ -98,7 +99,7 @@ export async function recordAttempt(
   attempt: WebhookAttempt,
   next: { status: WebhookDelivery['status']; retryAt: Date | null },
 ): Promise<void> {
-  await queryable.query(RECORD, [deliveryId, JSON.stringify([attempt]), next.status, next.retryAt])
+  await queryable.query(RECORD, [deliveryId, toStorableJson([attempt]), next.status, next.retryAt])
 }
 
 const RECORD = `
