@@ -51,7 +51,7 @@ export function buildCompare(parts: CompareParts): BuiltCompare {
   }
   return {
     compare: createCompare({ ...parts, clock: systemClock }),
-    datasets: createDatasets({ ...parts, clock: systemClock }),
+    datasets: createDatasets({ ...parts, quotaOf: limits.quotaOf, clock: systemClock }),
     ask: createAskChat({ chat, limits, onCall }),
     conversations: createConversations({ ...parts, clock: systemClock, onCall }),
     judging: createJudging({ ...parts, clock: systemClock }),

@@ -6,6 +6,7 @@ import type { Database } from '../storage/database.ts'
 import { createFilesystemStore } from '../storage/media-store/filesystem-store.ts'
 import type { MediaStore } from '../storage/media-store/media-store.ts'
 import { createS3Store, type S3Credentials } from '../storage/media-store/s3-store.ts'
+import type { QuotaOf } from '../storage/stored-bytes/stored-bytes.ts'
 import type { GatewayLogger } from '../telemetry/logger.ts'
 import type { Config } from './config.ts'
 
@@ -15,6 +16,7 @@ interface MediaParts {
   readonly clock: Clock
   readonly logger: GatewayLogger
   readonly ownUrl: () => string
+  readonly quotaOf: QuotaOf
 }
 
 const HOUR_MS = 60 * 60_000

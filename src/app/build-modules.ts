@@ -30,6 +30,7 @@ import { connectDatabase } from '../storage/connect-database.ts'
 import type { Database } from '../storage/database.ts'
 import { createMessageBus, type MessageBus } from '../storage/message-bus.ts'
 import { reportOutages } from '../storage/report-outages.ts'
+import { startFoldingStoredBytes } from '../storage/stored-bytes/fold-stored-bytes.ts'
 import type { GatewayLogger } from '../telemetry/logger.ts'
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts'
 import { createTracer, parseOtlpHeaders, type Tracer } from '../telemetry/tracing.ts'
@@ -128,8 +129,6 @@ async function openModules(
   opened.defer(() => messageBus.close())
   const keys = createKeys({ database, clock, messageBus })
   opened.defer(() => keys.close())
-  const idempotency = createIdempotency({ database, logger })
-  opened.defer(() => idempotency.close())
   const metrics = createMetrics({ isKnownModel: (model) => catalog.resolve(model) !== undefined })
   const borrower = await createBorrower({
     database,
@@ -152,6 +151,11 @@ async function openModules(
   opened.defer(() => billing.close())
   const limits = buildLimits(config, { database, messageBus, borrower, ledger, metrics, logger })
   opened.defer(() => limits.close())
+  const folding = startFoldingStoredBytes({ database, logger })
+  opened.defer(() => folding.close())
+  const { quotaOf } = limits
+  const idempotency = createIdempotency({ database, logger, quotaOf })
+  opened.defer(() => idempotency.close())
   const strangers = createStrangers({ limits: config.limits.strangers, messageBus })
   opened.defer(() => strangers.close())
   const tracer = await createTracer({
@@ -174,7 +178,7 @@ async function openModules(
   opened.defer(() => providers.close())
   const outbound = createOutbound({ allowedHosts: config.outboundAllow })
   opened.defer(() => outbound.close())
-  const media = await buildMedia(config, { database, outbound, clock, logger, ownUrl })
+  const media = await buildMedia(config, { database, outbound, clock, logger, ownUrl, quotaOf })
   opened.defer(() => media.close())
   const tasks = buildTasks(config, {
     database,
@@ -185,6 +189,7 @@ async function openModules(
     catalog,
     providers,
     writer: borrower.writer,
+    quotaOf,
   })
   opened.defer(() => tasks.close())
   const mayUseSandbox = createSandboxPolicy({

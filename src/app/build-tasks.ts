@@ -14,7 +14,10 @@ export const RECLAIMERS: readonly Reclaimer[] = [reclaimTasks, reclaimRuns, recl
 
 const HOUR_MS = 60 * 60_000
 
-interface TaskParts extends Pick<TasksOptions, 'database' | 'messageBus' | 'media' | 'logger' | 'writer'> {
+interface TaskParts extends Pick<
+  TasksOptions,
+  'database' | 'messageBus' | 'media' | 'logger' | 'writer' | 'quotaOf'
+> {
   readonly ledger: NonNullable<TasksOptions['ledger']>
   readonly catalog: Catalog
   readonly providers: ProviderRegistry

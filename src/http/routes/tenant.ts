@@ -25,7 +25,24 @@ const TenantAnswer = Type.Object({
     spend_usd_per_minute: Type.Union([Type.Number(), Type.Null()], {
       description: 'What the account may spend a minute. Null sets no limit.',
     }),
+    media_bytes_max: noLimit('How many bytes the files of the account may take. Null sets no limit.'),
+    dataset_bytes_max: noLimit('How many bytes its datasets may take. Null sets no limit.'),
+    task_bytes_max: noLimit(
+      'How many bytes the requests and results of its tasks may take. Null sets no limit.',
+    ),
+    stored_response_bytes_max: noLimit(
+      'How many bytes the answers kept for its Idempotency-Keys may take. Null sets no limit.',
+    ),
   }),
+  stored: Type.Object(
+    {
+      media_bytes: Type.Integer({ description: 'Of files.' }),
+      dataset_bytes: Type.Integer({ description: 'Of datasets, with all their versions.' }),
+      task_bytes: Type.Integer({ description: 'Of requests and results of tasks.' }),
+      stored_response_bytes: Type.Integer({ description: 'Of answers that are kept for Idempotency-Keys.' }),
+    },
+    { description: 'What the account has stored now.' },
+  ),
   key: Type.Object(
     {
       id: Type.String({ format: 'uuid' }),
@@ -38,7 +55,7 @@ const TenantAnswer = Type.Object({
 
 interface TenantRouteOptions {
   readonly accounts: Accounts
-  readonly limits: Pick<Limits, 'describe'>
+  readonly limits: Pick<Limits, 'describe' | 'readStoredBytes'>
 }
 
 export const tenantRoutes = ({ accounts, limits }: TenantRouteOptions): Route[] => [
@@ -50,8 +67,12 @@ export const tenantRoutes = ({ accounts, limits }: TenantRouteOptions): Route[] 
     scope: 'any',
     responses: { 200: { description: 'The account.', schema: TenantAnswer } },
     handle: async ({ caller }) => {
-      const [account, applied] = await Promise.all([accounts.read(caller.accountId), limits.describe(caller)])
-      const { spendNanoUsdPerMinute: spend } = applied
+      const [account, applied, stored] = await Promise.all([
+        accounts.read(caller.accountId),
+        limits.describe(caller),
+        limits.readStoredBytes(caller.accountId),
+      ])
+      const { spendNanoUsdPerMinute: spend, storedBytesMax: quotas } = applied
       return {
         id: account.id,
         object: 'tenant',
@@ -65,6 +86,16 @@ export const tenantRoutes = ({ accounts, limits }: TenantRouteOptions): Route[] 
           tokens_per_minute: applied.tokensPerMinute,
           concurrent_requests: applied.concurrentRequests,
           spend_usd_per_minute: spend === null ? null : usdFromNanoUsd(spend),
+          media_bytes_max: quotas.media,
+          dataset_bytes_max: quotas.dataset,
+          task_bytes_max: quotas.task,
+          stored_response_bytes_max: quotas.stored_response,
+        },
+        stored: {
+          media_bytes: stored.media,
+          dataset_bytes: stored.dataset,
+          task_bytes: stored.task,
+          stored_response_bytes: stored.stored_response,
         },
         key: { id: caller.keyId, env: caller.environment, scopes: [...caller.scopes] },
       }

@@ -4,6 +4,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import { createId, isUuid } from '../../kernel/identifiers.ts'
 import { ID_AFTER_ALL, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
+import { takeRoom, type QuotaOf } from '../../storage/stored-bytes/stored-bytes.ts'
 import { explainUnkeepable } from './create-run.ts'
 import type { Dataset, DatasetChanges, DatasetContent, DatasetDraft, DatasetVersion } from './dataset.ts'
 import type { PromptCase } from './prompt-case.ts'
@@ -24,10 +25,19 @@ export interface Datasets {
 const DATASETS_MAX = 1_000
 const VERSIONS_MAX = 100
 
-export function createDatasets({ database, clock }: { database: Database; clock: Clock }): Datasets {
+interface DatasetsOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly quotaOf: QuotaOf
+}
+
+export function createDatasets({ database, clock, quotaOf }: DatasetsOptions): Datasets {
   return {
-    create: (accountId, draft) =>
-      keep(() => database.transaction((transaction) => insert(transaction, accountId, draft, clock.nowMs()))),
+    create: async (accountId, draft) => {
+      const bytesMax = await quotaOf(accountId, 'dataset')
+      const order = { accountId, draft, nowMs: clock.nowMs(), bytesMax }
+      return keep(() => database.transaction((transaction) => insert(transaction, order)))
+    },
     list: (accountId, page) => list(database, accountId, page),
     read: async (accountId, datasetId, wanted) => {
       const dataset = await readDataset(database, accountId, datasetId)
@@ -40,12 +50,11 @@ export function createDatasets({ database, clock }: { database: Database; clock:
       await readDataset(database, accountId, datasetId)
       return listVersions(database, datasetId)
     },
-    update: (accountId, datasetId, changes) =>
-      keep(() =>
-        database.transaction((transaction) =>
-          update(transaction, { accountId, datasetId, changes, nowMs: clock.nowMs() }),
-        ),
-      ),
+    update: async (accountId, datasetId, changes) => {
+      const bytesMax = await quotaOf(accountId, 'dataset')
+      const order = { accountId, datasetId, changes, nowMs: clock.nowMs(), bytesMax }
+      return keep(() => database.transaction((transaction) => update(transaction, order)))
+    },
     remove: async (accountId, datasetId) => {
       const rows = isUuid(datasetId) ? await database.query(REMOVE, [datasetId, accountId]) : []
       if (rows.length === 0) throw notFound('dataset')
@@ -60,12 +69,18 @@ function versionOf(prompts: readonly PromptCase[]): string {
 
 const VERSION_LENGTH = 16
 
+interface InsertOrder {
+  readonly accountId: string
+  readonly draft: DatasetDraft
+  readonly nowMs: number
+  readonly bytesMax: number | null
+}
+
 async function insert(
   transaction: Queryable,
-  accountId: string,
-  { name, description, prompts }: DatasetDraft,
-  nowMs: number,
+  { accountId, draft, nowMs, bytesMax }: InsertOrder,
 ): Promise<Dataset> {
+  const { name, description, prompts } = draft
   const kept = await transaction.query(
     'SELECT FROM compare_datasets WHERE account_id = $1 AND deleted_at IS NULL LIMIT $2',
     [accountId, DATASETS_MAX],
@@ -80,25 +95,34 @@ async function insert(
     [id, accountId, name, description, version, prompts.length, new Date(nowMs)],
   )
   if (row === undefined) throw new Error('a written dataset was not returned')
-  await insertVersion(transaction, { datasetId: id, version, prompts, nowMs })
+  await insertVersion(transaction, { accountId, datasetId: id, version, prompts, nowMs, bytesMax })
   return datasetFromRow(row)
 }
 
 interface NewVersion {
+  readonly accountId: string
   readonly datasetId: string
   readonly version: string
   readonly prompts: readonly PromptCase[]
   readonly nowMs: number
+  readonly bytesMax: number | null
 }
 
 async function insertVersion(
   transaction: Queryable,
-  { datasetId, version, prompts, nowMs }: NewVersion,
+  { accountId, datasetId, version, prompts, nowMs, bytesMax }: NewVersion,
 ): Promise<void> {
+  const known = await transaction.query(
+    'SELECT FROM compare_dataset_versions WHERE dataset_id = $1 AND version = $2',
+    [datasetId, version],
+  )
+  if (known.length > 0) return
+  const text = JSON.stringify(prompts)
+  const bytes = Buffer.byteLength(text)
+  await takeRoom(transaction, { bytesMax, kind: 'dataset', accountId, bytes, param: 'prompts' })
   await transaction.query(
-    `INSERT INTO compare_dataset_versions (dataset_id, version, prompts, created_at) VALUES ($1, $2, $3, $4)
-     ON CONFLICT DO NOTHING`,
-    [datasetId, version, JSON.stringify(prompts), new Date(nowMs)],
+    `INSERT INTO compare_dataset_versions (dataset_id, version, prompts, created_at) VALUES ($1, $2, $3, $4)`,
+    [datasetId, version, text, new Date(nowMs)],
   )
 }
 
@@ -107,11 +131,12 @@ interface UpdateOrder {
   readonly datasetId: string
   readonly changes: DatasetChanges
   readonly nowMs: number
+  readonly bytesMax: number | null
 }
 
 async function update(
   transaction: Queryable,
-  { accountId, datasetId, changes, nowMs }: UpdateOrder,
+  { accountId, datasetId, changes, nowMs, bytesMax }: UpdateOrder,
 ): Promise<Dataset> {
   const current = await readDataset(transaction, accountId, datasetId, { forUpdate: true })
   const { prompts } = changes
@@ -122,7 +147,7 @@ async function update(
     ])
     if (versions.length >= VERSIONS_MAX)
       throw new AppError('conflict', `A dataset has ${VERSIONS_MAX} versions at most. Make another dataset.`)
-    await insertVersion(transaction, { datasetId, version, prompts, nowMs })
+    await insertVersion(transaction, { accountId, datasetId, version, prompts, nowMs, bytesMax })
   }
   const [row] = await transaction.query<DatasetRow>(
     `UPDATE compare_datasets SET name = $2, description = $3, version = $4, prompts_total = $5, updated_at = $6
@@ -205,6 +230,7 @@ async function listVersions(queryable: Queryable, datasetId: string): Promise<Da
   }))
 }
 
+// The database removes its versions with it.
 const REMOVE = `
   UPDATE compare_datasets SET deleted_at = now() WHERE id = $1 AND account_id = $2 AND deleted_at IS NULL RETURNING id`
 

@@ -85,6 +85,9 @@ export function createGeneration(options: GenerationOptions): Generation {
       GENERATION_KINDS[request.type].isAlwaysTask ||
       request.preference.isAsyncWanted ||
       priced.model.delivery === 'async'
+    // Before anything is charged; an answer that carries its files leaves none.
+    if (isTask || priced.request.responseFormat !== 'b64_json')
+      await options.media.requireRoom(request.caller.accountId)
     if (!isTask) return { kind: 'done', answer: await answerNow(priced, parts) }
     const result = await createGenerationTask(priced, parts)
     request.record.balanceNanoUsd = balanceOf(request, ledger)

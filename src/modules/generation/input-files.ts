@@ -6,7 +6,10 @@ import type { ClientFile } from './generation-request.ts'
 import type { FileReference } from './stored-work.ts'
 
 /** What is used of the store here. */
-export type GenerationMedia = Pick<Media, 'keep' | 'keepFromAddress' | 'read' | 'addressOf' | 'remove'>
+export type GenerationMedia = Pick<
+  Media,
+  'keep' | 'keepFromAddress' | 'requireRoom' | 'read' | 'addressOf' | 'remove'
+>
 
 export const IMAGE_BYTES_MAX = 20 * 1024 * 1024
 

@@ -16,7 +16,7 @@ interface ClaimOrder {
 }
 
 export type FoundKey =
-  | { readonly kind: 'claimed'; readonly requestId: string }
+  | { readonly kind: 'claimed'; readonly requestId: string; readonly storedBytes: number }
   | { readonly kind: 'answered'; readonly sealed: Buffer; readonly requestId: string }
   | { readonly kind: 'unkept'; readonly requestId: string }
   | { readonly kind: 'running'; readonly runningMs: number }
@@ -31,12 +31,23 @@ export async function claimKey(database: Database, order: ClaimOrder): Promise<F
   const { accountId, keyHash, fingerprint, runId } = place
   const values = [accountId, keyHash, fingerprint, requestId, runId, leaseMs, retentionMs]
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
-    const [claimed] = await database.query<{ request_id: string }>(CLAIM, values)
-    if (claimed) return { kind: 'claimed', requestId: claimed.request_id }
+    const [claimed] = await database.query<ClaimedRow>(CLAIM, values)
+    if (claimed)
+      return {
+        kind: 'claimed',
+        requestId: claimed.request_id,
+        storedBytes: Number(claimed.stored_bytes),
+      }
     const [row] = await database.query<KeyRow>(READ, [accountId, keyHash])
     if (row) return describeRow(row, fingerprint)
   }
   return { kind: 'running', runningMs: 0 }
+}
+
+interface ClaimedRow {
+  readonly request_id: string
+  /** Of all answers that are kept for the account. */
+  readonly stored_bytes: bigint
 }
 
 // An expired row is as good as none. One whose run was last heard of too long ago goes on under its own request id.
@@ -56,7 +67,7 @@ const CLAIM = `
   WHERE kept.expires_at <= now()
     OR (kept.fingerprint = excluded.fingerprint AND kept.lease_until <= now()
       AND kept.answer IS NULL AND NOT kept.is_unkept)
-  RETURNING request_id`
+  RETURNING request_id, stored_bytes_of(account_id, 'stored_response') AS stored_bytes`
 
 interface KeyRow {
   fingerprint: Buffer

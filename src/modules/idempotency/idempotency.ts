@@ -1,6 +1,7 @@
 import { createId } from '../../kernel/identifiers.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Database } from '../../storage/database.ts'
+import { noQuota, noRoomLeft, type QuotaOf } from '../../storage/stored-bytes/stored-bytes.ts'
 import { claimKey, type KeyPlace } from './claim-key.ts'
 import { createClaims, type Claim } from './claims.ts'
 import { deriveSecrets, openAnswer, sealAnswer, type KeptAnswer } from './seal-answer.ts'
@@ -32,6 +33,7 @@ export type ClaimOutcome =
   | { readonly kind: 'reused' }
 
 export interface Idempotency {
+  /** Throws when no further answer may be kept for the account; those that are kept are still given. */
   claim(request: KeyedRequest): Promise<ClaimOutcome>
   /** Deletes what has expired; runs by itself too. */
   sweep(): Promise<number>
@@ -46,6 +48,7 @@ export interface IdempotencyOptions {
   readonly retentionMs?: number
   /** How long a run counts as alive after it was last heard of. */
   readonly leaseMs?: number
+  readonly quotaOf?: QuotaOf
 }
 
 const RETENTION_MS = 24 * 60 * 60_000
@@ -60,13 +63,19 @@ const STATEMENTS_WAITING_MAX = 1_000
  * machines differ.
  */
 export function createIdempotency(options: IdempotencyOptions): Idempotency {
-  const { database, logger, retentionMs = RETENTION_MS, leaseMs = LEASE_MS } = options
+  const { database, logger, retentionMs = RETENTION_MS, leaseMs = LEASE_MS, quotaOf = noQuota } = options
   const claims = createClaims({ database, logger, leaseMs })
   const limited = limitConcurrency({
     runningMax: STATEMENTS_RUNNING_MAX,
     waitingMax: STATEMENTS_WAITING_MAX,
   })
   const sweep = (): Promise<number> => sweepExpired(database)
+  const requireQuota = async (claim: Claim, accountId: string, usedBytes: number): Promise<void> => {
+    const bytesMax = usedBytes === 0 ? null : await quotaOf(accountId, 'stored_response')
+    if (bytesMax === null || usedBytes < bytesMax) return
+    await claim.release()
+    throw noRoomLeft('stored_response', { usedBytes, bytesMax })
+  }
   const timer = setInterval(() => {
     sweep().catch((error: unknown) =>
       logger.warn({ err: error }, 'expired idempotency keys were not deleted'),
@@ -88,7 +97,10 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
       const found = await limited(() => claimKey(database, { place, requestId, leaseMs, retentionMs }))
       if (found.kind === 'claimed') {
         const seal = (answer: KeptAnswer): Promise<Buffer> => sealAnswer(answer, sealingKey)
-        return { kind: 'claimed', claim: claims.begin(place, found.requestId, seal) }
+        const claim = claims.begin(place, found.requestId, seal)
+        // A run that takes over was counted when it began, and may have been done.
+        if (found.requestId === requestId) await requireQuota(claim, accountId, found.storedBytes)
+        return { kind: 'claimed', claim }
       }
       if (found.kind !== 'answered') return found
       try {

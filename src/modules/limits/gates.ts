@@ -54,6 +54,8 @@ export interface Balances {
 export interface Gates {
   /** At once while the account's balance is known to reach its tier. */
   open(caller: Caller, category: string, nowMs: number): KeyGate | Promise<KeyGate>
+  /** The same, without a request. */
+  tierOf(accountId: string): Tier | Promise<Tier>
 }
 
 interface GatesOptions {
@@ -150,6 +152,13 @@ export function createGates({ table, rates, slots, balances }: GatesOptions): Ga
       known.checkAtMs = nowMs + CHECK_EVERY_MS
       renewed.catch(() => {})
       return known
+    },
+    tierOf(accountId) {
+      const tier = accounts.get(accountId)?.tier
+      const balance = balances.knownOf(accountId)
+      if (tier && balance !== undefined && reaches(table, balance, tier))
+        return chooseTier(table.tiers, balance)
+      return readBalance(accountId).then((read) => chooseTier(table.tiers, read))
     },
   }
 }

@@ -1,4 +1,5 @@
 import { nanoUsdFromUsd, type NanoUsd } from '../../kernel/money.ts'
+import type { StorageQuotas } from '../../storage/stored-bytes/stored-bytes.ts'
 
 /** What an account may do at once and in a minute. Null sets no limit. */
 export interface TierLimits {
@@ -6,6 +7,7 @@ export interface TierLimits {
   readonly tokensPerMinute: number | null
   readonly concurrentRequests: number | null
   readonly spendNanoUsdPerMinute: NanoUsd | null
+  readonly storedBytesMax: StorageQuotas
 }
 
 export interface Tier extends TierLimits {
@@ -43,6 +45,19 @@ export interface LimitTable {
 
 const usd = (amount: number): NanoUsd => nanoUsdFromUsd(amount)
 
+const GIGABYTE = 1_000_000_000
+
+/** All kinds grow with the files. */
+const quotas = (mediaGigabytes: number): StorageQuotas => ({
+  media: mediaGigabytes * GIGABYTE,
+  dataset: (mediaGigabytes * GIGABYTE) / 10,
+  task: (mediaGigabytes * GIGABYTE) / 10,
+  stored_response: (mediaGigabytes * GIGABYTE) / 10,
+})
+
+/** Of a tier that names none. */
+export const DEFAULT_QUOTAS: StorageQuotas = quotas(10)
+
 /** Generous: they keep one account from taking everything, and are there to be lowered. */
 export const DEFAULT_LIMITS: LimitTable = {
   tiers: [
@@ -53,6 +68,7 @@ export const DEFAULT_LIMITS: LimitTable = {
       tokensPerMinute: 100_000_000,
       concurrentRequests: 256,
       spendNanoUsdPerMinute: usd(10),
+      storedBytesMax: DEFAULT_QUOTAS,
     },
     {
       name: 'tier_1',
@@ -61,6 +77,7 @@ export const DEFAULT_LIMITS: LimitTable = {
       tokensPerMinute: 500_000_000,
       concurrentRequests: 1_024,
       spendNanoUsdPerMinute: usd(50),
+      storedBytesMax: quotas(50),
     },
     {
       name: 'tier_2',
@@ -69,6 +86,7 @@ export const DEFAULT_LIMITS: LimitTable = {
       tokensPerMinute: 2_000_000_000,
       concurrentRequests: 4_096,
       spendNanoUsdPerMinute: usd(200),
+      storedBytesMax: quotas(200),
     },
     {
       name: 'tier_3',
@@ -77,6 +95,7 @@ export const DEFAULT_LIMITS: LimitTable = {
       tokensPerMinute: 10_000_000_000,
       concurrentRequests: 16_384,
       spendNanoUsdPerMinute: usd(2_000),
+      storedBytesMax: quotas(1_000),
     },
     {
       name: 'tier_4',
@@ -85,6 +104,7 @@ export const DEFAULT_LIMITS: LimitTable = {
       tokensPerMinute: 100_000_000_000,
       concurrentRequests: 131_072,
       spendNanoUsdPerMinute: usd(20_000),
+      storedBytesMax: quotas(10_000),
     },
   ],
   // Work of seconds or minutes on hardware that few share.

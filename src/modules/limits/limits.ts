@@ -7,6 +7,7 @@ import { createBorrowedSlots } from '../../storage/borrowing/borrowed-slots.ts'
 import { createSlotQueues, type PoolState, type QueuedSlot } from '../../storage/borrowing/slot-queues.ts'
 import type { Database } from '../../storage/database.ts'
 import type { MessageBus } from '../../storage/message-bus.ts'
+import { readAllStoredBytes, type QuotaOf, type StoredKind } from '../../storage/stored-bytes/stored-bytes.ts'
 import type { Caller } from '../keys/keys.ts'
 import { admit } from './admit.ts'
 import type { Admission, LimitLayer, Refusal } from './admission.ts'
@@ -52,6 +53,9 @@ export interface Limits {
   acquireSlot(request: SlotRequest): QueuedSlot | Promise<QueuedSlot>
   /** What applies to the key. */
   describe(caller: Caller): Promise<CallerLimits>
+  /** How many bytes of a kind the account may store. */
+  readonly quotaOf: QuotaOf
+  readStoredBytes(accountId: string): Promise<Readonly<Record<StoredKind, number>>>
   /** The queues of local models, over all processes. */
   readQueues(): Promise<PoolState[]>
   /** Requests must have ended. */
@@ -137,6 +141,13 @@ export function createLimits(options: LimitsOptions): Limits {
         requestsPerMinute: perMinute === Infinity ? null : perMinute,
       }
     },
+    quotaOf: (accountId, kind) => {
+      const tier = gates.tierOf(accountId)
+      return tier instanceof Promise
+        ? tier.then(({ storedBytesMax }) => storedBytesMax[kind])
+        : tier.storedBytesMax[kind]
+    },
+    readStoredBytes: (accountId) => readAllStoredBytes(options.database, accountId),
     readQueues: () => queues.readStates(),
     async close() {
       clearInterval(ticker)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { chooseTier, DEFAULT_LIMITS, narrow } from './limit-table.ts'
+import { chooseTier, DEFAULT_LIMITS, DEFAULT_QUOTAS, narrow } from './limit-table.ts'
 import { parseLimitTable } from './parse-limit-table.ts'
 
 const tier = (name: string, balance: number, members: object = {}) => ({
@@ -30,6 +30,11 @@ describe('parseLimitTable', () => {
       ['rich', 100_000_000_000n],
     ])
     expect(tiers[0]?.spendNanoUsdPerMinute).toBe(500_000_000n)
+  })
+
+  it('gives a tier the default quotas but for those that it names', () => {
+    const { tiers } = parse({ tiers: [tier('poor', 0, { media_bytes_max: 5, task_bytes_max: null })] })
+    expect(tiers[0]?.storedBytesMax).toEqual({ ...DEFAULT_QUOTAS, media: 5, task: null })
   })
 
   it.each([

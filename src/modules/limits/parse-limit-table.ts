@@ -1,7 +1,7 @@
 import { Type, type Static, type TProperties, type TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { nanoUsdFromUsd } from '../../kernel/money.ts'
-import { DEFAULT_LIMITS, type LimitTable, type Tier } from './limit-table.ts'
+import { DEFAULT_LIMITS, DEFAULT_QUOTAS, type LimitTable, type Tier } from './limit-table.ts'
 
 const strict = <Properties extends TProperties>(properties: Properties) =>
   Type.Object(properties, { additionalProperties: false })
@@ -11,6 +11,9 @@ const whole = (minimum: number, maximum: number) => Type.Integer({ minimum, maxi
 // Bounded so that a level in sixty-thousandths of a unit fits its column.
 const UNITS_MAX = 100_000_000_000_000
 const USD_MAX = 100_000
+const BYTES_MAX = 1_000_000_000_000_000
+
+const quota = () => Type.Optional(orNull(whole(1, BYTES_MAX)))
 
 const TierEntry = strict({
   name: Type.String({ pattern: '^[a-z0-9_]{1,40}$' }),
@@ -19,6 +22,10 @@ const TierEntry = strict({
   tokens_per_minute: orNull(whole(1, UNITS_MAX)),
   concurrent_requests: orNull(whole(1, 1_000_000)),
   spend_usd_per_minute: orNull(Type.Number({ minimum: 0.01, maximum: USD_MAX })),
+  media_bytes_max: quota(),
+  dataset_bytes_max: quota(),
+  task_bytes_max: quota(),
+  stored_response_bytes_max: quota(),
 })
 
 const LimitsEntry = strict({
@@ -86,7 +93,18 @@ function toTier(entry: Static<typeof TierEntry>): Tier {
     tokensPerMinute: entry.tokens_per_minute,
     concurrentRequests: entry.concurrent_requests,
     spendNanoUsdPerMinute: spendUsd === null ? null : nanoUsdFromUsd(spendUsd),
+    storedBytesMax: {
+      media: orDefault(entry.media_bytes_max, DEFAULT_QUOTAS.media),
+      dataset: orDefault(entry.dataset_bytes_max, DEFAULT_QUOTAS.dataset),
+      task: orDefault(entry.task_bytes_max, DEFAULT_QUOTAS.task),
+      stored_response: orDefault(entry.stored_response_bytes_max, DEFAULT_QUOTAS.stored_response),
+    },
   }
+}
+
+/** Null is a value: it sets no limit. */
+function orDefault(given: number | null | undefined, standard: number | null): number | null {
+  return given === undefined ? standard : given
 }
 
 function orderTiers(tiers: readonly Tier[]): Tier[] {

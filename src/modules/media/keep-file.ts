@@ -3,9 +3,10 @@ import type { Clock } from '../../kernel/clock.ts'
 import { createId } from '../../kernel/identifiers.ts'
 import type { Database } from '../../storage/database.ts'
 import type { MediaStore } from '../../storage/media-store/media-store.ts'
+import { requireRoom, takeRoom, type QuotaOf } from '../../storage/stored-bytes/stored-bytes.ts'
 import { openSource, SourceTooLarge, type OpenedSource } from './bounded-source.ts'
 import { describeFormats, findFormat, findHeadlessFormat, markId, type MediaFormat } from './media-format.ts'
-import type { MediaRecord, MediaRows } from './media-record.ts'
+import { completeMedia, type MediaRecord, type MediaRows, type WrittenMedia } from './media-record.ts'
 import type { KeepOrder } from './media-order.ts'
 import { bytesMaxOf } from './media-limits.ts'
 import { recogniseMedia } from './recognise-media.ts'
@@ -17,6 +18,7 @@ export interface KeepParts {
   readonly clock: Clock
   /** Of results; inputs are kept as long as their work can take. */
   readonly resultRetentionMs: number
+  readonly quotaOf: QuotaOf
 }
 
 const INPUT_RETENTION_MS = 24 * 60 * 60_000
@@ -27,6 +29,7 @@ export const UNFINISHED_MS = 24 * 60 * 60_000
 export async function keepFile(parts: KeepParts, order: KeepOrder): Promise<MediaRecord> {
   const { rows, store } = parts
   const { accountId, purpose, kind } = order
+  if (purpose === 'input') await requireRoom(parts.database, { ...parts, kind: 'media', accountId })
   const source = await openOrder(order)
   try {
     const format = requireFormat(order, source.head)
@@ -45,7 +48,10 @@ export async function keepFile(parts: KeepParts, order: KeepOrder): Promise<Medi
     try {
       const { bytes } = await store.put(storeKey, source.all, contentType)
       const retentionMs = purpose === 'result' ? parts.resultRetentionMs : INPUT_RETENTION_MS
-      const kept = await rows.complete({ id, bytes, retentionMs })
+      const written = { id, bytes, retentionMs }
+      // What was paid for is kept in any case: who has no room left is refused before the work is done.
+      const kept =
+        purpose === 'result' ? await rows.complete(written) : await completeInput(parts, order, written)
       if (kept === null) throw new Error('a file took too long to be written')
       return kept
     } catch (error) {
@@ -57,6 +63,19 @@ export async function keepFile(parts: KeepParts, order: KeepOrder): Promise<Medi
     await source.close().catch(() => {})
     throw error instanceof SourceTooLarge ? tooLarge(order) : error
   }
+}
+
+async function completeInput(
+  { database, quotaOf }: KeepParts,
+  { accountId, param }: KeepOrder,
+  written: WrittenMedia,
+): Promise<MediaRecord | null> {
+  const bytesMax = await quotaOf(accountId, 'media')
+  return database.transaction(async (transaction) => {
+    await takeRoom(transaction, { kind: 'media', accountId, bytesMax, bytes: written.bytes, param })
+    const [record] = await completeMedia(transaction, [written])
+    return record ?? null
+  })
 }
 
 async function openOrder(order: KeepOrder): Promise<OpenedSource> {

@@ -79,7 +79,7 @@ async function insertMedia(database: Queryable, batch: readonly NewMedia[]): Pro
   return batch.map(() => true)
 }
 
-async function completeMedia(
+export async function completeMedia(
   database: Queryable,
   batch: readonly WrittenMedia[],
 ): Promise<(MediaRecord | null)[]> {

@@ -6,6 +6,7 @@ import type { Logger } from '../../kernel/logger.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import type { Database } from '../../storage/database.ts'
 import type { ByteRange, MediaStore } from '../../storage/media-store/media-store.ts'
+import { requireRoom, type QuotaOf } from '../../storage/stored-bytes/stored-bytes.ts'
 import { copyFile } from './copy-file.ts'
 import { keepFile, UNFINISHED_MS } from './keep-file.ts'
 import { readAddress, signAddress } from './media-address.ts'
@@ -21,6 +22,8 @@ export type { CopyOrder, KeepOrder, MediaKind } from './media-order.ts'
 export interface Media {
   /** Keeps what the source gives, up to the bound. Nothing is left of a source that fails or is too large. */
   keep(order: KeepOrder): Promise<MediaFile>
+  /** Throws when the account's quota of bytes is used up: for who is about to make a file that is kept in any case. */
+  requireRoom(accountId: string): Promise<void>
   /** Copies what lies at an address. `AppError`s name `param` where the client gave the address. */
   keepFromAddress(order: CopyOrder): Promise<MediaFile>
   read(
@@ -75,6 +78,7 @@ interface MediaOptions {
   readonly ownUrl: () => string
   readonly addressMs?: number
   readonly resultRetentionMs?: number
+  readonly quotaOf: QuotaOf
 }
 
 const HOUR_MS = 60 * 60_000
@@ -91,6 +95,7 @@ export async function createMedia(options: MediaOptions): Promise<Media> {
     store,
     clock,
     resultRetentionMs: options.resultRetentionMs ?? RESULT_RETENTION_MS,
+    quotaOf: options.quotaOf,
   }
   const publicUrl = options.publicUrl?.replace(/\/+$/, '') ?? null
   let secret = await readMediaSecret(database)
@@ -120,6 +125,7 @@ export async function createMedia(options: MediaOptions): Promise<Media> {
 
   return {
     keep: async (order) => describe(await keep(order)),
+    requireRoom: (accountId) => requireRoom(database, { quotaOf: options.quotaOf, kind: 'media', accountId }),
     keepFromAddress: async (order) => {
       const bases = [options.publicUrl, options.ownUrl()].filter((base) => base !== null)
       const own =

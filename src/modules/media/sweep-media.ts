@@ -14,7 +14,7 @@ interface ClaimedRow {
  * Removes expired files in small batches, a file before its row. Any number of processes may do it at once: each takes files
  * for itself, and what one of them took and did not finish is taken again later.
  */
-export async function sweepMedia(database: Database, store: MediaStore): Promise<number> {
+export async function sweepMedia(database: Database, store: Pick<MediaStore, 'delete'>): Promise<number> {
   let removed = 0
   for (let batch = 0; batch < BATCHES_MAX; batch += 1) {
     const claimed = await database.query<ClaimedRow>(CLAIM_EXPIRED, [BATCH_FILES])
@@ -27,7 +27,7 @@ export async function sweepMedia(database: Database, store: MediaStore): Promise
 /** At once, whenever they would expire. What does not exist is no error. */
 export async function removeMedia(
   database: Database,
-  store: MediaStore,
+  store: Pick<MediaStore, 'delete'>,
   ids: readonly string[],
 ): Promise<void> {
   for (let start = 0; start < ids.length; start += BATCH_FILES) {
@@ -38,7 +38,7 @@ export async function removeMedia(
 
 async function removeFiles(
   database: Database,
-  store: MediaStore,
+  store: Pick<MediaStore, 'delete'>,
   claimed: readonly ClaimedRow[],
 ): Promise<number> {
   const removed: string[] = []

@@ -3,6 +3,7 @@ import { Batches } from '../../kernel/batches.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import { errorCodeOf } from '../../storage/storage-error.ts'
+import { lockStoredBytes, noRoomLeft, type QuotaOf } from '../../storage/stored-bytes/stored-bytes.ts'
 import { hasKeyCap, type Ledger } from '../ledger/ledger.ts'
 import { holdKeyOf, holdOrderOf, insertTasks, payerOf, planTask, type NewTask } from './new-task.ts'
 import type { Task, TaskOrder } from './task.ts'
@@ -21,6 +22,7 @@ interface TaskCreatorOptions {
   readonly retentionMs: number
   /** Who is expected to do it, for the limits of providers. */
   readonly providerOf: (model: string, environment: string) => string | null
+  readonly quotaOf: QuotaOf
 }
 
 const BATCH_MAX = 50
@@ -38,12 +40,13 @@ export class TaskCreator {
   }
 
   async create(order: TaskOrder): Promise<Task> {
-    const { clock, retentionMs, providerOf, ledger } = this.#options
+    const { clock, retentionMs, providerOf, ledger, quotaOf } = this.#options
     const task = planTask(order, {
       nowMs: clock.nowMs(),
       retentionMs,
       provider: providerOf(order.model, order.caller.environment),
       isHeld: ledger !== null,
+      storedBytesMax: await quotaOf(order.caller.accountId, 'task'),
     })
     // A key with a cap of its own is looked at alone; alone, each also gets the error that is its own.
     const isAlone = ledger !== null && hasKeyCap(order.caller)
@@ -54,8 +57,10 @@ export class TaskCreator {
   #writeBatch(tasks: readonly NewTask[]): Promise<(TaskRow | null)[]> {
     const { database, ledger } = this.#options
     return database.transaction(async (transaction) => {
-      const held = ledger === null ? null : await ledger.openHolds(transaction, tasks.map(holdOrderOf))
-      const covered = tasks.filter(({ id }) => held === null || held.has(holdKeyOf(id)))
+      const rooms = await lockRooms(transaction, tasks)
+      const fitting = tasks.filter((task) => takeBytes(rooms, task) === null)
+      const held = ledger === null ? null : await ledger.openHolds(transaction, fitting.map(holdOrderOf))
+      const covered = fitting.filter(({ id }) => held === null || held.has(holdKeyOf(id)))
       const rows = covered.length === 0 ? [] : await insertTasks(transaction, covered)
       if (rows.length < covered.length) throw new Error('a request has made a task before')
       const byId = new Map(rows.map((row) => [row.id, row]))
@@ -78,8 +83,11 @@ export class TaskCreator {
   #writeAlone(task: NewTask): Promise<Task> {
     const { database, ledger } = this.#options
     return database.transaction(async (transaction) => {
+      const rooms = await lockRooms(transaction, [task])
       const [row] = await insertTasks(transaction, [task])
       if (row === undefined) return readRepeated(transaction, task)
+      const refusal = takeBytes(rooms, task)
+      if (refusal !== null) throw refusal
       if (ledger !== null) {
         const caps = await ledger.capsOf(transaction, payerOf(task), task.createdAtMs)
         await ledger.openHold(transaction, { ...holdOrderOf(task), caps })
@@ -87,6 +95,34 @@ export class TaskCreator {
       return taskFromRow(row)
     })
   }
+}
+
+interface Room {
+  usedBytes: number
+  readonly bytesMax: number
+}
+
+/** By account, of those that have a quota. Locked until the transaction ends, so that tasks made elsewhere are counted. */
+async function lockRooms(transaction: Queryable, tasks: readonly NewTask[]): Promise<Map<string, Room>> {
+  const rooms = new Map<string, Room>()
+  for (const { order, storedBytesMax: bytesMax } of tasks)
+    if (bytesMax !== null) rooms.set(order.caller.accountId, { usedBytes: 0, bytesMax })
+  if (rooms.size === 0) return rooms
+  for (const [accountId, bytes] of await lockStoredBytes(transaction, [...rooms.keys()], 'task')) {
+    const room = rooms.get(accountId)
+    if (room !== undefined) room.usedBytes = bytes
+  }
+  return rooms
+}
+
+/** Gives the refusal of a task that does not fit. */
+function takeBytes(rooms: ReadonlyMap<string, Room>, { order }: NewTask): AppError | null {
+  const room = rooms.get(order.caller.accountId)
+  if (room === undefined) return null
+  const bytes = Buffer.byteLength(JSON.stringify([order.work ?? null, order.metadata]))
+  if (room.usedBytes + bytes > room.bytesMax) return noRoomLeft('task', room)
+  room.usedBytes += bytes
+  return null
 }
 
 function isShortOfCredit(error: unknown): boolean {

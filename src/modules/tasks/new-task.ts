@@ -17,6 +17,8 @@ export interface NewTask {
   readonly expiresAtMs: number
   readonly provider: string | null
   readonly isHeld: boolean
+  /** How many bytes the account's tasks may take; null sets no limit. */
+  readonly storedBytesMax: number | null
 }
 
 export interface TaskDefaults {
@@ -24,10 +26,11 @@ export interface TaskDefaults {
   readonly retentionMs: number
   readonly provider: string | null
   readonly isHeld: boolean
+  readonly storedBytesMax: number | null
 }
 
 export function planTask(order: TaskOrder, defaults: TaskDefaults): NewTask {
-  const { nowMs, retentionMs, provider, isHeld } = defaults
+  const { nowMs, retentionMs, provider, isHeld, storedBytesMax } = defaults
   return {
     id: createId(nowMs),
     order,
@@ -37,6 +40,7 @@ export function planTask(order: TaskOrder, defaults: TaskDefaults): NewTask {
     expiresAtMs: nowMs + retentionMs,
     provider,
     isHeld,
+    storedBytesMax,
   }
 }
 

@@ -8,6 +8,28 @@ beforeAll(async () => {
 })
 afterAll(() => stage.close())
 
+test('what a failed task was asked for goes when its time is over, and never before a task has ended', async () => {
+  const caller = await stage.createCaller(1)
+  const [failed, waiting] = [
+    await stage.tasks.create(orderOf(caller)),
+    await stage.tasks.create(orderOf(caller)),
+  ]
+  const [claim] = await stage.queue.claim(1)
+  if (claim === undefined) throw new Error('a task was to be claimed')
+  await stage.queue.finish({ claim, end: { status: 'failed', code: 'timeout', message: 'x' } })
+  await stage.database.query('UPDATE tasks SET expires_at = now()')
+  await sweepResults(stage.database, async () => {})
+  const rows = await stage.database.query(
+    `SELECT id, work = 'null' AS is_gone FROM tasks WHERE id = ANY ($1::uuid[]) ORDER BY id`,
+    [[failed.id, waiting.id]],
+  )
+  expect(rows).toEqual([
+    { id: failed.id, is_gone: true },
+    { id: waiting.id, is_gone: false },
+  ])
+  await stage.tasks.cancel(caller.accountId, waiting.id)
+})
+
 test('a result whose time is over goes with its files, and the task stays', async () => {
   const caller = await stage.createCaller(1)
   const [old, young] = [await stage.tasks.create(orderOf(caller)), await stage.tasks.create(orderOf(caller))]

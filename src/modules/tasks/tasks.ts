@@ -3,6 +3,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { Database } from '../../storage/database.ts'
+import type { QuotaOf } from '../../storage/stored-bytes/stored-bytes.ts'
 import type { Media } from '../media/media.ts'
 import { cancelTask, type CancelOptions } from './cancel-task.ts'
 import { checkWebhookUrl } from './check-webhook-url.ts'
@@ -71,6 +72,7 @@ export interface TasksOptions extends Pick<CancelOptions, 'writer' | 'isCancelBi
   readonly isAllowedHost: (url: URL) => boolean
   /** Who is expected to serve a model, for the limits of providers; null when nobody knows. */
   readonly providerOf: (model: string, environment: string) => string | null
+  readonly quotaOf: QuotaOf
 }
 
 export function createTasks(options: TasksOptions): Tasks {

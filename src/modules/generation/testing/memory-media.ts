@@ -2,7 +2,10 @@ import { AppError, notFound } from '../../../kernel/app-error.ts'
 import { createId } from '../../../kernel/identifiers.ts'
 import type { Media } from '../../media/media.ts'
 
-type MemoryMedia = Pick<Media, 'keep' | 'keepFromAddress' | 'read' | 'addressOf' | 'remove'> & {
+type MemoryMedia = Pick<
+  Media,
+  'keep' | 'keepFromAddress' | 'requireRoom' | 'read' | 'addressOf' | 'remove'
+> & {
   /** By id. */
   readonly files: Map<string, { accountId: string; bytes: Uint8Array }>
   /** What lies at addresses; others are gone. */
@@ -36,6 +39,7 @@ export function createMemoryMedia(): MemoryMedia {
       if (!bytes) throw new AppError('provider_error', 'its address answers 403.')
       return put(accountId, bytes)
     },
+    requireRoom: async () => {},
     read: async (accountId, id) => {
       const file = files.get(id)
       if (file?.accountId !== accountId) throw notFound('file')

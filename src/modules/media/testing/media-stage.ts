@@ -5,6 +5,7 @@ import { fakeClock } from '../../../kernel/testing/fake-clock.ts'
 import { createId } from '../../../kernel/identifiers.ts'
 import { silentLogger } from '../../../kernel/logger.ts'
 import { createOutbound } from '../../../outbound/outbound.ts'
+import { noQuota } from '../../../storage/stored-bytes/stored-bytes.ts'
 import { connectDatabase } from '../../../storage/connect-database.ts'
 import type { Database } from '../../../storage/database.ts'
 import { createFilesystemStore } from '../../../storage/media-store/filesystem-store.ts'
@@ -59,6 +60,7 @@ export async function openMediaStage(options: StageOptions = {}): Promise<MediaS
       logger: silentLogger,
       publicUrl: options.publicUrl ?? null,
       ownUrl: () => baseUrl,
+      quotaOf: noQuota,
     })
   const opened = [await open()]
 

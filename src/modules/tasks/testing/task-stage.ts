@@ -1,6 +1,7 @@
 import { fakeClock } from '../../../kernel/testing/fake-clock.ts'
 import { createId, createRequestId } from '../../../kernel/identifiers.ts'
 import { silentLogger } from '../../../kernel/logger.ts'
+import { noQuota } from '../../../storage/stored-bytes/stored-bytes.ts'
 import { createBorrower, type Borrower } from '../../../storage/borrowing/borrower.ts'
 import { connectDatabase } from '../../../storage/connect-database.ts'
 import type { Database } from '../../../storage/database.ts'
@@ -81,6 +82,7 @@ export async function createTaskStage(
     writer: borrower.writer,
     isCancelBilled: options.isCancelBilled ?? (() => false),
     providerOf: (model) => model.split('/')[0] ?? null,
+    quotaOf: noQuota,
   })
   const createQueue = (limits: Partial<TaskLimits> = {}): TaskQueue =>
     createTaskQueue({

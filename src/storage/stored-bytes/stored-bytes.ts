@@ -1,0 +1,123 @@
+import { AppError, type AppErrorOptions } from '../../kernel/app-error.ts'
+import type { Queryable } from '../database.ts'
+
+/** What is counted against a quota of its own. Triggers of the database count it with every row that comes and goes. */
+const STORED_KINDS = ['media', 'dataset', 'task', 'stored_response'] as const
+export type StoredKind = (typeof STORED_KINDS)[number]
+
+/** In bytes. Null sets no limit. */
+export type StorageQuotas = Readonly<Record<StoredKind, number | null>>
+
+/**
+ * The quota of an account, which follows its tier. May ask the database for the balance: who asks within a transaction holds one
+ * connection and waits for another, and enough of them wait for ever.
+ */
+export type QuotaOf = (accountId: string, kind: StoredKind) => number | null | Promise<number | null>
+
+export const noQuota: QuotaOf = () => null
+
+interface RoomOrder {
+  readonly quotaOf: QuotaOf
+  readonly kind: StoredKind
+  readonly accountId: string
+}
+
+interface AddedBytes extends Pick<RoomOrder, 'kind' | 'accountId'> {
+  /** The quota. */
+  readonly bytesMax: number | null
+  readonly bytes: number
+  readonly param?: string | undefined
+}
+
+/** Throws when the quota is used up. Nothing is locked: for who is to be refused before any work is done. */
+export async function requireRoom(queryable: Queryable, order: RoomOrder): Promise<void> {
+  const bytesMax = await order.quotaOf(order.accountId, order.kind)
+  if (bytesMax === null) return
+  const usedBytes = await readStoredBytes(queryable, order.accountId, order.kind)
+  if (usedBytes >= bytesMax) throw noRoomLeft(order.kind, { usedBytes, bytesMax })
+}
+
+/** Throws when the bytes do not fit. Others of the account wait until the transaction that adds them has ended. */
+export async function takeRoom(transaction: Queryable, order: AddedBytes): Promise<void> {
+  const { kind, accountId, bytesMax, bytes, param } = order
+  if (bytesMax === null) return
+  const usedBytes = (await lockStoredBytes(transaction, [accountId], kind)).get(accountId) ?? 0
+  if (usedBytes + bytes > bytesMax) throw doesNotFit(kind, { usedBytes, bytesMax, bytes, param })
+}
+
+/** What each account has stored, locked until the transaction ends. Must come before all other locks of the transaction. */
+export async function lockStoredBytes(
+  transaction: Queryable,
+  accountIds: readonly string[],
+  kind: StoredKind,
+): Promise<Map<string, number>> {
+  const rows = await transaction.query<{ account_id: string; bytes: bigint }>(
+    'SELECT account_id, bytes FROM lock_stored_bytes($1::uuid[], $2)',
+    [accountIds, kind],
+  )
+  return new Map(rows.map(({ account_id: accountId, bytes }) => [accountId, Number(bytes)]))
+}
+
+async function readStoredBytes(queryable: Queryable, accountId: string, kind: StoredKind): Promise<number> {
+  const [row] = await queryable.query<{ bytes: bigint }>('SELECT stored_bytes_of($1, $2) AS bytes', [
+    accountId,
+    kind,
+  ])
+  return Number(row?.bytes ?? 0)
+}
+
+/** Of all kinds. */
+export async function readAllStoredBytes(
+  queryable: Queryable,
+  accountId: string,
+): Promise<Readonly<Record<StoredKind, number>>> {
+  const rows = await queryable.query<{ kind: StoredKind; bytes: bigint }>(
+    'SELECT kind, stored_bytes_of($1, kind) AS bytes FROM unnest($2::text[]) AS kind',
+    [accountId, STORED_KINDS],
+  )
+  const counted = { media: 0, dataset: 0, task: 0, stored_response: 0 }
+  for (const { kind, bytes } of rows) counted[kind] = Number(bytes)
+  return counted
+}
+
+interface Usage {
+  readonly usedBytes: number
+  readonly bytesMax: number
+}
+
+const WORDS: Readonly<Record<StoredKind, { what: string; remedy: string }>> = {
+  media: { what: 'files', remedy: 'Files are removed when the time they are kept for is over.' },
+  dataset: { what: 'datasets', remedy: 'Delete a dataset to make room.' },
+  task: {
+    what: 'tasks',
+    remedy: 'Tasks give their room back when the time their results are kept for is over.',
+  },
+  stored_response: {
+    what: 'answers that are kept for Idempotency-Keys',
+    remedy:
+      'Nothing was done. Answers are kept for 24 hours; until then send requests without an Idempotency-Key.',
+  },
+}
+
+const RETRY_SECONDS = 3_600
+
+/** No further request of this kind is taken. */
+export function noRoomLeft(kind: StoredKind, usage: Usage): AppError {
+  return new AppError('rate_limit_exceeded', `${describe(kind, usage)} ${WORDS[kind].remedy}`, {
+    retryAfterSeconds: RETRY_SECONDS,
+    headers: { 'x-should-retry': 'false' },
+  })
+}
+
+function doesNotFit(
+  kind: StoredKind,
+  { bytes, param, ...usage }: Usage & { readonly bytes: number; readonly param?: string | undefined },
+): AppError {
+  const options: AppErrorOptions = param === undefined ? {} : { param }
+  const message = `${describe(kind, usage)} ${bytes} bytes more do not fit. ${WORDS[kind].remedy}`
+  return new AppError('request_too_large', message, options)
+}
+
+function describe(kind: StoredKind, { usedBytes, bytesMax }: Usage): string {
+  return `The ${WORDS[kind].what} of this account take ${usedBytes} bytes of the ${bytesMax} that they may take (${kind}_bytes_max).`
+}
