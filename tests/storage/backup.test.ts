@@ -138,7 +138,7 @@ describe('a backup', () => {
   test('carries later tables, their sequences, references and triggers without a change here', async () => {
     const migrations = join(directory, 'migrations')
     await cp(MIGRATIONS_DIRECTORY, migrations, { recursive: true })
-    const version = (await readdir(migrations)).length + 1
+    const version = (await readdir(migrations)).filter((name) => name.endsWith('.sql')).length + 1
     // The name sorts before the table it refers to, so only the order of dependencies loads it.
     await writeFile(
       join(migrations, `${String(version).padStart(4, '0')}_aardvarks.sql`),
