@@ -4,11 +4,13 @@ import { startTestGateway, type TestGateway } from '../support/start-test-gatewa
 
 let gateway: TestGateway
 let database: Client
+let accountId: string
 
 beforeAll(async () => {
   gateway = await startTestGateway()
   database = new Client({ connectionString: gateway.connectionString, options: '-c search_path=parkway' })
   await database.connect()
+  accountId = (await database.query('SELECT id FROM accounts LIMIT 1')).rows[0].id
   await database.query(`CREATE FUNCTION leave() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     PERFORM pg_terminate_backend(pg_backend_pid());
     RETURN NULL;
@@ -35,6 +37,13 @@ const CASES = [
     status: 201,
     isSafe: false,
   },
+  {
+    table: 'payments',
+    path: '/v1/admin/accounts/ACCOUNT/credit',
+    body: { amount_usd: 1, reason: 'once' },
+    status: 201,
+    isSafe: true,
+  },
   { table: 'compare_runs', path: '/v1/compare/runs', body: runBody(), status: 201, isSafe: false },
 ]
 
@@ -53,10 +62,11 @@ describe.each(CASES)(
     )
 
     const count = async () => Number((await database.query(`SELECT count(*) FROM ${table}`)).rows[0].count)
+    const address = () => path.replace('ACCOUNT', accountId)
     const healCommits = () => database.query(`DROP TRIGGER leave_at_commit ON ${table}`)
 
     test('says that it may have been done, and invites nobody to send it again', async () => {
-      const answer = await gateway.request('POST', path, { body })
+      const answer = await gateway.request('POST', address(), { body })
       await healCommits()
       expect(answer.status).toBe(503)
       expect(answer.body.error).toMatchObject({ code: 'service_unavailable', request_id: expect.any(String) })
@@ -68,12 +78,12 @@ describe.each(CASES)(
     test('with an Idempotency-Key invites to send it again only where that is safe', async () => {
       const before = await count()
       const headers = { 'idempotency-key': `doubtful ${table}` }
-      const answer = await gateway.request('POST', path, { body, headers })
+      const answer = await gateway.request('POST', address(), { body, headers })
       await healCommits()
       expect(answer.status).toBe(503)
       expect(answer.headers.get('x-should-retry')).toBe(isSafe ? null : 'false')
       expect(answer.headers.get('retry-after')).toBe(isSafe ? '2' : null)
-      const again = await gateway.request('POST', path, { body, headers })
+      const again = await gateway.request('POST', address(), { body, headers })
       expect(again.status).toBe(status)
       expect(await count()).toBe(before + 1)
     })

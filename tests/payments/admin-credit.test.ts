@@ -1,14 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestGateway, type TestAnswer, type TestGateway } from '../support/start-test-gateway.ts'
 import { balanceOf, createAccount } from './accounts.ts'
+import { openTestDatabase, type OpenDatabase } from './open-test-database.ts'
 
 let gateway: TestGateway
+let database: OpenDatabase
 
 beforeAll(async () => {
   gateway = await startTestGateway()
+  database = openTestDatabase(gateway)
 })
 
 afterAll(async () => {
+  await database.close()
   await gateway.close()
 })
 
@@ -17,6 +21,9 @@ const creditPath = (accountId: string): string => `/v1/admin/accounts/${accountI
 function adjust(accountId: string, body: object, headers: Record<string, string> = {}): Promise<TestAnswer> {
   return gateway.request('POST', creditPath(accountId), { body, headers })
 }
+
+/** As when the process died between the commit and the answer, or after the day that answers are kept. */
+const forgetAnswers = () => database.query('DELETE FROM idempotency_keys')
 
 describe('giving and deducting credit', () => {
   test('201: a grant and a deduction, each with its reason', async () => {
@@ -69,6 +76,17 @@ describe('giving and deducting credit', () => {
     const answers = await Promise.all([send(), send(), send()])
     expect(answers.map(({ status }) => status).every((status) => status === 201 || status === 409)).toBe(true)
     expect((await send()).status).toBe(201)
+    expect(await balanceOf(gateway, key)).toBe(2)
+  })
+
+  test('201: a repeated adjustment is the same one when its answer was never kept', async () => {
+    const { accountId, key } = await createAccount(gateway)
+    const headers = { 'idempotency-key': `unseen-${accountId}` }
+    const first = await adjust(accountId, { amount_usd: 2, reason: 'once' }, headers)
+    await forgetAnswers()
+    const again = await adjust(accountId, { amount_usd: 2, reason: 'once' }, headers)
+    expect([again.status, again.body.id]).toEqual([201, first.body.id])
+    expect(again.headers.get('idempotent-replayed')).toBeNull()
     expect(await balanceOf(gateway, key)).toBe(2)
   })
 
@@ -186,6 +204,33 @@ describe('refunding', () => {
     expect(await balanceOf(gateway, key)).toBe(0)
     const { body } = await gateway.request('GET', '/v1/payments/history', { key })
     expect(body.payments).toMatchObject([{ amount_usd: -20 }, { amount_usd: 20, status: 'refunded' }])
+  })
+
+  test.each([{ amount_usd: 5 }, {}])(
+    '200: %j, repeated with its Idempotency-Key when its answer was never kept, goes back once',
+    async (body) => {
+      const { paymentId, key } = await pay()
+      const headers = { 'idempotency-key': `refund-${paymentId}` }
+      const path = `/v1/admin/payments/${paymentId}/refund`
+      expect((await gateway.request('POST', path, { body, headers })).status).toBe(200)
+      const balance = await balanceOf(gateway, key)
+      // Others happen meanwhile.
+      if (balance > 0) await refund(paymentId, { amount_usd: 1 })
+      await forgetAnswers()
+      expect((await gateway.request('POST', path, { body, headers })).status).toBe(200)
+      expect(await balanceOf(gateway, key)).toBe(balance > 0 ? balance - 1 : 0)
+    },
+  )
+
+  test('422: the Idempotency-Key of another refund', async () => {
+    const { paymentId, key } = await pay()
+    const headers = { 'idempotency-key': `reused-${paymentId}` }
+    const path = `/v1/admin/payments/${paymentId}/refund`
+    await gateway.request('POST', path, { body: { amount_usd: 5 }, headers })
+    await forgetAnswers()
+    const { status, body } = await gateway.request('POST', path, { body: { amount_usd: 6 }, headers })
+    expect([status, body.error.code]).toEqual([422, 'idempotency_key_reused'])
+    expect(await balanceOf(gateway, key)).toBe(15)
   })
 
   test.each([{ amount_usd: 20.01 }, { amount_usd: 0 }, { amount_usd: 1.001 }])(

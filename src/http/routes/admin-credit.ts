@@ -112,13 +112,13 @@ const creditRoutes = ({ accounts, billing, ledger, audit }: AdminCreditModules):
     responses: { 201: { description: 'The credit has moved.', schema: CreditAnswer } },
     handle: async ({ caller, params, body, headers, reply }) => {
       const { expires_at: expiresAt = null } = body
-      const key = readIdempotencyKey(headers)
+      const idempotencyKey = readOperatorKey(caller.accountId, headers)
       const adjustment = {
         amountNanoUsd: parseUsd('amount_usd', body.amount_usd),
         reason: body.reason,
         class: body.class ?? 'paid',
         expiresAtMs: expiresAt === null ? null : parseTimestamp('expires_at', expiresAt),
-        idempotencyKey: key === null ? null : { operatorAccountId: caller.accountId, key },
+        idempotencyKey,
       } as const
       const { id: accountId } = await accounts.read(params.id)
       const payment = await audit.run(
@@ -234,7 +234,7 @@ const accountPaymentRoutes = ({ accounts, billing, audit }: AdminCreditModules):
     },
     handle: async ({ caller, params, body, headers }) => {
       const amountNanoUsd = body.amount_usd === undefined ? null : parseUsd('amount_usd', body.amount_usd)
-      const idempotencyKey = readIdempotencyKey(headers)
+      const idempotencyKey = readOperatorKey(caller.accountId, headers)
       const target = { kind: 'payment', id: params.id }
       const payment = await audit.run(
         { actor: caller, action: 'payment.refund', target, details: body },
@@ -245,7 +245,10 @@ const accountPaymentRoutes = ({ accounts, billing, audit }: AdminCreditModules):
   }),
 ]
 
-function readIdempotencyKey(headers: RouteRequest<unknown, unknown, unknown>['headers']): string | null {
+function readOperatorKey(
+  operatorAccountId: string,
+  headers: RouteRequest<unknown, unknown, unknown>['headers'],
+): { operatorAccountId: string; key: string } | null {
   const key = headers['idempotency-key']?.toString() ?? ''
   if (key === '') return null
   if (key.length > IDEMPOTENCY_KEY_LENGTH_MAX) {
@@ -254,7 +257,7 @@ function readIdempotencyKey(headers: RouteRequest<unknown, unknown, unknown>['he
       `Idempotency-Key must have at most ${IDEMPOTENCY_KEY_LENGTH_MAX} characters.`,
     )
   }
-  return key
+  return { operatorAccountId, key }
 }
 
 function parseLimit(param: string, usd: number | null | undefined): NanoUsd | null | undefined {

@@ -4,6 +4,7 @@ import { createId } from '../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import type { CreditClass, Ledger } from '../ledger/ledger.ts'
+import { inviteRepeating } from './invite-repeating.ts'
 import {
   insertPayment,
   PAYMENT_COLUMNS,
@@ -11,6 +12,7 @@ import {
   type Payment,
   type PaymentRow,
 } from './payment-record.ts'
+import type { OperatorKey } from './refund-request-record.ts'
 
 export interface Adjustment {
   readonly accountId: string
@@ -20,8 +22,7 @@ export interface Adjustment {
   /** Of what is given. */
   readonly class: CreditClass
   readonly expiresAtMs: number | null
-  /** The operator's name for it, which makes repeating it harmless for good. */
-  readonly idempotencyKey: { readonly operatorAccountId: string; readonly key: string } | null
+  readonly idempotencyKey: OperatorKey | null
 }
 
 interface AdjustContext {
@@ -31,7 +32,11 @@ interface AdjustContext {
 }
 
 /** An operator gives credit, or takes what is there of it. */
-export async function adjustCredit(context: AdjustContext, adjustment: Adjustment): Promise<Payment> {
+export function adjustCredit(context: AdjustContext, adjustment: Adjustment): Promise<Payment> {
+  return inviteRepeating(adjustment.idempotencyKey, () => adjustOnce(context, adjustment))
+}
+
+async function adjustOnce(context: AdjustContext, adjustment: Adjustment): Promise<Payment> {
   const { database, clock, ledger } = context
   const { accountId, amountNanoUsd, idempotencyKey } = adjustment
   const nowMs = clock.nowMs()

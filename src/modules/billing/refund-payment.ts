@@ -5,39 +5,93 @@ import type { PaymentProvider } from '../../payments/payment-provider.ts'
 import { applyReport, readReversedNanoUsd, type ReportContext } from './apply-report.ts'
 import { centsFromNanoUsd } from './cents.ts'
 import { findCheckout, type CheckoutRecord } from './checkout-record.ts'
+import { inviteRepeating } from './invite-repeating.ts'
 import { readPayment, type Payment } from './payment-record.ts'
+import {
+  completeRefundRequest,
+  findRefundRequest,
+  insertRefundRequest,
+  type OperatorKey,
+  type RefundRequestRecord,
+} from './refund-request-record.ts'
 
 export interface RefundRequest {
   readonly paymentId: string
   /** What is left of the payment when null. */
   readonly amountNanoUsd: NanoUsd | null
-  readonly idempotencyKey: string | null
+  readonly idempotencyKey: OperatorKey | null
 }
 
+/** Less than providers remember what they did under a key, which is a day at least. */
+const REPEATABLE_MS = 20 * 60 * 60_000
+
 /** The provider gives the money back first: credit is taken for what went back, never for what was only meant to. */
-export async function refundPayment(
+export function refundPayment(
   context: ReportContext,
   providers: ReadonlyMap<string, PaymentProvider>,
   request: RefundRequest,
 ): Promise<Payment> {
-  const { provider, checkout, sessionId } = await findRefundable(context, providers, request.paymentId)
-  const reversedNanoUsd = await readReversedNanoUsd(context.database, checkout.payment.id)
+  return inviteRepeating(request.idempotencyKey, () => refundOnce(context, providers, request))
+}
+
+async function refundOnce(
+  context: ReportContext,
+  providers: ReadonlyMap<string, PaymentProvider>,
+  request: RefundRequest,
+): Promise<Payment> {
+  const { database } = context
+  const { paymentId, idempotencyKey } = request
+  const { provider, checkout, sessionId } = await findRefundable(context, providers, paymentId)
+  const earlier = idempotencyKey && (await findRefundRequest(database, idempotencyKey))
+  if (earlier !== null) requireRepeatable(earlier, request)
+  if (earlier?.isCompleted) return readPayment(database, paymentId, null)
+  const reversedNanoUsd = await readReversedNanoUsd(database, paymentId)
   const leftNanoUsd = checkout.payment.amountNanoUsd - reversedNanoUsd
-  const amountNanoUsd = request.amountNanoUsd ?? leftNanoUsd
-  if (leftNanoUsd === 0n) throw new AppError('conflict', 'Nothing is left of this payment to refund.')
-  const amountCents = centsFromNanoUsd(amountNanoUsd)
-  if (amountCents === null || amountCents <= 0 || amountNanoUsd > leftNanoUsd) {
-    throw invalidValue('amount_usd', `amount_usd must be at most ${formatUsd(leftNanoUsd)}, in whole cents.`)
+  const amountNanoUsd = earlier?.amountNanoUsd ?? chooseAmount(request, leftNanoUsd)
+  if (idempotencyKey !== null && earlier === null) {
+    const isFirst = await insertRefundRequest(database, idempotencyKey, { paymentId, amountNanoUsd })
+    if (!isFirst) return refundOnce(context, providers, request)
   }
+  const amountCents = requireCents(amountNanoUsd, leftNanoUsd)
   const report = await provider.refund({
     sessionId,
     providerPaymentId: checkout.providerPaymentId,
     amountCents,
     // Without a name for it, two requests at the same moment are one: what they start from is the same.
-    idempotencyKey: `refund:${checkout.payment.id}:${request.idempotencyKey ?? `${reversedNanoUsd}:${amountCents}`}`,
+    idempotencyKey: `refund:${paymentId}:${idempotencyKey?.key ?? `${reversedNanoUsd}:${amountCents}`}`,
   })
   await applyReport(context, checkout, report)
-  return readPayment(context.database, checkout.payment.id, null)
+  if (idempotencyKey !== null) await completeRefundRequest(database, idempotencyKey)
+  return readPayment(database, paymentId, null)
+}
+
+function requireRepeatable(earlier: RefundRequestRecord, { paymentId, amountNanoUsd }: RefundRequest): void {
+  const isSameAmount = amountNanoUsd === null || amountNanoUsd === earlier.amountNanoUsd
+  if (earlier.paymentId !== paymentId || !isSameAmount) {
+    throw new AppError('idempotency_key_reused', 'This Idempotency-Key was used for another refund.')
+  }
+  if (earlier.isCompleted || earlier.ageMs < REPEATABLE_MS) return
+  const message =
+    'A refund was begun with this Idempotency-Key long ago. Look at the payment, and use another key.'
+  throw new AppError('conflict', message)
+}
+
+function chooseAmount({ amountNanoUsd }: RefundRequest, leftNanoUsd: NanoUsd): NanoUsd {
+  const wantedNanoUsd = amountNanoUsd ?? leftNanoUsd
+  if (leftNanoUsd === 0n) throw new AppError('conflict', 'Nothing is left of this payment to refund.')
+  requireCents(wantedNanoUsd, leftNanoUsd)
+  if (wantedNanoUsd <= leftNanoUsd) return wantedNanoUsd
+  throw tooMuch(leftNanoUsd)
+}
+
+function requireCents(amountNanoUsd: NanoUsd, leftNanoUsd: NanoUsd): number {
+  const amountCents = centsFromNanoUsd(amountNanoUsd)
+  if (amountCents === null || amountCents <= 0) throw tooMuch(leftNanoUsd)
+  return amountCents
+}
+
+function tooMuch(leftNanoUsd: NanoUsd): AppError {
+  return invalidValue('amount_usd', `amount_usd must be at most ${formatUsd(leftNanoUsd)}, in whole cents.`)
 }
 
 async function findRefundable(
