@@ -16,6 +16,7 @@ const ALONE = [
   'tests/chat/stream.test.ts',
   'tests/chat/{clock-jumps,resource-shortage}.test.ts',
   'src/http/express/express-lane.test.ts',
+  'src/providers/openai-compatible/lean-http/lean-client-{connections,control}.test.ts',
   'src/modules/inference/{attempt-routes,bound-duration}.test.ts',
 ]
 
@@ -33,8 +34,8 @@ export default defineConfig({
     maxWorkers: 3,
     // A loaded machine is slow; who polls for what never comes fails all the same.
     expect: { poll: { timeout: 20_000 } },
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     // Half of what it takes to start a gateway is compiling it, which tests would else do hundreds of times.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compiled') },
     projects: [

@@ -197,7 +197,7 @@ describe('a cell whose answer breaks off', () => {
     expect(after.request_id).not.toBe(before.request_id)
     expect(after.cost_usd).toBeCloseTo(before.cost_usd + other.cost_usd, 9)
     await expectRightMoney()
-  }, 15_000)
+  })
 
   test('before a word was said costs nothing, and its next answer is charged', async () => {
     cutOnce('')
@@ -268,5 +268,5 @@ describe('a run whose worker lives and has let go of it', () => {
       [made.id, row?.worker_id],
     )
     expect(await waitForRun(gateway, made.id)).toMatchObject({ status: 'completed', cells_done: 2 })
-  }, 20_000)
+  })
 })

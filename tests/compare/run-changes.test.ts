@@ -240,7 +240,7 @@ describe('an account without credit', () => {
       error: null,
     })
     await expectRightMoney(me.id)
-  }, 20_000)
+  })
 })
 
 describe('a key that is revoked', () => {

@@ -205,7 +205,7 @@ describe('a run', () => {
       error: { code: 'invalid_request' },
     })
     expect(await balance()).toBeCloseTo(before - CELL_USD, 9)
-  }, 20_000)
+  })
 
   test('may be made of one prompt and models alone', async () => {
     const run = await make({ models: ['red', 'blue', 'red'], prompt: 'Hello' })

@@ -73,7 +73,7 @@ describe('spend rows dropped on database deadlock', () => {
     )
     try {
       const answers = await Promise.all(
-        Array.from({ length: 30 }, (_, index) => ask(payer, { stream: index % 2 === 0 })),
+        Array.from({ length: 30 }, (_, index) => ask(payer, { stream: index % 2 === 0, max_tokens: 100 })),
       )
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
       const ids = answers.map(({ headers }) => String(headers.get('x-request-id')))

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTaskStage, orderOf, type TaskStage } from '../../src/modules/tasks/testing/task-stage.ts'
 import { until } from '../app/call.ts'
@@ -39,8 +38,12 @@ async function createMany(): Promise<void> {
     const order = orderOf(caller)
     // Sent again under its own id until it is answered, as a client with an idempotency key does.
     await until(() => stage.tasks.create(order).catch(() => null))
-    if (number % 20 === 0) await delay(50)
   }
+}
+
+/** Until work is under way: from here on tasks are in every state. */
+async function untilSubmitted(jobs: number): Promise<void> {
+  await until(() => upstream.jobs.length >= jobs)
 }
 
 async function expectAllRight(): Promise<void> {
@@ -55,23 +58,24 @@ describe('tasks', () => {
   test('survive a database that is restarted and crashes while they run', async () => {
     await Promise.all([fleet.start(), fleet.start()])
     const restart = async () => {
-      await delay(500)
+      await untilSubmitted(TASKS / 10)
       await postgres.restart('fast')
-      await delay(1_000)
+      await untilSubmitted(TASKS / 2)
       await postgres.restart('immediate')
     }
     await Promise.all([createMany(), restart()])
     await expectAllRight()
-  }, 120_000)
+  }, 300_000)
 
   test('survive all processes being killed at once and started again', async () => {
+    const before = upstream.jobs.length
     await createMany()
-    await delay(200)
+    await untilSubmitted(before + TASKS / 10)
     await fleet.killAll()
     await postgres.restart('immediate')
     // A gateway would be started again until its database is there; these have nobody who does that.
     await until(() => stage.tasks.count().catch(() => null))
     await Promise.all([fleet.start(), fleet.start()])
     await expectAllRight()
-  }, 120_000)
+  }, 300_000)
 })

@@ -74,18 +74,16 @@ describe('a call that nobody waits for', () => {
     }
   })
 
-  test('is aborted at the upstream within 100 ms in the middle of a stream', async () => {
+  test('is aborted at the upstream in the middle of a stream', async () => {
     const reason = new Error('the client left')
     server.respondWith(anthropicStream(partialText, { ending: 'hang' }))
     const cancellation = new Cancellation()
     const answer = await openStream(provider, createCall({}, { cancellation }))
-    const abandoned = server.requests[0]?.abandoned.then(() => performance.now())
     const iterator = answer.batches[Symbol.asyncIterator]()
     await iterator.next()
-    const abortedAtMs = performance.now()
     cancellation.cancel(reason)
     await expect(iterator.next()).rejects.toBe(reason)
-    expect(((await abandoned) ?? Infinity) - abortedAtMs).toBeLessThan(100)
+    await server.requests[0]?.abandoned
   })
 
   test('is aborted at the upstream when the iteration stops', async () => {

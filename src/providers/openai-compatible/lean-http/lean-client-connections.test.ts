@@ -1,13 +1,13 @@
 import { stat } from 'node:fs/promises'
-import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { closed, echo, failed, stage, useClient } from './testing/client-stage.ts'
+import { closed, echo, failed, holdTicks, stage, useClient } from './testing/client-stage.ts'
 import { CollectedExchange } from './testing/collect-answer.ts'
 import { plainAnswer, startRawUpstream, type RawRequest } from './testing/raw-upstream.ts'
 
-/** Longer than the client's ticks are apart; ends in the part of the event loop in which requests come. */
-async function rest(): Promise<void> {
-  await sleep(250)
+/** For longer than the client's ticks are apart; ends in the part of the event loop in which requests come. */
+async function rest(tick: (durationMs: number) => void): Promise<void> {
+  tick(250)
   await stat('.')
 }
 
@@ -59,9 +59,10 @@ describe('a connection', () => {
   test.each(['destroy', 'resetAndDestroy'] as const)(
     'that the upstream closes in the same moment is not used after a rest: %s',
     async (method) => {
+      const tick = holdTicks()
       const { upstream, ask } = await stage(echo)
       await ask().answer
-      await rest()
+      await rest(tick)
       upstream.sockets[0]?.[method]()
       // The system knows already, but nobody has looked.
       expect((await ask('b').answer).body).toBe('b')
@@ -97,9 +98,10 @@ describe('a connection', () => {
   })
 
   test('on which something has come in the same moment does not answer with it', async () => {
+    const tick = holdTicks()
     const { upstream, ask } = await stage(echo)
     await ask().answer
-    await rest()
+    await rest(tick)
     upstream.sockets[0]?.write(plainAnswer('whose?'))
     expect((await ask('mine').answer).body).toBe('mine')
     expect(upstream.sockets).toHaveLength(2)

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { closed, echo, failed, stage, useClient } from './testing/client-stage.ts'
+import { closed, echo, failed, holdTicks, stage, useClient } from './testing/client-stage.ts'
 import { CollectedExchange } from './testing/collect-answer.ts'
 import { plainAnswer, type RawRequest } from './testing/raw-upstream.ts'
 
@@ -89,9 +89,11 @@ describe('a request that nobody wants any more', () => {
 
 describe('an answer that is read slowly', () => {
   test('is no longer taken from the upstream, and comes whole when it is', async () => {
+    const tick = holdTicks()
     const { upstream, client } = await stage(({ socket }) => {
       socket.write(plainAnswer('x'.repeat(32 * MEBIBYTE)))
     })
+    const neighbour = await stage(echo)
     const exchange = new CollectedExchange(client, { bodyTimeout: 200 })
     exchange.onPiece = (controller) => controller.pause()
     await exchange.started
@@ -100,7 +102,9 @@ describe('an answer that is read slowly', () => {
     await expect.poll(() => socket?.writableLength).toBeGreaterThan(0)
     const beforeBytes = exchange.bytes
     // Nothing is expected of an upstream that is not listened to.
-    await sleep(500)
+    tick(500)
+    // As often as the system was asked for news meanwhile, none of this answer came.
+    for (let asked = 0; asked < 50; asked += 1) await neighbour.ask().answer
     expect(exchange.bytes).toBe(beforeBytes)
     expect(socket?.writableLength).toBeGreaterThan(16 * MEBIBYTE)
     exchange.onPiece = () => {}

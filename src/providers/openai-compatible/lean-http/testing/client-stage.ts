@@ -1,4 +1,4 @@
-import { expect, onTestFinished } from 'vitest'
+import { expect, onTestFinished, vi } from 'vitest'
 import { createLeanClient, type LeanClient, type LeanClientOptions } from '../lean-client.ts'
 import type { LeanHttpError } from '../lean-http-error.ts'
 import { CollectedExchange } from './collect-answer.ts'
@@ -34,6 +34,13 @@ export function useClient(options: Partial<LeanClientOptions> & { origin: string
 
 export function echo({ socket, body }: RawRequest): void {
   socket.write(plainAnswer(body))
+}
+
+/** For clients made from now on in this test: their ticks come when they are told to, and not by themselves. */
+export function holdTicks(): (durationMs: number) => void {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
+  return (durationMs) => void vi.advanceTimersByTime(durationMs)
 }
 
 /** Resolves when the upstream has lost this connection, counted from zero. */
