@@ -9,7 +9,7 @@ import { createEmptyDatabase, type TestDatabase } from '../testing/test-database
 import { foldStoredBytes } from './fold-stored-bytes.ts'
 import { readAllStoredBytes } from './stored-bytes.ts'
 
-const VERSION = 18
+const VERSION = 20
 const ACCOUNT_ID = '01890000-0000-7000-8000-000000000001'
 const KEPT_ID = '01890000-0000-7000-8000-00000000000a'
 const DELETED_ID = '01890000-0000-7000-8000-00000000000b'
