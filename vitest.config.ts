@@ -40,7 +40,8 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compiled') },
     projects: [
       // Projects begin in the order of their names: a long test that began last would keep everybody waiting.
-      { extends: true, test: { name: 'alone', include: ALONE } },
+      // A start of the whole program takes half a minute where ten others want the same core.
+      { extends: true, test: { name: 'alone', include: ALONE, testTimeout: 300_000, hookTimeout: 300_000 } },
       {
         extends: true,
         test: {

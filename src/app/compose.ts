@@ -14,13 +14,12 @@ import { buildRoutes } from './build-routes.ts'
 import { buildWorker } from './build-worker.ts'
 import type { Worker } from '../worker/worker.ts'
 import type { Config } from './config.ts'
+import { exampleModel } from './example-model.ts'
 import { ownUrlOf } from './own-url.ts'
+import type { ReadyGateway } from './process-messages.ts'
 import { createExchangeReporter } from './report-exchange.ts'
 
-export interface Gateway {
-  readonly url: string
-  /** The key of the first account, when this start created it. */
-  readonly bootstrapKey: string | null
+export interface Gateway extends ReadyGateway {
   readonly metrics: Metrics
   close(): Promise<void>
 }
@@ -110,6 +109,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
     return {
       url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
       bootstrapKey: bootstrap.created ? bootstrap.token : null,
+      exampleModel: exampleModel(modules.catalog, (id) => config.providers.has(id)),
       metrics,
       close: async () => {
         isShuttingDown = true

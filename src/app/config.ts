@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { parse as parseYaml } from 'yaml'
 import { isRecord } from '../kernel/is-record.ts'
 import type { ProviderSettings } from '../providers/registry.ts'
+import { nearestName } from './nearest-name.ts'
 import { readProviderSettings } from './provider-settings.ts'
 import type { Setting } from './setting.ts'
 import { SETTINGS } from './settings.ts'
@@ -63,6 +64,8 @@ export function loadConfig(sources: ConfigSources): Config {
     }
   }
   reportUnknownKeys(file, problems)
+  reportUnknownVariables(environment, problems)
+  reportMissingFile(values.get('catalogFile'), problems)
   const providers = readProviderSettings({ environment, file: file['providers'] }, problems)
   if (problems.length > 0) throw new ConfigInvalid(problems)
   return Object.freeze({ ...Object.fromEntries(values), providers }) as Config
@@ -94,6 +97,37 @@ function reportUnknownKeys(file: Record<string, unknown>, problems: string[]): v
     if (!known.has(key)) problems.push(`${key} in the configuration file is not a setting`)
     else if (!OBJECT_KEYS.has(key) && isRecord(file[key]))
       problems.push(`${key} in the configuration file is an object; it must be a text, a number or a list`)
+  }
+}
+
+/** Read by clients of the gateway, whose environment may be the same. */
+const CLIENT_VARIABLES: ReadonlySet<string> = new Set(['PARKWAY_API_KEY', 'PARKWAY_BASE_URL'])
+/** What Kubernetes tells every container of a service that is called parkway. */
+const SERVICE_LINK = /^PARKWAY_(SERVICE_(HOST|PORT)(_|$)|PORT_\d+_)/
+const PREFIX = 'PARKWAY_'
+
+// A limit with a misspelt name would otherwise be no limit, without a word.
+function reportUnknownVariables(environment: ConfigSources['environment'], problems: string[]): void {
+  const known = [...Object.values(SETTINGS).map((setting) => setting.environment), FILE_VARIABLE]
+  for (const [name, text] of Object.entries(environment)) {
+    const isOurs = name.startsWith(PREFIX) && emptyAsAbsent(text) !== undefined && !known.includes(name)
+    if (!isOurs || CLIENT_VARIABLES.has(name) || SERVICE_LINK.test(name)) continue
+    if (name === 'PARKWAY_PORT' && text?.startsWith('tcp://') === true) continue
+    const bare = name.slice(PREFIX.length)
+    const meant = known.includes(bare) ? bare : nearestName(name, known)
+    const hint = meant === null ? 'see docs/configuration.md' : `${meant} was probably meant`
+    problems.push(`${name} is not a setting; ${hint}`)
+  }
+}
+
+function reportMissingFile(file: unknown, problems: string[]): void {
+  if (typeof file !== 'string') return
+  try {
+    readFileSync(file)
+  } catch (error) {
+    problems.push(
+      `The catalog file cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    )
   }
 }
 

@@ -3,6 +3,7 @@ import { CatalogInvalid } from '../modules/catalog/catalog.ts'
 import { StorageError } from '../storage/storage-error.ts'
 import { ConfigInvalid } from './config.ts'
 import { ProcessNotStarted } from './gateway-process.ts'
+import { UsageError } from './usage-error.ts'
 
 const EXPECTED = [AppError, CatalogInvalid, ConfigInvalid, StorageError, ProcessNotStarted]
 
@@ -13,8 +14,16 @@ export function describeFailure(error: unknown): string {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   const advice = ADVICE[code]
   if (advice !== undefined) return `${error.message}. ${advice}`
-  const isTold = code.startsWith('ERR_PARSE_ARGS_') || ('syscall' in error && code !== '')
-  return isTold ? error.message : (error.stack ?? error.message)
+  return 'syscall' in error && code !== '' ? error.message : (error.stack ?? error.message)
+}
+
+/** The sentence for a command line that is wrong; null for every other failure. */
+export function describeMisuse(error: unknown): string | null {
+  if (error instanceof UsageError) return error.message
+  const isParsing =
+    error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS_')
+  // What follows the first sentence is advice for programmers.
+  return isParsing ? `${error.message.split(/\.\s|\n/, 1)[0]?.replace(/\.$/, '')}.` : null
 }
 
 const ADVICE: Readonly<Record<string, string>> = {

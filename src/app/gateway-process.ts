@@ -1,15 +1,10 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import type { Exposition, MetricsSnapshot } from '../telemetry/metrics.ts'
 import type { Config } from './config.ts'
-import { isReport, type ProcessOrder, type ProcessReport } from './process-messages.ts'
+import { isReport, type ProcessOrder, type ProcessReport, type ReadyGateway } from './process-messages.ts'
 
 const START_MS_MAX = 30_000
 const SNAPSHOT_MS_MAX = 1_000
-
-export interface ReadyGateway {
-  readonly url: string
-  readonly bootstrapKey: string | null
-}
 
 export interface EndedProcess {
   readonly code: number | null

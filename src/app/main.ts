@@ -5,41 +5,101 @@ import type { Command } from './commands/command.ts'
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import('./commands/serve.ts')).serve,
   'config check': async () => (await import('./commands/check-config.ts')).checkConfig,
+  'keys create': async () => (await import('./commands/create-key.ts')).createKey,
   backup: async () => (await import('./commands/backup.ts')).backup,
   restore: async () => (await import('./commands/restore.ts')).restore,
   'ledger verify': async () => (await import('./commands/verify-ledger.ts')).verifyLedger,
   'serve-process': async () => (await import('./commands/serve-process.ts')).serveProcess,
 }
 
+const HELP_WORDS: ReadonlySet<string | undefined> = new Set(['help', '--help', '-h'])
+const VERSION_WORDS: ReadonlySet<string | undefined> = new Set(['version', '--version', '-v'])
+
 process.exitCode = await main(process.argv.slice(2))
 
 async function main(words: readonly string[]): Promise<number> {
-  const name = Object.keys(COMMANDS).find((known) => startsWithWords(words, known.split(' ')))
+  const isHelp = HELP_WORDS.has(words[0])
+  const rest = isHelp ? words.slice(1) : words
+  if (isHelp && rest.length === 0) return print(await describeProgram())
+  if (VERSION_WORDS.has(rest[0])) return print(`parkway ${(await import('./version.ts')).VERSION}\n`)
+  const name = Object.keys(COMMANDS).find((known) => startsWithWords(rest, known.split(' ')))
   const load = name === undefined ? undefined : COMMANDS[name]
-  if (name === undefined || load === undefined) {
-    const isHelp = words.length === 0 || words[0] === 'help' || words[0] === '--help'
-    ;(isHelp ? process.stdout : process.stderr).write(await usage(isHelp ? null : words.join(' ')))
-    return isHelp ? 0 : 2
-  }
+  if (name === undefined || load === undefined) return refuse(await describeUnknown(rest))
+  const command = await load()
+  const own = rest.slice(name.split(' ').length)
+  if (isHelp || own.includes('--help') || own.includes('-h')) return print(describeCommand(command))
   try {
-    const command = await load()
-    return await command.run(words.slice(name.split(' ').length))
+    return await command.run(own)
   } catch (error) {
-    const { describeFailure } = await import('./describe-failure.ts')
+    const { describeFailure, describeMisuse } = await import('./describe-failure.ts')
+    const misuse = describeMisuse(error)
+    if (misuse !== null) return refuse(`${misuse} See "parkway ${name} --help".`)
     process.stderr.write(`parkway: ${describeFailure(error)}\n`)
     return 1
   }
+}
+
+function print(text: string): number {
+  process.stdout.write(text)
+  return 0
+}
+
+function refuse(sentence: string): number {
+  process.stderr.write(`parkway: ${sentence}\n`)
+  return 2
 }
 
 function startsWithWords(words: readonly string[], prefix: readonly string[]): boolean {
   return prefix.every((word, index) => words[index] === word)
 }
 
-async function usage(unknown: string | null): Promise<string> {
+async function listCommands(): Promise<Command[]> {
   const commands = await Promise.all(Object.values(COMMANDS).map((load) => load()))
-  const lines = commands
-    .filter((command) => command.summary !== null)
-    .map((command) => `  parkway ${command.usage.padEnd(70)} ${command.summary}`)
-  const complaint = unknown === null ? '' : `parkway: no such command: ${unknown}\n\n`
-  return `${complaint}Usage:\n${lines.join('\n')}\n`
+  return commands.filter(({ summary }) => summary !== null)
+}
+
+async function describeUnknown(words: readonly string[]): Promise<string> {
+  if (words.length === 0) return 'A command is missing. See "parkway --help".'
+  const { nearestName } = await import('./nearest-name.ts')
+  const names = Object.keys(COMMANDS).filter((name) => name !== 'serve-process')
+  const [first = '', second = ''] = words
+  const meant =
+    nearestName(`${first} ${second}`.trim(), names) ??
+    nearestName(first, names) ??
+    names.find((name) => name.split(' ').includes(first))
+  const hint = meant === null || meant === undefined ? '' : ` Did you mean "parkway ${meant}"?`
+  return `There is no command "${words.join(' ')}".${hint} See "parkway --help".`
+}
+
+async function describeProgram(): Promise<string> {
+  const commands = await listCommands()
+  const rows = commands.map(({ usage, summary }) => [usage.replace(/ [[-].*$/, ''), summary ?? ''] as const)
+  return `A self-hosted gateway to AI models.
+
+Usage:
+  parkway COMMAND [OPTIONS]
+
+Commands:
+${table(rows)}
+
+Options:
+${table([
+  ['COMMAND --help', 'What a command does and takes.'],
+  ['--version', 'The version of this program.'],
+])}
+`
+}
+
+function describeCommand({ usage, summary, options }: Command): string {
+  const rows = Object.entries(options)
+  return `${summary ?? 'Used by the gateway itself.'}
+
+Usage:
+  parkway ${usage}
+${rows.length === 0 ? '' : `\nOptions:\n${table(rows)}\n`}`
+}
+
+function table(rows: readonly (readonly [string, string])[]): string {
+  const width = Math.max(...rows.map(([term]) => term.length))
+  return rows.map(([term, meaning]) => `  ${term.padEnd(width)}   ${meaning}`).join('\n')
 }

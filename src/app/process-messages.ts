@@ -2,6 +2,15 @@ import { isRecord } from '../kernel/is-record.ts'
 import type { Exposition, MetricsSnapshot } from '../telemetry/metrics.ts'
 import type { Config } from './config.ts'
 
+/** What a start comes to. */
+export interface ReadyGateway {
+  readonly url: string
+  /** The key of the first account, when this start created it. */
+  readonly bootstrapKey: string | null
+  /** One that is served, for a first request. */
+  readonly exampleModel: string
+}
+
 /** From the supervisor to a process. */
 export type ProcessOrder =
   /** The configuration goes over whole, so that a process started later runs with the same one. */
@@ -11,7 +20,7 @@ export type ProcessOrder =
 
 /** From a process to its supervisor. */
 export type ProcessReport =
-  | { readonly report: 'ready'; readonly url: string; readonly bootstrapKey: string | null }
+  | ({ readonly report: 'ready' } & ReadyGateway)
   | { readonly report: 'failed'; readonly reason: string }
   | { readonly report: 'snapshot'; readonly requestId: number; readonly snapshot: MetricsSnapshot }
   | { readonly report: 'metrics-wanted'; readonly requestId: number }

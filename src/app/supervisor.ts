@@ -2,7 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from '../kernel/logger.ts'
 import { mergeSnapshots, type Exposition } from '../telemetry/metrics.ts'
 import type { Config } from './config.ts'
-import { GatewayProcess, type ReadyGateway } from './gateway-process.ts'
+import { GatewayProcess } from './gateway-process.ts'
+import type { ReadyGateway } from './process-messages.ts'
 import { requireFreePort } from './require-free-port.ts'
 
 const RESTART_PAUSE_MS = 200
@@ -48,7 +49,8 @@ export class Supervisor {
     ready.push(...(await Promise.all(waiting.map((member) => this.#startMember(member)))))
     this.#isRunning = true
     const bootstrapped = ready.find(({ bootstrapKey }) => bootstrapKey !== null)
-    return { url: ready[0]?.url ?? '', bootstrapKey: bootstrapped?.bootstrapKey ?? null }
+    const [{ url, exampleModel } = { url: '', exampleModel: '' }] = ready
+    return { url, exampleModel, bootstrapKey: bootstrapped?.bootstrapKey ?? null }
   }
 
   async close(): Promise<void> {
@@ -83,9 +85,9 @@ export class Supervisor {
     const { code, signal } = await member.ended
     this.#members.delete(member)
     if (!this.#isRunning) return
-    logger.error({ processPid: member.pid, code, signal }, 'a process died and is replaced')
     const isHealthy = performance.now() - startedMs > HEALTHY_MS
     const pauseMs = isHealthy ? RESTART_PAUSE_MS : Math.min(lastPauseMs * 2, RESTART_PAUSE_MS_MAX)
+    logger.error({ processPid: member.pid, code, signal, pauseMs }, 'a process died and is replaced')
     await wait(pauseMs)
     if (!this.#isRunning) return
     await this.#startMember(this.#fork(pauseMs)).catch((error: unknown) => {

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { createReadStream, createWriteStream } from 'node:fs'
+import { createReadStream, createWriteStream, lstatSync } from 'node:fs'
 import { mkdtemp, open, rename, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { Transform } from 'node:stream'
@@ -18,20 +18,24 @@ import { errorCodeOf, messageOf, StorageError } from './storage-error.ts'
 
 export interface BackupOptions {
   readonly connectionString: string
-  /** Where the archive goes. An older one there is replaced only when the new one is whole. */
+  /** Where the archive goes. */
   readonly file: string
+  /** Replaces what is there, when the new one is whole; otherwise a file that is there is an error. */
+  readonly overwrite: boolean
   readonly logger: Logger
 }
 
 const LOCK_TIMEOUT_MS = 120_000
 
 /** Writes everything the gateway knows, as of one moment, into one file, while it runs. */
-export async function backupDatabase({ connectionString, file, logger }: BackupOptions): Promise<Manifest> {
+export async function backupDatabase(options: BackupOptions): Promise<Manifest> {
+  const { connectionString, file, overwrite, logger } = options
   const target = resolve(file)
+  if (!overwrite) requireAbsent(target)
   const spoolDir = await makeSpoolDirectory(target)
   try {
     const manifest = await readDatabase(connectionString, spoolDir)
-    await writeArchive(target, manifest, spoolDir)
+    await writeArchive({ target, overwrite }, manifest, spoolDir)
     const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0)
     logger.info({ file: target, tables: manifest.tables.length, rows }, 'backup written')
     return manifest
@@ -116,12 +120,26 @@ async function readSequences(client: Client): Promise<Manifest['sequences']> {
   return sequences
 }
 
-async function writeArchive(target: string, manifest: Manifest, spoolDir: string): Promise<void> {
+function requireAbsent(target: string): void {
+  if (lstatSync(target, { throwIfNoEntry: false }) === undefined) return
+  throw new StorageError(
+    'not_empty',
+    `${target} exists already. Choose another name, or replace it with --force.`,
+  )
+}
+
+async function writeArchive(
+  { target, overwrite }: { target: string; overwrite: boolean },
+  manifest: Manifest,
+  spoolDir: string,
+): Promise<void> {
   const draft = `${target}.${randomUUID()}.partial`
   const archive = pack()
   try {
     const output = createWriteStream(draft, { mode: 0o600, flush: true })
     await Promise.all([pipeline(archive, createGzip(), output), packEntries(archive, manifest, spoolDir)])
+    // It may have come meanwhile: another backup to the same name.
+    if (!overwrite) requireAbsent(target)
     await rename(draft, target)
     await syncDirectory(dirname(target))
   } finally {

@@ -102,7 +102,9 @@ function start(pool: Pool, { handlers, logger }: RunJobsOptions): Promise<Runner
 
 /** What the library says of its connections is worth a line; what it says of every job is not. */
 function toJobLogger(logger: Logger): JobLogger {
-  return new JobLogger(() => (level, message) => {
+  return new JobLogger(() => (level, message, meta) => {
+    // It warns of a pool smaller than the tickets at once; ours are handled without its connections.
+    if (meta?.['max'] === CONNECTIONS_MAX && meta['concurrency'] === TICKETS_AT_ONCE) return
     if (level === 'error' || level === 'warning')
       logger.warn({ reason: message }, 'the job queue has trouble')
   })

@@ -88,6 +88,16 @@ it('a backup is written also while the gateway does not run, and not of nothing'
   expect(nothing.stderr).toMatch(/^parkway: There is no database in .*dtaa\. Set PARKWAY_DATA_DIR/)
 })
 
+it('a backup replaces a file only when it is told to', async () => {
+  const before = readFileSync(archive)
+  const refused = await target.run(['backup', archive])
+  expect(refused).toMatchObject({ code: 1, stdout: '' })
+  expect(refused.stderr).toMatch(/^parkway: .*parkway\.backup exists already\. .*--force\.\n$/)
+  expect(readFileSync(archive)).toEqual(before)
+  expect(await target.run(['backup', archive, '--force'])).toMatchObject({ code: 0, stderr: '' })
+  expect(readFileSync(archive)).not.toEqual(before)
+})
+
 it('a backup and a restore say what they need', async () => {
   expect(await target.run(['backup'])).toMatchObject({ code: 2, stderr: expect.stringContaining('one file') })
   const missing = await target.run(['restore', 'nowhere.backup'])

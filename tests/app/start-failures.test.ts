@@ -105,18 +105,10 @@ describe('a start fails with one clear sentence', () => {
     expect(finished.stderr).not.toContain('my-secret-key')
   })
 
-  it('when a flag is unknown or a command is', async () => {
-    expectSentence(await serve({}, '--prot', '80'), /Unknown option '--prot'/)
-    const unknown = await workplace.run(['sevre'])
-    expect(unknown).toMatchObject({ code: 2, stdout: '' })
-    expect(unknown.stderr).toMatch(/^parkway: no such command: sevre\n\nUsage:\n/)
+  it('when the data directory is where nothing can be made', async () => {
+    expectSentence(
+      await serve({ DATABASE_URL: '', PARKWAY_DATA_DIR: '/proc/x' }),
+      /The data directory \/proc\/x cannot be used: .*choose another PARKWAY_DATA_DIR/,
+    )
   })
-})
-
-it('help lists the commands', async () => {
-  const { code, stdout } = await workplace.run(['help'])
-  expect(code).toBe(0)
-  for (const command of ['serve', 'config check', 'backup FILE', 'restore FILE'])
-    expect(stdout).toContain(`  parkway ${command}`)
-  expect(stdout).not.toContain('serve-process')
 })

@@ -59,7 +59,12 @@ it('addresses stay good when the database is restored from a backup', async () =
   const { id } = await media.keep({ accountId, purpose: 'result', kind: 'image', source: sampleFile('png') })
   const token = media.addressOf({ id }).split('/media/')[1] ?? ''
   const file = join(directory, 'parkway.backup')
-  await backupDatabase({ connectionString: stage.connectionString, file, logger: silentLogger })
+  await backupDatabase({
+    connectionString: stage.connectionString,
+    file,
+    overwrite: true,
+    logger: silentLogger,
+  })
   const copy = await createEmptyDatabase()
   await restoreDatabase({ connectionString: copy.connectionString, file })
   const restored = await openMediaStage({ connectionString: copy.connectionString, directory })

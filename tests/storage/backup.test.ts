@@ -44,7 +44,7 @@ afterEach(async () => {
 })
 
 const backup = (): Promise<Manifest> =>
-  backupDatabase({ connectionString: source.connectionString, file, logger: silentLogger })
+  backupDatabase({ connectionString: source.connectionString, file, overwrite: true, logger: silentLogger })
 const restore = (overwrite = false): Promise<Manifest> =>
   restoreDatabase({ connectionString: target.connectionString, file, overwrite })
 
@@ -188,6 +188,7 @@ describe('a backup', () => {
       backupDatabase({
         connectionString: `${source.connectionString}&user=stranger`,
         file,
+        overwrite: true,
         logger: silentLogger,
       }),
     ).rejects.toThrow()

@@ -3,28 +3,37 @@ import { backupDatabase } from '../../storage/backup.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { loadConfig } from '../config.ts'
 import { findStorage } from '../find-storage.ts'
-import type { Command } from './command.ts'
+import { UsageError } from '../usage-error.ts'
+import { CONFIG_OPTION, type Command } from './command.ts'
 
 /** Writes one consistent archive, whether the gateway runs or not. */
 export const backup: Command = {
-  usage: 'backup FILE [--config FILE]',
+  usage: 'backup FILE [--force] [--config FILE]',
   summary: 'Write everything the gateway knows into one file, while it runs.',
+  options: {
+    FILE: 'The file to write.',
+    '--force': 'Replaces a file that is there already, once the new one is whole.',
+    ...CONFIG_OPTION,
+  },
   async run(words) {
     const { positionals, values } = parseArgs({
       args: [...words],
       allowPositionals: true,
-      options: { config: { type: 'string' } },
+      options: { force: { type: 'boolean', default: false }, config: { type: 'string' } },
     })
     const [file] = positionals
-    if (file === undefined || positionals.length > 1) {
-      process.stderr.write('parkway: backup needs the name of one file to write\n')
-      return 2
-    }
+    if (file === undefined || positionals.length > 1)
+      throw new UsageError('A backup needs the name of one file to write.')
     const config = loadConfig({ environment: process.env, file: values.config ?? null })
     const logger = createLogger({ level: 'silent' })
     const storage = await findStorage(config, logger)
     try {
-      const manifest = await backupDatabase({ connectionString: storage.connectionString, file, logger })
+      const manifest = await backupDatabase({
+        connectionString: storage.connectionString,
+        file,
+        overwrite: values.force,
+        logger,
+      })
       const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0)
       process.stdout.write(`Wrote ${rows} rows of ${manifest.tables.length} tables to ${file}\n`)
       return 0

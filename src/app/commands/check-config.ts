@@ -1,7 +1,7 @@
 import { silentLogger } from '../../kernel/logger.ts'
 import { createCatalog } from '../../modules/catalog/catalog.ts'
 import { toSnakeCase } from '../config.ts'
-import { readServeConfig, SERVE_FLAGS_USAGE } from '../read-serve-config.ts'
+import { readServeConfig, SERVE_FLAGS_USAGE, SERVE_OPTIONS } from '../read-serve-config.ts'
 import { SETTINGS } from '../settings.ts'
 import type { Setting } from '../setting.ts'
 import type { Command } from './command.ts'
@@ -10,6 +10,7 @@ import type { Command } from './command.ts'
 export const checkConfig: Command = {
   usage: `config check ${SERVE_FLAGS_USAGE}`,
   summary: 'Read the configuration as serve does and report every problem.',
+  options: SERVE_OPTIONS,
   async run(words) {
     const config = readServeConfig(words)
     createCatalog({ overrideFile: config.catalogFile, log: silentLogger }).close()

@@ -3,12 +3,18 @@ import { restoreDatabase } from '../../storage/restore.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { loadConfig } from '../config.ts'
 import { openStorage } from '../open-storage.ts'
-import type { Command } from './command.ts'
+import { UsageError } from '../usage-error.ts'
+import { CONFIG_OPTION, type Command } from './command.ts'
 
 /** Loads an archive into an empty database, or over a full one when told to. The gateway must not be running. */
 export const restore: Command = {
   usage: 'restore FILE [--overwrite] [--config FILE]',
   summary: 'Load a backup into the database.',
+  options: {
+    FILE: 'The backup to read.',
+    '--overwrite': 'Replaces the data of a database that is not empty.',
+    ...CONFIG_OPTION,
+  },
   async run(words) {
     const { positionals, values } = parseArgs({
       args: [...words],
@@ -16,10 +22,8 @@ export const restore: Command = {
       options: { overwrite: { type: 'boolean', default: false }, config: { type: 'string' } },
     })
     const [file] = positionals
-    if (file === undefined || positionals.length > 1) {
-      process.stderr.write('parkway: restore needs the name of one file to read\n')
-      return 2
-    }
+    if (file === undefined || positionals.length > 1)
+      throw new UsageError('A restore needs the name of one file to read.')
     const config = loadConfig({ environment: process.env, file: values.config ?? null })
     const storage = await openStorage(config, createLogger({ level: 'silent' }))
     try {

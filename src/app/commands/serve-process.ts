@@ -12,6 +12,7 @@ const METRICS_MS_MAX = 3_000
 export const serveProcess: Command = {
   usage: 'serve-process',
   summary: null,
+  options: {},
   async run() {
     const stop = stopOrdered()
     const start = await Promise.race([startOrdered(), stop])
@@ -33,7 +34,8 @@ export const serveProcess: Command = {
         if (message.order === 'snapshot') void reportSnapshot(gateway, message.requestId)
         if (message.order === 'metrics') metricsOfAll.receive(message)
       })
-      report({ report: 'ready', url: gateway.url, bootstrapKey: gateway.bootstrapKey })
+      const { url, bootstrapKey, exampleModel } = gateway
+      report({ report: 'ready', url, bootstrapKey, exampleModel })
       await stop
       await gateway.close()
       return 0

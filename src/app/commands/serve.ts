@@ -3,9 +3,9 @@ import { announce } from '../announce.ts'
 import type { Config } from '../config.ts'
 import { createProcessLogger } from '../create-process-logger.ts'
 import { exitOnDefect } from '../exit-on-defect.ts'
-import type { ReadyGateway } from '../gateway-process.ts'
+import type { ReadyGateway } from '../process-messages.ts'
 import { openStorage, type OpenStorage } from '../open-storage.ts'
-import { readServeConfig, SERVE_FLAGS_USAGE } from '../read-serve-config.ts'
+import { readServeConfig, SERVE_FLAGS_USAGE, SERVE_OPTIONS } from '../read-serve-config.ts'
 import { stopRequested } from '../stop-requested.ts'
 import type { Command } from './command.ts'
 
@@ -13,6 +13,7 @@ import type { Command } from './command.ts'
 export const serve: Command = {
   usage: `serve ${SERVE_FLAGS_USAGE}`,
   summary: 'Run the gateway.',
+  options: SERVE_OPTIONS,
   async run(words) {
     const config = readServeConfig(words)
     const logger = createProcessLogger(config)

@@ -4,7 +4,7 @@ import { connectDatabase } from '../../storage/connect-database.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { loadConfig } from '../config.ts'
 import { findStorage } from '../find-storage.ts'
-import type { Command } from './command.ts'
+import { CONFIG_OPTION, type Command } from './command.ts'
 
 /** Whole tables are added up, however large they are. */
 const STATEMENT_MS_MAX = 600_000
@@ -13,6 +13,7 @@ const STATEMENT_MS_MAX = 600_000
 export const verifyLedger: Command = {
   usage: 'ledger verify [--config FILE]',
   summary: 'Recompute every balance from the ledger, and fail on any difference.',
+  options: CONFIG_OPTION,
   async run(words) {
     const { values } = parseArgs({ args: [...words], options: { config: { type: 'string' } } })
     const config = loadConfig({ environment: process.env, file: values.config ?? null })

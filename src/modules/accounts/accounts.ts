@@ -20,6 +20,7 @@ import {
 import { insertAccount, type FirstCredit } from './insert-account.ts'
 
 export type { Account } from './account-record.ts'
+export { findAccount } from './find-account.ts'
 
 /** What accounts need of their keys. */
 export interface AccountKeys extends FirstKeyIssuer {

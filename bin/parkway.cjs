@@ -1,0 +1,47 @@
+#!/usr/bin/env node
+'use strict'
+
+// Runs on any Node, so that it can say which one is missing: the gateway itself needs Node 24.
+const { spawn } = require('child_process')
+const { constants } = require('os')
+const { join } = require('path')
+
+const NODE_MAJOR_MIN = 24
+/** As in `npm start`. */
+const SERVE_OPTIONS = ['--min-semi-space-size=16', '--initial-old-space-size=256', '--v8-pool-size=1']
+const PASSED_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']
+
+const runtime = findRuntime()
+if (runtime === null) {
+  process.stderr.write(
+    `parkway: This is Node ${process.versions.node}; Parkway needs Node ${NODE_MAJOR_MIN}. Install it, or run "npm ci".\n`,
+  )
+  process.exitCode = 1
+} else {
+  start(runtime, process.argv.slice(2))
+}
+
+/** The Node that npm brought with the gateway, or the one that runs this. */
+function findRuntime() {
+  try {
+    return require.resolve(`node-${process.platform}-${process.arch}/bin/node`)
+  } catch {
+    return Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN ? null : process.execPath
+  }
+}
+
+function start(executable, words) {
+  const main = join(__dirname, '..', 'src', 'app', 'main.ts')
+  const options = words[0] === 'serve' ? SERVE_OPTIONS : []
+  const child = spawn(executable, [...options, main, ...words], { stdio: 'inherit' })
+  for (const signal of PASSED_SIGNALS) process.on(signal, () => child.kill(signal))
+  child.on('error', (error) => {
+    process.stderr.write(`parkway: ${error.message}\n`)
+    process.exitCode = 1
+  })
+  child.on('exit', (code, signal) => {
+    process.exitCode = signal === null ? code : 128 + constants.signals[signal]
+    // The handlers above keep nothing open, and nothing is left to wait for.
+    process.exit()
+  })
+}

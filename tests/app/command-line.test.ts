@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import manifest from '../../package.json' with { type: 'json' }
+import { createWorkplace, type Finished, type Workplace } from './workplace.ts'
+
+const ROOT = new URL('../../', import.meta.url)
+const LAUNCHER = fileURLToPath(new URL(manifest.bin.parkway, ROOT))
+
+let workplace: Workplace
+
+beforeAll(() => {
+  workplace = createWorkplace()
+})
+afterAll(() => workplace.clean())
+
+const parkway = (...words: string[]): Promise<Finished> => workplace.run(words, { main: LAUNCHER })
+
+it('the launcher says its version, and is what npm puts on the path', async () => {
+  expect(await parkway('--version')).toEqual({ code: 0, stdout: `parkway ${manifest.version}\n`, stderr: '' })
+  expect(readFileSync(LAUNCHER, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/)
+})
+
+it('the launcher starts the gateway with the options of npm start', () => {
+  const options = manifest.scripts.start.match(/--[\w-]+=\d+/g) ?? []
+  expect(options.length).toBeGreaterThan(0)
+  for (const option of options) expect(readFileSync(LAUNCHER, 'utf8')).toContain(`'${option}'`)
+})
+
+it('help lists the commands, and each command has its own', async () => {
+  const { code, stdout } = await parkway('--help')
+  expect(code).toBe(0)
+  expect(stdout).not.toContain('serve-process')
+  const listed = [...stdout.matchAll(/^ {2}([a-z]+(?: [a-z]+)?)(?: FILE)? {3,}/gm)].map(
+    ([, name = '']) => name,
+  )
+  expect(listed).toEqual(['serve', 'config check', 'keys create', 'backup', 'restore', 'ledger verify'])
+  for (const name of listed) {
+    const help = await parkway(...name.split(' '), '--help')
+    expect(help).toMatchObject({ code: 0, stderr: '' })
+    expect(help.stdout).toContain(`Usage:\n  parkway ${name} `)
+    const [, usage = '', options = ''] = /Usage:\n(.*)\n\nOptions:\n([^]*)$/.exec(help.stdout) ?? []
+    for (const flag of usage.match(/--[a-z]+/g) ?? [])
+      expect(options).toMatch(new RegExp(`^  ${flag}\\b`, 'm'))
+  }
+})
+
+it.each([
+  [[], 'A command is missing. See "parkway --help".'],
+  [['sevre'], 'There is no command "sevre". Did you mean "parkway serve"? See "parkway --help".'],
+  [['keys'], 'There is no command "keys". Did you mean "parkway keys create"? See "parkway --help".'],
+  [['serve', '--prot', '80'], 'Unknown option \'--prot\'. See "parkway serve --help".'],
+  [['backup'], 'A backup needs the name of one file to write. See "parkway backup --help".'],
+  [['restore', 'a', 'b'], 'A restore needs the name of one file to read. See "parkway restore --help".'],
+  [['ledger', 'verify', 'it'], 'Unexpected argument \'it\'. See "parkway ledger verify --help".'],
+  [['keys', 'create', '--scopes', 'root'], /^--scopes must be a list of inference, manage, admin/],
+  [['keys', 'create', '--env', 'moon'], /^--env must be one of live, prod, staging, test, dev\./],
+])('%j is a wrong command line', async (words, sentence) => {
+  const { code, stdout, stderr } = await parkway(...words)
+  expect([code, stdout]).toEqual([2, ''])
+  const [, told = ''] = /^parkway: (.*)\n$/.exec(stderr) ?? []
+  if (typeof sentence === 'string') expect(told).toBe(sentence)
+  else expect(told).toMatch(sentence)
+})
