@@ -25,12 +25,12 @@ function sortWords(name: string): string {
 /** How many letters must be put in, taken out or changed. */
 function editDistance(from: string, to: string): number {
   let previous = Array.from({ length: to.length + 1 }, (_, index) => index)
-  for (const [row, letter] of [...from].entries()) {
-    const current = [row + 1]
+  for (let row = 1; row <= from.length; row += 1) {
+    const current = [row]
     for (let column = 1; column <= to.length; column += 1) {
       const [above = 0, before = 0] = [previous[column], current[column - 1]]
       const diagonal = previous[column - 1] ?? 0
-      current.push(Math.min(above + 1, before + 1, diagonal + (letter === to[column - 1] ? 0 : 1)))
+      current.push(Math.min(above + 1, before + 1, diagonal + (from[row - 1] === to[column - 1] ? 0 : 1)))
     }
     previous = current
   }
