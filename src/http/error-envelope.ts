@@ -1,4 +1,4 @@
-import { AppError, type ErrorCode } from '../kernel/app-error.ts'
+import { AppError, type ErrorCode, type InjectedFailure } from '../kernel/app-error.ts'
 
 type ErrorType =
   | 'invalid_request_error'
@@ -52,6 +52,11 @@ export const ERROR_CATALOGUE: Readonly<Record<ErrorCode, { status: number; type:
   timeout: { status: 504, type: 'api_error' },
 }
 
+function placeInjected({ status, code }: InjectedFailure): { status: number; type: ErrorType } {
+  if (isErrorCode(code)) return { status, type: ERROR_CATALOGUE[code].type }
+  return { status, type: status < 500 ? 'invalid_request_error' : 'upstream_error' }
+}
+
 /** Of an error that is told within an answer, such as that of a task. */
 export function errorTypeOf(code: string): ErrorType {
   return isErrorCode(code) ? ERROR_CATALOGUE[code].type : 'api_error'
@@ -78,7 +83,8 @@ interface ErrorObject {
 /** Turns whatever was thrown into what the client is told. What is not an `AppError` tells nothing of itself. */
 export function toErrorAnswer(error: unknown, requestId: string): ErrorAnswer {
   const known = toAppError(error)
-  const { status, type } = ERROR_CATALOGUE[known.code]
+  const { status, type } =
+    known.injected === null ? ERROR_CATALOGUE[known.code] : placeInjected(known.injected)
   const headers: Record<string, string> = { ...known.headers }
   if (known.retryAfterSeconds !== null)
     headers['retry-after'] = String(Math.max(1, Math.ceil(known.retryAfterSeconds)))
@@ -86,7 +92,7 @@ export function toErrorAnswer(error: unknown, requestId: string): ErrorAnswer {
   const isFinal = status === 402 || known.code === 'provider_not_configured' || known.mayBeDone
   if (isFinal) headers['x-should-retry'] = 'false'
   if (status === 401) headers['www-authenticate'] ??= 'Bearer'
-  const { message, param, code } = known
+  const { message, param, shownCode: code } = known
   return { status, headers, body: { error: { message, type, param, code, request_id: requestId } } }
 }
 

@@ -51,8 +51,16 @@ export interface AppErrorOptions {
   mayBeDone?: boolean
   /** … unless it is sent under the same request id, as a repeated Idempotency-Key does. */
   isOnceByRequestId?: boolean
+  /** Shown to the client in place of what the code stands for. */
+  injected?: InjectedFailure
   /** For the log only; never shown to a client. */
   cause?: unknown
+}
+
+/** A failure that a client ordered of the sandbox, to be answered as it was ordered. */
+export interface InjectedFailure {
+  readonly status: number
+  readonly code: string
 }
 
 /** An error with a message that a client may read. Whatever else is thrown is a defect and is answered as one. */
@@ -64,6 +72,7 @@ export class AppError extends Error {
   readonly headers: Record<string, string>
   readonly mayBeDone: boolean
   readonly isOnceByRequestId: boolean
+  readonly injected: InjectedFailure | null
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
@@ -73,6 +82,12 @@ export class AppError extends Error {
     this.headers = options.headers ?? {}
     this.mayBeDone = options.mayBeDone ?? false
     this.isOnceByRequestId = options.isOnceByRequestId ?? false
+    this.injected = options.injected ?? null
+  }
+
+  /** The code a client reads; the gateway itself decides by `code`. */
+  get shownCode(): string {
+    return this.injected?.code ?? this.code
   }
 }
 

@@ -27,6 +27,8 @@ export interface UpstreamErrorDetails {
   retryAfterSeconds?: number
   /** Of a look at a job: the job itself has failed or is gone, and looking again would show nothing else. */
   hasJobEnded?: boolean
+  /** A client ordered it of the sandbox, and is shown the status and the code it asked for. */
+  isInjected?: boolean
   cause?: unknown
 }
 

@@ -14,7 +14,7 @@ export function endOf(
 ): TaskEnd | 'retry' {
   if ('outcome' in attempt) return { status: 'completed', ...attempt.outcome }
   const { error } = attempt
-  if (error instanceof AppError) return { status: 'failed', code: error.code, message: error.message }
+  if (error instanceof AppError) return { status: 'failed', code: error.shownCode, message: error.message }
   if (task.attempt < ATTEMPTS_MAX) return 'retry'
   return { status: 'failed', code: 'internal_error', message: 'The gateway could not finish the task.' }
 }

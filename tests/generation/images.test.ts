@@ -65,7 +65,7 @@ describe('an image of a model that answers at once', () => {
   test('charges nothing when the upstream fails', async () => {
     const before = await balance()
     const { status, body } = await post({ ...AT_ONCE, prompt: '[[sandbox:error status=500]] A cube' })
-    expect([status, body.error.code, body.error.type]).toEqual([502, 'provider_error', 'upstream_error'])
+    expect([status, body.error.code, body.error.type]).toEqual([500, 'provider_error', 'upstream_error'])
     expect(await balance()).toBe(before)
   })
 

@@ -86,7 +86,7 @@ describe('a video', () => {
     ['fails', '[[sandbox:job ms=0]][[sandbox:job-fail percent=0 status=500]]', { code: 'provider_error' }],
     ['is refused', '[[sandbox:job-fail percent=0 status=422]]', { type: 'invalid_request_error' }],
     ['is lost', '[[sandbox:job-lost percent=0]]', { code: 'provider_error' }],
-    ['is never taken', '[[sandbox:error status=401]]', { code: 'provider_error' }],
+    ['is never taken', '[[sandbox:error status=401]]', { code: 'invalid_api_key' }],
   ])('whose job %s is a failed task and costs nothing', async (_, prompt, error) => {
     const before = await balance()
     const { body } = await post(VIDEOS, { ...FILM, prompt: `${prompt} Waves` })

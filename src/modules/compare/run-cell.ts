@@ -86,7 +86,7 @@ export async function runCell(cell: WaitingCell, lane: Lane, options: RunCellOpt
       ? creditWaits < CREDIT_WAITS_MAX && (await options.waitForAnother())
       : RETRYABLE.has(error.code) && tries < TRIES_MAX && cell.tries < INTERRUPTIONS_MAX
     if (!mayTryAgain) {
-      const { code, message } = error
+      const { shownCode: code, message } = error
       return end(
         { key, status: 'failed', chargedNanoUsd, code, message, ...outcome.asked },
         isShort ? error : null,

@@ -133,7 +133,7 @@ export class LaneCall {
     if (this.#question.cancellation.isCancelled) {
       return { code: 'interrupted', message: 'The answer broke off, because nobody was there to read it.' }
     }
-    if (error instanceof AppError) return { code: error.code, message: error.message }
+    if (error instanceof AppError) return { code: error.shownCode, message: error.message }
     return { code: 'internal_error', message: 'The gateway made a mistake. It has been logged.' }
   }
 }

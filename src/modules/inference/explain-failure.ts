@@ -1,4 +1,4 @@
-import { AppError } from '../../kernel/app-error.ts'
+import { AppError, type ErrorCode } from '../../kernel/app-error.ts'
 import type { UpstreamError } from '../../providers/upstream-error.ts'
 
 const RETRY_AFTER_SECONDS_DEFAULT = 2
@@ -12,8 +12,46 @@ const BLOCKED_PATTERN = /content[_ ](policy|filter|management)|safety|blocked/i
 /** Codes that mean the same on the upstream's wire and on ours. */
 const SHARED_CODES = ['missing_required_parameter', 'invalid_value', 'unsupported_parameter'] as const
 
+/** The code of an injected failure that names none. */
+const INJECTED_CODES: Readonly<Record<number, ErrorCode>> = {
+  401: 'invalid_api_key',
+  402: 'insufficient_balance',
+  403: 'forbidden',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  408: 'request_timeout',
+  409: 'conflict',
+  413: 'request_too_large',
+  415: 'unsupported_media_type',
+  429: 'rate_limit_exceeded',
+  503: 'service_unavailable',
+  504: 'timeout',
+  529: 'rate_limit_exceeded',
+}
+
 /** What a client is told about an upstream's failure: its own mistakes in the upstream's words, ours in general ones. */
 export function explainFailure(error: UpstreamError): AppError {
+  return error.details.isInjected === true ? explainInjected(error) : explainOwn(error)
+}
+
+/** The gateway goes on as after any such failure of an upstream; only what is shown is as ordered. */
+function explainInjected(error: UpstreamError): AppError {
+  const { code, message, param, retryAfterSeconds } = explainOwn(error)
+  const { status = 500, upstreamMessage, upstreamCode, retryAfterSeconds: ordered } = error.details
+  const seconds = ordered ?? retryAfterSeconds
+  return new AppError(code, upstreamMessage ?? message, {
+    ...(param !== null && { param }),
+    ...(seconds !== null && { retryAfterSeconds: seconds }),
+    injected: { status, code: upstreamCode ?? INJECTED_CODES[status] ?? codeOfFamily(status) },
+    cause: error,
+  })
+}
+
+function codeOfFamily(status: number): ErrorCode {
+  return status < 500 ? 'invalid_request' : 'provider_error'
+}
+
+function explainOwn(error: UpstreamError): AppError {
   const { failure, provider, status = 0, upstreamMessage, upstreamCode = '', upstreamParam } = error.details
   if (error.isRequestAtFault) {
     const said = upstreamMessage ?? 'The provider refused the request.'

@@ -72,7 +72,12 @@ export async function askJudge(options: AskJudgeOptions, question: JudgeQuestion
     const isHopeless = !RETRYABLE.has(code) && !isOfTheQuestion(error)
     // What is cut here is asked again under its id, unless a broken answer was charged under it.
     if (!isBroken && (cancellation.isCancelled || isHopeless)) throw error
-    const failed = { said: null, chargedNanoUsd, error: { code, message }, isIdKept: !isBroken }
+    const failed = {
+      said: null,
+      chargedNanoUsd,
+      error: { code: error.shownCode, message },
+      isIdKept: !isBroken,
+    }
     await endJudgement(database, key, failed)
     if (cancellation.isCancelled || isHopeless) throw error
     if (!RETRYABLE.has(code) || tries === TRIES_MAX) return null

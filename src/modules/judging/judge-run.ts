@@ -81,7 +81,7 @@ export async function judgeRun(
     if (outer.isCancelled) return null
     if (error instanceof BudgetReached) return BUDGET_REACHED
     if (!(error instanceof AppError)) throw error
-    return { code: error.code, message: error.message }
+    return { code: error.shownCode, message: error.message }
   }
 }
 

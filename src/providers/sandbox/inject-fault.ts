@@ -34,6 +34,7 @@ export async function failAtOnce(fault: Fault, context: FaultContext): Promise<v
       const { status, retryAfterSeconds, code } = fault
       throw fail(`answered ${status}`, {
         failure: 'status',
+        isInjected: true,
         status,
         upstreamMessage: `The sandbox was told to answer ${status}.`,
         ...(code === null ? {} : { upstreamCode: code }),

@@ -96,7 +96,7 @@ export function answerByJob<Work, Recipe extends TSchema>(
     }
     if (progress * 100 < jobFault.atPercent) return
     if (jobFault.kind === 'lost') throw end(404, 'The sandbox does not know this job.')
-    throw end(jobFault.status, 'The sandbox was told to let the job fail.', jobFault.code)
+    throw endAsTold(jobFault.status, jobFault.code)
   }
 
   return {
@@ -136,12 +136,16 @@ function fail(status: number, message: string): UpstreamError {
   })
 }
 
-/** The job has failed or is gone: looking again would show nothing else. */
-function end(status: number, message: string, code: string | null = null): UpstreamError {
-  const { details } = fail(status, message)
-  return new UpstreamError(`sandbox: ${message}`, {
+/** The job is gone: looking again would show nothing else. */
+function end(status: number, message: string): UpstreamError {
+  return new UpstreamError(`sandbox: ${message}`, { ...fail(status, message).details, hasJobEnded: true })
+}
+
+function endAsTold(status: number, code: string | null): UpstreamError {
+  const { message, details } = end(status, 'The sandbox was told to let the job fail.')
+  return new UpstreamError(message, {
     ...details,
-    hasJobEnded: true,
+    isInjected: true,
     ...(code === null ? {} : { upstreamCode: code }),
   })
 }
