@@ -59,7 +59,6 @@ test.for([
   ['mp3', 'audio/mpeg', 'MPEG', 0.1],
   ['wav', 'audio/wav', 'WAVE', 0.001],
   ['flac', 'audio/flac', 'FLAC', 0.001],
-  ['opus', 'audio/ogg; codecs=vorbis', 'Ogg', 0.01],
 ] as const)('speech in %s is %s of plausible length', async ([format, contentType, container, tolerance]) => {
   const { bytes, chunkCount, ...answer } = await speak({ format })
   expect(answer.contentType).toBe(contentType)
@@ -69,10 +68,13 @@ test.for([
   expect(Math.abs((found.duration ?? 0) - FOX_SECONDS)).toBeLessThan(tolerance)
 })
 
-test('pcm has no header, and AAC is refused as the fault of the request', async () => {
+test('pcm has no header', async () => {
   const { bytes } = await speak({ format: 'pcm' })
   expect(bytes).toHaveLength(Math.round(FOX_SECONDS * 24_000) * 2)
-  await expect(speak({ format: 'aac' })).rejects.toMatchObject({
+})
+
+test.for(['opus', 'aac'] as const)('%s is refused as the fault of the request', async (format) => {
+  await expect(speak({ format })).rejects.toMatchObject({
     isRequestAtFault: true,
     details: { upstreamParam: 'response_format' },
   })
@@ -134,7 +136,7 @@ test('speech ends when it is cancelled', async () => {
 
 const SENTENCES = 'He said "hello", twice.\nThen: naïve café — 日本語! 😀'
 
-test.for(['mp3', 'wav', 'flac', 'opus'] as const)(
+test.for(['mp3', 'wav', 'flac'] as const)(
   'what the sandbox spoke in %s it understands word for word',
   async (format) => {
     const { bytes } = await speak({ format, input: SENTENCES })

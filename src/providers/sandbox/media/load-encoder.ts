@@ -3,20 +3,18 @@ import { createRequire } from 'node:module'
 import type { createEncoder, WasmMediaEncoder } from 'wasm-media-encoders'
 
 const require = createRequire(import.meta.url)
-const CODE = {
-  'audio/mpeg': 'wasm-media-encoders/wasm/mp3',
-  'audio/ogg': 'wasm-media-encoders/wasm/ogg',
-} as const
-type EncoderType = keyof typeof CODE
+const CODE = 'wasm-media-encoders/wasm/mp3'
 
 /** Compiled code, or the bytes it is compiled from. */
 type EncoderCode = Parameters<typeof createEncoder>[1]
 
-const compiled = new Map<EncoderType, EncoderCode>()
+let compiled: EncoderCode | null = null
 
-/** A new encoder; the code behind it is compiled at the first use and shared by all. */
-export async function loadEncoder<Type extends EncoderType>(type: Type): Promise<WasmMediaEncoder<Type>> {
+/** A new MP3 encoder; the code behind it is compiled at the first use and shared by all. */
+export async function loadEncoder(): Promise<WasmMediaEncoder<'audio/mpeg'>> {
   const encoders = await import('wasm-media-encoders')
-  const code = compiled.get(type) ?? (await readFile(require.resolve(CODE[type])))
-  return encoders.createEncoder(type, code, (module) => compiled.set(type, module))
+  const code = compiled ?? (await readFile(require.resolve(CODE)))
+  return encoders.createEncoder('audio/mpeg', code, (module) => {
+    compiled = module
+  })
 }

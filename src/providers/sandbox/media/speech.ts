@@ -10,7 +10,6 @@ import { countSpeechSamples, SPEECH_SAMPLE_RATE, synthesizeSpeech } from './synt
 import { findVoiceSound, SANDBOX_VOICES } from './voices.ts'
 import { createFlacWriter } from './write-flac.ts'
 import { createMp3Writer } from './write-mp3.ts'
-import { createOggWriter } from './write-ogg.ts'
 import { createPcmWriter, createWavWriter } from './write-wav.ts'
 
 const SPEED_MIN = 0.25
@@ -25,7 +24,7 @@ export function createSpeech(parts: SandboxParts): SpeechOperation {
       const createWriter = WRITERS[work.format]
       if (createWriter === null)
         throw refuseRequest(
-          `The sandbox cannot write ${work.format}; ask for mp3, opus, flac, wav or pcm.`,
+          `The sandbox cannot write ${work.format}; ask for mp3, flac, wav or pcm.`,
           'response_format',
         )
       const speed = Math.min(SPEED_MAX, Math.max(SPEED_MIN, work.speed))
@@ -47,10 +46,10 @@ export function createSpeech(parts: SandboxParts): SpeechOperation {
 
 type CreateWriter = (shape: AudioShape) => AudioWriter | Promise<AudioWriter>
 
-/** There is no encoder for Opus: Vorbis in the same container, which says so, is what players take instead. */
+/** Null where the sandbox has no encoder: another codec under the same name would break whoever reads it. */
 const WRITERS: Readonly<Record<AudioFormat, CreateWriter | null>> = {
   mp3: createMp3Writer,
-  opus: createOggWriter,
+  opus: null,
   aac: null,
   flac: createFlacWriter,
   wav: createWavWriter,

@@ -4,7 +4,7 @@ import { loadEncoder } from './load-encoder.ts'
 const BITRATE_KBPS = { 1: 64, 2: 96 } as const
 
 export async function createMp3Writer(shape: AudioShape): Promise<AudioWriter> {
-  const encoder = await loadEncoder('audio/mpeg')
+  const encoder = await loadEncoder()
   encoder.configure({
     channels: shape.channelCount,
     sampleRate: shape.sampleRate,
