@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { readBytes, readImageSize } from './read-image-size.ts'
 
 const uri = (bytes: Buffer, type = 'image/png') => `data:${type};base64,${bytes.toString('base64')}`
@@ -73,4 +73,16 @@ test('bytes out of the middle are the ones that decoding all of it gives', () =>
       expect(readBytes(text, 'prefix'.length, offset, count)).toEqual(expected)
     }),
   )
+})
+
+test('a JPEG of many short segments is decoded in few pieces', () => {
+  const segments = Array.from({ length: 60 }, () => [0xff, 0xe0, 0, 4, 0, 0]).flat()
+  const file = uri(bytes([0xff, 0xd8], segments, [0xff, 0xc0, 0, 17, 8, 2, 88, 3, 32], 100))
+  const decode = vi.spyOn(Buffer, 'from')
+  try {
+    expect(readImageSize(file)).toEqual({ width: 800, height: 600 })
+    expect(decode.mock.calls.length).toBeLessThanOrEqual(2)
+  } finally {
+    decode.mockRestore()
+  }
 })

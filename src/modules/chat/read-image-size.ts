@@ -62,12 +62,21 @@ function readWebp(head: Buffer): PixelSize | null {
 /** A camera writes a preview and a colour profile before the frame; each segment says how long it is. */
 const JPEG_SEGMENTS_MAX = 64
 const JPEG_SEGMENT_BYTES = 9
+/** Decoded at once, so that many short segments are not decoded one by one. */
+const JPEG_WINDOW_BYTES = 768
 
 function readJpeg(dataUri: string, start: number, head: Buffer): PixelSize | null {
   if (head.readUInt16BE(0) !== 0xffd8) return null
   let position = 2
+  let window = head
+  let windowStart = 0
   for (let segments = 0; segments < JPEG_SEGMENTS_MAX; segments += 1) {
-    const segment = readBytes(dataUri, start, position, JPEG_SEGMENT_BYTES)
+    if (position + JPEG_SEGMENT_BYTES > windowStart + window.length) {
+      windowStart = position
+      window = readBytes(dataUri, start, position, JPEG_WINDOW_BYTES)
+    }
+    const from = position - windowStart
+    const segment = window.subarray(from, from + JPEG_SEGMENT_BYTES)
     if (segment.length < JPEG_SEGMENT_BYTES || segment[0] !== 0xff) return null
     const marker = segment.readUInt8(1)
     if (isFrame(marker)) return { height: segment.readUInt16BE(5), width: segment.readUInt16BE(7) }
