@@ -23,6 +23,8 @@ export const BILLED_MEMBERS: ReadonlyMap<string, UntakenMember> = new Map([
   ...refused('mcp_servers', 'container', 'code_execution'),
   // Sound and pictures have other prices than text.
   ...refused('modalities', 'audio'),
+  // Pictures that are read more closely, made in pieces or worked on for longer.
+  ...refused('input_fidelity', 'partial_images', 'num_inference_steps', 'inference_steps', 'steps'),
   // Text that is not kept is billed as written.
   ...refused('prediction', 'speculation'),
   // Caches that are paid for.
@@ -42,6 +44,9 @@ export function isOrdinaryValue(name: string, value: unknown): boolean {
   if (name === 'service_tier') return typeof value === 'string' && ORDINARY_TIERS.has(value)
   if (name === 'modalities') return Array.isArray(value) && value.every((one) => one === 'text')
   if (name === 'best_of') return value === 1
+  if (name === 'input_fidelity') return value === 'low'
+  // A form has texts only.
+  if (name === 'partial_images') return value === 0 || value === '0'
   return Array.isArray(value) && value.length === 0
 }
 

@@ -74,14 +74,14 @@ describe('an edit', () => {
     ['an address of the gateway itself', () => ownUrl],
   ])('takes its image as %s', async (_, image) => {
     const { status, body } = await post(EDITS, { ...EDIT, image: image() })
-    expect([status, body.usage]).toEqual([200, { images: 1, cost_usd: 0.04 }])
+    expect([status, body.usage]).toEqual([200, { images: 1, cost_usd: 0.06 }])
     expect(await describePicture((await download(body.data[0].url)).bytes)).toMatch(/^png /)
   })
 
   test('takes its images and mask as a form', async () => {
     const form = { ...EDIT, n: '2', image: [pictureBlob(), pictureBlob()], mask: pictureBlob() }
     const { status, body } = await postForm(EDITS, form)
-    expect([status, body.data.length, body.usage.cost_usd]).toEqual([200, 2, 0.08])
+    expect([status, body.data.length, body.usage.cost_usd]).toEqual([200, 2, 0.12])
   })
 
   test('takes several images as image[], as clients name them', async () => {

@@ -113,5 +113,4 @@ const NAMED_MEMBERS: ReadonlySet<string> = new Set([
   'image',
   'mask',
   'stream',
-  'partial_images',
 ])

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { Generation } from '../../modules/generation/generation.ts'
 import { nullable } from '../../providers/nullable.ts'
+import { refuseMembers, type RefusedMembers } from '../refuse-members.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { TaskMembers, TaskReceipt, type RunGeneration } from '../run-generation.ts'
 
@@ -24,6 +25,15 @@ const MusicRequest = Type.Object(
   },
 )
 
+const DURATION = { hint: 'Use `duration`, in seconds.' }
+const REFUSED: RefusedMembers = {
+  n: { hint: 'A request makes one piece.', ordinary: [1] },
+  seconds: DURATION,
+  duration_seconds: DURATION,
+  duration_ms: DURATION,
+  music_length_ms: DURATION,
+}
+
 interface MusicRouteOptions {
   readonly generation: Pick<Generation, 'durationOf'>
   readonly runGeneration: RunGeneration
@@ -40,6 +50,7 @@ export const musicRoutes = ({ generation, runGeneration }: MusicRouteOptions): R
     responses: { 202: { description: 'The task that makes it.', schema: TaskReceipt } },
     handle: (request) => {
       const { body } = request
+      refuseMembers(body, REFUSED)
       const model = body.model ?? null
       return runGeneration(request, {
         type: 'music',

@@ -9,6 +9,7 @@ import {
   type Transcription,
 } from '../../modules/transcription/transcription.ts'
 import { nullable } from '../../providers/nullable.ts'
+import { refuseMembers, type RefusedMembers } from '../refuse-members.ts'
 import { defineRoute, type Route, type RouteRequest } from '../route.ts'
 import type { RunPaid } from '../run-paid.ts'
 import { sendEventReply } from '../send-event-reply.ts'
@@ -118,6 +119,16 @@ const FORM = {
 /** Of the file in base64, and the rest. */
 const JSON_BYTES_MAX = Math.ceil((AUDIO_BYTES_MAX * 4) / 3) + 1024 * 1024
 
+const NO_SPEAKERS = { hint: 'Speakers are not told apart.', ordinary: [false, 'false'] }
+const REFUSED: RefusedMembers = {
+  include: { hint: 'Transcripts have no log probabilities.' },
+  known_speaker_names: NO_SPEAKERS,
+  known_speaker_references: NO_SPEAKERS,
+  diarize: NO_SPEAKERS,
+  diarization: NO_SPEAKERS,
+  speaker_labels: NO_SPEAKERS,
+}
+
 interface TranscriptionRouteOptions {
   readonly transcription: Transcription
   readonly runPaid: RunPaid
@@ -163,6 +174,7 @@ async function answer(
   { isTranslation, transcription, runPaid }: TranscriptionRouteOptions & { isTranslation: boolean },
 ): Promise<unknown> {
   const { body, caller, exchange, reply } = request
+  refuseMembers(body, REFUSED)
   const granularities = body.timestamp_granularities ?? []
   const format = body.response_format ?? 'json'
   checkTimes(granularities, format)

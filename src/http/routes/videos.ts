@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { IMAGE_BYTES_MAX, type Generation } from '../../modules/generation/generation.ts'
 import { nullable } from '../../providers/nullable.ts'
 import { ImageInput, readClientImage } from '../client-image.ts'
+import { refuseMembers, type RefusedMembers } from '../refuse-members.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { TaskMembers, TaskReceipt, type RunGeneration } from '../run-generation.ts'
 
@@ -45,6 +46,23 @@ const VideoGenerationRequest = Type.Object(
   },
 )
 
+const ONE_VIDEO = { hint: 'A request makes one video.', ordinary: [1] }
+const DURATION = { hint: 'Use `duration`, in seconds.' }
+const RESOLUTION = { hint: 'Use `resolution`.' }
+const AUDIO = { hint: 'Use `audio`.' }
+const REFUSED: RefusedMembers = {
+  n: ONE_VIDEO,
+  num_videos: ONE_VIDEO,
+  fps: { hint: 'Models choose their frame rate.' },
+  num_frames: DURATION,
+  seconds: DURATION,
+  duration_seconds: DURATION,
+  quality: RESOLUTION,
+  mode: RESOLUTION,
+  generate_audio: AUDIO,
+  with_audio: AUDIO,
+}
+
 interface VideoRouteOptions {
   readonly generation: Pick<Generation, 'durationOf'>
   readonly runGeneration: RunGeneration
@@ -62,6 +80,7 @@ export const videoRoutes = ({ generation, runGeneration }: VideoRouteOptions): R
     responses: { 202: { description: 'The task that makes it.', schema: TaskReceipt } },
     handle: (request) => {
       const { body } = request
+      refuseMembers(body, REFUSED)
       return runGeneration(request, {
         type: 'video',
         model: body.model,

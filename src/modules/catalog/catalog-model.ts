@@ -128,6 +128,8 @@ export interface ModelBounds {
   /** Images a request. */
   readonly imagesMax: number | null
   readonly sizes: readonly string[] | null
+  /** As `qualityDefault`, for new images. */
+  readonly sizeDefault: string | null
   readonly qualities: readonly string[] | null
   /** Asked of the upstream for requests that name none; null leaves it to the upstream. */
   readonly qualityDefault: string | null

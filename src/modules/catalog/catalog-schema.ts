@@ -41,6 +41,7 @@ const Seconds = Type.Integer({ minimum: 1, maximum: 3600 })
 const Bounds = Type.Object({
   images_max: Type.Optional(Type.Integer({ minimum: 1, maximum: 10 })),
   sizes: Values,
+  size_default: Type.Optional(Name),
   qualities: Values,
   quality_default: Type.Optional(Name),
   aspect_ratios: Values,

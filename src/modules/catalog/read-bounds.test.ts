@@ -19,6 +19,7 @@ describe('what a model can be asked for', () => {
     expect(load({})?.bounds).toEqual({
       imagesMax: null,
       sizes: null,
+      sizeDefault: null,
       qualities: null,
       qualityDefault: null,
       aspectRatios: null,

@@ -7,6 +7,7 @@ export function readBounds({ bounds = {} }: Pick<CatalogEntry, 'bounds'>): Model
   return {
     imagesMax: bounds.images_max ?? null,
     sizes: bounds.sizes ?? null,
+    sizeDefault: bounds.size_default ?? null,
     qualities: bounds.qualities ?? null,
     qualityDefault: bounds.quality_default ?? null,
     aspectRatios: bounds.aspect_ratios ?? null,
@@ -21,6 +22,9 @@ export function readBounds({ bounds = {} }: Pick<CatalogEntry, 'bounds'>): Model
 export function findBoundsProblems({ bounds = {} }: Pick<CatalogEntry, 'bounds'>, place: string): string[] {
   const { qualities, quality_default: quality, resolutions, resolution_default: resolution } = bounds
   const problems: string[] = []
+  if (bounds.size_default !== undefined && bounds.sizes?.includes(bounds.size_default) === false) {
+    problems.push(`${place}.bounds.size_default: is not among the sizes`)
+  }
   if (quality !== undefined && qualities?.includes(quality) === false) {
     problems.push(`${place}.bounds.quality_default: is not among the qualities`)
   }

@@ -19,7 +19,7 @@ test('a quality or resolution that was not asked for is asked of the upstream by
 })
 
 test('what was asked for stays, and so does what a model has no default for', () => {
-  const high = imageWork({ quality: 'high' })
+  const high = imageWork({ quality: 'high', size: '1024x1024' })
   expect(completeWork(modelOf('gpt-image-2'), high)).toEqual(high)
   expect(completeWork(modelOf('recraft-v3'), imageWork())).toEqual(imageWork())
   expect(completeWork(modelOf('veo-3.1'), videoWork())).toEqual(videoWork())

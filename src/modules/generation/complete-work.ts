@@ -1,9 +1,44 @@
-import type { MediaWork } from '../../providers/media-work.ts'
+import {
+  chooseAspectRatio,
+  chooseOfferedSize,
+  chooseResolution,
+  readShape,
+} from '../../providers/frame-shape.ts'
+import type { ImageWork, MediaWork, VideoWork } from '../../providers/media-work.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
+
+type Bounds = CatalogModel['bounds']
 
 /** Says for the client what it left open, where the upstream's own choice may cost more than the price. */
 export function completeWork<File>({ bounds }: CatalogModel, work: MediaWork<File>): MediaWork<File> {
-  if (work.kind === 'image') return { ...work, quality: work.quality ?? bounds.qualityDefault }
-  if (work.kind === 'video') return { ...work, resolution: work.resolution ?? bounds.resolutionDefault }
+  if (work.kind === 'image')
+    return { ...work, size: sizeOf(bounds, work), quality: work.quality ?? bounds.qualityDefault }
+  if (work.kind === 'video') return completeVideo(bounds, work)
   return work
+}
+
+function sizeOf<File>(bounds: Bounds, { size, aspectRatio, images }: ImageWork<File>): string | null {
+  if (size !== null) return size
+  const { sizes, aspectRatios, sizeDefault } = bounds
+  if (aspectRatio !== null)
+    return sizes === null || aspectRatios !== null ? null : chooseOfferedSize(aspectRatio, sizes)
+  // An edit keeps the shape of its picture.
+  return images.length === 0 ? sizeDefault : null
+}
+
+/** Pixels become the resolution that they are priced as, in their shape: an upstream may offer more than the price knows. */
+function completeVideo<File>(bounds: Bounds, work: VideoWork<File>): VideoWork<File> {
+  const { resolutions, aspectRatios, resolutionDefault } = bounds
+  const resolution = work.resolution ?? resolutionDefault
+  const shape = readShape(resolution)
+  if (resolution === null || shape === null || resolutions === null) return { ...work, resolution }
+  const ratio =
+    aspectRatios === null
+      ? `${shape.width}:${shape.height}`
+      : chooseAspectRatio({ aspectRatio: null, size: resolution }, aspectRatios)
+  return {
+    ...work,
+    resolution: chooseResolution(resolution, resolutions) ?? resolution,
+    aspectRatio: work.aspectRatio ?? ratio,
+  }
 }

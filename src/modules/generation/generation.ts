@@ -16,6 +16,7 @@ import { GENERATION_KINDS, type GenerationKind } from './generation-kind.ts'
 import type { GenerationRequest, GenerationResult } from './generation-request.ts'
 import type { GenerationMedia } from './input-files.ts'
 import { priceOfWork } from './price-work.ts'
+import { screenExtraMembers } from './screen-extra-members.ts'
 import { createTaskPerformer } from './task-performer.ts'
 import { jobOperationOf } from './work-operation.ts'
 
@@ -67,13 +68,15 @@ export function createGeneration(options: GenerationOptions): Generation {
     const selector = selectorOf(GENERATION_KINDS[type])
     const model = selector.resolveModel(caller, request.model)
     record.model = model.id
-    const work = completeWork(model, request.work)
-    checkWork(type, model, work)
+    const asked = completeWork(model, request.work)
+    checkWork(type, model, asked)
+    const candidates = selector.select(caller, model, request.model)
+    const work = screenExtraMembers(asked, candidates)
     const responseFormat = request.responseFormat ?? (model.id.startsWith('gpt-image') ? 'b64_json' : 'url')
     return {
       request: { ...request, work, responseFormat },
       model,
-      candidates: selector.select(caller, model, request.model),
+      candidates,
       price: priceOfWork(model, work),
       startedMs: clock.nowMs(),
     }

@@ -1,4 +1,5 @@
 import type { NanoUsd } from '../../kernel/money.ts'
+import { chooseResolution, readShape } from '../../providers/frame-shape.ts'
 import type { MediaWork } from '../../providers/media-work.ts'
 import { priceUnits, unitRate, type CatalogModel, type UnitPrice, type UnitRate } from '../catalog/catalog.ts'
 
@@ -18,7 +19,7 @@ export interface MadeOutput {
 export function priceOfWork(model: CatalogModel, work: MediaWork<unknown>): WorkPrice {
   const { price } = model
   if (price.unit === 'token') throw new Error(`'${model.id}' is priced by the token`)
-  return { unit: price.unit, rate: unitRate(price, traitsOf(model, work)) }
+  return { unit: price.unit, rate: unitRate(price, traitsOf(model, price, work)) }
 }
 
 /** The most it can cost. */
@@ -73,29 +74,28 @@ export function countCharacters(work: MediaWork<unknown>): number {
   return 'prompt' in work && work.prompt !== null ? Array.from(work.prompt).length : 0
 }
 
-function traitsOf({ bounds }: CatalogModel, work: MediaWork<unknown>): Parameters<typeof unitRate>[1] {
-  if (work.kind === 'image') return { size: work.size, quality: work.quality }
+function traitsOf(
+  { bounds }: CatalogModel,
+  { multipliers }: UnitPrice,
+  work: MediaWork<unknown>,
+): Parameters<typeof unitRate>[1] {
+  if (work.kind === 'image') return { size: nameSize(work.size, multipliers?.size), quality: work.quality }
   if (work.kind === 'upscale') return { size: `${work.scale}x` }
   if (work.kind !== 'video') return {}
   const { resolution, withAudio, durationSeconds } = work
   return {
-    resolution: resolution === null ? null : nameResolution(resolution, bounds.resolutions ?? []),
+    resolution: chooseResolution(resolution, bounds.resolutions ?? []) ?? resolution,
     duration: String(durationSeconds),
     ...(withAudio === null ? {} : { audio: withAudio ? 'on' : 'off' }),
   }
 }
 
-/** `1920x1080` is 1080p, and what lies between two is the nearer: upstreams are asked for that. */
-function nameResolution(resolution: string, offered: readonly string[]): string {
-  if (offered.includes(resolution)) return resolution
-  const lines = countLines(resolution)
-  const distanceOf = (name: string) => Math.abs(countLines(name) - lines)
-  return offered.toSorted((one, other) => distanceOf(one) - distanceOf(other))[0] ?? resolution
-}
-
-const LINES_OF_4K = 2160
-
-function countLines(resolution: string): number {
-  if (resolution === '4k') return LINES_OF_4K
-  return Math.min(...resolution.split('x').map((side) => Number.parseInt(side, 10)))
+/** A size whose price is not named counts by its longer side, as vendors do that sell `2K` and `4K`. */
+function nameSize(size: string | null, named: ReadonlyMap<string, unknown> | undefined): string {
+  if (size === null) return 'auto'
+  const shape = readShape(size)
+  if (shape === null || named?.has(size) === true) return size
+  const longest = Math.max(shape.width, shape.height)
+  if (longest < 2048) return '1K'
+  return longest < 4096 ? '2K' : '4K'
 }

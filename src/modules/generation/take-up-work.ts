@@ -56,7 +56,7 @@ export async function takeUpWork(
     if (followed) return { kind: 'started', provider: task.job.provider, followed }
     throw new AppError('provider_error', `The provider '${task.job.provider}' is not configured any more.`)
   }
-  const candidates = options.selectorOf(kind).select(request.caller, plan.model)
+  const candidates = options.selectorOf(kind).select(request.caller, plan.model, task.requestedModel)
   const work = await loadInputs(plan.work, { media: options.media, accountId: task.accountId })
   const found = await findCutSubmit(plan, candidates, work, options)
   if (found !== null) {

@@ -207,6 +207,13 @@ describe('a task', () => {
     await expect(performer.cancelJob(claimTask({ job: job('j1') }))).resolves.toBeUndefined()
   })
 
+  test('whose providers are not configured any more names the id that was asked for', async () => {
+    const { performer } = createStage({})
+    const { control } = createControl()
+    const task = claimTask({ requestedModel: 'film-of-old' })
+    await expect(performer.perform(task, control)).rejects.toThrow(/'film-of-old'/)
+  })
+
   test('of a model or provider that is gone fails', async () => {
     const { performer } = createStage({ first: {} })
     const { control } = createControl()

@@ -59,7 +59,8 @@ const BEGIN_CLAIM = `
   ${FROM_LIVING_BORROWER}`
 
 const CLAIMED_COLUMNS = `tasks.id, tasks.account_id, tasks.key_id, tasks.environment, tasks.request_id, tasks.type,
-  tasks.model, tasks.work, tasks.hold_nano_usd, tasks.attempt, tasks.is_exhausted, tasks.created_at,
+  tasks.model, tasks.requested_model, tasks.work, tasks.hold_nano_usd, tasks.attempt, tasks.is_exhausted,
+  tasks.created_at,
   (extract(epoch FROM tasks.deadline_at - clock_timestamp()) * 1000)::float8 AS deadline_in_ms,
   tasks.job, tasks.submitting_to`
 
@@ -123,6 +124,7 @@ interface ClaimRow {
   readonly request_id: string
   readonly type: TaskType
   readonly model: string
+  readonly requested_model: string
   readonly work: unknown
   readonly hold_nano_usd: bigint
   readonly attempt: number
@@ -143,6 +145,7 @@ function claimedFromRow(row: ClaimRow): ClaimedTask {
     requestId: row.request_id,
     type: row.type,
     model: row.model,
+    requestedModel: row.requested_model,
     work: row.work,
     holdNanoUsd: row.hold_nano_usd,
     attempt: row.attempt,

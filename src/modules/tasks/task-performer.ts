@@ -22,6 +22,8 @@ export interface ClaimedTask {
   readonly requestId: string
   readonly type: TaskType
   readonly model: string
+  /** As the client named it. */
+  readonly requestedModel: string
   readonly work: unknown
   readonly holdNanoUsd: NanoUsd
   readonly attempt: number

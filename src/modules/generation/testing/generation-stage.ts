@@ -113,6 +113,7 @@ export function claimTask(fields: Partial<ClaimedTask> = {}): ClaimedTask {
     requestId: 'req_1',
     type: 'video',
     model: 'film',
+    requestedModel: 'film',
     work: {
       work: {
         kind: 'video',

@@ -15,10 +15,34 @@ export function chooseAspectRatio(
   if (wanted === null) return null
   return nearest(offered, (ratio) => {
     const shape = readShape(ratio)
-    return shape === null
-      ? Infinity
-      : Math.abs(Math.log((shape.width * wanted.height) / (shape.height * wanted.width)))
+    return shape === null ? Infinity : distanceOfShapes(shape, wanted)
   })
+}
+
+/** The nearest shape among the sizes a model has; of equal ones the largest. */
+export function chooseOfferedSize(aspectRatio: string, offered: readonly string[]): string | null {
+  const wanted = readShape(aspectRatio)
+  const shapes = offered.flatMap((size) => {
+    const shape = readShape(size)
+    return shape === null || wanted === null
+      ? []
+      : [{ size, pixels: shape.width * shape.height, distance: distanceOfShapes(shape, wanted) }]
+  })
+  const usual = shapes.filter(({ pixels }) => pixels <= PIXELS_OF_RATIO_MAX)
+  const [best] = (usual.length > 0 ? usual : shapes).toSorted(
+    (one, other) => one.distance - other.distance || other.pixels - one.pixels,
+  )
+  return best?.size ?? null
+}
+
+/** What is larger is asked for by its size only. */
+const PIXELS_OF_RATIO_MAX = 2 * 1024 * 1024
+
+type Shape = Readonly<{ width: number; height: number }>
+
+/** How far two shapes are from being the same, however large they are. */
+function distanceOfShapes(one: Shape, other: Shape): number {
+  return Math.abs(Math.log((one.width * other.height) / (one.height * other.width)))
 }
 
 /** The size asked for, or one of about a million pixels in the ratio asked for, in steps that image models like. */
@@ -28,7 +52,8 @@ export function chooseSize({ aspectRatio, size }: { aspectRatio: string | null; 
   const ratio = readShape(aspectRatio)
   if (ratio === null) return null
   const scale = Math.sqrt(PIXELS / (ratio.width * ratio.height))
-  return { width: roundToStep(ratio.width * scale), height: roundToStep(ratio.height * scale) }
+  // A little more than a million pixels would be billed as two.
+  return { width: floorToStep(ratio.width * scale), height: floorToStep(ratio.height * scale) }
 }
 
 /** The shorter side of a video: `720p`, or the smaller of `<width>x<height>`. */
@@ -56,8 +81,8 @@ export function chooseDuration(seconds: number, offered: readonly number[]): num
 const PIXELS = 1024 * 1024
 const STEP = 32
 
-function roundToStep(length: number): number {
-  return Math.max(STEP, Math.round(length / STEP) * STEP)
+function floorToStep(length: number): number {
+  return Math.max(STEP, Math.floor(length / STEP) * STEP)
 }
 
 function nearest(offered: readonly string[], distanceOf: (candidate: string) => number): string | null {

@@ -16,7 +16,7 @@ test('a ratio that is offered is taken as it is, another is the nearest', () => 
 
 test('a size is exact where one is given, and about a million pixels for a ratio', () => {
   expect(chooseSize({ aspectRatio: '1:1', size: '640x480' })).toEqual({ width: 640, height: 480 })
-  expect(chooseSize({ aspectRatio: '16:9', size: null })).toEqual({ width: 1376, height: 768 })
+  expect(chooseSize({ aspectRatio: '16:9', size: null })).toEqual({ width: 1344, height: 768 })
   expect(chooseSize({ aspectRatio: null, size: 'auto' })).toBeNull()
 })
 

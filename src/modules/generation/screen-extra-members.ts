@@ -1,0 +1,31 @@
+import { AppError } from '../../kernel/app-error.ts'
+import { BILLED_MEMBERS, isOrdinaryValue } from '../../providers/billed-members.ts'
+import type { MediaWork } from '../../providers/media-work.ts'
+import type { Provider } from '../../providers/provider.ts'
+
+/** What changes neither the price of a picture nor who makes it. */
+const PLAIN_MEMBERS: ReadonlySet<string> = new Set(['user', 'moderation', 'output_compression'])
+
+/**
+ * A picture has one price, so that what its request may hold is listed, unlike with tokens, which are counted: members
+ * that are known to change the bill are refused, and what nobody knows is left out.
+ */
+export function screenExtraMembers<File>(
+  work: MediaWork<File>,
+  candidates: readonly { readonly provider: Provider }[],
+): MediaWork<File> {
+  if (work.kind !== 'image') return work
+  const kept = Object.entries(work.extra).filter(([name, value]) => {
+    // A task may go to any of them.
+    const isTaken = candidates.every(({ provider }) => provider.takenMembers?.has(name))
+    if (PLAIN_MEMBERS.has(name) || isTaken) return true
+    if (BILLED_MEMBERS.get(name) === 'refused' && !isOrdinaryValue(name, value)) throw untakenMember(name)
+    return false
+  })
+  return { ...work, extra: Object.fromEntries(kept) }
+}
+
+function untakenMember(name: string): AppError {
+  const message = `'${name}' changes what the provider does or bills, and is not taken here.`
+  return new AppError('unsupported_parameter', message, { param: name })
+}
