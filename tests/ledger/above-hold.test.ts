@@ -68,4 +68,18 @@ describe('usage above what was held', () => {
     const { body: records } = await gateway.request('GET', '/v1/usage/records', { key })
     expect(records.data).toMatchObject([{ cost_usd: 0.01, uncovered_usd: priceOf(50_000) - 0.01 }])
   })
+
+  test.each([
+    [2, priceOf(50_000)],
+    [0.3, 0.3],
+  ])('takes all that a cap of %s dollars leaves, and no more', async (limit, cost) => {
+    const { accountId } = await createAccount(gateway, { creditUsd: 5 })
+    const { body: made } = await gateway.request('POST', `/v1/admin/accounts/${accountId}/api-keys`, {
+      body: { scopes: ['inference'], limit_usd: limit },
+    })
+    gateway.upstream.respondWith(completion({ usage: usageOf(50_000) }))
+    const { body: answer } = await gateway.request('POST', CHAT, { key: made.key, body: body() })
+    expect(answer.usage.cost_usd).toBe(cost)
+    expect(await balanceOf(made.key)).toBeCloseTo(5 - cost, 9)
+  })
 })

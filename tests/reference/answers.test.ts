@@ -11,6 +11,7 @@ const RECORDING = join(import.meta.dirname, '../../src/http/reference/answer-exa
 
 /** What cannot be driven without a browser or a payment provider, and what is no JSON. */
 const NOT_WALKED = [
+  /^GET \/$/,
   /^\w+ \/(checkout|docs|media|metrics|openapi\.json)/,
   /^POST \/v1\/audio\/speech$/,
   /^POST \/v1\/payments\/webhook\//,

@@ -103,7 +103,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     },
     close: async () => {
       try {
-        if (process.env['CHECK_ANSWERS'] === '1') await answers.check(baseUrl)
+        await answers.check(baseUrl)
       } finally {
         await gateway.close()
         await database?.drop()

@@ -21,7 +21,7 @@ import {
 import type { Cap } from './lend-credit.ts'
 import { leastOf, type Purse } from './purse.ts'
 import { Recharger, type RechargerOptions } from './recharger.ts'
-import { refuseHold, storageAway } from './refuse-hold.ts'
+import { isCovered, refuseHold, storageAway } from './refuse-hold.ts'
 
 interface CreditPoolOptions extends RechargerOptions {
   readonly database: Database
@@ -120,11 +120,12 @@ export class CreditPool implements HoldKeeper {
   async borrowMore(payer: Payer, neededNanoUsd: NanoUsd): Promise<void> {
     const account = this.#accounts.get(payer.accountId)
     if (account === undefined || account.debtNanoUsd > 0n) return
+    const caps = account.capsOf(payer, this.#options.clock.nowMs())
     try {
-      await account.borrow(neededNanoUsd)
-      if (account.freeNanoUsd >= neededNanoUsd || account.lentElsewhereNanoUsd === 0n) return
+      await this.#borrowMissing(account, caps, neededNanoUsd)
+      if (isCovered(account, caps, neededNanoUsd)) return
       await this.#options.recall(payer.accountId)
-      await account.borrow(neededNanoUsd)
+      await this.#borrowMissing(account, caps, neededNanoUsd)
     } catch (error) {
       this.#noteFailure(error)
     }
@@ -253,9 +254,8 @@ export class CreditPool implements HoldKeeper {
   }
 
   #loseEverything(): void {
-    const lost = this.#accounts
+    for (const account of this.#accounts.values()) account.lose()
     this.#accounts = new Map()
-    for (const account of lost.values()) account.lose()
   }
 
   async #tidy(): Promise<void> {

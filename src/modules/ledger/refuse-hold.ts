@@ -40,3 +40,9 @@ export function storageAway(cause?: unknown): AppError {
   const message = 'Credit cannot be reserved right now. Try again shortly.'
   return new AppError('service_unavailable', message, { retryAfterSeconds: 2, cause })
 }
+
+/** Whether the account has so much free, under each cap too. */
+export function isCovered(account: AccountCredit, caps: readonly Cap[], neededNanoUsd: NanoUsd): boolean {
+  if (account.freeNanoUsd < neededNanoUsd) return false
+  return caps.every(({ scope }) => account.freeUnderCapNanoUsd(scope) >= neededNanoUsd)
+}

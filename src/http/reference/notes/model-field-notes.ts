@@ -125,6 +125,7 @@ export const MODEL_FIELD_NOTES: Readonly<Record<string, string>> = {
   usd: 'The price of one unit, in US dollars.',
   input_usd_per_1m: 'US dollars for a million input tokens.',
   cached_input_usd_per_1m: 'US dollars for a million input tokens read from the cache of the upstream.',
+  cache_write_usd_per_1m: 'US dollars for a million input tokens written to the cache of the upstream.',
   output_usd_per_1m: 'US dollars for a million output tokens.',
   above_tokens: 'The prices apply when the input has more tokens than this.',
   context_tokens: 'The most tokens of input and output together.',

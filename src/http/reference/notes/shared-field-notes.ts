@@ -9,6 +9,7 @@ export const SHARED_FIELD_NOTES: Readonly<Record<string, string>> = {
   type: 'The kind of this part.',
   data: 'The items of this page, or the parts of the answer, in order.',
   has_more: 'Whether there is a further page. Its cursor is `next_cursor`.',
+  next_cursor: 'Send it as `after` to get the next page. `null` on the last one.',
   created: 'When it was made, in seconds since 1970.',
   created_at: 'When it was made.',
   updated_at: 'When it last changed.',
