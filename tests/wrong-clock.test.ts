@@ -29,12 +29,14 @@ describe.each([
 
   beforeAll(async () => {
     answers = []
-    hook = createServer(async (request, response) => {
+    hook = createServer((request, response) => {
       let text = ''
-      for await (const piece of request) text += String(piece)
-      const headers = Object.entries(request.headers).map(([name, value]) => [name, String(value)])
-      told.push({ headers: Object.fromEntries(headers), text })
-      response.writeHead(answers.shift() ?? 204).end()
+      request.on('data', (piece) => (text += String(piece)))
+      request.on('end', () => {
+        const headers = Object.entries(request.headers).map(([name, value]) => [name, String(value)])
+        told.push({ headers: Object.fromEntries(headers), text })
+        response.writeHead(answers.shift() ?? 204).end()
+      })
     })
     hook.listen(0, '127.0.0.1')
     await once(hook, 'listening')

@@ -1,14 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import type { createEncoder, WasmMediaEncoder } from 'wasm-media-encoders'
+import type { WasmMediaEncoder } from 'wasm-media-encoders'
 
 const require = createRequire(import.meta.url)
 const CODE = 'wasm-media-encoders/wasm/mp3'
 
-/** Compiled code, or the bytes it is compiled from. */
-type EncoderCode = Parameters<typeof createEncoder>[1]
-
-let compiled: EncoderCode | null = null
+let compiled: object | null = null
 
 /** A new MP3 encoder; the code behind it is compiled at the first use and shared by all. */
 export async function loadEncoder(): Promise<WasmMediaEncoder<'audio/mpeg'>> {
