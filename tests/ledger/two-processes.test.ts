@@ -84,18 +84,20 @@ describe.concurrent('a cap', () => {
   test('that is lowered while requests run holds from then on, and one that is raised lets more through', async () => {
     const spender = await fleet.createSpender({ creditUsd: 10, limitUsd: 1 })
     await Promise.all([ask(first, spender), ask(second, spender)])
-    const lower = async (limitUsd: number) => {
+    const keys = `/v1/admin/accounts/${spender.accountId}/api-keys`
+    const { body: manager } = await fleet.manage('POST', keys, { scopes: ['inference', 'manage'] })
+    const limit = async (limitUsd: number) => {
       const path = `/v1/tenants/me/api-keys/${spender.keyId}`
       const answer = await call('PATCH', first.url + path, {
-        key: spender.key,
+        key: manager.key,
         body: { limit_usd: limitUsd },
       })
       expect(answer.status).toBe(200)
     }
-    await lower(0.02)
+    await limit(0.02)
     expect(refusalsOf(await spendAtBoth(spender))).toEqual(['402 key_limit_reached'])
     await expectSpent(spender, 20_000_000n)
-    await lower(0.03)
+    await limit(0.03)
     expect(refusalsOf(await spendAtBoth(spender))).toEqual(['402 key_limit_reached'])
     await expectSpent(spender, 30_000_000n)
   })

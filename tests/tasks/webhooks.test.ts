@@ -167,11 +167,14 @@ describe('an address', () => {
 })
 
 test('every account has a secret of its own, for keys that may manage', async () => {
-  const { key, accountId } = await createAccountKey(gateway, { name: 'other', credit_usd: 1 })
+  const { accountId } = await createAccountKey(gateway, { name: 'other', credit_usd: 1 })
+  const keys = `/v1/admin/accounts/${accountId}/api-keys`
+  const { body: inferring } = await gateway.request('POST', keys, { body: { scopes: ['inference'] } })
+  const { key } = inferring
   const refused = await gateway.request('GET', '/v1/tenants/me/webhook-secret', { key })
   expect([refused.status, refused.body.error.code]).toEqual([403, 'forbidden'])
   const body = { env: 'dev', scopes: ['manage'] }
-  const managing = await gateway.request('POST', `/v1/admin/accounts/${accountId}/api-keys`, { body })
+  const managing = await gateway.request('POST', keys, { body })
   expect(await secretOf(managing.body.key)).not.toBe(await secretOf())
 })
 
