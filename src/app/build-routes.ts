@@ -34,6 +34,7 @@ import { voiceRoutes } from '../http/routes/voices.ts'
 import { createRunGeneration } from '../http/run-generation.ts'
 import { createRunPaid } from '../http/run-paid.ts'
 import { createSendInference } from '../http/send-inference.ts'
+import { systemClock } from '../kernel/clock.ts'
 import type { Ledger } from '../modules/ledger/ledger.ts'
 import type { MessageBus } from '../storage/message-bus.ts'
 import type { GatewayLogger } from '../telemetry/logger.ts'
@@ -75,7 +76,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | DirectRoute)[
     ...moderationRoutes({ moderation: modules.moderation, sendInference }),
     ...mediaRoutes({
       media: modules.media,
-      clock: modules.clock,
+      clock: systemClock,
       onBroken: (error, requestId) => logger.warn({ err: error, requestId }, 'a file could not be read'),
     }),
     ...imageRoutes({ runGeneration }),
@@ -104,10 +105,10 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | DirectRoute)[
       limits: modules.limits,
       tasks: modules.tasks,
       listLocalModels: () => listLocalModels(config, modules),
-      clock: modules.clock,
+      clock: systemClock,
     }),
     ...apiKeyRoutes({ keys, usage }),
-    ...usageRoutes({ usage, clock: modules.clock }),
+    ...usageRoutes({ usage, clock: systemClock }),
     ...paymentRoutes({ billing, publicUrl: config.publicUrl }),
     ...checkoutRoutes({ billing }),
     ...promoRoutes({ promoCodes }),

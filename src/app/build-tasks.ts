@@ -1,3 +1,4 @@
+import { systemClock } from '../kernel/clock.ts'
 import type { Catalog } from '../modules/catalog/catalog.ts'
 import { reclaimRuns } from '../modules/compare/compare.ts'
 import { reclaimLeases } from '../modules/ledger/ledger.ts'
@@ -15,7 +16,7 @@ const HOUR_MS = 60 * 60_000
 
 interface TaskParts extends Pick<
   TasksOptions,
-  'database' | 'clock' | 'messageBus' | 'media' | 'logger' | 'writer' | 'quotaOf'
+  'database' | 'messageBus' | 'media' | 'logger' | 'writer' | 'quotaOf'
 > {
   readonly ledger: NonNullable<TasksOptions['ledger']>
   readonly catalog: Catalog
@@ -27,6 +28,7 @@ export function buildTasks(config: Config, { catalog, providers, ledger, ...part
   return createTasks({
     ...parts,
     ledger: config.billing ? ledger : null,
+    clock: systemClock,
     retentionMs: daysToMs(config.resultRetentionDays),
     addressMs: config.mediaAddressHours * HOUR_MS,
     isAllowedHost: (url) => allowed.hasHost(url) || allowed.hasAddress(url.hostname),

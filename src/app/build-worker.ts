@@ -1,4 +1,5 @@
 import { toTaskAnswer } from '../http/routes/task-wire.ts'
+import { systemClock } from '../kernel/clock.ts'
 import { sweepRuns } from '../modules/compare/compare.ts'
 import {
   createTaskChanges,
@@ -53,7 +54,7 @@ export async function buildWorker(
         deliverDueWebhooks({
           database,
           outbound,
-          clock: modules.clock,
+          clock: systemClock,
           readTask: (accountId, taskId) => tasks.read(accountId, taskId),
           toWire: toTaskAnswer,
           logger,
@@ -63,7 +64,7 @@ export async function buildWorker(
         await sweepTickets(database)
         await sweepRuns(database, daysToMs(config.compareRetentionDays))
       },
-      clock: modules.clock,
+      clock: systemClock,
       logger,
     })
     return {

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { composeGateway } from '../../src/app/compose.ts'
 import { loadConfig } from '../../src/app/config.ts'
-import type { Clock } from '../../src/kernel/clock.ts'
 import { createTestDatabase } from '../../src/storage/testing/test-database.ts'
 import { createLogger } from '../../src/telemetry/logger.ts'
 import { DescribedAnswers } from './described-answers.ts'
@@ -40,8 +39,6 @@ export interface TestGatewayOptions {
   /** An existing database, to run a second gateway on it. */
   readonly connectionString?: string
   readonly key?: string
-  /** Of the machine, where it is not the one the tests run on. */
-  readonly machineClock?: Clock
 }
 
 const KEY = 'pk-dev-TestTestTestTestTestTestTestTestTestTest'
@@ -71,7 +68,6 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     config,
     connectionString,
     logger: createLogger({ level: config.logLevel }),
-    machineClock: options.machineClock,
   })
   const baseUrl = gateway.url
   const answers = new DescribedAnswers()

@@ -57,7 +57,6 @@ export async function openMediaStage(options: StageOptions = {}): Promise<MediaS
       store,
       outbound,
       clock: fakeClock(nowMs),
-      machineClock: fakeClock(nowMs),
       logger: silentLogger,
       publicUrl: options.publicUrl ?? null,
       ownUrl: () => baseUrl,
