@@ -174,6 +174,9 @@ const tokens = (_model: CatalogModel, { body: { usage } }: TestAnswer) => ({
   completion: usage.completion_tokens ?? 0,
 })
 
+/** What the local vendors say that they bill, where they say so: seconds heard, searches. */
+const TOLD_BY_VENDOR: Readonly<Record<string, number>> = { 'nova-3': 1.5, 'rerank-v3.5': 3 }
+
 /** How much was asked for by the requests above. */
 const UNITS: Readonly<Record<Category, (model: CatalogModel, answer: TestAnswer) => Units>> = {
   llm: tokens,
@@ -183,9 +186,9 @@ const UNITS: Readonly<Record<Category, (model: CatalogModel, answer: TestAnswer)
   bg_remove: () => 1,
   video: (model) => secondsOf(model),
   music: () => 3,
-  stt: () => recording.seconds,
+  stt: ({ id }) => Math.max(recording.seconds, TOLD_BY_VENDOR[id] ?? 0),
   tts: () => 'Hello'.length,
-  rerank: () => 1,
+  rerank: ({ id }) => TOLD_BY_VENDOR[id] ?? 1,
   moderation: () => 1,
 }
 

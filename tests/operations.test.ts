@@ -1,5 +1,7 @@
 import { AppError } from '../src/kernel/app-error.ts'
 import { SCOPES } from '../src/modules/keys/keys.ts'
+import type { IncomingMessage } from 'node:http'
+import type { Exchange } from '../src/http/exchange.ts'
 import fastify, { type FastifyInstance } from 'fastify'
 import { afterEach, describe, expect, test } from 'vitest'
 import { toErrorAnswer } from '../src/http/error-envelope.ts'
@@ -48,7 +50,7 @@ describe('operations', () => {
     })
     const app = fastify()
     apps.push(app)
-    app.decorateRequest('state')
+    app.decorateRequest('exchange', { getter: () => ({}) as Exchange<IncomingMessage> })
     app.setErrorHandler((error, request, reply) => {
       const answer = toErrorAnswer(error, request.id)
       return reply.code(answer.status).headers(answer.headers).send(answer.body)

@@ -44,6 +44,9 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
   if (config.role !== 'api') void import('../worker/worker.ts')
   let url = ownUrlOf(config)
   const modules = await buildModules({ ...options, ownUrl: () => url })
+  // A start that fails half-way ends what it began, or the process would go on without being a gateway.
+  const begun = new AsyncDisposableStack()
+  begun.defer(() => modules.close())
   try {
     const { keys, accounts, metrics } = modules
     const clientAddressOf = createClientAddress(config.trustedProxies)
@@ -88,6 +91,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       requestMsMax: config.requestTimeoutMs,
       keepsBodies: config.logPrompts,
     })
+    begun.defer(() => server.close({ graceMs: 0 }))
     const { host, port } = await server.listen({
       host: config.host,
       port: config.port,
@@ -99,12 +103,14 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       logger,
       listRequests: () => server.listExchanges(),
     })
+    begun.defer(stopWatching)
     // Only once the port is ours: a key that is made and never shown would be lost.
     const bootstrap = await accounts.bootstrapFirstAccount({
       creditNanoUsd: nanoUsdFromUsd(config.bootstrapCreditUsd),
       ...(config.bootstrapKey === null ? {} : { key: config.bootstrapKey }),
     })
     const refusals = endRefusedRequests({ server, keys, clock: systemClock })
+    begun.defer(() => refusals.close())
     if (config.role !== 'api') worker = await buildWorker(config, { ...options, modules })
     return {
       url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
@@ -128,7 +134,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       },
     }
   } catch (error) {
-    await modules.close()
+    await begun.disposeAsync()
     throw error
   }
 }

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:net'
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { connectDatabase } from '../../src/storage/connect-database.ts'
 import { createTestDatabase, type TestDatabase } from '../../src/storage/testing/test-database.ts'
 import { createWorkplace, type Finished, type Workplace } from './workplace.ts'
 
@@ -87,6 +88,21 @@ describe('a start fails with one clear sentence', () => {
     const finished = await serve({ DATABASE_URL: url.href })
     expectSentence(finished, /The database cannot be reached: .*authentication failed/)
     expect(finished.stderr).not.toContain('hunter2')
+  })
+
+  it('when the database fails once the port is open, and the program ends', async () => {
+    const other = await createTestDatabase()
+    const { connectionString } = other
+    const client = connectDatabase({ connectionString, poolSize: 1, statementTimeoutMs: 30_000 })
+    try {
+      await client.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE connection_failure; END $$`)
+      await client.query('CREATE TRIGGER refuse BEFORE INSERT ON accounts EXECUTE FUNCTION refuse()')
+      expectSentence(await serve({ DATABASE_URL: connectionString }), /cannot reach its database/)
+    } finally {
+      await client.close()
+      await other.drop()
+    }
   })
 
   it('when the catalog file is broken', async () => {

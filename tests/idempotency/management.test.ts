@@ -15,17 +15,22 @@ afterAll(async () => {
 })
 
 describe('every POST that changes something', () => {
-  test.each<[string, () => string, object | undefined]>([
+  test.each<[string, () => string, object | undefined, object?]>([
     ['an account', () => '/v1/admin/accounts', { name: 'new' }],
     ['a key', () => '/v1/tenants/me/api-keys', { name: 'new', env: 'dev' }],
     ["another account's key", () => `/v1/admin/accounts/${accountId}/api-keys`, { env: 'test' }],
     ['a suspension', () => `/v1/admin/accounts/${accountId}/suspend`, undefined],
     ['an activation', () => `/v1/admin/accounts/${accountId}/activate`, undefined],
-    ['credit', () => `/v1/admin/accounts/${accountId}/credit`, { amount_usd: 1, reason: 'thanks' }],
-    ['a promo code', () => '/v1/admin/promo-codes', { code: 'WELCOME', amount_usd: 1 }],
+    [
+      'credit',
+      () => `/v1/admin/accounts/${accountId}/credit`,
+      { amount_usd: 1, reason: 'thanks' },
+      { amount_usd: 2 },
+    ],
+    ['a promo code', () => '/v1/admin/promo-codes', { code: 'WELCOME', amount_usd: 1 }, { code: 'OTHER' }],
     ['a redemption', () => '/v1/promo/redeem', { code: 'WELCOME' }],
     ['a checkout', () => '/v1/payments/checkout', { amount_usd: 5 }],
-  ])('is done once: %s', async (name, path, body) => {
+  ])('is done once: %s', async (name, path, body, change = { name: 'else' }) => {
     const send = async () => {
       const headers = { 'idempotency-key': name }
       const response = await gateway.fetch('POST', path(), { body, headers })
@@ -39,7 +44,7 @@ describe('every POST that changes something', () => {
     expect(again.headers.get('idempotent-replayed')).toBe('true')
     expect(again.headers.get('original-request')).toBe(first.headers.get('x-request-id'))
     const other = await gateway.request('POST', path(), {
-      body: { ...body, name: 'else' },
+      body: { ...body, ...change },
       headers: { 'idempotency-key': name },
     })
     expect([other.status, other.body.error.code]).toEqual([422, 'idempotency_key_reused'])

@@ -151,6 +151,10 @@ describe('tiers', () => {
         tokens_per_minute: 2_000_000_000,
         concurrent_requests: 4_096,
         spend_usd_per_minute: 200,
+        media_bytes_max: 200_000_000_000,
+        task_bytes_max: 20_000_000_000,
+        dataset_bytes_max: 20_000_000_000,
+        stored_response_bytes_max: 20_000_000_000,
       },
     ])
     const key = await createKey(gateway, { requests_per_minute: 7 })

@@ -1,4 +1,5 @@
 import { ERROR_CATALOGUE } from '../error-envelope.ts'
+import { PROBE_PATHS } from '../probe-paths.ts'
 import type { RouteDescription } from '../route.ts'
 import { takesIdempotencyKey } from './openapi-answers.ts'
 import { describeErrorHeaders } from './openapi-headers.ts'
@@ -11,7 +12,8 @@ export function errorStatuses(route: RouteDescription): number[] {
   const statuses = [
     ...otherErrors,
     ...(body || query || path.includes(':') ? [400] : []),
-    ...(scope === null ? [] : [401, 403, 429, 503]),
+    ...(scope === null ? [] : [401, 403, 503]),
+    ...(scope === null && PROBE_PATHS.has(path) ? [] : [429]),
     ...(isInference ? [402, 502, 504] : []),
     ...(path.includes(':') || isInference ? [404] : []),
     ...(scope !== null && method !== 'GET' ? [409] : []),

@@ -52,12 +52,15 @@ const SpeechRequest = Type.Object(
   },
 )
 
-const AUDIO_TYPES = Object.fromEntries(
-  AUDIO_FORMATS.map((format) => [
-    CONTENT_TYPE_OF_AUDIO[format],
-    Type.String({ format: 'binary', description: `With \`response_format: "${format}"\`.` }),
-  ]),
-)
+const AUDIO_TYPES = {
+  ...Object.fromEntries(
+    AUDIO_FORMATS.map((format) => [
+      CONTENT_TYPE_OF_AUDIO[format],
+      Type.String({ format: 'binary', description: `With \`response_format: "${format}"\`.` }),
+    ]),
+  ),
+  'text/event-stream': Type.String({ description: 'With `stream_format: "sse"`.' }),
+}
 
 type Body = Static<typeof SpeechRequest>
 
