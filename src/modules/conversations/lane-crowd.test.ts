@@ -18,6 +18,20 @@ test('a lane waits for a place while another of its turn has one', async () => {
   expect(await second).toBe('second')
 })
 
+test('a lane that is refused while the last other one leaves asks again', async () => {
+  const crowd = new LaneCrowd()
+  const cancellation = new Cancellation()
+  await crowd.enter(() => 'first', cancellation)
+  let isFull = true
+  const second = crowd.enter(async () => {
+    if (!isFull) return 'second'
+    isFull = false
+    crowd.leave()
+    return refuse()
+  }, cancellation)
+  expect(await second).toBe('second')
+})
+
 test('a lane does not wait for places that others have, nor for anything but a place', async () => {
   const crowd = new LaneCrowd()
   const cancellation = new Cancellation()

@@ -14,16 +14,18 @@ export class LaneCrowd {
     cancellation: Cancellation,
   ): Promise<Admitted> {
     for (;;) {
-      const left = this.#left.promise
+      const left = this.#left
       try {
         const admitted = await admit()
         this.#inside += 1
         return admitted
       } catch (error) {
         const isCrowded = error instanceof AppError && error.code === 'concurrency_limit_reached'
-        if (!isCrowded || this.#inside === 0) throw error
+        // The last may have left while this one was being refused: then there is room now.
+        const isAlone = this.#inside === 0 && left === this.#left
+        if (!isCrowded || isAlone) throw error
       }
-      await left
+      await left.promise
       cancellation.throwIfCancelled()
     }
   }
