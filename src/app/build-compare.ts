@@ -1,6 +1,6 @@
 import { toErrorAnswer } from '../http/error-envelope.ts'
 import type { PromptSources } from '../http/routes/compare-run-request.ts'
-import { systemClock } from '../kernel/clock.ts'
+import type { Clock } from '../kernel/clock.ts'
 import type { Chat } from '../modules/chat/chat.ts'
 import {
   createAskChat,
@@ -25,6 +25,7 @@ import { tokenCounts, traceCall } from './trace-inference.ts'
 
 interface CompareParts {
   readonly database: Database
+  readonly clock: Clock
   readonly messageBus: MessageBus
   readonly inference: Inference
   readonly catalog: Catalog
@@ -50,11 +51,11 @@ export function buildCompare(parts: CompareParts): BuiltCompare {
     if (tracer !== null) traceCall(tracer, call)
   }
   return {
-    compare: createCompare({ ...parts, clock: systemClock }),
-    datasets: createDatasets({ ...parts, quotaOf: limits.quotaOf, clock: systemClock }),
+    compare: createCompare(parts),
+    datasets: createDatasets({ ...parts, quotaOf: limits.quotaOf }),
     ask: createAskChat({ chat, limits, onCall }),
-    conversations: createConversations({ ...parts, clock: systemClock, onCall }),
-    judging: createJudging({ ...parts, clock: systemClock }),
+    conversations: createConversations({ ...parts, onCall }),
+    judging: createJudging(parts),
   }
 }
 

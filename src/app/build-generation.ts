@@ -1,14 +1,12 @@
-import { systemClock } from '../kernel/clock.ts'
 import { createGeneration, type Generation } from '../modules/generation/generation.ts'
 import { upstreamTimeouts } from './build-inference.ts'
 import type { Config } from './config.ts'
 
-type Parts = Omit<Parameters<typeof createGeneration>[0], 'clock' | 'timeouts' | 'trustedHostsOf'>
+type Parts = Omit<Parameters<typeof createGeneration>[0], 'timeouts' | 'trustedHostsOf'>
 
 export function buildGeneration(config: Config, parts: Parts): Generation {
   return createGeneration({
     ...parts,
-    clock: systemClock,
     timeouts: upstreamTimeouts(config),
     trustedHostsOf: (providerId) => hostsOf(config.providers.get(providerId)?.baseUrl ?? null),
   })

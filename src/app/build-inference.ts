@@ -1,4 +1,3 @@
-import { systemClock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import { createInference, type Inference, type InferenceOptions } from '../modules/inference/inference.ts'
 import type { Limits } from '../modules/limits/limits.ts'
@@ -10,7 +9,7 @@ import { reportUncovered } from './report-uncovered.ts'
 import type { ShortageWatch } from './shortage-watch.ts'
 import { providerVariableOf } from './provider-settings.ts'
 
-interface Parts extends Pick<InferenceOptions, 'catalog' | 'providers' | 'mayUseSandbox'> {
+interface Parts extends Pick<InferenceOptions, 'catalog' | 'providers' | 'mayUseSandbox' | 'clock'> {
   readonly limits: Limits
   readonly metrics: Metrics
   readonly shortages: ShortageWatch
@@ -23,7 +22,6 @@ export function buildInference(
 ): Inference {
   return createInference({
     ...parts,
-    clock: systemClock,
     variableOf: providerVariableOf,
     acquireSlot: (provider, accountId, cancellation) => {
       const slots = slotsOf(config, provider)

@@ -14,6 +14,7 @@ interface MediaParts {
   readonly database: Database
   readonly outbound: Outbound
   readonly clock: Clock
+  readonly machineClock: Clock
   readonly logger: GatewayLogger
   readonly ownUrl: () => string
   readonly quotaOf: QuotaOf

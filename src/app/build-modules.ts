@@ -1,4 +1,4 @@
-import { systemClock } from '../kernel/clock.ts'
+import { systemClock, type Clock } from '../kernel/clock.ts'
 import { countTokens } from '../kernel/count-tokens.ts'
 import { createAccounts, type Accounts } from '../modules/accounts/accounts.ts'
 import { createAudit, type Audit } from '../modules/audit/audit.ts'
@@ -27,6 +27,7 @@ import { createProviderRegistry, type ProviderRegistry } from '../providers/regi
 import { createSandboxProvider } from '../providers/sandbox/sandbox.ts'
 import { createBorrower } from '../storage/borrowing/borrower.ts'
 import { connectDatabase } from '../storage/connect-database.ts'
+import { createDatabaseClock } from '../storage/database-clock.ts'
 import type { Database } from '../storage/database.ts'
 import { createMessageBus, type MessageBus } from '../storage/message-bus.ts'
 import { reportOutages } from '../storage/report-outages.ts'
@@ -47,6 +48,8 @@ import { createShortageWatch, type ShortageWatch } from './shortage-watch.ts'
 import { VERSION } from './version.ts'
 
 export interface Modules {
+  /** The database's time. */
+  readonly clock: Clock
   readonly database: Database
   readonly messageBus: MessageBus
   readonly keys: Keys
@@ -92,6 +95,7 @@ interface BuildOptions {
   readonly config: Config
   readonly connectionString: string
   readonly logger: GatewayLogger
+  readonly machineClock?: Clock | undefined
   /** Where it listens, once it does. */
   readonly ownUrl?: () => string
 }
@@ -109,10 +113,15 @@ export async function buildModules(options: BuildOptions): Promise<Modules> {
 
 /** What was opened first is closed last: nothing is closed while something above still needs it. */
 async function openModules(
-  { config, connectionString, logger, ownUrl = () => ownUrlOf(config) }: BuildOptions,
+  {
+    config,
+    connectionString,
+    logger,
+    machineClock = systemClock,
+    ownUrl = () => ownUrlOf(config),
+  }: BuildOptions,
   opened: AsyncDisposableStack,
 ): Promise<Modules> {
-  const clock = systemClock
   const catalog = createCatalog({ overrideFile: config.catalogFile, log: logger })
   opened.defer(() => catalog.close())
   const pool = connectDatabase({
@@ -127,6 +136,8 @@ async function openModules(
   const database = reportOutages(pool, { logger })
   const messageBus = await createMessageBus({ connectionString, logger })
   opened.defer(() => messageBus.close())
+  const clock = await createDatabaseClock({ database, clock: machineClock, logger })
+  opened.defer(() => clock.close())
   const keys = createKeys({ database, clock, messageBus })
   opened.defer(() => keys.close())
   const metrics = createMetrics({ isKnownModel: (model) => catalog.resolve(model) !== undefined })
@@ -171,6 +182,7 @@ async function openModules(
     sandbox: createSandboxProvider({
       paceTokensPerSecond: config.sandboxTokensPerSecond,
       jobDurationMs: config.sandboxJobMs,
+      clock,
     }),
     clock,
     connectTimeoutMs: config.upstreamConnectTimeoutMs,
@@ -178,10 +190,11 @@ async function openModules(
   opened.defer(() => providers.close())
   const outbound = createOutbound({ allowedHosts: config.outboundAllow })
   opened.defer(() => outbound.close())
-  const media = await buildMedia(config, { database, outbound, clock, logger, ownUrl, quotaOf })
+  const media = await buildMedia(config, { database, outbound, clock, machineClock, logger, ownUrl, quotaOf })
   opened.defer(() => media.close())
   const tasks = buildTasks(config, {
     database,
+    clock,
     messageBus,
     media,
     logger,
@@ -205,6 +218,7 @@ async function openModules(
     limits,
     shortages,
     mayUseSandbox,
+    clock,
     logger,
   })
   const chat = createChat({ inference, ledger: credit, clock, countTokens })
@@ -215,8 +229,10 @@ async function openModules(
     ledger: credit,
     tasks,
     media,
+    clock,
   })
   return {
+    clock,
     database,
     messageBus,
     keys,
@@ -240,7 +256,18 @@ async function openModules(
     inference,
     shortages,
     chat,
-    ...buildCompare({ database, messageBus, inference, catalog, chat, limits, metrics, tracer, logger }),
+    ...buildCompare({
+      database,
+      clock,
+      messageBus,
+      inference,
+      catalog,
+      chat,
+      limits,
+      metrics,
+      tracer,
+      logger,
+    }),
     generation,
     speech: createSpeech({ inference, catalog, ledger: credit, clock, timeouts: upstreamTimeouts(config) }),
     transcription: createTranscription({ inference, ledger: credit, clock }),

@@ -34,7 +34,6 @@ import { voiceRoutes } from '../http/routes/voices.ts'
 import { createRunGeneration } from '../http/run-generation.ts'
 import { createRunPaid } from '../http/run-paid.ts'
 import { createSendInference } from '../http/send-inference.ts'
-import { systemClock } from '../kernel/clock.ts'
 import type { Ledger } from '../modules/ledger/ledger.ts'
 import type { MessageBus } from '../storage/message-bus.ts'
 import type { GatewayLogger } from '../telemetry/logger.ts'
@@ -76,7 +75,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | DirectRoute)[
     ...moderationRoutes({ moderation: modules.moderation, sendInference }),
     ...mediaRoutes({
       media: modules.media,
-      clock: systemClock,
+      clock: modules.clock,
       onBroken: (error, requestId) => logger.warn({ err: error, requestId }, 'a file could not be read'),
     }),
     ...imageRoutes({ runGeneration }),
@@ -105,10 +104,10 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | DirectRoute)[
       limits: modules.limits,
       tasks: modules.tasks,
       listLocalModels: () => listLocalModels(config, modules),
-      clock: systemClock,
+      clock: modules.clock,
     }),
     ...apiKeyRoutes({ keys, usage }),
-    ...usageRoutes({ usage, clock: systemClock }),
+    ...usageRoutes({ usage, clock: modules.clock }),
     ...paymentRoutes({ billing, publicUrl: config.publicUrl }),
     ...checkoutRoutes({ billing }),
     ...promoRoutes({ promoCodes }),

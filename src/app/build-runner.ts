@@ -10,15 +10,16 @@ export function buildRunner(
   config: Config,
   { modules, borrower, logger }: { modules: Modules; borrower: Borrower; logger: GatewayLogger },
 ): Runner {
-  const { database, messageBus, ask, keys } = modules
+  const { database, clock, messageBus, ask, keys } = modules
   return createRunner({
     database,
+    clock,
     messageBus,
     borrower,
     ask,
     keys,
     isBilled: config.billing,
-    judge: createRunJudge({ database, ask, keys, isBilled: config.billing }),
+    judge: createRunJudge({ database, clock, ask, keys, isBilled: config.billing }),
     findInterval: bootstrapInterval,
     logger,
   })

@@ -1,4 +1,3 @@
-import { systemClock } from '../kernel/clock.ts'
 import type { Catalog } from '../modules/catalog/catalog.ts'
 import { reclaimRuns } from '../modules/compare/compare.ts'
 import { reclaimLeases } from '../modules/ledger/ledger.ts'
@@ -16,7 +15,7 @@ const HOUR_MS = 60 * 60_000
 
 interface TaskParts extends Pick<
   TasksOptions,
-  'database' | 'messageBus' | 'media' | 'logger' | 'writer' | 'quotaOf'
+  'database' | 'clock' | 'messageBus' | 'media' | 'logger' | 'writer' | 'quotaOf'
 > {
   readonly ledger: NonNullable<TasksOptions['ledger']>
   readonly catalog: Catalog
@@ -28,7 +27,6 @@ export function buildTasks(config: Config, { catalog, providers, ledger, ...part
   return createTasks({
     ...parts,
     ledger: config.billing ? ledger : null,
-    clock: systemClock,
     retentionMs: daysToMs(config.resultRetentionDays),
     addressMs: config.mediaAddressHours * HOUR_MS,
     isAllowedHost: (url) => allowed.hasHost(url) || allowed.hasAddress(url.hostname),

@@ -1,5 +1,4 @@
 import { toTaskAnswer } from '../http/routes/task-wire.ts'
-import { systemClock } from '../kernel/clock.ts'
 import { sweepRuns } from '../modules/compare/compare.ts'
 import {
   createTaskChanges,
@@ -54,7 +53,7 @@ export async function buildWorker(
         deliverDueWebhooks({
           database,
           outbound,
-          clock: systemClock,
+          clock: modules.clock,
           readTask: (accountId, taskId) => tasks.read(accountId, taskId),
           toWire: toTaskAnswer,
           logger,
@@ -64,7 +63,7 @@ export async function buildWorker(
         await sweepTickets(database)
         await sweepRuns(database, daysToMs(config.compareRetentionDays))
       },
-      clock: systemClock,
+      clock: modules.clock,
       logger,
     })
     return {

@@ -4,7 +4,7 @@ import { createClientAddress } from '../http/client-address.ts'
 import { createStrangerGuard } from '../http/limit-strangers.ts'
 import { endRefusedRequests } from '../http/end-refused-requests.ts'
 import { createServer } from '../http/server.ts'
-import { systemClock } from '../kernel/clock.ts'
+import type { Clock } from '../kernel/clock.ts'
 import { nanoUsdFromUsd } from '../kernel/money.ts'
 import type { GatewayLogger } from '../telemetry/logger.ts'
 import type { Exposition, Metrics } from '../telemetry/metrics.ts'
@@ -28,6 +28,8 @@ interface ComposeOptions {
   readonly config: Config
   readonly connectionString: string
   readonly logger: GatewayLogger
+  /** Of this machine; what is stored goes by the database's. */
+  readonly machineClock?: Clock | undefined
   /** Other processes listen on the same port. */
   readonly sharePort?: boolean
   /** The metrics of all processes, where there are several. */
@@ -71,6 +73,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       limits: modules.limits,
       idempotency: modules.idempotency,
       logger,
+      clock: modules.clock,
       observer: {
         started: (route) => metrics.requestStarted(route),
         finished: createExchangeReporter({
@@ -109,7 +112,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       creditNanoUsd: nanoUsdFromUsd(config.bootstrapCreditUsd),
       ...(config.bootstrapKey === null ? {} : { key: config.bootstrapKey }),
     })
-    const refusals = endRefusedRequests({ server, keys, clock: systemClock })
+    const refusals = endRefusedRequests({ server, keys, clock: modules.clock })
     begun.defer(() => refusals.close())
     if (config.role !== 'api') worker = await buildWorker(config, { ...options, modules })
     return {

@@ -1,3 +1,5 @@
+import type { Clock } from '../kernel/clock.ts'
+import { createRequestId } from '../kernel/identifiers.ts'
 import { ClientDisconnected } from '../kernel/client-disconnected.ts'
 import type { Caller } from '../modules/keys/keys.ts'
 import { Exchange } from './exchange.ts'
@@ -22,11 +24,13 @@ const CUT_OFF_AFTER_MS = 500
 export class ExchangeTracker {
   readonly #observer: ExchangeObserver
   // Not a set: the tables a set outgrows keep what was in them alive through many collections.
+  readonly #clock: Clock
   readonly #running: Exchange[] = []
   #onDrained: (() => void) | null = null
 
-  constructor(observer: ExchangeObserver) {
+  constructor(observer: ExchangeObserver, clock: Clock) {
     this.#observer = observer
+    this.#clock = clock
   }
 
   get count(): number {
@@ -43,7 +47,7 @@ export class ExchangeTracker {
     response: ResponseMessage,
     route: string,
   ): Exchange<Incoming> {
-    const exchange = new Exchange(incoming, response, route)
+    const exchange = new Exchange(createRequestId(this.#clock.nowMs()), incoming, response, route)
     exchange.position = this.#running.push(exchange) - 1
     this.#observer.started(route)
     // `close` follows `finish` and also comes without it: one listener sees both endings.

@@ -1,5 +1,4 @@
 import { Cancellation } from '../kernel/cancellation.ts'
-import { createRequestId } from '../kernel/identifiers.ts'
 import type { InferenceRecord } from '../modules/inference/inference.ts'
 import type { Caller } from '../modules/keys/keys.ts'
 import type { InferenceSpan } from '../telemetry/tracing.ts'
@@ -9,7 +8,7 @@ import type { Recording } from './replay-recording.ts'
 /** One request and its answer, and what is known of them while they run. */
 export class Exchange<Incoming extends RequestMessage = RequestMessage> {
   /** That of the first try, where a request with an idempotency key goes on for one that died. */
-  id = createRequestId()
+  id: string
   readonly startedMs = performance.now()
   /** Cancelled when the client disconnects, or when the server stops waiting for running requests. */
   readonly cancellation = new Cancellation()
@@ -34,7 +33,8 @@ export class Exchange<Incoming extends RequestMessage = RequestMessage> {
   /** The text of the body, kept only where the operator wants prompts in the log. */
   bodyText: string | null = null
 
-  constructor(incoming: Incoming, response: ResponseMessage, route: string) {
+  constructor(id: string, incoming: Incoming, response: ResponseMessage, route: string) {
+    this.id = id
     this.incoming = incoming
     this.response = response
     this.route = route

@@ -2,6 +2,7 @@ import { createServer as createHttpServer, type Server as HttpServer } from 'nod
 import type { AddressInfo, Socket } from 'node:net'
 import { AppError } from '../kernel/app-error.ts'
 import { ClientDisconnected } from '../kernel/client-disconnected.ts'
+import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Caller } from '../modules/keys/keys.ts'
 import type { Limits } from '../modules/limits/limits.ts'
@@ -30,6 +31,8 @@ export interface ServerOptions {
   readonly idempotency: Idempotency
   readonly logger: Logger
   readonly observer: ExchangeObserver
+  /** Usage is filed under the time that is part of a request's id. */
+  readonly clock: Clock
   /** Origins whose browsers may call the API; `*` for all. */
   readonly corsOrigins: readonly string[]
   readonly bodyBytesMax: number
@@ -73,7 +76,7 @@ const NO_BYTES = Buffer.alloc(0)
  */
 export async function createServer(options: ServerOptions): Promise<Server> {
   const { routes, logger } = options
-  const tracker = new ExchangeTracker(options.observer)
+  const tracker = new ExchangeTracker(options.observer, options.clock)
   let isClosing = false
   const logDefect = (error: unknown, { id }: Exchange): void => {
     if (toAppError(error).code !== 'internal_error' || error instanceof ClientDisconnected) return

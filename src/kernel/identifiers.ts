@@ -22,7 +22,7 @@ let lastMs = 0
 let lastMsText = ''
 
 /** `req_` and the digits of a UUIDv7, because what a request cost is filed under that. */
-export function createRequestId(nowMs: number = Date.now()): string {
+export function createRequestId(nowMs: number): string {
   if (nowMs !== lastMs) {
     lastMs = nowMs
     lastMsText = nowMs.toString(16).padStart(TIME_DIGITS, '0')

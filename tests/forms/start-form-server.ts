@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { Type } from 'typebox'
 import { defineRoute } from '../../src/http/route.ts'
 import { createServer } from '../../src/http/server.ts'
+import { systemClock } from '../../src/kernel/clock.ts'
 import { silentLogger } from '../../src/kernel/logger.ts'
 import type { Caller } from '../../src/modules/keys/keys.ts'
 
@@ -75,6 +76,7 @@ export async function startFormServer(): Promise<FormServer> {
       close: async () => {},
     },
     logger: silentLogger,
+    clock: systemClock,
     observer: { started: () => {}, finished: () => {} },
     corsOrigins: [],
     bodyBytesMax: MEBIBYTE,

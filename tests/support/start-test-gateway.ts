@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { composeGateway } from '../../src/app/compose.ts'
 import { loadConfig } from '../../src/app/config.ts'
+import type { Clock } from '../../src/kernel/clock.ts'
 import { createTestDatabase } from '../../src/storage/testing/test-database.ts'
 import { createLogger } from '../../src/telemetry/logger.ts'
 import { DescribedAnswers } from './described-answers.ts'
@@ -41,6 +42,8 @@ export interface TestGatewayOptions {
   readonly key?: string
   /** Its tests ask for failures of any status, which the OpenAPI document cannot describe. */
   readonly mayAnswerAnything?: true
+  /** Of the machine, where it is not the one the tests run on. */
+  readonly machineClock?: Clock
 }
 
 const KEY = 'pk-dev-TestTestTestTestTestTestTestTestTestTest'
@@ -70,6 +73,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     config,
     connectionString,
     logger: createLogger({ level: config.logLevel }),
+    machineClock: options.machineClock,
   })
   const baseUrl = gateway.url
   const answers = new DescribedAnswers()

@@ -1,4 +1,5 @@
 import { Batches } from '../../kernel/batches.ts'
+import type { Clock } from '../../kernel/clock.ts'
 import { createRequestId } from '../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import { toStorableJson } from '../../kernel/storable-text.ts'
@@ -48,10 +49,15 @@ export interface CellWriter {
 
 const BATCH_MAX = 100
 
+interface CellWriterParts {
+  readonly database: Database
+  readonly clock: Clock
+}
+
 /** Writes of one run that come together are made together. */
-export function createCellWriter(database: Database, claim: RunClaim): CellWriter {
+export function createCellWriter({ database, clock }: CellWriterParts, claim: RunClaim): CellWriter {
   const begins = new Batches<CellKey, { requestId: string | null }>(
-    (keys) => beginCells(database, claim, keys),
+    (keys) => beginCells(database, claim, keys, clock.nowMs()),
     BATCH_MAX,
   )
   const ends = new Batches<CellEnd, boolean>((batch) => endCells(database, claim, batch), BATCH_MAX)
@@ -65,8 +71,9 @@ async function beginCells(
   database: Database,
   { runId, workerId, number }: RunClaim,
   keys: readonly CellKey[],
+  nowMs: number,
 ): Promise<{ requestId: string | null }[]> {
-  const columns = keys.map((key) => ({ ...keyColumns(key), request_id: createRequestId() }))
+  const columns = keys.map((key) => ({ ...keyColumns(key), request_id: createRequestId(nowMs) }))
   const rows = await database.query<KeyRow & { request_id: string }>(BEGIN, [
     runId,
     workerId,

@@ -1,5 +1,6 @@
 import { AppError } from '../../kernel/app-error.ts'
 import { Cancellation } from '../../kernel/cancellation.ts'
+import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Database } from '../../storage/database.ts'
@@ -18,6 +19,7 @@ import { SpendPlan } from './spend-plan.ts'
 
 export interface ExecutionOptions {
   readonly database: Database
+  readonly clock: Clock
   readonly ask: AskChat
   readonly keys: Pick<Keys, 'callerOf'>
   /** False in a gateway that charges nobody. */
@@ -60,10 +62,10 @@ export class RunExecution {
 
   constructor(claimed: ClaimedRun, options: ExecutionOptions) {
     const { run, claim } = claimed
-    const { database } = options
+    const { database, clock } = options
     this.claimed = claimed
     this.#options = options
-    const writer = createCellWriter(database, claim)
+    const writer = createCellWriter({ database, clock }, claim)
     this.#writer = {
       begin: (key) => keepTrying(() => writer.begin(key), this.#givenUp),
       end: (end) => keepTrying(() => writer.end(end), this.#givenUp),

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError, type ErrorCode } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { createRequestId } from '../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { ChatRequest } from '../../providers/chat-wire.ts'
 import type { Database } from '../../storage/database.ts'
@@ -18,6 +20,7 @@ export type AskChat = (call: {
 
 export interface AskJudgeOptions {
   readonly database: Database
+  readonly clock: Clock
   readonly ask: AskChat
   /** Read anew for every call. Throws when nobody may ask any more. */
   readonly readCaller: () => Promise<Caller>
@@ -101,13 +104,14 @@ async function beginUnbroken(
   options: AskJudgeOptions,
   { key, accountId }: JudgeQuestion,
 ): Promise<Judgement> {
-  const { database } = options
-  const begun = await beginJudgement(database, key)
+  const { database, clock } = options
+  const begin = (): Promise<Judgement> => beginJudgement(database, key, createRequestId(clock.nowMs()))
+  const begun = await begin()
   if (begun.isDone || !begun.wasAsked) return begun
   const { chargedNanoUsd, isBroken } = await readCharge(options, accountId, begun)
   if (!isBroken) return begun
   await endJudgement(database, key, { said: null, chargedNanoUsd, error: INTERRUPTED })
-  return beginJudgement(database, key)
+  return begin()
 }
 
 interface ChargedUnderId {

@@ -1,5 +1,6 @@
 import { AppError } from '../../kernel/app-error.ts'
 import { Cancellation } from '../../kernel/cancellation.ts'
+import type { Clock } from '../../kernel/clock.ts'
 import { createId } from '../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Database } from '../../storage/database.ts'
@@ -37,6 +38,7 @@ export interface JudgedRun {
 
 export interface JudgeRunOptions {
   readonly database: Database
+  readonly clock: Clock
   readonly ask: AskChat
   readonly keys: Pick<Keys, 'callerOf'>
   readonly isBilled: boolean
@@ -172,8 +174,9 @@ async function judgePair(
   if (straight === null || exchanged === null) return { what: 'failed', winner: null }
   const verdict = nameOf(straight, one, other)
   if (verdict !== nameOf(exchanged, other, one)) return { what: 'inconsistent', winner: null }
+  const nowMs = asking.clock.nowMs()
   const vote = {
-    id: createId(),
+    id: createId(nowMs),
     runId: run.id,
     promptIndex,
     repeat,
@@ -182,7 +185,7 @@ async function judgePair(
     winnerLaneId: verdict,
     source: 'judge' as const,
     reason: straight.reason,
-    createdAt: new Date(),
+    createdAt: new Date(nowMs),
   }
   await asking.database.transaction(async (transaction) => {
     await transaction.query('SELECT FROM compare_runs WHERE id = $1 FOR UPDATE', [run.id])

@@ -1,4 +1,3 @@
-import { createRequestId } from '../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import type { Preference } from './judge-question.ts'
@@ -34,8 +33,11 @@ interface JudgementRow {
  * Durable before anybody is asked. One that failed is asked again under its id, because an answer may have been charged under it that got
  * lost; under another one when what was charged was no answer that can be counted.
  */
-export async function beginJudgement(queryable: Queryable, key: JudgementKey): Promise<Judgement> {
-  const requestId = createRequestId()
+export async function beginJudgement(
+  queryable: Queryable,
+  key: JudgementKey,
+  requestId: string,
+): Promise<Judgement> {
   const [row] = await queryable.query<JudgementRow>(BEGIN, [...valuesOf(key), requestId])
   if (row === undefined) throw new Error('a judgement could not be begun')
   return {

@@ -59,6 +59,7 @@ export interface RunJudge {
 
 interface RunJudgeOptions {
   readonly database: Database
+  readonly clock: Clock
   readonly ask: AskChat
   readonly keys: Pick<Keys, 'callerOf'>
   /** False in a gateway that charges nobody. */

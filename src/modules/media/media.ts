@@ -71,6 +71,8 @@ interface MediaOptions {
   readonly store: MediaStore
   readonly outbound: Outbound
   readonly clock: Clock
+  /** By which files on a disk are dated. */
+  readonly machineClock: Clock
   readonly logger: Logger
   /** Where clients reach the gateway, by the operator's word. */
   readonly publicUrl: string | null
@@ -88,7 +90,7 @@ const SWEEP_INTERVAL_MS = 60_000
 const READ_BYTES_MAX = 128_000_000
 
 export async function createMedia(options: MediaOptions): Promise<Media> {
-  const { database, store, outbound, clock, logger, addressMs = ADDRESS_MS } = options
+  const { database, store, outbound, clock, machineClock, logger, addressMs = ADDRESS_MS } = options
   const parts = {
     database,
     rows: new MediaRows(database),
@@ -112,7 +114,7 @@ export async function createMedia(options: MediaOptions): Promise<Media> {
   const sweep = async (): Promise<number> => {
     // Restoring a backup brings another one.
     secret = await readMediaSecret(database)
-    await store.removeUnfinished(new Date(clock.nowMs() - UNFINISHED_MS))
+    await store.removeUnfinished(new Date(machineClock.nowMs() - UNFINISHED_MS))
     return sweepMedia(database, store)
   }
   let sweeping: Promise<unknown> = Promise.resolve()

@@ -38,18 +38,20 @@ export interface DeliverOptions {
 
 /** One try to tell of a task that has ended. What the other side answers with a status of 2xx was heard. */
 export async function deliverWebhook(options: DeliverOptions, delivery: DueDelivery): Promise<void> {
-  const { database, clock } = options
+  const { database } = options
   const attempt = await tryOnce(options, delivery)
   const isHeard = attempt.status !== null && attempt.status >= 200 && attempt.status < 300
   const pauseMs = RETRY_PAUSES_MS[delivery.attemptsMade]
   if (isHeard || pauseMs === undefined) {
     const status = isHeard ? 'delivered' : 'failed'
-    return recordAttempt(database, delivery.id, attempt, { status, retryAt: null })
+    await recordAttempt(database, delivery.id, attempt, { status, pauseMs: null })
+    return
   }
-  const retryAt = new Date(clock.nowMs() + pauseMs * (1 + JITTER * Math.random()))
+  const jitteredMs = pauseMs * (1 + JITTER * Math.random())
   await database.transaction(async (transaction) => {
-    await recordAttempt(transaction, delivery.id, attempt, { status: 'pending', retryAt })
-    await addJob(transaction, 'webhook', { runAt: retryAt })
+    const next = { status: 'pending', pauseMs: jitteredMs } as const
+    const retryAt = await recordAttempt(transaction, delivery.id, attempt, next)
+    if (retryAt !== null) await addJob(transaction, 'webhook', { runAt: retryAt })
   })
 }
 

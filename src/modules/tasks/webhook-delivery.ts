@@ -92,17 +92,20 @@ const TAKE_DUE = `
     ORDER BY next_attempt_at LIMIT $1 FOR UPDATE SKIP LOCKED)
   RETURNING id, task_id, account_id, url, jsonb_array_length(attempts) AS attempts`
 
-/** Tells how a try went, and when the next is: never, after one that was taken or the last. */
+/** Tells how a try went. Returns when the next is, by the database's clock: never, after one that was taken or the last. */
 export async function recordAttempt(
   queryable: Queryable,
   deliveryId: string,
   attempt: WebhookAttempt,
-  next: { status: WebhookDelivery['status']; retryAt: Date | null },
-): Promise<void> {
-  await queryable.query(RECORD, [deliveryId, toStorableJson([attempt]), next.status, next.retryAt])
+  next: { status: WebhookDelivery['status']; pauseMs: number | null },
+): Promise<Date | null> {
+  const values = [deliveryId, toStorableJson([attempt]), next.status, next.pauseMs]
+  const [row] = await queryable.query<{ next_attempt_at: Date | null }>(RECORD, values)
+  return row?.next_attempt_at ?? null
 }
 
 const RECORD = `
-  UPDATE webhook_deliveries SET attempts = attempts || $2::jsonb, status = $3, next_attempt_at = $4,
+  UPDATE webhook_deliveries SET attempts = attempts || $2::jsonb, status = $3,
+    next_attempt_at = now() + $4::float8 * interval '1 millisecond',
     completed_at = CASE WHEN $3 = 'pending' THEN NULL ELSE now() END
-  WHERE id = $1 AND status = 'pending'`
+  WHERE id = $1 AND status = 'pending' RETURNING next_attempt_at`

@@ -62,6 +62,9 @@ const RECORD_COLUMNS = `id, key_id, environment, operation, model, provider, out
   completion_tokens, reasoning_tokens, cost_nano_usd, promotional_nano_usd, uncovered_nano_usd, latency_ms, first_token_ms,
   created_at`
 
+/** An id may be older than what is filed under it: of a request that is sent again, of a cell that waited for its turn. */
+const ID_AGE_MS_MAX = 25 * HOUR_MS
+
 /** Newest first. */
 export async function listRecords(queryable: Queryable, query: RecordsQuery): Promise<Page<UsageRecord>> {
   const { limit, afterId } = query.page
@@ -69,7 +72,7 @@ export async function listRecords(queryable: Queryable, query: RecordsQuery): Pr
   if (found === null) return { items: [], total: 0, hasMore: false }
 
   const beforeId = firstOf(afterId ?? ID_AFTER_ALL, firstIdAt(found.span.toMs))
-  const { conditions, values } = matchRecords(query, { ...found.span, beforeId })
+  const { conditions, values } = matchRecords(query, found.span, beforeId)
   const [rows, total] = await Promise.all([
     // One more than asked tells whether there are more.
     queryable.query<RecordRow>(
@@ -103,7 +106,7 @@ async function findSpan(
 }
 
 async function countRecords(queryable: Queryable, query: RecordsQuery, span: UsageRange): Promise<number> {
-  const { conditions, values } = matchRecords(query, { ...span, beforeId: firstIdAt(span.toMs) })
+  const { conditions, values } = matchRecords(query, span, firstIdAt(span.toMs))
   const [row] = await queryable.query<{ total: bigint }>(
     `SELECT count(*) AS total FROM usage_records WHERE ${conditions}`,
     values,
@@ -113,13 +116,15 @@ async function countRecords(queryable: Queryable, query: RecordsQuery, span: Usa
 
 function matchRecords(
   { accountId, filter, outcome }: RecordsQuery,
-  { fromMs, beforeId }: { fromMs: number; beforeId: string },
+  { fromMs, toMs }: UsageRange,
+  beforeId: string,
 ): { conditions: string; values: readonly unknown[] } {
-  const values: unknown[] = [accountId, firstIdAt(fromMs), beforeId]
+  const firstId = firstIdAt(Math.max(0, fromMs - ID_AGE_MS_MAX))
+  const values: unknown[] = [accountId, firstId, beforeId, new Date(fromMs), new Date(toMs)]
   const bind = (value: unknown): string => `$${values.push(value)}`
   const narrowed = filterConditions(filter, bind)
   const ended = `${bind(outcome)}::text`
-  const conditions = `account_id = $1 AND id >= $2 AND id < $3${narrowed} AND (${ended} IS NULL OR outcome = ${ended})`
+  const conditions = `account_id = $1 AND id >= $2 AND id < $3 AND created_at >= $4 AND created_at < $5${narrowed} AND (${ended} IS NULL OR outcome = ${ended})`
   return { conditions, values }
 }
 

@@ -28,6 +28,27 @@ async function totalsOf(from: string, to: string, filter = {}) {
   return totals
 }
 
+describe('records', () => {
+  test('are listed by when they were charged, also under an id that is older', async () => {
+    const [ofDayBefore, ofDay] = await writeUsage(stage.database, [
+      { accountId, at: DAY_BEFORE },
+      { accountId, at: '2026-11-15T09:10:00Z', namedAt: '2026-11-14T10:00:00Z' },
+    ])
+    const list = async (from: string, to: string) => {
+      const { items, total } = await stage.usage.listRecords({
+        accountId,
+        range: rangeOf(from, to),
+        filter: {},
+        outcome: null,
+        page: { limit: 10, afterId: null },
+      })
+      return [items.map(({ id }) => id), total]
+    }
+    expect(await list(MIDNIGHT, '2026-11-16T00:00:00Z')).toEqual([[ofDay], 1])
+    expect(await list('2026-11-14T00:00:00Z', MIDNIGHT)).toEqual([[ofDayBefore], 1])
+  })
+})
+
 describe('totals', () => {
   test('what several processes wrote down is added up', async () => {
     await writeUsage(

@@ -57,6 +57,7 @@ export async function openMediaStage(options: StageOptions = {}): Promise<MediaS
       store,
       outbound,
       clock: fakeClock(nowMs),
+      machineClock: fakeClock(nowMs),
       logger: silentLogger,
       publicUrl: options.publicUrl ?? null,
       ownUrl: () => baseUrl,

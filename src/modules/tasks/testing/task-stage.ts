@@ -148,7 +148,7 @@ export async function createTaskStage(
 export function orderOf(caller: Caller, overrides: Partial<TaskOrder> = {}): TaskOrder {
   return {
     caller,
-    requestId: createRequestId(),
+    requestId: createRequestId(Date.now()),
     type: 'video',
     model: 'maker/video',
     requestedModel: 'video',

@@ -5,6 +5,8 @@ export interface SampleRequest {
   readonly accountId: string
   /** When it began, RFC 3339. */
   readonly at: string
+  /** When its id was given, where that was earlier. */
+  readonly namedAt?: string
   readonly keyId?: string
   readonly environment?: string
   readonly operation?: string
@@ -33,7 +35,7 @@ export async function writeUsage(
 ): Promise<string[]> {
   const ids: string[] = []
   for (const request of requests) {
-    const id = createId(Date.parse(request.at))
+    const id = createId(Date.parse(request.namedAt ?? request.at))
     ids.push(id)
     await queryable.query(WRITE, [
       request.accountId,
