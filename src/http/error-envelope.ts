@@ -62,6 +62,11 @@ export function errorTypeOf(code: string): ErrorType {
   return isErrorCode(code) ? ERROR_CATALOGUE[code].type : 'api_error'
 }
 
+/** The error of a task that its client waited for, as the answer to the request. */
+export function toldError({ code, message }: { readonly code: string; readonly message: string }): AppError {
+  return new AppError(isErrorCode(code) ? code : 'provider_error', message)
+}
+
 function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(ERROR_CATALOGUE, code)
 }

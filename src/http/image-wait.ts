@@ -12,7 +12,7 @@ export function imagePreference(headers: IncomingHttpHeaders, imageWait: ImageWa
   const preference = parsePrefer(headers['prefer'])
   if (preference.isAsyncWanted || preference.waitSeconds !== null || imageWait === 'never') return preference
   return imageWait === 'always' || cannotPoll(headers)
-    ? { ...preference, waitSeconds: WAIT_SECONDS }
+    ? { ...preference, waitSeconds: WAIT_SECONDS, isWaitByDefault: true }
     : preference
 }
 

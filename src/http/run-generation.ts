@@ -4,6 +4,7 @@ import { createInferenceRecord } from '../modules/inference/inference.ts'
 import { namedValues } from '../providers/named-values.ts'
 import { nullable } from '../providers/nullable.ts'
 import { baseUrlOf } from './base-url-of.ts'
+import { toldError } from './error-envelope.ts'
 import { imagePreference, type ImageWait } from './image-wait.ts'
 import { parsePrefer } from './prefer-header.ts'
 import type { RouteRequest } from './route.ts'
@@ -73,6 +74,8 @@ export function createRunGeneration({ generation, runPaid, imageWait }: RunGener
       }),
     )
     if (result.kind === 'done') return result.answer
+    const { error } = result.task
+    if (error !== null && preference.isWaitByDefault) throw toldError(error)
     void reply.code(202).headers(pollHeadersOf(result.task))
     if (preference.isAsyncWanted) void reply.header('preference-applied', 'respond-async')
     return toTaskReceipt(result.task)

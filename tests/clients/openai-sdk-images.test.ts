@@ -64,6 +64,13 @@ describe('the OpenAI SDK', () => {
   test('waits for a model that takes its time, unless it prefers the task', async () => {
     const answer = await client.images.generate({ model: 'flux-schnell', prompt: 'x' })
     expect(answer.data?.[0]?.url).toMatch(/^http/)
+    const inline = await client.images.generate({
+      model: 'flux-schnell',
+      prompt: 'x',
+      response_format: 'b64_json',
+    })
+    const picture = Buffer.from(inline.data?.[0]?.b64_json ?? '', 'base64')
+    expect(await describePicture(picture)).toMatch(/^(png|jpeg) /)
     const headers = { prefer: 'respond-async' }
     const task = await client.images.generate({ model: 'flux-schnell', prompt: 'x' }, { headers })
     expect(task).toMatchObject({ status: 'pending', poll_url: expect.stringMatching(/^\/v1\/tasks\//) })

@@ -12,6 +12,7 @@ import {
 } from '../inference/inference.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Media } from '../media/media.ts'
+import { addressItem, inlineItem } from './answer-item.ts'
 import { describeUsage } from './describe-output.ts'
 import { followJob, type FollowedJob, type Pause } from './follow-job.ts'
 import { GENERATION_KINDS } from './generation-kind.ts'
@@ -159,7 +160,7 @@ async function collectFiles(
   const isInline = request.responseFormat === 'b64_json'
   if (isInline && output.files.every((file) => file.kind === 'bytes')) {
     return output.files.map((file) => ({
-      item: { b64_json: toBase64(file.bytes), ...describePrompt(file.revisedPrompt) },
+      item: inlineItem(file.bytes, file.revisedPrompt),
       kept: null,
     }))
   }
@@ -174,7 +175,7 @@ async function collectFiles(
   })
   if (!isInline) {
     return kept.map((one) => ({
-      item: { url: media.addressOf(one.file, request.baseUrl), ...describePrompt(one.revisedPrompt) },
+      item: addressItem(media.addressOf(one.file, request.baseUrl), one.revisedPrompt),
       kept: one,
     }))
   }
@@ -193,15 +194,7 @@ async function inlineFiles(
   const items: AnswerItem[] = []
   for (const { file, revisedPrompt } of kept) {
     const { bytes } = await media.read(accountId, file.id)
-    items.push({ b64_json: toBase64(bytes), ...describePrompt(revisedPrompt) })
+    items.push(inlineItem(bytes, revisedPrompt))
   }
   return items
-}
-
-function describePrompt(revisedPrompt: string | undefined): { revised_prompt?: string } {
-  return revisedPrompt === undefined ? {} : { revised_prompt: revisedPrompt }
-}
-
-function toBase64(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
 }

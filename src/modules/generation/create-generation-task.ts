@@ -2,6 +2,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import { isRecord } from '../../kernel/is-record.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Task, Tasks } from '../tasks/tasks.ts'
+import { addressItem, inlineItem } from './answer-item.ts'
 import type { PricedRequest } from './answer-now.ts'
 import { GENERATION_KINDS } from './generation-kind.ts'
 import type { AnswerItem, GenerationRequest, GenerationResult } from './generation-request.ts'
@@ -36,7 +37,7 @@ export async function createGenerationTask(
     kind: 'done',
     answer: {
       created: Math.floor(task.createdAt.getTime() / 1000),
-      data: readItems(task.result),
+      data: await collectItems(task, request, options.media),
       usage: readCounts(task.usage),
     },
   }
@@ -89,14 +90,33 @@ async function waitForEnd(
   return task
 }
 
-function readItems(result: unknown): AnswerItem[] {
+/** In the form the client asked for, as of a model that answers at once. */
+async function collectItems(
+  { result, mediaIds }: Task,
+  { caller, responseFormat, baseUrl }: GenerationRequest,
+  media: Pick<GenerationMedia, 'read' | 'addressOf'>,
+): Promise<AnswerItem[]> {
+  const prompts = readPrompts(result)
+  const items: AnswerItem[] = []
+  // One after the other, so that no more than one is on its way at a time.
+  for (const [index, id] of mediaIds.entries()) {
+    const prompt = prompts[index]
+    items.push(
+      responseFormat === 'b64_json'
+        ? inlineItem((await media.read(caller.accountId, id)).bytes, prompt)
+        : addressItem(media.addressOf({ id }, baseUrl), prompt),
+    )
+  }
+  return items
+}
+
+function readPrompts(result: unknown): (string | undefined)[] {
   const data: unknown = isRecord(result) ? result['data'] : null
-  return Array.isArray(data)
-    ? data.filter(isRecord).map(({ url, revised_prompt: revisedPrompt }) => ({
-        ...(typeof url === 'string' ? { url } : {}),
-        ...(typeof revisedPrompt === 'string' ? { revised_prompt: revisedPrompt } : {}),
-      }))
-    : []
+  if (!Array.isArray(data)) return []
+  return data.map((file: unknown) => {
+    const prompt = isRecord(file) ? file['revised_prompt'] : undefined
+    return typeof prompt === 'string' ? prompt : undefined
+  })
 }
 
 function readCounts(usage: unknown): Record<string, number> {

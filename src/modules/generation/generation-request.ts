@@ -37,6 +37,8 @@ export interface DeliveryPreference {
   readonly isAsyncWanted: boolean
   /** How long the answer may be held for a task to end; null is not at all. */
   readonly waitSeconds: number | null
+  /** The client did not ask for the wait, and does not expect a task. */
+  readonly isWaitByDefault?: true
 }
 
 export type GenerationResult =

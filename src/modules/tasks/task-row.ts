@@ -1,3 +1,4 @@
+import { listMediaIds } from './present-result.ts'
 import type { Task, TaskStatus, TaskType } from './task.ts'
 
 export interface TaskRow {
@@ -59,6 +60,7 @@ export function taskFromRow(row: TaskRow): Task {
     updatedAt: row.updated_at,
     expiresAt: row.expires_at,
     result: row.result,
+    mediaIds: listMediaIds(row.result),
     error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
     usage: row.usage,
     costNanoUsd: row.cost_nano_usd ?? (row.cancel_cost_nano_usd > 0n ? row.cancel_cost_nano_usd : null),

@@ -50,6 +50,8 @@ export interface Task {
   /** When the result goes. */
   readonly expiresAt: Date
   readonly result: unknown
+  /** Of the files in the result, in its order. */
+  readonly mediaIds: readonly string[]
   readonly error: { readonly code: string; readonly message: string } | null
   readonly usage: unknown
   readonly costNanoUsd: NanoUsd | null

@@ -1,0 +1,16 @@
+import type { AnswerItem } from './generation-request.ts'
+
+/** A file of an answer, in the answer itself. */
+export function inlineItem(bytes: Uint8Array, revisedPrompt: string | undefined): AnswerItem {
+  const inline = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
+  return { b64_json: inline, ...describePrompt(revisedPrompt) }
+}
+
+/** A file of an answer, by its address. */
+export function addressItem(url: string, revisedPrompt: string | undefined): AnswerItem {
+  return { url, ...describePrompt(revisedPrompt) }
+}
+
+function describePrompt(revisedPrompt: string | undefined): { revised_prompt?: string } {
+  return revisedPrompt === undefined ? {} : { revised_prompt: revisedPrompt }
+}
