@@ -14,11 +14,13 @@ const PROVIDERS =
     ' ',
   )
 
+const PRICE = { unit: 'token', input_usd_per_1m: 1, output_usd_per_1m: 10, audio_input_usd_per_1m: 40 }
+
 let gateway: ChatGateway
 
 beforeAll(async () => {
   const models = PROVIDERS.flatMap((provider) => [
-    modelEntry(`via-${provider}`, [{ provider, model: 'up/stream' }]),
+    modelEntry(`via-${provider}`, [{ provider, model: 'up/stream' }], { price: PRICE }),
     modelEntry(`plain-${provider}`, [{ provider, model: 'up/stream' }], { capabilities: ['chat'] }),
   ])
   gateway = await startChatGateway({ models, providers: PROVIDERS })

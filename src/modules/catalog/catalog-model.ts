@@ -102,6 +102,10 @@ export interface TokenRates {
 
 export interface TokenPrice extends TokenRates {
   readonly unit: 'token'
+  /** Of sound in a prompt; absent where no price is known. Never below the input. */
+  readonly audioInputNanoUsdPer1m?: NanoUsd
+  /** Of sound in an answer; absent where no price is known. Never below the output. */
+  readonly audioOutputNanoUsdPer1m?: NanoUsd
   /** Dearer rates for long prompts, shortest first. */
   readonly longContext: readonly LongContextRates[]
 }

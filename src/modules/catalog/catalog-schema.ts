@@ -64,6 +64,8 @@ const Price = Type.Object({
   cached_input_usd_per_1m: Type.Optional(Usd),
   cache_write_usd_per_1m: Type.Optional(Usd),
   output_usd_per_1m: Type.Optional(Usd),
+  audio_input_usd_per_1m: Type.Optional(Usd),
+  audio_output_usd_per_1m: Type.Optional(Usd),
   long_context: Type.Optional(Type.Array(LongContext, { maxItems: 8 })),
   multipliers: Type.Optional(Multipliers),
   listed: Type.Optional(Type.Boolean()),

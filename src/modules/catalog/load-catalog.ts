@@ -5,6 +5,7 @@ import {
   type CatalogModel,
   type ModelPrice,
   type ModelRoute,
+  type TokenPrice,
   type TokenRates,
 } from './catalog-model.ts'
 import { CatalogDocument, CatalogEntry } from './catalog-schema.ts'
@@ -201,7 +202,23 @@ function readPrice(price: CatalogEntry['price'], place: string, problems: string
       ...readRates(rates, `long_context[${index}].`),
     }))
     .sort((left, right) => left.aboveTokens - right.aboveTokens)
-  return { unit: 'token', ...readRates(price, ''), longContext }
+  return { unit: 'token', ...readRates(price, ''), ...readAudioRates(price, read), longContext }
+}
+
+/** As with the cache: who raises the price of text alone does not sell sound for less than text. */
+function readAudioRates(
+  price: CatalogEntry['price'],
+  read: (field: string, usd?: number) => NanoUsd,
+): Pick<TokenPrice, 'audioInputNanoUsdPer1m' | 'audioOutputNanoUsdPer1m'> {
+  const { audio_input_usd_per_1m: input, audio_output_usd_per_1m: output } = price
+  const inputUsd = input === undefined ? undefined : Math.max(input, price.input_usd_per_1m ?? 0)
+  const outputUsd = output === undefined ? undefined : Math.max(output, price.output_usd_per_1m ?? 0)
+  return {
+    ...(inputUsd === undefined ? {} : { audioInputNanoUsdPer1m: read('audio_input_usd_per_1m', inputUsd) }),
+    ...(outputUsd === undefined
+      ? {}
+      : { audioOutputNanoUsdPer1m: read('audio_output_usd_per_1m', outputUsd) }),
+  }
 }
 
 type RateFields = Pick<

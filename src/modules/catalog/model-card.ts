@@ -22,6 +22,8 @@ const PriceCard = Type.Object(
     cached_input_usd_per_1m: Type.Optional(Usd),
     cache_write_usd_per_1m: Type.Optional(Usd),
     output_usd_per_1m: Type.Optional(Usd),
+    audio_input_usd_per_1m: Type.Optional(Usd),
+    audio_output_usd_per_1m: Type.Optional(Usd),
     multipliers: Type.Optional(
       Type.Record(Type.String(), Type.Record(Type.String(), Type.Number()), {
         description: 'How often the price counts for a value of a trait, such as a quality.',
@@ -143,6 +145,12 @@ function toPriceCard(price: ModelPrice): ModelCard['price'] {
   return {
     unit: 'token',
     ...toRateCard(price),
+    ...(price.audioInputNanoUsdPer1m === undefined
+      ? {}
+      : { audio_input_usd_per_1m: usdFromNanoUsd(price.audioInputNanoUsdPer1m) }),
+    ...(price.audioOutputNanoUsdPer1m === undefined
+      ? {}
+      : { audio_output_usd_per_1m: usdFromNanoUsd(price.audioOutputNanoUsdPer1m) }),
     ...(longContext.length > 0 ? { long_context: longContext } : {}),
   }
 }

@@ -13,8 +13,12 @@ export interface TokenCounts {
   readonly cachedTokens: number
   /** The part of the prompt the upstream wrote to its cache. */
   readonly cacheWriteTokens?: number
+  /** The part of the prompt that is sound. */
+  readonly audioPromptTokens?: number
   /** Reasoning tokens are inside. */
   readonly completionTokens: number
+  /** The part of the completion that is sound. */
+  readonly audioCompletionTokens?: number
 }
 
 const TOKENS_PER_PRICE = 1_000_000n
@@ -22,22 +26,34 @@ const TOKENS_PER_PRICE = 1_000_000n
 /** What a request costs. Rounded up once, at the end, so that no request is sold below its price. */
 export function priceTokens(price: TokenPrice, counts: TokenCounts): NanoUsd {
   const prompt = toCount(counts.promptTokens)
-  // An upstream that reports more cached tokens than there are in the prompt gives no discount on the excess.
-  const reportedCached = toCount(counts.cachedTokens)
-  const cached = reportedCached < prompt ? reportedCached : prompt
-  const reportedWritten = toCount(counts.cacheWriteTokens ?? 0)
-  const written = reportedWritten < prompt - cached ? reportedWritten : prompt - cached
+  const heard = lesser(toCount(counts.audioPromptTokens ?? 0), prompt)
+  // An upstream that reports more cached tokens than there are in the prompt gives no discount on the excess, nor on sound,
+  // of which nobody tells how much was cached.
+  const cached = lesser(toCount(counts.cachedTokens), prompt - heard)
+  const written = lesser(toCount(counts.cacheWriteTokens ?? 0), prompt - heard - cached)
+  const completion = toCount(counts.completionTokens)
+  const spoken = lesser(toCount(counts.audioCompletionTokens ?? 0), completion)
   const rates = selectRates(price, prompt)
   const amount =
-    (prompt - cached - written) * rates.inputNanoUsdPer1m +
+    (prompt - heard - cached - written) * rates.inputNanoUsdPer1m +
+    heard * greater(price.audioInputNanoUsdPer1m ?? 0n, rates.inputNanoUsdPer1m) +
     cached * rates.cachedInputNanoUsdPer1m +
     written * (rates.cacheWriteNanoUsdPer1m ?? rates.inputNanoUsdPer1m) +
-    toCount(counts.completionTokens) * rates.outputNanoUsdPer1m
+    (completion - spoken) * rates.outputNanoUsdPer1m +
+    spoken * greater(price.audioOutputNanoUsdPer1m ?? 0n, rates.outputNanoUsdPer1m)
   return (amount + TOKENS_PER_PRICE - 1n) / TOKENS_PER_PRICE
 }
 
 function selectRates(price: TokenPrice, promptTokens: bigint): TokenRates {
   return price.longContext.findLast(({ aboveTokens }) => promptTokens > BigInt(aboveTokens)) ?? price
+}
+
+function lesser(a: bigint, b: bigint): bigint {
+  return a < b ? a : b
+}
+
+function greater(a: bigint, b: bigint): bigint {
+  return a > b ? a : b
 }
 
 function toCount(tokens: number): bigint {

@@ -2,6 +2,7 @@ import type { NanoUsd } from '../../kernel/money.ts'
 import { priceTokens, type CatalogModel } from '../catalog/catalog.ts'
 import { hasUsed, type InferenceRecord, type RequestBill, type TokenUsage } from '../inference/inference.ts'
 import type { DeliveredText } from './delivered-text.ts'
+import type { Sound } from './sound-tokens.ts'
 
 /** What is needed to turn an upstream's answer into ours. */
 export interface AnswerContext {
@@ -18,6 +19,8 @@ export interface AnswerContext {
   /** Counted only when an upstream reports no usage. */
   readonly countPromptTokens: () => number
   readonly countTokens: (text: string) => number
+  /** How much of it is sound, as far as the upstream does not tell. */
+  readonly soundOf: () => Sound
 }
 
 /** `chatcmpl-…` and `cmpl-…`, as clients of this wire expect. */
@@ -83,10 +86,23 @@ function countUsage(context: AnswerContext, delivered: DeliveredText): TokenUsag
 function noteUsage(context: AnswerContext, usage: TokenUsage, delivered: DeliveredText): void {
   context.record.usage = usage
   const isFree = delivered.isEmpty && !hasUsed(usage)
-  const price = isFree ? 0n : priceAnswer(context.model, usage)
+  const price = isFree ? 0n : priceAnswer(context, usage)
   context.bill.charge(price)
 }
 
-function priceAnswer({ price }: CatalogModel, usage: TokenUsage): NanoUsd {
-  return price.unit === 'token' ? priceTokens(price, usage) : price.nanoUsdPerUnit
+function priceAnswer({ model: { price }, soundOf }: AnswerContext, usage: TokenUsage): NanoUsd {
+  if (price.unit !== 'token') return price.nanoUsdPerUnit
+  const { audioInputNanoUsdPer1m: heard, audioOutputNanoUsdPer1m: spoken } = price
+  return heard === undefined && spoken === undefined
+    ? priceTokens(price, usage)
+    : priceTokens(price, withSound(usage, soundOf()))
+}
+
+/** What an upstream does not tell of sound is taken to be as much as was sent, and all of an answer that was to be spoken. */
+function withSound(usage: TokenUsage, sound: Sound): TokenUsage {
+  return {
+    ...usage,
+    audioPromptTokens: usage.audioPromptTokens ?? sound.promptTokens,
+    audioCompletionTokens: usage.audioCompletionTokens ?? (sound.isAnswerSpoken ? usage.completionTokens : 0),
+  }
 }

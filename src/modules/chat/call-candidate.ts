@@ -18,6 +18,7 @@ import { estimateHiddenTokens } from './estimate-hidden-tokens.ts'
 import { finishCompleteAnswer } from './finish-complete-answer.ts'
 import type { Estimate } from './hold-credit.ts'
 import { openStream, type Batch } from './relay-stream.ts'
+import type { Sound } from './sound-tokens.ts'
 
 export interface StreamableRequest extends Pick<
   ChatRequest,
@@ -46,7 +47,14 @@ export interface Operation<Body> {
   readonly countPromptTokens: (body: Body, countTokens: (text: string) => number) => number
   readonly estimate: Estimate<Body>
   /** Members that change the bill and are in its estimate. */
-  readonly pricedMembers: ReadonlySet<string>
+  readonly pricedMembers: (model: CatalogModel, body: Body) => ReadonlySet<string>
+  /** Those that may be asked for the sound in the request. Throws where nobody may. */
+  readonly screenSound: (
+    model: CatalogModel,
+    body: Body,
+    candidates: readonly Candidate[],
+  ) => readonly Candidate[]
+  readonly soundOf: (body: Body) => Sound
 }
 
 /** What is asked, the same for every upstream that is tried. */
@@ -163,6 +171,7 @@ function contextOf<Body extends StreamableRequest>(call: Call<Body>): AnswerCont
     startedMs,
     countPromptTokens: () => operation.countPromptTokens(body, countTokens),
     countTokens,
+    soundOf: () => operation.soundOf(body),
     estimateHiddenTokens: () => {
       const { sentAtMs } = attempt.work
       if (sentAtMs === null || (body.stream === true && !model.capabilities.has('reasoning'))) return 0

@@ -23,6 +23,8 @@ import { checkMessages } from './check-messages.ts'
 import { countChatPromptTokens, countCompletionPromptTokens } from './count-prompt-tokens.ts'
 import { estimateChat, estimateCompletion, refineChat, refineCompletion } from './estimate-cost.ts'
 import { holdCredit } from './hold-credit.ts'
+import { pricedSoundMembers, screenSound } from './screen-sound.ts'
+import { SILENCE, soundOfChat } from './sound-tokens.ts'
 
 export type { InferenceResult } from './call-candidate.ts'
 export { checkMessages } from './check-messages.ts'
@@ -43,7 +45,9 @@ const CHAT: Operation<ChatRequest> = {
   name: 'chat',
   of: (provider) => provider.chat,
   countPromptTokens: countChatPromptTokens,
-  pricedMembers: new Set(),
+  pricedMembers: pricedSoundMembers,
+  screenSound,
+  soundOf: soundOfChat,
   estimate: {
     bound: estimateChat,
     refine: refineChat,
@@ -57,7 +61,9 @@ const COMPLETION: Operation<CompletionRequest> = {
   of: (provider) =>
     provider.completion ?? (provider.chat && completionThroughChat(provider.id, provider.chat)),
   countPromptTokens: countCompletionPromptTokens,
-  pricedMembers: new Set(['best_of']),
+  pricedMembers: () => COMPLETION_MEMBERS,
+  screenSound: (_model, _body, candidates) => candidates,
+  soundOf: () => SILENCE,
   // Without a limit it is OpenAI's default, which not every upstream keeps.
   estimate: {
     bound: estimateCompletion,
@@ -66,6 +72,8 @@ const COMPLETION: Operation<CompletionRequest> = {
     isLimitedByModel: false,
   },
 }
+
+const COMPLETION_MEMBERS: ReadonlySet<string> = new Set(['best_of'])
 
 export function createChat(options: ChatOptions): Chat {
   const { inference, ledger, clock } = options
@@ -83,8 +91,8 @@ export function createChat(options: ChatOptions): Chat {
     let bill: RequestBill | null = null
     try {
       const routes = selector.select(caller, model, body.model)
-      const screened = screenMembers(request, routes, operation.pricedMembers)
-      const { candidates } = screened
+      const screened = screenMembers(request, routes, operation.pricedMembers(model, body))
+      const candidates = operation.screenSound(model, body, screened.candidates)
       const covering = holdCredit(ledger, operation.estimate, model, screened.request, startedMs)
       const covered = covering instanceof Promise ? await covering : covering
       const { hold } = covered

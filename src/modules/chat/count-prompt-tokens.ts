@@ -2,6 +2,8 @@ import { stringifyJson } from '../../kernel/stringify-json.ts'
 import type { ChatRequest } from '../../providers/chat-wire.ts'
 import type { CompletionRequest } from '../../providers/completion-wire.ts'
 import { TextTokens } from '../inference/inference.ts'
+import { isSound } from './sound-parts.ts'
+import { countSoundTokens } from './sound-tokens.ts'
 
 const TOKENS_PER_MESSAGE = 4
 /** What a picture of usual size costs at the vendors that publish a formula. */
@@ -23,7 +25,7 @@ export function countChatPromptTokens(body: ChatRequest, countTokens: CountToken
     else
       for (const part of message.content ?? []) {
         if (part.type === 'text') text.add(part.text)
-        else tokens += TOKENS_PER_MEDIA_PART
+        else tokens += isSound(part) ? countSoundTokens(part) : TOKENS_PER_MEDIA_PART
       }
   }
   return tokens + text.tokens

@@ -129,7 +129,7 @@ describe('the worst case of a request', () => {
     const priced: CatalogModel = { ...modelOf('gpt-4o-mini'), price: { unit: 'request', nanoUsdPerUnit: 7n } }
     const worst = chat(priced, { n: 3 })
     expect(worst).toMatchObject({ wantedNanoUsd: 7n, leastNanoUsd: 7n })
-    expect(outputTokensCovered(priced, worst, 7n)).toBe(worst.outputTokensMax)
+    expect(outputTokensCovered(worst, 7n)).toBe(worst.outputTokensMax)
   })
 
   test('leaves room for what each vendor adds to a request with tools', () => {
@@ -195,7 +195,7 @@ describe('the output that is covered', () => {
         const { leastNanoUsd, wantedNanoUsd } = worst
         const heldNanoUsd =
           leastNanoUsd + ((wantedNanoUsd - leastNanoUsd) * BigInt(Math.floor(part * 1000))) / 1000n
-        const covered = outputTokensCovered(priced, worst, heldNanoUsd)
+        const covered = outputTokensCovered(worst, heldNanoUsd)
         const priceOf = (tokens: number) =>
           estimateChat(
             { ...priced, maxOutputTokens: 1_000_000 },
@@ -213,8 +213,8 @@ describe('the output that is covered', () => {
     fc.assert(
       fc.property(model, chatBody, held, held, (priced, body, first, second) => {
         const worst = estimateChat(priced, body, bytesOf(body))
-        const less = outputTokensCovered(priced, worst, first < second ? first : second)
-        const more = outputTokensCovered(priced, worst, first < second ? second : first)
+        const less = outputTokensCovered(worst, first < second ? first : second)
+        const more = outputTokensCovered(worst, first < second ? second : first)
         expect(less).toBeGreaterThanOrEqual(1)
         expect(less).toBeLessThanOrEqual(more)
         expect(more).toBeLessThanOrEqual(worst.outputTokensMax)
@@ -231,7 +231,7 @@ describe('the output that is covered', () => {
       longContext: [],
     }
     const priced = { ...modelOf('gpt-4o-mini'), price: free }
-    expect(outputTokensCovered(priced, chat(priced, {}), 0n)).toBe(16_384)
+    expect(outputTokensCovered(chat(priced, {}), 0n)).toBe(16_384)
   })
 })
 

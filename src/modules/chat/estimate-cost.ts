@@ -4,8 +4,13 @@ import type { CompletionRequest } from '../../providers/completion-wire.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
 import { countInputs } from '../inference/inference.ts'
 import { estimateProfileOf, type EstimateProfile, type RateStep } from './estimate-profile.ts'
-import { boundChatPromptTokens, boundCompletionPromptTokens } from './estimate-prompt-tokens.ts'
+import {
+  boundChatPromptTokens,
+  boundCompletionPromptTokens,
+  boundSoundTokens,
+} from './estimate-prompt-tokens.ts'
 import { refineChatPromptTokens, refineCompletionPromptTokens } from './estimate-refined-tokens.ts'
+import { isSpokenAnswerAsked } from './sound-parts.ts'
 
 /** The most a request can cost. What is held for it, so that no charge is ever above a hold. */
 export interface WorstCase {
@@ -18,6 +23,10 @@ export interface WorstCase {
   readonly wantedNanoUsd: NanoUsd
   /** Prompt plus one token for each choice: below this the request is refused. */
   readonly leastNanoUsd: NanoUsd
+  /** What the prompt costs at most, in millionths of a nano-dollar. */
+  readonly promptAmount: bigint
+  /** What each token of the answer costs at most; 0 where a request has one price. */
+  readonly outputNanoUsdPer1m: NanoUsd
 }
 
 /** By the bytes of the request. Costs about a microsecond. */
@@ -55,13 +64,10 @@ export function refineCompletion(
 }
 
 /** How many output tokens a choice may write when so much is held. At least one, at most what was asked for. */
-export function outputTokensCovered(model: CatalogModel, worstCase: WorstCase, heldNanoUsd: NanoUsd): number {
-  const { promptTokensMax, outputTokensMax, choices, wantedNanoUsd } = worstCase
-  const { rateSteps } = estimateProfileOf(model)
-  if (rateSteps === null || heldNanoUsd >= wantedNanoUsd) return outputTokensMax
-  const { inputNanoUsdPer1m, outputNanoUsdPer1m } = selectStep(rateSteps, promptTokensMax)
-  if (outputNanoUsdPer1m === 0n) return outputTokensMax
-  const left = heldNanoUsd * TOKENS_PER_PRICE - BigInt(promptTokensMax) * inputNanoUsdPer1m
+export function outputTokensCovered(worstCase: WorstCase, heldNanoUsd: NanoUsd): number {
+  const { outputTokensMax, choices, wantedNanoUsd, outputNanoUsdPer1m } = worstCase
+  if (heldNanoUsd >= wantedNanoUsd || outputNanoUsdPer1m === 0n) return outputTokensMax
+  const left = heldNanoUsd * TOKENS_PER_PRICE - worstCase.promptAmount
   const tokens = Number(left / (BigInt(choices) * outputNanoUsdPer1m))
   return Math.min(Math.max(tokens, 1), outputTokensMax)
 }
@@ -79,6 +85,7 @@ function priceChat(profile: EstimateProfile, body: ChatRequest, promptTokens: nu
     promptTokens: profile.isPromptBilledPerChoice ? promptTokens * choices : promptTokens,
     outputTokens: readCount(asked, profile.outputTokensMax) ?? profile.outputTokensMax,
     choices,
+    ...(profile.isSoundPriced ? boundSound(profile, body, choices) : null),
   })
 }
 
@@ -97,19 +104,39 @@ interface Counts {
   readonly promptTokens: number
   readonly outputTokens: number
   readonly choices: number
+  /** Part of the prompt's. */
+  readonly soundTokens?: number
+  readonly isAnswerSpoken?: boolean
+}
+
+function boundSound(profile: EstimateProfile, body: ChatRequest, choices: number) {
+  const soundTokens = boundSoundTokens(profile, body)
+  return {
+    soundTokens: profile.isPromptBilledPerChoice ? soundTokens * choices : soundTokens,
+    isAnswerSpoken: isSpokenAnswerAsked(body),
+  }
 }
 
 function priceWorstCase(profile: EstimateProfile, counts: Counts): WorstCase {
-  const { promptTokens, outputTokens, choices } = counts
+  const { promptTokens, outputTokens, choices, soundTokens = 0, isAnswerSpoken = false } = counts
   let wantedNanoUsd = profile.nanoUsdPerRequest
   let leastNanoUsd = wantedNanoUsd
+  let promptAmount = 0n
+  let outputNanoUsdPer1m = 0n
   if (profile.rateSteps !== null) {
     const rates = selectStep(profile.rateSteps, promptTokens)
-    const prompt = BigInt(promptTokens) * rates.inputNanoUsdPer1m + TOKENS_PER_PRICE - 1n
-    wantedNanoUsd = (prompt + BigInt(outputTokens * choices) * rates.outputNanoUsdPer1m) / TOKENS_PER_PRICE
-    leastNanoUsd = (prompt + BigInt(choices) * rates.outputNanoUsdPer1m) / TOKENS_PER_PRICE
+    promptAmount = BigInt(promptTokens) * rates.inputNanoUsdPer1m
+    if (soundTokens > 0)
+      promptAmount +=
+        BigInt(Math.min(soundTokens, promptTokens)) * (rates.audioInputNanoUsdPer1m - rates.inputNanoUsdPer1m)
+    outputNanoUsdPer1m = isAnswerSpoken ? rates.audioOutputNanoUsdPer1m : rates.outputNanoUsdPer1m
+    const prompt = promptAmount + TOKENS_PER_PRICE - 1n
+    wantedNanoUsd = (prompt + BigInt(outputTokens * choices) * outputNanoUsdPer1m) / TOKENS_PER_PRICE
+    leastNanoUsd = (prompt + BigInt(choices) * outputNanoUsdPer1m) / TOKENS_PER_PRICE
   }
   return {
+    promptAmount,
+    outputNanoUsdPer1m,
     promptTokensMax: promptTokens,
     outputTokensMax: outputTokens,
     choices,

@@ -1,5 +1,6 @@
 import type { ContentPart } from '../../providers/chat-wire.ts'
 import type { TokenFamily } from './estimate-family.ts'
+import { isSound } from './sound-parts.ts'
 import { findPayload, readBytes, readImageSize } from './read-image-size.ts'
 
 /** What is in a message beside plain text. */
@@ -9,6 +10,8 @@ export interface MediaTokens {
   /** Characters of the request that are media and therefore not counted as text. */
   readonly payloadLength: number
   readonly tokens: number
+  /** The part of the tokens that may be billed as sound: sound itself, and the track of a video. */
+  readonly soundTokens: number
 }
 
 /** Counts at least this for every part, which is what the gateway counts itself where an upstream reports nothing. */
@@ -17,6 +20,7 @@ const VIDEO_TOKENS_MIN = 2048
 
 const AUDIO_TOKENS_PER_SECOND = 40
 const VIDEO_TOKENS_PER_SECOND = 320
+const SOUND_OF_VIDEO = AUDIO_TOKENS_PER_SECOND / VIDEO_TOKENS_PER_SECOND
 /** Below this nothing can be understood any more: eight kilobits for MP3, less for codecs made for speech. */
 const MP3_BYTES_PER_SECOND_MIN = 1000
 const AUDIO_BYTES_PER_SECOND_MIN = 500
@@ -36,7 +40,9 @@ export function estimateMediaTokens(
   let payloadLength = 0
   let imageTokens = 0
   let otherTokens = 0
+  let soundTokens = 0
   for (const part of parts) {
+    const before = imageTokens + otherTokens
     switch (part.type) {
       case 'image_url': {
         const { url, detail } = part.image_url
@@ -73,11 +79,16 @@ export function estimateMediaTokens(
         textLength += part.refusal.length
         break
     }
+    if (part.type === 'text' || part.type === 'refusal') continue
+    const tokens = imageTokens + otherTokens - before
+    if (isSound(part)) soundTokens += tokens
+    else if (part.type === 'video_url') soundTokens += Math.ceil(tokens * SOUND_OF_VIDEO)
   }
   return {
     textLength,
     payloadLength,
     tokens: imageTokens + Math.min(otherTokens, Math.max(longestTokens, DOCUMENT_TOKENS_MIN)),
+    soundTokens,
   }
 }
 
@@ -95,7 +106,7 @@ function audioTokens(data: string, format: string): number {
 const WAVE_HEADER_BYTES = 36
 
 // Uncompressed sound says in its header how long it is; by its bytes alone it would count sixty times as much.
-function readWaveBytesPerSecond(data: string): number | null {
+export function readWaveBytesPerSecond(data: string): number | null {
   const head = readBytes(data, Math.max(findPayload(data), 0), 0, WAVE_HEADER_BYTES)
   if (head.length < WAVE_HEADER_BYTES || head.toString('latin1', 0, 4) !== 'RIFF') return null
   if (head.toString('latin1', 8, 16) !== 'WAVEfmt ') return null
@@ -116,6 +127,6 @@ function documentTokens(data: string): number {
 }
 
 /** At most so many: a data URI that is not base64 holds no more bytes than characters. */
-function decodedBytes(data: string): number {
+export function decodedBytes(data: string): number {
   return data.startsWith('data:') && findPayload(data) === -1 ? data.length : Math.ceil((data.length * 3) / 4)
 }

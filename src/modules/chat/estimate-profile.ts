@@ -16,6 +16,8 @@ export interface EstimateProfile {
   /** Null where a request has a price whatever it holds. */
   readonly rateSteps: readonly RateStep[] | null
   readonly nanoUsdPerRequest: NanoUsd
+  /** Whether sound has prices of its own. */
+  readonly isSoundPriced: boolean
 }
 
 /** The dearest rates of any prompt that is no longer than one that reaches this step. */
@@ -23,6 +25,9 @@ export interface RateStep {
   readonly aboveTokens: number
   readonly inputNanoUsdPer1m: NanoUsd
   readonly outputNanoUsdPer1m: NanoUsd
+  /** Of sound, which is never cheaper than text. */
+  readonly audioInputNanoUsdPer1m: NanoUsd
+  readonly audioOutputNanoUsdPer1m: NanoUsd
 }
 
 export function estimateProfileOf(model: CatalogModel): EstimateProfile {
@@ -55,6 +60,9 @@ function createProfile(model: CatalogModel): EstimateProfile {
     outputTokensMax: model.maxOutputTokens ?? model.contextTokens ?? OUTPUT_TOKENS_UNKNOWN,
     isPromptBilledPerChoice: model.routes.some(({ provider }) => PROVIDERS_WITHOUT_CHOICES.has(provider)),
     rateSteps: price.unit === 'token' ? listRateSteps(price) : null,
+    isSoundPriced:
+      price.unit === 'token' &&
+      (price.audioInputNanoUsdPer1m !== undefined || price.audioOutputNanoUsdPer1m !== undefined),
     nanoUsdPerRequest: price.unit === 'token' ? 0n : price.nanoUsdPerUnit,
   }
 }
@@ -73,7 +81,13 @@ function listRateSteps(price: TokenPrice): RateStep[] {
       cacheWriteNanoUsdPer1m,
     )
     outputNanoUsdPer1m = largest(outputNanoUsdPer1m, rates.outputNanoUsdPer1m)
-    steps.push({ aboveTokens: rates.aboveTokens, inputNanoUsdPer1m, outputNanoUsdPer1m })
+    steps.push({
+      aboveTokens: rates.aboveTokens,
+      inputNanoUsdPer1m,
+      outputNanoUsdPer1m,
+      audioInputNanoUsdPer1m: largest(inputNanoUsdPer1m, price.audioInputNanoUsdPer1m ?? 0n),
+      audioOutputNanoUsdPer1m: largest(outputNanoUsdPer1m, price.audioOutputNanoUsdPer1m ?? 0n),
+    })
   }
   return steps
 }

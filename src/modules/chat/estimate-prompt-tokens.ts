@@ -34,6 +34,15 @@ export function boundChatPromptTokens(
   return tokens + hiddenReadingTokens(profile, body)
 }
 
+/** How much of that may be billed as sound. */
+export function boundSoundTokens(profile: EstimateProfile, body: ChatRequest): number {
+  let tokens = 0
+  for (const { content } of body.messages)
+    if (typeof content !== 'string' && content)
+      tokens += estimateMediaTokens(content, profile.family, profile.contextTokens).soundTokens
+  return tokens
+}
+
 /** Token ids count as they are; everything else as above, and the suffix again for each prompt that gets it. */
 export function boundCompletionPromptTokens(
   profile: EstimateProfile,

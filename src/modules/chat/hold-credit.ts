@@ -94,7 +94,7 @@ async function holdWhatIsThere<Body extends LimitedRequest>(
   ): Promise<CoveredRequest<Body>> => {
     const { wantedNanoUsd } = worstCase
     const held = await ledger.hold(caller, { wantedNanoUsd, leastNanoUsd, atMs, isPatient, cancellation })
-    const outputTokens = outputTokensCovered(model, worstCase, held.amountNanoUsd)
+    const outputTokens = outputTokensCovered(worstCase, held.amountNanoUsd)
     return { hold: held, request: limitAnswer(request, estimate, worstCase, outputTokens) }
   }
   const ample = bound.leastNanoUsd * SMALL_PROMPT_DIVISOR

@@ -7,8 +7,12 @@ export interface TokenUsage {
   readonly cachedTokens: number
   /** Part of the prompt's too; absent where the upstream tells of none. */
   readonly cacheWriteTokens?: number
+  /** Sound in the prompt, part of it; absent where the upstream does not tell. */
+  readonly audioPromptTokens?: number
   readonly completionTokens: number
   readonly reasoningTokens: number
+  /** Sound in the completion, part of it; absent where the upstream does not tell. */
+  readonly audioCompletionTokens?: number
 }
 
 /**
@@ -35,6 +39,18 @@ export function readUsage(value: unknown): TokenUsage | null {
     ...(cache.writtenTokens > 0 ? { cacheWriteTokens: cache.writtenTokens } : {}),
     reasoningTokens: reasoning,
     completionTokens: isReasoningBeside ? completion + reasoning : Math.max(completion, reasoning),
+    ...readAudio(value),
+  }
+}
+
+type AudioCounts = Pick<TokenUsage, 'audioPromptTokens' | 'audioCompletionTokens'>
+
+function readAudio(value: Record<string, unknown>): AudioCounts {
+  const prompt = readDetail(value['prompt_tokens_details'], 'audio_tokens')
+  const completion = readDetail(value['completion_tokens_details'], 'audio_tokens')
+  return {
+    ...(prompt === null ? {} : { audioPromptTokens: prompt }),
+    ...(completion === null ? {} : { audioCompletionTokens: completion }),
   }
 }
 
@@ -46,11 +62,25 @@ export function mergeUsage(a: TokenUsage, b: TokenUsage): TokenUsage {
   const cacheWriteTokens = Math.max(a.cacheWriteTokens ?? 0, b.cacheWriteTokens ?? 0)
   return {
     ...(cacheWriteTokens > 0 ? { cacheWriteTokens } : {}),
+    ...mergeAudio(a, b),
     promptTokens: Math.max(a.promptTokens, b.promptTokens),
     cachedTokens: Math.max(a.cachedTokens, b.cachedTokens),
     completionTokens: Math.max(a.completionTokens, b.completionTokens),
     reasoningTokens: Math.max(a.reasoningTokens, b.reasoningTokens),
   }
+}
+
+function mergeAudio(a: AudioCounts, b: AudioCounts): AudioCounts {
+  const prompt = largerOf(a.audioPromptTokens, b.audioPromptTokens)
+  const completion = largerOf(a.audioCompletionTokens, b.audioCompletionTokens)
+  return {
+    ...(prompt === undefined ? {} : { audioPromptTokens: prompt }),
+    ...(completion === undefined ? {} : { audioCompletionTokens: completion }),
+  }
+}
+
+function largerOf(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b)
 }
 
 /** Whether an upstream says that anything was used. */

@@ -15,3 +15,17 @@ test('a vendor that tells nothing of its usage is not taken for one that used no
   expect(sumChatUsage([told, silent])).toBeUndefined()
   expect(sumChatUsage([told, told])).toMatchObject({ prompt_tokens: 6 })
 })
+
+test('what Google heard of a prompt is told as sound', () => {
+  const usageOf = (promptTokensDetails: { modality: string; tokenCount: number }[]) =>
+    toChatUsage({
+      inputTokens: { ...NO_INPUT, total: 50 },
+      outputTokens: { ...NO_OUTPUT, total: 5 },
+      raw: { promptTokensDetails },
+    })
+  const text = { modality: 'TEXT', tokenCount: 10 }
+  const heard = usageOf([text, { modality: 'AUDIO', tokenCount: 32 }, { modality: 'AUDIO', tokenCount: 8 }])
+  expect(heard?.prompt_tokens_details).toEqual({ cached_tokens: 0, audio_tokens: 40 })
+  expect(usageOf([text])?.prompt_tokens_details).toEqual({ cached_tokens: 0, audio_tokens: 0 })
+  expect(sumChatUsage([heard, heard])?.prompt_tokens_details.audio_tokens).toBe(80)
+})

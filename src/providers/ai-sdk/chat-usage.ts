@@ -1,10 +1,11 @@
 import type { LanguageModelV4Usage } from '@ai-sdk/provider'
 
+import { isRecord } from '../../kernel/is-record.ts'
 import type { ChatUsage } from '../chat-wire.ts'
 
 /** OpenAI's counts: the prompt includes what was cached, the completion includes what was thought. */
 export interface CompleteChatUsage extends ChatUsage {
-  prompt_tokens_details: { cached_tokens: number; cache_write_tokens?: number }
+  prompt_tokens_details: { cached_tokens: number; cache_write_tokens?: number; audio_tokens?: number }
   completion_tokens_details: { reasoning_tokens: number }
 }
 
@@ -12,15 +13,30 @@ export interface CompleteChatUsage extends ChatUsage {
 export function toChatUsage({
   inputTokens,
   outputTokens,
+  raw,
 }: LanguageModelV4Usage): CompleteChatUsage | undefined {
   if (inputTokens.total === undefined && outputTokens.total === undefined) return undefined
   return buildUsage({
     promptTokens: inputTokens.total ?? 0,
     cachedTokens: inputTokens.cacheRead ?? 0,
     cacheWriteTokens: inputTokens.cacheWrite ?? 0,
+    audioTokens: readAudioTokens(raw),
     completionTokens: outputTokens.total ?? 0,
     reasoningTokens: outputTokens.reasoning ?? 0,
   })
+}
+
+/** Google tells of each modality how much it read. Undefined where nothing is told. */
+function readAudioTokens(raw: LanguageModelV4Usage['raw']): number | undefined {
+  const details = raw?.['promptTokensDetails']
+  if (!Array.isArray(details)) return undefined
+  let tokens = 0
+  for (const detail of details) {
+    if (!isRecord(detail) || detail['modality'] !== 'AUDIO') continue
+    const { tokenCount } = detail
+    if (typeof tokenCount === 'number') tokens += tokenCount
+  }
+  return tokens
 }
 
 /** Each choice is a call of its own upstream and is billed as one, prompt included. Undefined when one is silent. */
@@ -35,6 +51,9 @@ export function sumChatUsage(
     promptTokens: sum((usage) => usage.prompt_tokens),
     cachedTokens: sum((usage) => usage.prompt_tokens_details.cached_tokens),
     cacheWriteTokens: sum((usage) => usage.prompt_tokens_details.cache_write_tokens ?? 0),
+    audioTokens: usages.some((usage) => usage.prompt_tokens_details.audio_tokens !== undefined)
+      ? sum((usage) => usage.prompt_tokens_details.audio_tokens ?? 0)
+      : undefined,
     completionTokens: sum((usage) => usage.completion_tokens),
     reasoningTokens: sum((usage) => usage.completion_tokens_details.reasoning_tokens),
   })
@@ -44,6 +63,7 @@ function buildUsage(counts: {
   promptTokens: number
   cachedTokens: number
   cacheWriteTokens: number
+  audioTokens: number | undefined
   completionTokens: number
   reasoningTokens: number
 }): CompleteChatUsage {
@@ -54,6 +74,7 @@ function buildUsage(counts: {
     prompt_tokens_details: {
       cached_tokens: counts.cachedTokens,
       ...(counts.cacheWriteTokens === 0 ? {} : { cache_write_tokens: counts.cacheWriteTokens }),
+      ...(counts.audioTokens === undefined ? {} : { audio_tokens: counts.audioTokens }),
     },
     completion_tokens_details: { reasoning_tokens: counts.reasoningTokens },
   }

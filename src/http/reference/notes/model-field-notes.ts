@@ -125,6 +125,9 @@ export const MODEL_FIELD_NOTES: Readonly<Record<string, string>> = {
   usd: 'The price of one unit, in US dollars.',
   input_usd_per_1m: 'US dollars for a million input tokens.',
   cached_input_usd_per_1m: 'US dollars for a million input tokens read from the cache of the upstream.',
+  audio_input_usd_per_1m: 'US dollars for a million input tokens of sound. Absent where sound is not taken.',
+  audio_output_usd_per_1m:
+    'US dollars for a million output tokens of sound. Absent where no answer is spoken.',
   cache_write_usd_per_1m: 'US dollars for a million input tokens written to the cache of the upstream.',
   output_usd_per_1m: 'US dollars for a million output tokens.',
   above_tokens: 'The prices apply when the input has more tokens than this.',

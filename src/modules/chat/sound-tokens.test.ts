@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import type { ChatRequest } from '../../providers/chat-wire.ts'
+import { createCatalog, type CatalogModel } from '../catalog/catalog.ts'
+import { estimateChat, outputTokensCovered, type WorstCase } from './estimate-cost.ts'
+import { soundOfChat } from './sound-tokens.ts'
+
+const worstCaseOf = (model: CatalogModel, members: Omit<ChatRequest, 'model'>): WorstCase => {
+  const body = { model: model.id, ...members }
+  return estimateChat(model, body, Buffer.byteLength(JSON.stringify(body)))
+}
+
+test('sound is held for by its own prices, in the prompt and in the answer', () => {
+  const model = createCatalog().resolve('gpt-4o')
+  if (!model) throw new Error('no such model')
+  const { price } = model
+  if (price.unit !== 'token') throw new Error('priced by the token')
+  const hearing = {
+    ...model,
+    price: { ...price, audioInputNanoUsdPer1m: 40_000_000_000n, audioOutputNanoUsdPer1m: 80_000_000_000n },
+  }
+  const data = Buffer.alloc(99_999).toString('base64')
+  const clip = { type: 'input_audio' as const, input_audio: { data, format: 'mp3' } }
+  const messages: ChatRequest['messages'] = [{ role: 'user', content: [clip] }]
+  // A hundred seconds at the most, of forty tokens each.
+  const textual = worstCaseOf(model, { messages, max_tokens: 10 })
+  const heard = worstCaseOf(hearing, { messages, max_tokens: 10 })
+  expect(heard.wantedNanoUsd - textual.wantedNanoUsd).toBe(4000n * (40_000n - 2_500n))
+  const asked = { messages, max_tokens: 10, modalities: ['text', 'audio'] }
+  const spoken = worstCaseOf(hearing, asked)
+  expect(spoken.wantedNanoUsd - heard.wantedNanoUsd).toBe(10n * (80_000n - 10_000n))
+  expect(outputTokensCovered(spoken, spoken.wantedNanoUsd - 80_000n)).toBe(9)
+})
+
+test('sound that no upstream counts is counted by the second, WAV by its header', () => {
+  const wave = Buffer.alloc(3_200_044)
+  wave.write('RIFF', 0, 'latin1')
+  wave.write('WAVEfmt ', 8, 'latin1')
+  wave.writeUInt32LE(16_000, 24)
+  wave.writeUInt32LE(32_000, 28)
+  wave.writeUInt16LE(2, 32)
+  const soundOf = (data: Buffer, format: string) => {
+    const content = [{ type: 'input_audio' as const, input_audio: { data: data.toString('base64'), format } }]
+    return soundOfChat({ model: 'any', messages: [{ role: 'user', content }] }).promptTokens
+  }
+  const expected = 100 * 32
+  expect(Math.abs(soundOf(wave, 'wav') - expected)).toBeLessThan(5)
+  expect(Math.abs(soundOf(Buffer.alloc(800_000), 'mp3') - expected)).toBeLessThan(5)
+  expect(soundOf(Buffer.alloc(30), 'mp3')).toBe(1000)
+})

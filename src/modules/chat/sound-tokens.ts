@@ -1,0 +1,47 @@
+import type { ChatRequest, ContentPart } from '../../providers/chat-wire.ts'
+import { decodedBytes, readWaveBytesPerSecond } from './estimate-media-tokens.ts'
+import { isSpokenAnswerAsked, soundParts } from './sound-parts.ts'
+
+/** How much of a request and its answer is sound, for upstreams that do not tell. */
+export interface Sound {
+  readonly promptTokens: number
+  readonly isAnswerSpoken: boolean
+}
+
+export const SILENCE: Sound = { promptTokens: 0, isAnswerSpoken: false }
+
+export function soundOfChat(body: ChatRequest): Sound {
+  let promptTokens = 0
+  for (const { part } of soundParts(body)) promptTokens += countSoundTokens(part)
+  return { promptTokens, isAnswerSpoken: isSpokenAnswerAsked(body) }
+}
+
+/** As Google counts a second, who counts the most. */
+const TOKENS_PER_SECOND = 32
+/** 64 kilobits, as speech is often recorded. */
+const BYTES_PER_SECOND = 8_000
+/** As much as a picture counts. */
+const PART_TOKENS_MIN = 1_000
+
+/** What one part of sound counts where no upstream tells. What only the vendor can fetch counts the least. */
+export function countSoundTokens(part: ContentPart): number {
+  const data = dataOf(part)
+  const seconds = decodedBytes(data) / (readWaveBytesPerSecond(data) ?? BYTES_PER_SECOND)
+  return Math.max(Math.ceil(seconds * TOKENS_PER_SECOND), PART_TOKENS_MIN)
+}
+
+function dataOf(part: ContentPart): string {
+  switch (part.type) {
+    case 'input_audio':
+      return part.input_audio.data
+    case 'image_url':
+      return part.image_url.url
+    case 'video_url':
+      return part.video_url.url
+    case 'file':
+      return part.file.file_data ?? ''
+    case 'text':
+    case 'refusal':
+      return ''
+  }
+}

@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { chunk, completion, stream } from '../upstreams/openai-server.ts'
+import { CHAT, chatBody, modelEntry, startChatGateway, type ChatGateway } from './start-chat-gateway.ts'
+import { createAccount } from '../payments/accounts.ts'
+import { readEvents } from './read-events.ts'
+
+/** A dollar for a million tokens of text in and ten out; forty for sound in and eighty out. */
+const PRICE = {
+  unit: 'token',
+  input_usd_per_1m: 1,
+  cached_input_usd_per_1m: 0.1,
+  output_usd_per_1m: 10,
+  audio_input_usd_per_1m: 40,
+  audio_output_usd_per_1m: 80,
+}
+
+let gateway: ChatGateway
+
+beforeAll(async () => {
+  gateway = await startChatGateway({
+    models: [
+      modelEntry('hears', [{ provider: 'openai', model: 'gpt-audio' }], { price: PRICE }),
+      modelEntry('deaf', [{ provider: 'openai', model: 'text' }]),
+      modelEntry('own', [{ provider: 'vllm', model: 'ears' }]),
+      modelEntry('deaf-or-own', [
+        { provider: 'openai', model: 'text' },
+        { provider: 'vllm', model: 'ears' },
+      ]),
+      modelEntry('flat', [{ provider: 'openai', model: 'gpt-audio' }], {
+        price: { unit: 'request', usd: 0.25 },
+      }),
+    ],
+    providers: ['vllm'],
+  })
+})
+
+afterAll(() => gateway.close())
+
+beforeEach(() => {
+  gateway.upstream.requests.length = 0
+  gateway.upstream.respondWith(completion())
+})
+
+const DATA = Buffer.alloc(16_000).toString('base64')
+const CLIP = { type: 'input_audio', input_audio: { data: DATA, format: 'mp3' } }
+const withParts = (model: string, ...parts: readonly object[]) =>
+  chatBody({
+    model,
+    max_tokens: 100,
+    messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }, ...parts] }],
+  })
+const SPOKEN = { modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'mp3' } }
+
+const ask = (body: object) => gateway.request('POST', CHAT, { body })
+
+async function costOf(body: object, usage: object | null): Promise<number> {
+  gateway.upstream.respondWith(completion({ usage }))
+  const answer = await ask(body)
+  expect([answer.status, answer.body.error]).toEqual([200, undefined])
+  return answer.body.usage.cost_usd
+}
+
+async function expectRefused(body: object, param: string): Promise<void> {
+  const before = (await gateway.request('GET', '/v1/tenants/me')).body
+  const { status, body: answer } = await ask(body)
+  expect([status, answer.error?.code, answer.error?.param]).toEqual([400, 'unsupported_parameter', param])
+  expect(answer.error.message).toContain('price')
+  expect(gateway.upstream.requests).toEqual([])
+  expect((await gateway.request('GET', '/v1/tenants/me')).body).toEqual(before)
+}
+
+describe('sound that a model has no price for', () => {
+  test.each([
+    ['a part of sound', CLIP],
+    ['a file of sound', { type: 'file', file: { file_data: `data:audio/mp3;base64,${DATA}` } }],
+    ['a file named as sound', { type: 'file', file: { file_data: DATA, filename: 'talk.MP3' } }],
+    ['a picture that is sound', { type: 'image_url', image_url: { url: `data:Audio/wav;base64,${DATA}` } }],
+    ['an address of sound', { type: 'video_url', video_url: { url: 'https://example.com/a.ogg?x=1' } }],
+  ])('is refused before a vendor is asked or anything is charged: %s', async (_name, part) => {
+    await expectRefused(withParts('deaf', part), 'messages.0.content.1')
+  })
+
+  test('is taken of a server that nobody bills for, which is preferred to a vendor', async () => {
+    for (const model of ['own', 'deaf-or-own']) {
+      expect((await ask(withParts(model, CLIP))).status).toBe(200)
+      expect((await gateway.upstream.requestNumber(0)).path).toContain('/vllm/')
+      gateway.upstream.requests.length = 0
+    }
+  })
+
+  test('is taken where an answer has one price whatever is asked', async () => {
+    expect(await costOf(withParts('flat', CLIP), null)).toBe(0.25)
+  })
+
+  test('does not keep pictures and documents out', async () => {
+    const parts = [
+      { type: 'image_url', image_url: { url: 'https://example.com/mp3' } },
+      { type: 'file', file: { file_data: `data:application/pdf;base64,${DATA}`, filename: 'a.mp3.pdf' } },
+    ]
+    expect((await ask(withParts('deaf', ...parts))).status).toBe(200)
+  })
+})
+
+describe('sound that has a price', () => {
+  const usageOf = (prompt: object, answer: object = {}) => ({
+    prompt_tokens: 1000,
+    completion_tokens: 100,
+    total_tokens: 1100,
+    prompt_tokens_details: prompt,
+    completion_tokens_details: answer,
+  })
+
+  test('costs that for what the upstream reports, in the prompt and in the answer', async () => {
+    const usage = usageOf({ audio_tokens: 900 }, { audio_tokens: 80 })
+    const cost = await costOf({ ...withParts('hears', CLIP), ...SPOKEN }, usage)
+    expect(cost).toBeCloseTo((100 * 1 + 900 * 40 + 20 * 10 + 80 * 80) / 1e6, 12)
+    expect(gateway.upstream.bodies()[0]).toMatchObject(SPOKEN)
+  })
+
+  test('is never counted as cached', async () => {
+    const cost = await costOf(withParts('hears', CLIP), usageOf({ audio_tokens: 900, cached_tokens: 950 }))
+    expect(cost).toBeCloseTo((900 * 40 + 100 * 0.1 + 100 * 10) / 1e6, 12)
+  })
+
+  test('is taken to be as much as was sent where the upstream does not tell', async () => {
+    // The clip is two seconds of 8,000 bytes and counts as much as a picture.
+    const cost = await costOf(withParts('hears', CLIP), usageOf({}))
+    expect(cost).toBeCloseTo((1000 * 40 + 100 * 10) / 1e6, 12)
+    const spoken = await costOf(chatBody({ model: 'hears', ...SPOKEN }), usageOf({}))
+    expect(spoken).toBeCloseTo((1000 * 1 + 100 * 80) / 1e6, 12)
+  })
+
+  test('costs that where the upstream reports nothing at all', async () => {
+    expect(await costOf(withParts('hears', CLIP), null)).toBeGreaterThan((1000 * 40) / 1e6)
+  })
+
+  test('costs that in a stream, whichever report came last', async () => {
+    gateway.upstream.respondWith(
+      stream([
+        chunk({ delta: { content: 'Hello' } }),
+        chunk({ finish_reason: 'stop' }),
+        { ...chunk(), choices: [], usage: usageOf({ audio_tokens: 900 }, { audio_tokens: 80 }) },
+        { ...chunk(), choices: [], usage: usageOf({ audio_tokens: 0 }, { audio_tokens: 0 }) },
+      ]),
+    )
+    const body = {
+      ...withParts('hears', CLIP),
+      ...SPOKEN,
+      stream: true,
+      stream_options: { include_usage: true },
+    }
+    const { chunks } = await readEvents(await gateway.fetch('POST', CHAT, { body }))
+    expect(chunks.at(-1).usage.cost_usd).toBeCloseTo((100 + 900 * 40 + 20 * 10 + 80 * 80) / 1e6, 12)
+  })
+
+  test('is held for before it is asked for', async () => {
+    const { key } = await createAccount(gateway, { creditUsd: 0.02 })
+    const send = (body: object) => gateway.request('POST', CHAT, { body, key })
+    // Any clip is held for as 1,024 tokens at least, which cost $0.041.
+    expect([(await send(withParts('hears', CLIP))).status, gateway.upstream.requests.length]).toEqual([
+      402, 0,
+    ])
+    expect((await send(withParts('hears'))).status).toBe(200)
+  })
+
+  test('other modalities stay refused', async () => {
+    const { status, body } = await ask(chatBody({ model: 'hears', modalities: ['text', 'image'] }))
+    expect([status, body.error.param]).toEqual([400, 'modalities'])
+  })
+
+  test('is on the card of the model', async () => {
+    const { body } = await gateway.request('GET', '/v1/models/hears')
+    expect(body.price).toMatchObject({ audio_input_usd_per_1m: 40, audio_output_usd_per_1m: 80 })
+  })
+})
