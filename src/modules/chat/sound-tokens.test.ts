@@ -25,9 +25,11 @@ test('sound is held for by its own prices, in the prompt and in the answer', () 
   const textual = worstCaseOf(model, { messages, max_tokens: 10 })
   const heard = worstCaseOf(hearing, { messages, max_tokens: 10 })
   expect(heard.wantedNanoUsd - textual.wantedNanoUsd).toBe(4000n * (40_000n - 2_500n))
-  const asked = { messages, max_tokens: 10, modalities: ['text', 'audio'] }
-  const spoken = worstCaseOf(hearing, asked)
-  expect(spoken.wantedNanoUsd - heard.wantedNanoUsd).toBe(10n * (80_000n - 10_000n))
+  const askFor = (modalities: string[]) => ({ messages, max_tokens: 10, modalities })
+  const spoken = worstCaseOf(hearing, askFor(['text', 'audio']))
+  // The same bytes, which count as text of the prompt.
+  const written = worstCaseOf(hearing, askFor(['text', 'image']))
+  expect(spoken.wantedNanoUsd - written.wantedNanoUsd).toBe(10n * (80_000n - 10_000n))
   expect(outputTokensCovered(spoken, spoken.wantedNanoUsd - 80_000n)).toBe(9)
 })
 
