@@ -221,7 +221,7 @@ async function openModules(
     clock,
     logger,
   })
-  const chat = createChat({ inference, ledger: credit, clock, countTokens })
+  const chat = createChat({ inference, ledger: credit, media, clock, countTokens })
   const generation = buildGeneration(config, {
     inference,
     catalog,
@@ -273,7 +273,7 @@ async function openModules(
     transcription: createTranscription({ inference, ledger: credit, clock }),
     embeddings: createEmbeddings({ inference, ledger: credit, countTokens }),
     rerank: createRerank({ inference, ledger: credit, countTokens }),
-    moderation: createModeration({ inference, ledger: credit, countTokens }),
+    moderation: createModeration({ inference, ledger: credit, media, countTokens }),
     usage: createUsage({ database, clock, ledger }),
     close: () => opened.disposeAsync(),
   }

@@ -72,6 +72,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       }),
       limits: modules.limits,
       idempotency: modules.idempotency,
+      media: modules.media,
       logger,
       clock: modules.clock,
       observer: {

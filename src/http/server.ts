@@ -6,6 +6,7 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Caller } from '../modules/keys/keys.ts'
 import type { Limits } from '../modules/limits/limits.ts'
+import type { OwnFiles } from '../modules/media/media.ts'
 import type { Idempotency } from '../modules/idempotency/idempotency.ts'
 import { answerClientError } from './answer-client-error.ts'
 import { ConnectionGate } from './connection-gate.ts'
@@ -29,6 +30,8 @@ export interface ServerOptions {
   readonly guard: StrangerGuard
   readonly limits: Pick<Limits, 'countRefused' | 'secondsToRest'>
   readonly idempotency: Idempotency
+  /** For clients that give an address of the gateway in place of a file. */
+  readonly media: OwnFiles
   readonly logger: Logger
   readonly observer: ExchangeObserver
   /** Usage is filed under the time that is part of a request's id. */
@@ -84,7 +87,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   }
   const runOnce = createRunOnce({ idempotency: options.idempotency, logger })
   const spool = createSpool({ parentDirectory: options.uploadDirectory, logger })
-  const takeFiles = createTakeFiles(spool)
+  const takeFiles = createTakeFiles({ spool, media: options.media })
   const gate = new ConnectionGate({
     ...options,
     isTrusted: (bytes) => isTrustedHead(bytes, options.isKnownKey),

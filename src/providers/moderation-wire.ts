@@ -41,4 +41,5 @@ export const ModerationRequest = Type.Object(
   { examples: [{ input: 'I will plant a tree.' }] },
 )
 
+export type ModerationPart = Static<typeof Part>
 export type ModerationRequest = Static<typeof ModerationRequest>

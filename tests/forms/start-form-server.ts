@@ -75,6 +75,7 @@ export async function startFormServer(): Promise<FormServer> {
       sweep: async () => 0,
       close: async () => {},
     },
+    media: { ownIdOf: () => null, openOwn: () => Promise.reject(new Error('no file is kept')) },
     logger: silentLogger,
     clock: systemClock,
     observer: { started: () => {}, finished: () => {} },

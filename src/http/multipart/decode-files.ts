@@ -1,15 +1,19 @@
 import { AppError, invalidValue } from '../../kernel/app-error.ts'
 import { isRecord } from '../../kernel/is-record.ts'
+import type { OwnFile } from '../../modules/media/media.ts'
 import type { FileRule, FormDescription, UploadedFile } from './form.ts'
 import type { Spool } from './spool.ts'
 
 const DATA_URI = /^data:([^;,]{0,100})(?:;[^;,]{0,100}){0,4};base64,/
 
+/** The caller's file at an address of the gateway; null for an address of somebody else. */
+export type OpenFileAddress = (url: string, field: string) => Promise<OwnFile | null>
+
 /** The files of a JSON body, written to the disk as if they had been uploaded. */
 export async function decodeFiles(
   description: FormDescription,
   body: unknown,
-  spool: Spool,
+  { spool, openAddress }: { readonly spool: Spool; readonly openAddress: OpenFileAddress },
 ): Promise<readonly UploadedFile[]> {
   const files: UploadedFile[] = []
   const paths: string[] = []
@@ -17,15 +21,17 @@ export async function decodeFiles(
     for (const [field, rule] of Object.entries(description.files)) {
       const text = isRecord(body) ? body[field] : undefined
       if (!rule.isBase64InJson || typeof text !== 'string') continue
-      const { bytes, contentType } = decodeFile(field, rule, text)
+      const { source, contentType } = isAddress(text)
+        ? await openFile(field, rule, text, openAddress)
+        : decodeFile(field, rule, text)
       const spooled = await spool.create()
       paths.push(spooled.path)
       try {
-        await spooled.write(bytes)
+        for await (const chunk of source) await spooled.write(chunk)
       } finally {
         await spooled.close()
       }
-      files.push({ field, filename: '', contentType, path: spooled.path, bytes: bytes.length })
+      files.push({ field, filename: '', contentType, path: spooled.path, bytes: spooled.bytes })
     }
     return files
   } catch (error) {
@@ -34,19 +40,41 @@ export async function decodeFiles(
   }
 }
 
-function decodeFile(
+interface OpenedFile {
+  readonly source: Iterable<Uint8Array> | AsyncIterable<Uint8Array>
+  readonly contentType: string
+}
+
+function isAddress(text: string): boolean {
+  return /^https?:\/\//i.test(text)
+}
+
+async function openFile(
   field: string,
   { bytesMax }: FileRule,
-  text: string,
-): { readonly bytes: Buffer; readonly contentType: string } {
+  url: string,
+  openAddress: OpenFileAddress,
+): Promise<OpenedFile> {
+  const file = await openAddress(url, field)
+  if (file === null) {
+    const message = `'${field}' must be base64, a data URI with base64, or the address of a file of this gateway.`
+    throw invalidValue(field, message)
+  }
+  if (file.bytes > bytesMax) throw tooLarge(field, bytesMax)
+  return { source: await file.open(), contentType: file.contentType }
+}
+
+function decodeFile(field: string, { bytesMax }: FileRule, text: string): OpenedFile {
   const [prefix = '', contentType = ''] = DATA_URI.exec(text) ?? []
   const bytes = decodeBase64(text.slice(prefix.length))
   if (bytes === null) throw invalidValue(field, `'${field}' must be base64, or a data URI with base64.`)
-  if (bytes.length > bytesMax) {
-    const message = `'${field}' is larger than ${Math.floor(bytesMax / (1024 * 1024))} MB.`
-    throw new AppError('request_too_large', message, { param: field })
-  }
-  return { bytes, contentType }
+  if (bytes.length > bytesMax) throw tooLarge(field, bytesMax)
+  return { source: [bytes], contentType }
+}
+
+function tooLarge(field: string, bytesMax: number): AppError {
+  const message = `'${field}' is larger than ${Math.floor(bytesMax / (1024 * 1024))} MB.`
+  return new AppError('request_too_large', message, { param: field })
 }
 
 /** Null for what is none. Node's decoder reads past what does not belong, and then there is less than there should be. */

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../../kernel/app-error.ts'
+import type { OwnFiles } from '../../modules/media/media.ts'
 import type { Exchange } from '../exchange.ts'
-import { decodeFiles } from './decode-files.ts'
+import { decodeFiles, type OpenFileAddress } from './decode-files.ts'
 import type { Form, FormDescription, UploadedFile } from './form.ts'
 import { readForm } from './read-form.ts'
 import type { Spool } from './spool.ts'
@@ -22,11 +23,16 @@ export interface TakeFiles {
   ): Promise<Result>
 }
 
+interface TakeFilesOptions {
+  readonly spool: Spool
+  readonly media: OwnFiles
+}
+
 /** What lies on the disk at once is bounded by these and by the size of a form. */
 const FORMS_MAX = 256
 const FORMS_OF_ACCOUNT_MAX = 64
 
-export function createTakeFiles(spool: Spool): TakeFiles {
+export function createTakeFiles({ spool, media }: TakeFilesOptions): TakeFiles {
   const countOfAccount = new Map<string, number>()
   let count = 0
 
@@ -69,6 +75,13 @@ export function createTakeFiles(spool: Spool): TakeFiles {
     }
   }
 
+  const openAddressFor =
+    ({ caller }: Exchange): OpenFileAddress =>
+    async (url, field) => {
+      const id = media.ownIdOf(url, field)
+      return id === null ? null : media.openOwn(caller?.accountId ?? '', id, field)
+    }
+
   return {
     ofForm: (exchange, description, work) =>
       within(exchange, () => readForm(exchange, description, spool), {
@@ -76,9 +89,13 @@ export function createTakeFiles(spool: Spool): TakeFiles {
         work,
       }),
     ofBody: (exchange, description, body, work) =>
-      within(exchange, () => decodeFiles(description, body, spool), {
-        pathsOf: (files) => files.map(({ path }) => path),
-        work,
-      }),
+      within(
+        exchange,
+        () => decodeFiles(description, body, { spool, openAddress: openAddressFor(exchange) }),
+        {
+          pathsOf: (files) => files.map(({ path }) => path),
+          work,
+        },
+      ),
   }
 }

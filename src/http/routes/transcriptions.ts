@@ -27,7 +27,8 @@ const SharedMembers = {
   }),
   file: Type.Optional(
     Type.String({
-      description: 'In a JSON body the file in base64, or as a data URI. In a form it is a file.',
+      description:
+        'In a JSON body the file in base64, as a data URI, or by its address where this gateway keeps it. In a form it is a file.',
     }),
   ),
   prompt: nullable(

@@ -12,6 +12,7 @@ import {
   type RequestBill,
   type WholeAnswer,
 } from '../inference/inference.ts'
+import type { OwnFiles, OwnFileUse } from '../media/media.ts'
 import { settleAbandonedUsage, type AnswerContext } from './answer-context.ts'
 import { DeliveredText } from './delivered-text.ts'
 import { estimateHiddenTokens } from './estimate-hidden-tokens.ts'
@@ -55,6 +56,15 @@ export interface Operation<Body> {
     candidates: readonly Candidate[],
   ) => readonly Candidate[]
   readonly soundOf: (body: Body) => Sound
+  /** Of the gateway, as a request may name them. */
+  readonly files?: {
+    find(media: OwnFiles, body: Body): OwnFileUse[]
+    inline(
+      media: OwnFiles,
+      request: InferenceRequest<Body>,
+      uses: readonly OwnFileUse[],
+    ): Promise<InferenceRequest<Body>>
+  }
 }
 
 /** What is asked, the same for every upstream that is tried. */

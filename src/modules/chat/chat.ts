@@ -3,7 +3,9 @@ import type { ChatRequest } from '../../providers/chat-wire.ts'
 import type { CompletionRequest } from '../../providers/completion-wire.ts'
 import { completionThroughChat } from '../../providers/completion-through-chat.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
+import type { CatalogModel } from '../catalog/catalog.ts'
 import type { Ledger } from '../ledger/ledger.ts'
+import type { OwnFiles, OwnFileUse } from '../media/media.ts'
 import {
   attemptRoutes,
   explainFailure,
@@ -23,6 +25,7 @@ import { checkMessages } from './check-messages.ts'
 import { countChatPromptTokens, countCompletionPromptTokens } from './count-prompt-tokens.ts'
 import { estimateChat, estimateCompletion, refineChat, refineCompletion } from './estimate-cost.ts'
 import { holdCredit } from './hold-credit.ts'
+import { findFilesOfChat, inlineFilesOfChat } from './inline-own-files.ts'
 import { pricedSoundMembers, screenSound } from './screen-sound.ts'
 import { SILENCE, soundOfChat } from './sound-tokens.ts'
 
@@ -37,6 +40,7 @@ export interface Chat {
 interface ChatOptions {
   readonly inference: Inference
   readonly ledger: Pick<Ledger, 'hold' | 'holdAtOnce' | 'knownBalanceNanoUsd'>
+  readonly media: OwnFiles
   readonly clock: Clock
   readonly countTokens: (text: string) => number
 }
@@ -48,6 +52,7 @@ const CHAT: Operation<ChatRequest> = {
   pricedMembers: pricedSoundMembers,
   screenSound,
   soundOf: soundOfChat,
+  files: { find: findFilesOfChat, inline: inlineFilesOfChat },
   estimate: {
     bound: estimateChat,
     refine: refineChat,
@@ -76,14 +81,29 @@ const COMPLETION: Operation<CompletionRequest> = {
 const COMPLETION_MEMBERS: ReadonlySet<string> = new Set(['best_of'])
 
 export function createChat(options: ChatOptions): Chat {
-  const { inference, ledger, clock } = options
+  const { inference, ledger, media, clock } = options
   const selector = inference.selectorFor(['llm'], ({ chat }) => chat !== undefined)
+
+  const fillIn = async <Body extends StreamableRequest>(
+    { files, estimate }: Operation<Body>,
+    request: InferenceRequest<Body>,
+    { uses, model, startedMs }: { uses: readonly OwnFileUse[]; model: CatalogModel; startedMs: number },
+  ): Promise<InferenceRequest<Body>> => {
+    const { caller, cancellation } = request
+    // Check the balance before reading files.
+    if (estimate.bound(model, request.body, request.bytes).leastNanoUsd > 0n) {
+      const some = { wantedNanoUsd: 1n, leastNanoUsd: 1n, atMs: startedMs, cancellation }
+      const hold = await ledger.hold(caller, some)
+      hold.release()
+    }
+    return files?.inline(media, request, uses) ?? request
+  }
 
   const infer = async <Body extends StreamableRequest>(
     operation: Operation<Body>,
-    request: InferenceRequest<Body>,
+    asked: InferenceRequest<Body>,
   ): Promise<InferenceResult> => {
-    const { body, record, cancellation, caller } = request
+    const { body, record, cancellation, caller } = asked
     const startedMs = clock.nowMs()
     const model = selector.resolveModel(caller, body.model)
     record.model = model.id
@@ -91,9 +111,14 @@ export function createChat(options: ChatOptions): Chat {
     let bill: RequestBill | null = null
     try {
       const routes = selector.select(caller, model, body.model)
-      const screened = screenMembers(request, routes, operation.pricedMembers(model, body))
-      const candidates = operation.screenSound(model, body, screened.candidates)
-      const covering = holdCredit(ledger, operation.estimate, model, screened.request, startedMs)
+      const screened = screenMembers(asked, routes, operation.pricedMembers(model, body))
+      const uses = operation.files?.find(media, body) ?? []
+      const request =
+        uses.length === 0
+          ? screened.request
+          : await fillIn(operation, screened.request, { uses, model, startedMs })
+      const candidates = operation.screenSound(model, request.body, screened.candidates)
+      const covering = holdCredit(ledger, operation.estimate, model, request, startedMs)
       const covered = covering instanceof Promise ? await covering : covering
       const { hold } = covered
       bill = inference.openBill(hold, covered.request, startedMs)

@@ -14,12 +14,15 @@ import type { CopyOrder, KeepOrder } from './media-order.ts'
 import { findMedia, MediaRows, type MediaRecord } from './media-record.ts'
 import { readMediaSecret } from './media-secret.ts'
 import { readOwnAddress } from './own-address.ts'
+import type { OwnFiles } from './own-files.ts'
 import { removeMedia, sweepMedia } from './sweep-media.ts'
 
+export { findOwnUses, inlineFiles, type FileUse, type OwnFileUse } from './inline-files.ts'
+export type { OwnFile, OwnFiles } from './own-files.ts'
 export type { CopyOrder, KeepOrder, MediaKind } from './media-order.ts'
 
 /** Files of accounts: what clients gave us for long work, and what upstreams made. */
-export interface Media {
+export interface Media extends OwnFiles {
   /** Keeps what the source gives, up to the bound. Nothing is left of a source that fails or is too large. */
   keep(order: KeepOrder): Promise<MediaFile>
   /** Throws when the account's quota of bytes is used up: for who is about to make a file that is kept in any case. */
@@ -117,6 +120,18 @@ export async function createMedia(options: MediaOptions): Promise<Media> {
     await store.removeUnfinished(new Date(machineClock.nowMs() - UNFINISHED_MS))
     return sweepMedia(database, store)
   }
+  const ownIdOf: Media['ownIdOf'] = (url, param) => {
+    const bases = [options.publicUrl, options.ownUrl()].filter((base) => base !== null)
+    return readOwnAddress(url, { secret, bases, param })
+  }
+  const openOwn: Media['openOwn'] = async (accountId, mediaId, param) => {
+    const record = await findMedia(database, mediaId)
+    if (record?.accountId !== accountId) {
+      throw new AppError('not_found', `'${param}' leads to no file of this account.`, { param })
+    }
+    const { contentType, bytes } = record
+    return { contentType, bytes, open: () => openStored(store, record) }
+  }
   let sweeping: Promise<unknown> = Promise.resolve()
   const timer = setInterval(() => {
     sweeping = sweep().catch((error: unknown) =>
@@ -128,16 +143,14 @@ export async function createMedia(options: MediaOptions): Promise<Media> {
   return {
     keep: async (order) => describe(await keep(order)),
     requireRoom: (accountId) => requireRoom(database, { quotaOf: options.quotaOf, kind: 'media', accountId }),
+    ownIdOf,
+    openOwn,
     keepFromAddress: async (order) => {
-      const bases = [options.publicUrl, options.ownUrl()].filter((base) => base !== null)
-      const own =
-        order.purpose === 'input'
-          ? readOwnAddress(order.url, { secret, bases, nowMs: clock.nowMs(), param: order.param })
-          : null
-      if (own === null) return describe(await copyFile(outbound, order, keep))
-      const record = await findMedia(database, own)
-      if (record === null) throw notFound('file')
-      return describe(await keep({ ...order, source: await openStored(store, record) }))
+      const { purpose, url, accountId, param = 'url' } = order
+      const ownId = purpose === 'input' ? ownIdOf(url, param) : null
+      if (ownId === null) return describe(await copyFile(outbound, order, keep))
+      const file = await openOwn(accountId, ownId, param)
+      return describe(await keep({ ...order, source: await file.open() }))
     },
 
     async read(accountId, mediaId) {

@@ -9,7 +9,9 @@ import {
   type WholeOperation,
 } from '../inference/inference.ts'
 import type { Ledger } from '../ledger/ledger.ts'
+import type { OwnFiles } from '../media/media.ts'
 import { finishModeration } from './finish-moderation.ts'
+import { inlinePictures } from './inline-pictures.ts'
 
 export interface Moderation {
   moderate(request: InferenceRequest<ModerationRequest>): Promise<WholeAnswer>
@@ -18,11 +20,12 @@ export interface Moderation {
 interface ModerationOptions {
   readonly inference: Pick<Inference, 'selectorFor' | 'serve'>
   readonly ledger: Pick<Ledger, 'hold'>
+  readonly media: OwnFiles
   readonly countTokens: (text: string) => number
 }
 
 /** What is free is held and charged like everything else, with an amount of nothing: it is in the usage too. */
-export function createModeration({ inference, ledger, countTokens }: ModerationOptions): Moderation {
+export function createModeration({ inference, ledger, media, countTokens }: ModerationOptions): Moderation {
   const priceOf = ({ price }: CatalogModel, { input }: ModerationRequest): NanoUsd =>
     price.unit === 'token'
       ? priceTokens(price, {
@@ -51,7 +54,9 @@ export function createModeration({ inference, ledger, countTokens }: ModerationO
     },
     priceUnread: (model, { body }) => priceOf(model, body),
   }
-  return { moderate: (request) => inference.serve(operation, request) }
+  return {
+    moderate: async (request) => inference.serve(operation, await inlinePictures(media, request)),
+  }
 }
 
 const WHOLE_TOKENS_MAX = 32_768

@@ -15,7 +15,7 @@ export const MODEL_FIELD_NOTES: Readonly<Record<string, string>> = {
   grammar: 'The grammar that the text must follow.',
   syntax: 'The language of the grammar.',
   definition: 'The text of the grammar.',
-  image_url: 'A picture: an `https` address or a data URI.',
+  image_url: 'A picture: an `https` address, a data URI, or the address of a file that this gateway keeps.',
   video_url: 'A video: an `https` address or a data URI.',
   input_audio: 'A sound in base64.',
   file: 'A file, by its content or its id.',

@@ -1,0 +1,38 @@
+import { editJsonObject } from '../../kernel/edit-json-object.ts'
+import type { ModerationPart, ModerationRequest } from '../../providers/moderation-wire.ts'
+import type { InferenceRequest } from '../inference/inference.ts'
+import { findOwnUses, inlineFiles, type FileUse, type OwnFiles, type OwnFileUse } from '../media/media.ts'
+
+/** The request with those pictures in it that lie here, because an upstream may not reach the gateway. */
+export async function inlinePictures(
+  media: OwnFiles,
+  request: InferenceRequest<ModerationRequest>,
+): Promise<InferenceRequest<ModerationRequest>> {
+  const uses = findPictures(media, request.body)
+  if (uses.length === 0) return request
+  const files = await inlineFiles(media, request.caller.accountId, uses)
+  const replace = (item: ModerationPart): ModerationPart => {
+    const file = item.type === 'image_url' ? files.get(item.image_url.url) : undefined
+    if (file === undefined || item.type !== 'image_url') return item
+    const url = `data:${file.contentType};base64,${file.base64}`
+    return { ...item, image_url: { ...item.image_url, url } }
+  }
+  const { input } = request.body
+  const body = { ...request.body, input: isParts(input) ? input.map(replace) : input }
+  const edits = new Map([['input', JSON.stringify(body.input)]])
+  const text = editJsonObject(request.text, edits) ?? JSON.stringify(body)
+  return { ...request, body, text, bytes: Buffer.byteLength(text) }
+}
+
+function findPictures(media: Pick<OwnFiles, 'ownIdOf'>, { input }: ModerationRequest): OwnFileUse[] {
+  if (typeof input === 'string') return []
+  const uses: FileUse[] = []
+  for (const [index, item] of input.entries())
+    if (typeof item !== 'string' && item.type === 'image_url')
+      uses.push({ url: item.image_url.url, kind: 'image', param: `input.${index}.image_url.url` })
+  return findOwnUses(media, uses)
+}
+
+function isParts(input: ModerationRequest['input']): input is ModerationPart[] {
+  return typeof input !== 'string' && typeof input[0] === 'object'
+}
