@@ -17,7 +17,7 @@ const ALONE = [
   'tests/chat/{clock-jumps,resource-shortage}.test.ts',
   'src/http/express/express-lane.test.ts',
   'src/providers/openai-compatible/lean-http/lean-client-{connections,control}.test.ts',
-  'src/modules/inference/{attempt-routes,bound-duration}.test.ts',
+  'src/modules/inference/{attempt-routes,upstream-work}.test.ts',
 ]
 
 /** Once more with every request through Node's own HTTP server. */

@@ -1,13 +1,14 @@
 import type { Clock } from '../../kernel/clock.ts'
-import { lingerAfter } from '../../kernel/linger-after.ts'
 import type { MediaOutput } from '../../providers/media-operation.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
 import {
   explainFailure,
+  lingerAfter,
   type Candidate,
   type Inference,
   type InferenceRequest,
+  type Linger,
   type RequestBill,
 } from '../inference/inference.ts'
 import type { Ledger } from '../ledger/ledger.ts'
@@ -47,22 +48,23 @@ const ANSWER_MS_MAX = 300_000
 
 /**
  * Does the work while the client waits. It is charged before the answer leaves. Once an upstream was asked, the work goes on and is
- * charged although the client leaves, because the vendor bills it; what was made for nobody is removed.
+ * charged although the client leaves, because the vendor bills it; what was made for nobody is removed. What nobody waits for to its
+ * end costs what was asked for.
  */
 export async function answerNow(priced: PricedRequest, options: AnswerNowOptions): Promise<GenerationAnswer> {
   const { request, startedMs, price } = priced
   const { record, cancellation, caller, work } = request
-  const linger = lingerAfter(cancellation, ANSWER_MS_MAX)
+  const linger = lingerAfter(cancellation, caller.accountId, options.inference.drains)
   const lingering = { ...request, cancellation: linger.cancellation }
   const inference: InferenceRequest<unknown> = { ...lingering, body: null, text: '', bytes: 0 }
   const kept: string[] = []
   let bill: RequestBill | null = null
   let isSettled = false
+  const wantedNanoUsd = estimateWork(price, work)
   try {
-    const wantedNanoUsd = estimateWork(price, work)
     const asked = { wantedNanoUsd, leastNanoUsd: wantedNanoUsd, atMs: startedMs, cancellation }
     bill = options.inference.openBill(await options.ledger.hold(caller, asked), inference, startedMs)
-    const { output, provider, refresh } = await makeOutput(priced, inference, options)
+    const { output, provider, refresh } = await makeOutput(priced, inference, { ...options, linger })
     const files = cancellation.isCancelled
       ? []
       : await collectFiles(output, lingering, { ...options, provider, refresh })
@@ -80,9 +82,16 @@ export async function answerNow(priced: PricedRequest, options: AnswerNowOptions
       usage: describeUsage(work, made, record.costNanoUsd ?? 0n),
     }
   } catch (error) {
+    record.outcome = cancellation.isCancelled ? 'disconnected' : 'failed'
+    if (linger.isAbandoned && bill !== null && !isSettled) {
+      bill.charge(wantedNanoUsd)
+      isSettled = await bill.settle({ isDelivered: true }).then(
+        () => true,
+        () => false,
+      )
+    }
     bill?.release()
     if (!isSettled) record.costNanoUsd = null
-    record.outcome = cancellation.isCancelled ? 'disconnected' : 'failed'
     await options.media.remove(kept)
     throw error instanceof UpstreamError ? explainFailure(error) : error
   } finally {
@@ -100,9 +109,9 @@ interface MadeNow {
 async function makeOutput(
   { request, candidates }: PricedRequest,
   inference: InferenceRequest<unknown>,
-  options: AnswerNowOptions,
+  options: AnswerNowOptions & { readonly linger: Linger },
 ): Promise<MadeNow> {
-  const { media, clock, pause } = options
+  const { media, clock, pause, linger } = options
   const { work, requestId, cancellation, caller } = request
   const { accountId } = caller
   const stored = await keepInputs(work, { media, accountId, cancellation })
@@ -114,8 +123,11 @@ async function makeOutput(
       request: inference,
       notes: {
         // Nobody is asked for a client that has left.
-        noteSubmitting: async () => cancellation.throwIfCancelled(),
-        noteRefused: async () => {},
+        noteSubmitting: async ({ provider: id }) => {
+          cancellation.throwIfCancelled()
+          linger.noteAsked(candidates.find(({ provider }) => provider.id === id)?.provider)
+        },
+        noteRefused: async () => linger.noteRefused(),
         saveJob: async () => {},
       },
     })

@@ -1,5 +1,4 @@
 import { AppError } from '../../kernel/app-error.ts'
-import type { Linger } from '../../kernel/linger-after.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { SpeechOperation } from '../../providers/audio-operations.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
@@ -9,6 +8,7 @@ import {
   type Candidate,
   type Inference,
   type InferenceRequest,
+  type Linger,
   type RequestBill,
 } from '../inference/inference.ts'
 import type { SpeechOrder } from './speech-order.ts'
@@ -49,6 +49,7 @@ export async function openSpeech(
   try {
     const { work, requestId } = order
     const { cancellation } = attempt.work
+    question.linger.noteAsked(provider)
     const answer = await operation.speak({ work, upstreamModel, requestId, timeouts, cancellation })
     upstream = answer.chunks[Symbol.asyncIterator]()
     const first = await nextChunk(upstream)
@@ -62,6 +63,7 @@ export async function openSpeech(
     const batches = relay({ upstream, first, question, candidate, attempt })
     return { contentType: answer.contentType, batches }
   } catch (error) {
+    question.linger.noteRefused()
     await upstream?.return?.()
     attempt.failed(error)
     throw error

@@ -1,7 +1,6 @@
 import { invalidValue } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import { lingerAfter } from '../../kernel/linger-after.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { SpeechWork } from '../../providers/media-work.ts'
 import type { UpstreamTimeouts } from '../../providers/provider.ts'
@@ -10,6 +9,7 @@ import { priceUnits, unitRate, type Catalog, type CatalogModel } from '../catalo
 import {
   attemptRoutes,
   explainFailure,
+  lingerAfter,
   type Candidate,
   type Inference,
   type InferenceRequest,
@@ -40,9 +40,6 @@ interface SpeechOptions {
   readonly timeouts: UpstreamTimeouts
 }
 
-/** An upstream that was given the text charges for it, whether the client waits for the first byte or not. */
-const LINGER_MS = 60_000
-
 export function createSpeech({ inference, catalog, ledger, clock, timeouts }: SpeechOptions): Speech {
   const selector = inference.selectorFor(['tts'], ({ speech }) => speech !== undefined)
   const voiceCache = createVoiceCache({ clock, timeouts })
@@ -65,7 +62,8 @@ export function createSpeech({ inference, catalog, ledger, clock, timeouts }: Sp
         atMs: startedMs,
         cancellation,
       })
-      const linger = lingerAfter(cancellation, LINGER_MS)
+      // An upstream that was given the text charges for it, whether the client waits for the first byte or not.
+      const linger = lingerAfter(cancellation, caller.accountId, inference.drains)
       const request: InferenceRequest<undefined> = {
         ...order,
         cancellation: linger.cancellation,
@@ -85,9 +83,13 @@ export function createSpeech({ inference, catalog, ledger, clock, timeouts }: Sp
         if (cancellation.isCancelled) await leaveUnread(spoken)
         return spoken
       } catch (error) {
+        record.outcome = cancellation.isCancelled ? 'disconnected' : 'failed'
+        if (linger.isAbandoned) {
+          bill.charge(priceNanoUsd)
+          await bill.settle({ isDelivered: true }).catch(() => {})
+        }
         linger.release()
         bill.release()
-        record.outcome = cancellation.isCancelled ? 'disconnected' : 'failed'
         throw error instanceof UpstreamError ? explainFailure(error) : error
       }
     },

@@ -1,11 +1,17 @@
 import { AppError } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import { lingerAfter } from '../../kernel/linger-after.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { AudioFile, Transcript } from '../../providers/audio-operations.ts'
 import { priceUnits, unitRate, type CatalogModel } from '../catalog/catalog.ts'
-import type { Candidate, Inference, InferenceRecord, InferenceRequest } from '../inference/inference.ts'
+import {
+  lingerAfter,
+  type Candidate,
+  type Inference,
+  type InferenceRecord,
+  type InferenceRequest,
+  type Linger,
+} from '../inference/inference.ts'
 import type { Caller } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { FinishedTranscript } from './finished-transcript.ts'
@@ -41,9 +47,6 @@ interface TranscriptionOptions {
   readonly clock: Clock
 }
 
-/** A recording that an upstream has is paid for, whether the client waits or not. */
-const LINGER_MS = 120_000
-
 export function createTranscription({ inference, ledger, clock }: TranscriptionOptions): Transcription {
   const selector = inference.selectorFor(['stt'], ({ transcription }) => transcription !== undefined)
 
@@ -62,12 +65,13 @@ export function createTranscription({ inference, ledger, clock }: TranscriptionO
         atMs: startedMs,
         cancellation,
       })
-      const linger = lingerAfter(cancellation, LINGER_MS)
+      // A recording that an upstream has is paid for, whether the client waits or not.
+      const linger = lingerAfter(cancellation, caller.accountId, inference.drains)
       const request = toInferenceRequest(order, linger.cancellation)
       const bill = inference.openBill(hold, request, startedMs)
       try {
         const transcript = await inference.answer(candidates, request, (candidate, work) =>
-          ask(candidate, order, audio, work),
+          ask(candidate, order, audio, { work, linger }),
         )
         const durationSeconds = heardSeconds(audio, transcript)
         // Nothing told and nothing heard costs nothing.
@@ -80,8 +84,12 @@ export function createTranscription({ inference, ledger, clock }: TranscriptionO
         const language = transcript.language ?? (isTranslation ? null : order.language)
         return { ...transcript, language, isTranslation, durationSeconds, costNanoUsd }
       } catch (error) {
-        bill.release()
         record.outcome = cancellation.isCancelled ? 'disconnected' : 'failed'
+        if (linger.isAbandoned) {
+          bill.charge(priceNanoUsd)
+          await bill.settle({ isDelivered: true }).catch(() => {})
+        }
+        bill.release()
         throw error
       } finally {
         linger.release()
@@ -99,11 +107,11 @@ function heardSeconds(
   return Math.min(Math.max(durationSeconds, heard), DURATION_SECONDS_MAX)
 }
 
-function ask(
+async function ask(
   { provider, upstreamModel, timeouts }: Candidate,
   order: TranscriptionOrder,
   audio: AudioFile,
-  cancellation: Cancellation,
+  { work: cancellation, linger }: { work: Cancellation; linger: Linger },
 ): Promise<Transcript> {
   // Nobody is asked for a client that has left.
   order.cancellation.throwIfCancelled()
@@ -112,18 +120,24 @@ function ask(
     throw new AppError('unsupported_parameter', message, { param: 'model' })
   }
   const { language, prompt, temperature, withWords, isTranslation, requestId } = order
-  return provider.transcription({
-    audio,
-    language,
-    prompt,
-    temperature,
-    withWords,
-    isTranslation,
-    upstreamModel,
-    requestId,
-    timeouts,
-    cancellation,
-  })
+  linger.noteAsked(provider)
+  try {
+    return await provider.transcription({
+      audio,
+      language,
+      prompt,
+      temperature,
+      withWords,
+      isTranslation,
+      upstreamModel,
+      requestId,
+      timeouts,
+      cancellation,
+    })
+  } catch (error) {
+    linger.noteRefused()
+    throw error
+  }
 }
 
 function priceAudio({ id, price }: CatalogModel, durationSeconds: number): NanoUsd {

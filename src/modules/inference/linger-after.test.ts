@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest'
+import { Cancellation } from '../../kernel/cancellation.ts'
+import { ClientDisconnected } from '../../kernel/client-disconnected.ts'
+import { AbandonedWork, Drains } from './drains.ts'
+import { lingerAfter } from './linger-after.ts'
+
+const left = new ClientDisconnected('gone')
+const VENDOR = { whenLeft: 'goes on' as const }
+
+function begin(drainsMax = 1) {
+  const limits = { drainMsMax: 60_000, drainBytesMax: 1, drainsMax, drainsPerAccountMax: drainsMax }
+  let running = 0
+  const drains = new Drains(limits, { running: (count) => (running = count), abandoned: () => {} })
+  const client = new Cancellation()
+  return { client, linger: lingerAfter(client, 'a', drains), running: () => running, drains }
+}
+
+describe('work whose client leaves', () => {
+  it('ends at once before an upstream was asked, and after one failed at it', () => {
+    const unasked = begin()
+    unasked.client.cancel(left)
+    const failed = begin()
+    failed.linger.noteAsked(VENDOR)
+    failed.linger.noteRefused()
+    failed.client.cancel(left)
+    for (const { linger, running } of [unasked, failed]) {
+      expect([linger.cancellation.reason, linger.isAbandoned, running()]).toEqual([left, false, 0])
+    }
+  })
+
+  it('goes on while an upstream works, and ends when that fails', () => {
+    const { client, linger, running } = begin()
+    linger.noteAsked(VENDOR)
+    client.cancel(left)
+    expect([linger.cancellation.isCancelled, running()]).toEqual([false, 1])
+    linger.noteRefused()
+    expect([linger.cancellation.reason, linger.isAbandoned]).toEqual([left, false])
+    linger.release()
+    expect(running()).toBe(0)
+  })
+
+  it('is abandoned beyond the bounds, and when the process does not wait any longer', () => {
+    const beyond = begin(0)
+    beyond.linger.noteAsked(VENDOR)
+    beyond.client.cancel(left)
+    const stopped = begin()
+    stopped.linger.noteAsked(VENDOR)
+    stopped.client.cancel(left)
+    stopped.drains.stop()
+    for (const { linger } of [beyond, stopped]) {
+      expect(linger.cancellation.reason).toBeInstanceOf(AbandonedWork)
+      expect(linger.isAbandoned).toBe(true)
+    }
+  })
+
+  it.each([{ whenLeft: 'stops' as const }, { refundsCancelled: true as const }])(
+    'costs nothing where nobody bills what was given up: %j',
+    (provider) => {
+      const { client, linger } = begin(0)
+      linger.noteAsked(provider)
+      client.cancel(left)
+      expect([linger.cancellation.reason, linger.isAbandoned]).toEqual([left, false])
+    },
+  )
+
+  it('ends with its request for any other reason', () => {
+    const { client, linger, running } = begin()
+    const revoked = new Error('the key was revoked')
+    linger.noteAsked(VENDOR)
+    client.cancel(revoked)
+    expect([linger.cancellation.reason, linger.isAbandoned, running()]).toEqual([revoked, false, 0])
+  })
+})
