@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createCatalog, type CatalogModel, type Category } from '../src/modules/catalog/catalog.ts'
 import { paintPng } from './generation/pictures.ts'
@@ -127,6 +130,31 @@ describe('the id of another model', () => {
   test.each(ALIASES)('$alias is answered by $model', ({ alias, model }) => {
     expect(catalog.resolve(alias)).toBe(resolve(model))
     expect(resolve(model).aliases).toContain(alias)
+  })
+
+  test('may be that of every unlisted model that an operator retires', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'parkway-retired-'))
+    const overrideFile = join(directory, 'catalog.json')
+    const successors = UNLISTED.map(({ id, category }) => {
+      const successor = catalog.list({ category }).at(0)
+      if (successor === undefined) throw new Error(`no model is listed of the kind of '${id}'`)
+      return { id, successor }
+    })
+    const retired = successors.map(({ id }) => ({ id, disabled: true }))
+    const heirs = Map.groupBy(successors, ({ successor }) => successor)
+    const models = [...heirs].map(([{ id, aliases }, given]) => ({
+      id,
+      aliases: [...aliases, ...given.map((one) => one.id)],
+    }))
+    await writeFile(overrideFile, JSON.stringify({ models: [...retired, ...models] }))
+    const retiring = createCatalog({ overrideFile })
+    try {
+      for (const { id, successor } of successors) expect(retiring.resolve(id)?.id).toBe(successor.id)
+      for (const { alias, model } of ALIASES) expect(retiring.resolve(alias)?.id).toBe(model)
+    } finally {
+      retiring.close()
+      await rm(directory, { recursive: true, force: true })
+    }
   })
 })
 

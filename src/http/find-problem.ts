@@ -78,8 +78,11 @@ function findBound(schema: SchemaShape, value: unknown, path: Path): Problem | n
   }
   const [error] = Errors(bound, value)
   if (error === undefined) return null
-  // A pattern is for programs to read.
-  return error.keyword === 'pattern' ? { ...UNKNOWN, path } : { ...UNKNOWN, path, expectation: error.message }
+  if (error.keyword !== 'pattern') return { ...UNKNOWN, path, expectation: error.message }
+  // A pattern is for programs to read; people are told what the reference says of the field.
+  const { description } = schema
+  if (description === undefined) return { ...UNKNOWN, path }
+  return { ...UNKNOWN, path, expectation: `${UNKNOWN.expectation}: ${description.replace(/\.$/, '')}` }
 }
 
 function findInside(schema: SchemaShape, value: unknown, path: Path): Problem | null {

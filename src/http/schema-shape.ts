@@ -3,6 +3,7 @@ import { isRecord } from '../kernel/is-record.ts'
 /** The keywords of JSON Schema that our schemas are made of, as far as they say what lies within a value. */
 export interface SchemaShape {
   readonly type?: string
+  readonly description?: string
   readonly const?: string | number | boolean
   readonly enum?: readonly (string | number | boolean | null)[]
   readonly anyOf?: readonly SchemaShape[]

@@ -108,6 +108,8 @@ function setTurnHeaders(
   setPairs(reply, rateHeaders)
   const providers = new Set(records.flatMap(({ provider }) => provider ?? []))
   if (providers.size > 0) reply.header('x-gateway-provider', [...providers].join(', '))
+  const models = new Set(records.flatMap(({ model }) => model ?? []))
+  if (models.size > 0) reply.header('x-gateway-model', [...models].join(', '))
   const balances = records.flatMap(({ balanceNanoUsd }) => balanceNanoUsd ?? [])
   const lowest = balances.reduce((least, balance) => (balance < least ? balance : least), balances[0] ?? 0n)
   if (balances.length > 0) reply.header('x-gateway-balance-usd', formatUsd(lowest))

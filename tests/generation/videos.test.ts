@@ -62,6 +62,21 @@ describe('a video', () => {
     expect((await waitForTask(gateway, body.task_id)).cost_usd).toBe(0.052)
   })
 
+  test('takes its resolution in pixels, as the nearest the model has, and is priced so', async () => {
+    const costOf = async (resolution: string) => {
+      const { status, body } = await post(VIDEOS, {
+        model: 'seedance-1.5',
+        prompt: FILM.prompt,
+        duration: 4,
+        resolution,
+      })
+      expect(status).toBe(202)
+      return (await waitForTask(gateway, body.task_id)).cost_usd
+    }
+    expect(await costOf('1280x720')).toBe(await costOf('720p'))
+    expect(await costOf('854x480')).toBe(await costOf('480p'))
+  })
+
   test('begins with an image where the model takes one', async () => {
     const asked = { model: 'wan-2.6-i2v', prompt: FILM.prompt, duration: 5, image_url: picture }
     const { body } = await post(VIDEOS, asked)

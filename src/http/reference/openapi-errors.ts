@@ -11,7 +11,7 @@ export function errorStatuses(route: RouteDescription): number[] {
   const isInference = scope === 'inference' && method === 'POST'
   const statuses = [
     ...otherErrors,
-    ...(body || query || path.includes(':') ? [400] : []),
+    ...(body || query || path.includes(':') || takesIdempotencyKey({ method, scope }) ? [400] : []),
     ...(scope === null ? [] : [401, 403, 503]),
     ...(scope === null && PROBE_PATHS.has(path) ? [] : [429]),
     ...(isInference ? [402, 502, 504] : []),

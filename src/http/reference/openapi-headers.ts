@@ -14,8 +14,14 @@ const count = (description: string): JsonObject => ({
 /** Every header that answers carry beyond HTTP's own, by name. */
 export const HEADER_COMPONENTS: JsonObject = {
   'x-request-id': text('Names this request in the log of the gateway.', 'req_0123456789abcdef01234567'),
-  'x-gateway-provider': text('The upstream that answered.', 'openai'),
-  'x-gateway-model': text('The model of the catalog that answered and is charged.', 'gpt-4o-mini'),
+  'x-gateway-provider': text(
+    'The upstream that answered; of a turn of a conversation all of them.',
+    'openai',
+  ),
+  'x-gateway-model': text(
+    'The model of the catalog that answered and is charged; of a turn of a conversation all of them.',
+    'gpt-4o-mini',
+  ),
   'x-gateway-latency-ms': number('Time spent in the gateway, not upstream.'),
   'x-gateway-cost-usd': number(
     'What the answer cost. Not on streams, whose last chunk tells it in `usage.cost_usd`.',
