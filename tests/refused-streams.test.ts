@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { readPieces } from './chat/read-events.ts'
 import { createAccount, type TestAccount } from './payments/accounts.ts'
 import { startTestGateway, type TestGateway } from './support/start-test-gateway.ts'
-import { chunksOf, startOpenAiServer, stream, type OpenAiServer } from './upstreams/openai-server.ts'
+import { chunksOf, silence, startOpenAiServer, stream, type OpenAiServer } from './upstreams/openai-server.ts'
 
 let upstream: OpenAiServer
 let gateway: TestGateway
@@ -85,6 +85,39 @@ describe('a running stream on another process ends with an error frame and is ch
     const running = await openStream(key)
     await expectEnd(account, running, 'invalid_api_key')
     expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(expiresAt))
+  })
+})
+
+describe('an answer that a vendor works on is refused and charged', () => {
+  const works: readonly [string, string, object][] = [
+    [
+      'a chat',
+      '/v1/chat/completions',
+      { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 500 },
+    ],
+    ['speech', '/v1/audio/speech', { model: 'tts-1', input: 'Hello' }],
+    ['an image', '/v1/images/generations', { model: 'gpt-image-1.5', prompt: 'A cube' }],
+    ['an embedding', '/v1/embeddings', { model: 'text-embedding-3-small', input: 'Hello' }],
+  ]
+
+  test.each(works)('when its key is revoked in the middle: %s', async (_name, path, body) => {
+    const silent = await startOpenAiServer(silence)
+    const settings = { OPENAI_API_KEY: 'sk-upstream', OPENAI_BASE_URL: silent.apiUrl }
+    const third = await startTestGateway({ settings, connectionString: gateway.connectionString })
+    onTestFinished(async () => {
+      await third.close()
+      await silent.close()
+    })
+    const account = await createAccount(gateway, { creditUsd: 1 })
+    const asking = third.request('POST', path, { key: account.key, body })
+    await silent.requestNumber(0)
+    await gateway.request('DELETE', `/v1/admin/accounts/${account.accountId}/api-keys/${account.keyId}`)
+    const { status, body: answer } = await asking
+    expect([status, answer.error.code]).toEqual([401, 'invalid_api_key'])
+    const { body: ledger } = await gateway.request('GET', `/v1/admin/accounts/${account.accountId}/ledger`)
+    const charges = ledger.data.filter(({ kind }: { kind: string }) => kind === 'charge')
+    expect(charges).toHaveLength(1)
+    expect(charges[0].amount_usd).toBeLessThan(0)
   })
 })
 

@@ -1,4 +1,5 @@
 import { AppError, type ErrorCode, type InjectedFailure } from '../kernel/app-error.ts'
+import { ClientDisconnected } from '../kernel/client-disconnected.ts'
 
 type ErrorType =
   | 'invalid_request_error'
@@ -103,6 +104,8 @@ export function toErrorAnswer(error: unknown, requestId: string): ErrorAnswer {
 
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
+  // Work that was given up because its caller is refused from now on.
+  if (error instanceof ClientDisconnected && error.cause instanceof AppError) return error.cause
   const code = hasCode(error) ? (FRAMEWORK_CODES[error.code] ?? refusalOf(error)) : undefined
   if (code) return new AppError(code, FRAMEWORK_MESSAGES[code], { cause: error })
   return new AppError('internal_error', 'The gateway made a mistake. It has been logged.', { cause: error })

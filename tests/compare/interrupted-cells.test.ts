@@ -208,7 +208,7 @@ describe('a cell whose answer breaks off', () => {
     await expectRightMoney()
   })
 
-  test('before a word was said, because the run was cancelled, is charged when it is resumed', async () => {
+  test('before a word was said, because the run was cancelled, costs what the vendor made, and its answer when it is resumed', async () => {
     const paced = pacedStream()
     gateway.upstream.respondWith(({ body }) => (Object(body).model === 'red' ? paced.reply : says(5)))
     paced.release(begun(''))
@@ -218,11 +218,14 @@ describe('a cell whose answer breaks off', () => {
     await until(async () => (await readCells(gateway, made.id, '&status=completed')).length === 1)
     await gateway.request('POST', `${RUNS}/${made.id}/cancel`)
     await until(async () => (await readCells(gateway, made.id, '&status=running')).length === 0)
+    const [left] = await readCells(gateway, made.id, '&status=pending')
+    expect(left.cost_usd).toBeGreaterThan(0)
     gateway.upstream.respondWith(says(5))
     await resume(made.id)
     await waitForRun(gateway, made.id)
     const [red, blue] = await readCells(gateway, made.id)
-    expect(red).toMatchObject({ status: 'completed', cost_usd: blue.cost_usd })
+    expect(red.status).toBe('completed')
+    expect(red.cost_usd).toBeCloseTo(left.cost_usd + blue.cost_usd, 9)
     await expectRightMoney()
   })
 })

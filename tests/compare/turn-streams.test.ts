@@ -110,6 +110,8 @@ describe('a streamed turn', () => {
       { status: 'failed', output: 'Hello', error: { code: 'interrupted' } },
       { status: 'failed', output: '', error: { code: 'interrupted' } },
     ])
+    // The vendor bills the lane that had not said a word too.
+    for (const reply of turns[0].replies) expect(reply.cost_usd).toBeGreaterThan(0)
     expect(cost).toBeGreaterThan(0)
     expect(await balance()).toBeCloseTo(before - cost, 9)
     gateway.upstream.respondWith(speakers({ red: () => 'r', blue: () => 'b' }))

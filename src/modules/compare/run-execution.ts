@@ -5,6 +5,7 @@ import type { Logger } from '../../kernel/logger.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Caller, Keys } from '../keys/keys.ts'
+import { AbandonedWork } from '../inference/inference.ts'
 import { findCharges } from '../ledger/ledger.ts'
 import { adoptCells } from './adopt-cells.ts'
 import type { AskChat } from './ask-chat.ts'
@@ -83,7 +84,11 @@ export class RunExecution {
   }
 
   cut(): void {
-    this.#cancellation.cancel(new Error('the run was stopped'))
+    // Whoever cancels pays what vendors made until then; what this process breaks off is asked again.
+    const isCancelled = this.#why === 'cancelled'
+    this.#cancellation.cancel(
+      isCancelled ? new AbandonedWork('the run was cancelled') : new Error('the run was stopped'),
+    )
     if (this.#why === 'lost') this.#givenUp.cancel(new Error('the run is another’s'))
     this.#note()
   }

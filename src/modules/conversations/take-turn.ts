@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { invalidValue } from '../../kernel/app-error.ts'
 import { Cancellation } from '../../kernel/cancellation.ts'
+import { ClientDisconnected } from '../../kernel/client-disconnected.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { ChatMessage } from '../../providers/chat-wire.ts'
 import { mergeStreams } from '../../providers/merge-streams.ts'
@@ -103,7 +104,7 @@ function callLanes(
         { chat: options.chat, onCall: options.onCall, admit, crowd },
       ),
   )
-  return { calls, stop: () => cancellation.cancel(new Error('the turn is no longer read')) }
+  return { calls, stop: () => cancellation.cancel(new ClientDisconnected('the turn is no longer read')) }
 }
 
 function chooseLanes(

@@ -1,3 +1,4 @@
+import { AppError, type ErrorCode } from '../../kernel/app-error.ts'
 import { ClientDisconnected } from '../../kernel/client-disconnected.ts'
 import { Deadlines } from '../../kernel/deadlines.ts'
 
@@ -14,6 +15,18 @@ export interface DrainLimits {
 export class AbandonedWork extends ClientDisconnected {
   override readonly name = 'AbandonedWork'
 }
+
+/**
+ * Why work ends that a vendor bills to its end, at once. Null where it may be read on: only when nobody waits for an answer. A key
+ * that was revoked in the middle saves its account nothing; a gateway that stops charges nobody for what it breaks off.
+ */
+export function abandonmentFor(reason: unknown): AbandonedWork | null {
+  if (reason instanceof AbandonedWork) return reason
+  const isRefused = reason instanceof AppError && REFUSED_CALLERS.has(reason.code)
+  return isRefused ? new AbandonedWork('the caller is refused from now on', { cause: reason }) : null
+}
+
+const REFUSED_CALLERS: ReadonlySet<ErrorCode> = new Set(['invalid_api_key', 'account_suspended'])
 
 export interface DrainObserver {
   /** So many are being read at this moment. */

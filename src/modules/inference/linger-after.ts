@@ -1,7 +1,7 @@
 import { Cancellation } from '../../kernel/cancellation.ts'
 import { ClientDisconnected } from '../../kernel/client-disconnected.ts'
 import type { Provider } from '../../providers/provider.ts'
-import { AbandonedWork, type Drain, type Drains } from './drains.ts'
+import { AbandonedWork, abandonmentFor, type Drain, type Drains } from './drains.ts'
 
 /** Work that goes on after the client left, because a vendor is paid for it either way. */
 export interface Linger {
@@ -24,7 +24,9 @@ export function lingerAfter(client: Cancellation, accountId: string, drains: Dra
   let isAsked = false
   let isBilled = false
   const onLeave = (reason: unknown): void => {
-    if (!isAsked || !(reason instanceof ClientDisconnected)) cancellation.cancel(reason)
+    const abandonment = isAsked && isBilled ? abandonmentFor(reason) : null
+    if (abandonment !== null) cancellation.cancel(abandonment)
+    else if (!isAsked || !(reason instanceof ClientDisconnected)) cancellation.cancel(reason)
     else
       drain = drains.begin(accountId, () => {
         cancellation.cancel(isBilled ? new AbandonedWork('the client left and nobody waits longer') : reason)

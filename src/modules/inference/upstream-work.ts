@@ -1,7 +1,7 @@
 import { Cancellation } from '../../kernel/cancellation.ts'
 import { ClientDisconnected } from '../../kernel/client-disconnected.ts'
 import { Deadlines, type Deadline } from '../../kernel/deadlines.ts'
-import { AbandonedWork, type Drain, type Drains } from './drains.ts'
+import { AbandonedWork, abandonmentFor, type Drain, type Drains } from './drains.ts'
 
 interface UpstreamWorkOptions {
   /** Of the request. */
@@ -57,8 +57,14 @@ export class UpstreamWork {
   readonly leave = (reason: unknown): void => {
     if (this.#isLeft) return
     this.#isLeft = true
-    const isBilled = this.#isBilledWhenLeft && this.#sentAtMs !== null && reason instanceof ClientDisconnected
-    if (!isBilled) {
+    const isBilled = this.#isBilledWhenLeft && this.#sentAtMs !== null
+    const abandonment = abandonmentFor(reason)
+    if (abandonment !== null) {
+      // What nobody bills costs what came of it.
+      this.cancellation.cancel(isBilled ? abandonment : asLeft(reason))
+      return
+    }
+    if (!isBilled || !(reason instanceof ClientDisconnected)) {
       this.cancellation.cancel(reason)
       return
     }
@@ -73,4 +79,9 @@ export class UpstreamWork {
     this.#drain?.end()
     this.#options.onRelease?.()
   }
+}
+
+function asLeft(reason: unknown): unknown {
+  if (!(reason instanceof AbandonedWork)) return reason
+  return new ClientDisconnected(reason.message, { cause: reason.cause })
 }
