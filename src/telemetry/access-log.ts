@@ -19,7 +19,6 @@ export interface AccessLogEntry {
   readonly attempts?: number | undefined
   readonly tokens?: TokenCounts | undefined
   readonly requestBytes?: number | undefined
-  readonly responseBytes?: number | undefined
   readonly errorCode?: string | undefined
   /** The client left before the answer was complete. */
   readonly isAborted?: boolean | undefined
@@ -42,7 +41,6 @@ export function formatAccessLine(entry: AccessLogEntry, logPrompts: boolean): st
     (entry.attempts === undefined ? '' : `,"attempts":${entry.attempts}`) +
     (tokens === undefined ? '' : formatTokens(tokens)) +
     (entry.requestBytes === undefined ? '' : `,"request_bytes":${entry.requestBytes}`) +
-    (entry.responseBytes === undefined ? '' : `,"response_bytes":${entry.responseBytes}`) +
     (entry.errorCode === undefined ? '' : `,"error_code":"${entry.errorCode}"`) +
     (entry.isAborted === true ? ',"aborted":true' : '') +
     (logPrompts && entry.prompt !== undefined ? `,"prompt":${JSON.stringify(entry.prompt)}` : '') +

@@ -81,7 +81,6 @@ describe('logger', () => {
       provider: 'openai',
       attempts: 2,
       tokens: { prompt: 3, completion: 4 },
-      responseBytes: 99,
       prompt: 'my private question',
     })
     const text = await read()
@@ -99,7 +98,6 @@ describe('logger', () => {
       attempts: 2,
       prompt_tokens: 3,
       completion_tokens: 4,
-      response_bytes: 99,
       msg: 'request',
     })
   })

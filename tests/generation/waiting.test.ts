@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+import { startTestGateway, type TestAnswer, type TestGateway } from '../support/start-test-gateway.ts'
 import { describePicture, download, paintPng } from './pictures.ts'
 
 const IMAGES = '/v1/images/generations'
@@ -80,11 +80,21 @@ describe('an image that was waited for', () => {
     }
   })
 
-  test('is an address under the host the client used', async () => {
-    const { body } = await post('auto', OPENAI_SDK, { ...TASK_MODEL, response_format: 'url' })
-    const [{ url, b64_json: inline }] = body.data
-    expect([new URL(url).origin, inline]).toEqual([gatewayOf('auto').baseUrl, undefined])
+  test('is an address under the host the client used, and so it is in the task', async () => {
+    const { baseUrl, key } = gatewayOf('auto')
+    const origin = baseUrl.replace('127.0.0.1', 'localhost')
+    const headers = { ...OPENAI_SDK, 'content-type': 'application/json', authorization: `Bearer ${key}` }
+    const ask = async (path: string, body?: object): Promise<TestAnswer['body']> => {
+      const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
+      return (await fetch(origin + path, { headers, ...sent })).json()
+    }
+    const answer = await ask(IMAGES, { ...TASK_MODEL, response_format: 'url' })
+    const [{ url, b64_json: inline }] = answer.data
+    expect([new URL(url).origin, inline]).toEqual([origin, undefined])
     expect(await describePicture((await download(url)).bytes)).toMatch(/^(png|jpeg) /)
+    const [task] = (await ask('/v1/tasks?limit=1')).data
+    for (const read of [task, await ask(task.poll_url), await ask(`${task.poll_url}?wait=1`)])
+      expect(new URL(read.result.data[0].url).origin).toBe(origin)
   })
 
   test('that failed is an error and no task, for a client that did not ask to wait', async () => {

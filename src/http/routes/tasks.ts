@@ -3,6 +3,7 @@ import { invalidValue } from '../../kernel/app-error.ts'
 import { toTimestamp } from '../../kernel/clock.ts'
 import { isUuid } from '../../kernel/identifiers.ts'
 import { TASK_STATUSES, TASK_TYPES, type Task, type Tasks } from '../../modules/tasks/tasks.ts'
+import { baseUrlOf } from '../base-url-of.ts'
 import { ListQuery, listAnswer, listSchema, parsePageRequest } from '../list-page.ts'
 import { defineRoute, type Route, type RouteRequest } from '../route.ts'
 import { pollHeadersOf, TaskAnswer, toTaskAnswer } from './task-wire.ts'
@@ -61,11 +62,11 @@ export const taskRoutes = ({ tasks }: { tasks: Tasks }): Route[] => {
           schema: listSchema('tasks', TaskAnswer),
         },
       },
-      handle: async ({ caller, query }) => {
+      handle: async ({ caller, query, headers }) => {
         const filter = { status: query.status, type: query.task_type, model: query.model }
         return listAnswer(
           'tasks',
-          await tasks.list(caller.accountId, filter, parsePageRequest(query)),
+          await tasks.list(caller.accountId, filter, parsePageRequest(query), baseUrlOf(headers)),
           toTaskAnswer,
         )
       },
@@ -80,14 +81,15 @@ export const taskRoutes = ({ tasks }: { tasks: Tasks }): Route[] => {
       responses: {
         200: { description: 'The task. One that has not ended says when to look again.', schema: TaskAnswer },
       },
-      handle: async ({ caller, params, query, exchange, reply }) => {
+      handle: async ({ caller, params, query, exchange, headers, reply }) => {
         const id = parseTaskId(params.id)
         const { wait: seconds = 0 } = query
         const { cancellation } = exchange
+        const baseUrl = baseUrlOf(headers)
         const task =
           seconds > 0
-            ? await tasks.readAfterChange(caller.accountId, id, { seconds, cancellation })
-            : await tasks.read(caller.accountId, id)
+            ? await tasks.readAfterChange(caller.accountId, id, { seconds, cancellation, baseUrl })
+            : await tasks.read(caller.accountId, id, baseUrl)
         return sendTask(reply, task)
       },
     }),

@@ -39,14 +39,15 @@ export { daysToMs } from './task-times.ts'
 /** Long work: created with its hold and its job in one transaction, delivered by workers, settled with its last state. */
 export interface Tasks {
   create(order: TaskOrder): Promise<Task>
-  read(accountId: string, taskId: string): Promise<Task>
+  /** `baseUrl` is where the one who asks reaches the gateway, for the addresses of files; the same below. */
+  read(accountId: string, taskId: string, baseUrl?: string): Promise<Task>
   /** The task as it is after its next change, or as it was when the time is over. */
   readAfterChange(
     accountId: string,
     taskId: string,
-    wait: { seconds: number; cancellation: Cancellation },
+    wait: { seconds: number; cancellation: Cancellation; baseUrl?: string },
   ): Promise<Task>
-  list(accountId: string, filter: TaskFilter, page: PageRequest): Promise<Page<Task>>
+  list(accountId: string, filter: TaskFilter, page: PageRequest, baseUrl?: string): Promise<Page<Task>>
   /** Throws `task_not_cancellable` for one that has ended. */
   cancel(accountId: string, taskId: string): Promise<Task>
   /** Over all accounts. */
@@ -82,26 +83,27 @@ export function createTasks(options: TasksOptions): Tasks {
   const creator = new TaskCreator(options)
   const reader = new TaskReader(database)
 
-  const present = (task: Task): Task => {
+  const present = (task: Task, baseUrl?: string): Task => {
     if (task.result === null) return task
     const expiresAt = new Date(Math.min(clock.nowMs() + options.addressMs, task.expiresAt.getTime()))
-    return presentResult(task, (id) => media.addressOf({ id, expiresAt }))
+    return presentResult(task, (id) => media.addressOf({ id, expiresAt }, baseUrl))
   }
 
-  const readAfterChange: Tasks['readAfterChange'] = async (accountId, taskId, { seconds, cancellation }) => {
+  const readAfterChange: Tasks['readAfterChange'] = async (accountId, taskId, wait) => {
+    const { seconds, cancellation, baseUrl } = wait
     const endMs = performance.now() + seconds * 1000
     for (let before: Task | null = null; ;) {
       const leftMs = endMs - performance.now()
-      const wait = waiters.wait(taskId, { timeoutMs: Math.max(0, leftMs), cancellation })
+      const change = waiters.wait(taskId, { timeoutMs: Math.max(0, leftMs), cancellation })
       try {
         const task: Task = await reader.read(accountId, taskId)
         const isChanged = before !== null && before.status !== task.status
         if (isChanged || isTerminal(task.status) || leftMs <= 0 || cancellation.isCancelled)
-          return present(task)
+          return present(task, baseUrl)
         before ??= task
-        await wait.changed
+        await change.changed
       } finally {
-        wait.end()
+        change.end()
       }
     }
   }
@@ -111,11 +113,11 @@ export function createTasks(options: TasksOptions): Tasks {
       if (order.webhookUrl !== null) checkWebhookUrl(order.webhookUrl, options.isAllowedHost)
       return present(await creator.create(order))
     },
-    read: async (accountId, taskId) => present(await reader.read(accountId, taskId)),
+    read: async (accountId, taskId, baseUrl) => present(await reader.read(accountId, taskId), baseUrl),
     readAfterChange,
-    list: async (accountId, filter, page) => {
+    list: async (accountId, filter, page, baseUrl) => {
       const { items, ...rest } = await listTasks(database, accountId, filter, page)
-      return { ...rest, items: items.map(present) }
+      return { ...rest, items: items.map((task) => present(task, baseUrl)) }
     },
     cancel: async (accountId, taskId) => {
       const task = await cancelTask({ ...options, reader }, accountId, taskId)
