@@ -25,7 +25,7 @@ export const usage = `npm run bench -- [flags]
   --seconds S           seconds a contestant is measured at concurrency 64 in a round (1)
   --only a,b            these contestants: parkway, parkway-free, bare, floor, nginx, portkey, litellm
   --skip a,b            all but these
-  --scenario a,b        these scenarios: requests, streams, embeddings, tasks, media
+  --scenario a,b        these scenarios: requests, streams, embeddings, tasks, media, credit
   --soak 10m            the gateway alone at full load for that long; is its memory flat?
   --growth              the gateway with more accounts, usage rows and processes; is its cost a request flat?
   --one-core            the gateway's PostgreSQL on the gateway's core, instead of on the other

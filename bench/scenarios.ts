@@ -1,3 +1,4 @@
+import { credit } from './scenarios/credit.ts'
 import { embeddings } from './scenarios/embeddings.ts'
 import { media } from './scenarios/media.ts'
 import { requests } from './scenarios/requests.ts'
@@ -6,4 +7,4 @@ import { streams } from './scenarios/streams.ts'
 import { tasks } from './scenarios/tasks.ts'
 
 /** What a plain run measures, in this order. */
-export const scenarios: readonly Scenario[] = [requests, streams, embeddings, tasks, media]
+export const scenarios: readonly Scenario[] = [requests, streams, embeddings, tasks, media, credit]

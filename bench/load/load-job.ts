@@ -9,6 +9,8 @@ export interface ExchangeJob {
   /** Digits within the request that count up from one request to the next, so that each comes from another key. */
   readonly rotation?: RequestRotation
   readonly concurrency: number
+  /** A status that is no failure here: how soon it comes is part of the figures. */
+  readonly refusalStatus?: number
   /** Exchanges that end in this first stretch are not part of the figures. */
   readonly warmupMs: number
   readonly durationMs: number
@@ -41,6 +43,12 @@ export interface ExchangeResult extends Traffic {
   readonly latencyP99Us: number
   readonly firstByteP50Us: number
   readonly firstByteP99Us: number
+  /** Answers with the status of a refusal, and how long they took. */
+  readonly refusals: number
+  readonly refusalP50Us: number
+  readonly refusalMaxUs: number
+  /** Answers with status 200 that end with an error. */
+  readonly brokenAnswers: number
 }
 
 export interface HeldStreamsJob {

@@ -8,6 +8,7 @@ const DRAIN_MS_MAX = 3000
 const FAILURES_MAX = 1000
 const REASON_BYTES_MAX = 300
 const NO_BYTES = Buffer.alloc(0)
+const ERROR_FRAME = Buffer.from('data: {"error"')
 const SAMPLES_MAX = 2_000_000
 
 /** Keeps `concurrency` requests under way for the given time: each answer sends the next request on its connection. */
@@ -23,14 +24,18 @@ export async function runExchanges(job: ExchangeJob): Promise<ExchangeResult> {
     let sentAtMs = 0
     let firstByteAtMs = 0
     let firstBytes: Buffer = NO_BYTES
+    let hasErrorFrame = false
     const send = () => {
       firstByteAtMs = 0
+      hasErrorFrame = false
       sentAtMs = performance.now()
       connection.send(request())
     }
     const connection = openRawConnection(job.port, {
       onOpen: send,
       onBody: (bytes) => {
+        // Looking into each piece would be measured too where nobody is refused.
+        if (job.refusalStatus !== undefined && bytes.includes(ERROR_FRAME)) hasErrorFrame = true
         if (firstByteAtMs !== 0) return
         firstByteAtMs = performance.now()
         firstBytes = bytes
@@ -39,7 +44,9 @@ export async function runExchanges(job: ExchangeJob): Promise<ExchangeResult> {
         const nowMs = performance.now()
         tally.exchangesWithWarmup += 1
         if (status === 200) tally.answers += 1
-        if (status !== 200)
+        if (status === 200 && hasErrorFrame) tally.brokenAnswers += 1
+        if (status === job.refusalStatus) tally.refuse(nowMs - sentAtMs)
+        else if (status !== 200)
           tally.fail(`status ${status}: ${firstBytes.toString('latin1', 0, REASON_BYTES_MAX)}`)
         else if (nowMs >= countedFromMs && nowMs < countedUntilMs) {
           tally.count(nowMs - sentAtMs, firstByteAtMs - sentAtMs)
@@ -92,16 +99,21 @@ function createRequestSource({ request, rotation }: ExchangeJob): () => () => Bu
 function createTally() {
   const latencies: number[] = []
   const firstBytes: number[] = []
+  const refusals: number[] = []
   return {
     exchangesWithWarmup: 0,
     answers: 0,
     cutOff: 0,
     failures: 0,
+    brokenAnswers: 0,
     firstFailure: null as string | null,
     count(latencyMs: number, firstByteMs: number): void {
       if (latencies.length >= SAMPLES_MAX) return
       latencies.push(latencyMs)
       firstBytes.push(firstByteMs)
+    },
+    refuse(latencyMs: number): void {
+      if (refusals.length < SAMPLES_MAX) refusals.push(latencyMs)
     },
     fail(reason: string): void {
       this.failures += 1
@@ -121,6 +133,10 @@ function createTally() {
         latencyP99Us: percentile(latencies, 0.99) * 1000,
         firstByteP50Us: percentile(firstBytes, 0.5) * 1000,
         firstByteP99Us: percentile(firstBytes, 0.99) * 1000,
+        refusals: refusals.length,
+        refusalP50Us: percentile(refusals, 0.5) * 1000,
+        refusalMaxUs: percentile(refusals, 1) * 1000,
+        brokenAnswers: this.brokenAnswers,
       }
     },
   }

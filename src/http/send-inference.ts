@@ -111,7 +111,7 @@ function startSpan(
 }
 
 function sendComplete(
-  { exchange, headers }: DirectRequest<unknown>,
+  { exchange, headers }: Pick<DirectRequest<unknown>, 'exchange' | 'headers'>,
   record: InferenceRecord,
   payload: WholeAnswer['payload'],
 ): void {
@@ -143,8 +143,9 @@ function countBytes(pieces: readonly Buffer[]): number {
   return bytes
 }
 
-async function sendStream(
-  { exchange, headers }: DirectRequest<unknown>,
+/** Answers with a stream; throws what fails before it begins, which is then a status. */
+export async function sendStream(
+  { exchange, headers }: Pick<DirectRequest<unknown>, 'exchange' | 'headers'>,
   record: InferenceRecord,
   running: Promise<InferenceResult | WholeAnswer>,
   onError: (error: unknown) => void,
@@ -159,6 +160,8 @@ async function sendStream(
   let stopKeepAlive: (() => void) | null = null
   const timer = setTimeout(() => {
     if (response.destroyed) return
+    // Who has no credit is told so by the status: no stream begins before some is held.
+    if (record.balanceNanoUsd === null) return void timer.refresh()
     writeHead()
     stopKeepAlive = startKeepAlive(response)
   }, FIRST_KEEP_ALIVE_MS)

@@ -113,6 +113,23 @@ test('no hold at all above a balance: however rich, the sum of holds is never mo
   expect((await Promise.all(asking)).filter(({ status }) => status === 200)).toHaveLength(2)
 })
 
+test('streams begun without credit: who finds none gets 402 as its status, not 200 and an error frame', async () => {
+  const payer = await payerWith(1)
+  const answer = heldBack(completion({ usage: usageOf(1) }))
+  gateway.upstream.respondWith(answer.reply)
+  const running = ask(payer, { model: 'dear', max_tokens: 100_000 })
+  await gateway.upstream.requestNumber(0)
+  const refused = await Promise.all(
+    Array.from({ length: 50 }, () => ask(payer, { model: 'dear', stream: true, n: 60 })),
+  )
+  expect(new Set(refused.map(({ status, body }) => `${status} ${body.error?.code}`))).toEqual(
+    new Set(['402 insufficient_balance']),
+  )
+  expect(gateway.upstream.requests).toHaveLength(1)
+  answer.release()
+  expect((await running).status).toBe(200)
+})
+
 test('settlement that drives the balance negative: an upstream that reports too much is paid what was held', async () => {
   const payer = await payerWith(0.01)
   gateway.upstream.respondWith(completion({ usage: usageOf(5_000_000) }))

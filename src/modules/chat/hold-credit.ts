@@ -62,18 +62,21 @@ async function holdBound<Body extends LimitedRequest>(
   const balance = ledger.knownBalanceNanoUsd(caller.accountId)
   const { wantedNanoUsd } = bound
   const isAmple = balance !== undefined && balance >= wantedNanoUsd
-  if (!isAmple) return holdWhatIsThere(ledger, estimate, model, request, { atMs, bound, hasWaited: false })
+  // However often it asks, a request waits for what others hold once.
+  const sinceMs = performance.now()
+  if (!isAmple) return holdWhatIsThere(ledger, estimate, model, request, { atMs, bound, sinceMs })
   try {
     const hold = await ledger.hold(caller, {
       wantedNanoUsd,
       leastNanoUsd: wantedNanoUsd,
       atMs,
+      sinceMs,
       cancellation,
     })
     return { hold, request: limitAnswer(request, estimate, bound, bound.outputTokensMax) }
   } catch (error) {
     if (!isTooLittle(error)) throw error
-    return holdWhatIsThere(ledger, estimate, model, request, { atMs, bound, hasWaited: true })
+    return holdWhatIsThere(ledger, estimate, model, request, { atMs, bound, sinceMs })
   }
 }
 
@@ -85,7 +88,7 @@ async function holdWhatIsThere<Body extends LimitedRequest>(
   estimate: Estimate<Body>,
   model: CatalogModel,
   request: InferenceRequest<Body>,
-  { atMs, bound, hasWaited }: { atMs: number; bound: WorstCase; hasWaited: boolean },
+  { atMs, bound, sinceMs }: { atMs: number; bound: WorstCase; sinceMs: number },
 ): Promise<CoveredRequest<Body>> {
   const { caller, cancellation } = request
   const hold = async (
@@ -93,7 +96,8 @@ async function holdWhatIsThere<Body extends LimitedRequest>(
     { leastNanoUsd, isPatient }: { leastNanoUsd: NanoUsd; isPatient: boolean },
   ): Promise<CoveredRequest<Body>> => {
     const { wantedNanoUsd } = worstCase
-    const held = await ledger.hold(caller, { wantedNanoUsd, leastNanoUsd, atMs, isPatient, cancellation })
+    const asked = { wantedNanoUsd, leastNanoUsd, atMs, isPatient, sinceMs, cancellation }
+    const held = await ledger.hold(caller, asked)
     const outputTokens = outputTokensCovered(worstCase, held.amountNanoUsd)
     return { hold: held, request: limitAnswer(request, estimate, worstCase, outputTokens) }
   }
@@ -104,8 +108,7 @@ async function holdWhatIsThere<Body extends LimitedRequest>(
   } catch (error) {
     if (!isTooLittle(error)) throw error
     const refined = estimate.refine(model, request.body, request.bytes)
-    // A request waits for what others hold once, not at every turn.
-    return hold(refined, { leastNanoUsd: refined.leastNanoUsd, isPatient: !hasWaited })
+    return hold(refined, { leastNanoUsd: refined.leastNanoUsd, isPatient: true })
   }
 }
 

@@ -52,6 +52,8 @@ export class AccountCredit {
   /** An answer of the database got lost: it may know of more than is known here. */
   #isBehind: boolean
   lastUsedMs: number
+  /** When the last recall that has ended began, by `performance.now()`. */
+  recalledMs = Number.NEGATIVE_INFINITY
 
   constructor({ database, desk, accountId, borrowerId, lastUsedMs, isBehind = false }: AccountCreditOptions) {
     this.#isBehind = isBehind

@@ -9,6 +9,7 @@ import type { PendingCharge } from './charge-batch.ts'
 import type { ChargeWriter } from './charge-writer.ts'
 import { findLateHolders, readCreditState } from './credit-account.ts'
 import { CreditDesk } from './credit-desk.ts'
+import { CreditWait } from './credit-wait.ts'
 import {
   MemoryHold,
   type AmpleHoldRequest,
@@ -34,9 +35,7 @@ interface CreditPoolOptions extends RechargerOptions {
   readonly holdWaitMs?: number
 }
 
-/** With a recall before and after it, an account that has nothing is refused within a second. */
-const HOLD_WAIT_MS = 500
-const WAIT_STEP_MS = 100
+const CLOSE_STEP_MS = 100
 /** An account nobody used for so long gives back what it borrowed. */
 const IDLE_MS = 120_000
 const TIDY_MS = 5_000
@@ -135,7 +134,7 @@ export class CreditPool implements HoldKeeper {
   async close(): Promise<void> {
     clearInterval(this.#tidying)
     for (const account of this.#accounts.values()) {
-      while (account.heldNanoUsd > 0n && !account.isLost) await account.changed(WAIT_STEP_MS)
+      while (account.heldNanoUsd > 0n && !account.isLost) await account.changed(CLOSE_STEP_MS)
     }
     await this.#recharger.ended()
   }
@@ -152,9 +151,8 @@ export class CreditPool implements HoldKeeper {
   }
 
   async #holdWithWait(payer: Payer, request: HoldRequest): Promise<Hold> {
-    const { clock, holdWaitMs = HOLD_WAIT_MS } = this.#options
-    const deadlineMs = performance.now() + (request.isPatient === false ? 0 : holdWaitMs)
-    let recalls = 0
+    const { clock, holdWaitMs } = this.#options
+    const wait = new CreditWait({ ...request, holdWaitMs })
     for (;;) {
       request.cancellation?.throwIfCancelled()
       const account = await this.#openAccount(payer.accountId)
@@ -169,19 +167,19 @@ export class CreditPool implements HoldKeeper {
       const full = purses && !isSuspended && this.#tryHold(account, payer, purses, request.wantedNanoUsd)
       if (full) return full
       if (!isSuspended && account.canBorrowMore(caps, request.wantedNanoUsd)) continue
-      const isLate = performance.now() > deadlineMs
+      const isWaitOver = wait.isOver
       // Nobody is refused or cut short while credit lies idle in another process, nor what it took after the first recall.
-      if (recalls < (isLate ? 2 : 1) && (account.lentElsewhereNanoUsd > 0n || caps.length > 0)) {
-        recalls += 1
-        await this.#options.recall(payer.accountId)
+      const mayLieIdle = account.lentElsewhereNanoUsd > 0n || caps.length > 0
+      if (mayLieIdle && wait.mayRecall(account.recalledMs)) {
+        account.recalledMs = await wait.recall(() => this.#options.recall(payer.accountId))
         continue
       }
       const free = isSuspended ? 0n : leastOf(purses ?? [])
       const part = purses && free >= request.leastNanoUsd && this.#tryHold(account, payer, purses, free)
       if (part) return part
       const isSomeInUse = account.heldNanoUsd > 0n || account.lentElsewhereNanoUsd > 0n
-      if (!isSomeInUse || isLate) throw refuseHold(account, caps, request.leastNanoUsd)
-      await account.changed(Math.min(WAIT_STEP_MS, holdWaitMs))
+      if (!isSomeInUse || isWaitOver) throw refuseHold(account, caps, request.leastNanoUsd)
+      await account.changed(wait.stepMs)
     }
   }
 

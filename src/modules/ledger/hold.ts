@@ -27,6 +27,8 @@ export interface HoldRequest extends AmpleHoldRequest {
   readonly leastNanoUsd: NanoUsd
   /** False for one who would rather ask for less at once than wait for what running requests hold. */
   readonly isPatient?: boolean
+  /** When the request first asked for credit, by `performance.now()`; now unless told. */
+  readonly sinceMs?: number
   readonly cancellation?: Cancellation
 }
 

@@ -11,6 +11,7 @@ import { ChargePoster } from './charge-poster.ts'
 import { ChargeWriter, type LedgerObserver } from './charge-writer.ts'
 import { openHold, releaseHold, settleHold, type HoldOrder, type SettleOrder } from './credit-hold.ts'
 import { CreditPool } from './credit-pool.ts'
+import { RECALL_MS_MAX } from './credit-wait.ts'
 import { growHold, type GrowOrder } from './grow-hold.ts'
 import type { AmpleHoldRequest, Hold, HoldRequest, Payer } from './hold.ts'
 import {
@@ -103,14 +104,14 @@ export interface LedgerOptions {
   readonly logger: Logger
   /** How long a finished answer waits for its charge while the database is away. */
   readonly commitWaitMs: number
-  /** How long a request waits for credit that running requests hold; a second unless told. */
+  /** How long a request waits for credit that running requests hold; 0.3 seconds unless told. */
   readonly holdWaitMs?: number
   readonly observer: LedgerObserver
 }
 
 const RECALL_TOPIC = 'ledger.recall'
 const CHANGE_TOPIC = 'ledger.changed'
-const RECALL_MS_MAX = 1_000
+const CHANGE_MS_MAX = 1_000
 /** A database that is away for longer does not keep a process from stopping. */
 const CLOSE_MS_MAX = 5_000
 
@@ -120,7 +121,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   const poster = new ChargePoster(options)
   const writer = new ChargeWriter({ ...options, poster })
   const announceChange = async (accountId: string): Promise<void> => {
-    await messageBus.publishAndConfirm(CHANGE_TOPIC, accountId, { timeoutMs: RECALL_MS_MAX })
+    await messageBus.publishAndConfirm(CHANGE_TOPIC, accountId, { timeoutMs: CHANGE_MS_MAX })
   }
   const pool = new CreditPool({ ...options, writer, poster, recall, announceChange })
   const unsubscribe = [
