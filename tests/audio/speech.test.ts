@@ -46,6 +46,21 @@ describe('speech', () => {
     })
   })
 
+  test('costs a character for every 16 bytes of instructions where the model reads them', async () => {
+    const instructions = 'é'.repeat(20)
+    for (const [model, usd, characters] of [
+      ['gpt-4o-mini-tts', 0.000017, CHARACTERS + 3],
+      [TTS, TTS_USD, CHARACTERS],
+    ] as const) {
+      const response = await speak({ model, instructions })
+      await bytesOf(response)
+      const cost = Number((characters * usd).toFixed(9))
+      expect(Number(response.headers.get('x-gateway-cost-usd'))).toBe(cost)
+      const sent = gateway.upstream.requests.at(-1)?.body
+      expect('instructions' in sent).toBe(model !== TTS)
+    }
+  })
+
   test('arrives while it is made, but for its last byte, which waits for the charge', async () => {
     const { promise: rest, resolve: finish } = Promise.withResolvers<void>()
     gateway.upstream.answerNext(async (response) => {

@@ -39,7 +39,11 @@ const SpeechRequest = Type.Object(
     ),
     speed: nullable(Type.Number({ minimum: 0.25, maximum: 4 })),
     instructions: nullable(
-      Type.String({ maxLength: 4096, description: 'How to say it, where the model can be told.' }),
+      Type.String({
+        maxLength: 4096,
+        description:
+          'How to say it, where the model can be told. 16 bytes cost as much as a character of `input`.',
+      }),
     ),
     language: nullable(
       Type.String({ minLength: 2, maxLength: 16, description: 'ISO 639-1, where the model can be told.' }),

@@ -5,15 +5,17 @@ import {
   readShape,
 } from '../../providers/frame-shape.ts'
 import type { ImageWork, MediaWork, VideoWork } from '../../providers/media-work.ts'
+import { keepReadInstructions } from '../../providers/speech-instructions.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
 
 type Bounds = CatalogModel['bounds']
 
 /** Says for the client what it left open, where the upstream's own choice may cost more than the price. */
-export function completeWork<File>({ bounds }: CatalogModel, work: MediaWork<File>): MediaWork<File> {
+export function completeWork<File>({ bounds, routes }: CatalogModel, work: MediaWork<File>): MediaWork<File> {
   if (work.kind === 'image')
     return { ...work, size: sizeOf(bounds, work), quality: work.quality ?? bounds.qualityDefault }
   if (work.kind === 'video') return completeVideo(bounds, work)
+  if (work.kind === 'speech') return keepReadInstructions(work, routes)
   return work
 }
 

@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ImageWork, MediaWork, MusicWork, SpeechWork, VideoWork } from '../../providers/media-work.ts'
 import { createCatalog, type CatalogModel } from '../catalog/catalog.ts'
+import { completeWork } from './complete-work.ts'
 import { estimateWork, priceOfWork, priceOutput } from './price-work.ts'
 
 const image = (fields: Partial<ImageWork<never>> = {}): ImageWork<never> => ({
@@ -111,6 +112,19 @@ describe('what work can cost', () => {
 
   test('counts the characters of speech as people do', () => {
     expect(estimate(modelOf('tts', { unit: 'character', usd: 0.000015 }), speech)).toBe(7n * 15_000n)
+  })
+
+  test('counts instructions of speech that an upstream is sent, 16 bytes as a character', () => {
+    const price = { unit: 'character', usd: 0.000015 }
+    const told = { ...speech, instructions: 'é'.repeat(20) }
+    expect(estimate(modelOf('tts', price), told)).toBe((7n + 3n) * 15_000n)
+    const routesOf = (provider: string, model: string) => ({
+      ...modelOf('tts', price),
+      routes: [{ provider, model, priority: 0, weight: 1, timeouts: {} }],
+    })
+    expect(completeWork(routesOf('openai', 'gpt-4o-mini-tts'), told)).toEqual(told)
+    for (const deaf of [routesOf('openai', 'tts-1-hd'), routesOf('elevenlabs', 'eleven_v3')])
+      expect(completeWork(deaf, told)).toEqual({ ...told, instructions: null })
   })
 
   test('is one price for an image that is enlarged or cut out, and for a request', () => {

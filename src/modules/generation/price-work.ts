@@ -1,6 +1,7 @@
 import type { NanoUsd } from '../../kernel/money.ts'
 import { chooseResolution, readShape } from '../../providers/frame-shape.ts'
 import type { MediaWork } from '../../providers/media-work.ts'
+import { countSpeechCharacters } from '../../providers/speech-instructions.ts'
 import { priceUnits, unitRate, type CatalogModel, type UnitPrice, type UnitRate } from '../catalog/catalog.ts'
 
 /** The price of one piece of work, fixed when it is asked for: a change of the catalog does not reach work under way. */
@@ -51,7 +52,7 @@ function unitsAsked({ unit }: WorkPrice, work: MediaWork<unknown>): number {
     case 'second':
       return secondsAsked(work)
     case 'character':
-      return countCharacters(work)
+      return work.kind === 'speech' ? countSpeechCharacters(work) : countCharacters(work)
     case 'search':
     case 'request':
       return 1

@@ -4,6 +4,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { SpeechWork } from '../../providers/media-work.ts'
 import type { UpstreamTimeouts } from '../../providers/provider.ts'
+import { countSpeechCharacters, keepReadInstructions } from '../../providers/speech-instructions.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
 import { priceUnits, unitRate, type Catalog, type CatalogModel } from '../catalog/catalog.ts'
 import {
@@ -45,11 +46,13 @@ export function createSpeech({ inference, catalog, ledger, clock, timeouts }: Sp
   const voiceCache = createVoiceCache({ clock, timeouts })
 
   return {
-    async speak(order) {
-      const { caller, record, cancellation, work } = order
+    async speak(asked) {
+      const { caller, record, cancellation } = asked
       const startedMs = clock.nowMs()
-      const model = selector.resolveModel(caller, order.model)
+      const model = selector.resolveModel(caller, asked.model)
       record.model = model.id
+      const work = keepReadInstructions(asked.work, model.routes)
+      const order = { ...asked, work }
       const candidates = await keepThoseWithVoice(
         selector.select(caller, model, order.model),
         order,
@@ -124,9 +127,8 @@ async function keepThoseWithVoice(
   throw invalidValue('voice', message)
 }
 
-function priceSpeech({ id, price }: CatalogModel, { input }: SpeechWork): NanoUsd {
+function priceSpeech({ id, price }: CatalogModel, work: SpeechWork): NanoUsd {
   if (price.unit !== 'character' && price.unit !== 'request')
     throw new Error(`'${id}' is priced by the ${price.unit}, which is not known before it is spoken`)
-  // As people count them: an emoji of two code units is one.
-  return priceUnits(unitRate(price), price.unit === 'character' ? Array.from(input).length : 1)
+  return priceUnits(unitRate(price), price.unit === 'character' ? countSpeechCharacters(work) : 1)
 }

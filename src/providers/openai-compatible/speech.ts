@@ -1,5 +1,6 @@
 import type { SpeechCall, SpeechOperation } from '../audio-operations.ts'
 import { CONTENT_TYPE_OF_AUDIO } from '../media-work.ts'
+import { takesInstructions } from '../speech-instructions.ts'
 import { garbage } from './read-answer.ts'
 import type { OpenAiCompatibleUpstream } from './upstreams.ts'
 import type { WireClient } from './wire-client.ts'
@@ -34,7 +35,7 @@ function writeRequest(upstream: OpenAiCompatibleUpstream, { work, upstreamModel 
     response_format: work.format,
     // Left out where it says nothing: not every model has a speed.
     ...(work.speed === 1 ? {} : { speed: work.speed }),
-    ...(work.instructions === null || upstreamModel.startsWith('tts-1')
+    ...(work.instructions === null || !takesInstructions(upstreamModel)
       ? {}
       : { instructions: work.instructions }),
   })
