@@ -15,10 +15,22 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
   providers: ['kernel'],
   payments: ['kernel'],
   telemetry: ['kernel'],
-  modules: ['storage', 'providers', 'payments', 'outbound', 'kernel'],
+  modules: ['storage', 'wires', 'providers', 'payments', 'outbound', 'kernel'],
   worker: ['modules', 'storage', 'kernel'],
-  http: ['modules', 'providers', 'telemetry', 'kernel'],
-  app: ['http', 'worker', 'modules', 'storage', 'providers', 'payments', 'outbound', 'telemetry', 'kernel'],
+  wires: ['providers', 'kernel'],
+  http: ['modules', 'wires', 'providers', 'telemetry', 'kernel'],
+  app: [
+    'http',
+    'worker',
+    'modules',
+    'storage',
+    'wires',
+    'providers',
+    'payments',
+    'outbound',
+    'telemetry',
+    'kernel',
+  ],
 }
 
 /** A module imports only modules of an earlier rank, and only their main file. */

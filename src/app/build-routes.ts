@@ -17,6 +17,7 @@ import { embeddingRoutes } from '../http/routes/embeddings.ts'
 import { imageRoutes } from '../http/routes/images.ts'
 import { mediaRoutes } from '../http/routes/media.ts'
 import { modelRoutes } from '../http/routes/models.ts'
+import { messageRoutes } from '../http/routes/messages.ts'
 import { moderationRoutes } from '../http/routes/moderations.ts'
 import { musicRoutes } from '../http/routes/music.ts'
 import { operationRoutes } from '../http/routes/operations.ts'
@@ -70,6 +71,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | DirectRoute)[
       mayUseSandbox: modules.mayUseSandbox,
     }),
     ...chatRoutes({ chat, sendInference }),
+    ...messageRoutes({ chat, limits: modules.limits, sendInference }),
     ...embeddingRoutes({ embeddings: modules.embeddings, sendInference }),
     ...rerankRoutes({ rerank: modules.rerank, sendInference }),
     ...moderationRoutes({ moderation: modules.moderation, sendInference }),
@@ -128,7 +130,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | DirectRoute)[
       metricsAccess: {
         token: config.metricsToken,
         isOpen: config.metricsOpen,
-        authenticate: ({ headers }) => keys.authenticate(readToken(headers.authorization)),
+        authenticate: ({ headers }) => keys.authenticate(readToken(headers)),
       },
       // Called when the table is complete, so that the document describes all of it.
       buildDocument: () =>

@@ -9,6 +9,7 @@ import type { InferenceSpan, InferenceStart, Tracer } from '../telemetry/tracing
 const TRACED: Readonly<Record<OperationName, InferenceStart['operation']>> = {
   chat: 'chat',
   completion: 'text_completion',
+  messages: 'chat',
   embedding: 'embeddings',
   rerank: 'rerank',
   moderation: 'moderation',

@@ -21,14 +21,16 @@ export function authenticateHook(
   }
 }
 
-export function readToken(header: string | undefined): string {
+/** A key as clients of OpenAI send it, or as those of Anthropic do. */
+export function readToken({ authorization: header, 'x-api-key': key }: RequestMessage['headers']): string {
+  if (header === undefined && typeof key === 'string') return key.trim()
   // What follows the usual start is checked for the form of a key anyway.
   if (header?.startsWith(USUAL_START)) return header.slice(USUAL_START.length).trim()
   const token = header === undefined ? undefined : BEARER_PATTERN.exec(header)?.[1]
   if (token !== undefined) return token
   const message =
     header === undefined
-      ? 'No API key given. Send it as `Authorization: Bearer pk-<env>-<key>`.'
+      ? 'No API key given. Send it as `Authorization: Bearer pk-<env>-<key>` or `x-api-key: pk-<env>-<key>`.'
       : 'The Authorization header must have the form `Bearer pk-<env>-<key>`.'
   throw new AppError('invalid_api_key', message)
 }

@@ -5,7 +5,7 @@ import type { Caller } from '../modules/keys/keys.ts'
 import { requireScope, type Authenticate } from './authenticate.ts'
 import type { ConnectionGate } from './connection-gate.ts'
 import type { CorsHeaders } from './cors-headers.ts'
-import { toErrorAnswer } from './error-envelope.ts'
+import { errorBodyOf, toErrorAnswer } from './error-envelope.ts'
 import type { ExchangeTracker } from './exchange-tracker.ts'
 import type { Exchange } from './exchange.ts'
 import { IDEMPOTENCY_HEADER, type RunOnce } from './idempotency.ts'
@@ -57,6 +57,7 @@ export function createDirectLane(options: DirectLaneOptions): DirectLane {
     if (lane === undefined) throw new Error(`${incoming.url} is not served in the direct lane`)
     const { route, check } = lane
     const exchange = options.tracker.begin(incoming, response, route.path)
+    if (route.wire !== undefined) exchange.wire = route.wire
 
     const answer = (caller: Caller): void => {
       requireScope(caller, route.scope)
@@ -88,6 +89,8 @@ export function createDirectLane(options: DirectLaneOptions): DirectLane {
     }
     const startHeaders = ({ id }: Exchange): string[] => {
       const headers = ['x-request-id', id, 'x-content-type-options', 'nosniff']
+      const { headersOf } = exchange.wire
+      if (headersOf !== undefined) headers.push(...headersOf(id))
       if (options.isClosing()) headers.push('connection', 'close')
       const { origin } = incoming.headers
       if (origin !== undefined) headers.push(...options.corsHeaders(origin))
@@ -140,7 +143,7 @@ function pathOf(url: string): string {
 
 function sendError(exchange: Exchange, error: unknown, headers: string[]): void {
   const answer = toErrorAnswer(error, exchange.id)
-  const text = JSON.stringify(answer.body)
+  const text = JSON.stringify(errorBodyOf(answer, exchange.wire))
   for (const [name, value] of Object.entries(answer.headers)) headers.push(name, value)
   headers.push(
     'content-type',

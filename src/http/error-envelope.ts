@@ -1,3 +1,4 @@
+import type { Wire } from '../wires/wire.ts'
 import { AppError, type ErrorCode, type InjectedFailure } from '../kernel/app-error.ts'
 import { ClientDisconnected } from '../kernel/client-disconnected.ts'
 
@@ -100,6 +101,12 @@ export function toErrorAnswer(error: unknown, requestId: string): ErrorAnswer {
   if (status === 401) headers['www-authenticate'] ??= 'Bearer'
   const { message, param, shownCode: code } = known
   return { status, headers, body: { error: { message, type, param, code, request_id: requestId } } }
+}
+
+/** What the client reads of an error, in the form of what it speaks. */
+export function errorBodyOf({ status, body }: ErrorAnswer, wire: Wire): object {
+  const { request_id: requestId, ...error } = body.error
+  return wire.formatError({ ...error, status, requestId })
 }
 
 export function toAppError(error: unknown): AppError {

@@ -2,6 +2,8 @@ import { Cancellation } from '../kernel/cancellation.ts'
 import type { InferenceRecord } from '../modules/inference/inference.ts'
 import type { Caller } from '../modules/keys/keys.ts'
 import type { InferenceSpan } from '../telemetry/tracing.ts'
+import { openAiWire } from '../wires/openai-chat/openai-wire.ts'
+import type { Wire } from '../wires/wire.ts'
 import type { RequestMessage, ResponseMessage } from './message.ts'
 import type { Recording } from './replay-recording.ts'
 
@@ -23,6 +25,8 @@ export class Exchange<Incoming extends RequestMessage = RequestMessage> {
   /** Only while tracing is on. */
   span: InferenceSpan | null = null
   errorCode: string | null = null
+  /** What its client speaks: errors and streams are told in it. */
+  wire: Wire = openAiWire
   /** Of a request with an idempotency key. */
   recording: Recording | null = null
   /** What is done for it, which may go on for some time when its client is gone. Null until that begins. */

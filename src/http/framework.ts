@@ -3,10 +3,11 @@ import cors from '@fastify/cors'
 import fastify, { type FastifyReply } from 'fastify'
 import { AppError } from '../kernel/app-error.ts'
 import { isRecord } from '../kernel/is-record.ts'
+import type { Wire } from '../wires/wire.ts'
 import type { ConnectionGate } from './connection-gate.ts'
 import { EXPOSED_HEADERS } from './cors-headers.ts'
 import { decodeText } from './decode-text.ts'
-import { toErrorAnswer } from './error-envelope.ts'
+import { errorBodyOf, toErrorAnswer } from './error-envelope.ts'
 import type { ExchangeTracker } from './exchange-tracker.ts'
 import type { Exchange } from './exchange.ts'
 import type { RunOnce } from './idempotency.ts'
@@ -23,6 +24,9 @@ import { isDirectRoute, type DirectRoute, type Route } from './route.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     exchange: Exchange<IncomingMessage>
+  }
+  interface FastifyContextConfig {
+    wire?: Wire
   }
 }
 
@@ -74,6 +78,12 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
   app.addHook('onRequest', (request, reply, done) => {
     const exchange = tracker.begin(request.raw, reply.raw, request.routeOptions.url ?? 'unmatched')
     request.exchange = exchange
+    const { wire } = request.routeOptions.config
+    if (wire !== undefined) {
+      exchange.wire = wire
+      const own = wire.headersOf?.(exchange.id) ?? []
+      for (let index = 0; index + 1 < own.length; index += 2) reply.header(own[index] ?? '', own[index + 1])
+    }
     reply.header('x-request-id', exchange.id)
     reply.header('x-content-type-options', 'nosniff')
     if (options.isClosing()) reply.header('connection', 'close')
@@ -148,7 +158,7 @@ function sendError(reply: FastifyReply, error: unknown, exchange: Exchange<Incom
     reply.header('connection', 'close')
     lingerBeforeClose(exchange.incoming)
   }
-  void reply.code(answer.status).headers(answer.headers).send(answer.body)
+  void reply.code(answer.status).headers(answer.headers).send(errorBodyOf(answer, exchange.wire))
 }
 
 /** Refused before it was read to its end. Bodies of other kinds are small, and Node reads past them. */

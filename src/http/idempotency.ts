@@ -65,6 +65,7 @@ export function createRunOnce({ idempotency, logger }: RunOnceOptions): RunOnce 
     exchange.id = claim.requestId
     const recording = recordAnswer(response, {
       bytesMax: ANSWER_BYTES_MAX,
+      wire: exchange.wire,
       onEnd: (answer) => settle(claim, () => conclude(claim, answer)),
     })
     exchange.recording = recording

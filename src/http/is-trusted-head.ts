@@ -2,7 +2,7 @@ import { PROBE_PATHS } from './probe-paths.ts'
 
 const HEAD_END = Buffer.from('\r\n\r\n')
 const HEAD_BYTES_MAX = 16 * 1024
-const KEY = /\r\nauthorization:[ \t]{0,8}bearer ([\w-]{1,250})[ \t]{0,8}\r\n/i
+const KEY = /\r\n(?:authorization:[ \t]{0,8}bearer |x-api-key:[ \t]{0,8})([\w-]{1,250})[ \t]{0,8}\r\n/i
 
 /**
  * Whether a request may be read although the process holds as much of strangers as it can: its whole head is there, and shows a

@@ -49,7 +49,7 @@ export function createStrangerGuard(options: StrangerGuardOptions): StrangerGuar
   return {
     authenticate(incoming) {
       try {
-        const token = readToken(incoming.headers.authorization)
+        const token = readToken(incoming.headers)
         if (strangers.hasBlocked()) requireTurn(incoming, token)
         const caller = authenticate(token, incoming.socket)
         if (!(caller instanceof Promise)) return caller

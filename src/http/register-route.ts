@@ -72,6 +72,7 @@ export function registerRoute(app: FastifyInstance, route: Route, surroundings: 
       method: route.method,
       url: route.path,
       handler,
+      ...(route.wire === undefined ? {} : { config: { wire: route.wire } }),
       ...(route.scope === null ? {} : { onRequest: authenticateHook(guard.authenticate, route.scope) }),
       ...(isOpenPage(route) ? { onRequest: async ({ raw }) => guard.admitVisitor(raw) } : {}),
       ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),

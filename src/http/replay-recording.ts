@@ -1,3 +1,4 @@
+import type { Wire } from '../wires/wire.ts'
 import type { ResponseMessage } from './message.ts'
 
 /** An answer as it went out. */
@@ -18,16 +19,17 @@ export interface Recording {
   keepAsEndedWith(bytes: Buffer): void
 }
 
-const COMMENT_START = 0x3a
-const STREAM_END = Buffer.from('data: [DONE]\n\n')
-
 /**
  * Listens to what is written to a response while it goes out, and holds its last bytes back until `onEnd` is through
  * with what was written.
  */
 export function recordAnswer(
   response: ResponseMessage,
-  options: { readonly bytesMax: number; readonly onEnd: (answer: RecordedAnswer) => Promise<void> },
+  options: {
+    readonly bytesMax: number
+    readonly wire: Pick<Wire, 'keepAlive' | 'streamEnd'>
+    readonly onEnd: (answer: RecordedAnswer) => Promise<void>
+  },
 ): Recording {
   const writeHead = response.writeHead.bind(response)
   const write = response.write.bind(response)
@@ -46,8 +48,8 @@ export function recordAnswer(
 
   const note = (chunk: unknown, encoding: unknown): void => {
     const piece = toBuffer(chunk, encoding)
-    // Comments keep a connection alive and say nothing.
-    if (piece === null || piece.length === 0 || piece[0] === COMMENT_START) return
+    // What keeps a connection alive says nothing.
+    if (piece === null || piece.length === 0 || piece.equals(options.wire.keepAlive)) return
     lastPiece = piece
     bytes += piece.length
     if (bytes <= options.bytesMax) pieces.push(piece)
@@ -59,7 +61,7 @@ export function recordAnswer(
       status: response.statusCode,
       headers,
       body: bytes <= options.bytesMax ? Buffer.concat(pieces) : null,
-      isWhole: !isStream || endsWith(lastPiece, STREAM_END),
+      isWhole: !isStream || endsWith(lastPiece, options.wire.streamEnd),
     }
   }
 

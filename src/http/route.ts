@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import type { Caller, Scope } from '../modules/keys/keys.ts'
+import type { Wire } from '../wires/wire.ts'
 import type { Exchange } from './exchange.ts'
 import type { FormDescription, UploadedFile } from './multipart/form.ts'
 
@@ -23,6 +24,10 @@ export interface RouteDescription {
   readonly form?: FormDescription
   readonly query?: TSchema
   readonly params?: TSchema
+  /** Another path of a route that is described already: the reference leaves it out. */
+  readonly isAlias?: true
+  /** What its clients speak; OpenAI's unless told. */
+  readonly wire?: Wire
   /** Statuses of errors that do not follow from what the route takes and whom it serves, for the reference. */
   readonly otherErrors?: readonly number[]
   /** Schemas of the answers by status, for the reference. Errors are added by the generator. */

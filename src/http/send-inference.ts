@@ -48,6 +48,7 @@ interface OperationTraits {
 
 const TRAITS: Readonly<Partial<Record<OperationName, OperationTraits>>> = {
   chat: { category: 'llm', traced: 'chat', writesText: true, usesTokens: true },
+  messages: { category: 'llm', traced: 'chat', writesText: true, usesTokens: true },
   completion: { category: 'llm', traced: 'text_completion', writesText: true, usesTokens: true },
   embedding: { category: 'embedding', traced: 'embeddings', writesText: false, usesTokens: true },
   rerank: { category: 'rerank', traced: 'rerank', writesText: false, usesTokens: false },
@@ -150,7 +151,7 @@ export async function sendStream(
   running: Promise<InferenceResult | WholeAnswer>,
   onError: (error: unknown) => void,
 ): Promise<void> {
-  const { response, id: requestId } = exchange
+  const { response, id: requestId, wire, recording } = exchange
   const writeHead = () => {
     if (response.destroyed) return
     pushGatewayHeaders(headers, exchange, record)
@@ -163,7 +164,7 @@ export async function sendStream(
     // Who has no credit is told so by the status: no stream begins before some is held.
     if (record.balanceNanoUsd === null) return void timer.refresh()
     writeHead()
-    stopKeepAlive = startKeepAlive(response)
+    stopKeepAlive = startKeepAlive(response, wire)
   }, FIRST_KEEP_ALIVE_MS)
   const stopWaiting = () => {
     clearTimeout(timer)
@@ -176,13 +177,13 @@ export async function sendStream(
     stopWaiting()
     if (!response.headersSent) throw error
     onError(error)
-    endWithError(response, error, requestId)
+    endWithError(response, error, requestId, wire)
     return
   }
   stopWaiting()
   if (result.kind !== 'stream') throw new Error('a whole answer came back where a stream was asked for')
   if (!response.headersSent) writeHead()
-  await sendEvents(response, result.batches, { requestId, onError, recording: exchange.recording })
+  await sendEvents(response, result.batches, { requestId, onError, recording, wire })
 }
 
 function pushGatewayHeaders(headers: string[], exchange: Exchange, record: InferenceRecord): void {

@@ -134,6 +134,25 @@ describe('an address of the gateway in a chat', () => {
     expect(await costOf(pictureUrl)).toBe(await costOf(dataUri('image/png', picture)))
   })
 
+  test('goes with a message of Anthropic’s wire too, also in the result of a tool', async () => {
+    const shown = { type: 'image', source: { type: 'url', url: pictureUrl } }
+    const result = { type: 'tool_result', tool_use_id: 't', content: [shown] }
+    const messages = [
+      { role: 'user', content: [shown] },
+      { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'look', input: {} }] },
+      { role: 'user', content: [result] },
+    ]
+    const ask = (key?: string) =>
+      post('/v1/messages', { model: 'gpt-4o-mini', max_tokens: 100, messages }, key)
+    expect((await ask()).status).toBe(200)
+    const uri = `data:image/png;base64,${picture.toString('base64')}`
+    const sent = gateway.upstream.bodies().at(-1).messages
+    for (const { content } of [sent[0], sent[2]])
+      expect(content).toEqual([{ type: 'image_url', image_url: { url: uri } }])
+    const { status, body } = await ask(otherKey)
+    expect([status, body.error.param]).toEqual([404, 'messages.0.content.0.source.url'])
+  })
+
   test('of another account is not found, and nobody is asked', async () => {
     const { status, body } = await post(CHAT, show(image(pictureUrl)), otherKey)
     expect([status, body.error.code, body.error.param]).toEqual([

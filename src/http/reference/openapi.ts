@@ -20,7 +20,7 @@ export function buildOpenApi(
   table: readonly RouteDescription[],
   { version, serverUrl = '/' }: OpenApiOptions,
 ): JsonObject {
-  const routes = table.filter((route) => !isPageAsset(route))
+  const routes = table.filter((route) => !isPageAsset(route) && route.isAlias !== true)
   const components = collectComponents({ Error: ERROR_SCHEMA })
   const operationIds = new Set<string>()
   const paths: Record<string, JsonObject> = {}

@@ -30,7 +30,7 @@ async function ask(route: Route | undefined, asked: Asked = {}): Promise<unknown
     requestsPerMinute: null,
     limitNanoUsd: null,
   }
-  const request = { query: asked.query ?? {}, params: asked.params ?? {}, caller }
+  const request = { query: asked.query ?? {}, params: asked.params ?? {}, headers: {}, caller }
   const answer = await route.handle(request as unknown as RouteRequest<never, never, never>)
   const schema = route.responses[200]?.schema
   expect(schema && Value.Errors(schema, answer)).toEqual([])

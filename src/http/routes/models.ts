@@ -1,8 +1,14 @@
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { modelNotFound } from '../../kernel/app-error.ts'
 import { ModelCard, toModelCard, type Catalog, type CatalogModel } from '../../modules/catalog/catalog.ts'
 import type { MayUseSandbox } from '../../modules/inference/inference.ts'
 import type { Caller } from '../../modules/keys/keys.ts'
+import {
+  AnthropicModelList,
+  AnthropicModelQuery,
+  listAnthropicModels,
+} from '../../wires/anthropic-messages/model-list.ts'
+import { messagesWire } from '../../wires/anthropic-messages/messages-wire.ts'
 import { defineRoute, type Route } from '../route.ts'
 
 const Query = Type.Object({
@@ -16,6 +22,7 @@ const Query = Type.Object({
       description: '`unlisted` adds models that work but are not in the plain list.',
     }),
   ),
+  ...AnthropicModelQuery,
 })
 
 const Params = Type.Object({ id: Type.String({ description: 'A model id or alias.' }) })
@@ -36,6 +43,11 @@ export const modelRoutes = ({
   const toCard = (model: CatalogModel, caller: Caller): ModelCard =>
     toModelCard(model, { isProviderConfigured, isSandboxAllowed: mayUseSandbox(caller) })
 
+  const listAllowed = (query: Static<typeof Query>, caller: Caller): CatalogModel[] =>
+    catalog
+      .list({ ...query, includeUnlisted: query.include === 'unlisted' })
+      .filter((model) => isAllowed(model, caller))
+
   return [
     defineRoute({
       method: 'GET',
@@ -44,14 +56,18 @@ export const modelRoutes = ({
       tag: 'Models',
       scope: 'inference',
       query: Query,
-      responses: { 200: { description: 'The models this key may use.', schema: ModelList } },
-      handle: async ({ query, caller }) => ({
-        object: 'list',
-        data: catalog
-          .list({ ...query, includeUnlisted: query.include === 'unlisted' })
-          .filter((model) => isAllowed(model, caller))
-          .map((model) => toCard(model, caller)),
-      }),
+      responses: {
+        200: {
+          description:
+            'The models this key may use. With the header `anthropic-version`, in the form of `GET /anthropic/v1/models`.',
+          schema: ModelList,
+        },
+      },
+      handle: async ({ query, caller, headers }) => {
+        const models = listAllowed(query, caller)
+        if (headers['anthropic-version'] !== undefined) return listAnthropicModels(models, query)
+        return { object: 'list', data: models.map((model) => toCard(model, caller)) }
+      },
     }),
     defineRoute({
       method: 'GET',
@@ -66,6 +82,19 @@ export const modelRoutes = ({
         if (!model || !isAllowed(model, caller)) throw modelNotFound(params.id)
         return toCard(model, caller)
       },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/anthropic/v1/models',
+      wire: messagesWire,
+      summary: 'List models in the form of Anthropic',
+      tag: 'Messages',
+      scope: 'inference',
+      query: Query,
+      responses: {
+        200: { description: 'A page of the models this key may use.', schema: AnthropicModelList },
+      },
+      handle: async ({ query, caller }) => listAnthropicModels(listAllowed(query, caller), query),
     }),
   ]
 }

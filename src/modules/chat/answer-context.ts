@@ -7,7 +7,6 @@ import type { Sound } from './sound-tokens.ts'
 /** What is needed to turn an upstream's answer into ours. */
 export interface AnswerContext {
   readonly provider: string
-  readonly operation: 'chat' | 'completion'
   readonly model: CatalogModel
   /** The id the client asked for, which may be an alias. */
   readonly requestedModel: string

@@ -14,9 +14,9 @@ import {
 } from '../inference/inference.ts'
 import type { OwnFiles, OwnFileUse } from '../media/media.ts'
 import { settleAbandonedUsage, type AnswerContext } from './answer-context.ts'
+import type { AnswerForm } from './answer-form.ts'
 import { DeliveredText } from './delivered-text.ts'
 import { estimateHiddenTokens } from './estimate-hidden-tokens.ts'
-import { finishCompleteAnswer } from './finish-complete-answer.ts'
 import type { Estimate } from './hold-credit.ts'
 import { openStream, type Batch } from './relay-stream.ts'
 import type { Sound } from './sound-tokens.ts'
@@ -41,9 +41,9 @@ interface UnchargedAnswer extends WholeAnswer {
   readonly charged: Promise<void>
 }
 
-/** How one of the two operations is done: everything else is the same for both. */
+/** How one of the operations is done: everything else is the same for all of them. */
 export interface Operation<Body> {
-  readonly name: 'chat' | 'completion'
+  readonly form: AnswerForm
   readonly of: (provider: Provider) => InferenceOperation<Body> | undefined
   readonly countPromptTokens: (body: Body, countTokens: (text: string) => number) => number
   readonly estimate: Estimate<Body>
@@ -136,10 +136,12 @@ function readAnswer<Body extends StreamableRequest>(
 ): UnchargedAnswer | Promise<UnchargedAnswer | StreamResult> {
   const { candidate, question, options, attempt } = call
   const { request, bill } = question
+  const { form } = question.operation
   const { record, cancellation } = request
   const context = contextOf(call)
   if (answer.kind === 'stream') {
     return openStream(answer, context, {
+      form,
       isUsageAsked: request.body.stream_options?.include_usage === true,
       cancellation,
       breaker: candidate.breaker,
@@ -149,7 +151,7 @@ function readAnswer<Body extends StreamableRequest>(
       drainBytesMax: options.inference.drains.limits.drainBytesMax,
     })
   }
-  const payload = finishCompleteAnswer(answer.payload, context)
+  const payload = form.finish(answer.payload, context)
   // More was used than was held. When it is known what else there is, the answer is written anew with what it costs.
   if (bill.covering !== null) return bill.covering.then(() => readAnswer(answer, call))
   const isLeft = cancellation.isCancelled
@@ -173,7 +175,6 @@ function contextOf<Body extends StreamableRequest>(call: Call<Body>): AnswerCont
   const { body, record } = request
   return {
     provider: candidate.provider.id,
-    operation: operation.name,
     model,
     requestedModel: body.model,
     record,

@@ -1,9 +1,11 @@
 import type { Clock } from '../../kernel/clock.ts'
 import type { ChatRequest } from '../../providers/chat-wire.ts'
 import type { CompletionRequest } from '../../providers/completion-wire.ts'
+import type { CountTokensRequest, MessagesRequest } from '../../wires/anthropic-messages/messages-request.ts'
 import { completionThroughChat } from '../../providers/completion-through-chat.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
+import type { Caller } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { OwnFiles, OwnFileUse } from '../media/media.ts'
 import {
@@ -14,6 +16,7 @@ import {
   type InferenceRequest,
   type RequestBill,
 } from '../inference/inference.ts'
+import { CHAT_FORM, COMPLETION_FORM } from './answer-form.ts'
 import {
   callCandidate,
   type InferenceResult,
@@ -28,6 +31,7 @@ import { holdCredit } from './hold-credit.ts'
 import { findFilesOfChat, inlineFilesOfChat } from './inline-own-files.ts'
 import { pricedSoundMembers, screenSound } from './screen-sound.ts'
 import { SILENCE, soundOfChat } from './sound-tokens.ts'
+import { checkMessagesRequest, countMessageTokens, MESSAGES } from './message-operation.ts'
 
 export type { InferenceResult } from './call-candidate.ts'
 export { checkMessages } from './check-messages.ts'
@@ -35,6 +39,9 @@ export { checkMessages } from './check-messages.ts'
 export interface Chat {
   chat(request: InferenceRequest<ChatRequest>): Promise<InferenceResult>
   completion(request: InferenceRequest<CompletionRequest>): Promise<InferenceResult>
+  messages(request: InferenceRequest<MessagesRequest>): Promise<InferenceResult>
+  /** Tokens of the prompt, as far as they can be known without asking the vendor. */
+  countMessageTokens(caller: Caller, body: CountTokensRequest): number
 }
 
 interface ChatOptions {
@@ -46,7 +53,7 @@ interface ChatOptions {
 }
 
 const CHAT: Operation<ChatRequest> = {
-  name: 'chat',
+  form: CHAT_FORM,
   of: (provider) => provider.chat,
   countPromptTokens: countChatPromptTokens,
   pricedMembers: pricedSoundMembers,
@@ -62,7 +69,7 @@ const CHAT: Operation<ChatRequest> = {
 }
 
 const COMPLETION: Operation<CompletionRequest> = {
-  name: 'completion',
+  form: COMPLETION_FORM,
   of: (provider) =>
     provider.completion ?? (provider.chat && completionThroughChat(provider.id, provider.chat)),
   countPromptTokens: countCompletionPromptTokens,
@@ -144,5 +151,13 @@ export function createChat(options: ChatOptions): Chat {
       return infer(CHAT, request)
     },
     completion: (request) => infer(COMPLETION, request),
+    messages: (request) => {
+      checkMessagesRequest(request.body)
+      return infer(MESSAGES, request)
+    },
+    countMessageTokens: (caller, body) => {
+      selector.resolveModel(caller, body.model)
+      return countMessageTokens(body, options.countTokens)
+    },
   }
 }

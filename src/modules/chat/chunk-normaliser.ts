@@ -1,10 +1,11 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import { createToken } from '../../kernel/identifiers.ts'
+import type { NanoUsd } from '../../kernel/money.ts'
 import { ID_PREFIXES, type AnswerContext } from './answer-context.ts'
 import { garbage, readAnswerPayload } from './answer-payload.ts'
 import { completeChoice } from './complete-choice.ts'
 import { DeliveredText } from './delivered-text.ts'
-import { mergeUsage, readUsage, type TokenUsage } from '../inference/inference.ts'
+import { formatUsage, mergeUsage, readUsage, type TokenUsage } from '../inference/inference.ts'
 import { noteDelivered } from './note-delivered.ts'
 
 const OBJECTS = { chat: 'chat.completion.chunk', completion: 'text_completion' } as const
@@ -13,6 +14,7 @@ const STREAM_BYTES_MAX = 256 * 1024 * 1024
 /** Brings the chunks of one stream into our wire and keeps what is needed to meter them. */
 export class ChunkNormaliser {
   readonly #context: AnswerContext
+  readonly #kind: 'chat' | 'completion'
   readonly #isUsageAsked: boolean
   readonly #introduced = new Set<unknown>()
   #id: string | null = null
@@ -20,20 +22,20 @@ export class ChunkNormaliser {
   #fingerprint: unknown = null
   #bytes = 0
   reportedUsage: TokenUsage | null = null
-  usageMembers: unknown = null
+  #usageMembers: unknown = null
   readonly delivered = new DeliveredText()
   hasFinished = false
-  /** Read after the client left. */
-  unreadBytes = 0
 
-  constructor(context: AnswerContext, options: { isUsageAsked: boolean }) {
+  constructor(context: AnswerContext, options: { kind: 'chat' | 'completion'; isUsageAsked: boolean }) {
     this.#context = context
+    this.#kind = options.kind
     this.#isUsageAsked = options.isUsageAsked
   }
 
   /** The chunk as it leaves, or null when it carries nothing for the client. Unchanged bytes stay as they came. */
-  normalise(payload: Buffer): Buffer | null {
-    const { provider, requestedModel, operation } = this.#context
+  read(payload: Buffer): Buffer | null {
+    const { provider, requestedModel } = this.#context
+    const kind = this.#kind
     this.#bytes += payload.length
     if (this.#bytes > STREAM_BYTES_MAX)
       throw garbage(provider, `it streamed more than ${STREAM_BYTES_MAX} bytes`)
@@ -44,11 +46,11 @@ export class ChunkNormaliser {
     if (this.#id === null) this.#adoptIdentity(members)
     isChanged = replace(members, 'id', this.#id) || isChanged
     isChanged = replace(members, 'model', requestedModel) || isChanged
-    isChanged = replace(members, 'object', OBJECTS[operation]) || isChanged
+    isChanged = replace(members, 'object', OBJECTS[kind]) || isChanged
     isChanged = replace(members, 'created', this.#created) || isChanged
     for (const [index, choice] of choices.entries()) {
-      isChanged = completeChoice(choice, index, operation === 'chat' ? 'delta' : 'text') || isChanged
-      if (operation === 'chat') isChanged = this.#introduceRole(choice) || isChanged
+      isChanged = completeChoice(choice, index, kind === 'chat' ? 'delta' : 'text') || isChanged
+      if (kind === 'chat') isChanged = this.#introduceRole(choice) || isChanged
       noteDelivered(choice, this.delivered)
       if (typeof choice['finish_reason'] === 'string') this.hasFinished = true
     }
@@ -58,19 +60,19 @@ export class ChunkNormaliser {
     return Buffer.from(JSON.stringify(members))
   }
 
-  /** The last chunk, when the client asked for usage. */
-  usageChunk(usage: Record<string, unknown>): Buffer {
-    return Buffer.from(
-      JSON.stringify({
-        id: this.#id,
-        object: OBJECTS[this.#context.operation],
-        created: this.#created,
-        model: this.#context.requestedModel,
-        system_fingerprint: this.#fingerprint,
-        choices: [],
-        usage,
-      }),
-    )
+  /** A chunk with the usage, when the client asked for that. */
+  end(usage: TokenUsage, costNanoUsd: NanoUsd): Buffer[] {
+    if (!this.#isUsageAsked) return []
+    const chunk = {
+      id: this.#id,
+      object: OBJECTS[this.#kind],
+      created: this.#created,
+      model: this.#context.requestedModel,
+      system_fingerprint: this.#fingerprint,
+      choices: [],
+      usage: formatUsage(usage, costNanoUsd, this.#usageMembers),
+    }
+    return [Buffer.from(JSON.stringify(chunk))]
   }
 
   /** Keeps the usage for the end of the stream, where it belongs. Tells whether the chunk was changed. */
@@ -92,12 +94,12 @@ export class ChunkNormaliser {
     const reported = readUsage(members)
     if (reported === null) return
     const merged = this.reportedUsage === null ? reported : mergeUsage(this.reportedUsage, reported)
-    if (merged.completionTokens === reported.completionTokens) this.usageMembers = members
+    if (merged.completionTokens === reported.completionTokens) this.#usageMembers = members
     this.reportedUsage = merged
   }
 
   #adoptIdentity(members: Record<string, unknown>): void {
-    const prefix = ID_PREFIXES[this.#context.operation]
+    const prefix = ID_PREFIXES[this.#kind]
     const { id, created, system_fingerprint: fingerprint } = members
     this.#id = typeof id === 'string' && id.startsWith(prefix) ? id : createToken(prefix)
     this.#created = typeof created === 'number' ? created : Math.floor(this.#context.startedMs / 1000)

@@ -11,22 +11,25 @@ import { formatUsage, readUsage } from '../inference/inference.ts'
 const OBJECTS = { chat: 'chat.completion', completion: 'text_completion' } as const
 
 /** Checks an upstream's whole answer, meters it and puts our model id, usage and cost into its text. */
-export function finishCompleteAnswer(payload: Buffer, context: AnswerContext): string {
+export function finishCompleteAnswer(
+  payload: Buffer,
+  context: AnswerContext,
+  kind: 'chat' | 'completion',
+): string {
   const text = payload.toString()
   const { members, choices } = readAnswerPayload(context.provider, text)
   if (choices.length === 0) throw garbage(context.provider, 'it answered without a choice')
 
   const delivered = new DeliveredText()
   let isCompleted = false
-  const { operation } = context
   for (const [index, choice] of choices.entries()) {
-    isCompleted = completeChoice(choice, index, operation === 'chat' ? 'message' : 'text') || isCompleted
+    isCompleted = completeChoice(choice, index, kind === 'chat' ? 'message' : 'text') || isCompleted
     noteDelivered(choice, delivered)
   }
   const usage = settleUsage(context, readUsage(members['usage']), delivered)
   const cost = context.record.costNanoUsd ?? 0n
 
-  const prefix = ID_PREFIXES[operation]
+  const prefix = ID_PREFIXES[kind]
   const { id, object, created } = members
   const hasFingerprint = members['system_fingerprint'] !== undefined
   const isOurs = typeof id === 'string' && id.startsWith(prefix)
@@ -39,7 +42,7 @@ export function finishCompleteAnswer(payload: Buffer, context: AnswerContext): s
   const edits = new Map([['usage', JSON.stringify(formatUsage(usage, cost, members['usage']))]])
   if (members['model'] !== requestedModel) edits.set('model', JSON.stringify(requestedModel))
   if (!isOurs) edits.set('id', JSON.stringify(createToken(prefix)))
-  if (typeof object !== 'string') edits.set('object', JSON.stringify(OBJECTS[operation]))
+  if (typeof object !== 'string') edits.set('object', JSON.stringify(OBJECTS[kind]))
   if (typeof created !== 'number') edits.set('created', String(Math.floor(context.startedMs / 1000)))
   if (!hasFingerprint) edits.set('system_fingerprint', 'null')
   if (isCompleted) edits.set('choices', JSON.stringify(choices))

@@ -9,12 +9,11 @@ import {
   settleUsage,
   type AnswerContext,
 } from './answer-context.ts'
+import type { AnswerForm, StreamReader } from './answer-form.ts'
 import { garbage } from './answer-payload.ts'
-import { ChunkNormaliser } from './chunk-normaliser.ts'
 import {
   AbandonedWork,
   explainFailure,
-  formatUsage,
   type CircuitBreaker,
   type UpstreamWork,
 } from '../inference/inference.ts'
@@ -22,6 +21,7 @@ import {
 export type Batch = readonly Buffer[]
 
 interface StreamOptions {
+  readonly form: AnswerForm
   readonly isUsageAsked: boolean
   readonly cancellation: Cancellation
   readonly breaker: CircuitBreaker | null
@@ -46,14 +46,14 @@ export async function openStream(
   options: StreamOptions,
 ): Promise<OpenedStream> {
   const upstream = answer.batches[Symbol.asyncIterator]()
-  const normaliser = new ChunkNormaliser(context, options)
+  const reader = options.form.openStream(context, options)
   const normalise = (batch: Batch): Buffer[] => {
     const chunks: Buffer[] = []
     for (const payload of batch) {
-      const chunk = normaliser.normalise(payload)
+      const chunk = reader.read(payload)
       if (chunk !== null) chunks.push(chunk)
     }
-    if (context.record.firstTokenMs === null && !normaliser.delivered.isEmpty) {
+    if (context.record.firstTokenMs === null && !reader.delivered.isEmpty) {
       context.record.firstTokenMs = performance.now() - context.record.startedMs
     }
     return chunks
@@ -70,7 +70,7 @@ export async function openStream(
     if (options.isSeenWhole) options.work.stopWhenLeft()
     return {
       kind: 'stream',
-      batches: relay({ answer, upstream, head, normalise, normaliser, context, options }),
+      batches: relay({ answer, upstream, head, normalise, reader, context, options, unreadBytes: 0 }),
     }
   } catch (error) {
     await upstream.return?.()
@@ -83,13 +83,15 @@ interface Relay {
   readonly upstream: AsyncIterator<Batch>
   readonly head: Buffer[]
   readonly normalise: (batch: Batch) => Buffer[]
-  readonly normaliser: ChunkNormaliser
+  readonly reader: StreamReader
+  /** Bytes that were read after the client left. */
+  unreadBytes: number
   readonly context: AnswerContext
   readonly options: StreamOptions
 }
 
 async function* relay(stream: Relay): AsyncGenerator<Batch, void> {
-  const { upstream, normaliser, context, options } = stream
+  const { upstream, reader, context, options } = stream
   const { record } = context
   const { cancellation } = options
   try {
@@ -99,28 +101,26 @@ async function* relay(stream: Relay): AsyncGenerator<Batch, void> {
       if (chunks.length > 0 && !cancellation.isCancelled) yield chunks
       chunks = await readOn(stream)
     }
-    const usage = settleUsage(context, normaliser.reportedUsage, normaliser.delivered)
+    const usage = settleUsage(context, reader.reportedUsage, reader.delivered)
     record.outcome = cancellation.isCancelled ? 'disconnected' : 'completed'
     options.breaker?.succeeded(options.accountId)
     // More was used than was held: what else there is decides what it costs.
     if (context.bill.covering !== null) await context.bill.covering
     // The end of the stream leaves when its charge is durable.
     const doubt = await context.bill.settle({ isDelivered: true }).then(() => null, requireDoubt)
-    if (options.isUsageAsked) {
-      yield [normaliser.usageChunk(formatUsage(usage, record.costNanoUsd ?? 0n, normaliser.usageMembers))]
-    }
+    const last = reader.end(usage, record.costNanoUsd ?? 0n)
+    if (last.length > 0) yield last
     if (doubt !== null) throw doubt
   } catch (error) {
     record.outcome = cancellation.isCancelled ? 'disconnected' : 'failed'
-    if (error instanceof AbandonedWork)
-      settleAbandonedUsage(context, normaliser.reportedUsage, normaliser.delivered)
+    if (error instanceof AbandonedWork) settleAbandonedUsage(context, reader.reportedUsage, reader.delivered)
     if (!(error instanceof UpstreamError)) throw error
     options.breaker?.failed(options.accountId)
     throw explainFailure(error)
   } finally {
     if (record.outcome === 'running') await leaveStream(stream)
     // What was delivered is metered however the stream ended.
-    if (record.usage === null) settlePartialUsage(context, normaliser.reportedUsage, normaliser.delivered)
+    if (record.usage === null) settlePartialUsage(context, reader.reportedUsage, reader.delivered)
     const settled = context.bill.settle({ isDelivered: true }).catch(() => {})
     await upstream.return?.()
     options.work.release()
@@ -135,38 +135,31 @@ function requireDoubt(error: unknown): AppError {
 }
 
 /** The next chunks for the client; null at the end of the stream. */
-async function readOn({
-  answer,
-  upstream,
-  normalise,
-  normaliser,
-  context,
-  options,
-}: Relay): Promise<Buffer[] | null> {
+async function readOn(stream: Relay): Promise<Buffer[] | null> {
+  const { answer, upstream, normalise, reader, context, options } = stream
   const next = await upstream.next()
   if (next.done === true) {
-    if (!answer.isTerminated() && !normaliser.hasFinished) throw cut(context.provider)
+    if (!answer.isTerminated() && !reader.hasFinished) throw cut(context.provider)
     return null
   }
   const chunks = normalise(next.value)
   if (!options.cancellation.isCancelled) return chunks
-  normaliser.unreadBytes += sizeOf(next.value)
-  if (normaliser.unreadBytes > options.drainBytesMax)
+  stream.unreadBytes += sizeOf(next.value)
+  if (stream.unreadBytes > options.drainBytesMax)
     throw new AbandonedWork('too much came after the client left')
   return chunks
 }
 
 /** Nobody reads on. Where the upstream bills to its end, that is read to learn what it costs. */
 async function leaveStream(stream: Relay): Promise<void> {
-  const { context, normaliser, options } = stream
+  const { context, reader, options } = stream
   context.record.outcome = 'disconnected'
   options.work.leave(new ClientDisconnected('nobody reads the stream'))
   try {
     while ((await readOn(stream)) !== null);
-    settleUsage(context, normaliser.reportedUsage, normaliser.delivered)
+    settleUsage(context, reader.reportedUsage, reader.delivered)
   } catch (error) {
-    if (error instanceof AbandonedWork)
-      settleAbandonedUsage(context, normaliser.reportedUsage, normaliser.delivered)
+    if (error instanceof AbandonedWork) settleAbandonedUsage(context, reader.reportedUsage, reader.delivered)
   }
 }
 

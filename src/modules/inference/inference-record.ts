@@ -5,6 +5,7 @@ import type { TokenUsage } from './token-usage.ts'
 export type OperationName =
   | 'chat'
   | 'completion'
+  | 'messages'
   | 'embedding'
   | 'rerank'
   | 'moderation'

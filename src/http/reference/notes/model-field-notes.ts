@@ -11,6 +11,8 @@ export const MODEL_FIELD_NOTES: Readonly<Record<string, string>> = {
   custom: 'A tool that takes free text.',
   arguments: 'The arguments as JSON text, as the model wrote them. They may be invalid.',
   parameters: 'The parameters as a JSON Schema.',
+  thinking: 'Whether and how long the model thinks before it answers.',
+  output_config: 'How the answer is made, and in which form.',
   strict: 'Whether the output must follow the schema exactly.',
   grammar: 'The grammar that the text must follow.',
   syntax: 'The language of the grammar.',

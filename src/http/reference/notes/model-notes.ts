@@ -13,6 +13,16 @@ export const MODEL_NOTES: Readonly<Record<string, string>> = {
   'POST /v1/completions':
     "Continues a text. The request and the answer have the form of OpenAI's legacy completions. Models that only chat " +
     'are asked through chat.',
+  'POST /v1/messages':
+    "Sends a conversation to a model and returns its answer in the form of Anthropic's Messages, for any chat model of the " +
+    'catalog. With `stream: true` the answer arrives as named events. Errors have the form of Anthropic too. Also served at ' +
+    '`/anthropic/v1/messages`. The key may come in `x-api-key`.',
+  'POST /v1/messages/count_tokens':
+    'Counts the tokens of a prompt without asking a model. It costs nothing and counts as a request for the limits. Also ' +
+    'served at `/anthropic/v1/messages/count_tokens`.',
+  'GET /anthropic/v1/models':
+    'Lists the models that the key may use in the form of Anthropic, page by page. `GET /v1/models` answers so too when the ' +
+    'request has the header `anthropic-version`.',
   'POST /v1/embeddings':
     'Turns each input into a vector. `encoding_format: "base64"` returns little-endian 32-bit floats, which is smaller.',
   'POST /v1/rerank':

@@ -1,0 +1,77 @@
+import { Type } from 'typebox'
+import type { Chat } from '../../modules/chat/chat.ts'
+import { createInferenceRecord } from '../../modules/inference/inference.ts'
+import type { Limits } from '../../modules/limits/limits.ts'
+import { Message } from '../../wires/anthropic-messages/message-answer.ts'
+import { CountTokensRequest, MessagesRequest } from '../../wires/anthropic-messages/messages-request.ts'
+import { messagesWire } from '../../wires/anthropic-messages/messages-wire.ts'
+import { admitRequest } from '../rate-headers.ts'
+import { defineDirectRoute, defineRoute, type DirectRoute, type Route } from '../route.ts'
+import type { SendInference } from '../send-inference.ts'
+import { toInference } from '../to-inference.ts'
+
+interface MessageRouteOptions {
+  readonly chat: Chat
+  readonly limits: Limits
+  readonly sendInference: SendInference
+}
+
+const TokenCount = Type.Object({ input_tokens: Type.Integer({ description: 'Tokens of the prompt.' }) })
+
+export const messageRoutes = (options: MessageRouteOptions): (Route | DirectRoute)[] => {
+  const send = sendMessage('/v1/messages', options)
+  const count = countTokens('/v1/messages/count_tokens', options)
+  return [send, count, toAlias(send), toAlias(count)]
+}
+
+/** Some clients look for the wire under the name of its vendor. */
+function toAlias<Described extends Route | DirectRoute>(route: Described): Described {
+  return { ...route, path: `/anthropic${route.path}`, isAlias: true }
+}
+
+function sendMessage(path: string, { chat, sendInference }: MessageRouteOptions): DirectRoute {
+  return defineDirectRoute({
+    lane: 'direct',
+    method: 'POST',
+    path,
+    wire: messagesWire,
+    summary: 'Message',
+    tag: 'Messages',
+    scope: 'inference',
+    body: MessagesRequest,
+    responses: {
+      200: {
+        description: 'The message; with `stream` the events of one, from `message_start` to `message_stop`.',
+        schema: Message,
+      },
+    },
+    handle: (request) => {
+      const record = createInferenceRecord('messages')
+      return sendInference(request, record, () => chat.messages(toInference(request, record)))
+    },
+  })
+}
+
+function countTokens(path: string, { chat, limits }: MessageRouteOptions): Route {
+  return defineRoute({
+    method: 'POST',
+    path,
+    wire: messagesWire,
+    summary: 'Count the tokens of a message',
+    tag: 'Messages',
+    scope: 'inference',
+    body: CountTokensRequest,
+    responses: { 200: { description: 'How long the prompt is. Costs nothing.', schema: TokenCount } },
+    handle: async ({ body, caller, reply }) => {
+      const headers: string[] = []
+      const admission = await admitRequest(limits, { caller, category: 'llm', tokens: 0 }, headers)
+      try {
+        for (let index = 0; index + 1 < headers.length; index += 2)
+          reply.header(headers[index] ?? '', headers[index + 1])
+        return { input_tokens: chat.countMessageTokens(caller, body) }
+      } finally {
+        admission.finish({ tokens: 0, spentNanoUsd: 0n })
+      }
+    },
+  })
+}

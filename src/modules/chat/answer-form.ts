@@ -1,0 +1,34 @@
+import type { NanoUsd } from '../../kernel/money.ts'
+import type { TokenUsage } from '../inference/inference.ts'
+import type { AnswerContext } from './answer-context.ts'
+import { ChunkNormaliser } from './chunk-normaliser.ts'
+import type { DeliveredText } from './delivered-text.ts'
+import { finishCompleteAnswer } from './finish-complete-answer.ts'
+
+/** How the answers of one wire are read, metered and completed. */
+export interface AnswerForm {
+  /** Checks a whole answer, meters it, and puts our model id, usage and cost into its text. */
+  readonly finish: (payload: Buffer, context: AnswerContext) => string
+  readonly openStream: (context: AnswerContext, options: { isUsageAsked: boolean }) => StreamReader
+}
+
+/** Reads one stream, payload by payload. */
+export interface StreamReader {
+  /** The payload as it leaves, or null when it carries nothing for the client. */
+  read(payload: Buffer): Buffer | null
+  /** What was given to the client. */
+  readonly delivered: DeliveredText
+  readonly reportedUsage: TokenUsage | null
+  /** Whether the answer is complete, although the upstream may not have said that it is done. */
+  readonly hasFinished: boolean
+  /** The last payloads, which leave when the charge is durable. */
+  end(usage: TokenUsage, costNanoUsd: NanoUsd): Buffer[]
+}
+
+const openAiForm = (kind: 'chat' | 'completion'): AnswerForm => ({
+  finish: (payload, context) => finishCompleteAnswer(payload, context, kind),
+  openStream: (context, { isUsageAsked }) => new ChunkNormaliser(context, { kind, isUsageAsked }),
+})
+
+export const CHAT_FORM = openAiForm('chat')
+export const COMPLETION_FORM = openAiForm('completion')

@@ -1,0 +1,73 @@
+import { Type } from 'typebox'
+
+const Model = Type.Object({
+  type: Type.Literal('model'),
+  id: Type.String(),
+  display_name: Type.String({ description: 'The name for people.' }),
+  created_at: Type.String({ format: 'date-time', description: 'When the vendor released it.' }),
+})
+
+/** Anthropic's list of models, a page of it. */
+export const AnthropicModelList = Type.Object({
+  data: Type.Array(Model),
+  has_more: Type.Boolean({ description: 'Whether another page follows.' }),
+  first_id: Type.Union([Type.String(), Type.Null()], { description: 'Of this page.' }),
+  last_id: Type.Union([Type.String(), Type.Null()], { description: 'Of this page; `after_id` of the next.' }),
+})
+
+export const AnthropicModelQuery = {
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1000,
+      description: 'How many; 20 unless told. In the form of Anthropic only.',
+    }),
+  ),
+  after_id: Type.Optional(
+    Type.String({ description: 'The page behind this model. In the form of Anthropic only.' }),
+  ),
+  before_id: Type.Optional(
+    Type.String({ description: 'The page before this model. In the form of Anthropic only.' }),
+  ),
+}
+
+interface ListedModel {
+  readonly id: string
+  readonly displayName: string
+  readonly createdAt: Date
+}
+
+interface PageQuery {
+  readonly limit?: number
+  readonly after_id?: string
+  readonly before_id?: string
+}
+
+const LIMIT_DEFAULT = 20
+
+export function listAnthropicModels(
+  models: readonly ListedModel[],
+  { limit = LIMIT_DEFAULT, after_id: afterId, before_id: beforeId }: PageQuery,
+): object {
+  const indexOf = (id: string) => models.findIndex((model) => model.id === id)
+  const beforeIndex = beforeId === undefined ? -1 : indexOf(beforeId)
+  const isBackwards = beforeIndex !== -1
+  const start = isBackwards
+    ? Math.max(0, beforeIndex - limit)
+    : afterId === undefined
+      ? 0
+      : indexOf(afterId) + 1
+  const end = isBackwards ? beforeIndex : start + limit
+  const page = models.slice(start, end)
+  return {
+    data: page.map(({ id, displayName, createdAt }) => ({
+      type: 'model',
+      id,
+      display_name: displayName,
+      created_at: createdAt.toISOString(),
+    })),
+    has_more: isBackwards ? start > 0 : end < models.length,
+    first_id: page[0]?.id ?? null,
+    last_id: page.at(-1)?.id ?? null,
+  }
+}

@@ -1,0 +1,27 @@
+import type { StreamWriter, Wire } from '../wire.ts'
+
+const FRAME_START = Buffer.from('data: ')
+const FRAME_END = Buffer.from('\n\n')
+const DONE = Buffer.from('data: [DONE]\n\n')
+
+/** Chunks leave as they are. */
+const CHUNKS: StreamWriter = {
+  write(batch) {
+    const pieces: Buffer[] = []
+    for (const payload of batch) pieces.push(FRAME_START, payload, FRAME_END)
+    return Buffer.concat(pieces)
+  },
+  end: () => DONE,
+}
+
+/** OpenAI's chat completions and legacy completions, which is also the form of every error elsewhere. */
+export const openAiWire: Wire = {
+  id: 'openai-chat',
+  formatError: ({ message, type, param, code, requestId }) => ({
+    error: { message, type, param, code, request_id: requestId },
+  }),
+  frameError: (payload) => `data: ${payload}\n\n`,
+  keepAlive: Buffer.from(': keep-alive\n\n'),
+  streamEnd: DONE,
+  openStream: () => CHUNKS,
+}

@@ -1,0 +1,107 @@
+import Anthropic, { AuthenticationError, BadRequestError, NotFoundError } from '@anthropic-ai/sdk'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+
+let gateway: TestGateway
+let client: Anthropic
+
+beforeAll(async () => {
+  gateway = await startTestGateway()
+  client = new Anthropic({ baseURL: gateway.baseUrl, apiKey: gateway.key, maxRetries: 0 })
+})
+
+afterAll(() => gateway.close())
+
+const MODEL = 'claude-sonnet-4-6'
+const hello = { model: MODEL, max_tokens: 100, messages: [{ role: 'user' as const, content: 'Hello' }] }
+const WEATHER = {
+  name: 'get_weather',
+  description: 'The weather of a city.',
+  input_schema: {
+    type: 'object' as const,
+    properties: { city: { type: 'string' } },
+    required: ['city'],
+  },
+}
+
+describe('the official SDK', () => {
+  test('reads a whole message', async () => {
+    const { data, response } = await client.messages.create(hello).withResponse()
+    expect(data).toMatchObject({ type: 'message', role: 'assistant', model: MODEL, stop_reason: 'end_turn' })
+    expect(data.id).toMatch(/^msg_/)
+    expect(data.content).toEqual([{ type: 'text', text: expect.stringMatching(/./), citations: null }])
+    expect(data.usage.input_tokens).toBeGreaterThan(0)
+    expect(data.usage.output_tokens).toBeGreaterThan(0)
+    expect(response.headers.get('request-id')).toMatch(/^req_/)
+    expect(Number(response.headers.get('x-gateway-cost-usd'))).toBeGreaterThan(0)
+  })
+
+  test('reads a stream', async () => {
+    const whole = await client.messages.create(hello)
+    const streamed = await client.messages.stream(hello).finalMessage()
+    expect(streamed.content).toEqual(whole.content)
+    expect(streamed.usage).toMatchObject({
+      input_tokens: whole.usage.input_tokens,
+      output_tokens: whole.usage.output_tokens,
+    })
+    expect(streamed.stop_reason).toBe('end_turn')
+  })
+
+  test('calls a tool, gives its result and gets an answer', async () => {
+    const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'How is the weather in Paris?' }]
+    const asked = { ...hello, tools: [WEATHER], tool_choice: { type: 'any' as const } }
+    for (const first of [
+      await client.messages.create({ ...asked, messages }),
+      await client.messages.stream({ ...asked, messages }).finalMessage(),
+    ]) {
+      expect(first.stop_reason).toBe('tool_use')
+      const call = first.content.find((block) => block.type === 'tool_use')
+      expect(call).toMatchObject({ name: 'get_weather', input: { city: expect.any(String) } })
+      const result = {
+        type: 'tool_result' as const,
+        tool_use_id: call?.id ?? '',
+        content: 'Sunny, 21 degrees',
+      }
+      const second = await client.messages.create({
+        ...hello,
+        tools: [WEATHER],
+        messages: [
+          ...messages,
+          { role: 'assistant', content: first.content },
+          { role: 'user', content: [result] },
+        ],
+      })
+      expect(second.stop_reason).toBe('end_turn')
+    }
+  })
+
+  test('gets thoughts where it asks for them', async () => {
+    const thinking = { type: 'enabled' as const, budget_tokens: 1_024 }
+    const asked = { ...hello, max_tokens: 4_096, thinking }
+    for (const { content } of [
+      await client.messages.create(asked),
+      await client.messages.stream(asked).finalMessage(),
+    ])
+      expect(content.map(({ type }) => type)).toEqual(['thinking', 'text'])
+  })
+
+  test('counts tokens', async () => {
+    const { input_tokens: tokens } = await client.messages.countTokens({
+      model: MODEL,
+      messages: hello.messages,
+    })
+    expect(tokens).toBeGreaterThan(0)
+  })
+
+  test('knows errors by their classes', async () => {
+    const wrongKey = new Anthropic({ baseURL: gateway.baseUrl, apiKey: 'nothing', maxRetries: 0 })
+    await expect(wrongKey.messages.create(hello)).rejects.toThrow(AuthenticationError)
+    const unknown = client.messages.create({ ...hello, model: 'no-such-model' })
+    await expect(unknown).rejects.toThrow(NotFoundError)
+    await expect(unknown).rejects.toMatchObject({
+      status: 404,
+      error: { type: 'error', error: { type: 'not_found_error', code: 'model_not_found' } },
+    })
+    await expect(client.messages.create({ ...hello, max_tokens: 0 })).rejects.toThrow(BadRequestError)
+  })
+})
