@@ -8,6 +8,7 @@ import type { Form, UploadedFile } from './multipart/form.ts'
 import type { TakeFiles } from './multipart/take-files.ts'
 import { parseStorableBody } from './parse-body.ts'
 import { PROBE_PATHS } from './probe-paths.ts'
+import { compileUnhonoured } from './refuse-unhonoured.ts'
 import { handleOnce } from './replay-answer.ts'
 import type { Route } from './route.ts'
 import { compileCheck, compileConversion } from './validate.ts'
@@ -101,6 +102,7 @@ type RouteInput = Pick<Parameters<Route['handle']>[0], 'body' | 'query' | 'param
 /** What the request says, checked by the schemas of the route. */
 function compileInput(route: Route): (request: FastifyRequest, form: Form | null) => RouteInput {
   const checkBody = route.body ? compileCheck(route.body) : null
+  const checkUnhonoured = route.body ? compileUnhonoured(route.body) : null
   const formBody = route.form ? compileFormBody(route.form, route.body) : null
   const convertQuery = route.query ? compileConversion(route.query) : null
   const convertParams = route.params ? compileConversion(route.params) : null
@@ -113,8 +115,13 @@ function compileInput(route: Route): (request: FastifyRequest, form: Form | null
     formBody?.requireFiles(body, [])
     return body
   }
+  const readChecked = (sent: unknown, form: Form | null): unknown => {
+    const body = readBody(sent, form)
+    checkUnhonoured?.(body)
+    return body
+  }
   return (request, form) => ({
-    body: readBody(request.body, form),
+    body: readChecked(request.body, form),
     query: convertQuery ? convertQuery(request.query) : request.query,
     params: convertParams ? convertParams(request.params) : request.params,
   })

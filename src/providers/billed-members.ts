@@ -1,3 +1,5 @@
+import { PROTECTIVE_MEMBERS } from './protective-members.ts'
+
 /** What becomes of a member that the provider of a request does not take. */
 export type UntakenMember = 'refused' | 'dropped'
 
@@ -32,6 +34,8 @@ export const BILLED_MEMBERS: ReadonlyMap<string, UntakenMember> = new Map([
   // Other names for how much and how often is written.
   ...refused('n_predict', 'num_predict', 'max_new_tokens', 'max_output_tokens', 'max_length'),
   ...refused('best_of', 'num_return_sequences', 'candidate_count', 'use_beam_search', 'beam_width'),
+  // What would protect somebody must not be left out in silence.
+  ...refused(...PROTECTIVE_MEMBERS),
   // Kept in the operator's account, where no client could read it.
   ...dropped('store', 'metadata'),
   // Settings of a server of the operator's own, such as its slots and its memory.

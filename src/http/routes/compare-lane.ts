@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox'
 import { AppError, invalidValue } from '../../kernel/app-error.ts'
 import { ChatRequest } from '../../providers/chat-wire.ts'
 import { nullable } from '../../providers/nullable.ts'
+import { refuseUnhonoured } from '../refuse-unhonoured.ts'
 
 const LANES_MIN = 2
 const LANES_MAX = 10
@@ -45,7 +46,10 @@ interface ChosenLanes {
 export function readLanes({ lanes = null, models = null }: ChosenLanes): LaneOrder[] {
   if (lanes !== null && models !== null)
     throw invalidValue('models', "Send either 'lanes' or 'models', not both.")
-  if (lanes !== null) return lanes.map(toLaneOrder)
+  if (lanes !== null) {
+    for (const [index, lane] of lanes.entries()) refuseUnhonoured({ ...lane }, undefined, `lanes.${index}.`)
+    return lanes.map(toLaneOrder)
+  }
   if (models !== null) return models.map((model) => ({ model, name: null, params: {} }))
   throw new AppError('missing_required_parameter', "'lanes' is required, or 'models'.", { param: 'lanes' })
 }

@@ -14,6 +14,6 @@ export const BODY_EXAMPLES: Readonly<Record<string, object>> = {
   'POST /v1/admin/accounts/{id}/api-keys': { name: 'first key', scopes: ['inference', 'manage'] },
   'POST /v1/admin/accounts/{id}/credit': { amount_usd: 20, reason: 'Paid by invoice 17' },
   'PATCH /v1/admin/accounts/{id}/budget': { monthly_usd: 500, daily_usd: 50 },
-  'POST /v1/admin/payments/{id}/refund': { reason: 'Asked for by the customer' },
+  'POST /v1/admin/payments/{id}/refund': { amount_usd: 5 },
   'POST /v1/admin/promo-codes': { code: 'WELCOME', amount_usd: 5, redemptions_max: 100 },
 }
