@@ -168,7 +168,7 @@ describe('the OpenAPI document', () => {
       '503',
       '504',
     ])
-    expect(statuses('/healthz', 'get')).toEqual(['200'])
+    expect(statuses('/healthz', 'get')).toEqual(['200', '400'])
     expect(document).toMatchObject({
       components: {
         responses: { PaymentRequired: { description: expect.stringContaining('`insufficient_balance`') } },

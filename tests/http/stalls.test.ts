@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { until } from '../app/call.ts'
 import { makeRun } from '../compare/wait-for-run.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+import { countStallsAbove } from './count-stalls.ts'
 
 const CHAT = '/v1/chat/completions'
 const MODEL = 'gpt-4o-mini'
@@ -13,25 +14,6 @@ beforeAll(async () => {
 })
 
 afterAll(() => gateway.close())
-
-/** How often the loop stood still for longer than so many seconds, by the watchdog. */
-async function countStallsAbove(seconds: string, route?: string): Promise<number> {
-  const { body } = await gateway.request('GET', '/metrics')
-  const read = (name: string): number =>
-    String(body)
-      .split('\n')
-      .filter((line) => line.startsWith(name) && (route === undefined || line.includes(`route="${route}"`)))
-      .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
-  const bounded = String(body)
-    .split('\n')
-    .filter(
-      (line) =>
-        line.startsWith('parkway_event_loop_stall_seconds_bucket') && line.includes(`le="${seconds}"`),
-    )
-    .filter((line) => route === undefined || line.includes(`route="${route}"`))
-    .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
-  return read('parkway_event_loop_stall_seconds_count') - bounded
-}
 
 const user = (content: string) => ({ role: 'user', content })
 const names = (count: number) => Array.from({ length: count }, (_, index) => `p${index}`)
@@ -61,15 +43,15 @@ const HOSTILE: Record<string, object> = {
 const STALL_SECONDS = '5'
 
 test.each(Object.entries(HOSTILE))('%s do not hold up everybody else', async (_, rest) => {
-  const before = await countStallsAbove(STALL_SECONDS)
+  const before = await countStallsAbove(gateway, STALL_SECONDS)
   const body = { model: MODEL, messages: [user('Hi')], ...rest }
   const { status } = await gateway.request('POST', CHAT, { body })
   expect([200, 400]).toContain(status)
-  expect(await countStallsAbove(STALL_SECONDS)).toBe(before)
+  expect(await countStallsAbove(gateway, STALL_SECONDS)).toBe(before)
 })
 
 test('answers that are hard to compare do not either', async () => {
-  const before = await countStallsAbove(STALL_SECONDS)
+  const before = await countStallsAbove(gateway, STALL_SECONDS)
   const answer = (text: string) => `[[sandbox:echo ${text}]]`
   const nearly = 'a'.repeat(100_000)
   const run = await makeRun(gateway, {
@@ -81,7 +63,7 @@ test('answers that are hard to compare do not either', async () => {
     ],
   })
   expect(run.status).toBe('completed')
-  expect(await countStallsAbove(STALL_SECONDS)).toBe(before)
+  expect(await countStallsAbove(gateway, STALL_SECONDS)).toBe(before)
 })
 
 test('a loop that stands still is counted for the route that is being worked on', async () => {
@@ -99,7 +81,7 @@ test('a loop that stands still is counted for the route that is being worked on'
   // The gateway lives in this process.
   const endMs = performance.now() + 600
   while (performance.now() < endMs);
-  await until(async () => ((await countStallsAbove('0.25', CHAT)) > 0 ? true : null))
+  await until(async () => ((await countStallsAbove(gateway, '0.25', CHAT)) > 0 ? true : null))
   leaving.abort()
   await hanging
 })

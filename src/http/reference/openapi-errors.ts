@@ -7,11 +7,12 @@ import type { JsonObject } from './openapi-schemas.ts'
 
 /** What can go wrong on a route follows from what it takes and whom it serves. */
 export function errorStatuses(route: RouteDescription): number[] {
-  const { path, method, scope, body, query, otherErrors = [] } = route
+  const { path, method, scope, body, otherErrors = [] } = route
   const isInference = scope === 'inference' && method === 'POST'
   const statuses = [
     ...otherErrors,
-    ...(body || query || path.includes(':') || takesIdempotencyKey({ method, scope }) ? [400] : []),
+    // Also where nothing is taken: an address with a character that no text may hold is refused everywhere.
+    400,
     ...(scope === null ? [] : [401, 403, 503]),
     ...(scope === null && PROBE_PATHS.has(path) ? [] : [429]),
     ...(isInference ? [402, 502, 504] : []),

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createRandom } from '../../src/kernel/seeded-random.ts'
+import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+import { countStallsAbove } from './count-stalls.ts'
+import { makeHostileRequest, type FuzzedOperation, type HostileRequest } from './hostile-request.ts'
+
+/** The same requests each time; another seed by `FUZZ_SEED`, and more of them by `FUZZ_REQUESTS`. */
+const SEED = Number(process.env['FUZZ_SEED'] ?? 17)
+const REQUESTS_PER_OPERATION = Number(process.env['FUZZ_REQUESTS'] ?? 8)
+/** Far above what a loaded machine takes for what is bounded. */
+const STALL_SECONDS = '5'
+const REPORTED_CHARACTERS_MAX = 600
+/** Of failures that are the server's own, but of what it depends on. */
+const DOCUMENTED_FAILURES = [502, 503]
+const LIMITS = JSON.stringify({
+  tiers: [
+    {
+      name: 'free',
+      balance_usd: 0,
+      requests_per_minute: null,
+      tokens_per_minute: null,
+      concurrent_requests: null,
+      spend_usd_per_minute: null,
+    },
+  ],
+  strangers: { requests_per_minute: 1_000_000 },
+})
+
+interface Document {
+  readonly paths: Record<string, Record<string, Operation>>
+  readonly components: { readonly schemas: Record<string, Schema> }
+}
+
+interface Operation {
+  readonly parameters?: readonly { readonly name: string; readonly in: string }[]
+  readonly requestBody?: {
+    readonly content: Record<string, { readonly schema?: Schema; readonly example?: unknown }>
+  }
+  readonly responses: Record<string, unknown>
+}
+
+interface Schema {
+  readonly $ref?: string
+  readonly properties?: Record<string, unknown>
+}
+
+let gateway: TestGateway
+let document: Document
+/** Of an account that the requests do not come from. */
+let ids: string[]
+
+beforeAll(async () => {
+  gateway = await startTestGateway({ settings: { PARKWAY_LIMITS: LIMITS } })
+  document = (await gateway.request('GET', '/openapi.json', { key: null })).body
+  ids = await createStranger()
+})
+
+afterAll(() => gateway.close())
+
+async function createStranger(): Promise<string[]> {
+  const { body: account } = await gateway.request('POST', '/v1/admin/accounts', {
+    body: { name: 'Stranger', credit_usd: 1 },
+  })
+  const { body: key } = await gateway.request('POST', `/v1/admin/accounts/${account.id}/api-keys`, {
+    body: { scopes: ['inference', 'manage'] },
+  })
+  const make = async (path: string, body: object): Promise<string> => {
+    const answer = await gateway.request('POST', path, { key: key.key, body })
+    return answer.body.id ?? answer.body.task_id
+  }
+  return [
+    key.id,
+    await make('/v1/compare/datasets', { name: 'theirs', prompts: ['Hi'] }),
+    await make('/v1/compare/conversations', { models: ['gpt-4o-mini', 'gpt-5.4'] }),
+    await make('/v1/payments/checkout', { amount_usd: 5 }),
+    await make('/v1/audio/music', { prompt: 'A waltz' }),
+  ]
+}
+
+function listOperations(): FuzzedOperation[] {
+  return Object.entries(document.paths).flatMap(([template, operations]) =>
+    Object.entries(operations).map(([method, operation]) => {
+      const content = operation.requestBody?.content ?? {}
+      const json = content['application/json']
+      const schema = resolve(json?.schema ?? content['multipart/form-data']?.schema)
+      return {
+        method: method.toUpperCase(),
+        template,
+        query: (operation.parameters ?? []).filter((given) => given.in === 'query').map(({ name }) => name),
+        members: Object.keys(schema?.properties ?? {}),
+        example: json?.example,
+        takesForm: 'multipart/form-data' in content,
+      }
+    }),
+  )
+}
+
+function resolve(schema: Schema | undefined): Schema | undefined {
+  const name = schema?.$ref?.split('/').at(-1)
+  return name === undefined ? schema : document.components.schemas[name]
+}
+
+/** Why the answer is wrong, null when it is not. */
+async function send(operation: FuzzedOperation, { path, body }: HostileRequest): Promise<string | null> {
+  const { method, template } = operation
+  const isForm = body instanceof FormData
+  const response = await fetch(gateway.baseUrl + path, {
+    method,
+    headers: {
+      authorization: `Bearer ${gateway.key}`,
+      ...(typeof body === 'string' ? { 'content-type': 'application/json' } : {}),
+    },
+    ...(body === undefined ? {} : { body }),
+    redirect: 'manual',
+  })
+  const text = await response.text()
+  const { status } = response
+  const isDescribed = String(status) in (document.paths[template]?.[method.toLowerCase()]?.responses ?? {})
+  const isOurFault = status >= 500 && !DOCUMENTED_FAILURES.includes(status)
+  // What matches no route, or another one, is answered by that.
+  if (!isOurFault && (isDescribed || status === 404 || status === 405)) return null
+  const sent = isForm ? 'a form' : (body ?? 'no body')
+  return `${method} ${path}: ${status}\n${sent}\n${text}`.slice(0, REPORTED_CHARACTERS_MAX)
+}
+
+test('no request breaks the gateway, gets an undocumented status, or holds it up', async () => {
+  const stallsBefore = await countStallsAbove(gateway, STALL_SECONDS)
+  const operations = listOperations()
+  expect(operations.length).toBeGreaterThan(80)
+  const wrong: string[] = []
+  for (const [series, operation] of operations.entries()) {
+    const random = createRandom(SEED, series)
+    const requests = Array.from({ length: REQUESTS_PER_OPERATION }, () =>
+      makeHostileRequest(operation, random, ids),
+    )
+    for (const problem of await Promise.all(requests.map((request) => send(operation, request))))
+      if (problem !== null) wrong.push(problem)
+  }
+  expect(wrong, `with the seed ${SEED}`).toEqual([])
+  expect(await countStallsAbove(gateway, STALL_SECONDS), `with the seed ${SEED}`).toBe(stallsBefore)
+  // Whoever asks properly is served as before.
+  expect((await gateway.request('GET', '/v1/tenants/me')).status).toBe(200)
+})
