@@ -80,8 +80,8 @@ test('the documents have examples, and all name the address and the key alike', 
   expect(commands.length).toBeGreaterThan(12)
   for (const words of commands) {
     const { url, headers } = readRequest(words)
-    const key = headers.find(([name]) => name.toLowerCase() === 'authorization')?.[1]
-    expect([url.startsWith(`${ORIGIN}/v1/`), key]).toEqual([true, 'Bearer $PARKWAY_API_KEY'])
+    const key = headers.find(([name]) => /^(authorization|x-api-key)$/i.test(name))?.[1]
+    expect([url.startsWith(`${ORIGIN}/`), key?.replace(/^Bearer /, '')]).toEqual([true, '$PARKWAY_API_KEY'])
   }
 })
 
