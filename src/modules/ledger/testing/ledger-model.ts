@@ -11,6 +11,8 @@ export class LedgerModel {
   setAsideNanoUsd: NanoUsd = 0n
   /** Of every request that was charged, by its id. */
   readonly charges = new Map<string, NanoUsd>()
+  /** What a request cost beyond what could be held for it, by its id. */
+  readonly uncovered = new Map<string, NanoUsd>()
   readonly #keys = new Set<string>()
 
   constructor(limitNanoUsd: NanoUsd | null) {

@@ -9,6 +9,7 @@ interface StepDetails {
   releaseHold: { key: number }
   expire: object
   hold: { process: number; wanted: bigint; least: bigint }
+  cover: { which: number; cost: bigint }
   settle: { which: number; cost: bigint; isDelivered: boolean }
   release: { which: number }
   burst: { jobs: readonly { process: number; wanted: bigint; cost: bigint }[] }
@@ -52,6 +53,7 @@ const ARBITRARIES: { [Name in keyof StepDetails]: [number, fc.Arbitrary<StepDeta
       least: first > second ? second : first,
     })),
   ],
+  cover: [2, fc.record({ which: fc.nat(5), cost: amount })],
   settle: [5, fc.record({ which: fc.nat(5), cost, isDelivered: fc.boolean() })],
   release: [2, fc.record({ which: fc.nat(5) })],
   burst: [

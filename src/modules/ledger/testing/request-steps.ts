@@ -29,6 +29,21 @@ export async function holdCredit(run: HistoryRun, step: StepOf<'hold'>): Promise
   model.heldNanoUsd += outcome.amountNanoUsd
 }
 
+/** An answer turned out to cost more than was held: as much more is held as there is. */
+export async function coverMore(run: HistoryRun, step: StepOf<'cover'>): Promise<void> {
+  const { model, holds } = run
+  const open = holds[step.which % Math.max(1, holds.length)]
+  if (open === undefined || run.isLost(open)) return
+  const { availableNanoUsd } = model
+  const heldNanoUsd = open.hold.amountNanoUsd
+  await open.hold.cover(step.cost)
+  const grownNanoUsd = open.hold.amountNanoUsd - heldNanoUsd
+  expect(grownNanoUsd).toBeLessThanOrEqual(availableNanoUsd)
+  const missingNanoUsd = step.cost > heldNanoUsd ? step.cost - heldNanoUsd : 0n
+  if (!run.isBlurred) expect(grownNanoUsd).toBe(leastOf(missingNanoUsd, availableNanoUsd))
+  model.heldNanoUsd += grownNanoUsd
+}
+
 export async function settleHeld(run: HistoryRun, step: StepOf<'settle'>): Promise<void> {
   const { model } = run
   const open = run.takeHold(step.which)
@@ -42,6 +57,7 @@ export async function settleHeld(run: HistoryRun, step: StepOf<'settle'>): Promi
   if (!isLost) {
     expect(settled).toBe('charged')
     model.heldNanoUsd -= open.hold.amountNanoUsd
+    model.uncovered.set(record.id, step.cost - payable)
     return model.charge(record.id, payable)
   }
   if (!step.isDelivered) {

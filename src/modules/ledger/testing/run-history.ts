@@ -9,7 +9,15 @@ import {
 } from './durable-steps.ts'
 import { HistoryRun, type HistoryLane } from './history-run.ts'
 import type { History, LedgerStep, StepOf } from './ledger-step.ts'
-import { declareDead, holdCredit, releaseHeld, reopenProcess, runBurst, settleHeld } from './request-steps.ts'
+import {
+  coverMore,
+  declareDead,
+  holdCredit,
+  releaseHeld,
+  reopenProcess,
+  runBurst,
+  settleHeld,
+} from './request-steps.ts'
 
 /** Runs a history on an account of its own and compares everything with the model. */
 export async function runHistory(lane: HistoryLane, { limit, credit, steps }: History): Promise<void> {
@@ -29,6 +37,7 @@ const STEPS: { [Name in LedgerStep['do']]: (run: HistoryRun, step: StepOf<Name>)
   releaseHold: closeHoldOnce,
   expire: expireCredit,
   hold: holdCredit,
+  cover: coverMore,
   settle: settleHeld,
   release: releaseHeld,
   burst: runBurst,
@@ -51,10 +60,12 @@ async function compareAtRest(run: HistoryRun): Promise<void> {
     heldNanoUsd: model.setAsideNanoUsd,
     debtNanoUsd: model.debtNanoUsd,
   })
-  const rows = await lane.stage.database.query<{ id: string; cost: bigint }>(
-    `SELECT replace(id::text, '-', '') AS id, cost_nano_usd AS cost FROM usage_records WHERE account_id = $1`,
+  const rows = await lane.stage.database.query<{ id: string; cost: bigint; uncovered: bigint }>(
+    `SELECT replace(id::text, '-', '') AS id, cost_nano_usd AS cost, uncovered_nano_usd AS uncovered
+     FROM usage_records WHERE account_id = $1`,
     [payer.accountId],
   )
   expect(new Map(rows.map(({ id, cost }) => [id, cost]))).toEqual(model.charges)
+  for (const { id, uncovered } of rows) expect(uncovered).toBe(model.uncovered.get(id) ?? uncovered)
   expect(await lane.stage.findDifferences()).toEqual([])
 }
