@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { waitForRun } from './compare/wait-for-run.ts'
+import { waitForTask } from './generation/wait-for-task.ts'
 import { startTestGateway, type TestGateway } from './support/start-test-gateway.ts'
 
 /** Everything that belongs to an account: how to make one, and every route that names it. A new resource adds a line. */
@@ -97,6 +99,67 @@ for (const { resource, collection, created, list, routes } of RESOURCES) {
     }
   })
 }
+
+/** What takes a while to be made, and every route that names it. It is looked at when it has ended, where nothing changes by itself. */
+const WORKS = [
+  {
+    resource: 'task',
+    list: '/v1/tasks',
+    routes: ['GET ', 'POST /cancel', 'GET /webhook-deliveries'],
+    make: async () => {
+      const body = { model: 'flux-schnell', prompt: 'Mine' }
+      const { body: receipt } = await gateway.request('POST', '/v1/images/generations', { body })
+      await waitForTask(gateway, receipt.task_id)
+      return String(receipt.task_id)
+    },
+  },
+  {
+    resource: 'compare run',
+    list: '/v1/compare/runs',
+    routes: ['GET ', 'GET /results', 'GET /export', 'POST /cancel', 'POST /resume', 'POST /save'],
+    make: async () => {
+      const body = { prompt: 'Mine', models: ['gpt-4o-mini', 'gpt-5.4'] }
+      const { body: run } = await gateway.request('POST', '/v1/compare/runs', { body })
+      await waitForRun(gateway, run.id)
+      return String(run.id)
+    },
+  },
+]
+
+describe.each(WORKS)("another account's $resource", ({ list, routes, make }) => {
+  test('is 404 on every route, like one that never was, in no list, and unchanged', async () => {
+    const id = await make()
+    const nobodysId = id.replace(/[0-9a-f]{8}$/, (end) => (end === 'ffffffff' ? '00000000' : 'ffffffff'))
+    const before = (await gateway.request('GET', `${list}/${id}`)).body
+    for (const route of routes) {
+      const [method = '', path = ''] = route.split(' ')
+      const options = { key: stranger, ...(path === '/save' && { body: { name: 'yours' } }) }
+      const theirs = await gateway.request(method, `${list}/${id}${path}`, options)
+      const nobodys = await gateway.request(method, `${list}/${nobodysId}${path}`, options)
+      expect([route, theirs.status, theirs.body.error?.code]).toEqual([route, 404, 'not_found'])
+      expect(theirs.body.error.message).toBe(nobodys.body.error.message)
+    }
+    expect((await gateway.request('GET', `${list}/${id}`)).body).toEqual(before)
+    expect(JSON.stringify((await gateway.request('GET', `${list}?limit=100`)).body)).toContain(id)
+    for (const query of ['?limit=100', `?limit=100&after=${id}`]) {
+      const { body } = await gateway.request('GET', `${list}${query}`, { key: stranger })
+      expect(JSON.stringify(body)).not.toContain(id)
+    }
+  })
+})
+
+test('a task that waits or runs is not cancelled by another account, and its own account can', async () => {
+  const body = { model: 'veo-3.1', prompt: '[[sandbox:latency ms=600000]] Mine', duration: 4 }
+  const { body: receipt } = await gateway.request('POST', '/v1/videos/generations', { body })
+  const at = `/v1/tasks/${receipt.task_id}`
+  const theirs = await gateway.request('POST', `${at}/cancel`, { key: stranger })
+  expect([theirs.status, theirs.body.error.code]).toEqual([404, 'not_found'])
+  expect(['queued', 'pending', 'processing', 'running']).toContain(
+    (await gateway.request('GET', at)).body.status,
+  )
+  const own = await gateway.request('POST', `${at}/cancel`)
+  expect([own.status, own.body.status]).toEqual([200, 'cancelled'])
+})
 
 test('an account reads itself and no other', async () => {
   const { body: own } = await gateway.request('GET', '/v1/tenants/me')
