@@ -7,7 +7,6 @@ import {
   completion,
   endlessStream,
   headersOnly,
-  heldBack,
   json,
   pacedStream,
   silence,
@@ -16,16 +15,16 @@ import {
 } from '../upstreams/openai-server.ts'
 import { eventually } from '../support/eventually.ts'
 import { readEvents } from './read-events.ts'
-import { CHAT, chatBody, startChatGateway, type ChatGateway } from './start-chat-gateway.ts'
+import { CHAT, chatBody, modelEntry, startChatGateway, type ChatGateway } from './start-chat-gateway.ts'
 
 const MEBIBYTE = 1024 * 1024
 
 let gateway: ChatGateway
 
 /** Of the tests of one group. */
-function useGateway(settings: Record<string, string> = {}): void {
+function useGateway(settings: Record<string, string> = {}, models: readonly object[] = []): void {
   beforeAll(async () => {
-    gateway = await startChatGateway({ settings })
+    gateway = await startChatGateway({ settings, models })
   })
 
   afterAll(() => gateway.close())
@@ -104,24 +103,28 @@ describe('an upstream without an end', () => {
 })
 
 describe('an upstream that is in time', () => {
-  useGateway()
+  const routeOf = (model: string, timeoutMs: number) =>
+    modelEntry(model, [
+      { provider: 'openai', model, timeouts: { first_byte_ms: timeoutMs, idle_ms: timeoutMs } },
+    ])
+  useGateway({}, [routeOf('patient', 600_000), routeOf('impatient', 300)])
 
-  test('is waited for though it is slow', async () => {
-    const held = heldBack(completion())
-    gateway.upstream.respondWith(held.reply)
-    const asking = ask()
+  test.each([false, true])('is waited for though it is slow (stream: %s)', async (isStream) => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    const answer = isStream ? stream(chunksOf('Hello')) : completion()
+    gateway.upstream.respondWith(({ body }) =>
+      Object(body).model === 'patient' ? released.then(() => answer) : new Promise(() => {}),
+    )
+    const asking = gateway.fetch('POST', CHAT, { body: chatBody({ model: 'patient', stream: isStream }) })
     await gateway.upstream.requestNumber(0)
-    // Others are served meanwhile, so that time has passed in which nobody gave up on it.
-    let isAnswered = false
-    void asking.finally(() => {
-      isAnswered = true
-    })
-    for (let other = 0; other < 5; other += 1) await gateway.request('GET', '/healthz')
-    expect(isAnswered).toBe(false)
-    expect(gateway.upstream.requests).toHaveLength(1)
-    held.release()
-    expect((await asking).status).toBe(200)
-    expect(gateway.upstream.requests).toHaveLength(1)
+    // Another that was asked later has come to its own limit, so that the time of those without patience is over.
+    const { status } = await ask({ model: 'impatient', stream: isStream })
+    expect(status).toBe(504)
+    release()
+    const response = await asking
+    expect([response.status, (await response.text()).includes('Hello')]).toEqual([200, true])
+    const asked = gateway.upstream.bodies().filter(({ model }) => model === 'patient')
+    expect(asked).toHaveLength(1)
   })
 })
 
