@@ -1,4 +1,4 @@
-import { chargeUnconfirmed } from './commit-failure.ts'
+import { chargeUnconfirmed, commitInDoubt } from './commit-failure.ts'
 import type { PaidCharge } from './journal-text.ts'
 
 /** Charges that are committed together. They wait for the same promise, but for those whose answer is out. */
@@ -9,6 +9,8 @@ export class ChargeBatch {
   /** Resolves when nothing of it is left to do, however it went. */
   readonly ended = Promise.withResolvers<void>()
   firstAtMs = 0
+  /** Whoever waited was told that nobody knows: what is then found not to be written is written only where its answer is out. */
+  isInDoubt = false
 
   constructor() {
     // Who waits is told; a charge of a client that left has nobody waiting.
@@ -29,6 +31,12 @@ export class ChargeBatch {
   reject(reason: Error): void {
     this.#committed.reject(reason)
     this.#confirmed.reject(chargeUnconfirmed(reason))
+  }
+
+  doubt(): void {
+    if (this.isInDoubt) return
+    this.isInDoubt = true
+    this.reject(commitInDoubt())
   }
 }
 

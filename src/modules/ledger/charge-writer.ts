@@ -6,7 +6,14 @@ import { messageOf } from '../../storage/storage-error.ts'
 import { ChargeBatch, type PendingCharge } from './charge-batch.ts'
 import type { ChargePoster } from './charge-poster.ts'
 import { CommitConnection } from './commit-connection.ts'
-import { databaseAway, isBadData, isOutcomeLost, isPassing, leasesLost } from './commit-failure.ts'
+import {
+  commitInDoubt,
+  databaseAway,
+  isBadData,
+  isOutcomeLost,
+  isPassing,
+  leasesLost,
+} from './commit-failure.ts'
 import { JournalWriter } from './journal-writer.ts'
 
 interface ChargeWriterOptions {
@@ -151,7 +158,8 @@ export class ChargeWriter {
       pauseMs = Math.min(pauseMs * 2, RETRY_PAUSE_MS_MAX)
     ) {
       try {
-        const isCommitted = await this.#commit(charges)
+        if (batch.isInDoubt && this.#journal.isOutcomeUnknown) charges = await this.#endDoubt(charges, batch)
+        const isCommitted = charges.length === 0 || (await this.#commit(charges))
         this.#noteFailing(false)
         if (!isCommitted) this.#undo(charges, batch, leasesLost())
         return
@@ -168,12 +176,22 @@ export class ChargeWriter {
         this.#options.logger.warn({ reason, charges: charges.length }, 'charges wait for the database')
       }
       const waitedMs = performance.now() - batch.firstAtMs
-      if (!this.#journal.isOutcomeUnknown && waitedMs > this.#options.commitWaitMs) {
-        charges = this.#undo(charges, batch, databaseAway(), isOut)
+      if (waitedMs > this.#options.commitWaitMs) {
+        if (this.#journal.isOutcomeUnknown) batch.doubt()
+        else charges = this.#undo(charges, batch, databaseAway(), isOut)
       }
       this.#refuseLate()
       await delay(pauseMs)
     }
+  }
+
+  /** Finds out what became of a commit that nobody waits for any more. Gives the charges that are still to be written. */
+  async #endDoubt(charges: readonly PendingCharge[], batch: ChargeBatch): Promise<readonly PendingCharge[]> {
+    const outcome = await this.#journal.lookUp(await this.#connection.take())
+    if (outcome === 'written') this.#options.poster.noteCommitted(charges.length)
+    if (outcome === 'written') return []
+    // Who was told that it may have been charged has no answer and pays nothing.
+    return outcome === 'closed' ? charges : this.#undo(charges, batch, commitInDoubt(), isOut)
   }
 
   /** Who waits behind a commit that has to be tried for longer is refused in time too: nothing of it was sent. */

@@ -53,6 +53,15 @@ export function chargeUnconfirmed(cause: unknown): AppError {
   return new AppError('service_unavailable', message, { mayBeDone: true, isOnceByRequestId: true, cause })
 }
 
+/** What a client is told whose answer waits for a commit of which nobody knows whether it was done. */
+export function commitInDoubt(): AppError {
+  const message =
+    'The answer was made, but whether it was charged is not known, because the database went away meanwhile; it may have been, and the ' +
+    'answer is not sent. Look for the request_id of this error in GET /v1/usage/records before sending it again. Only with an ' +
+    'Idempotency-Key is sending it again safe.'
+  return new AppError('service_unavailable', message, { mayBeDone: true, isOnceByRequestId: true })
+}
+
 export function leasesLost(): AppError {
   const message =
     'The answer could not be charged, because this process lost its credit. Nothing was charged.'

@@ -26,6 +26,15 @@ export class JournalWriter {
     this.#sequence = 1
   }
 
+  /** Finds out what became of the last commit, whose outcome is unknown, and sends nothing. */
+  async lookUp(connection: KeptConnection): Promise<'written' | 'ruled out' | 'closed'> {
+    const outcome = await findOutcome(connection, this.#number())
+    this.#isOutcomeUnknown = false
+    // Ruled out, its number is never used again.
+    if (outcome !== 'closed') this.#sequence += 1
+    return outcome
+  }
+
   /** Where the outcome is unknown, the same charges again. False when it can never be written, because the borrower was closed. */
   async write(connection: KeptConnection, charges: readonly PaidCharge[]): Promise<boolean> {
     const isWritten = this.#isOutcomeUnknown
