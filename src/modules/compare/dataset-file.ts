@@ -48,7 +48,7 @@ function readCsv(text: string): unknown[] {
 
 function parse(text: string): string[][] {
   try {
-    return parseCsv(text, { rowsMax: PROMPTS_MAX + 1, columnsMax: COLUMNS_MAX })
+    return parseCsv(text, { rowsMax: PROMPTS_MAX + 1, columnsMax: COLUMNS_MAX, linesMax: LINES_MAX })
   } catch (error) {
     if (!(error instanceof CsvInvalid)) throw error
     throw invalidValue('file', `The file is not CSV. ${error.message}`)

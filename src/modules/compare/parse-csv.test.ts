@@ -51,3 +51,8 @@ test('reading stops behind as many rows as are wanted, and at a line of too many
   expect(parseCsv('a\n'.repeat(1_000_000), { rowsMax: 10 })).toHaveLength(11)
   expect(() => parseCsv(','.repeat(5_000_000), { columnsMax: 1_000 })).toThrow(CsvInvalid)
 })
+
+test('empty lines count too, and a field of quotes alone is read', () => {
+  expect(() => parseCsv(`a${'\n'.repeat(5_000_000)}`, { linesMax: 1_000 })).toThrow('more than 1000 lines')
+  expect(parseCsv(`"${'""'.repeat(100_000)}"`)).toEqual([['"'.repeat(100_000)]])
+})

@@ -7,11 +7,14 @@ interface CsvLimits {
   /** Reading stops behind one more. */
   readonly rowsMax?: number
   readonly columnsMax?: number
+  /** Empty ones among them. */
+  readonly linesMax?: number
 }
 
 /** The fields of every line of RFC 4180; lines may end as on any system, and empty ones are left out. */
 export function parseCsv(text: string, limits: CsvLimits = {}): string[][] {
-  const { rowsMax = Infinity, columnsMax = Infinity } = limits
+  const { rowsMax = Infinity, columnsMax = Infinity, linesMax = Infinity } = limits
+  let lines = 0
   const rows: string[][] = []
   let row: string[] = []
   let position = text.startsWith('\uFEFF') ? 1 : 0
@@ -25,6 +28,8 @@ export function parseCsv(text: string, limits: CsvLimits = {}): string[][] {
       if (position === text.length) row.push('')
       else continue
     }
+    lines += 1
+    if (lines > linesMax) throw new CsvInvalid(`It has more than ${linesMax} lines.`)
     if (row.length > 1 || row[0] !== '') rows.push(row)
     if (rows.length > rowsMax) return rows
     row = []
@@ -47,20 +52,22 @@ function readPlain(text: string, start: number): ReadField {
   return { field: text.slice(start, end), end }
 }
 
+const QUOTE = 0x22
+
 function readQuoted(text: string, start: number): ReadField {
-  const pieces: string[] = []
-  for (let position = start + 1; ;) {
-    const quote = text.indexOf('"', position)
-    if (quote === -1) throw new CsvInvalid('A quoted field has no end.')
-    pieces.push(text.slice(position, quote))
-    const next = text[quote + 1]
-    if (next === '"') {
-      pieces.push('"')
-      position = quote + 2
-      continue
-    }
-    if (next === undefined || next === ',' || next === '\r' || next === '\n')
-      return { field: pieces.join(''), end: quote + 1 }
-    throw new CsvInvalid('Text stands behind the end of a quoted field.')
+  let position = start + 1
+  // A search for each quote of a field that is nothing else takes long: pairs are passed one after the other.
+  let quote = text.indexOf('"', position)
+  let isDoubled = false
+  while (quote !== -1 && text.charCodeAt(quote + 1) === QUOTE) {
+    isDoubled = true
+    position = quote + 2
+    quote = text.charCodeAt(position) === QUOTE ? position : text.indexOf('"', position)
   }
+  if (quote === -1) throw new CsvInvalid('A quoted field has no end.')
+  const next = text[quote + 1]
+  if (next !== undefined && next !== ',' && next !== '\r' && next !== '\n')
+    throw new CsvInvalid('Text stands behind the end of a quoted field.')
+  const field = text.slice(start + 1, quote)
+  return { field: isDoubled ? field.replaceAll('""', '"') : field, end: quote + 1 }
 }
