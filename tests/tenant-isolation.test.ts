@@ -184,3 +184,16 @@ test('a request of one account is in no usage of another', async () => {
     expect([path, body.requests]).toEqual([path, 0])
   }
 })
+
+test('the usage records of an account that has some are its own', async () => {
+  const ask = (key: string) => gateway.request('POST', '/v1/moderations', { key, body: { input: 'Hi' } })
+  // Ours lies between two of theirs, so that it is within the time of what they used.
+  const first = await ask(stranger)
+  const ours = await ask(gateway.key)
+  const second = await ask(stranger)
+  expect([first.status, ours.status, second.status]).toEqual([200, 200, 200])
+  const { body } = await gateway.request('GET', '/v1/usage/records?limit=100', { key: stranger })
+  const found = body.data.map(({ request_id: id }: { request_id: string }) => id)
+  expect(found).toEqual([second, first].map(({ headers }) => headers.get('x-request-id')))
+  expect(body.total).toBe(2)
+})
