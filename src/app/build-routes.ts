@@ -26,6 +26,7 @@ import { promoRoutes } from '../http/routes/promo.ts'
 import { queueRoutes } from '../http/routes/queue.ts'
 import { rerankRoutes } from '../http/routes/rerank.ts'
 import { taskRoutes } from '../http/routes/tasks.ts'
+import { responseRoutes } from '../http/routes/responses.ts'
 import { speechRoutes } from '../http/routes/speech.ts'
 import { tenantRoutes } from '../http/routes/tenant.ts'
 import { transcriptionRoutes } from '../http/routes/transcriptions.ts'
@@ -71,6 +72,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | DirectRoute)[
       mayUseSandbox: modules.mayUseSandbox,
     }),
     ...chatRoutes({ chat, sendInference }),
+    ...responseRoutes({ chat, sendInference }),
     ...messageRoutes({ chat, limits: modules.limits, sendInference }),
     ...embeddingRoutes({ embeddings: modules.embeddings, sendInference }),
     ...rerankRoutes({ rerank: modules.rerank, sendInference }),

@@ -10,6 +10,7 @@ const TRACED: Readonly<Record<OperationName, InferenceStart['operation']>> = {
   chat: 'chat',
   completion: 'text_completion',
   messages: 'chat',
+  responses: 'chat',
   embedding: 'embeddings',
   rerank: 'rerank',
   moderation: 'moderation',

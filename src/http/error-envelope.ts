@@ -1,4 +1,4 @@
-import type { Wire } from '../wires/wire.ts'
+import type { Wire, WireError } from '../wires/wire.ts'
 import { AppError, type ErrorCode, type InjectedFailure } from '../kernel/app-error.ts'
 import { ClientDisconnected } from '../kernel/client-disconnected.ts'
 
@@ -104,9 +104,13 @@ export function toErrorAnswer(error: unknown, requestId: string): ErrorAnswer {
 }
 
 /** What the client reads of an error, in the form of what it speaks. */
-export function errorBodyOf({ status, body }: ErrorAnswer, wire: Wire): object {
+export function errorBodyOf(answer: ErrorAnswer, wire: Wire): object {
+  return wire.formatError(toWireError(answer))
+}
+
+export function toWireError({ status, body }: ErrorAnswer): WireError {
   const { request_id: requestId, ...error } = body.error
-  return wire.formatError({ ...error, status, requestId })
+  return { ...error, status, requestId }
 }
 
 export function toAppError(error: unknown): AppError {

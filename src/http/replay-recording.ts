@@ -27,7 +27,7 @@ export function recordAnswer(
   response: ResponseMessage,
   options: {
     readonly bytesMax: number
-    readonly wire: Pick<Wire, 'keepAlive' | 'streamEnd'>
+    readonly wire: Pick<Wire, 'keepAlive' | 'isWholeStream'>
     readonly onEnd: (answer: RecordedAnswer) => Promise<void>
   },
 ): Recording {
@@ -61,7 +61,7 @@ export function recordAnswer(
       status: response.statusCode,
       headers,
       body: bytes <= options.bytesMax ? Buffer.concat(pieces) : null,
-      isWhole: !isStream || endsWith(lastPiece, options.wire.streamEnd),
+      isWhole: !isStream || options.wire.isWholeStream(lastPiece),
     }
   }
 
@@ -98,8 +98,4 @@ function readHeaders(value: unknown): readonly string[] {
   return Object.entries(value).flatMap(([name, values]) =>
     (Array.isArray(values) ? values : [values]).flatMap((one) => [name.toLowerCase(), String(one)]),
   )
-}
-
-function endsWith(bytes: Buffer, ending: Buffer): boolean {
-  return bytes.length >= ending.length && bytes.subarray(-ending.length).equals(ending)
 }

@@ -1,7 +1,7 @@
 import { AppError } from '../kernel/app-error.ts'
 import { openAiWire } from '../wires/openai-chat/openai-wire.ts'
-import type { Wire } from '../wires/wire.ts'
-import { errorBodyOf, toErrorAnswer } from './error-envelope.ts'
+import type { StreamWriter, Wire } from '../wires/wire.ts'
+import { toErrorAnswer, toWireError } from './error-envelope.ts'
 import type { ResponseMessage } from './message.ts'
 import type { Recording } from './replay-recording.ts'
 
@@ -53,7 +53,7 @@ export async function sendEvents(
     options.onError(error)
     // All of it was given but for its end: whoever asks again is given that, and pays once.
     if (error instanceof AppError && error.mayBeDone) options.recording?.keepAsEndedWith(writer.end())
-    endWithError(response, error, options.requestId, wire)
+    endWithError(response, error, options.requestId, writer)
   } finally {
     clearTimeout(keepAlive)
   }
@@ -64,10 +64,9 @@ export function endWithError(
   response: ResponseMessage,
   error: unknown,
   requestId: string,
-  wire: Wire = openAiWire,
+  writer: Pick<StreamWriter, 'fail'> = openAiWire.openStream(),
 ): void {
-  const body = errorBodyOf(toErrorAnswer(error, requestId), wire)
-  response.end(wire.frameError(JSON.stringify(body)))
+  response.end(writer.fail(toWireError(toErrorAnswer(error, requestId))))
 }
 
 /** Signs of life until there is something to say, so that nobody on the way takes the connection for dead. */

@@ -49,6 +49,7 @@ interface OperationTraits {
 const TRAITS: Readonly<Partial<Record<OperationName, OperationTraits>>> = {
   chat: { category: 'llm', traced: 'chat', writesText: true, usesTokens: true },
   messages: { category: 'llm', traced: 'chat', writesText: true, usesTokens: true },
+  responses: { category: 'llm', traced: 'chat', writesText: true, usesTokens: true },
   completion: { category: 'llm', traced: 'text_completion', writesText: true, usesTokens: true },
   embedding: { category: 'embedding', traced: 'embeddings', writesText: false, usesTokens: true },
   rerank: { category: 'rerank', traced: 'rerank', writesText: false, usesTokens: false },
@@ -177,7 +178,7 @@ export async function sendStream(
     stopWaiting()
     if (!response.headersSent) throw error
     onError(error)
-    endWithError(response, error, requestId, wire)
+    endWithError(response, error, requestId, wire.openStream())
     return
   }
   stopWaiting()

@@ -14,19 +14,19 @@ export interface StreamWriter {
   write(batch: readonly Buffer[]): Buffer
   /** What closes a stream that has come to its end; empty where its last payload does. */
   end(): Buffer
+  /** The frame that tells of a failure in the middle. */
+  fail(error: WireError): string
 }
 
 /** What a client speaks: how errors look, and how the payloads of a stream are framed. */
 export interface Wire {
   readonly id: string
-  /** The body of an error answer, and the payload of the frame that tells of a failure in the middle of a stream. */
+  /** The body of an error answer. */
   formatError(error: WireError): object
-  /** The frame around such a payload. */
-  frameError(payload: string): string
   /** Sent while an upstream is silent. */
   readonly keepAlive: Buffer
-  /** The last bytes of every whole stream. */
-  readonly streamEnd: Buffer
+  /** Whether a stream is whole whose last frames these are. */
+  isWholeStream(lastFrames: Buffer): boolean
   /** Headers of its own, as names and values in turn. */
   readonly headersOf?: (requestId: string) => readonly string[]
   openStream(): StreamWriter

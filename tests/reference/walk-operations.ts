@@ -71,6 +71,7 @@ async function walkModels(call: MakeCall): Promise<void> {
   await call('GET /v1/models/{id}', { params: { id: data[0].id } })
   await call('POST /v1/chat/completions')
   await call('POST /v1/completions')
+  await call('POST /v1/responses')
   await call('POST /v1/messages')
   await call('POST /v1/messages/count_tokens')
   await call('GET /anthropic/v1/models')

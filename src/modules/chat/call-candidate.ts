@@ -17,16 +17,11 @@ import { settleAbandonedUsage, type AnswerContext } from './answer-context.ts'
 import type { AnswerForm } from './answer-form.ts'
 import { DeliveredText } from './delivered-text.ts'
 import { estimateHiddenTokens } from './estimate-hidden-tokens.ts'
-import type { Estimate } from './hold-credit.ts'
+import { outputLimitOf, type Estimate } from './hold-credit.ts'
 import { openStream, type Batch } from './relay-stream.ts'
 import type { Sound } from './sound-tokens.ts'
 
-export interface StreamableRequest extends Pick<
-  ChatRequest,
-  'model' | 'stream' | 'stream_options' | 'max_tokens'
-> {
-  readonly max_completion_tokens?: number | null
-}
+export type StreamableRequest = Pick<ChatRequest, 'model' | 'stream' | 'stream_options'>
 
 interface StreamResult {
   readonly kind: 'stream'
@@ -190,7 +185,7 @@ function contextOf<Body extends StreamableRequest>(call: Call<Body>): AnswerCont
       const { firstTokenMs } = record
       const shownMs = firstTokenMs === null ? 0 : clock.nowMs() - startedMs - firstTokenMs
       const hiddenMs = performance.now() - sentAtMs - shownMs
-      return estimateHiddenTokens(hiddenMs, body.max_completion_tokens ?? body.max_tokens ?? null)
+      return estimateHiddenTokens(hiddenMs, outputLimitOf(body, operation.estimate))
     },
   }
 }

@@ -2,6 +2,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { ChatRequest } from '../../providers/chat-wire.ts'
 import type { CompletionRequest } from '../../providers/completion-wire.ts'
 import type { CountTokensRequest, MessagesRequest } from '../../wires/anthropic-messages/messages-request.ts'
+import type { ResponsesRequest } from '../../wires/openai-responses/responses-request.ts'
 import { completionThroughChat } from '../../providers/completion-through-chat.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
@@ -27,8 +28,9 @@ import { checkChatContext, checkCompletionContext } from './check-context.ts'
 import { checkMessages } from './check-messages.ts'
 import { countChatPromptTokens, countCompletionPromptTokens } from './count-prompt-tokens.ts'
 import { estimateChat, estimateCompletion, refineChat, refineCompletion } from './estimate-cost.ts'
-import { holdCredit } from './hold-credit.ts'
+import { CHAT_LIMITS, holdCredit } from './hold-credit.ts'
 import { findFilesOfChat, inlineFilesOfChat } from './inline-own-files.ts'
+import { checkResponsesRequest, RESPONSES } from './response-operation.ts'
 import { pricedSoundMembers, screenSound } from './screen-sound.ts'
 import { SILENCE, soundOfChat } from './sound-tokens.ts'
 import { checkMessagesRequest, countMessageTokens, MESSAGES } from './message-operation.ts'
@@ -40,6 +42,7 @@ export interface Chat {
   chat(request: InferenceRequest<ChatRequest>): Promise<InferenceResult>
   completion(request: InferenceRequest<CompletionRequest>): Promise<InferenceResult>
   messages(request: InferenceRequest<MessagesRequest>): Promise<InferenceResult>
+  responses(request: InferenceRequest<ResponsesRequest>): Promise<InferenceResult>
   /** Tokens of the prompt, as far as they can be known without asking the vendor. */
   countMessageTokens(caller: Caller, body: CountTokensRequest): number
 }
@@ -65,6 +68,7 @@ const CHAT: Operation<ChatRequest> = {
     refine: refineChat,
     checkContext: checkChatContext,
     isLimitedByModel: true,
+    limitMembers: CHAT_LIMITS,
   },
 }
 
@@ -82,6 +86,7 @@ const COMPLETION: Operation<CompletionRequest> = {
     refine: refineCompletion,
     checkContext: checkCompletionContext,
     isLimitedByModel: false,
+    limitMembers: CHAT_LIMITS,
   },
 }
 
@@ -154,6 +159,10 @@ export function createChat(options: ChatOptions): Chat {
     messages: (request) => {
       checkMessagesRequest(request.body)
       return infer(MESSAGES, request)
+    },
+    responses: (request) => {
+      checkResponsesRequest(request.body)
+      return infer(RESPONSES, request)
     },
     countMessageTokens: (caller, body) => {
       selector.resolveModel(caller, body.model)

@@ -6,6 +6,9 @@ import type { Hold, Ledger } from '../ledger/ledger.ts'
 import { outputTokensCovered, type WorstCase } from './estimate-cost.ts'
 import type { InferenceRequest } from '../inference/inference.ts'
 
+/** Of requests in the forms of OpenAI's chat and completions. */
+export const CHAT_LIMITS: readonly string[] = ['max_completion_tokens', 'max_tokens']
+
 /** How the worst case of one operation is found. */
 export interface Estimate<Body> {
   /** By the request's bytes: cheap, and far too much. */
@@ -16,11 +19,21 @@ export interface Estimate<Body> {
   readonly checkContext: (model: CatalogModel, body: Body) => void
   /** Whether an answer without a limit is as long as the model allows; otherwise the limit is always sent along. */
   readonly isLimitedByModel: boolean
+  /** The members that limit the answer, the one that decides first. */
+  readonly limitMembers: readonly string[]
 }
 
-interface LimitedRequest {
-  readonly max_tokens?: number | null
-  readonly max_completion_tokens?: number | null
+/** What the client allows the answer, or null where it allows as much as the model does. */
+export function outputLimitOf(
+  body: object,
+  { limitMembers }: Pick<Estimate<never>, 'limitMembers'>,
+): number | null {
+  const member = findLimit(body, limitMembers)
+  return member === null ? null : Number(Reflect.get(body, member))
+}
+
+function findLimit(body: object, members: readonly string[]): string | null {
+  return members.find((name) => typeof Reflect.get(body, name) === 'number') ?? null
 }
 
 export interface CoveredRequest<Body> {
@@ -35,7 +48,7 @@ type HoldLedger = Pick<Ledger, 'hold' | 'holdAtOnce' | 'knownBalanceNanoUsd'>
  * Sets aside what the request can cost at most. Ample credit is held by the cheap bound; where that does not fit, the
  * prompt is counted; where even that does not, the answer is shortened to what is covered.
  */
-export function holdCredit<Body extends LimitedRequest>(
+export function holdCredit<Body extends object>(
   ledger: HoldLedger,
   estimate: Estimate<Body>,
   model: CatalogModel,
@@ -51,7 +64,7 @@ export function holdCredit<Body extends LimitedRequest>(
 }
 
 /** Waits for as much as the bound, unless it is known that there is less. */
-async function holdBound<Body extends LimitedRequest>(
+async function holdBound<Body extends object>(
   ledger: HoldLedger,
   estimate: Estimate<Body>,
   model: CatalogModel,
@@ -83,7 +96,7 @@ async function holdBound<Body extends LimitedRequest>(
 /** When the prompt is this small a part of what there is, counting it exactly would change next to nothing. */
 const SMALL_PROMPT_DIVISOR = 10n
 
-async function holdWhatIsThere<Body extends LimitedRequest>(
+async function holdWhatIsThere<Body extends object>(
   ledger: HoldLedger,
   estimate: Estimate<Body>,
   model: CatalogModel,
@@ -113,18 +126,16 @@ async function holdWhatIsThere<Body extends LimitedRequest>(
 }
 
 /** Asks for no longer an answer than is held for. */
-function limitAnswer<Body extends LimitedRequest>(
+function limitAnswer<Body extends object>(
   request: InferenceRequest<Body>,
-  { isLimitedByModel }: Estimate<Body>,
+  { isLimitedByModel, limitMembers }: Estimate<Body>,
   { outputTokensMax }: WorstCase,
   outputTokens: number,
 ): InferenceRequest<Body> {
-  const asked = request.body.max_completion_tokens ?? request.body.max_tokens
-  const isUnlimited = asked === null || asked === undefined
-  if (isUnlimited ? isLimitedByModel && outputTokens === outputTokensMax : asked <= outputTokens)
+  const asked = outputLimitOf(request.body, { limitMembers })
+  if (asked === null ? isLimitedByModel && outputTokens === outputTokensMax : asked <= outputTokens)
     return request
-  const member =
-    typeof request.body.max_completion_tokens === 'number' ? 'max_completion_tokens' : 'max_tokens'
+  const member = findLimit(request.body, limitMembers) ?? limitMembers.at(-1) ?? 'max_tokens'
   const body = { ...request.body, [member]: outputTokens }
   const text = editJsonObject(request.text, new Map([[member, String(outputTokens)]])) ?? JSON.stringify(body)
   return { ...request, body, text }

@@ -1,13 +1,12 @@
 import { editJsonObject } from '../../kernel/edit-json-object.ts'
 import { isRecord } from '../../kernel/is-record.ts'
 import { usdFromNanoUsd, type NanoUsd } from '../../kernel/money.ts'
-import { parseJson } from '../../kernel/parse-json.ts'
-import { readErrorPayload } from '../../providers/error-payload.ts'
 import { mergeUsage, readUsage, type TokenUsage } from '../inference/inference.ts'
 import { settleUsage, type AnswerContext } from './answer-context.ts'
 import type { AnswerForm, StreamReader } from './answer-form.ts'
 import { garbage } from './answer-payload.ts'
 import { DeliveredText } from './delivered-text.ts'
+import { readEventPayload } from './read-event-payload.ts'
 
 const STREAM_BYTES_MAX = 256 * 1024 * 1024
 
@@ -16,7 +15,7 @@ export const MESSAGE_FORM: AnswerForm = {
   finish(payload, context) {
     const { provider, requestedModel, record } = context
     const text = payload.toString()
-    const message = readMembers(provider, text)
+    const message = readEventPayload(provider, text)
     const { content, usage: reported } = message
     if (message['type'] !== 'message' || !Array.isArray(content))
       throw garbage(provider, 'it sent an object that is not a message')
@@ -50,7 +49,7 @@ class MessageReader implements StreamReader {
     this.#bytes += payload.length
     if (this.#bytes > STREAM_BYTES_MAX)
       throw garbage(provider, `it streamed more than ${STREAM_BYTES_MAX} bytes`)
-    const event = readMembers(provider, payload.toString())
+    const event = readEventPayload(provider, payload.toString())
     switch (event['type']) {
       case 'message_start':
         return this.#start(event)
@@ -128,19 +127,4 @@ function noteBlock(block: Record<string, unknown>, delivered: DeliveredText): vo
   }
   const { input } = block
   if (isRecord(input) && Object.keys(input).length > 0) delivered.add(JSON.stringify(input))
-}
-
-function readMembers(provider: string, text: string): Record<string, unknown> {
-  let members: unknown
-  try {
-    members = parseJson(text)
-  } catch {
-    members = null
-  }
-  if (!isRecord(members)) throw garbage(provider, 'it sent something that is not a JSON object')
-  if (members['type'] === 'error') {
-    const error = readErrorPayload(provider, members)
-    if (error !== null) throw error
-  }
-  return members
 }

@@ -26,6 +26,7 @@ export const MESSAGES: Operation<MessagesRequest> = {
     refine: (model, body, bytes) => refineChat(model, chatOf(body), bytes),
     checkContext: (model, body) => checkChatContext(model, chatOf(body)),
     isLimitedByModel: true,
+    limitMembers: ['max_tokens'],
   },
 }
 

@@ -6,6 +6,7 @@ export type OperationName =
   | 'chat'
   | 'completion'
   | 'messages'
+  | 'responses'
   | 'embedding'
   | 'rerank'
   | 'moderation'

@@ -1,7 +1,7 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import { envelopMessage } from './message-head.ts'
 import { toMessageUsage, type MessageUsage } from './message-usage.ts'
-import { readThoughts, type Thought } from './read-thoughts.ts'
+import { readThoughts, type Thought } from '../read-thoughts.ts'
 import { toStopReason } from './stop-reason.ts'
 
 /** The block that is open. A stream of this wire has one at a time, while calls of the chat form may come interleaved. */

@@ -1,3 +1,5 @@
+import { endsWith } from '../ends-with.ts'
+import { frameEvents } from '../frame-events.ts'
 import type { StreamWriter, Wire, WireError } from '../wire.ts'
 
 const ERROR_TYPES: Readonly<Record<number, string>> = {
@@ -19,40 +21,31 @@ function errorTypeOf({ status, code }: WireError): string {
   return ERROR_TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error')
 }
 
-/** The type of an event, which every vendor of this wire writes first. */
-const TYPE_FIRST = /^\{"type":\s?"(\w+)"/
-const TYPE_LENGTH_MAX = 64
+function formatError(error: WireError): object {
+  const { message, code, param, requestId } = error
+  return {
+    type: 'error',
+    error: { type: errorTypeOf(error), message, code, param },
+    request_id: requestId,
+  }
+}
 
 const EVENTS: StreamWriter = {
-  write: (batch) =>
-    Buffer.concat(
-      batch.flatMap((payload) => [Buffer.from(`event: ${typeOf(payload)}\ndata: `), payload, FRAME_END]),
-    ),
+  write: frameEvents,
   // The last event of a message is its end.
   end: () => NOTHING,
+  fail: (error) => `event: error\ndata: ${JSON.stringify(formatError(error))}\n\n`,
 }
 
-const FRAME_END = Buffer.from('\n\n')
 const NOTHING = Buffer.alloc(0)
-
-function typeOf(payload: Buffer): string {
-  const first = TYPE_FIRST.exec(payload.toString('latin1', 0, TYPE_LENGTH_MAX))?.[1]
-  if (first !== undefined) return first
-  const { type } = JSON.parse(payload.toString())
-  return String(type)
-}
+const MESSAGE_STOP = Buffer.from('event: message_stop\ndata: {"type":"message_stop"}\n\n')
 
 /** Anthropic's Messages. */
 export const messagesWire: Wire = {
   id: 'anthropic-messages',
-  formatError: (error) => ({
-    type: 'error',
-    error: { type: errorTypeOf(error), message: error.message, code: error.code, param: error.param },
-    request_id: error.requestId,
-  }),
-  frameError: (payload) => `event: error\ndata: ${payload}\n\n`,
+  formatError,
   keepAlive: Buffer.from('event: ping\ndata: {"type":"ping"}\n\n'),
-  streamEnd: Buffer.from('event: message_stop\ndata: {"type":"message_stop"}\n\n'),
+  isWholeStream: (lastFrames) => endsWith(lastFrames, MESSAGE_STOP),
   headersOf: (requestId) => ['request-id', requestId],
   openStream: () => EVENTS,
 }

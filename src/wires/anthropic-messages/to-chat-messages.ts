@@ -1,5 +1,6 @@
 import { stringifyJson } from '../../kernel/stringify-json.ts'
 import type { ChatMessage, ContentPart } from '../../providers/chat-wire.ts'
+import { simplifyParts } from '../plain-messages.ts'
 import type { MessagesMessage } from './messages-request.ts'
 import { nativeOnly } from './native-only.ts'
 import { readBlocks, readMembers, readText, type Members } from './read-block.ts'
@@ -14,7 +15,7 @@ interface ThoughtfulMessage extends ChatMessage {
 export function toSystemMessages(system: unknown): ChatMessage[] {
   const blocks = readBlocks(system, 'system')
   const parts = blocks.flatMap((block, index) => toChatParts(block, `system.${index}`))
-  return parts.length === 0 ? [] : [{ role: 'system', content: simplify(parts) }]
+  return parts.length === 0 ? [] : [{ role: 'system', content: simplifyParts(parts) }]
 }
 
 export function toChatMessages(messages: readonly MessagesMessage[]): ChatMessage[] {
@@ -36,7 +37,7 @@ function toUserMessages(role: 'user' | 'system', blocks: readonly Members[], par
     else parts.push(...toChatParts(block, place))
   }
   if (parts.length === 0 && results.length > 0) return results
-  return [...results, { role, content: simplify(parts) }]
+  return [...results, { role, content: simplifyParts(parts) }]
 }
 
 const ERROR_START = 'Error: '
@@ -105,25 +106,4 @@ function signedThought(block: Members): object[] {
   const { thinking, signature } = block
   if (typeof signature !== 'string' || signature === '') return []
   return [{ type: 'reasoning.text', text: thinking, signature, format: FORMAT }]
-}
-
-/** Plain text where that says it all: every upstream takes it. */
-function simplify(parts: readonly ContentPart[]): string | ContentPart[] {
-  const [only] = parts
-  if (parts.length === 1 && only?.type === 'text' && !('cache_control' in only)) return only.text
-  return [...parts]
-}
-
-/** Without the members that an upstream of the chat form may refuse because its wire does not have them. */
-export function toPlainMessages(messages: readonly ChatMessage[]): ChatMessage[] {
-  return messages.map((message: ThoughtfulMessage) => {
-    const { reasoning_details: _, reasoning_content: __, content, ...rest } = message
-    if (!Array.isArray(content)) return { ...rest, content: content ?? null }
-    return { ...rest, content: simplify(content.map(toPlainPart)) }
-  })
-}
-
-function toPlainPart(part: ContentPart & { cache_control?: unknown }): ContentPart {
-  const { cache_control: _, ...rest } = part
-  return rest
 }

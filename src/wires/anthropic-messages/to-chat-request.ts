@@ -1,8 +1,9 @@
 import { stringifyJson } from '../../kernel/stringify-json.ts'
 import type { ChatRequest } from '../../providers/chat-wire.ts'
+import { toPlainMessages } from '../plain-messages.ts'
 import type { CountTokensRequest, MessagesRequest } from './messages-request.ts'
 import { nativeOnly } from './native-only.ts'
-import { toChatMessages, toPlainMessages, toSystemMessages } from './to-chat-messages.ts'
+import { toChatMessages, toSystemMessages } from './to-chat-messages.ts'
 import { toChatTools } from './to-chat-tools.ts'
 
 /** A request in the gateway's chat form. */

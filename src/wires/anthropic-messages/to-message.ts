@@ -2,7 +2,7 @@ import { isRecord } from '../../kernel/is-record.ts'
 import { parseJson } from '../../kernel/parse-json.ts'
 import { envelopMessage } from './message-head.ts'
 import { toMessageUsage } from './message-usage.ts'
-import { readThoughts, type Thought } from './read-thoughts.ts'
+import { readThoughts, type Thought } from '../read-thoughts.ts'
 import { toStopReason } from './stop-reason.ts'
 
 /** A whole `chat.completion` as a message of Anthropic's wire. */

@@ -1,4 +1,5 @@
-import type { StreamWriter, Wire } from '../wire.ts'
+import { endsWith } from '../ends-with.ts'
+import type { StreamWriter, Wire, WireError } from '../wire.ts'
 
 const FRAME_START = Buffer.from('data: ')
 const FRAME_END = Buffer.from('\n\n')
@@ -12,16 +13,18 @@ const CHUNKS: StreamWriter = {
     return Buffer.concat(pieces)
   },
   end: () => DONE,
+  fail: (error) => `data: ${JSON.stringify(formatError(error))}\n\n`,
+}
+
+function formatError({ message, type, param, code, requestId }: WireError): object {
+  return { error: { message, type, param, code, request_id: requestId } }
 }
 
 /** OpenAI's chat completions and legacy completions, which is also the form of every error elsewhere. */
 export const openAiWire: Wire = {
   id: 'openai-chat',
-  formatError: ({ message, type, param, code, requestId }) => ({
-    error: { message, type, param, code, request_id: requestId },
-  }),
-  frameError: (payload) => `data: ${payload}\n\n`,
+  formatError,
   keepAlive: Buffer.from(': keep-alive\n\n'),
-  streamEnd: DONE,
+  isWholeStream: (lastFrames) => endsWith(lastFrames, DONE),
   openStream: () => CHUNKS,
 }

@@ -13,6 +13,10 @@ export const MODEL_NOTES: Readonly<Record<string, string>> = {
   'POST /v1/completions':
     "Continues a text. The request and the answer have the form of OpenAI's legacy completions. Models that only chat " +
     'are asked through chat.',
+  'POST /v1/responses':
+    "Sends a prompt to a model and returns its answer in the form of OpenAI's Responses, for any chat model of the catalog. With " +
+    '`stream: true` the answer arrives as named and numbered events. Answers are not stored yet: `previous_response_id` and ' +
+    '`background` are refused, so send the items of earlier turns again.',
   'POST /v1/messages':
     "Sends a conversation to a model and returns its answer in the form of Anthropic's Messages, for any chat model of the " +
     'catalog. With `stream: true` the answer arrives as named events. Errors have the form of Anthropic too. Also served at ' +

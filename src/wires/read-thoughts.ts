@@ -1,4 +1,4 @@
-import { isRecord } from '../../kernel/is-record.ts'
+import { isRecord } from '../kernel/is-record.ts'
 
 /** A piece of what a model thought: text that may be signed, a signature that follows its text, or something only its vendor can read. */
 export type Thought =

@@ -1,0 +1,117 @@
+import { editJsonObject } from '../../kernel/edit-json-object.ts'
+import { isRecord } from '../../kernel/is-record.ts'
+import { usdFromNanoUsd, type NanoUsd } from '../../kernel/money.ts'
+import { readUsage, type TokenUsage } from '../inference/inference.ts'
+import { settleUsage, type AnswerContext } from './answer-context.ts'
+import type { AnswerForm, StreamReader } from './answer-form.ts'
+import { garbage } from './answer-payload.ts'
+import { DeliveredText } from './delivered-text.ts'
+import { readEventPayload } from './read-event-payload.ts'
+
+const STREAM_BYTES_MAX = 256 * 1024 * 1024
+
+/** Responses of OpenAI's wire. */
+export const RESPONSE_FORM: AnswerForm = {
+  finish(payload, context) {
+    const { provider, requestedModel, record } = context
+    const text = payload.toString()
+    const response = readEventPayload(provider, text)
+    const { output, usage: reported } = response
+    if (response['object'] !== 'response' || !Array.isArray(output))
+      throw garbage(provider, 'it sent an object that is not a response')
+    const delivered = new DeliveredText()
+    for (const item of output) if (isRecord(item)) noteItem(item, delivered)
+    const usage = settleUsage(context, readResponseUsage(reported), delivered)
+    const told = formatResponseUsage(usage, record.costNanoUsd ?? 0n, reported)
+    const edits = new Map([['usage', JSON.stringify(told)]])
+    if (response['model'] !== requestedModel) edits.set('model', JSON.stringify(requestedModel))
+    return editJsonObject(text, edits) ?? JSON.stringify({ ...response, model: requestedModel, usage: told })
+  },
+  openStream: (context) => new ResponseReader(context),
+}
+
+const ENDS: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete'])
+
+/** Passes the events of a response on, and keeps the last until its charge is durable. */
+class ResponseReader implements StreamReader {
+  readonly #context: AnswerContext
+  #bytes = 0
+  #ending: Record<string, unknown> | null = null
+  reportedUsage: TokenUsage | null = null
+  readonly delivered = new DeliveredText()
+  hasFinished = false
+
+  constructor(context: AnswerContext) {
+    this.#context = context
+  }
+
+  read(payload: Buffer): Buffer | null {
+    const { provider, requestedModel } = this.#context
+    this.#bytes += payload.length
+    if (this.#bytes > STREAM_BYTES_MAX)
+      throw garbage(provider, `it streamed more than ${STREAM_BYTES_MAX} bytes`)
+    const event = readEventPayload(provider, payload.toString())
+    const { delta, item, response } = event
+    if (typeof delta === 'string') this.delivered.add(delta)
+    if (event['type'] === 'response.output_item.added' && isRecord(item)) noteItem(item, this.delivered)
+    if (ENDS.has(event['type'])) {
+      this.reportedUsage = readResponseUsage(isRecord(response) ? response['usage'] : null)
+      this.#ending = event
+      this.hasFinished = true
+      return null
+    }
+    if (!isRecord(response) || response['model'] === requestedModel) return payload
+    return Buffer.from(JSON.stringify({ ...event, response: { ...response, model: requestedModel } }))
+  }
+
+  end(usage: TokenUsage, costNanoUsd: NanoUsd): Buffer[] {
+    if (this.#ending === null) throw garbage(this.#context.provider, 'its stream has no last event')
+    const response = isRecord(this.#ending['response']) ? this.#ending['response'] : {}
+    const told = formatResponseUsage(usage, costNanoUsd, response['usage'])
+    const model = this.#context.requestedModel
+    return [Buffer.from(JSON.stringify({ ...this.#ending, response: { ...response, model, usage: told } }))]
+  }
+}
+
+/** The wire's names for what the chat form calls prompt and completion. */
+function readResponseUsage(reported: unknown): TokenUsage | null {
+  if (!isRecord(reported)) return null
+  return readUsage({
+    prompt_tokens: reported['input_tokens'],
+    prompt_tokens_details: reported['input_tokens_details'],
+    completion_tokens: reported['output_tokens'],
+    completion_tokens_details: reported['output_tokens_details'],
+  })
+}
+
+function formatResponseUsage(usage: TokenUsage, costNanoUsd: NanoUsd, reported: unknown): object {
+  const {
+    input_tokens_details: input,
+    output_tokens_details: output,
+    ...rest
+  } = isRecord(reported) ? reported : {}
+  return {
+    ...rest,
+    input_tokens: usage.promptTokens,
+    input_tokens_details: { ...(isRecord(input) ? input : {}), cached_tokens: usage.cachedTokens },
+    output_tokens: usage.completionTokens,
+    output_tokens_details: { ...(isRecord(output) ? output : {}), reasoning_tokens: usage.reasoningTokens },
+    total_tokens: usage.promptTokens + usage.completionTokens,
+    cost_usd: usdFromNanoUsd(costNanoUsd),
+  }
+}
+
+/** What an item gives to the client beside what comes in deltas. */
+function noteItem(item: Record<string, unknown>, delivered: DeliveredText): void {
+  for (const name of ['name', 'arguments', 'input']) {
+    const text = item[name]
+    if (typeof text === 'string') delivered.add(text)
+  }
+  for (const parts of [item['content'], item['summary']]) {
+    if (!Array.isArray(parts)) continue
+    for (const part of parts) {
+      const text = isRecord(part) ? (part['text'] ?? part['refusal']) : null
+      if (typeof text === 'string') delivered.add(text)
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import { Type } from 'typebox'
+
+const OutputItem = Type.Object({
+  id: Type.String(),
+  type: Type.String({ description: '`message`, `reasoning`, `function_call` or `custom_tool_call`.' }),
+  status: Type.Optional(Type.String()),
+})
+
+const Usage = Type.Object({
+  input_tokens: Type.Integer({ description: 'Of the prompt.' }),
+  input_tokens_details: Type.Object(
+    { cached_tokens: Type.Integer() },
+    { description: 'What a cache held of them.' },
+  ),
+  output_tokens: Type.Integer({ description: 'Of the answer, thoughts included.' }),
+  output_tokens_details: Type.Object(
+    { reasoning_tokens: Type.Integer() },
+    { description: 'What of them was thought.' },
+  ),
+  total_tokens: Type.Integer(),
+  cost_usd: Type.Number({ description: 'What the request cost.' }),
+})
+
+/** For the reference. */
+export const ResponseObject = Type.Object({
+  id: Type.String(),
+  object: Type.Literal('response'),
+  created_at: Type.Integer({ description: 'When it began, in seconds.' }),
+  status: Type.Enum(['completed', 'incomplete'], { description: 'Whether the answer came to its own end.' }),
+  incomplete_details: Type.Union([Type.Object({ reason: Type.String() }), Type.Null()], {
+    description: 'Why it did not.',
+  }),
+  model: Type.String({ description: 'The id that was asked for.' }),
+  output: Type.Array(OutputItem, { description: 'What the model said, thought and called.' }),
+  usage: Usage,
+})

@@ -1,0 +1,77 @@
+import { isRecord } from '../../kernel/is-record.ts'
+import type { ResponsesRequest } from './responses-request.ts'
+
+export interface ResponseUsage {
+  readonly input_tokens: number
+  readonly input_tokens_details: { readonly cached_tokens: number }
+  readonly output_tokens: number
+  readonly output_tokens_details: { readonly reasoning_tokens: number }
+  readonly total_tokens: number
+}
+
+/** What of a response changes while it is made. */
+export interface ResponseState {
+  readonly id: string
+  readonly createdAt: number
+  readonly status: 'in_progress' | 'completed' | 'incomplete'
+  readonly incompleteReason: string | null
+  readonly output: readonly object[]
+  readonly usage: ResponseUsage | null
+}
+
+/** The response object, with the settings of its request. */
+export function toSnapshot(request: ResponsesRequest, state: ResponseState): object {
+  const { reasoning, text } = request
+  return {
+    id: state.id,
+    object: 'response',
+    created_at: state.createdAt,
+    status: state.status,
+    background: false,
+    completed_at: state.status === 'in_progress' ? null : state.createdAt,
+    error: null,
+    incomplete_details: state.incompleteReason === null ? null : { reason: state.incompleteReason },
+    instructions: request.instructions ?? null,
+    max_output_tokens: request.max_output_tokens ?? null,
+    max_tool_calls: null,
+    model: request.model,
+    output: state.output,
+    parallel_tool_calls: request.parallel_tool_calls ?? true,
+    previous_response_id: null,
+    prompt_cache_key: request.prompt_cache_key ?? null,
+    reasoning: { effort: reasoning?.effort ?? null, summary: reasoning?.summary ?? null },
+    safety_identifier: request.safety_identifier ?? null,
+    service_tier: 'default',
+    store: false,
+    temperature: request.temperature ?? 1,
+    text: { format: text?.format ?? { type: 'text' }, verbosity: text?.verbosity ?? 'medium' },
+    tool_choice: request.tool_choice ?? 'auto',
+    tools: request.tools ?? [],
+    top_logprobs: 0,
+    top_p: request.top_p ?? 1,
+    truncation: request.truncation ?? 'disabled',
+    usage: state.usage,
+    user: request.user ?? null,
+    metadata: request.metadata ?? {},
+  }
+}
+
+/** Of the usage object of the chat form; null where there is none. */
+export function toResponseUsage(usage: unknown): ResponseUsage | null {
+  if (!isRecord(usage)) return null
+  const prompt = isRecord(usage['prompt_tokens_details']) ? usage['prompt_tokens_details'] : {}
+  const completion = isRecord(usage['completion_tokens_details']) ? usage['completion_tokens_details'] : {}
+  const input = count(usage['prompt_tokens'])
+  const output = count(usage['completion_tokens'])
+  return {
+    input_tokens: input,
+    input_tokens_details: { cached_tokens: count(prompt['cached_tokens']) },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: count(completion['reasoning_tokens']) },
+    total_tokens: input + output,
+  }
+}
+
+function count(value: unknown): number {
+  return typeof value === 'number' && Number.isFinite(value) ? value : 0
+}

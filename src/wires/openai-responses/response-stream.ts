@@ -1,0 +1,156 @@
+import { isRecord } from '../../kernel/is-record.ts'
+import { createToken } from '../../kernel/identifiers.ts'
+import { readThoughts, type Thought } from '../read-thoughts.ts'
+import { CallItem, MessageItem, ReasoningItem, type OutputItem } from './output-items.ts'
+import { toResponseUsage, toSnapshot, type ResponseState, type ResponseUsage } from './response-snapshot.ts'
+import type { ResponsesRequest } from './responses-request.ts'
+import type { ToolNames } from './tool-names.ts'
+
+const SEALED = 'reasoning.encrypted_content'
+
+/** Turns the chunks of one chat stream into the events of a response, as JSON. */
+export class ResponseStream {
+  readonly #request: ResponsesRequest
+  readonly #tools: ToolNames
+  readonly #id = createToken('resp_')
+  readonly #items: { readonly item: OutputItem; readonly index: number }[] = []
+  readonly #calls = new Map<number, CallItem>()
+  readonly #output: object[] = []
+  #events: Buffer[] = []
+  #sequence = 0
+  #createdAt: number | null = null
+  /** What is written now; calls stay open beside it. */
+  #open: MessageItem | ReasoningItem | null = null
+  #finishReason = 'stop'
+  #usage: ResponseUsage | null = null
+  /** Whether the model came to an end, whatever the upstream still sends. */
+  hasFinished = false
+
+  constructor(request: ResponsesRequest, tools: ToolNames) {
+    this.#request = request
+    this.#tools = tools
+  }
+
+  /** The events of a chunk that was parsed, or of a whole answer, whose message is one delta. */
+  add(chunk: Readonly<Record<string, unknown>>): Buffer[] {
+    this.#events = []
+    this.#start(chunk['created'])
+    if (isRecord(chunk['usage'])) this.#usage = toResponseUsage(chunk['usage'])
+    const choices: readonly unknown[] = Array.isArray(chunk['choices']) ? chunk['choices'] : []
+    const [choice] = choices
+    if (!isRecord(choice)) return this.#events
+    const delta = choice['delta'] ?? choice['message']
+    if (isRecord(delta)) this.#addDelta(delta)
+    if (typeof choice['finish_reason'] === 'string') {
+      this.#finishReason = choice['finish_reason']
+      this.hasFinished = true
+    }
+    return this.#events
+  }
+
+  /** The events behind the last chunk; the last of them holds the whole response. */
+  end(): Buffer[] {
+    this.#events = []
+    this.#start(null)
+    const incompleteReason = INCOMPLETE_REASONS[this.#finishReason] ?? null
+    const status = incompleteReason === null ? 'completed' : 'incomplete'
+    for (const { item, index } of this.#items)
+      if (!(index in this.#output)) this.#output[index] = item.close(status)
+    this.#emit(`response.${status}`, { response: this.#snapshot(status, incompleteReason) })
+    return this.#events
+  }
+
+  #addDelta(delta: Record<string, unknown>): void {
+    for (const thought of readThoughts(delta)) this.#addThought(thought)
+    const { content, refusal } = delta
+    if (typeof content === 'string' && content !== '') this.#message().add('text', content)
+    if (typeof refusal === 'string' && refusal !== '') this.#message().add('refusal', refusal)
+    const calls: readonly unknown[] = Array.isArray(delta['tool_calls']) ? delta['tool_calls'] : []
+    for (const [position, call] of calls.entries()) if (isRecord(call)) this.#addCall(call, position)
+  }
+
+  #addThought(thought: Thought): void {
+    if (!(this.#open instanceof ReasoningItem)) {
+      // A signature belongs to thoughts that came before it.
+      if (thought.kind === 'signature') return
+      const { reasoning, include } = this.#request
+      const options = {
+        isSummary: typeof reasoning?.summary === 'string' && reasoning.summary !== 'none',
+        isSealed: include?.includes(SEALED) === true,
+      }
+      this.#begin((emit) => (this.#open = new ReasoningItem(emit, options)))
+    }
+    if (this.#open instanceof ReasoningItem) this.#open.add(thought)
+  }
+
+  #message(): MessageItem {
+    if (this.#open instanceof MessageItem) return this.#open
+    let message: MessageItem | null = null
+    this.#begin((emit) => (message = new MessageItem(emit)))
+    if (message === null) throw new Error('an item was not made')
+    this.#open = message
+    return message
+  }
+
+  #addCall(call: Record<string, unknown>, position: number): void {
+    const callIndex = typeof call['index'] === 'number' ? call['index'] : position
+    const called = isRecord(call['function']) ? call['function'] : {}
+    const known = this.#calls.get(callIndex) ?? this.#openCall(callIndex, call['id'], called['name'])
+    if (typeof called['arguments'] === 'string') known.add(called['arguments'])
+  }
+
+  #openCall(callIndex: number, id: unknown, name: unknown): CallItem {
+    this.#closeOpen()
+    const called = String(name)
+    const tool = this.#tools.known.get(called) ?? { kind: 'function' as const, name: called, namespace: null }
+    const callId = typeof id === 'string' && id !== '' ? id : createToken('call_')
+    const made = this.#begin((emit) => new CallItem(emit, callId, tool))
+    this.#calls.set(callIndex, made)
+    return made
+  }
+
+  #begin<Item extends OutputItem>(make: (emit: (type: string, members: object) => void) => Item): Item {
+    this.#closeOpen()
+    const index = this.#items.length
+    const item = make((type, members) => this.#emit(type, { output_index: index, ...members }))
+    this.#items.push({ item, index })
+    return item
+  }
+
+  #closeOpen(): void {
+    const open = this.#open
+    if (open === null) return
+    this.#open = null
+    const found = this.#items.find(({ item }) => item === open)
+    if (found) this.#output[found.index] = open.close('completed')
+  }
+
+  #start(created: unknown): void {
+    if (this.#createdAt !== null) return
+    this.#createdAt = typeof created === 'number' ? created : Math.floor(Date.now() / 1000)
+    const response = this.#snapshot('in_progress', null)
+    this.#emit('response.created', { response })
+    this.#emit('response.in_progress', { response })
+  }
+
+  #snapshot(status: ResponseState['status'], incompleteReason: string | null): object {
+    return toSnapshot(this.#request, {
+      id: this.#id,
+      createdAt: this.#createdAt ?? 0,
+      status,
+      incompleteReason,
+      output: [...this.#output],
+      usage: this.#usage,
+    })
+  }
+
+  #emit(type: string, members: object): void {
+    this.#events.push(Buffer.from(JSON.stringify({ type, sequence_number: this.#sequence, ...members })))
+    this.#sequence += 1
+  }
+}
+
+const INCOMPLETE_REASONS: Readonly<Record<string, string>> = {
+  length: 'max_output_tokens',
+  content_filter: 'content_filter',
+}

@@ -1,0 +1,78 @@
+import { Type, type Static } from 'typebox'
+import { namedValues } from '../../providers/named-values.ts'
+import { nullable } from '../../providers/nullable.ts'
+
+/**
+ * OpenAI's Responses wire, as far as the gateway looks at it. Every object is open. What an item or a tool must hold is
+ * checked where it is translated.
+ */
+const Item = Type.Object({
+  type: Type.Optional(
+    Type.String({ maxLength: 128, description: 'The kind of the item; a message unless told.' }),
+  ),
+})
+
+const Tool = Type.Object({ type: Type.String({ minLength: 1, maxLength: 128 }) })
+
+const ToolChoice = Type.Union([
+  Type.Enum(['none', 'auto', 'required']),
+  Type.Object({ type: Type.String({ maxLength: 128 }) }),
+])
+
+const Text = Type.Object({
+  format: nullable(
+    Type.Object({ type: Type.String({ maxLength: 64 }) }, { description: 'Text, JSON or a schema.' }),
+  ),
+  verbosity: nullable(Type.String({ maxLength: 64, description: 'How long the answer is to be.' })),
+})
+
+const Reasoning = Type.Object({
+  effort: nullable(Type.String({ maxLength: 64, description: 'How much the model thinks.' })),
+  summary: nullable(Type.String({ maxLength: 64, description: 'Whether thoughts come as a summary.' })),
+})
+
+export const ResponsesRequest = Type.Object(
+  {
+    model: Type.String({ minLength: 1, maxLength: 256, description: 'A model id from `GET /v1/models`.' }),
+    input: Type.Union([Type.String(), Type.Array(Item, { minItems: 1, maxItems: 4096 })], {
+      description: 'The prompt: a text, or messages, calls and their results.',
+    }),
+    instructions: nullable(Type.String({ description: 'What the model is told first.' })),
+    tools: nullable(Type.Array(Tool, { maxItems: 1024 })),
+    tool_choice: nullable(ToolChoice),
+    parallel_tool_calls: nullable(Type.Boolean()),
+    text: nullable(Text),
+    reasoning: nullable(Reasoning),
+    max_output_tokens: nullable(
+      Type.Integer({ minimum: 1, description: 'Maximum output tokens, thoughts included.' }),
+    ),
+    temperature: nullable(Type.Number({ minimum: 0, maximum: 2 })),
+    top_p: nullable(Type.Number({ minimum: 0, maximum: 1 })),
+    truncation: nullable(Type.Enum(['auto', 'disabled'], { description: 'Only `disabled` is honoured.' })),
+    include: nullable(
+      Type.Array(Type.String({ maxLength: 128 }), {
+        maxItems: 64,
+        description: 'What else the answer is to hold.',
+      }),
+    ),
+    store: nullable(Type.Boolean({ description: 'Answers are not stored yet, and say so.' })),
+    previous_response_id: nullable(Type.String({ maxLength: 256, description: 'Not supported yet.' })),
+    background: nullable(Type.Boolean({ description: 'Not supported yet.' })),
+    metadata: nullable(namedValues(Type.String({ maxLength: 512 }), { count: 16, length: 64 })),
+    user: nullable(Type.String({ maxLength: 4096 })),
+    safety_identifier: nullable(
+      Type.String({ maxLength: 4096, description: 'Names the end user to the vendor.' }),
+    ),
+    prompt_cache_key: nullable(
+      Type.String({ maxLength: 4096, description: 'Names a prompt that is sent often.' }),
+    ),
+    stream: nullable(Type.Boolean({ description: 'Answer with Server-Sent Events.' })),
+  },
+  {
+    examples: [
+      { model: 'gpt-5.4-mini', instructions: 'You answer in one sentence.', input: 'Why is the sky blue?' },
+    ],
+  },
+)
+
+export type ResponsesRequest = Static<typeof ResponsesRequest>

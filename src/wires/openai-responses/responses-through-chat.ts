@@ -1,0 +1,33 @@
+import { isRecord } from '../../kernel/is-record.ts'
+import { parseJson } from '../../kernel/parse-json.ts'
+import type { InferenceOperation } from '../../providers/provider.ts'
+import { readWholeChat, translateStream } from '../read-chat-payload.ts'
+import { ResponseStream } from './response-stream.ts'
+import type { ResponsesRequest } from './responses-request.ts'
+import { toChatRequest } from './to-chat-request.ts'
+
+/** OpenAI's Responses in front of a provider that speaks the chat form. */
+export function responsesThroughChat(
+  provider: string,
+  chat: InferenceOperation,
+): InferenceOperation<ResponsesRequest> {
+  return async (call) => {
+    const { tools, ...translated } = toChatRequest(call.body)
+    const answer = await chat({ ...call, ...translated })
+    const stream = new ResponseStream(call.body, tools)
+    if (answer.kind === 'complete') {
+      stream.add(readWholeChat(provider, answer.payload))
+      return { kind: 'complete', payload: Buffer.from(JSON.stringify(readResponse(stream.end().at(-1)))) }
+    }
+    return {
+      kind: 'stream',
+      batches: translateStream(provider, answer, stream),
+      isTerminated: () => answer.isTerminated(),
+    }
+  }
+}
+
+function readResponse(event: Buffer | undefined): unknown {
+  const members: unknown = event === undefined ? null : parseJson(event.toString())
+  return isRecord(members) ? members['response'] : null
+}

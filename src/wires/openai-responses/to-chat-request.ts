@@ -1,0 +1,113 @@
+import { AppError } from '../../kernel/app-error.ts'
+import { isRecord } from '../../kernel/is-record.ts'
+import { stringifyJson } from '../../kernel/stringify-json.ts'
+import type { ChatRequest } from '../../providers/chat-wire.ts'
+import { toPlainMessages } from '../plain-messages.ts'
+import type { ResponsesRequest } from './responses-request.ts'
+import { toChatMessages } from './to-chat-messages.ts'
+import { readTools, type ToolNames } from './tool-names.ts'
+
+export interface TranslatedRequest {
+  /** With everything that can be said in the chat form: signed thoughts, how hard to think. */
+  readonly body: ChatRequest
+  /** The same as JSON, without what an upstream of that wire would refuse as unknown. */
+  readonly text: string
+  readonly tools: ToolNames
+}
+
+/** Members that need answers to be stored, or somebody else's servers. */
+const UNSUPPORTED = ['previous_response_id', 'conversation', 'background', 'prompt'] as const
+
+export function toChatRequest(request: ResponsesRequest): TranslatedRequest {
+  for (const name of UNSUPPORTED) {
+    const value: unknown = Reflect.get(request, name)
+    if (value !== undefined && value !== null && value !== false)
+      throw new AppError('unsupported_parameter', `'${name}' is not supported yet.`, { param: name })
+  }
+  const tools = readTools(request.tools ?? [])
+  const { instructions, input, reasoning, stream } = request
+  const plain: ChatRequest = {
+    model: request.model,
+    messages: [
+      ...(instructions ? [{ role: 'system' as const, content: instructions }] : []),
+      ...toChatMessages(input, tools),
+    ],
+    ...(tools.tools.length > 0 ? { tools: [...tools.tools], ...toChoice(request, tools) } : {}),
+    ...toFormat(request),
+    ...(typeof request.max_output_tokens === 'number' ? { max_tokens: request.max_output_tokens } : {}),
+    ...(typeof request.temperature === 'number' ? { temperature: request.temperature } : {}),
+    ...(typeof request.top_p === 'number' ? { top_p: request.top_p } : {}),
+    ...(typeof request.user === 'string' ? { user: request.user } : {}),
+    ...(reasoning?.effort ? { think: reasoning.effort !== 'none' } : {}),
+    ...(stream === true ? { stream, stream_options: { include_usage: true } } : {}),
+  }
+  return {
+    body: { ...plain, ...(reasoning?.effort ? { reasoning_effort: reasoning.effort } : {}) },
+    text: stringifyJson({ ...plain, messages: toPlainMessages(plain.messages) }),
+    tools,
+  }
+}
+
+type ChoiceMembers = Pick<ChatRequest, 'tool_choice' | 'parallel_tool_calls'>
+
+function toChoice(
+  { tool_choice: choice, parallel_tool_calls: parallel }: ResponsesRequest,
+  tools: ToolNames,
+): ChoiceMembers {
+  const together = parallel === false ? { parallel_tool_calls: false } : {}
+  if (!choice) return together
+  if (typeof choice === 'string') return { tool_choice: choice, ...together }
+  const { type, name, namespace } = { name: undefined, namespace: undefined, ...choice }
+  if ((type === 'function' || type === 'custom') && typeof name === 'string') {
+    const called = tools.nameOf({ name, namespace: typeof namespace === 'string' ? namespace : null })
+    return { tool_choice: { type: 'function', function: { name: called } }, ...together }
+  }
+  if (type === 'allowed_tools') return { tool_choice: toAllowed(choice, tools), ...together }
+  throw new AppError(
+    'unsupported_parameter',
+    `The choice ${JSON.stringify(type)} cannot be made with this model.`,
+    {
+      param: 'tool_choice.type',
+    },
+  )
+}
+
+function toAllowed(choice: object, tools: ToolNames): NonNullable<ChatRequest['tool_choice']> {
+  const { mode, tools: named } = { mode: undefined, tools: undefined, ...choice }
+  const allowed: readonly unknown[] = Array.isArray(named) ? named : []
+  const functions = allowed.filter(isRecord).map(({ name, namespace }) => ({
+    type: 'function',
+    function: {
+      name: tools.nameOf({ name: String(name), namespace: typeof namespace === 'string' ? namespace : null }),
+    },
+  }))
+  return {
+    type: 'allowed_tools',
+    allowed_tools: { mode: mode === 'required' ? 'required' : 'auto', tools: functions },
+  }
+}
+
+function toFormat({ text }: ResponsesRequest): Pick<ChatRequest, 'response_format'> & { verbosity?: string } {
+  const verbosity = typeof text?.verbosity === 'string' ? { verbosity: text.verbosity } : {}
+  const format: unknown = text?.format
+  if (!isRecord(format) || format['type'] === 'text') return verbosity
+  if (format['type'] === 'json_object') return { response_format: { type: 'json_object' }, ...verbosity }
+  const { name, schema, strict, description } = format
+  if (format['type'] !== 'json_schema' || !isRecord(schema)) {
+    throw new AppError('invalid_value', 'text.format must be text, json_object or json_schema.', {
+      param: 'text.format',
+    })
+  }
+  return {
+    response_format: {
+      type: 'json_schema',
+      json_schema: {
+        name: typeof name === 'string' && name !== '' ? name : 'answer',
+        schema,
+        ...(typeof strict === 'boolean' ? { strict } : {}),
+        ...(typeof description === 'string' ? { description } : {}),
+      },
+    },
+    ...verbosity,
+  }
+}
