@@ -68,7 +68,12 @@ export interface HoldKeeper {
 
 interface HoldOptions {
   readonly keeper: HoldKeeper
-  readonly account: { readonly isLost: boolean; readonly balanceNanoUsd: NanoUsd; wake(): void }
+  readonly account: {
+    readonly isLost: boolean
+    readonly balanceNanoUsd: NanoUsd
+    readonly debtNanoUsd: NanoUsd
+    wake(): void
+  }
   readonly payer: Payer
   readonly amountNanoUsd: NanoUsd
   /** The account's credit, then each cap: the same amount is held in all of them. */
@@ -112,6 +117,8 @@ export class MemoryHold implements Hold {
   #grow(neededNanoUsd: NanoUsd): boolean {
     const missingNanoUsd = neededNanoUsd - this.#amountNanoUsd
     if (missingNanoUsd <= 0n || !this.#isOpen || this.#account.isLost) return true
+    // What is free pays the debt.
+    if (this.#account.debtNanoUsd > 0n) return true
     let grownNanoUsd = missingNanoUsd
     for (const { freeNanoUsd } of this.#purses) if (freeNanoUsd < grownNanoUsd) grownNanoUsd = freeNanoUsd
     for (const purse of this.#purses) purse.tryHold(grownNanoUsd)
