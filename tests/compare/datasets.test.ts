@@ -79,6 +79,18 @@ describe('a dataset', () => {
     ])
   })
 
+  test.each([
+    ['large.csv', (text: string) => `prompt\r\n"${text.replaceAll('"', '""')}"\r\nsecond\r\n`],
+    ['large.jsonl', (text: string) => `${JSON.stringify(text)}\n"second"\n`],
+  ])('is read from a large file, away from other requests: %s', async (name, write) => {
+    const text = '"'.repeat(100_000)
+    const { status, body: dataset } = await upload(name, write(text))
+    expect([status, dataset.prompts_total]).toEqual([201, 2])
+    expect((await read(dataset.id)).prompts[0].messages[0].content).toBe(text)
+    const broken = await upload(name, `${write(text)}"open`)
+    expect([broken.status, broken.body.error.param]).toEqual([400, 'file'])
+  })
+
   test('is read from JSON, a line each', async () => {
     const lines = ['"Just text"', '{"prompt":"France?","expected":{"city":"Paris"}}', '']
     const { status, body: dataset } = await upload('cities.jsonl', lines.join('\n'), { name: 'Cities' })

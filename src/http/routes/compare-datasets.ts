@@ -4,7 +4,7 @@ import { AppError, invalidValue } from '../../kernel/app-error.ts'
 import {
   DATASET_BYTES_MAX,
   PromptInputs,
-  readDatasetFile,
+  readDatasetInThread,
   toPromptCases,
   type Dataset,
   type DatasetContent,
@@ -116,7 +116,7 @@ export const compareDatasetRoutes = ({ datasets }: { datasets: Datasets }): Rout
       form: FORM,
       responses: { 201: { description: 'The dataset.', schema: DatasetAnswer } },
       handle: async ({ caller, body, files, reply }) => {
-        const prompts = await readPrompts(body, files)
+        const prompts = await readPrompts(body, files, caller.accountId)
         if (prompts === null) throw missing('prompts')
         const name = body.name ?? nameOfFile(files)
         if (name === null) throw missing('name')
@@ -169,7 +169,7 @@ export const compareDatasetRoutes = ({ datasets }: { datasets: Datasets }): Rout
         200: { description: 'Other prompts make another version; runs keep theirs.', schema: DatasetAnswer },
       },
       handle: async ({ caller, params, body, files }) => {
-        const prompts = await readPrompts(body, files)
+        const prompts = await readPrompts(body, files, caller.accountId)
         const changes = {
           ...(typeof body.name === 'string' && { name: body.name }),
           ...(body.description !== undefined && { description: body.description }),
@@ -197,22 +197,23 @@ export const compareDatasetRoutes = ({ datasets }: { datasets: Datasets }): Rout
 async function readPrompts(
   { prompts, test_cases: testCases }: Pick<Static<typeof DatasetBody>, 'prompts' | 'test_cases'>,
   files: readonly UploadedFile[],
+  accountId: string,
 ): Promise<PromptCase[] | null> {
   const [file] = files
   const given = [prompts, testCases, file].filter((source) => (source ?? null) !== null)
   if (given.length > 1) throw invalidValue('prompts', "Send one of 'prompts', 'test_cases' and 'file'.")
   if (prompts) return toPromptCases(prompts, 'prompts')
   if (testCases) return toPromptCases(testCases, 'test_cases')
-  return file === undefined ? null : readFilePrompts(file)
+  return file === undefined ? null : readFilePrompts(file, accountId)
 }
 
 const FilePrompts = Type.Object({ file: PromptInputs })
 const checkFile: (value: unknown) => asserts value is Static<typeof FilePrompts> = compileCheck(FilePrompts)
 
-async function readFilePrompts(file: UploadedFile): Promise<PromptCase[]> {
+async function readFilePrompts(file: UploadedFile, accountId: string): Promise<PromptCase[]> {
   const text = decodeText(await readFile(file.path))
   requireStorable('file', text)
-  const read = { file: readDatasetFile(text, formatOf(file, text)) }
+  const read = { file: await readDatasetInThread({ text, format: formatOf(file, text) }, accountId) }
   checkFile(read)
   return toPromptCases(read.file, 'file')
 }
