@@ -132,6 +132,12 @@ describe('a request', () => {
     expect(gateway.upstream.requests).toHaveLength(0)
   })
 
+  test('with more tools than any needs is refused at once, however they are grouped', async () => {
+    const inner = Array.from({ length: 20_000 }, () => ({ type: 'function', name: 'same' }))
+    const { status, body } = await send({ tools: [{ type: 'namespace', name: 'many', tools: inner }] })
+    expect([status, body.error.param]).toEqual([400, 'tools'])
+  })
+
   test('of an account with little credit asks for a shorter answer', async () => {
     const { key } = await createAccountKey(gateway, { name: 'poor', credit_usd: 0.01 })
     const { status } = await gateway.request('POST', RESPONSES, { body: bodyOf(), key })

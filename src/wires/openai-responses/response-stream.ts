@@ -78,16 +78,14 @@ export class ResponseStream {
         isSummary: typeof reasoning?.summary === 'string' && reasoning.summary !== 'none',
         isSealed: include?.includes(SEALED) === true,
       }
-      this.#begin((emit) => (this.#open = new ReasoningItem(emit, options)))
+      this.#open = this.#begin((emit) => new ReasoningItem(emit, options))
     }
     if (this.#open instanceof ReasoningItem) this.#open.add(thought)
   }
 
   #message(): MessageItem {
     if (this.#open instanceof MessageItem) return this.#open
-    let message: MessageItem | null = null
-    this.#begin((emit) => (message = new MessageItem(emit)))
-    if (message === null) throw new Error('an item was not made')
+    const message = this.#begin((emit) => new MessageItem(emit))
     this.#open = message
     return message
   }
@@ -100,7 +98,6 @@ export class ResponseStream {
   }
 
   #openCall(callIndex: number, id: unknown, name: unknown): CallItem {
-    this.#closeOpen()
     const called = String(name)
     const tool = this.#tools.known.get(called) ?? { kind: 'function' as const, name: called, namespace: null }
     const callId = typeof id === 'string' && id !== '' ? id : createToken('call_')
@@ -121,8 +118,8 @@ export class ResponseStream {
     const open = this.#open
     if (open === null) return
     this.#open = null
-    const found = this.#items.find(({ item }) => item === open)
-    if (found) this.#output[found.index] = open.close('completed')
+    // Whatever is begun closes it first, so that it is the last one.
+    this.#output[this.#items.length - 1] = open.close('completed')
   }
 
   #start(created: unknown): void {

@@ -1,4 +1,4 @@
-import { AppError } from '../../kernel/app-error.ts'
+import { AppError, invalidValue } from '../../kernel/app-error.ts'
 import { isRecord } from '../../kernel/is-record.ts'
 import type { ChatTool } from '../../providers/chat-wire.ts'
 
@@ -18,6 +18,7 @@ export interface ToolNames {
 }
 
 const NAME_LENGTH_MAX = 64
+const TOOLS_MAX = 1_024
 
 export function readTools(given: readonly unknown[]): ToolNames {
   const tools: ChatTool[] = []
@@ -26,6 +27,8 @@ export function readTools(given: readonly unknown[]): ToolNames {
   const add = (tool: Record<string, unknown>, param: string, namespace: string | null): void => {
     const name = requireText(tool['name'], `${param}.name`)
     const kind = tool['type'] === 'custom' ? 'custom' : 'function'
+    if (tools.length === TOOLS_MAX)
+      throw invalidValue('tools', `A request has ${TOOLS_MAX} tools at most, with those of namespaces.`)
     const called = uniqueName(namespace === null ? name : `${namespace}__${name}`, known)
     known.set(called, { kind, name, namespace })
     names.set(keyOf({ name, namespace }), called)
