@@ -151,7 +151,7 @@ function sendError(exchange: Exchange, error: unknown, headers: string[]): void 
     'content-length',
     String(Buffer.byteLength(text)),
   )
-  if (!isReadSoon(exchange.incoming)) headers.push('connection', 'close')
+  if (!isReadSoon(exchange)) headers.push('connection', 'close')
   exchange.errorCode = answer.body.error.code
   exchange.response.writeHead(answer.status, headers).end(text)
 }
@@ -159,7 +159,10 @@ function sendError(exchange: Exchange, error: unknown, headers: string[]): void 
 /** As much as comes whole on the fast path: what was not read of a larger body would have to be read to its end. */
 const UNREAD_BYTES_MAX = 256 * 1024
 
-function isReadSoon({ complete, headers: { 'content-length': length, expect } }: RequestMessage): boolean {
+function isReadSoon({ incoming: { complete, headers }, requestBytes }: Exchange): boolean {
+  const { 'content-length': length, 'transfer-encoding': coding, expect } = headers
+  // Whether chunks that nobody read have come already is a matter of time.
+  if (coding !== undefined && requestBytes === 0) return false
   if (complete) return true
   return length !== undefined && Number(length) <= UNREAD_BYTES_MAX && expect === undefined
 }

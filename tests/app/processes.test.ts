@@ -72,7 +72,7 @@ describe('three processes on one port', () => {
     const pids = await reachAll(program, url, 3)
     const streams = await Promise.all(
       Array.from({ length: 12 }, () =>
-        openStream(url, key, '[[sandbox:pace tps=20]] [[sandbox:tokens n=30]]'),
+        openStream(url, key, '[[sandbox:pace tps=20]] [[sandbox:tokens n=160]]'),
       ),
     )
     const victim = pids[0] ?? 0

@@ -118,7 +118,7 @@ export class CreditPool implements HoldKeeper {
 
   async borrowMore(payer: Payer, neededNanoUsd: NanoUsd): Promise<void> {
     const account = this.#accounts.get(payer.accountId)
-    if (account === undefined || account.debtNanoUsd > 0n) return
+    if (account === undefined) return
     const caps = account.capsOf(payer, this.#options.clock.nowMs())
     try {
       await this.#borrowMissing(account, caps, neededNanoUsd)

@@ -117,8 +117,8 @@ export class MemoryHold implements Hold {
   #grow(neededNanoUsd: NanoUsd): boolean {
     const missingNanoUsd = neededNanoUsd - this.#amountNanoUsd
     if (missingNanoUsd <= 0n || !this.#isOpen || this.#account.isLost) return true
-    // What is free pays the debt.
-    if (this.#account.debtNanoUsd > 0n) return true
+    // What is free pays the debt first.
+    if (this.#account.debtNanoUsd > 0n) return false
     let grownNanoUsd = missingNanoUsd
     for (const { freeNanoUsd } of this.#purses) if (freeNanoUsd < grownNanoUsd) grownNanoUsd = freeNanoUsd
     for (const purse of this.#purses) purse.tryHold(grownNanoUsd)
