@@ -14,6 +14,7 @@ import { buildRoutes } from './build-routes.ts'
 import { buildWorker } from './build-worker.ts'
 import type { Worker } from '../worker/worker.ts'
 import type { Config } from './config.ts'
+import { roomForConnections } from './connection-room.ts'
 import { exampleModel } from './example-model.ts'
 import { ownUrlOf } from './own-url.ts'
 import type { ReadyGateway } from './process-messages.ts'
@@ -87,7 +88,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       corsOrigins: config.corsOrigins,
       bodyBytesMax: config.bodyBytesMax,
       uploadDirectory: tmpdir(),
-      connectionsMax: config.connectionsMax,
+      connectionsMax: roomForConnections(config.connectionsMax),
       unauthenticatedBytesMax: config.unauthenticatedBytesMax,
       isKnownKey: (token) => keys.isKnown(token),
       onConnectionRefused: () => metrics.limits.refused('connections'),

@@ -18,7 +18,8 @@ export const HTTP_SETTINGS = {
   connectionsMax: integerSetting(
     {
       environment: 'PARKWAY_CONNECTIONS_MAX',
-      description: 'Connections of clients that one process takes; more are answered 503 and closed.',
+      description:
+        'Connections of clients that one process takes, where it may open files enough; more are answered 503 and closed.',
     },
     { default: 10_000, minimum: 1, maximum: 1_000_000 },
   ),

@@ -19,6 +19,8 @@ export interface StartOptions {
   readonly main?: string
   /** Options of Node itself. */
   readonly nodeOptions?: readonly string[]
+  /** As `ulimit -n` sets it. */
+  readonly openFilesMax?: number
   /** In a process group of its own, as a terminal starts it. */
   readonly isGroup?: boolean
 }
@@ -51,9 +53,16 @@ export function createWorkplace(): Workplace {
 
   const start: Workplace['start'] = (
     words,
-    { environment = {}, main = MAIN, nodeOptions = [], isGroup = false } = {},
+    { environment = {}, main = MAIN, nodeOptions = [], openFilesMax, isGroup = false } = {},
   ) => {
-    const child = spawn(process.execPath, [...nodeOptions, main, ...words], {
+    const [command = '', ...rest] = [
+      ...limitFiles(openFilesMax),
+      process.execPath,
+      ...nodeOptions,
+      main,
+      ...words,
+    ]
+    const child = spawn(command, rest, {
       cwd: directory,
       env: { ...NODE_ENVIRONMENT, PORT: '0', ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -167,6 +176,10 @@ export class Program {
   killGroup(name: NodeJS.Signals): void {
     process.kill(-this.pid, name)
   }
+}
+
+function limitFiles(openFilesMax?: number): string[] {
+  return openFilesMax === undefined ? [] : ['sh', '-c', 'ulimit -n "$0" && exec "$@"', String(openFilesMax)]
 }
 
 function readLog(text: string): Record<string, unknown>[] {
