@@ -8,6 +8,8 @@ export interface BenchOptions {
   readonly scenarioIds: readonly string[]
   readonly only: readonly string[]
   readonly skip: readonly string[]
+  /** Where another commit is checked out, which is measured beside this one. */
+  readonly before: string | undefined
   readonly jsonPath: string | undefined
   readonly soakMs: number
   readonly isGrowth: boolean
@@ -25,6 +27,7 @@ export const usage = `npm run bench -- [flags]
   --seconds S           seconds a contestant is measured at concurrency 64 in a round (1)
   --only a,b            these contestants: parkway, parkway-free, bare, floor, nginx, portkey, litellm
   --skip a,b            all but these
+  --before DIR          the gateway of another checkout beside this one, as the contestant before
   --scenario a,b        these scenarios: requests, streams, embeddings, tasks, media, credit
   --soak 10m            the gateway alone at full load for that long; is its memory flat?
   --growth              the gateway with more accounts, usage rows and processes; is its cost a request flat?
@@ -44,6 +47,7 @@ export function parseBenchOptions(argv: readonly string[]): BenchOptions {
       seconds: { type: 'string' },
       only: { type: 'string', default: '' },
       skip: { type: 'string', default: '' },
+      before: { type: 'string' },
       scenario: { type: 'string', default: '' },
       soak: { type: 'string', default: '0s' },
       growth: { type: 'boolean', default: false },
@@ -61,6 +65,7 @@ export function parseBenchOptions(argv: readonly string[]): BenchOptions {
     scenarioIds: parseList(values.scenario),
     only: parseList(values.only),
     skip: parseList(values.skip),
+    before: values.before,
     jsonPath: values.json,
     soakMs: parseDurationMs(values.soak),
     isGrowth: values.growth,

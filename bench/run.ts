@@ -1,11 +1,12 @@
 /** The benchmark: `npm run bench -- --help` lists its flags, bench/README.md says how to read what it prints. */
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseBenchOptions, usage } from './bench-options.ts'
 import type { BenchOptions } from './bench-options.ts'
 import { checkLedger } from './check-ledger.ts'
 import { contestants } from './contestants.ts'
+import { createParkway } from './contestants/parkway.ts'
 import { describeConditions } from './describe-conditions.ts'
 import { formatTable, formatVerdicts } from './format-table.ts'
 import { startLoadGenerator } from './load/load-generator.ts'
@@ -135,6 +136,8 @@ async function startContestants({
   directory: string
 }): Promise<RunningContestant[]> {
   const known = [...new Set(chosen.flatMap((scenario) => scenario.contestants ?? contestants))]
+  if (options.before !== undefined)
+    known.push(createParkway({ id: 'before', checkout: resolve(options.before) }))
   const unknown = [...options.only, ...options.skip].filter((id) =>
     known.every((contestant) => contestant.id !== id),
   )
@@ -158,7 +161,7 @@ async function startContestants({
 }
 
 function isWanted({ only, skip, soakMs, isQuick }: BenchOptions, id: string): boolean {
-  if (only.length > 0) return only.includes(id)
+  if (only.length > 0) return only.includes(id) || id === 'before'
   if (soakMs > 0) return id === 'parkway'
   return !skip.includes(id) && !(isQuick && SLOW_TO_START.has(id))
 }

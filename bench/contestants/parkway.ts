@@ -4,8 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { Contestant } from './contestant.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const program = join(root, 'src/app/main.ts')
-const serveArguments = [program, 'serve']
+const programOf = (checkout: string) => join(checkout, 'src/app/main.ts')
 const key = 'pk-live-benchmark0benchmark0benchmark0benchmark0benchmark0'
 /** More than a run can spend, and enough for the highest limits that come with a balance. */
 const CREDIT_USD = '5000000'
@@ -21,24 +20,28 @@ export const parkwayFree: Contestant = createParkway({
 /** The gateway with its default settings, apart from those given: what a scenario about one setting compares. */
 export function createParkway({
   id,
-  environment,
+  environment = {},
   flags = [],
+  checkout = root,
 }: {
   id: string
-  environment: Readonly<Record<string, string>>
+  environment?: Readonly<Record<string, string>>
   /** Of `serve`. */
   flags?: readonly string[]
+  /** Of another commit, with its packages installed. */
+  checkout?: string
 }): Contestant {
+  const program = programOf(checkout)
   return {
     id,
     prepare: async ({ port, upstreamPort, directory, nodeFlags }) => {
-      if (!existsSync(program)) return { unavailable: 'src/app/main.ts does not exist' }
+      if (!existsSync(program)) return { unavailable: `${program} does not exist` }
       const dataDirectory = join(directory, 'data')
       return {
-        version: `this checkout, Node ${process.versions.node}`,
+        version: `${checkout === root ? 'this checkout' : 'the other checkout'}, Node ${process.versions.node}`,
         command: process.execPath,
-        arguments: [...startFlags(), ...nodeFlags, ...serveArguments, ...flags],
-        workingDirectory: root,
+        arguments: [...startFlags(), ...nodeFlags, program, 'serve', ...flags],
+        workingDirectory: checkout,
         environment: { ...environmentOf({ port, upstreamPort, dataDirectory }), ...environment },
         requestHeaders: { authorization: `Bearer ${key}` },
         readyPath: '/readyz',
@@ -58,7 +61,7 @@ export function describeWorker(setting: {
 }) {
   return {
     command: process.execPath,
-    arguments: [...serveArguments, '--role', 'worker'],
+    arguments: [programOf(root), 'serve', '--role', 'worker'],
     workingDirectory: root,
     environment: { ...environmentOf(setting), DATABASE_URL: setting.connectionString },
   }
