@@ -95,8 +95,10 @@ export interface TokenRates {
   readonly inputNanoUsdPer1m: NanoUsd
   /** Equal to the input where the vendor publishes no other. */
   readonly cachedInputNanoUsdPer1m: NanoUsd
-  /** Of input that the vendor writes to its cache, where that costs more than reading it. */
+  /** Of input that the vendor writes to its cache for some minutes; the input price where there is no other. */
   readonly cacheWriteNanoUsdPer1m?: NanoUsd
+  /** Of input that is written to be kept for an hour; the price of any other write where there is no other. */
+  readonly cacheWriteHourNanoUsdPer1m?: NanoUsd
   readonly outputNanoUsdPer1m: NanoUsd
 }
 

@@ -30,6 +30,7 @@ const LongContext = Type.Object({
   input_usd_per_1m: Usd,
   cached_input_usd_per_1m: Type.Optional(Usd),
   cache_write_usd_per_1m: Type.Optional(Usd),
+  cache_write_1h_usd_per_1m: Type.Optional(Usd),
   output_usd_per_1m: Usd,
 })
 
@@ -63,6 +64,7 @@ const Price = Type.Object({
   input_usd_per_1m: Type.Optional(Usd),
   cached_input_usd_per_1m: Type.Optional(Usd),
   cache_write_usd_per_1m: Type.Optional(Usd),
+  cache_write_1h_usd_per_1m: Type.Optional(Usd),
   output_usd_per_1m: Type.Optional(Usd),
   audio_input_usd_per_1m: Type.Optional(Usd),
   audio_output_usd_per_1m: Type.Optional(Usd),

@@ -62,6 +62,35 @@ describe('a catalog document', () => {
     expect(model?.price).toMatchObject({ cachedInputNanoUsdPer1m: 150_000_000n })
   })
 
+  test('charges the cache of a Claude as Anthropic does where an entry names no price', () => {
+    const claude = { ...entry, price: { unit: 'token', input_usd_per_1m: 3, output_usd_per_1m: 15 } }
+    const prices = [
+      { ...claude, vendor: 'Anthropic' },
+      { ...claude, routes: [{ provider: 'anthropic', model: 'claude' }] },
+    ].map((one) => loadCatalog({ source: { models: [one] } })[0]?.price)
+    for (const price of prices)
+      expect(price).toMatchObject({
+        cachedInputNanoUsdPer1m: 300_000_000n,
+        cacheWriteNanoUsdPer1m: 3_750_000_000n,
+        cacheWriteHourNanoUsdPer1m: 6_000_000_000n,
+      })
+  })
+
+  test('never sells a write below input, nor one for an hour below one for minutes', () => {
+    const price = {
+      unit: 'token',
+      input_usd_per_1m: 4,
+      cache_write_usd_per_1m: 2.5,
+      cache_write_1h_usd_per_1m: 3,
+      output_usd_per_1m: 10,
+    }
+    const [model] = loadCatalog({ source: { models: [{ ...entry, price }] } })
+    expect(model?.price).toMatchObject({
+      cacheWriteNanoUsdPer1m: 4_000_000_000n,
+      cacheWriteHourNanoUsdPer1m: 4_000_000_000n,
+    })
+  })
+
   test('reports every problem at once, each with its place', () => {
     const problems = problemsOf({
       source: {

@@ -1,16 +1,9 @@
 import { Compile } from 'typebox/compile'
-import { nanoUsdFromUsd, type NanoUsd } from '../../kernel/money.ts'
-import {
-  SERVICE_CATEGORIES,
-  type CatalogModel,
-  type ModelPrice,
-  type ModelRoute,
-  type TokenPrice,
-  type TokenRates,
-} from './catalog-model.ts'
+import { SERVICE_CATEGORIES, type CatalogModel, type ModelRoute } from './catalog-model.ts'
 import { CatalogDocument, CatalogEntry } from './catalog-schema.ts'
 import { mergeCatalogEntries, type PlacedEntry } from './merge-catalog-entries.ts'
-import { findBoundsProblems, readBounds, readMultipliers } from './read-bounds.ts'
+import { findBoundsProblems, readBounds } from './read-bounds.ts'
+import { readPrice } from './read-price.ts'
 
 // Compiled, because checking the default file by walking its schema takes a tenth of a second at every start.
 const documentValidator = Compile(CatalogDocument)
@@ -149,7 +142,7 @@ function readModel(entry: CatalogEntry, place: string, problems: string[]): Cata
     maxOutputTokens: entry.max_output_tokens ?? null,
     dimensions: entry.dimensions ?? null,
     capabilities: new Set(entry.capabilities),
-    price: readPrice(entry.price, `${place}.price`, problems),
+    price: readPrice(entry, `${place}.price`, problems),
     isPriceListed: entry.price.unit === 'token' && entry.price.listed !== false,
     routes: readRoutes(entry.routes),
     aliases: entry.aliases ?? [],
@@ -162,69 +155,6 @@ function readModel(entry: CatalogEntry, place: string, problems: string[]): Cata
 
 // The date of the catalog itself, for entries that do not say when their model came out.
 const RELEASED_WHEN_UNKNOWN = '2026-08-01'
-
-function readPrice(price: CatalogEntry['price'], place: string, problems: string[]): ModelPrice {
-  const read = (field: string, usd = 0): NanoUsd => {
-    try {
-      return nanoUsdFromUsd(usd)
-    } catch {
-      problems.push(`${place}.${field}: is finer than a nano-dollar`)
-      return 0n
-    }
-  }
-  const readRates = (rates: RateFields, prefix: string): TokenRates => ({
-    inputNanoUsdPer1m: read(`${prefix}input_usd_per_1m`, rates.input_usd_per_1m),
-    cachedInputNanoUsdPer1m: read(
-      `${prefix}cached_input_usd_per_1m`,
-      rates.cached_input_usd_per_1m ?? rates.input_usd_per_1m,
-    ),
-    ...(rates.cache_write_usd_per_1m === undefined
-      ? {}
-      : {
-          // An operator who raises the input price alone does not sell the dearer tokens for less.
-          cacheWriteNanoUsdPer1m: read(
-            `${prefix}cache_write_usd_per_1m`,
-            Math.max(rates.cache_write_usd_per_1m, rates.input_usd_per_1m ?? 0),
-          ),
-        }),
-    outputNanoUsdPer1m: read(`${prefix}output_usd_per_1m`, rates.output_usd_per_1m),
-  })
-  if (price.unit !== 'token') {
-    return {
-      unit: price.unit,
-      nanoUsdPerUnit: read('usd', price.usd),
-      ...(price.multipliers ? { multipliers: readMultipliers(price.multipliers) } : {}),
-    }
-  }
-  const longContext = (price.long_context ?? [])
-    .map((rates, index) => ({
-      aboveTokens: rates.above_tokens,
-      ...readRates(rates, `long_context[${index}].`),
-    }))
-    .sort((left, right) => left.aboveTokens - right.aboveTokens)
-  return { unit: 'token', ...readRates(price, ''), ...readAudioRates(price, read), longContext }
-}
-
-/** As with the cache: who raises the price of text alone does not sell sound for less than text. */
-function readAudioRates(
-  price: CatalogEntry['price'],
-  read: (field: string, usd?: number) => NanoUsd,
-): Pick<TokenPrice, 'audioInputNanoUsdPer1m' | 'audioOutputNanoUsdPer1m'> {
-  const { audio_input_usd_per_1m: input, audio_output_usd_per_1m: output } = price
-  const inputUsd = input === undefined ? undefined : Math.max(input, price.input_usd_per_1m ?? 0)
-  const outputUsd = output === undefined ? undefined : Math.max(output, price.output_usd_per_1m ?? 0)
-  return {
-    ...(inputUsd === undefined ? {} : { audioInputNanoUsdPer1m: read('audio_input_usd_per_1m', inputUsd) }),
-    ...(outputUsd === undefined
-      ? {}
-      : { audioOutputNanoUsdPer1m: read('audio_output_usd_per_1m', outputUsd) }),
-  }
-}
-
-type RateFields = Pick<
-  CatalogEntry['price'],
-  'input_usd_per_1m' | 'cached_input_usd_per_1m' | 'cache_write_usd_per_1m' | 'output_usd_per_1m'
->
 
 function readRoutes(routes: CatalogEntry['routes']): ModelRoute[] {
   return routes

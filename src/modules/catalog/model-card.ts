@@ -21,6 +21,7 @@ const PriceCard = Type.Object(
     input_usd_per_1m: Type.Optional(Usd),
     cached_input_usd_per_1m: Type.Optional(Usd),
     cache_write_usd_per_1m: Type.Optional(Usd),
+    cache_write_1h_usd_per_1m: Type.Optional(Usd),
     output_usd_per_1m: Type.Optional(Usd),
     audio_input_usd_per_1m: Type.Optional(Usd),
     audio_output_usd_per_1m: Type.Optional(Usd),
@@ -36,6 +37,7 @@ const PriceCard = Type.Object(
           input_usd_per_1m: Usd,
           cached_input_usd_per_1m: Usd,
           cache_write_usd_per_1m: Type.Optional(Usd),
+          cache_write_1h_usd_per_1m: Type.Optional(Usd),
           output_usd_per_1m: Usd,
         }),
         { description: 'Rates of the whole request once its prompt is longer than this.' },
@@ -174,6 +176,9 @@ function toRateCard(rates: TokenRates) {
     ...(rates.cacheWriteNanoUsdPer1m === undefined
       ? {}
       : { cache_write_usd_per_1m: usdFromNanoUsd(rates.cacheWriteNanoUsdPer1m) }),
+    ...(rates.cacheWriteHourNanoUsdPer1m === undefined
+      ? {}
+      : { cache_write_1h_usd_per_1m: usdFromNanoUsd(rates.cacheWriteHourNanoUsdPer1m) }),
     output_usd_per_1m: usdFromNanoUsd(rates.outputNanoUsdPer1m),
   }
 }

@@ -15,6 +15,15 @@ const flatPrice: fc.Arbitrary<TokenPrice> = fc
     longContext: [],
   }))
 
+const cachePrice = fc
+  .record({
+    inputNanoUsdPer1m: rate,
+    cachedInputNanoUsdPer1m: rate,
+    cacheWriteNanoUsdPer1m: rate,
+    cacheWriteHourNanoUsdPer1m: rate,
+  })
+  .map((rates) => ({ unit: 'token' as const, ...rates, outputNanoUsdPer1m: 0n, longContext: [] }))
+
 const counts: fc.Arbitrary<TokenCounts> = fc
   .record({ promptTokens: count, completionTokens: count, cachedShare: fc.integer({ min: 0, max: 100 }) })
   .map(({ promptTokens, completionTokens, cachedShare }) => ({
@@ -101,6 +110,50 @@ describe('the price of tokens', () => {
         const apart = priceTokens(price, first) + priceTokens(price, second)
         expect(apart - together).toBeGreaterThanOrEqual(0n)
         expect(apart - together).toBeLessThanOrEqual(1n)
+      }),
+    )
+  })
+
+  test('counts every token of a prompt once, at one of the four rates, whatever an upstream reports', () => {
+    fc.assert(
+      fc.property(cachePrice, count, count, count, count, (price, promptTokens, read, written, hour) => {
+        const charged = priceTokens(price, {
+          promptTokens,
+          cachedTokens: read,
+          cacheWriteTokens: written,
+          cacheWriteHourTokens: hour,
+          completionTokens: 0,
+        })
+        const rates = [
+          price.inputNanoUsdPer1m,
+          price.cachedInputNanoUsdPer1m,
+          price.cacheWriteNanoUsdPer1m,
+          price.cacheWriteHourNanoUsdPer1m,
+        ].toSorted((left, right) => (left < right ? -1 : 1))
+        const [cheapest = 0n] = rates
+        const dearest = rates.at(-1) ?? 0n
+        expect(charged * MILLION).toBeGreaterThanOrEqual(BigInt(promptTokens) * cheapest)
+        expect(charged * MILLION).toBeLessThan(BigInt(promptTokens) * dearest + MILLION)
+      }),
+    )
+  })
+
+  test('of a prompt that is split is the sum of its parts at their own rates', () => {
+    fc.assert(
+      fc.property(cachePrice, count, count, count, count, (price, plain, read, minutes, hour) => {
+        const charged = priceTokens(price, {
+          promptTokens: plain + read + minutes + hour,
+          cachedTokens: read,
+          cacheWriteTokens: minutes + hour,
+          cacheWriteHourTokens: hour,
+          completionTokens: 0,
+        })
+        const exact =
+          BigInt(plain) * price.inputNanoUsdPer1m +
+          BigInt(read) * price.cachedInputNanoUsdPer1m +
+          BigInt(minutes) * price.cacheWriteNanoUsdPer1m +
+          BigInt(hour) * price.cacheWriteHourNanoUsdPer1m
+        expect(charged).toBe((exact + MILLION - 1n) / MILLION)
       }),
     )
   })

@@ -13,6 +13,8 @@ export interface TokenCounts {
   readonly cachedTokens: number
   /** The part of the prompt the upstream wrote to its cache. */
   readonly cacheWriteTokens?: number
+  /** The part of what was written that is kept for an hour. */
+  readonly cacheWriteHourTokens?: number
   /** The part of the prompt that is sound. */
   readonly audioPromptTokens?: number
   /** Reasoning tokens are inside. */
@@ -31,14 +33,17 @@ export function priceTokens(price: TokenPrice, counts: TokenCounts): NanoUsd {
   // of which nobody tells how much was cached.
   const cached = lesser(toCount(counts.cachedTokens), prompt - heard)
   const written = lesser(toCount(counts.cacheWriteTokens ?? 0), prompt - heard - cached)
+  const writtenForHour = lesser(toCount(counts.cacheWriteHourTokens ?? 0), written)
   const completion = toCount(counts.completionTokens)
   const spoken = lesser(toCount(counts.audioCompletionTokens ?? 0), completion)
   const rates = selectRates(price, prompt)
+  const writeRate = rates.cacheWriteNanoUsdPer1m ?? rates.inputNanoUsdPer1m
   const amount =
     (prompt - heard - cached - written) * rates.inputNanoUsdPer1m +
     heard * greater(price.audioInputNanoUsdPer1m ?? 0n, rates.inputNanoUsdPer1m) +
     cached * rates.cachedInputNanoUsdPer1m +
-    written * (rates.cacheWriteNanoUsdPer1m ?? rates.inputNanoUsdPer1m) +
+    (written - writtenForHour) * writeRate +
+    writtenForHour * (rates.cacheWriteHourNanoUsdPer1m ?? writeRate) +
     (completion - spoken) * rates.outputNanoUsdPer1m +
     spoken * greater(price.audioOutputNanoUsdPer1m ?? 0n, rates.outputNanoUsdPer1m)
   return (amount + TOKENS_PER_PRICE - 1n) / TOKENS_PER_PRICE

@@ -20,6 +20,8 @@ export interface AnswerContext {
   readonly countTokens: (text: string) => number
   /** How much of it is sound, as far as the upstream does not tell. */
   readonly soundOf: () => Sound
+  /** Whether the request asks to keep its prompt in a cache for an hour. */
+  readonly asksForHourCache: () => boolean
 }
 
 /** `chatcmpl-…` and `cmpl-…`, as clients of this wire expect. */
@@ -89,12 +91,21 @@ function noteUsage(context: AnswerContext, usage: TokenUsage, delivered: Deliver
   context.bill.charge(price)
 }
 
-function priceAnswer({ model: { price }, soundOf }: AnswerContext, usage: TokenUsage): NanoUsd {
+function priceAnswer(context: AnswerContext, reported: TokenUsage): NanoUsd {
+  const { price } = context.model
   if (price.unit !== 'token') return price.nanoUsdPerUnit
+  const usage = withCacheLife(context, reported)
   const { audioInputNanoUsdPer1m: heard, audioOutputNanoUsdPer1m: spoken } = price
   return heard === undefined && spoken === undefined
     ? priceTokens(price, usage)
-    : priceTokens(price, withSound(usage, soundOf()))
+    : priceTokens(price, withSound(usage, context.soundOf()))
+}
+
+/** Where an upstream does not tell how long it keeps what it wrote, it is taken to be as long as was asked for. */
+function withCacheLife({ asksForHourCache }: AnswerContext, usage: TokenUsage): TokenUsage {
+  const { cacheWriteTokens = 0, cacheWriteHourTokens } = usage
+  if (cacheWriteTokens === 0 || cacheWriteHourTokens !== undefined || !asksForHourCache()) return usage
+  return { ...usage, cacheWriteHourTokens: cacheWriteTokens }
 }
 
 /** What an upstream does not tell of sound is taken to be as much as was sent, and all of an answer that was to be spoken. */

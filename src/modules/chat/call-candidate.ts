@@ -17,6 +17,7 @@ import { settleAbandonedUsage, type AnswerContext } from './answer-context.ts'
 import type { AnswerForm } from './answer-form.ts'
 import { DeliveredText } from './delivered-text.ts'
 import { estimateHiddenTokens } from './estimate-hidden-tokens.ts'
+import { asksForHourCache } from './hour-cache.ts'
 import { outputLimitOf, type Estimate } from './hold-credit.ts'
 import { openStream, type Batch } from './relay-stream.ts'
 import type { Sound } from './sound-tokens.ts'
@@ -178,6 +179,7 @@ function contextOf<Body extends StreamableRequest>(call: Call<Body>): AnswerCont
     countPromptTokens: () => operation.countPromptTokens(body, countTokens),
     countTokens,
     soundOf: () => operation.soundOf(body),
+    asksForHourCache: () => asksForHourCache(request.text),
     estimateHiddenTokens: () => {
       const { sentAtMs } = attempt.work
       if (sentAtMs === null || (body.stream === true && !model.capabilities.has('reasoning'))) return 0

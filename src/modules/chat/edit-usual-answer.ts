@@ -55,6 +55,7 @@ function isWhole(reported: unknown, usage: TokenUsage): boolean {
     reported['total_tokens'] === usage.promptTokens + usage.completionTokens &&
     isRecord(prompt) &&
     prompt['cached_tokens'] === usage.cachedTokens &&
+    (prompt['cache_write_tokens'] ?? 0) === (usage.cacheWriteTokens ?? 0) &&
     isRecord(completion) &&
     completion['reasoning_tokens'] === usage.reasoningTokens &&
     !('cost_usd' in reported)

@@ -25,6 +25,8 @@ export interface WorstCase {
   readonly leastNanoUsd: NanoUsd
   /** What the prompt costs at most, in millionths of a nano-dollar. */
   readonly promptAmount: bigint
+  /** What more the prompt costs when all of it is kept in a cache for an hour, in the same parts. */
+  readonly hourCacheAmount: bigint
   /** What each token of the answer costs at most; 0 where a request has one price. */
   readonly outputNanoUsdPer1m: NanoUsd
 }
@@ -122,10 +124,12 @@ function priceWorstCase(profile: EstimateProfile, counts: Counts): WorstCase {
   let wantedNanoUsd = profile.nanoUsdPerRequest
   let leastNanoUsd = wantedNanoUsd
   let promptAmount = 0n
+  let hourCacheAmount = 0n
   let outputNanoUsdPer1m = 0n
   if (profile.rateSteps !== null) {
     const rates = selectStep(profile.rateSteps, promptTokens)
     promptAmount = BigInt(promptTokens) * rates.inputNanoUsdPer1m
+    hourCacheAmount = BigInt(promptTokens) * (rates.hourInputNanoUsdPer1m - rates.inputNanoUsdPer1m)
     if (soundTokens > 0)
       promptAmount +=
         BigInt(Math.min(soundTokens, promptTokens)) * (rates.audioInputNanoUsdPer1m - rates.inputNanoUsdPer1m)
@@ -136,6 +140,7 @@ function priceWorstCase(profile: EstimateProfile, counts: Counts): WorstCase {
   }
   return {
     promptAmount,
+    hourCacheAmount,
     outputNanoUsdPer1m,
     promptTokensMax: promptTokens,
     outputTokensMax: outputTokens,

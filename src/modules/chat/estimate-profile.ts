@@ -24,6 +24,8 @@ export interface EstimateProfile {
 export interface RateStep {
   readonly aboveTokens: number
   readonly inputNanoUsdPer1m: NanoUsd
+  /** The same where the request asks to keep its prompt in a cache for an hour. */
+  readonly hourInputNanoUsdPer1m: NanoUsd
   readonly outputNanoUsdPer1m: NanoUsd
   /** Of sound, which is never cheaper than text. */
   readonly audioInputNanoUsdPer1m: NanoUsd
@@ -71,19 +73,22 @@ function createProfile(model: CatalogModel): EstimateProfile {
 function listRateSteps(price: TokenPrice): RateStep[] {
   const steps: RateStep[] = []
   let inputNanoUsdPer1m = 0n
+  let hourInputNanoUsdPer1m = 0n
   let outputNanoUsdPer1m = 0n
   for (const rates of [{ aboveTokens: -1, ...price }, ...price.longContext]) {
-    const { cachedInputNanoUsdPer1m, cacheWriteNanoUsdPer1m = 0n } = rates
+    const { cachedInputNanoUsdPer1m, cacheWriteNanoUsdPer1m = 0n, cacheWriteHourNanoUsdPer1m = 0n } = rates
     inputNanoUsdPer1m = largest(
       inputNanoUsdPer1m,
       rates.inputNanoUsdPer1m,
       cachedInputNanoUsdPer1m,
       cacheWriteNanoUsdPer1m,
     )
+    hourInputNanoUsdPer1m = largest(hourInputNanoUsdPer1m, inputNanoUsdPer1m, cacheWriteHourNanoUsdPer1m)
     outputNanoUsdPer1m = largest(outputNanoUsdPer1m, rates.outputNanoUsdPer1m)
     steps.push({
       aboveTokens: rates.aboveTokens,
       inputNanoUsdPer1m,
+      hourInputNanoUsdPer1m,
       outputNanoUsdPer1m,
       audioInputNanoUsdPer1m: largest(inputNanoUsdPer1m, price.audioInputNanoUsdPer1m ?? 0n),
       audioOutputNanoUsdPer1m: largest(outputNanoUsdPer1m, price.audioOutputNanoUsdPer1m ?? 0n),

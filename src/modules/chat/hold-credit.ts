@@ -5,6 +5,7 @@ import type { CatalogModel } from '../catalog/catalog.ts'
 import type { Hold, Ledger } from '../ledger/ledger.ts'
 import { outputTokensCovered, type WorstCase } from './estimate-cost.ts'
 import type { InferenceRequest } from '../inference/inference.ts'
+import { boundHourCache } from './hour-cache.ts'
 
 /** Of requests in the forms of OpenAI's chat and completions. */
 export const CHAT_LIMITS: readonly string[] = ['max_completion_tokens', 'max_tokens']
@@ -55,7 +56,7 @@ export function holdCredit<Body extends object>(
   request: InferenceRequest<Body>,
   atMs: number,
 ): CoveredRequest<Body> | Promise<CoveredRequest<Body>> {
-  const bound = estimate.bound(model, request.body, request.bytes)
+  const bound = boundHourCache(estimate.bound(model, request.body, request.bytes), request.text)
   if (model.contextTokens !== null && bound.promptTokensMax > model.contextTokens)
     estimate.checkContext(model, request.body)
   const hold = ledger.holdAtOnce(request.caller, { wantedNanoUsd: bound.wantedNanoUsd, atMs })
@@ -120,7 +121,7 @@ async function holdWhatIsThere<Body extends object>(
     return await hold(bound, { leastNanoUsd, isPatient: false })
   } catch (error) {
     if (!isTooLittle(error)) throw error
-    const refined = estimate.refine(model, request.body, request.bytes)
+    const refined = boundHourCache(estimate.refine(model, request.body, request.bytes), request.text)
     return hold(refined, { leastNanoUsd: refined.leastNanoUsd, isPatient: true })
   }
 }

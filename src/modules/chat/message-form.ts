@@ -114,9 +114,16 @@ function formatMessageUsage(usage: TokenUsage, costNanoUsd: NanoUsd, reported: u
     input_tokens: Math.max(0, usage.promptTokens - usage.cachedTokens - written),
     cache_creation_input_tokens: written,
     cache_read_input_tokens: usage.cachedTokens,
+    ...(usage.cacheWriteHourTokens === undefined
+      ? {}
+      : { cache_creation: livesOf(written, usage.cacheWriteHourTokens) }),
     output_tokens: usage.completionTokens,
     cost_usd: usdFromNanoUsd(costNanoUsd),
   }
+}
+
+function livesOf(writtenTokens: number, hourTokens: number): object {
+  return { ephemeral_5m_input_tokens: writtenTokens - hourTokens, ephemeral_1h_input_tokens: hourTokens }
 }
 
 /** What a block, or a delta of one, gives to the client. */

@@ -93,7 +93,11 @@ function formatResponseUsage(usage: TokenUsage, costNanoUsd: NanoUsd, reported: 
   return {
     ...rest,
     input_tokens: usage.promptTokens,
-    input_tokens_details: { ...(isRecord(input) ? input : {}), cached_tokens: usage.cachedTokens },
+    input_tokens_details: {
+      ...(isRecord(input) ? input : {}),
+      cached_tokens: usage.cachedTokens,
+      cache_write_tokens: usage.cacheWriteTokens ?? 0,
+    },
     output_tokens: usage.completionTokens,
     output_tokens_details: { ...(isRecord(output) ? output : {}), reasoning_tokens: usage.reasoningTokens },
     total_tokens: usage.promptTokens + usage.completionTokens,

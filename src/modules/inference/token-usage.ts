@@ -7,6 +7,8 @@ export interface TokenUsage {
   readonly cachedTokens: number
   /** Part of the prompt's too; absent where the upstream tells of none. */
   readonly cacheWriteTokens?: number
+  /** Written to be kept for an hour, part of what was written; absent where the upstream does not tell. */
+  readonly cacheWriteHourTokens?: number
   /** Sound in the prompt, part of it; absent where the upstream does not tell. */
   readonly audioPromptTokens?: number
   readonly completionTokens: number
@@ -35,12 +37,28 @@ export function readUsage(value: unknown): TokenUsage | null {
   const promptTokens = isCacheBeside ? prompt + cache.tokens : prompt
   return {
     promptTokens,
-    cachedTokens: Math.min(cache.readTokens, promptTokens),
-    ...(cache.writtenTokens > 0 ? { cacheWriteTokens: cache.writtenTokens } : {}),
+    ...fitCache(promptTokens, {
+      cachedTokens: cache.readTokens,
+      cacheWriteTokens: cache.writtenTokens,
+      cacheWriteHourTokens: cache.hourTokens,
+    }),
     reasoningTokens: reasoning,
     completionTokens: isReasoningBeside ? completion + reasoning : Math.max(completion, reasoning),
     ...readAudio(value),
   }
+}
+
+/** No token of a prompt is counted twice: what was read goes before what was written, and both are within the prompt. */
+function fitCache(
+  promptTokens: number,
+  reported: { cachedTokens: number; cacheWriteTokens: number; cacheWriteHourTokens: number | undefined },
+): Pick<TokenUsage, 'cachedTokens' | 'cacheWriteTokens' | 'cacheWriteHourTokens'> {
+  const cachedTokens = Math.min(reported.cachedTokens, promptTokens)
+  const cacheWriteTokens = Math.min(reported.cacheWriteTokens, promptTokens - cachedTokens)
+  if (cacheWriteTokens === 0) return { cachedTokens }
+  if (reported.cacheWriteHourTokens === undefined) return { cachedTokens, cacheWriteTokens }
+  const cacheWriteHourTokens = Math.min(reported.cacheWriteHourTokens, cacheWriteTokens)
+  return { cachedTokens, cacheWriteTokens, cacheWriteHourTokens }
 }
 
 type AudioCounts = Pick<TokenUsage, 'audioPromptTokens' | 'audioCompletionTokens'>
@@ -59,12 +77,15 @@ function readAudio(value: Record<string, unknown>): AudioCounts {
  * its end, and none of that lowers what was used before.
  */
 export function mergeUsage(a: TokenUsage, b: TokenUsage): TokenUsage {
-  const cacheWriteTokens = Math.max(a.cacheWriteTokens ?? 0, b.cacheWriteTokens ?? 0)
+  const promptTokens = Math.max(a.promptTokens, b.promptTokens)
   return {
-    ...(cacheWriteTokens > 0 ? { cacheWriteTokens } : {}),
     ...mergeAudio(a, b),
-    promptTokens: Math.max(a.promptTokens, b.promptTokens),
-    cachedTokens: Math.max(a.cachedTokens, b.cachedTokens),
+    promptTokens,
+    ...fitCache(promptTokens, {
+      cachedTokens: Math.max(a.cachedTokens, b.cachedTokens),
+      cacheWriteTokens: Math.max(a.cacheWriteTokens ?? 0, b.cacheWriteTokens ?? 0),
+      cacheWriteHourTokens: largerOf(a.cacheWriteHourTokens, b.cacheWriteHourTokens),
+    }),
     completionTokens: Math.max(a.completionTokens, b.completionTokens),
     reasoningTokens: Math.max(a.reasoningTokens, b.reasoningTokens),
   }
@@ -93,18 +114,21 @@ interface CacheCounts {
   readonly tokens: number
   readonly readTokens: number
   readonly writtenTokens: number
+  readonly hourTokens: number | undefined
   /** Whether the names are Anthropic's, who counts the cache beside the input. */
   readonly isAnthropic: boolean
 }
 
 function readCache(value: Record<string, unknown>): CacheCounts {
+  const hourTokens = readDetail(value['cache_creation'], 'ephemeral_1h_input_tokens') ?? undefined
   const read = readCount(value['cache_read_input_tokens'])
-  const written = readCount(value['cache_creation_input_tokens'])
+  const written = readCount(value['cache_creation_input_tokens']) ?? sumOfLives(value['cache_creation'])
   if (read !== null || written !== null)
     return {
       tokens: (read ?? 0) + (written ?? 0),
       readTokens: read ?? 0,
       writtenTokens: written ?? 0,
+      hourTokens,
       isAnthropic: true,
     }
   const cached =
@@ -113,7 +137,14 @@ function readCache(value: Record<string, unknown>): CacheCounts {
     readCount(value['cached_tokens']) ??
     0
   const writtenTokens = readDetail(value['prompt_tokens_details'], 'cache_write_tokens') ?? 0
-  return { tokens: cached, readTokens: cached, writtenTokens, isAnthropic: false }
+  return { tokens: cached, readTokens: cached, writtenTokens, hourTokens, isAnthropic: false }
+}
+
+/** What Anthropic tells of writes by how long they are kept, where it does not tell the sum. */
+function sumOfLives(creation: unknown): number | null {
+  const minutes = readDetail(creation, 'ephemeral_5m_input_tokens')
+  const hour = readDetail(creation, 'ephemeral_1h_input_tokens')
+  return minutes === null && hour === null ? null : (minutes ?? 0) + (hour ?? 0)
 }
 
 // Anthropic's names under Anthropic's input, or more of a cache than there is prompt to hold it.
@@ -129,14 +160,17 @@ export function formatUsage(
   reported: unknown,
 ): Record<string, unknown> {
   const original = isRecord(reported) ? reported : {}
+  const prompt = asRecord(original['prompt_tokens_details'])
+  const isWriteTold = usage.cacheWriteTokens !== undefined || 'cache_write_tokens' in prompt
   return {
     ...original,
     prompt_tokens: usage.promptTokens,
     completion_tokens: usage.completionTokens,
     total_tokens: usage.promptTokens + usage.completionTokens,
     prompt_tokens_details: {
-      ...asRecord(original['prompt_tokens_details']),
+      ...prompt,
       cached_tokens: usage.cachedTokens,
+      ...(isWriteTold ? { cache_write_tokens: usage.cacheWriteTokens ?? 0 } : {}),
     },
     completion_tokens_details: {
       ...asRecord(original['completion_tokens_details']),

@@ -128,6 +128,6 @@ function collectToolNames(messages: readonly ChatMessage[]): Map<string, string>
 function readCacheMark(part: ContentPart, vendor: Vendor): { providerOptions?: SharedV4ProviderOptions } {
   const mark = readPath(part, 'cache_control')
   if (vendor.key !== 'anthropic' || !isRecord(mark) || mark['type'] !== 'ephemeral') return {}
-  // A longer time to live is left out: it costs more, and the usage does not tell how much of it there was.
-  return { providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } } }
+  const cacheControl = mark['ttl'] === '1h' ? { type: 'ephemeral', ttl: '1h' } : { type: 'ephemeral' }
+  return { providerOptions: { anthropic: { cacheControl } } }
 }

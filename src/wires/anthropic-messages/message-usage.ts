@@ -14,11 +14,13 @@ export function toMessageUsage(usage: unknown): MessageUsage | null {
   if (!isRecord(usage)) return null
   const details = isRecord(usage['prompt_tokens_details']) ? usage['prompt_tokens_details'] : {}
   const thoughts = isRecord(usage['completion_tokens_details']) ? usage['completion_tokens_details'] : {}
-  const readTokens = count(details['cached_tokens'])
-  const writtenTokens = count(details['cache_write_tokens'])
+  const promptTokens = count(usage['prompt_tokens'])
+  // The counts stand side by side in this wire, so that one beyond the prompt would add to it.
+  const readTokens = Math.min(count(details['cached_tokens']), promptTokens)
+  const writtenTokens = Math.min(count(details['cache_write_tokens']), promptTokens - readTokens)
   const thinkingTokens = count(thoughts['reasoning_tokens'])
   return {
-    input_tokens: Math.max(0, count(usage['prompt_tokens']) - readTokens - writtenTokens),
+    input_tokens: promptTokens - readTokens - writtenTokens,
     cache_creation_input_tokens: writtenTokens,
     cache_read_input_tokens: readTokens,
     output_tokens: count(usage['completion_tokens']),
@@ -27,5 +29,5 @@ export function toMessageUsage(usage: unknown): MessageUsage | null {
 }
 
 function count(value: unknown): number {
-  return typeof value === 'number' && Number.isFinite(value) ? value : 0
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0
 }

@@ -9,8 +9,11 @@ const OutputItem = Type.Object({
 const Usage = Type.Object({
   input_tokens: Type.Integer({ description: 'Of the prompt.' }),
   input_tokens_details: Type.Object(
-    { cached_tokens: Type.Integer() },
-    { description: 'What a cache held of them.' },
+    {
+      cached_tokens: Type.Integer({ description: 'Read from the cache of prompts.' }),
+      cache_write_tokens: Type.Integer({ description: 'Written to the cache of prompts.' }),
+    },
+    { description: 'What a cache held or now holds of them.' },
   ),
   output_tokens: Type.Integer({ description: 'Of the answer, thoughts included.' }),
   output_tokens_details: Type.Object(

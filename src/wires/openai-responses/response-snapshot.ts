@@ -3,7 +3,7 @@ import type { ResponsesRequest } from './responses-request.ts'
 
 export interface ResponseUsage {
   readonly input_tokens: number
-  readonly input_tokens_details: { readonly cached_tokens: number }
+  readonly input_tokens_details: { readonly cached_tokens: number; readonly cache_write_tokens: number }
   readonly output_tokens: number
   readonly output_tokens_details: { readonly reasoning_tokens: number }
   readonly total_tokens: number
@@ -65,7 +65,10 @@ export function toResponseUsage(usage: unknown): ResponseUsage | null {
   const output = count(usage['completion_tokens'])
   return {
     input_tokens: input,
-    input_tokens_details: { cached_tokens: count(prompt['cached_tokens']) },
+    input_tokens_details: {
+      cached_tokens: count(prompt['cached_tokens']),
+      cache_write_tokens: count(prompt['cache_write_tokens']),
+    },
     output_tokens: output,
     output_tokens_details: { reasoning_tokens: count(completion['reasoning_tokens']) },
     total_tokens: input + output,
@@ -73,5 +76,5 @@ export function toResponseUsage(usage: unknown): ResponseUsage | null {
 }
 
 function count(value: unknown): number {
-  return typeof value === 'number' && Number.isFinite(value) ? value : 0
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0
 }

@@ -131,6 +131,7 @@ export const MODEL_FIELD_NOTES: Readonly<Record<string, string>> = {
   audio_output_usd_per_1m:
     'US dollars for a million output tokens of sound. Absent where no answer is spoken.',
   cache_write_usd_per_1m: 'US dollars for a million input tokens written to the cache of the upstream.',
+  cache_write_1h_usd_per_1m: 'US dollars for a million input tokens written to be kept there for an hour.',
   output_usd_per_1m: 'US dollars for a million output tokens.',
   above_tokens: 'The prices apply when the input has more tokens than this.',
   context_tokens: 'The most tokens of input and output together.',

@@ -1,0 +1,110 @@
+import { nanoUsdFromUsd, type NanoUsd } from '../../kernel/money.ts'
+import type { ModelPrice, TokenPrice, TokenRates } from './catalog-model.ts'
+import type { CatalogEntry } from './catalog-schema.ts'
+import { readMultipliers } from './read-bounds.ts'
+
+/** Dollars of a catalog file as nano-dollars. What is finer than that is added to the problems. */
+export function readPrice(entry: CatalogEntry, place: string, problems: string[]): ModelPrice {
+  const { price } = entry
+  const read: ReadAmount = (field, usd = 0) => {
+    try {
+      return nanoUsdFromUsd(usd)
+    } catch {
+      problems.push(`${place}.${field}: is finer than a nano-dollar`)
+      return 0n
+    }
+  }
+  if (price.unit !== 'token') {
+    return {
+      unit: price.unit,
+      nanoUsdPerUnit: read('usd', price.usd),
+      ...(price.multipliers ? { multipliers: readMultipliers(price.multipliers) } : {}),
+    }
+  }
+  const defaults = isClaude(entry) ? CLAUDE_CACHE : null
+  const longContext = (price.long_context ?? [])
+    .map((rates, index) => ({
+      aboveTokens: rates.above_tokens,
+      ...readRates(rates, (field, usd) => read(`long_context[${index}].${field}`, usd), defaults),
+    }))
+    .sort((left, right) => left.aboveTokens - right.aboveTokens)
+  return { unit: 'token', ...readRates(price, read, defaults), ...readAudioRates(price, read), longContext }
+}
+
+type ReadAmount = (field: string, usd?: number) => NanoUsd
+
+type RateFields = Pick<
+  CatalogEntry['price'],
+  | 'input_usd_per_1m'
+  | 'cached_input_usd_per_1m'
+  | 'cache_write_usd_per_1m'
+  | 'cache_write_1h_usd_per_1m'
+  | 'output_usd_per_1m'
+>
+
+/** What a cache costs where an entry does not say, in hundredths of the input price. */
+interface CacheDefaults {
+  readonly read: bigint
+  readonly write: bigint
+  readonly hourWrite: bigint
+}
+
+/** Anthropic's price list has the same factors for nearly every Claude. */
+const CLAUDE_CACHE: CacheDefaults = { read: 10n, write: 125n, hourWrite: 200n }
+
+function isClaude({ vendor, routes }: CatalogEntry): boolean {
+  return vendor.toLowerCase() === 'anthropic' || routes.some(({ provider }) => provider === 'anthropic')
+}
+
+/**
+ * Reads and writes of a cache that nobody priced cost what plain input does, but for Claude's. A write is never cheaper
+ * than input, nor one for an hour than one for minutes: an operator who raises one price alone does not sell the dearer
+ * tokens for less.
+ */
+function readRates(rates: RateFields, read: ReadAmount, defaults: CacheDefaults | null): TokenRates {
+  const input = read('input_usd_per_1m', rates.input_usd_per_1m)
+  const cached =
+    rates.cached_input_usd_per_1m === undefined
+      ? shareOf(input, defaults?.read ?? 100n)
+      : read('cached_input_usd_per_1m', rates.cached_input_usd_per_1m)
+  const write =
+    rates.cache_write_usd_per_1m === undefined
+      ? defaults && shareOf(input, defaults.write)
+      : larger(read('cache_write_usd_per_1m', rates.cache_write_usd_per_1m), input)
+  const hourWrite =
+    rates.cache_write_1h_usd_per_1m === undefined
+      ? defaults && larger(shareOf(input, defaults.hourWrite), write ?? input)
+      : larger(read('cache_write_1h_usd_per_1m', rates.cache_write_1h_usd_per_1m), write ?? input)
+  return {
+    inputNanoUsdPer1m: input,
+    cachedInputNanoUsdPer1m: cached,
+    ...(write === null ? {} : { cacheWriteNanoUsdPer1m: write }),
+    ...(hourWrite === null ? {} : { cacheWriteHourNanoUsdPer1m: hourWrite }),
+    outputNanoUsdPer1m: read('output_usd_per_1m', rates.output_usd_per_1m),
+  }
+}
+
+/** As with the cache: who raises the price of text alone does not sell sound for less than text. */
+function readAudioRates(
+  price: CatalogEntry['price'],
+  read: ReadAmount,
+): Pick<TokenPrice, 'audioInputNanoUsdPer1m' | 'audioOutputNanoUsdPer1m'> {
+  const { audio_input_usd_per_1m: input, audio_output_usd_per_1m: output } = price
+  const inputUsd = input === undefined ? undefined : Math.max(input, price.input_usd_per_1m ?? 0)
+  const outputUsd = output === undefined ? undefined : Math.max(output, price.output_usd_per_1m ?? 0)
+  return {
+    ...(inputUsd === undefined ? {} : { audioInputNanoUsdPer1m: read('audio_input_usd_per_1m', inputUsd) }),
+    ...(outputUsd === undefined
+      ? {}
+      : { audioOutputNanoUsdPer1m: read('audio_output_usd_per_1m', outputUsd) }),
+  }
+}
+
+/** Rounded up, so that nothing is sold below its price. */
+function shareOf(amount: NanoUsd, hundredths: bigint): NanoUsd {
+  return (amount * hundredths + 99n) / 100n
+}
+
+function larger(left: NanoUsd, right: NanoUsd): NanoUsd {
+  return left > right ? left : right
+}
