@@ -1,5 +1,6 @@
 import { isRecord } from '../kernel/is-record.ts'
 import { BILLED_MEMBERS } from '../providers/billed-members.ts'
+import { isNativeWire, NATIVE_WIRES, type NativeWire } from '../providers/native-wire.ts'
 import { OPENAI_COMPATIBLE_UPSTREAMS } from '../providers/openai-compatible/upstreams.ts'
 import type { ProviderSettings } from '../providers/registry.ts'
 
@@ -10,6 +11,8 @@ export interface ProviderVariables {
   /** The other half of the key, where a vendor gives two: they are kept as `<key>:<secret>`. */
   readonly secretKey?: string
   readonly baseUrl: readonly string[]
+  /** Names the wires it speaks besides chat. */
+  readonly wires: string
 }
 
 /** The names other tools use too, so that an environment that works for them works here. */
@@ -26,7 +29,6 @@ const OTHER_KEY_NAMES: Readonly<Record<string, readonly string[]>> = {
 
 export const PROVIDER_VARIABLES: readonly ProviderVariables[] = [
   ...OPENAI_COMPATIBLE_UPSTREAMS.map(({ id, environmentPrefix }) => variablesOf(id, environmentPrefix)),
-  variablesOf('anthropic', 'ANTHROPIC'),
   variablesOf('google', 'GOOGLE'),
   variablesOf('cohere', 'COHERE'),
   variablesOf('voyage', 'VOYAGE'),
@@ -44,6 +46,7 @@ export const PROVIDER_VARIABLES: readonly ProviderVariables[] = [
     apiKey: ['KLINGAI_ACCESS_KEY'],
     secretKey: 'KLINGAI_SECRET_KEY',
     baseUrl: ['KLINGAI_BASE_URL'],
+    wires: 'KLINGAI_WIRES',
   },
 ]
 
@@ -80,10 +83,14 @@ export function readProviderSettings(
     const { id, baseUrl } = variables
     const keys = readKeys(environment, variables, problems)
     const url = firstSet(environment, baseUrl)
-    if (keys === undefined && url === undefined) continue
+    const wires = environment[variables.wires]
     const known = settings.get(id)
+    if (keys === undefined && url === undefined && (wires === undefined || known === undefined)) continue
     settings.set(id, {
       ...known,
+      ...(wires === undefined || wires === ''
+        ? {}
+        : { wires: checkWires(variables.wires, splitList(wires), problems) }),
       apiKeys: keys ?? known?.apiKeys ?? [],
       baseUrl: url === undefined ? (known?.baseUrl ?? null) : checkUrl(url.name, url.text, problems),
     })
@@ -92,7 +99,12 @@ export function readProviderSettings(
 }
 
 function variablesOf(id: string, prefix: string): ProviderVariables {
-  return { id, apiKey: OTHER_KEY_NAMES[id] ?? [`${prefix}_API_KEY`], baseUrl: [`${prefix}_BASE_URL`] }
+  return {
+    id,
+    apiKey: OTHER_KEY_NAMES[id] ?? [`${prefix}_API_KEY`],
+    baseUrl: [`${prefix}_BASE_URL`],
+    wires: `${prefix}_WIRES`,
+  }
 }
 
 function readFileEntry(id: string, entry: unknown, problems: string[]): ProviderSettings | null {
@@ -106,6 +118,7 @@ function readFileEntry(id: string, entry: unknown, problems: string[]): Provider
     api_keys: apiKeys = apiKey === undefined ? [] : [apiKey],
     base_url: baseUrl,
     allow_members: allowedMembers = [],
+    wires,
     ...rest
   } = entry
   for (const key of Object.keys(rest)) problems.push(`${place} has the unknown key ${key}`)
@@ -117,6 +130,10 @@ function readFileEntry(id: string, entry: unknown, problems: string[]): Provider
     problems.push(`${place}: allow_members must be a list of texts`)
     return null
   }
+  if (wires !== undefined && !isTextList(wires)) {
+    problems.push(`${place}: wires must be a list of texts`)
+    return null
+  }
   for (const name of allowedMembers)
     if (!BILLED_MEMBERS.has(name))
       problems.push(`${place}: allow_members names '${name}', which is not held back`)
@@ -124,8 +141,19 @@ function readFileEntry(id: string, entry: unknown, problems: string[]): Provider
   return {
     apiKeys,
     ...(allowedMembers.length === 0 ? {} : { allowedMembers }),
+    ...(wires === undefined ? {} : { wires: checkWires(`${place}: wires`, wires, problems) }),
     baseUrl: typeof baseUrl === 'string' ? checkUrl(`${place}: base_url`, baseUrl, problems) : null,
   }
+}
+
+/** Chat is spoken by all of them: naming it alone turns the others off. */
+const CHAT_WIRE = 'openai-chat'
+
+function checkWires(place: string, names: readonly string[], problems: string[]): NativeWire[] {
+  for (const name of names)
+    if (!isNativeWire(name) && name !== CHAT_WIRE)
+      problems.push(`${place} names '${name}'; the wires are ${[CHAT_WIRE, ...NATIVE_WIRES].join(', ')}`)
+  return names.filter(isNativeWire)
 }
 
 function isTextList(value: unknown): value is string[] {
@@ -157,17 +185,17 @@ function readKeys(
 ): string[] | undefined {
   const found = firstSet(environment, apiKey)
   if (found === undefined) return undefined
-  const keys = splitKeys(found.text)
+  const keys = splitList(found.text)
   if (secretKey === undefined) return keys
-  const secrets = splitKeys(environment[secretKey] ?? '')
+  const secrets = splitList(environment[secretKey] ?? '')
   if (secrets.length === keys.length) return keys.map((key, index) => `${key}:${secrets[index]}`)
   problems.push(`${secretKey} must have as many keys as ${found.name}`)
   return undefined
 }
 
-function splitKeys(text: string): string[] {
+function splitList(text: string): string[] {
   return text
     .split(',')
-    .map((key) => key.trim())
-    .filter((key) => key !== '')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
 }

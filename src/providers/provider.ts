@@ -6,6 +6,7 @@ import type { EmbeddingRequest } from './embedding-wire.ts'
 import type { InputFile, MediaOperation } from './media-operation.ts'
 import type { BackgroundRemovalWork, ImageWork, MusicWork, UpscaleWork, VideoWork } from './media-work.ts'
 import type { ModerationRequest } from './moderation-wire.ts'
+import type { NativeRequest, NativeWire } from './native-wire.ts'
 import type { RerankRequest } from './rerank-wire.ts'
 import type { UpstreamTimeouts } from './upstream-timeouts.ts'
 
@@ -29,6 +30,10 @@ export interface Provider {
   /** What happens to a request whose connection is closed before its end; it `goes on` unless told. */
   readonly whenLeft?: WhenLeft
   readonly chat?: InferenceOperation
+  /** Wires besides the chat form that the upstream speaks itself: requests and answers pass as they are. */
+  readonly native?: Readonly<Partial<Record<NativeWire, InferenceOperation<NativeRequest>>>>
+  /** Answers `{input_tokens}` to a request of Anthropic's wire, and bills nothing. */
+  readonly countMessageTokens?: InferenceOperation<NativeRequest>
   /** Legacy text completion, where the upstream has it. The chat operation serves the route otherwise. */
   readonly completion?: InferenceOperation<CompletionRequest>
   /** Answers OpenAI's `list` of embeddings, in the encoding that was asked for. */
@@ -69,6 +74,8 @@ export interface InferenceCall<Body = ChatRequest> {
   readonly cancellation: Cancellation
   /** Called when the upstream can have begun to read the request. */
   readonly onSent?: (() => void) | undefined
+  /** Headers of the client that belong to its wire, as names and values in turn. For upstreams that speak it. */
+  readonly headers?: readonly string[] | undefined
 }
 
 export type InferenceAnswer = CompleteAnswer | StreamAnswer

@@ -21,6 +21,7 @@ import {
   OPENAI_COMPATIBLE_UPSTREAMS,
   type OpenAiCompatibleUpstream,
 } from './openai-compatible/upstreams.ts'
+import type { NativeWire } from './native-wire.ts'
 import type { Provider } from './provider.ts'
 import { rememberSecrets } from './scrub-upstream-text.ts'
 
@@ -30,6 +31,8 @@ export interface ProviderSettings {
   readonly baseUrl: string | null
   /** Members of requests that the operator lets through although they change the bill. */
   readonly allowedMembers?: readonly string[]
+  /** The wires it speaks besides chat, where the operator says so. */
+  readonly wires?: readonly NativeWire[]
 }
 
 export interface ProviderRegistry {
@@ -85,9 +88,10 @@ export function createProviderRegistry(options: RegistryOptions): ProviderRegist
 
 function createProvider(
   id: string,
-  { apiKeys, baseUrl, allowedMembers = [] }: ProviderSettings,
+  settings: ProviderSettings,
   options: RegistryOptions,
 ): ClosableProvider | null {
+  const { apiKeys, baseUrl, allowedMembers = [] } = settings
   if (apiKeys.length === 0 && baseUrl === null) return null
   const adapters = ADAPTERS[id] ?? []
   const { clock } = options
@@ -96,7 +100,9 @@ function createProvider(
   const upstream =
     OPENAI_COMPATIBLE_UPSTREAMS.find((known) => known.id === id) ??
     (adapters.length === 0 && media === null ? customUpstream(id, apiKeys.length > 0) : null)
-  const wire = upstream && createWireProvider(upstream, { apiKeys, baseUrl }, options)
+  // A vendor with an adapter has a key, whatever its address.
+  const hasWire = upstream !== null && (adapters.length === 0 || apiKeys.length > 0)
+  const wire = hasWire ? createWireProvider(upstream, settings, options) : null
   const provider = combineProviders([
     ...(wire ? [wire] : []),
     ...(apiKeys.length > 0 ? adapters.map((create) => create(adapterOptions)) : []),
@@ -114,7 +120,7 @@ function createWireProvider(
   const baseUrl = settings.baseUrl ?? upstream.defaultBaseUrl
   if (baseUrl === null) return null
   return createOpenAiCompatibleProvider({
-    upstream,
+    upstream: settings.wires === undefined ? upstream : { ...upstream, wires: settings.wires },
     baseUrl,
     credentials: settings.apiKeys.length > 0 ? createCredentialRing(settings.apiKeys, options) : null,
     connectTimeoutMs: options.connectTimeoutMs,

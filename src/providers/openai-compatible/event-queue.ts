@@ -24,6 +24,8 @@ export class EventQueue implements AsyncIterableIterator<readonly Buffer[], unde
   #queue: Buffer[] = []
   #queuedBytes = 0
   #isEnded = false
+  /** Whether the upstream said its last word before it ended its answer. */
+  #isFinished = false
   #lingering: NodeJS.Timeout | undefined
   #error: { reason: unknown } | null = null
   #waiting: { resolve: (batch: Batch) => void; reject: (reason: unknown) => void } | null = null
@@ -33,7 +35,7 @@ export class EventQueue implements AsyncIterableIterator<readonly Buffer[], unde
   }
 
   get isTerminated(): boolean {
-    return this.#splitter.isDone
+    return this.#splitter.isDone || this.#isFinished
   }
 
   push(chunk: Buffer): void {
@@ -44,7 +46,7 @@ export class EventQueue implements AsyncIterableIterator<readonly Buffer[], unde
       this.#stop(this.#asUpstreamError(error))
       return
     }
-    if (this.#splitter.isDone) this.#endBeforeUpstream()
+    if (this.#splitter.isDone) this.finish()
     else if (this.#queuedBytes > QUEUED_BYTES_MAX) this.#options.controller.pause()
   }
 
@@ -88,8 +90,10 @@ export class EventQueue implements AsyncIterableIterator<readonly Buffer[], unde
     return this
   }
 
-  // Some upstreams keep the connection open after saying that they are done.
-  #endBeforeUpstream(): void {
+  /** The last event was read. Some upstreams keep the connection open after saying that they are done. */
+  finish(): void {
+    this.#isFinished = true
+    if (this.#isEnded) return
     this.end()
     const { controller, provider } = this.#options
     this.#lingering = setTimeout(() => {

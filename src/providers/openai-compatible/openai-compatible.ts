@@ -2,6 +2,7 @@ import type { CredentialRing } from '../credential-ring.ts'
 import type { InferenceAnswer, InferenceCall, Provider } from '../provider.ts'
 import { createEmbedding } from './embedding.ts'
 import { createImage } from './image.ts'
+import { createNativeWires } from './native.ts'
 import { prepareOther, prepareRequest, type PreparableRequest } from './prepare-request.ts'
 import { readAnswer, readBody } from './read-answer.ts'
 import { createRerank } from './rerank.ts'
@@ -23,7 +24,11 @@ export function createOpenAiCompatibleProvider(
   options: OpenAiCompatibleOptions,
 ): Provider & { close(): Promise<void> } {
   const { upstream } = options
-  const client = createWireClient({ ...options, provider: upstream.id })
+  const client = createWireClient({
+    ...options,
+    provider: upstream.id,
+    credentialHeader: upstream.credentialHeader,
+  })
   const forward = createForward(upstream, client)
   return {
     id: upstream.id,
@@ -33,6 +38,7 @@ export function createOpenAiCompatibleProvider(
     ...(upstream.lacksChat ? {} : { chat: (call) => forward('/chat/completions', call) }),
     ...(upstream.hasLegacyCompletion ? { completion: (call) => forward('/completions', call) } : {}),
     ...createOperations(upstream, client),
+    ...createNativeWires(upstream, client),
     close: () => client.close(),
   }
 }

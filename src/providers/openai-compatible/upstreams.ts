@@ -1,3 +1,4 @@
+import type { NativeWire } from '../native-wire.ts'
 import type { WhenLeft } from '../provider.ts'
 import { GROQ_VOICES, OPENAI_VOICES, type VoiceList } from './voices.ts'
 
@@ -20,6 +21,12 @@ export interface OpenAiCompatibleUpstream {
   /** What becomes of a request that is closed; a vendor goes on with it unless told. */
   readonly whenLeft?: WhenLeft
   readonly lacksChat?: boolean
+  /** Other wires that it speaks itself, under their usual paths. Of a server of the operator's own, the operator says. */
+  readonly wires?: readonly NativeWire[]
+  /** Counts the tokens of a message without answering it. */
+  readonly countsMessageTokens?: boolean
+  /** The header that the key is sent in; `authorization` with `Bearer` unless told. */
+  readonly credentialHeader?: 'x-api-key'
   readonly hasLegacyCompletion?: boolean
   readonly operations?: readonly WireOperation[]
   /** Those its speech models know. Of other servers nothing is known, and any name is passed on. */
@@ -64,6 +71,7 @@ export const OPENAI_COMPATIBLE_UPSTREAMS: readonly OpenAiCompatibleUpstream[] = 
     lacksImageSeed: true,
     hasLegacyCompletion: false,
     outputLimitMember: 'max_completion_tokens',
+    wires: ['openai-responses'],
     // What is rejected of a prediction is reported among the completion's tokens; keeping a cache longer is free.
     takenMembers: ['prediction', 'prompt_cache_retention'],
     thinkMembers: reasoningEffort,
@@ -160,6 +168,7 @@ export const OPENAI_COMPATIBLE_UPSTREAMS: readonly OpenAiCompatibleUpstream[] = 
     whenLeft: 'streams stop',
     operations: ['embedding'],
     hasLegacyCompletion: true,
+    wires: ['anthropic-messages', 'openai-responses'],
     // Shortens a prompt that is too long, which costs less.
     takenMembers: ['transforms'],
     thinkMembers: () => ({ reasoning: { enabled: true } }),
@@ -227,5 +236,16 @@ export const OPENAI_COMPATIBLE_UPSTREAMS: readonly OpenAiCompatibleUpstream[] = 
     defaultBaseUrl: 'https://api.jina.ai/v1',
     lacksChat: true,
     operations: ['rerank'],
+  },
+  {
+    // Its chat is translated (`ai-sdk/`).
+    id: 'anthropic',
+    environmentPrefix: 'ANTHROPIC',
+    defaultBaseUrl: 'https://api.anthropic.com/v1',
+    whenLeft: 'streams stop',
+    lacksChat: true,
+    wires: ['anthropic-messages'],
+    countsMessageTokens: true,
+    credentialHeader: 'x-api-key',
   },
 ]

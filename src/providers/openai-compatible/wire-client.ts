@@ -21,6 +21,8 @@ interface WireClientOptions {
   /** Null when the upstream asks for no key. */
   readonly credentials: CredentialRing | null
   readonly connectTimeoutMs: number
+  /** `authorization` with `Bearer` unless told. */
+  readonly credentialHeader?: 'x-api-key' | undefined
 }
 
 /** Requests to one upstream, with another of its keys where the first is refused. */
@@ -38,6 +40,8 @@ interface WireCall {
   readonly timeouts: UpstreamTimeouts
   readonly cancellation: Cancellation
   readonly onSent?: (() => void) | undefined
+  /** Further headers, as names and values in turn. */
+  readonly headers?: readonly string[] | undefined
 }
 
 export function createWireClient(options: WireClientOptions): WireClient {
@@ -50,14 +54,16 @@ export function createWireClient(options: WireClientOptions): WireClient {
     sendOnce: (request: WireRequest<Body>) => Promise<Response>,
     path: string,
     body: Body,
-    { requestId, timeouts, cancellation, onSent }: WireCall,
+    { requestId, timeouts, cancellation, onSent, headers: more }: WireCall,
   ): Promise<Response> => {
     for (let tries = 1; ; tries += 1) {
       const credential = credentials?.take() ?? null
+      const headers = requestHeaders(requestId, typeof body === 'string', more)
+      if (credential !== null) pushCredential(headers, credential, options.credentialHeader)
       const response = await sendOnce({
         provider,
         path: basePath + path,
-        headers: requestHeaders(requestId, credential, typeof body === 'string'),
+        headers,
         body,
         timeouts,
         cancellation,
@@ -111,12 +117,17 @@ function createTransports({ origin, protocol }: URL, connectTimeoutMs: number) {
 }
 
 /** Names and values in turn: the form that costs least on the way out. */
-function requestHeaders(requestId: string, credential: string | null, isJson: boolean): string[] {
+function requestHeaders(requestId: string, isJson: boolean, more: readonly string[] | undefined): string[] {
   const headers = ['user-agent', 'parkway', 'x-request-id', requestId]
   // A form names its own type, because only it knows its boundary.
   if (isJson) headers.push('content-type', 'application/json')
-  if (credential !== null) headers.push('authorization', `Bearer ${credential}`)
+  if (more !== undefined) headers.push(...more)
   return headers
+}
+
+function pushCredential(headers: string[], credential: string, name: 'x-api-key' | undefined): void {
+  if (name === undefined) headers.push('authorization', `Bearer ${credential}`)
+  else headers.push(name, credential)
 }
 
 function isCredentialRefused(status: number): boolean {

@@ -23,6 +23,8 @@ type MediaOperations = Omit<
   | 'refundsCancelled'
   | 'chat'
   | 'completion'
+  | 'native'
+  | 'countMessageTokens'
 >
 
 /** All that the sandbox does besides chat. */

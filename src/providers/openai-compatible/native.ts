@@ -1,0 +1,64 @@
+import { isNativeWire, type NativeRequest, type NativeWire } from '../native-wire.ts'
+import type { InferenceAnswer, InferenceCall, InferenceOperation, Provider } from '../provider.ts'
+import type { EventQueue } from './event-queue.ts'
+import { prepareOther } from './prepare-request.ts'
+import { readAnswer, readBody } from './read-answer.ts'
+import type { OpenAiCompatibleUpstream } from './upstreams.ts'
+import type { WireClient } from './wire-client.ts'
+
+/** Where a wire is served, and which event is the last of a stream. */
+const WIRES: Readonly<Record<NativeWire, { readonly path: string; readonly lastEvent: RegExp }>> = {
+  'anthropic-messages': { path: '/messages', lastEvent: /^\s*\{\s*"type"\s*:\s*"(message_stop|error)"/ },
+  'openai-responses': {
+    path: '/responses',
+    lastEvent: /^\s*\{\s*"type"\s*:\s*"(response\.(completed|incomplete|failed)|error)"/,
+  },
+}
+
+/** Requests of other wires, for an upstream that speaks them: the bytes go through, only the model is changed. */
+export function createNativeWires(upstream: OpenAiCompatibleUpstream, client: WireClient): Partial<Provider> {
+  const wires = (upstream.wires ?? []).filter(isNativeWire)
+  if (wires.length === 0) return {}
+  const native: Partial<Record<NativeWire, InferenceOperation<NativeRequest>>> = {}
+  for (const wire of wires) native[wire] = (call) => forward(upstream, client, WIRES[wire], call)
+  return {
+    native,
+    ...(upstream.countsMessageTokens
+      ? {
+          countMessageTokens: async (call) => {
+            const response = await client.post('/messages/count_tokens', prepareOther(upstream, call), call)
+            return { kind: 'complete', payload: readBody(upstream.id, response) }
+          },
+        }
+      : {}),
+  }
+}
+
+async function forward(
+  upstream: OpenAiCompatibleUpstream,
+  client: WireClient,
+  { path, lastEvent }: (typeof WIRES)[NativeWire],
+  call: InferenceCall<NativeRequest>,
+): Promise<InferenceAnswer> {
+  const isStream = call.body.stream === true
+  const response = await client.post(path, prepareOther(upstream, call), call)
+  const answer = readAnswer(upstream.id, response, isStream)
+  if (response.kind !== 'events' || answer.kind !== 'stream') return answer
+  const { events } = response
+  return { ...answer, batches: untilLastEvent(events, lastEvent) }
+}
+
+/** Enough for the type, which every vendor of these wires writes first. */
+const TYPE_LENGTH_MAX = 64
+
+/** These wires have no `[DONE]`: whoever keeps the connection open behind the last event is not waited for. */
+async function* untilLastEvent(
+  events: EventQueue,
+  lastEvent: RegExp,
+): AsyncGenerator<readonly Buffer[], void> {
+  for await (const batch of events) {
+    const last = batch.at(-1)
+    if (last !== undefined && lastEvent.test(last.toString('latin1', 0, TYPE_LENGTH_MAX))) events.finish()
+    yield batch
+  }
+}
