@@ -3,9 +3,11 @@ import type { DirectRequest } from './route.ts'
 
 /** What a module needs of a request of the direct lane. */
 export function toInference<Body>(
-  { caller, body, text, exchange }: DirectRequest<Body>,
+  { caller, body, text, exchange }: Pick<DirectRequest<Body>, 'caller' | 'body' | 'text' | 'exchange'>,
   record: InferenceRecord,
+  headers?: readonly string[],
 ): InferenceRequest<Body> {
   const { id: requestId, requestBytes: bytes, cancellation } = exchange
-  return { caller, body, text, bytes, requestId, record, cancellation }
+  const inference = { caller, body, text, bytes, requestId, record, cancellation }
+  return headers === undefined ? inference : { ...inference, headers }
 }

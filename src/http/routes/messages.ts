@@ -1,10 +1,12 @@
 import { Type } from 'typebox'
+import { invalidValue } from '../../kernel/app-error.ts'
 import type { Chat } from '../../modules/chat/chat.ts'
 import { createInferenceRecord } from '../../modules/inference/inference.ts'
 import type { Limits } from '../../modules/limits/limits.ts'
 import { Message } from '../../wires/anthropic-messages/message-answer.ts'
 import { CountTokensRequest, MessagesRequest } from '../../wires/anthropic-messages/messages-request.ts'
 import { messagesWire } from '../../wires/anthropic-messages/messages-wire.ts'
+import type { Exchange } from '../exchange.ts'
 import { admitRequest } from '../rate-headers.ts'
 import { defineDirectRoute, defineRoute, type DirectRoute, type Route } from '../route.ts'
 import type { SendInference } from '../send-inference.ts'
@@ -47,10 +49,26 @@ function sendMessage(path: string, { chat, sendInference }: MessageRouteOptions)
     },
     handle: (request) => {
       const record = createInferenceRecord('messages')
-      return sendInference(request, record, () => chat.messages(toInference(request, record)))
+      return sendInference(request, record, () =>
+        chat.messages(toInference(request, record, wireHeaders(request.exchange))),
+      )
     },
   })
 }
+
+/** Versions and features of the wire, which reach an upstream that speaks it as they came. */
+const WIRE_HEADERS = ['anthropic-version', 'anthropic-beta'] as const
+
+function wireHeaders({ incoming }: Exchange): readonly string[] {
+  return WIRE_HEADERS.flatMap((name) => {
+    const value = incoming.headers[name]
+    if (typeof value !== 'string') return []
+    if (!VISIBLE.test(value)) throw invalidValue(name, `The header ${name} must be plain text.`)
+    return [name, value]
+  })
+}
+
+const VISIBLE = /^[\x20-\x7e]*$/
 
 function countTokens(path: string, { chat, limits }: MessageRouteOptions): Route {
   return defineRoute({
@@ -62,13 +80,15 @@ function countTokens(path: string, { chat, limits }: MessageRouteOptions): Route
     scope: 'inference',
     body: CountTokensRequest,
     responses: { 200: { description: 'How long the prompt is. Costs nothing.', schema: TokenCount } },
-    handle: async ({ body, caller, reply }) => {
+    handle: async ({ body, caller, exchange, reply }) => {
       const headers: string[] = []
       const admission = await admitRequest(limits, { caller, category: 'llm', tokens: 0 }, headers)
       try {
         for (let index = 0; index + 1 < headers.length; index += 2)
           reply.header(headers[index] ?? '', headers[index + 1])
-        return { input_tokens: chat.countMessageTokens(caller, body) }
+        const request = { caller, body, text: JSON.stringify(body), exchange }
+        const record = createInferenceRecord('messages')
+        return await chat.countMessageTokens(toInference(request, record, wireHeaders(exchange)))
       } finally {
         admission.finish({ tokens: 0, spentNanoUsd: 0n })
       }

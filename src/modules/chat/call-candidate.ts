@@ -52,6 +52,8 @@ export interface Operation<Body> {
     candidates: readonly Candidate[],
   ) => readonly Candidate[]
   readonly soundOf: (body: Body) => Sound
+  /** Of wires that some providers speak themselves: those that can be asked for what only they can do. Throws where nobody can. */
+  readonly screenWire?: (body: Body, candidates: readonly Candidate[]) => readonly Candidate[]
   /** Of the gateway, as a request may name them. */
   readonly files?: {
     find(media: OwnFiles, body: Body): OwnFileUse[]
@@ -99,6 +101,7 @@ export async function callCandidate<Body extends StreamableRequest>(
       timeouts: request.body.stream === true ? candidate.streamTimeouts : candidate.timeouts,
       cancellation: attempt.work.cancellation,
       onSent: attempt.work.noteSent,
+      headers: request.headers,
     })
     const reading = readAnswer(answer, { candidate, question, options, attempt })
     const result = reading instanceof Promise ? await reading : reading

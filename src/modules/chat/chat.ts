@@ -6,7 +6,6 @@ import type { ResponsesRequest } from '../../wires/openai-responses/responses-re
 import { completionThroughChat } from '../../providers/completion-through-chat.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
-import type { Caller } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { OwnFiles, OwnFileUse } from '../media/media.ts'
 import {
@@ -26,6 +25,7 @@ import {
 } from './call-candidate.ts'
 import { checkChatContext, checkCompletionContext } from './check-context.ts'
 import { checkMessages } from './check-messages.ts'
+import { countMessageTokens } from './count-message-tokens.ts'
 import { countChatPromptTokens, countCompletionPromptTokens } from './count-prompt-tokens.ts'
 import { estimateChat, estimateCompletion, refineChat, refineCompletion } from './estimate-cost.ts'
 import { CHAT_LIMITS, holdCredit } from './hold-credit.ts'
@@ -33,7 +33,7 @@ import { findFilesOfChat, inlineFilesOfChat } from './inline-own-files.ts'
 import { checkResponsesRequest, RESPONSES } from './response-operation.ts'
 import { pricedSoundMembers, screenSound } from './screen-sound.ts'
 import { SILENCE, soundOfChat } from './sound-tokens.ts'
-import { checkMessagesRequest, countMessageTokens, MESSAGES } from './message-operation.ts'
+import { checkMessagesRequest, MESSAGES } from './message-operation.ts'
 
 export type { InferenceResult } from './call-candidate.ts'
 export { checkMessages } from './check-messages.ts'
@@ -43,8 +43,8 @@ export interface Chat {
   completion(request: InferenceRequest<CompletionRequest>): Promise<InferenceResult>
   messages(request: InferenceRequest<MessagesRequest>): Promise<InferenceResult>
   responses(request: InferenceRequest<ResponsesRequest>): Promise<InferenceResult>
-  /** Tokens of the prompt, as far as they can be known without asking the vendor. */
-  countMessageTokens(caller: Caller, body: CountTokensRequest): number
+  /** `{input_tokens}` of a prompt. Costs nothing. */
+  countMessageTokens(request: InferenceRequest<CountTokensRequest>): Promise<object>
 }
 
 interface ChatOptions {
@@ -129,7 +129,8 @@ export function createChat(options: ChatOptions): Chat {
         uses.length === 0
           ? screened.request
           : await fillIn(operation, screened.request, { uses, model, startedMs })
-      const candidates = operation.screenSound(model, request.body, screened.candidates)
+      const speakers = operation.screenWire?.(request.body, screened.candidates) ?? screened.candidates
+      const candidates = operation.screenSound(model, request.body, speakers)
       const covering = holdCredit(ledger, operation.estimate, model, request, startedMs)
       const covered = covering instanceof Promise ? await covering : covering
       const { hold } = covered
@@ -164,9 +165,7 @@ export function createChat(options: ChatOptions): Chat {
       checkResponsesRequest(request.body)
       return infer(RESPONSES, request)
     },
-    countMessageTokens: (caller, body) => {
-      selector.resolveModel(caller, body.model)
-      return countMessageTokens(body, options.countTokens)
-    },
+    countMessageTokens: (request) =>
+      countMessageTokens(request, { inference, selector, countTokens: options.countTokens }),
   }
 }

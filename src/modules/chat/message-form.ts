@@ -1,14 +1,17 @@
 import { editJsonObject } from '../../kernel/edit-json-object.ts'
+import { createToken } from '../../kernel/identifiers.ts'
 import { isRecord } from '../../kernel/is-record.ts'
-import { usdFromNanoUsd, type NanoUsd } from '../../kernel/money.ts'
-import { mergeUsage, readUsage, type TokenUsage } from '../inference/inference.ts'
+import type { NanoUsd } from '../../kernel/money.ts'
+import { mergeUsage, type TokenUsage } from '../inference/inference.ts'
 import { settleUsage, type AnswerContext } from './answer-context.ts'
 import type { AnswerForm, StreamReader } from './answer-form.ts'
 import { garbage } from './answer-payload.ts'
 import { DeliveredText } from './delivered-text.ts'
+import { formatMessageUsage, readMessageUsage } from './message-usage.ts'
 import { readEventPayload } from './read-event-payload.ts'
 
 const STREAM_BYTES_MAX = 256 * 1024 * 1024
+const ID_PREFIX = 'msg_'
 
 /** Messages of Anthropic's wire. */
 export const MESSAGE_FORM: AnswerForm = {
@@ -21,11 +24,15 @@ export const MESSAGE_FORM: AnswerForm = {
       throw garbage(provider, 'it sent an object that is not a message')
     const delivered = new DeliveredText()
     for (const block of content) if (isRecord(block)) noteBlock(block, delivered)
-    const usage = settleUsage(context, readUsage(reported), delivered)
+    const usage = settleUsage(context, readMessageUsage(reported), delivered)
     const told = formatMessageUsage(usage, record.costNanoUsd ?? 0n, reported)
     const edits = new Map([['usage', JSON.stringify(told)]])
+    const id = toMessageId(message['id'])
+    if (message['id'] !== id) edits.set('id', JSON.stringify(id))
     if (message['model'] !== requestedModel) edits.set('model', JSON.stringify(requestedModel))
-    return editJsonObject(text, edits) ?? JSON.stringify({ ...message, model: requestedModel, usage: told })
+    return (
+      editJsonObject(text, edits) ?? JSON.stringify({ ...message, id, model: requestedModel, usage: told })
+    )
   },
   openStream: (context) => new MessageReader(context),
 }
@@ -34,6 +41,7 @@ export const MESSAGE_FORM: AnswerForm = {
 class MessageReader implements StreamReader {
   readonly #context: AnswerContext
   #bytes = 0
+  #isStarted = false
   #ending: Record<string, unknown> | null = null
   #usageMembers: Record<string, unknown> = {}
   reportedUsage: TokenUsage | null = null
@@ -50,9 +58,14 @@ class MessageReader implements StreamReader {
     if (this.#bytes > STREAM_BYTES_MAX)
       throw garbage(provider, `it streamed more than ${STREAM_BYTES_MAX} bytes`)
     const event = readEventPayload(provider, payload.toString())
-    switch (event['type']) {
-      case 'message_start':
-        return this.#start(event)
+    const { type } = event
+    if (type === 'message_start') return this.#start(event)
+    if (!this.#isStarted) {
+      // Signs of life say nothing yet: another upstream can still take over.
+      if (type === 'ping') return null
+      throw garbage(provider, 'its stream does not begin with message_start')
+    }
+    switch (type) {
       case 'content_block_start':
         if (isRecord(event['content_block'])) noteBlock(event['content_block'], this.delivered)
         return payload
@@ -60,12 +73,11 @@ class MessageReader implements StreamReader {
         if (isRecord(event['delta'])) noteBlock(event['delta'], this.delivered)
         return payload
       case 'message_delta':
-        this.#noteUsage(event['usage'])
-        this.#ending = event
-        this.hasFinished = true
-        return null
+        return this.#keepEnding(event)
       case 'message_stop':
         return null
+      case undefined:
+        throw garbage(provider, 'it sent an event without a type')
       default:
         return payload
     }
@@ -81,19 +93,32 @@ class MessageReader implements StreamReader {
   }
 
   #start(event: Record<string, unknown>): Buffer {
-    const message = isRecord(event['message']) ? event['message'] : {}
+    const { provider, requestedModel: model } = this.#context
+    const { message } = event
+    if (this.#isStarted || !isRecord(message))
+      throw garbage(provider, 'it began a message twice or without one')
+    this.#isStarted = true
     this.#noteUsage(message['usage'])
     const usage = message['usage'] ?? formatMessageUsage(NOTHING_YET, 0n, {})
-    return Buffer.from(
-      JSON.stringify({ ...event, message: { ...message, model: this.#context.requestedModel, usage } }),
-    )
+    const id = toMessageId(message['id'])
+    return Buffer.from(JSON.stringify({ ...event, message: { ...message, id, model, usage } }))
+  }
+
+  /** The last one leaves with the cost; one that another follows leaves before it. */
+  #keepEnding(event: Record<string, unknown>): Buffer | null {
+    const earlier = this.#ending
+    this.#ending = event
+    this.#noteUsage(event['usage'])
+    const { delta } = event
+    if (isRecord(delta) && typeof delta['stop_reason'] === 'string') this.hasFinished = true
+    return earlier === null ? null : Buffer.from(JSON.stringify(earlier))
   }
 
   /** The output grows from event to event; the input is told by the first, or by the last as well. */
   #noteUsage(members: unknown): void {
     if (!isRecord(members)) return
     this.#usageMembers = { ...this.#usageMembers, ...withoutNulls(members) }
-    const reported = readUsage(this.#usageMembers)
+    const reported = readMessageUsage(this.#usageMembers)
     if (reported === null) return
     this.reportedUsage = this.reportedUsage === null ? reported : mergeUsage(this.reportedUsage, reported)
   }
@@ -106,24 +131,9 @@ function withoutNulls(members: Record<string, unknown>): Record<string, unknown>
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null))
 }
 
-/** Anthropic counts what a cache held beside the rest of the input. */
-function formatMessageUsage(usage: TokenUsage, costNanoUsd: NanoUsd, reported: unknown): object {
-  const written = usage.cacheWriteTokens ?? 0
-  return {
-    ...(isRecord(reported) ? reported : {}),
-    input_tokens: Math.max(0, usage.promptTokens - usage.cachedTokens - written),
-    cache_creation_input_tokens: written,
-    cache_read_input_tokens: usage.cachedTokens,
-    ...(usage.cacheWriteHourTokens === undefined
-      ? {}
-      : { cache_creation: livesOf(written, usage.cacheWriteHourTokens) }),
-    output_tokens: usage.completionTokens,
-    cost_usd: usdFromNanoUsd(costNanoUsd),
-  }
-}
-
-function livesOf(writtenTokens: number, hourTokens: number): object {
-  return { ephemeral_5m_input_tokens: writtenTokens - hourTokens, ephemeral_1h_input_tokens: hourTokens }
+/** An upstream's own id is kept where it is one of this wire. */
+function toMessageId(id: unknown): string {
+  return typeof id === 'string' && id.startsWith(ID_PREFIX) ? id : createToken(ID_PREFIX)
 }
 
 /** What a block, or a delta of one, gives to the client. */

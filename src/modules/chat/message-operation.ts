@@ -1,7 +1,11 @@
 import type { ChatRequest } from '../../providers/chat-wire.ts'
+import { refuseForeignState, serverFeaturesOf } from '../../wires/anthropic-messages/message-features.ts'
+import { messagesNatively } from '../../wires/anthropic-messages/messages-natively.ts'
 import { messagesThroughChat } from '../../wires/anthropic-messages/messages-through-chat.ts'
 import type { CountTokensRequest, MessagesRequest } from '../../wires/anthropic-messages/messages-request.ts'
 import { toChatRequest, toChatPrompt } from '../../wires/anthropic-messages/to-chat-request.ts'
+import { toReadableRequest } from '../../wires/anthropic-messages/to-readable-request.ts'
+import { Untranslatable } from '../../wires/untranslatable.ts'
 import type { Operation } from './call-candidate.ts'
 import { checkChatContext } from './check-context.ts'
 import { checkMessages } from './check-messages.ts'
@@ -10,15 +14,22 @@ import { estimateChat, refineChat } from './estimate-cost.ts'
 import { findFilesOfMessages, inlineFilesOfMessages } from './inline-message-files.ts'
 import { MESSAGE_FORM } from './message-form.ts'
 import { screenSound } from './screen-sound.ts'
+import { screenWire, type WireDemands } from './screen-wire.ts'
 import { soundOfChat } from './sound-tokens.ts'
 
-/** A request of Anthropic's wire costs and is counted as its translation does. */
+const WIRE = 'anthropic-messages'
+
+/** A request of Anthropic's wire costs and is counted as its translation does, also where it is passed on as it is. */
 export const MESSAGES: Operation<MessagesRequest> = {
   form: MESSAGE_FORM,
-  of: ({ id, chat }) => chat && messagesThroughChat(id, chat),
+  of: ({ id, chat, native }) => {
+    const send = native?.[WIRE]
+    return send ? messagesNatively(send) : chat && messagesThroughChat(id, chat)
+  },
   countPromptTokens: (body, countTokens) => countChatPromptTokens(chatOf(body), countTokens),
-  pricedMembers: () => PRICED_MEMBERS,
+  pricedMembers: () => MESSAGE_MEMBERS,
   screenSound: (model, body, candidates) => screenSound(model, chatOf(body), candidates),
+  screenWire: (body, candidates) => screenWire(WIRE, readingOf(body), candidates),
   soundOf: (body) => soundOfChat(chatOf(body)),
   files: { find: findFilesOfMessages, inline: inlineFilesOfMessages },
   estimate: {
@@ -31,7 +42,7 @@ export const MESSAGES: Operation<MessagesRequest> = {
 }
 
 /** Members whose tokens are in the estimate, or that stay here. */
-const PRICED_MEMBERS: ReadonlySet<string> = new Set([
+export const MESSAGE_MEMBERS: ReadonlySet<string> = new Set([
   'system',
   'thinking',
   'output_config',
@@ -39,24 +50,53 @@ const PRICED_MEMBERS: ReadonlySet<string> = new Set([
   'metadata',
 ])
 
-/** Throws where a request says what cannot be translated. */
+/** Throws where nobody may be asked what a request says, and for mistakes in it. */
 export function checkMessagesRequest(body: MessagesRequest): void {
+  refuseForeignState(body)
   checkMessages(chatOf(body).messages)
 }
 
-export function countMessageTokens(body: CountTokensRequest, countTokens: (text: string) => number): number {
-  const prompt = toChatPrompt(body)
+/** The prompt in the chat form, for a count that is made here. */
+export function readMessagePrompt(body: CountTokensRequest): ChatRequest {
+  refuseForeignState(body)
+  const prompt = readable(body, toChatPrompt).chat
   checkMessages(prompt.messages)
-  return countChatPromptTokens(prompt, countTokens)
+  return prompt
 }
 
-/** Translated once a request, however often it is looked at. */
-const translations = new WeakMap<object, ChatRequest>()
+/** A request as the gateway reads it. */
+interface Reading extends WireDemands {
+  /** What is not known in it stands there as text: for estimates, never for an upstream. */
+  readonly chat: ChatRequest
+}
+
+/** Read once a request, however often it is looked at. */
+const readings = new WeakMap<object, Reading>()
+
+function readingOf(body: MessagesRequest): Reading {
+  const known = readings.get(body)
+  if (known !== undefined) return known
+  const { chat, untranslatable } = readable(body, (request) => toChatRequest(request).body)
+  const features = serverFeaturesOf(body)
+  // What a tool of the vendor reads is part of the prompt, and nobody knows how much that will be.
+  const whole = features.length === 0 ? chat : { ...chat, web_search_options: {} }
+  const reading = { chat: whole, untranslatable, features }
+  readings.set(body, reading)
+  return reading
+}
 
 function chatOf(body: MessagesRequest): ChatRequest {
-  const known = translations.get(body)
-  if (known !== undefined) return known
-  const translated = toChatRequest(body).body
-  translations.set(body, translated)
-  return translated
+  return readingOf(body).chat
+}
+
+function readable<Body extends CountTokensRequest>(
+  body: Body,
+  translate: (body: Body) => ChatRequest,
+): Pick<Reading, 'chat' | 'untranslatable'> {
+  try {
+    return { chat: translate(body), untranslatable: null }
+  } catch (error) {
+    if (!(error instanceof Untranslatable)) throw error
+    return { chat: translate(toReadableRequest(body)), untranslatable: error }
+  }
 }

@@ -1,6 +1,7 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import { parseJson } from '../../kernel/parse-json.ts'
-import { readErrorPayload } from '../../providers/error-payload.ts'
+import { readErrorObject } from '../../providers/error-payload.ts'
+import { UpstreamError } from '../../providers/upstream-error.ts'
 import { garbage } from './answer-payload.ts'
 
 /** An answer or an event of a wire that has errors of the type `error`. Throws an `UpstreamError` for those, and for no JSON. */
@@ -14,8 +15,29 @@ export function readEventPayload(provider: string, text: string): Record<string,
   if (!isRecord(members)) throw garbage(provider, 'it sent something that is not a JSON object')
   if (members['type'] !== 'error' && members['type'] !== 'response.failed') return members
   const failed = isRecord(members['response']) ? members['response'] : members
-  throw (
-    readErrorPayload(provider, isRecord(failed['error']) ? failed : { error: failed }) ??
-    garbage(provider, 'it failed without a reason')
-  )
+  throw readFailure(provider, isRecord(failed['error']) ? failed : { error: failed })
+}
+
+/** What the types and codes of errors in an event stand for, which come without a status. Others are the upstream's own fault. */
+const STATUSES: Readonly<Record<string, number>> = {
+  invalid_request_error: 400,
+  invalid_prompt: 400,
+  request_too_large: 413,
+  rate_limit_error: 429,
+  rate_limit_exceeded: 429,
+  timeout_error: 504,
+  overloaded_error: 529,
+}
+
+function readFailure(provider: string, payload: Record<string, unknown>): UpstreamError {
+  const said = readErrorObject(payload)
+  if (said === null) return garbage(provider, 'it failed without a reason')
+  const { upstreamStatus, upstreamCode = '', upstreamMessage = 'no reason given' } = said
+  const status = upstreamStatus ?? STATUSES[upstreamCode] ?? 500
+  return new UpstreamError(`${provider} failed: ${upstreamMessage}`, {
+    failure: 'status',
+    provider,
+    status,
+    ...said,
+  })
 }

@@ -12,4 +12,6 @@ export interface InferenceRequest<Body> {
   readonly requestId: string
   readonly record: InferenceRecord
   readonly cancellation: Cancellation
+  /** Headers of its wire that a provider of the same wire is sent, as names and values in turn. */
+  readonly headers?: readonly string[]
 }

@@ -31,10 +31,6 @@ export function readBlocks(value: unknown, param: string): readonly Members[] {
   throw invalidValue(param, `${param} must be a string or a list of content blocks.`)
 }
 
-export function unknownKind(param: string, what: string, kind: unknown): AppError {
-  return invalidValue(param, `${JSON.stringify(kind)} is not a ${what} that this gateway knows.`)
-}
-
 function missing(param: string): AppError {
   return new AppError('missing_required_parameter', `${param} is required.`, { param })
 }

@@ -1,13 +1,6 @@
 import type { ContentPart } from '../../providers/chat-wire.ts'
 import { nativeOnly } from './native-only.ts'
-import {
-  readBlocks,
-  readMembers,
-  readOptionalText,
-  readText,
-  unknownKind,
-  type Members,
-} from './read-block.ts'
+import { readBlocks, readMembers, readOptionalText, readText, type Members } from './read-block.ts'
 
 /** Parts of the chat form for one block of a user's message, of instructions or of a tool's result. */
 export function toChatParts(block: Members, param: string): ContentPart[] {
@@ -37,7 +30,7 @@ function toImagePart(source: Members, param: string): ContentPart {
     case 'file':
       throw nativeOnly(param, 'A file of the Files API')
     default:
-      throw unknownKind(`${param}.type`, 'source of an image', source['type'])
+      throw nativeOnly(`${param}.type`, `A source of the type ${JSON.stringify(source['type'])}`)
   }
 }
 
@@ -68,7 +61,7 @@ function toDocumentParts(block: Members, param: string): ContentPart[] {
     case 'file':
       throw nativeOnly(place, 'A file of the Files API')
     default:
-      throw unknownKind(`${place}.type`, 'source of a document', source['type'])
+      throw nativeOnly(`${place}.type`, `A source of the type ${JSON.stringify(source['type'])}`)
   }
 }
 

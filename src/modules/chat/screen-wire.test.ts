@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import type { Provider } from '../../providers/provider.ts'
+import { Untranslatable } from '../../wires/untranslatable.ts'
+import type { Candidate } from '../inference/inference.ts'
+import { screenWire } from './screen-wire.ts'
+
+const timeouts = { connectMs: 1, firstByteMs: 1, idleMs: 1 }
+
+function candidate(id: string, members: Partial<Provider>): Candidate {
+  const provider = { id, isConfigured: true, ...members }
+  return { provider, upstreamModel: id, timeouts, streamTimeouts: timeouts, breaker: null }
+}
+
+const native = { 'anthropic-messages': () => Promise.reject(new Error('not asked')) }
+const translated = candidate('translated', {})
+const speaker = candidate('speaker', { native })
+const allowed = candidate('allowed', { native, takenMembers: new Set(['web_search']) })
+const all = [translated, speaker, allowed]
+
+const plain = { untranslatable: null, features: [] }
+const search = { member: 'web_search', param: 'tools.0.type', what: 'A search' }
+const untranslatable = new Untranslatable('only natively', 'messages.0')
+
+test('whoever serves the model is asked for what every model can do', () => {
+  expect(screenWire('anthropic-messages', plain, all)).toBe(all)
+})
+
+test('only those that speak the wire are asked for what cannot be translated', () => {
+  const demands = { ...plain, untranslatable }
+  expect(screenWire('anthropic-messages', demands, all)).toEqual([speaker, allowed])
+  expect(() => screenWire('anthropic-messages', demands, [translated])).toThrow(untranslatable)
+  expect(() => screenWire('openai-responses', demands, all)).toThrow(untranslatable)
+})
+
+test('only those whose operator allows it are asked for what is billed beside the tokens', () => {
+  const demands = { untranslatable, features: [search] }
+  expect(screenWire('anthropic-messages', demands, all)).toEqual([allowed])
+  expect(() => screenWire('anthropic-messages', demands, [translated, speaker])).toThrow('not taken here')
+  const unknown = { untranslatable, features: [{ ...search, member: null }] }
+  expect(() => screenWire('anthropic-messages', unknown, all)).toThrow('not taken here')
+})

@@ -1,0 +1,47 @@
+import { editJsonObject } from '../../kernel/edit-json-object.ts'
+import { isRecord } from '../../kernel/is-record.ts'
+import { stringifyJson } from '../../kernel/stringify-json.ts'
+import type { NativeRequest } from '../../providers/native-wire.ts'
+import type { InferenceCall, InferenceOperation } from '../../providers/provider.ts'
+import type { CountTokensRequest } from './messages-request.ts'
+
+const VERSION_HEADER = 'anthropic-version'
+/** What a client that names none is taken to speak. */
+const VERSION_DEFAULT = '2023-06-01'
+
+/** Anthropic's wire in front of a provider that speaks it: everything passes but what its vendor would refuse. */
+export function messagesNatively<Request extends CountTokensRequest & NativeRequest>(
+  send: InferenceOperation<NativeRequest>,
+): InferenceOperation<Request> {
+  return (call) => {
+    const { headers = [] } = call
+    const versioned = headers.includes(VERSION_HEADER)
+      ? headers
+      : [VERSION_HEADER, VERSION_DEFAULT, ...headers]
+    return send({ ...withoutUnsignedThoughts(call), headers: versioned })
+  }
+}
+
+/** Thoughts of another vendor's model have no signature, and Anthropic refuses a request that has such. */
+function withoutUnsignedThoughts<Request extends CountTokensRequest>(
+  call: InferenceCall<Request>,
+): InferenceCall<Request> {
+  const { messages } = call.body
+  if (!messages.some(({ content }) => Array.isArray(content) && content.some(isUnsigned))) return call
+  const signed = messages
+    .map((message) =>
+      Array.isArray(message.content)
+        ? { ...message, content: message.content.filter((block) => !isUnsigned(block)) }
+        : message,
+    )
+    .filter(({ content }) => content.length > 0)
+  const body = { ...call.body, messages: signed }
+  const text = editJsonObject(call.text, new Map([['messages', stringifyJson(signed)]]))
+  return { ...call, body, text: text ?? stringifyJson(body) }
+}
+
+function isUnsigned(block: object): boolean {
+  if (!isRecord(block) || block['type'] !== 'thinking') return false
+  const { signature } = block
+  return signature === undefined || signature === ''
+}

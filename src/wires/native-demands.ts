@@ -1,0 +1,20 @@
+import { AppError } from '../kernel/app-error.ts'
+
+/** Something that a vendor does on its servers and bills beside the tokens, or that nobody knows the price of. */
+export interface ServerFeature {
+  /** The member of `BILLED_MEMBERS` by which an operator allows it; null for what cannot be allowed. */
+  readonly member: string | null
+  readonly param: string
+  readonly what: string
+}
+
+export function refuseFeature({ what, param }: ServerFeature): AppError {
+  const message = `${what} changes what the provider does or bills, and is not taken here.`
+  return new AppError('unsupported_parameter', message, { param })
+}
+
+/** Files, conversations and the like lie in the operator's account, which all clients of the gateway share. */
+export function refuseAccountState(param: string, what: string): AppError {
+  const message = `${what} would be of the account that this gateway has at the provider. Send the content instead.`
+  return new AppError('unsupported_parameter', message, { param })
+}

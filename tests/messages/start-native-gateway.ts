@@ -1,0 +1,31 @@
+import { modelEntry, startChatGateway, type ChatGateway } from '../chat/start-chat-gateway.ts'
+import { startAnthropicServer } from '../upstreams/anthropic-server.ts'
+import type { ScriptedServer } from '../upstreams/scripted-server.ts'
+
+export interface NativeGateway extends ChatGateway {
+  /** What `ANTHROPIC_BASE_URL` points to. */
+  readonly anthropic: ScriptedServer
+}
+
+export const ANTHROPIC_KEY = 'sk-ant-of-the-operator'
+
+/** A gateway whose model `claude` is served by Anthropic's own wire, and `either` first by that, then by one of the chat wire. */
+export async function startNativeGateway(settings: Record<string, string> = {}): Promise<NativeGateway> {
+  const anthropic = await startAnthropicServer()
+  const own = { provider: 'anthropic', model: 'claude-upstream', priority: 1 }
+  const gateway = await startChatGateway({
+    models: [
+      modelEntry('claude', [own]),
+      modelEntry('either', [own, { provider: 'openai', model: 'upstream-model', priority: 2 }]),
+    ],
+    settings: { ANTHROPIC_API_KEY: ANTHROPIC_KEY, ANTHROPIC_BASE_URL: anthropic.baseUrl, ...settings },
+  })
+  return {
+    ...gateway,
+    anthropic,
+    close: async () => {
+      await gateway.close()
+      await anthropic.close()
+    },
+  }
+}
