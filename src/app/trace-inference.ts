@@ -116,6 +116,7 @@ export function tokenCounts(usage: NonNullable<InferenceRecord['usage']>): Token
     prompt: usage.promptTokens,
     completion: usage.completionTokens,
     cached: usage.cachedTokens,
+    cacheWrite: usage.cacheWriteTokens,
     reasoning: usage.reasoningTokens,
   }
 }

@@ -50,10 +50,11 @@ export function formatAccessLine(entry: AccessLogEntry, logPrompts: boolean): st
 
 const LINE_START = `{"level":"info","pid":${process.pid},`
 
-function formatTokens({ prompt, completion, cached, reasoning }: TokenCounts): string {
+function formatTokens({ prompt, completion, cached, cacheWrite, reasoning }: TokenCounts): string {
   return (
     `,"prompt_tokens":${prompt},"completion_tokens":${completion}` +
     (cached === undefined ? '' : `,"cached_tokens":${cached}`) +
+    (cacheWrite === undefined ? '' : `,"cache_write_tokens":${cacheWrite}`) +
     (reasoning === undefined ? '' : `,"reasoning_tokens":${reasoning}`)
   )
 }

@@ -105,11 +105,12 @@ function openSpan(span: Span): InferenceSpan {
     setResponse: ({ model }) => setKnown(span, { 'gen_ai.response.model': model }),
     setFirstToken: (firstTokenMs) =>
       setKnown(span, { 'gen_ai.response.time_to_first_chunk': firstTokenMs / 1e3 }),
-    setUsage: ({ prompt, completion, cached, reasoning }) =>
+    setUsage: ({ prompt, completion, cached, cacheWrite, reasoning }) =>
       setKnown(span, {
         'gen_ai.usage.input_tokens': prompt,
         'gen_ai.usage.output_tokens': completion,
         'gen_ai.usage.cache_read.input_tokens': cached,
+        'gen_ai.usage.cache_creation.input_tokens': cacheWrite,
         'gen_ai.usage.reasoning.output_tokens': reasoning,
       }),
     finish: ({ status, error, attempts }) => {

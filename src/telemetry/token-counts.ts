@@ -4,6 +4,8 @@ export interface TokenCounts {
   readonly completion: number
   /** The part of `prompt` that came from the upstream's cache. */
   readonly cached?: number
+  /** The part of `prompt` that was written to it. */
+  readonly cacheWrite?: number | undefined
   /** The part of `completion` that was reasoning. */
   readonly reasoning?: number
 }

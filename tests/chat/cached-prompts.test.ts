@@ -124,6 +124,48 @@ describe.each(WAYS)('a cached prompt over %s (streamed: %s)', (wire, isStream) =
   })
 })
 
+describe('the usage of cached prompts', () => {
+  const CACHED = {
+    prompt_tokens: 1000,
+    prompt_tokens_details: { cached_tokens: 600, cache_write_tokens: 300 },
+  }
+
+  test('is told apart in the records, with the wire that was spoken', async () => {
+    for (const [wire, isStream] of WAYS) await usageOf(wire, CACHED, { isStream })
+    const { body } = await gateway.request('GET', '/v1/usage/records?limit=6')
+    expect(body.data.map((record: { wire: string }) => record.wire).toReversed()).toEqual([
+      'openai-chat',
+      'openai-chat',
+      'anthropic-messages',
+      'anthropic-messages',
+      'openai-responses',
+      'openai-responses',
+    ])
+    for (const record of body.data)
+      expect(record).toMatchObject({ prompt_tokens: 1000, cached_tokens: 600, cache_write_tokens: 300 })
+  })
+
+  test('gives the hit rate in the summary', async () => {
+    const model = 'unpriced'
+    const before = (await gateway.request('GET', `/v1/usage/summary?model=${model}`)).body
+    expect(before).toMatchObject({ cached_tokens: 0, cache_hit_rate: null })
+    await usageOf('chat', CACHED, { model })
+    const plain = { prompt_tokens: 1000, prompt_tokens_details: { cached_tokens: 0 } }
+    await usageOf('chat', plain, { model })
+    const { body } = await gateway.request('GET', `/v1/usage/summary?model=${model}`)
+    expect(body).toMatchObject({
+      requests: 2,
+      prompt_tokens: 2000,
+      cached_tokens: 600,
+      cache_write_tokens: 300,
+      cache_hit_rate: 0.3,
+    })
+    const { body: series } = await gateway.request('GET', `/v1/usage/timeseries?model=${model}`)
+    const written = series.data.map((bucket: { cache_write_tokens: number }) => bucket.cache_write_tokens)
+    expect(Math.max(...written)).toBe(300)
+  })
+})
+
 describe('a prompt that is kept for an hour', () => {
   const HOUR = [{ type: 'text', text: 'Hi', cache_control: { type: 'ephemeral', ttl: '1h' } }]
   const WRITTEN = { prompt_tokens: 1000, prompt_tokens_details: { cache_write_tokens: 1000 } }

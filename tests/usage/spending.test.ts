@@ -53,6 +53,7 @@ describe('GET /v1/usage/spending', () => {
         requests: 2,
         prompt_tokens: 20,
         cached_tokens: 0,
+        cache_write_tokens: 0,
         completion_tokens: 10,
         reasoning_tokens: 0,
         total_tokens: 30,

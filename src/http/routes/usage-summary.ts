@@ -1,5 +1,10 @@
 import { usdFromNanoUsd } from '../../kernel/money.ts'
-import { HOUR_MS, type UsageComparison, type UsageRange } from '../../modules/usage/usage.ts'
+import {
+  HOUR_MS,
+  type UsageComparison,
+  type UsageRange,
+  type UsageTotals,
+} from '../../modules/usage/usage.ts'
 import type { Window } from './usage-query.ts'
 import { rangeToWire, totalsToWire } from './usage-wire.ts'
 
@@ -22,13 +27,14 @@ export function summaryToWire({ accountId, window, range, previousRange, compari
     window,
     ...rangeToWire(range),
     ...now,
+    cache_hit_rate: hitRateOf(totals),
     averages: {
       cost_usd_per_request: usdFromNanoUsd(totals.costNanoUsd / BigInt(requests)),
       tokens_per_request: round(now.total_tokens / requests),
       requests_per_hour: round(totals.requests / hours),
       cost_usd_per_hour: round(now.cost_usd / hours),
     },
-    previous: { ...rangeToWire(previousRange), ...before },
+    previous: { ...rangeToWire(previousRange), ...before, cache_hit_rate: hitRateOf(previous) },
     change: {
       requests: changeOf(before.requests, now.requests),
       total_tokens: changeOf(before.total_tokens, now.total_tokens),
@@ -39,6 +45,11 @@ export function summaryToWire({ accountId, window, range, previousRange, compari
 
 export function shiftRange({ fromMs, toMs }: UsageRange, byMs: number): UsageRange {
   return { fromMs: fromMs - byMs, toMs: toMs - byMs }
+}
+
+/** The part of all prompts that was read from a cache. */
+function hitRateOf({ promptTokens, cachedTokens }: UsageTotals): number | null {
+  return promptTokens === 0 ? null : round(cachedTokens / promptTokens)
 }
 
 function changeOf(before: number, now: number): number | null {

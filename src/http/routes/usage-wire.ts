@@ -16,9 +16,12 @@ const Time = Type.String({ format: 'date-time' })
 const nullable = <Schema extends Type.TSchema>(schema: Schema, description: string) =>
   Type.Union([schema, Type.Null()], { description })
 
+const WIRE_NAMES = ['openai-chat', 'openai-completions', 'anthropic-messages', 'openai-responses'] as const
+
 const tokenFields = {
   prompt_tokens: Type.Integer(),
-  cached_tokens: Type.Integer({ description: 'A part of `prompt_tokens`.' }),
+  cached_tokens: Type.Integer({ description: 'A part of `prompt_tokens`: read from a cache.' }),
+  cache_write_tokens: Type.Integer({ description: 'A part of `prompt_tokens`: written to a cache.' }),
   completion_tokens: Type.Integer(),
   reasoning_tokens: Type.Integer({ description: 'A part of `completion_tokens`.' }),
   total_tokens: Type.Integer({ description: '`prompt_tokens` and `completion_tokens` together.' }),
@@ -62,19 +65,30 @@ export const BudgetAnswer = Type.Object({
   }),
 })
 
+const hitRateField = {
+  cache_hit_rate: nullable(
+    Type.Number(),
+    '`cached_tokens` as a part of `prompt_tokens`, from 0 to 1. Null when there were no prompts.',
+  ),
+}
+
 export const SummaryAnswer = Type.Object({
   object: Type.Literal('usage.summary'),
   tenant_id: Id,
   window: nullable(Type.String(), 'Null when the range was given by its ends.'),
   ...rangeFields,
   ...totalsFields,
+  ...hitRateField,
   averages: Type.Object({
     cost_usd_per_request: Type.Number(),
     tokens_per_request: Type.Number(),
     requests_per_hour: Type.Number(),
     cost_usd_per_hour: Type.Number(),
   }),
-  previous: Type.Object({ ...rangeFields, ...totalsFields }, { description: 'The same time before.' }),
+  previous: Type.Object(
+    { ...rangeFields, ...totalsFields, ...hitRateField },
+    { description: 'The same time before.' },
+  ),
   change: Type.Object(
     {
       requests: nullable(Type.Number(), 'Null when there were none before.'),
@@ -147,6 +161,10 @@ export const RecordAnswer = Type.Object({
   key_id: Id,
   env: Type.String(),
   operation: Type.String(),
+  wire: nullable(
+    Type.Enum([...WIRE_NAMES]),
+    'What the client spoke. Null where there is only one way to ask.',
+  ),
   model: Type.String(),
   provider: Type.String(),
   outcome: Type.Enum(['completed', 'disconnected', 'failed']),
@@ -177,6 +195,7 @@ function tokensToWire(tokens: UsageTokens) {
   return {
     prompt_tokens: tokens.promptTokens,
     cached_tokens: tokens.cachedTokens,
+    cache_write_tokens: tokens.cacheWriteTokens,
     completion_tokens: tokens.completionTokens,
     reasoning_tokens: tokens.reasoningTokens,
     total_tokens: tokens.promptTokens + tokens.completionTokens,
@@ -232,6 +251,14 @@ export function spendingToWire<Name extends object>(
   }
 }
 
+/** What a client spoke, by the operation that it asked for. */
+const WIRES: ReadonlyMap<string, (typeof WIRE_NAMES)[number]> = new Map([
+  ['chat', 'openai-chat'],
+  ['completion', 'openai-completions'],
+  ['messages', 'anthropic-messages'],
+  ['responses', 'openai-responses'],
+])
+
 export function recordToWire(record: UsageRecord) {
   return {
     id: record.id,
@@ -240,6 +267,7 @@ export function recordToWire(record: UsageRecord) {
     key_id: record.keyId,
     env: record.environment,
     operation: record.operation,
+    wire: WIRES.get(record.operation) ?? null,
     model: record.model,
     provider: record.provider,
     outcome: record.outcome,

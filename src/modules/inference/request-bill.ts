@@ -85,6 +85,7 @@ export class RequestBill {
         outcome: record.outcome === 'running' ? 'completed' : record.outcome,
         promptTokens: usage?.promptTokens ?? 0,
         cachedTokens: usage?.cachedTokens ?? 0,
+        cacheWriteTokens: usage?.cacheWriteTokens ?? 0,
         completionTokens: usage?.completionTokens ?? 0,
         reasoningTokens: usage?.reasoningTokens ?? 0,
         latencyMs: toMilliseconds(performance.now() - record.startedMs),

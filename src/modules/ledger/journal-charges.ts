@@ -80,6 +80,7 @@ function requirePostable({ record, costNanoUsd, parts }: PaidCharge): void {
   const isCounted =
     Number.isSafeInteger(record.promptTokens) &&
     Number.isSafeInteger(record.cachedTokens) &&
+    Number.isSafeInteger(record.cacheWriteTokens ?? 0) &&
     Number.isSafeInteger(record.completionTokens) &&
     Number.isSafeInteger(record.reasoningTokens) &&
     Number.isSafeInteger(record.createdAtMs) &&

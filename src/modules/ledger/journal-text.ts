@@ -16,10 +16,14 @@ export const SUMMED = [
   'promotional_nano_usd',
 ] as const
 
+/** Added up as well, but in arrays of their own, which are there only where some charge has any. */
+export const RARELY_SUMMED = ['cache_write_tokens'] as const
+
 /**
  * The arrays of a text, each with what is in it, again and again: for each label the owners, names and sums, for each charge its
- * id and its figures, for each payment its charge's number, its lease and its amount. The last, with what stayed uncovered of each
- * charge, is there only where some did. Labels and charges are numbered from 1 on. Few
+ * id and its figures, for each payment its charge's number, its lease and its amount. The last ones, with what stayed uncovered of each
+ * charge and what it and its label wrote to caches, are there only where they say something: a process of the release before reads
+ * the arrays that it knows. Labels and charges are numbered from 1 on. Few
  * arrays, because PostgreSQL takes as long to begin with one as to read ten figures, and no rows, which take it longer than arrays.
  */
 export const JOURNAL_ARRAYS = {
@@ -30,6 +34,8 @@ export const JOURNAL_ARRAYS = {
   figures: { type: 'bigint', columns: ['label', ...SUMMED, 'latency_ms', 'first_token_ms', 'created_at_ms'] },
   payments: { type: 'bigint', columns: ['number', 'lease_id', 'paid_nano_usd'] },
   uncovered: { type: 'bigint', columns: ['uncovered_nano_usd'] },
+  writes: { type: 'bigint', columns: RARELY_SUMMED },
+  write_sums: { type: 'bigint', columns: RARELY_SUMMED },
 } as const
 
 /** Between them. ASCII's own, which no name needs. */
@@ -50,6 +56,7 @@ export function toJournalText(charges: readonly PaidCharge[]): string {
   let number = 0
   let labelNumber = 0
   let isUncovered = false
+  let isWritten = false
   for (const label of labels) {
     const labelComma = labelNumber === 0 ? '' : ','
     labelNumber += 1
@@ -58,6 +65,7 @@ export function toJournalText(charges: readonly PaidCharge[]): string {
     sums += labelComma + toSums(label)
     for (const { record, costNanoUsd, promotionalNanoUsd, uncoveredNanoUsd = 0n, parts } of label.charges) {
       if (uncoveredNanoUsd > 0n) isUncovered = true
+      if (record.cacheWriteTokens !== undefined && record.cacheWriteTokens > 0) isWritten = true
       const comma = number === 0 ? '' : ','
       number += 1
       ids += comma + record.id
@@ -71,7 +79,9 @@ export function toJournalText(charges: readonly PaidCharge[]): string {
   }
   const S = SEPARATOR
   const text = `{${owners}}${S}{${names}}${S}{${sums}}${S}{${ids}}${S}{${figures}}${S}{${payments}}`
-  return isUncovered ? `${text}${S}{${toUncovered(labels)}}` : text
+  if (!isUncovered && !isWritten) return text
+  const uncovered = `${text}${S}{${isUncovered ? toUncovered(labels) : ''}}`
+  return isWritten ? `${uncovered}${S}{${toWrites(labels)}}${S}{${toWriteSums(labels)}}` : uncovered
 }
 
 /** As its column holds them. */
@@ -82,6 +92,19 @@ function toUncovered(labels: readonly Label[]): string {
     .flatMap(({ charges }) => charges)
     .map(({ uncoveredNanoUsd = 0n }) => (uncoveredNanoUsd < BIGINT_MAX ? uncoveredNanoUsd : BIGINT_MAX))
     .join()
+}
+
+function toWrites(labels: readonly Label[]): string {
+  return labels
+    .flatMap(({ charges }) => charges)
+    .map(({ record }) => record.cacheWriteTokens ?? 0)
+    .join()
+}
+
+function toWriteSums(labels: readonly Label[]): string {
+  const sumOf = ({ charges }: Label) =>
+    charges.reduce((sum, { record }) => sum + BigInt(record.cacheWriteTokens ?? 0), 0n)
+  return labels.map(sumOf).join()
 }
 
 /** What charges have in common that were for the same, within an hour. */

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../storage/database.ts'
-import { SUMMED, toJournalText } from './journal-text.ts'
+import { RARELY_SUMMED, SUMMED, toJournalText } from './journal-text.ts'
 import { openJournal, unfoldCharges, unfoldSums } from './unfold-journal.ts'
 import type { Charge } from './usage-record.ts'
 
@@ -12,6 +12,8 @@ export async function recordUsage(
   await transaction.query(RECORD, [writer, text])
 }
 
+const SUMS = [...SUMMED, ...RARELY_SUMMED]
+
 const COLUMNS = [
   'account_id',
   'id',
@@ -21,7 +23,7 @@ const COLUMNS = [
   'model',
   'provider',
   'outcome',
-  ...SUMMED,
+  ...SUMS,
   'latency_ms',
   'first_token_ms',
   'uncovered_nano_usd',
@@ -44,14 +46,14 @@ export function recordCharges({ charge, sums, writer }: RecordedCharges): string
   ), grouped AS MATERIALIZED (
     SELECT account_id, to_timestamp(hour_ms / 1000) AS hour,
       key_id, model, provider, operation, min(environment) AS environment, sum(requests)::bigint AS requests,
-      ${SUMMED.map((column) => `sum(${column})::bigint AS ${column}`).join(', ')}
+      ${SUMS.map((column) => `sum(${column})::bigint AS ${column}`).join(', ')}
     FROM ${sums} GROUP BY account_id, hour, key_id, model, provider, operation
   ), rolled_up AS (
     INSERT INTO usage_rollups (account_id, hour, key_id, model, provider, operation, environment, requests,
-      ${SUMMED.join(', ')}, writer)
+      ${SUMS.join(', ')}, writer)
     SELECT grouped.*, ${writer} FROM grouped
     ON CONFLICT (account_id, hour, key_id, model, provider, operation, writer) DO UPDATE SET
-      ${['requests', ...SUMMED].map((column) => `${column} = usage_rollups.${column} + excluded.${column}`).join(', ')}
+      ${['requests', ...SUMS].map((column) => `${column} = usage_rollups.${column} + excluded.${column}`).join(', ')}
   ), totalled AS (
     INSERT INTO spend_by_day (account_id, day, key_id, spent_nano_usd, writer)
     SELECT account_id, (hour AT TIME ZONE 'UTC')::date AS day, key_id, sum(cost_nano_usd), ${writer}

@@ -1,4 +1,4 @@
-import { JOURNAL_ARRAYS, NO_FIRST_TOKEN_MS } from './journal-text.ts'
+import { JOURNAL_ARRAYS, NO_FIRST_TOKEN_MS, RARELY_SUMMED } from './journal-text.ts'
 
 type ArrayName = keyof typeof JOURNAL_ARRAYS
 
@@ -37,10 +37,10 @@ export function openJournal(journal: string): string {
 export function unfoldCharges(opened: string): string {
   return `(
     SELECT sequence, number, ${elementAt('owners', 'label')}, ${elementAt('names', 'label')}, id, ${CHARGE_COLUMNS},
-      coalesce(uncovered_nano_usd, 0) AS uncovered_nano_usd
+      coalesce(uncovered_nano_usd, 0) AS uncovered_nano_usd, ${RARE_COLUMNS}
     FROM (
       SELECT sequence, owners, names, number, ${elementAt('ids', 'number')}, ${elementAt('figures', 'number')},
-        ${elementAt('uncovered', 'number')}
+        ${elementAt('uncovered', 'number')}, ${elementAt('writes', 'number')}
       FROM (SELECT *, ${countElements('ids')} AS number FROM ${opened}) AS numbered
     ) AS labelled
   ) AS charge`
@@ -53,11 +53,23 @@ const CHARGE_COLUMNS = JOURNAL_ARRAYS.figures.columns
   )
   .join(', ')
 
+/** Of a text without their array they are nothing. */
+const RARE_COLUMNS = RARELY_SUMMED.map((column) => `coalesce(${column}, 0) AS ${column}`).join(', ')
+
 /** A FROM item `added`: what the charges with each label in `opened` add up to. */
 export function unfoldSums(opened: string): string {
-  const columns = (['owners', 'names', 'sums'] as const).map((array) => elementAt(array, 'label'))
+  const columns = (['owners', 'names', 'sums', 'write_sums'] as const).map((array) =>
+    elementAt(array, 'label'),
+  )
+  const common = [
+    ...JOURNAL_ARRAYS.owners.columns,
+    ...JOURNAL_ARRAYS.names.columns,
+    ...JOURNAL_ARRAYS.sums.columns,
+  ]
   return `(
-    SELECT ${columns.join(', ')} FROM (SELECT *, ${countElements('sums')} AS label FROM ${opened}) AS labelled
+    SELECT ${common.join(', ')}, ${RARE_COLUMNS} FROM (
+      SELECT ${columns.join(', ')} FROM (SELECT *, ${countElements('sums')} AS label FROM ${opened}) AS labelled
+    ) AS summed
   ) AS added`
 }
 

@@ -13,6 +13,8 @@ export interface UsageRecord {
   readonly outcome: 'completed' | 'disconnected' | 'failed'
   readonly promptTokens: number
   readonly cachedTokens: number
+  /** Written to a cache of prompts. None unless told. */
+  readonly cacheWriteTokens?: number
   readonly completionTokens: number
   readonly reasoningTokens: number
   readonly latencyMs: number

@@ -21,7 +21,8 @@ export async function verifyLedger(queryable: Queryable): Promise<LedgerCheck[]>
 }
 
 /** All of them in one figure, which need not mean anything. */
-const TOKENS = 'prompt_tokens::numeric + cached_tokens + completion_tokens + reasoning_tokens'
+const TOKENS =
+  'prompt_tokens::numeric + cached_tokens + cache_write_tokens + completion_tokens + reasoning_tokens'
 
 /** Each selects what contradicts it. */
 const RULES: Readonly<Record<string, string>> = {

@@ -26,6 +26,7 @@ export interface UsageRecord {
   readonly outcome: string
   readonly promptTokens: number
   readonly cachedTokens: number
+  readonly cacheWriteTokens: number
   readonly completionTokens: number
   readonly reasoningTokens: number
   readonly costNanoUsd: NanoUsd
@@ -48,6 +49,7 @@ interface RecordRow {
   readonly outcome: string
   readonly prompt_tokens: bigint
   readonly cached_tokens: bigint
+  readonly cache_write_tokens: bigint
   readonly completion_tokens: bigint
   readonly reasoning_tokens: bigint
   readonly cost_nano_usd: bigint
@@ -59,7 +61,7 @@ interface RecordRow {
 }
 
 const RECORD_COLUMNS = `id, key_id, environment, operation, model, provider, outcome, prompt_tokens, cached_tokens,
-  completion_tokens, reasoning_tokens, cost_nano_usd, promotional_nano_usd, uncovered_nano_usd, latency_ms, first_token_ms,
+  cache_write_tokens, completion_tokens, reasoning_tokens, cost_nano_usd, promotional_nano_usd, uncovered_nano_usd, latency_ms, first_token_ms,
   created_at`
 
 /** An id may be older than what is filed under it: of a request that is sent again, of a cell that waited for its turn. */
@@ -144,6 +146,7 @@ function recordFromRow(row: RecordRow): UsageRecord {
     outcome: row.outcome,
     promptTokens: Number(row.prompt_tokens),
     cachedTokens: Number(row.cached_tokens),
+    cacheWriteTokens: Number(row.cache_write_tokens),
     completionTokens: Number(row.completion_tokens),
     reasoningTokens: Number(row.reasoning_tokens),
     costNanoUsd: row.cost_nano_usd,

@@ -1,10 +1,11 @@
 import type { NanoUsd } from '../../kernel/money.ts'
 
-/** What some requests add up to. Cached tokens are a part of the prompt's, reasoning tokens of the completion's. */
+/** What some requests add up to. Tokens of a cache are a part of the prompt's, reasoning tokens of the completion's. */
 export interface UsageTotals {
   readonly requests: number
   readonly promptTokens: number
   readonly cachedTokens: number
+  readonly cacheWriteTokens: number
   readonly completionTokens: number
   readonly reasoningTokens: number
   readonly costNanoUsd: NanoUsd
@@ -16,6 +17,7 @@ export interface UsageTotalsRow {
   readonly requests: bigint
   readonly prompt_tokens: bigint
   readonly cached_tokens: bigint
+  readonly cache_write_tokens: bigint
   readonly completion_tokens: bigint
   readonly reasoning_tokens: bigint
   readonly cost_nano_usd: bigint
@@ -26,6 +28,7 @@ const COUNT_COLUMNS = [
   'requests',
   'prompt_tokens',
   'cached_tokens',
+  'cache_write_tokens',
   'completion_tokens',
   'reasoning_tokens',
   'cost_nano_usd',
@@ -44,6 +47,7 @@ export const NO_USAGE: UsageTotals = {
   requests: 0,
   promptTokens: 0,
   cachedTokens: 0,
+  cacheWriteTokens: 0,
   completionTokens: 0,
   reasoningTokens: 0,
   costNanoUsd: 0n,
@@ -55,6 +59,7 @@ export function totalsFromRow(row: UsageTotalsRow): UsageTotals {
     requests: Number(row.requests),
     promptTokens: Number(row.prompt_tokens),
     cachedTokens: Number(row.cached_tokens),
+    cacheWriteTokens: Number(row.cache_write_tokens),
     completionTokens: Number(row.completion_tokens),
     reasoningTokens: Number(row.reasoning_tokens),
     costNanoUsd: row.cost_nano_usd,
@@ -67,6 +72,7 @@ export function addTotals(a: UsageTotals, b: UsageTotals): UsageTotals {
     requests: a.requests + b.requests,
     promptTokens: a.promptTokens + b.promptTokens,
     cachedTokens: a.cachedTokens + b.cachedTokens,
+    cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
     completionTokens: a.completionTokens + b.completionTokens,
     reasoningTokens: a.reasoningTokens + b.reasoningTokens,
     costNanoUsd: a.costNanoUsd + b.costNanoUsd,

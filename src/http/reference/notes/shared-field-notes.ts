@@ -44,6 +44,7 @@ export const SHARED_FIELD_NOTES: Readonly<Record<string, string>> = {
   completion_tokens: 'Tokens of the output, with those of the reasoning.',
   total_tokens: 'Tokens of input and output together.',
   prompt_tokens_details: 'What the input tokens were.',
+  cache_write_tokens: "Input tokens that the upstream wrote to its cache, at the model's price for those.",
   cached_tokens: "Input tokens that the upstream read from its cache, at the model's price for those.",
   completion_tokens_details: 'What the output tokens were.',
   reasoning_tokens: 'Output tokens of the reasoning.',

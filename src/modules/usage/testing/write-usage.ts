@@ -15,6 +15,7 @@ export interface SampleRequest {
   readonly outcome?: 'completed' | 'disconnected' | 'failed'
   readonly promptTokens?: number
   readonly cachedTokens?: number
+  readonly cacheWriteTokens?: number
   readonly completionTokens?: number
   readonly reasoningTokens?: number
   readonly costNanoUsd?: bigint
@@ -57,6 +58,7 @@ export async function writeUsage(
       request.at,
       request.writer ?? 1,
       request.uncoveredNanoUsd ?? 0n,
+      request.cacheWriteTokens ?? 0,
     ])
   }
   return ids
@@ -65,6 +67,7 @@ export async function writeUsage(
 const SUMS = [
   'prompt_tokens',
   'cached_tokens',
+  'cache_write_tokens',
   'completion_tokens',
   'reasoning_tokens',
   'cost_nano_usd',
@@ -75,8 +78,8 @@ const WRITE = `
   WITH charged AS (
     INSERT INTO usage_records (account_id, id, key_id, environment, operation, model, provider, outcome, prompt_tokens,
       cached_tokens, completion_tokens, reasoning_tokens, cost_nano_usd, promotional_nano_usd, latency_ms, first_token_ms,
-      created_at, uncovered_nano_usd)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $19)
+      created_at, uncovered_nano_usd, cache_write_tokens)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $19, $20)
     RETURNING *
   ), rolled_up AS (
     INSERT INTO usage_rollups (account_id, hour, key_id, model, provider, operation, environment, writer, requests,
