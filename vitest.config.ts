@@ -15,7 +15,7 @@ const ALONE = [
   // They replace timers or modules, which others may hold already and would find replaced afterwards.
   'tests/chat/stream.test.ts',
   'tests/chat/{clock-jumps,resource-shortage}.test.ts',
-  'src/http/express/express-lane.test.ts',
+  'src/http/fast-http1/fast-http1.test.ts',
   'src/providers/openai-compatible/lean-http/lean-client-{connections,control}.test.ts',
   'src/modules/inference/{attempt-routes,upstream-work}.test.ts',
 ]

@@ -14,7 +14,11 @@ import { createSandboxPolicy, type Inference, type MayUseSandbox } from '../modu
 import type { Judging } from '../modules/judging/judging.ts'
 import { createKeys, type Keys } from '../modules/keys/keys.ts'
 import { createLedger, freeCredit, type Ledger } from '../modules/ledger/ledger.ts'
-import { createStrangers, type Limits, type Strangers } from '../modules/limits/limits.ts'
+import {
+  createUnauthenticatedThrottle,
+  type Limits,
+  type UnauthenticatedThrottle,
+} from '../modules/limits/limits.ts'
 import type { Media } from '../modules/media/media.ts'
 import { createModeration, type Moderation } from '../modules/moderation/moderation.ts'
 import { createRerank, type Rerank } from '../modules/rerank/rerank.ts'
@@ -64,7 +68,7 @@ export interface Modules {
   readonly metrics: Metrics
   readonly tracer: Tracer | null
   readonly limits: Limits
-  readonly strangers: Strangers
+  readonly unauthenticatedThrottle: UnauthenticatedThrottle
   readonly usage: Usage
   readonly idempotency: Idempotency
   readonly outbound: Outbound
@@ -167,8 +171,11 @@ async function openModules(
   const { quotaOf } = limits
   const idempotency = createIdempotency({ database, logger, quotaOf })
   opened.defer(() => idempotency.close())
-  const strangers = createStrangers({ limits: config.limits.strangers, messageBus })
-  opened.defer(() => strangers.close())
+  const unauthenticatedThrottle = createUnauthenticatedThrottle({
+    limits: config.limits.strangers,
+    messageBus,
+  })
+  opened.defer(() => unauthenticatedThrottle.close())
   const tracer = await createTracer({
     endpoint: config.otlpEndpoint ?? undefined,
     headers: parseOtlpHeaders(config.otlpHeaders.join(',')),
@@ -248,7 +255,7 @@ async function openModules(
     tracer,
     idempotency,
     limits,
-    strangers,
+    unauthenticatedThrottle,
     outbound,
     media,
     tasks,

@@ -1,7 +1,7 @@
 import { readToken } from '../http/authenticate.ts'
 import { checkoutRoutes } from '../http/checkout-page/checkout-routes.ts'
 import { buildOpenApi } from '../http/reference/openapi.ts'
-import type { DirectRoute, Route } from '../http/route.ts'
+import type { HotRoute, Route } from '../http/route.ts'
 import { adminAccountRoutes } from '../http/routes/admin-accounts.ts'
 import { adminAuditRoutes } from '../http/routes/admin-audit.ts'
 import { adminCreditRoutes } from '../http/routes/admin-credit.ts'
@@ -56,7 +56,7 @@ interface BuildRoutesOptions {
 }
 
 /** The whole route table. */
-export function buildRoutes(options: BuildRoutesOptions): (Route | DirectRoute)[] {
+export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
   const { config, modules, logger } = options
   const { accounts, keys, catalog, providers, chat, billing, promoCodes, audit, usage } = modules
   const onStreamError = (error: unknown, requestId: string): void =>
@@ -65,7 +65,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | DirectRoute)[
   const runPaid = createRunPaid({ limits: modules.limits })
   const { generation } = modules
   const runGeneration = createRunGeneration({ generation, runPaid, imageWait: config.imageWait })
-  const routes: (Route | DirectRoute)[] = [
+  const routes: (Route | HotRoute)[] = [
     ...modelRoutes({
       catalog,
       isProviderConfigured: (provider) => providers.get(provider)?.isConfigured === true,

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createClientAddress } from '../http/client-address.ts'
-import { createStrangerGuard } from '../http/limit-strangers.ts'
+import { createUnauthenticatedGuard } from '../http/guard-unauthenticated.ts'
 import { endRefusedRequests } from '../http/end-refused-requests.ts'
 import { createServer } from '../http/server.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -64,8 +64,8 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
         isWorkerRunning: () => worker?.isRunning() === true,
         readMetrics: options.expositionOfAll ?? (() => metrics.exposition()),
       }),
-      guard: createStrangerGuard({
-        strangers: modules.strangers,
+      guard: createUnauthenticatedGuard({
+        throttle: modules.unauthenticatedThrottle,
         authenticate: (token, connection) => keys.authenticate(token, connection),
         isKnownKey: (token) => keys.isKnown(token),
         addressOf: clientAddressOf,

@@ -11,7 +11,7 @@ import { errorBodyOf, toErrorAnswer } from './error-envelope.ts'
 import type { ExchangeTracker } from './exchange-tracker.ts'
 import type { Exchange } from './exchange.ts'
 import type { RunOnce } from './idempotency.ts'
-import type { StrangerGuard } from './limit-strangers.ts'
+import type { UnauthenticatedGuard } from './guard-unauthenticated.ts'
 import { matchPath } from './match-path.ts'
 import { lingerBeforeClose } from './multipart/linger-before-close.ts'
 import type { TakeFiles } from './multipart/take-files.ts'
@@ -19,7 +19,7 @@ import { requireStorable } from './parse-body.ts'
 import type { RefusedBodies } from './refused-bodies.ts'
 import { registerRoute } from './register-route.ts'
 import { requirePlainBody } from './require-plain-body.ts'
-import { isDirectRoute, type DirectRoute, type Route } from './route.ts'
+import { isHotRoute, type HotRoute, type Route } from './route.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -33,8 +33,8 @@ declare module 'fastify' {
 interface FrameworkOptions {
   /** The server that listens; the framework only takes requests from it. */
   readonly http: Server
-  readonly routes: readonly (Route | DirectRoute)[]
-  readonly guard: StrangerGuard
+  readonly routes: readonly (Route | HotRoute)[]
+  readonly guard: UnauthenticatedGuard
   readonly gate: ConnectionGate
   readonly runOnce: RunOnce
   readonly takeFiles: TakeFiles
@@ -135,7 +135,7 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
     })
   }
   for (const route of routes)
-    if (!isDirectRoute(route)) {
+    if (!isHotRoute(route)) {
       registerRoute(app, route, options)
     }
   await app.ready()

@@ -32,7 +32,7 @@ const ANSWER_BYTES_MAX = 8 * 1024 * 1024
 const RETRY_SECONDS_MAX = 10
 const DOUBT_RETRY_SECONDS = 2
 
-/** The `Idempotency-Key` of every POST, around both lanes. What it does to a response costs only requests that ask for it. */
+/** The `Idempotency-Key` of every POST, around both kinds of routes. What it does to a response costs only requests that ask for it. */
 export function createRunOnce({ idempotency, logger }: RunOnceOptions): RunOnce {
   const settle = async (claim: Claim, end: (claim: Claim) => Promise<void>): Promise<void> => {
     try {

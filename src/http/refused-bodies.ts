@@ -3,11 +3,11 @@ import type { Caller } from '../modules/keys/keys.ts'
 import type { Limits } from '../modules/limits/limits.ts'
 import { ERROR_CATALOGUE, toAppError } from './error-envelope.ts'
 import type { Exchange } from './exchange.ts'
-import type { StrangerGuard } from './limit-strangers.ts'
+import type { UnauthenticatedGuard } from './guard-unauthenticated.ts'
 import type { RequestMessage } from './message.ts'
 import { explainRefusal } from './rate-headers.ts'
 
-/** What every lane does about bodies that it refuses: they cost as much to read as those that it takes. */
+/** What both kinds of routes do about bodies that it refuses: they cost as much to read as those that it takes. */
 export interface RefusedBodies {
   /** Throws for a key whose refused bodies have used up its rates, before its next body is read. */
   requireTurn(caller: Caller, incoming: RequestMessage): void
@@ -17,7 +17,7 @@ export interface RefusedBodies {
 
 interface RefusedBodiesOptions {
   readonly limits: Pick<Limits, 'countRefused' | 'secondsToRest'>
-  readonly guard: Pick<StrangerGuard, 'admitVisitor'>
+  readonly guard: Pick<UnauthenticatedGuard, 'admitVisitor'>
 }
 
 const BYTES_PER_TOKEN = 4

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { authenticateHook } from './authenticate.ts'
 import type { RunOnce } from './idempotency.ts'
-import type { StrangerGuard } from './limit-strangers.ts'
+import type { UnauthenticatedGuard } from './guard-unauthenticated.ts'
 import { acceptForms, FORM_TO_READ } from './multipart/accept-forms.ts'
 import { compileFormBody } from './multipart/form-body.ts'
 import type { Form, UploadedFile } from './multipart/form.ts'
@@ -15,7 +15,7 @@ import { compileCheck, compileConversion } from './validate.ts'
 
 /** What every route is given by the server. */
 export interface RouteSurroundings {
-  readonly guard: StrangerGuard
+  readonly guard: UnauthenticatedGuard
   readonly runOnce: RunOnce
   readonly takeFiles: TakeFiles
 }

@@ -3,7 +3,7 @@ import type { KeptAnswer } from '../modules/idempotency/idempotency.ts'
 import type { Exchange } from './exchange.ts'
 import { IDEMPOTENCY_HEADER, type RunOnce } from './idempotency.ts'
 
-/** Gives a kept answer again on the direct lane. A stream leaves as a stream, only faster. */
+/** Gives a kept answer again for hot routes. A stream leaves as a stream, only faster. */
 export function replayDirectly(exchange: Exchange, headers: string[], answer: KeptAnswer): void {
   headers.push(...answer.headers)
   if (!isEventStream(answer)) headers.push('content-length', String(answer.body.length))

@@ -78,8 +78,8 @@ export interface RouteRequest<Body, Query, Params> {
 }
 
 /** A hot line: a POST served past the framework, which writes its own answer. */
-export interface DirectRoute<Body extends TSchema = TSchema> extends RouteDescription {
-  readonly lane: 'direct'
+export interface HotRoute<Body extends TSchema = TSchema> extends RouteDescription {
+  readonly isHot: true
   readonly method: 'POST'
   readonly scope: Scope
   readonly body: Body
@@ -103,10 +103,10 @@ export function defineRoute<Body extends TSchema, Query extends TSchema, Params 
   return route
 }
 
-export function defineDirectRoute<Body extends TSchema>(route: DirectRoute<Body>): DirectRoute {
+export function defineHotRoute<Body extends TSchema>(route: HotRoute<Body>): HotRoute {
   return route
 }
 
-export function isDirectRoute(route: Route | DirectRoute): route is DirectRoute {
-  return 'lane' in route
+export function isHotRoute(route: Route | HotRoute): route is HotRoute {
+  return 'isHot' in route
 }

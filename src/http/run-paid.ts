@@ -13,7 +13,7 @@ interface Demand {
   readonly tokens?: number
 }
 
-/** What every paid route of the framework's lane does around its work: admit, run, and add the headers of both. */
+/** What every paid route of the framework does around its work: admit, run, and add the headers of both. */
 export type RunPaid = <Result>(
   request: PaidRequest,
   record: InferenceRecord,

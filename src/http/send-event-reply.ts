@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { EVENT_STREAM_HEADERS, sendEvents } from './send-events.ts'
 
-/** Server-Sent Events of a route in the framework's lane, behind the headers of its reply. */
+/** Server-Sent Events of a route of the framework, behind the headers of its reply. */
 export async function sendEventReply(
   reply: FastifyReply,
   batches: AsyncIterable<readonly Buffer[]>,

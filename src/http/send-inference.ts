@@ -58,7 +58,7 @@ const TRAITS: Readonly<Partial<Record<OperationName, OperationTraits>>> = {
 
 function traitsOf(operation: OperationName): OperationTraits {
   const traits = TRAITS[operation]
-  if (traits === undefined) throw new Error(`'${operation}' is not served in the direct lane`)
+  if (traits === undefined) throw new Error(`'${operation}' is no hot route`)
   return traits
 }
 

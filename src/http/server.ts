@@ -11,23 +11,23 @@ import type { Idempotency } from '../modules/idempotency/idempotency.ts'
 import { answerClientError } from './answer-client-error.ts'
 import { ConnectionGate } from './connection-gate.ts'
 import { createCorsHeaders } from './cors-headers.ts'
-import { createDirectLane } from './direct-lane.ts'
+import { createHotRoutes } from './hot-routes.ts'
 import { toAppError } from './error-envelope.ts'
 import { ExchangeTracker, type ExchangeObserver } from './exchange-tracker.ts'
 import type { Exchange } from './exchange.ts'
-import { createExpressLane } from './express/express-lane.ts'
+import { createFastHttp1 } from './fast-http1/fast-http1.ts'
 import { createFramework } from './framework.ts'
 import { createRunOnce } from './idempotency.ts'
 import { isTrustedHead } from './is-trusted-head.ts'
-import type { StrangerGuard } from './limit-strangers.ts'
+import type { UnauthenticatedGuard } from './guard-unauthenticated.ts'
 import { createSpool } from './multipart/spool.ts'
 import { createTakeFiles } from './multipart/take-files.ts'
 import { createRefusedBodies } from './refused-bodies.ts'
-import { isDirectRoute, type DirectRoute, type Route } from './route.ts'
+import { isHotRoute, type HotRoute, type Route } from './route.ts'
 
 export interface ServerOptions {
-  readonly routes: readonly (Route | DirectRoute)[]
-  readonly guard: StrangerGuard
+  readonly routes: readonly (Route | HotRoute)[]
+  readonly guard: UnauthenticatedGuard
   readonly limits: Pick<Limits, 'countRefused' | 'secondsToRest'>
   readonly idempotency: Idempotency
   /** For clients that give an address of the gateway in place of a file. */
@@ -74,7 +74,7 @@ const ABORTED_MS_MAX = 2_000
 const NO_BYTES = Buffer.alloc(0)
 
 /**
- * One listening server with two lanes: the hot routes directly, everything else through the framework. Connections begin
+ * One listening server: hot routes are served directly, everything else through the framework. Connections begin
  * without Node's HTTP server, which is given those whose requests are not of the simplest kind.
  */
 export async function createServer(options: ServerOptions): Promise<Server> {
@@ -103,10 +103,10 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     isClosing: () => isClosing,
     onError: logDefect,
   }
-  const direct = createDirectLane({
+  const direct = createHotRoutes({
     ...shared,
     authenticate: options.guard.authenticate,
-    routes: routes.filter(isDirectRoute),
+    routes: routes.filter(isHotRoute),
     corsHeaders: createCorsHeaders(options.corsOrigins),
   })
   const http = createHttpServer({
@@ -117,7 +117,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   })
   http.on('clientError', answerClientError)
   const serveByNode = takeConnections(http)
-  const express = createExpressLane({
+  const fast = createFastHttp1({
     isServed: direct.isServed,
     serve: direct.serve,
     isClosing: shared.isClosing,
@@ -127,7 +127,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   })
   http.on('connection', (socket) => {
     if (!gate.admit(socket)) return
-    if (options.isFast) express.accept(socket)
+    if (options.isFast) fast.accept(socket)
     else if (gate.enterNode(socket, NO_BYTES)) serveByNode(socket)
   })
   const framework = await createFramework({ ...shared, http })
@@ -154,7 +154,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
         http.close(() => resolve())
       })
       http.closeIdleConnections()
-      express.closeIdle()
+      fast.closeIdle()
       if (!(await settlesWithin(tracker.drained(), graceMs))) {
         beforeAborting?.()
         logger.warn({ requests: tracker.count }, 'requests still running after the grace period are aborted')
@@ -164,7 +164,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
         await settlesWithin(tracker.drained(), ABORTED_MS_MAX)
       }
       http.closeAllConnections()
-      express.close()
+      fast.close()
       await closed
       await framework.close()
       await spool.close()

@@ -159,7 +159,7 @@ function parseObject(provider: string, payload: Buffer): Record<string, unknown>
     // Told below, like any other answer that is not an object.
   }
   throw new UpstreamError(`${provider}: it sent something that is not a JSON object`, {
-    failure: 'garbage',
+    failure: 'invalid_answer',
     provider,
   })
 }

@@ -10,7 +10,7 @@ export type UpstreamFailure =
   /** It answered with an error status. */
   | 'status'
   /** It answered with something that is not its protocol. */
-  | 'garbage'
+  | 'invalid_answer'
   /** The connection ended in the middle of an answer. */
   | 'cut'
 

@@ -51,7 +51,7 @@ export interface FinishedRequest {
 interface UpstreamAttempt {
   readonly provider: string
   /** `ok`, or the kind of failure. */
-  readonly outcome: 'ok' | 'aborted' | 'connect' | 'local' | 'timeout' | 'status' | 'garbage' | 'cut'
+  readonly outcome: 'ok' | 'aborted' | 'connect' | 'local' | 'timeout' | 'status' | 'invalid_answer' | 'cut'
   /** The upstream's HTTP status, when the failure is one. */
   readonly status?: number
 }

@@ -12,11 +12,11 @@ function readChatPayload(provider: string, payload: Buffer): Record<string, unkn
   } catch {
     members = null
   }
-  if (!isRecord(members)) throw garbage(provider, 'it sent something that is not a JSON object')
+  if (!isRecord(members)) throw invalidAnswer(provider, 'it sent something that is not a JSON object')
   const error = readErrorPayload(provider, members)
   if (error !== null) throw error
   if (Array.isArray(members['choices']) && !members['choices'].every(isRecord))
-    throw garbage(provider, 'it sent choices of another shape')
+    throw invalidAnswer(provider, 'it sent choices of another shape')
   return members
 }
 
@@ -24,7 +24,7 @@ function readChatPayload(provider: string, payload: Buffer): Record<string, unkn
 export function readWholeChat(provider: string, payload: Buffer): Record<string, unknown> {
   const members = readChatPayload(provider, payload)
   if (Array.isArray(members['choices']) && members['choices'].length > 0) return members
-  throw garbage(provider, 'it answered without a choice')
+  throw invalidAnswer(provider, 'it answered without a choice')
 }
 
 /** Makes the events of another wire of chunks of the chat form. */
@@ -47,6 +47,6 @@ export async function* translateStream(
   if (answer.isTerminated() || translator.hasFinished) yield translator.end()
 }
 
-function garbage(provider: string, what: string): UpstreamError {
-  return new UpstreamError(`${provider}: ${what}`, { failure: 'garbage', provider })
+function invalidAnswer(provider: string, what: string): UpstreamError {
+  return new UpstreamError(`${provider}: ${what}`, { failure: 'invalid_answer', provider })
 }

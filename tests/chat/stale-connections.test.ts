@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import {
   plainAnswer,
   startRawUpstream,
-} from '../../src/providers/openai-compatible/lean-http/testing/raw-upstream.ts'
+} from '../../src/providers/openai-compatible/upstream-http1/testing/raw-upstream.ts'
 import { startTestGateway } from '../support/start-test-gateway.ts'
 import { completion } from '../upstreams/openai-server.ts'
 import { CHAT, chatBody } from './start-chat-gateway.ts'

@@ -92,7 +92,7 @@ describe('an upstream that refuses', () => {
 describe('a model with two routes', () => {
   test.each<[string, Reply]>([
     ['fails', failure(500)],
-    ['sends garbage', json('{"data":')],
+    ['sends no valid answer', json('{"data":')],
     ['sends too few', embeddings([])],
   ])('is served by the second when the first %s', async (_name, reply) => {
     gateway.upstream.respondWith((request) => {

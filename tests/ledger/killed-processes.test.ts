@@ -52,7 +52,7 @@ describe('processes that are killed and a database that is restarted, at random 
       breakThings(endMs),
     ])
     // The holds of the dead are given back when their leases have run out.
-    await until(async () => (await countStrangers()) === 0)
+    await until(async () => (await countUnauthenticated()) === 0)
     ofRich.push(...(await spendFromMany(rich, () => false)))
     ofPoor.push(...(await spendFromMany(poor, () => true)))
     calls.set(rich, ofRich).set(poor, ofPoor)
@@ -166,7 +166,7 @@ async function replaceOne(index: number): Promise<void> {
 }
 
 /** Borrowers that are none of the living gateways. */
-async function countStrangers(): Promise<number> {
+async function countUnauthenticated(): Promise<number> {
   const [row] = await fleet.database.query<{ open: bigint }>(
     'SELECT count(*) AS open FROM borrowers WHERE closed_at IS NULL',
   )

@@ -137,7 +137,7 @@ describe.each([...IMAGE_CASES, ...VIDEO_CASES])('$name', (mediaCase) => {
 
   test.skipIf(mediaCase.acceptsAnything)('an answer that is not of the wire is garbage', async () => {
     server.replyNext({ body: { hello: 'there' } })
-    expect(await failureOf(start(connect(mediaCase.key(1))))).toMatchObject({ failure: 'garbage' })
+    expect(await failureOf(start(connect(mediaCase.key(1))))).toMatchObject({ failure: 'invalid_answer' })
   })
 
   test('a cancelled call rejects with its reason', async () => {

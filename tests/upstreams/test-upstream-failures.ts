@@ -47,7 +47,7 @@ export function testUpstreamFailures(
     })
 
     test('a page instead of an answer is garbage', async () => {
-      expect(await fail(htmlPage(200))).toMatchObject({ failure: 'garbage', isRetryable: true })
+      expect(await fail(htmlPage(200))).toMatchObject({ failure: 'invalid_answer', isRetryable: true })
     })
 
     test('a cut connection is told as such', async () => {

@@ -5,7 +5,7 @@ import { ClientDisconnected } from '../../kernel/client-disconnected.ts'
 import { decodeText } from '../decode-text.ts'
 import type { Exchange } from '../exchange.ts'
 import { requireStorable } from '../parse-body.ts'
-import { collectChunks } from './collect-chunks.ts'
+import { triggerCollection } from './trigger-collection.ts'
 import {
   FIELD_BYTES_MAX,
   formBytesMax,
@@ -88,7 +88,7 @@ function pump(
     }
     const onData = (chunk: Buffer): void => {
       exchange.requestBytes += chunk.length
-      collectChunks(chunk.length)
+      triggerCollection(chunk.length)
       if (exchange.requestBytes > bytesMax) fail(formTooLarge(bytesMax))
       else if (!parser.write(chunk)) incoming.pause()
     }

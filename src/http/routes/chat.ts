@@ -2,7 +2,7 @@ import type { Chat } from '../../modules/chat/chat.ts'
 import { createInferenceRecord } from '../../modules/inference/inference.ts'
 import { ChatRequest } from '../../providers/chat-wire.ts'
 import { CompletionRequest } from '../../providers/completion-wire.ts'
-import { defineDirectRoute, type DirectRoute } from '../route.ts'
+import { defineHotRoute, type HotRoute } from '../route.ts'
 import type { SendInference } from '../send-inference.ts'
 import { toInference } from '../to-inference.ts'
 import { ChatCompletion, TextCompletion } from './chat-answer.ts'
@@ -15,9 +15,9 @@ interface ChatRouteOptions {
 const describeAnswer = (object: string) =>
   `The answer; with \`stream\` a sequence of \`${object}\` events closed by \`[DONE]\`.`
 
-export const chatRoutes = ({ chat, sendInference }: ChatRouteOptions): DirectRoute[] => [
-  defineDirectRoute({
-    lane: 'direct',
+export const chatRoutes = ({ chat, sendInference }: ChatRouteOptions): HotRoute[] => [
+  defineHotRoute({
+    isHot: true,
     method: 'POST',
     path: '/v1/chat/completions',
     summary: 'Chat completion',
@@ -30,8 +30,8 @@ export const chatRoutes = ({ chat, sendInference }: ChatRouteOptions): DirectRou
       return sendInference(request, record, () => chat.chat(toInference(request, record)))
     },
   }),
-  defineDirectRoute({
-    lane: 'direct',
+  defineHotRoute({
+    isHot: true,
     method: 'POST',
     path: '/v1/completions',
     summary: 'Legacy text completion',

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { Embeddings } from '../../modules/embeddings/embeddings.ts'
 import { createInferenceRecord } from '../../modules/inference/inference.ts'
 import { EmbeddingRequest } from '../../providers/embedding-wire.ts'
-import { defineDirectRoute, type DirectRoute } from '../route.ts'
+import { defineHotRoute, type HotRoute } from '../route.ts'
 import type { SendInference } from '../send-inference.ts'
 import { toInference } from '../to-inference.ts'
 
@@ -34,9 +34,9 @@ interface EmbeddingRouteOptions {
   readonly sendInference: SendInference
 }
 
-export const embeddingRoutes = ({ embeddings, sendInference }: EmbeddingRouteOptions): DirectRoute[] => [
-  defineDirectRoute({
-    lane: 'direct',
+export const embeddingRoutes = ({ embeddings, sendInference }: EmbeddingRouteOptions): HotRoute[] => [
+  defineHotRoute({
+    isHot: true,
     method: 'POST',
     path: '/v1/embeddings',
     summary: 'Embeddings',

@@ -8,7 +8,7 @@ import { CountTokensRequest, MessagesRequest } from '../../wires/anthropic-messa
 import { messagesWire } from '../../wires/anthropic-messages/messages-wire.ts'
 import type { Exchange } from '../exchange.ts'
 import { admitRequest } from '../rate-headers.ts'
-import { defineDirectRoute, defineRoute, type DirectRoute, type Route } from '../route.ts'
+import { defineHotRoute, defineRoute, type HotRoute, type Route } from '../route.ts'
 import type { SendInference } from '../send-inference.ts'
 import { toInference } from '../to-inference.ts'
 
@@ -20,20 +20,20 @@ interface MessageRouteOptions {
 
 const TokenCount = Type.Object({ input_tokens: Type.Integer({ description: 'Tokens of the prompt.' }) })
 
-export const messageRoutes = (options: MessageRouteOptions): (Route | DirectRoute)[] => {
+export const messageRoutes = (options: MessageRouteOptions): (Route | HotRoute)[] => {
   const send = sendMessage('/v1/messages', options)
   const count = countTokens('/v1/messages/count_tokens', options)
   return [send, count, toAlias(send), toAlias(count)]
 }
 
 /** Some clients look for the wire under the name of its vendor. */
-function toAlias<Described extends Route | DirectRoute>(route: Described): Described {
+function toAlias<Described extends Route | HotRoute>(route: Described): Described {
   return { ...route, path: `/anthropic${route.path}`, isAlias: true }
 }
 
-function sendMessage(path: string, { chat, sendInference }: MessageRouteOptions): DirectRoute {
-  return defineDirectRoute({
-    lane: 'direct',
+function sendMessage(path: string, { chat, sendInference }: MessageRouteOptions): HotRoute {
+  return defineHotRoute({
+    isHot: true,
     method: 'POST',
     path,
     wire: messagesWire,

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { createInferenceRecord } from '../../modules/inference/inference.ts'
 import type { Moderation } from '../../modules/moderation/moderation.ts'
 import { MODERATION_CATEGORIES, ModerationRequest } from '../../providers/moderation-wire.ts'
-import { defineDirectRoute, type DirectRoute } from '../route.ts'
+import { defineHotRoute, type HotRoute } from '../route.ts'
 import type { SendInference } from '../send-inference.ts'
 import { toInference } from '../to-inference.ts'
 
@@ -29,9 +29,9 @@ interface ModerationRouteOptions {
   readonly sendInference: SendInference
 }
 
-export const moderationRoutes = ({ moderation, sendInference }: ModerationRouteOptions): DirectRoute[] => [
-  defineDirectRoute({
-    lane: 'direct',
+export const moderationRoutes = ({ moderation, sendInference }: ModerationRouteOptions): HotRoute[] => [
+  defineHotRoute({
+    isHot: true,
     method: 'POST',
     path: '/v1/moderations',
     summary: 'Tell whether text or pictures are harmful',

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { createInferenceRecord } from '../../modules/inference/inference.ts'
 import type { Rerank } from '../../modules/rerank/rerank.ts'
 import { RerankRequest } from '../../providers/rerank-wire.ts'
-import { defineDirectRoute, type DirectRoute } from '../route.ts'
+import { defineHotRoute, type HotRoute } from '../route.ts'
 import type { SendInference } from '../send-inference.ts'
 import { toInference } from '../to-inference.ts'
 
@@ -34,9 +34,9 @@ interface RerankRouteOptions {
   readonly sendInference: SendInference
 }
 
-export const rerankRoutes = ({ rerank, sendInference }: RerankRouteOptions): DirectRoute[] => [
-  defineDirectRoute({
-    lane: 'direct',
+export const rerankRoutes = ({ rerank, sendInference }: RerankRouteOptions): HotRoute[] => [
+  defineHotRoute({
+    isHot: true,
     method: 'POST',
     path: '/v1/rerank',
     summary: 'Rank documents by their relevance to a query',

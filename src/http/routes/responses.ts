@@ -3,7 +3,7 @@ import { createInferenceRecord } from '../../modules/inference/inference.ts'
 import { ResponseObject } from '../../wires/openai-responses/response-answer.ts'
 import { ResponsesRequest } from '../../wires/openai-responses/responses-request.ts'
 import { responsesWire } from '../../wires/openai-responses/responses-wire.ts'
-import { defineDirectRoute, type DirectRoute } from '../route.ts'
+import { defineHotRoute, type HotRoute } from '../route.ts'
 import type { SendInference } from '../send-inference.ts'
 import { toInference } from '../to-inference.ts'
 
@@ -12,9 +12,9 @@ interface ResponseRouteOptions {
   readonly sendInference: SendInference
 }
 
-export const responseRoutes = ({ chat, sendInference }: ResponseRouteOptions): DirectRoute[] => [
-  defineDirectRoute({
-    lane: 'direct',
+export const responseRoutes = ({ chat, sendInference }: ResponseRouteOptions): HotRoute[] => [
+  defineHotRoute({
+    isHot: true,
     method: 'POST',
     path: '/v1/responses',
     wire: responsesWire,

@@ -12,20 +12,20 @@ export interface AnswerPayload {
 /** Throws an `UpstreamError` when the text is an error or nothing that belongs to this wire. */
 export function readAnswerPayload(provider: string, text: string): AnswerPayload {
   const members = parseObject(text)
-  if (members === null) throw garbage(provider, 'it sent something that is not a JSON object')
+  if (members === null) throw invalidAnswer(provider, 'it sent something that is not a JSON object')
   const error = readErrorPayload(provider, members)
   if (error) throw error
   const choices = members['choices'] ?? []
   if (!Array.isArray(choices) || !choices.every(isRecord))
-    throw garbage(provider, 'it sent choices of another shape')
+    throw invalidAnswer(provider, 'it sent choices of another shape')
   if (choices.length === 0 && !('choices' in members) && !('usage' in members)) {
-    throw garbage(provider, 'it sent an object without choices')
+    throw invalidAnswer(provider, 'it sent an object without choices')
   }
   return { members, choices }
 }
 
-export function garbage(provider: string, what: string): UpstreamError {
-  return new UpstreamError(`${provider}: ${what}`, { failure: 'garbage', provider })
+export function invalidAnswer(provider: string, what: string): UpstreamError {
+  return new UpstreamError(`${provider}: ${what}`, { failure: 'invalid_answer', provider })
 }
 
 function parseObject(text: string): Record<string, unknown> | null {

@@ -18,7 +18,7 @@ import type { AnswerForm } from './answer-form.ts'
 import { DeliveredText } from './delivered-text.ts'
 import { estimateHiddenTokens } from './estimate-hidden-tokens.ts'
 import { asksForHourCache } from './hour-cache.ts'
-import { outputLimitOf, type Estimate } from './hold-credit.ts'
+import { outputLimitOf, type Estimate } from './hold-worst-case.ts'
 import { openStream, type Batch } from './relay-stream.ts'
 import type { Sound } from './sound-tokens.ts'
 

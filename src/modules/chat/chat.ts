@@ -28,7 +28,7 @@ import { checkMessages } from './check-messages.ts'
 import { countMessageTokens } from './count-message-tokens.ts'
 import { countChatPromptTokens, countCompletionPromptTokens } from './count-prompt-tokens.ts'
 import { estimateChat, estimateCompletion, refineChat, refineCompletion } from './estimate-cost.ts'
-import { CHAT_LIMITS, holdCredit } from './hold-credit.ts'
+import { CHAT_LIMITS, holdWorstCase } from './hold-worst-case.ts'
 import { findFilesOfChat, inlineFilesOfChat } from './inline-own-files.ts'
 import { checkResponsesRequest, RESPONSES } from './response-operation.ts'
 import { pricedSoundMembers, screenSound } from './screen-sound.ts'
@@ -131,7 +131,7 @@ export function createChat(options: ChatOptions): Chat {
           : await fillIn(operation, screened.request, { uses, model, startedMs })
       const speakers = operation.screenWire?.(request.body, screened.candidates) ?? screened.candidates
       const candidates = operation.screenSound(model, request.body, speakers)
-      const covering = holdCredit(ledger, operation.estimate, model, request, startedMs)
+      const covering = holdWorstCase(ledger, operation.estimate, model, request, startedMs)
       const covered = covering instanceof Promise ? await covering : covering
       const { hold } = covered
       bill = inference.openBill(hold, covered.request, startedMs)

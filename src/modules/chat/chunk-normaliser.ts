@@ -2,7 +2,7 @@ import { isRecord } from '../../kernel/is-record.ts'
 import { createToken } from '../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import { ID_PREFIXES, type AnswerContext } from './answer-context.ts'
-import { garbage, readAnswerPayload } from './answer-payload.ts'
+import { invalidAnswer, readAnswerPayload } from './answer-payload.ts'
 import { completeChoice } from './complete-choice.ts'
 import { DeliveredText } from './delivered-text.ts'
 import { formatUsage, mergeUsage, readUsage, type TokenUsage } from '../inference/inference.ts'
@@ -38,7 +38,7 @@ export class ChunkNormaliser {
     const kind = this.#kind
     this.#bytes += payload.length
     if (this.#bytes > STREAM_BYTES_MAX)
-      throw garbage(provider, `it streamed more than ${STREAM_BYTES_MAX} bytes`)
+      throw invalidAnswer(provider, `it streamed more than ${STREAM_BYTES_MAX} bytes`)
     const { members, choices } = readAnswerPayload(provider, payload.toString())
     let isChanged = this.#takeUsage(members)
     if (choices.length === 0) return null

@@ -13,7 +13,7 @@ import {
   type Inference,
   type InferenceRequest,
 } from '../inference/inference.ts'
-import { garbage } from './answer-payload.ts'
+import { invalidAnswer } from './answer-payload.ts'
 import { countChatPromptTokens } from './count-prompt-tokens.ts'
 import { MESSAGE_MEMBERS, readMessagePrompt } from './message-operation.ts'
 
@@ -53,7 +53,7 @@ export async function countMessageTokens(
         onSent,
         headers: request.headers,
       })
-      if (answer.kind !== 'complete') throw garbage(provider.id, 'it streamed a count of tokens')
+      if (answer.kind !== 'complete') throw invalidAnswer(provider.id, 'it streamed a count of tokens')
       return readTokenCount(provider.id, answer.payload)
     })
   } catch (error) {
@@ -94,7 +94,7 @@ function readTokenCount(provider: string, payload: Buffer): object {
     told = null
   }
   if (!isRecord(told) || readCount(told['input_tokens']) === null)
-    throw garbage(provider, 'it sent something that is not a count of tokens')
+    throw invalidAnswer(provider, 'it sent something that is not a count of tokens')
   return told
 }
 

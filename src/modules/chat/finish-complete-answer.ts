@@ -1,10 +1,10 @@
 import { editJsonObject } from '../../kernel/edit-json-object.ts'
 import { createToken } from '../../kernel/identifiers.ts'
 import { ID_PREFIXES, settleUsage, type AnswerContext } from './answer-context.ts'
-import { garbage, readAnswerPayload } from './answer-payload.ts'
+import { invalidAnswer, readAnswerPayload } from './answer-payload.ts'
 import { completeChoice } from './complete-choice.ts'
 import { DeliveredText } from './delivered-text.ts'
-import { editUsualAnswer } from './edit-usual-answer.ts'
+import { patchCommonAnswer } from './patch-common-answer.ts'
 import { noteDelivered } from './note-delivered.ts'
 import { formatUsage, readUsage } from '../inference/inference.ts'
 
@@ -18,7 +18,7 @@ export function finishCompleteAnswer(
 ): string {
   const text = payload.toString()
   const { members, choices } = readAnswerPayload(context.provider, text)
-  if (choices.length === 0) throw garbage(context.provider, 'it answered without a choice')
+  if (choices.length === 0) throw invalidAnswer(context.provider, 'it answered without a choice')
 
   const delivered = new DeliveredText()
   let isCompleted = false
@@ -36,7 +36,7 @@ export function finishCompleteAnswer(
   const { requestedModel } = context
   const hasHead = isOurs && typeof object === 'string' && typeof created === 'number'
   if (hasHead && hasFingerprint && !isCompleted) {
-    const edited = editUsualAnswer(text, { members, requestedModel, usage, costNanoUsd: cost })
+    const edited = patchCommonAnswer(text, { members, requestedModel, usage, costNanoUsd: cost })
     if (edited !== null) return edited
   }
   const edits = new Map([['usage', JSON.stringify(formatUsage(usage, cost, members['usage']))]])

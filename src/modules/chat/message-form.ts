@@ -5,7 +5,7 @@ import type { NanoUsd } from '../../kernel/money.ts'
 import { mergeUsage, type TokenUsage } from '../inference/inference.ts'
 import { settleUsage, type AnswerContext } from './answer-context.ts'
 import type { AnswerForm, StreamReader } from './answer-form.ts'
-import { garbage } from './answer-payload.ts'
+import { invalidAnswer } from './answer-payload.ts'
 import { DeliveredText } from './delivered-text.ts'
 import { formatMessageUsage, readMessageUsage } from './message-usage.ts'
 import { readEventPayload } from './read-event-payload.ts'
@@ -21,7 +21,7 @@ export const MESSAGE_FORM: AnswerForm = {
     const message = readEventPayload(provider, text)
     const { content, usage: reported } = message
     if (message['type'] !== 'message' || !Array.isArray(content))
-      throw garbage(provider, 'it sent an object that is not a message')
+      throw invalidAnswer(provider, 'it sent an object that is not a message')
     const delivered = new DeliveredText()
     for (const block of content) if (isRecord(block)) noteBlock(block, delivered)
     const usage = settleUsage(context, readMessageUsage(reported), delivered)
@@ -56,14 +56,14 @@ class MessageReader implements StreamReader {
     const { provider } = this.#context
     this.#bytes += payload.length
     if (this.#bytes > STREAM_BYTES_MAX)
-      throw garbage(provider, `it streamed more than ${STREAM_BYTES_MAX} bytes`)
+      throw invalidAnswer(provider, `it streamed more than ${STREAM_BYTES_MAX} bytes`)
     const event = readEventPayload(provider, payload.toString())
     const { type } = event
     if (type === 'message_start') return this.#start(event)
     if (!this.#isStarted) {
       // Signs of life say nothing yet: another upstream can still take over.
       if (type === 'ping') return null
-      throw garbage(provider, 'its stream does not begin with message_start')
+      throw invalidAnswer(provider, 'its stream does not begin with message_start')
     }
     switch (type) {
       case 'content_block_start':
@@ -77,7 +77,7 @@ class MessageReader implements StreamReader {
       case 'message_stop':
         return null
       case undefined:
-        throw garbage(provider, 'it sent an event without a type')
+        throw invalidAnswer(provider, 'it sent an event without a type')
       default:
         return payload
     }
@@ -96,7 +96,7 @@ class MessageReader implements StreamReader {
     const { provider, requestedModel: model } = this.#context
     const { message } = event
     if (this.#isStarted || !isRecord(message))
-      throw garbage(provider, 'it began a message twice or without one')
+      throw invalidAnswer(provider, 'it began a message twice or without one')
     this.#isStarted = true
     this.#noteUsage(message['usage'])
     const usage = message['usage'] ?? formatMessageUsage(NOTHING_YET, 0n, {})

@@ -2,7 +2,7 @@ import { isRecord } from '../../kernel/is-record.ts'
 import { parseJson } from '../../kernel/parse-json.ts'
 import { readErrorObject } from '../../providers/error-payload.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
-import { garbage } from './answer-payload.ts'
+import { invalidAnswer } from './answer-payload.ts'
 
 /** An answer or an event of a wire that has errors of the type `error`. Throws an `UpstreamError` for those, and for no JSON. */
 export function readEventPayload(provider: string, text: string): Record<string, unknown> {
@@ -12,7 +12,7 @@ export function readEventPayload(provider: string, text: string): Record<string,
   } catch {
     members = null
   }
-  if (!isRecord(members)) throw garbage(provider, 'it sent something that is not a JSON object')
+  if (!isRecord(members)) throw invalidAnswer(provider, 'it sent something that is not a JSON object')
   if (members['type'] !== 'error' && members['type'] !== 'response.failed') return members
   const failed = isRecord(members['response']) ? members['response'] : members
   throw readFailure(provider, isRecord(failed['error']) ? failed : { error: failed })
@@ -31,7 +31,7 @@ const STATUSES: Readonly<Record<string, number>> = {
 
 function readFailure(provider: string, payload: Record<string, unknown>): UpstreamError {
   const said = readErrorObject(payload)
-  if (said === null) return garbage(provider, 'it failed without a reason')
+  if (said === null) return invalidAnswer(provider, 'it failed without a reason')
   const { upstreamStatus, upstreamCode = '', upstreamMessage = 'no reason given' } = said
   const status = upstreamStatus ?? STATUSES[upstreamCode] ?? 500
   return new UpstreamError(`${provider} failed: ${upstreamMessage}`, {

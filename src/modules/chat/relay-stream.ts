@@ -10,7 +10,7 @@ import {
   type AnswerContext,
 } from './answer-context.ts'
 import type { AnswerForm, StreamReader } from './answer-form.ts'
-import { garbage } from './answer-payload.ts'
+import { invalidAnswer } from './answer-payload.ts'
 import {
   AbandonedWork,
   explainFailure,
@@ -63,7 +63,7 @@ export async function openStream(
     // Until there is something for the client, another upstream can still take over.
     while (head.length === 0) {
       const next = await upstream.next()
-      if (next.done === true) throw garbage(context.provider, 'its stream ended before it began')
+      if (next.done === true) throw invalidAnswer(context.provider, 'its stream ended before it began')
       head = normalise(next.value)
     }
     options.breaker?.opened(options.accountId)

@@ -4,7 +4,7 @@ import { usdFromNanoUsd, type NanoUsd } from '../../kernel/money.ts'
 import { readUsage, type TokenUsage } from '../inference/inference.ts'
 import { settleUsage, type AnswerContext } from './answer-context.ts'
 import type { AnswerForm, StreamReader } from './answer-form.ts'
-import { garbage } from './answer-payload.ts'
+import { invalidAnswer } from './answer-payload.ts'
 import { DeliveredText } from './delivered-text.ts'
 import { readEventPayload } from './read-event-payload.ts'
 
@@ -18,7 +18,7 @@ export const RESPONSE_FORM: AnswerForm = {
     const response = readEventPayload(provider, text)
     const { output, usage: reported } = response
     if (response['object'] !== 'response' || !Array.isArray(output))
-      throw garbage(provider, 'it sent an object that is not a response')
+      throw invalidAnswer(provider, 'it sent an object that is not a response')
     const delivered = new DeliveredText()
     for (const item of output) if (isRecord(item)) noteItem(item, delivered)
     const usage = settleUsage(context, readResponseUsage(reported), delivered)
@@ -49,7 +49,7 @@ class ResponseReader implements StreamReader {
     const { provider, requestedModel } = this.#context
     this.#bytes += payload.length
     if (this.#bytes > STREAM_BYTES_MAX)
-      throw garbage(provider, `it streamed more than ${STREAM_BYTES_MAX} bytes`)
+      throw invalidAnswer(provider, `it streamed more than ${STREAM_BYTES_MAX} bytes`)
     const event = readEventPayload(provider, payload.toString())
     const { delta, item, response } = event
     if (typeof delta === 'string') this.delivered.add(delta)
@@ -65,7 +65,7 @@ class ResponseReader implements StreamReader {
   }
 
   end(usage: TokenUsage, costNanoUsd: NanoUsd): Buffer[] {
-    if (this.#ending === null) throw garbage(this.#context.provider, 'its stream has no last event')
+    if (this.#ending === null) throw invalidAnswer(this.#context.provider, 'its stream has no last event')
     const response = isRecord(this.#ending['response']) ? this.#ending['response'] : {}
     const told = formatResponseUsage(usage, costNanoUsd, response['usage'])
     const model = this.#context.requestedModel

@@ -1,7 +1,7 @@
 import type { Database } from '../../storage/database.ts'
 import { findCharges, type FoundCharge } from '../ledger/ledger.ts'
 import type { CellWriter, RunClaim } from './cell-writer.ts'
-import { chargeUnder } from './charge-under.ts'
+import { interpretCharge } from './interpret-charge.ts'
 import type { Run } from './run.ts'
 
 interface AdoptOrder {
@@ -33,7 +33,7 @@ export async function adoptCells(database: Database, { run, claim, writer }: Ado
     used.map(({ request_id: requestId }) => requestId),
   )
   const unsettled = used.flatMap((row) => {
-    const { added, isSpent } = chargeUnder(charges.get(row.request_id) ?? null, row.counted_nano_usd)
+    const { added, isSpent } = interpretCharge(charges.get(row.request_id) ?? null, row.counted_nano_usd)
     return added > 0n || isSpent ? [{ row, added, isSpent }] : []
   })
   await database.query(ADOPT, [run.id, claim.number, unsettled.map(({ row }) => row.request_id)])

@@ -7,7 +7,7 @@ import { ChatCallFailed, pause, type AskChat, type ChatAnswer } from './ask-chat
 import { cellBody } from './cell-body.ts'
 import type { WaitingCell } from './cell-window.ts'
 import type { CellEnd, CellWriter } from './cell-writer.ts'
-import { chargeUnder } from './charge-under.ts'
+import { interpretCharge } from './interpret-charge.ts'
 import type { Lane } from './run.ts'
 import { scoreOutput } from './score-output.ts'
 
@@ -146,14 +146,14 @@ async function askOnce(
     const answer = await ask({ caller, body, requestId, cancellation })
     if (!wasAsked || findCharge === null) return { answer, chargedNanoUsd: answer.costNanoUsd }
     // An id that was charged before is not charged again, and what was charged then may be another amount.
-    const { added } = chargeUnder(await findCharge(requestId), countedNanoUsd)
+    const { added } = interpretCharge(await findCharge(requestId), countedNanoUsd)
     return { answer, chargedNanoUsd: added }
   } catch (error) {
     const { costNanoUsd = 0n, model = null, provider = null } = error instanceof ChatCallFailed ? error : {}
     const { added, isSpent } =
       findCharge === null
         ? { added: costNanoUsd, isSpent: costNanoUsd > 0n }
-        : chargeUnder(await findCharge(requestId), countedNanoUsd)
+        : interpretCharge(await findCharge(requestId), countedNanoUsd)
     const asked = { model, provider }
     return {
       chargedNanoUsd: added,

@@ -8,7 +8,7 @@ import { createInferenceRecord, type InferenceRecord } from '../inference/infere
 import type { Caller } from '../keys/keys.ts'
 import type { Admission } from '../limits/limits.ts'
 import type { ConversationLane, Reply } from './conversation.ts'
-import type { LaneCrowd } from './lane-crowd.ts'
+import type { LaneTurns } from './lane-turns.ts'
 
 /** What happens in a lane, as it happens. */
 export type LaneEvent =
@@ -29,7 +29,7 @@ export interface AskLaneOptions {
   readonly admit: AdmitChat
   /** Told of every call that has ended. */
   readonly onCall: (call: EndedCall) => void
-  readonly crowd: LaneCrowd
+  readonly crowd: LaneTurns
 }
 
 export type AdmitChat = (caller: Caller, tokens: number) => Admission | Promise<Admission>

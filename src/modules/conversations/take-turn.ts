@@ -12,7 +12,7 @@ import type { Caller } from '../keys/keys.ts'
 import { LaneCall, type AdmitChat, type AskLaneOptions, type LaneEvent } from './ask-lane.ts'
 import type { ConversationLane, Turn } from './conversation.ts'
 import { abandonTurn, beginTurn, finishTurn, keepHeld, type BegunTurn } from './hold-turn.ts'
-import { LaneCrowd } from './lane-crowd.ts'
+import { LaneTurns } from './lane-turns.ts'
 import { laneHistory } from './lane-history.ts'
 
 export interface TurnOrder {
@@ -89,7 +89,7 @@ function callLanes(
   const { messages, caller, admit } = order
   const cancellation = new Cancellation()
   order.cancellation.onCancel((reason) => cancellation.cancel(reason))
-  const crowd = new LaneCrowd()
+  const crowd = new LaneTurns()
   const { system } = conversation
   const calls = chooseLanes(conversation.lanes, order.laneIds).map(
     (lane) =>

@@ -2,7 +2,7 @@ import { isRecord } from '../../kernel/is-record.ts'
 import { usdFromNanoUsd, type NanoUsd } from '../../kernel/money.ts'
 import { parseJson } from '../../kernel/parse-json.ts'
 import type { EmbeddingRequest } from '../../providers/embedding-wire.ts'
-import { countInputs, garbage, readCount, type WholeQuestion } from '../inference/inference.ts'
+import { countInputs, invalidAnswer, readCount, type WholeQuestion } from '../inference/inference.ts'
 import { rewriteEmbeddings } from './rewrite-embeddings.ts'
 import { scanEmbeddings, type EmbeddingScan, type Span } from './scan-embeddings.ts'
 
@@ -41,7 +41,8 @@ export function finishEmbeddings(
     return edit(payload, scan, requestedModel, writeUsage(reported))
   }
   const { members, data } = rewriteEmbeddings(provider, payload, isBase64)
-  if (data.length !== inputs) throw garbage(provider, `it sent ${data.length} embeddings of ${inputs} inputs`)
+  if (data.length !== inputs)
+    throw invalidAnswer(provider, `it sent ${data.length} embeddings of ${inputs} inputs`)
   const usage = writeUsage(members['usage'])
   return JSON.stringify({ ...members, object: 'list', data, model: requestedModel, usage })
 }

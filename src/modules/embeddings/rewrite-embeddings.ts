@@ -1,5 +1,5 @@
 import { decodeEmbedding, encodeEmbedding } from '../../providers/encode-embedding.ts'
-import { garbage, parsePayload } from '../inference/inference.ts'
+import { invalidAnswer, parsePayload } from '../inference/inference.ts'
 
 interface RewrittenEmbeddings {
   readonly members: Record<string, unknown>
@@ -19,7 +19,7 @@ export function rewriteEmbeddings(provider: string, payload: Buffer, isBase64: b
       : typeof embedding === 'string'
         ? decodeEmbedding(embedding)
         : null
-    if (vector === null) throw garbage(provider, 'it sent an embedding that is none')
+    if (vector === null) throw invalidAnswer(provider, 'it sent an embedding that is none')
     return { ...item, object: 'embedding', index, embedding: isBase64 ? encodeEmbedding(vector) : vector }
   })
   return { members, data }

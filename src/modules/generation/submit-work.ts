@@ -50,7 +50,10 @@ export function storedJob(target: Omit<StoredJob, 'job'>, { id, data }: Upstream
 /** Nothing made is no answer: nothing is charged for it. */
 export function requireFiles(provider: string, { files }: MediaOutput): void {
   if (files.length > 0) return
-  throw new UpstreamError(`${provider}: the answer has no file in it`, { failure: 'garbage', provider })
+  throw new UpstreamError(`${provider}: the answer has no file in it`, {
+    failure: 'invalid_answer',
+    provider,
+  })
 }
 
 /** A submit whose answer never came may have been taken. Where the upstream can be asked, it is. */
@@ -71,4 +74,4 @@ async function startOrFind(
 
 /** An answer that says no, or none because nobody was there. */
 const NEVER_TAKEN: ReadonlySet<string> = new Set(['status', 'connect'])
-const MAYBE_TAKEN: ReadonlySet<string> = new Set(['timeout', 'cut', 'garbage'])
+const MAYBE_TAKEN: ReadonlySet<string> = new Set(['timeout', 'cut', 'invalid_answer'])

@@ -79,7 +79,7 @@ function bindSpeech(provider: string, speech: SpeechOperation, work: SpeechWork)
         bytes += chunk.length
         if (bytes > SPEECH_BYTES_MAX) {
           const message = `${provider}: more audio than any text can need`
-          throw new UpstreamError(message, { failure: 'garbage', provider })
+          throw new UpstreamError(message, { failure: 'invalid_answer', provider })
         }
         parts.push(chunk)
       }

@@ -63,7 +63,7 @@ describe('attemptRoutes', () => {
     ['408', failing({ status: 408 })],
     ['a refused connection', failing({ failure: 'connect' })],
     ['a cut connection', failing({ failure: 'cut' })],
-    ['garbage', failing({ failure: 'garbage' })],
+    ['invalid_answer', failing({ failure: 'invalid_answer' })],
   ])('asks a single upstream three times after %s, with growing pauses', async (_name, error) => {
     expect(await run({ candidates: ['a'], outcomes: [error] })).toEqual({
       asked: ['a', 'a', 'a'],

@@ -94,6 +94,6 @@ function explainThrottling(error: UpstreamError): AppError {
 const DESCRIPTIONS = {
   connect: 'could not be reached',
   status: 'answered with an error',
-  garbage: 'answered with something that is not its protocol',
+  invalid_answer: 'answered with something that is not its protocol',
   cut: 'closed the connection before its answer was complete',
 } as const

@@ -14,7 +14,7 @@ import type { InferenceRequest } from './inference-request.ts'
 import { RequestBill } from './request-bill.ts'
 import type { MayUseSandbox } from './sandbox-policy.ts'
 import { createCandidateSelector, type Candidate, type CandidateSelector } from './select-candidates.ts'
-import { serveWhole, type Answering, type WholeAnswer, type WholeOperation } from './serve-whole.ts'
+import { serveAtOnce, type Answering, type WholeAnswer, type WholeOperation } from './serve-at-once.ts'
 
 export { attemptRoutes } from './attempt-routes.ts'
 export type { Attempt } from './begin-attempt.ts'
@@ -28,12 +28,12 @@ export type { RequestBill } from './request-bill.ts'
 export type { Candidate, CandidateSelector } from './select-candidates.ts'
 export { createSandboxPolicy, type MayUseSandbox } from './sandbox-policy.ts'
 export {
-  garbage,
+  invalidAnswer,
   parsePayload,
   type WholeAnswer,
   type WholeOperation,
   type WholeQuestion,
-} from './serve-whole.ts'
+} from './serve-at-once.ts'
 export { countInputs, countTokenIds, textsOf, type TextInput } from './text-input.ts'
 export {
   countVocabularyTokens,
@@ -152,7 +152,7 @@ export function createInference(options: InferenceOptions): Inference {
         throw error instanceof UpstreamError ? explainFailure(error) : error
       }
     },
-    serve: (operation, request) => serveWhole(inference, clock, operation, request),
+    serve: (operation, request) => serveAtOnce(inference, clock, operation, request),
   }
   return inference
 }

@@ -25,7 +25,7 @@ interface LocalModelLimits {
 }
 
 /** What an address may do without a valid key. */
-export interface StrangerLimits {
+export interface UnauthenticatedLimits {
   /** Failed authentications a minute before its delays begin. */
   readonly failuresPerMinute: number
   /** The first delay is a second; each further one is twice as long, up to this. */
@@ -40,7 +40,7 @@ export interface LimitTable {
   /** The part of its tier's requests and concurrency that a kind of model may take; one where it is not named. */
   readonly categories: ReadonlyMap<string, number>
   readonly localModels: LocalModelLimits
-  readonly strangers: StrangerLimits
+  readonly strangers: UnauthenticatedLimits
 }
 
 const usd = (amount: number): NanoUsd => nanoUsdFromUsd(amount)

@@ -19,7 +19,7 @@ export { reclaimSlots } from '../../storage/borrowing/borrowed-slots.ts'
 export type { Admission, LimitLayer, RateState, Refusal } from './admission.ts'
 export type { Balances } from './gates.ts'
 export { parseLimitTable } from './parse-limit-table.ts'
-export { createStrangers, type Strangers } from './strangers.ts'
+export { createUnauthenticatedThrottle, type UnauthenticatedThrottle } from './unauthenticated-throttle.ts'
 
 /** What is asked of a request's limits. */
 interface AdmissionRequest {

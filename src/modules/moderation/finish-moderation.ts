@@ -1,7 +1,7 @@
 import { createToken } from '../../kernel/identifiers.ts'
 import { isRecord } from '../../kernel/is-record.ts'
 import { MODERATION_CATEGORIES, type ModerationRequest } from '../../providers/moderation-wire.ts'
-import { garbage, parsePayload, type WholeQuestion } from '../inference/inference.ts'
+import { invalidAnswer, parsePayload, type WholeQuestion } from '../inference/inference.ts'
 
 const ID_PREFIX = 'modr-'
 
@@ -11,7 +11,7 @@ export function finishModeration(payload: Buffer, question: WholeQuestion<Modera
   const { input } = request.body
   const { members, list } = parsePayload(provider, payload, 'results')
   const inputs = countInputs(input)
-  if (list.length !== inputs) throw garbage(provider, `it judged ${list.length} of ${inputs} inputs`)
+  if (list.length !== inputs) throw invalidAnswer(provider, `it judged ${list.length} of ${inputs} inputs`)
   const inputTypes = hasText(input) ? ['text'] : []
   const results = list.map((result) => completeResult(result, provider, inputTypes))
   const { id } = members
@@ -39,7 +39,8 @@ function completeResult(
   inputTypes: readonly string[],
 ): Record<string, unknown> {
   const { flagged, categories, category_scores: scores, category_applied_input_types: applied } = result
-  if (!isRecord(categories) || !isRecord(scores)) throw garbage(provider, 'it sent a judgement that is none')
+  if (!isRecord(categories) || !isRecord(scores))
+    throw invalidAnswer(provider, 'it sent a judgement that is none')
   const appliedTypes = isRecord(applied) ? applied : {}
   const found: Record<string, unknown> = { ...categories }
   const scored: Record<string, unknown> = { ...scores }

@@ -3,7 +3,7 @@ import { isRecord } from '../../kernel/is-record.ts'
 import { usdFromNanoUsd } from '../../kernel/money.ts'
 import { countSearchUnits, readDocuments } from '../../providers/rerank-answer.ts'
 import type { RerankRequest } from '../../providers/rerank-wire.ts'
-import { garbage, parsePayload, readCount, type WholeQuestion } from '../inference/inference.ts'
+import { invalidAnswer, parsePayload, readCount, type WholeQuestion } from '../inference/inference.ts'
 import { countRerankTokens, priceRerank, type RerankUse } from './rerank-price.ts'
 
 interface RankedDocument {
@@ -25,9 +25,9 @@ export function finishRerank(
     .map((entry) => readRanked(entry, provider, documents.length))
     .toSorted((a, b) => b.relevance_score - a.relevance_score || a.index - b.index)
     .slice(0, body.top_n ?? documents.length)
-  if (ranked.length === 0) throw garbage(provider, 'it ranked no document')
+  if (ranked.length === 0) throw invalidAnswer(provider, 'it ranked no document')
   if (new Set(ranked.map(({ index }) => index)).size < ranked.length)
-    throw garbage(provider, 'it ranked a document twice')
+    throw invalidAnswer(provider, 'it ranked a document twice')
 
   const use = readUse(members, documents.length)
   const price = priceRerank(model.price, use, () => countRerankTokens(body, countTokens))
@@ -52,7 +52,8 @@ export function finishRerank(
 function readRanked(entry: Record<string, unknown>, provider: string, documents: number): RankedDocument {
   const { index, relevance_score: score } = entry
   const isDocument = typeof index === 'number' && Number.isInteger(index) && index >= 0 && index < documents
-  if (!isDocument || typeof score !== 'number') throw garbage(provider, 'it sent a ranking that is none')
+  if (!isDocument || typeof score !== 'number')
+    throw invalidAnswer(provider, 'it sent a ranking that is none')
   return { index, relevance_score: score }
 }
 

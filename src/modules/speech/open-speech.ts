@@ -137,5 +137,8 @@ function requireSpeech({ provider, upstreamModel }: Candidate): SpeechOperation 
 }
 
 function empty(provider: string): UpstreamError {
-  return new UpstreamError(`${provider}: its audio ended before it began`, { failure: 'garbage', provider })
+  return new UpstreamError(`${provider}: its audio ended before it began`, {
+    failure: 'invalid_answer',
+    provider,
+  })
 }

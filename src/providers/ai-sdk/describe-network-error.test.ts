@@ -30,7 +30,7 @@ test('an error over all addresses of a host counts as its first', () => {
   )
 })
 
-test('an upstream that does not speak HTTP sends garbage', async () => {
+test('an upstream that does not speak HTTP sends no valid answer', async () => {
   const sockets: Socket[] = []
   const server = createServer((socket) => {
     sockets.push(socket)
@@ -41,7 +41,7 @@ test('an upstream that does not speak HTTP sends garbage', async () => {
   })
   const { port } = server.address() as AddressInfo
   const error = await request(`http://127.0.0.1:${port}/`).catch((caught: unknown) => caught)
-  expect(failureOf(error)).toBe('garbage')
+  expect(failureOf(error)).toBe('invalid_answer')
   for (const socket of sockets) socket.destroy()
   await new Promise((resolve) => {
     server.close(resolve)

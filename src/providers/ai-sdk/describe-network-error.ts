@@ -27,7 +27,7 @@ export function describeNetworkError(
     return [`no connection to ${provider} in time`, { failure: 'timeout', cause: error }]
   }
   if (error instanceof errors.HTTPParserError) {
-    return [`${provider} did not answer in HTTP`, { failure: 'garbage', cause: error }]
+    return [`${provider} did not answer in HTTP`, { failure: 'invalid_answer', cause: error }]
   }
   if (NO_CONNECTION_CODES.has(code) || /CERT|TLS|SSL/.test(code)) {
     return [`no connection to ${provider}`, { failure: 'connect', cause: error }]

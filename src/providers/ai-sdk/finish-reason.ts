@@ -38,7 +38,7 @@ export function toFinishReason(
   }
   if (finishReason === undefined || (isEmpty && raw === undefined)) {
     throw new UpstreamError(`${provider} answered with nothing usable`, {
-      failure: 'garbage',
+      failure: 'invalid_answer',
       provider,
       ...(raw === undefined ? {} : { upstreamCode: raw }),
     })

@@ -224,14 +224,14 @@ describe('an answer of Google', () => {
     expect(await failureOf(openStream(provider, callGemini({})))).toMatchObject(expected)
   })
 
-  test('with a malformed function call or with nothing at all is garbage that may be tried again', async () => {
+  test('with a malformed function call or with nothing at all is an invalid answer that may be tried again', async () => {
     server.respondWith(googleContent([], { finishReason: 'MALFORMED_FUNCTION_CALL' }))
     expect(await failureOf(complete(provider, callGemini({})))).toMatchObject({
-      failure: 'garbage',
+      failure: 'invalid_answer',
       upstreamCode: 'MALFORMED_FUNCTION_CALL',
       isRetryable: true,
     })
     server.respondWith(googleBody({}))
-    expect(await failureOf(complete(provider, callGemini({})))).toMatchObject({ failure: 'garbage' })
+    expect(await failureOf(complete(provider, callGemini({})))).toMatchObject({ failure: 'invalid_answer' })
   })
 })

@@ -40,7 +40,7 @@ function fromCallError(provider: string, error: APICallError, nowMs: number): Up
   const body = parseJson(error.responseBody ?? '')
   if (status < 400) {
     return new UpstreamError(`${provider} answered with something unexpected`, {
-      failure: 'garbage',
+      failure: 'invalid_answer',
       provider,
       upstreamMessage: bound(readString(body, 'error', 'message') ?? error.message),
       cause: error.cause,
@@ -73,7 +73,7 @@ function fromStreamError(provider: string, error: unknown): UpstreamError {
   const vendorMessage =
     isRecord(error) && !(error instanceof Error) ? { upstreamMessage: bound(message) } : {}
   return new UpstreamError(`${provider} sent something unexpected`, {
-    failure: 'garbage',
+    failure: 'invalid_answer',
     provider,
     cause: error,
     ...vendorMessage,

@@ -72,7 +72,7 @@ export class UpstreamExchange {
     const { provider, limits, timeouts, expectsEvents } = this.#options
     this.#requestsSent += 1
     if (this.#requestsSent > limits.requestsMax) {
-      throw this.#fail(`${provider} continued its answer too often`, { failure: 'garbage' })
+      throw this.#fail(`${provider} continued its answer too often`, { failure: 'invalid_answer' })
     }
     this.#options.onSent?.()
     const sentAtMs = performance.now()
@@ -137,7 +137,7 @@ export class UpstreamExchange {
     for await (const chunk of this.#read(body, firstByteMs)) {
       bytesRead += chunk.length
       if (bytesRead > bytesMax || events?.isExceededBy(chunk) === true) {
-        throw this.#fail(`${provider} sent more than an answer can be`, { failure: 'garbage' })
+        throw this.#fail(`${provider} sent more than an answer can be`, { failure: 'invalid_answer' })
       }
       yield chunk
     }
@@ -173,7 +173,7 @@ export class UpstreamExchange {
   async #refusePage(bytes: AsyncIterable<Buffer>): Promise<UpstreamError> {
     const excerpt = await readExcerpt(bytes)
     return this.#fail(`${this.#options.provider} did not answer with an event stream`, {
-      failure: 'garbage',
+      failure: 'invalid_answer',
       ...(excerpt === '' ? {} : { upstreamMessage: excerpt }),
     })
   }

@@ -233,25 +233,25 @@ describe('a connection that fails', () => {
   })
 })
 
-describe('an upstream that sends garbage', () => {
+describe('an upstream that sends no valid answer', () => {
   const page = { headers: { 'content-type': 'text/html' }, chunks: ['<html>Bad day</html>'] }
 
   test('is found out, streamed or not', async () => {
     server.respondWith(page)
     expect(await failureOf(complete(provider, createCall({})))).toMatchObject({
-      failure: 'garbage',
+      failure: 'invalid_answer',
       isRetryable: true,
     })
-    expect(await failureOf(openStream(provider, createCall({})))).toMatchObject({ failure: 'garbage' })
+    expect(await failureOf(openStream(provider, createCall({})))).toMatchObject({ failure: 'invalid_answer' })
     server.respondWith({ headers: { 'content-type': 'text/event-stream' }, chunks: ['data: {"type":\n\n'] })
-    expect(await failureOf(openStream(provider, createCall({})))).toMatchObject({ failure: 'garbage' })
+    expect(await failureOf(openStream(provider, createCall({})))).toMatchObject({ failure: 'invalid_answer' })
     server.respondWith({ ...page, status: 502 })
     expect(await failureOf(complete(provider, createCall({})))).toMatchObject({
       failure: 'status',
       status: 502,
     })
     server.respondWith({ status: 307, headers: { location: 'http://127.0.0.1/' }, chunks: [] })
-    expect(await failureOf(complete(provider, createCall({})))).toMatchObject({ failure: 'garbage' })
+    expect(await failureOf(complete(provider, createCall({})))).toMatchObject({ failure: 'invalid_answer' })
   })
 
   test('is found out in the middle of a stream', async () => {
@@ -259,18 +259,18 @@ describe('an upstream that sends garbage', () => {
     server.respondWith({ ...reply, chunks: [...reply.chunks, 'data: not json\n\n'] })
     const { chunks, error } = await collect(await openStream(provider, createCall({})))
     expect(deltasOf(chunks)).toEqual([{ content: 'Once' }])
-    expect(error).toMatchObject({ details: { failure: 'garbage' } })
+    expect(error).toMatchObject({ details: { failure: 'invalid_answer' } })
   })
 
   test('has the size of its answers and events bounded', async () => {
     const limits = { completeBytesMax: 1_000, streamBytesMax: 10_000, eventBytesMax: 1_000 }
     const bounded = createAnthropicProvider({ apiKeys: ['k'], baseUrl: server.baseUrl, limits })
     server.respondWith(anthropicMessage({ content: [{ type: 'text', text: 'x'.repeat(2_000) }] }))
-    expect(await failureOf(complete(bounded, createCall({})))).toMatchObject({ failure: 'garbage' })
+    expect(await failureOf(complete(bounded, createCall({})))).toMatchObject({ failure: 'invalid_answer' })
     server.respondWith(anthropicStream(anthropicTextEvents('x'.repeat(2_000)), { ending: 'hang' }))
-    expect(await failureOf(openStream(bounded, createCall({})))).toMatchObject({ failure: 'garbage' })
+    expect(await failureOf(openStream(bounded, createCall({})))).toMatchObject({ failure: 'invalid_answer' })
     server.respondWith(anthropicStream(anthropicTextEvents('word '.repeat(200)), { ending: 'hang' }))
     const { error } = await collect(await openStream(bounded, createCall({})))
-    expect(error).toMatchObject({ details: { failure: 'garbage' } })
+    expect(error).toMatchObject({ details: { failure: 'invalid_answer' } })
   })
 })

@@ -22,7 +22,7 @@ interface VendorCall {
   readonly timeouts: UpstreamTimeouts
   readonly signal: AbortSignal
   readonly onSent?: (() => void) | undefined
-  /** A success that is no event stream is garbage. */
+  /** A success that is no event stream is an invalid answer. */
   readonly expectsEvents?: boolean
   /** By `markKey`: the key that a job was submitted with, because vendors show a job only to its own account. */
   readonly keyMark?: string | undefined

@@ -75,9 +75,9 @@ describe('embeddings over the wire of OpenAI', () => {
     ['an answer without vectors', { object: 'list', data: [] }],
     ['a vector that is none', answerOf({ not: 'numbers' })],
     ['half a number', answerOf('AAA=')],
-  ])('%s is garbage', async (_, answer) => {
+  ])('%s is an invalid answer', async (_, answer) => {
     upstream.server.respondWith(json(answer))
-    expect(await failureOf(Promise.resolve(embed()))).toMatchObject({ failure: 'garbage' })
+    expect(await failureOf(Promise.resolve(embed()))).toMatchObject({ failure: 'invalid_answer' })
   })
 
   test('an error with status 200 is an error', async () => {

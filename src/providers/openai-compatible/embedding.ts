@@ -3,7 +3,7 @@ import type { EmbeddingRequest } from '../embedding-wire.ts'
 import { decodeEmbedding, encodeEmbedding } from '../encode-embedding.ts'
 import type { InferenceOperation } from '../provider.ts'
 import { prepareOther } from './prepare-request.ts'
-import { garbage, parsePayload, readBody } from './read-answer.ts'
+import { invalidAnswer, parsePayload, readBody } from './read-answer.ts'
 import type { OpenAiCompatibleUpstream } from './upstreams.ts'
 import type { WireClient } from './wire-client.ts'
 
@@ -42,10 +42,11 @@ function encodeAsAsked(provider: string, payload: Buffer, wantsBase64: boolean):
   const answer = parsePayload(provider, payload)
   const data = isRecord(answer) ? answer['data'] : undefined
   if (!isRecord(answer) || !Array.isArray(data) || data.length === 0)
-    throw garbage(provider, 'its answer has no embeddings')
+    throw invalidAnswer(provider, 'its answer has no embeddings')
   const encoded = data.map((entry: unknown) => {
     const embedding = isRecord(entry) ? convert(entry['embedding'], wantsBase64) : null
-    if (!isRecord(entry) || embedding === null) throw garbage(provider, 'an embedding of its answer is none')
+    if (!isRecord(entry) || embedding === null)
+      throw invalidAnswer(provider, 'an embedding of its answer is none')
     return { ...entry, embedding }
   })
   return Buffer.from(JSON.stringify({ ...answer, data: encoded }))

@@ -1,6 +1,6 @@
 import { EventSplitter, EventTooLarge } from '../event-splitter.ts'
 import { UpstreamError } from '../upstream-error.ts'
-import type { AnswerController } from './lean-http/post-dispatcher.ts'
+import type { AnswerController } from './upstream-http1/post-dispatcher.ts'
 
 const EVENT_BYTES_MAX = 4 * 1024 * 1024
 /** Behind this the upstream's socket is no longer read until the client has caught up. */
@@ -97,7 +97,9 @@ export class EventQueue implements AsyncIterableIterator<readonly Buffer[], unde
     this.end()
     const { controller, provider } = this.#options
     this.#lingering = setTimeout(() => {
-      controller.abort(new UpstreamError(`${provider}: it did not end its answer`, this.#details('garbage')))
+      controller.abort(
+        new UpstreamError(`${provider}: it did not end its answer`, this.#details('invalid_answer')),
+      )
     }, LINGER_MS)
   }
 
@@ -130,10 +132,10 @@ export class EventQueue implements AsyncIterableIterator<readonly Buffer[], unde
 
   #asUpstreamError(error: unknown): UpstreamError {
     if (!(error instanceof EventTooLarge)) throw error
-    return new UpstreamError(`${this.#options.provider}: ${error.message}`, this.#details('garbage'))
+    return new UpstreamError(`${this.#options.provider}: ${error.message}`, this.#details('invalid_answer'))
   }
 
-  #details(failure: 'cut' | 'garbage') {
+  #details(failure: 'cut' | 'invalid_answer') {
     return { failure, provider: this.#options.provider } as const
   }
 }

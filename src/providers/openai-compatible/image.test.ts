@@ -136,9 +136,9 @@ describe('images over the wire of OpenAI', () => {
     ['no images', { data: [] }],
     ['an image that is none', { data: [{ b64_json: 'AAAA' }] }],
     ['neither bytes nor an address', { data: [{}] }],
-  ])('%s is garbage', async (_, answer) => {
+  ])('%s is an invalid answer', async (_, answer) => {
     openai.server.respondWith(json(answer))
-    expect(await failureOf(draw({}))).toMatchObject({ failure: 'garbage' })
+    expect(await failureOf(draw({}))).toMatchObject({ failure: 'invalid_answer' })
   })
 })
 

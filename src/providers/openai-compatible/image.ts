@@ -3,7 +3,7 @@ import { FormData } from 'undici'
 import { isRecord } from '../../kernel/is-record.ts'
 import type { InputFile, MediaCall, MediaOperation, MediaOutput, OutputFile } from '../media-operation.ts'
 import type { ImageWork } from '../media-work.ts'
-import { garbage, readJsonBody } from './read-answer.ts'
+import { invalidAnswer, readJsonBody } from './read-answer.ts'
 import type { OpenAiCompatibleUpstream } from './upstreams.ts'
 import type { WireClient } from './wire-client.ts'
 
@@ -92,7 +92,7 @@ function appendFile(form: FormData, member: string, name: string, { bytes, conte
 
 function readOutput(provider: string, answer: unknown): MediaOutput {
   const data = isRecord(answer) ? answer['data'] : undefined
-  if (!Array.isArray(data) || data.length === 0) throw garbage(provider, 'its answer has no images')
+  if (!Array.isArray(data) || data.length === 0) throw invalidAnswer(provider, 'its answer has no images')
   return { files: data.map((entry: unknown) => readFile(provider, entry)) }
 }
 
@@ -102,11 +102,11 @@ function readFile(provider: string, entry: unknown): OutputFile {
   if (typeof base64 === 'string' && base64 !== '') {
     const bytes = Buffer.from(base64, 'base64')
     const contentType = sniffImageType(bytes)
-    if (contentType === null) throw garbage(provider, 'an image of its answer is none')
+    if (contentType === null) throw invalidAnswer(provider, 'an image of its answer is none')
     return { kind: 'bytes', bytes, contentType, ...revision }
   }
   if (typeof url === 'string' && URL.canParse(url)) return { kind: 'url', url, ...revision }
-  throw garbage(provider, 'an image of its answer is neither bytes nor an address')
+  throw invalidAnswer(provider, 'an image of its answer is neither bytes nor an address')
 }
 
 function sniffImageType(bytes: Buffer): string | null {

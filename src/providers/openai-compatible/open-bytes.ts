@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici'
 import type { UpstreamError } from '../upstream-error.ts'
-import type { WireRequest } from './exchange.ts'
-import type { AnswerHeaders } from './lean-http/post-dispatcher.ts'
+import type { WireRequest } from './post-to-upstream.ts'
+import type { AnswerHeaders } from './upstream-http1/post-dispatcher.ts'
 import { readUpstreamError } from './read-upstream-error.ts'
 import { describeTransportFailure } from './transport-failure.ts'
 

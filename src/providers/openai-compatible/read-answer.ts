@@ -2,7 +2,7 @@ import { parseJson } from '../../kernel/parse-json.ts'
 import { readErrorPayload } from '../error-payload.ts'
 import type { InferenceAnswer } from '../provider.ts'
 import { UpstreamError } from '../upstream-error.ts'
-import type { ExchangeResponse } from './exchange.ts'
+import type { ExchangeResponse } from './post-to-upstream.ts'
 import { readUpstreamError } from './read-upstream-error.ts'
 
 /** What an upstream answered to a request that is passed on, whole or as a stream. */
@@ -17,7 +17,7 @@ export function readAnswer(provider: string, response: ExchangeResponse, isStrea
 export function readBody(provider: string, response: ExchangeResponse): Buffer {
   if (response.kind === 'events') {
     void response.events.return()
-    throw garbage(provider, 'it answered with a stream that was not asked for')
+    throw invalidAnswer(provider, 'it answered with a stream that was not asked for')
   }
   if (response.status < 200 || response.status >= 300) throw readUpstreamError({ provider, ...response })
   return response.body
@@ -33,7 +33,7 @@ export function parsePayload(provider: string, payload: Buffer): unknown {
   try {
     parsed = parseJson(payload.toString())
   } catch {
-    throw garbage(provider, 'its answer is not JSON')
+    throw invalidAnswer(provider, 'its answer is not JSON')
   }
   const error = readErrorPayload(provider, parsed)
   if (error !== null) throw error
@@ -45,13 +45,14 @@ function readFailedStream(provider: string, body: Buffer): UpstreamError {
   try {
     const payload: unknown = parseJson(body.toString())
     return (
-      readErrorPayload(provider, payload) ?? garbage(provider, 'it answered a stream with one JSON document')
+      readErrorPayload(provider, payload) ??
+      invalidAnswer(provider, 'it answered a stream with one JSON document')
     )
   } catch {
-    return garbage(provider, 'it answered a stream with something else')
+    return invalidAnswer(provider, 'it answered a stream with something else')
   }
 }
 
-export function garbage(provider: string, what: string): UpstreamError {
-  return new UpstreamError(`${provider}: ${what}`, { failure: 'garbage', provider })
+export function invalidAnswer(provider: string, what: string): UpstreamError {
+  return new UpstreamError(`${provider}: ${what}`, { failure: 'invalid_answer', provider })
 }

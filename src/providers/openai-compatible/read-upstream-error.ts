@@ -1,6 +1,6 @@
 import { parseJson } from '../../kernel/parse-json.ts'
 import { UpstreamError } from '../upstream-error.ts'
-import type { AnswerHeaders } from './lean-http/post-dispatcher.ts'
+import type { AnswerHeaders } from './upstream-http1/post-dispatcher.ts'
 import { parseRetryAfter } from '../parse-retry-after.ts'
 import { readErrorObject } from '../error-payload.ts'
 

@@ -72,9 +72,9 @@ describe('reranking over the wire of Jina', () => {
     ['no results', {}],
     ['a document that was not sent', { results: [{ index: 2, relevance_score: 1 }] }],
     ['a result without a score', { results: [{ index: 0 }] }],
-  ])('%s is garbage', async (_, answer) => {
+  ])('%s is an invalid answer', async (_, answer) => {
     upstream.server.respondWith(json(answer))
-    expect(await failureOf(rerank())).toMatchObject({ failure: 'garbage' })
+    expect(await failureOf(rerank())).toMatchObject({ failure: 'invalid_answer' })
   })
 })
 

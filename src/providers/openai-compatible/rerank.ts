@@ -2,7 +2,7 @@ import { isRecord } from '../../kernel/is-record.ts'
 import type { InferenceOperation } from '../provider.ts'
 import { countSearchUnits, readDocuments, writeRerankAnswer, type RankedDocument } from '../rerank-answer.ts'
 import type { RerankRequest } from '../rerank-wire.ts'
-import { garbage, readJsonBody } from './read-answer.ts'
+import { invalidAnswer, readJsonBody } from './read-answer.ts'
 import type { WireClient } from './wire-client.ts'
 
 /** Jina's `/rerank`, which vLLM, llama.cpp, Together and others have taken over. */
@@ -21,7 +21,7 @@ export function createRerank(client: WireClient): InferenceOperation<RerankReque
       call,
     )
     const results = readResults(readJsonBody(client.provider, response), documents.length)
-    if (results === null) throw garbage(client.provider, 'its answer has no ranking')
+    if (results === null) throw invalidAnswer(client.provider, 'its answer has no ranking')
     return writeRerankAnswer(results, countSearchUnits(documents.length))
   }
 }

@@ -126,7 +126,7 @@ describe('speech over the wire of OpenAI', () => {
 
   test('JSON instead of audio is garbage', async () => {
     openai.server.respondWith(json({ error: null }))
-    expect(await failureOf(speak({}))).toMatchObject({ failure: 'garbage' })
+    expect(await failureOf(speak({}))).toMatchObject({ failure: 'invalid_answer' })
   })
 
   test('voices are those of OpenAI', async () => {

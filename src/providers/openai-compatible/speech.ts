@@ -1,7 +1,7 @@
 import type { SpeechCall, SpeechOperation } from '../audio-operations.ts'
 import { CONTENT_TYPE_OF_AUDIO } from '../media-work.ts'
 import { takesInstructions } from '../speech-instructions.ts'
-import { garbage } from './read-answer.ts'
+import { invalidAnswer } from './read-answer.ts'
 import type { OpenAiCompatibleUpstream } from './upstreams.ts'
 import type { WireClient } from './wire-client.ts'
 
@@ -15,7 +15,7 @@ export function createSpeech(upstream: OpenAiCompatibleUpstream, client: WireCli
       const contentType = readContentType(response.headers['content-type'])
       if (contentType !== null && !isAudio(contentType)) {
         await response.chunks[Symbol.asyncIterator]().return?.()
-        throw garbage(provider, `it answered ${contentType} where audio was asked for`)
+        throw invalidAnswer(provider, `it answered ${contentType} where audio was asked for`)
       }
       return {
         contentType:

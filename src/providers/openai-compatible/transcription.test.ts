@@ -121,7 +121,7 @@ describe('transcription over the wire of OpenAI', () => {
 
   test('an answer without text is garbage', async () => {
     upstream.server.respondWith(json({ segments: [] }))
-    expect(await failureOf(transcribe())).toMatchObject({ failure: 'garbage' })
+    expect(await failureOf(transcribe())).toMatchObject({ failure: 'invalid_answer' })
   })
 })
 

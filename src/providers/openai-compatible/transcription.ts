@@ -4,7 +4,7 @@ import { isRecord } from '../../kernel/is-record.ts'
 import type { Transcript, TranscriptionCall, TranscriptionOperation } from '../audio-operations.ts'
 import { toLanguageCode } from '../language-code.ts'
 import { UpstreamError } from '../upstream-error.ts'
-import { garbage, readJsonBody } from './read-answer.ts'
+import { invalidAnswer, readJsonBody } from './read-answer.ts'
 import type { WireClient } from './wire-client.ts'
 
 type AnswerFormat = 'verbose_json' | 'json'
@@ -66,7 +66,7 @@ async function writeForm(call: TranscriptionCall, format: AnswerFormat): Promise
 
 function readTranscript(provider: string, answer: unknown): Transcript {
   if (!isRecord(answer) || typeof answer['text'] !== 'string')
-    throw garbage(provider, 'its answer has no text')
+    throw invalidAnswer(provider, 'its answer has no text')
   const { text, language, segments, words, duration, usage } = answer
   return {
     text: text.trim(),

@@ -1,13 +1,13 @@
 import { shortageCodeOf } from '../shortage-code.ts'
 import { UpstreamError, type UpstreamFailure } from '../upstream-error.ts'
-import { LeanHttpError } from './lean-http/lean-http-error.ts'
+import { Http1Error } from './upstream-http1/http1-error.ts'
 
 const FAILURES: Readonly<Record<string, UpstreamFailure>> = {
   UND_ERR_CONNECT_TIMEOUT: 'connect',
   UND_ERR_HEADERS_TIMEOUT: 'timeout',
   UND_ERR_BODY_TIMEOUT: 'timeout',
-  UND_ERR_HEADERS_OVERFLOW: 'garbage',
-  UND_ERR_RESPONSE_STATUS_CODE: 'garbage',
+  UND_ERR_HEADERS_OVERFLOW: 'invalid_answer',
+  UND_ERR_RESPONSE_STATUS_CODE: 'invalid_answer',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'cut',
   UND_ERR_SOCKET: 'cut',
   ECONNRESET: 'cut',
@@ -26,11 +26,11 @@ export function describeTransportFailure(
     const details = { failure: 'local', upstreamCode: shortageCode, provider, cause: error } as const
     return new UpstreamError(`${provider}: ${error.message}`, details)
   }
-  const failure = error instanceof LeanHttpError ? error.failure : readCode(error, hasAnswered)
+  const failure = error instanceof Http1Error ? error.failure : readCode(error, hasAnswered)
   return new UpstreamError(`${provider}: ${error.message}`, { failure, provider, cause: error })
 }
 
 function readCode(error: Error, hasAnswered: boolean): UpstreamFailure {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
-  return FAILURES[code] ?? (code.startsWith('HPE_') ? 'garbage' : hasAnswered ? 'cut' : 'connect')
+  return FAILURES[code] ?? (code.startsWith('HPE_') ? 'invalid_answer' : hasAnswered ? 'cut' : 'connect')
 }

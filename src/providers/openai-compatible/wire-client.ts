@@ -2,8 +2,8 @@ import type { FormData, Pool } from 'undici'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { CredentialRing } from '../credential-ring.ts'
 import type { UpstreamTimeouts } from '../provider.ts'
-import { exchange, type ExchangeResponse, type WireRequest } from './exchange.ts'
-import { createLeanClient } from './lean-http/lean-client.ts'
+import { exchange, type ExchangeResponse, type WireRequest } from './post-to-upstream.ts'
+import { createHttp1Client } from './upstream-http1/http1-client.ts'
 import { createResendingPool } from '../resending-pool.ts'
 import { openBytes, type BytesResponse } from './open-bytes.ts'
 
@@ -89,7 +89,7 @@ export function createWireClient(options: WireClientOptions): WireClient {
 /** What is hot goes over our own client, what is large or no text over undici's. */
 function createTransports({ origin, protocol }: URL, connectTimeoutMs: number) {
   const keepAliveMs = protocol === 'https:' ? KEEP_ALIVE_MS : PLAIN_KEEP_ALIVE_MS
-  const client = createLeanClient({
+  const client = createHttp1Client({
     origin,
     connectionsMax: CONNECTIONS_MAX,
     keepAliveMs,

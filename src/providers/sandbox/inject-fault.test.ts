@@ -52,7 +52,7 @@ test.for([
   ['error status=503 retry_after=2', { failure: 'status', status: 503, retryAfterSeconds: 2 }],
   ['error status=400 code=bad', { failure: 'status', status: 400, upstreamCode: 'bad' }],
   ['refuse', { failure: 'connect' }],
-  ['html', { failure: 'garbage' }],
+  ['html', { failure: 'invalid_answer' }],
   ['html status=502', { failure: 'status', status: 502 }],
   ['hang', { failure: 'timeout' }],
   ['cut', { failure: 'cut' }],
@@ -128,13 +128,13 @@ test('a huge line is sound, and the answer goes on after it', async () => {
 })
 
 test('whole answers can be garbage, empty, cut or too long', async () => {
-  const garbage = await call(told('garbage'))
+  const garbage = await call(told('invalid_answer'))
   expect(() => garbage.kind === 'complete' && (JSON.parse(garbage.payload.toString()) as unknown)).toThrow(
     'JSON',
   )
   expect(await call(told('empty'))).toEqual({ kind: 'complete', payload: Buffer.alloc(0) })
   await expect(call(told('end'))).rejects.toMatchObject({ details: { failure: 'cut' } })
-  await expect(call(told('endless'))).rejects.toMatchObject({ details: { failure: 'garbage' } })
+  await expect(call(told('endless'))).rejects.toMatchObject({ details: { failure: 'invalid_answer' } })
   await expect(call(told('hang after=1'), providerInNoTime())).rejects.toMatchObject({
     details: { failure: 'timeout' },
   })

@@ -43,7 +43,9 @@ export async function failAtOnce(fault: Fault, context: FaultContext): Promise<v
     }
     case 'html':
       throw fail('answered with an HTML page', {
-        ...(fault.status === null ? { failure: 'garbage' } : { failure: 'status', status: fault.status }),
+        ...(fault.status === null
+          ? { failure: 'invalid_answer' }
+          : { failure: 'status', status: fault.status }),
         upstreamMessage: '<html><body><h1>Bad gateway</h1></body></html>',
       })
     case 'refuse':
@@ -59,7 +61,7 @@ export async function failAtOnce(fault: Fault, context: FaultContext): Promise<v
     case 'endless':
     case 'huge-line':
     case 'end':
-    case 'garbage':
+    case 'invalid_answer':
     case 'error-body':
   }
 }
@@ -67,7 +69,7 @@ export async function failAtOnce(fault: Fault, context: FaultContext): Promise<v
 /** What becomes of an answer that is not streamed. */
 export async function damagePayload(fault: Fault, payload: Buffer, context: FaultContext): Promise<Buffer> {
   switch (fault.kind) {
-    case 'garbage':
+    case 'invalid_answer':
       return GARBAGE
     case 'error-body':
       return ERROR_BODY
@@ -77,7 +79,7 @@ export async function damagePayload(fault: Fault, payload: Buffer, context: Faul
     case 'end':
       throw cut()
     case 'endless':
-      throw fail('answered with more than fits', { failure: 'garbage' })
+      throw fail('answered with more than fits', { failure: 'invalid_answer' })
     case 'huge-line':
       return padPayload(payload, fault.sizeBytes)
     case 'hang':
@@ -125,7 +127,7 @@ async function* breakStream(
       throw timedOut(`silent for ${timeouts.idleMs} ms`)
     case 'cut':
       throw cut()
-    case 'garbage':
+    case 'invalid_answer':
       yield [GARBAGE]
       return
     case 'error-body':

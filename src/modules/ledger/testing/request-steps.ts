@@ -9,7 +9,7 @@ import { leastOf } from './ledger-model.ts'
 import { usageOf, type LedgerProcess } from './ledger-stage.ts'
 import type { StepOf } from './ledger-step.ts'
 
-export async function holdCredit(run: HistoryRun, step: StepOf<'hold'>): Promise<void> {
+export async function holdWorstCase(run: HistoryRun, step: StepOf<'hold'>): Promise<void> {
   const { model } = run
   const process = run.process(step.process)
   const request = { wantedNanoUsd: step.wanted, leastNanoUsd: step.least }

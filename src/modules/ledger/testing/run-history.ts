@@ -12,7 +12,7 @@ import type { History, LedgerStep, StepOf } from './ledger-step.ts'
 import {
   coverMore,
   declareDead,
-  holdCredit,
+  holdWorstCase,
   releaseHeld,
   reopenProcess,
   runBurst,
@@ -36,7 +36,7 @@ const STEPS: { [Name in LedgerStep['do']]: (run: HistoryRun, step: StepOf<Name>)
   settleHold: closeHoldOnce,
   releaseHold: closeHoldOnce,
   expire: expireCredit,
-  hold: holdCredit,
+  hold: holdWorstCase,
   cover: coverMore,
   settle: settleHeld,
   release: releaseHeld,

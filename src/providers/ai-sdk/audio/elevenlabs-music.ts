@@ -43,7 +43,7 @@ async function compose(
   const contentType = response.headers.get('content-type') ?? 'application/octet-stream'
   if (bytes.length === 0 || !/^(audio\/|application\/octet-stream)/.test(contentType)) {
     throw new UpstreamError('elevenlabs did not answer with audio', {
-      failure: 'garbage',
+      failure: 'invalid_answer',
       provider: ELEVENLABS.provider,
     })
   }

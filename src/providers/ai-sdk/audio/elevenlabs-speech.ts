@@ -47,7 +47,7 @@ export const elevenLabsSpeech: SpeechVendor = {
     const voices = readPath(parseJson(await response.text()), 'voices')
     if (!Array.isArray(voices)) {
       throw new UpstreamError('elevenlabs answered without voices', {
-        failure: 'garbage',
+        failure: 'invalid_answer',
         provider: ELEVENLABS.provider,
       })
     }

@@ -42,7 +42,10 @@ export function createSpeechOperation(vendor: SpeechVendor, options: AiSdkProvid
       abortSignal: call.cancellation.signal,
     })
     if (!isAudio(audio)) {
-      throw new UpstreamError(`${provider} did not answer with audio`, { failure: 'garbage', provider })
+      throw new UpstreamError(`${provider} did not answer with audio`, {
+        failure: 'invalid_answer',
+        provider,
+      })
     }
     return {
       contentType: CONTENT_TYPE_OF_AUDIO[call.work.format],

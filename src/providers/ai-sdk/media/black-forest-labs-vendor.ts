@@ -5,7 +5,7 @@ import { readNumber, readString } from '../read-json.ts'
 import { captureSubmission } from './capture-submission.ts'
 import { chooseAspectRatio, chooseDuration, readLines } from '../../frame-shape.ts'
 import { toImageOptions } from './image-model-wire.ts'
-import { garbage, jobLost } from './job-failure.ts'
+import { invalidAnswer, jobLost } from './job-failure.ts'
 import type { MediaVendor } from './media-operation-over-wire.ts'
 import type { WireSession } from './media-wire.ts'
 import { toAspectRatio } from './model-options.ts'
@@ -34,7 +34,7 @@ export const blackForestLabsImages: MediaVendor<ImageWork<InputFile>> = {
           .doGenerate(toImageOptions(shapeOf(call.upstreamModel), call, session)),
       )
       const id = readString(answer, 'id')
-      if (id === undefined) throw garbage(session.provider, 'the id of a job')
+      if (id === undefined) throw invalidAnswer(session.provider, 'the id of a job')
       const pollingUrl = readString(answer, 'polling_url')
       const data = pollingUrl === undefined ? {} : { pollingUrl }
       return { kind: 'started', job: { id, data }, pollAfterMs: POLL_AFTER_MS }
@@ -103,7 +103,7 @@ function addressOf({ job }: JobCall, { provider, baseUrl }: WireSession): string
   const [own, other] = [new URL(baseUrl), new URL(stored)]
   const isRegion = other.protocol === 'https:' && /(^|\.)bfl\.(ai|ml)$/.test(other.hostname)
   if (own.origin !== other.origin && !isRegion) {
-    throw new UpstreamError(`${provider} sends elsewhere`, { failure: 'garbage', provider })
+    throw new UpstreamError(`${provider} sends elsewhere`, { failure: 'invalid_answer', provider })
   }
   if (!other.searchParams.has('id')) other.searchParams.set('id', job.id)
   return other.href

@@ -5,7 +5,7 @@ import { bearer, cancelByRequest } from './cancel-by-request.ts'
 import { captureSubmission } from './capture-submission.ts'
 import { chooseResolution } from '../../frame-shape.ts'
 import { createImageModelWire } from './image-model-wire.ts'
-import { garbage, jobFailed, jobLost } from './job-failure.ts'
+import { invalidAnswer, jobFailed, jobLost } from './job-failure.ts'
 import type { MediaVendor } from './media-operation-over-wire.ts'
 import type { WireSession } from './media-wire.ts'
 import { toPackageSettings } from './package-settings.ts'
@@ -49,7 +49,7 @@ export const bytedanceVideos: MediaVendor<VideoWork<InputFile>> = {
           }),
       )
       const id = readString(answer, 'id')
-      if (id === undefined) throw garbage(session.provider, 'the id of a task')
+      if (id === undefined) throw invalidAnswer(session.provider, 'the id of a task')
       return { kind: 'started', job: { id }, pollAfterMs: POLL_AFTER_MS }
     },
     async check({ job }, session) {
@@ -64,7 +64,7 @@ export const bytedanceVideos: MediaVendor<VideoWork<InputFile>> = {
       }
       if (state !== 'succeeded') return { kind: 'running', progress: null, pollAfterMs: POLL_AFTER_MS }
       const url = readString(answer, 'content', 'video_url')
-      if (url === undefined) throw garbage(session.provider, 'a video')
+      if (url === undefined) throw invalidAnswer(session.provider, 'a video')
       const seconds = readNumber(answer, 'duration')
       return {
         kind: 'done',

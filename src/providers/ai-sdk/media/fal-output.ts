@@ -1,10 +1,10 @@
 import type { MediaProgress, OutputFile } from '../../media-operation.ts'
 import { isRecord, readNumber, readString } from '../read-json.ts'
-import { garbage, jobFailed } from './job-failure.ts'
+import { invalidAnswer, jobFailed } from './job-failure.ts'
 
 /** What a model of fal made: `images`, `image` or `video`, each by its address. */
 export function readFalOutput(provider: string, result: unknown): MediaProgress {
-  if (!isRecord(result)) throw garbage(provider, 'a result')
+  if (!isRecord(result)) throw invalidAnswer(provider, 'a result')
   const video = readFile(result['video'])
   if (video !== null) {
     const seconds = readNumber(result['video'], 'duration') ?? readNumber(result, 'duration')
@@ -12,7 +12,7 @@ export function readFalOutput(provider: string, result: unknown): MediaProgress 
   }
   const images = Array.isArray(result['images']) ? result['images'] : [result['image']]
   const files = images.flatMap((image) => readFile(image) ?? [])
-  if (files.length === 0) throw garbage(provider, 'a file')
+  if (files.length === 0) throw invalidAnswer(provider, 'a file')
   // A flagged image is delivered as a black one.
   const flags = result['has_nsfw_concepts']
   const shown = Array.isArray(flags) ? files.filter((_, index) => flags[index] !== true) : files

@@ -3,7 +3,7 @@ import { UpstreamError } from '../../upstream-error.ts'
 import { isRecord, parseJson, readString } from '../read-json.ts'
 import { cancelByRequest } from './cancel-by-request.ts'
 import { captureSubmission } from './capture-submission.ts'
-import { garbage, jobFailed } from './job-failure.ts'
+import { invalidAnswer, jobFailed } from './job-failure.ts'
 import type { WireSession } from './media-wire.ts'
 import { requestJson, type JsonRequest } from './request-json.ts'
 
@@ -39,7 +39,7 @@ export async function submitPackageToFal(
 
 function readStart({ provider }: WireSession, endpoint: string, answer: unknown): MediaStart {
   const id = readString(answer, 'request_id')
-  if (id === undefined) throw garbage(provider, 'a request id')
+  if (id === undefined) throw invalidAnswer(provider, 'a request id')
   return { kind: 'started', job: { id, data: { endpoint } }, pollAfterMs: POLL_AFTER_MS }
 }
 
@@ -53,7 +53,7 @@ export async function checkFalJob(
   const state = readString(status, 'status')
   if (state === 'IN_QUEUE') return { kind: 'running', progress: 0, pollAfterMs: POLL_AFTER_MS }
   if (state === 'IN_PROGRESS') return { kind: 'running', progress: null, pollAfterMs: POLL_AFTER_MS }
-  if (state !== 'COMPLETED') throw garbage(session.provider, 'a status that is known')
+  if (state !== 'COMPLETED') throw invalidAnswer(session.provider, 'a status that is known')
   const error = readString(status, 'error')
   if (error !== undefined) {
     throw jobFailed(session.provider, { message: error, code: readString(status, 'error_type') })

@@ -4,7 +4,7 @@ import { readString } from '../read-json.ts'
 import { bearer } from './cancel-by-request.ts'
 import { captureSubmission } from './capture-submission.ts'
 import { createImageModelWire, toImageOptions } from './image-model-wire.ts'
-import { garbage } from './job-failure.ts'
+import { invalidAnswer } from './job-failure.ts'
 import type { MediaVendor } from './media-operation-over-wire.ts'
 import type { WireSession } from './media-wire.ts'
 import { toPackageSettings } from './package-settings.ts'
@@ -40,7 +40,7 @@ export const fireworksImages: MediaVendor<ImageWork<InputFile>> = {
         return model.doGenerate(toImageOptions(vendor, call, session))
       })
       const id = readString(answer, 'request_id')
-      if (id === undefined) throw garbage(session.provider, 'a request id')
+      if (id === undefined) throw invalidAnswer(session.provider, 'a request id')
       return { kind: 'started', job: { id }, pollAfterMs: POLL_AFTER_MS }
     },
     async check({ job, upstreamModel }, session) {

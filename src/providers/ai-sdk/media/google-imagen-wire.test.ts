@@ -52,9 +52,9 @@ describe('Imagen', () => {
     })
   })
 
-  test('an image without bytes is garbage', async () => {
+  test('an image without bytes is an invalid answer', async () => {
     server.respondWith(json({ predictions: [{ mimeType: 'image/png' }] }))
-    expect(await failureOf(make())).toMatchObject({ failure: 'garbage' })
+    expect(await failureOf(make())).toMatchObject({ failure: 'invalid_answer' })
   })
 
   test('more images than one request makes are several requests', async () => {

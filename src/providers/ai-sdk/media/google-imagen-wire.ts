@@ -4,7 +4,7 @@ import { isRecord, readPath, readString } from '../read-json.ts'
 import { UntranslatableRequest } from '../untranslatable-request.ts'
 import { detectImageType } from './detect-image-type.ts'
 import { chooseAspectRatio, readShape } from '../../frame-shape.ts'
-import { garbage, jobFailed } from './job-failure.ts'
+import { invalidAnswer, jobFailed } from './job-failure.ts'
 import type { MediaWire, WireSession } from './media-wire.ts'
 import { requestJson } from './request-json.ts'
 import { splitImages } from './split-images.ts'
@@ -53,7 +53,7 @@ function readPredictions({ provider }: WireSession, answer: unknown): readonly u
   const predictions = readPath(answer, 'predictions')
   if (Array.isArray(predictions)) return predictions
   if (isRecord(answer) && Object.keys(answer).length === 0) return []
-  throw garbage(provider, 'predictions')
+  throw invalidAnswer(provider, 'predictions')
 }
 
 function readImage(prediction: unknown): OutputFile[] {
@@ -68,7 +68,7 @@ function readImage(prediction: unknown): OutputFile[] {
 function describeFilter({ provider }: WireSession, predictions: readonly unknown[]) {
   const reasons = predictions.flatMap((prediction) => readString(prediction, 'raiFilteredReason') ?? [])
   // Images that are neither there nor filtered are no answer.
-  if (predictions.length > 0 && reasons.length === 0) return garbage(provider, 'the bytes of an image')
+  if (predictions.length > 0 && reasons.length === 0) return invalidAnswer(provider, 'the bytes of an image')
   const message = reasons.join(' ') || 'The images were held back by the safety filter.'
   return jobFailed(provider, { message, code: 'content_policy_violation' })
 }

@@ -6,7 +6,7 @@ import { cancelByRequest } from './cancel-by-request.ts'
 import { toBase64 } from './data-uri.ts'
 import { chooseAspectRatio, chooseDuration, chooseResolution } from '../../frame-shape.ts'
 import { toGoogleFile } from './google-file.ts'
-import { garbage, jobFailed, jobLost } from './job-failure.ts'
+import { invalidAnswer, jobFailed, jobLost } from './job-failure.ts'
 import type { MediaWire, WireSession } from './media-wire.ts'
 import { requestJson } from './request-json.ts'
 
@@ -24,7 +24,7 @@ export const omniWire: MediaWire<VideoWork<InputFile>> = {
       body: { model: upstreamModel, background: true, ...toInteraction(work) },
     })
     const id = readString(answer, 'id')
-    if (id === undefined) throw garbage(session.provider, 'the id of an interaction')
+    if (id === undefined) throw invalidAnswer(session.provider, 'the id of an interaction')
     return { kind: 'started', job: { id }, pollAfterMs: POLL_AFTER_MS }
   },
 

@@ -5,7 +5,7 @@ import type { ImageWork } from '../../media-work.ts'
 import { isRecord, readString } from '../read-json.ts'
 import { detectImageType } from './detect-image-type.ts'
 import { chooseAspectRatio, chooseSize } from '../../frame-shape.ts'
-import { garbage, isContentRefusal, jobFailed } from './job-failure.ts'
+import { invalidAnswer, isContentRefusal, jobFailed } from './job-failure.ts'
 import type { MediaWire, WireSession } from './media-wire.ts'
 import { toAspectRatio, toModelFile, type ImageModelOptions, type VendorOptions } from './model-options.ts'
 import { splitImages } from './split-images.ts'
@@ -45,7 +45,7 @@ export function createImageModelWire(vendor: ImageModelVendor): MediaWire<ImageW
       if (files.length === 0) {
         const message = vendor.readRefusal?.(result.providerMetadata)
         throw message === undefined
-          ? garbage(session.provider, 'an image')
+          ? invalidAnswer(session.provider, 'an image')
           : jobFailed(session.provider, { message, code: 'content_policy_violation' })
       }
       return { kind: 'done', output: { files } }
@@ -87,7 +87,7 @@ function readFiles(provider: string, { images, providerMetadata }: ImageResult):
   )?.images
   return images.map((image, index) => {
     const bytes = typeof image === 'string' ? Buffer.from(image, 'base64') : image
-    if (bytes.length === 0) throw garbage(provider, 'the bytes of an image')
+    if (bytes.length === 0) throw invalidAnswer(provider, 'the bytes of an image')
     const about: unknown = Array.isArray(described) ? described[index] : undefined
     const revisedPrompt = isRecord(about) ? readString(about, 'revisedPrompt') : undefined
     const contentType = detectImageType(bytes)

@@ -43,6 +43,6 @@ export function jobLost(provider: string): UpstreamError {
 }
 
 /** An answer without what every answer of its kind has. */
-export function garbage(provider: string, what: string): UpstreamError {
-  return new UpstreamError(`${provider} answered without ${what}`, { failure: 'garbage', provider })
+export function invalidAnswer(provider: string, what: string): UpstreamError {
+  return new UpstreamError(`${provider} answered without ${what}`, { failure: 'invalid_answer', provider })
 }

@@ -6,7 +6,7 @@ import { UpstreamError } from '../../upstream-error.ts'
 import { readNumber, readPath, readString } from '../read-json.ts'
 import { toBase64 } from './data-uri.ts'
 import { chooseAspectRatio, chooseDuration, readLines } from '../../frame-shape.ts'
-import { garbage, jobFailed, jobLost } from './job-failure.ts'
+import { invalidAnswer, jobFailed, jobLost } from './job-failure.ts'
 import type { MediaVendor } from './media-operation-over-wire.ts'
 import type { WireSession } from './media-wire.ts'
 import { requestJson, type JsonRequest } from './request-json.ts'
@@ -30,7 +30,7 @@ export const klingaiVideos: MediaVendor<VideoWork<InputFile>> = {
         body: { model_name: upstreamModel, external_task_id: requestId, ...toBody(work, upstreamModel) },
       })
       const id = readString(answer, 'data', 'task_id')
-      if (id === undefined) throw garbage(session.provider, 'the id of a task')
+      if (id === undefined) throw invalidAnswer(session.provider, 'the id of a task')
       return { kind: 'started', job: { id, data: { kind } }, pollAfterMs: POLL_AFTER_MS }
     },
 
@@ -45,7 +45,7 @@ export const klingaiVideos: MediaVendor<VideoWork<InputFile>> = {
       const videos = readPath(answer, 'data', 'task_result', 'videos')
       const [video]: unknown[] = Array.isArray(videos) ? videos : []
       const url = readString(video, 'url')
-      if (url === undefined) throw garbage(session.provider, 'a video')
+      if (url === undefined) throw invalidAnswer(session.provider, 'a video')
       const seconds = Number(readString(video, 'duration') ?? Number.NaN)
       return {
         kind: 'done',

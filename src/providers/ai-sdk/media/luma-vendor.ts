@@ -6,7 +6,7 @@ import { bearer, cancelByRequest } from './cancel-by-request.ts'
 import { captureSubmission } from './capture-submission.ts'
 import { chooseAspectRatio, chooseDuration, chooseResolution } from '../../frame-shape.ts'
 import { toImageOptions } from './image-model-wire.ts'
-import { garbage, jobFailed } from './job-failure.ts'
+import { invalidAnswer, jobFailed } from './job-failure.ts'
 import type { MediaVendor } from './media-operation-over-wire.ts'
 import type { WireSession } from './media-wire.ts'
 import { toPackageSettings } from './package-settings.ts'
@@ -67,7 +67,7 @@ export const lumaVideos: MediaVendor<VideoWork<InputFile>> = {
 
 function readStart({ provider }: WireSession, answer: unknown, pollAfterMs: number): MediaStart {
   const id = readString(answer, 'id')
-  if (id === undefined) throw garbage(provider, 'the id of a generation')
+  if (id === undefined) throw invalidAnswer(provider, 'the id of a generation')
   return { kind: 'started', job: { id }, pollAfterMs }
 }
 
@@ -84,7 +84,7 @@ async function checkGeneration(
   if (state === 'failed') throw jobFailed(session.provider, { message: readString(answer, 'failure_reason') })
   if (state !== 'completed') return { kind: 'running', progress: null, pollAfterMs }
   const url = readString(answer, 'assets', 'video') ?? readString(answer, 'assets', 'image')
-  if (url === undefined) throw garbage(session.provider, 'an asset')
+  if (url === undefined) throw invalidAnswer(session.provider, 'an asset')
   return { kind: 'done', output: { files: [{ kind: 'url', url }] } }
 }
 

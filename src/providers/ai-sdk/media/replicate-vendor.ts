@@ -4,7 +4,7 @@ import { readPath, readString } from '../read-json.ts'
 import { bearer, cancelByRequest } from './cancel-by-request.ts'
 import { captureSubmission } from './capture-submission.ts'
 import { toImageOptions } from './image-model-wire.ts'
-import { garbage, jobFailed } from './job-failure.ts'
+import { invalidAnswer, jobFailed } from './job-failure.ts'
 import type { MediaVendor } from './media-operation-over-wire.ts'
 import type { WireSession } from './media-wire.ts'
 import { toPackageSettings } from './package-settings.ts'
@@ -79,7 +79,7 @@ function toReplicateSettings(session: WireSession) {
 
 function readStart({ provider }: WireSession, answer: unknown, pollAfterMs: number): MediaStart {
   const id = readString(answer, 'id')
-  if (id === undefined) throw garbage(provider, 'the id of a prediction')
+  if (id === undefined) throw invalidAnswer(provider, 'the id of a prediction')
   return { kind: 'started', job: { id }, pollAfterMs }
 }
 
@@ -96,7 +96,7 @@ async function checkPrediction(
   }
   const output = readPath(answer, 'output')
   const urls = (Array.isArray(output) ? output : [output]).filter((url) => typeof url === 'string')
-  if (urls.length === 0) throw garbage(session.provider, 'an output')
+  if (urls.length === 0) throw invalidAnswer(session.provider, 'an output')
   return { kind: 'done', output: { files: urls.map((url) => ({ kind: 'url', url })) } }
 }
 

@@ -33,7 +33,7 @@ export async function requestJson(session: WireSession, request: JsonRequest): P
 
 function refuse({ provider, nowMs }: WireSession, response: Response, answer: unknown): UpstreamError {
   if (response.ok) {
-    return new UpstreamError(`${provider} did not answer in JSON`, { failure: 'garbage', provider })
+    return new UpstreamError(`${provider} did not answer in JSON`, { failure: 'invalid_answer', provider })
   }
   const retryAfterSeconds = parseRetryAfter(response.headers.get('retry-after') ?? undefined, nowMs())
   return new UpstreamError(`${provider} answered ${response.status}`, {

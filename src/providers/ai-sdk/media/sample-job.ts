@@ -1,6 +1,6 @@
 import type { MediaProgress } from '../../media-operation.ts'
 import { readNumber, readPath, readString } from '../read-json.ts'
-import { garbage, jobFailed, jobLost } from './job-failure.ts'
+import { invalidAnswer, jobFailed, jobLost } from './job-failure.ts'
 
 const POLL_AFTER_MS = 1_000
 const FAILED: ReadonlySet<string> = new Set(['Error', 'Failed'])
@@ -17,7 +17,7 @@ export function readSampleJob(provider: string, answer: unknown): MediaProgress 
     return { kind: 'running', progress: readNumber(answer, 'progress') ?? null, pollAfterMs: POLL_AFTER_MS }
   }
   const url = readString(answer, 'result', 'sample') ?? readString(answer, 'result', 'video')
-  if (url === undefined) throw garbage(provider, 'a sample')
+  if (url === undefined) throw invalidAnswer(provider, 'a sample')
   return { kind: 'done', output: { files: [{ kind: 'url', url }] } }
 }
 

@@ -8,7 +8,7 @@ import type { InputFile, JobCall, MediaProgress, OutputFile } from '../../media-
 import type { VideoWork } from '../../media-work.ts'
 import { isRecord } from '../read-json.ts'
 import { createAnswerTap } from './answer-tap.ts'
-import { garbage, jobFailed, jobLost } from './job-failure.ts'
+import { invalidAnswer, jobFailed, jobLost } from './job-failure.ts'
 import type { MediaWire, WireSession } from './media-wire.ts'
 import { toAspectRatio, toModelFile, type VideoModelOptions } from './model-options.ts'
 
@@ -43,7 +43,7 @@ export function createVideoModelWire(vendor: VideoModelVendor): MediaWire<VideoW
       const options = { ...toVideoOptions(work, session), ...vendor.toOptions(work, upstreamModel) }
       const started = await model.doStart?.(options)
       const id = readId(started?.operation)
-      if (started === undefined || id === undefined) throw garbage(session.provider, 'the id of a job')
+      if (started === undefined || id === undefined) throw invalidAnswer(session.provider, 'the id of a job')
       return { kind: 'started', job: { id, data: { operation: started.operation } }, pollAfterMs }
     },
 
@@ -108,7 +108,7 @@ function readProgress(
     const bytes = typeof video.data === 'string' ? Buffer.from(video.data, 'base64') : video.data
     return [{ kind: 'bytes', bytes, contentType: video.mediaType }]
   })
-  if (files.length === 0) throw garbage(provider, 'a video')
+  if (files.length === 0) throw invalidAnswer(provider, 'a video')
   return { kind: 'done', output: { files, ...(seconds === undefined ? {} : { seconds }) } }
 }
 

@@ -123,7 +123,7 @@ async function embedBatch(
     })
     if (embedded.embeddings.length !== values.length) {
       throw new UpstreamError(`${vendor.provider} answered another number of embeddings`, {
-        failure: 'garbage',
+        failure: 'invalid_answer',
         provider: vendor.provider,
       })
     }

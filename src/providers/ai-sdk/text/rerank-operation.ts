@@ -51,7 +51,7 @@ export function createRerankOperation(
     })
     if (ranking.some(({ index }) => documents[index] === undefined)) {
       throw new UpstreamError(`${vendor.provider} ranked a document that it was not sent`, {
-        failure: 'garbage',
+        failure: 'invalid_answer',
         provider: vendor.provider,
       })
     }

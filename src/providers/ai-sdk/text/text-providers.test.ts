@@ -143,11 +143,11 @@ describe.each(Object.entries(VENDORS))('embeddings of %s', (name, vendor) => {
     expect(sizes.reduce((sum, size) => sum + size)).toBe(300)
   })
 
-  test('too few of them are garbage', async () => {
+  test('too few of them are an invalid answer', async () => {
     server.respondWith(
       json({ embeddings: { float: [] }, meta: { billed_units: { input_tokens: 1 } }, data: [] }),
     )
-    expect(await failureOf(run({ input: ['one', 'two'] }))).toMatchObject({ failure: 'garbage' })
+    expect(await failureOf(run({ input: ['one', 'two'] }))).toMatchObject({ failure: 'invalid_answer' })
   })
 
   testUpstreamFailures(`embeddings of ${name}`, {

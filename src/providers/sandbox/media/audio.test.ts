@@ -191,6 +191,6 @@ test('the prompt can echo or fail', async () => {
   const failing = transcribe(bytes, { prompt: '[[sandbox:error status=429 retry_after=3]]' })
   await expect(failing).rejects.toMatchObject({ details: { status: 429, retryAfterSeconds: 3 } })
   await expect(transcribe(bytes, { prompt: '[[sandbox:garbage]]' })).rejects.toMatchObject({
-    details: { failure: 'garbage' },
+    details: { failure: 'invalid_answer' },
   })
 })

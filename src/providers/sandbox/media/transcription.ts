@@ -22,7 +22,7 @@ export function createTranscription(parts: SandboxParts): TranscriptionOperation
     if (fault) {
       await damagePayload(fault, Buffer.alloc(0), faultContext)
       throw new UpstreamError('sandbox: answered with what is no transcript', {
-        failure: 'garbage',
+        failure: 'invalid_answer',
         provider: 'sandbox',
       })
     }

@@ -49,7 +49,7 @@ type HoldLedger = Pick<Ledger, 'hold' | 'holdAtOnce' | 'knownBalanceNanoUsd'>
  * Sets aside what the request can cost at most. Ample credit is held by the cheap bound; where that does not fit, the
  * prompt is counted; where even that does not, the answer is shortened to what is covered.
  */
-export function holdCredit<Body extends object>(
+export function holdWorstCase<Body extends object>(
   ledger: HoldLedger,
   estimate: Estimate<Body>,
   model: CatalogModel,

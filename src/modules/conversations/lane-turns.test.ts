@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
 import { AppError } from '../../kernel/app-error.ts'
 import { Cancellation } from '../../kernel/cancellation.ts'
-import { LaneCrowd } from './lane-crowd.ts'
+import { LaneTurns } from './lane-turns.ts'
 
 const refuse = (): never => {
   throw new AppError('concurrency_limit_reached', 'full')
 }
 
 test('a lane waits for a place while another of its turn has one', async () => {
-  const crowd = new LaneCrowd()
+  const crowd = new LaneTurns()
   const cancellation = new Cancellation()
   expect(await crowd.enter(() => 'first', cancellation)).toBe('first')
   let isFull = true
@@ -19,7 +19,7 @@ test('a lane waits for a place while another of its turn has one', async () => {
 })
 
 test('a lane that is refused while the last other one leaves asks again', async () => {
-  const crowd = new LaneCrowd()
+  const crowd = new LaneTurns()
   const cancellation = new Cancellation()
   await crowd.enter(() => 'first', cancellation)
   let isFull = true
@@ -33,7 +33,7 @@ test('a lane that is refused while the last other one leaves asks again', async 
 })
 
 test('a lane does not wait for places that others have, nor for anything but a place', async () => {
-  const crowd = new LaneCrowd()
+  const crowd = new LaneTurns()
   const cancellation = new Cancellation()
   await expect(crowd.enter(refuse, cancellation)).rejects.toThrow('full')
   await crowd.enter(() => 'first', cancellation)
@@ -44,7 +44,7 @@ test('a lane does not wait for places that others have, nor for anything but a p
 })
 
 test('a lane stops waiting when nobody wants it any more', async () => {
-  const crowd = new LaneCrowd()
+  const crowd = new LaneTurns()
   const cancellation = new Cancellation()
   await crowd.enter(() => 'first', cancellation)
   const second = crowd.enter(refuse, cancellation)

@@ -71,10 +71,10 @@ describe('over TLS', () => {
     const file = join(directory, 'authority.pem')
     await writeFile(file, certificate)
     const script = `
-      import { createLeanClient } from ${JSON.stringify(new URL('lean-client.ts', import.meta.url).href)}
+      import { createHttp1Client } from ${JSON.stringify(new URL('lean-client.ts', import.meta.url).href)}
       import { CollectedExchange } from ${JSON.stringify(new URL('testing/collect-answer.ts', import.meta.url).href)}
       const options = { origin: process.argv[1], connectionsMax: 1, keepAliveMs: 1000, connectTimeoutMs: 5000 }
-      const client = createLeanClient(options)
+      const client = createHttp1Client(options)
       process.stdout.write((await new CollectedExchange(client, { body: 'trusted' }).answer).body)
       client.close()`
     const flags = ['--input-type=module', '-e', script, upstream.origin]

@@ -1,15 +1,15 @@
 import type { Socket } from 'node:net'
 import type { ConnectionGate } from '../connection-gate.ts'
-import { ExpressConnection, type ExpressConnectionOptions } from './express-connection.ts'
+import { FastConnection, type FastConnectionOptions } from './fast-connection.ts'
 
-interface ExpressLaneOptions extends Pick<ExpressConnectionOptions, 'isServed' | 'serve' | 'isClosing'> {
+interface FastHttp1Options extends Pick<FastConnectionOptions, 'isServed' | 'serve' | 'isClosing'> {
   /** Gives a connection to Node's HTTP server, from now on. */
   readonly serveByNode: (socket: Socket) => void
   readonly gate: ConnectionGate
   readonly keepAliveMs: number
 }
 
-export interface ExpressLane {
+export interface FastHttp1 {
   readonly accept: (socket: Socket) => void
   closeIdle(): void
   close(): void
@@ -20,17 +20,17 @@ const LOOK_MS = 5_000
 const WHOLE_MS_MAX = 5_000
 
 /** The connections that are served without Node's HTTP server. */
-export function createExpressLane(options: ExpressLaneOptions): ExpressLane {
+export function createFastHttp1(options: FastHttp1Options): FastHttp1 {
   const { serveByNode, keepAliveMs, gate, ...shared } = options
-  const connections: ExpressConnection[] = []
+  const connections: FastConnection[] = []
 
-  const remove = (connection: ExpressConnection): void => {
+  const remove = (connection: FastConnection): void => {
     const last = connections.pop()
     if (last === undefined || last === connection) return
     connections[connection.position] = last
     last.position = connection.position
   }
-  const handOver = (connection: ExpressConnection): void => {
+  const handOver = (connection: FastConnection): void => {
     remove(connection)
     const { socket } = connection
     const bytes = connection.release()
@@ -62,7 +62,7 @@ export function createExpressLane(options: ExpressLaneOptions): ExpressLane {
 
   return {
     accept(socket) {
-      const connection = new ExpressConnection({ ...perConnection, socket })
+      const connection = new FastConnection({ ...perConnection, socket })
       connection.position = connections.push(connection) - 1
     },
     closeIdle() {

@@ -1,11 +1,11 @@
 import type { UpstreamFailure } from '../../upstream-error.ts'
 
 /** Why an exchange came to nothing. */
-export class LeanHttpError extends Error {
-  override readonly name = 'LeanHttpError'
+export class Http1Error extends Error {
+  override readonly name = 'Http1Error'
   readonly failure: Exclude<UpstreamFailure, 'status'>
 
-  constructor(failure: LeanHttpError['failure'], message: string, cause?: unknown) {
+  constructor(failure: Http1Error['failure'], message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause })
     this.failure = failure
   }

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { shortageCodeOf } from '../../shortage-code.ts'
 import type { AnswerHead } from './answer-head.ts'
 import { AnswerReader, type AnswerSink } from './answer-reader.ts'
-import { LeanHttpError } from './lean-http-error.ts'
+import { Http1Error } from './http1-error.ts'
 import type { OpenSocket } from './open-socket.ts'
 import type { PendingPost, PostPlace } from './pending-post.ts'
 
@@ -11,9 +11,9 @@ export interface ConnectionOwner {
   /** The tick at which something has lasted this long. */
   tickAfter(durationMs: number): number
   /** It has nothing to do and may be given another request. */
-  onFree(connection: LeanConnection): void
+  onFree(connection: Http1Connection): void
   /** It is gone. A request comes back of which it has sent nothing, or that nobody can have answered. */
-  onGone(connection: LeanConnection, returned: PendingPost | null): void
+  onGone(connection: Http1Connection, returned: PendingPost | null): void
   /** It could not be made because this process is short of something. */
   onShortage(error: Error): void
 }
@@ -37,7 +37,7 @@ type State =
   | 'closed'
 
 /** One socket, with one request at a time. */
-export class LeanConnection implements AnswerSink, PostPlace {
+export class Http1Connection implements AnswerSink, PostPlace {
   readonly #options: ConnectionOptions
   readonly #reader = new AnswerReader(this)
   readonly #socket: Socket
@@ -91,11 +91,11 @@ export class LeanConnection implements AnswerSink, PostPlace {
   /** What it does has lasted too long. */
   expire(): void {
     if (this.#state === 'connecting') {
-      this.fail(new LeanHttpError('connect', `no connection within ${this.#options.connectTimeoutMs} ms`))
+      this.fail(new Http1Error('connect', `no connection within ${this.#options.connectTimeoutMs} ms`))
     } else if (this.#state === 'waiting') {
-      this.fail(new LeanHttpError('timeout', `no answer within ${this.#post?.headersTimeoutMs} ms`))
+      this.fail(new Http1Error('timeout', `no answer within ${this.#post?.headersTimeoutMs} ms`))
     } else if (this.#state === 'reading') {
-      this.fail(new LeanHttpError('timeout', `silent for ${this.#post?.bodyTimeoutMs} ms`))
+      this.fail(new Http1Error('timeout', `silent for ${this.#post?.bodyTimeoutMs} ms`))
     } else {
       this.#close()
     }
@@ -208,10 +208,10 @@ export class LeanConnection implements AnswerSink, PostPlace {
     } else if (this.#state === 'reading' && this.#reader.readEnd()) {
       this.onEnd(false)
     } else if (this.#state === 'connecting') {
-      this.fail(new LeanHttpError('connect', 'the connection ended before it was made'))
+      this.fail(new Http1Error('connect', 'the connection ended before it was made'))
     } else if (this.#state === 'waiting' || this.#state === 'reading') {
       const when = this.#state === 'waiting' ? 'before its answer' : 'in the middle of its answer'
-      this.fail(new LeanHttpError('cut', `the connection ended ${when}`))
+      this.fail(new Http1Error('cut', `the connection ended ${when}`))
     } else {
       this.#close()
     }
@@ -222,6 +222,6 @@ export class LeanConnection implements AnswerSink, PostPlace {
     if (failure === 'connect' && shortageCodeOf(error) !== null) this.#options.owner.onShortage(error)
     if (this.#state === 'reserved') this.#close()
     else if (this.#isLeft()) this.#returnLost()
-    else this.fail(new LeanHttpError(failure, error.message, error))
+    else this.fail(new Http1Error(failure, error.message, error))
   }
 }

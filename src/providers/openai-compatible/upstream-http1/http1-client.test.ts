@@ -89,7 +89,7 @@ describe('an answer', () => {
     `${CHUNKS.slice(0, 48)}zz\r\n`,
   ])('that is none ends the connection (%#)', async (text) => {
     const { upstream, ask } = await stage(({ socket }) => socket.write(text))
-    expect(await ask().failure()).toEqual(failed('garbage', /./))
+    expect(await ask().failure()).toEqual(failed('invalid_answer', /./))
     await closed(upstream, 0)
   })
 

@@ -1,4 +1,4 @@
-import type { LeanClient } from '../lean-client.ts'
+import type { Http1Client } from '../http1-client.ts'
 import type { AnswerController, AnswerHandler, AnswerHeaders, Post } from '../post-dispatcher.ts'
 
 export interface CollectedAnswer {
@@ -26,7 +26,7 @@ export class CollectedExchange implements AnswerHandler {
   #headers: AnswerHeaders = {}
   #pieces: Buffer[] = []
 
-  constructor(client: LeanClient, asked: Asked = {}) {
+  constructor(client: Http1Client, asked: Asked = {}) {
     this.answer = this.#answer.promise
     this.started = this.#started.promise
     // Who does not look at it does not care.

@@ -1,4 +1,4 @@
-import { LeanHttpError } from './lean-http-error.ts'
+import { Http1Error } from './http1-error.ts'
 import type { AnswerHeaders } from './post-dispatcher.ts'
 
 /** What the head of an answer says, and what follows from it for the body and the connection. */
@@ -27,7 +27,7 @@ const KEEP_ALIVE_MARGIN_MS = 1000
 export function readAnswerHead(bytes: Buffer, from: number, end: number): AnswerHead {
   const lineEnd = endOfText(bytes, from, NO_HTTP)
   const statusLine = STATUS_LINE.exec(bytes.toString('latin1', from, lineEnd))
-  if (statusLine === null) throw garbage(NO_HTTP)
+  if (statusLine === null) throw invalidAnswer(NO_HTTP)
   const status = Number(statusLine[2])
   const fields = readFields(bytes, lineEnd + 2, end)
   return {
@@ -79,7 +79,7 @@ function join(earlier: string | string[] | undefined, value: string): string | s
 function endOfName(bytes: Buffer, from: number): number {
   let at = from
   while (IS_TOKEN[bytes[at] ?? 0] === 1) at += 1
-  if (at === from || bytes[at] !== COLON) throw garbage('a line of its head is no header')
+  if (at === from || bytes[at] !== COLON) throw invalidAnswer('a line of its head is no header')
   return at
 }
 
@@ -87,7 +87,7 @@ function endOfName(bytes: Buffer, from: number): number {
 function endOfText(bytes: Buffer, from: number, problem: string): number {
   let at = from
   while (IS_TEXT[bytes[at] ?? 0] === 1) at += 1
-  if (bytes[at] !== CR || bytes[at + 1] !== LF) throw garbage(problem)
+  if (bytes[at] !== CR || bytes[at + 1] !== LF) throw invalidAnswer(problem)
   return at
 }
 
@@ -115,12 +115,12 @@ function measureBody(status: number, fields: NotedFields): number {
   const codings = fields['transfer-encoding']
   const length = fields['content-length']
   if (codings !== undefined && length !== undefined)
-    throw garbage('its answer has both a length and a transfer encoding')
+    throw invalidAnswer('its answer has both a length and a transfer encoding')
   if (codings !== undefined && (typeof codings !== 'string' || codings.toLowerCase() !== 'chunked'))
-    throw garbage('its answer has an unknown transfer encoding')
+    throw invalidAnswer('its answer has an unknown transfer encoding')
   // Fifteen digits are an exact number.
   if (length !== undefined && (typeof length !== 'string' || !/^\d{1,15}$/.test(length)))
-    throw garbage('the length of its answer is no number')
+    throw invalidAnswer('the length of its answer is no number')
   if (status < 200 || status === 204 || status === 304) return 0
   if (codings !== undefined) return CHUNKED
   return length === undefined ? UNTIL_CLOSE : Number(length)
@@ -158,6 +158,6 @@ export function hexadecimal(code: number): number {
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
 }
 
-export function garbage(message: string): LeanHttpError {
-  return new LeanHttpError('garbage', message)
+export function invalidAnswer(message: string): Http1Error {
+  return new Http1Error('invalid_answer', message)
 }

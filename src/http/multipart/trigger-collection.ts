@@ -11,7 +11,7 @@ let collectYoung: ((options: { type: 'minor' }) => void) | null = null
  * Frees the pieces uploads came in. They are many and large and lie outside the heap, where V8 lets up to a hundred megabytes of
  * them gather before it looks; a collection of the young takes a millisecond or two and finds nearly all of them dead.
  */
-export function collectChunks(bytesRead: number): void {
+export function triggerCollection(bytesRead: number): void {
   bytesSince += bytesRead
   if (bytesSince < BYTES_BETWEEN_MAX) return
   bytesSince = 0

@@ -1,6 +1,6 @@
 import {
   CHUNKED,
-  garbage,
+  invalidAnswer,
   hasHalfLineEnd,
   hexadecimal,
   IS_TEXT,
@@ -110,7 +110,7 @@ export class AnswerReader {
   #readHead(): void {
     if (!this.#takeSection()) return
     const head = readAnswerHead(this.#section, this.#sectionFrom, this.#sectionEnd)
-    if (head.status === 101) throw garbage('it changed to a protocol that nobody asked for')
+    if (head.status === 101) throw invalidAnswer('it changed to a protocol that nobody asked for')
     if (head.status < 200) return this.#countInterim(head)
     this.#remaining = Math.max(0, head.bodyBytes)
     this.#stage = stageAfter(head)
@@ -121,9 +121,9 @@ export class AnswerReader {
 
   /** Whatever it says before its answer does not matter, if an answer can follow. */
   #countInterim({ keepAliveMs }: AnswerHead): void {
-    if (keepAliveMs === 0) throw garbage('it closes the connection before its answer')
+    if (keepAliveMs === 0) throw invalidAnswer('it closes the connection before its answer')
     this.#interims += 1
-    if (this.#interims > INTERIM_HEADS_MAX) throw garbage('it says too much before its answer')
+    if (this.#interims > INTERIM_HEADS_MAX) throw invalidAnswer('it says too much before its answer')
   }
 
   #readLength(): void {
@@ -185,7 +185,7 @@ export class AnswerReader {
     const code = this.#bytes[this.#at] ?? 0
     this.#at += 1
     this.#lineBytes += 1
-    if (this.#lineBytes > CHUNK_LINE_BYTES_MAX) throw garbage('the line before a chunk is too long')
+    if (this.#lineBytes > CHUNK_LINE_BYTES_MAX) throw invalidAnswer('the line before a chunk is too long')
     if (this.#stage === 'chunk-size') this.#readChunkSize(code)
     else if (this.#stage === 'chunk-extension') this.#readChunkExtension(code)
     else this.#readLineEnd(code)
@@ -194,23 +194,23 @@ export class AnswerReader {
   #readChunkSize(code: number): void {
     const digit = hexadecimal(code)
     if (digit !== -1 && this.#lineBytes <= CHUNK_DIGITS_MAX) this.#remaining = this.#remaining * 16 + digit
-    else if (digit !== -1 || this.#lineBytes === 1) throw garbage('a chunk has no size')
+    else if (digit !== -1 || this.#lineBytes === 1) throw invalidAnswer('a chunk has no size')
     else if (code === SEMICOLON) this.#stage = 'chunk-extension'
     else if (code === CR) this.#stage = 'chunk-size-end'
-    else throw garbage('a chunk has no size')
+    else throw invalidAnswer('a chunk has no size')
   }
 
   #readChunkExtension(code: number): void {
     if (code === CR) this.#stage = 'chunk-size-end'
-    else if (IS_TEXT[code] !== 1) throw garbage('the line before a chunk has a control character')
+    else if (IS_TEXT[code] !== 1) throw invalidAnswer('the line before a chunk has a control character')
   }
 
   #readLineEnd(code: number): void {
     if (this.#stage === 'chunk-data-end' && this.#lineBytes === 1) {
-      if (code !== CR) throw garbage('a chunk is longer than it says')
+      if (code !== CR) throw invalidAnswer('a chunk is longer than it says')
       return
     }
-    if (code !== LF) throw garbage('a line ends without its second half')
+    if (code !== LF) throw invalidAnswer('a line ends without its second half')
     if (this.#stage === 'chunk-data-end') this.#expectChunkSize()
     else if (this.#remaining > 0) this.#stage = 'chunk-data'
     else this.#expectTrailer()
@@ -262,12 +262,12 @@ export class AnswerReader {
       this.#carried = ''
       return true
     }
-    if (text.length >= HEAD_BYTES_MAX + 4) throw garbage('its head or trailer is too long')
+    if (text.length >= HEAD_BYTES_MAX + 4) throw invalidAnswer('its head or trailer is too long')
     // Whatever speaks another protocol might wait for us for ever.
     if (this.#stage === 'head' && !text.startsWith('HTTP/1.') && !'HTTP/1.'.startsWith(text))
-      throw garbage('its answer does not begin as HTTP/1 does')
+      throw invalidAnswer('its answer does not begin as HTTP/1 does')
     if (hasHalfLineEnd(text, Math.max(0, carriedLength - 1)))
-      throw garbage('a line ends without its other half')
+      throw invalidAnswer('a line ends without its other half')
     this.#carried = text
     this.#at = until
     return false

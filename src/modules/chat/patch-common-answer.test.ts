@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { editUsualAnswer } from './edit-usual-answer.ts'
+import { patchCommonAnswer } from './patch-common-answer.ts'
 
 const usage = { promptTokens: 70, cachedTokens: 10, completionTokens: 92, reasoningTokens: 0 }
 const reported = {
@@ -18,7 +18,7 @@ const answer = {
 }
 
 const edit = (members: Record<string, unknown>, text = JSON.stringify(members)) =>
-  editUsualAnswer(text, { members, requestedModel: 'gpt-4o', usage, costNanoUsd: 81_000n })
+  patchCommonAnswer(text, { members, requestedModel: 'gpt-4o', usage, costNanoUsd: 81_000n })
 
 test('a whole usage gets its cost and the model its public name; every other byte stays', () => {
   const edited = edit(answer)

@@ -9,7 +9,7 @@ const LAST_CHUNK = Buffer.from('0\r\n\r\n')
 const LINE_BREAK = /[\r\n\0]/
 
 /** One answer of HTTP/1.1, written to its socket with as little around it as can be. */
-export class ExpressResponse extends EventEmitter implements ResponseMessage {
+export class FastResponse extends EventEmitter implements ResponseMessage {
   readonly #socket: Socket
   readonly #keepAliveSeconds: number
   statusCode = 200

@@ -7,7 +7,7 @@ import type {
   AnswerHandler,
   AnswerHeaders,
   PostDispatcher,
-} from './lean-http/post-dispatcher.ts'
+} from './upstream-http1/post-dispatcher.ts'
 import { describeTransportFailure } from './transport-failure.ts'
 import { UpstreamError } from '../upstream-error.ts'
 
@@ -116,7 +116,7 @@ class ExchangeHandler implements AnswerHandler {
     this.#bytes += chunk.length
     if (this.#bytes <= this.#bytesMax) this.#chunks.push(chunk)
     else if (this.#status >= 400) this.#settleBody(controller)
-    else controller.abort(this.#garbage(`it answered with more than ${COMPLETE_BYTES_MAX} bytes`))
+    else controller.abort(this.#invalidAnswer(`it answered with more than ${COMPLETE_BYTES_MAX} bytes`))
   }
 
   onResponseEnd(): void {
@@ -144,12 +144,12 @@ class ExchangeHandler implements AnswerHandler {
   // The start of an error page says enough; the rest is not waited for.
   #settleBody(controller: AnswerController): void {
     this.#resolveBody()
-    controller.abort(this.#garbage('its error page is too long'))
+    controller.abort(this.#invalidAnswer('its error page is too long'))
   }
 
-  #garbage(what: string): UpstreamError {
+  #invalidAnswer(what: string): UpstreamError {
     return new UpstreamError(`${this.#request.provider}: ${what}`, {
-      failure: 'garbage',
+      failure: 'invalid_answer',
       provider: this.#request.provider,
     })
   }

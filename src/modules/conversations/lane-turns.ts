@@ -5,7 +5,7 @@ import type { Cancellation } from '../../kernel/cancellation.ts'
  * The lanes of one turn. An account that may have fewer requests running than a turn has lanes gets all of them answered, some after
  * the others: a lane waits for a place only while another lane of the same turn has one.
  */
-export class LaneCrowd {
+export class LaneTurns {
   #inside = 0
   #left = Promise.withResolvers<void>()
 

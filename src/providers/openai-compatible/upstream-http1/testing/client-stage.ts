@@ -1,19 +1,19 @@
 import { expect, onTestFinished, vi } from 'vitest'
-import { createLeanClient, type LeanClient, type LeanClientOptions } from '../lean-client.ts'
-import type { LeanHttpError } from '../lean-http-error.ts'
+import { createHttp1Client, type Http1Client, type Http1ClientOptions } from '../http1-client.ts'
+import type { Http1Error } from '../http1-error.ts'
 import { CollectedExchange } from './collect-answer.ts'
 import { plainAnswer, startRawUpstream, type RawRequest, type RawUpstream } from './raw-upstream.ts'
 
 interface Stage {
   readonly upstream: RawUpstream
-  readonly client: LeanClient
+  readonly client: Http1Client
   readonly ask: (body?: string) => CollectedExchange
 }
 
 /** An upstream and a client of it, for one test. */
 export async function stage(
   answer: (request: RawRequest) => void,
-  options: Partial<LeanClientOptions> = {},
+  options: Partial<Http1ClientOptions> = {},
 ): Promise<Stage> {
   const upstream = await startRawUpstream(answer)
   onTestFinished(() => upstream.close())
@@ -21,8 +21,8 @@ export async function stage(
   return { upstream, client, ask: (body = '{}') => new CollectedExchange(client, { body }) }
 }
 
-export function useClient(options: Partial<LeanClientOptions> & { origin: string }): LeanClient {
-  const client = createLeanClient({
+export function useClient(options: Partial<Http1ClientOptions> & { origin: string }): Http1Client {
+  const client = createHttp1Client({
     connectionsMax: 10,
     keepAliveMs: 30_000,
     connectTimeoutMs: 5000,
@@ -52,9 +52,9 @@ export function closed(upstream: RawUpstream, index: number): Promise<void> {
   })
 }
 
-export function failed(failure: LeanHttpError['failure'], message: RegExp): unknown {
+export function failed(failure: Http1Error['failure'], message: RegExp): unknown {
   return expect.objectContaining({
-    name: 'LeanHttpError',
+    name: 'Http1Error',
     failure,
     message: expect.stringMatching(message),
   })

@@ -3,7 +3,7 @@ import { isRecord } from '../../kernel/is-record.ts'
 import { formatUsd, type NanoUsd } from '../../kernel/money.ts'
 import type { TokenUsage } from '../inference/inference.ts'
 
-interface UsualAnswer {
+interface CommonAnswer {
   /** The text as parsed. */
   readonly members: Readonly<Record<string, unknown>>
   readonly requestedModel: string
@@ -15,7 +15,7 @@ interface UsualAnswer {
  * Puts our model id and the cost into an answer whose usage is whole already: two places of the text, found without a
  * look at the rest. Null for every other answer.
  */
-export function editUsualAnswer(text: string, answer: UsualAnswer): string | null {
+export function patchCommonAnswer(text: string, answer: CommonAnswer): string | null {
   const { members, requestedModel, usage, costNanoUsd } = answer
   if (!isWhole(members['usage'], usage)) return null
   const usageStart = findOnlyMember(text, USAGE)

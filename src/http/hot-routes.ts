@@ -14,11 +14,11 @@ import { parseBody } from './parse-body.ts'
 import type { RefusedBodies } from './refused-bodies.ts'
 import { readBody } from './read-body.ts'
 import { replayDirectly } from './replay-answer.ts'
-import type { DirectRoute } from './route.ts'
+import type { HotRoute } from './route.ts'
 import { compileCheck } from './validate.ts'
 
-interface DirectLaneOptions {
-  readonly routes: readonly DirectRoute[]
+interface HotRoutesOptions {
+  readonly routes: readonly HotRoute[]
   readonly authenticate: Authenticate
   readonly gate: ConnectionGate
   readonly runOnce: RunOnce
@@ -32,7 +32,7 @@ interface DirectLaneOptions {
   readonly onError: (error: unknown, exchange: Exchange) => void
 }
 
-export interface DirectLane {
+export interface HotRoutes {
   /** Whether POSTs to this address are served here. */
   readonly isServed: (url: string) => boolean
   /** @param source where the body is read from, or the body itself where it came with the request */
@@ -47,15 +47,15 @@ export interface DirectLane {
  * The hot routes, served past the framework: its cost for one request is more than all the gateway's own
  * work on it. The rules are the same as everywhere: authenticate, then read, then check, then the route's one call.
  */
-export function createDirectLane(options: DirectLaneOptions): DirectLane {
-  const lanes = new Map(
+export function createHotRoutes(options: HotRoutesOptions): HotRoutes {
+  const byPath = new Map(
     options.routes.map((route) => [route.path, { route, check: compileCheck(route.body) }]),
   )
 
-  const serve: DirectLane['serve'] = (incoming, response, source) => {
-    const lane = lanes.get(pathOf(incoming.url ?? ''))
-    if (lane === undefined) throw new Error(`${incoming.url} is not served in the direct lane`)
-    const { route, check } = lane
+  const serve: HotRoutes['serve'] = (incoming, response, source) => {
+    const found = byPath.get(pathOf(incoming.url ?? ''))
+    if (found === undefined) throw new Error(`${incoming.url} is no hot route`)
+    const { route, check } = found
     const exchange = options.tracker.begin(incoming, response, route.path)
     if (route.wire !== undefined) exchange.wire = route.wire
 
@@ -125,7 +125,7 @@ export function createDirectLane(options: DirectLaneOptions): DirectLane {
     })
   }
 
-  return { isServed: (url) => lanes.has(pathOf(url)), serve }
+  return { isServed: (url) => byPath.has(pathOf(url)), serve }
 }
 
 function tooManyUnknown(): AppError {

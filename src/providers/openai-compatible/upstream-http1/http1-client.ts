@@ -1,5 +1,5 @@
-import { LeanConnection, type ConnectionOwner } from './lean-connection.ts'
-import { LeanHttpError } from './lean-http-error.ts'
+import { Http1Connection, type ConnectionOwner } from './http1-connection.ts'
+import { Http1Error } from './http1-error.ts'
 import { createSocketOpener, type OpenSocket, type SocketOptions } from './open-socket.ts'
 import { PendingPost, type PostPlace } from './pending-post.ts'
 import type { AnswerHandler, Post, PostDispatcher } from './post-dispatcher.ts'
@@ -11,7 +11,7 @@ const WAITING_MAX = 16_384
 /** So long a process that is short of something tries no further connection. */
 const SHORTAGE_MS = 200
 
-export interface LeanClientOptions extends Omit<SocketOptions, 'origin'> {
+export interface Http1ClientOptions extends Omit<SocketOptions, 'origin'> {
   readonly origin: string
   readonly connectionsMax: number
   /** How long a connection without a request is kept. */
@@ -20,27 +20,27 @@ export interface LeanClientOptions extends Omit<SocketOptions, 'origin'> {
 }
 
 /** POSTs of text to one origin over HTTP/1.1, and nothing that these do not need. */
-export interface LeanClient extends PostDispatcher<string> {
+export interface Http1Client extends PostDispatcher<string> {
   /** Ends all that is under way. */
   close(): void
 }
 
-export function createLeanClient(options: LeanClientOptions): LeanClient {
-  return new LeanPool(options)
+export function createHttp1Client(options: Http1ClientOptions): Http1Client {
+  return new Http1Pool(options)
 }
 
-class LeanPool implements LeanClient, ConnectionOwner, PostPlace {
-  readonly #options: LeanClientOptions
+class Http1Pool implements Http1Client, ConnectionOwner, PostPlace {
+  readonly #options: Http1ClientOptions
   readonly #writePost: (post: Post<string>) => WrittenPost
   readonly #openSocket: OpenSocket
   readonly #isTls: boolean
-  readonly #connections: LeanConnection[] = []
+  readonly #connections: Http1Connection[] = []
   /** The one that was used last is used next, so that those that are not needed grow old. */
-  readonly #free: LeanConnection[] = []
+  readonly #free: Http1Connection[] = []
   readonly #waiting: PendingPost[] = []
   /** Have a request that is sent at the end of this turn of the event loop, or of the next. */
-  #reserved: LeanConnection[] = []
-  #rested: LeanConnection[] = []
+  #reserved: Http1Connection[] = []
+  #rested: Http1Connection[] = []
   #isSending = false
   #tick = 0
   #ticker: NodeJS.Timeout | null = null
@@ -48,7 +48,7 @@ class LeanPool implements LeanClient, ConnectionOwner, PostPlace {
   /** Why no connection is tried for the moment. */
   #shortage: { readonly error: Error; readonly untilMs: number } | null = null
 
-  constructor(options: LeanClientOptions) {
+  constructor(options: Http1ClientOptions) {
     this.#options = options
     const origin = new URL(options.origin)
     this.#isTls = origin.protocol === 'https:'
@@ -81,14 +81,14 @@ class LeanPool implements LeanClient, ConnectionOwner, PostPlace {
     return durationMs > 0 ? this.#tick + Math.ceil(durationMs / TICK_MS) + 1 : Infinity
   }
 
-  onFree(connection: LeanConnection): void {
+  onFree(connection: Http1Connection): void {
     connection.freeSinceTick = this.#tick
     const next = this.#waiting.shift()
     if (next === undefined) this.#free.push(connection)
     else this.#reserve(connection, next)
   }
 
-  onGone(connection: LeanConnection, returned: PendingPost | null): void {
+  onGone(connection: Http1Connection, returned: PendingPost | null): void {
     const last = this.#connections.pop()
     if (last !== undefined && last !== connection) {
       this.#connections[connection.position] = last
@@ -118,10 +118,10 @@ class LeanPool implements LeanClient, ConnectionOwner, PostPlace {
     if (connection !== undefined) this.#reserve(connection, post)
     else if (this.#isClosed) post.fail(closed())
     else if (this.#shortage !== null && performance.now() < this.#shortage.untilMs) {
-      post.fail(new LeanHttpError('local', this.#shortage.error.message, this.#shortage.error))
+      post.fail(new Http1Error('local', this.#shortage.error.message, this.#shortage.error))
     } else if (this.#connections.length < this.#options.connectionsMax) this.#connect(post)
     else if (this.#waiting.length >= WAITING_MAX) {
-      post.fail(new LeanHttpError('connect', `more than ${WAITING_MAX} requests wait for a connection`))
+      post.fail(new Http1Error('connect', `more than ${WAITING_MAX} requests wait for a connection`))
     } else {
       post.place = this
       post.dueTick = this.tickAfter(post.headersTimeoutMs)
@@ -132,7 +132,7 @@ class LeanPool implements LeanClient, ConnectionOwner, PostPlace {
   #connect(post: PendingPost): void {
     post.written ??= this.#writePost(post.post)
     const { connectTimeoutMs, keepAliveMs } = this.#options
-    const connection = new LeanConnection(
+    const connection = new Http1Connection(
       { owner: this, openSocket: this.#openSocket, isTls: this.#isTls, connectTimeoutMs, keepAliveMs },
       post,
     )
@@ -146,7 +146,7 @@ class LeanPool implements LeanClient, ConnectionOwner, PostPlace {
    * nobody has asked for and that would be taken for the answer, the request goes elsewhere. One that has rested for long
    * is likely to be closed, and waits until the system was asked once more.
    */
-  #reserve(connection: LeanConnection, post: PendingPost): void {
+  #reserve(connection: Http1Connection, post: PendingPost): void {
     const sentNext = connection.freeSinceTick === this.#tick ? this.#reserved : this.#rested
     sentNext.push(connection)
     connection.reserve(post)
@@ -176,7 +176,7 @@ class LeanPool implements LeanClient, ConnectionOwner, PostPlace {
   #expireWaiting(): void {
     for (const post of this.#waiting.filter(({ dueTick }) => dueTick <= this.#tick)) {
       this.leave(post)
-      post.fail(new LeanHttpError('timeout', `no connection was free for ${post.headersTimeoutMs} ms`))
+      post.fail(new Http1Error('timeout', `no connection was free for ${post.headersTimeoutMs} ms`))
     }
   }
 
@@ -186,6 +186,6 @@ class LeanPool implements LeanClient, ConnectionOwner, PostPlace {
   }
 }
 
-function closed(): LeanHttpError {
-  return new LeanHttpError('cut', 'the gateway is closing its connections')
+function closed(): Http1Error {
+  return new Http1Error('cut', 'the gateway is closing its connections')
 }

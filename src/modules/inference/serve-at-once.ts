@@ -61,7 +61,7 @@ export interface Answering {
 }
 
 /** From the model's name to the charge: nobody is asked before credit is held, nothing is charged without an answer. */
-export async function serveWhole<Body extends { readonly model?: string | null }>(
+export async function serveAtOnce<Body extends { readonly model?: string | null }>(
   inference: Answering,
   clock: Clock,
   operation: WholeOperation<Body>,
@@ -97,7 +97,7 @@ export async function serveWhole<Body extends { readonly model?: string | null }
         onSent,
       })
       const provider = candidate.provider.id
-      if (answer.kind !== 'complete') throw garbage(provider, 'it answered with a stream')
+      if (answer.kind !== 'complete') throw invalidAnswer(provider, 'it answered with a stream')
       const wholeQuestion = { provider, model, requestedModel, request, charge }
       const payload = operation.finish(answer.payload, wholeQuestion)
       const covering = bill?.covering ?? null
@@ -132,16 +132,16 @@ export function parsePayload(provider: string, payload: Buffer, listName: string
   try {
     members = parseJson(payload.toString())
   } catch {
-    throw garbage(provider, 'it sent something that is not JSON')
+    throw invalidAnswer(provider, 'it sent something that is not JSON')
   }
-  if (!isRecord(members)) throw garbage(provider, 'it sent something that is not a JSON object')
+  if (!isRecord(members)) throw invalidAnswer(provider, 'it sent something that is not a JSON object')
   const list = members[listName]
   if (Array.isArray(list) && list.every(isRecord)) return { members, list }
-  throw readErrorPayload(provider, members) ?? garbage(provider, `it sent no ${listName}`)
+  throw readErrorPayload(provider, members) ?? invalidAnswer(provider, `it sent no ${listName}`)
 }
 
-export function garbage(provider: string, what: string): UpstreamError {
-  return new UpstreamError(`${provider}: ${what}`, { failure: 'garbage', provider })
+export function invalidAnswer(provider: string, what: string): UpstreamError {
+  return new UpstreamError(`${provider}: ${what}`, { failure: 'invalid_answer', provider })
 }
 
 function notServed(modelId: string): AppError {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { MessageHandler } from '../../storage/message-bus.ts'
-import { createStrangers } from './strangers.ts'
+import { createUnauthenticatedThrottle } from './unauthenticated-throttle.ts'
 
 function startProcesses(count: number) {
   const time = { nowMs: 1_900_000_000_000 }
   const handlers: MessageHandler[] = []
   let published = 0
   const processes = Array.from({ length: count }, () =>
-    createStrangers({
+    createUnauthenticatedThrottle({
       limits: { failuresPerMinute: 3, delaySecondsMax: 8, requestsPerMinute: 60 },
       messageBus: {
         subscribe: (_topic, handler) => {

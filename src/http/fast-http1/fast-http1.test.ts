@@ -4,13 +4,13 @@ import { connect, type AddressInfo, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { ConnectionGate } from '../connection-gate.ts'
 import type { ResponseMessage } from '../message.ts'
-import { createExpressLane, type ExpressLane } from './express-lane.ts'
+import { createFastHttp1, type FastHttp1 } from './fast-http1.ts'
 
 const requestOf = (body: string, path = '/hot') =>
   `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
 
 let http: Server
-let lane: ExpressLane
+let fastHttp1: FastHttp1
 /** Requests to hot paths, answered here by `answer`. */
 let served: string[]
 let answer: (response: ResponseMessage, body: string) => void
@@ -26,7 +26,7 @@ async function start(): Promise<void> {
   served = []
   isClosing = false
   answer = (response, body) => {
-    const text = `express ${body}`
+    const text = `fast ${body}`
     response.writeHead(200, ['content-length', String(Buffer.byteLength(text))]).end(text)
   }
   http = createServer((request, response) => {
@@ -38,7 +38,7 @@ async function start(): Promise<void> {
   })
   const [serveByNode] = http.listeners('connection')
   http.removeAllListeners('connection')
-  lane = createExpressLane({
+  fastHttp1 = createFastHttp1({
     isServed: (url) => url === '/hot',
     serve: (_request, response, body) => {
       served.push(body.toString())
@@ -56,7 +56,7 @@ async function start(): Promise<void> {
   })
   http.on('connection', (socket) => {
     sockets.push(socket)
-    lane.accept(socket)
+    fastHttp1.accept(socket)
   })
   http.listen(0, '127.0.0.1')
   await once(http, 'listening')
@@ -67,7 +67,7 @@ afterEach(stop)
 function stop(): void {
   for (const client of clients.splice(0)) client.destroy()
   vi.useRealTimers()
-  lane.close()
+  fastHttp1.close()
   http.close()
   http.closeAllConnections()
 }
@@ -96,15 +96,15 @@ async function open() {
 }
 
 const bodiesOf = (heard: string) =>
-  [...heard.matchAll(/\r\n\r\n((?:express|node)[^H]*)/g)].map(([, body]) => body)
+  [...heard.matchAll(/\r\n\r\n((?:fast|node)[^H]*)/g)].map(([, body]) => body)
 
 describe('a connection', () => {
   test('serves one request after the other', async () => {
     const client = await open()
     client.socket.write(requestOf('one'))
-    await client.hears('express one')
+    await client.hears('fast one')
     client.socket.write(requestOf('two'))
-    await client.hears('express two')
+    await client.hears('fast two')
     expect(client.heard).toContain('keep-alive: timeout=72')
     expect(client.heard).toMatch(/date: \w{3}, \d\d \w{3} \d{4} /)
   })
@@ -113,15 +113,15 @@ describe('a connection', () => {
     const client = await open()
     const waiting: (() => void)[] = []
     answer = (response, body) => {
-      waiting.push(() => response.writeHead(200, ['content-length', '11']).end(`express ${body}`))
+      waiting.push(() => response.writeHead(200, ['content-length', '11']).end(`fast ${body}`))
     }
     client.socket.write(requestOf('one') + requestOf('two') + requestOf('six'))
     for (const expected of [['one'], ['one', 'two'], ['one', 'two', 'six']]) {
       await expect.poll(() => served).toEqual(expected)
       waiting.shift()?.()
     }
-    await client.hears('express six')
-    expect(bodiesOf(client.heard)).toEqual(['express one', 'express two', 'express six'])
+    await client.hears('fast six')
+    expect(bodiesOf(client.heard)).toEqual(['fast one', 'fast two', 'fast six'])
   })
 
   test('is answered alike wherever its bytes are cut', async () => {
@@ -133,17 +133,17 @@ describe('a connection', () => {
         client.socket.write(bytes.subarray(0, index + 1))
         await new Promise(setImmediate)
         client.socket.write(bytes.subarray(index + 1))
-        await client.hears(/(express|node POST) h\u00e9llo/)
+        await client.hears(/(fast|node POST) h\u00e9llo/)
       }),
     )
     // A head that comes whole is served here, and so is a body that does not.
-    expect(clients.filter(({ heard }) => heard.includes('express')).length).toBeGreaterThan(4)
+    expect(clients.filter(({ heard }) => heard.includes('fast')).length).toBeGreaterThan(4)
   })
 
   test('is given to Node with its first request of another kind, and stays there', async () => {
     const client = await open()
     client.socket.write(requestOf('one'))
-    await client.hears('express one')
+    await client.hears('fast one')
     client.socket.write('GET /other HTTP/1.1\r\nhost: x\r\n\r\n')
     await client.hears('node GET')
     client.socket.write(requestOf('two'))
@@ -160,8 +160,8 @@ describe('a connection', () => {
     answer = resolve
     client.socket.write(requestOf('one') + second)
     const response = await promise
-    response.writeHead(200, ['content-length', '11']).end('express one')
-    await client.hears(/express one[^]*node POST a/)
+    response.writeHead(200, ['content-length', '11']).end('fast one')
+    await client.hears(/fast one[^]*node POST a/)
   })
 
   test('streams in chunks to their end', async () => {
@@ -257,7 +257,7 @@ describe('a connection', () => {
   test('is given back when it is idle and the gateway stops, and a running answer comes to its end', async () => {
     const [idle, busy, halfway] = [await open(), await open(), await open()]
     idle.socket.write(requestOf('idle'))
-    await idle.hears('express idle')
+    await idle.hears('fast idle')
     const { promise, resolve } = Promise.withResolvers<ResponseMessage>()
     answer = resolve
     busy.socket.write(requestOf('busy'))
@@ -265,11 +265,11 @@ describe('a connection', () => {
     halfway.socket.write(requestOf('half').slice(0, -2))
     await expect.poll(() => sockets[2]?.bytesRead).toBe(requestOf('half').length - 2)
     isClosing = true
-    lane.closeIdle()
+    fastHttp1.closeIdle()
     await expect.poll(() => idle.isClosed).toBe(true)
-    response.writeHead(200, ['content-length', '12']).end('express busy')
+    response.writeHead(200, ['content-length', '12']).end('fast busy')
     await expect.poll(() => busy.isClosed).toBe(true)
-    expect(busy.heard).toContain('express busy')
+    expect(busy.heard).toContain('fast busy')
     halfway.socket.write('lf')
     await halfway.hears('node POST half')
   })
@@ -279,7 +279,7 @@ describe('a connection', () => {
     await start()
     const [halfway, kept] = [await open(), await open()]
     kept.socket.write(requestOf('kept'))
-    await kept.hears('express kept')
+    await kept.hears('fast kept')
     halfway.socket.write(requestOf('half').slice(0, -2))
     await expect.poll(() => sockets[0]?.bytesRead).toBe(requestOf('half').length - 2)
     vi.advanceTimersByTime(11_000)

@@ -1,11 +1,11 @@
 import { AppError } from '../kernel/app-error.ts'
 import type { Caller } from '../modules/keys/keys.ts'
-import type { Strangers } from '../modules/limits/limits.ts'
+import type { UnauthenticatedThrottle } from '../modules/limits/limits.ts'
 import { readToken, type Authenticate } from './authenticate.ts'
 import type { RequestMessage } from './message.ts'
 
-interface StrangerGuardOptions {
-  readonly strangers: Strangers
+interface UnauthenticatedGuardOptions {
+  readonly throttle: UnauthenticatedThrottle
   readonly authenticate: (token: string, connection: object) => Caller | Promise<Caller>
   /** Whether the key is in memory, so that nothing has to be looked up for it. */
   readonly isKnownKey: (token: string) => boolean
@@ -13,7 +13,7 @@ interface StrangerGuardOptions {
   readonly onRefused: () => void
 }
 
-export interface StrangerGuard {
+export interface UnauthenticatedGuard {
   readonly authenticate: Authenticate
   /** For pages that need no key. Throws when an address asks for too many of them. */
   readonly admitVisitor: (incoming: RequestMessage) => void
@@ -23,8 +23,8 @@ export interface StrangerGuard {
  * Makes an address wait that keeps coming with wrong keys. A key that is in memory is not touched by it, and while no
  * address waits nothing is looked at but one number.
  */
-export function createStrangerGuard(options: StrangerGuardOptions): StrangerGuard {
-  const { strangers, authenticate, isKnownKey, addressOf, onRefused } = options
+export function createUnauthenticatedGuard(options: UnauthenticatedGuardOptions): UnauthenticatedGuard {
+  const { throttle, authenticate, isKnownKey, addressOf, onRefused } = options
 
   const refuse = (retryAfterSeconds: number): AppError => {
     onRefused()
@@ -34,23 +34,23 @@ export function createStrangerGuard(options: StrangerGuardOptions): StrangerGuar
   const noteFailure = (incoming: RequestMessage, error: unknown): unknown => {
     if (!(error instanceof AppError) || error.code !== 'invalid_api_key') return error
     const network = networkOf(addressOf(incoming))
-    const seconds = strangers.secondsToWait(network)
+    const seconds = throttle.secondsToWait(network)
     if (seconds !== null) return refuse(seconds)
-    strangers.noteFailure(network)
+    throttle.noteFailure(network)
     return error
   }
   const requireTurn = (incoming: RequestMessage, token: string): void => {
     if (isKnownKey(token)) return
     const network = networkOf(addressOf(incoming))
-    const seconds = strangers.secondsToWait(network)
-    if (seconds !== null && !strangers.mayLookUp(network)) throw refuse(seconds)
+    const seconds = throttle.secondsToWait(network)
+    if (seconds !== null && !throttle.mayLookUp(network)) throw refuse(seconds)
   }
 
   return {
     authenticate(incoming) {
       try {
         const token = readToken(incoming.headers)
-        if (strangers.hasBlocked()) requireTurn(incoming, token)
+        if (throttle.hasBlocked()) requireTurn(incoming, token)
         const caller = authenticate(token, incoming.socket)
         if (!(caller instanceof Promise)) return caller
         return caller.catch((error: unknown) => {
@@ -61,7 +61,7 @@ export function createStrangerGuard(options: StrangerGuardOptions): StrangerGuar
       }
     },
     admitVisitor(incoming) {
-      const seconds = strangers.noteVisit(networkOf(addressOf(incoming)))
+      const seconds = throttle.noteVisit(networkOf(addressOf(incoming)))
       if (seconds !== null) throw refuse(seconds)
     },
   }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { LeanHttpError } from './lean-http-error.ts'
+import { Http1Error } from './http1-error.ts'
 import { stage } from './testing/client-stage.ts'
 import { plainAnswer, type RawRequest } from './testing/raw-upstream.ts'
 
@@ -53,12 +53,12 @@ test('whatever an upstream does, nobody gets the answer of another, and everybod
             const body = `${manner} ${index}`
             const exchange = ask(body)
             if (isAborted && index % 3 === 0)
-              setImmediate(() => exchange.controller.abort(new LeanHttpError('cut', 'enough')))
+              setImmediate(() => exchange.controller.abort(new Http1Error('cut', 'enough')))
             return { body, outcome: await exchange.answer.catch((error: unknown) => error) }
           }),
         )
         for (const { body, outcome } of outcomes) {
-          if (!(outcome instanceof LeanHttpError)) expect(outcome).toMatchObject({ status: 200, body })
+          if (!(outcome instanceof Http1Error)) expect(outcome).toMatchObject({ status: 200, body })
         }
         client.close()
         await upstream.close()

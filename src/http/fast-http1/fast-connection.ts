@@ -1,17 +1,17 @@
 import type { Socket } from 'node:net'
 import type { RequestMessage, ResponseMessage } from '../message.ts'
-import { ExpressResponse } from './express-response.ts'
+import { FastResponse } from './fast-response.ts'
 import { HeadReader } from './head-reader.ts'
 import type { RequestHead } from './read-head.ts'
 
-export interface ExpressConnectionOptions {
+export interface FastConnectionOptions {
   readonly socket: Socket
   /** Whether requests to this path are served here. */
   readonly isServed: (url: string) => boolean
   readonly serve: (request: RequestMessage, response: ResponseMessage, body: Buffer) => void
   /** Takes the socket over, with everything that came and was not served put back into it. */
-  readonly handOver: (connection: ExpressConnection) => void
-  readonly onClose: (connection: ExpressConnection) => void
+  readonly handOver: (connection: FastConnection) => void
+  readonly onClose: (connection: FastConnection) => void
   /** Whether so much more may be held of a request whose key is not known. */
   readonly hold: (bytes: number) => boolean
   readonly giveBack: (bytes: number) => void
@@ -32,10 +32,10 @@ const AHEAD_BYTES_MAX = 64 * 1024
  * A connection that is served without Node's HTTP server while its requests are as simple as nearly all are: whole POSTs to
  * hot routes, one after the other. The first that is not goes to Node's server, and the connection with it.
  */
-export class ExpressConnection {
+export class FastConnection {
   readonly socket: Socket
-  readonly #options: ExpressConnectionOptions
-  /** Where the lane keeps it. */
+  readonly #options: FastConnectionOptions
+  /** Where its server keeps it. */
   position = -1
   /** Since when it has been waiting for a request, or for the rest of one. */
   waitingSinceMs = performance.now()
@@ -48,9 +48,9 @@ export class ExpressConnection {
   #head: RequestHead | null = null
   #headBytes = 0
   readonly #heads = new HeadReader()
-  #response: ExpressResponse | null = null
+  #response: FastResponse | null = null
 
-  constructor(options: ExpressConnectionOptions) {
+  constructor(options: FastConnectionOptions) {
     this.#options = options
     this.socket = options.socket
     const { socket } = options
@@ -141,7 +141,7 @@ export class ExpressConnection {
     if (bytes.length > bodyEnd) this.#putBack(bytes.subarray(bodyEnd))
     this.#head = null
     this.#hasServed = true
-    const response = new ExpressResponse(this.socket, this.#options.keepAliveSeconds)
+    const response = new FastResponse(this.socket, this.#options.keepAliveSeconds)
     this.#response = response
     response.on('close', this.#onAnswered)
     const { url, headers } = head

@@ -1,8 +1,8 @@
 import type { MessageBus } from '../../storage/message-bus.ts'
-import type { StrangerLimits } from './limit-table.ts'
+import type { UnauthenticatedLimits } from './limit-table.ts'
 
 /** What an address did that has no valid key to show. */
-export interface Strangers {
+export interface UnauthenticatedThrottle {
   /** Whether any address has to wait: nothing else needs to be asked while none has. */
   hasBlocked(): boolean
   /** How long the address has to wait before it may try another key; null when it may. */
@@ -16,8 +16,8 @@ export interface Strangers {
   close(): void
 }
 
-interface StrangersOptions {
-  readonly limits: StrangerLimits
+interface UnauthenticatedThrottleOptions {
+  readonly limits: UnauthenticatedLimits
   readonly messageBus: Pick<MessageBus, 'subscribe' | 'publish' | 'isConnected'>
   /** Of the monotonic clock: processes tell each other for how long. */
   readonly nowMs?: () => number
@@ -47,11 +47,11 @@ const LOOK_UPS_PER_SECOND = 10
  * Failures are counted by each process; a delay is told to all. An address that fails everywhere at once gets a few more
  * failures than one process allows, and then waits everywhere.
  */
-export function createStrangers({
+export function createUnauthenticatedThrottle({
   limits,
   messageBus,
   nowMs = () => performance.now(),
-}: StrangersOptions): Strangers {
+}: UnauthenticatedThrottleOptions): UnauthenticatedThrottle {
   const strangers = new Map<string, Stranger>()
   let latestBlockMs = 0
   let announcements = { count: 0, sinceMs: 0 }
@@ -129,7 +129,7 @@ export function createStrangers({
   }
 }
 
-function refill(stranger: Stranger, limits: StrangerLimits, nowMs: number): void {
+function refill(stranger: Stranger, limits: UnauthenticatedLimits, nowMs: number): void {
   const elapsedMs = Math.max(0, nowMs - stranger.refilledAtMs)
   // A delay is not a time to collect new attempts in.
   const freeMs = Math.max(0, Math.min(elapsedMs, nowMs - stranger.blockedUntilMs))
