@@ -39,7 +39,7 @@ const MODULE_RANKS: readonly (readonly string[])[] = [
   ['limits', 'billing', 'usage', 'media'],
   ['inference', 'tasks'],
   ['chat', 'embeddings', 'rerank', 'moderation', 'generation', 'transcription', 'speech'],
-  ['judging'],
+  ['judging', 'responses'],
   ['compare'],
   ['conversations'],
 ]

@@ -22,7 +22,8 @@ import {
 import type { Media } from '../modules/media/media.ts'
 import { createModeration, type Moderation } from '../modules/moderation/moderation.ts'
 import { createRerank, type Rerank } from '../modules/rerank/rerank.ts'
-import type { TaskPerformer, Tasks } from '../modules/tasks/tasks.ts'
+import { daysToMs, type TaskPerformer, type Tasks } from '../modules/tasks/tasks.ts'
+import { createResponses, type Responses } from '../modules/responses/responses.ts'
 import { createSpeech, type Speech } from '../modules/speech/speech.ts'
 import { createTranscription, type Transcription } from '../modules/transcription/transcription.ts'
 import { createUsage, type Usage } from '../modules/usage/usage.ts'
@@ -79,6 +80,7 @@ export interface Modules {
   readonly inference: Inference
   readonly shortages: ShortageWatch
   readonly chat: Chat
+  readonly responses: Responses
   readonly compare: Compare
   readonly datasets: Datasets
   readonly conversations: Conversations
@@ -229,6 +231,14 @@ async function openModules(
     logger,
   })
   const chat = createChat({ inference, ledger: credit, media, clock, countTokens })
+  const responses = createResponses({
+    chat,
+    database,
+    logger,
+    quotaOf,
+    retentionMs: daysToMs(config.responseRetentionDays),
+    historyBytesMax: config.bodyBytesMax,
+  })
   const generation = buildGeneration(config, {
     inference,
     catalog,
@@ -263,6 +273,7 @@ async function openModules(
     inference,
     shortages,
     chat,
+    responses,
     ...buildCompare({
       database,
       clock,

@@ -27,6 +27,7 @@ import { queueRoutes } from '../http/routes/queue.ts'
 import { rerankRoutes } from '../http/routes/rerank.ts'
 import { taskRoutes } from '../http/routes/tasks.ts'
 import { responseRoutes } from '../http/routes/responses.ts'
+import { storedResponseRoutes } from '../http/routes/stored-responses.ts'
 import { speechRoutes } from '../http/routes/speech.ts'
 import { tenantRoutes } from '../http/routes/tenant.ts'
 import { transcriptionRoutes } from '../http/routes/transcriptions.ts'
@@ -72,7 +73,8 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
       mayUseSandbox: modules.mayUseSandbox,
     }),
     ...chatRoutes({ chat, sendInference }),
-    ...responseRoutes({ chat, sendInference }),
+    ...responseRoutes({ responses: modules.responses, limits: modules.limits, sendInference }),
+    ...storedResponseRoutes({ responses: modules.responses }),
     ...messageRoutes({ chat, limits: modules.limits, sendInference }),
     ...embeddingRoutes({ embeddings: modules.embeddings, sendInference }),
     ...rerankRoutes({ rerank: modules.rerank, sendInference }),

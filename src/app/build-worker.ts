@@ -1,4 +1,5 @@
 import { toTaskAnswer } from '../http/routes/task-wire.ts'
+import { sweepResponses } from '../modules/responses/responses.ts'
 import { sweepRuns } from '../modules/compare/compare.ts'
 import {
   createTaskChanges,
@@ -61,6 +62,7 @@ export async function buildWorker(
       sweep: async () => {
         await sweepResults(database, (mediaIds) => media.remove(mediaIds))
         await sweepTickets(database)
+        await sweepResponses(database)
         await sweepRuns(database, daysToMs(config.compareRetentionDays))
       },
       clock: modules.clock,

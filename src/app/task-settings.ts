@@ -44,6 +44,13 @@ export const TASK_SETTINGS = {
     },
     { default: 90, minimum: 1, maximum: 3_650 },
   ),
+  responseRetentionDays: integerSetting(
+    {
+      environment: 'PARKWAY_RESPONSE_RETENTION_DAYS',
+      description: 'How long responses are stored for their accounts; 0 stores none.',
+    },
+    { default: 30, minimum: 0, maximum: 3_650 },
+  ),
 } as const
 
 const CONCURRENT_MAX = 1_000_000

@@ -7,6 +7,7 @@ export type ErrorCode =
   | 'unsupported_parameter'
   | 'context_length_exceeded'
   | 'prompt_blocked'
+  | 'previous_response_not_found'
   | 'invalid_promo_code'
   | 'invalid_api_key'
   | 'insufficient_balance'

@@ -30,7 +30,7 @@ const callOf = ({ output }: OpenAI.Responses.Response) => {
 describe('the official SDK', () => {
   test('reads a whole response', async () => {
     const { data, response } = await client.responses.create(hello).withResponse()
-    expect(data).toMatchObject({ object: 'response', status: 'completed', model: MODEL, store: false })
+    expect(data).toMatchObject({ object: 'response', status: 'completed', model: MODEL, store: true })
     expect(data.id).toMatch(/^resp_/)
     expect(data.output_text).not.toBe('')
     expect(data.usage?.input_tokens).toBeGreaterThan(0)

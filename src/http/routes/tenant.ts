@@ -33,6 +33,7 @@ const TenantAnswer = Type.Object({
     stored_response_bytes_max: noLimit(
       'How many bytes the answers kept for its Idempotency-Keys may take. Null sets no limit.',
     ),
+    response_bytes_max: noLimit('How many bytes its stored responses may take. Null sets no limit.'),
   }),
   stored: Type.Object(
     {
@@ -40,6 +41,7 @@ const TenantAnswer = Type.Object({
       dataset_bytes: Type.Integer({ description: 'Of datasets, with all their versions.' }),
       task_bytes: Type.Integer({ description: 'Of requests and results of tasks.' }),
       stored_response_bytes: Type.Integer({ description: 'Of answers that are kept for Idempotency-Keys.' }),
+      response_bytes: Type.Integer({ description: 'Of stored responses, with what was asked.' }),
     },
     { description: 'What the account has stored now.' },
   ),
@@ -90,12 +92,14 @@ export const tenantRoutes = ({ accounts, limits }: TenantRouteOptions): Route[] 
           dataset_bytes_max: quotas.dataset,
           task_bytes_max: quotas.task,
           stored_response_bytes_max: quotas.stored_response,
+          response_bytes_max: quotas.response,
         },
         stored: {
           media_bytes: stored.media,
           dataset_bytes: stored.dataset,
           task_bytes: stored.task,
           stored_response_bytes: stored.stored_response,
+          response_bytes: stored.response,
         },
         key: { id: caller.keyId, env: caller.environment, scopes: [...caller.scopes] },
       }

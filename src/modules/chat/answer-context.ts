@@ -10,6 +10,7 @@ export interface AnswerContext {
   readonly model: CatalogModel
   /** The id the client asked for, which may be an alias. */
   readonly requestedModel: string
+  readonly requestId: string
   readonly record: InferenceRecord
   readonly bill: RequestBill
   readonly startedMs: number

@@ -148,6 +148,7 @@ function readAnswer<Body extends StreamableRequest>(
       work: attempt.work,
       isSeenWhole: isSeenWhole(candidate, question.model),
       drainBytesMax: options.inference.drains.limits.drainBytesMax,
+      keepEnd: request.keepEnd,
     })
   }
   const payload = form.finish(answer.payload, context)
@@ -176,6 +177,7 @@ function contextOf<Body extends StreamableRequest>(call: Call<Body>): AnswerCont
     provider: candidate.provider.id,
     model,
     requestedModel: body.model,
+    requestId: request.requestId,
     record,
     bill,
     startedMs,

@@ -7,6 +7,7 @@ import { completionThroughChat } from '../../providers/completion-through-chat.t
 import { UpstreamError } from '../../providers/upstream-error.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
 import type { Ledger } from '../ledger/ledger.ts'
+import type { Caller } from '../keys/keys.ts'
 import type { OwnFiles, OwnFileUse } from '../media/media.ts'
 import {
   attemptRoutes,
@@ -30,7 +31,7 @@ import { countChatPromptTokens, countCompletionPromptTokens } from './count-prom
 import { estimateChat, estimateCompletion, refineChat, refineCompletion } from './estimate-cost.ts'
 import { CHAT_LIMITS, holdWorstCase } from './hold-worst-case.ts'
 import { findFilesOfChat, inlineFilesOfChat } from './inline-own-files.ts'
-import { checkResponsesRequest, RESPONSES } from './response-operation.ts'
+import { checkResponsesRequest, countResponseTokens, RESPONSES } from './response-operation.ts'
 import { pricedSoundMembers, screenSound } from './screen-sound.ts'
 import { SILENCE, soundOfChat } from './sound-tokens.ts'
 import { checkMessagesRequest, MESSAGES } from './message-operation.ts'
@@ -45,6 +46,8 @@ export interface Chat {
   responses(request: InferenceRequest<ResponsesRequest>): Promise<InferenceResult>
   /** `{input_tokens}` of a prompt. Costs nothing. */
   countMessageTokens(request: InferenceRequest<CountTokensRequest>): Promise<object>
+  /** Tokens of the prompt, as far as they can be known without asking the vendor. */
+  countResponseTokens(caller: Caller, body: ResponsesRequest): number
 }
 
 interface ChatOptions {
@@ -167,5 +170,9 @@ export function createChat(options: ChatOptions): Chat {
     },
     countMessageTokens: (request) =>
       countMessageTokens(request, { inference, selector, countTokens: options.countTokens }),
+    countResponseTokens: (caller, body) => {
+      selector.resolveModel(caller, body.model)
+      return countResponseTokens(body, options.countTokens)
+    },
   }
 }

@@ -32,6 +32,7 @@ interface StreamOptions {
   readonly isSeenWhole: boolean
   /** How much is read after the client left. */
   readonly drainBytesMax: number
+  readonly keepEnd?: ((last: Batch) => Promise<void>) | undefined
 }
 
 interface OpenedStream {
@@ -109,6 +110,7 @@ async function* relay(stream: Relay): AsyncGenerator<Batch, void> {
     // The end of the stream leaves when its charge is durable.
     const doubt = await context.bill.settle({ isDelivered: true }).then(() => null, requireDoubt)
     const last = reader.end(usage, record.costNanoUsd ?? 0n)
+    if (doubt === null && !cancellation.isCancelled) await options.keepEnd?.(last)
     if (last.length > 0) yield last
     if (doubt !== null) throw doubt
   } catch (error) {

@@ -1,6 +1,7 @@
 import { editJsonObject } from '../../kernel/edit-json-object.ts'
 import { isRecord } from '../../kernel/is-record.ts'
 import { usdFromNanoUsd, type NanoUsd } from '../../kernel/money.ts'
+import { responseIdOf } from '../../wires/openai-responses/response-id.ts'
 import { readUsage, type TokenUsage } from '../inference/inference.ts'
 import { settleUsage, type AnswerContext } from './answer-context.ts'
 import type { AnswerForm, StreamReader } from './answer-form.ts'
@@ -13,7 +14,7 @@ const STREAM_BYTES_MAX = 256 * 1024 * 1024
 /** Responses of OpenAI's wire. */
 export const RESPONSE_FORM: AnswerForm = {
   finish(payload, context) {
-    const { provider, requestedModel, record } = context
+    const { provider, requestedModel, requestId, record } = context
     const text = payload.toString()
     const response = readEventPayload(provider, text)
     const { output, usage: reported } = response
@@ -24,8 +25,12 @@ export const RESPONSE_FORM: AnswerForm = {
     const usage = settleUsage(context, readResponseUsage(reported), delivered)
     const told = formatResponseUsage(usage, record.costNanoUsd ?? 0n, reported)
     const edits = new Map([['usage', JSON.stringify(told)]])
+    const id = responseIdOf(requestId)
     if (response['model'] !== requestedModel) edits.set('model', JSON.stringify(requestedModel))
-    return editJsonObject(text, edits) ?? JSON.stringify({ ...response, model: requestedModel, usage: told })
+    if (response['id'] !== id) edits.set('id', JSON.stringify(id))
+    return (
+      editJsonObject(text, edits) ?? JSON.stringify({ ...response, id, model: requestedModel, usage: told })
+    )
   },
   openStream: (context) => new ResponseReader(context),
 }
@@ -35,6 +40,8 @@ const ENDS: ReadonlySet<unknown> = new Set(['response.completed', 'response.inco
 /** Passes the events of a response on, and keeps the last until its charge is durable. */
 class ResponseReader implements StreamReader {
   readonly #context: AnswerContext
+  /** Ours, whoever answers: the response is stored under it. */
+  readonly #id: string
   #bytes = 0
   #ending: Record<string, unknown> | null = null
   reportedUsage: TokenUsage | null = null
@@ -43,6 +50,7 @@ class ResponseReader implements StreamReader {
 
   constructor(context: AnswerContext) {
     this.#context = context
+    this.#id = responseIdOf(context.requestId)
   }
 
   read(payload: Buffer): Buffer | null {
@@ -60,8 +68,9 @@ class ResponseReader implements StreamReader {
       this.hasFinished = true
       return null
     }
-    if (!isRecord(response) || response['model'] === requestedModel) return payload
-    return Buffer.from(JSON.stringify({ ...event, response: { ...response, model: requestedModel } }))
+    if (!isRecord(response) || (response['model'] === requestedModel && response['id'] === this.#id))
+      return payload
+    return this.#tell(event, { ...response, model: requestedModel })
   }
 
   end(usage: TokenUsage, costNanoUsd: NanoUsd): Buffer[] {
@@ -69,7 +78,11 @@ class ResponseReader implements StreamReader {
     const response = isRecord(this.#ending['response']) ? this.#ending['response'] : {}
     const told = formatResponseUsage(usage, costNanoUsd, response['usage'])
     const model = this.#context.requestedModel
-    return [Buffer.from(JSON.stringify({ ...this.#ending, response: { ...response, model, usage: told } }))]
+    return [this.#tell(this.#ending, { ...response, model, usage: told })]
+  }
+
+  #tell(event: object, response: object): Buffer {
+    return Buffer.from(JSON.stringify({ ...event, response: { ...response, id: this.#id } }))
   }
 }
 

@@ -35,6 +35,8 @@ const PRICED_MEMBERS: ReadonlySet<string> = new Set([
   'text',
   'include',
   'store',
+  'previous_response_id',
+  'background',
   'truncation',
   'max_output_tokens',
   'prompt_cache_key',
@@ -45,6 +47,11 @@ const PRICED_MEMBERS: ReadonlySet<string> = new Set([
 /** Throws where a request says what cannot be translated. */
 export function checkResponsesRequest(body: ResponsesRequest): void {
   checkMessages(chatOf(body).messages)
+}
+
+export function countResponseTokens(body: ResponsesRequest, countTokens: (text: string) => number): number {
+  checkResponsesRequest(body)
+  return countChatPromptTokens(chatOf(body), countTokens)
 }
 
 /** Translated once a request, however often it is looked at. */

@@ -14,4 +14,6 @@ export interface InferenceRequest<Body> {
   readonly cancellation: Cancellation
   /** Headers of its wire that a provider of the same wire is sent, as names and values in turn. */
   readonly headers?: readonly string[]
+  /** Given the last payloads of a stream whose charge is durable. They leave when it has resolved; it must not reject. */
+  readonly keepEnd?: ((last: readonly Buffer[]) => Promise<void>) | undefined
 }

@@ -53,6 +53,7 @@ const quotas = (mediaGigabytes: number): StorageQuotas => ({
   dataset: (mediaGigabytes * GIGABYTE) / 10,
   task: (mediaGigabytes * GIGABYTE) / 10,
   stored_response: (mediaGigabytes * GIGABYTE) / 10,
+  response: (mediaGigabytes * GIGABYTE) / 10,
 })
 
 /** Of a tier that names none. */

@@ -26,6 +26,7 @@ const TierEntry = strict({
   dataset_bytes_max: quota(),
   task_bytes_max: quota(),
   stored_response_bytes_max: quota(),
+  response_bytes_max: quota(),
 })
 
 const LimitsEntry = strict({
@@ -98,6 +99,7 @@ function toTier(entry: Static<typeof TierEntry>): Tier {
       dataset: orDefault(entry.dataset_bytes_max, DEFAULT_QUOTAS.dataset),
       task: orDefault(entry.task_bytes_max, DEFAULT_QUOTAS.task),
       stored_response: orDefault(entry.stored_response_bytes_max, DEFAULT_QUOTAS.stored_response),
+      response: orDefault(entry.response_bytes_max, DEFAULT_QUOTAS.response),
     },
   }
 }

@@ -2,7 +2,7 @@ import { AppError, type AppErrorOptions } from '../../kernel/app-error.ts'
 import type { Queryable } from '../database.ts'
 
 /** What is counted against a quota of its own. Triggers of the database count it with every row that comes and goes. */
-const STORED_KINDS = ['media', 'dataset', 'task', 'stored_response'] as const
+const STORED_KINDS = ['media', 'dataset', 'task', 'stored_response', 'response'] as const
 export type StoredKind = (typeof STORED_KINDS)[number]
 
 /** In bytes. Null sets no limit. */
@@ -58,7 +58,11 @@ export async function lockStoredBytes(
   return new Map(rows.map(({ account_id: accountId, bytes }) => [accountId, Number(bytes)]))
 }
 
-async function readStoredBytes(queryable: Queryable, accountId: string, kind: StoredKind): Promise<number> {
+export async function readStoredBytes(
+  queryable: Queryable,
+  accountId: string,
+  kind: StoredKind,
+): Promise<number> {
   const [row] = await queryable.query<{ bytes: bigint }>('SELECT stored_bytes_of($1, $2) AS bytes', [
     accountId,
     kind,
@@ -75,7 +79,7 @@ export async function readAllStoredBytes(
     'SELECT kind, stored_bytes_of($1, kind) AS bytes FROM unnest($2::text[]) AS kind',
     [accountId, STORED_KINDS],
   )
-  const counted = { media: 0, dataset: 0, task: 0, stored_response: 0 }
+  const counted = { media: 0, dataset: 0, task: 0, stored_response: 0, response: 0 }
   for (const { kind, bytes } of rows) counted[kind] = Number(bytes)
   return counted
 }
@@ -96,6 +100,10 @@ const WORDS: Readonly<Record<StoredKind, { what: string; remedy: string }>> = {
     what: 'answers that are kept for Idempotency-Keys',
     remedy:
       'Nothing was done. Answers are kept for 24 hours; until then send requests without an Idempotency-Key.',
+  },
+  response: {
+    what: 'stored responses',
+    remedy: 'Delete responses to make room, or send requests with "store": false.',
   },
 }
 

@@ -12,7 +12,7 @@ const SEALED = 'reasoning.encrypted_content'
 export class ResponseStream {
   readonly #request: ResponsesRequest
   readonly #tools: ToolNames
-  readonly #id = createToken('resp_')
+  readonly #id: string
   readonly #items: { readonly item: OutputItem; readonly index: number }[] = []
   readonly #calls = new Map<number, CallItem>()
   readonly #output: object[] = []
@@ -26,7 +26,8 @@ export class ResponseStream {
   /** Whether the model came to an end, whatever the upstream still sends. */
   hasFinished = false
 
-  constructor(request: ResponsesRequest, tools: ToolNames) {
+  constructor(id: string, request: ResponsesRequest, tools: ToolNames) {
+    this.#id = id
     this.#request = request
     this.#tools = tools
   }
@@ -73,10 +74,11 @@ export class ResponseStream {
     if (!(this.#open instanceof ReasoningItem)) {
       // A signature belongs to thoughts that came before it.
       if (thought.kind === 'signature') return
-      const { reasoning, include } = this.#request
+      const { reasoning, include, store } = this.#request
       const options = {
         isSummary: typeof reasoning?.summary === 'string' && reasoning.summary !== 'none',
-        isSealed: include?.includes(SEALED) === true,
+        // A stored response can be continued, and some vendors want their thoughts back then.
+        isSealed: store === true || include?.includes(SEALED) === true,
       }
       this.#open = this.#begin((emit) => new ReasoningItem(emit, options))
     }

@@ -55,8 +55,14 @@ export const ResponsesRequest = Type.Object(
         description: 'What else the answer is to hold.',
       }),
     ),
-    store: nullable(Type.Boolean({ description: 'Answers are not stored yet, and say so.' })),
-    previous_response_id: nullable(Type.String({ maxLength: 256, description: 'Not supported yet.' })),
+    store: nullable(
+      Type.Boolean({
+        description: 'Store the response, so that it can be read and continued. On unless told.',
+      }),
+    ),
+    previous_response_id: nullable(
+      Type.String({ maxLength: 256, description: 'A stored response that this one continues.' }),
+    ),
     background: nullable(Type.Boolean({ description: 'Not supported yet.' })),
     metadata: nullable(namedValues(Type.String({ maxLength: 512 }), { count: 16, length: 64 })),
     user: nullable(Type.String({ maxLength: 4096 })),

@@ -2,6 +2,7 @@ import { isRecord } from '../../kernel/is-record.ts'
 import { parseJson } from '../../kernel/parse-json.ts'
 import type { InferenceOperation } from '../../providers/provider.ts'
 import { readWholeChat, translateStream } from '../read-chat-payload.ts'
+import { responseIdOf } from './response-id.ts'
 import { ResponseStream } from './response-stream.ts'
 import type { ResponsesRequest } from './responses-request.ts'
 import { toChatRequest } from './to-chat-request.ts'
@@ -14,7 +15,7 @@ export function responsesThroughChat(
   return async (call) => {
     const { tools, ...translated } = toChatRequest(call.body)
     const answer = await chat({ ...call, ...translated })
-    const stream = new ResponseStream(call.body, tools)
+    const stream = new ResponseStream(responseIdOf(call.requestId), call.body, tools)
     if (answer.kind === 'complete') {
       stream.add(readWholeChat(provider, answer.payload))
       return { kind: 'complete', payload: Buffer.from(JSON.stringify(readResponse(stream.end().at(-1)))) }

@@ -15,8 +15,8 @@ export interface TranslatedRequest {
   readonly tools: ToolNames
 }
 
-/** Members that need answers to be stored, or somebody else's servers. */
-const UNSUPPORTED = ['previous_response_id', 'conversation', 'background', 'prompt'] as const
+/** Members that need what is stored at OpenAI. */
+const UNSUPPORTED = ['conversation', 'prompt', 'background'] as const
 
 export function toChatRequest(request: ResponsesRequest): TranslatedRequest {
   for (const name of UNSUPPORTED) {

@@ -15,8 +15,16 @@ export const MODEL_NOTES: Readonly<Record<string, string>> = {
     'are asked through chat.',
   'POST /v1/responses':
     "Sends a prompt to a model and returns its answer in the form of OpenAI's Responses, for any chat model of the catalog. With " +
-    '`stream: true` the answer arrives as named and numbered events. Answers are not stored yet: `previous_response_id` and ' +
-    '`background` are refused, so send the items of earlier turns again.',
+    '`stream: true` the answer arrives as named and numbered events. The response is stored unless `store` is false, and ' +
+    '`previous_response_id` continues a stored one, whoever answered it.',
+  'POST /v1/responses/input_tokens':
+    'Counts the tokens of a prompt, with those of the responses that it continues. It costs nothing and is limited like any request.',
+  'GET /v1/responses/{id}': 'A stored response, as its last event or its answer was.',
+  'DELETE /v1/responses/{id}':
+    'Deletes a stored response and what was asked for it. Responses that continue it cannot be continued any more.',
+  'GET /v1/responses/{id}/input_items':
+    'What the model was given for a response: the items of the responses that it continues, then its own input. Newest first ' +
+    'unless `order` says otherwise.',
   'POST /v1/messages':
     "Sends a conversation to a model and returns its answer in the form of Anthropic's Messages, for any chat model of the " +
     'catalog. With `stream: true` the answer arrives as named events. Errors have the form of Anthropic too. Also served at ' +

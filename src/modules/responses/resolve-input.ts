@@ -1,0 +1,108 @@
+import { AppError, invalidValue } from '../../kernel/app-error.ts'
+import { isRecord } from '../../kernel/is-record.ts'
+import type { Database } from '../../storage/database.ts'
+import type { ResponsesRequest } from '../../wires/openai-responses/responses-request.ts'
+import { findItems } from './find-items.ts'
+import { readChain, type ChainLink } from './read-responses.ts'
+import { readInputItems, readOutputItems, type Item } from './response-items.ts'
+
+type Input = ResponsesRequest['input']
+
+export interface ResolvedInput {
+  /** Everything the model is given: the history, then the new items. */
+  readonly whole: Input
+  /** The new items alone, with what their references name in their place. */
+  readonly own: Input
+}
+
+export interface ResolveOptions {
+  readonly database: Database
+  /** Of the history and of what references name, each. */
+  readonly bytesMax: number
+}
+
+/** A longer conversation is sent as input, or begun anew. */
+export const CHAIN_LENGTH_MAX = 500
+const ITEMS_MAX = 16_384
+
+export function needsHistory({
+  input,
+  previous_response_id: previousId,
+}: Pick<ResponsesRequest, 'input' | 'previous_response_id'>): boolean {
+  return typeof previousId === 'string' || (typeof input !== 'string' && input.some(isReference))
+}
+
+/** Reads what a request names of what is stored. Throws where something of it is unknown or too much. */
+export async function resolveInput(
+  options: ResolveOptions,
+  accountId: string,
+  { input, previous_response_id: previousId }: Pick<ResponsesRequest, 'input' | 'previous_response_id'>,
+): Promise<ResolvedInput> {
+  const history = typeof previousId === 'string' ? await readHistory(options, accountId, previousId) : []
+  const own = typeof input === 'string' ? input : await resolveReferences(options, accountId, input)
+  const whole = history.length === 0 ? own : [...history, ...toItems(own)]
+  if (whole.length > ITEMS_MAX && typeof whole !== 'string')
+    throw invalidValue('input', `A conversation has ${ITEMS_MAX} items at most.`)
+  return { whole, own }
+}
+
+function toItems(input: Input): readonly Item[] {
+  return typeof input === 'string' ? [{ role: 'user', content: input }] : input
+}
+
+async function readHistory(
+  { database, bytesMax }: ResolveOptions,
+  accountId: string,
+  previousId: string,
+): Promise<Item[]> {
+  const { links, isBeyondLimits } = await readChain(database, accountId, previousId, {
+    lengthMax: CHAIN_LENGTH_MAX,
+    bytesMax,
+  })
+  const [oldest, last] = [links[0], links.at(-1)]
+  if (oldest === undefined || last === undefined) throw previousNotFound(previousId)
+  if (isBeyondLimits) {
+    const message =
+      `The conversation of '${previousId}' is longer than ${CHAIN_LENGTH_MAX} responses or larger than ${bytesMax} bytes. ` +
+      'Send what is still needed of it as input.'
+    throw new AppError('context_length_exceeded', message, { param: 'previous_response_id' })
+  }
+  if (oldest.previousId !== null) throw previousNotFound(oldest.previousId)
+  requireEnded(last)
+  return links.flatMap(({ input, response }) => [...readInputItems(input), ...readOutputItems(response)])
+}
+
+/** Of one in the background. */
+function requireEnded({ id, response }: ChainLink): void {
+  const value: unknown = JSON.parse(response)
+  const status = isRecord(value) ? value['status'] : null
+  if (status === 'completed' || status === 'incomplete') return
+  throw invalidValue('previous_response_id', `The response '${id}' has no answer that can be continued.`)
+}
+
+function previousNotFound(id: string): AppError {
+  return new AppError('previous_response_not_found', `Previous response with id '${id}' not found.`, {
+    param: 'previous_response_id',
+  })
+}
+
+async function resolveReferences(
+  options: ResolveOptions,
+  accountId: string,
+  input: readonly Item[],
+): Promise<Item[]> {
+  const ids = input.filter(isReference).map(({ id }) => String(id))
+  if (ids.length === 0) return [...input]
+  const found = await findItems(options, accountId, new Set(ids))
+  return input.map((item, index) => {
+    if (!isReference(item)) return item
+    const known = found.get(String(item['id']))
+    if (known !== undefined) return known
+    const message = `Item with id '${String(item['id'])}' not found. Items of responses that were not stored have to be sent whole.`
+    throw new AppError('not_found', message, { param: `input.${index}.id` })
+  })
+}
+
+function isReference(item: Item): boolean {
+  return item['type'] === 'item_reference'
+}

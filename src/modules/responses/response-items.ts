@@ -1,0 +1,68 @@
+import { isRecord } from '../../kernel/is-record.ts'
+import { requestIdOf } from '../../wires/openai-responses/response-id.ts'
+import { uuidOfRequest } from '../../kernel/identifiers.ts'
+
+export type Item = Readonly<Record<string, unknown>>
+
+/** Items of a stored response. What is stored was checked when it came in, and is read leniently. */
+export function readInputItems(input: string): Item[] {
+  const value: unknown = JSON.parse(input)
+  if (typeof value === 'string')
+    return [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: value }] }]
+  return Array.isArray(value) ? value.filter(isRecord) : []
+}
+
+export function readOutputItems(response: string): Item[] {
+  const value: unknown = JSON.parse(response)
+  return isRecord(value) && Array.isArray(value['output']) ? value['output'].filter(isRecord) : []
+}
+
+/** The same with an id for each, which a reference can name. */
+export function identifyInputItems(responseId: string, items: readonly Item[]): Item[] {
+  const digits = digitsOf(responseId)
+  return items.map((item, index) => {
+    const type = typeof item['type'] === 'string' ? item['type'] : 'message'
+    const id = typeof item['id'] === 'string' ? item['id'] : `${PREFIXES[type] ?? 'item_'}${digits}_${index}`
+    return { ...item, id, type, ...shownContent(item, type) }
+  })
+}
+
+const PREFIXES: Readonly<Record<string, string>> = {
+  message: 'msg_',
+  function_call: 'fc_',
+  function_call_output: 'fco_',
+  custom_tool_call: 'ctc_',
+  custom_tool_call_output: 'ctco_',
+  reasoning: 'rs_',
+}
+
+/** Messages are listed with parts and a status, however they were sent. */
+function shownContent(item: Item, type: string): object {
+  if (type !== 'message') return {}
+  const { content, role, status } = item
+  const kind = role === 'assistant' ? 'output_text' : 'input_text'
+  const part = { type: kind, text: content, ...(role === 'assistant' ? { annotations: [] } : {}) }
+  return { status: status ?? 'completed', ...(typeof content === 'string' ? { content: [part] } : {}) }
+}
+
+const INPUT_ITEM_ID = /^[a-z]+_([0-9a-f]{32})_(\d{1,5})$/
+
+/** The place of an input item by the id that it is listed with. */
+export function placeOfInputItem(itemId: string): { responseId: string; index: number } | null {
+  const [, digits, index] = INPUT_ITEM_ID.exec(itemId) ?? []
+  return digits === undefined ? null : { responseId: `resp_${digits}`, index: Number(index) }
+}
+
+function digitsOf(responseId: string): string {
+  const requestId = requestIdOf(responseId)
+  return requestId === null ? '' : uuidOfRequest(requestId)
+}
+
+const ITEM_ID = /^[\w-]{1,128}$/
+const ITEM_IDS_MAX = 4_096
+
+/** Of output items, as far as they can be named in a reference. */
+export function listItemIds(items: readonly Item[]): string[] {
+  const ids = items.flatMap(({ id }) => (typeof id === 'string' && ITEM_ID.test(id) ? [id] : []))
+  return [...new Set(ids)].slice(0, ITEM_IDS_MAX)
+}

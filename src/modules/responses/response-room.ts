@@ -1,0 +1,44 @@
+import type { Database } from '../../storage/database.ts'
+import { noRoomLeft, readStoredBytes, type QuotaOf } from '../../storage/stored-bytes/stored-bytes.ts'
+
+interface ResponseRoomOptions {
+  readonly database: Database
+  readonly quotaOf: QuotaOf
+}
+
+/** More would only cost memory: one that is forgotten is found full again by its next response. */
+const FULL_ACCOUNTS_MAX = 10_000
+
+/**
+ * Which accounts have used up their quota of stored responses, as this process learned when it wrote the last one. Nobody else is looked up
+ * before an upstream is asked, so what runs at that moment can exceed the quota.
+ */
+export class ResponseRoom {
+  readonly #options: ResponseRoomOptions
+  readonly #full = new Set<string>()
+
+  constructor(options: ResponseRoomOptions) {
+    this.#options = options
+  }
+
+  async noteStored(accountId: string, storedBytes: number): Promise<void> {
+    const bytesMax = await this.#options.quotaOf(accountId, 'response')
+    if (bytesMax === null || storedBytes < bytesMax) return
+    if (this.#full.size >= FULL_ACCOUNTS_MAX) this.#full.clear()
+    this.#full.add(accountId)
+  }
+
+  /** Whether nothing is known to be in the way, without asking anybody. */
+  isOpen(accountId: string): boolean {
+    return !this.#full.has(accountId)
+  }
+
+  /** Asks the database. Throws where the quota is used up. */
+  async require(accountId: string): Promise<void> {
+    const { database, quotaOf } = this.#options
+    const bytesMax = await quotaOf(accountId, 'response')
+    const usedBytes = bytesMax === null ? 0 : await readStoredBytes(database, accountId, 'response')
+    if (bytesMax !== null && usedBytes >= bytesMax) throw noRoomLeft('response', { usedBytes, bytesMax })
+    this.#full.delete(accountId)
+  }
+}

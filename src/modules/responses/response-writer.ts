@@ -1,0 +1,72 @@
+import { Batches } from '../../kernel/batches.ts'
+import type { Database } from '../../storage/database.ts'
+import { sizeOf, type StoredResponse } from './stored-response.ts'
+
+interface ResponseWriterOptions {
+  readonly database: Database
+  readonly retentionMs: number
+}
+
+const BATCH_MAX = 50
+/** Larger ones are written alone, so that a statement stays small. */
+const BATCHED_BYTES_MAX = 256 * 1024
+
+/**
+ * Writes responses that have been answered and charged. Those that end while others are being written go together. The commit does not wait
+ * for the disk: other processes see the response at once, and one that a crash of the database server takes away was delivered.
+ */
+export class ResponseWriter {
+  readonly #options: ResponseWriterOptions
+  readonly #batches = new Batches<StoredResponse, number>((batch) => this.#write(batch, 'off'), BATCH_MAX)
+
+  constructor(options: ResponseWriterOptions) {
+    this.#options = options
+  }
+
+  /** Gives how many bytes the account has stored then. */
+  async write(response: StoredResponse): Promise<number> {
+    if (sizeOf(response) <= BATCHED_BYTES_MAX) return this.#batches.add(response)
+    const [storedBytes = 0] = await this.#write([response], 'off')
+    return storedBytes
+  }
+
+  /** The same for one that was only asked for, and must not be lost. */
+  async writeDurably(response: StoredResponse): Promise<void> {
+    await this.#write([response], 'on')
+  }
+
+  async #write(batch: readonly StoredResponse[], durability: 'on' | 'off'): Promise<number[]> {
+    const { database, retentionMs } = this.#options
+    const rows = await database.query<{ account_id: string; bytes: bigint }>(WRITE, [
+      batch.map(({ accountId }) => accountId),
+      batch.map(({ id }) => id),
+      batch.map(({ previousId }) => previousId),
+      batch.map(({ input }) => input),
+      batch.map(({ response }) => response),
+      batch.map(({ itemIds }) => itemIds.join(',')),
+      batch.map(({ isBackground }) => isBackground),
+      retentionMs,
+      durability,
+    ])
+    const storedBefore = new Map(rows.map((row) => [row.account_id, Number(row.bytes)]))
+    return batch.map(({ accountId }) => {
+      const own = batch.filter((one) => one.accountId === accountId)
+      return own.reduce((bytes, one) => bytes + sizeOf(one), storedBefore.get(accountId) ?? 0)
+    })
+  }
+}
+
+// A request that is done again under its id replaces what it made. The bytes are those before this statement.
+const WRITE = `
+  WITH durability AS MATERIALIZED (SELECT set_config('synchronous_commit', $9, true)),
+  written AS (
+    INSERT INTO responses (account_id, id, previous_id, input, response, item_ids, is_background, expires_at)
+    SELECT given.account_id, given.id, given.previous_id, given.input, given.response,
+      string_to_array(given.item_ids, ','), given.is_background, now() + $8 * interval '1 millisecond'
+    FROM durability, unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[])
+      AS given (account_id, id, previous_id, input, response, item_ids, is_background)
+    ON CONFLICT (account_id, id) DO UPDATE
+      SET input = excluded.input, response = excluded.response, item_ids = excluded.item_ids
+  )
+  SELECT account_id, stored_bytes_of(account_id, 'response') AS bytes
+  FROM (SELECT DISTINCT unnest($1::uuid[]) AS account_id) AS accounts`

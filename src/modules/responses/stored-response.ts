@@ -1,0 +1,20 @@
+/** A response as it is kept. */
+export interface StoredResponse {
+  readonly accountId: string
+  /** `resp_…` */
+  readonly id: string
+  /** The response that it continues. */
+  readonly previousId: string | null
+  /** JSON: the new input, a text or items. */
+  readonly input: string
+  /** JSON: the response object. */
+  readonly response: string
+  /** Of its output items. */
+  readonly itemIds: readonly string[]
+  readonly isBackground: boolean
+}
+
+/** In UTF-8, as the database counts it. */
+export function sizeOf({ input, response }: Pick<StoredResponse, 'input' | 'response'>): number {
+  return Buffer.byteLength(input) + Buffer.byteLength(response)
+}
