@@ -8,6 +8,15 @@ export function toInference<Body>(
   headers?: readonly string[],
 ): InferenceRequest<Body> {
   const { id: requestId, requestBytes: bytes, cancellation } = exchange
-  const inference = { caller, body, text, bytes, requestId, record, cancellation }
+  // Looked for only where there is a choice to be made by it.
+  const sessionId = () => readText(exchange.incoming.headers[SESSION_HEADER])
+  const inference = { caller, body, text, bytes, requestId, record, cancellation, sessionId }
   return headers === undefined ? inference : { ...inference, headers }
+}
+
+/** Claude Code sends it with every request of a session. */
+const SESSION_HEADER = 'x-claude-code-session-id'
+
+function readText(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
 }

@@ -16,6 +16,34 @@ describe('a credential ring', () => {
     expect([ring.take(), ring.take(), ring.take(), ring.take()]).toEqual(['a', 'b', 'c', 'a'])
   })
 
+  test('hands out the same key for the same affinity, and another while that one rests', () => {
+    const { ring, passMs } = createRing(['a', 'b', 'c'])
+    const affinity = () => 42
+    const own = ring.take(affinity)
+    expect([ring.take(), ring.take(), ring.take(affinity)].at(-1)).toBe(own)
+    ring.rest(own, 5_000)
+    const second = ring.take(affinity)
+    expect(second).not.toBe(own)
+    expect(ring.take(affinity)).toBe(second)
+    passMs(5_000)
+    expect(ring.take(affinity)).toBe(own)
+  })
+
+  test('spreads affinities evenly over its keys, and asks for none where it has one key', () => {
+    const { ring } = createRing(['a', 'b', 'c', 'd'])
+    const counts = new Map<string, number>()
+    for (let key = 0; key < 8_000; key += 1) {
+      const taken = ring.take(() => key)
+      counts.set(taken, (counts.get(taken) ?? 0) + 1)
+    }
+    expect(counts.size).toBe(4)
+    for (const count of counts.values()) expect(Math.abs(count - 2_000)).toBeLessThan(250)
+    const refuse = () => {
+      throw new Error('nobody needs it')
+    }
+    expect(createRing(['a']).ring.take(refuse)).toBe('a')
+  })
+
   test('leaves a resting key out until its rest is over', () => {
     const { ring, passMs } = createRing(['a', 'b'])
     ring.rest('a', 5_000)

@@ -1,30 +1,42 @@
 import type { Clock } from '../kernel/clock.ts'
+import { drawFor, hashText } from '../kernel/rendezvous.ts'
 
-/** Several API keys of one upstream, taken in turn. */
+/** Several API keys of one upstream. */
 export interface CredentialRing {
   readonly size: number
-  /** The next key that is not resting. When all rest, the one that wakes first: one refusal more beats none tried. */
-  take(): string
+  /**
+   * A key that is not resting: the same for the same affinity, the next in turn without one. When all rest, the one that
+   * wakes first: one refusal more beats none tried.
+   */
+  take(affinity?: () => number | null): string
   /** Leaves a key out for a while, because the upstream refused or throttled it. */
   rest(key: string, restMs: number): void
 }
 
+interface Credential {
+  readonly key: string
+  readonly hash: number
+  restsUntilMs: number
+}
+
 export function createCredentialRing(keys: readonly string[], { clock }: { clock: Clock }): CredentialRing {
-  const ring = [...new Set(keys)].map((key) => ({ key, restsUntilMs: -Infinity }))
+  const ring: readonly Credential[] = [...new Set(keys)].map((key) => ({
+    key,
+    hash: hashText(key),
+    restsUntilMs: -Infinity,
+  }))
   let position = 0
+  const [only] = ring
   return {
     size: ring.length,
-    take() {
+    take(affinity) {
+      if (only !== undefined && ring.length === 1) return only.key
+      const wanted = affinity?.() ?? null
       const nowMs = clock.monotonicMs()
-      let chosen: { key: string; restsUntilMs: number } | undefined
-      for (let step = 0; step < ring.length; step += 1) {
-        const candidate = ring[(position + step) % ring.length]
-        if (candidate === undefined) continue
-        if (chosen === undefined || candidate.restsUntilMs < chosen.restsUntilMs) chosen = candidate
-        if (chosen.restsUntilMs <= nowMs) break
-      }
+      const awake = wanted === null ? nextAwake(ring, position, nowMs) : mostWantedAwake(ring, wanted, nowMs)
+      const chosen = awake ?? firstToWake(ring)
       if (chosen === undefined) throw new RangeError('a credential ring without a key cannot be taken from')
-      position = (ring.indexOf(chosen) + 1) % ring.length
+      if (wanted === null) position = (ring.indexOf(chosen) + 1) % ring.length
       return chosen.key
     },
     rest(key, restMs) {
@@ -33,4 +45,34 @@ export function createCredentialRing(keys: readonly string[], { clock }: { clock
       entry.restsUntilMs = Math.max(entry.restsUntilMs, clock.monotonicMs() + restMs)
     },
   }
+}
+
+function nextAwake(ring: readonly Credential[], position: number, nowMs: number): Credential | undefined {
+  for (let step = 0; step < ring.length; step += 1) {
+    const credential = ring[(position + step) % ring.length]
+    if (credential !== undefined && credential.restsUntilMs <= nowMs) return credential
+  }
+  return undefined
+}
+
+/** While the one that is wanted most rests, everybody who wants it finds the same other one. */
+function mostWantedAwake(
+  ring: readonly Credential[],
+  affinity: number,
+  nowMs: number,
+): Credential | undefined {
+  let chosen: Credential | undefined
+  let highest = -1
+  for (const credential of ring) {
+    if (credential.restsUntilMs > nowMs) continue
+    const draw = drawFor(affinity, credential.hash)
+    if (draw <= highest) continue
+    highest = draw
+    chosen = credential
+  }
+  return chosen
+}
+
+function firstToWake(ring: readonly Credential[]): Credential | undefined {
+  return ring.toSorted((one, other) => one.restsUntilMs - other.restsUntilMs)[0]
 }

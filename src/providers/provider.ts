@@ -76,6 +76,8 @@ export interface InferenceCall<Body = ChatRequest> {
   readonly onSent?: (() => void) | undefined
   /** Headers of the client that belong to its wire, as names and values in turn. For upstreams that speak it. */
   readonly headers?: readonly string[] | undefined
+  /** Requests with the same one belong to the same credential, whose account has their prompt in its cache. */
+  readonly affinity?: (() => number | null) | undefined
 }
 
 export type InferenceAnswer = CompleteAnswer | StreamAnswer

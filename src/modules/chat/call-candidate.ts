@@ -72,6 +72,8 @@ export interface Question<Body> {
   readonly model: CatalogModel
   readonly bill: RequestBill
   readonly startedMs: number
+  /** Of requests whose prompts begin alike. */
+  readonly affinity: () => number | null
 }
 
 interface CallOptions {
@@ -102,6 +104,7 @@ export async function callCandidate<Body extends StreamableRequest>(
       cancellation: attempt.work.cancellation,
       onSent: attempt.work.noteSent,
       headers: request.headers,
+      affinity: question.affinity,
     })
     const reading = readAnswer(answer, { candidate, question, options, attempt })
     const result = reading instanceof Promise ? await reading : reading

@@ -31,6 +31,7 @@ import { countChatPromptTokens, countCompletionPromptTokens } from './count-prom
 import { estimateChat, estimateCompletion, refineChat, refineCompletion } from './estimate-cost.ts'
 import { CHAT_LIMITS, holdWorstCase } from './hold-worst-case.ts'
 import { findFilesOfChat, inlineFilesOfChat } from './inline-own-files.ts'
+import { affinityOf } from './prompt-affinity.ts'
 import { checkResponsesRequest, countResponseTokens, RESPONSES } from './response-operation.ts'
 import { pricedSoundMembers, screenSound } from './screen-sound.ts'
 import { SILENCE, soundOfChat } from './sound-tokens.ts'
@@ -125,7 +126,8 @@ export function createChat(options: ChatOptions): Chat {
 
     let bill: RequestBill | null = null
     try {
-      const routes = selector.select(caller, model, body.model)
+      const affinity = affinityOf(asked)
+      const routes = selector.select(caller, model, body.model, affinity)
       const screened = screenMembers(asked, routes, operation.pricedMembers(model, body))
       const uses = operation.files?.find(media, body) ?? []
       const request =
@@ -138,7 +140,7 @@ export function createChat(options: ChatOptions): Chat {
       const covered = covering instanceof Promise ? await covering : covering
       const { hold } = covered
       bill = inference.openBill(hold, covered.request, startedMs)
-      const question = { operation, request: covered.request, model, bill, startedMs }
+      const question = { operation, request: covered.request, model, bill, startedMs, affinity }
       const result = await attemptRoutes({
         candidates,
         accountId: caller.accountId,

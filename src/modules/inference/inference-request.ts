@@ -16,4 +16,6 @@ export interface InferenceRequest<Body> {
   readonly headers?: readonly string[]
   /** Given the last payloads of a stream whose charge is durable. They leave when it has resolved; it must not reject. */
   readonly keepEnd?: ((last: readonly Buffer[]) => Promise<void>) | undefined
+  /** What the client calls the session that the request belongs to. */
+  readonly sessionId?: () => string | undefined
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../../kernel/testing/fake-clock.ts'
+import { hashText } from '../../kernel/rendezvous.ts'
 import type { AppError } from '../../kernel/app-error.ts'
 import type { Provider } from '../../providers/provider.ts'
 import type { Catalog, CatalogModel } from '../catalog/catalog.ts'
@@ -107,6 +108,40 @@ describe('select', () => {
     expect((first['a'] ?? 0) / rounds).toBeCloseTo(0.6, 1)
     expect((first['b'] ?? 0) / rounds).toBeCloseTo(0.3, 1)
     expect((first['c'] ?? 0) / rounds).toBeCloseTo(0.1, 1)
+  })
+
+  it('keeps the order of one affinity, and puts each route first for as many of them as it weighs', () => {
+    const model = modelWith([
+      { provider: 'a', weight: 6 },
+      { provider: 'b', weight: 3 },
+      { provider: 'c', weight: 1 },
+    ])
+    const selector = createSelector(model)
+    const orderOf = (affinity: number) =>
+      selector.select(callerOf('live'), model, null, () => affinity).map((candidate) => candidate.provider.id)
+    const first = { a: 0, b: 0, c: 0 } as Record<string, number>
+    const keys = 20_000
+    for (let key = 0; key < keys; key += 1) {
+      const order = orderOf(hashText(`session ${key}`))
+      expect(order.toSorted()).toEqual(['a', 'b', 'c'])
+      first[order[0] ?? ''] = (first[order[0] ?? ''] ?? 0) + 1
+    }
+    expect((first['a'] ?? 0) / keys).toBeCloseTo(0.6, 1)
+    expect((first['b'] ?? 0) / keys).toBeCloseTo(0.3, 1)
+    expect((first['c'] ?? 0) / keys).toBeCloseTo(0.1, 1)
+    expect(orderOf(7)).toEqual(orderOf(7))
+  })
+
+  it('asks for no affinity where there is nothing to choose', () => {
+    const model = modelWith([
+      { provider: 'a', priority: 0 },
+      { provider: 'b', priority: 1 },
+    ])
+    const refuse = () => {
+      throw new Error('nobody needs it')
+    }
+    const order = createSelector(model).select(callerOf('live'), model, null, refuse)
+    expect(order.map((candidate) => candidate.provider.id)).toEqual(['a', 'b'])
   })
 
   it.each(['dev', 'test'] as const)(

@@ -1,4 +1,5 @@
 import { AppError, modelNotFound } from '../../kernel/app-error.ts'
+import { drawFor, hashText, scoreOf } from '../../kernel/rendezvous.ts'
 import type { Provider, UpstreamTimeouts } from '../../providers/provider.ts'
 import type { ProviderRegistry } from '../../providers/registry.ts'
 import { ENDPOINT_OF_CATEGORY, type Catalog, type CatalogModel, type Category } from '../catalog/catalog.ts'
@@ -19,8 +20,16 @@ export interface Candidate {
 export interface CandidateSelector {
   /** The first of its kind in the catalog that the key may use, where none is named. */
   resolveModel(caller: Caller, requestedModel: string | null | undefined): CatalogModel
-  /** At least one, in the order they are to be tried. A refusal names the model as the client did. */
-  select(caller: Caller, model: CatalogModel, requestedModel?: string | null): readonly Candidate[]
+  /**
+   * At least one, in the order they are to be tried. A refusal names the model as the client did. Requests with the same
+   * affinity have the same order, by the same weights as all others.
+   */
+  select(
+    caller: Caller,
+    model: CatalogModel,
+    requestedModel?: string | null,
+    affinity?: () => number | null,
+  ): readonly Candidate[]
 }
 
 interface CandidateSelectorOptions {
@@ -69,14 +78,16 @@ export function createCandidateSelector(options: CandidateSelectorOptions): Cand
       return model
     },
 
-    select(caller, model, requestedModel) {
+    select(caller, model, requestedModel, affinity) {
       const groups = groupsOf(model)
       const [first] = groups
       // Nearly every model has one route, and nothing to be put in order.
       if (first !== undefined && groups.length === 1 && first.length === 1) return first
       if (groups.length > 0)
         return giveLastAllTime(
-          groups.flatMap((group) => (group.length === 1 ? group : shuffle(group, random))),
+          groups.flatMap((group) =>
+            group.length === 1 ? group : shuffle(group, drawBy(affinity?.() ?? null, random)),
+          ),
         )
       if (mayUseSandbox(caller)) {
         const { timeouts } = options
@@ -117,6 +128,8 @@ function chooseDefault(caller: Caller, { catalog, categories }: CandidateSelecto
 
 interface Weighted extends Candidate {
   readonly weight: number
+  /** What it is found by. */
+  readonly hash: number
 }
 
 function groupByPriority(
@@ -133,6 +146,7 @@ function groupByPriority(
       timeouts: { ...timeouts, ...route.timeouts },
       streamTimeouts: hastenFirstByte({ ...timeouts, ...route.timeouts }, model, route.timeouts.firstByteMs),
       weight: route.weight,
+      hash: hashText(`${provider.id} ${route.model}`),
       breaker: provider === providers.sandbox ? null : breakerOf(provider.id, route.model),
     }
     groups.set(route.priority, [...(groups.get(route.priority) ?? []), candidate])
@@ -164,10 +178,15 @@ function giveLastAllTime<One extends Candidate>(candidates: readonly One[]): rea
   )
 }
 
-/** A random order in which a heavier candidate is more likely to come first. */
-function shuffle(group: readonly Weighted[], random: () => number): Weighted[] {
+/** The same for the same affinity; at random without one. */
+function drawBy(affinity: number | null, random: () => number): (candidate: Weighted) => number {
+  return affinity === null ? random : ({ hash }) => drawFor(affinity, hash)
+}
+
+/** An order in which a heavier candidate is more likely to come first. */
+function shuffle(group: readonly Weighted[], draw: (candidate: Weighted) => number): Weighted[] {
   return group
-    .map((candidate) => ({ candidate, draw: candidate.weight > 0 ? random() ** (1 / candidate.weight) : -1 }))
-    .toSorted((a, b) => b.draw - a.draw)
+    .map((candidate) => ({ candidate, score: scoreOf(draw(candidate), candidate.weight) }))
+    .toSorted((a, b) => b.score - a.score)
     .map(({ candidate }) => candidate)
 }

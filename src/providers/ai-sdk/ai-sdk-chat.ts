@@ -27,6 +27,7 @@ export function createAiSdkChat(vendor: Vendor, options: AiSdkProviderOptions): 
         signal,
         onSent: call.onSent,
         expectsEvents: call.body.stream === true,
+        affinity: call.affinity,
       },
       async ({ apiKey, exchange }) => {
         const settings = { modelId: call.upstreamModel, apiKey, baseUrl, fetch: exchange.fetch }

@@ -24,6 +24,7 @@ interface VendorCall {
   readonly onSent?: (() => void) | undefined
   /** A success that is no event stream is an invalid answer. */
   readonly expectsEvents?: boolean
+  readonly affinity?: (() => number | null) | undefined
   /** By `markKey`: the key that a job was submitted with, because vendors show a job only to its own account. */
   readonly keyMark?: string | undefined
 }
@@ -39,11 +40,11 @@ export function createVendorCalls(provider: string, options: AiSdkProviderOption
   const keys = createCredentialRing(apiKeys, { clock })
   const agents = createKeepAliveAgents()
   return {
-    async attempt({ timeouts, signal, onSent, expectsEvents = false, keyMark }, run) {
+    async attempt({ timeouts, signal, onSent, expectsEvents = false, keyMark, affinity }, run) {
       const markedKey = keyMark === undefined ? undefined : apiKeys.find((key) => markKey(key) === keyMark)
       for (let attempts = 1; ; attempts += 1) {
         signal.throwIfAborted()
-        const apiKey = markedKey ?? keys.take()
+        const apiKey = markedKey ?? keys.take(affinity)
         const dispatcher = agents.choose(timeouts.connectMs)
         const exchange = new UpstreamExchange({
           provider,

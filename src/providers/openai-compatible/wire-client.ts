@@ -42,6 +42,7 @@ interface WireCall {
   readonly onSent?: (() => void) | undefined
   /** Further headers, as names and values in turn. */
   readonly headers?: readonly string[] | undefined
+  readonly affinity?: (() => number | null) | undefined
 }
 
 export function createWireClient(options: WireClientOptions): WireClient {
@@ -54,10 +55,10 @@ export function createWireClient(options: WireClientOptions): WireClient {
     sendOnce: (request: WireRequest<Body>) => Promise<Response>,
     path: string,
     body: Body,
-    { requestId, timeouts, cancellation, onSent, headers: more }: WireCall,
+    { requestId, timeouts, cancellation, onSent, headers: more, affinity }: WireCall,
   ): Promise<Response> => {
     for (let tries = 1; ; tries += 1) {
-      const credential = credentials?.take() ?? null
+      const credential = credentials?.take(affinity) ?? null
       const headers = requestHeaders(requestId, typeof body === 'string', more)
       if (credential !== null) pushCredential(headers, credential, options.credentialHeader)
       const response = await sendOnce({

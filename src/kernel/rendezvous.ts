@@ -1,0 +1,33 @@
+/**
+ * Rendezvous hashing: of several candidates, the one with the highest score for a key. The same key finds the same one,
+ * whoever asks and whatever the order; one that is taken away moves its own keys only, and they come back with it.
+ */
+
+/** 32 bits that name a text. Not for secrets: whoever wants two texts with the same name finds them. */
+export function hashText(text: string, start = FNV_OFFSET): number {
+  let hash = start
+  for (let index = 0; index < text.length; index += 1)
+    hash = Math.imul(hash ^ text.charCodeAt(index), FNV_PRIME)
+  return hash >>> 0
+}
+
+const FNV_OFFSET = 0x811c9dc5
+const FNV_PRIME = 0x01000193
+
+/** Where a key has one candidate among the others: between 0 and 1, evenly over many keys. */
+export function drawFor(key: number, candidate: number): number {
+  return (mix(mix(key) ^ candidate) + 0.5) / 2 ** 32
+}
+
+/** How much a candidate is wanted for a draw: the highest of several wins as often as its part of all weights. */
+export function scoreOf(draw: number, weight: number): number {
+  return weight > 0 ? Math.log(draw) / weight : -Infinity
+}
+
+/** Every bit of the input changes about half of the output's. */
+function mix(value: number): number {
+  let mixed = value
+  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b)
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)
+  return (mixed ^ (mixed >>> 16)) >>> 0
+}

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { completion, failure } from '../upstreams/openai-server.ts'
+import { modelEntry, startChatGateway, type ChatGateway } from './start-chat-gateway.ts'
+
+let gateway: ChatGateway
+
+beforeAll(async () => {
+  gateway = await startChatGateway({
+    models: [
+      modelEntry('two-routes', [
+        { provider: 'vllm', model: 'm', priority: 0 },
+        { provider: 'ollama', model: 'm', priority: 0 },
+      ]),
+      modelEntry('two-keys', [{ provider: 'openai', model: 'm' }]),
+    ],
+    providers: ['vllm', 'ollama'],
+    settings: { OPENAI_API_KEY: 'key-one,key-two' },
+  })
+})
+
+afterAll(() => gateway.close())
+
+beforeEach(() => {
+  gateway.upstream.requests.length = 0
+  gateway.upstream.respondWith(completion())
+})
+
+const LONG = 'You are a careful assistant. '.repeat(60)
+const WIRES = {
+  chat: (text: string) => ['/v1/chat/completions', { messages: [{ role: 'user', content: text }] }] as const,
+  messages: (text: string) =>
+    ['/v1/messages', { max_tokens: 9, messages: [{ role: 'user', content: text }] }] as const,
+  responses: (text: string) => ['/v1/responses', { input: text }] as const,
+}
+
+interface Asked {
+  readonly wire?: keyof typeof WIRES
+  readonly text?: string
+  readonly headers?: Record<string, string>
+  readonly members?: object
+}
+
+/** Where a request went: the path and the key of the upstream. */
+async function placeOf(
+  model: string,
+  { wire = 'chat', text = 'Hi', headers = {}, members = {} }: Asked,
+): Promise<string> {
+  const before = gateway.upstream.requests.length
+  const [path, body] = WIRES[wire](text)
+  const answer = await gateway.request('POST', path, { body: { model, ...body, ...members }, headers })
+  expect(answer.status).toBe(200)
+  const sent = gateway.upstream.requests.slice(before).at(-1)
+  const provider = sent?.path.split('/')[1] ?? ''
+  return `${provider} ${String(sent?.headers['authorization'])}`
+}
+
+const session = (id: string) => ({ headers: { 'x-claude-code-session-id': id } })
+const HINTS: readonly [string, (id: string) => Asked][] = [
+  ['prompt_cache_key', (id) => ({ members: { prompt_cache_key: id } })],
+  ['the session of Claude Code', (id) => ({ wire: 'messages', ...session(id) })],
+  ['user', (id) => ({ members: { user: id } })],
+  ['metadata.user_id of Messages', (id) => ({ wire: 'messages', members: { metadata: { user_id: id } } })],
+  ['prompt_cache_key of Responses', (id) => ({ wire: 'responses', members: { prompt_cache_key: id } })],
+  ['the first message', (id) => ({ text: `${id} ${LONG}` })],
+]
+
+describe.each(['two-routes', 'two-keys'])('requests that share a prompt, with %s', (model) => {
+  test.each(HINTS)('stay where they were, by %s', async (_name, hint) => {
+    const places = new Set<string>()
+    // Until both sides have been seen: sixty conversations on one of two would be less than once in a lifetime.
+    for (let id = 0; id < 4 || (places.size < 2 && id < 60); id += 1) {
+      const asked = hint(`conversation ${id}`)
+      const place = await placeOf(model, asked)
+      for (let turn = 0; turn < 2; turn += 1) expect(await placeOf(model, asked)).toBe(place)
+      places.add(place)
+    }
+    expect(places.size).toBe(2)
+  })
+
+  test('are spread where they are too short for any cache', async () => {
+    const places = new Set<string>()
+    for (let turn = 0; turn < 40; turn += 1) places.add(await placeOf(model, {}))
+    expect(places.size).toBe(2)
+  })
+})
+
+test('a prompt whose key is throttled moves to the other, and does not lose its answer', async () => {
+  const asked = { members: { prompt_cache_key: 'throttled' } }
+  const own = await placeOf('two-keys', asked)
+  gateway.upstream.respondWith(async ({ headers }) =>
+    own.endsWith(String(headers['authorization'])) ? failure(429) : completion(),
+  )
+  const other = await placeOf('two-keys', asked)
+  expect(other).not.toBe(own)
+  gateway.upstream.respondWith(completion())
+  // While the first key rests, the second is kept.
+  expect(await placeOf('two-keys', asked)).toBe(other)
+})
+
+test('a prompt whose route fails is answered by the other, and comes back', async () => {
+  const asked = { members: { prompt_cache_key: 'broken' } }
+  const own = await placeOf('two-routes', asked)
+  const [provider = ''] = own.split(' ')
+  gateway.upstream.respondWith(async ({ path }) =>
+    path.startsWith(`/${provider}/`) ? failure(500) : completion(),
+  )
+  expect(await placeOf('two-routes', asked)).not.toBe(own)
+  gateway.upstream.respondWith(completion())
+  expect(await placeOf('two-routes', asked)).toBe(own)
+})
