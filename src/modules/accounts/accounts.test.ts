@@ -4,8 +4,8 @@ import { createId } from '../../kernel/identifiers.ts'
 import { connectDatabase } from '../../storage/connect-database.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import { createTestDatabase, type TestDatabase } from '../../storage/testing/test-database.ts'
-import { grantCredit } from '../ledger/move-credit.ts'
-import { readBalances } from '../ledger/read-ledger.ts'
+import { grantCredit } from '../ledger/books/move-credit.ts'
+import { readBalances } from '../ledger/books/read-ledger.ts'
 import { createAccounts, type AccountKeys, type Accounts } from './accounts.ts'
 
 const caller = { accountId: createId() }

@@ -28,7 +28,7 @@ export interface AccountKeys extends FirstKeyIssuer {
 }
 
 /** What accounts need of the ledger, which knows their balances. */
-export interface AccountCredit extends FirstCredit {
+export interface BorrowedAccount extends FirstCredit {
   readBalances(accountIds: readonly string[]): Promise<ReadonlyMap<string, { balanceNanoUsd: NanoUsd }>>
 }
 
@@ -51,7 +51,7 @@ export function createAccounts({
   database: Database
   clock: Clock
   keys: AccountKeys
-  credit: AccountCredit
+  credit: BorrowedAccount
 }): Accounts {
   const withBalances = async (rows: readonly AccountRow[]): Promise<Account[]> => {
     const balances = await credit.readBalances(rows.map(({ id }) => id))

@@ -7,13 +7,13 @@ import type { Page, PageRequest } from '../../kernel/page.ts'
 import type { Borrower } from '../../storage/borrowing/borrower.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import type { MessageBus } from '../../storage/message-bus.ts'
-import { ChargePoster } from './charge-poster.ts'
-import { ChargeWriter, type LedgerObserver } from './charge-writer.ts'
-import { openHold, releaseHold, settleHold, type HoldOrder, type SettleOrder } from './credit-hold.ts'
-import { CreditPool } from './credit-pool.ts'
-import { RECALL_MS_MAX } from './credit-wait.ts'
-import { growHold, type GrowOrder } from './grow-hold.ts'
-import type { AmpleHoldRequest, Hold, HoldRequest, Payer } from './hold.ts'
+import { PostingSchedule } from './journal/posting-schedule.ts'
+import { ChargeWriter, type LedgerObserver } from './journal/charge-writer.ts'
+import { openHold, releaseHold, settleHold, type HoldOrder, type SettleOrder } from './books/stored-hold.ts'
+import { CreditPool } from './memory/credit-pool.ts'
+import { RECALL_MS_MAX } from './memory/credit-wait.ts'
+import { growHold, type GrowOrder } from './books/grow-hold.ts'
+import type { AmpleHoldRequest, Hold, HoldRequest, Payer } from './memory/memory-hold.ts'
 import {
   deductCredit,
   grantCredit,
@@ -21,9 +21,9 @@ import {
   type DeductOrder,
   type GrantOrder,
   type ReverseOrder,
-} from './move-credit.ts'
-import { listEntries, readBalances, type Balance, type LedgerEntry } from './read-ledger.ts'
-import type { Cap } from './lend-credit.ts'
+} from './books/move-credit.ts'
+import { listEntries, readBalances, type Balance, type LedgerEntry } from './books/read-ledger.ts'
+import type { Cap } from './books/lend-credit.ts'
 import {
   listCaps,
   readBudgetLimits,
@@ -31,23 +31,23 @@ import {
   writeBudget,
   type Budget,
   type BudgetPeriod,
-} from './spend-caps.ts'
-import { openHolds, type PlainHoldOrder } from './open-holds.ts'
-import { settleHolds } from './settle-holds.ts'
-import { sweepLedger } from './sweep-ledger.ts'
+} from './books/spend-caps.ts'
+import { openHolds, type PlainHoldOrder } from './books/open-holds.ts'
+import { settleHolds } from './books/settle-holds.ts'
+import { sweepLedger } from './books/sweep-ledger.ts'
 
-export { hasKeyCap } from './spend-caps.ts'
-export { findCharges, type FoundCharge } from './find-charges.ts'
-export { freeCredit } from './free-credit.ts'
-export type { Hold, Payer } from './hold.ts'
-export { reclaimLeases } from './lend-credit.ts'
-export type { CreditClass } from './move-credit.ts'
-export type { LedgerEntry } from './read-ledger.ts'
-export type { BudgetPeriod } from './spend-caps.ts'
-export type { UncoveredCost } from './uncovered-cost.ts'
-export type { UsageRecord } from './usage-record.ts'
-export { postCharges } from './post-charges.ts'
-export { verifyLedger } from './verify-ledger.ts'
+export { hasKeyCap } from './books/spend-caps.ts'
+export { findCharges, type FoundCharge } from './journal/find-charges.ts'
+export { freeCredit } from './memory/free-credit.ts'
+export type { Hold, Payer } from './memory/memory-hold.ts'
+export { reclaimLeases } from './books/lend-credit.ts'
+export type { CreditClass } from './books/move-credit.ts'
+export type { LedgerEntry } from './books/read-ledger.ts'
+export type { BudgetPeriod } from './books/spend-caps.ts'
+export type { UncoveredCost } from './memory/uncovered-cost.ts'
+export type { UsageRecord } from './books/usage-record.ts'
+export { postCharges } from './journal/post-charges.ts'
+export { verifyLedger } from './books/verify-ledger.ts'
 
 /** Everything that moves credit. What takes a transaction is idempotent by its key and one commit with the caller's rows. */
 export interface Ledger {
@@ -118,12 +118,12 @@ const CLOSE_MS_MAX = 5_000
 export function createLedger(options: LedgerOptions): Ledger {
   const { database, messageBus, clock } = options
   const recall = createRecall(messageBus)
-  const poster = new ChargePoster(options)
-  const writer = new ChargeWriter({ ...options, poster })
+  const posting = new PostingSchedule(options)
+  const writer = new ChargeWriter({ ...options, posting })
   const announceChange = async (accountId: string): Promise<void> => {
     await messageBus.publishAndConfirm(CHANGE_TOPIC, accountId, { timeoutMs: CHANGE_MS_MAX })
   }
-  const pool = new CreditPool({ ...options, writer, poster, recall, announceChange })
+  const pool = new CreditPool({ ...options, writer, posting, recall, announceChange })
   const unsubscribe = [
     messageBus.subscribe(RECALL_TOPIC, (accountId) => pool.giveBack(accountId)),
     messageBus.subscribe(CHANGE_TOPIC, (accountId) => pool.look(accountId)),
@@ -131,10 +131,10 @@ export function createLedger(options: LedgerOptions): Ledger {
   ]
   const stopSweeping = sweepLedger(options)
   // Whoever was here before may have died in between.
-  poster.noteCommitted(0)
+  posting.noteCommitted(0)
 
   const readBalance = async (accountId: string): Promise<Balance> => {
-    await poster.post()
+    await posting.post()
     const balance = (await readBalances(database, [accountId])).get(accountId)
     if (balance === undefined) throw notFound('account')
     return { ...balance, heldNanoUsd: balance.heldNanoUsd + pool.heldNanoUsd(accountId) }
@@ -161,11 +161,11 @@ export function createLedger(options: LedgerOptions): Ledger {
     isHealthy: () => writer.isHealthy() && options.borrower.isTrusted(),
     readBalance,
     readBalances: async (accountIds) => {
-      await poster.post()
+      await posting.post()
       return readBalances(database, accountIds)
     },
     listEntries: async (accountId, page) => {
-      await poster.post()
+      await posting.post()
       return listEntries(database, accountId, page)
     },
     setBudget: async (accountId, period, limitNanoUsd) => {
@@ -173,15 +173,15 @@ export function createLedger(options: LedgerOptions): Ledger {
       await announceChange(accountId)
     },
     readBudgets: async (accountId) => {
-      await poster.post()
+      await posting.post()
       return readBudgets(database, accountId, clock.nowMs())
     },
-    postCharges: () => poster.post(),
+    postCharges: () => posting.post(),
     close: async () => {
       for (const stop of unsubscribe) stop()
       stopSweeping()
       const isClosed = await Promise.race([
-        writeTheRest(pool, writer, poster),
+        writeTheRest(pool, writer, posting),
         delay(CLOSE_MS_MAX, false, { ref: false }),
       ])
       if (!isClosed) options.logger.error({}, 'the process stops with charges that could not be written')
@@ -190,12 +190,12 @@ export function createLedger(options: LedgerOptions): Ledger {
 }
 
 /** A request that was cut settles a moment after its connection is gone, and what is undone then is charged anew. */
-async function writeTheRest(pool: CreditPool, writer: ChargeWriter, poster: ChargePoster): Promise<true> {
+async function writeTheRest(pool: CreditPool, writer: ChargeWriter, posting: PostingSchedule): Promise<true> {
   for (let round = 1; round <= 2; round += 1) {
     await pool.close()
     await writer.drain()
   }
-  await poster.close()
+  await posting.close()
   return true
 }
 

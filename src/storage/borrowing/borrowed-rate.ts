@@ -7,7 +7,7 @@ export type RateOutcome =
   | { readonly isTaken: false; readonly retryAfterMs: number }
 
 /** How a rate reaches its bucket. */
-export interface RateDesk {
+export interface RateBatcher {
   visitSoon(rate: BorrowedRate): void
   /** Makes the other processes give back what they have of it. */
   recall(rate: BorrowedRate): Promise<void>
@@ -39,7 +39,7 @@ const TAKEN: RateOutcome = { isTaken: true }
  */
 export class BorrowedRate {
   readonly id: string
-  readonly #desk: RateDesk
+  readonly #batcher: RateBatcher
   #perMinute: number
   /** Below zero when more was used than was borrowed. */
   #inHand = 0
@@ -68,10 +68,10 @@ export class BorrowedRate {
   #refusedUnits = Infinity
   #refusedUntilMs = 0
 
-  constructor(id: string, perMinute: number, desk: RateDesk) {
+  constructor(id: string, perMinute: number, batcher: RateBatcher) {
     this.id = id
     this.#perMinute = perMinute
-    this.#desk = desk
+    this.#batcher = batcher
   }
 
   get isVisiting(): boolean {
@@ -91,7 +91,7 @@ export class BorrowedRate {
     this.#pace.noteUse(units)
     this.#usedAtMs = nowMs
     if (this.#inHand < this.#topUpBelow && nowMs >= this.#topUpAfterMs && !this.#isVisiting)
-      this.#desk.visitSoon(this)
+      this.#batcher.visitSoon(this)
     return true
   }
 
@@ -105,7 +105,7 @@ export class BorrowedRate {
     this.#pace.noteSize(needed)
     return new Promise((resolve, reject) => {
       this.#waiting.push({ units: needed, hasRecalled: false, resolve, reject })
-      if (!this.#isVisiting) this.#desk.visitSoon(this)
+      if (!this.#isVisiting) this.#batcher.visitSoon(this)
     })
   }
 
@@ -121,7 +121,7 @@ export class BorrowedRate {
       this.#inHand = this.#loan
     }
     // An overdraft is told at once: the others must not spend what is used up.
-    if ((this.#inHand < 0 || this.#isSpareWorthIt()) && !this.#isVisiting) this.#desk.visitSoon(this)
+    if ((this.#inHand < 0 || this.#isSpareWorthIt()) && !this.#isVisiting) this.#batcher.visitSoon(this)
   }
 
   /** Units that all processes together can still take now, as far as is known. */
@@ -154,7 +154,7 @@ export class BorrowedRate {
   /** The next visit gives back everything in hand. */
   giveUp(): void {
     this.#isGivingUp = true
-    if (!this.#isVisiting) this.#desk.visitSoon(this)
+    if (!this.#isVisiting) this.#batcher.visitSoon(this)
   }
 
   /** What to ask now. Between this and its outcome only what is kept can be spent. */
@@ -204,7 +204,7 @@ export class BorrowedRate {
     this.#refusedUnits = Infinity
     this.giveBack(grant.borrowed, nowMs)
     this.#distribute(grant.taken, nowMs)
-    if (this.#waiting.length > 0 || this.#isGivingUp || this.#isSpareWorthIt()) this.#desk.visitSoon(this)
+    if (this.#waiting.length > 0 || this.#isGivingUp || this.#isSpareWorthIt()) this.#batcher.visitSoon(this)
   }
 
   /** The bucket may or may not have heard: what was given back counts as gone, and the loan ends by itself. */
@@ -253,7 +253,7 @@ export class BorrowedRate {
     for (const waiter of waiters) waiter.hasRecalled = true
     if (this.#recall === null && this.#isRecallDue(nowMs)) {
       this.#recalledAtMs = nowMs
-      this.#recall = this.#desk.recall(this).finally(() => {
+      this.#recall = this.#batcher.recall(this).finally(() => {
         this.#recall = null
       })
     }

@@ -2,7 +2,7 @@ import type { Logger } from '../../kernel/logger.ts'
 import type { Queryable } from '../database.ts'
 import type { MessageBus } from '../message-bus.ts'
 import { messageOf } from '../storage-error.ts'
-import { BorrowedRate, type RateDesk } from './borrowed-rate.ts'
+import { BorrowedRate, type RateBatcher } from './borrowed-rate.ts'
 import type { RateGrant, RateVisit } from './rate-visit.ts'
 import { VisitRounds } from './visit-rounds.ts'
 import { Walk } from './walk.ts'
@@ -42,7 +42,7 @@ export function createBorrowedRates(options: BorrowedRatesOptions): BorrowedRate
   return new RateOffice(options)
 }
 
-class RateOffice implements BorrowedRates, RateDesk {
+class RateOffice implements BorrowedRates, RateBatcher {
   readonly #options: BorrowedRatesOptions
   readonly #nowMs: () => number
   readonly #rates = new Map<string, BorrowedRate>()

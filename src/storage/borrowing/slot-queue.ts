@@ -70,7 +70,7 @@ const WAIT_GUESS_MS = 1_000
 export class SlotQueue {
   readonly id: string
   readonly limits: SlotQueueLimits
-  readonly #desk: QueueDesk
+  readonly #batcher: QueueDesk
   readonly #deadlines = new Deadlines()
   readonly #waiters = new Map<string, Waiter>()
   #inUse = 0
@@ -86,14 +86,14 @@ export class SlotQueue {
   #isReporting = false
   #isReportDue = false
 
-  constructor(id: string, limits: SlotQueueLimits, desk: QueueDesk) {
+  constructor(id: string, limits: SlotQueueLimits, batcher: QueueDesk) {
     this.id = id
     this.limits = limits
-    this.#desk = desk
+    this.#batcher = batcher
   }
 
   acquire(accountId: string, cancellation: Cancellation): QueuedSlot | Promise<QueuedSlot | QueueRefusal> {
-    if (this.#idle === 0 || this.#isContended || !this.#desk.isTrusted())
+    if (this.#idle === 0 || this.#isContended || !this.#batcher.isTrusted())
       return this.#enter(accountId, cancellation)
     this.#idle -= 1
     return this.#use()
@@ -172,7 +172,7 @@ export class SlotQueue {
 
   async #line(waiterId: string, accountId: string): Promise<void> {
     try {
-      const { outcome, waiting, serviceMs } = await this.#desk.enter(this, waiterId, accountId)
+      const { outcome, waiting, serviceMs } = await this.#batcher.enter(this, waiterId, accountId)
       this.#serviceMs = serviceMs
       if (outcome === 'granted') this.grant(waiterId)
       if (outcome === 'full') this.displace(waiterId)
@@ -237,7 +237,7 @@ export class SlotQueue {
     this.#reported = this.#inUse
     try {
       const held = this.#inUse + this.#idle
-      const answer = await this.#desk.report(this, { held, busy: this.#inUse, noted, serves, servedMs })
+      const answer = await this.#batcher.report(this, { held, busy: this.#inUse, noted, serves, servedMs })
       this.#isContended = answer.waiting > 0
       this.#serviceMs = answer.serviceMs
       for (const waiterId of answer.granted) this.grant(waiterId)

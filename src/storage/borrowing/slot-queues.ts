@@ -33,7 +33,7 @@ const POOL_PREFIX = 'queue:'
 export function createSlotQueues(options: SlotQueuesOptions): SlotQueues {
   const { database, borrower, messageBus } = options
   const queues = new Map<string, SlotQueue>()
-  const desk = createDesk(options)
+  const batcher = createDesk(options)
 
   const aboutWaiter = (payload: string, tell: (queue: SlotQueue, waiterId: string) => void): void => {
     const [borrowerId, waiterId = '', pool = ''] = payload.split(' ', 3)
@@ -61,7 +61,7 @@ export function createSlotQueues(options: SlotQueuesOptions): SlotQueues {
       const pool = POOL_PREFIX + id
       const known = queues.get(pool)
       if (known) return known
-      const queue = new SlotQueue(pool, limits, desk)
+      const queue = new SlotQueue(pool, limits, batcher)
       queues.set(pool, queue)
       return queue
     },

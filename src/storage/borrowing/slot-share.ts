@@ -36,7 +36,7 @@ const WAITERS_MAX = 10_000
 /** Slots of a shared pool that this process has borrowed, used in memory and given back when nobody uses them. */
 export class SlotShare {
   readonly id: string
-  readonly #desk: SlotDesk
+  readonly #batcher: SlotDesk
   #capacity: number
   #loan = 0
   #inUse = 0
@@ -49,10 +49,10 @@ export class SlotShare {
   #refusedUntilMs = 0
   #recalledAtMs = Number.NEGATIVE_INFINITY
 
-  constructor(id: string, capacity: number, desk: SlotDesk) {
+  constructor(id: string, capacity: number, batcher: SlotDesk) {
     this.id = id
     this.#capacity = capacity
-    this.#desk = desk
+    this.#batcher = batcher
   }
 
   get loan(): number {
@@ -66,11 +66,11 @@ export class SlotShare {
   /** False when none is in hand: then `take` asks the pool. */
   takeNow(capacity: number, nowMs: number): boolean {
     if (this.#inUse >= this.#loan || this.#inUse >= capacity) return false
-    if (capacity !== this.#capacity || !this.#desk.isTrusted()) return false
+    if (capacity !== this.#capacity || !this.#batcher.isTrusted()) return false
     this.#inUse += 1
     this.#usedAtMs = nowMs
     const isLow = (this.#loan - this.#inUse) * 4 < this.#loan
-    if (isLow && !this.#isVisiting && nowMs >= this.#topUpAfterMs) this.#desk.visitSoon(this)
+    if (isLow && !this.#isVisiting && nowMs >= this.#topUpAfterMs) this.#batcher.visitSoon(this)
     return true
   }
 
@@ -82,7 +82,7 @@ export class SlotShare {
     this.#usedAtMs = nowMs
     return new Promise((resolve, reject) => {
       this.#waiting.push({ isAsked: false, hasRecalled: false, resolve, reject })
-      if (!this.#isVisiting) this.#desk.visitSoon(this)
+      if (!this.#isVisiting) this.#batcher.visitSoon(this)
     })
   }
 
@@ -90,7 +90,7 @@ export class SlotShare {
     this.#inUse -= 1
     this.#refusedUntilMs = 0
     this.#serve()
-    if (this.#loan > this.#capacity && !this.#isVisiting) this.#desk.visitSoon(this)
+    if (this.#loan > this.#capacity && !this.#isVisiting) this.#batcher.visitSoon(this)
   }
 
   isDue(nowMs: number): boolean {
@@ -105,13 +105,13 @@ export class SlotShare {
   /** The next visit gives back every slot that is not in use. */
   giveUp(): void {
     this.#isGivingUp = true
-    if (!this.#isVisiting) this.#desk.visitSoon(this)
+    if (!this.#isVisiting) this.#batcher.visitSoon(this)
   }
 
   /** What was borrowed is gone; what runs goes on and is counted again by the next visit. */
   lose(): void {
     this.#loan = this.#inUse
-    if (this.#inUse > 0 && !this.#isVisiting) this.#desk.visitSoon(this)
+    if (this.#inUse > 0 && !this.#isVisiting) this.#batcher.visitSoon(this)
   }
 
   beginVisit(nowMs: number): SlotVisit {
@@ -148,7 +148,7 @@ export class SlotShare {
       this.#waiting.push(waiter)
     }
     if (!this.#isRecalling && this.#waiting.some(({ isAsked }) => isAsked)) void this.#recall(nowMs)
-    if (this.#isGivingUp || this.#waiting.some(({ isAsked }) => !isAsked)) this.#desk.visitSoon(this)
+    if (this.#isGivingUp || this.#waiting.some(({ isAsked }) => !isAsked)) this.#batcher.visitSoon(this)
   }
 
   /** What was asked is absolute: the next visit puts right whatever the pool made of this one. */
@@ -175,11 +175,11 @@ export class SlotShare {
   async #recall(nowMs: number): Promise<void> {
     this.#isRecalling = true
     this.#recalledAtMs = nowMs
-    await this.#desk.recall(this)
+    await this.#batcher.recall(this)
     this.#isRecalling = false
     // A visit that is under way may have come before what was given back: those it does not serve ask once more.
     for (const waiter of this.#waiting) waiter.isAsked = false
-    if (this.#waiting.length > 0 && !this.#isVisiting) this.#desk.visitSoon(this)
+    if (this.#waiting.length > 0 && !this.#isVisiting) this.#batcher.visitSoon(this)
   }
 
   #isIdle(nowMs: number): boolean {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { HoldClosed } from '../credit-hold.ts'
-import { keyScope } from '../spend-caps.ts'
+import { HoldClosed } from '../books/stored-hold.ts'
+import { keyScope } from '../books/spend-caps.ts'
 import { codeOfRefusal, type HistoryRun } from './history-run.ts'
 import { leastOf } from './ledger-model.ts'
 import { usageOf } from './ledger-stage.ts'

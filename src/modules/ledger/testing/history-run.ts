@@ -3,7 +3,7 @@ import { AppError } from '../../../kernel/app-error.ts'
 import type { NanoUsd } from '../../../kernel/money.ts'
 import type { Queryable } from '../../../storage/database.ts'
 import type { Hold, Ledger, Payer } from '../ledger.ts'
-import { sweepOnce } from '../sweep-ledger.ts'
+import { sweepOnce } from '../books/sweep-ledger.ts'
 import { LedgerModel } from './ledger-model.ts'
 import type { LedgerProcess, LedgerStage } from './ledger-stage.ts'
 

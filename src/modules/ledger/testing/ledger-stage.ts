@@ -18,8 +18,8 @@ import {
   type Payer,
   type UsageRecord,
 } from '../ledger.ts'
-import { grantCredit } from '../move-credit.ts'
-import { postCharges } from '../post-charges.ts'
+import { grantCredit } from '../books/move-credit.ts'
+import { postCharges } from '../journal/post-charges.ts'
 
 const LEASE_MS = 600_000
 

@@ -1,0 +1,92 @@
+import type { NanoUsd } from '../../../kernel/money.ts'
+import type { Queryable } from '../../../storage/database.ts'
+import { CHOOSE_LOTS, lockAccount, readCreditState } from './lock-account.ts'
+import { readCapRoom, type Cap } from './lend-credit.ts'
+import { listCaps, readBudgetLimits } from './spend-caps.ts'
+
+export interface GrowOrder {
+  /** Of the hold. */
+  readonly key: string
+  readonly accountId: string
+  /** Whose caps count. */
+  readonly keyId: string
+  readonly neededNanoUsd: NanoUsd
+  /** The day and the month it counts for. */
+  readonly atMs: number
+}
+
+/**
+ * For work that used more than was set aside: sets the rest aside too, as far as the account and the caps still have it. Gives
+ * what is set aside then. To be done in the transaction that settles the hold; recall first.
+ */
+export async function growHold(transaction: Queryable, order: GrowOrder): Promise<NanoUsd> {
+  const { key, accountId, neededNanoUsd } = order
+  await lockAccount(transaction, accountId)
+  const [hold] = await transaction.query<{ amount: bigint }>(
+    `SELECT amount_nano_usd AS amount FROM credit_holds WHERE key = $1 AND account_id = $2 AND status = 'open'`,
+    [key, accountId],
+  )
+  const heldNanoUsd = hold?.amount ?? 0n
+  if (hold === undefined || neededNanoUsd <= heldNanoUsd) return heldNanoUsd
+  const { freeNanoUsd, debtNanoUsd } = await readCreditState(transaction, accountId)
+  const caps = await readCaps(transaction, order)
+  const rooms: NanoUsd[] = []
+  for (const cap of caps) rooms.push(await readCapRoom(transaction, cap))
+  const missingNanoUsd = leastOf([neededNanoUsd - heldNanoUsd, debtNanoUsd > 0n ? 0n : freeNanoUsd, ...rooms])
+  if (missingNanoUsd <= 0n) return heldNanoUsd
+  await transaction.query(GROW, [[accountId], [missingNanoUsd], key, missingNanoUsd])
+  await transaction.query(GROW_CAPS, [accountId, key, missingNanoUsd, caps.map(({ scope }) => scope)])
+  return heldNanoUsd + missingNanoUsd
+}
+
+/** As they are now: who lowers a cap means what is yet to be spent. */
+async function readCaps(
+  transaction: Queryable,
+  { accountId, keyId, atMs }: GrowOrder,
+): Promise<readonly Cap[]> {
+  const [key] = await transaction.query<KeyCaps>(KEY_CAPS, [keyId, accountId])
+  const payer = {
+    accountId,
+    keyId,
+    limitNanoUsd: key?.own ?? null,
+    parent: key?.parent_id ? { keyId: key.parent_id, limitNanoUsd: key.parent } : null,
+  }
+  return listCaps(payer, await readBudgetLimits(transaction, accountId), atMs)
+}
+
+interface KeyCaps {
+  readonly own: bigint | null
+  readonly parent_id: string | null
+  readonly parent: bigint | null
+}
+
+const KEY_CAPS = `
+  SELECT key.limit_nano_usd AS own, parent.id AS parent_id, parent.limit_nano_usd AS parent
+  FROM api_keys key LEFT JOIN api_keys parent ON parent.id = key.parent_id WHERE key.id = $1 AND key.account_id = $2`
+
+// A hold has one lease of a lot, so that it is told in which order they are spent.
+const GROW = `
+  WITH ${CHOOSE_LOTS}, taken AS (
+    UPDATE credit_lots SET remaining_nano_usd = remaining_nano_usd - chosen.amount
+    FROM chosen WHERE credit_lots.id = chosen.id
+  ), longer AS (
+    UPDATE credit_leases SET amount_nano_usd = amount_nano_usd + chosen.amount
+    FROM chosen WHERE hold_key = $3 AND lot_id = chosen.id
+  ), leased AS (
+    INSERT INTO credit_leases (account_id, hold_key, lot_id, amount_nano_usd)
+    SELECT account_id, $3, id, amount FROM chosen
+    WHERE NOT EXISTS (SELECT FROM credit_leases WHERE hold_key = $3 AND lot_id = chosen.id)
+  )
+  UPDATE credit_holds SET amount_nano_usd = amount_nano_usd + $4::bigint WHERE key = $3`
+
+const GROW_CAPS = `
+  WITH longer AS (
+    UPDATE credit_leases SET amount_nano_usd = amount_nano_usd + $3::bigint WHERE hold_key = $2 AND cap = ANY ($4::text[])
+    RETURNING cap
+  )
+  INSERT INTO credit_leases (account_id, hold_key, cap, amount_nano_usd)
+  SELECT $1::uuid, $2, scope, $3::bigint FROM unnest($4::text[]) AS scope WHERE scope NOT IN (SELECT cap FROM longer)`
+
+function leastOf(amounts: readonly NanoUsd[]): NanoUsd {
+  return amounts.reduce((least, amount) => (amount < least ? amount : least))
+}

@@ -1,0 +1,187 @@
+import type { NanoUsd } from '../../../kernel/money.ts'
+import type { Queryable } from '../../../storage/database.ts'
+import { CHOOSE_LOTS, lockAccount, payDebt } from './lock-account.ts'
+import { closeJournal } from '../journal/journal-charges.ts'
+import type { CreditClass } from './move-credit.ts'
+import { postCharges } from '../journal/post-charges.ts'
+import type { Lease, LentAmount } from '../memory/borrowed-balance.ts'
+
+/** Who borrows: a process, or a piece of long work. */
+export type LeaseOwner = { readonly borrowerId: string } | { readonly holdKey: string }
+
+/** A limit on spending beside the balance. */
+export interface Cap {
+  /** `key:<id>`, `day:<account>:<date>`, `month:<account>:<month>` */
+  readonly scope: string
+  readonly limitNanoUsd: NanoUsd
+}
+
+/** What is to be lent out of an account's lots. */
+export interface Slice {
+  readonly accountId: string
+  readonly amountNanoUsd: NanoUsd
+}
+
+/** Lends free credit, promotional first, and gives the leases of each slice. There must be so much; the accounts must be locked. */
+export async function lendFromLots(
+  transaction: Queryable,
+  owner: LeaseOwner,
+  slices: readonly Slice[],
+): Promise<LentAmount[][]> {
+  const rows = await transaction.query<LeaseRow & { account_id: string; lent: bigint }>(LEND_FROM_LOTS, [
+    slices.map(({ accountId }) => accountId),
+    slices.map(({ amountNanoUsd }) => amountNanoUsd),
+    ...ownerColumns(owner),
+  ])
+  return slices.map(({ accountId, amountNanoUsd }) => {
+    const leases = rows.filter(({ account_id: id }) => id === accountId)
+    const lentNanoUsd = leases.reduce((sum, { lent }) => sum + lent, 0n)
+    if (lentNanoUsd !== amountNanoUsd) throw new Error(`account ${accountId} has less than was to be lent`)
+    return leases.map(leaseFromRow)
+  })
+}
+
+/**
+ * What a cap still allows to be lent: neither spent under it nor lent to anybody; below zero where more was than it allows.
+ * The account must be locked.
+ */
+export async function readCapRoom(transaction: Queryable, cap: Cap): Promise<NanoUsd> {
+  const [row] = await transaction.query<{ used: bigint }>(
+    `SELECT spent_under($1)
+       + coalesce((SELECT sum(amount_nano_usd - spent_nano_usd) FROM credit_leases WHERE cap = $1), 0)::bigint AS used`,
+    [cap.scope],
+  )
+  return cap.limitNanoUsd - (row?.used ?? 0n)
+}
+
+export async function lendFromCap(
+  transaction: Queryable,
+  accountId: string,
+  owner: LeaseOwner,
+  { scope, amountNanoUsd }: { scope: string; amountNanoUsd: NanoUsd },
+): Promise<LentAmount[]> {
+  const rows = await transaction.query<LeaseRow>(
+    `INSERT INTO credit_leases (account_id, borrower_id, hold_key, cap, amount_nano_usd)
+     VALUES ($1, $3, $4, $5, $2) ${ADD_TO_LEASE}
+     RETURNING id, amount_nano_usd AS amount, spent_nano_usd AS spent, NULL AS class, NULL AS expires_at`,
+    [accountId, amountNanoUsd, ...ownerColumns(owner), scope],
+  )
+  return rows.map(leaseFromRow)
+}
+
+/** What a process was lent of an account's lots, or under a cap, as the database knows it. */
+export async function readLeases(
+  transaction: Queryable,
+  accountId: string,
+  { borrowerId, cap }: { borrowerId: string; cap: string | null },
+): Promise<LentAmount[]> {
+  const rows = await transaction.query<LeaseRow>(
+    `SELECT lease.id, lease.amount_nano_usd AS amount, lease.spent_nano_usd AS spent, lot.class, lot.expires_at
+     FROM credit_leases lease LEFT JOIN credit_lots lot ON lot.id = lease.lot_id
+     WHERE lease.account_id = $1 AND lease.borrower_id = $2 AND lease.cap IS NOT DISTINCT FROM $3`,
+    [accountId, borrowerId, cap],
+  )
+  return rows.map(leaseFromRow)
+}
+
+/** Shortens leases to these amounts and puts the difference back where it came from. Repeating it changes nothing. */
+export async function shortenLeases(
+  transaction: Queryable,
+  accountId: string,
+  leases: readonly Pick<Lease, 'id' | 'amountNanoUsd'>[],
+): Promise<void> {
+  await lockAccount(transaction, accountId)
+  await transaction.query(
+    `WITH shortened AS (
+       UPDATE credit_leases SET amount_nano_usd = wanted.amount
+       FROM unnest($2::bigint[], $3::bigint[]) AS wanted (id, amount),
+         (SELECT id, amount_nano_usd AS amount FROM credit_leases WHERE id = ANY ($2::bigint[])) AS was
+       WHERE credit_leases.id = wanted.id AND was.id = wanted.id AND credit_leases.account_id = $1
+         AND credit_leases.amount_nano_usd > wanted.amount
+       RETURNING credit_leases.lot_id, was.amount - wanted.amount AS difference
+     )
+     UPDATE credit_lots SET remaining_nano_usd = remaining_nano_usd + back.amount
+     FROM (SELECT lot_id, sum(difference)::bigint AS amount FROM shortened GROUP BY lot_id) AS back
+     WHERE credit_lots.id = back.lot_id`,
+    [accountId, leases.map(({ id }) => id), leases.map(({ amountNanoUsd }) => amountNanoUsd)],
+  )
+  await payDebt(transaction, accountId)
+}
+
+/** Ends leases and puts what is unspent of them back. */
+export async function endLeases(transaction: Queryable, accountId: string, owner: LeaseOwner): Promise<void> {
+  await lockAccount(transaction, accountId)
+  await transaction.query(endLeasesWhere('account_id = $1 AND (borrower_id = $2 OR hold_key = $3)'), [
+    accountId,
+    ...ownerColumns(owner),
+  ])
+  await payDebt(transaction, accountId)
+}
+
+/**
+ * For a process that is gone: it charges nothing more, and what it has charged is posted. Then the accounts in one order, as
+ * everybody locks them.
+ */
+export async function reclaimLeases(transaction: Queryable, borrowerId: string): Promise<void> {
+  await closeJournal(transaction, borrowerId)
+  await postCharges(transaction, { borrowerId })
+  const accounts = await transaction.query<{ account_id: string; debt_nano_usd: bigint }>(
+    `SELECT account_id, debt_nano_usd FROM credit_accounts
+     WHERE account_id IN (SELECT account_id FROM credit_leases WHERE borrower_id = $1)
+     ORDER BY account_id FOR UPDATE`,
+    [borrowerId],
+  )
+  // All of them in one statement: a process may have borrowed of ten thousand accounts.
+  await transaction.query(endLeasesWhere('borrower_id = $1'), [borrowerId])
+  for (const { account_id: accountId, debt_nano_usd: debt } of accounts) {
+    if (debt > 0n) await payDebt(transaction, accountId)
+  }
+}
+
+const endLeasesWhere = (condition: string): string => `
+  WITH ended AS (
+    DELETE FROM credit_leases WHERE ${condition} RETURNING lot_id, amount_nano_usd - spent_nano_usd AS unspent
+  )
+  UPDATE credit_lots SET remaining_nano_usd = remaining_nano_usd + back.amount
+  FROM (SELECT lot_id, sum(unspent)::bigint AS amount FROM ended GROUP BY lot_id) AS back
+  WHERE credit_lots.id = back.lot_id`
+
+// A process has one lease of a lot, which grows; a hold takes each lot once.
+const ADD_TO_LEASE = `
+  ON CONFLICT (borrower_id, coalesce(lot_id::text, cap)) WHERE borrower_id IS NOT NULL
+  DO UPDATE SET amount_nano_usd = credit_leases.amount_nano_usd + excluded.amount_nano_usd`
+
+const LEND_FROM_LOTS = `
+  WITH ${CHOOSE_LOTS}, taken AS (
+    UPDATE credit_lots SET remaining_nano_usd = remaining_nano_usd - chosen.amount
+    FROM chosen WHERE credit_lots.id = chosen.id
+  ), leased AS (
+    INSERT INTO credit_leases (account_id, borrower_id, hold_key, lot_id, amount_nano_usd)
+    SELECT account_id, $3, $4, id, amount FROM chosen ${ADD_TO_LEASE}
+    RETURNING id, lot_id, amount_nano_usd, spent_nano_usd
+  )
+  SELECT leased.id, leased.amount_nano_usd AS amount, leased.spent_nano_usd AS spent, chosen.class,
+    chosen.expires_at, chosen.account_id, chosen.amount AS lent
+  FROM leased JOIN chosen ON chosen.id = leased.lot_id`
+
+interface LeaseRow {
+  readonly id: bigint
+  readonly amount: bigint
+  readonly spent: bigint
+  readonly class: CreditClass | null
+  readonly expires_at: Date | null
+}
+
+function leaseFromRow(row: LeaseRow): LentAmount {
+  return {
+    id: String(row.id),
+    class: row.class,
+    expiresAtMs: row.expires_at?.getTime() ?? null,
+    amountNanoUsd: row.amount,
+    spentNanoUsd: row.spent,
+  }
+}
+
+function ownerColumns(owner: LeaseOwner): [string | null, string | null] {
+  return 'borrowerId' in owner ? [owner.borrowerId, null] : [null, owner.holdKey]
+}

@@ -1,0 +1,111 @@
+import type { NanoUsd } from '../../../kernel/money.ts'
+import type { Page, PageRequest } from '../../../kernel/page.ts'
+import type { Queryable } from '../../../storage/database.ts'
+
+export interface Balance {
+  /** Negative while a reversal is not made good. */
+  readonly balanceNanoUsd: NanoUsd
+  /** The part of it that is promotional and free. */
+  readonly promotionalNanoUsd: NanoUsd
+  /** Set aside for long work that is not done. */
+  readonly heldNanoUsd: NanoUsd
+  readonly debtNanoUsd: NanoUsd
+}
+
+/** A movement of an account's credit, as its owner sees it. */
+export interface LedgerEntry {
+  readonly id: string
+  readonly key: string
+  readonly kind: string
+  readonly amountNanoUsd: NanoUsd
+  readonly reason: string | null
+  readonly createdAtMs: number
+}
+
+export async function readBalances(
+  queryable: Queryable,
+  accountIds: readonly string[],
+): Promise<ReadonlyMap<string, Balance>> {
+  const rows = await queryable.query<BalanceRow>(READ_BALANCES, [accountIds])
+  return new Map(
+    rows.map((row) => [
+      row.account_id,
+      {
+        balanceNanoUsd: row.free + row.lent - row.debt,
+        promotionalNanoUsd: row.promotional,
+        heldNanoUsd: row.held,
+        debtNanoUsd: row.debt,
+      },
+    ]),
+  )
+}
+
+export async function listEntries(
+  queryable: Queryable,
+  accountId: string,
+  { limit, afterId }: PageRequest,
+): Promise<Page<LedgerEntry>> {
+  const [rows, [count]] = await Promise.all([
+    queryable.query<EntryRow>(
+      `SELECT id, key, kind, amount_nano_usd, reason, created_at FROM ledger_entries
+       WHERE account_id = $1 AND book = 'credit' AND id < $2 ORDER BY id DESC LIMIT $3`,
+      [accountId, afterId ?? ENTRY_AFTER_ALL, limit + 1],
+    ),
+    queryable.query<{ total: bigint }>(
+      `SELECT count(*) AS total FROM ledger_entries WHERE account_id = $1 AND book = 'credit'`,
+      [accountId],
+    ),
+  ])
+  return {
+    items: rows.slice(0, limit).map(entryFromRow),
+    total: Number(count?.total ?? 0),
+    hasMore: rows.length > limit,
+  }
+}
+
+const ENTRY_AFTER_ALL = '9223372036854775807'
+
+interface BalanceRow {
+  readonly account_id: string
+  readonly free: bigint
+  readonly promotional: bigint
+  readonly lent: bigint
+  readonly held: bigint
+  readonly debt: bigint
+}
+
+const READ_BALANCES = `
+  SELECT account.account_id, account.debt_nano_usd AS debt, lots.free, lots.promotional, leases.lent, leases.held
+  FROM credit_accounts account
+  CROSS JOIN LATERAL (
+    SELECT coalesce(sum(remaining_nano_usd), 0)::bigint AS free,
+      coalesce(sum(remaining_nano_usd) FILTER (WHERE class = 'promotional'), 0)::bigint AS promotional
+    FROM credit_lots
+    WHERE account_id = account.account_id AND remaining_nano_usd > 0 AND (expires_at IS NULL OR expires_at > now())
+  ) lots
+  CROSS JOIN LATERAL (
+    SELECT coalesce(sum(amount_nano_usd - spent_nano_usd), 0)::bigint AS lent,
+      coalesce(sum(amount_nano_usd - spent_nano_usd) FILTER (WHERE hold_key IS NOT NULL), 0)::bigint AS held
+    FROM credit_leases WHERE account_id = account.account_id AND lot_id IS NOT NULL
+  ) leases
+  WHERE account.account_id = ANY ($1::uuid[])`
+
+interface EntryRow {
+  readonly id: bigint
+  readonly key: string
+  readonly kind: string
+  readonly amount_nano_usd: bigint
+  readonly reason: string | null
+  readonly created_at: Date
+}
+
+function entryFromRow(row: EntryRow): LedgerEntry {
+  return {
+    id: String(row.id),
+    key: row.key,
+    kind: row.kind,
+    amountNanoUsd: row.amount_nano_usd,
+    reason: row.reason,
+    createdAtMs: row.created_at.getTime(),
+  }
+}

@@ -1,0 +1,70 @@
+import type { Queryable } from '../../../storage/database.ts'
+import { RARELY_SUMMED, SUMMED, toJournalText } from '../journal/journal-text.ts'
+import { openJournal, unfoldCharges, unfoldSums } from '../journal/journal-sql.ts'
+import type { Charge } from './usage-record.ts'
+
+/** Writes what charges were for, within the transaction that charges. */
+export async function recordUsage(
+  transaction: Queryable,
+  { writer, charges }: { writer: number; charges: readonly Charge[] },
+): Promise<void> {
+  const text = toJournalText(charges.map((charge) => ({ ...charge, parts: [] })))
+  await transaction.query(RECORD, [writer, text])
+}
+
+const SUMS = [...SUMMED, ...RARELY_SUMMED]
+
+const COLUMNS = [
+  'account_id',
+  'id',
+  'key_id',
+  'environment',
+  'operation',
+  'model',
+  'provider',
+  'outcome',
+  ...SUMS,
+  'latency_ms',
+  'first_token_ms',
+  'uncovered_nano_usd',
+].join(', ')
+
+interface RecordedCharges {
+  /** The charges, and what they add up to, as FROM items. */
+  readonly charge: string
+  readonly sums: string
+  /** Sums go to the rows of one writer, so that nobody waits for another. */
+  readonly writer: string
+}
+
+/** Parts of a statement: the requests are written as `charged`, and added up as `grouped`, from which all sums are made. */
+export function recordCharges({ charge, sums, writer }: RecordedCharges): string {
+  return `charged AS (
+    INSERT INTO usage_records (${COLUMNS}, created_at)
+    SELECT ${COLUMNS}, to_timestamp(created_at_ms / 1000::double precision) FROM ${charge}
+    RETURNING 1
+  ), grouped AS MATERIALIZED (
+    SELECT account_id, to_timestamp(hour_ms / 1000) AS hour,
+      key_id, model, provider, operation, min(environment) AS environment, sum(requests)::bigint AS requests,
+      ${SUMS.map((column) => `sum(${column})::bigint AS ${column}`).join(', ')}
+    FROM ${sums} GROUP BY account_id, hour, key_id, model, provider, operation
+  ), rolled_up AS (
+    INSERT INTO usage_rollups (account_id, hour, key_id, model, provider, operation, environment, requests,
+      ${SUMS.join(', ')}, writer)
+    SELECT grouped.*, ${writer} FROM grouped
+    ON CONFLICT (account_id, hour, key_id, model, provider, operation, writer) DO UPDATE SET
+      ${['requests', ...SUMS].map((column) => `${column} = usage_rollups.${column} + excluded.${column}`).join(', ')}
+  ), totalled AS (
+    INSERT INTO spend_by_day (account_id, day, key_id, spent_nano_usd, writer)
+    SELECT account_id, (hour AT TIME ZONE 'UTC')::date AS day, key_id, sum(cost_nano_usd), ${writer}
+    FROM grouped WHERE cost_nano_usd > 0 GROUP BY account_id, day, key_id
+    ON CONFLICT (account_id, day, key_id, writer) DO UPDATE SET
+      spent_nano_usd = spend_by_day.spent_nano_usd + excluded.spent_nano_usd
+  )`
+}
+
+const RECORD = `
+  WITH written AS (SELECT 1 AS sequence, $2::text AS charges), opened AS MATERIALIZED (
+    SELECT * FROM ${openJournal('written')}
+  ),
+  ${recordCharges({ charge: unfoldCharges('opened'), sums: unfoldSums('opened'), writer: '$1::smallint' })} SELECT`

@@ -1,0 +1,84 @@
+import type { Queryable } from '../../../storage/database.ts'
+import { toArray } from '../journal/array-text.ts'
+import { payDebt } from './lock-account.ts'
+import { HoldClosed, type SettleOrder } from './stored-hold.ts'
+import { recordUsage } from './record-usage.ts'
+
+/**
+ * What `settleHold` does, for many holds in a handful of statements. All of them are settled or, by what is thrown, none:
+ * each must be open, or settled before with the same amount.
+ */
+export async function settleHolds(transaction: Queryable, orders: readonly SettleOrder[]): Promise<void> {
+  const writer = orders[0]?.usage.writer
+  if (writer === undefined) return
+  const keys = orders.map(({ key }) => key)
+  const accounts = await transaction.query<{ account_id: string; debt_nano_usd: bigint }>(LOCK, [keys])
+  const closed = await transaction.query<{ key: string; promotional: bigint }>(SETTLE, [
+    keys,
+    toArray(orders, ({ chargedNanoUsd }) => chargedNanoUsd),
+    orders.map(({ reason }) => reason),
+  ])
+  const promotional = new Map(closed.map((row) => [row.key, row.promotional]))
+  if (closed.length < orders.length) {
+    await requireSettled(
+      transaction,
+      orders.filter(({ key }) => !promotional.has(key)),
+    )
+  }
+  const charges = orders
+    .filter(({ key }) => promotional.has(key))
+    .map(({ key, chargedNanoUsd, uncoveredNanoUsd = 0n, usage }) => ({
+      record: usage.record,
+      costNanoUsd: chargedNanoUsd,
+      promotionalNanoUsd: promotional.get(key) ?? 0n,
+      uncoveredNanoUsd,
+    }))
+  await recordUsage(transaction, { writer, charges })
+  for (const { account_id: accountId, debt_nano_usd: debt } of accounts)
+    if (debt > 0n) await payDebt(transaction, accountId)
+}
+
+async function requireSettled(transaction: Queryable, orders: readonly SettleOrder[]): Promise<void> {
+  const rows = await transaction.query<{ key: string; status: string; charged_nano_usd: bigint }>(
+    'SELECT key, status, charged_nano_usd FROM credit_holds WHERE key = ANY ($1)',
+    [orders.map(({ key }) => key)],
+  )
+  for (const { key, chargedNanoUsd } of orders) {
+    const row = rows.find((candidate) => candidate.key === key)
+    if (row?.status === 'settled' && row.charged_nano_usd === chargedNanoUsd) continue
+    throw new HoldClosed(`the hold '${key}' was ${row?.status ?? 'never opened'}`)
+  }
+}
+
+// In one order, so that two batches never wait for each other in a circle.
+const LOCK = `
+  SELECT account_id, debt_nano_usd FROM credit_accounts
+  WHERE account_id IN (SELECT account_id FROM credit_holds WHERE key = ANY ($1))
+  ORDER BY account_id FOR UPDATE`
+
+// Leases end here and now, so that what they paid is written nowhere but in the entries and the lots.
+const SETTLE = `
+  WITH asked AS (
+    SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[]) AS asked (key, charged, reason)
+  ), closed AS (
+    UPDATE credit_holds hold SET status = 'settled', charged_nano_usd = asked.charged, closed_at = now()
+    FROM asked WHERE hold.key = asked.key AND hold.status = 'open'
+    RETURNING hold.key, hold.account_id, asked.charged, asked.reason
+  ), ended AS (
+    DELETE FROM credit_leases lease USING closed WHERE lease.hold_key = closed.key
+    RETURNING lease.hold_key, lease.lot_id, lease.amount_nano_usd AS amount, closed.charged
+  ), parts AS (
+    SELECT hold_key, lot_id, class, amount, least(amount, greatest(0, charged - (sum(amount) OVER (
+        PARTITION BY hold_key ORDER BY class = 'paid', expires_at NULLS LAST, lot_id) - amount)))::bigint AS spent
+    FROM ended JOIN credit_lots ON credit_lots.id = ended.lot_id
+  ), given_back AS (
+    UPDATE credit_lots SET remaining_nano_usd = remaining_nano_usd + back.amount
+    FROM (SELECT lot_id, sum(amount - spent)::bigint AS amount FROM parts GROUP BY lot_id) AS back
+    WHERE credit_lots.id = back.lot_id AND back.amount > 0
+  ), entered AS (
+    INSERT INTO ledger_entries (key, account_id, book, kind, amount_nano_usd, reason)
+    SELECT 'hold:' || key, account_id, book, 'charge', sign * charged, reason
+    FROM closed CROSS JOIN (VALUES ('credit', -1), ('revenue', 1)) AS sides (book, sign) WHERE charged > 0
+  )
+  SELECT key, coalesce((SELECT sum(spent) FROM parts WHERE hold_key = key AND class = 'promotional'), 0)::bigint
+    AS promotional FROM closed`

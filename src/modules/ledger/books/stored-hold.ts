@@ -1,0 +1,156 @@
+import { AppError } from '../../../kernel/app-error.ts'
+import { formatUsd, type NanoUsd } from '../../../kernel/money.ts'
+import type { Queryable } from '../../../storage/database.ts'
+import { lockAccount, readCreditState } from './lock-account.ts'
+import { endLeases, lendFromCap, lendFromLots, readCapRoom, type Cap } from './lend-credit.ts'
+import { recordUsage } from './record-usage.ts'
+import type { UsageRecord } from './usage-record.ts'
+import { writeEntries } from './write-entries.ts'
+
+export interface HoldOrder {
+  /** The caller's name for it; opening it twice is opening it once. */
+  readonly key: string
+  readonly accountId: string
+  readonly amountNanoUsd: NanoUsd
+  readonly expiresAtMs: number
+  readonly caps: readonly Cap[]
+}
+
+/** Sets credit aside for long work, within the transaction that records the work. Throws when there is not so much. */
+export async function openHold(transaction: Queryable, order: HoldOrder): Promise<{ isNew: boolean }> {
+  const { key, accountId, amountNanoUsd } = order
+  await lockAccount(transaction, accountId)
+  const opened = await transaction.query(
+    `INSERT INTO credit_holds (key, account_id, amount_nano_usd, expires_at) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (key) DO NOTHING RETURNING key`,
+    [key, accountId, amountNanoUsd, new Date(order.expiresAtMs)],
+  )
+  if (opened.length === 0) return { isNew: false }
+  const { freeNanoUsd, debtNanoUsd } = await readCreditState(transaction, accountId)
+  if (debtNanoUsd > 0n || freeNanoUsd < amountNanoUsd)
+    throw notCovered(amountNanoUsd, freeNanoUsd - debtNanoUsd)
+  await lendFromLots(transaction, { holdKey: key }, [{ accountId, amountNanoUsd }])
+  for (const cap of order.caps) {
+    const room = await readCapRoom(transaction, cap)
+    if (amountNanoUsd > 0n && room < amountNanoUsd) throw capReached(cap, amountNanoUsd, room)
+    await lendFromCap(transaction, accountId, { holdKey: key }, { scope: cap.scope, amountNanoUsd })
+  }
+  return { isNew: true }
+}
+
+export interface SettleOrder {
+  readonly key: string
+  /** Never more than is held. */
+  readonly chargedNanoUsd: NanoUsd
+  /** What the work cost beyond that, with nobody to pay it. Nothing unless told. */
+  readonly uncoveredNanoUsd?: NanoUsd
+  readonly reason: string
+  /** What it was for, and the number of the process that says so. */
+  readonly usage: { readonly writer: number; readonly record: UsageRecord }
+}
+
+/** Charges what was used and puts the rest back. Settling twice is settling once; settling what was released is refused. */
+export async function settleHold(transaction: Queryable, order: SettleOrder): Promise<{ isNew: boolean }> {
+  const hold = await closeHold(transaction, order.key, 'settled', order.chargedNanoUsd)
+  if (hold === null) return { isNew: false }
+  const [spent] = await transaction.query<{ promotional: bigint }>(SPEND_LEASES, [
+    order.key,
+    order.chargedNanoUsd,
+  ])
+  if (order.chargedNanoUsd > 0n) {
+    await writeEntries(transaction, {
+      key: `hold:${order.key}`,
+      accountId: hold.accountId,
+      kind: 'charge',
+      gainNanoUsd: -order.chargedNanoUsd,
+      book: 'revenue',
+      reason: order.reason,
+    })
+  }
+  const { writer, record } = order.usage
+  const charge = {
+    record,
+    costNanoUsd: order.chargedNanoUsd,
+    promotionalNanoUsd: spent?.promotional ?? 0n,
+    uncoveredNanoUsd: order.uncoveredNanoUsd ?? 0n,
+  }
+  await recordUsage(transaction, { writer, charges: [charge] })
+  await endLeases(transaction, hold.accountId, { holdKey: order.key })
+  return { isNew: true }
+}
+
+/** Puts everything back. */
+export async function releaseHold(transaction: Queryable, key: string): Promise<{ isNew: boolean }> {
+  const hold = await closeHold(transaction, key, 'released', 0n)
+  if (hold === null) return { isNew: false }
+  await endLeases(transaction, hold.accountId, { holdKey: key })
+  return { isNew: true }
+}
+
+/** It was closed in another way before. */
+export class HoldClosed extends Error {
+  override readonly name = 'HoldClosed'
+}
+
+const EXPIRED_AT_ONCE_MAX = 100
+
+/** Holds that nobody closed in time, each to be released in a transaction of its own. */
+export async function listExpiredHolds(queryable: Queryable): Promise<string[]> {
+  const rows = await queryable.query<{ key: string }>(
+    `SELECT key FROM credit_holds WHERE status = 'open' AND expires_at < now() ORDER BY expires_at LIMIT $1`,
+    [EXPIRED_AT_ONCE_MAX],
+  )
+  return rows.map(({ key }) => key)
+}
+
+async function closeHold(
+  transaction: Queryable,
+  key: string,
+  status: 'settled' | 'released',
+  chargedNanoUsd: NanoUsd,
+): Promise<{ accountId: string } | null> {
+  const [found] = await transaction.query<{ account_id: string }>(
+    'SELECT account_id FROM credit_holds WHERE key = $1',
+    [key],
+  )
+  if (found === undefined) throw new Error(`there is no hold '${key}'`)
+  await lockAccount(transaction, found.account_id)
+  const closed = await transaction.query(
+    `UPDATE credit_holds SET status = $2, charged_nano_usd = $3, closed_at = now()
+     WHERE key = $1 AND status = 'open' RETURNING key`,
+    [key, status, chargedNanoUsd],
+  )
+  if (closed.length > 0) return { accountId: found.account_id }
+  const [row] = await transaction.query<{ status: string; charged_nano_usd: bigint }>(
+    'SELECT status, charged_nano_usd FROM credit_holds WHERE key = $1',
+    [key],
+  )
+  if (row?.status === status && row.charged_nano_usd === chargedNanoUsd) return null
+  throw new HoldClosed(
+    `the hold '${key}' was ${row?.status} before, with ${row?.charged_nano_usd} nano-dollars charged`,
+  )
+}
+
+// Promotional parts pay first, as everywhere. A cap is charged the same amount beside the money.
+const SPEND_LEASES = `
+  WITH parts AS (
+    SELECT lease.id, lot.class, lease.amount_nano_usd AS amount,
+      sum(lease.amount_nano_usd) OVER (PARTITION BY lease.cap ORDER BY lot.class = 'paid', lot.expires_at NULLS LAST, lot.id)
+        - lease.amount_nano_usd AS before
+    FROM credit_leases lease LEFT JOIN credit_lots lot ON lot.id = lease.lot_id WHERE lease.hold_key = $1
+  ), spent AS (
+    UPDATE credit_leases SET spent_nano_usd = least(parts.amount, greatest(0, $2::bigint - parts.before))
+    FROM parts WHERE credit_leases.id = parts.id
+    RETURNING parts.class, spent_nano_usd
+  )
+  SELECT coalesce(sum(spent_nano_usd), 0)::bigint AS promotional FROM spent WHERE class = 'promotional'`
+
+function notCovered(neededNanoUsd: NanoUsd, availableNanoUsd: NanoUsd): AppError {
+  const message = `${formatUsd(neededNanoUsd)} USD needed, ${formatUsd(availableNanoUsd)} USD available. Add credit to go on.`
+  return new AppError('insufficient_balance', message)
+}
+
+function capReached(cap: Cap, neededNanoUsd: NanoUsd, roomNanoUsd: NanoUsd): AppError {
+  const message = `A limit of ${formatUsd(cap.limitNanoUsd)} USD is reached: ${formatUsd(neededNanoUsd)} USD needed, ${formatUsd(roomNanoUsd > 0n ? roomNanoUsd : 0n)} USD left.`
+  return new AppError(cap.scope.startsWith('key:') ? 'key_limit_reached' : 'insufficient_balance', message)
+}

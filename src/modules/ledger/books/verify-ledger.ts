@@ -1,0 +1,94 @@
+import type { Queryable } from '../../../storage/database.ts'
+import { postCharges } from '../journal/post-charges.ts'
+
+/** A rule of the ledger, and where it does not hold. */
+export interface LedgerCheck {
+  readonly rule: string
+  readonly differences: readonly string[]
+}
+
+const DIFFERENCES_SHOWN_MAX = 20
+
+/** Posts what waits for it and recomputes everything from the entries. Each rule is one statement, and so looks at one moment. */
+export async function verifyLedger(queryable: Queryable): Promise<LedgerCheck[]> {
+  await postCharges(queryable)
+  const checks: LedgerCheck[] = []
+  for (const [rule, sql] of Object.entries(RULES)) {
+    const rows = await queryable.query<{ difference: string }>(`${sql} LIMIT ${DIFFERENCES_SHOWN_MAX}`)
+    checks.push({ rule, differences: rows.map(({ difference }) => difference) })
+  }
+  return checks
+}
+
+/** All of them in one figure, which need not mean anything. */
+const TOKENS =
+  'prompt_tokens::numeric + cached_tokens + cache_write_tokens + completion_tokens + reasoning_tokens'
+
+/** Each selects what contradicts it. */
+const RULES: Readonly<Record<string, string>> = {
+  'both sides of every movement add up to nothing': `
+    SELECT format('%s: %s', key, sum(amount_nano_usd)) AS difference FROM ledger_entries
+    GROUP BY key HAVING sum(amount_nano_usd) <> 0 OR count(*) FILTER (WHERE book <> 'credit') <> 1`,
+
+  'every balance is the sum of its entries': `
+    SELECT format('account %s: entries %s, balance %s', account_id, entries, balance) AS difference
+    FROM (
+      SELECT account.account_id,
+        coalesce((SELECT sum(amount_nano_usd) FROM ledger_entries entry
+          WHERE entry.account_id = account.account_id AND book = 'credit'), 0) AS entries,
+        coalesce((SELECT sum(remaining_nano_usd) FROM credit_lots lot
+          WHERE lot.account_id = account.account_id AND remaining_nano_usd > 0), 0)
+        + coalesce((SELECT sum(amount_nano_usd - spent_nano_usd) FROM credit_leases lease
+          WHERE lease.account_id = account.account_id AND lot_id IS NOT NULL), 0)
+        - account.debt_nano_usd AS balance
+      FROM credit_accounts account
+    ) sums WHERE entries <> balance`,
+
+  'every charge is a request, and every request is charged': `
+    SELECT format('account %s: entries %s, requests %s', account_id, entries, requests) AS difference
+    FROM (
+      SELECT account_id, sum(charged) AS entries, sum(used) AS requests FROM (
+        SELECT account_id, -amount_nano_usd AS charged, 0 AS used FROM ledger_entries
+        WHERE kind = 'charge' AND book = 'credit'
+        UNION ALL SELECT account_id, 0, cost_nano_usd FROM usage_records
+      ) movements GROUP BY account_id
+    ) sums WHERE entries <> requests`,
+
+  'rollups are the sum of the requests': `
+    SELECT format('account %s: %s requests with %s tokens for %s, rollups %s with %s for %s',
+      account_id, requests, tokens, cost, rolled, rolled_tokens, rolled_cost) AS difference
+    FROM (
+      SELECT account_id, sum(requests) FILTER (WHERE is_record) AS requests, sum(requests) FILTER (WHERE NOT is_record) AS rolled,
+        sum(tokens) FILTER (WHERE is_record) AS tokens, sum(tokens) FILTER (WHERE NOT is_record) AS rolled_tokens,
+        sum(cost_nano_usd) FILTER (WHERE is_record) AS cost, sum(cost_nano_usd) FILTER (WHERE NOT is_record) AS rolled_cost
+      FROM (
+        SELECT account_id, true AS is_record, 1 AS requests, ${TOKENS} AS tokens, cost_nano_usd FROM usage_records
+        UNION ALL SELECT account_id, false, requests, ${TOKENS}, cost_nano_usd FROM usage_rollups
+      ) parts GROUP BY account_id
+    ) sums WHERE (requests, tokens, cost) IS DISTINCT FROM (rolled, rolled_tokens, rolled_cost)`,
+
+  'what counts against caps is the sum of the requests': `
+    SELECT format('key %s of account %s on %s: requests %s, total %s', key_id, account_id, day, cost, total) AS difference
+    FROM (
+      SELECT account_id, day, key_id, sum(cost) AS cost, sum(total) AS total FROM (
+        SELECT account_id, (created_at AT TIME ZONE 'UTC')::date AS day, key_id, cost_nano_usd AS cost, 0 AS total
+        FROM usage_records
+        UNION ALL SELECT account_id, day, key_id, 0, spent_nano_usd FROM spend_by_day
+      ) parts GROUP BY account_id, day, key_id
+    ) sums WHERE cost <> total`,
+
+  'every charge could be posted': `
+    SELECT format('commit %s of %s: %s', sequence, borrower_id, refusal) AS difference FROM charge_journal WHERE refusal IS NOT NULL`,
+
+  'nothing is lent to the dead': `
+    SELECT format('lease %s of borrower %s', lease.id, borrower_id) AS difference
+    FROM credit_leases lease JOIN borrowers ON borrowers.id = borrower_id WHERE closed_at IS NOT NULL`,
+
+  'every open hold has what it holds, and no other has anything': `
+    SELECT format('hold %s: %s held, %s lent', key, held, lent) AS difference
+    FROM (
+      SELECT key, CASE status WHEN 'open' THEN amount_nano_usd ELSE 0 END AS held,
+        coalesce((SELECT sum(amount_nano_usd) FROM credit_leases WHERE hold_key = key AND lot_id IS NOT NULL), 0) AS lent
+      FROM credit_holds
+    ) holds WHERE held <> lent`,
+}

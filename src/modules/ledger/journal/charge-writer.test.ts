@@ -1,0 +1,300 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { silentLogger, type Logger } from '../../../kernel/logger.ts'
+import type { Hold, Payer } from '../ledger.ts'
+import { createLedgerStage, usageOf, type LedgerProcess, type LedgerStage } from '../testing/ledger-stage.ts'
+
+let stage: LedgerStage
+
+beforeAll(async () => {
+  stage = await createLedgerStage()
+})
+
+afterEach(async () => {
+  expect(await stage.findDifferences()).toEqual([])
+})
+
+afterAll(() => stage.close())
+
+const holdOf = async ({ ledger }: LedgerProcess, payer: Payer, wantedNanoUsd: bigint): Promise<Hold> =>
+  ledger.hold(payer, { wantedNanoUsd, leastNanoUsd: wantedNanoUsd })
+
+async function holdMany(process: LedgerProcess, payer: Payer, count: number, each: bigint): Promise<Hold[]> {
+  const holds: Hold[] = []
+  for (let index = 0; index < count; index += 1) holds.push(await holdOf(process, payer, each))
+  return holds
+}
+
+const settle = (payer: Payer, hold: Hold, details: { isDelivered?: boolean; id?: string } = {}) =>
+  hold.settle({
+    costNanoUsd: hold.amountNanoUsd,
+    record: usageOf(payer, details.id === undefined ? {} : { id: details.id }),
+    isDelivered: details.isDelivered ?? false,
+  })
+
+const countCommits = async ({ borrower }: LedgerProcess): Promise<bigint> => {
+  const [row] = await stage.database.query<{ commits: bigint }>(
+    `SELECT sequence AS commits FROM charge_journal WHERE borrower_id = $1
+     UNION ALL SELECT sequence FROM journal_positions WHERE borrower_id = $1 ORDER BY commits DESC`,
+    [borrower.id],
+  )
+  return row?.commits ?? 0n
+}
+
+describe('a group commit', () => {
+  test('takes along everything that ends at the same time, in one entry an account', async () => {
+    const process = await stage.createProcess()
+    const payers = [await stage.createPayer(1_000n), await stage.createPayer(1_000n)]
+    const held: [Payer, Hold][] = []
+    for (const payer of payers) {
+      for (const hold of await holdMany(process, payer, 50, 3n)) held.push([payer, hold])
+    }
+    await Promise.all(held.map(([payer, hold]) => settle(payer, hold)))
+    expect(await countCommits(process)).toBe(1n)
+    for (const { accountId } of payers) {
+      expect(await stage.sumOfCharges(accountId)).toEqual({ requests: 50, costNanoUsd: 150n })
+      const { items } = await process.ledger.listEntries(accountId, { limit: 5, afterId: null })
+      expect(items.map(({ kind, amountNanoUsd }) => [kind, amountNanoUsd])).toEqual([
+        ['charge', -150n],
+        ['grant', 1_000n],
+      ])
+    }
+  })
+
+  test('is bounded: of thousands, the rest goes into the next', async () => {
+    const process = await stage.createProcess()
+    const payer = await stage.createPayer(10_000n)
+    const holds = await holdMany(process, payer, 2_500, 1n)
+    await Promise.all(holds.map((hold) => settle(payer, hold)))
+    expect(await countCommits(process)).toBe(3n)
+    expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 2_500, costNanoUsd: 2_500n })
+  })
+
+  test('is durable when a process that stops has closed its ledger', async () => {
+    const process = await stage.createProcess()
+    const payer = await stage.createPayer(100n)
+    const settled = settle(payer, await holdOf(process, payer, 40n))
+    await process.close()
+    await settled
+    expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 1, costNanoUsd: 40n })
+  })
+})
+
+const CUTS_MAX = 15
+
+/** Ends sessions that are committing, at random moments. Says how many. */
+async function cutCommits(over: AbortSignal): Promise<number> {
+  let cuts = 0
+  while (!over.aborted && cuts < CUTS_MAX) {
+    await delay(Math.random() * 20)
+    // The statement's text is looked for in two parts, so that this one is not found.
+    const cut = await stage.database.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()
+         AND query LIKE '%INTO charge_journal' || ' (borrower_id%' AND state <> 'idle'`,
+    )
+    cuts += cut.length
+  }
+  return cuts
+}
+
+/** Commits take up to 10 ms from now on, so that they are met while they are under way. */
+async function slowCommitsDown(): Promise<void> {
+  await stage.database.query(`
+    CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      PERFORM pg_sleep(random() * 0.01);
+      RETURN NULL;
+    END $$`)
+  await stage.database.query(
+    'CREATE TRIGGER slow_commits AFTER INSERT ON charge_journal EXECUTE FUNCTION dawdle()',
+  )
+}
+
+test('a commit whose connection is cut at any moment is done exactly once', async () => {
+  await slowCommitsDown()
+  const process = await stage.createProcess()
+  const payer = await stage.createPayer(1_000_000n)
+  const over = new AbortController()
+  const cutting = cutCommits(over.signal)
+  let charged = 0
+  for (let round = 0; round < 60; round += 1) {
+    const holds = await Promise.all(Array.from({ length: 10 }, () => holdOf(process, payer, 7n)))
+    const outcomes = await Promise.allSettled(holds.map((hold) => settle(payer, hold)))
+    expect(outcomes.filter(({ status }) => status === 'rejected')).toEqual([])
+    charged += outcomes.length
+  }
+  over.abort()
+  const cuts = await cutting
+  await stage.database.query('DROP FUNCTION dawdle CASCADE')
+  expect(cuts).toBeGreaterThan(0)
+  expect(await stage.sumOfCharges(payer.accountId)).toEqual({
+    requests: charged,
+    costNanoUsd: BigInt(charged) * 7n,
+  })
+})
+
+/** It arrives, then something else happens, and then the connection is gone. */
+function loseAnswerOfNextCommit(
+  { database }: LedgerProcess,
+  meanwhile: () => Promise<void> = async () => {},
+): void {
+  const keep = database.keepConnection.bind(database)
+  const lose = vi.spyOn(database, 'keepConnection').mockImplementation(async () => {
+    const connection = await keep()
+    const write = async (sql: string, values: readonly string[]): Promise<never> => {
+      await connection.write(sql, values)
+      lose.mockRestore()
+      await meanwhile()
+      throw new Error('Connection terminated unexpectedly')
+    }
+    return { ...connection, write }
+  })
+}
+
+test('a commit that arrived though its answer was lost is not sent again', async () => {
+  const process = await stage.createProcess()
+  const payer = await stage.createPayer(1_000n)
+  loseAnswerOfNextCommit(process)
+  await settle(payer, await holdOf(process, payer, 40n))
+  expect(await countCommits(process)).toBe(1n)
+  expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 1, costNanoUsd: 40n })
+})
+
+test('charges that could not even be sent are not taken for those of the commit before', async () => {
+  const process = await stage.createProcess()
+  const payer = await stage.createPayer(80n)
+  const connection = { ...(await process.database.keepConnection()), isLost: false }
+  const keep = vi.spyOn(process.database, 'keepConnection').mockResolvedValueOnce(connection)
+  keep.mockRejectedValueOnce(new Error('Connection terminated unexpectedly'))
+  await settle(payer, await holdOf(process, payer, 40n))
+  connection.isLost = true
+  await settle(payer, await holdOf(process, payer, 40n))
+  expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 2, costNanoUsd: 80n })
+})
+
+describe('of a process that was taken for dead', () => {
+  test('answers that are not out yet are refused, and nothing is charged', async () => {
+    const process = await stage.createProcess()
+    const payer = await stage.createPayer(100n)
+    const hold = await holdOf(process, payer, 40n)
+    await stage.declareDead(process.borrower.id)
+    await expect(settle(payer, hold)).rejects.toMatchObject({ code: 'service_unavailable' })
+    expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 0, costNanoUsd: 0n })
+    await settle(payer, await holdOf(process, payer, 100n))
+    expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 1, costNanoUsd: 100n })
+  })
+
+  test('answers that are out are charged anew, each once', async () => {
+    const process = await stage.createProcess()
+    const payer = await stage.createPayer(100n)
+    const holds = await holdMany(process, payer, 5, 10n)
+    await stage.declareDead(process.borrower.id)
+    await Promise.allSettled(holds.map((hold) => settle(payer, hold, { isDelivered: true })))
+    // A clean stop waits for them.
+    await process.close()
+    expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 5, costNanoUsd: 50n })
+  })
+
+  test('a request that ends after the process has noticed is charged from what is borrowed anew', async () => {
+    const process = await stage.createProcess()
+    const payer = await stage.createPayer(100n)
+    const early = await holdOf(process, payer, 40n)
+    const late = await holdOf(process, payer, 30n)
+    await stage.declareDead(process.borrower.id)
+    await expect(settle(payer, early)).rejects.toMatchObject({ code: 'service_unavailable' })
+    await settle(payer, late)
+    expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 1, costNanoUsd: 30n })
+  })
+
+  test('a commit that had arrived before counts, though its answer was lost', async () => {
+    const process = await stage.createProcess()
+    const payer = await stage.createPayer(100n)
+    const hold = await holdOf(process, payer, 40n)
+    const dead = process.borrower.id
+    loseAnswerOfNextCommit(process, async () => {
+      await stage.declareDead(dead)
+      await process.borrower.declareLost(dead)
+    })
+    await settle(payer, hold)
+    expect(process.borrower.id).not.toBe(dead)
+    expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 1, costNanoUsd: 40n })
+  })
+})
+
+describe('a charge that the database refuses', () => {
+  const errors: string[] = []
+  const logger: Logger = { ...silentLogger, error: (_details, message) => void errors.push(message) }
+
+  test('is undone, said aloud, and what it had taken is free again', async () => {
+    const process = await stage.createProcess({ logger })
+    const payer = await stage.createPayer(100n)
+    const hold = await holdOf(process, payer, 100n)
+    await expect(settle(payer, hold, { id: 'not a uuid' })).rejects.toThrow('could not be written')
+    expect(errors).toEqual(['charges could not be written'])
+    await settle(payer, await holdOf(process, payer, 100n))
+    expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 1, costNanoUsd: 100n })
+  })
+
+  test('takes no delivered charge with it, and no answer is charged and refused', async () => {
+    const process = await stage.createProcess({ logger })
+    const payer = await stage.createPayer(1_000n)
+    const [bad, delivered, waiting] = await holdMany(process, payer, 3, 10n)
+    if (!bad || !delivered || !waiting) throw new Error('three were held')
+    const outcomes = await Promise.allSettled([
+      settle(payer, bad, { id: 'not a uuid' }),
+      settle(payer, delivered, { isDelivered: true }),
+      settle(payer, waiting),
+    ])
+    await process.close()
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+    expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 1, costNanoUsd: 10n })
+  })
+})
+
+describe('while the database is away', () => {
+  const away = (process: LedgerProcess) =>
+    vi.spyOn(process.database, 'keepConnection').mockImplementation(async () => {
+      throw Object.assign(new Error('too many connections'), { code: '53300' })
+    })
+
+  test('an answer waits so long, then it is refused and nothing is charged', async () => {
+    const process = await stage.createProcess({ commitWaitMs: 20 })
+    const payer = await stage.createPayer(100n)
+    const hold = await holdOf(process, payer, 40n)
+    const outage = away(process)
+    await expect(settle(payer, hold)).rejects.toMatchObject({
+      code: 'service_unavailable',
+      retryAfterSeconds: 2,
+    })
+    outage.mockRestore()
+    await process.ledger.recall(payer.accountId)
+    expect(await process.ledger.readBalance(payer.accountId)).toMatchObject({ balanceNanoUsd: 100n })
+    await settle(payer, await holdOf(process, payer, 100n))
+  })
+
+  test('an answer behind one that a client has already got does not wait for it', async () => {
+    const process = await stage.createProcess({ commitWaitMs: 20 })
+    const payer = await stage.createPayer(100n)
+    const delivered = await holdOf(process, payer, 10n)
+    const others = await holdMany(process, payer, 2, 10n)
+    const outage = away(process)
+    await expect(settle(payer, delivered, { isDelivered: true })).rejects.toThrow()
+    const refused = others.map((hold) =>
+      expect(settle(payer, hold)).rejects.toMatchObject({ retryAfterSeconds: 2 }),
+    )
+    await Promise.all(refused)
+    outage.mockRestore()
+    await process.close()
+    expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 1, costNanoUsd: 10n })
+  })
+
+  test('what a client has already got is charged when the database is back', async () => {
+    const process = await stage.createProcess({ commitWaitMs: 20 })
+    const payer = await stage.createPayer(100n)
+    const hold = await holdOf(process, payer, 40n)
+    const outage = away(process)
+    await settle(payer, hold, { isDelivered: true }).catch(() => {})
+    outage.mockRestore()
+    await process.close()
+    expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 1, costNanoUsd: 40n })
+  })
+})

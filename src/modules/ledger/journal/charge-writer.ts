@@ -1,0 +1,280 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from '../../../kernel/logger.ts'
+import type { Borrower } from '../../../storage/borrowing/borrower.ts'
+import type { Database } from '../../../storage/database.ts'
+import { messageOf } from '../../../storage/storage-error.ts'
+import { ChargeBatch, type PendingCharge } from './charge-batch.ts'
+import type { PostingSchedule } from './posting-schedule.ts'
+import { CommitConnection } from './commit-connection.ts'
+import {
+  commitInDoubt,
+  databaseAway,
+  isBadData,
+  isOutcomeLost,
+  isPassing,
+  leasesLost,
+} from './commit-failure.ts'
+import { JournalWriter } from './journal-writer.ts'
+
+interface ChargeWriterOptions {
+  readonly database: Database
+  readonly borrower: Borrower
+  readonly logger: Logger
+  /** How long an answer waits for its charge while the database is away. */
+  readonly commitWaitMs: number
+  readonly observer: LedgerObserver
+  /** Told of every commit. */
+  readonly posting: Pick<PostingSchedule, 'noteCommitted'>
+}
+
+export interface LedgerObserver {
+  committed(commit: { charges: number; durationMs: number }): void
+  failing(isFailing: boolean): void
+}
+
+const CHARGES_PER_COMMIT_MAX = 1000
+/** So many go at once. Fewer are worth a moment of waiting for more: half as many commits cost half as much. */
+const CHARGES_WORTH_A_COMMIT = 20
+const GATHER_MS_MAX = 0.6
+const RETRY_PAUSE_MS = 50
+const RETRY_PAUSE_MS_MAX = 1_000
+/** A database that restarts is back within this; until then work goes on with what is borrowed. */
+const ADMIT_WHILE_FAILING_MS = 3_000
+/** More than this waiting for a database that does not answer, and nothing more is admitted. */
+const WAITING_CHARGES_MAX = 20_000
+
+/**
+ * Group commit: charges that arrive while one commit is under way go together into the next. One at a time, numbered,
+ * so that a commit whose outcome was lost with the connection is sent again without being done twice.
+ */
+export class ChargeWriter {
+  readonly #options: ChargeWriterOptions
+  #next = new ChargeBatch()
+  #full: ChargeBatch[] = []
+  #current: ChargeBatch | null = null
+  #running: Promise<void> | null = null
+  readonly #connection: CommitConnection
+  readonly #journal = new JournalWriter()
+  /** A charge that comes after one that went alone goes alone too, and at once. */
+  #isInCompany = true
+  /** Since when commits fail; null while they succeed. */
+  #failingSinceMs: number | null = null
+  #waiting = 0
+
+  constructor(options: ChargeWriterOptions) {
+    this.#options = options
+    this.#connection = new CommitConnection(options.database)
+  }
+
+  /** False while charges cannot be written: what is admitted now could not be answered. */
+  isHealthy(): boolean {
+    if (this.#failingSinceMs === null) return true
+    return (
+      performance.now() - this.#failingSinceMs < ADMIT_WHILE_FAILING_MS && this.#waiting < WAITING_CHARGES_MAX
+    )
+  }
+
+  /** Resolves when the charge is durable. Rejects when it was not written and its answer must not leave. */
+  write(charge: PendingCharge): Promise<void> {
+    if (this.#next.charges.length >= CHARGES_PER_COMMIT_MAX) {
+      this.#full.push(this.#next)
+      this.#next = new ChargeBatch()
+    }
+    const batch = this.#next
+    if (batch.charges.push(charge) === 1) batch.firstAtMs = performance.now()
+    this.#waiting += 1
+    this.#running ??= this.#writeAll()
+    return batch.promiseTo(charge)
+  }
+
+  /** Resolves when nothing is left to write. */
+  async drain(): Promise<void> {
+    while (this.#running !== null) await this.#running
+    this.#connection.release(false)
+  }
+
+  /** Resolves when everything given so far is written or undone, whatever comes meanwhile. */
+  async flush(): Promise<void> {
+    const last = this.#next.charges.length > 0 ? this.#next : (this.#full.at(-1) ?? this.#current)
+    await last?.ended.promise
+  }
+
+  async #writeAll(): Promise<void> {
+    let written: ChargeBatch | null = null
+    try {
+      if (this.#isInCompany) await this.#gather()
+      // Looked for and found missing in one turn with the end of the loop, so that nobody comes in between and is left alone.
+      for (let batch = this.#takeNext(); batch !== null; batch = this.#takeNext()) {
+        this.#current = batch
+        const writing = this.#writeBatch(batch)
+        // The database works on this commit while this process sends the answers of the last.
+        written?.resolve()
+        await writing
+        this.#isInCompany = batch.charges.length > 1
+        this.#waiting -= batch.charges.length
+        batch.ended.resolve()
+        written = batch
+        if (this.#next.charges.length < CHARGES_WORTH_A_COMMIT) {
+          written.resolve()
+          if (this.#isInCompany) await this.#gather()
+        }
+      }
+    } finally {
+      written?.resolve()
+      this.#connection.rest()
+      this.#current = null
+      this.#running = null
+      this.#lookForDatabase()
+    }
+  }
+
+  /** What else ends in this turn of the event loop comes along, and in the next ones while each brings more. */
+  async #gather(): Promise<void> {
+    const startedAtMs = performance.now()
+    let known: number
+    do {
+      known = this.#waiting
+      await new Promise(setImmediate)
+    } while (this.#waiting > known && performance.now() - startedAtMs < GATHER_MS_MAX)
+  }
+
+  #takeNext(): ChargeBatch | null {
+    const batch = this.#full.shift() ?? this.#next
+    if (batch.charges.length === 0) return null
+    if (batch === this.#next) this.#next = new ChargeBatch()
+    return batch
+  }
+
+  /** Tries until it is known what became of every charge. Those that are not written are told so here, the others later. */
+  async #writeBatch(batch: ChargeBatch): Promise<void> {
+    this.#journal.writeAs(this.#options.borrower.id)
+    let charges: readonly PendingCharge[] = batch.charges
+    if (charges.some(({ account }) => account.isLost)) {
+      charges = this.#undo(charges, batch, leasesLost(), (charge) => isOut(charge) && !charge.account.isLost)
+    }
+    for (
+      let pauseMs = RETRY_PAUSE_MS;
+      charges.length > 0;
+      pauseMs = Math.min(pauseMs * 2, RETRY_PAUSE_MS_MAX)
+    ) {
+      try {
+        if (batch.isInDoubt && this.#journal.isOutcomeUnknown) charges = await this.#endDoubt(charges, batch)
+        const isCommitted = charges.length === 0 || (await this.#commit(charges))
+        this.#noteFailing(false)
+        if (!isCommitted) this.#undo(charges, batch, leasesLost())
+        return
+      } catch (error) {
+        this.#connection.release(true)
+        if (
+          isBadData(error) ||
+          !(this.#journal.isOutcomeUnknown || isOutcomeLost(error) || isPassing(error))
+        ) {
+          return this.#writeApart(charges, batch, error)
+        }
+        this.#noteFailing(true)
+        const reason = messageOf(error)
+        this.#options.logger.warn({ reason, charges: charges.length }, 'charges wait for the database')
+      }
+      const waitedMs = performance.now() - batch.firstAtMs
+      if (waitedMs > this.#options.commitWaitMs) {
+        if (this.#journal.isOutcomeUnknown) batch.doubt()
+        else charges = this.#undo(charges, batch, databaseAway(), isOut)
+      }
+      this.#refuseLate()
+      await delay(pauseMs)
+    }
+  }
+
+  /** Finds out what became of a commit that nobody waits for any more. Gives the charges that are still to be written. */
+  async #endDoubt(charges: readonly PendingCharge[], batch: ChargeBatch): Promise<readonly PendingCharge[]> {
+    const outcome = await this.#journal.lookUp(await this.#connection.take())
+    if (outcome === 'written') this.#options.posting.noteCommitted(charges.length)
+    if (outcome === 'written') return []
+    // Who was told that it may have been charged has no answer and pays nothing.
+    return outcome === 'closed' ? charges : this.#undo(charges, batch, commitInDoubt(), isOut)
+  }
+
+  /** Who waits behind a commit that has to be tried for longer is refused in time too: nothing of it was sent. */
+  #refuseLate(): void {
+    const beforeMs = performance.now() - this.#options.commitWaitMs
+    if (this.#next.charges.length > 0 && this.#next.firstAtMs < beforeMs) {
+      this.#full.push(this.#next)
+      this.#next = new ChargeBatch()
+    }
+    for (const batch of this.#full.filter(({ firstAtMs }) => firstAtMs < beforeMs)) {
+      const kept = this.#undo(batch.charges, batch, databaseAway(), isOut)
+      this.#waiting -= batch.charges.length - kept.length
+      batch.charges = kept
+      if (kept.length === 0) batch.ended.resolve()
+    }
+    this.#full = this.#full.filter(({ charges }) => charges.length > 0)
+  }
+
+  /** False when it can never be written, because what was borrowed has been taken back. */
+  async #commit(charges: readonly PendingCharge[]): Promise<boolean> {
+    const { borrower, logger, observer, posting } = this.#options
+    const { borrowerId } = this.#journal
+    const sentAtMs = performance.now()
+    const taken = this.#connection.take()
+    const connection = taken instanceof Promise ? await taken : taken
+    const isCommitted = await this.#journal.write(connection, charges)
+    if (isCommitted) {
+      posting.noteCommitted(charges.length)
+      observer.committed({ charges: charges.length, durationMs: performance.now() - sentAtMs })
+    } else if (borrower.id === borrowerId) {
+      // Whoever starts anew needs a connection, and this may be the last one.
+      this.#connection.release(false)
+      await borrower.declareLost(borrowerId).catch((error: unknown) => {
+        logger.warn({ reason: messageOf(error) }, 'the process could not start to borrow anew yet')
+      })
+    }
+    return isCommitted
+  }
+
+  /** One of them is refused by the database: those whose answer is out are written each by itself. */
+  async #writeApart(charges: readonly PendingCharge[], batch: ChargeBatch, cause: unknown): Promise<void> {
+    this.#options.logger.error({ err: cause, charges: charges.length }, 'charges could not be written')
+    const reason = new Error('a charge could not be written and was undone', { cause })
+    const kept = this.#undo(charges, batch, reason, (charge) => charges.length > 1 && isOut(charge))
+    for (const charge of kept) {
+      const single = new ChargeBatch()
+      single.charges.push(charge)
+      single.firstAtMs = batch.firstAtMs
+      await this.#writeBatch(single)
+    }
+  }
+
+  /** Nothing is admitted while commits fail, so that no commit would find out that they succeed again. */
+  #lookForDatabase(): void {
+    if (this.#failingSinceMs === null || this.#running !== null) return
+    setTimeout(() => {
+      this.#options.database.ping().then(
+        () => this.#noteFailing(false),
+        () => this.#lookForDatabase(),
+      )
+    }, RETRY_PAUSE_MS_MAX).unref()
+  }
+
+  #noteFailing(isFailing: boolean): void {
+    if (isFailing === (this.#failingSinceMs !== null)) return
+    this.#failingSinceMs = isFailing ? performance.now() : null
+    this.#options.observer.failing(isFailing)
+  }
+
+  /** Undoes all but those to keep. Who waits is refused, so nothing may be kept whose answer is not out. */
+  #undo(
+    charges: readonly PendingCharge[],
+    batch: ChargeBatch,
+    reason: Error,
+    isKept: (charge: PendingCharge) => boolean = () => false,
+  ): PendingCharge[] {
+    const kept = charges.filter(isKept)
+    batch.reject(reason)
+    for (const charge of charges) if (!kept.includes(charge)) charge.undo()
+    return kept
+  }
+}
+
+function isOut({ isDelivered }: PendingCharge): boolean {
+  return isDelivered
+}

@@ -1,0 +1,68 @@
+import * as fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createId } from '../../../kernel/identifiers.ts'
+import { recordUsage } from '../books/record-usage.ts'
+import { toJournalText } from './journal-text.ts'
+import { createLedgerStage, usageOf, type LedgerStage } from '../testing/ledger-stage.ts'
+
+let stage: LedgerStage
+
+beforeAll(async () => {
+  stage = await createLedgerStage()
+})
+
+afterAll(() => stage.close())
+
+interface Written {
+  readonly cacheWriteTokens: number | undefined
+  readonly uncoveredNanoUsd: bigint
+  readonly model: string
+}
+
+const charge = ({ cacheWriteTokens, uncoveredNanoUsd, model }: Written, accountId: string) => {
+  const record = usageOf({ accountId, keyId: createId(), limitNanoUsd: null })
+  return {
+    record: { ...record, model, ...(cacheWriteTokens === undefined ? {} : { cacheWriteTokens }) },
+    costNanoUsd: 0n,
+    promotionalNanoUsd: 0n,
+    uncoveredNanoUsd,
+  }
+}
+
+const written: fc.Arbitrary<Written> = fc.record({
+  cacheWriteTokens: fc.option(fc.integer({ min: 0, max: 1_000_000 }), { nil: undefined }),
+  uncoveredNanoUsd: fc.bigInt({ min: 0n, max: 3n }),
+  model: fc.constantFrom('one', 'other'),
+})
+
+test('what was written to caches is posted with each request and in the sums, beside requests that wrote nothing', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(written, { minLength: 1, maxLength: 6 }), async (requests) => {
+      const accountId = createId()
+      await recordUsage(stage.database, {
+        writer: 1,
+        charges: requests.map((request) => charge(request, accountId)),
+      })
+      const sumOf = async (table: string) => {
+        const [row] = await stage.database.query<{ sum: bigint }>(
+          `SELECT sum(cache_write_tokens)::bigint AS sum FROM ${table} WHERE account_id = $1`,
+          [accountId],
+        )
+        return Number(row?.sum)
+      }
+      const expected = requests.reduce((sum, { cacheWriteTokens = 0 }) => sum + cacheWriteTokens, 0)
+      expect([await sumOf('usage_records'), await sumOf('usage_rollups')]).toEqual([expected, expected])
+    }),
+    { numRuns: 20 },
+  )
+})
+
+test('a text without cache writes is as a process of the release before reads and writes it', () => {
+  const plain = { uncoveredNanoUsd: 0n, model: 'one' }
+  const text = (request: Written) => toJournalText([{ ...charge(request, createId()), parts: [] }])
+  const arraysOf = (request: Written) => text(request).split('\u001F').length
+  expect(arraysOf({ ...plain, cacheWriteTokens: undefined })).toBe(6)
+  expect(arraysOf({ ...plain, cacheWriteTokens: 0 })).toBe(6)
+  expect(arraysOf({ ...plain, cacheWriteTokens: 0, uncoveredNanoUsd: 1n })).toBe(7)
+  expect(arraysOf({ ...plain, cacheWriteTokens: 5 })).toBe(9)
+})

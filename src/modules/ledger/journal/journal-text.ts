@@ -1,0 +1,198 @@
+import type { SpentPart } from '../memory/borrowed-balance.ts'
+import type { Charge, UsageRecord } from '../books/usage-record.ts'
+
+export interface PaidCharge extends Charge {
+  /** What each lease pays of it. */
+  readonly parts: readonly SpentPart[]
+}
+
+/** The columns of usage that are added up. */
+export const SUMMED = [
+  'prompt_tokens',
+  'cached_tokens',
+  'completion_tokens',
+  'reasoning_tokens',
+  'cost_nano_usd',
+  'promotional_nano_usd',
+] as const
+
+/** Added up as well, but in arrays of their own, which are there only where some charge has any. */
+export const RARELY_SUMMED = ['cache_write_tokens'] as const
+
+/**
+ * The arrays of a text, each with what is in it, again and again: for each label the owners, names and sums, for each charge its
+ * id and its figures, for each payment its charge's number, its lease and its amount. The last ones, with what stayed uncovered of each
+ * charge and what it and its label wrote to caches, are there only where they say something: a process of the release before reads
+ * the arrays that it knows. Labels and charges are numbered from 1 on. Few
+ * arrays, because PostgreSQL takes as long to begin with one as to read ten figures, and no rows, which take it longer than arrays.
+ */
+export const JOURNAL_ARRAYS = {
+  owners: { type: 'uuid', columns: ['account_id', 'key_id'] },
+  names: { type: 'text', columns: ['environment', 'operation', 'model', 'provider', 'outcome'] },
+  sums: { type: 'bigint', columns: ['hour_ms', 'requests', ...SUMMED] },
+  ids: { type: 'uuid', columns: ['id'] },
+  figures: { type: 'bigint', columns: ['label', ...SUMMED, 'latency_ms', 'first_token_ms', 'created_at_ms'] },
+  payments: { type: 'bigint', columns: ['number', 'lease_id', 'paid_nano_usd'] },
+  uncovered: { type: 'bigint', columns: ['uncovered_nano_usd'] },
+  writes: { type: 'bigint', columns: RARELY_SUMMED },
+  write_sums: { type: 'bigint', columns: RARELY_SUMMED },
+} as const
+
+/** Between them. ASCII's own, which no name needs. */
+const SEPARATOR = '\u001F'
+
+/** Instead of none, which PostgreSQL would be slow with in an array: the one integer that no time here may be. */
+export const NO_FIRST_TOKEN_MS = -2_147_483_648
+
+/** Charges as the journal has them. Every answer goes through here. */
+export function toJournalText(charges: readonly PaidCharge[]): string {
+  const labels = groupByLabel(charges)
+  let owners = ''
+  let names = ''
+  let sums = ''
+  let ids = ''
+  let figures = ''
+  let payments = ''
+  let number = 0
+  let labelNumber = 0
+  let isUncovered = false
+  let isWritten = false
+  for (const label of labels) {
+    const labelComma = labelNumber === 0 ? '' : ','
+    labelNumber += 1
+    owners += `${labelComma}${label.record.accountId},${label.record.keyId}`
+    names += labelComma + toNames(label.record)
+    sums += labelComma + toSums(label)
+    for (const { record, costNanoUsd, promotionalNanoUsd, uncoveredNanoUsd = 0n, parts } of label.charges) {
+      if (uncoveredNanoUsd > 0n) isUncovered = true
+      if (record.cacheWriteTokens !== undefined && record.cacheWriteTokens > 0) isWritten = true
+      const comma = number === 0 ? '' : ','
+      number += 1
+      ids += comma + record.id
+      figures +=
+        `${comma}${labelNumber},${record.promptTokens},${record.cachedTokens},${record.completionTokens},` +
+        `${record.reasoningTokens},${costNanoUsd},${promotionalNanoUsd},${record.latencyMs},` +
+        `${record.firstTokenMs ?? NO_FIRST_TOKEN_MS},${record.createdAtMs}`
+      for (const { lease, amountNanoUsd } of parts)
+        payments += `${payments === '' ? '' : ','}${number},${lease.id},${amountNanoUsd}`
+    }
+  }
+  const S = SEPARATOR
+  const text = `{${owners}}${S}{${names}}${S}{${sums}}${S}{${ids}}${S}{${figures}}${S}{${payments}}`
+  if (!isUncovered && !isWritten) return text
+  const uncovered = `${text}${S}{${isUncovered ? toUncovered(labels) : ''}}`
+  return isWritten ? `${uncovered}${S}{${toWrites(labels)}}${S}{${toWriteSums(labels)}}` : uncovered
+}
+
+/** As its column holds them. */
+const BIGINT_MAX = 2n ** 63n - 1n
+
+function toUncovered(labels: readonly Label[]): string {
+  return labels
+    .flatMap(({ charges }) => charges)
+    .map(({ uncoveredNanoUsd = 0n }) => (uncoveredNanoUsd < BIGINT_MAX ? uncoveredNanoUsd : BIGINT_MAX))
+    .join()
+}
+
+function toWrites(labels: readonly Label[]): string {
+  return labels
+    .flatMap(({ charges }) => charges)
+    .map(({ record }) => record.cacheWriteTokens ?? 0)
+    .join()
+}
+
+function toWriteSums(labels: readonly Label[]): string {
+  const sumOf = ({ charges }: Label) =>
+    charges.reduce((sum, { record }) => sum + BigInt(record.cacheWriteTokens ?? 0), 0n)
+  return labels.map(sumOf).join()
+}
+
+/** What charges have in common that were for the same, within an hour. */
+interface Label {
+  readonly record: UsageRecord
+  readonly charges: PaidCharge[]
+}
+
+/** A label is looked for among the last few, so that this takes no longer for a thousand of them. */
+const LABELS_COMPARED_MAX = 8
+
+function groupByLabel(charges: readonly PaidCharge[]): Label[] {
+  const labels: Label[] = []
+  for (const charge of charges) {
+    let index = labels.length - 1
+    const last = Math.max(0, labels.length - LABELS_COMPARED_MAX)
+    while (index >= last && !isLabelOf(labels[index], charge)) index -= 1
+    const label = index >= last ? labels[index] : undefined
+    if (label === undefined) labels.push({ record: charge.record, charges: [charge] })
+    else label.charges.push(charge)
+  }
+  return labels
+}
+
+// The same strings mostly, so that this compares no letters.
+function isLabelOf(label: Label | undefined, { record }: PaidCharge): boolean {
+  const known = label?.record
+  return (
+    known !== undefined &&
+    known.accountId === record.accountId &&
+    known.keyId === record.keyId &&
+    known.environment === record.environment &&
+    known.operation === record.operation &&
+    known.model === record.model &&
+    known.provider === record.provider &&
+    known.outcome === record.outcome &&
+    hourOf(known) === hourOf(record)
+  )
+}
+
+export const HOUR_MS = 3_600_000
+
+function hourOf({ createdAtMs }: UsageRecord): number {
+  return createdAtMs - (createdAtMs % HOUR_MS)
+}
+
+function toNames({ environment, operation, model, provider, outcome }: UsageRecord): string {
+  return PLAIN.test(`${environment}${operation}${model}${provider}${outcome}`)
+    ? `"${environment}","${operation}","${model}","${provider}","${outcome}"`
+    : [environment, operation, model, provider, outcome].map(quote).join()
+}
+
+/** Nearly all names. */
+const PLAIN = /^[\w./:@-]*$/
+
+/** The separator, and the one letter that PostgreSQL does not take. */
+const UNFIT_LETTERS = [SEPARATOR, '\0']
+
+function quote(name: string): string {
+  const fit = UNFIT_LETTERS.reduce((text, letter) => text.replaceAll(letter, '\uFFFD'), name)
+  return `"${fit.replaceAll(/["\\]/g, String.raw`\$&`)}"`
+}
+
+function toSums({ record, charges }: Label): string {
+  const [only] = charges
+  if (only !== undefined && charges.length === 1) {
+    const { promptTokens, cachedTokens, completionTokens, reasoningTokens } = record
+    return (
+      `${hourOf(record)},1,${promptTokens},${cachedTokens},${completionTokens},` +
+      `${reasoningTokens},${only.costNanoUsd},${only.promotionalNanoUsd}`
+    )
+  }
+  let promptTokens = 0n
+  let cachedTokens = 0n
+  let completionTokens = 0n
+  let reasoningTokens = 0n
+  let costNanoUsd = 0n
+  let promotionalNanoUsd = 0n
+  for (const charge of charges) {
+    promptTokens += BigInt(charge.record.promptTokens)
+    cachedTokens += BigInt(charge.record.cachedTokens)
+    completionTokens += BigInt(charge.record.completionTokens)
+    reasoningTokens += BigInt(charge.record.reasoningTokens)
+    costNanoUsd += charge.costNanoUsd
+    promotionalNanoUsd += charge.promotionalNanoUsd
+  }
+  return (
+    `${hourOf(record)},${charges.length},${promptTokens},${cachedTokens},${completionTokens},` +
+    `${reasoningTokens},${costNanoUsd},${promotionalNanoUsd}`
+  )
+}

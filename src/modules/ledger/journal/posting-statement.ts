@@ -1,0 +1,101 @@
+import { HOUR_MS } from './journal-text.ts'
+import { recordCharges } from '../books/record-usage.ts'
+import { openJournal, unfoldCharges, unfoldPayments, unfoldSums } from './journal-sql.ts'
+
+/** Postings come one after the other, so that one writer is enough for all of them; no process has this number. */
+const POSTING_WRITER = -1
+
+/** Of rows of the journal: those that can be posted. */
+export const IS_WAITING = 'charges IS NOT NULL AND refusal IS NULL'
+
+interface PostedCharges {
+  /** Parts of the statement that come first, each with a comma behind it. */
+  readonly prepared: string
+  /** The charges, as a FROM item. */
+  readonly charge: string
+  /** Sums of them, as a FROM item. */
+  readonly sums: string
+  /** What each lease pays in all, and how much of that for what was charged before. */
+  readonly paid: string
+}
+
+/** All of them. Fails when one of them was charged before. */
+const ALL_CHARGES: PostedCharges = {
+  prepared: '',
+  charge: unfoldCharges('opened'),
+  sums: unfoldSums('opened'),
+  paid: `SELECT lease_id, sum(paid_nano_usd)::bigint AS amount, 0 AS repeated FROM ${unfoldPayments('opened')}
+    GROUP BY lease_id`,
+}
+
+/** Each request once, and none that was charged before. */
+const NEW_CHARGES: PostedCharges = {
+  prepared: `charge AS MATERIALIZED (
+    SELECT DISTINCT ON (account_id, id) *
+    FROM ${unfoldCharges('opened')}
+    WHERE NOT EXISTS (
+      SELECT FROM usage_records record WHERE record.account_id = charge.account_id AND record.id = charge.id)
+    ORDER BY account_id, id, sequence, number
+  ),`,
+  charge: 'charge',
+  sums: `(SELECT *, 1 AS requests, created_at_ms - created_at_ms % ${HOUR_MS} AS hour_ms FROM charge) AS added`,
+  paid: `SELECT lease_id, sum(paid_nano_usd)::bigint AS amount,
+      coalesce(sum(paid_nano_usd) FILTER (WHERE charge.id IS NULL), 0)::bigint AS repeated
+    FROM ${unfoldPayments('opened')} LEFT JOIN charge USING (sequence, number)
+    GROUP BY lease_id`,
+}
+
+/** After each so many bytes of charges, on average, it rests: about forty charges, or a third of a millisecond. */
+const BYTES_BETWEEN_RESTS = 5_000
+
+/**
+ * Takes rows out of the journal, notes that they were there, and writes what is in them: the requests, what the leases
+ * paid, each account's sum and that of all, and the totals. What a lease paid for nothing new is back in its lot at once, because the process that
+ * has the lease counts it as spent. Whoever else wants to post the same rows waits for the first of them, and then finds
+ * them posted. `$1` is the borrower, `$2` to `$3` are its rows, `$4` how many seconds it rests each time.
+ */
+function postStatement({ prepared, charge, sums, paid }: PostedCharges): string {
+  return `
+  WITH taken AS MATERIALIZED (
+    DELETE FROM charge_journal
+    WHERE borrower_id = $1::uuid AND sequence BETWEEN $2::bigint AND $3::bigint AND ${IS_WAITING}
+    RETURNING sequence, charges
+  ), noted AS (
+    -- Before accounts are locked.
+    INSERT INTO journal_positions AS position (borrower_id, sequence)
+    SELECT $1::uuid, max(sequence) FROM taken HAVING count(*) > 0
+    ON CONFLICT (borrower_id) DO UPDATE SET sequence = greatest(position.sequence, excluded.sequence)
+    RETURNING position.borrower_id
+  ), opened AS MATERIALIZED (
+    -- Row by row as the requests are written, so that the rests are between them.
+    SELECT *, CASE WHEN random() * ${BYTES_BETWEEN_RESTS} < bytes THEN pg_sleep($4::double precision) END
+    FROM ${openJournal('taken')}
+  ), ${prepared} ${recordCharges({ charge, sums, writer: String(POSTING_WRITER) })}, paid AS MATERIALIZED (${paid}), locked AS MATERIALIZED (
+    -- As everybody does who changes leases, and in the same order.
+    SELECT FROM credit_accounts
+    WHERE account_id IN (SELECT account_id FROM credit_leases JOIN paid ON lease_id = credit_leases.id)
+      AND (SELECT count(*) FROM noted) >= 0 AND (SELECT count(*) FROM charged) >= 0
+    ORDER BY account_id FOR UPDATE
+  ), spent AS (
+    UPDATE credit_leases SET spent_nano_usd = spent_nano_usd + paid.amount
+    FROM (SELECT count(*) FROM locked) AS locks, paid WHERE credit_leases.id = paid.lease_id
+    RETURNING lot_id, repeated
+  ), given_back AS (
+    UPDATE credit_lots SET remaining_nano_usd = remaining_nano_usd + back.amount
+    FROM (SELECT lot_id, sum(repeated)::bigint AS amount FROM spent WHERE repeated > 0 GROUP BY lot_id) AS back
+    WHERE credit_lots.id = back.lot_id
+  ), entered AS (
+    -- The second of the sets is all accounts: the side of revenue.
+    INSERT INTO ledger_entries (key, account_id, book, kind, amount_nano_usd)
+    SELECT concat_ws(':', 'charge', $1::uuid, (SELECT max(sequence) FROM taken)), account_id,
+      CASE grouping(account_id) WHEN 0 THEN 'credit' ELSE 'revenue' END, 'charge',
+      CASE grouping(account_id) WHEN 0 THEN -sum(cost_nano_usd) ELSE sum(cost_nano_usd) END
+    FROM grouped WHERE cost_nano_usd > 0
+    GROUP BY GROUPING SETS ((account_id), ()) HAVING sum(cost_nano_usd) > 0
+  )
+  -- Divides by zero, and so undoes everything, when a lease is not there any more.
+  SELECT 1 / ((SELECT count(*) FROM spent) = (SELECT count(*) FROM paid))::integer`
+}
+
+export const POST_ALL = postStatement(ALL_CHARGES)
+export const POST_NEW = postStatement(NEW_CHARGES)

@@ -1,0 +1,297 @@
+import type { NanoUsd } from '../../../kernel/money.ts'
+import { Turns } from '../../../kernel/turns.ts'
+import type { Database } from '../../../storage/database.ts'
+import { borrowFromCap, endBorrowing, giveBackCredit, readLent } from '../books/borrow-credit.ts'
+import type { Borrowing } from '../books/borrow-credit.ts'
+import { CapCredits } from './cap-credit.ts'
+import type { CreditState } from '../books/lock-account.ts'
+import type { AccountBatcher } from './account-batcher.ts'
+import type { Payer } from './memory-hold.ts'
+import type { Cap } from '../books/lend-credit.ts'
+import { BorrowedBalance, type SpendingOrder } from './borrowed-balance.ts'
+import { hasKeyCap, listCaps, type BudgetLimits } from '../books/spend-caps.ts'
+import { Waiters } from './waiters.ts'
+
+/** Asked for in advance when less than this part of the last slice is left. */
+const LOW_WATER_DIVISOR = 4n
+
+interface BorrowedAccountOptions extends Borrowing {
+  readonly database: Database
+  readonly batcher: AccountBatcher
+  /** Whoever makes it wants to use it: it is not idle from its first moment. */
+  readonly lastUsedMs: number
+  /** Whether something may be lent already under this id. */
+  readonly isBehind?: boolean
+}
+
+/** What one process has borrowed of one account: its credit, and what is left under each cap it met. */
+export class BorrowedAccount {
+  readonly accountId: string
+  /** Under which id it was borrowed. */
+  readonly borrowerId: string
+  readonly #borrowing: Borrowing
+  readonly #database: Database
+  readonly #batcher: AccountBatcher
+  readonly #credit = new BorrowedBalance()
+  readonly #creditAlone: readonly BorrowedBalance[] = [this.#credit]
+  readonly #caps = new CapCredits()
+  readonly #waiters = new Waiters()
+  /** Null while they are not known. */
+  #budgets: BudgetLimits | null = null
+  /** Of the account, outside this process. */
+  #elsewhere: CreditState = { freeNanoUsd: 0n, lentNanoUsd: 0n, debtNanoUsd: 0n }
+  #lowWaterNanoUsd: NanoUsd = 0n
+  /** Each of them tells the database whole amounts. */
+  readonly #turns = new Turns()
+  #isRefilling = false
+  /** How often credit was asked for, and how often it was looked how much there is. */
+  #asked = 0
+  #looks = 0
+  /** What is spent first of all that is free elsewhere, as of the last look. */
+  #nextLot: SpendingOrder | null = null
+  #isLost = false
+  /** An answer of the database got lost: it may know of more than is known here. */
+  #isBehind: boolean
+  lastUsedMs: number
+  /** When the last recall that has ended began, by `performance.now()`. */
+  recalledMs = Number.NEGATIVE_INFINITY
+
+  constructor(options: BorrowedAccountOptions) {
+    const { database, batcher, accountId, borrowerId } = options
+    this.#isBehind = options.isBehind ?? false
+    this.lastUsedMs = options.lastUsedMs
+    this.#database = database
+    this.#batcher = batcher
+    this.accountId = accountId
+    this.borrowerId = borrowerId
+    this.#borrowing = { accountId, borrowerId }
+  }
+
+  get isLost(): boolean {
+    return this.#isLost
+  }
+
+  get heldNanoUsd(): NanoUsd {
+    return this.#credit.heldNanoUsd
+  }
+
+  get debtNanoUsd(): NanoUsd {
+    return this.#elsewhere.debtNanoUsd
+  }
+
+  /** In use or idle in other processes. */
+  get lentElsewhereNanoUsd(): NanoUsd {
+    return this.#elsewhere.lentNanoUsd
+  }
+
+  /** All of the account's, here and elsewhere, as of the last look. */
+  get balanceNanoUsd(): NanoUsd {
+    const { freeNanoUsd, lentNanoUsd, debtNanoUsd } = this.#elsewhere
+    return freeNanoUsd + lentNanoUsd - debtNanoUsd + this.#credit.freeNanoUsd + this.#credit.heldNanoUsd
+  }
+
+  /** The balances a request of this payer takes from; null when the database has to be asked first, unless it just was. */
+  balancesOf(payer: Payer, nowMs: number, isAsked = false): readonly BorrowedBalance[] | null {
+    if (this.#budgets === null) return null
+    if (this.#budgets.length === 0 && !hasKeyCap(payer)) return this.#creditAlone
+    const balances = this.#caps.balancesUnder(this.capsOf(payer, nowMs), isAsked)
+    return balances && [this.#credit, ...balances]
+  }
+
+  capsOf(payer: Payer, nowMs: number): Cap[] {
+    return listCaps(payer, this.#budgets ?? [], nowMs)
+  }
+
+  /** What a request can take from the account's credit. */
+  get freeNanoUsd(): NanoUsd {
+    return this.#credit.freeNanoUsd
+  }
+
+  /** What a request can take under this cap. */
+  freeUnderCapNanoUsd(scope: string): NanoUsd {
+    return this.#caps.get(scope)?.balance.freeNanoUsd ?? 0n
+  }
+
+  /** Whether so much is not here, but more of it can be borrowed: somebody else took what was brought. */
+  canBorrowMore(caps: readonly Cap[], wantedNanoUsd: NanoUsd): boolean {
+    if (this.#credit.freeNanoUsd < wantedNanoUsd && this.#elsewhere.freeNanoUsd > 0n) return true
+    return this.#caps.canBorrowMore(caps, wantedNanoUsd)
+  }
+
+  /** Borrows in the background before there is nothing left. */
+  refillWhenLow(onError: (error: unknown) => void): void {
+    if (this.#credit.freeNanoUsd >= this.#lowWaterNanoUsd || this.#isRefilling) return
+    this.#isRefilling = true
+    this.borrow(0n)
+      .catch(onError)
+      .finally(() => {
+        this.#isRefilling = false
+      })
+  }
+
+  borrow(neededNanoUsd: NanoUsd): Promise<void> {
+    const asked = this.#asked
+    return this.#turns.take(async () => {
+      if (this.#isLost) return
+      // Another request that waited in the same line may have brought enough, or found that there is nothing.
+      if (neededNanoUsd > 0n && this.#credit.freeNanoUsd >= neededNanoUsd) return
+      if (this.#asked > asked && this.#elsewhere.freeNanoUsd === 0n) return
+      await this.#borrowSlice(neededNanoUsd)
+    })
+  }
+
+  async #borrowSlice(neededNanoUsd: NanoUsd): Promise<void> {
+    this.#asked += 1
+    const missingNanoUsd = neededNanoUsd - this.#credit.freeNanoUsd
+    const request = { ...this.#borrowing, neededNanoUsd: missingNanoUsd > 0n ? missingNanoUsd : 0n }
+    const { lent, state } = await this.#change(() => this.#batcher.borrow(request))
+    if (this.#isLost) return
+    this.#credit.receive(lent)
+    this.#elsewhere = state
+    this.#lowWaterNanoUsd = state.freeNanoUsd === 0n ? 0n : this.#credit.freeNanoUsd / LOW_WATER_DIVISOR
+    this.wake()
+  }
+
+  get isOpen(): boolean {
+    return this.#budgets !== null
+  }
+
+  /** Before anything is borrowed, and again when changes may have been missed. */
+  open(): Promise<void> {
+    return this.#turns.take(async () => {
+      this.#caps.doubt()
+      await this.#look()
+      await this.#exchange()
+    })
+  }
+
+  forgetBudgets(): void {
+    this.#budgets = null
+  }
+
+  /** Looks how much there is and what the budgets are. While there is a debt, what is free pays it. */
+  refresh(): Promise<void> {
+    const looks = this.#looks
+    return this.#turns.take(async () => {
+      // Somebody who waited in the same line has looked.
+      if (this.#looks > looks) return
+      this.#caps.doubt()
+      await this.#look()
+      await this.#exchange()
+      if (this.#elsewhere.debtNanoUsd > 0n && this.#credit.freeNanoUsd > 0n) {
+        await this.#giveUp([this.#credit])
+        await this.#look()
+      }
+      this.wake()
+    })
+  }
+
+  borrowCap(cap: Cap, neededNanoUsd: NanoUsd): Promise<void> {
+    const known = this.#caps.meet(cap)
+    const { asked } = known
+    return this.#turns.take(async () => {
+      if (this.#isLost) return
+      if (known.isDoubtful || known.limitNanoUsd !== cap.limitNanoUsd) {
+        // What was borrowed under an old limit may be more than the new one leaves.
+        await this.#giveUp([known.balance])
+        known.limitNanoUsd = cap.limitNanoUsd
+      }
+      const missingNanoUsd = neededNanoUsd - known.balance.freeNanoUsd
+      if (!known.isDoubtful && (missingNanoUsd <= 0n || (known.asked > asked && known.roomNanoUsd === 0n)))
+        return
+      known.asked += 1
+      const request = { ...this.#borrowing, cap, neededNanoUsd: missingNanoUsd > 0n ? missingNanoUsd : 1n }
+      const lending = await this.#change(() => borrowFromCap(this.#database, request))
+      if (this.#isLost) return
+      known.receive(lending)
+      this.wake()
+    })
+  }
+
+  /** Puts everything back that no request holds. */
+  giveBack(): Promise<void> {
+    return this.#turns.take(async () => {
+      this.#lowWaterNanoUsd = 0n
+      await this.#giveUp([this.#credit, ...this.#caps.balances])
+    })
+  }
+
+  /** Ends the leases. Nothing may be held or waiting to be committed. */
+  end(): Promise<void> {
+    return this.#turns.take(async () => {
+      this.#isLost = true
+      await endBorrowing(this.#database, this.#borrowing)
+    })
+  }
+
+  /** Whether some of the credit may have expired. */
+  mayHaveExpired(nowMs: number): boolean {
+    return nowMs >= this.#credit.expiresAtMs
+  }
+
+  /** Whether free credit is in here whose time is over. */
+  hasExpired(nowMs: number): boolean {
+    return this.#credit.freeNanoUsd > 0n && this.#credit.hasExpired(nowMs)
+  }
+
+  /** What was borrowed is gone: nothing here may be spent any more. */
+  lose(): void {
+    this.#isLost = true
+    this.wake()
+  }
+
+  /** Resolves when credit became free or arrived, or after so long. */
+  changed(timeoutMs: number): Promise<void> {
+    return this.#waiters.wait(timeoutMs)
+  }
+
+  wake(): void {
+    this.#waiters.wake()
+  }
+
+  async #look(): Promise<void> {
+    this.#looks += 1
+    const { budgets, state, nextLot } = await this.#batcher.view(this.#borrowing)
+    this.#budgets = budgets
+    this.#elsewhere = state
+    this.#nextLot = nextLot
+  }
+
+  /** Credit that is spent before some that is free here has come: then what is free goes back, and that is borrowed first. */
+  async #exchange(): Promise<void> {
+    if (this.#isLost || this.debtNanoUsd > 0n || this.#nextLot === null) return
+    if (!this.#credit.hasFreeSpentAfter(this.#nextLot)) return
+    await this.#giveUp([this.#credit])
+    await this.#borrowSlice(0n)
+  }
+
+  /** Whether credit may have come that is spent before what is free here. */
+  get mayHoldTooLong(): boolean {
+    return !this.#isLost && this.#credit.hasFreeSpentAfter({ class: 'promotional', expiresAtMs: 0 })
+  }
+
+  #giveUp(balances: readonly BorrowedBalance[]): Promise<void> {
+    return this.#change(async () => {
+      const creditNanoUsd = balances.includes(this.#credit) ? this.#credit.freeNanoUsd : 0n
+      const shortened = balances.flatMap((balance) => balance.giveUpFree())
+      if (shortened.length === 0) return
+      await giveBackCredit(this.#database, this.#borrowing, shortened)
+      const freeNanoUsd = this.#elsewhere.freeNanoUsd + creditNanoUsd
+      this.#elsewhere = { ...this.#elsewhere, freeNanoUsd }
+    })
+  }
+
+  /** What may have happened though its answer got lost is looked up before anything else is changed. */
+  async #change<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#isBehind) {
+      const { scopes, balances } = this.#caps
+      const [credit = [], ...caps] = await readLent(this.#database, this.#borrowing, [null, ...scopes])
+      this.#credit.receive(credit)
+      for (const [index, balance] of balances.entries()) balance.receive(caps[index] ?? [])
+    }
+    this.#isBehind = true
+    const result = await work()
+    this.#isBehind = false
+    return result
+  }
+}

@@ -1,0 +1,88 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from '../../../kernel/logger.ts'
+import { messageOf } from '../../../storage/storage-error.ts'
+import type { PostingSchedule } from '../journal/posting-schedule.ts'
+import type { Hold, HoldRequest, Payer, Settlement } from './memory-hold.ts'
+import { isRefusal } from './refuse-hold.ts'
+
+export interface ChargeAgainOptions {
+  readonly posting: Pick<PostingSchedule, 'post'>
+  readonly logger: Logger
+  /** Makes all processes look again at what an account may spend. */
+  readonly announceChange: (accountId: string) => Promise<void>
+}
+
+const ATTEMPTS_MAX = 60
+const PAUSE_MS = 1_000
+
+/** Charges for answers whose process was taken for dead, and what was held for them given back. */
+export class ChargeAgain {
+  readonly #options: ChargeAgainOptions
+  readonly #hold: (payer: Payer, request: HoldRequest) => Promise<Hold>
+  readonly #running = new Set<Promise<void>>()
+
+  constructor(options: ChargeAgainOptions, hold: (payer: Payer, request: HoldRequest) => Promise<Hold>) {
+    this.#options = options
+    this.#hold = hold
+  }
+
+  charge(payer: Payer, settlement: Settlement): Promise<void> {
+    const { costNanoUsd, isDelivered, record } = settlement
+    const leastNanoUsd = isDelivered ? 0n : costNanoUsd
+    const request = { wantedNanoUsd: costNanoUsd, leastNanoUsd, atMs: record.createdAtMs }
+    const charged = this.#charge(payer, request, settlement)
+    const ended = charged
+      .catch((error: unknown) => {
+        if (isDelivered)
+          this.#options.logger.error({ err: error, record, costNanoUsd }, 'an answer is uncharged')
+      })
+      .finally(() => this.#running.delete(ended))
+    this.#running.add(ended)
+    return charged
+  }
+
+  /** Resolves when nothing is left to charge. */
+  async ended(): Promise<void> {
+    await Promise.all(this.#running)
+  }
+
+  async #charge(payer: Payer, request: HoldRequest, settlement: Settlement): Promise<void> {
+    // The client has the answer: then it is tried until the database is back.
+    const attemptsMax = settlement.isDelivered ? ATTEMPTS_MAX : 1
+    const { hold, isBeyondCap } = await this.#holdAnew(payer, request, attemptsMax)
+    await hold.settle(settlement)
+    if (isBeyondCap) await this.#announce(payer.accountId)
+  }
+
+  async #holdAnew(
+    payer: Payer,
+    request: HoldRequest,
+    attemptsMax: number,
+  ): Promise<{ hold: Hold; isBeyondCap: boolean }> {
+    let isBeyondCap = false
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        // All of it under the key's cap, or else what there is: whoever has the answer is not saved by a cap.
+        const hold = await (isBeyondCap
+          ? this.#hold({ ...payer, limitNanoUsd: null }, request)
+          : this.#hold(payer, { ...request, leastNanoUsd: request.wantedNanoUsd }))
+        return { hold, isBeyondCap }
+      } catch (error) {
+        if (attempt >= attemptsMax) throw error
+        if (!isBeyondCap && isRefusal(error)) isBeyondCap = true
+        else await delay(PAUSE_MS)
+      }
+    }
+  }
+
+  /** What was borrowed under the cap may be more than the cap leaves now. */
+  async #announce(accountId: string): Promise<void> {
+    const { posting, announceChange, logger } = this.#options
+    try {
+      await posting.post()
+      await announceChange(accountId)
+    } catch (error) {
+      logger.warn({ reason: messageOf(error) }, 'a charge beyond a cap could not be told to all processes')
+    }
+  }
+}

@@ -1,0 +1,298 @@
+import type { Clock } from '../../../kernel/clock.ts'
+import type { NanoUsd } from '../../../kernel/money.ts'
+import type { Borrower } from '../../../storage/borrowing/borrower.ts'
+import type { Database } from '../../../storage/database.ts'
+import { messageOf } from '../../../storage/storage-error.ts'
+import { BorrowedAccount } from './borrowed-account.ts'
+import { BorrowerClosed } from '../books/borrow-credit.ts'
+import type { PendingCharge } from '../journal/charge-batch.ts'
+import type { ChargeWriter } from '../journal/charge-writer.ts'
+import { findLateHolders, readCreditState } from '../books/lock-account.ts'
+import { AccountBatcher } from './account-batcher.ts'
+import { CreditWait } from './credit-wait.ts'
+import {
+  MemoryHold,
+  type AmpleHoldRequest,
+  type Hold,
+  type HoldKeeper,
+  type HoldRequest,
+  type Payer,
+  type Settlement,
+} from './memory-hold.ts'
+import type { Cap } from '../books/lend-credit.ts'
+import { leastOf, type BorrowedBalance } from './borrowed-balance.ts'
+import { ChargeAgain, type ChargeAgainOptions } from './charge-again.ts'
+import { isCovered, refuseHold, storageAway } from './refuse-hold.ts'
+
+interface CreditPoolOptions extends ChargeAgainOptions {
+  readonly database: Database
+  readonly borrower: Borrower
+  readonly writer: ChargeWriter
+  readonly clock: Clock
+  /** Makes the other processes give back what they do not use of an account. */
+  readonly recall: (accountId: string) => Promise<void>
+  /** How long a request waits for credit that running requests hold. */
+  readonly holdWaitMs?: number
+}
+
+const CLOSE_STEP_MS = 100
+/** An account nobody used for so long gives back what it borrowed. */
+const IDLE_MS = 120_000
+const TIDY_MS = 5_000
+
+/** All that this process has borrowed. A hold comes from memory; only when that is not enough, from the database. */
+export class CreditPool implements HoldKeeper {
+  readonly #options: CreditPoolOptions
+  #accounts = new Map<string, BorrowedAccount>()
+  readonly #opening = new Map<string, Promise<BorrowedAccount>>()
+  readonly #ending = new Map<string, Promise<void>>()
+  readonly #batcher: AccountBatcher
+  readonly #chargeAgain: ChargeAgain
+  readonly #tidying: NodeJS.Timeout
+
+  constructor(options: CreditPoolOptions) {
+    this.#options = options
+    this.#batcher = new AccountBatcher(options.database)
+    this.#chargeAgain = new ChargeAgain(options, (payer, request) => this.#holdWithWait(payer, request))
+    options.borrower.onLost(() => this.#loseEverything())
+    this.#tidying = setInterval(() => void this.#tidy(), TIDY_MS).unref()
+  }
+
+  hold(payer: Payer, request: HoldRequest): Hold | Promise<Hold> {
+    return this.holdAtOnce(payer, request) ?? this.#holdWithWait(payer, request)
+  }
+
+  holdAtOnce(payer: Payer, { wantedNanoUsd, atMs }: AmpleHoldRequest): Hold | null {
+    const { borrower, writer, clock } = this.#options
+    if (!borrower.isTrusted() || !writer.isHealthy()) throw storageAway()
+    const account = this.#accounts.get(payer.accountId)
+    if (account === undefined || account.debtNanoUsd > 0n) return null
+    account.lastUsedMs = clock.monotonicMs()
+    if (account.mayHaveExpired(clock.nowMs())) return null
+    const balances = account.balancesOf(payer, atMs ?? clock.nowMs())
+    const hold = balances && this.#tryHold(account, payer, balances, wantedNanoUsd)
+    if (hold !== null) account.refillWhenLow(this.#noteFailure)
+    return hold
+  }
+
+  balanceNanoUsd(accountId: string): NanoUsd | undefined {
+    return this.#accounts.get(accountId)?.balanceNanoUsd
+  }
+
+  async lookUpBalanceNanoUsd(accountId: string): Promise<NanoUsd> {
+    // Whoever asks for the first time will want some of it: what is read for that is enough.
+    if (!this.#accounts.has(accountId)) return (await this.#openAccount(accountId)).balanceNanoUsd
+    const state = await readCreditState(this.#options.database, accountId)
+    return state.freeNanoUsd + state.lentNanoUsd - state.debtNanoUsd
+  }
+
+  heldNanoUsd(accountId: string): NanoUsd {
+    return this.#accounts.get(accountId)?.heldNanoUsd ?? 0n
+  }
+
+  /** Another process needs it, or the operator takes it. */
+  async giveBack(accountId: string): Promise<void> {
+    await this.#ending.get(accountId)
+    const account = this.#accounts.get(accountId)
+    if (account) await this.#unlessClosed(account, account.giveBack())
+  }
+
+  /** Something about the account changed: its budgets, or how much there is. */
+  async look(accountId: string): Promise<void> {
+    const account = this.#accounts.get(accountId) ?? (await this.#opening.get(accountId))
+    if (account) await this.#unlessClosed(account, account.refresh())
+  }
+
+  /** Changes may have been missed. */
+  forgetBudgets(): void {
+    for (const account of this.#accounts.values()) account.forgetBudgets()
+  }
+
+  write(charge: PendingCharge): Promise<void> {
+    return this.#options.writer.write(charge)
+  }
+
+  chargeAnew(payer: Payer, settlement: Settlement): Promise<void> {
+    return this.#chargeAgain.charge(payer, settlement)
+  }
+
+  async borrowMore(payer: Payer, neededNanoUsd: NanoUsd): Promise<void> {
+    const account = this.#accounts.get(payer.accountId)
+    if (account === undefined) return
+    const caps = account.capsOf(payer, this.#options.clock.nowMs())
+    try {
+      await this.#borrowMissing(account, caps, neededNanoUsd)
+      if (isCovered(account, caps, neededNanoUsd)) return
+      await this.#options.recall(payer.accountId)
+      await this.#borrowMissing(account, caps, neededNanoUsd)
+    } catch (error) {
+      this.#noteFailure(error)
+    }
+  }
+
+  /** Resolves when no request holds anything and nothing is left to be charged anew. */
+  async close(): Promise<void> {
+    clearInterval(this.#tidying)
+    for (const account of this.#accounts.values()) {
+      while (account.heldNanoUsd > 0n && !account.isLost) await account.changed(CLOSE_STEP_MS)
+    }
+    await this.#chargeAgain.ended()
+  }
+
+  #tryHold(
+    account: BorrowedAccount,
+    payer: Payer,
+    balances: readonly BorrowedBalance[],
+    amountNanoUsd: NanoUsd,
+  ): Hold | null {
+    for (const balance of balances) if (balance.freeNanoUsd < amountNanoUsd) return null
+    for (const balance of balances) balance.tryHold(amountNanoUsd)
+    return new MemoryHold({ keeper: this, account, payer, amountNanoUsd, balances })
+  }
+
+  async #holdWithWait(payer: Payer, request: HoldRequest): Promise<Hold> {
+    const { clock, holdWaitMs } = this.#options
+    const wait = new CreditWait({ ...request, holdWaitMs })
+    for (;;) {
+      request.cancellation?.throwIfCancelled()
+      const account = await this.#openAccount(payer.accountId)
+      account.lastUsedMs = clock.monotonicMs()
+      await this.#prepare(account)
+      const atMs = request.atMs ?? clock.nowMs()
+      const caps = account.capsOf(payer, atMs)
+      await this.#borrowMissing(account, caps, request.wantedNanoUsd)
+      if (account.isLost) continue
+      const balances = account.balancesOf(payer, atMs, true)
+      const isSuspended = account.debtNanoUsd > 0n
+      const full = balances && !isSuspended && this.#tryHold(account, payer, balances, request.wantedNanoUsd)
+      if (full) return full
+      if (!isSuspended && account.canBorrowMore(caps, request.wantedNanoUsd)) continue
+      const isWaitOver = wait.isOver
+      // Nobody is refused or cut short while credit lies idle in another process, nor what it took after the first recall.
+      const mayLieIdle = account.lentElsewhereNanoUsd > 0n || caps.length > 0
+      if (mayLieIdle && wait.mayRecall(account.recalledMs)) {
+        account.recalledMs = await wait.recall(() => this.#options.recall(payer.accountId))
+        continue
+      }
+      const free = isSuspended ? 0n : leastOf(balances ?? [])
+      const part = balances && free >= request.leastNanoUsd && this.#tryHold(account, payer, balances, free)
+      if (part) return part
+      const isSomeInUse = account.heldNanoUsd > 0n || account.lentElsewhereNanoUsd > 0n
+      if (!isSomeInUse || isWaitOver) throw refuseHold(account, caps, request.leastNanoUsd)
+      await account.changed(wait.stepMs)
+    }
+  }
+
+  async #borrowMissing(account: BorrowedAccount, caps: readonly Cap[], nanoUsd: NanoUsd): Promise<void> {
+    await this.#needingStorage(account, async () => {
+      if (account.debtNanoUsd > 0n) await account.refresh()
+      if (account.freeNanoUsd < nanoUsd) await account.borrow(nanoUsd)
+      for (const cap of caps) await account.borrowCap(cap, nanoUsd)
+    })
+  }
+
+  /** Credit whose time is over goes back, and budgets are read where changes of them may have been missed. */
+  async #prepare(account: BorrowedAccount): Promise<void> {
+    const nowMs = this.#options.clock.nowMs()
+    if (account.isOpen && !account.mayHaveExpired(nowMs)) return
+    await this.#needingStorage(account, async () => {
+      if (account.mayHaveExpired(nowMs)) await account.giveBack()
+      if (!account.isOpen) await account.open()
+    })
+  }
+
+  async #needingStorage(account: BorrowedAccount, work: () => Promise<void>): Promise<void> {
+    await this.#unlessClosed(account, work()).catch((error: unknown) => {
+      throw storageAway(error)
+    })
+  }
+
+  /** Where this process was taken for dead, what it had of the account is gone, and it starts again. */
+  async #unlessClosed(account: BorrowedAccount, work: Promise<void>): Promise<void> {
+    try {
+      await work
+    } catch (error) {
+      if (!(error instanceof BorrowerClosed)) throw error
+      account.lose()
+      await this.#options.borrower.declareLost(account.borrowerId)
+    }
+  }
+
+  #openAccount(accountId: string): BorrowedAccount | Promise<BorrowedAccount> {
+    const known = this.#accounts.get(accountId)
+    if (known && !known.isLost) return known
+    const opening = this.#opening.get(accountId) ?? this.#readAccount(accountId)
+    this.#opening.set(accountId, opening)
+    return opening
+  }
+
+  async #readAccount(accountId: string): Promise<BorrowedAccount> {
+    try {
+      const { borrower } = this.#options
+      await this.#ending.get(accountId)
+      const known = this.#accounts.get(accountId)
+      if (known && !known.isLost) return known
+      const account = this.#createAccount(accountId, borrower.id)
+      await account.open()
+      // Meanwhile this process may have been taken for dead: nothing can be borrowed under that id any more.
+      if (account.borrowerId !== borrower.id) account.lose()
+      this.#accounts.set(accountId, account)
+      return account
+    } catch (error) {
+      throw storageAway(error)
+    } finally {
+      this.#opening.delete(accountId)
+    }
+  }
+
+  #createAccount(accountId: string, borrowerId: string, { isBehind = false } = {}): BorrowedAccount {
+    const { database, clock } = this.#options
+    const shared = { database, batcher: this.#batcher, lastUsedMs: clock.monotonicMs() }
+    return new BorrowedAccount({ ...shared, accountId, borrowerId, isBehind })
+  }
+
+  #loseEverything(): void {
+    for (const account of this.#accounts.values()) account.lose()
+    this.#accounts = new Map()
+  }
+
+  async #tidy(): Promise<void> {
+    const { clock } = this.#options
+    for (const account of this.#accounts.values()) {
+      const idleMs = clock.monotonicMs() - account.lastUsedMs
+      if (idleMs >= IDLE_MS && account.heldNanoUsd === 0n) await this.#end(account)
+      else if (account.hasExpired(clock.nowMs()))
+        await this.#unlessClosed(account, account.giveBack()).catch(this.#noteFailure)
+    }
+    await this.#spendFirstWhatComesFirst().catch(this.#noteFailure)
+  }
+
+  /** Credit that others gave back, and what a lost message told of, is met here within seconds. */
+  async #spendFirstWhatComesFirst(): Promise<void> {
+    for (const account of await findLateHolders(this.#options.database, [...this.#accounts.values()]))
+      await this.#unlessClosed(account, account.refresh())
+  }
+
+  #end(account: BorrowedAccount): Promise<void> {
+    const { accountId, borrowerId } = account
+    this.#accounts.delete(accountId)
+    // Charges still on their way must find their lease, and who comes next must not find half of one.
+    const ended = this.#options.writer
+      .flush()
+      .then(() => this.#options.posting.post())
+      .then(() => account.end())
+      .catch((error: unknown) => {
+        this.#noteFailure(error)
+        // Whatever is still lent is found again, by the next request or when it is ended once more.
+        if (borrowerId === this.#options.borrower.id && !(error instanceof BorrowerClosed))
+          this.#accounts.set(accountId, this.#createAccount(accountId, borrowerId, { isBehind: true }))
+      })
+      .finally(() => this.#ending.delete(accountId))
+    this.#ending.set(accountId, ended)
+    return ended
+  }
+
+  readonly #noteFailure = (error: unknown): void => {
+    this.#options.logger.warn({ reason: messageOf(error) }, 'credit could not be borrowed or given back')
+  }
+}

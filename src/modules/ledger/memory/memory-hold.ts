@@ -1,0 +1,185 @@
+import type { Cancellation } from '../../../kernel/cancellation.ts'
+import type { NanoUsd } from '../../../kernel/money.ts'
+import type { PendingCharge } from '../journal/charge-batch.ts'
+import type { BorrowedBalance, SpentPart } from './borrowed-balance.ts'
+import type { UsageRecord } from '../books/usage-record.ts'
+
+/** Whose credit, and under which cap. */
+export interface Payer {
+  readonly accountId: string
+  readonly keyId: string
+  /** The key's own spend cap. */
+  readonly limitNanoUsd: NanoUsd | null
+  /** A key under whose cap this one spends too. */
+  readonly parent?: { readonly keyId: string; readonly limitNanoUsd: NanoUsd | null } | null
+}
+
+/** All or nothing. */
+export interface AmpleHoldRequest {
+  /** The worst case of the request. */
+  readonly wantedNanoUsd: NanoUsd
+  /** When the request began, which is the day and the month it counts for. */
+  readonly atMs?: number
+}
+
+export interface HoldRequest extends AmpleHoldRequest {
+  /** Below this the request is refused; between the two it gets what there is. */
+  readonly leastNanoUsd: NanoUsd
+  /** False for one who would rather ask for less at once than wait for what running requests hold. */
+  readonly isPatient?: boolean
+  /** When the request first asked for credit, by `performance.now()`; now unless told. */
+  readonly sinceMs?: number
+  readonly cancellation?: Cancellation
+}
+
+export interface Settlement {
+  readonly costNanoUsd: NanoUsd
+  /** What the answer cost beyond that, with nobody to pay it. Nothing unless told. */
+  readonly uncoveredNanoUsd?: NanoUsd
+  readonly record: UsageRecord
+  /** The client has the answer already, or is gone: the charge stands even if it can be written only later. */
+  readonly isDelivered: boolean
+}
+
+/** Credit set aside for one request. It is settled or released, once. */
+export interface Hold {
+  readonly amountNanoUsd: NanoUsd
+  /** Of the account, as far as this process knows now. */
+  readonly balanceNanoUsd: NanoUsd
+  /**
+   * Holds so much, or as much of it as the account and the caps still have: an answer used more than was thought. Null where nothing
+   * has to be waited for.
+   */
+  cover(neededNanoUsd: NanoUsd): Promise<void> | null
+  /** Charges at most what is held and frees the rest. Resolves when the charge is durable. */
+  settle(settlement: Settlement): Promise<void>
+  /** Nothing is charged. */
+  release(): void
+}
+
+/** What a hold needs of the pool it came from. */
+export interface HoldKeeper {
+  write(charge: PendingCharge): Promise<void>
+  /** Charges with credit borrowed for it, after what the hold stood on was lost. */
+  chargeAnew(payer: Payer, settlement: Settlement): Promise<void>
+  /** Brings more credit of the account into this process, where there is some. */
+  borrowMore(payer: Payer, neededNanoUsd: NanoUsd): Promise<void>
+}
+
+interface HoldOptions {
+  readonly keeper: HoldKeeper
+  readonly account: {
+    readonly isLost: boolean
+    readonly balanceNanoUsd: NanoUsd
+    readonly debtNanoUsd: NanoUsd
+    wake(): void
+  }
+  readonly payer: Payer
+  readonly amountNanoUsd: NanoUsd
+  /** The account's credit, then each cap: the same amount is held in all of them. */
+  readonly balances: readonly BorrowedBalance[]
+}
+
+/** A hold in memory, and once it is settled the charge that is written for it. */
+export class MemoryHold implements Hold {
+  #amountNanoUsd: NanoUsd
+  readonly #keeper: HoldKeeper
+  readonly #account: HoldOptions['account']
+  readonly #payer: Payer
+  readonly #balances: readonly BorrowedBalance[]
+  #isOpen = true
+
+  constructor({ keeper, account, payer, amountNanoUsd, balances }: HoldOptions) {
+    this.#amountNanoUsd = amountNanoUsd
+    this.#keeper = keeper
+    this.#account = account
+    this.#payer = payer
+    this.#balances = balances
+  }
+
+  get amountNanoUsd(): NanoUsd {
+    return this.#amountNanoUsd
+  }
+
+  get balanceNanoUsd(): NanoUsd {
+    return this.#account.balanceNanoUsd
+  }
+
+  cover(neededNanoUsd: NanoUsd): Promise<void> | null {
+    if (this.#grow(neededNanoUsd)) return null
+    const missingNanoUsd = neededNanoUsd - this.#amountNanoUsd
+    return this.#keeper.borrowMore(this.#payer, missingNanoUsd).then(() => {
+      this.#grow(neededNanoUsd)
+    })
+  }
+
+  /** Out of what this process has. Tells whether that was enough. */
+  #grow(neededNanoUsd: NanoUsd): boolean {
+    const missingNanoUsd = neededNanoUsd - this.#amountNanoUsd
+    if (missingNanoUsd <= 0n || !this.#isOpen || this.#account.isLost) return true
+    // What is free pays the debt first.
+    if (this.#account.debtNanoUsd > 0n) return false
+    let grownNanoUsd = missingNanoUsd
+    for (const { freeNanoUsd } of this.#balances) if (freeNanoUsd < grownNanoUsd) grownNanoUsd = freeNanoUsd
+    for (const balance of this.#balances) balance.tryHold(grownNanoUsd)
+    this.#amountNanoUsd += grownNanoUsd
+    return grownNanoUsd === missingNanoUsd
+  }
+
+  settle(settlement: Settlement): Promise<void> {
+    const {
+      costNanoUsd: askedNanoUsd,
+      uncoveredNanoUsd: missedNanoUsd = 0n,
+      record,
+      isDelivered,
+    } = settlement
+    this.#close()
+    const { amountNanoUsd } = this
+    const costNanoUsd = askedNanoUsd < amountNanoUsd ? askedNanoUsd : amountNanoUsd
+    const uncoveredNanoUsd = missedNanoUsd + askedNanoUsd - costNanoUsd
+    const payable = { costNanoUsd, uncoveredNanoUsd, record, isDelivered }
+    if (this.#account.isLost) return this.#keeper.chargeAnew(this.#payer, payable)
+    const partsOfBalances = this.#balances.map((balance) => balance.settle(amountNanoUsd, costNanoUsd))
+    const [creditParts = []] = partsOfBalances
+    if (costNanoUsd < amountNanoUsd) this.#account.wake()
+    return this.#keeper.write({
+      costNanoUsd,
+      uncoveredNanoUsd,
+      record,
+      isDelivered,
+      promotionalNanoUsd: promotionalPart(creditParts),
+      account: this.#account,
+      parts: partsOfBalances.length === 1 ? creditParts : partsOfBalances.flat(),
+      undo: () => this.#undo(payable, partsOfBalances),
+    })
+  }
+
+  release(): void {
+    this.#close()
+    if (this.#account.isLost) return
+    for (const balance of this.#balances) balance.release(this.amountNanoUsd)
+    this.#account.wake()
+  }
+
+  #undo(settlement: Settlement, partsOfBalances: readonly (readonly SpentPart[])[]): void {
+    if (this.#account.isLost) {
+      // Nobody waits any more; what the client has is charged all the same. The pool says when it could not.
+      if (settlement.isDelivered) this.#keeper.chargeAnew(this.#payer, settlement).catch(() => {})
+      return
+    }
+    for (const [index, balance] of this.#balances.entries()) balance.unspend(partsOfBalances[index] ?? [])
+    this.#account.wake()
+  }
+
+  #close(): void {
+    if (!this.#isOpen) throw new Error('a hold was settled or released twice')
+    this.#isOpen = false
+  }
+}
+
+function promotionalPart(parts: readonly SpentPart[]): NanoUsd {
+  let promotional = 0n
+  for (const { lease, amountNanoUsd } of parts)
+    if (lease.class === 'promotional') promotional += amountNanoUsd
+  return promotional
+}

@@ -1,0 +1,48 @@
+import { AppError } from '../../../kernel/app-error.ts'
+import { formatUsd, type NanoUsd } from '../../../kernel/money.ts'
+import type { BorrowedAccount } from './borrowed-account.ts'
+import type { Cap } from '../books/lend-credit.ts'
+
+/** Says what is needed, what is there and what stands in the way. */
+export function refuseHold(account: BorrowedAccount, caps: readonly Cap[], leastNanoUsd: NanoUsd): AppError {
+  const needed = `${formatUsd(leastNanoUsd)} USD needed`
+  const cap = caps.find(({ scope }) => account.freeUnderCapNanoUsd(scope) < leastNanoUsd)
+  if (account.freeNanoUsd >= leastNanoUsd && cap !== undefined) {
+    const left = formatUsd(account.freeUnderCapNanoUsd(cap.scope))
+    const limit = formatUsd(cap.limitNanoUsd)
+    if (cap.scope.startsWith('key:')) {
+      return new AppError(
+        'key_limit_reached',
+        `The key's limit of ${limit} USD is reached: ${needed}, ${left} USD left.`,
+      )
+    }
+    const period = cap.scope.startsWith('day:') ? 'daily' : 'monthly'
+    const message = `The account's ${period} budget of ${limit} USD is reached: ${needed}, ${left} USD left.`
+    return new AppError('insufficient_balance', message)
+  }
+  const balance = account.balanceNanoUsd
+  const inUseNanoUsd = account.heldNanoUsd + account.lentElsewhereNanoUsd
+  const held = inUseNanoUsd > 0n ? `, of which running requests hold ${formatUsd(inUseNanoUsd)} USD` : ''
+  const debt =
+    account.debtNanoUsd > 0n ? ' A payment was reversed; spending is suspended until it is made good.' : ''
+  return new AppError(
+    'insufficient_balance',
+    `${needed}, ${formatUsd(balance)} USD available${held}.${debt} Add credit to go on.`,
+  )
+}
+
+/** Whether there is not enough, and trying again does not help. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof AppError && ['key_limit_reached', 'insufficient_balance'].includes(error.code)
+}
+
+export function storageAway(cause?: unknown): AppError {
+  const message = 'Credit cannot be reserved right now. Try again shortly.'
+  return new AppError('service_unavailable', message, { retryAfterSeconds: 2, cause })
+}
+
+/** Whether the account has so much free, under each cap too. */
+export function isCovered(account: BorrowedAccount, caps: readonly Cap[], neededNanoUsd: NanoUsd): boolean {
+  if (account.freeNanoUsd < neededNanoUsd) return false
+  return caps.every(({ scope }) => account.freeUnderCapNanoUsd(scope) >= neededNanoUsd)
+}
