@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { parsePrefer } from '../src/http/prefer-header.ts'
+import { parsePrefer } from '../src/http/parameters/prefer-header.ts'
 import { formatTranscript } from '../src/modules/transcription/format-transcript.ts'
-import { timeWords } from '../src/providers/sandbox/media/time-words.ts'
+import { timeWords } from '../src/providers/sandbox/media/audio/time-words.ts'
 import { scrubSecrets } from '../src/telemetry/scrub-secrets.ts'
 import { leastCostMs } from './support/least-cost.ts'
 

@@ -1,5 +1,5 @@
-import { toErrorAnswer } from '../http/error-envelope.ts'
-import type { PromptSources } from '../http/routes/compare-run-request.ts'
+import { toErrorAnswer } from '../http/answers/error-envelope.ts'
+import type { PromptSources } from '../http/routes/compare/compare-run-request.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Chat } from '../modules/chat/chat.ts'
 import {

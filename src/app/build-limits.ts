@@ -1,4 +1,4 @@
-import type { LocalModel } from '../http/routes/queue.ts'
+import type { LocalModel } from '../http/routes/tasks/queue.ts'
 import type { Catalog } from '../modules/catalog/catalog.ts'
 import { freeCredit, type Ledger } from '../modules/ledger/ledger.ts'
 import { createLimits, type Balances, type Limits } from '../modules/limits/limits.ts'

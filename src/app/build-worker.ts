@@ -1,4 +1,4 @@
-import { toTaskAnswer } from '../http/routes/task-wire.ts'
+import { toTaskAnswer } from '../http/routes/tasks/task-wire.ts'
 import { sweepResponses } from '../modules/responses/responses.ts'
 import { sweepRuns } from '../modules/compare/compare.ts'
 import {

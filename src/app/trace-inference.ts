@@ -1,4 +1,4 @@
-import { toErrorAnswer } from '../http/error-envelope.ts'
+import { toErrorAnswer } from '../http/answers/error-envelope.ts'
 import type { EndedCall } from '../modules/compare/compare.ts'
 import type { InferenceRecord, OperationName } from '../modules/inference/inference.ts'
 import type { TaskPerformer } from '../modules/tasks/tasks.ts'

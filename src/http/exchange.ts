@@ -5,7 +5,7 @@ import type { InferenceSpan } from '../telemetry/tracing.ts'
 import { openAiWire } from '../wires/openai-chat/openai-wire.ts'
 import type { Wire } from '../wires/wire.ts'
 import type { RequestMessage, ResponseMessage } from './message.ts'
-import type { Recording } from './replay-recording.ts'
+import type { Recording } from './answers/replay-recording.ts'
 
 /** One request and its answer, and what is known of them while they run. */
 export class Exchange<Incoming extends RequestMessage = RequestMessage> {

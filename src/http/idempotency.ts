@@ -2,9 +2,9 @@ import { AppError, invalidValue } from '../kernel/app-error.ts'
 import { ClientDisconnected } from '../kernel/client-disconnected.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Claim, ClaimOutcome, Idempotency, KeptAnswer } from '../modules/idempotency/idempotency.ts'
-import { toErrorAnswer } from './error-envelope.ts'
+import { toErrorAnswer } from './answers/error-envelope.ts'
 import type { Exchange } from './exchange.ts'
-import { recordAnswer, type RecordedAnswer } from './replay-recording.ts'
+import { recordAnswer, type RecordedAnswer } from './answers/replay-recording.ts'
 
 /** Does the work, unless a request with the same key has done it: then that one's answer is given again. */
 export type RunOnce = <Result>(request: KeyedExchange<Result>, work: () => Promise<Result>) => Promise<Result>

@@ -1,17 +1,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { authenticateHook } from './authenticate.ts'
 import type { RunOnce } from './idempotency.ts'
-import type { UnauthenticatedGuard } from './guard-unauthenticated.ts'
+import type { UnauthenticatedGuard } from './connections/guard-unauthenticated.ts'
 import { acceptForms, FORM_TO_READ } from './multipart/accept-forms.ts'
 import { compileFormBody } from './multipart/form-body.ts'
 import type { Form, UploadedFile } from './multipart/form.ts'
 import type { TakeFiles } from './multipart/take-files.ts'
-import { parseStorableBody } from './parse-body.ts'
-import { PROBE_PATHS } from './probe-paths.ts'
-import { compileUnhonoured } from './refuse-unhonoured.ts'
-import { handleOnce } from './replay-answer.ts'
+import { parseStorableBody } from './bodies/parse-body.ts'
+import { PROBE_PATHS } from './connections/probe-paths.ts'
+import { compileUnhonoured } from './bodies/refuse-unhonoured.ts'
+import { handleOnce } from './answers/replay-answer.ts'
 import type { Route } from './route.ts'
-import { compileCheck, compileConversion } from './validate.ts'
+import { compileCheck, compileConversion } from './bodies/validate.ts'
 
 /** What every route is given by the server. */
 export interface RouteSurroundings {

@@ -4,7 +4,7 @@ import { toTimestamp } from '../../kernel/clock.ts'
 import { formatUsd, type NanoUsd } from '../../kernel/money.ts'
 import type { Billing, HostedCheckout, Payment } from '../../modules/billing/billing.ts'
 import { AppError } from '../../kernel/app-error.ts'
-import { ERROR_CATALOGUE } from '../error-envelope.ts'
+import { ERROR_CATALOGUE } from '../answers/error-envelope.ts'
 import { defineRoute, type Route } from '../route.ts'
 import { pageHeaders, renderPage, type CheckoutPage } from './render-page.ts'
 

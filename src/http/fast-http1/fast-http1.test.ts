@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { ConnectionGate } from '../connection-gate.ts'
+import { ConnectionGate } from '../connections/connection-gate.ts'
 import type { ResponseMessage } from '../message.ts'
 import { createFastHttp1, type FastHttp1 } from './fast-http1.ts'
 

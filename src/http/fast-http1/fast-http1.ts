@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { ConnectionGate } from '../connection-gate.ts'
+import type { ConnectionGate } from '../connections/connection-gate.ts'
 import { FastConnection, type FastConnectionOptions } from './fast-connection.ts'
 
 interface FastHttp1Options extends Pick<FastConnectionOptions, 'isServed' | 'serve' | 'isClosing'> {

@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http'
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy'
 import { AppError } from '../../kernel/app-error.ts'
 import { ClientDisconnected } from '../../kernel/client-disconnected.ts'
-import { decodeText } from '../decode-text.ts'
+import { decodeText } from '../bodies/decode-text.ts'
 import type { Exchange } from '../exchange.ts'
-import { requireStorable } from '../parse-body.ts'
+import { requireStorable } from '../bodies/parse-body.ts'
 import { triggerCollection } from './trigger-collection.ts'
 import {
   FIELD_BYTES_MAX,

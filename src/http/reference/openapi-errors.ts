@@ -1,5 +1,5 @@
-import { ERROR_CATALOGUE } from '../error-envelope.ts'
-import { PROBE_PATHS } from '../probe-paths.ts'
+import { ERROR_CATALOGUE } from '../answers/error-envelope.ts'
+import { PROBE_PATHS } from '../connections/probe-paths.ts'
 import type { RouteDescription } from '../route.ts'
 import { takesIdempotencyKey } from './openapi-answers.ts'
 import { describeErrorHeaders } from './openapi-headers.ts'

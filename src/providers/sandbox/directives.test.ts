@@ -32,7 +32,7 @@ test.for([
   ['hang after=3', { kind: 'hang', afterChunks: 3 }],
   ['cut after=3', { kind: 'cut', afterChunks: 3 }],
   ['end after=0', { kind: 'end', afterChunks: 0 }],
-  ['garbage after=2', { kind: 'invalid_answer', afterChunks: 2 }],
+  ['garbage after=2', { kind: 'garbage', afterChunks: 2 }],
   ['html', { kind: 'html', status: null }],
   ['html status=502', { kind: 'html', status: 502 }],
   ['empty', { kind: 'empty' }],

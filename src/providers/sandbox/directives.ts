@@ -22,7 +22,7 @@ export type Fault =
   | { kind: 'endless' }
   | { kind: 'huge-line'; sizeBytes: number }
   /** Null is before the first chunk. */
-  | { kind: 'hang' | 'cut' | 'end' | 'invalid_answer' | 'error-body'; afterChunks: number | null }
+  | { kind: 'hang' | 'cut' | 'end' | 'garbage' | 'error-body'; afterChunks: number | null }
 
 export type ScheduledFault = Fault & {
   /** The first so many attempts fail and the next succeeds; null fails always. */
@@ -104,7 +104,7 @@ const AFTER_CHUNKS_MAX = 100_000
 const HUGE_LINE_BYTES = 10 * 1024 * 1024
 
 const afterChunks =
-  (kind: 'hang' | 'cut' | 'end' | 'invalid_answer' | 'error-body') => (options: DirectiveOptions) => ({
+  (kind: 'hang' | 'cut' | 'end' | 'garbage' | 'error-body') => (options: DirectiveOptions) => ({
     kind,
     afterChunks: options.integer('after', 0, AFTER_CHUNKS_MAX),
   })
@@ -134,7 +134,7 @@ const FAULTS = new Map(
     hang: afterChunks('hang'),
     cut: afterChunks('cut'),
     end: afterChunks('end'),
-    garbage: afterChunks('invalid_answer'),
+    garbage: afterChunks('garbage'),
     'error-body': afterChunks('error-body'),
   }),
 )

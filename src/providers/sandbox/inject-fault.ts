@@ -61,7 +61,7 @@ export async function failAtOnce(fault: Fault, context: FaultContext): Promise<v
     case 'endless':
     case 'huge-line':
     case 'end':
-    case 'invalid_answer':
+    case 'garbage':
     case 'error-body':
   }
 }
@@ -69,7 +69,7 @@ export async function failAtOnce(fault: Fault, context: FaultContext): Promise<v
 /** What becomes of an answer that is not streamed. */
 export async function damagePayload(fault: Fault, payload: Buffer, context: FaultContext): Promise<Buffer> {
   switch (fault.kind) {
-    case 'invalid_answer':
+    case 'garbage':
       return GARBAGE
     case 'error-body':
       return ERROR_BODY
@@ -127,7 +127,7 @@ async function* breakStream(
       throw timedOut(`silent for ${timeouts.idleMs} ms`)
     case 'cut':
       throw cut()
-    case 'invalid_answer':
+    case 'garbage':
       yield [GARBAGE]
       return
     case 'error-body':

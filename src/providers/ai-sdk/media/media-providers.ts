@@ -2,13 +2,13 @@ import type { Provider } from '../../provider.ts'
 import type { AiSdkProviderOptions } from '../lazy-provider.ts'
 import { createLazyMediaProvider, type MediaLoaders } from './lazy-media-provider.ts'
 
-const loadFal = () => import('./fal-vendor.ts')
-const loadGoogle = () => import('./google-media-vendor.ts')
-const loadReplicate = () => import('./replicate-vendor.ts')
-const loadBlackForestLabs = () => import('./black-forest-labs-vendor.ts')
-const loadLuma = () => import('./luma-vendor.ts')
-const loadXai = () => import('./xai-vendor.ts')
-const loadBytedance = () => import('./bytedance-vendor.ts')
+const loadFal = () => import('./fal/fal-vendor.ts')
+const loadGoogle = () => import('./google/google-media-vendor.ts')
+const loadReplicate = () => import('./vendors/replicate-vendor.ts')
+const loadBlackForestLabs = () => import('./vendors/black-forest-labs-vendor.ts')
+const loadLuma = () => import('./vendors/luma-vendor.ts')
+const loadXai = () => import('./vendors/xai-vendor.ts')
+const loadBytedance = () => import('./vendors/bytedance-vendor.ts')
 
 /** Who makes images and videos. Adding a vendor is adding a line and its file. */
 const MEDIA_VENDORS: Readonly<Record<string, MediaLoaders>> = {
@@ -42,13 +42,13 @@ const MEDIA_VENDORS: Readonly<Record<string, MediaLoaders>> = {
     image: { load: async () => (await loadBytedance()).bytedanceImages },
     video: { load: async () => (await loadBytedance()).bytedanceVideos },
   },
-  alibaba: { video: { load: async () => (await import('./alibaba-vendor.ts')).alibabaVideos } },
-  minimax: { video: { load: async () => (await import('./minimax-vendor.ts')).minimaxVideos } },
+  alibaba: { video: { load: async () => (await import('./vendors/alibaba-vendor.ts')).alibabaVideos } },
+  minimax: { video: { load: async () => (await import('./vendors/minimax-vendor.ts')).minimaxVideos } },
   klingai: {
-    video: { canFind: true, load: async () => (await import('./klingai-vendor.ts')).klingaiVideos },
+    video: { canFind: true, load: async () => (await import('./vendors/klingai-vendor.ts')).klingaiVideos },
   },
-  together: { image: { load: async () => (await import('./together-vendor.ts')).togetherImages } },
-  fireworks: { image: { load: async () => (await import('./fireworks-vendor.ts')).fireworksImages } },
+  together: { image: { load: async () => (await import('./vendors/together-vendor.ts')).togetherImages } },
+  fireworks: { image: { load: async () => (await import('./vendors/fireworks-vendor.ts')).fireworksImages } },
 }
 
 /**

@@ -4,7 +4,7 @@ import { Cancellation } from '../../../kernel/cancellation.ts'
 import type { InputFile } from '../../media-operation.ts'
 import type { ImageWork } from '../../media-work.ts'
 import { createSandboxProvider } from '../sandbox.ts'
-import { sharedPixelRoom } from './pixel-room.ts'
+import { sharedPixelRoom } from './images/pixel-room.ts'
 
 let large: InputFile
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads'
-import { renderMusic, type MusicRendering } from './render-music.ts'
-import { renderVideo, type VideoRendering } from './render-video.ts'
+import { renderMusic, type MusicRendering } from './audio/render-music.ts'
+import { renderVideo, type VideoRendering } from './video/render-video.ts'
 
 export type Rendering = MusicRendering | VideoRendering
 export type RenderingAnswer =

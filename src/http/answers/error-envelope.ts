@@ -1,0 +1,159 @@
+import type { Wire, WireError } from '../../wires/wire.ts'
+import { AppError, type ErrorCode, type InjectedFailure } from '../../kernel/app-error.ts'
+import { ClientDisconnected } from '../../kernel/client-disconnected.ts'
+
+type ErrorType =
+  | 'invalid_request_error'
+  | 'authentication_error'
+  | 'billing_error'
+  | 'permission_error'
+  | 'rate_limit_error'
+  | 'api_error'
+  | 'upstream_error'
+
+/** The catalogue of errors: the one place where a code becomes a status and a type. */
+export const ERROR_CATALOGUE: Readonly<Record<ErrorCode, { status: number; type: ErrorType }>> = {
+  invalid_json: { status: 400, type: 'invalid_request_error' },
+  invalid_request: { status: 400, type: 'invalid_request_error' },
+  missing_required_parameter: { status: 400, type: 'invalid_request_error' },
+  invalid_value: { status: 400, type: 'invalid_request_error' },
+  unsupported_parameter: { status: 400, type: 'invalid_request_error' },
+  context_length_exceeded: { status: 400, type: 'invalid_request_error' },
+  previous_response_not_found: { status: 400, type: 'invalid_request_error' },
+  prompt_blocked: { status: 400, type: 'invalid_request_error' },
+  invalid_promo_code: { status: 400, type: 'invalid_request_error' },
+  invalid_api_key: { status: 401, type: 'authentication_error' },
+  insufficient_balance: { status: 402, type: 'billing_error' },
+  key_limit_reached: { status: 402, type: 'billing_error' },
+  deployment_budget_reached: { status: 402, type: 'billing_error' },
+  forbidden: { status: 403, type: 'permission_error' },
+  model_not_allowed: { status: 403, type: 'permission_error' },
+  account_suspended: { status: 403, type: 'permission_error' },
+  model_not_found: { status: 404, type: 'invalid_request_error' },
+  not_found: { status: 404, type: 'invalid_request_error' },
+  method_not_allowed: { status: 405, type: 'invalid_request_error' },
+  request_timeout: { status: 408, type: 'invalid_request_error' },
+  task_not_cancellable: { status: 409, type: 'invalid_request_error' },
+  deployment_not_ready: { status: 409, type: 'invalid_request_error' },
+  run_not_resumable: { status: 409, type: 'invalid_request_error' },
+  conflict: { status: 409, type: 'invalid_request_error' },
+  promo_already_redeemed: { status: 409, type: 'invalid_request_error' },
+  idempotency_in_progress: { status: 409, type: 'invalid_request_error' },
+  request_too_large: { status: 413, type: 'invalid_request_error' },
+  unsupported_media_type: { status: 415, type: 'invalid_request_error' },
+  idempotency_key_reused: { status: 422, type: 'invalid_request_error' },
+  rate_limit_exceeded: { status: 429, type: 'rate_limit_error' },
+  concurrency_limit_reached: { status: 429, type: 'rate_limit_error' },
+  queue_full: { status: 429, type: 'rate_limit_error' },
+  internal_error: { status: 500, type: 'api_error' },
+  provider_error: { status: 502, type: 'upstream_error' },
+  deployment_failed: { status: 502, type: 'upstream_error' },
+  service_unavailable: { status: 503, type: 'api_error' },
+  capacity_exhausted: { status: 503, type: 'api_error' },
+  provider_not_configured: { status: 503, type: 'api_error' },
+  deployment_waking: { status: 503, type: 'api_error' },
+  timeout: { status: 504, type: 'api_error' },
+}
+
+function placeInjected({ status, code }: InjectedFailure): { status: number; type: ErrorType } {
+  if (isErrorCode(code)) return { status, type: ERROR_CATALOGUE[code].type }
+  return { status, type: status < 500 ? 'invalid_request_error' : 'upstream_error' }
+}
+
+/** Of an error that is told within an answer, such as that of a task. */
+export function errorTypeOf(code: string): ErrorType {
+  return isErrorCode(code) ? ERROR_CATALOGUE[code].type : 'api_error'
+}
+
+/** The error of a task that its client waited for, as the answer to the request. */
+export function toldError({ code, message }: { readonly code: string; readonly message: string }): AppError {
+  return new AppError(isErrorCode(code) ? code : 'provider_error', message)
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(ERROR_CATALOGUE, code)
+}
+
+export interface ErrorAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: { readonly error: ErrorObject }
+}
+
+interface ErrorObject {
+  readonly message: string
+  readonly type: string
+  readonly param: string | null
+  readonly code: string
+  readonly request_id: string
+}
+
+/** Turns whatever was thrown into what the client is told. What is not an `AppError` tells nothing of itself. */
+export function toErrorAnswer(error: unknown, requestId: string): ErrorAnswer {
+  const known = toAppError(error)
+  const { status, type } =
+    known.injected === null ? ERROR_CATALOGUE[known.code] : placeInjected(known.injected)
+  const headers: Record<string, string> = { ...known.headers }
+  if (known.retryAfterSeconds !== null)
+    headers['retry-after'] = String(Math.max(1, Math.ceil(known.retryAfterSeconds)))
+  // Waiting changes nothing about a balance or a configuration, and clients of OpenAI retry every 503 unless told.
+  const isFinal = status === 402 || known.code === 'provider_not_configured' || known.mayBeDone
+  if (isFinal) headers['x-should-retry'] = 'false'
+  if (status === 401) headers['www-authenticate'] ??= 'Bearer'
+  const { message, param, shownCode: code } = known
+  return { status, headers, body: { error: { message, type, param, code, request_id: requestId } } }
+}
+
+/** What the client reads of an error, in the form of what it speaks. */
+export function errorBodyOf(answer: ErrorAnswer, wire: Wire): object {
+  return wire.formatError(toWireError(answer))
+}
+
+export function toWireError({ status, body }: ErrorAnswer): WireError {
+  const { request_id: requestId, ...error } = body.error
+  return { ...error, status, requestId }
+}
+
+export function toAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error
+  // Work that was given up because its caller is refused from now on.
+  if (error instanceof ClientDisconnected && error.cause instanceof AppError) return error.cause
+  const code = hasCode(error) ? (FRAMEWORK_CODES[error.code] ?? refusalOf(error)) : undefined
+  if (code) return new AppError(code, FRAMEWORK_MESSAGES[code], { cause: error })
+  return new AppError('internal_error', 'The gateway made a mistake. It has been logged.', { cause: error })
+}
+
+type FrameworkCode =
+  | 'request_too_large'
+  | 'unsupported_media_type'
+  | 'invalid_request'
+  | 'not_found'
+  | 'service_unavailable'
+
+const FRAMEWORK_CODES: Readonly<Record<string, FrameworkCode>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'request_too_large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalid_request',
+  FST_ERR_BAD_URL: 'invalid_request',
+  FST_ERR_MAX_PARAM_LENGTH: 'not_found',
+  ECONNRESET: 'invalid_request',
+  ECONNABORTED: 'invalid_request',
+}
+
+const FRAMEWORK_MESSAGES: Readonly<Record<FrameworkCode, string>> = {
+  request_too_large: 'The request body is larger than this route allows.',
+  unsupported_media_type: 'This route takes application/json.',
+  invalid_request: 'The request is not well formed.',
+  not_found: 'The path holds an id that is longer than any.',
+  service_unavailable: 'The gateway is shutting down.',
+}
+
+/** Whatever else the framework refuses is the request's fault where it says so. */
+function refusalOf(error: Error & { code: string }): FrameworkCode | undefined {
+  const isRefusal = 'statusCode' in error && typeof error.statusCode === 'number' && error.statusCode < 500
+  return error.code.startsWith('FST_ERR_') && isRefusal ? 'invalid_request' : undefined
+}
+
+function hasCode(error: unknown): error is Error & { code: string } {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string'
+}

@@ -1,0 +1,71 @@
+import { Type, type Static, type TSchema } from 'typebox'
+import { invalidValue } from '../../kernel/app-error.ts'
+import { isUuid } from '../../kernel/identifiers.ts'
+import type { Page, PageRequest } from '../../kernel/page.ts'
+
+export const PAGE_LIMIT_DEFAULT = 20
+const PAGE_LIMIT_MAX = 100
+
+/** The query of every list; routes with filters extend its properties. */
+export const ListQuery = Type.Object({
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: PAGE_LIMIT_MAX,
+      default: PAGE_LIMIT_DEFAULT,
+      description: 'How many entries at most.',
+    }),
+  ),
+  after: Type.Optional(Type.String({ maxLength: 256, description: 'A cursor from `next_cursor`.' })),
+})
+
+/** The names a list goes by beside `data`: some clients read one, some the other. */
+export type ListName =
+  | 'accounts'
+  | 'codes'
+  | 'conversations'
+  | 'datasets'
+  | 'deliveries'
+  | 'deployments'
+  | 'entries'
+  | 'events'
+  | 'keys'
+  | 'payments'
+  | 'records'
+  | 'redemptions'
+  | 'results'
+  | 'runs'
+  | 'tasks'
+  | 'templates'
+  | 'tiers'
+  | 'voices'
+
+export function listSchema(name: ListName, item: TSchema): TSchema {
+  return Type.Object({
+    object: Type.Literal('list'),
+    data: Type.Array(item),
+    [name]: Type.Array(item, { description: 'The same entries as `data`.' }),
+    total: Type.Integer({ description: 'How many entries the whole list has.' }),
+    has_more: Type.Boolean(),
+    next_cursor: Type.Union([Type.String(), Type.Null()], {
+      description: 'Send it as `after` for the next page.',
+    }),
+  })
+}
+
+export function parsePageRequest({ limit, after }: Static<typeof ListQuery>): PageRequest {
+  if (after !== undefined && !isUuid(after)) {
+    throw invalidValue('after', 'after must be a cursor from the next_cursor of an earlier page.')
+  }
+  return { limit: limit ?? PAGE_LIMIT_DEFAULT, afterId: after ?? null }
+}
+
+export function listAnswer<Item extends { readonly id: string }>(
+  name: ListName,
+  { items, total, hasMore }: Page<Item>,
+  toWire: (item: Item) => unknown,
+): Record<string, unknown> {
+  const data = items.map(toWire)
+  const nextCursor = hasMore ? (items.at(-1)?.id ?? null) : null
+  return { object: 'list', data, [name]: data, total, has_more: hasMore, next_cursor: nextCursor }
+}

@@ -1,0 +1,46 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { KeptAnswer } from '../../modules/idempotency/idempotency.ts'
+import type { Exchange } from '../exchange.ts'
+import { IDEMPOTENCY_HEADER, type RunOnce } from '../idempotency.ts'
+
+/** Gives a kept answer again for hot routes. A stream leaves as a stream, only faster. */
+export function replayDirectly(exchange: Exchange, headers: string[], answer: KeptAnswer): void {
+  headers.push(...answer.headers)
+  if (!isEventStream(answer)) headers.push('content-length', String(answer.body.length))
+  exchange.response.writeHead(answer.status, headers).end(answer.body)
+}
+
+/** The work of a framework's route, once for its key if it has one. */
+export function handleOnce(
+  runOnce: RunOnce,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { sent, work }: { readonly sent: unknown; readonly work: () => Promise<unknown> },
+): Promise<unknown> {
+  const { exchange } = request
+  const key = request.headers[IDEMPOTENCY_HEADER]
+  if (key === undefined) return work()
+  const keyed = {
+    exchange,
+    key,
+    body: typeof sent === 'string' || Buffer.isBuffer(sent) ? sent : '',
+    replay: (answer: KeptAnswer): unknown => replayThrough(reply, answer),
+  }
+  return runOnce(keyed, () => {
+    void reply.header('x-request-id', exchange.id)
+    return work()
+  })
+}
+
+/** Returns nothing, as a handler that has answered by itself. */
+function replayThrough(reply: FastifyReply, { status, headers, body }: KeptAnswer): void {
+  void reply.code(status)
+  for (let index = 0; index + 1 < headers.length; index += 2) {
+    void reply.header(headers[index] ?? '', headers[index + 1] ?? '')
+  }
+  void reply.send(body.length === 0 ? undefined : body)
+}
+
+function isEventStream({ headers }: KeptAnswer): boolean {
+  return headers.some((value) => value.startsWith('text/event-stream'))
+}

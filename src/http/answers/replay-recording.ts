@@ -1,0 +1,101 @@
+import type { Wire } from '../../wires/wire.ts'
+import type { ResponseMessage } from '../message.ts'
+
+/** An answer as it went out. */
+export interface RecordedAnswer {
+  readonly status: number
+  /** Names and values in turn. */
+  readonly headers: readonly string[]
+  /** Null when it grew too large to keep. */
+  readonly body: Buffer | null
+  /** False for a stream that broke off. */
+  readonly isWhole: boolean
+}
+
+export interface Recording {
+  /** Whether the answer has been given, to a client that is still there or not. */
+  readonly hasEnded: boolean
+  /** Keeps the answer as if it had ended with these bytes, whatever it ends with. */
+  keepAsEndedWith(bytes: Buffer): void
+}
+
+/**
+ * Listens to what is written to a response while it goes out, and holds its last bytes back until `onEnd` is through
+ * with what was written.
+ */
+export function recordAnswer(
+  response: ResponseMessage,
+  options: {
+    readonly bytesMax: number
+    readonly wire: Pick<Wire, 'keepAlive' | 'isWholeStream'>
+    readonly onEnd: (answer: RecordedAnswer) => Promise<void>
+  },
+): Recording {
+  const writeHead = response.writeHead.bind(response)
+  const write = response.write.bind(response)
+  const end = response.end.bind(response)
+  let keptEnd: Buffer | null = null
+  const recording = {
+    hasEnded: false,
+    keepAsEndedWith: (bytes: Buffer) => {
+      keptEnd = bytes
+    },
+  }
+  const pieces: Buffer[] = []
+  let headers: readonly string[] = []
+  let lastPiece: Buffer = Buffer.alloc(0)
+  let bytes = 0
+
+  const note = (chunk: unknown, encoding: unknown): void => {
+    const piece = toBuffer(chunk, encoding)
+    // What keeps a connection alive says nothing.
+    if (piece === null || piece.length === 0 || piece.equals(options.wire.keepAlive)) return
+    lastPiece = piece
+    bytes += piece.length
+    if (bytes <= options.bytesMax) pieces.push(piece)
+    else pieces.length = 0
+  }
+  const conclude = (): RecordedAnswer => {
+    const isStream = headers.some((value) => value.startsWith('text/event-stream'))
+    return {
+      status: response.statusCode,
+      headers,
+      body: bytes <= options.bytesMax ? Buffer.concat(pieces) : null,
+      isWhole: !isStream || options.wire.isWholeStream(lastPiece),
+    }
+  }
+
+  response.writeHead = (...values: unknown[]) => {
+    headers = readHeaders(values.at(-1))
+    return Reflect.apply(writeHead, response, values)
+  }
+  response.write = (...values: unknown[]) => {
+    note(values[0], values[1])
+    return Reflect.apply(write, response, values)
+  }
+  response.end = (...values: unknown[]) => {
+    if (recording.hasEnded) return response
+    recording.hasEnded = true
+    if (keptEnd === null) note(values[0], values[1])
+    else note(keptEnd, null)
+    void options.onEnd(conclude()).finally(() => Reflect.apply(end, response, values))
+    return response
+  }
+  return recording
+}
+
+function toBuffer(chunk: unknown, encoding: unknown): Buffer | null {
+  if (Buffer.isBuffer(chunk)) return chunk
+  if (chunk instanceof Uint8Array) return Buffer.from(chunk)
+  if (typeof chunk !== 'string') return null
+  return Buffer.from(chunk, encoding === 'latin1' ? 'latin1' : 'utf8')
+}
+
+/** From either form that Node takes: names and values in turn, or an object of them. */
+function readHeaders(value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.map(String)
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, values]) =>
+    (Array.isArray(values) ? values : [values]).flatMap((one) => [name.toLowerCase(), String(one)]),
+  )
+}

@@ -1,0 +1,190 @@
+import { Compile } from 'typebox/compile'
+import type { TSchema } from 'typebox'
+import { Errors } from 'typebox/value'
+import { isRecord } from '../../kernel/is-record.ts'
+import { branchesOf, isOfType, type SchemaShape } from './schema-shape.ts'
+
+/** The first thing that is wrong with a value. */
+export interface Problem {
+  readonly keyword: 'required' | 'additionalProperties' | 'type' | 'enum' | 'const' | 'anyOf' | 'bound'
+  /** The names and numbers of the members that lead to it. */
+  readonly path: readonly (string | number)[]
+  /** What goes on the sentence that begins with the field's name. */
+  readonly expectation: string
+  /** What the schema names: types, or values. */
+  readonly allowed: readonly string[]
+}
+
+type Path = Problem['path']
+
+/**
+ * Finds the first problem and stops. Each step goes into the one member that is wrong, those before it having passed the compiled
+ * check; so it takes as long as a few of those checks, however much else is wrong.
+ */
+export function findProblem(schema: SchemaShape, value: unknown, path: Path = []): Problem | null {
+  if (passes(schema, value)) return null
+  if (schema.anyOf !== undefined) return findInUnion(branchesOf(schema), value, path)
+  if (!isOfType(schema, value)) return ofType(schema, path)
+  if (schema.const !== undefined) {
+    return {
+      keyword: 'const',
+      path,
+      expectation: `must be ${String(schema.const)}`,
+      allowed: [String(schema.const)],
+    }
+  }
+  if (schema.enum !== undefined) {
+    const allowed = schema.enum.map(String)
+    return { keyword: 'enum', path, expectation: `must be one of ${allowed.join(', ')}`, allowed }
+  }
+  return findBound(schema, value, path) ?? findInside(schema, value, path) ?? { ...UNKNOWN, path }
+}
+
+const UNKNOWN = { keyword: 'bound', expectation: 'has a form that is not allowed here', allowed: [] } as const
+
+function ofType({ type = '' }: SchemaShape, path: Path): Problem {
+  return { keyword: 'type', path, expectation: `must be of type ${type}`, allowed: [type] }
+}
+
+const checks = new WeakMap<SchemaShape, (value: unknown) => boolean>()
+
+function passes(schema: SchemaShape, value: unknown): boolean {
+  let check = checks.get(schema)
+  if (check === undefined) {
+    const validator = Compile(toSchema(schema))
+    check = (given) => validator.Check(given)
+    checks.set(schema, check)
+  }
+  return check(value)
+}
+
+const bounds = new WeakMap<SchemaShape, TSchema>()
+
+/** Lengths, sizes and forms of the value itself, in the words of the validator. */
+function findBound(schema: SchemaShape, value: unknown, path: Path): Problem | null {
+  let bound = bounds.get(schema)
+  if (bound === undefined) {
+    const {
+      properties: _members,
+      patternProperties: _entries,
+      propertyNames: _form,
+      items: _items,
+      required: _names,
+      additionalProperties: _others,
+      ...own
+    } = schema
+    bound = toSchema(own)
+    bounds.set(schema, bound)
+  }
+  const [error] = Errors(bound, value)
+  if (error === undefined) return null
+  if (error.keyword !== 'pattern') return { ...UNKNOWN, path, expectation: error.message }
+  // A pattern is for programs to read; people are told what the reference says of the field.
+  const { description } = schema
+  if (description === undefined) return { ...UNKNOWN, path }
+  return { ...UNKNOWN, path, expectation: `${UNKNOWN.expectation}: ${description.replace(/\.$/, '')}` }
+}
+
+function findInside(schema: SchemaShape, value: unknown, path: Path): Problem | null {
+  const { items } = schema
+  if (Array.isArray(value)) {
+    if (items === undefined) return null
+    const index = value.findIndex((item) => !passes(items, item))
+    return index === -1 ? null : findProblem(items, value[index], [...path, index])
+  }
+  return isRecord(value) ? findInMembers(schema, value, path) : null
+}
+
+function findInMembers(schema: SchemaShape, value: Record<string, unknown>, path: Path): Problem | null {
+  const { properties = {}, patternProperties = {}, required = [] } = schema
+  const given = Object.entries(properties).filter(([name]) => Object.hasOwn(value, name))
+  // What an object is comes before what it lacks.
+  const kinds = given.filter(([, property]) => property.const !== undefined)
+  for (const [name, property] of kinds) {
+    const problem = findProblem(property, value[name], [...path, name])
+    if (problem !== null) return problem
+  }
+  const missing = required.find((name) => !Object.hasOwn(value, name))
+  if (missing !== undefined)
+    return { keyword: 'required', path: [...path, missing], expectation: 'is missing', allowed: [] }
+  const unknown = findUnknown(schema, value)
+  if (unknown !== undefined)
+    return {
+      keyword: 'additionalProperties',
+      path: [...path, unknown],
+      expectation: 'is unknown',
+      allowed: [],
+    }
+  for (const [name, property] of given) {
+    if (value[name] === undefined || passes(property, value[name])) continue
+    return findProblem(property, value[name], [...path, name])
+  }
+  const { maxLength = Infinity } = schema.propertyNames ?? {}
+  if (Object.keys(value).some((name) => name.length > maxLength))
+    return { ...UNKNOWN, path, expectation: `must not have names of more than ${maxLength} characters` }
+  for (const [pattern, entry] of Object.entries(patternProperties)) {
+    const form = new RegExp(pattern)
+    for (const name of Object.keys(value))
+      if (form.test(name) && !passes(entry, value[name]))
+        return findProblem(entry, value[name], [...path, name])
+  }
+  return null
+}
+
+/** A member that a closed schema does not name. */
+function findUnknown(schema: SchemaShape, value: Record<string, unknown>): string | undefined {
+  if (schema.additionalProperties !== false) return undefined
+  const { properties = {}, patternProperties = {} } = schema
+  const forms = Object.keys(patternProperties).map((pattern) => new RegExp(pattern))
+  return Object.keys(value).find(
+    (name) => !Object.hasOwn(properties, name) && !forms.some((form) => form.test(name)),
+  )
+}
+
+/** The problem of the branch that was meant, or, where that is none of them, what the branches ask for. */
+function findInUnion(branches: readonly SchemaShape[], value: unknown, path: Path): Problem {
+  const problems = branches
+    .map((branch) => findProblem(branch, value, path))
+    .filter((problem) => problem !== null)
+  const meant = problems.filter((problem) => !isOtherBranch(problem, path.length))
+  // Where all types are right, only the values can be wrong.
+  return (
+    meant.find(({ keyword }) => keyword !== 'type') ??
+    meant[0] ?? {
+      keyword: 'anyOf',
+      path,
+      expectation: expectationOfUnion(problems, path.length),
+      allowed: [],
+    }
+  )
+}
+
+/** A value of another type, or with another `type`, was meant for another branch. */
+function isOtherBranch({ keyword, path }: Problem, depth: number): boolean {
+  if (keyword === 'type' || keyword === 'enum') return path.length === depth
+  return (
+    keyword === 'const' && (path.length === depth || (path.length === depth + 1 && path[depth] === 'type'))
+  )
+}
+
+function expectationOfUnion(problems: readonly Problem[], depth: number): string {
+  const allowedBy = (wanted: Problem['keyword'], length: number): string[] => [
+    ...new Set(
+      problems.flatMap(({ keyword, path, allowed }) =>
+        keyword === wanted && path.length === length ? allowed : [],
+      ),
+    ),
+  ]
+  const values = [...allowedBy('enum', depth), ...allowedBy('const', depth)]
+  const types = allowedBy('type', depth).filter((type) => type !== 'null')
+  const ofTypes = types.length > 0 ? `of type ${types.join(' or ')}` : ''
+  if (values.length > 0) return `must be one of ${values.join(', ')}${ofTypes && ` or ${ofTypes}`}`
+  if (ofTypes !== '') return `must be ${ofTypes}`
+  const kinds = allowedBy('const', depth + 1)
+  return kinds.length > 0 ? `must have a type of ${kinds.join(', ')}` : UNKNOWN.expectation
+}
+
+/** A part of one of our schemas is a schema. */
+function toSchema(shape: object): TSchema {
+  return shape
+}

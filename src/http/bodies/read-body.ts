@@ -1,0 +1,60 @@
+import type { IncomingMessage } from 'node:http'
+import { AppError } from '../../kernel/app-error.ts'
+import { decodeText } from './decode-text.ts'
+import type { Exchange } from '../exchange.ts'
+import { requirePlainBody } from './require-plain-body.ts'
+
+/**
+ * Reads a JSON body as text, up to its limit. Throws, or calls one of the two callbacks, once.
+ *
+ * @param source what it is read from, or the body itself where it came with the request
+ */
+export function readBody(
+  exchange: Exchange,
+  source: IncomingMessage | Buffer,
+  bytesMax: number,
+  onText: (text: string) => void,
+  onError: (error: unknown) => void,
+): void {
+  const { headers } = exchange.incoming
+  const { 'content-type': contentType, 'content-length': length } = headers
+  const isEmpty = length === '0' || (length === undefined && headers['transfer-encoding'] === undefined)
+  if (!isEmpty && !isJson(contentType))
+    throw new AppError('unsupported_media_type', 'This route takes application/json.')
+  if (!isEmpty) requirePlainBody(headers)
+  if (Number(length) > bytesMax) throw tooLarge()
+  if (Buffer.isBuffer(source)) {
+    exchange.requestBytes = source.length
+    onText(decodeText(source))
+    return
+  }
+  const chunks: Buffer[] = []
+  source.on('data', (chunk: Buffer) => {
+    exchange.requestBytes += chunk.length
+    if (exchange.requestBytes <= bytesMax) {
+      chunks.push(chunk)
+      return
+    }
+    source.removeAllListeners('data').removeAllListeners('end').pause()
+    onError(tooLarge())
+  })
+  source.on('end', () => {
+    const [first] = chunks
+    let text: string
+    try {
+      text = decodeText(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks))
+    } catch (error) {
+      onError(error)
+      return
+    }
+    onText(text)
+  })
+}
+
+function isJson(contentType: string | undefined): boolean {
+  return contentType === 'application/json' || /^application\/json\s*(;|$)/i.test(contentType ?? '')
+}
+
+function tooLarge(): AppError {
+  return new AppError('request_too_large', 'The request body is larger than this route allows.')
+}

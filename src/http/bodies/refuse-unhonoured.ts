@@ -1,0 +1,27 @@
+import type { TSchema } from 'typebox'
+import { AppError } from '../../kernel/app-error.ts'
+import { isRecord } from '../../kernel/is-record.ts'
+import { isOrdinaryValue } from '../../providers/billed-members.ts'
+import { PROTECTIVE_MEMBERS } from '../../providers/protective-members.ts'
+
+/** Refuses members that protect somebody wherever the schema does not name them: left out in silence, they would protect nobody. */
+export function compileUnhonoured(schema: TSchema): (body: unknown) => void {
+  const { properties = {} }: { properties?: Record<string, TSchema> } = schema
+  const names = PROTECTIVE_MEMBERS.filter((name) => !Object.hasOwn(properties, name))
+  return (body) => {
+    if (isRecord(body)) refuseUnhonoured(body, names)
+  }
+}
+
+/** The same for an object within a body, of which none is honoured. */
+export function refuseUnhonoured(
+  members: Readonly<Record<string, unknown>>,
+  names: readonly string[] = PROTECTIVE_MEMBERS,
+  place = '',
+): void {
+  for (const name of names) {
+    if (!Object.hasOwn(members, name) || isOrdinaryValue(name, members[name])) continue
+    const param = `${place}${name}`
+    throw new AppError('unsupported_parameter', `'${param}' would not be honoured here.`, { param })
+  }
+}

@@ -1,0 +1,60 @@
+import { AppError } from '../../kernel/app-error.ts'
+import type { Caller } from '../../modules/keys/keys.ts'
+import type { Limits } from '../../modules/limits/limits.ts'
+import { ERROR_CATALOGUE, toAppError } from '../answers/error-envelope.ts'
+import type { Exchange } from '../exchange.ts'
+import type { UnauthenticatedGuard } from '../connections/guard-unauthenticated.ts'
+import type { RequestMessage } from '../message.ts'
+import { explainRefusal } from '../answers/rate-headers.ts'
+
+/** What both kinds of routes do about bodies that it refuses: they cost as much to read as those that it takes. */
+export interface RefusedBodies {
+  /** Throws for a key whose refused bodies have used up its rates, before its next body is read. */
+  requireTurn(caller: Caller, incoming: RequestMessage): void
+  /** What the client is told: the error, or that there were too many of them. At once for whatever is no refused body. */
+  count(error: unknown, exchange: Exchange): unknown
+}
+
+interface RefusedBodiesOptions {
+  readonly limits: Pick<Limits, 'countRefused' | 'secondsToRest'>
+  readonly guard: Pick<UnauthenticatedGuard, 'admitVisitor'>
+}
+
+const BYTES_PER_TOKEN = 4
+const REFUSED_STATUSES: ReadonlySet<number> = new Set([400, 413, 415])
+const BODILESS_METHODS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+export function createRefusedBodies({ limits, guard }: RefusedBodiesOptions): RefusedBodies {
+  const countOfKey = async (caller: Caller, error: unknown, bytes: number): Promise<unknown> => {
+    try {
+      const refusal = await limits.countRefused({ caller, tokens: Math.ceil(bytes / BYTES_PER_TOKEN) })
+      return refusal === null ? error : explainRefusal(refusal)
+    } catch {
+      // While the database is away nothing can be counted beyond what is borrowed, and the body is as wrong as it was.
+      return error
+    }
+  }
+
+  return {
+    requireTurn(caller, { method }) {
+      if (BODILESS_METHODS.has(method)) return
+      const seconds = limits.secondsToRest(caller)
+      if (seconds === 0) return
+      const message = `Too many requests of this key were refused for what they held. Try again in ${seconds} s.`
+      throw new AppError('rate_limit_exceeded', message, { retryAfterSeconds: seconds })
+    },
+    count(error, exchange) {
+      const { caller, incoming, inference, requestBytes, route } = exchange
+      // What has come as far as an inference was counted when it was admitted.
+      if (inference !== null || route === 'unmatched' || BODILESS_METHODS.has(incoming.method)) return error
+      if (!REFUSED_STATUSES.has(ERROR_CATALOGUE[toAppError(error).code].status)) return error
+      if (caller !== null) return countOfKey(caller, error, requestBytes)
+      try {
+        guard.admitVisitor(incoming)
+        return error
+      } catch (refusal) {
+        return refusal
+      }
+    },
+  }
+}

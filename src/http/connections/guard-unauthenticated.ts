@@ -1,0 +1,82 @@
+import { AppError } from '../../kernel/app-error.ts'
+import type { Caller } from '../../modules/keys/keys.ts'
+import type { UnauthenticatedThrottle } from '../../modules/limits/limits.ts'
+import { readToken, type Authenticate } from '../authenticate.ts'
+import type { RequestMessage } from '../message.ts'
+
+interface UnauthenticatedGuardOptions {
+  readonly throttle: UnauthenticatedThrottle
+  readonly authenticate: (token: string, connection: object) => Caller | Promise<Caller>
+  /** Whether the key is in memory, so that nothing has to be looked up for it. */
+  readonly isKnownKey: (token: string) => boolean
+  readonly addressOf: (incoming: RequestMessage) => string
+  readonly onRefused: () => void
+}
+
+export interface UnauthenticatedGuard {
+  readonly authenticate: Authenticate
+  /** For pages that need no key. Throws when an address asks for too many of them. */
+  readonly admitVisitor: (incoming: RequestMessage) => void
+}
+
+/**
+ * Makes an address wait that keeps coming with wrong keys. A key that is in memory is not touched by it, and while no
+ * address waits nothing is looked at but one number.
+ */
+export function createUnauthenticatedGuard(options: UnauthenticatedGuardOptions): UnauthenticatedGuard {
+  const { throttle, authenticate, isKnownKey, addressOf, onRefused } = options
+
+  const refuse = (retryAfterSeconds: number): AppError => {
+    onRefused()
+    const message = `Too many requests without a valid key came from this address. Try again in ${retryAfterSeconds} s.`
+    return new AppError('rate_limit_exceeded', message, { retryAfterSeconds })
+  }
+  const noteFailure = (incoming: RequestMessage, error: unknown): unknown => {
+    if (!(error instanceof AppError) || error.code !== 'invalid_api_key') return error
+    const network = networkOf(addressOf(incoming))
+    const seconds = throttle.secondsToWait(network)
+    if (seconds !== null) return refuse(seconds)
+    throttle.noteFailure(network)
+    return error
+  }
+  const requireTurn = (incoming: RequestMessage, token: string): void => {
+    if (isKnownKey(token)) return
+    const network = networkOf(addressOf(incoming))
+    const seconds = throttle.secondsToWait(network)
+    if (seconds !== null && !throttle.mayLookUp(network)) throw refuse(seconds)
+  }
+
+  return {
+    authenticate(incoming) {
+      try {
+        const token = readToken(incoming.headers)
+        if (throttle.hasBlocked()) requireTurn(incoming, token)
+        const caller = authenticate(token, incoming.socket)
+        if (!(caller instanceof Promise)) return caller
+        return caller.catch((error: unknown) => {
+          throw noteFailure(incoming, error)
+        })
+      } catch (error) {
+        throw noteFailure(incoming, error)
+      }
+    },
+    admitVisitor(incoming) {
+      const seconds = throttle.noteVisit(networkOf(addressOf(incoming)))
+      if (seconds !== null) throw refuse(seconds)
+    },
+  }
+}
+
+const GROUPS = 8
+const NETWORK_GROUPS = 4
+
+/** Who has one address of version 6 has the whole /64 around it. */
+export function networkOf(address: string): string {
+  if (!address.includes(':')) return address
+  const [head = '', tail] = (address.split('%', 1)[0] ?? '').split('::', 2)
+  const first = head === '' ? [] : head.split(':')
+  const last = tail === undefined || tail === '' ? [] : tail.split(':')
+  const zeros = Array.from({ length: Math.max(0, GROUPS - first.length - last.length) }, () => '0')
+  const groups = tail === undefined ? first : [...first, ...zeros, ...last]
+  return `${groups.slice(0, NETWORK_GROUPS).join(':')}::/64`
+}

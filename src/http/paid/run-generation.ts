@@ -1,0 +1,83 @@
+import { Type, type Static } from 'typebox'
+import type { Generation, GenerationRequest } from '../../modules/generation/generation.ts'
+import { createInferenceRecord } from '../../modules/inference/inference.ts'
+import { namedValues } from '../../providers/named-values.ts'
+import { nullable } from '../../providers/nullable.ts'
+import { baseUrlOf } from '../parameters/base-url-of.ts'
+import { toldError } from '../answers/error-envelope.ts'
+import { imagePreference, type ImageWait } from '../parameters/image-wait.ts'
+import { parsePrefer } from '../parameters/prefer-header.ts'
+import type { RouteRequest } from '../route.ts'
+import { pollHeadersOf, toTaskReceipt } from '../routes/tasks/task-wire.ts'
+import type { RunPaid } from './run-paid.ts'
+
+export { TaskReceipt } from '../routes/tasks/task-wire.ts'
+
+/** Of every request that may make a task. */
+export const TaskMembers = {
+  webhook_url: nullable(
+    Type.String({
+      minLength: 1,
+      maxLength: 2048,
+      description: 'Where the task is sent to when it has ended, signed in the Standard Webhooks way.',
+    }),
+  ),
+  metadata: nullable(
+    namedValues(Type.Unknown(), { count: 16, length: 64, description: 'Comes back with the task.' }),
+  ),
+}
+
+type TaskMembers = Partial<{ [Name in keyof typeof TaskMembers]: Static<(typeof TaskMembers)[Name]> }>
+
+type Order = Pick<GenerationRequest, 'type' | 'model' | 'work' | 'responseFormat'>
+
+/** What every route that makes images, video or music does around its own reading of the request. */
+export type RunGeneration = (
+  request: RouteRequest<TaskMembers, unknown, unknown>,
+  order: Order,
+) => Promise<unknown>
+
+interface RunGenerationOptions {
+  readonly generation: Pick<Generation, 'generate'>
+  readonly runPaid: RunPaid
+  readonly imageWait: ImageWait
+}
+
+/** Of the kind of model, which the limits go by. */
+const CATEGORY_OF_TYPE: Readonly<Record<Order['type'], string>> = {
+  image: 'image',
+  edit: 'image',
+  upscale: 'upscale',
+  bg_remove: 'bg_remove',
+  video: 'video',
+  music: 'music',
+  tts: 'tts',
+}
+
+export function createRunGeneration({ generation, runPaid, imageWait }: RunGenerationOptions): RunGeneration {
+  return async (request, order) => {
+    const { body, caller, exchange, headers, reply } = request
+    const record = createInferenceRecord(order.type)
+    const isImage = CATEGORY_OF_TYPE[order.type] !== 'tts'
+    const preference = isImage ? imagePreference(headers, imageWait) : parsePrefer(headers['prefer'])
+    const result = await runPaid(request, record, { category: CATEGORY_OF_TYPE[order.type] }, () =>
+      generation.generate({
+        ...order,
+        preference,
+        baseUrl: baseUrlOf(headers),
+        webhookUrl: body.webhook_url ?? null,
+        metadata: body.metadata ?? null,
+        caller,
+        requestId: exchange.id,
+        record,
+        cancellation: exchange.cancellation,
+      }),
+    )
+    if (result.kind === 'done') return result.answer
+    const { error } = result.task
+    if (error !== null && preference.isWaitByDefault) throw toldError(error)
+    void reply.code(202).headers(pollHeadersOf(result.task))
+    if (preference.isAsyncWanted) void reply.header('preference-applied', 'respond-async')
+    return toTaskReceipt(result.task)
+  }
+}

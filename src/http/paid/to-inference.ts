@@ -1,0 +1,22 @@
+import type { InferenceRecord, InferenceRequest } from '../../modules/inference/inference.ts'
+import type { DirectRequest } from '../route.ts'
+
+/** What a module needs of a request of a hot route. */
+export function toInference<Body>(
+  { caller, body, text, exchange }: Pick<DirectRequest<Body>, 'caller' | 'body' | 'text' | 'exchange'>,
+  record: InferenceRecord,
+  headers?: readonly string[],
+): InferenceRequest<Body> {
+  const { id: requestId, requestBytes: bytes, cancellation } = exchange
+  // Looked for only where there is a choice to be made by it.
+  const sessionId = () => readText(exchange.incoming.headers[SESSION_HEADER])
+  const inference = { caller, body, text, bytes, requestId, record, cancellation, sessionId }
+  return headers === undefined ? inference : { ...inference, headers }
+}
+
+/** Claude Code sends it with every request of a session. */
+const SESSION_HEADER = 'x-claude-code-session-id'
+
+function readText(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}

@@ -1,0 +1,47 @@
+import { createReadStream } from 'node:fs'
+import { Type, type Static } from 'typebox'
+import { invalidValue } from '../../kernel/app-error.ts'
+import type { ClientFile } from '../../modules/generation/generation.ts'
+import type { UploadedFile } from '../multipart/form.ts'
+
+/** An image in a JSON body. */
+export const ImageInput = Type.Union(
+  [
+    Type.String({ minLength: 1, description: 'A data URI, base64, or an http(s) address.' }),
+    Type.Object({ url: Type.String({ minLength: 1 }) }),
+    Type.Object({ b64: Type.String({ minLength: 1 }) }),
+  ],
+  { title: 'ImageInput' },
+)
+
+export type ImageInput = Static<typeof ImageInput>
+
+const DATA_PATTERN = /^data:[^,]{0,200},/i
+
+/** Reads an image as a client gives it; what it is its bytes tell later. */
+export function readClientImage(input: ImageInput, param: string): ClientFile {
+  if (typeof input === 'object' && 'b64' in input) return fromBase64(input.b64, `${param}.b64`)
+  const text = typeof input === 'string' ? input : input.url
+  const [head] = DATA_PATTERN.exec(text) ?? []
+  if (head !== undefined) {
+    if (!/;base64,$/i.test(head)) throw invalidValue(param, `'${param}' must be a data URI in base64.`)
+    return fromBase64(text.slice(head.length), param)
+  }
+  if (/^https?:\/\//i.test(text)) return { kind: 'address', url: text, param }
+  if (typeof input === 'object')
+    throw invalidValue(`${param}.url`, `'${param}.url' must be an http(s) address.`)
+  return fromBase64(text, param)
+}
+
+export function fromUpload({ path, field }: UploadedFile): ClientFile {
+  return { kind: 'stream', param: field, open: () => createReadStream(path) }
+}
+
+const BASE64_PATTERN = /^[A-Za-z0-9+/_-]+={0,2}$/
+
+function fromBase64(text: string, param: string): ClientFile {
+  const packed = text.replaceAll(/\s/g, '')
+  if (!BASE64_PATTERN.test(packed))
+    throw invalidValue(param, `'${param}' must be an http(s) address, a data URI or base64.`)
+  return { kind: 'bytes', bytes: Buffer.from(packed, 'base64'), param }
+}

@@ -1,0 +1,25 @@
+import { invalidValue } from '../../kernel/app-error.ts'
+
+const RFC_3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/i
+
+const DATE = /^\d{4}-\d{2}-\d{2}$/
+
+/** Milliseconds since the Unix epoch. A date alone is its first moment in UTC. */
+export function parseTimestamp(param: string, text: string): number {
+  const isKnown = RFC_3339.test(text) || isDate(text)
+  const epochMs = isKnown ? Date.parse(text.toUpperCase()) : Number.NaN
+  if (Number.isNaN(epochMs)) {
+    throw invalidValue(
+      param,
+      `${param} must be a date or time of the form 2030-01-31 or 2030-01-31T12:00:00Z.`,
+    )
+  }
+  return epochMs
+}
+
+/** Days that no month has are read as days of the next one by some, and are refused here. */
+function isDate(text: string): boolean {
+  if (!DATE.test(text)) return false
+  const epochMs = Date.parse(text)
+  return !Number.isNaN(epochMs) && new Date(epochMs).toISOString().startsWith(text)
+}

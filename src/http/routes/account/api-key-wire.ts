@@ -1,0 +1,173 @@
+import { Type, type Static } from 'typebox'
+import { toTimestamp } from '../../../kernel/clock.ts'
+import { usdFromNanoUsd, type NanoUsd } from '../../../kernel/money.ts'
+import type { Page } from '../../../kernel/page.ts'
+import {
+  ENVIRONMENTS,
+  SCOPES,
+  type KeyChanges,
+  type KeyRecord,
+  type KeyRequest,
+  type Keys,
+} from '../../../modules/keys/keys.ts'
+import type { Usage } from '../../../modules/usage/usage.ts'
+import { listAnswer } from '../../answers/list-page.ts'
+import { parseTimestamp } from '../../parameters/parse-timestamp.ts'
+import { parseUsd, USD_MAX } from '../../parameters/parse-usd.ts'
+
+const nullable = <Schema extends Type.TSchema>(schema: Schema, description: string) =>
+  Type.Union([schema, Type.Null()], { description })
+
+// Control characters are refused: PostgreSQL cannot store the first of them, and no name needs the others.
+export const Name = Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\u0000-\\u001f\\u007f]*$' })
+const ModelId = Type.String({ minLength: 1, maxLength: 256, pattern: '^[^\\u0000-\\u001f\\u007f]*$' })
+const Env = Type.Enum([...ENVIRONMENTS], { description: 'The environment the key names.' })
+const Scopes = Type.Array(Type.Enum([...SCOPES]), {
+  minItems: 1,
+  maxItems: SCOPES.length,
+  description:
+    '`inference` uses models, `manage` manages the account, `admin` operates the gateway. A new key has the first two unless told.',
+})
+const AllowedModels = nullable(
+  Type.Array(ModelId, { maxItems: 1000 }),
+  'The only models the key may use. Null allows every model.',
+)
+const LimitUsd = nullable(
+  Type.Number({ minimum: 0, maximum: USD_MAX }),
+  'What the key may spend in all, with at most nine decimals. Null sets no limit.',
+)
+const RequestsPerMinute = nullable(
+  Type.Integer({ minimum: 1, maximum: 1_000_000 }),
+  'How many requests the key may make a minute. Null leaves it to the account.',
+)
+const ExpiresAt = nullable(
+  Type.String({ format: 'date-time' }),
+  'When the key stops working. Null for never.',
+)
+
+const KeySettings = {
+  name: Type.Optional(Name),
+  scopes: Type.Optional(Scopes),
+  allowed_models: Type.Optional(AllowedModels),
+  limit_usd: Type.Optional(LimitUsd),
+  requests_per_minute: Type.Optional(RequestsPerMinute),
+  expires_at: Type.Optional(ExpiresAt),
+}
+
+// Closed: a restriction that is misspelt or not supported must not make a key without it.
+const CLOSED = { additionalProperties: false }
+
+export const KeyCreateBody = Type.Object({ ...KeySettings, env: Type.Optional(Env) }, CLOSED)
+
+export const KeyUpdateBody = Type.Object(
+  {
+    ...KeySettings,
+    is_active: Type.Optional(Type.Boolean({ description: 'False revokes the key for good.' })),
+  },
+  CLOSED,
+)
+
+const keyFields = {
+  id: Type.String({ format: 'uuid' }),
+  name: Type.String(),
+  env: Env,
+  key_prefix: Type.String({ description: 'The beginning of the key, to recognise it by.' }),
+  is_active: Type.Boolean({ description: 'False once revoked or expired.' }),
+  created_at: Type.String({ format: 'date-time' }),
+  last_used_at: nullable(Type.String({ format: 'date-time' }), 'Within a minute.'),
+  expires_at: ExpiresAt,
+  limit_usd: LimitUsd,
+  spent_usd: Type.Number({ description: 'What the key has spent so far.' }),
+  allowed_models: AllowedModels,
+  requests_per_minute: RequestsPerMinute,
+  scopes: Scopes,
+}
+
+export const KeyAnswer = Type.Object(keyFields)
+
+export const KeyCreatedAnswer = Type.Object({
+  ...keyFields,
+  key: Type.String({ description: 'The key itself. It is shown only here.' }),
+})
+
+export const KeyRevokedAnswer = Type.Object({
+  revoked: Type.Literal(true),
+  id: Type.String({ format: 'uuid' }),
+})
+
+export interface KeyWire {
+  /** A key that has just been made has spent nothing. */
+  fresh(key: KeyRecord): Static<typeof KeyAnswer>
+  one(key: KeyRecord): Promise<Static<typeof KeyAnswer>>
+  list(page: Page<KeyRecord>): Promise<Record<string, unknown>>
+}
+
+/** Keys as clients see them, with what each has spent. */
+export function createKeyWire({ keys, usage }: { keys: Keys; usage: Usage }): KeyWire {
+  const toWire = (key: KeyRecord, spentNanoUsd: NanoUsd = 0n) =>
+    keyToWire({ key, isActive: keys.isActive(key), spentNanoUsd })
+  return {
+    fresh: (key) => toWire(key),
+    one: async (key) => toWire(key, (await usage.spentByKeys([key.id])).get(key.id)),
+    list: async (page) => {
+      const spent = await usage.spentByKeys(page.items.map(({ id }) => id))
+      return listAnswer('keys', page, (key) => toWire(key, spent.get(key.id)))
+    },
+  }
+}
+
+function keyToWire({
+  key,
+  isActive,
+  spentNanoUsd,
+}: {
+  key: KeyRecord
+  isActive: boolean
+  spentNanoUsd: NanoUsd
+}): Static<typeof KeyAnswer> {
+  return {
+    id: key.id,
+    name: key.name,
+    env: key.environment,
+    key_prefix: key.keyPrefix,
+    is_active: isActive,
+    created_at: toTimestamp(key.createdAtMs),
+    last_used_at: key.lastUsedAtMs === null ? null : toTimestamp(key.lastUsedAtMs),
+    expires_at: key.expiresAtMs === null ? null : toTimestamp(key.expiresAtMs),
+    limit_usd: key.limitNanoUsd === null ? null : usdFromNanoUsd(key.limitNanoUsd),
+    spent_usd: usdFromNanoUsd(spentNanoUsd),
+    allowed_models: key.allowedModels === null ? null : [...key.allowedModels],
+    requests_per_minute: key.requestsPerMinute,
+    scopes: [...key.scopes],
+  }
+}
+
+export function parseKeyRequest(body: Static<typeof KeyCreateBody>): KeyRequest {
+  return {
+    name: 'API key',
+    ...(body.env !== undefined && { environment: body.env }),
+    ...parseKeySettings(body),
+  }
+}
+
+export function parseKeyChanges(body: Static<typeof KeyUpdateBody>): KeyChanges {
+  return { ...parseKeySettings(body), ...(body.is_active !== undefined && { isActive: body.is_active }) }
+}
+
+function parseKeySettings(
+  body: Omit<Static<typeof KeyUpdateBody>, 'is_active'>,
+): Omit<KeyChanges, 'isActive'> {
+  const { name, scopes, allowed_models, limit_usd, requests_per_minute, expires_at } = body
+  return {
+    ...(name !== undefined && { name }),
+    ...(scopes !== undefined && { scopes: SCOPES.filter((scope) => scopes.includes(scope)) }),
+    ...(allowed_models !== undefined && { allowedModels: allowed_models && [...new Set(allowed_models)] }),
+    ...(limit_usd !== undefined && {
+      limitNanoUsd: limit_usd === null ? null : parseUsd('limit_usd', limit_usd),
+    }),
+    ...(requests_per_minute !== undefined && { requestsPerMinute: requests_per_minute }),
+    ...(expires_at !== undefined && {
+      expiresAtMs: expires_at === null ? null : parseTimestamp('expires_at', expires_at),
+    }),
+  }
+}

@@ -1,0 +1,51 @@
+import { Type, type Static } from 'typebox'
+import { toTimestamp } from '../../../kernel/clock.ts'
+import { usdFromNanoUsd } from '../../../kernel/money.ts'
+import type { Payment } from '../../../modules/billing/billing.ts'
+
+const nullableTime = (description: string) =>
+  Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description })
+
+export const PaymentAnswer = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    object: Type.Literal('payment'),
+    kind: Type.Enum(['checkout', 'promo', 'adjustment', 'refund']),
+    amount_usd: Type.Number({ description: 'Negative when credit was taken.' }),
+    status: Type.Enum([
+      'pending',
+      'processing',
+      'completed',
+      'failed',
+      'expired',
+      'cancelled',
+      'refunded',
+      'partially_refunded',
+      'disputed',
+      'returned',
+    ]),
+    created_at: Type.String({ format: 'date-time' }),
+    completed_at: nullableTime('When the credit moved.'),
+    receipt_url: Type.Optional(Type.String()),
+    refunded_payment_id: Type.Optional(
+      Type.String({ format: 'uuid', description: 'Of a refund: the payment it took back.' }),
+    ),
+    reason: Type.Optional(Type.String()),
+  },
+  { title: 'Payment' },
+)
+
+export function paymentToWire(payment: Payment): Static<typeof PaymentAnswer> {
+  return {
+    id: payment.id,
+    object: 'payment',
+    kind: payment.kind,
+    amount_usd: usdFromNanoUsd(payment.amountNanoUsd),
+    status: payment.status,
+    created_at: toTimestamp(payment.createdAtMs),
+    completed_at: payment.completedAtMs === null ? null : toTimestamp(payment.completedAtMs),
+    ...(payment.receiptUrl !== null && { receipt_url: payment.receiptUrl }),
+    ...(payment.refundedPaymentId !== null && { refunded_payment_id: payment.refundedPaymentId }),
+    ...(payment.reason !== null && { reason: payment.reason }),
+  }
+}

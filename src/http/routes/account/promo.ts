@@ -1,0 +1,38 @@
+import { Type } from 'typebox'
+import { toTimestamp } from '../../../kernel/clock.ts'
+import { usdFromNanoUsd } from '../../../kernel/money.ts'
+import type { PromoCodes } from '../../../modules/billing/billing.ts'
+import { defineRoute, type Route } from '../../route.ts'
+
+const RedeemBody = Type.Object({
+  // Control characters are refused: PostgreSQL cannot store the first of them.
+  code: Type.String({ minLength: 1, maxLength: 100, pattern: '^[^\\u0000-\\u001f\\u007f]*$' }),
+})
+
+const RedeemAnswer = Type.Object({
+  code: Type.String(),
+  amount_usd: Type.Number(),
+  balance_usd: Type.Number(),
+  redeemed_at: Type.String({ format: 'date-time' }),
+})
+
+export const promoRoutes = ({ promoCodes }: { promoCodes: PromoCodes }): Route[] => [
+  defineRoute({
+    method: 'POST',
+    path: '/v1/promo/redeem',
+    summary: 'Redeem a promo code',
+    tag: 'Payments',
+    scope: 'manage',
+    body: RedeemBody,
+    responses: { 200: { description: 'The credit is on the account.', schema: RedeemAnswer } },
+    handle: async ({ caller, body }) => {
+      const redemption = await promoCodes.redeem(caller, body.code)
+      return {
+        code: redemption.code,
+        amount_usd: usdFromNanoUsd(redemption.amountNanoUsd),
+        balance_usd: usdFromNanoUsd(redemption.balanceNanoUsd),
+        redeemed_at: toTimestamp(redemption.redeemedAtMs),
+      }
+    },
+  }),
+]

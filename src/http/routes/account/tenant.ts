@@ -1,0 +1,108 @@
+import { Type } from 'typebox'
+import { toTimestamp } from '../../../kernel/clock.ts'
+import { usdFromNanoUsd } from '../../../kernel/money.ts'
+import type { Accounts } from '../../../modules/accounts/accounts.ts'
+import { ENVIRONMENTS, SCOPES } from '../../../modules/keys/keys.ts'
+import type { Limits } from '../../../modules/limits/limits.ts'
+import { defineRoute, type Route } from '../../route.ts'
+
+const noLimit = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description })
+
+const TenantAnswer = Type.Object({
+  id: Type.String({ format: 'uuid' }),
+  object: Type.Literal('tenant'),
+  name: Type.String(),
+  status: Type.Enum(['active', 'suspended']),
+  balance_usd: Type.Number(),
+  created_at: Type.String({ format: 'date-time' }),
+  limits_tier: Type.String({ description: 'The set of limits that applies to the account.' }),
+  limits: Type.Object({
+    requests_per_minute: noLimit('How many requests this key may make a minute. Null sets no limit.'),
+    tokens_per_minute: noLimit('How many tokens this key may use a minute. Null sets no limit.'),
+    concurrent_requests: noLimit(
+      'How many requests the account may have running at once. Null sets no limit.',
+    ),
+    spend_usd_per_minute: Type.Union([Type.Number(), Type.Null()], {
+      description: 'What the account may spend a minute. Null sets no limit.',
+    }),
+    media_bytes_max: noLimit('How many bytes the files of the account may take. Null sets no limit.'),
+    dataset_bytes_max: noLimit('How many bytes its datasets may take. Null sets no limit.'),
+    task_bytes_max: noLimit(
+      'How many bytes the requests and results of its tasks may take. Null sets no limit.',
+    ),
+    stored_response_bytes_max: noLimit(
+      'How many bytes the answers kept for its Idempotency-Keys may take. Null sets no limit.',
+    ),
+    response_bytes_max: noLimit('How many bytes its stored responses may take. Null sets no limit.'),
+  }),
+  stored: Type.Object(
+    {
+      media_bytes: Type.Integer({ description: 'Of files.' }),
+      dataset_bytes: Type.Integer({ description: 'Of datasets, with all their versions.' }),
+      task_bytes: Type.Integer({ description: 'Of requests and results of tasks.' }),
+      stored_response_bytes: Type.Integer({ description: 'Of answers that are kept for Idempotency-Keys.' }),
+      response_bytes: Type.Integer({ description: 'Of stored responses, with what was asked.' }),
+    },
+    { description: 'What the account has stored now.' },
+  ),
+  key: Type.Object(
+    {
+      id: Type.String({ format: 'uuid' }),
+      env: Type.Enum([...ENVIRONMENTS]),
+      scopes: Type.Array(Type.Enum([...SCOPES])),
+    },
+    { description: 'The key that asks.' },
+  ),
+})
+
+interface TenantRouteOptions {
+  readonly accounts: Accounts
+  readonly limits: Pick<Limits, 'describe' | 'readStoredBytes'>
+}
+
+export const tenantRoutes = ({ accounts, limits }: TenantRouteOptions): Route[] => [
+  defineRoute({
+    method: 'GET',
+    path: '/v1/tenants/me',
+    summary: 'Read the account of the key',
+    tag: 'Account',
+    scope: 'any',
+    responses: { 200: { description: 'The account.', schema: TenantAnswer } },
+    handle: async ({ caller }) => {
+      const [account, applied, stored] = await Promise.all([
+        accounts.read(caller.accountId),
+        limits.describe(caller),
+        limits.readStoredBytes(caller.accountId),
+      ])
+      const { spendNanoUsdPerMinute: spend, storedBytesMax: quotas } = applied
+      return {
+        id: account.id,
+        object: 'tenant',
+        name: account.name,
+        status: account.status,
+        balance_usd: usdFromNanoUsd(account.balanceNanoUsd),
+        created_at: toTimestamp(account.createdAtMs),
+        limits_tier: applied.tier,
+        limits: {
+          requests_per_minute: applied.requestsPerMinute,
+          tokens_per_minute: applied.tokensPerMinute,
+          concurrent_requests: applied.concurrentRequests,
+          spend_usd_per_minute: spend === null ? null : usdFromNanoUsd(spend),
+          media_bytes_max: quotas.media,
+          dataset_bytes_max: quotas.dataset,
+          task_bytes_max: quotas.task,
+          stored_response_bytes_max: quotas.stored_response,
+          response_bytes_max: quotas.response,
+        },
+        stored: {
+          media_bytes: stored.media,
+          dataset_bytes: stored.dataset,
+          task_bytes: stored.task,
+          stored_response_bytes: stored.stored_response,
+          response_bytes: stored.response,
+        },
+        key: { id: caller.keyId, env: caller.environment, scopes: [...caller.scopes] },
+      }
+    },
+  }),
+]

@@ -1,0 +1,175 @@
+import { Type, type Static } from 'typebox'
+import { AppError, invalidValue } from '../../../kernel/app-error.ts'
+import { isUuid } from '../../../kernel/identifiers.ts'
+import { ENVIRONMENTS } from '../../../modules/keys/keys.ts'
+import {
+  BUCKETS_MAX,
+  DAY_MS,
+  GRANULARITIES,
+  HOUR_MS,
+  OUTCOMES,
+  SERIES_MAX,
+  type Granularity,
+  type UsageFilter,
+  type UsageRange,
+} from '../../../modules/usage/usage.ts'
+import { ListQuery } from '../../answers/list-page.ts'
+import { parseTimestamp } from '../../parameters/parse-timestamp.ts'
+
+const WINDOWS_MS = { '24h': DAY_MS, '7d': 7 * DAY_MS, '30d': 30 * DAY_MS } as const
+export type Window = keyof typeof WINDOWS_MS
+const WINDOWS = ['24h', '7d', '30d'] as const satisfies readonly Window[]
+const RANGE_DAYS_MAX = 1_100
+// Up to here hours are worth showing unless days are asked for.
+const HOURLY_RANGE_MS_MAX = 3 * DAY_MS
+const DIMENSION_NAMES = ['model', 'provider', 'key', 'env'] as const
+const GROUPS_DEFAULT = 20
+const GROUPS_MAX = 100
+
+// Control characters are refused: PostgreSQL cannot compare with the first of them, and no name has the others.
+const Text = (description: string) =>
+  Type.String({ minLength: 1, maxLength: 256, pattern: '^[^\\u0000-\\u001f\\u007f]*$', description })
+const Time = (description: string) => Type.String({ maxLength: 64, description })
+
+const rangeFields = {
+  window: Type.Optional(
+    Type.Enum([...WINDOWS], { description: 'The time up to now. Instead of `from` and `to`.' }),
+  ),
+  from: Type.Optional(Time('The beginning, RFC 3339. What began at this instant is counted.')),
+  to: Type.Optional(Time('The end, RFC 3339; now unless told. What began at this instant is not counted.')),
+}
+
+const filterFields = {
+  key: Type.Optional(Text('The id of an API key: only what it used.')),
+  model: Type.Optional(Text('Only what this model was used for.')),
+  provider: Type.Optional(Text('Only what this provider served.')),
+  env: Type.Optional(
+    Type.Enum([...ENVIRONMENTS], { description: 'Only what keys of this environment used.' }),
+  ),
+}
+
+const limitField = {
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: GROUPS_MAX,
+      default: GROUPS_DEFAULT,
+      description: 'How many groups at most; what is left is added up under `other`.',
+    }),
+  ),
+}
+
+export const RangeQuery = Type.Object(rangeFields)
+
+export const SummaryQuery = Type.Object({ ...rangeFields, ...filterFields })
+
+export const TodayQuery = Type.Object(filterFields)
+
+export const TimeseriesQuery = Type.Object({
+  granularity: Type.Optional(
+    Type.Enum([...GRANULARITIES], {
+      description: `Hours or days of UTC. Hours for up to three days unless told; at most ${BUCKETS_MAX} buckets.`,
+    }),
+  ),
+  ...rangeFields,
+  by: Type.Optional(
+    Type.Enum([...DIMENSION_NAMES], {
+      description: `Adds a series for each of the ${SERIES_MAX} dearest, and one for the others.`,
+    }),
+  ),
+  ...filterFields,
+})
+
+export const SpendingQuery = Type.Object({
+  by: Type.Optional(Type.Enum([...DIMENSION_NAMES], { default: 'model', description: 'What to group by.' })),
+  ...rangeFields,
+  ...filterFields,
+  ...limitField,
+})
+
+export const AccountSpendingQuery = Type.Object({
+  ...rangeFields,
+  model: filterFields.model,
+  provider: filterFields.provider,
+  env: filterFields.env,
+  ...limitField,
+})
+
+export const RecordsQuery = Type.Object({
+  ...ListQuery.properties,
+  ...filterFields,
+  since: Type.Optional(Time('Only requests that began at this time or later, RFC 3339.')),
+  until: Type.Optional(Time('Only requests that began before this time, RFC 3339.')),
+  outcome: Type.Optional(Type.Enum([...OUTCOMES], { description: 'Only requests that ended this way.' })),
+})
+
+export interface ParsedRange {
+  /** Null when the range was given by its ends. */
+  readonly window: Window | null
+  readonly range: UsageRange
+}
+
+/** The range asked for, or the usual window of the route. */
+export function parseRange(
+  { window, from, to }: Static<typeof RangeQuery>,
+  { usual, nowMs }: { usual: Window; nowMs: number },
+): ParsedRange {
+  if (from === undefined && to === undefined) {
+    const chosen = window ?? usual
+    return { window: chosen, range: { fromMs: nowMs - WINDOWS_MS[chosen], toMs: nowMs, isUntilNow: true } }
+  }
+  if (window !== undefined) throw invalidValue('window', 'Give either window or from and to, not both.')
+  if (from === undefined) {
+    throw new AppError('missing_required_parameter', "Missing required parameter: 'from'.", { param: 'from' })
+  }
+  const range = {
+    fromMs: parseTimestamp('from', from),
+    toMs: to === undefined ? nowMs : parseTimestamp('to', to),
+    isUntilNow: to === undefined,
+  }
+  requireOrder('from', range)
+  if (range.toMs - range.fromMs > RANGE_DAYS_MAX * DAY_MS) {
+    throw invalidValue('from', `from and to may be at most ${RANGE_DAYS_MAX} days apart.`)
+  }
+  return { window: null, range }
+}
+
+/** Everything there is, unless told where to begin or end. */
+export function parseRecordsRange(
+  { since, until }: { since?: string; until?: string },
+  nowMs: number,
+): UsageRange {
+  const range = {
+    fromMs: since === undefined ? 0 : parseTimestamp('since', since),
+    // Clocks of processes differ a little: what another wrote down just now is not to be missed.
+    toMs: until === undefined ? nowMs + HOUR_MS : parseTimestamp('until', until),
+  }
+  requireOrder('since', range)
+  return range
+}
+
+function requireOrder(param: 'from' | 'since', { fromMs, toMs }: UsageRange): void {
+  const end = param === 'from' ? 'to' : 'until'
+  if (fromMs >= toMs)
+    throw invalidValue(param, `${param} must be earlier than ${end}, which is now unless told.`)
+}
+
+export function chooseGranularity(asked: Granularity | undefined, { fromMs, toMs }: UsageRange): Granularity {
+  return asked ?? (toMs - fromMs <= HOURLY_RANGE_MS_MAX ? 'hour' : 'day')
+}
+
+export function parseFilter(query: Partial<Static<typeof TodayQuery>>): UsageFilter {
+  if (query.key !== undefined && !isUuid(query.key)) {
+    throw invalidValue('key', 'key must be the id of an API key, not the key.')
+  }
+  return {
+    ...(query.key !== undefined && { keyId: query.key }),
+    ...(query.model !== undefined && { model: query.model }),
+    ...(query.provider !== undefined && { provider: query.provider }),
+    ...(query.env !== undefined && { environment: query.env }),
+  }
+}
+
+export function parseGroupLimit(limit: number | undefined): number {
+  return limit ?? GROUPS_DEFAULT
+}

@@ -1,0 +1,281 @@
+import { Type, type Static } from 'typebox'
+import { toTimestamp } from '../../../kernel/clock.ts'
+import { usdFromNanoUsd } from '../../../kernel/money.ts'
+import type {
+  Budget,
+  Spending,
+  Timeseries,
+  UsageBucket,
+  UsageRange,
+  UsageRecord,
+  UsageTotals,
+} from '../../../modules/usage/usage.ts'
+
+const Id = Type.String({ format: 'uuid' })
+const Time = Type.String({ format: 'date-time' })
+const nullable = <Schema extends Type.TSchema>(schema: Schema, description: string) =>
+  Type.Union([schema, Type.Null()], { description })
+
+const WIRE_NAMES = ['openai-chat', 'openai-completions', 'anthropic-messages', 'openai-responses'] as const
+
+const tokenFields = {
+  prompt_tokens: Type.Integer(),
+  cached_tokens: Type.Integer({ description: 'A part of `prompt_tokens`: read from a cache.' }),
+  cache_write_tokens: Type.Integer({ description: 'A part of `prompt_tokens`: written to a cache.' }),
+  completion_tokens: Type.Integer(),
+  reasoning_tokens: Type.Integer({ description: 'A part of `completion_tokens`.' }),
+  total_tokens: Type.Integer({ description: '`prompt_tokens` and `completion_tokens` together.' }),
+}
+
+const costFields = {
+  cost_usd: Type.Number(),
+  promotional_usd: Type.Number({ description: 'The part of the cost paid with promotional credit.' }),
+}
+
+const totalsFields = { requests: Type.Integer(), ...tokenFields, ...costFields }
+
+const rangeFields = { from: Time, to: Time }
+
+const Bucket = Type.Object(
+  { start: Time, end: Time, ...totalsFields },
+  { description: 'An hour or a day of UTC, cut to the range at both ends.' },
+)
+
+export const BudgetAnswer = Type.Object({
+  object: Type.Literal('usage.budget'),
+  tenant_id: Id,
+  limit_usd: Type.Number({
+    description: 'The budget of the month; without one, `spent_usd` plus the balance.',
+  }),
+  spent_usd: Type.Number({ description: 'Spent in this month of UTC.' }),
+  remaining_usd: Type.Number({
+    description: 'What can be spent from now on, by the balance and by every budget.',
+  }),
+  held_usd: Type.Number({ description: 'The part of `remaining_usd` set aside for work in progress.' }),
+  balance_usd: Type.Number(),
+  burn_rate_usd_per_hour: Type.Number({ description: 'Spent in the last sixty minutes.' }),
+  period_start: Time,
+  period_end: Time,
+  budgets: Type.Array(
+    Type.Object({ period: Type.Enum(['day', 'month']), limit_usd: Type.Number(), spent_usd: Type.Number() }),
+  ),
+  updated_at: Type.String({ format: 'date-time', description: 'When these amounts were read.' }),
+  version: Type.Integer({
+    description: 'The same number means that no amount but the burn rate has changed.',
+  }),
+})
+
+const hitRateField = {
+  cache_hit_rate: nullable(
+    Type.Number(),
+    '`cached_tokens` as a part of `prompt_tokens`, from 0 to 1. Null when there were no prompts.',
+  ),
+}
+
+export const SummaryAnswer = Type.Object({
+  object: Type.Literal('usage.summary'),
+  tenant_id: Id,
+  window: nullable(Type.String(), 'Null when the range was given by its ends.'),
+  ...rangeFields,
+  ...totalsFields,
+  ...hitRateField,
+  averages: Type.Object({
+    cost_usd_per_request: Type.Number(),
+    tokens_per_request: Type.Number(),
+    requests_per_hour: Type.Number(),
+    cost_usd_per_hour: Type.Number(),
+  }),
+  previous: Type.Object(
+    { ...rangeFields, ...totalsFields, ...hitRateField },
+    { description: 'The same time before.' },
+  ),
+  change: Type.Object(
+    {
+      requests: nullable(Type.Number(), 'Null when there were none before.'),
+      total_tokens: nullable(Type.Number(), 'Null when there were none before.'),
+      cost_usd: nullable(Type.Number(), 'Null when nothing was spent before.'),
+    },
+    { description: 'Against the time before, as a ratio: 0.25 is a quarter more.' },
+  ),
+})
+
+export const TodayAnswer = Type.Object({
+  ...SummaryAnswer.properties,
+  object: Type.Literal('usage.today'),
+  date: Type.String({ format: 'date', description: 'The day of UTC.' }),
+  hours: Type.Array(Bucket, { description: 'Every hour of the day so far.' }),
+})
+
+export const TimeseriesAnswer = Type.Object({
+  object: Type.Literal('usage.timeseries'),
+  tenant_id: Id,
+  ...rangeFields,
+  granularity: Type.Enum(['hour', 'day']),
+  by: nullable(Type.Enum(['model', 'provider', 'key', 'env']), 'What the series are of.'),
+  data: Type.Array(Bucket, { description: 'Without gaps, oldest first.' }),
+  series: Type.Array(Type.Object({ value: Type.String(), data: Type.Array(Bucket) }), {
+    description: 'The dearest first. Empty without `by`.',
+  }),
+  other: Type.Array(Bucket, { description: 'What is in no series. Empty when the series hold everything.' }),
+})
+
+const groupFields = { ...totalsFields, share: Type.Number({ description: 'The part of the whole cost.' }) }
+
+export const SpendingAnswer = Type.Object({
+  object: Type.Literal('usage.spending'),
+  tenant_id: Id,
+  ...rangeFields,
+  by: Type.Enum(['model', 'provider', 'key', 'env']),
+  ...totalsFields,
+  data: Type.Array(Type.Object({ value: Type.String(), name: Type.String(), ...groupFields }), {
+    description: 'The dearest first. The shares of these and of `other` add up to one.',
+  }),
+  other: Type.Object({ groups: Type.Integer(), ...groupFields }),
+})
+
+export const AccountSpendingAnswer = Type.Object({
+  object: Type.Literal('usage.accounts'),
+  ...rangeFields,
+  ...totalsFields,
+  data: Type.Array(Type.Object({ tenant_id: Id, name: Type.String(), ...groupFields }), {
+    description: 'The dearest first. The shares of these and of `other` add up to one.',
+  }),
+  other: Type.Object({ groups: Type.Integer(), ...groupFields }),
+})
+
+export const GpuBillingAnswer = Type.Object({
+  object: Type.Literal('usage.gpu_billing'),
+  tenant_id: Id,
+  ...rangeFields,
+  ...costFields,
+  burn_rate_usd_per_hour: Type.Number({ description: 'Spent on GPUs in the last sixty minutes.' }),
+  data: Type.Array(Type.Object({ model_id: Type.String(), ...costFields, share: Type.Number() }), {
+    description: 'A line for each deployment that had a GPU, the dearest first.',
+  }),
+})
+
+export const RecordAnswer = Type.Object({
+  id: Id,
+  object: Type.Literal('usage.record'),
+  request_id: Type.String({ description: 'The `x-request-id` of the answer.' }),
+  key_id: Id,
+  env: Type.String(),
+  operation: Type.String(),
+  wire: nullable(
+    Type.Enum([...WIRE_NAMES]),
+    'What the client spoke. Null where there is only one way to ask.',
+  ),
+  model: Type.String(),
+  provider: Type.String(),
+  outcome: Type.Enum(['completed', 'disconnected', 'failed']),
+  ...tokenFields,
+  ...costFields,
+  uncovered_usd: Type.Number({
+    description:
+      'What the request cost beyond `cost_usd`, because neither what was held nor what else the account had could pay it. ' +
+      'It is not charged.',
+  }),
+  latency_ms: Type.Integer(),
+  ttft_ms: nullable(Type.Integer(), 'How long the first token took. Null when the answer was not streamed.'),
+  created_at: Type.String({ format: 'date-time', description: 'When the request began.' }),
+})
+
+export function totalsToWire(totals: UsageTotals) {
+  return { requests: totals.requests, ...tokensToWire(totals), ...costToWire(totals) }
+}
+
+export function costToWire({ costNanoUsd, promotionalNanoUsd }: UsageCost) {
+  return { cost_usd: usdFromNanoUsd(costNanoUsd), promotional_usd: usdFromNanoUsd(promotionalNanoUsd) }
+}
+
+type UsageCost = Pick<UsageTotals, 'costNanoUsd' | 'promotionalNanoUsd'>
+type UsageTokens = Omit<UsageTotals, 'requests' | keyof UsageCost>
+
+function tokensToWire(tokens: UsageTokens) {
+  return {
+    prompt_tokens: tokens.promptTokens,
+    cached_tokens: tokens.cachedTokens,
+    cache_write_tokens: tokens.cacheWriteTokens,
+    completion_tokens: tokens.completionTokens,
+    reasoning_tokens: tokens.reasoningTokens,
+    total_tokens: tokens.promptTokens + tokens.completionTokens,
+  }
+}
+
+export function rangeToWire({ fromMs, toMs }: UsageRange) {
+  return { from: toTimestamp(fromMs), to: toTimestamp(toMs) }
+}
+
+export function budgetToWire(accountId: string, budget: Budget): Static<typeof BudgetAnswer> {
+  return {
+    object: 'usage.budget',
+    tenant_id: accountId,
+    limit_usd: usdFromNanoUsd(budget.limitNanoUsd),
+    spent_usd: usdFromNanoUsd(budget.spentNanoUsd),
+    remaining_usd: usdFromNanoUsd(budget.remainingNanoUsd),
+    held_usd: usdFromNanoUsd(budget.heldNanoUsd),
+    balance_usd: usdFromNanoUsd(budget.balanceNanoUsd),
+    burn_rate_usd_per_hour: usdFromNanoUsd(budget.burnRateNanoUsdPerHour),
+    period_start: toTimestamp(budget.month.fromMs),
+    period_end: toTimestamp(budget.month.toMs),
+    budgets: budget.budgets.map(({ period, limitNanoUsd, spentNanoUsd }) => ({
+      period,
+      limit_usd: usdFromNanoUsd(limitNanoUsd),
+      spent_usd: usdFromNanoUsd(spentNanoUsd),
+    })),
+    updated_at: toTimestamp(budget.readAtMs),
+    version: budget.version,
+  }
+}
+
+export function bucketToWire({ range, totals }: UsageBucket): Static<typeof Bucket> {
+  return { start: toTimestamp(range.fromMs), end: toTimestamp(range.toMs), ...totalsToWire(totals) }
+}
+
+export function timeseriesToWire({ buckets, series, rest }: Timeseries) {
+  return {
+    data: buckets.map(bucketToWire),
+    series: series.map((one) => ({ value: one.value, data: one.buckets.map(bucketToWire) })),
+    other: rest.map(bucketToWire),
+  }
+}
+
+export function spendingToWire<Name extends object>(
+  { totals, groups, rest }: Spending,
+  nameGroup: (group: { readonly value: string; readonly name: string }) => Name,
+) {
+  return {
+    ...totalsToWire(totals),
+    data: groups.map((group) => ({ ...nameGroup(group), ...totalsToWire(group.totals), share: group.share })),
+    other: { groups: rest.groups, ...totalsToWire(rest.totals), share: rest.share },
+  }
+}
+
+/** What a client spoke, by the operation that it asked for. */
+const WIRES: ReadonlyMap<string, (typeof WIRE_NAMES)[number]> = new Map([
+  ['chat', 'openai-chat'],
+  ['completion', 'openai-completions'],
+  ['messages', 'anthropic-messages'],
+  ['responses', 'openai-responses'],
+])
+
+export function recordToWire(record: UsageRecord) {
+  return {
+    id: record.id,
+    object: 'usage.record',
+    request_id: `req_${record.id.replaceAll('-', '')}`,
+    key_id: record.keyId,
+    env: record.environment,
+    operation: record.operation,
+    wire: WIRES.get(record.operation) ?? null,
+    model: record.model,
+    provider: record.provider,
+    outcome: record.outcome,
+    ...tokensToWire(record),
+    ...costToWire(record),
+    uncovered_usd: usdFromNanoUsd(record.uncoveredNanoUsd),
+    latency_ms: record.latencyMs,
+    ttft_ms: record.firstTokenMs,
+    created_at: toTimestamp(record.createdAtMs),
+  }
+}

@@ -1,0 +1,208 @@
+import { toTimestamp, type Clock } from '../../../kernel/clock.ts'
+import { usdFromNanoUsd } from '../../../kernel/money.ts'
+import { DAY_MS, floorDay, type Usage } from '../../../modules/usage/usage.ts'
+import { listAnswer, listSchema, parsePageRequest } from '../../answers/list-page.ts'
+import { defineRoute, type Route } from '../../route.ts'
+import {
+  AccountSpendingQuery,
+  chooseGranularity,
+  parseFilter,
+  parseGroupLimit,
+  parseRange,
+  parseRecordsRange,
+  RangeQuery,
+  RecordsQuery,
+  SpendingQuery,
+  SummaryQuery,
+  TimeseriesQuery,
+  TodayQuery,
+} from './usage-query.ts'
+import { shiftRange, summaryToWire } from './usage-summary.ts'
+import {
+  AccountSpendingAnswer,
+  BudgetAnswer,
+  budgetToWire,
+  bucketToWire,
+  costToWire,
+  GpuBillingAnswer,
+  rangeToWire,
+  RecordAnswer,
+  recordToWire,
+  SpendingAnswer,
+  spendingToWire,
+  SummaryAnswer,
+  TimeseriesAnswer,
+  timeseriesToWire,
+  TodayAnswer,
+} from './usage-wire.ts'
+
+interface UsageParts {
+  readonly usage: Usage
+  readonly clock: Clock
+}
+
+export const usageRoutes = (parts: UsageParts): Route[] => [
+  ...totalRoutes(parts),
+  ...detailRoutes(parts),
+  ...operatorRoutes(parts),
+]
+
+const shared = { method: 'GET', tag: 'Usage', scope: 'any' } as const
+
+const totalRoutes = ({ usage, clock }: UsageParts): Route[] => [
+  defineRoute({
+    ...shared,
+    path: '/v1/usage/budget',
+    summary: 'Read what the account may still spend',
+    responses: { 200: { description: 'The month so far, and what remains.', schema: BudgetAnswer } },
+    handle: async ({ caller: { accountId } }) => budgetToWire(accountId, await usage.readBudget(accountId)),
+  }),
+  defineRoute({
+    ...shared,
+    path: '/v1/usage/summary',
+    summary: 'Add up the usage of a time',
+    query: SummaryQuery,
+    responses: { 200: { description: 'Totals, averages and the time before.', schema: SummaryAnswer } },
+    handle: async ({ caller: { accountId }, query }) => {
+      const { window, range } = parseRange(query, { usual: '30d', nowMs: clock.nowMs() })
+      const previousRange = shiftRange(range, range.toMs - range.fromMs)
+      const filter = parseFilter(query)
+      const comparison = await usage.compareTotals({ accountId, range, filter }, previousRange)
+      const summary = summaryToWire({ accountId, window, range, previousRange, comparison })
+      return { object: 'usage.summary', ...summary }
+    },
+  }),
+  defineRoute({
+    ...shared,
+    path: '/v1/usage/today',
+    summary: 'Add up the usage of today',
+    query: TodayQuery,
+    responses: {
+      200: { description: 'The day of UTC so far, beside as much of yesterday.', schema: TodayAnswer },
+    },
+    handle: async ({ caller: { accountId }, query }) => {
+      const nowMs = clock.nowMs()
+      // One more millisecond, so that midnight itself is not an empty range.
+      const range = { fromMs: floorDay(nowMs), toMs: nowMs + 1, isUntilNow: true }
+      const previousRange = shiftRange(range, DAY_MS)
+      const filter = parseFilter(query)
+      const [comparison, { buckets }] = await Promise.all([
+        usage.compareTotals({ accountId, range, filter }, previousRange),
+        usage.readTimeseries({ accountId, range, filter, granularity: 'hour', by: null }),
+      ])
+      return {
+        object: 'usage.today',
+        date: toTimestamp(range.fromMs).slice(0, 10),
+        ...summaryToWire({ accountId, window: null, range, previousRange, comparison }),
+        hours: buckets.map(bucketToWire),
+      }
+    },
+  }),
+]
+
+const detailRoutes = ({ usage, clock }: UsageParts): Route[] => [
+  defineRoute({
+    ...shared,
+    path: '/v1/usage/timeseries',
+    summary: 'Read usage by hour or day',
+    query: TimeseriesQuery,
+    responses: { 200: { description: 'Every bucket of the range.', schema: TimeseriesAnswer } },
+    handle: async ({ caller: { accountId }, query }) => {
+      const usual = query.granularity === 'day' ? '30d' : '24h'
+      const { range } = parseRange(query, { usual, nowMs: clock.nowMs() })
+      const granularity = chooseGranularity(query.granularity, range)
+      const by = query.by ?? null
+      const filter = parseFilter(query)
+      const timeseries = await usage.readTimeseries({ accountId, range, granularity, by, filter })
+      return {
+        object: 'usage.timeseries',
+        tenant_id: accountId,
+        ...rangeToWire(range),
+        granularity,
+        by,
+        ...timeseriesToWire(timeseries),
+      }
+    },
+  }),
+  defineRoute({
+    ...shared,
+    path: '/v1/usage/spending',
+    summary: 'Read what was spent on what',
+    query: SpendingQuery,
+    responses: { 200: { description: 'The dearest first, with shares.', schema: SpendingAnswer } },
+    handle: async ({ caller: { accountId }, query }) => {
+      const { range } = parseRange(query, { usual: '30d', nowMs: clock.nowMs() })
+      const by = query.by ?? 'model'
+      const [filter, limit] = [parseFilter(query), parseGroupLimit(query.limit)]
+      const spending = await usage.readSpending({ accountId, range, by, filter, limit })
+      return {
+        object: 'usage.spending',
+        tenant_id: accountId,
+        ...rangeToWire(range),
+        by,
+        ...spendingToWire(spending, ({ value, name }) => ({ value, name })),
+      }
+    },
+  }),
+  defineRoute({
+    ...shared,
+    path: '/v1/usage/gpu-billing',
+    summary: 'Read what was spent on GPUs',
+    query: RangeQuery,
+    responses: { 200: { description: 'The cost by deployment.', schema: GpuBillingAnswer } },
+    handle: async ({ caller: { accountId }, query }) => {
+      const { range } = parseRange(query, { usual: '30d', nowMs: clock.nowMs() })
+      const { spending, burnRateNanoUsdPerHour } = await usage.readGpuBilling({ accountId, range })
+      return {
+        object: 'usage.gpu_billing',
+        tenant_id: accountId,
+        ...rangeToWire(range),
+        ...costToWire(spending.totals),
+        burn_rate_usd_per_hour: usdFromNanoUsd(burnRateNanoUsdPerHour),
+        data: spending.groups.map(({ value, totals, share }) => ({
+          model_id: value,
+          ...costToWire(totals),
+          share,
+        })),
+      }
+    },
+  }),
+  defineRoute({
+    ...shared,
+    path: '/v1/usage/records',
+    summary: 'List requests with their usage',
+    query: RecordsQuery,
+    responses: {
+      200: { description: 'One row a request, newest first.', schema: listSchema('records', RecordAnswer) },
+    },
+    handle: async ({ caller: { accountId }, query }) => {
+      const range = parseRecordsRange(query, clock.nowMs())
+      const [filter, page] = [parseFilter(query), parsePageRequest(query)]
+      const outcome = query.outcome ?? null
+      const records = await usage.listRecords({ accountId, range, filter, outcome, page })
+      return listAnswer('records', records, recordToWire)
+    },
+  }),
+]
+
+const operatorRoutes = ({ usage, clock }: UsageParts): Route[] => [
+  defineRoute({
+    method: 'GET',
+    tag: 'Operator',
+    scope: 'admin',
+    path: '/v1/admin/usage',
+    summary: 'Read what every account spent',
+    query: AccountSpendingQuery,
+    responses: { 200: { description: 'The dearest first, with shares.', schema: AccountSpendingAnswer } },
+    handle: async ({ query }) => {
+      const { range } = parseRange(query, { usual: '30d', nowMs: clock.nowMs() })
+      const [filter, limit] = [parseFilter(query), parseGroupLimit(query.limit)]
+      const spending = await usage.readSpendingOfAccounts({ range, filter, limit })
+      return {
+        object: 'usage.accounts',
+        ...rangeToWire(range),
+        ...spendingToWire(spending, ({ value, name }) => ({ tenant_id: value, name })),
+      }
+    },
+  }),
+]

@@ -1,0 +1,151 @@
+import type { FastifyReply } from 'fastify'
+import { Type } from 'typebox'
+import { formatUsd } from '../../../kernel/money.ts'
+import { cellSeed, type AskedCell, type Run } from '../../../modules/compare/compare.ts'
+import { csvRow } from '../../answers/csv-row.ts'
+import { writeHeadOf } from '../../answers/send-event-reply.ts'
+import { drained } from '../../answers/send-events.ts'
+import { CellAnswer, outputTokensPerSecond, timestampOf, toCellAnswer } from './compare-cell-wire.ts'
+import { RunAnswer, toRunAnswer } from './compare-wire.ts'
+
+export const ExportAnswer = Type.Object(
+  {
+    object: Type.Literal('compare.export'),
+    exported_at: Type.String({ format: 'date-time', description: 'When it was exported.' }),
+    run: RunAnswer,
+    prices: Type.Record(Type.String(), Type.Unknown(), { description: 'The price of each lane, by its id.' }),
+    cells: Type.Array(CellAnswer, {
+      description: 'Every answer, with its prompt and what is needed to ask the same again.',
+    }),
+  },
+  { title: 'CompareExport' },
+)
+
+interface Export {
+  readonly run: Run
+  readonly parts: AsyncIterable<readonly AskedCell[]>
+  readonly format: 'json' | 'csv'
+}
+
+const CONTENT_TYPES = { json: 'application/json; charset=utf-8', csv: 'text/csv; charset=utf-8' } as const
+
+/** Writes everything of a run as it is read, at the pace of the client. One that breaks off ends without an end. */
+export async function sendExport(
+  reply: FastifyReply,
+  { run, parts, format }: Export,
+  onBroken: (error: unknown) => void,
+): Promise<void> {
+  const response = reply.raw
+  reply
+    .header('content-type', CONTENT_TYPES[format])
+    .header('content-disposition', `attachment; filename="compare-${run.id}.${format}"`)
+    .header('cache-control', 'no-store')
+  writeHeadOf(reply)
+  try {
+    for await (const piece of format === 'csv' ? writeCsv(run, parts) : writeJson(run, parts)) {
+      if (response.destroyed) return
+      if (!response.write(piece)) await drained(response)
+    }
+    response.end()
+  } catch (error) {
+    if (response.destroyed) return
+    onBroken(error)
+    response.destroy()
+  }
+}
+
+export function isCsvAsked(accept: string | string[] | undefined): boolean {
+  return accept?.toString().toLowerCase().includes('text/csv') === true
+}
+
+async function* writeJson(run: Run, parts: Export['parts']): AsyncGenerator<string> {
+  const prices = Object.fromEntries(run.lanes.map(({ id, price }) => [id, price]))
+  const head = {
+    object: 'compare.export',
+    exported_at: new Date().toISOString(),
+    run: toRunAnswer(run),
+    prices,
+  }
+  yield `${JSON.stringify(head).slice(0, -1)},"cells":[`
+  let isFirst = true
+  for await (const part of parts) {
+    const texts = part.map((asked) => JSON.stringify(toExportedCell(run, asked)))
+    yield (isFirst ? '' : ',') + texts.join(',')
+    isFirst = false
+  }
+  yield ']}\n'
+}
+
+function toExportedCell(run: Run, { cell, prompt }: AskedCell): Record<string, unknown> {
+  return {
+    ...toCellAnswer(run, cell),
+    prompt_id: prompt.id,
+    messages: prompt.messages,
+    expected: prompt.expected,
+    lane_order: prompt.laneOrder.map((position) => run.lanes[position]?.id ?? null),
+    answered_by: cell.model === null ? null : { model: cell.model, provider: cell.provider },
+    seed: seedOf(run, cell),
+  }
+}
+
+async function* writeCsv(run: Run, parts: Export['parts']): AsyncGenerator<string> {
+  yield csvRow(Object.keys(COLUMNS))
+  const columns = Object.values(COLUMNS)
+  for await (const part of parts)
+    yield part.map((asked) => csvRow(columns.map((read) => read(asked, run)))).join('')
+}
+
+type CsvValue = string | number | null | undefined
+
+/** Everything that is needed to ask the same again, in every row. */
+const COLUMNS: Readonly<Record<string, (asked: AskedCell, run: Run) => CsvValue>> = {
+  run_id: (_, run) => run.id,
+  run_name: (_, run) => run.name,
+  run_seed: (_, run) => run.seed,
+  dataset_id: (_, run) => run.datasetId,
+  dataset_version: (_, run) => run.datasetVersion,
+  prompt_index: ({ cell }) => cell.promptIndex,
+  prompt_id: ({ prompt }) => prompt.id,
+  repeat: ({ cell }) => cell.repeat,
+  turn: ({ cell }) => cell.turn,
+  lane_id: ({ cell }) => cell.laneId,
+  lane_name: ({ cell }, run) => laneOf(run, cell)?.name,
+  model: ({ cell }, run) => laneOf(run, cell)?.model,
+  model_id: ({ cell }) => cell.model,
+  provider: ({ cell }) => cell.provider,
+  params: ({ cell }, run) => JSON.stringify(laneOf(run, cell)?.params ?? {}),
+  price: ({ cell }, run) => JSON.stringify(laneOf(run, cell)?.price ?? null),
+  seed: ({ cell }, run) => seedOf(run, cell),
+  messages: ({ prompt }) => JSON.stringify(prompt.messages),
+  expected: ({ prompt }) => (prompt.expected === null ? null : JSON.stringify(prompt.expected)),
+  status: ({ cell }) => cell.status,
+  output: ({ cell }) => cell.output,
+  reasoning: ({ cell }) => cell.reasoning,
+  tool_calls: ({ cell }) => (cell.toolCalls === null ? null : JSON.stringify(cell.toolCalls)),
+  finish_reason: ({ cell }) => cell.finishReason,
+  prompt_tokens: ({ cell }) => cell.usage?.promptTokens,
+  cached_tokens: ({ cell }) => cell.usage?.cachedTokens,
+  completion_tokens: ({ cell }) => cell.usage?.completionTokens,
+  reasoning_tokens: ({ cell }) => cell.usage?.reasoningTokens,
+  cost_usd: ({ cell }) => formatUsd(cell.costNanoUsd),
+  latency_ms: ({ cell }) => cell.latencyMs,
+  ttft_ms: ({ cell }) => cell.ttftMs,
+  output_tokens_per_second: ({ cell }) => outputTokensPerSecond(cell),
+  score: ({ cell }) => cell.score,
+  judge: ({ cell }) => (cell.judge === null ? null : JSON.stringify(cell.judge)),
+  error_code: ({ cell }) => cell.error?.code,
+  error_message: ({ cell }) => cell.error?.message,
+  request_id: ({ cell }) => cell.requestId,
+  started_at: ({ cell }) => timestampOf(cell.startedAt),
+  completed_at: ({ cell }) => timestampOf(cell.completedAt),
+}
+
+function laneOf(run: Run, { laneId }: AskedCell['cell']) {
+  return run.lanes.find(({ id }) => id === laneId)
+}
+
+/** Every repeat of a lane that has a seed is asked with another. */
+function seedOf(run: Run, cell: AskedCell['cell']): number | null {
+  const seed = laneOf(run, cell)?.params['seed']
+  return typeof seed === 'number' ? cellSeed(seed, cell.repeat) : null
+}

@@ -1,0 +1,63 @@
+import { Type, type Static } from 'typebox'
+import { AppError, invalidValue } from '../../../kernel/app-error.ts'
+import { ChatRequest } from '../../../providers/chat-wire.ts'
+import { nullable } from '../../../providers/nullable.ts'
+import { refuseUnhonoured } from '../../bodies/refuse-unhonoured.ts'
+
+const LANES_MIN = 2
+const LANES_MAX = 10
+
+const { model: Model, ...ChatMembers } = ChatRequest.properties
+/** A lane has one answer, and the gateway decides how it is fetched. */
+const { messages: _messages, stream: _stream, stream_options: _options, n: _n, ...LaneMembers } = ChatMembers
+
+/** Any parameter of a chat beside the model; what is not named here reaches upstreams that know it. */
+const LaneRequest = Type.Object({
+  ...LaneMembers,
+  model: Model,
+  name: nullable(Type.String({ minLength: 1, maxLength: 200, description: 'The model unless told.' })),
+  system: nullable(Type.String({ description: 'A system prompt of its own.' })),
+})
+
+/** How lanes are named in a body: one by one, or by their models alone. */
+export const LaneChoice = {
+  lanes: nullable(Type.Array(LaneRequest, { minItems: LANES_MIN, maxItems: LANES_MAX })),
+  models: nullable(
+    Type.Array(Model, {
+      minItems: LANES_MIN,
+      maxItems: LANES_MAX,
+      description: 'Instead of `lanes`, for lanes that differ in nothing else.',
+    }),
+  ),
+}
+
+interface LaneOrder {
+  readonly model: string
+  readonly name: string | null
+  readonly params: Readonly<Record<string, unknown>>
+}
+
+interface ChosenLanes {
+  readonly lanes?: readonly Static<typeof LaneRequest>[] | null
+  readonly models?: readonly string[] | null
+}
+
+/** Throws where there are none, or both. */
+export function readLanes({ lanes = null, models = null }: ChosenLanes): LaneOrder[] {
+  if (lanes !== null && models !== null)
+    throw invalidValue('models', "Send either 'lanes' or 'models', not both.")
+  if (lanes !== null) {
+    for (const [index, lane] of lanes.entries()) refuseUnhonoured({ ...lane }, undefined, `lanes.${index}.`)
+    return lanes.map(toLaneOrder)
+  }
+  if (models !== null) return models.map((model) => ({ model, name: null, params: {} }))
+  throw new AppError('missing_required_parameter', "'lanes' is required, or 'models'.", { param: 'lanes' })
+}
+
+/** Set by the gateway for every call. */
+const OWN_MEMBERS = new Set(['model', 'name', 'messages', 'stream', 'stream_options', 'n'])
+
+function toLaneOrder(lane: Static<typeof LaneRequest>): LaneOrder {
+  const members = Object.entries(lane).filter(([member, value]) => !OWN_MEMBERS.has(member) && value !== null)
+  return { model: lane.model, name: lane.name ?? null, params: Object.fromEntries(members) }
+}

@@ -1,0 +1,150 @@
+import { randomInt } from 'node:crypto'
+import { Type, type Static } from 'typebox'
+import { AppError, invalidValue } from '../../../kernel/app-error.ts'
+import {
+  PromptInputs,
+  toPromptCases,
+  type LaneOrder,
+  type PromptCase,
+  type RunOrder,
+} from '../../../modules/compare/compare.ts'
+import type { Caller } from '../../../modules/keys/keys.ts'
+import { nullable } from '../../../providers/nullable.ts'
+import { parseUsd, USD_MAX } from '../../parameters/parse-usd.ts'
+import { LaneChoice, readLanes } from './compare-lane.ts'
+
+const CONCURRENCY_MAX = 50
+const CONCURRENCY_DEFAULT = 10
+const NAME_LENGTH_MAX = 200
+const SEED_MAX = 2 ** 31 - 1
+
+export const Budget = Type.Number({
+  exclusiveMinimum: 0,
+  maximum: USD_MAX,
+  description: 'Nothing more is asked when the cells have cost so much; the last one may go over it.',
+})
+
+export const RunCreateBody = Type.Object(
+  {
+    name: nullable(Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX })),
+    prompts: nullable(PromptInputs),
+    test_cases: nullable(PromptInputs),
+    prompt: nullable(Type.String({ minLength: 1, description: 'The only one.' })),
+    dataset_id: nullable(Type.String({ description: 'Prompts of a dataset, as it is now.' })),
+    conversation_id: nullable(
+      Type.String({
+        description: 'What was said in a conversation, turn by turn, and its lanes where none are given.',
+      }),
+    ),
+    ...LaneChoice,
+    repeats: nullable(Type.Integer({ minimum: 1, maximum: 10, default: 1 })),
+    budget_usd: nullable(Budget),
+    blind: nullable(Type.Boolean({ description: 'Hides which lane is which until somebody has voted.' })),
+    judge: nullable(
+      Type.Object({
+        model: Type.String({ minLength: 1, maxLength: 256 }),
+        rubric: nullable(Type.String({ maxLength: 20_000 })),
+      }),
+    ),
+    seed: nullable(Type.Integer({ minimum: 0, maximum: SEED_MAX, description: 'Of the order of lanes.' })),
+    concurrency: nullable(
+      Type.Integer({ minimum: 1, maximum: CONCURRENCY_MAX, default: CONCURRENCY_DEFAULT }),
+    ),
+  },
+  {
+    title: 'CompareRunRequest',
+    examples: [
+      {
+        name: 'Two small models',
+        prompts: [
+          'Why is the sky blue?',
+          { prompt: 'What is 2 + 2?', expected: { type: 'contains', value: '4' } },
+        ],
+        lanes: [
+          { model: 'gpt-4o-mini', max_tokens: 50 },
+          { model: 'claude-haiku-4.5', system: 'You answer in one sentence.', max_tokens: 50 },
+        ],
+      },
+    ],
+  },
+)
+
+type RunCreateBody = Static<typeof RunCreateBody>
+
+/** Where prompts come from when the body has none of its own. */
+export interface PromptSources {
+  readDataset(
+    accountId: string,
+    datasetId: string,
+  ): Promise<{ version: string; prompts: readonly PromptCase[] }>
+  readConversation(
+    accountId: string,
+    conversationId: string,
+  ): Promise<{ prompts: readonly PromptCase[]; lanes: readonly LaneOrder[] }>
+}
+
+export async function readRunOrder(
+  caller: Caller,
+  body: RunCreateBody,
+  sources: PromptSources,
+): Promise<RunOrder> {
+  const conversation = await readConversation(caller, body, sources)
+  const lanes = conversation !== null && !body.lanes && !body.models ? conversation.lanes : readLanes(body)
+  const { prompts, datasetVersion } = await readPrompts(caller, body, sources, conversation)
+  return {
+    caller,
+    name:
+      body.name ??
+      lanes
+        .map(({ name, model }) => name ?? model)
+        .join(', ')
+        .slice(0, NAME_LENGTH_MAX),
+    prompts,
+    lanes,
+    repeats: body.repeats ?? 1,
+    concurrency: body.concurrency ?? CONCURRENCY_DEFAULT,
+    isBlind: body.blind ?? false,
+    judge: body.judge ?? null,
+    datasetId: body.dataset_id ?? null,
+    datasetVersion,
+    conversationId: body.conversation_id ?? null,
+    seed: body.seed ?? randomInt(SEED_MAX),
+    budgetNanoUsd: typeof body.budget_usd === 'number' ? parseUsd('budget_usd', body.budget_usd) : null,
+  }
+}
+
+type Conversation = Awaited<ReturnType<PromptSources['readConversation']>>
+
+async function readConversation(
+  { accountId }: Caller,
+  { conversation_id: conversationId }: RunCreateBody,
+  sources: PromptSources,
+): Promise<Conversation | null> {
+  return typeof conversationId === 'string' ? sources.readConversation(accountId, conversationId) : null
+}
+
+/** Of one place: the body, the dataset it names, or its conversation. */
+async function readPrompts(
+  { accountId }: Caller,
+  body: RunCreateBody,
+  sources: PromptSources,
+  conversation: Conversation | null,
+): Promise<{ prompts: readonly PromptCase[]; datasetVersion: string | null }> {
+  const { prompts, test_cases: testCases, prompt, dataset_id: datasetId } = body
+  const given = [prompts, testCases, prompt, datasetId].filter((source) => (source ?? null) !== null)
+  if (given.length > 1)
+    throw invalidValue('prompts', "Send one of 'prompts', 'test_cases', 'prompt' and 'dataset_id'.")
+  if (prompts) return { prompts: toPromptCases(prompts, 'prompts'), datasetVersion: null }
+  if (testCases) return { prompts: toPromptCases(testCases, 'test_cases'), datasetVersion: null }
+  if (typeof prompt === 'string') return { prompts: toPromptCases([prompt], 'prompt'), datasetVersion: null }
+  if (typeof datasetId === 'string') {
+    const dataset = await sources.readDataset(accountId, datasetId)
+    return { prompts: dataset.prompts, datasetVersion: dataset.version }
+  }
+  if (conversation === null)
+    throw new AppError('missing_required_parameter', "'prompts' is required, or 'prompt' or 'dataset_id'.", {
+      param: 'prompts',
+    })
+  if (conversation.prompts.length > 0) return { prompts: conversation.prompts, datasetVersion: null }
+  throw invalidValue('conversation_id', 'Nothing was said in the conversation yet.')
+}

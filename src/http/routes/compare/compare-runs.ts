@@ -1,0 +1,232 @@
+import { Type } from 'typebox'
+import { invalidValue } from '../../../kernel/app-error.ts'
+import type { AskedCell, Compare, Run } from '../../../modules/compare/compare.ts'
+import { CELL_STATUSES, RUN_STATUSES } from '../../../modules/compare/compare.ts'
+import type { BlindView, Judging } from '../../../modules/judging/judging.ts'
+import {
+  ListQuery,
+  listAnswer,
+  listSchema,
+  PAGE_LIMIT_DEFAULT,
+  parsePageRequest,
+} from '../../answers/list-page.ts'
+import { parseUsd } from '../../parameters/parse-usd.ts'
+import { defineRoute, type Route } from '../../route.ts'
+import { ExportAnswer, isCsvAsked, sendExport } from './compare-export.ts'
+import { Budget, readRunOrder, RunCreateBody, type PromptSources } from './compare-run-request.ts'
+import { CellAnswer, toCellAnswer } from './compare-cell-wire.ts'
+import { RunAnswer, toRunAnswer, type FirstAnswers, type LaneAnswers } from './compare-wire.ts'
+
+const RunParams = Type.Object({ run_id: Type.String({ description: 'The id of a run.' }) })
+
+const RunListQuery = Type.Object({
+  ...ListQuery.properties,
+  status: Type.Optional(Type.Enum([...RUN_STATUSES], { description: 'Only runs in this state.' })),
+  dataset_id: Type.Optional(Type.String({ format: 'uuid', description: 'Only runs of this dataset.' })),
+})
+
+const CellListQuery = Type.Object({
+  ...ListQuery.properties,
+  lane_id: Type.Optional(Type.String({ format: 'uuid', description: 'Only answers of this lane.' })),
+  prompt_index: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 1_000_000,
+      description: 'Only answers to the prompt at this position.',
+    }),
+  ),
+  status: Type.Optional(Type.Enum([...CELL_STATUSES], { description: 'Only answers in this state.' })),
+})
+
+const ExportQuery = Type.Object({
+  format: Type.Optional(
+    Type.Enum(['json', 'csv'], { description: 'JSON unless told, or unless `accept` asks for `text/csv`.' }),
+  ),
+})
+
+const ResumeBody = Type.Object(
+  { budget_usd: Type.Optional(Type.Union([Budget, Type.Null()])) },
+  { examples: [{ budget_usd: 5 }] },
+)
+
+interface CompareRunRouteOptions {
+  readonly compare: Compare
+  readonly judging: Pick<Judging, 'viewRun'>
+  readonly sources: PromptSources
+  /** Of an export that broke off. */
+  readonly onBroken: (error: unknown, requestId: string) => void
+}
+
+export const compareRunRoutes = ({
+  compare,
+  judging,
+  sources,
+  onBroken,
+}: CompareRunRouteOptions): Route[] => {
+  const shared = { tag: 'Compare', scope: 'inference' } as const
+  const RunList = listSchema('runs', RunAnswer)
+
+  return [
+    defineRoute({
+      ...shared,
+      method: 'POST',
+      path: '/v1/compare/runs',
+      summary: 'Ask several models the same',
+      isChargedByCall: true,
+      body: RunCreateBody,
+      responses: {
+        201: { description: 'The run, with about what it will cost and take.', schema: RunAnswer },
+      },
+      handle: async ({ caller, body, reply }) => {
+        const run = await compare.create(await readRunOrder(caller, body, sources))
+        reply.code(201)
+        return toRunAnswer(run)
+      },
+    }),
+    defineRoute({
+      ...shared,
+      method: 'GET',
+      path: '/v1/compare/runs',
+      summary: 'List runs',
+      query: RunListQuery,
+      responses: { 200: { description: 'The runs of the account, newest first.', schema: RunList } },
+      handle: async ({ caller, query }) => {
+        const filter = { status: query.status, datasetId: query.dataset_id }
+        const page = await compare.list(caller.accountId, filter, parsePageRequest(query))
+        return listAnswer('runs', page, (run) => toRunAnswer(run))
+      },
+    }),
+    defineRoute({
+      ...shared,
+      method: 'GET',
+      path: '/v1/compare/runs/:run_id',
+      summary: 'Read a run',
+      params: RunParams,
+      responses: {
+        200: {
+          description:
+            'The run, with what its lanes came to so far; when it has ended, with the first answers of each lane.',
+          schema: RunAnswer,
+        },
+      },
+      handle: async ({ caller, params }) => {
+        const run = await compare.read(caller.accountId, params.run_id)
+        const view = await judging.viewRun(run, caller.keyId)
+        return toRunAnswer(run, await readFirstAnswers(compare, run, view))
+      },
+    }),
+    defineRoute({
+      ...shared,
+      method: 'GET',
+      path: '/v1/compare/runs/:run_id/results',
+      summary: 'List the cells of a run',
+      params: RunParams,
+      query: CellListQuery,
+      responses: {
+        200: {
+          description: 'In the order of prompts, repeats and lanes.',
+          schema: listSchema('results', CellAnswer),
+        },
+      },
+      handle: async ({ caller, params, query }) => {
+        const run = await compare.read(caller.accountId, params.run_id)
+        const view = await judging.viewRun(run, caller.keyId)
+        if (query.lane_id !== undefined && view.isHidden())
+          throw invalidValue(
+            'lane_id',
+            'The lanes of a blind run cannot be told apart until you vote on the run.',
+          )
+        const filter = { laneId: query.lane_id, promptIndex: query.prompt_index, status: query.status }
+        const page = { limit: query.limit ?? PAGE_LIMIT_DEFAULT, after: query.after ?? null }
+        const { items, total, hasMore, nextCursor } = await compare.listCells(run, filter, page)
+        const data = items.map((cell) => toCellAnswer(run, view.present(cell)))
+        return { object: 'list', data, results: data, total, has_more: hasMore, next_cursor: nextCursor }
+      },
+    }),
+    defineRoute({
+      ...shared,
+      method: 'GET',
+      path: '/v1/compare/runs/:run_id/export',
+      summary: 'Export a run as JSON or CSV',
+      params: RunParams,
+      query: ExportQuery,
+      responses: {
+        200: {
+          description: 'Everything of the run; as CSV one row a cell.',
+          schema: ExportAnswer,
+          otherTypes: { 'text/csv': Type.String({ description: 'One row a cell, after a row of names.' }) },
+        },
+      },
+      handle: async ({ caller, params, query, headers, reply, exchange }) => {
+        const run = await compare.read(caller.accountId, params.run_id)
+        const format = query.format ?? (isCsvAsked(headers['accept']) ? 'csv' : 'json')
+        const parts = presentParts(compare.streamCells(run), await judging.viewRun(run, caller.keyId))
+        await sendExport(reply, { run, parts, format }, (error) => onBroken(error, exchange.id))
+      },
+    }),
+    ...changeRoutes(compare),
+  ]
+}
+
+const FIRST_ANSWERS = 10
+/** Of a lane: a run is read often, and its results are there for the rest. */
+const FIRST_ANSWERS_CHARACTERS = 100_000
+
+/** The beginning of every lane of a run that has ended; none while the lanes of a blind run must not be told apart. */
+async function readFirstAnswers(compare: Compare, run: Run, view: BlindView): Promise<LaneAnswers> {
+  const answers = new Map<string, FirstAnswers>()
+  if (run.completedAt === null || view.isHidden()) return answers
+  const page = { limit: FIRST_ANSWERS, after: null, charactersMax: FIRST_ANSWERS_CHARACTERS }
+  for (const { id } of run.lanes) {
+    const { items, total, hasMore, nextCursor } = await compare.listCells(run, { laneId: id }, page)
+    answers.set(id, { cells: items.map((cell) => view.present(cell)), total, hasMore, nextCursor })
+  }
+  return answers
+}
+
+/** An export tells no more than the results. */
+async function* presentParts(
+  parts: AsyncIterable<readonly AskedCell[]>,
+  view: BlindView,
+): AsyncGenerator<readonly AskedCell[], void> {
+  for await (const part of parts) {
+    yield part.map(({ cell, prompt }) => ({
+      cell: view.present(cell),
+      prompt: view.isHidden(cell.promptIndex) ? { ...prompt, laneOrder: [] } : prompt,
+    }))
+  }
+}
+
+function changeRoutes(compare: Compare): Route[] {
+  const shared = { method: 'POST', tag: 'Compare', scope: 'inference', params: RunParams } as const
+  return [
+    defineRoute({
+      ...shared,
+      path: '/v1/compare/runs/:run_id/cancel',
+      summary: 'Cancel a run',
+      responses: { 200: { description: 'What is done stays.', schema: RunAnswer } },
+      handle: async ({ caller, params }) =>
+        toRunAnswer(await compare.cancel(caller.accountId, params.run_id)),
+    }),
+    defineRoute({
+      ...shared,
+      path: '/v1/compare/runs/:run_id/resume',
+      summary: 'Go on with a run',
+      isChargedByCall: true,
+      body: ResumeBody,
+      responses: { 200: { description: 'Asks only what failed or was never asked.', schema: RunAnswer } },
+      handle: async ({ caller, params, body }) => {
+        const budget = body.budget_usd
+        const changes = typeof budget === 'number' ? { budgetNanoUsd: parseUsd('budget_usd', budget) } : {}
+        return toRunAnswer(await compare.resume(caller.accountId, params.run_id, changes))
+      },
+    }),
+    defineRoute({
+      ...shared,
+      path: '/v1/compare/runs/:run_id/save',
+      summary: 'Keep a run',
+      responses: { 200: { description: 'It is not removed when it is old.', schema: RunAnswer } },
+      handle: async ({ caller, params }) => toRunAnswer(await compare.pin(caller.accountId, params.run_id)),
+    }),
+  ]
+}

@@ -1,0 +1,117 @@
+import { Type, type Static } from 'typebox'
+import { invalidValue } from '../../../kernel/app-error.ts'
+import type { Compare } from '../../../modules/compare/compare.ts'
+import type { Judging, VoteOrder } from '../../../modules/judging/judging.ts'
+import { nullable } from '../../../providers/nullable.ts'
+import { defineRoute, type Route } from '../../route.ts'
+import { RunAnswer, toRunAnswer } from './compare-wire.ts'
+import {
+  RunDiffAnswer,
+  RunVerdictAnswer,
+  toRunDiffAnswer,
+  toRunVerdictAnswer,
+  toVoteAnswer,
+  VoteAnswer,
+} from './judging-wire.ts'
+
+const RunParams = Type.Object({ run_id: Type.String({ description: 'The id of a run.' }) })
+
+const WinnerParams = Type.Object({
+  ...RunParams.properties,
+  lane_id: Type.String({
+    description: 'The id of a lane; of a blind run, as the results of the prompt name it.',
+  }),
+})
+
+const WinnerBody = Type.Object({
+  prompt_index: nullable(
+    Type.Integer({
+      minimum: 0,
+      maximum: 1_000_000,
+      description: 'Of one prompt; without it of the whole run.',
+    }),
+  ),
+  repeat: nullable(Type.Integer({ minimum: 0, maximum: 9, description: 'Of one repeat of the prompt.' })),
+  tie: nullable(Type.Boolean({ description: 'No lane is better, whichever is named.' })),
+  both_bad: nullable(Type.Boolean({ description: 'No lane is any good. Counts as a tie.' })),
+  reason: nullable(Type.String({ maxLength: 10_000 })),
+})
+
+const DiffQuery = Type.Object({
+  against: Type.String({ description: 'The id of another run of the same dataset.' }),
+})
+
+interface CompareVoteRouteOptions {
+  readonly judging: Judging
+  readonly compare: Pick<Compare, 'read'>
+}
+
+export const compareVoteRoutes = ({ judging, compare }: CompareVoteRouteOptions): Route[] => {
+  const shared = { tag: 'Compare', scope: 'inference' } as const
+  return [
+    defineRoute({
+      ...shared,
+      method: 'POST',
+      path: '/v1/compare/runs/:run_id/lanes/:lane_id/winner',
+      summary: 'Vote for a lane, of a run or of one prompt',
+      params: WinnerParams,
+      body: WinnerBody,
+      responses: {
+        200: {
+          description: 'The run with the vote. Voting again takes the place of the vote before.',
+          schema: Type.Object({ ...RunAnswer.properties, vote: VoteAnswer }),
+        },
+      },
+      handle: async ({ caller, params, body }) => {
+        const { accountId, keyId } = caller
+        const vote = await judging.vote({
+          accountId,
+          voterId: keyId,
+          runId: params.run_id,
+          laneId: params.lane_id,
+          ...readVote(body),
+        })
+        const run = await compare.read(accountId, vote.runId)
+        return { ...toRunAnswer(run), vote: toVoteAnswer(vote) }
+      },
+    }),
+    defineRoute({
+      ...shared,
+      method: 'GET',
+      path: '/v1/compare/runs/:run_id/verdict',
+      summary: 'Which lane is better, by all votes of a run',
+      params: RunParams,
+      responses: { 200: { description: 'A ranking, and what it means.', schema: RunVerdictAnswer } },
+      handle: async ({ caller, params }) =>
+        toRunVerdictAnswer(await judging.readVerdict(caller.accountId, params.run_id)),
+    }),
+    defineRoute({
+      ...shared,
+      method: 'GET',
+      path: '/v1/compare/runs/:run_id/diff',
+      summary: 'What changed since another run of the same dataset',
+      params: RunParams,
+      query: DiffQuery,
+      responses: {
+        200: {
+          description: 'Lane by lane, over the prompts that both runs answered.',
+          schema: RunDiffAnswer,
+        },
+      },
+      handle: async ({ caller, params, query }) => {
+        const runs = { runId: params.run_id, againstRunId: query.against }
+        return toRunDiffAnswer(await judging.diffRuns(caller.accountId, runs))
+      },
+    }),
+  ]
+}
+
+function readVote(
+  body: Static<typeof WinnerBody>,
+): Pick<VoteOrder, 'promptIndex' | 'repeat' | 'outcome' | 'reason'> {
+  const { prompt_index: promptIndex = null, repeat = null, reason = null } = body
+  if (body.tie === true && body.both_bad === true)
+    throw invalidValue('both_bad', "Send either 'tie' or 'both_bad', not both.")
+  const outcome = body.tie === true ? 'tie' : body.both_bad === true ? 'both_bad' : 'winner'
+  return { promptIndex, repeat, outcome, reason }
+}

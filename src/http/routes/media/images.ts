@@ -1,0 +1,190 @@
+import { IMAGE_BYTES_MAX, type ClientFile } from '../../../modules/generation/generation.ts'
+import { AppError } from '../../../kernel/app-error.ts'
+import type { ImageWork } from '../../../providers/media-work.ts'
+import { fromUpload, readClientImage, type ImageInput } from '../../parameters/client-image.ts'
+import type { FormDescription, UploadedFile } from '../../multipart/form.ts'
+import { defineRoute, type Route } from '../../route.ts'
+import { TaskReceipt, type RunGeneration } from '../../paid/run-generation.ts'
+import {
+  BackgroundRemovalRequest,
+  ImageAnswer,
+  ImageEditRequest,
+  ImageGenerationRequest,
+  unnamedMembers,
+  UpscaleRequest,
+} from './image-wire.ts'
+
+const MEBIBYTE = 1024 * 1024
+/** One image of the largest size in base64, and the rest of the request. */
+const ONE_IMAGE_JSON_BYTES_MAX = Math.ceil((IMAGE_BYTES_MAX * 4) / 3) + MEBIBYTE
+/** Images beyond two are sent as a form, or by address. */
+const EDIT_JSON_BYTES_MAX = 2 * ONE_IMAGE_JSON_BYTES_MAX
+const EDITED_IMAGES_MAX = 16
+
+const ONE_IMAGE: FormDescription = {
+  files: {
+    image: { countMax: 1, bytesMax: IMAGE_BYTES_MAX, isRequired: true, description: 'The image.' },
+  },
+}
+
+const EDIT_FORM: FormDescription = {
+  files: {
+    image: {
+      countMax: EDITED_IMAGES_MAX,
+      bytesMax: IMAGE_BYTES_MAX,
+      isRequired: true,
+      description: 'What to edit.',
+    },
+    mask: {
+      countMax: 1,
+      bytesMax: IMAGE_BYTES_MAX,
+      isRequired: false,
+      description: 'Where to: what is transparent in it.',
+    },
+  },
+}
+
+const shared = {
+  method: 'POST',
+  tag: 'Images',
+  scope: 'inference',
+  responses: {
+    200: { description: 'The images, of a model that answers at once.', schema: ImageAnswer },
+    202: {
+      description: 'A task, of a model that takes its time, or with `Prefer: respond-async`.',
+      schema: TaskReceipt,
+    },
+  },
+} as const
+
+export const imageRoutes = ({ runGeneration }: { runGeneration: RunGeneration }): Route[] => [
+  defineRoute({
+    ...shared,
+    path: '/v1/images/generations',
+    summary: 'Make images',
+    body: ImageGenerationRequest,
+    handle: async (request) => {
+      refuseStream(request.body)
+      return runGeneration(request, {
+        type: 'image',
+        model: request.body.model,
+        work: toImageWork(request.body, [], null),
+        responseFormat: request.body.response_format ?? null,
+      })
+    },
+  }),
+  defineRoute({
+    ...shared,
+    path: '/v1/images/edits',
+    summary: 'Edit images',
+    body: ImageEditRequest,
+    form: EDIT_FORM,
+    bodyLimitBytes: EDIT_JSON_BYTES_MAX,
+    handle: async (request) => {
+      const { body, files } = request
+      refuseStream(body)
+      const images = readImages(body.image, files)
+      return runGeneration(request, {
+        type: 'edit',
+        model: body.model ?? null,
+        work: toImageWork(body, images, readImages(body.mask, files, 'mask')[0] ?? null),
+        responseFormat: body.response_format ?? null,
+      })
+    },
+  }),
+  defineRoute({
+    ...shared,
+    path: '/v1/images/upscale',
+    summary: 'Enlarge an image',
+    body: UpscaleRequest,
+    form: ONE_IMAGE,
+    bodyLimitBytes: ONE_IMAGE_JSON_BYTES_MAX,
+    handle: (request) => {
+      const { body, files } = request
+      const image = requireImage(readImages(body.image, files))
+      return runGeneration(request, {
+        type: 'upscale',
+        model: body.model ?? null,
+        work: { kind: 'upscale', image, scale: body.scale ?? 2, prompt: body.prompt || null },
+        responseFormat: body.response_format ?? null,
+      })
+    },
+  }),
+  defineRoute({
+    ...shared,
+    path: '/v1/images/bg-remove',
+    summary: 'Cut an image out of its background',
+    body: BackgroundRemovalRequest,
+    form: ONE_IMAGE,
+    bodyLimitBytes: ONE_IMAGE_JSON_BYTES_MAX,
+    handle: (request) => {
+      const { body, files } = request
+      const image = requireImage(readImages(body.image, files))
+      return runGeneration(request, {
+        type: 'bg_remove',
+        model: body.model ?? null,
+        work: { kind: 'bg_remove', image, outputFormat: body.output_format ?? 'png' },
+        responseFormat: body.response_format ?? null,
+      })
+    },
+  }),
+]
+
+function toImageWork(
+  body: Omit<ImageGenerationRequest, 'model'>,
+  images: readonly ClientFile[],
+  mask: ClientFile | null,
+): ImageWork<ClientFile> {
+  return {
+    kind: 'image',
+    prompt: body.prompt,
+    count: body.n ?? 1,
+    size: unlessAuto(body.size),
+    aspectRatio: body.aspect_ratio ?? null,
+    quality: unlessAuto(body.quality),
+    style: body.style ?? null,
+    background: body.background ?? null,
+    outputFormat: body.output_format ?? null,
+    seed: body.seed ?? null,
+    images,
+    mask,
+    extra: unnamedMembers(body),
+  }
+}
+
+/** An answer in pieces could not be kept and billed as one: refused before anything is charged. */
+function refuseStream(body: Readonly<Record<string, unknown>>): void {
+  const { stream } = body
+  if (stream !== true && stream !== 'true') return
+  const message = 'Images are not streamed here. Leave `stream` and `partial_images` out.'
+  throw new AppError('unsupported_parameter', message, { param: 'stream' })
+}
+
+/** What is left to the model is not said. */
+function unlessAuto(value: string | null | undefined): string | null {
+  return value === undefined || value === 'auto' ? null : value
+}
+
+/** From the body or from the form, whichever has them. */
+function readImages(
+  given: ImageInput | readonly ImageInput[] | null | undefined,
+  files: readonly UploadedFile[],
+  field = 'image',
+): ClientFile[] {
+  const uploaded = files.filter((file) => file.field === field).map(fromUpload)
+  if (given === null || given === undefined) return uploaded
+  const inputs = isList(given)
+    ? given.map((one, index) => readClientImage(one, `${field}.${index}`))
+    : [readClientImage(given, field)]
+  return [...uploaded, ...inputs]
+}
+
+function isList(given: ImageInput | readonly ImageInput[]): given is readonly ImageInput[] {
+  return Array.isArray(given)
+}
+
+function requireImage([image]: readonly ClientFile[]): ClientFile {
+  if (image) return image
+  const message = "Missing required parameter: 'image'."
+  throw new AppError('missing_required_parameter', message, { param: 'image' })
+}

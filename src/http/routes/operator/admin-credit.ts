@@ -1,0 +1,291 @@
+import { Type, type Static } from 'typebox'
+import { invalidValue } from '../../../kernel/app-error.ts'
+import { toTimestamp } from '../../../kernel/clock.ts'
+import { usdFromNanoUsd, type NanoUsd } from '../../../kernel/money.ts'
+import type { PageRequest } from '../../../kernel/page.ts'
+import type { Accounts } from '../../../modules/accounts/accounts.ts'
+import type { Audit } from '../../../modules/audit/audit.ts'
+import type { Billing } from '../../../modules/billing/billing.ts'
+import type { BudgetPeriod, Ledger, LedgerEntry } from '../../../modules/ledger/ledger.ts'
+import { listAnswer, ListQuery, listSchema, parsePageRequest } from '../../answers/list-page.ts'
+import { parseTimestamp } from '../../parameters/parse-timestamp.ts'
+import { parseUsd, USD_MAX } from '../../parameters/parse-usd.ts'
+import { defineRoute, type Route, type RouteRequest } from '../../route.ts'
+import { PaymentAnswer, paymentToWire } from '../account/payment-wire.ts'
+
+const TEXT = '^[^\\u0000-\\u001f\\u007f]*$'
+const IDEMPOTENCY_KEY_LENGTH_MAX = 255
+
+const AccountParams = Type.Object({ id: Type.String({ description: 'The id of an account.' }) })
+const PaymentParams = Type.Object({ id: Type.String({ description: 'The id of a payment.' }) })
+
+// Closed: a limit that is misspelt must not be dropped.
+const CreditBody = Type.Object(
+  {
+    amount_usd: Type.Number({
+      minimum: -USD_MAX,
+      maximum: USD_MAX,
+      description: 'What to give, or with a minus what to deduct.',
+    }),
+    reason: Type.String({ minLength: 1, maxLength: 500, pattern: TEXT }),
+    class: Type.Optional(
+      Type.Enum(['paid', 'promotional'], {
+        description: '`paid` unless told. Promotional credit is spent first.',
+      }),
+    ),
+    expires_at: Type.Optional(
+      Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+        description: 'When what is given expires. Null for never.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+const CreditAnswer = Type.Object({
+  ...PaymentAnswer.properties,
+  account_id: Type.String({ format: 'uuid' }),
+  balance_usd: Type.Number({ description: 'Afterwards.' }),
+})
+
+const Limit = Type.Optional(
+  Type.Union([Type.Number({ minimum: 0, maximum: USD_MAX }), Type.Null()], {
+    description: 'What the account may spend in a period. Null sets no limit; absent leaves it as it is.',
+  }),
+)
+// Closed: a limit that is misspelt must not be dropped.
+const BudgetBody = Type.Object({ monthly_usd: Limit, daily_usd: Limit }, { additionalProperties: false })
+
+const amountOrNull = Type.Union([Type.Number(), Type.Null()])
+const BudgetAnswer = Type.Object({
+  account_id: Type.String({ format: 'uuid' }),
+  monthly_usd: amountOrNull,
+  monthly_spent_usd: amountOrNull,
+  daily_usd: amountOrNull,
+  daily_spent_usd: amountOrNull,
+})
+
+const EntryAnswer = Type.Object({
+  id: Type.String(),
+  object: Type.Literal('ledger_entry'),
+  key: Type.String({ description: 'What happened, by the name that makes it happen once.' }),
+  kind: Type.String(),
+  amount_usd: Type.Number({ description: 'Negative when credit went.' }),
+  reason: Type.Union([Type.String(), Type.Null()]),
+  created_at: Type.String({ format: 'date-time' }),
+})
+
+// Closed: a limit that is misspelt must not be dropped.
+const RefundBody = Type.Object(
+  {
+    amount_usd: Type.Optional(
+      Type.Number({ minimum: 0, maximum: USD_MAX, description: 'What is left of the payment when absent.' }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+interface AdminCreditModules {
+  readonly accounts: Accounts
+  readonly billing: Billing
+  readonly ledger: Pick<Ledger, 'readBalance' | 'listEntries' | 'setBudget' | 'readBudgets'>
+  readonly audit: Audit
+}
+
+const shared = { tag: 'Operator', scope: 'admin' } as const
+
+/** What an operator does with credit of an account. */
+export const adminCreditRoutes = (modules: AdminCreditModules): Route[] => [
+  ...creditRoutes(modules),
+  ...budgetRoutes(modules),
+  ...accountPaymentRoutes(modules),
+]
+
+const creditRoutes = ({ accounts, billing, ledger, audit }: AdminCreditModules): Route[] => [
+  defineRoute({
+    ...shared,
+    method: 'POST',
+    path: '/v1/admin/accounts/:id/credit',
+    summary: 'Give or deduct credit of an account',
+    params: AccountParams,
+    body: CreditBody,
+    responses: { 201: { description: 'The credit has moved.', schema: CreditAnswer } },
+    handle: async ({ caller, params, body, headers, reply }) => {
+      const { expires_at: expiresAt = null } = body
+      const idempotencyKey = readOperatorKey(caller.accountId, headers)
+      const adjustment = {
+        amountNanoUsd: parseUsd('amount_usd', body.amount_usd),
+        reason: body.reason,
+        class: body.class ?? 'paid',
+        expiresAtMs: expiresAt === null ? null : parseTimestamp('expires_at', expiresAt),
+        idempotencyKey,
+      } as const
+      const { id: accountId } = await accounts.read(params.id)
+      const payment = await audit.run(
+        {
+          actor: caller,
+          action: adjustment.amountNanoUsd < 0n ? 'credit.deduct' : 'credit.grant',
+          target: { kind: 'account', id: accountId },
+          details: body,
+        },
+        () => billing.adjust({ ...adjustment, accountId }),
+      )
+      const { balanceNanoUsd } = await ledger.readBalance(accountId)
+      reply.code(201)
+      return {
+        ...paymentToWire(payment),
+        account_id: accountId,
+        balance_usd: usdFromNanoUsd(balanceNanoUsd),
+      }
+    },
+  }),
+  defineRoute({
+    ...shared,
+    method: 'GET',
+    path: '/v1/admin/accounts/:id/ledger',
+    summary: 'Read the ledger of an account',
+    params: AccountParams,
+    query: ListQuery,
+    responses: {
+      200: { description: 'Every movement, newest first.', schema: listSchema('entries', EntryAnswer) },
+    },
+    handle: async ({ params, query }) => {
+      const page = parseEntryPage(query)
+      const { id: accountId } = await accounts.read(params.id)
+      return listAnswer('entries', await ledger.listEntries(accountId, page), entryToWire)
+    },
+  }),
+]
+
+const budgetRoutes = ({ accounts, ledger, audit }: AdminCreditModules): Route[] => {
+  const readBudgets = async (accountId: string): Promise<Static<typeof BudgetAnswer>> => {
+    const budgets = await ledger.readBudgets(accountId)
+    const of = (wanted: BudgetPeriod) => budgets.find(({ period }) => period === wanted)
+    return {
+      account_id: accountId,
+      monthly_usd: usdOrNull(of('month')?.limitNanoUsd),
+      monthly_spent_usd: usdOrNull(of('month')?.spentNanoUsd),
+      daily_usd: usdOrNull(of('day')?.limitNanoUsd),
+      daily_spent_usd: usdOrNull(of('day')?.spentNanoUsd),
+    }
+  }
+
+  return [
+    defineRoute({
+      ...shared,
+      method: 'GET',
+      path: '/v1/admin/accounts/:id/budget',
+      summary: 'Read the budgets of an account',
+      params: AccountParams,
+      responses: { 200: { description: 'The budgets and what is spent of them.', schema: BudgetAnswer } },
+      handle: async ({ params }) => readBudgets((await accounts.read(params.id)).id),
+    }),
+    defineRoute({
+      ...shared,
+      method: 'PATCH',
+      path: '/v1/admin/accounts/:id/budget',
+      summary: 'Set the budgets of an account',
+      params: AccountParams,
+      body: BudgetBody,
+      responses: { 200: { description: 'The budgets as they now are.', schema: BudgetAnswer } },
+      handle: async ({ caller, params, body }) => {
+        const limits = [
+          ['month', parseLimit('monthly_usd', body.monthly_usd)],
+          ['day', parseLimit('daily_usd', body.daily_usd)],
+        ] as const
+        const { id: accountId } = await accounts.read(params.id)
+        const target = { kind: 'account', id: accountId }
+        await audit.run({ actor: caller, action: 'budget.set', target, details: body }, async () => {
+          for (const [period, limit] of limits) {
+            if (limit !== undefined) await ledger.setBudget(accountId, period, limit)
+          }
+          return {}
+        })
+        return readBudgets(accountId)
+      },
+    }),
+  ]
+}
+
+const accountPaymentRoutes = ({ accounts, billing, audit }: AdminCreditModules): Route[] => [
+  defineRoute({
+    ...shared,
+    method: 'GET',
+    path: '/v1/admin/accounts/:id/payments',
+    summary: 'List the payments of an account',
+    params: AccountParams,
+    query: ListQuery,
+    responses: { 200: { description: 'Newest first.', schema: listSchema('payments', PaymentAnswer) } },
+    handle: async ({ params, query }) => {
+      const page = parsePageRequest(query)
+      const { id: accountId } = await accounts.read(params.id)
+      return listAnswer('payments', await billing.list(accountId, page), paymentToWire)
+    },
+  }),
+  defineRoute({
+    ...shared,
+    method: 'POST',
+    path: '/v1/admin/payments/:id/refund',
+    summary: 'Refund a payment',
+    params: PaymentParams,
+    body: RefundBody,
+    responses: {
+      200: { description: 'The money goes back and the credit is gone.', schema: PaymentAnswer },
+    },
+    handle: async ({ caller, params, body, headers }) => {
+      const amountNanoUsd = body.amount_usd === undefined ? null : parseUsd('amount_usd', body.amount_usd)
+      const idempotencyKey = readOperatorKey(caller.accountId, headers)
+      const target = { kind: 'payment', id: params.id }
+      const payment = await audit.run(
+        { actor: caller, action: 'payment.refund', target, details: body },
+        () => billing.refund({ paymentId: params.id, amountNanoUsd, idempotencyKey }),
+      )
+      return paymentToWire(payment)
+    },
+  }),
+]
+
+function readOperatorKey(
+  operatorAccountId: string,
+  headers: RouteRequest<unknown, unknown, unknown>['headers'],
+): { operatorAccountId: string; key: string } | null {
+  const key = headers['idempotency-key']?.toString() ?? ''
+  if (key === '') return null
+  if (key.length > IDEMPOTENCY_KEY_LENGTH_MAX) {
+    throw invalidValue(
+      'Idempotency-Key',
+      `Idempotency-Key must have at most ${IDEMPOTENCY_KEY_LENGTH_MAX} characters.`,
+    )
+  }
+  return { operatorAccountId, key }
+}
+
+function parseLimit(param: string, usd: number | null | undefined): NanoUsd | null | undefined {
+  return usd === null || usd === undefined ? usd : parseUsd(param, usd)
+}
+
+function usdOrNull(amount: NanoUsd | undefined): number | null {
+  return amount === undefined ? null : usdFromNanoUsd(amount)
+}
+
+const ENTRY_ID = /^\d{1,18}$/
+
+/** Entries are numbered and not named. */
+function parseEntryPage({ after, ...query }: Static<typeof ListQuery>): PageRequest {
+  if (after !== undefined && !ENTRY_ID.test(after)) {
+    throw invalidValue('after', 'after must be a cursor from the next_cursor of an earlier page.')
+  }
+  return { ...parsePageRequest(query), afterId: after ?? null }
+}
+
+function entryToWire(entry: LedgerEntry): Static<typeof EntryAnswer> {
+  return {
+    id: entry.id,
+    object: 'ledger_entry',
+    key: entry.key,
+    kind: entry.kind,
+    amount_usd: usdFromNanoUsd(entry.amountNanoUsd),
+    reason: entry.reason,
+    created_at: toTimestamp(entry.createdAtMs),
+  }
+}

@@ -1,0 +1,89 @@
+import { Type } from 'typebox'
+import type { Logger } from '../../../kernel/logger.ts'
+import { admitToMetrics, type MetricsAccess } from '../../admit-to-metrics.ts'
+import { docsRoutes } from '../../docs-page/docs-routes.ts'
+import { rootRoute } from '../../docs-page/root-route.ts'
+import type { JsonObject } from '../../reference/openapi-schemas.ts'
+import { checkReadiness, type ReadinessCheck } from '../../check-readiness.ts'
+import { defineRoute, type Route } from '../../route.ts'
+
+export interface OperationRoutesOptions {
+  /** What must work for this process to serve, by name. Each rejects when it does not. */
+  readonly checks: Readonly<Record<string, ReadinessCheck>>
+  readonly isShuttingDown: () => boolean
+  /** The Prometheus text, of this process or of all of them. */
+  readonly readMetrics: () => Promise<{ contentType: string; text: string }>
+  readonly metricsAccess: MetricsAccess
+  /** Asked once, when all routes are known. */
+  readonly buildDocument: () => JsonObject
+  readonly logger: Logger
+}
+
+const Health = Type.Object({ status: Type.Literal('ok') })
+
+const Readiness = Type.Object({
+  status: Type.Enum(['ok', 'unavailable', 'shutting_down']),
+  checks: Type.Record(
+    Type.String(),
+    Type.Object({ status: Type.Enum(['ok', 'failed', 'timed_out']), duration_ms: Type.Number() }),
+  ),
+})
+
+/** What operators and their machines ask of the gateway, outside `/v1` and without an API key. */
+export function operationRoutes(options: OperationRoutesOptions): Route[] {
+  const { isShuttingDown, readMetrics, metricsAccess } = options
+  const readiness = checkReadiness({ checks: options.checks, logger: options.logger })
+  let document: string | null = null
+  const shared = { method: 'GET', tag: 'Operations', scope: null } as const
+
+  return [
+    defineRoute({
+      ...shared,
+      path: '/healthz',
+      summary: 'Whether the process is alive',
+      responses: { 200: { description: 'It is. Nothing else was looked at.', schema: Health } },
+      handle: async () => ({ status: 'ok' }),
+    }),
+    defineRoute({
+      ...shared,
+      path: '/readyz',
+      summary: 'Whether the process can serve',
+      responses: {
+        200: { description: 'Everything it needs works.', schema: Readiness },
+        503: { description: 'Something it needs does not work, or it is shutting down.', schema: Readiness },
+      },
+      handle: async ({ reply }) => {
+        reply.header('cache-control', 'no-store')
+        const { isReady, checks } = isShuttingDown() ? { isReady: false, checks: {} } : await readiness()
+        if (isReady) return { status: 'ok', checks }
+        reply.code(503)
+        return { status: isShuttingDown() ? 'shutting_down' : 'unavailable', checks }
+      },
+    }),
+    defineRoute({
+      ...shared,
+      path: '/metrics',
+      summary: 'Metrics for Prometheus',
+      responses: {
+        200: { description: 'The Prometheus text format.', schema: Type.String(), contentType: 'text/plain' },
+      },
+      handle: async (request) => {
+        await admitToMetrics(metricsAccess, request.reply.request.raw)
+        const { contentType, text } = await readMetrics()
+        request.reply.header('cache-control', 'no-store').type(contentType).send(text)
+      },
+    }),
+    defineRoute({
+      ...shared,
+      path: '/openapi.json',
+      summary: 'This description',
+      responses: { 200: { description: 'OpenAPI 3.1.', schema: Type.Record(Type.String(), Type.Unknown()) } },
+      handle: async ({ reply }) => {
+        document ??= JSON.stringify(options.buildDocument())
+        reply.type('application/json; charset=utf-8').send(document)
+      },
+    }),
+    rootRoute(),
+    ...docsRoutes(),
+  ]
+}

@@ -1,0 +1,131 @@
+import { Type, type TSchema } from 'typebox'
+import { toTimestamp } from '../../../kernel/clock.ts'
+import { usdFromNanoUsd } from '../../../kernel/money.ts'
+import {
+  isTerminal,
+  TASK_STATUSES,
+  TASK_TYPES,
+  type Task,
+  type TaskType,
+} from '../../../modules/tasks/tasks.ts'
+import { errorTypeOf } from '../../answers/error-envelope.ts'
+
+const orNull = (schema: TSchema) => Type.Union([schema, Type.Null()])
+const Timestamp = Type.String({ format: 'date-time' })
+const AnyObject = Type.Record(Type.String(), Type.Unknown())
+
+export const TaskAnswer = Type.Object(
+  {
+    task_id: Type.String({ format: 'uuid' }),
+    id: Type.String({ format: 'uuid', description: 'The same.' }),
+    object: Type.Literal('task'),
+    status: Type.Enum([...TASK_STATUSES]),
+    task_type: Type.Enum([...TASK_TYPES]),
+    model: Type.String({ description: 'As it was asked for.' }),
+    progress: Type.Integer({ minimum: 0, maximum: 100, description: 'Never goes back.' }),
+    queue_position: orNull(Type.Integer({ description: 'How many wait before it, while it waits.' })),
+    created_at: Timestamp,
+    started_at: orNull(Timestamp),
+    completed_at: orNull(Timestamp),
+    updated_at: Timestamp,
+    expires_at: Type.String({ format: 'date-time', description: 'When the result goes. The task stays.' }),
+    poll_url: Type.String(),
+    result: orNull(AnyObject),
+    error: orNull(Type.Object({ message: Type.String(), type: Type.String(), code: Type.String() })),
+    usage: orNull(AnyObject),
+    cost_usd: orNull(
+      Type.Number({
+        description:
+          'Of a completed task, or of one that was cancelled when a provider had it that bills it. Others cost nothing.',
+      }),
+    ),
+    attempt: Type.Integer({ description: 'Which try this is, of three at most.' }),
+    metadata: orNull(AnyObject),
+    refunded_at: Type.Optional(Timestamp),
+    refund_amount_usd: Type.Optional(
+      Type.Number({ description: 'What a cancelled task had held and was not charged.' }),
+    ),
+    refund_message: Type.Optional(
+      Type.String({ description: 'Why a cancelled task was not given all of it back.' }),
+    ),
+  },
+  { title: 'Task' },
+)
+
+const REFUND_MESSAGE =
+  'A provider had begun the work when it was cancelled, and bills work that is cancelled: what it bills was charged.'
+
+/** A task as `GET /v1/tasks/{id}`, lists and webhooks show it. */
+export function toTaskAnswer(task: Task): Record<string, unknown> {
+  const { status, completedAt, refundedNanoUsd, error } = task
+  return {
+    task_id: task.id,
+    id: task.id,
+    object: 'task',
+    status,
+    task_type: task.type,
+    model: task.model,
+    progress: task.progress,
+    queue_position: task.queuePosition,
+    created_at: toTimestamp(task.createdAt.getTime()),
+    started_at: timestampOf(task.startedAt),
+    completed_at: timestampOf(completedAt),
+    updated_at: toTimestamp(task.updatedAt.getTime()),
+    expires_at: toTimestamp(task.expiresAt.getTime()),
+    poll_url: pollUrlOf(task),
+    result: task.result ?? null,
+    error:
+      error === null ? null : { message: error.message, type: errorTypeOf(error.code), code: error.code },
+    usage: task.usage ?? null,
+    cost_usd: task.costNanoUsd === null ? null : usdFromNanoUsd(task.costNanoUsd),
+    attempt: task.attempt,
+    metadata: task.metadata,
+    ...(refundedNanoUsd !== null && {
+      refunded_at: timestampOf(completedAt),
+      refund_amount_usd: usdFromNanoUsd(refundedNanoUsd),
+      ...(task.costNanoUsd !== null && { refund_message: REFUND_MESSAGE }),
+    }),
+  }
+}
+
+export const TaskReceipt = Type.Object(
+  {
+    task_id: Type.String({ format: 'uuid' }),
+    id: Type.String({ format: 'uuid', description: 'The same.' }),
+    status: Type.Enum([...TASK_STATUSES]),
+    poll_url: Type.String(),
+    model: Type.String(),
+    created_at: Timestamp,
+  },
+  { title: 'TaskReceipt' },
+)
+
+/** The body of a 202: a task that was just made. */
+export function toTaskReceipt(task: Task): Record<string, unknown> {
+  return {
+    task_id: task.id,
+    id: task.id,
+    status: task.status,
+    poll_url: pollUrlOf(task),
+    model: task.model,
+    created_at: toTimestamp(task.createdAt.getTime()),
+  }
+}
+
+const POLL_MS_DEFAULT = 1_000
+const POLL_MS: Readonly<Partial<Record<TaskType, number>>> = { video: 5_000, music: 3_000 }
+
+/** When to look again at a task that has not ended. */
+export function pollHeadersOf({ status, type }: Task): Record<string, string> {
+  if (isTerminal(status)) return {}
+  const pollMs = POLL_MS[type] ?? POLL_MS_DEFAULT
+  return { 'retry-after': String(Math.ceil(pollMs / 1000)), 'openai-poll-after-ms': String(pollMs) }
+}
+
+function pollUrlOf({ id }: Task): string {
+  return `/v1/tasks/${id}`
+}
+
+function timestampOf(date: Date | null): string | null {
+  return date === null ? null : toTimestamp(date.getTime())
+}

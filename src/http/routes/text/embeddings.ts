@@ -1,0 +1,52 @@
+import { Type } from 'typebox'
+import type { Embeddings } from '../../../modules/embeddings/embeddings.ts'
+import { createInferenceRecord } from '../../../modules/inference/inference.ts'
+import { EmbeddingRequest } from '../../../providers/embedding-wire.ts'
+import { defineHotRoute, type HotRoute } from '../../route.ts'
+import type { SendInference } from '../../paid/send-inference.ts'
+import { toInference } from '../../paid/to-inference.ts'
+
+const EmbeddingList = Type.Object(
+  {
+    object: Type.Literal('list'),
+    model: Type.String({ description: 'As it was asked for.' }),
+    data: Type.Array(
+      Type.Object({
+        object: Type.Literal('embedding'),
+        index: Type.Integer(),
+        embedding: Type.Union([
+          Type.Array(Type.Number()),
+          Type.String({ description: 'With `base64`: little-endian floats of 32 bits.' }),
+        ]),
+      }),
+    ),
+    usage: Type.Object({
+      prompt_tokens: Type.Integer(),
+      total_tokens: Type.Integer(),
+      cost_usd: Type.Number(),
+    }),
+  },
+  { title: 'EmbeddingList' },
+)
+
+interface EmbeddingRouteOptions {
+  readonly embeddings: Embeddings
+  readonly sendInference: SendInference
+}
+
+export const embeddingRoutes = ({ embeddings, sendInference }: EmbeddingRouteOptions): HotRoute[] => [
+  defineHotRoute({
+    isHot: true,
+    method: 'POST',
+    path: '/v1/embeddings',
+    summary: 'Embeddings',
+    tag: 'Embeddings',
+    scope: 'inference',
+    body: EmbeddingRequest,
+    responses: { 200: { description: 'A vector for each input, in their order.', schema: EmbeddingList } },
+    handle: (request) => {
+      const record = createInferenceRecord('embedding')
+      return sendInference(request, record, () => embeddings.embed(toInference(request, record)))
+    },
+  }),
+]

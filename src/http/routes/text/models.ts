@@ -1,0 +1,104 @@
+import { Type, type Static } from 'typebox'
+import { modelNotFound } from '../../../kernel/app-error.ts'
+import { ModelCard, toModelCard, type Catalog, type CatalogModel } from '../../../modules/catalog/catalog.ts'
+import type { MayUseSandbox } from '../../../modules/inference/inference.ts'
+import type { Caller } from '../../../modules/keys/keys.ts'
+import {
+  AnthropicModelList,
+  AnthropicModelQuery,
+  listAnthropicModels,
+} from '../../../wires/anthropic-messages/model-list.ts'
+import { messagesWire } from '../../../wires/anthropic-messages/messages-wire.ts'
+import { defineRoute, type Route } from '../../route.ts'
+
+const Query = Type.Object({
+  category: Type.Optional(
+    Type.String({ description: 'One category, such as `llm`. Service models need it.' }),
+  ),
+  capability: Type.Optional(Type.String({ description: 'One capability tag, such as `vision`.' })),
+  vendor: Type.Optional(Type.String({ description: 'One vendor, in any case.' })),
+  include: Type.Optional(
+    Type.Enum(['unlisted'], {
+      description: '`unlisted` adds models that work but are not in the plain list.',
+    }),
+  ),
+  ...AnthropicModelQuery,
+})
+
+const Params = Type.Object({ id: Type.String({ description: 'A model id or alias.' }) })
+
+const ModelList = Type.Object({ object: Type.Literal('list'), data: Type.Array(ModelCard) })
+
+export interface ModelRoutesOptions {
+  readonly catalog: Pick<Catalog, 'list' | 'resolve'>
+  readonly isProviderConfigured: (providerId: string) => boolean
+  readonly mayUseSandbox: MayUseSandbox
+}
+
+export const modelRoutes = ({
+  catalog,
+  isProviderConfigured,
+  mayUseSandbox,
+}: ModelRoutesOptions): Route[] => {
+  const toCard = (model: CatalogModel, caller: Caller): ModelCard =>
+    toModelCard(model, { isProviderConfigured, isSandboxAllowed: mayUseSandbox(caller) })
+
+  const listAllowed = (query: Static<typeof Query>, caller: Caller): CatalogModel[] =>
+    catalog
+      .list({ ...query, includeUnlisted: query.include === 'unlisted' })
+      .filter((model) => isAllowed(model, caller))
+
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/v1/models',
+      summary: 'List models',
+      tag: 'Models',
+      scope: 'inference',
+      query: Query,
+      responses: {
+        200: {
+          description:
+            'The models this key may use. With the header `anthropic-version`, in the form of `GET /anthropic/v1/models`.',
+          schema: ModelList,
+        },
+      },
+      handle: async ({ query, caller, headers }) => {
+        const models = listAllowed(query, caller)
+        if (headers['anthropic-version'] !== undefined) return listAnthropicModels(models, query)
+        return { object: 'list', data: models.map((model) => toCard(model, caller)) }
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/v1/models/:id',
+      summary: 'Read a model',
+      tag: 'Models',
+      scope: 'inference',
+      params: Params,
+      responses: { 200: { description: 'The model, also when asked for by an alias.', schema: ModelCard } },
+      handle: async ({ params, caller }) => {
+        const model = catalog.resolve(params.id)
+        if (!model || !isAllowed(model, caller)) throw modelNotFound(params.id)
+        return toCard(model, caller)
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/anthropic/v1/models',
+      wire: messagesWire,
+      summary: 'List models in the form of Anthropic',
+      tag: 'Messages',
+      scope: 'inference',
+      query: Query,
+      responses: {
+        200: { description: 'A page of the models this key may use.', schema: AnthropicModelList },
+      },
+      handle: async ({ query, caller }) => listAnthropicModels(listAllowed(query, caller), query),
+    }),
+  ]
+}
+
+function isAllowed({ id, aliases }: CatalogModel, { allowedModels }: Caller): boolean {
+  return allowedModels === null || [id, ...aliases].some((name) => allowedModels.has(name))
+}

@@ -1,0 +1,52 @@
+import { Type } from 'typebox'
+import { createInferenceRecord } from '../../../modules/inference/inference.ts'
+import type { Rerank } from '../../../modules/rerank/rerank.ts'
+import { RerankRequest } from '../../../providers/rerank-wire.ts'
+import { defineHotRoute, type HotRoute } from '../../route.ts'
+import type { SendInference } from '../../paid/send-inference.ts'
+import { toInference } from '../../paid/to-inference.ts'
+
+const Ranking = Type.Object(
+  {
+    id: Type.String(),
+    model: Type.String({ description: 'As it was asked for; the default where none was named.' }),
+    results: Type.Array(
+      Type.Object({
+        index: Type.Integer({ description: 'Of the document in the request.' }),
+        relevance_score: Type.Number(),
+        document: Type.Optional(Type.Object({ text: Type.String() })),
+      }),
+      { description: 'The most relevant first.' },
+    ),
+    usage: Type.Object({
+      prompt_tokens: Type.Optional(Type.Integer()),
+      total_tokens: Type.Optional(Type.Integer()),
+      search_units: Type.Integer(),
+      cost_usd: Type.Number(),
+    }),
+    meta: Type.Object({ billed_units: Type.Object({ search_units: Type.Integer() }) }),
+  },
+  { title: 'Ranking' },
+)
+
+interface RerankRouteOptions {
+  readonly rerank: Rerank
+  readonly sendInference: SendInference
+}
+
+export const rerankRoutes = ({ rerank, sendInference }: RerankRouteOptions): HotRoute[] => [
+  defineHotRoute({
+    isHot: true,
+    method: 'POST',
+    path: '/v1/rerank',
+    summary: 'Rank documents by their relevance to a query',
+    tag: 'Rerank',
+    scope: 'inference',
+    body: RerankRequest,
+    responses: { 200: { description: 'The documents in order.', schema: Ranking } },
+    handle: (request) => {
+      const record = createInferenceRecord('rerank')
+      return sendInference(request, record, () => rerank.rank(toInference(request, record)))
+    },
+  }),
+]

@@ -1,0 +1,84 @@
+import { Type } from 'typebox'
+import { createInferenceRecord } from '../../../modules/inference/inference.ts'
+import type { Limits } from '../../../modules/limits/limits.ts'
+import type { Responses } from '../../../modules/responses/responses.ts'
+import { ResponseObject } from '../../../wires/openai-responses/response-answer.ts'
+import { ResponsesRequest } from '../../../wires/openai-responses/responses-request.ts'
+import { responsesWire } from '../../../wires/openai-responses/responses-wire.ts'
+import { admitRequest } from '../../answers/rate-headers.ts'
+import { defineHotRoute, defineRoute, type HotRoute, type Route } from '../../route.ts'
+import type { SendInference } from '../../paid/send-inference.ts'
+import { toInference } from '../../paid/to-inference.ts'
+
+interface ResponseRouteOptions {
+  readonly responses: Responses
+  readonly limits: Limits
+  readonly sendInference: SendInference
+}
+
+const TokenCountRequest = Type.Object(
+  {
+    ...ResponsesRequest.properties,
+    input: Type.Optional(ResponsesRequest.properties.input),
+  },
+  { examples: [{ model: 'gpt-5.4-mini', input: 'Why is the sky blue?' }] },
+)
+
+const TokenCount = Type.Object({
+  object: Type.Literal('response.input_tokens'),
+  input_tokens: Type.Integer({ description: 'Tokens of the prompt.' }),
+})
+
+export const responseRoutes = (options: ResponseRouteOptions): (Route | HotRoute)[] => [
+  createResponse(options),
+  countTokens(options),
+]
+
+function createResponse({ responses, sendInference }: ResponseRouteOptions): HotRoute {
+  return defineHotRoute({
+    isHot: true,
+    method: 'POST',
+    path: '/v1/responses',
+    wire: responsesWire,
+    summary: 'Response',
+    tag: 'Responses',
+    scope: 'inference',
+    body: ResponsesRequest,
+    responses: {
+      200: {
+        description:
+          'The response; with `stream` the events of one, from `response.created` to `response.completed`.',
+        schema: ResponseObject,
+      },
+    },
+    handle: (request) => {
+      const record = createInferenceRecord('responses')
+      return sendInference(request, record, () => responses.create(toInference(request, record)))
+    },
+  })
+}
+
+function countTokens({ responses, limits }: ResponseRouteOptions): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/v1/responses/input_tokens',
+    wire: responsesWire,
+    summary: 'Count the tokens of a response',
+    tag: 'Responses',
+    scope: 'inference',
+    body: TokenCountRequest,
+    responses: { 200: { description: 'How long the prompt is. Costs nothing.', schema: TokenCount } },
+    handle: async ({ body, caller, reply }) => {
+      const headers: string[] = []
+      const admission = await admitRequest(limits, { caller, category: 'llm', tokens: 0 }, headers)
+      try {
+        for (let index = 0; index + 1 < headers.length; index += 2)
+          reply.header(headers[index] ?? '', headers[index + 1])
+        const tokens = await responses.countTokens(caller, { ...body, input: body.input ?? [] })
+        return { object: 'response.input_tokens', input_tokens: tokens }
+      } finally {
+        admission.finish({ tokens: 0, spentNanoUsd: 0n })
+      }
+    },
+  })
+}

@@ -1,0 +1,100 @@
+import { Type } from 'typebox'
+import type { Responses } from '../../../modules/responses/responses.ts'
+import { ResponseObject } from '../../../wires/openai-responses/response-answer.ts'
+import { responsesWire } from '../../../wires/openai-responses/responses-wire.ts'
+import { defineRoute, type Route } from '../../route.ts'
+
+const ITEMS_LIMIT_DEFAULT = 20
+const ITEMS_LIMIT_MAX = 100
+
+const ResponseParams = Type.Object({
+  id: Type.String({ maxLength: 256, description: 'The id of a response.' }),
+})
+
+const ItemsQuery = Type.Object({
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: ITEMS_LIMIT_MAX,
+      default: ITEMS_LIMIT_DEFAULT,
+      description: 'How many items at most.',
+    }),
+  ),
+  order: Type.Optional(Type.Enum(['asc', 'desc'], { description: 'Newest first unless told.' })),
+  after: Type.Optional(
+    Type.String({ maxLength: 256, description: 'The id of an item; those behind it follow.' }),
+  ),
+})
+
+const Item = Type.Object({
+  id: Type.String(),
+  type: Type.String({ description: 'The kind of the item.' }),
+})
+
+const ItemList = Type.Object({
+  object: Type.Literal('list'),
+  data: Type.Array(Item),
+  first_id: Type.Union([Type.String(), Type.Null()], { description: 'Of the first item of this page.' }),
+  last_id: Type.Union([Type.String(), Type.Null()], { description: 'Send it as `after` for the next page.' }),
+  has_more: Type.Boolean(),
+})
+
+const Deleted = Type.Object({
+  id: Type.String(),
+  object: Type.Literal('response'),
+  deleted: Type.Literal(true),
+})
+
+/** Responses that were answered before. */
+export const storedResponseRoutes = ({ responses }: { responses: Responses }): Route[] => {
+  const shared = {
+    tag: 'Responses',
+    scope: 'inference',
+    wire: responsesWire,
+    params: ResponseParams,
+  } as const
+  return [
+    defineRoute({
+      ...shared,
+      method: 'GET',
+      path: '/v1/responses/:id',
+      summary: 'Read a stored response',
+      responses: { 200: { description: 'The response as it was answered.', schema: ResponseObject } },
+      handle: async ({ caller, params, reply }) => {
+        const text = await responses.read(caller.accountId, params.id)
+        return reply.type('application/json; charset=utf-8').send(text)
+      },
+    }),
+    defineRoute({
+      ...shared,
+      method: 'DELETE',
+      path: '/v1/responses/:id',
+      summary: 'Delete a stored response',
+      responses: { 200: { description: 'It is gone.', schema: Deleted } },
+      handle: async ({ caller, params }) => {
+        await responses.delete(caller.accountId, params.id)
+        return { id: params.id, object: 'response', deleted: true }
+      },
+    }),
+    defineRoute({
+      ...shared,
+      method: 'GET',
+      path: '/v1/responses/:id/input_items',
+      summary: 'List what a response was given',
+      query: ItemsQuery,
+      responses: { 200: { description: 'Items of the prompt, history included.', schema: ItemList } },
+      handle: async ({ caller, params, query }) => {
+        const { limit = ITEMS_LIMIT_DEFAULT, order = 'desc', after = null } = query
+        const page = { limit, order, after }
+        const { items, hasMore } = await responses.listInputItems(caller.accountId, params.id, page)
+        return {
+          object: 'list',
+          data: items,
+          first_id: items[0]?.['id'] ?? null,
+          last_id: items.at(-1)?.['id'] ?? null,
+          has_more: hasMore,
+        }
+      },
+    }),
+  ]
+}

@@ -1,0 +1,185 @@
+import type { InputFile } from '../../../media-operation.ts'
+import type { ImageWork, VideoWork } from '../../../media-work.ts'
+import { toDataUri } from '../data-uri.ts'
+import { chooseAspectRatio, chooseDuration, chooseResolution } from '../../../frame-shape.ts'
+import { toImageOptions } from '../image-model-wire.ts'
+import type { WireSession } from '../media-wire.ts'
+import {
+  toAspectRatio,
+  type ImageModelOptions,
+  type VendorOptions,
+  type VideoModelOptions,
+} from '../model-options.ts'
+import { toVideoOptions } from '../video-model-wire.ts'
+
+/** Where a piece of work goes, and what the package is told of it. */
+export interface FalRequest<Options> {
+  readonly endpoint: string
+  readonly options: Options
+}
+
+type FalOptions = NonNullable<VendorOptions['fal']>
+
+interface FalImageModel {
+  /** Where an image is edited; the model's own address where absent. */
+  readonly editEndpoint?: (work: ImageWork<InputFile>) => string
+  /** Where an image is made without another, if that is not the model's own address. */
+  readonly newEndpoint?: string
+  /** Ratios that the model takes in place of a size. */
+  readonly aspectRatios?: readonly string[]
+  readonly imagesMax?: number
+  readonly lacksSeed?: boolean
+  readonly extra?: (work: ImageWork<InputFile>) => FalOptions
+}
+
+const KONTEXT = 'fal-ai/flux-pro/kontext'
+const KONTEXT_RATIOS = ['21:9', '16:9', '4:3', '3:2', '1:1', '2:3', '3:4', '9:16', '9:21']
+const IDEOGRAM_SPEEDS: Readonly<Record<string, string>> = {
+  low: 'TURBO',
+  standard: 'BALANCED',
+  medium: 'BALANCED',
+  high: 'QUALITY',
+  hd: 'QUALITY',
+}
+
+/** What is particular about a model. One that is not named takes what most take. */
+const IMAGE_MODELS: Readonly<Record<string, FalImageModel>> = {
+  'fal-ai/flux/dev': { editEndpoint: () => 'fal-ai/flux/dev/image-to-image' },
+  'fal-ai/flux/schnell': { editEndpoint: () => 'fal-ai/flux/schnell/redux' },
+  'fal-ai/flux-pro/v1.1': { editEndpoint: () => 'fal-ai/flux-pro/v1.1/redux' },
+  [KONTEXT]: {
+    newEndpoint: `${KONTEXT}/text-to-image`,
+    editEndpoint: ({ images }) => (images.length > 1 ? `${KONTEXT}/multi` : KONTEXT),
+    aspectRatios: KONTEXT_RATIOS,
+  },
+  'fal-ai/recraft/v3/text-to-image': {
+    editEndpoint: () => 'fal-ai/recraft/v3/image-to-image',
+    imagesMax: 1,
+    lacksSeed: true,
+    extra: ({ style }) => (style === null ? {} : { style }),
+  },
+  'fal-ai/ideogram/v3': {
+    editEndpoint: ({ mask }) => (mask === null ? 'fal-ai/ideogram/v3/remix' : 'fal-ai/ideogram/v3/edit'),
+    extra({ style, quality }) {
+      const speed = IDEOGRAM_SPEEDS[quality ?? '']
+      return {
+        ...(style === null ? {} : { style: style.toUpperCase() }),
+        ...(speed === undefined ? {} : { rendering_speed: speed }),
+      }
+    },
+  },
+}
+
+const IMAGES_PER_JOB_MAX = 4
+
+/** How many images one job makes at most. */
+export function falImagesMax(model: string): number {
+  return IMAGE_MODELS[model]?.imagesMax ?? IMAGES_PER_JOB_MAX
+}
+
+export function toFalImageRequest(
+  model: string,
+  work: ImageWork<InputFile>,
+  session: Pick<WireSession, 'signal'>,
+): FalRequest<ImageModelOptions> {
+  const particular = IMAGE_MODELS[model] ?? {}
+  const { aspectRatios, lacksSeed } = particular
+  const [first] = work.images
+  const ratio = aspectRatios === undefined ? null : chooseAspectRatio(work, aspectRatios)
+  const { outputFormat } = work
+  const fal = {
+    ...(ratio === null ? {} : { aspect_ratio: ratio }),
+    ...(outputFormat === 'png' || outputFormat === 'jpeg' ? { outputFormat } : {}),
+    // A model that takes one image finds the first beside the list.
+    ...(first === undefined || work.images.length < 2
+      ? {}
+      : { useMultipleImages: true, imageUrl: toDataUri(first) }),
+    ...particular.extra?.(work),
+  }
+  const options = toImageOptions({ toProviderOptions: () => ({ fal }) }, { work }, session)
+  return {
+    endpoint:
+      first === undefined ? (particular.newEndpoint ?? model) : (particular.editEndpoint?.(work) ?? model),
+    options: {
+      ...options,
+      ...(aspectRatios === undefined ? {} : { size: undefined }),
+      ...(lacksSeed ? { seed: undefined } : {}),
+    },
+  }
+}
+
+interface FalVideoModel {
+  readonly imageEndpoint?: string
+  readonly durations?: readonly number[]
+  /** How seconds are written here: `8s` or `8`. */
+  readonly durationSuffix?: 's' | ''
+  /** Empty where the model takes none. */
+  readonly aspectRatios?: readonly string[]
+  readonly resolutions?: readonly string[]
+  readonly hasAudioSwitch?: boolean
+  readonly lacks?: ReadonlySet<'seed' | 'negative_prompt'>
+}
+
+const VEO: FalVideoModel = {
+  durations: [4, 6, 8],
+  durationSuffix: 's',
+  aspectRatios: ['16:9', '9:16'],
+  resolutions: ['720p', '1080p', '4k'],
+  hasAudioSwitch: true,
+}
+const HAILUO = 'fal-ai/minimax/hailuo-02/standard'
+const RAY = 'fal-ai/luma-dream-machine/ray-2'
+
+const VIDEO_MODELS: Readonly<Record<string, FalVideoModel>> = {
+  'fal-ai/veo3.1': { ...VEO, imageEndpoint: 'fal-ai/veo3.1/image-to-video' },
+  'fal-ai/veo3.1/fast': { ...VEO, imageEndpoint: 'fal-ai/veo3.1/fast/image-to-video' },
+  [`${HAILUO}/text-to-video`]: {
+    imageEndpoint: `${HAILUO}/image-to-video`,
+    durations: [6, 10],
+    aspectRatios: [],
+    resolutions: [],
+    lacks: new Set(['seed', 'negative_prompt']),
+  },
+  [RAY]: {
+    imageEndpoint: `${RAY}/image-to-video`,
+    durations: [5, 9],
+    durationSuffix: 's',
+    aspectRatios: ['16:9', '9:16', '4:3', '3:4', '21:9', '9:21'],
+    resolutions: ['540p', '720p', '1080p'],
+    lacks: new Set(['seed', 'negative_prompt']),
+  },
+}
+
+export function toFalVideoRequest(
+  model: string,
+  work: VideoWork<InputFile>,
+  session: Pick<WireSession, 'signal'>,
+): FalRequest<VideoModelOptions> {
+  const particular = VIDEO_MODELS[model] ?? {}
+  const { durations, durationSuffix = '', aspectRatios, resolutions, lacks } = particular
+  const { seed, negativePrompt, withAudio } = work
+  const duration =
+    durations === undefined ? work.durationSeconds : chooseDuration(work.durationSeconds, durations)
+  const shape = { aspectRatio: work.aspectRatio, size: work.resolution }
+  const ratio = aspectRatios === undefined ? work.aspectRatio : chooseAspectRatio(shape, aspectRatios)
+  const resolution =
+    resolutions === undefined ? work.resolution : chooseResolution(work.resolution, resolutions)
+  const fal = {
+    // The package writes `8s`, and leaves a seed of zero out.
+    ...(durationSuffix === 's' ? {} : { duration: String(duration) }),
+    ...(seed === null || lacks?.has('seed') ? {} : { seed }),
+    ...(resolution === null ? {} : { resolution }),
+    ...(negativePrompt === null || lacks?.has('negative_prompt') ? {} : { negativePrompt }),
+    ...(particular.hasAudioSwitch && withAudio !== null ? { generate_audio: withAudio } : {}),
+  }
+  return {
+    endpoint: work.image === null ? model : (particular.imageEndpoint ?? model),
+    options: {
+      ...toVideoOptions(work, session),
+      aspectRatio: toAspectRatio(ratio),
+      duration,
+      seed: undefined,
+      providerOptions: { fal },
+    },
+  }
+}

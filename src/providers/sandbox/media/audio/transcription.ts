@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto'
+import { open } from 'node:fs/promises'
+import type {
+  AudioFile,
+  Transcript,
+  TranscriptionCall,
+  TranscriptionOperation,
+} from '../../../audio-operations.ts'
+import { UpstreamError } from '../../../upstream-error.ts'
+import { damagePayload } from '../../inject-fault.ts'
+import { beginCall, type SandboxParts } from '../begin-call.ts'
+import { composeTranscript, guessLanguage } from './compose-transcript.ts'
+import { readSpeechTag } from './speech-tag.ts'
+import { timeSegments, timeWords } from './time-words.ts'
+
+const HEAD_BYTES = 128 * 1024
+
+/** What the sandbox spoke itself is given back word for word; for other audio a text is made up out of its bytes. */
+export function createTranscription(parts: SandboxParts): TranscriptionOperation {
+  return async (call) => {
+    const { directives, fault, faultContext } = await beginCall(parts, call.prompt ?? '', call)
+    if (fault) {
+      await damagePayload(fault, Buffer.alloc(0), faultContext)
+      throw new UpstreamError('sandbox: answered with what is no transcript', {
+        failure: 'invalid_answer',
+        provider: 'sandbox',
+      })
+    }
+    const head = await readHead(call.audio)
+    const seedText = createHash('sha256').update(head).update(`${call.audio.bytes}`).digest('hex')
+    const spoken = directives.echoText ?? readSpeechTag(head)
+    return writeTranscript(call, spoken, seedText)
+  }
+}
+
+function writeTranscript(call: TranscriptionCall, spoken: string | null, seedText: string): Transcript {
+  const durationSeconds = Math.max(0, call.audio.durationSeconds)
+  // The sandbox knows no languages: what is not English is told in other words.
+  const isUsable = spoken !== null && !(call.isTranslation && guessLanguage(spoken) !== 'en')
+  const text = isUsable ? spoken : composeTranscript(durationSeconds, seedText)
+  const segments = timeSegments(text, durationSeconds)
+  return {
+    text,
+    language: call.isTranslation ? 'en' : (call.language ?? guessLanguage(text)),
+    segments,
+    words: call.withWords ? timeWords(segments) : [],
+    durationSeconds: call.audio.durationSeconds,
+  }
+}
+
+/** Only the beginning: a transcript that is made up needs no more, and tags stand there. */
+async function readHead(audio: AudioFile): Promise<Buffer> {
+  try {
+    const file = await open(audio.path)
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)
+      return buffer.subarray(0, bytesRead)
+    } finally {
+      await file.close()
+    }
+  } catch (cause) {
+    throw new UpstreamError('sandbox: the audio could not be read', {
+      failure: 'cut',
+      provider: 'sandbox',
+      cause,
+    })
+  }
+}
