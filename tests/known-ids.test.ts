@@ -16,6 +16,9 @@ const UNLISTED = [
   { id: 'gpt-4.1', category: 'llm', rates: [2, 8] },
   { id: 'gpt-4.1-mini', category: 'llm', rates: [0.4, 1.6] },
   { id: 'gpt-3.5-turbo', category: 'llm', rates: [0.5, 1.5] },
+  { id: 'claude-opus-5-5', category: 'llm', rates: [4, 20] },
+  { id: 'claude-sonnet-5-5', category: 'llm', rates: [2, 10] },
+  { id: 'claude-haiku-5-5', category: 'llm', rates: [0.1, 0.5] },
   { id: 'text-embedding-ada-002', category: 'embedding', rates: [0.1, 0] },
   { id: 'dall-e-3', category: 'image', rates: [0.04] },
   { id: 'whisper-1', category: 'stt', rates: [0.006 / 60] },
@@ -192,7 +195,8 @@ describe('with an account at OpenAI', () => {
     await vendors.close()
   })
 
-  const named = ['tts-1', 'gpt-4o-mini', 'text-embedding-3-small', ...UNLISTED.map(({ id }) => id)]
+  const ofOpenAi = UNLISTED.map(({ id }) => id).filter((id) => !id.startsWith('claude'))
+  const named = ['tts-1', 'gpt-4o-mini', 'text-embedding-3-small', ...ofOpenAi]
   test.each(named)('%s is asked of OpenAI under its own name', async (id) => {
     const { path, body } = REQUESTS[resolve(id).category]()
     const answer = await gateway.request('POST', path, { body: { model: id, ...body } })
