@@ -30,6 +30,8 @@ export async function startChatGateway(options: ChatGatewayOptions = {}): Promis
     settings: {
       OPENAI_API_KEY: UPSTREAM_KEY,
       OPENAI_BASE_URL: upstream.apiUrl,
+      // What else OpenAI speaks, this server does not.
+      OPENAI_WIRES: 'openai-chat',
       ...(models ? { PARKWAY_CATALOG_FILE: catalogFile } : {}),
       ...Object.fromEntries(providers.flatMap((provider) => variablesOf(provider, upstream))),
       ...options.settings,

@@ -104,6 +104,32 @@ describe('an address of the gateway in a chat', () => {
     ])
   })
 
+  test('reaches an upstream from a client of another wire', async () => {
+    const png = dataUri('image/png', picture)
+    const parts = [
+      { type: 'input_image', image_url: pictureUrl },
+      { type: 'input_file', file_url: pictureUrl },
+    ]
+    const input = [{ role: 'user', content: parts }]
+    expect((await post('/v1/responses', { model: 'gpt-4o-mini', input })).status).toBe(200)
+    expect(gateway.upstream.bodies()[0].messages[0].content).toEqual([
+      { type: 'image_url', image_url: { url: png } },
+      { type: 'file', file: { file_data: png, filename: 'file' } },
+    ])
+    const shown = { type: 'image', source: { type: 'url', url: pictureUrl } }
+    const messages = [{ role: 'user', content: [shown] }]
+    expect((await post('/v1/messages', { model: 'via-anthropic', max_tokens: 9, messages })).status).toBe(200)
+    expect(anthropic.requests.at(-1)?.body).toMatchObject({
+      messages: [
+        {
+          content: [
+            { source: { type: 'base64', media_type: 'image/png', data: picture.toString('base64') } },
+          ],
+        },
+      ],
+    })
+  })
+
   test('reaches a stream and a vendor of another wire', async () => {
     gateway.upstream.respondWith(stream(chunksOf('A cube')))
     expect((await post(CHAT, { ...show(image(pictureUrl)), stream: true })).status).toBe(200)

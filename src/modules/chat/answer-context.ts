@@ -11,6 +11,8 @@ export interface AnswerContext {
   /** The id the client asked for, which may be an alias. */
   readonly requestedModel: string
   readonly requestId: string
+  /** Members of the answer that tell what only the gateway knows. */
+  readonly ownMembers?: Readonly<Record<string, unknown>> | undefined
   readonly record: InferenceRecord
   readonly bill: RequestBill
   readonly startedMs: number

@@ -52,6 +52,8 @@ export interface Operation<Body> {
     candidates: readonly Candidate[],
   ) => readonly Candidate[]
   readonly soundOf: (body: Body) => Sound
+  /** Members of the answer that tell what only the gateway knows. */
+  readonly ownMembers?: (body: Body) => Readonly<Record<string, unknown>>
   /** Of wires that some providers speak themselves: those that can be asked for what only they can do. Throws where nobody can. */
   readonly screenWire?: (body: Body, candidates: readonly Candidate[]) => readonly Candidate[]
   /** Of the gateway, as a request may name them. */
@@ -181,6 +183,7 @@ function contextOf<Body extends StreamableRequest>(call: Call<Body>): AnswerCont
     model,
     requestedModel: body.model,
     requestId: request.requestId,
+    ownMembers: operation.ownMembers?.(body),
     record,
     bill,
     startedMs,

@@ -5,7 +5,6 @@ import { messagesThroughChat } from '../../wires/anthropic-messages/messages-thr
 import type { CountTokensRequest, MessagesRequest } from '../../wires/anthropic-messages/messages-request.ts'
 import { toChatRequest, toChatPrompt } from '../../wires/anthropic-messages/to-chat-request.ts'
 import { toReadableRequest } from '../../wires/anthropic-messages/to-readable-request.ts'
-import { Untranslatable } from '../../wires/untranslatable.ts'
 import type { Operation } from './call-candidate.ts'
 import { checkChatContext } from './check-context.ts'
 import { checkMessages } from './check-messages.ts'
@@ -13,6 +12,7 @@ import { countChatPromptTokens } from './count-prompt-tokens.ts'
 import { estimateChat, refineChat } from './estimate-cost.ts'
 import { findFilesOfMessages, inlineFilesOfMessages } from './inline-message-files.ts'
 import { MESSAGE_FORM } from './message-form.ts'
+import { readAsChat, type ChatReading } from './read-as-chat.ts'
 import { screenSound } from './screen-sound.ts'
 import { screenWire, type WireDemands } from './screen-wire.ts'
 import { soundOfChat } from './sound-tokens.ts'
@@ -59,24 +59,22 @@ export function checkMessagesRequest(body: MessagesRequest): void {
 /** The prompt in the chat form, for a count that is made here. */
 export function readMessagePrompt(body: CountTokensRequest): ChatRequest {
   refuseForeignState(body)
-  const prompt = readable(body, toChatPrompt).chat
+  const prompt = readAsChat(body, toChatPrompt, toReadableRequest).chat
   checkMessages(prompt.messages)
   return prompt
 }
 
-/** A request as the gateway reads it. */
-interface Reading extends WireDemands {
-  /** What is not known in it stands there as text: for estimates, never for an upstream. */
-  readonly chat: ChatRequest
-}
-
 /** Read once a request, however often it is looked at. */
-const readings = new WeakMap<object, Reading>()
+const readings = new WeakMap<object, ChatReading & WireDemands>()
 
-function readingOf(body: MessagesRequest): Reading {
+function readingOf(body: MessagesRequest): ChatReading & WireDemands {
   const known = readings.get(body)
   if (known !== undefined) return known
-  const { chat, untranslatable } = readable(body, (request) => toChatRequest(request).body)
+  const { chat, untranslatable } = readAsChat(
+    body,
+    (request) => toChatRequest(request).body,
+    toReadableRequest,
+  )
   const features = serverFeaturesOf(body)
   // What a tool of the vendor reads is part of the prompt, and nobody knows how much that will be.
   const whole = features.length === 0 ? chat : { ...chat, web_search_options: {} }
@@ -87,16 +85,4 @@ function readingOf(body: MessagesRequest): Reading {
 
 function chatOf(body: MessagesRequest): ChatRequest {
   return readingOf(body).chat
-}
-
-function readable<Body extends CountTokensRequest>(
-  body: Body,
-  translate: (body: Body) => ChatRequest,
-): Pick<Reading, 'chat' | 'untranslatable'> {
-  try {
-    return { chat: translate(body), untranslatable: null }
-  } catch (error) {
-    if (!(error instanceof Untranslatable)) throw error
-    return { chat: translate(toReadableRequest(body)), untranslatable: error }
-  }
 }

@@ -6,6 +6,13 @@ import { invalidAnswer } from './answer-payload.ts'
 
 /** An answer or an event of a wire that has errors of the type `error`. Throws an `UpstreamError` for those, and for no JSON. */
 export function readEventPayload(provider: string, text: string): Record<string, unknown> {
+  const members = parseEventPayload(provider, text)
+  if (members['type'] === 'error') throw readFailure(provider, members)
+  return members
+}
+
+/** The same without a look at what it says. */
+export function parseEventPayload(provider: string, text: string): Record<string, unknown> {
   let members: unknown
   try {
     members = parseJson(text)
@@ -13,9 +20,7 @@ export function readEventPayload(provider: string, text: string): Record<string,
     members = null
   }
   if (!isRecord(members)) throw invalidAnswer(provider, 'it sent something that is not a JSON object')
-  if (members['type'] !== 'error' && members['type'] !== 'response.failed') return members
-  const failed = isRecord(members['response']) ? members['response'] : members
-  throw readFailure(provider, isRecord(failed['error']) ? failed : { error: failed })
+  return members
 }
 
 /** What the types and codes of errors in an event stand for, which come without a status. Others are the upstream's own fault. */
@@ -29,8 +34,9 @@ const STATUSES: Readonly<Record<string, number>> = {
   overloaded_error: 529,
 }
 
-function readFailure(provider: string, payload: Record<string, unknown>): UpstreamError {
-  const said = readErrorObject(payload)
+/** Of an event that tells it beside its type, or in an object of its own. */
+export function readFailure(provider: string, members: Record<string, unknown>): UpstreamError {
+  const said = readErrorObject(isRecord(members['error']) ? members : { error: members })
   if (said === null) return invalidAnswer(provider, 'it failed without a reason')
   const { upstreamStatus, upstreamCode = '', upstreamMessage = 'no reason given' } = said
   const status = upstreamStatus ?? STATUSES[upstreamCode] ?? 500

@@ -1,47 +1,48 @@
 import { editJsonObject } from '../../kernel/edit-json-object.ts'
 import { isRecord } from '../../kernel/is-record.ts'
 import { usdFromNanoUsd, type NanoUsd } from '../../kernel/money.ts'
+import type { UpstreamError } from '../../providers/upstream-error.ts'
 import { responseIdOf } from '../../wires/openai-responses/response-id.ts'
 import { readUsage, type TokenUsage } from '../inference/inference.ts'
 import { settleUsage, type AnswerContext } from './answer-context.ts'
 import type { AnswerForm, StreamReader } from './answer-form.ts'
 import { invalidAnswer } from './answer-payload.ts'
 import { DeliveredText } from './delivered-text.ts'
-import { readEventPayload } from './read-event-payload.ts'
+import { parseEventPayload, readEventPayload, readFailure } from './read-event-payload.ts'
 
 const STREAM_BYTES_MAX = 256 * 1024 * 1024
+const ENDS: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete'])
+const FINAL_STATUSES: ReadonlySet<unknown> = new Set(['completed', 'incomplete'])
 
 /** Responses of OpenAI's wire. */
 export const RESPONSE_FORM: AnswerForm = {
   finish(payload, context) {
-    const { provider, requestedModel, requestId, record } = context
+    const { provider, record } = context
     const text = payload.toString()
     const response = readEventPayload(provider, text)
     const { output, usage: reported } = response
     if (response['object'] !== 'response' || !Array.isArray(output))
       throw invalidAnswer(provider, 'it sent an object that is not a response')
+    if (isRecord(response['error'])) throw readFailure(provider, response)
+    if (!FINAL_STATUSES.has(response['status']))
+      throw invalidAnswer(provider, 'it sent a response that is not finished')
     const delivered = new DeliveredText()
     for (const item of output) if (isRecord(item)) noteItem(item, delivered)
     const usage = settleUsage(context, readResponseUsage(reported), delivered)
     const told = formatResponseUsage(usage, record.costNanoUsd ?? 0n, reported)
     const edits = new Map([['usage', JSON.stringify(told)]])
-    const id = responseIdOf(requestId)
-    if (response['model'] !== requestedModel) edits.set('model', JSON.stringify(requestedModel))
-    if (response['id'] !== id) edits.set('id', JSON.stringify(id))
-    return (
-      editJsonObject(text, edits) ?? JSON.stringify({ ...response, id, model: requestedModel, usage: told })
-    )
+    const own = ownMembersOf(context)
+    for (const [name, value] of Object.entries(own))
+      if (response[name] !== value) edits.set(name, JSON.stringify(value))
+    return editJsonObject(text, edits) ?? JSON.stringify({ ...response, ...own, usage: told })
   },
   openStream: (context) => new ResponseReader(context),
 }
 
-const ENDS: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete'])
-
 /** Passes the events of a response on, and keeps the last until its charge is durable. */
 class ResponseReader implements StreamReader {
   readonly #context: AnswerContext
-  /** Ours, whoever answers: the response is stored under it. */
-  readonly #id: string
+  readonly #own: OwnMembers
   #bytes = 0
   #ending: Record<string, unknown> | null = null
   reportedUsage: TokenUsage | null = null
@@ -50,40 +51,54 @@ class ResponseReader implements StreamReader {
 
   constructor(context: AnswerContext) {
     this.#context = context
-    this.#id = responseIdOf(context.requestId)
+    this.#own = ownMembersOf(context)
   }
 
   read(payload: Buffer): Buffer | null {
-    const { provider, requestedModel } = this.#context
+    const { provider } = this.#context
     this.#bytes += payload.length
     if (this.#bytes > STREAM_BYTES_MAX)
       throw invalidAnswer(provider, `it streamed more than ${STREAM_BYTES_MAX} bytes`)
-    const event = readEventPayload(provider, payload.toString())
-    const { delta, item, response } = event
+    const event = parseEventPayload(provider, payload.toString())
+    const { type, delta, item, response } = event
+    if (type === 'error') throw readFailure(provider, event)
+    if (type === 'response.failed') throw this.#fail(response)
+    if (typeof type !== 'string') throw invalidAnswer(provider, 'it sent an event without a type')
     if (typeof delta === 'string') this.delivered.add(delta)
-    if (event['type'] === 'response.output_item.added' && isRecord(item)) noteItem(item, this.delivered)
-    if (ENDS.has(event['type'])) {
+    if (type === 'response.output_item.added' && isRecord(item)) noteItem(item, this.delivered)
+    if (ENDS.has(type)) {
       this.reportedUsage = readResponseUsage(isRecord(response) ? response['usage'] : null)
       this.#ending = event
       this.hasFinished = true
       return null
     }
-    if (!isRecord(response) || (response['model'] === requestedModel && response['id'] === this.#id))
-      return payload
-    return this.#tell(event, { ...response, model: requestedModel })
+    return isRecord(response) ? this.#tell(event, response) : payload
   }
 
   end(usage: TokenUsage, costNanoUsd: NanoUsd): Buffer[] {
     if (this.#ending === null) throw invalidAnswer(this.#context.provider, 'its stream has no last event')
     const response = isRecord(this.#ending['response']) ? this.#ending['response'] : {}
     const told = formatResponseUsage(usage, costNanoUsd, response['usage'])
-    const model = this.#context.requestedModel
-    return [this.#tell(this.#ending, { ...response, model, usage: told })]
+    return [this.#tell(this.#ending, { ...response, usage: told })]
   }
 
   #tell(event: object, response: object): Buffer {
-    return Buffer.from(JSON.stringify({ ...event, response: { ...response, id: this.#id } }))
+    return Buffer.from(JSON.stringify({ ...event, response: { ...response, ...this.#own } }))
   }
+
+  /** What was given costs what the vendor tells of it; a failure that gave nothing is free. */
+  #fail(response: unknown): UpstreamError {
+    const failed = isRecord(response) ? response : {}
+    if (!this.delivered.isEmpty) this.reportedUsage = readResponseUsage(failed['usage'])
+    return readFailure(this.#context.provider, failed)
+  }
+}
+
+type OwnMembers = Readonly<Record<string, unknown>>
+
+/** What only the gateway knows of a response, the same in all of its events: it is stored under our id, whoever answers. */
+function ownMembersOf({ requestId, requestedModel, ownMembers }: AnswerContext): OwnMembers {
+  return { ...ownMembers, id: responseIdOf(requestId), model: requestedModel }
 }
 
 /** The wire's names for what the chat form calls prompt and completion. */

@@ -1,24 +1,44 @@
 import type { ChatRequest } from '../../providers/chat-wire.ts'
+import { refuseForeignState, serverFeaturesOf } from '../../wires/openai-responses/response-features.ts'
+import { responsesNatively } from '../../wires/openai-responses/responses-natively.ts'
 import { responsesThroughChat } from '../../wires/openai-responses/responses-through-chat.ts'
 import type { ResponsesRequest } from '../../wires/openai-responses/responses-request.ts'
 import { toChatRequest } from '../../wires/openai-responses/to-chat-request.ts'
+import { toReadableRequest } from '../../wires/openai-responses/to-readable-request.ts'
 import type { Operation } from './call-candidate.ts'
 import { checkChatContext } from './check-context.ts'
 import { checkMessages } from './check-messages.ts'
 import { countChatPromptTokens } from './count-prompt-tokens.ts'
 import { estimateChat, refineChat } from './estimate-cost.ts'
+import { findFilesOfResponses, inlineFilesOfResponses } from './inline-response-files.ts'
+import { readAsChat, type ChatReading } from './read-as-chat.ts'
 import { RESPONSE_FORM } from './response-form.ts'
 import { screenSound } from './screen-sound.ts'
+import { screenWire, type WireDemands } from './screen-wire.ts'
 import { soundOfChat } from './sound-tokens.ts'
 
-/** A request of the Responses wire costs and is counted as its translation does. */
+const WIRE = 'openai-responses'
+
+/** A request of the Responses wire costs and is counted as its translation does, also where it is passed on as it is. */
 export const RESPONSES: Operation<ResponsesRequest> = {
   form: RESPONSE_FORM,
-  of: ({ id, chat }) => chat && responsesThroughChat(id, chat),
+  of: ({ id, chat, native, takenMembers }) => {
+    const send = native?.[WIRE]
+    if (send === undefined) return chat && responsesThroughChat(id, chat)
+    return responsesNatively(send, { hasSearch: takenMembers?.has('web_search') === true })
+  },
   countPromptTokens: (body, countTokens) => countChatPromptTokens(chatOf(body), countTokens),
   pricedMembers: () => PRICED_MEMBERS,
   screenSound: (model, body, candidates) => screenSound(model, chatOf(body), candidates),
+  screenWire: (body, candidates) => screenWire(WIRE, readingOf(body), candidates),
   soundOf: (body) => soundOfChat(chatOf(body)),
+  // An upstream is asked to store nothing, and is not told what the gateway stored.
+  ownMembers: ({ store, previous_response_id: previousId, background }) => ({
+    store: store === true,
+    previous_response_id: previousId ?? null,
+    background: background === true,
+  }),
+  files: { find: findFilesOfResponses, inline: inlineFilesOfResponses },
   estimate: {
     bound: (model, body, bytes) => estimateChat(model, chatOf(body), bytes),
     refine: (model, body, bytes) => refineChat(model, chatOf(body), bytes),
@@ -44,8 +64,9 @@ const PRICED_MEMBERS: ReadonlySet<string> = new Set([
   'metadata',
 ])
 
-/** Throws where a request says what cannot be translated. */
+/** Throws where nobody may be asked what a request says, and for mistakes in it. */
 export function checkResponsesRequest(body: ResponsesRequest): void {
+  refuseForeignState(body)
   checkMessages(chatOf(body).messages)
 }
 
@@ -54,13 +75,25 @@ export function countResponseTokens(body: ResponsesRequest, countTokens: (text: 
   return countChatPromptTokens(chatOf(body), countTokens)
 }
 
-/** Translated once a request, however often it is looked at. */
-const translations = new WeakMap<object, ChatRequest>()
+/** Read once a request, however often it is looked at. */
+const readings = new WeakMap<object, ChatReading & WireDemands>()
+
+function readingOf(body: ResponsesRequest): ChatReading & WireDemands {
+  const known = readings.get(body)
+  if (known !== undefined) return known
+  const { chat, untranslatable } = readAsChat(
+    body,
+    (request) => toChatRequest(request).body,
+    toReadableRequest,
+  )
+  const features = serverFeaturesOf(body)
+  // What a tool of the vendor reads is part of the prompt, and nobody knows how much that will be.
+  const whole = features.length === 0 ? chat : { ...chat, web_search_options: {} }
+  const reading = { chat: whole, untranslatable, features }
+  readings.set(body, reading)
+  return reading
+}
 
 function chatOf(body: ResponsesRequest): ChatRequest {
-  const known = translations.get(body)
-  if (known !== undefined) return known
-  const translated = toChatRequest(body).body
-  translations.set(body, translated)
-  return translated
+  return readingOf(body).chat
 }

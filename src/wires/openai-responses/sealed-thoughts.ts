@@ -16,9 +16,14 @@ export function sealThoughts(thoughts: SealedThoughts): string {
   return START + Buffer.from(JSON.stringify(thoughts)).toString('base64url')
 }
 
+/** Whether this gateway made it of the answer of a translated provider. */
+export function isSealedHere(sealed: string): boolean {
+  return sealed.startsWith(START)
+}
+
 /** Null for what another gateway or vendor sealed. */
 export function unsealThoughts(sealed: unknown): SealedThoughts | null {
-  if (typeof sealed !== 'string' || !sealed.startsWith(START)) return null
+  if (typeof sealed !== 'string' || !isSealedHere(sealed)) return null
   try {
     const value: unknown = parseJson(Buffer.from(sealed.slice(START.length), 'base64url').toString())
     if (!isRecord(value) || typeof value['text'] !== 'string' || !Array.isArray(value['details'])) return null

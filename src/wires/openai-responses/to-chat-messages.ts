@@ -1,6 +1,7 @@
 import { AppError, invalidValue } from '../../kernel/app-error.ts'
 import { isRecord } from '../../kernel/is-record.ts'
 import type { ChatMessage, ContentPart } from '../../providers/chat-wire.ts'
+import { Untranslatable } from '../untranslatable.ts'
 import { unsealThoughts } from './sealed-thoughts.ts'
 import { TEXT_ARGUMENT, type ToolNames } from './tool-names.ts'
 
@@ -63,7 +64,7 @@ function toResult(item: Members, param: string): ChatMessage {
   const { type, output } = item
   if (type !== 'function_call_output' && type !== 'custom_tool_call_output') {
     const message = `An item of the type ${JSON.stringify(type)} cannot be given to this model.`
-    throw new AppError('unsupported_parameter', message, { param: `${param}.type` })
+    throw new Untranslatable(message, `${param}.type`)
   }
   const content =
     typeof output === 'string'
@@ -112,9 +113,9 @@ function toPart(part: Members, param: string): ContentPart {
     case 'input_file':
       return toFile(part, param)
     default:
-      throw invalidValue(
+      throw new Untranslatable(
+        `A part of the type ${JSON.stringify(part['type'])} cannot be given to this model.`,
         `${param}.type`,
-        `${JSON.stringify(part['type'])} is not a part that this gateway knows.`,
       )
   }
 }

@@ -3,6 +3,7 @@ import { isRecord } from '../../kernel/is-record.ts'
 import { stringifyJson } from '../../kernel/stringify-json.ts'
 import type { ChatRequest } from '../../providers/chat-wire.ts'
 import { toPlainMessages } from '../plain-messages.ts'
+import { Untranslatable } from '../untranslatable.ts'
 import type { ResponsesRequest } from './responses-request.ts'
 import { toChatMessages } from './to-chat-messages.ts'
 import { readTools, type ToolNames } from './tool-names.ts'
@@ -63,12 +64,9 @@ function toChoice(
     return { tool_choice: { type: 'function', function: { name: called } }, ...together }
   }
   if (type === 'allowed_tools') return { tool_choice: toAllowed(choice, tools), ...together }
-  throw new AppError(
-    'unsupported_parameter',
+  throw new Untranslatable(
     `The choice ${JSON.stringify(type)} cannot be made with this model.`,
-    {
-      param: 'tool_choice.type',
-    },
+    'tool_choice.type',
   )
 }
 

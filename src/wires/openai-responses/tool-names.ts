@@ -1,6 +1,7 @@
 import { AppError, invalidValue } from '../../kernel/app-error.ts'
 import { isRecord } from '../../kernel/is-record.ts'
 import type { ChatTool } from '../../providers/chat-wire.ts'
+import { Untranslatable } from '../untranslatable.ts'
 
 /** How a tool of the wire is known to a model that knows functions only. */
 export interface KnownTool {
@@ -42,9 +43,9 @@ export function readTools(given: readonly unknown[]): ToolNames {
       const namespace = requireText(tool['name'], `${param}.name`)
       const inner: readonly unknown[] = Array.isArray(tool['tools']) ? tool['tools'] : []
       for (const [at, one] of inner.entries()) if (isRecord(one)) add(one, `${param}.tools.${at}`, namespace)
-    } else if (!isSpare(tool, given)) {
+    } else if (!isSpareSearch(tool, given)) {
       const message = `The tool ${JSON.stringify(tool['type'])} runs at OpenAI and cannot be used with this model.`
-      throw new AppError('unsupported_parameter', message, { param: `${param}.type` })
+      throw new Untranslatable(message, `${param}.type`)
     }
   }
   return { tools, known, nameOf: (tool) => names.get(keyOf(tool)) ?? tool.name }
@@ -54,7 +55,7 @@ export function readTools(given: readonly unknown[]): ToolNames {
  * Agents offer a search of the vendor beside tools of their own with every request. A model without it still does their work;
  * a request that has nothing else asks for the search.
  */
-function isSpare({ type }: Record<string, unknown>, given: readonly unknown[]): boolean {
+export function isSpareSearch({ type }: { readonly type?: unknown }, given: readonly unknown[]): boolean {
   const isSearch = type === 'web_search' || type === 'web_search_preview'
   return isSearch && given.some((tool) => isRecord(tool) && OWN_KINDS.has(tool['type']))
 }

@@ -1,0 +1,52 @@
+import { editJsonObject } from '../../kernel/edit-json-object.ts'
+import { isRecord } from '../../kernel/is-record.ts'
+import { stringifyJson } from '../../kernel/stringify-json.ts'
+import type { NativeRequest } from '../../providers/native-wire.ts'
+import type { InferenceCall, InferenceOperation } from '../../providers/provider.ts'
+import type { ResponsesRequest } from './responses-request.ts'
+import { isSealedHere } from './sealed-thoughts.ts'
+import { isSpareSearch } from './tool-names.ts'
+
+/** Members by which a vendor finds what it keeps: the gateway keeps answers itself, an account each. */
+const KEPT_ELSEWHERE = ['previous_response_id', 'conversation', 'background', 'prompt']
+
+const SEALED_THOUGHTS = 'reasoning.encrypted_content'
+
+/** OpenAI's wire in front of a provider that speaks it: everything passes but what would be kept, billed apiece or refused there. */
+export function responsesNatively(
+  send: InferenceOperation<NativeRequest>,
+  options: { readonly hasSearch: boolean },
+): InferenceOperation<ResponsesRequest> {
+  return (call) => {
+    const edits = new Map<string, string | null>([['store', 'false']])
+    for (const name of KEPT_ELSEWHERE) if (name in call.body) edits.set(name, null)
+    const { tools, input, include, store } = call.body
+    // What the gateway stores is continued with the thoughts of the model, which the vendor gives sealed only.
+    if (store === true && call.canReason && include?.includes(SEALED_THOUGHTS) !== true)
+      edits.set('include', stringifyJson([...(include ?? []), SEALED_THOUGHTS]))
+    if (tools?.some((tool) => isSpareSearch(tool, tools)) && !options.hasSearch)
+      edits.set('tools', stringifyJson(tools.filter((tool) => !isSpareSearch(tool, tools))))
+    if (Array.isArray(input) && input.some(isForeignThought))
+      edits.set('input', stringifyJson(input.filter((item) => !isForeignThought(item))))
+    return send({ ...call, text: editJsonObject(call.text, edits) ?? serialise(call, edits) })
+  }
+}
+
+/** Thoughts that this vendor did not seal mean nothing to it, and those that it did not seal for the client it has not kept. */
+function isForeignThought(item: object): boolean {
+  if (!isRecord(item) || item['type'] !== 'reasoning') return false
+  const sealed = item['encrypted_content']
+  return typeof sealed !== 'string' || sealed === '' || isSealedHere(sealed)
+}
+
+function serialise(
+  { body }: InferenceCall<ResponsesRequest>,
+  edits: ReadonlyMap<string, string | null>,
+): string {
+  const members = new Map<string, unknown>(Object.entries(body))
+  for (const [name, value] of edits) {
+    if (value === null) members.delete(name)
+    else members.set(name, JSON.parse(value))
+  }
+  return stringifyJson(Object.fromEntries(members))
+}
