@@ -4,7 +4,8 @@ import { mergeSnapshots, type Exposition } from '../telemetry/metrics.ts'
 import type { Config } from './config.ts'
 import { GatewayProcess } from './gateway-process.ts'
 import type { ReadyGateway } from './process-messages.ts'
-import { requireFreePort } from './require-free-port.ts'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 
 const RESTART_PAUSE_MS = 200
 const RESTART_PAUSE_MS_MAX = 10_000
@@ -99,4 +100,13 @@ export class Supervisor {
     const snapshots = await Promise.all([...this.#members].map((member) => member.readSnapshot()))
     return mergeSnapshots(snapshots.filter((snapshot) => snapshot !== null))
   }
+}
+
+/** Rejects with the system's error when somebody listens there already. */
+async function requireFreePort(address: { host: string; port: number }): Promise<void> {
+  const server = createServer()
+  server.listen({ ...address, exclusive: true })
+  await once(server, 'listening')
+  server.close()
+  await once(server, 'close')
 }

@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { authenticateHook } from './authenticate.ts'
 import type { RunOnce } from './idempotency.ts'
 import type { UnauthenticatedGuard } from './connections/guard-unauthenticated.ts'
-import { acceptForms, FORM_TO_READ } from './multipart/accept-forms.ts'
 import { compileFormBody } from './multipart/form-body.ts'
 import type { Form, UploadedFile } from './multipart/form.ts'
 import type { TakeFiles } from './multipart/take-files.ts'
@@ -12,6 +11,7 @@ import { compileUnhonoured } from './bodies/refuse-unhonoured.ts'
 import { handleOnce } from './answers/replay-answer.ts'
 import type { Route } from './route.ts'
 import { compileCheck, compileConversion } from './bodies/validate.ts'
+import { AppError } from '../kernel/app-error.ts'
 
 /** What every route is given by the server. */
 export interface RouteSurroundings {
@@ -139,4 +139,15 @@ function takeRawBodies(scope: FastifyInstance): void {
 
 function isOpenPage({ method, path, scope }: Route): boolean {
   return scope === null && method === 'GET' && !PROBE_PATHS.has(path)
+}
+
+/** Stands for the body of a request whose form is still to be read. */
+const FORM_TO_READ = Symbol('a form to read')
+
+/** Lets the routes of a scope take forms beside JSON, unread: the route reads them, and removes what they left on the disk. */
+function acceptForms(scope: FastifyInstance): void {
+  scope.addContentTypeParser('multipart/form-data', (_request, _payload, done) => done(null, FORM_TO_READ))
+  scope.addContentTypeParser('*', (_request, _payload, done) => {
+    done(new AppError('unsupported_media_type', 'This route takes multipart/form-data or application/json.'))
+  })
 }

@@ -13,7 +13,6 @@ import {
   createGoogleEmbeddingProvider,
   createVoyageProvider,
 } from './ai-sdk/text/text-providers.ts'
-import { combineProviders, type ClosableProvider } from './combine-providers.ts'
 import { createCredentialRing } from './credential-ring.ts'
 import { createOpenAiCompatibleProvider } from './openai-compatible/openai-compatible.ts'
 import {
@@ -136,5 +135,20 @@ function customUpstream(id: string, hasKey: boolean): OpenAiCompatibleUpstream {
     hasLegacyCompletion: true,
     operations: EVERY_OPERATION,
     whenLeft: hasKey ? 'goes on' : 'stops',
+  }
+}
+
+type ClosableProvider = Provider & { close?(): Promise<void> }
+
+/** One upstream whose operations are adapters of several kinds. Where two offer the same, the earlier counts. */
+function combineProviders(parts: readonly ClosableProvider[]): ClosableProvider | null {
+  const [first] = parts
+  if (first === undefined || parts.length === 1) return first ?? null
+  return {
+    ...Object.assign({}, ...parts.toReversed()),
+    isConfigured: parts.some((part) => part.isConfigured),
+    close: async () => {
+      for (const part of parts) await part.close?.()
+    },
   }
 }

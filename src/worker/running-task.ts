@@ -3,17 +3,17 @@ import { AppError } from '../kernel/app-error.ts'
 import { Cancellation } from '../kernel/cancellation.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
-import type {
-  Claim,
-  ClaimedTask,
-  StoredJob,
-  SubmitTarget,
-  TaskControl,
-  TaskOutcome,
-  TaskPerformer,
-  TaskQueue,
+import {
+  type Claim,
+  type ClaimedTask,
+  type StoredJob,
+  type SubmitTarget,
+  type TaskControl,
+  type TaskOutcome,
+  type TaskPerformer,
+  type TaskQueue,
+  ATTEMPTS_MAX,
 } from '../modules/tasks/tasks.ts'
-import { endOf, retryPauseMs } from './task-end.ts'
 import { keepTrying } from './keep-trying.ts'
 
 /** Why a performer was stopped. */
@@ -188,4 +188,27 @@ function exhausted(): AppError {
 
 function tookTooLong(): AppError {
   return new AppError('timeout', 'The task took longer than is allowed and was stopped.')
+}
+
+const RETRY_PAUSE_MS = 2_000
+
+type TaskEnd =
+  | ({ readonly status: 'completed' } & TaskOutcome)
+  | { readonly status: 'failed'; readonly code: string; readonly message: string }
+
+/** What an attempt means for its task. An `AppError` is for good; after anything else another try may do better. */
+function endOf(
+  task: ClaimedTask,
+  attempt: { readonly outcome: TaskOutcome } | { readonly error: unknown },
+): TaskEnd | 'retry' {
+  if ('outcome' in attempt) return { status: 'completed', ...attempt.outcome }
+  const { error } = attempt
+  if (error instanceof AppError) return { status: 'failed', code: error.shownCode, message: error.message }
+  if (task.attempt < ATTEMPTS_MAX) return 'retry'
+  return { status: 'failed', code: 'internal_error', message: 'The gateway could not finish the task.' }
+}
+
+/** Longer after every try. */
+function retryPauseMs(attempt: number): number {
+  return RETRY_PAUSE_MS * 2 ** (attempt - 1)
 }

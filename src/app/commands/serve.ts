@@ -6,7 +6,6 @@ import { exitOnDefect } from '../exit-on-defect.ts'
 import type { ReadyGateway } from '../process-messages.ts'
 import { openStorage, type OpenStorage } from '../open-storage.ts'
 import { readServeConfig, SERVE_FLAGS_USAGE, SERVE_OPTIONS } from '../read-serve-config.ts'
-import { stopRequested } from '../stop-requested.ts'
 import type { Command } from './command.ts'
 
 /** Starts the gateway and runs it until it is told to stop. */
@@ -76,4 +75,26 @@ async function prepareGateway(config: Config, logger: GatewayLogger): Promise<Pr
     close: async () => gateway?.close(),
     abandon: () => {},
   }
+}
+
+const SIGNAL_EXIT_CODE = 130
+/** npm and timeout(1) pass a signal on that the terminal or they themselves have sent to the whole group already. */
+const REPEAT_MS = 1_000
+
+/** Resolves on the first request to stop. A later one does not wait for anything. */
+function stopRequested({ onImpatience }: { onImpatience: () => void }): Promise<void> {
+  return new Promise((resolve) => {
+    let firstMs: number | null = null
+    const stop = () => {
+      if (firstMs === null) {
+        firstMs = performance.now()
+        resolve()
+      } else if (performance.now() - firstMs > REPEAT_MS) {
+        onImpatience()
+        process.exit(SIGNAL_EXIT_CODE)
+      }
+    }
+    process.on('SIGTERM', stop)
+    process.on('SIGINT', stop)
+  })
 }

@@ -1,15 +1,19 @@
 import { Type, type Static } from 'typebox'
-import type { Generation, GenerationRequest } from '../../modules/generation/generation.ts'
+import type {
+  Generation,
+  GenerationRequest,
+  DeliveryPreference,
+} from '../../modules/generation/generation.ts'
 import { createInferenceRecord } from '../../modules/inference/inference.ts'
 import { namedValues } from '../../providers/named-values.ts'
 import { nullable } from '../../providers/nullable.ts'
 import { baseUrlOf } from '../parameters/base-url-of.ts'
 import { toldError } from '../answers/error-envelope.ts'
-import { imagePreference, type ImageWait } from '../parameters/image-wait.ts'
 import { parsePrefer } from '../parameters/prefer-header.ts'
 import type { RouteRequest } from '../route.ts'
 import { pollHeadersOf, toTaskReceipt } from '../routes/tasks/task-wire.ts'
 import type { RunPaid } from './run-paid.ts'
+import type { IncomingHttpHeaders } from 'node:http'
 
 export { TaskReceipt } from '../routes/tasks/task-wire.ts'
 
@@ -80,4 +84,23 @@ export function createRunGeneration({ generation, runPaid, imageWait }: RunGener
     if (preference.isAsyncWanted) void reply.header('preference-applied', 'respond-async')
     return toTaskReceipt(result.task)
   }
+}
+
+/** Whether images of asynchronous models are waited for where the client says nothing of it. */
+type ImageWait = 'auto' | 'always' | 'never'
+
+const WAIT_SECONDS = 60
+
+/** What the `Prefer` header says; without one, what a client that cannot poll needs. */
+function imagePreference(headers: IncomingHttpHeaders, imageWait: ImageWait): DeliveryPreference {
+  const preference = parsePrefer(headers['prefer'])
+  if (preference.isAsyncWanted || preference.waitSeconds !== null || imageWait === 'never') return preference
+  return imageWait === 'always' || cannotPoll(headers)
+    ? { ...preference, waitSeconds: WAIT_SECONDS, isWaitByDefault: true }
+    : preference
+}
+
+/** OpenAI's SDKs say which language they are written in; the AI SDK and its providers stand in the user agent. */
+function cannotPoll(headers: IncomingHttpHeaders): boolean {
+  return headers['x-stainless-lang'] !== undefined || /\bai(?:-sdk)?\//i.test(headers['user-agent'] ?? '')
 }

@@ -1,8 +1,9 @@
-import { readCatalogFile } from './read-catalog-file.ts'
 import { SERVICE_CATEGORIES, type CatalogModel } from './catalog-model.ts'
 import defaultSource from './catalog.json' with { type: 'json' }
 import { CatalogInvalid, loadCatalog } from './load-catalog.ts'
 import { watchCatalogFile } from './watch-catalog-file.ts'
+import { readFileSync, statSync } from 'node:fs'
+import { parse } from 'yaml'
 
 export * from './catalog-model.ts'
 export { CatalogInvalid } from './load-catalog.ts'
@@ -117,3 +118,26 @@ function isSelected(model: CatalogModel, filter: CatalogFilter): boolean {
 const serviceCategories: ReadonlySet<string> = new Set(SERVICE_CATEGORIES)
 
 const silentLog: CatalogLog = { info: () => {}, error: () => {} }
+
+const FILE_BYTES_MAX = 16 * 1024 * 1024
+
+/** Reads an operator's catalog file. JSON is YAML too, so one parser reads both. */
+function readCatalogFile(file: string): { file: string; document: unknown } {
+  let text: string
+  try {
+    if (statSync(file).size > FILE_BYTES_MAX) throw new Error(`is larger than ${FILE_BYTES_MAX} bytes`)
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new CatalogInvalid([`${file}: cannot be read: ${describe(error)}`])
+  }
+  try {
+    // An empty file overrides nothing.
+    return { file, document: parse(text) ?? {} }
+  } catch (error) {
+    throw new CatalogInvalid([`${file}: is neither JSON nor YAML: ${describe(error)}`])
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

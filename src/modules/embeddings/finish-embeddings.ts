@@ -2,9 +2,15 @@ import { isRecord } from '../../kernel/is-record.ts'
 import { usdFromNanoUsd, type NanoUsd } from '../../kernel/money.ts'
 import { parseJson } from '../../kernel/parse-json.ts'
 import type { EmbeddingRequest } from '../../providers/embedding-wire.ts'
-import { countInputs, invalidAnswer, readCount, type WholeQuestion } from '../inference/inference.ts'
-import { rewriteEmbeddings } from './rewrite-embeddings.ts'
+import {
+  countInputs,
+  invalidAnswer,
+  readCount,
+  type WholeQuestion,
+  parsePayload,
+} from '../inference/inference.ts'
 import { scanEmbeddings, type EmbeddingScan, type Span } from './scan-embeddings.ts'
+import { decodeEmbedding, encodeEmbedding } from '../../providers/encode-embedding.ts'
 
 interface Metering {
   /** Only where an upstream reports no usage. */
@@ -98,4 +104,32 @@ function joinSmall(pieces: readonly Buffer[]): Buffer[] {
   }
   if (small.length > 0) joined.push(Buffer.concat(small))
   return joined
+}
+
+interface RewrittenEmbeddings {
+  readonly members: Record<string, unknown>
+  readonly data: readonly object[]
+}
+
+/** For an answer in another encoding than was asked for, or of another shape than usual: parsed and written anew. */
+function rewriteEmbeddings(provider: string, payload: Buffer, isBase64: boolean): RewrittenEmbeddings {
+  const { members, list } = parsePayload(provider, payload, 'data')
+  const items = list.every(({ index }) => typeof index === 'number')
+    ? list.toSorted((a, b) => Number(a['index']) - Number(b['index']))
+    : list
+  const data = items.map((item, index) => {
+    const { embedding } = item
+    const vector = isVector(embedding)
+      ? embedding
+      : typeof embedding === 'string'
+        ? decodeEmbedding(embedding)
+        : null
+    if (vector === null) throw invalidAnswer(provider, 'it sent an embedding that is none')
+    return { ...item, object: 'embedding', index, embedding: isBase64 ? encodeEmbedding(vector) : vector }
+  })
+  return { members, data }
+}
+
+function isVector(value: unknown): value is number[] {
+  return Array.isArray(value) && value.length > 0 && value.every((entry) => typeof entry === 'number')
 }

@@ -6,7 +6,6 @@ import type { Database } from '../../storage/database.ts'
 import type { QuotaOf } from '../../storage/stored-bytes/stored-bytes.ts'
 import type { Media } from '../media/media.ts'
 import { cancelTask, type CancelOptions } from './cancel-task.ts'
-import { checkWebhookUrl } from './check-webhook-url.ts'
 import { TaskCreator, type TaskLedger } from './create-tasks.ts'
 import { presentResult } from './present-result.ts'
 import { countTasks, listTasks } from './read-tasks.ts'
@@ -16,6 +15,8 @@ import { TaskReader } from './task-reader.ts'
 import { TaskWaiters } from './task-waiters.ts'
 import { listDeliveries, type WebhookDelivery } from './webhook-delivery.ts'
 import { readWebhookSecret, rotateWebhookSecret, type WebhookSecret } from './webhook-secret.ts'
+import { invalidValue } from '../../kernel/app-error.ts'
+import { parseWebAddress } from '../../kernel/parse-web-address.ts'
 
 export type { Claim, TaskLimits } from './claim-tasks.ts'
 export { deliverDueWebhooks } from './deliver-due-webhooks.ts'
@@ -134,4 +135,15 @@ export function createTasks(options: TasksOptions): Tasks {
     rotateWebhookSecret: (accountId) => rotateWebhookSecret(database, accountId),
     close: async () => waiters.close(),
   }
+}
+
+const URL_LENGTH_MAX = 2_048
+
+/** Refuses at once what could never be told: by https, or by http to a host the operator allows. */
+function checkWebhookUrl(text: string, isAllowedHost: (url: URL) => boolean): void {
+  const url = parseWebAddress(text)
+  if (url === null || text.length > URL_LENGTH_MAX || url.username !== '' || url.password !== '')
+    throw invalidValue('webhook_url', 'webhook_url must be an address such as https://example.com/hook.')
+  if (url.protocol === 'https:' || isAllowedHost(url)) return
+  throw invalidValue('webhook_url', 'webhook_url must begin with https://.')
 }

@@ -4,7 +4,6 @@ import type { Page } from '../../kernel/page.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { listRecords, type RecordsQuery, type UsageRecord } from './list-records.ts'
 import { readBudget, type Budget, type CreditReader } from './read-budget.ts'
-import { readGpuBilling, type GpuBilling } from './read-gpu-billing.ts'
 import { readSpending, readSpendingOfAccounts, type Spending, type SpendingQuery } from './read-spending.ts'
 import { readTimeseries, type Timeseries, type TimeseriesQuery } from './read-timeseries.ts'
 import { readTotals, type TotalsQuery } from './read-totals.ts'
@@ -78,3 +77,25 @@ export function createUsage({
 }
 
 const KEY_SCOPE = 'key:'
+
+interface GpuBilling {
+  /** By the model that each deployment serves. */
+  readonly spending: Spending
+  readonly burnRateNanoUsdPerHour: NanoUsd
+}
+
+const DEPLOYMENTS_MAX = 100
+
+/** What an account paid for GPUs: usage whose operation is `gpu`, time and not requests. */
+async function readGpuBilling(
+  queryable: Queryable,
+  { accountId, range }: { readonly accountId: string; readonly range: UsageRange },
+  lastHour: UsageRange,
+): Promise<GpuBilling> {
+  const filter = { operation: 'gpu' }
+  const [spending, recent] = await Promise.all([
+    readSpending(queryable, { accountId, range, by: 'model', filter, limit: DEPLOYMENTS_MAX }),
+    readTotals(queryable, { accountId, range: lastHour, filter }),
+  ])
+  return { spending, burnRateNanoUsdPerHour: recent.costNanoUsd }
+}

@@ -1,12 +1,10 @@
 import type Stripe from 'stripe'
 import { AppError } from '../../kernel/app-error.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import type { PaymentProvider } from '../payment-provider.ts'
+import type { PaymentProvider, Webhook } from '../payment-provider.ts'
 import { createStripeCheckout, readStripeCheckout } from './stripe-checkout.ts'
 import { readStripePayment, refundStripePayment } from './stripe-payment.ts'
 import { readStripeEvent } from './read-stripe-event.ts'
-import { toPaymentError } from './to-payment-error.ts'
-import { verifyStripeEvent } from './verify-stripe-event.ts'
 
 export interface StripeProviderOptions {
   readonly secretKey: string | null
@@ -83,5 +81,45 @@ function addressOf({ protocol, hostname, port }: URL): {
     host: hostname,
     port: port === '' ? (isPlain ? 80 : 443) : Number(port),
     protocol: isPlain ? 'http' : 'https',
+  }
+}
+
+const RETRY_AFTER_SECONDS = 5
+
+/**
+ * A refusal is final and says `provider_error`; after anything else nobody knows whether Stripe acted, and the request may
+ * be repeated. What Stripe said goes to the log alone.
+ */
+async function toPaymentError(error: unknown): Promise<unknown> {
+  if (error instanceof AppError) return error
+  const { default: StripeClient } = await import('stripe')
+  if (!(error instanceof StripeClient.errors.StripeError)) return error
+  const status = error.statusCode ?? 0
+  if (status >= 400 && status < 500 && status !== 409 && status !== 429) {
+    return new AppError('provider_error', 'The payment provider refused the request.', { cause: error })
+  }
+  return new AppError('service_unavailable', 'The payment provider does not answer at the moment.', {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+    cause: error,
+  })
+}
+
+const TOLERANCE_SECONDS = 300
+
+/** Stripe's own check: HMAC over the time and the bytes as they came, and no older than five minutes. */
+function verifyStripeEvent(
+  stripe: Stripe,
+  { body, headers }: Webhook,
+  { secret, nowMs }: { secret: string; nowMs: number },
+): Stripe.Event {
+  const signature = headers['stripe-signature']
+  if (typeof signature !== 'string') {
+    throw new AppError('invalid_request', 'The webhook carries no stripe-signature header.')
+  }
+  try {
+    return stripe.webhooks.constructEvent(body, signature, secret, TOLERANCE_SECONDS, undefined, nowMs)
+  } catch (cause) {
+    // Nothing more is said: who forges must not learn how near it came.
+    throw new AppError('invalid_request', 'The webhook is not signed by Stripe, or is too old.', { cause })
   }
 }

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
+import { Agent, type Dispatcher } from 'undici'
+import { createResendingPool } from '../resending-pool.ts'
 
 import { systemClock } from '../../kernel/clock.ts'
 import { createCredentialRing } from '../credential-ring.ts'
 import type { UpstreamTimeouts } from '../provider.ts'
 import type { UpstreamError } from '../upstream-error.ts'
-import { createKeepAliveAgents } from './keep-alive-agents.ts'
 import type { AiSdkProviderOptions } from './lazy-provider.ts'
 import { toUpstreamError } from './to-upstream-error.ts'
 import { defaultExchangeLimits, UpstreamExchange } from './upstream-exchange.ts'
@@ -89,4 +90,32 @@ function isKeyAtFault({ details: { failure, status } }: UpstreamError): boolean 
 function chooseRestMs({ details: { status, retryAfterSeconds } }: UpstreamError): number {
   if (status !== 429) return REFUSED_KEY_REST_MS
   return Math.min((retryAfterSeconds ?? THROTTLED_KEY_REST_MS / 1000) * 1000, REFUSED_KEY_REST_MS)
+}
+
+const CONNECTIONS_PER_ORIGIN_MAX = 1024
+const AGENTS_MAX = 8
+
+/** Agents that keep connections open between calls, one for each connect timeout, because an agent has only one. */
+function createKeepAliveAgents(): { choose(connectMs: number): Dispatcher } {
+  const agents = new Map<number, Agent>()
+  return {
+    choose(connectMs) {
+      const known =
+        agents.get(connectMs) ?? (agents.size >= AGENTS_MAX ? agents.values().next().value : undefined)
+      if (known !== undefined) return known
+      const agent = new Agent({
+        connections: CONNECTIONS_PER_ORIGIN_MAX,
+        pipelining: 1,
+        keepAliveTimeout: 30_000,
+        // However long the peer says: whoever stands between may say nothing.
+        keepAliveMaxTimeout: 30_000,
+        factory: (origin, options) => createResendingPool(origin, options),
+        // One stream a connection: an abort then closes the socket, which every upstream notices at once.
+        allowH2: false,
+        connect: { timeout: connectMs },
+      })
+      agents.set(connectMs, agent)
+      return agent
+    },
+  }
 }

@@ -5,7 +5,6 @@ import { UpstreamError } from '../upstream-error.ts'
 import { callTools, type ToolCallDraft } from './call-tools.ts'
 import { checkSchemas } from './check-schemas.ts'
 import { composeFiller, composeJsonObject, composeReasoning, composeText } from './compose-text.ts'
-import { cutAtStop } from './cut-at-stop.ts'
 import { findDescribedSchema } from './find-described-schema.ts'
 import { jsonFromSchema } from './json-from-schema.ts'
 import type { Conversation } from './read-conversation.ts'
@@ -190,4 +189,16 @@ function createBudget(tokensMax: number): TokenBudget {
     spentTokens: () => spent,
     isExceeded: () => isExceeded,
   }
+}
+
+/** The text before the first stop sequence. */
+function cutAtStop(text: string, stop: string | readonly string[]): string {
+  let end = text.length
+  for (const sequence of typeof stop === 'string' ? [stop] : stop) {
+    const found = sequence === '' ? -1 : text.indexOf(sequence)
+    if (found !== -1 && found < end) end = found
+  }
+  // A sequence may begin with the second half of a character that takes two units.
+  const last = end > 0 && end < text.length ? text.charCodeAt(end - 1) : 0
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? end - 1 : end)
 }

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { createInferenceRecord } from '../../../modules/inference/inference.ts'
+import { createInferenceRecord, type InferenceRecord } from '../../../modules/inference/inference.ts'
 import type { Speech } from '../../../modules/speech/speech.ts'
 import { AUDIO_FORMATS, CONTENT_TYPE_OF_AUDIO, type SpeechWork } from '../../../providers/media-work.ts'
 import { nullable } from '../../../providers/nullable.ts'
@@ -8,7 +8,7 @@ import { TaskMembers, TaskReceipt, type RunGeneration } from '../../paid/run-gen
 import { setGatewayHeaders, type RunPaid } from '../../paid/run-paid.ts'
 import { sendAudio } from '../../answers/send-audio.ts'
 import { sendEventReply } from '../../answers/send-event-reply.ts'
-import { speechEvents } from '../../answers/speech-events.ts'
+import { usdFromNanoUsd } from '../../../kernel/money.ts'
 
 const VoiceId = Type.String({ minLength: 1, maxLength: 256 })
 
@@ -139,4 +139,26 @@ function wantsTask(accept: string | string[] | undefined): boolean {
     (type) => type.startsWith('audio/') || type === 'application/octet-stream' || type === '*/*',
   )
   return types.includes('application/json') && !takesAudio
+}
+
+/** Audio as the events of OpenAI's wire: its bytes piece by piece, each in base64 of its own, then what it cost. */
+async function* speechEvents(
+  batches: AsyncIterable<readonly Uint8Array[]>,
+  { input }: SpeechWork,
+  record: InferenceRecord,
+): AsyncGenerator<readonly Buffer[]> {
+  for await (const batch of batches)
+    yield [toPayload({ type: 'speech.audio.delta', audio: Buffer.concat(batch).toString('base64') })]
+  // Speech is priced by the character; tokens are what OpenAI's clients read.
+  const tokens = { input_tokens: 0, output_tokens: 0, total_tokens: 0 }
+  const usage = {
+    ...tokens,
+    characters: Array.from(input).length,
+    cost_usd: usdFromNanoUsd(record.costNanoUsd ?? 0n),
+  }
+  yield [toPayload({ type: 'speech.audio.done', usage })]
+}
+
+function toPayload(event: unknown): Buffer {
+  return Buffer.from(JSON.stringify(event))
 }

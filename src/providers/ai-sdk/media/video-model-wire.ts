@@ -3,11 +3,11 @@ import type {
   Experimental_VideoModelV4OperationStatusResult as VideoStatus,
   JSONValue,
 } from '@ai-sdk/provider'
+import { parseJson } from '../read-json.ts'
 
 import type { InputFile, JobCall, MediaProgress, OutputFile } from '../../media-operation.ts'
 import type { VideoWork } from '../../media-work.ts'
 import { isRecord } from '../read-json.ts'
-import { createAnswerTap } from './answer-tap.ts'
 import { invalidAnswer, jobFailed, jobLost } from './job-failure.ts'
 import type { MediaWire, WireSession } from './media-wire.ts'
 import { toAspectRatio, toModelFile, type VideoModelOptions } from './model-options.ts'
@@ -124,4 +124,27 @@ function readId(operation: unknown): string | undefined {
 
 function isJson(value: unknown): value is JSONValue {
   return value !== undefined && typeof value !== 'function'
+}
+
+/** Keeps the last successful JSON answer beside the package that reads it, because packages tell less than their vendors do. */
+interface AnswerTap {
+  readonly fetch: typeof globalThis.fetch
+  readAnswer(): unknown
+}
+
+function createAnswerTap(fetch: typeof globalThis.fetch): AnswerTap {
+  let last: string | undefined
+  return {
+    async fetch(input, init) {
+      const response = await fetch(input, init)
+      const text = await response.text()
+      if (response.ok) last = text
+      return new Response(text === '' ? null : text, {
+        status: response.status,
+        statusText: response.statusText,
+        headers: response.headers,
+      })
+    },
+    readAnswer: () => parseJson(last ?? ''),
+  }
 }

@@ -4,7 +4,9 @@ import type { InferenceCall, InferenceOperation } from '../../provider.ts'
 import { UpstreamError } from '../../upstream-error.ts'
 import type { AiSdkProviderOptions } from '../lazy-provider.ts'
 import { createVendorCalls, type VendorCalls } from '../vendor-calls.ts'
-import { readTexts } from './read-texts.ts'
+import { decodeTokens } from '../../../kernel/decode-tokens.ts'
+import { toUpstreamError } from '../to-upstream-error.ts'
+import { UntranslatableRequest } from '../untranslatable-request.ts'
 
 /** What differs between the vendors of embeddings that are reached through an AI SDK package. */
 export interface EmbeddingVendor {
@@ -168,4 +170,23 @@ function countUsedTokens(batches: readonly EmbeddedTexts[]): number | null {
 function scaleToOne(vector: readonly number[]): readonly number[] {
   const length = Math.hypot(...vector)
   return length === 0 ? vector : vector.map((value) => value / length)
+}
+
+/** The texts of `input`, for vendors that take nothing else. */
+function readTexts(provider: string, input: EmbeddingRequest['input']): string[] {
+  if (typeof input === 'string') return [input]
+  if (isTokens(input)) return [decode(provider, input)]
+  return input.map((entry) => (typeof entry === 'string' ? entry : decode(provider, entry)))
+}
+
+function isTokens(input: string[] | number[] | number[][]): input is number[] {
+  return typeof input[0] === 'number'
+}
+
+// Clients that send tokens made them for OpenAI's embedding models, which have the older encoding.
+function decode(provider: string, tokens: readonly number[]): string {
+  const text = decodeTokens(tokens, 'cl100k')
+  if (text !== null) return text
+  const refusal = new UntranslatableRequest('input', 'It has a token that is not one of cl100k_base.')
+  throw toUpstreamError(provider, refusal, { wasRequestSent: false, nowMs: 0 })
 }

@@ -1,5 +1,4 @@
 import { toIntegerSamples, type AudioShape, type AudioWriter } from './audio-writer.ts'
-import { writeVorbisComment } from './vorbis-comment.ts'
 
 const BLOCK_SAMPLES = 4096
 const BITS_PER_SAMPLE = 16
@@ -105,4 +104,20 @@ function checksum16(bytes: Uint8Array): number {
   let value = 0
   for (const byte of bytes) value = ((value << 8) & 0xffff) ^ (TABLE_16[(value >> 8) ^ byte] ?? 0)
   return value
+}
+
+/** The tags of FLAC and Ogg: who wrote it, and one comment. */
+function writeVorbisComment(comment: string): Buffer {
+  return Buffer.concat([writeText('Parkway sandbox'), writeCount(1), writeText(`COMMENT=${comment}`)])
+}
+
+function writeText(text: string): Buffer {
+  const bytes = Buffer.from(text)
+  return Buffer.concat([writeCount(bytes.length), bytes])
+}
+
+function writeCount(count: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32LE(count)
+  return bytes
 }

@@ -1,5 +1,7 @@
 import type { AudioShape, AudioWriter } from './audio-writer.ts'
-import { loadEncoder } from './load-encoder.ts'
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import type { WasmMediaEncoder } from 'wasm-media-encoders'
 
 const BITRATE_KBPS = { 1: 64, 2: 96 } as const
 
@@ -29,4 +31,18 @@ function writeTags(comment: string): Buffer {
 /** Seven bits a byte, so that no size looks like the beginning of a frame. */
 function writeSize(size: number): Buffer {
   return Buffer.from([(size >> 21) & 0x7f, (size >> 14) & 0x7f, (size >> 7) & 0x7f, size & 0x7f])
+}
+
+const require = createRequire(import.meta.url)
+const CODE = 'wasm-media-encoders/wasm/mp3'
+
+let compiled: object | null = null
+
+/** A new MP3 encoder; the code behind it is compiled at the first use and shared by all. */
+async function loadEncoder(): Promise<WasmMediaEncoder<'audio/mpeg'>> {
+  const encoders = await import('wasm-media-encoders')
+  const code = compiled ?? (await readFile(require.resolve(CODE)))
+  return encoders.createEncoder('audio/mpeg', code, (module) => {
+    compiled = module
+  })
 }
