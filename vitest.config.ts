@@ -16,7 +16,7 @@ const ALONE = [
   'tests/chat/stream.test.ts',
   'tests/chat/{clock-jumps,resource-shortage}.test.ts',
   'src/http/fast-http1/fast-http1.test.ts',
-  'src/providers/openai-compatible/lean-http/lean-client-{connections,control}.test.ts',
+  'src/providers/openai-compatible/upstream-http1/http1-client-{connections,control}.test.ts',
   'src/modules/inference/{attempt-routes,upstream-work}.test.ts',
 ]
 

@@ -71,7 +71,7 @@ describe('over TLS', () => {
     const file = join(directory, 'authority.pem')
     await writeFile(file, certificate)
     const script = `
-      import { createHttp1Client } from ${JSON.stringify(new URL('lean-client.ts', import.meta.url).href)}
+      import { createHttp1Client } from ${JSON.stringify(new URL('http1-client.ts', import.meta.url).href)}
       import { CollectedExchange } from ${JSON.stringify(new URL('testing/collect-answer.ts', import.meta.url).href)}
       const options = { origin: process.argv[1], connectionsMax: 1, keepAliveMs: 1000, connectTimeoutMs: 5000 }
       const client = createHttp1Client(options)
