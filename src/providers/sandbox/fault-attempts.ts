@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../kernel/bounded-map.ts'
 import type { ScheduledFault } from './directives.ts'
 
 const KEYS_MAX = 1000
@@ -8,16 +9,13 @@ export interface FaultAttempts {
 
 /** Remembers how often a fault has struck, so that a request can be told to fail twice and then succeed. */
 export function createFaultAttempts(): FaultAttempts {
-  const attempts = new Map<string, number>()
+  const attempts = new BoundedMap<string, number>({ entriesMax: KEYS_MAX })
   return {
     isDue(fault, requestId) {
       if (fault.attemptsMax === null) return true
       const key = fault.attemptKey ?? requestId
       const made = attempts.get(key) ?? 0
-      attempts.delete(key)
       attempts.set(key, made + 1)
-      const [oldest] = attempts.keys()
-      if (attempts.size > KEYS_MAX && oldest !== undefined) attempts.delete(oldest)
       return made < fault.attemptsMax
     },
   }

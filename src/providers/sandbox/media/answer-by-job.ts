@@ -8,7 +8,7 @@ import { parseDirectives, type Directives, type Fault } from '../directives.ts'
 import { delayAnswer, failAtOnce } from '../inject-fault.ts'
 import { damageOutput } from './answer-at-once.ts'
 import type { SandboxParts } from './begin-call.ts'
-import { createBoundedMap } from './bounded-map.ts'
+import { BoundedMap } from '../../../kernel/bounded-map.ts'
 
 interface Maker<Work, Recipe extends TSchema> {
   readonly recipe: Recipe
@@ -29,8 +29,8 @@ export function answerByJob<Work, Recipe extends TSchema>(
   parts: SandboxParts,
   maker: Maker<Work, Recipe>,
 ): Required<MediaOperation<Work>> {
-  const started = createBoundedMap<UpstreamJob>(JOBS_REMEMBERED_MAX)
-  const cancelled = createBoundedMap<true>(JOBS_REMEMBERED_MAX)
+  const started = new BoundedMap<string, UpstreamJob>({ entriesMax: JOBS_REMEMBERED_MAX })
+  const cancelled = new BoundedMap<string, true>({ entriesMax: JOBS_REMEMBERED_MAX })
 
   /** A fault strikes once in the life of a job: when it is submitted, or when its files are handed out. */
   const takeFault = (
