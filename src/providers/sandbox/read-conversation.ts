@@ -1,5 +1,6 @@
 import type { ChatMessage, ChatRequest, ContentPart } from '../chat-wire.ts'
 import { parseDirectives, type Directives } from './directives.ts'
+import { dropReminders } from './drop-reminders.ts'
 
 /** What the sandbox reacts to in a request. Every text is bounded, so that no prompt makes it slow. */
 export interface Conversation {
@@ -33,7 +34,7 @@ const TOOL_RESULT_LENGTH_MAX = 600
 export function readConversation(body: ChatRequest): Conversation {
   const { messages } = body
   const lastUser = messages.findLast((message) => message.role === 'user')
-  const { directives, remainingText } = parseDirectives(lastUser ? textOf(lastUser) : '')
+  const { directives, remainingText } = parseDirectives(lastUser ? dropReminders(textOf(lastUser)) : '')
   const instructions = messages.filter(({ role }) => role === 'system' || role === 'developer').map(textOf)
   return {
     userText: clip(remainingText.trim(), USER_TEXT_LENGTH_MAX),
