@@ -44,7 +44,7 @@ describe('Claude Code', () => {
     expect(events[0]?.name).toBe('message_start')
     expect(events.filter(({ name }) => name === 'message_start')).toHaveLength(1)
     expect(events.at(-1)?.name).toBe('message_stop')
-    const blocks: Record<string, unknown>[] = []
+    const blocks: Record<string, string>[] = []
     for (const { data } of events) {
       if (data.type === 'content_block_start') blocks[data.index] = { ...data.content_block, json: '' }
       const block = data.type === 'content_block_delta' ? blocks[data.index] : undefined
@@ -52,7 +52,7 @@ describe('Claude Code', () => {
       const { type, ...delta } = data.delta
       const [name = '', value] = Object.entries(delta)[0] ?? []
       const member = type === 'input_json_delta' ? 'json' : name
-      block[member] = `${String(block[member] ?? '')}${String(value)}`
+      block[member] = (block[member] ?? '') + String(value)
     }
     const content: Record<string, unknown>[] = blocks.map(({ json, ...block }) =>
       block['type'] === 'tool_use' ? { ...block, input: JSON.parse(String(json)) } : block,
