@@ -1,7 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { boundResamples, intervalOf, type Interval } from './bootstrap-interval.ts'
 import { addDuel, createWinTable, fitStrengths, type WinTable } from './fit-strengths.ts'
 import { createRandom } from '../../kernel/seeded-random.ts'
+import { ShortTurns } from '../../kernel/short-turns.ts'
 
 /** One meeting of two. */
 export interface Duel {
@@ -33,8 +33,6 @@ export const DUELS_MIN = 6
 const RATING_MIDDLE = 1_000
 const RATING_PER_TENFOLD = 400
 const RESAMPLES = 400
-/** Resampling lets others have their turn after this long. */
-const TURN_MS = 8
 
 /** Ranks all who are named, best first, those who met nobody included. The same ballots and seed give the same ranking. */
 export async function rankContestants(
@@ -42,11 +40,12 @@ export async function rankContestants(
   ballots: readonly Ballot[],
   { seed }: { seed: number },
 ): Promise<Standing[]> {
-  const patterns = groupBallots(contestants, ballots)
+  const turns = new ShortTurns()
+  const patterns = await groupBallots(contestants, ballots, turns)
   const all = tabulate(contestants.length, patterns.list, patterns.counts)
   const strengths = fitStrengths(all)
-  const samples = await resample(contestants.length, patterns, strengths, seed)
-  const records = countDuels(contestants, ballots)
+  const samples = await resample({ size: contestants.length, patterns, strengths, seed, turns })
+  const records = await countDuels(contestants, ballots, turns)
   const unranked = contestants.map((contestant, index) => {
     const record = records.get(contestant) ?? { wins: 0, losses: 0, ties: 0 }
     const isKnown = record.wins + record.losses + record.ties >= DUELS_MIN
@@ -78,17 +77,23 @@ interface Patterns {
   readonly ofBallot: Int32Array
 }
 
-function groupBallots(contestants: readonly string[], ballots: readonly Ballot[]): Patterns {
+async function groupBallots(
+  contestants: readonly string[],
+  ballots: readonly Ballot[],
+  turns: ShortTurns,
+): Promise<Patterns> {
   const indexes = new Map(contestants.map((contestant, index) => [contestant, index]))
   const known = new Map<string, number>()
   const list: IndexedDuel[][] = []
-  const ofBallot = Int32Array.from(ballots, (ballot) => {
+  const ofBallot = new Int32Array(ballots.length)
+  for (const [number, ballot] of ballots.entries()) {
     const duels = ballot.flatMap((duel) => indexDuel(duel, indexes))
     const name = duels.map((duel) => duel.join(':')).join(' ')
     const pattern = known.get(name) ?? list.push(duels) - 1
     known.set(name, pattern)
-    return pattern
-  })
+    ofBallot[number] = pattern
+    if (turns.isOver) await turns.next()
+  }
   const counts = new Float64Array(list.length)
   for (const pattern of ofBallot) counts[pattern] = (counts[pattern] ?? 0) + 1
   return { list, counts, ofBallot }
@@ -121,17 +126,23 @@ function tabulate(
 }
 
 /** The ratings of each contestant in samples that are drawn from the ballots. */
-async function resample(
-  size: number,
-  { list, ofBallot }: Patterns,
-  strengths: Float64Array,
-  seed: number,
-): Promise<Float64Array[]> {
+async function resample({
+  size,
+  patterns: { list, ofBallot },
+  strengths,
+  seed,
+  turns,
+}: {
+  size: number
+  patterns: Patterns
+  strengths: Float64Array
+  seed: number
+  turns: ShortTurns
+}): Promise<Float64Array[]> {
   const random = createRandom(seed)
   const rounds = boundResamples(RESAMPLES, ofBallot.length)
   const samples = Array.from({ length: size }, () => new Float64Array(rounds))
   const counts = new Float64Array(list.length)
-  let turnStartedMs = performance.now()
   for (let round = 0; round < rounds; round += 1) {
     counts.fill(0)
     for (let draw = 0; draw < ofBallot.length; draw += 1) {
@@ -140,9 +151,7 @@ async function resample(
     }
     const drawn = fitStrengths(tabulate(size, list, counts), strengths)
     for (const [index, sample] of samples.entries()) sample[round] = toRating(drawn[index] ?? 1)
-    if (performance.now() - turnStartedMs < TURN_MS) continue
-    await nextTurn()
-    turnStartedMs = performance.now()
+    if (turns.isOver) await turns.next()
   }
   return samples
 }
@@ -157,20 +166,29 @@ interface DuelRecord {
   ties: number
 }
 
-function countDuels(contestants: readonly string[], ballots: readonly Ballot[]): Map<string, DuelRecord> {
+async function countDuels(
+  contestants: readonly string[],
+  ballots: readonly Ballot[],
+  turns: ShortTurns,
+): Promise<Map<string, DuelRecord>> {
   const records = new Map(contestants.map((contestant) => [contestant, { wins: 0, losses: 0, ties: 0 }]))
-  for (const { one, other, winner } of ballots.flat()) {
-    const first = records.get(one)
-    const second = records.get(other)
-    if (one === other || first === undefined || second === undefined) continue
-    if (winner === null) {
-      first.ties += 1
-      second.ties += 1
-    } else {
-      const [better, worse] = winner === one ? [first, second] : [second, first]
-      better.wins += 1
-      worse.losses += 1
-    }
+  for (const ballot of ballots) {
+    for (const duel of ballot) countDuel(records, duel)
+    if (turns.isOver) await turns.next()
   }
   return records
+}
+
+function countDuel(records: ReadonlyMap<string, DuelRecord>, { one, other, winner }: Duel): void {
+  const first = records.get(one)
+  const second = records.get(other)
+  if (one === other || first === undefined || second === undefined) return
+  if (winner === null) {
+    first.ties += 1
+    second.ties += 1
+    return
+  }
+  const [better, worse] = winner === one ? [first, second] : [second, first]
+  better.wins += 1
+  worse.losses += 1
 }
