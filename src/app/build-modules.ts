@@ -22,8 +22,8 @@ import {
 import type { Media } from '../modules/media/media.ts'
 import { createModeration, type Moderation } from '../modules/moderation/moderation.ts'
 import { createRerank, type Rerank } from '../modules/rerank/rerank.ts'
-import { daysToMs, type TaskPerformer, type Tasks } from '../modules/tasks/tasks.ts'
-import { createResponses, type Responses } from '../modules/responses/responses.ts'
+import type { TaskPerformer, Tasks } from '../modules/tasks/tasks.ts'
+import type { Responses } from '../modules/responses/responses.ts'
 import { createSpeech, type Speech } from '../modules/speech/speech.ts'
 import { createTranscription, type Transcription } from '../modules/transcription/transcription.ts'
 import { createUsage, type Usage } from '../modules/usage/usage.ts'
@@ -46,6 +46,7 @@ import { buildGeneration } from './build-generation.ts'
 import { buildInference, upstreamTimeouts } from './build-inference.ts'
 import { buildLimits } from './build-limits.ts'
 import { buildMedia } from './build-media.ts'
+import { buildResponses, performByType } from './build-responses.ts'
 import { buildTasks, RECLAIMERS } from './build-tasks.ts'
 import type { Config } from './config.ts'
 import { ownUrlOf } from './own-url.ts'
@@ -231,14 +232,8 @@ async function openModules(
     logger,
   })
   const chat = createChat({ inference, ledger: credit, media, clock, countTokens })
-  const responses = createResponses({
-    chat,
-    database,
-    logger,
-    quotaOf,
-    retentionMs: daysToMs(config.responseRetentionDays),
-    historyBytesMax: config.bodyBytesMax,
-  })
+  const shared = { database, messageBus, metrics, logger }
+  const responses = buildResponses(config, { ...shared, chat, tasks, keys, limits, quotaOf })
   const generation = buildGeneration(config, {
     inference,
     catalog,
@@ -269,7 +264,7 @@ async function openModules(
     outbound,
     media,
     tasks,
-    performer: generation.performer,
+    performer: performByType(responses.performer, generation.performer),
     inference,
     shortages,
     chat,

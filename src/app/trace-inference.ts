@@ -92,7 +92,13 @@ export function traceTasks(performer: TaskPerformer, tracer: Tracer | null): Tas
     cancelJob: (task) => performer.cancelJob(task),
     perform: async (task, control) => {
       const { type, model, requestId, accountId } = task
-      const span = tracer.startInference({ operation: TRACED[type], work: type, model, requestId, accountId })
+      const span = tracer.startInference({
+        operation: TRACED[type === 'response' ? 'responses' : type],
+        work: type,
+        model,
+        requestId,
+        accountId,
+      })
       try {
         const outcome = await performer.perform(task, control)
         span.setProvider({ provider: outcome.provider })

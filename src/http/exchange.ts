@@ -31,6 +31,8 @@ export class Exchange<Incoming extends RequestMessage = RequestMessage> {
   recording: Recording | null = null
   /** What is done for it, which may go on for some time when its client is gone. Null until that begins. */
   work: Promise<unknown> | null = null
+  /** What it asks for goes on without its client: a repeated request with its idempotency key takes that up. */
+  goesOnAlone = false
   /** Where the tracker keeps it. */
   position = -1
   requestBytes = 0

@@ -66,7 +66,7 @@ export function createRunOnce({ idempotency, logger }: RunOnceOptions): RunOnce 
     const recording = recordAnswer(response, {
       bytesMax: ANSWER_BYTES_MAX,
       wire: exchange.wire,
-      onEnd: (answer) => settle(claim, () => conclude(claim, answer)),
+      onEnd: (answer) => settle(claim, () => conclude(claim, answer, exchange)),
     })
     exchange.recording = recording
     const { promise: closed, resolve: onClosed } = Promise.withResolvers<void>()
@@ -80,7 +80,7 @@ export function createRunOnce({ idempotency, logger }: RunOnceOptions): RunOnce 
     // Work may go on when its client is gone, and what it answers then is kept too: within the turn in which it is through.
     void Promise.all([failure, closed]).then(([error]) =>
       setImmediate(() => {
-        if (!recording.hasEnded) void settle(claim, () => concludeUnanswered(claim, error))
+        if (!recording.hasEnded) void settle(claim, () => concludeUnanswered(claim, error, exchange))
       }),
     )
     return running
@@ -128,17 +128,23 @@ function refusalOf(outcome: Exclude<ClaimOutcome, { kind: 'answered' | 'claimed'
  * What was done is kept. What was refused changed nothing and may go better next time: after a top-up, or a minute later.
  * A failure of ours may have come after the work was done, and so the next try bears the same id.
  */
-async function conclude(claim: Claim, { status, headers, body, isWhole }: RecordedAnswer): Promise<void> {
-  if (status >= 500) await claim.interrupt()
+async function conclude(
+  claim: Claim,
+  { status, headers, body, isWhole }: RecordedAnswer,
+  { goesOnAlone }: Exchange,
+): Promise<void> {
+  const isUnderWay = goesOnAlone && status < 400 && !isWhole
+  if (status >= 500 || isUnderWay) await claim.interrupt()
   else if (status >= 400 || !isWhole) await claim.release()
   else if (body === null) await claim.keepNothing()
   else await claim.keep({ status, headers: headersToKeep(headers), body })
 }
 
 /** The client went before there was an answer. What it was given until then is charged; a new try is a new request. */
-async function concludeUnanswered(claim: Claim, error: unknown): Promise<void> {
+async function concludeUnanswered(claim: Claim, error: unknown, { goesOnAlone }: Exchange): Promise<void> {
   const isOurs = error !== null && !(error instanceof ClientDisconnected)
-  if (isOurs && toErrorAnswer(error, claim.requestId).status >= 500) await claim.interrupt()
+  if (error === null && goesOnAlone) await claim.interrupt()
+  else if (isOurs && toErrorAnswer(error, claim.requestId).status >= 500) await claim.interrupt()
   else await claim.release()
 }
 

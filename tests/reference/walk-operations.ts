@@ -75,6 +75,10 @@ async function walkModels(call: MakeCall): Promise<void> {
   await call('POST /v1/responses/input_tokens')
   await call('GET /v1/responses/{id}', { params: { id: response.id } })
   await call('GET /v1/responses/{id}/input_items', { params: { id: response.id } })
+  const queued = await call('POST /v1/responses', {
+    body: { model: 'gpt-5.4-mini', input: 'Hello!', background: true },
+  })
+  await call('POST /v1/responses/{id}/cancel', { params: { id: queued.id } })
   await call('DELETE /v1/responses/{id}', { params: { id: response.id } })
   await call('POST /v1/messages')
   await call('POST /v1/messages/count_tokens')

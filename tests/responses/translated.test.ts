@@ -118,7 +118,6 @@ describe('a request', () => {
   test.each<[string, object, string]>([
     ['a tool of OpenAI alone', { tools: [{ type: 'web_search' }] }, 'tools.0.type'],
     ['another tool of OpenAI', { tools: [...TOOLS, { type: 'code_interpreter' }] }, 'tools.4.type'],
-    ['work in the background', { background: true }, 'background'],
     ['an item of OpenAI', { input: [{ type: 'web_search_call', id: 'w' }] }, 'input.0.type'],
     [
       'a file of OpenAI',

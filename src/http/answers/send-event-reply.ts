@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify'
+import type { Wire } from '../../wires/wire.ts'
 import { EVENT_STREAM_HEADERS, sendEvents } from './send-events.ts'
 
 /** Server-Sent Events of a route of the framework, behind the headers of its reply. */
@@ -6,11 +7,16 @@ export async function sendEventReply(
   reply: FastifyReply,
   batches: AsyncIterable<readonly Buffer[]>,
   requestId: string,
+  wire?: Wire,
 ): Promise<void> {
   for (let index = 0; index + 1 < EVENT_STREAM_HEADERS.length; index += 2)
     reply.header(EVENT_STREAM_HEADERS[index] ?? '', EVENT_STREAM_HEADERS[index + 1])
   writeHeadOf(reply)
-  await sendEvents(reply.raw, batches, { requestId, onError: () => {} })
+  await sendEvents(reply.raw, batches, {
+    requestId,
+    onError: () => {},
+    ...(wire === undefined ? {} : { wire }),
+  })
 }
 
 /** From here on the route writes the answer itself. */

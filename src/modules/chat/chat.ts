@@ -47,6 +47,8 @@ export interface Chat {
   responses(request: InferenceRequest<ResponsesRequest>): Promise<InferenceResult>
   /** `{input_tokens}` of a prompt. Costs nothing. */
   countMessageTokens(request: InferenceRequest<CountTokensRequest>): Promise<object>
+  /** Throws what a request is refused with before anybody is asked: its model, its form, no credit at all. */
+  checkResponse(request: InferenceRequest<ResponsesRequest>): Promise<void>
   /** Tokens of the prompt, as far as they can be known without asking the vendor. */
   countResponseTokens(caller: Caller, body: ResponsesRequest): number
 }
@@ -100,18 +102,25 @@ export function createChat(options: ChatOptions): Chat {
   const { inference, ledger, media, clock } = options
   const selector = inference.selectorFor(['llm'], ({ chat }) => chat !== undefined)
 
+  const requireCredit = async <Body>(
+    estimate: Operation<Body>['estimate'],
+    { caller, cancellation, body, bytes }: InferenceRequest<Body>,
+    model: CatalogModel,
+    startedMs: number,
+  ): Promise<void> => {
+    if (estimate.bound(model, body, bytes).leastNanoUsd === 0n) return
+    const some = { wantedNanoUsd: 1n, leastNanoUsd: 1n, atMs: startedMs, cancellation }
+    const hold = await ledger.hold(caller, some)
+    hold.release()
+  }
+
   const fillIn = async <Body extends StreamableRequest>(
     { files, estimate }: Operation<Body>,
     request: InferenceRequest<Body>,
     { uses, model, startedMs }: { uses: readonly OwnFileUse[]; model: CatalogModel; startedMs: number },
   ): Promise<InferenceRequest<Body>> => {
-    const { caller, cancellation } = request
     // Check the balance before reading files.
-    if (estimate.bound(model, request.body, request.bytes).leastNanoUsd > 0n) {
-      const some = { wantedNanoUsd: 1n, leastNanoUsd: 1n, atMs: startedMs, cancellation }
-      const hold = await ledger.hold(caller, some)
-      hold.release()
-    }
+    await requireCredit(estimate, request, model, startedMs)
     return files?.inline(media, request, uses) ?? request
   }
 
@@ -172,6 +181,14 @@ export function createChat(options: ChatOptions): Chat {
     },
     countMessageTokens: (request) =>
       countMessageTokens(request, { inference, selector, countTokens: options.countTokens }),
+    checkResponse: async (request) => {
+      const { caller, body, record } = request
+      const model = selector.resolveModel(caller, body.model)
+      record.model = model.id
+      checkResponsesRequest(body)
+      selector.select(caller, model, body.model)
+      await requireCredit(RESPONSES.estimate, request, model, clock.nowMs())
+    },
     countResponseTokens: (caller, body) => {
       selector.resolveModel(caller, body.model)
       return countResponseTokens(body, options.countTokens)

@@ -23,7 +23,7 @@ export interface GenerationRequest {
   readonly cancellation: Cancellation
 }
 
-export type GenerationType = Exclude<TaskType, 'stt'>
+export type GenerationType = Exclude<TaskType, 'stt' | 'response'>
 
 /** A file as it came. `param` names its field in errors. */
 export type ClientFile = { readonly param: string } & (

@@ -19,18 +19,6 @@ export interface Chain {
   readonly isBeyondLimits: boolean
 }
 
-export async function readResponse(
-  queryable: Queryable,
-  accountId: string,
-  responseId: string,
-): Promise<{ response: string; isBackground: boolean } | null> {
-  const [row] = await queryable.query<{ response: string; is_background: boolean }>(
-    'SELECT response, is_background FROM responses WHERE account_id = $1 AND id = $2 AND expires_at > now()',
-    [accountId, responseId],
-  )
-  return row === undefined ? null : { response: row.response, isBackground: row.is_background }
-}
-
 /** Empty where the last one is unknown. Those before it are kept past their time for as long as something continues them. */
 export async function readChain(
   queryable: Queryable,

@@ -56,7 +56,7 @@ export class ResponseWriter {
   }
 }
 
-// A request that is done again under its id replaces what it made. The bytes are those before this statement.
+// A request that is done again under its id replaces what it made, unless a task makes it, which is one for all tries. The bytes are those before this statement.
 const WRITE = `
   WITH durability AS MATERIALIZED (SELECT set_config('synchronous_commit', $9, true)),
   written AS (
@@ -67,6 +67,7 @@ const WRITE = `
       AS given (account_id, id, previous_id, input, response, item_ids, is_background)
     ON CONFLICT (account_id, id) DO UPDATE
       SET input = excluded.input, response = excluded.response, item_ids = excluded.item_ids
+      WHERE NOT responses.is_background
   )
   SELECT account_id, stored_bytes_of(account_id, 'response') AS bytes
   FROM (SELECT DISTINCT unnest($1::uuid[]) AS account_id) AS accounts`

@@ -1,4 +1,5 @@
 import { AppError, notFound } from '../../kernel/app-error.ts'
+import type { Cancellation } from '../../kernel/cancellation.ts'
 import { editJsonObject } from '../../kernel/edit-json-object.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { stringifyJson } from '../../kernel/stringify-json.ts'
@@ -8,29 +9,47 @@ import type { ResponsesRequest } from '../../wires/openai-responses/responses-re
 import type { Chat, InferenceResult } from '../chat/chat.ts'
 import type { InferenceRequest } from '../inference/inference.ts'
 import type { Caller } from '../keys/keys.ts'
+import type { Tasks, TaskPerformer } from '../tasks/tasks.ts'
+import { readKnownResponse, type KnownResponse } from './background-status.ts'
+import { createBackground } from './create-background.ts'
+import { followResponse } from './follow-response.ts'
 import { keepAnswer } from './keep-answer.ts'
 import { listInputItems, type ItemPage, type ItemPageRequest } from './list-input-items.ts'
-import { deleteResponse, readChain, readResponse } from './read-responses.ts'
+import { performResponse, type PerformOptions } from './perform-response.ts'
+import { deleteResponse, readChain } from './read-responses.ts'
 import { CHAIN_LENGTH_MAX, needsHistory, resolveInput } from './resolve-input.ts'
+import { createResponseChanges, type ResponseBus } from './response-events.ts'
+import type { Item } from './response-items.ts'
 import { ResponseRoom } from './response-room.ts'
 import { ResponseWriter } from './response-writer.ts'
 
 export { sweepResponses } from './sweep-responses.ts'
 
-/** Responses of OpenAI's wire: asked of any chat model, stored, read, continued. */
+/** Responses of OpenAI's wire: asked of any chat model, at once or in the background, stored, read, continued. */
 export interface Responses {
   create(request: InferenceRequest<ResponsesRequest>): Promise<InferenceResult>
-  /** The response object as JSON. */
-  read(accountId: string, responseId: string): Promise<string>
+  read(accountId: string, responseId: string): Promise<Item>
+  /** The events of a response in the background, behind the one that the client has last. */
+  follow(
+    accountId: string,
+    responseId: string,
+    from: { startingAfter: number; cancellation: Cancellation },
+  ): Promise<AsyncIterable<readonly Buffer[]>>
+  /** The response as it is then: one that has ended is not changed. */
+  cancel(accountId: string, responseId: string): Promise<Item>
   delete(accountId: string, responseId: string): Promise<void>
   listInputItems(accountId: string, responseId: string, page: ItemPageRequest): Promise<ItemPage>
   /** Tokens of the prompt, with those of the responses that it continues. */
   countTokens(caller: Caller, body: ResponsesRequest): Promise<number>
+  /** Makes responses in the background. */
+  readonly performer: TaskPerformer
 }
 
-interface ResponsesOptions {
-  readonly chat: Pick<Chat, 'responses' | 'countResponseTokens'>
+interface ResponsesOptions extends Pick<PerformOptions, 'keys' | 'limits' | 'onCall'> {
+  readonly chat: Pick<Chat, 'responses' | 'checkResponse' | 'countResponseTokens'>
+  readonly tasks: Pick<Tasks, 'create' | 'cancel'>
   readonly database: Database
+  readonly messageBus: ResponseBus
   readonly logger: Logger
   readonly quotaOf: QuotaOf
   /** 0 stores nothing. */
@@ -43,65 +62,123 @@ export function createResponses(options: ResponsesOptions): Responses {
   const { chat, database, retentionMs } = options
   const writer = new ResponseWriter(options)
   const room = new ResponseRoom(options)
+  const changes = createResponseChanges(options)
   const resolving = { database, bytesMax: options.historyBytesMax }
 
-  const decideStore = async (accountId: string, store: boolean | null | undefined): Promise<boolean> => {
-    try {
-      await room.require(accountId)
-      return true
-    } catch (error) {
-      // Who did not ask for it is served, and told that nothing was stored.
-      if (store === true || !(error instanceof AppError) || error.code !== 'rate_limit_exceeded') throw error
-      return false
+  const require = async (accountId: string, responseId: string): Promise<KnownResponse> => {
+    const known = await readKnownResponse(database, accountId, responseId)
+    if (known === null) throw notFound('response')
+    return known
+  }
+
+  const follow: Responses['follow'] = async (accountId, responseId, from) => {
+    const { response, isBackground } = await require(accountId, responseId)
+    if (!isBackground || response['background'] !== true)
+      throw new AppError('invalid_value', 'Only a response in the background can be streamed again.', {
+        param: 'stream',
+      })
+    return followResponse({ database, changes }, { accountId, responseId, ...from })
+  }
+
+  const beginBackground = async (
+    request: InferenceRequest<ResponsesRequest>,
+    own: ResponsesRequest['input'],
+  ): Promise<InferenceResult> => {
+    const { caller, body, cancellation } = request
+    const id = await createBackground({ ...options, writer, room }, request, own)
+    if (body.stream !== true)
+      return { kind: 'complete', payload: stringifyJson((await require(caller.accountId, id)).response) }
+    return {
+      kind: 'stream',
+      batches: await follow(caller.accountId, id, { startingAfter: -1, cancellation }),
     }
   }
 
-  const expand = async (
-    request: InferenceRequest<ResponsesRequest>,
-  ): Promise<{ request: InferenceRequest<ResponsesRequest>; own: ResponsesRequest['input'] }> => {
+  const expand = async (request: InferenceRequest<ResponsesRequest>): Promise<ExpandedRequest> => {
     const { body, caller } = request
     requireStorage(body, retentionMs)
     const { whole, own } = await resolveInput(resolving, caller.accountId, body)
     return { own, request: withInput(request, whole) }
   }
 
-  const create: Responses['create'] = async (asked) => {
-    const { body, caller } = asked
-    const { accountId } = caller
-    const isWanted = retentionMs > 0 && body.store !== false
-    // Neither waits for the database unless there is something to look up in it.
-    const store = isWanted && (room.isOpen(accountId) || (await decideStore(accountId, body.store)))
-    const { request, own } = needsHistory(body) ? await expand(asked) : { request: asked, own: body.input }
-    const answered = { ...request, body: { ...request.body, store } }
-    if (!store) return chat.responses(answered)
-    return keepAnswer({ chat, writer, room, logger: options.logger }, answered, own)
-  }
-
-  const readLinks = async (accountId: string, responseId: string) => {
-    const limits = { lengthMax: CHAIN_LENGTH_MAX, bytesMax: options.historyBytesMax }
-    const { links } = await readChain(database, accountId, responseId, limits)
-    if (links.length === 0) throw notFound('response')
-    return links
-  }
-
   return {
-    create,
-    read: async (accountId, responseId) => {
-      const found = await readResponse(database, accountId, responseId)
-      if (found === null) throw notFound('response')
-      return found.response
+    create: async (asked) => {
+      const { body } = asked
+      const { accountId } = asked.caller
+      const isBackground = body.background === true
+      const isWanted = retentionMs > 0 && body.store !== false && !isBackground
+      // Neither waits for the database unless there is something to look up in it.
+      const store = isWanted && (room.isOpen(accountId) || (await hasRoom(room, accountId, body.store)))
+      const { request, own } = needsHistory(body) ? await expand(asked) : { request: asked, own: body.input }
+      if (isBackground) return beginBackground(request, own)
+      const answered = { ...request, body: { ...request.body, store } }
+      if (!store) return chat.responses(answered)
+      return keepAnswer({ chat, writer, room, logger: options.logger }, answered, own)
+    },
+    read: async (accountId, responseId) => (await require(accountId, responseId)).response,
+    follow,
+    cancel: async (accountId, responseId) => {
+      const { isBackground, hasEnded, taskId } = await require(accountId, responseId)
+      if (!isBackground) {
+        const message = 'Only a response in the background can be cancelled.'
+        throw new AppError('invalid_request', message)
+      }
+      if (!hasEnded && taskId !== null) await cancelTask(options.tasks, accountId, taskId)
+      changes.announce(responseId)
+      return (await require(accountId, responseId)).response
     },
     delete: async (accountId, responseId) => {
-      if (!(await deleteResponse(database, accountId, responseId))) throw notFound('response')
+      const { hasEnded, taskId } = await require(accountId, responseId)
+      if (!hasEnded && taskId !== null) await cancelTask(options.tasks, accountId, taskId)
+      await deleteResponse(database, accountId, responseId)
+      changes.announce(responseId)
     },
-    listInputItems: async (accountId, responseId, page) =>
-      listInputItems(await readLinks(accountId, responseId), page),
+    listInputItems: async (accountId, responseId, page) => {
+      const limits = { lengthMax: CHAIN_LENGTH_MAX, bytesMax: options.historyBytesMax }
+      const { links } = await readChain(database, accountId, responseId, limits)
+      if (links.length === 0) throw notFound('response')
+      return listInputItems(links, page)
+    },
     countTokens: async (caller, body) => {
       if (!needsHistory(body)) return chat.countResponseTokens(caller, body)
       requireStorage(body, retentionMs)
       const { whole } = await resolveInput(resolving, caller.accountId, body)
       return chat.countResponseTokens(caller, { ...body, input: whole })
     },
+    performer: {
+      perform: (task, control) => performResponse({ ...options, resolving, changes }, task, control),
+      // It has no job at an upstream: its stream is closed with its cancellation.
+      cancelJob: async () => {},
+    },
+  }
+}
+
+interface ExpandedRequest {
+  readonly request: InferenceRequest<ResponsesRequest>
+  readonly own: ResponsesRequest['input']
+}
+
+/** Whether the response is stored after all. Who did not ask for it is served, and told that it was not. */
+async function hasRoom(
+  room: ResponseRoom,
+  accountId: string,
+  store: boolean | null | undefined,
+): Promise<boolean> {
+  try {
+    await room.require(accountId)
+    return true
+  } catch (error) {
+    if (store === true || !(error instanceof AppError) || error.code !== 'rate_limit_exceeded') throw error
+    return false
+  }
+}
+
+/** One that ended a moment ago is as it is. */
+async function cancelTask(tasks: Pick<Tasks, 'cancel'>, accountId: string, taskId: string): Promise<void> {
+  try {
+    await tasks.cancel(accountId, taskId)
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'task_not_cancellable') throw error
   }
 }
 

@@ -59,7 +59,7 @@ const BEGIN_CLAIM = `
   ${FROM_LIVING_BORROWER}`
 
 const CLAIMED_COLUMNS = `tasks.id, tasks.account_id, tasks.key_id, tasks.environment, tasks.request_id, tasks.type,
-  tasks.model, tasks.requested_model, tasks.work, tasks.hold_nano_usd, tasks.attempt, tasks.is_exhausted,
+  tasks.model, tasks.requested_model, tasks.work, tasks.hold_nano_usd, tasks.is_held, tasks.attempt, tasks.is_exhausted,
   tasks.created_at,
   (extract(epoch FROM tasks.deadline_at - clock_timestamp()) * 1000)::float8 AS deadline_in_ms,
   tasks.job, tasks.submitting_to`
@@ -127,6 +127,7 @@ interface ClaimRow {
   readonly requested_model: string
   readonly work: unknown
   readonly hold_nano_usd: bigint
+  readonly is_held: boolean
   readonly attempt: number
   readonly is_exhausted: boolean
   readonly created_at: Date
@@ -148,6 +149,7 @@ function claimedFromRow(row: ClaimRow): ClaimedTask {
     requestedModel: row.requested_model,
     work: row.work,
     holdNanoUsd: row.hold_nano_usd,
+    isHeld: row.is_held,
     attempt: row.attempt,
     createdAtMs: row.created_at.getTime(),
     deadlineAtMs: performance.now() + row.deadline_in_ms,

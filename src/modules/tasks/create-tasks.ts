@@ -45,11 +45,11 @@ export class TaskCreator {
       nowMs: clock.nowMs(),
       retentionMs,
       provider: providerOf(order.model, order.caller.environment),
-      isHeld: ledger !== null,
+      isHeld: ledger !== null && order.isChargedByCall !== true,
       storedBytesMax: await quotaOf(order.caller.accountId, 'task'),
     })
     // A key with a cap of its own is looked at alone; alone, each also gets the error that is its own.
-    const isAlone = ledger !== null && hasKeyCap(order.caller)
+    const isAlone = task.isHeld && hasKeyCap(order.caller)
     const row = isAlone ? null : await this.#batches.add(task).catch(() => null)
     return row === null ? this.#createAlone(task) : taskFromRow(row)
   }
@@ -59,8 +59,9 @@ export class TaskCreator {
     return database.transaction(async (transaction) => {
       const rooms = await lockRooms(transaction, tasks)
       const fitting = tasks.filter((task) => takeBytes(rooms, task) === null)
-      const held = ledger === null ? null : await ledger.openHolds(transaction, fitting.map(holdOrderOf))
-      const covered = fitting.filter(({ id }) => held === null || held.has(holdKeyOf(id)))
+      const orders = fitting.filter(({ isHeld }) => isHeld).map(holdOrderOf)
+      const held = orders.length === 0 ? null : await ledger?.openHolds(transaction, orders)
+      const covered = fitting.filter(({ id, isHeld }) => !isHeld || held?.has(holdKeyOf(id)) === true)
       const rows = covered.length === 0 ? [] : await insertTasks(transaction, covered)
       if (rows.length < covered.length) throw new Error('a request has made a task before')
       const byId = new Map(rows.map((row) => [row.id, row]))
@@ -88,7 +89,7 @@ export class TaskCreator {
       if (row === undefined) return readRepeated(transaction, task)
       const refusal = takeBytes(rooms, task)
       if (refusal !== null) throw refusal
-      if (ledger !== null) {
+      if (ledger !== null && task.isHeld) {
         const caps = await ledger.capsOf(transaction, payerOf(task), task.createdAtMs)
         await ledger.openHold(transaction, { ...holdOrderOf(task), caps })
       }

@@ -26,6 +26,8 @@ export interface ClaimedTask {
   readonly requestedModel: string
   readonly work: unknown
   readonly holdNanoUsd: NanoUsd
+  /** False where nothing was held: its calls are charged by themselves, or nobody is charged. */
+  readonly isHeld: boolean
   readonly attempt: number
   readonly createdAtMs: number
   /** By the monotonic clock of this process. */

@@ -75,7 +75,8 @@ export function createTaskQueue(options: TaskQueueOptions): TaskQueue {
 /** What the account still has may be lent to processes that do not use it. */
 async function finishAboveHold(options: TaskQueueOptions, end: TaskEnd): Promise<boolean> {
   // Without it, less of the cost is covered.
-  await options.ledger?.recall(end.claim.task.accountId).catch(() => {})
+  const { accountId, isHeld } = end.claim.task
+  if (isHeld) await options.ledger?.recall(accountId).catch(() => {})
   const [isEnd = false] = await finishBatch(options, [end])
   return isEnd
 }

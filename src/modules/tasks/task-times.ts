@@ -14,6 +14,7 @@ export const DEADLINES_MS: Readonly<Record<TaskType, number>> = {
   stt: 10 * MINUTE_MS,
   music: 15 * MINUTE_MS,
   video: 30 * MINUTE_MS,
+  response: 30 * MINUTE_MS,
 }
 
 /** How long a task may wait for its first start. */

@@ -1,7 +1,17 @@
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Caller } from '../keys/keys.ts'
 
-export const TASK_TYPES = ['image', 'video', 'tts', 'music', 'stt', 'edit', 'upscale', 'bg_remove'] as const
+export const TASK_TYPES = [
+  'image',
+  'video',
+  'tts',
+  'music',
+  'stt',
+  'edit',
+  'upscale',
+  'bg_remove',
+  'response',
+] as const
 export type TaskType = (typeof TASK_TYPES)[number]
 export const TASK_STATUSES = ['pending', 'processing', 'completed', 'failed', 'cancelled'] as const
 export type TaskStatus = (typeof TASK_STATUSES)[number]
@@ -18,6 +28,8 @@ export interface TaskOrder {
   /** Plain JSON for who performs it. Never shown. */
   readonly work: unknown
   readonly holdNanoUsd: NanoUsd
+  /** What it asks of a model is held and charged call by call, and the task itself holds nothing. */
+  readonly isChargedByCall?: true
   /** What such work usually takes, for the progress of upstreams that report none. */
   readonly expectedMs: number
   readonly webhookUrl: string | null

@@ -29,11 +29,13 @@ export const ResponseObject = Type.Object({
   id: Type.String(),
   object: Type.Literal('response'),
   created_at: Type.Integer({ description: 'When it began, in seconds.' }),
-  status: Type.Enum(['completed', 'incomplete'], { description: 'Whether the answer came to its own end.' }),
+  status: Type.Enum(['queued', 'in_progress', 'completed', 'incomplete', 'failed', 'cancelled'], {
+    description: 'Whether the answer came to its own end; of one in the background how far it is.',
+  }),
   incomplete_details: Type.Union([Type.Object({ reason: Type.String() }), Type.Null()], {
     description: 'Why it did not.',
   }),
   model: Type.String({ description: 'The id that was asked for.' }),
   output: Type.Array(OutputItem, { description: 'What the model said, thought and called.' }),
-  usage: Usage,
+  usage: Type.Union([Usage, Type.Null()], { description: 'Null until there is an answer.' }),
 })

@@ -13,11 +13,13 @@ export interface ResponseUsage {
 export interface ResponseState {
   readonly id: string
   readonly createdAt: number
-  readonly status: 'in_progress' | 'completed' | 'incomplete'
+  readonly status: 'queued' | 'in_progress' | 'completed' | 'incomplete'
   readonly incompleteReason: string | null
   readonly output: readonly object[]
   readonly usage: ResponseUsage | null
 }
+
+const ENDED: ReadonlySet<string> = new Set(['completed', 'incomplete'])
 
 /** The response object, with the settings of its request. */
 export function toSnapshot(request: ResponsesRequest, state: ResponseState): object {
@@ -28,7 +30,7 @@ export function toSnapshot(request: ResponsesRequest, state: ResponseState): obj
     created_at: state.createdAt,
     status: state.status,
     background: request.background === true,
-    completed_at: state.status === 'in_progress' ? null : state.createdAt,
+    completed_at: ENDED.has(state.status) ? state.createdAt : null,
     error: null,
     incomplete_details: state.incompleteReason === null ? null : { reason: state.incompleteReason },
     instructions: request.instructions ?? null,

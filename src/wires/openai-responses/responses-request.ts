@@ -63,7 +63,9 @@ export const ResponsesRequest = Type.Object(
     previous_response_id: nullable(
       Type.String({ maxLength: 256, description: 'A stored response that this one continues.' }),
     ),
-    background: nullable(Type.Boolean({ description: 'Not supported yet.' })),
+    background: nullable(
+      Type.Boolean({ description: 'Answer at once, and work on it as a task. Needs a stored response.' }),
+    ),
     metadata: nullable(namedValues(Type.String({ maxLength: 512 }), { count: 16, length: 64 })),
     user: nullable(Type.String({ maxLength: 4096 })),
     safety_identifier: nullable(

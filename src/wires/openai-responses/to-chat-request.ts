@@ -17,7 +17,7 @@ export interface TranslatedRequest {
 }
 
 /** Members that need what is stored at OpenAI. */
-const UNSUPPORTED = ['conversation', 'prompt', 'background'] as const
+const UNSUPPORTED = ['conversation', 'prompt'] as const
 
 export function toChatRequest(request: ResponsesRequest): TranslatedRequest {
   for (const name of UNSUPPORTED) {

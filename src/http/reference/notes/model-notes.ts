@@ -16,10 +16,15 @@ export const MODEL_NOTES: Readonly<Record<string, string>> = {
   'POST /v1/responses':
     "Sends a prompt to a model and returns its answer in the form of OpenAI's Responses, for any chat model of the catalog. With " +
     '`stream: true` the answer arrives as named and numbered events. The response is stored unless `store` is false, and ' +
-    '`previous_response_id` continues a stored one, whoever answered it.',
+    '`previous_response_id` continues a stored one, whoever answered it. With `background: true` the answer is made as a task: ' +
+    'the response is `queued`, and is read, followed or cancelled by its id.',
   'POST /v1/responses/input_tokens':
     'Counts the tokens of a prompt, with those of the responses that it continues. It costs nothing and is limited like any request.',
-  'GET /v1/responses/{id}': 'A stored response, as its last event or its answer was.',
+  'GET /v1/responses/{id}':
+    'A stored response, as its last event or its answer was; one in the background as it is now. With `stream=true` the events of a ' +
+    'response that was made with `background` and `stream`, behind `starting_after`, until it has ended.',
+  'POST /v1/responses/{id}/cancel':
+    'Ends a response in the background. It costs what was made of it. One that has ended stays as it is.',
   'DELETE /v1/responses/{id}':
     'Deletes a stored response and what was asked for it. Responses that continue it cannot be continued any more.',
   'GET /v1/responses/{id}/input_items':

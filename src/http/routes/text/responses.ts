@@ -53,6 +53,7 @@ function createResponse({ responses, sendInference }: ResponseRouteOptions): Hot
     },
     handle: (request) => {
       const record = createInferenceRecord('responses')
+      request.exchange.goesOnAlone = request.body.background === true
       return sendInference(request, record, () => responses.create(toInference(request, record)))
     },
   })

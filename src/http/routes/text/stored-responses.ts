@@ -3,12 +3,26 @@ import type { Responses } from '../../../modules/responses/responses.ts'
 import { ResponseObject } from '../../../wires/openai-responses/response-answer.ts'
 import { responsesWire } from '../../../wires/openai-responses/responses-wire.ts'
 import { defineRoute, type Route } from '../../route.ts'
+import { sendEventReply } from '../../answers/send-event-reply.ts'
 
 const ITEMS_LIMIT_DEFAULT = 20
 const ITEMS_LIMIT_MAX = 100
 
 const ResponseParams = Type.Object({
   id: Type.String({ maxLength: 256, description: 'The id of a response.' }),
+})
+
+const ResponseQuery = Type.Object({
+  stream: Type.Optional(
+    Type.Boolean({ description: 'Answer with the events of a response in the background.' }),
+  ),
+  starting_after: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 2_147_483_646,
+      description: 'The number of the last event that is known.',
+    }),
+  ),
 })
 
 const ItemsQuery = Type.Object({
@@ -58,12 +72,33 @@ export const storedResponseRoutes = ({ responses }: { responses: Responses }): R
       ...shared,
       method: 'GET',
       path: '/v1/responses/:id',
-      summary: 'Read a stored response',
-      responses: { 200: { description: 'The response as it was answered.', schema: ResponseObject } },
-      handle: async ({ caller, params, reply }) => {
-        const text = await responses.read(caller.accountId, params.id)
-        return reply.type('application/json; charset=utf-8').send(text)
+      summary: 'Read a stored response, or the events of one in the background',
+      query: ResponseQuery,
+      responses: {
+        200: {
+          description: 'The response as it is now; with `stream` its events, until it has ended.',
+          schema: ResponseObject,
+          otherTypes: { 'text/event-stream': Type.String() },
+        },
       },
+      handle: async ({ caller, params, query, exchange, reply }) => {
+        if (query.stream !== true) return responses.read(caller.accountId, params.id)
+        const { cancellation, id: requestId } = exchange
+        const from = { startingAfter: query.starting_after ?? -1, cancellation }
+        const batches = await responses.follow(caller.accountId, params.id, from)
+        await sendEventReply(reply, batches, requestId, responsesWire)
+        return undefined
+      },
+    }),
+    defineRoute({
+      ...shared,
+      method: 'POST',
+      path: '/v1/responses/:id/cancel',
+      summary: 'Cancel a response in the background',
+      responses: {
+        200: { description: 'The response. One that has ended stays as it is.', schema: ResponseObject },
+      },
+      handle: async ({ caller, params }) => responses.cancel(caller.accountId, params.id),
     }),
     defineRoute({
       ...shared,

@@ -128,6 +128,7 @@ export function claimTask(fields: Partial<ClaimedTask> = {}): ClaimedTask {
       },
       price: { unit: 'second', rate: (100_000_000n * 10n ** 24n).toString() },
     },
+    isHeld: true,
     holdNanoUsd: 500_000_000n,
     attempt: 1,
     createdAtMs: 1_700_000_000_000,

@@ -1,0 +1,70 @@
+import { isRecord } from '../../kernel/is-record.ts'
+import type { Queryable } from '../../storage/database.ts'
+
+/** A stored response with what became of its task. */
+export interface KnownResponse {
+  readonly response: Readonly<Record<string, unknown>>
+  readonly isBackground: boolean
+  /** Of the task that makes it. */
+  readonly taskId: string | null
+  /** Whether nothing of it changes any more. */
+  readonly hasEnded: boolean
+}
+
+interface Row {
+  readonly response: string
+  readonly is_background: boolean
+  readonly task_id: string | null
+  readonly status: string | null
+  readonly error_code: string | null
+  readonly error_message: string | null
+}
+
+/** Null for one that is unknown, expired, deleted or of another account. */
+export async function readKnownResponse(
+  queryable: Queryable,
+  accountId: string,
+  responseId: string,
+): Promise<KnownResponse | null> {
+  const [row] = await queryable.query<Row>(READ, [accountId, responseId])
+  if (row === undefined) return null
+  const value: unknown = JSON.parse(row.response)
+  const stored = isRecord(value) ? value : {}
+  const { is_background: isBackground, task_id: taskId } = row
+  // What was answered stays answered, whatever became of the task a moment later.
+  if (!isBackground || ANSWERED.has(stored['status']))
+    return { response: stored, isBackground, taskId, hasEnded: true }
+  const response = { ...stored, ...describeTask(row) }
+  return { response, isBackground, taskId, hasEnded: ENDED.has(response.status) }
+}
+
+const ANSWERED: ReadonlySet<unknown> = new Set(['completed', 'incomplete'])
+const ENDED: ReadonlySet<unknown> = new Set(['cancelled', 'failed'])
+
+const STATUSES: Readonly<Record<string, string>> = {
+  pending: 'queued',
+  processing: 'in_progress',
+  cancelled: 'cancelled',
+}
+
+/** One without a task was cut off before it had one. */
+function describeTask({ status, error_code: code, error_message: message }: Row): {
+  status: string
+  error?: object
+} {
+  const shown = STATUSES[status ?? '']
+  if (shown !== undefined) return { status: shown }
+  return {
+    status: 'failed',
+    error: {
+      code: code ?? 'internal_error',
+      message: message ?? 'The gateway could not finish the response.',
+    },
+  }
+}
+
+const READ = `
+  SELECT responses.response, responses.is_background, tasks.id AS task_id, tasks.status, tasks.error_code, tasks.error_message
+  FROM responses LEFT JOIN tasks ON responses.is_background AND tasks.account_id = responses.account_id
+    AND tasks.request_id = 'req_' || substr(responses.id, 6)
+  WHERE responses.account_id = $1 AND responses.id = $2 AND responses.expires_at > now()`

@@ -1,0 +1,102 @@
+import { AppError } from '../../kernel/app-error.ts'
+import { isRecord } from '../../kernel/is-record.ts'
+import type { Database } from '../../storage/database.ts'
+import { stringifyJson } from '../../kernel/stringify-json.ts'
+import { listItemIds } from './response-items.ts'
+import { LAST_EVENT, readEvents, writeAnswer, writeEvents, type ResponseChanges } from './response-events.ts'
+
+interface RecorderOptions {
+  readonly database: Database
+  readonly changes: Pick<ResponseChanges, 'announce'>
+}
+
+interface RecordedResponse {
+  readonly accountId: string
+  readonly responseId: string
+  /** Whether its client wants the events: only then they are kept. */
+  readonly isStreamed: boolean
+}
+
+const FLUSH_MS = 100
+const FLUSH_BYTES = 64 * 1024
+const EVENTS_BYTES_MAX = 64 * 1024 * 1024
+
+/** Writes the events of a response while it is made, many at once, and remembers the last. */
+export class EventRecorder {
+  readonly #options: RecorderOptions
+  readonly #recorded: RecordedResponse
+  #waiting: string[] = []
+  #waitingBytes = 0
+  #bytes = 0
+  #sequence = 0
+  #flushedMs = performance.now()
+  #last: Buffer | null = null
+
+  constructor(options: RecorderOptions, recorded: RecordedResponse) {
+    this.#options = options
+    this.#recorded = recorded
+  }
+
+  /** What somebody may have read is not made again in other words. */
+  async requireUntouched(): Promise<void> {
+    if (!this.#recorded.isStreamed) return
+    const events = await readEvents(this.#options.database, this.#recorded, 0)
+    if (events.length > 0)
+      throw new AppError('internal_error', 'The process that made the response stopped in the middle of it.')
+  }
+
+  async add(batch: readonly Buffer[]): Promise<void> {
+    this.#last = batch.at(-1) ?? this.#last
+    if (!this.#recorded.isStreamed) return
+    for (const payload of batch) {
+      // A line break within JSON is nothing but space.
+      const event = payload.toString().replaceAll('\n', ' ')
+      this.#waiting.push(event)
+      this.#waitingBytes += payload.length
+      this.#bytes += payload.length
+    }
+    if (this.#bytes > EVENTS_BYTES_MAX)
+      throw new AppError(
+        'request_too_large',
+        `The events of a response take ${EVENTS_BYTES_MAX} bytes at most.`,
+      )
+    // The last one is written with the answer.
+    if (LAST_EVENT.test(this.#waiting.at(-1) ?? '')) return
+    const isDue = performance.now() - this.#flushedMs >= FLUSH_MS || this.#waitingBytes >= FLUSH_BYTES
+    if (isDue) await this.#flush()
+  }
+
+  async #flush(): Promise<void> {
+    const events = this.#waiting
+    if (events.length === 0) return
+    this.#waiting = []
+    this.#waitingBytes = 0
+    await writeEvents(this.#options.database, this.#recorded, { sequence: this.#sequence, events })
+    this.#sequence += events.length
+    this.#flushedMs = performance.now()
+    this.#options.changes.announce(this.#recorded.responseId)
+  }
+
+  /** Writes the answer with the last events: whoever finds the one finds the others. Gives the response. */
+  async finish(): Promise<Readonly<Record<string, unknown>>> {
+    const { database, changes } = this.#options
+    const response = this.#readResponse()
+    const output = Array.isArray(response['output']) ? response['output'].filter(isRecord) : []
+    const answer = { response: stringifyJson(response), itemIds: listItemIds(output) }
+    const last = { sequence: this.#sequence, events: this.#waiting }
+    await database.transaction(async (transaction) => {
+      const isStanding = await writeAnswer(transaction, this.#recorded, answer)
+      if (isStanding && last.events.length > 0) await writeEvents(transaction, this.#recorded, last)
+    })
+    changes.announce(this.#recorded.responseId)
+    return response
+  }
+
+  /** Of the last event. */
+  #readResponse(): Readonly<Record<string, unknown>> {
+    const event: unknown = this.#last === null ? null : JSON.parse(this.#last.toString())
+    const response = isRecord(event) ? event['response'] : null
+    if (!isRecord(response)) throw new Error('a response ended without its last event')
+    return response
+  }
+}

@@ -1,0 +1,73 @@
+import { notFound } from '../../kernel/app-error.ts'
+import type { Cancellation } from '../../kernel/cancellation.ts'
+import type { Database } from '../../storage/database.ts'
+import { readKnownResponse, type KnownResponse } from './background-status.ts'
+import { countEvents, LAST_EVENT, readEvents, type ResponseChanges } from './response-events.ts'
+
+interface FollowOptions {
+  readonly database: Database
+  readonly changes: Pick<ResponseChanges, 'wait'>
+}
+
+interface Followed {
+  readonly accountId: string
+  readonly responseId: string
+  /** The number of the last event that the client has; -1 for none. */
+  readonly startingAfter: number
+  readonly cancellation: Cancellation
+}
+
+/** For what nobody was told of. */
+const LOOK_MS = 1_000
+
+/**
+ * Events of a response in the background as they are written, by whichever process makes it. One that ended without a last event of its own
+ * gets one here, the same for every reader: no event is written behind it any more.
+ */
+export async function* followResponse(
+  { database, changes }: FollowOptions,
+  { accountId, responseId, startingAfter, cancellation }: Followed,
+): AsyncGenerator<readonly Buffer[], void> {
+  const place = { accountId, responseId }
+  let next = startingAfter + 1
+  while (!cancellation.isCancelled) {
+    const wait = changes.wait(responseId, LOOK_MS)
+    cancellation.onCancel(wait.end)
+    try {
+      // The state first: what is written before the end is there when the end is seen.
+      const known = await readKnownResponse(database, accountId, responseId)
+      if (known === null) throw notFound('response')
+      const events = await readEvents(database, place, next)
+      const last = events.findLast(({ event }) => LAST_EVENT.test(event))
+      const others = events.filter((event) => event !== last)
+      if (others.length > 0) yield others.map(({ event }) => Buffer.from(event))
+      // Alone, so that whoever records the stream sees that it is whole.
+      if (last !== undefined) return yield [Buffer.from(last.event)]
+      next += events.length
+      if (events.length === 0 && known.hasEnded) {
+        const end = endOf(known, await countEvents(database, place), next)
+        if (end !== null) yield [end]
+        return
+      }
+      if (events.length === 0) await wait.changed
+    } finally {
+      cancellation.offCancel(wait.end)
+      wait.end()
+    }
+  }
+}
+
+/**
+ * The last event of one that was cancelled, that failed, or that was made without events. Null for who has it already. A cancelled one ends
+ * as failed, because the wire has no other event for it; its status says what it is.
+ */
+function endOf(
+  { response }: KnownResponse,
+  { count, hasEnd }: { count: number; hasEnd: boolean },
+  next: number,
+): Buffer | null {
+  if (hasEnd || next > count) return null
+  const { status } = response
+  const type = status === 'completed' || status === 'incomplete' ? status : 'failed'
+  return Buffer.from(JSON.stringify({ type: `response.${type}`, sequence_number: count, response }))
+}

@@ -1,0 +1,102 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { AppError } from '../../kernel/app-error.ts'
+import type { Cancellation } from '../../kernel/cancellation.ts'
+import { stringifyJson } from '../../kernel/stringify-json.ts'
+import type { Database } from '../../storage/database.ts'
+import { responseIdOf } from '../../wires/openai-responses/response-id.ts'
+import type { ResponsesRequest } from '../../wires/openai-responses/responses-request.ts'
+import type { Chat } from '../chat/chat.ts'
+import { createInferenceRecord, type InferenceRecord } from '../inference/inference.ts'
+import type { Caller, Keys } from '../keys/keys.ts'
+import type { Admission, Limits } from '../limits/limits.ts'
+import type { ClaimedTask, TaskControl, TaskOutcome } from '../tasks/tasks.ts'
+import { EventRecorder } from './event-recorder.ts'
+import { resolveInput, type ResolveOptions } from './resolve-input.ts'
+import type { ResponseChanges } from './response-events.ts'
+import { readBackgroundWork } from './background-work.ts'
+
+export interface PerformOptions {
+  readonly chat: Pick<Chat, 'responses'>
+  readonly keys: Pick<Keys, 'callerOf'>
+  readonly limits: Pick<Limits, 'admit'>
+  readonly database: Database
+  readonly resolving: ResolveOptions
+  readonly changes: ResponseChanges
+  /** Told of every call that has ended. */
+  readonly onCall: (call: { record: InferenceRecord; durationMs: number; error: unknown }) => void
+}
+
+/**
+ * Makes a response in the background. It is limited, held, charged and metered as a request is, under the id of the request that asked for it:
+ * however often it is taken up, it is charged once. Cancelled, it costs what was made of it.
+ */
+export async function performResponse(
+  options: PerformOptions,
+  task: ClaimedTask,
+  control: TaskControl,
+): Promise<TaskOutcome> {
+  const { accountId, keyId, requestId } = task
+  const place = { accountId, responseId: responseIdOf(requestId) }
+  const work = await readBackgroundWork(options.database, place, task.work)
+  const recorder = new EventRecorder(options, { ...place, isStreamed: work.body.stream === true })
+  await recorder.requireUntouched()
+  const caller = await options.keys.callerOf(accountId, keyId)
+  const { whole } = await resolveInput(options.resolving, accountId, work.body)
+  const body = { ...work.body, input: whole, stream: true }
+  const { background: _, previous_response_id: __, ...sent } = body
+  const text = stringifyJson(sent)
+  const record = createInferenceRecord('responses')
+  const request = {
+    caller,
+    body,
+    text,
+    bytes: Buffer.byteLength(text),
+    requestId,
+    record,
+    cancellation: control.cancellation,
+  }
+  const admission = await waitForAdmission(options.limits, caller, request)
+  let failure: unknown = null
+  try {
+    const result = await options.chat.responses(request)
+    if (result.kind !== 'stream') throw new Error('a whole answer came back where a stream was asked for')
+    for await (const batch of result.batches) await recorder.add(batch)
+  } catch (error) {
+    failure = error
+    throw error
+  } finally {
+    const { usage, costNanoUsd } = record
+    const tokens = usage === null ? 0 : usage.promptTokens + usage.completionTokens
+    admission.finish({ tokens, spentNanoUsd: costNanoUsd ?? 0n })
+    options.onCall({ record, durationMs: performance.now() - record.startedMs, error: failure })
+  }
+  const response = await recorder.finish()
+  return {
+    result: { response_id: place.responseId },
+    usage: response['usage'] ?? null,
+    costNanoUsd: record.costNanoUsd ?? 0n,
+    provider: record.provider ?? '',
+  }
+}
+
+const BYTES_PER_TOKEN = 4
+const OUTPUT_TOKENS_GUESS = 1_024
+/** A rate is waited for, because there is nobody who would come back later. */
+const RATE_WAIT_MS_MAX = 15 * 60_000
+
+async function waitForAdmission(
+  limits: Pick<Limits, 'admit'>,
+  caller: Caller,
+  { body, bytes, cancellation }: { body: ResponsesRequest; bytes: number; cancellation: Cancellation },
+): Promise<Admission> {
+  const tokens = Math.ceil(bytes / BYTES_PER_TOKEN) + (body.max_output_tokens ?? OUTPUT_TOKENS_GUESS)
+  const endMs = performance.now() + RATE_WAIT_MS_MAX
+  for (;;) {
+    cancellation.throwIfCancelled()
+    const outcome = await limits.admit({ caller, category: 'llm', tokens })
+    if (outcome.isAdmitted) return outcome
+    if (performance.now() > endMs)
+      throw new AppError('rate_limit_exceeded', 'The limits of this account left no room for the response.')
+    await delay(outcome.retryAfterSeconds * 1_000, undefined, { signal: cancellation.signal }).catch(() => {})
+  }
+}

@@ -1,0 +1,132 @@
+import type { Database, Queryable } from '../../storage/database.ts'
+import type { MessageBus } from '../../storage/message-bus.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import { requestIdOf } from '../../wires/openai-responses/response-id.ts'
+
+/** Told to every process, so that whoever follows the response looks again. */
+const TOPIC = 'responses.changed'
+
+export type ResponseBus = Pick<MessageBus, 'subscribe' | 'publish'>
+
+/** Of a response that was answered. */
+export const LAST_EVENT = /^\{"type":"response\.(completed|incomplete)"/
+
+/** Where the events of one response are written. */
+interface EventPlace {
+  readonly accountId: string
+  readonly responseId: string
+}
+
+/** Nobody relies on it: who misses a message looks a second later. */
+export function createResponseChanges({ messageBus, logger }: { messageBus: ResponseBus; logger: Logger }) {
+  return {
+    announce: (responseId: string): void => {
+      messageBus.publish(TOPIC, responseId).catch((error: unknown) => {
+        logger.warn({ err: error }, 'others could not be told of a changed response')
+      })
+    },
+    /** Resolves at the next change of the response, and after a while. Listens at once. */
+    wait: (responseId: string, timeoutMs: number): { changed: Promise<void>; end: () => void } => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const timer = setTimeout(resolve, timeoutMs)
+      const unsubscribe = messageBus.subscribe(TOPIC, (changed) => {
+        if (changed === responseId) resolve()
+      })
+      const end = () => {
+        clearTimeout(timer)
+        unsubscribe()
+        resolve()
+      }
+      return { changed: promise, end }
+    },
+  }
+}
+
+export type ResponseChanges = ReturnType<typeof createResponseChanges>
+
+/** Writes events that follow each other, from `sequence` on. False when the task has ended or somebody else has it. */
+export async function writeEvents(
+  database: Queryable,
+  { accountId, responseId }: EventPlace,
+  { sequence, events }: { sequence: number; events: readonly string[] },
+): Promise<boolean> {
+  const rows = await database.query(WRITE_EVENTS, [
+    accountId,
+    responseId,
+    requestIdOf(responseId),
+    sequence,
+    events.join('\n'),
+  ])
+  return rows.length > 0
+}
+
+// The lock keeps a cancel waiting until these are there, so that all readers see the same last event before it.
+const IS_STANDING = `standing AS (
+  SELECT FROM tasks WHERE request_id = $3 AND account_id = $1 AND status = 'processing' FOR SHARE)`
+
+const WRITE_EVENTS = `
+  WITH ${IS_STANDING}
+  INSERT INTO response_events (account_id, response_id, sequence, events)
+  SELECT $1, $2, $4, $5 FROM standing RETURNING 1 AS one`
+
+/** The answer of a response in the background. False when the task has ended otherwise. */
+export async function writeAnswer(
+  database: Queryable,
+  { accountId, responseId }: EventPlace,
+  { response, itemIds }: { response: string; itemIds: readonly string[] },
+): Promise<boolean> {
+  const rows = await database.query(WRITE_ANSWER, [
+    accountId,
+    responseId,
+    requestIdOf(responseId),
+    response,
+    itemIds,
+  ])
+  return rows.length > 0
+}
+
+const WRITE_ANSWER = `
+  WITH ${IS_STANDING}
+  UPDATE responses SET response = $4, item_ids = $5 FROM standing WHERE account_id = $1 AND id = $2
+  RETURNING 1 AS one`
+
+const ROWS_MAX = 100
+
+/** Events from a sequence number on, as many as are read at once. */
+export async function readEvents(
+  database: Database,
+  { accountId, responseId }: EventPlace,
+  fromSequence: number,
+): Promise<{ sequence: number; event: string }[]> {
+  const rows = await database.query<{ sequence: number; events: string }>(READ_EVENTS, [
+    accountId,
+    responseId,
+    fromSequence,
+    ROWS_MAX,
+  ])
+  return rows
+    .flatMap(({ sequence, events }) =>
+      events.split('\n').map((event, index) => ({ sequence: sequence + index, event })),
+    )
+    .filter(({ sequence }) => sequence >= fromSequence)
+}
+
+// The row that holds the first of them may begin before it.
+const READ_EVENTS = `
+  SELECT sequence, events FROM response_events WHERE account_id = $1 AND response_id = $2 AND sequence >= coalesce((
+    SELECT max(sequence) FROM response_events WHERE account_id = $1 AND response_id = $2 AND sequence <= $3), 0)
+  ORDER BY sequence LIMIT $4`
+
+/** How many there are, and whether the last of them is the end. */
+export async function countEvents(
+  database: Queryable,
+  { accountId, responseId }: EventPlace,
+): Promise<{ count: number; hasEnd: boolean }> {
+  const [row] = await database.query<{ sequence: number; events: string }>(
+    'SELECT sequence, events FROM response_events WHERE account_id = $1 AND response_id = $2 ORDER BY sequence DESC LIMIT 1',
+    [accountId, responseId],
+  )
+  if (row === undefined) return { count: 0, hasEnd: false }
+  const events = row.events.split('\n')
+  return { count: row.sequence + events.length, hasEnd: LAST_EVENT.test(events.at(-1) ?? '') }
+}
