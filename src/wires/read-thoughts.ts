@@ -19,6 +19,11 @@ export function readThoughts(message: Readonly<Record<string, unknown>>): Though
   return [{ kind: 'text', text: plain, signature: null }, ...signed]
 }
 
+/** Streams tell a thought piece by piece, and once more as a whole when it is signed. */
+export function isToldAgain({ text, signature }: Extract<Thought, { kind: 'text' }>, told: string): boolean {
+  return signature !== null && told !== '' && told.endsWith(text)
+}
+
 function readDetail(detail: Record<string, unknown>): Thought[] {
   const { text, signature, data } = detail
   if (isText(data)) return [{ kind: 'redacted', data }]

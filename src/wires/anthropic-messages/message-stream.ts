@@ -1,7 +1,7 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import { envelopMessage } from './message-head.ts'
 import { toMessageUsage, type MessageUsage } from './message-usage.ts'
-import { readThoughts, type Thought } from '../read-thoughts.ts'
+import { isToldAgain, readThoughts, type Thought } from '../read-thoughts.ts'
 import { toStopReason } from './stop-reason.ts'
 
 /** The block that is open. A stream of this wire has one at a time, while calls of the chat form may come interleaved. */
@@ -21,6 +21,8 @@ export class MessageStream {
   #isStarted = false
   #open: OpenBlock | null = null
   #index = -1
+  /** What was thought and is not signed yet. */
+  #thought = ''
   /** None where the upstream tells none: what was used is counted then. */
   #usage: MessageUsage | null = null
   #finishReason = 'stop'
@@ -95,9 +97,13 @@ export class MessageStream {
     }
     if (thought.kind === 'signature' && this.#open?.kind !== 'thinking') return
     this.#openBlock({ kind: 'thinking' }, { type: 'thinking', thinking: '', signature: '' })
-    if (thought.kind === 'text') this.#delta({ type: 'thinking_delta', thinking: thought.text })
+    if (thought.kind === 'text' && !isToldAgain(thought, this.#thought)) {
+      this.#thought += thought.text
+      this.#delta({ type: 'thinking_delta', thinking: thought.text })
+    }
     const { signature } = thought
     if (signature === null) return
+    this.#thought = ''
     // Nothing follows a signature: it is that of the whole block.
     this.#delta({ type: 'signature_delta', signature })
     this.#close()

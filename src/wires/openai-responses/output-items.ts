@@ -1,7 +1,7 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import { parseJson } from '../../kernel/parse-json.ts'
 import { createToken } from '../../kernel/identifiers.ts'
-import type { Thought } from '../read-thoughts.ts'
+import { isToldAgain, type Thought } from '../read-thoughts.ts'
 import { sealThoughts } from './sealed-thoughts.ts'
 import { TEXT_ARGUMENT, type KnownTool } from './tool-names.ts'
 
@@ -93,10 +93,11 @@ export class ReasoningItem implements OutputItem {
       this.#details.push({ type: 'reasoning.encrypted', data: thought.data, format: SIGNED_FORMAT })
       return
     }
-    if (thought.kind === 'text') this.#addText(thought.text)
+    if (thought.kind === 'text' && !isToldAgain(thought, this.#text)) this.#addText(thought.text)
     const { signature } = thought
+    const text = thought.kind === 'text' ? thought.text : this.#text
     if (signature !== null)
-      this.#details.push({ type: 'reasoning.text', text: this.#text, signature, format: SIGNED_FORMAT })
+      this.#details.push({ type: 'reasoning.text', text, signature, format: SIGNED_FORMAT })
   }
 
   #addText(delta: string): void {
