@@ -1,0 +1,94 @@
+import {
+  messageItem,
+  responseObject,
+  responseStart,
+  responseStream,
+  startResponsesServer,
+  wholeResponse,
+  type ResponseEvent,
+} from '../upstreams/openai-responses-server.ts'
+import { openAiError } from './openai-server.ts'
+import type { Vendor } from './vendors.ts'
+
+/** OpenAI by its Responses, which only clients of that wire are passed on to. */
+export const openAiNatively: Vendor = {
+  name: 'GPT through OpenAI’s Responses',
+  model: 'gpt-5.4-mini',
+  provider: 'openai',
+  isReasoningSigned: false,
+  start: startResponsesServer,
+  settings: (baseUrl) => ({ OPENAI_API_KEY: 'sk-1', OPENAI_BASE_URL: baseUrl }),
+  say: (answer) => (request) => {
+    const output = itemsOf(answer)
+    const { body } = request
+    const isStream = typeof body === 'object' && body !== null && 'stream' in body && body.stream === true
+    if (!isStream) return wholeResponse({ output })
+    const response = responseObject({ output })
+    return responseStream([
+      ...responseStart(),
+      ...output.flatMap(eventsOf),
+      { type: 'response.completed', response },
+    ])
+  },
+  stall: (text) =>
+    responseStream([...responseStart(), ...eventsOf(messageItem(text), 0).slice(0, -1)], { ending: 'hang' }),
+  refuse: openAiError,
+}
+
+function itemsOf({ reasoning, text, toolCalls = [] }: Parameters<Vendor['say']>[0]): object[] {
+  return [
+    ...(reasoning === undefined
+      ? []
+      : [{ type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: reasoning }] }]),
+    ...(text === undefined ? [] : [messageItem(text)]),
+    ...toolCalls.map(({ id, name, input }) => ({
+      type: 'function_call',
+      id: `fc_${id}`,
+      call_id: id,
+      name,
+      arguments: JSON.stringify(input),
+      status: 'completed',
+    })),
+  ]
+}
+
+/** Each kind of item as far as a client reads its events. */
+function eventsOf(item: object, index: number): ResponseEvent[] {
+  const {
+    type,
+    id,
+    arguments: given,
+    summary,
+    content,
+  } = {
+    type: '',
+    id: '',
+    arguments: '',
+    summary: [{ text: '' }],
+    content: [{ text: '' }],
+    ...item,
+  }
+  const place = { item_id: id, output_index: index }
+  const start = { ...item, arguments: '', summary: [], content: [], status: 'in_progress' }
+  const middle: Readonly<Record<string, ResponseEvent>> = {
+    message: {
+      type: 'response.output_text.delta',
+      ...place,
+      content_index: 0,
+      delta: content[0]?.text ?? '',
+    },
+    reasoning: {
+      type: 'response.reasoning_summary_text.delta',
+      ...place,
+      summary_index: 0,
+      delta: summary[0]?.text ?? '',
+    },
+    function_call: { type: 'response.function_call_arguments.delta', ...place, delta: given },
+  }
+  const delta = middle[type]
+  return [
+    { type: 'response.output_item.added', output_index: index, item: start },
+    ...(delta === undefined ? [] : [delta]),
+    { type: 'response.output_item.done', output_index: index, item },
+  ]
+}
