@@ -18,6 +18,12 @@ const NASTY = [
   ' plain ',
 ]
 
+const CACHED = {
+  prompt_tokens: 100,
+  completion_tokens: 7,
+  prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 30 },
+}
+
 let gateway: ChatGateway
 // oxlint-disable-next-line typescript/no-explicit-any -- tests reach into answers and fail loudly on a wrong shape
 let run: any
@@ -33,6 +39,7 @@ beforeAll(async () => {
       caller: stream([
         chunk({ delta: { role: 'assistant', tool_calls: [{ index: 0, ...call }] } }),
         chunk({ finish_reason: 'tool_calls' }),
+        { ...chunk(), choices: [], usage: CACHED },
       ]),
     }),
   )
@@ -112,6 +119,22 @@ describe('an export as CSV', () => {
       [],
     )
     expect(red.map(({ messages }) => JSON.parse(messages ?? '')[0].content)).toEqual(NASTY)
+  })
+
+  test('tells what was read from caches and written to them, as the results do', async () => {
+    const rows = readTable(await (await exported('?format=csv')).text())
+    expect(rows.find(({ model }) => model === 'caller')).toMatchObject({
+      prompt_tokens: '100',
+      cached_tokens: '60',
+      cache_write_tokens: '30',
+    })
+    expect(rows.find(({ model }) => model === 'red')).toMatchObject({
+      cached_tokens: '0',
+      cache_write_tokens: '0',
+    })
+    const cells = await readCells(gateway, run.id)
+    const cell = cells.find(({ usage }) => usage?.prompt_tokens === CACHED.prompt_tokens)
+    expect(cell?.usage.prompt_tokens_details).toEqual(CACHED.prompt_tokens_details)
   })
 
   test('says everything that is needed to ask the same again', async () => {

@@ -136,6 +136,7 @@ export interface Cell {
 export interface CellUsage {
   readonly promptTokens: number
   readonly cachedTokens: number
+  readonly cacheWriteTokens?: number
   readonly completionTokens: number
   readonly reasoningTokens: number
 }

@@ -59,6 +59,7 @@ export interface Reply {
 export interface ReplyUsage {
   readonly promptTokens: number
   readonly cachedTokens: number
+  readonly cacheWriteTokens?: number
   readonly completionTokens: number
   readonly reasoningTokens: number
 }

@@ -27,7 +27,10 @@ export const CellAnswer = Type.Object(
         prompt_tokens: Type.Integer(),
         completion_tokens: Type.Integer(),
         total_tokens: Type.Integer(),
-        prompt_tokens_details: Type.Object({ cached_tokens: Type.Integer() }),
+        prompt_tokens_details: Type.Object({
+          cached_tokens: Type.Integer(),
+          cache_write_tokens: Type.Optional(Type.Integer()),
+        }),
         completion_tokens_details: Type.Object({ reasoning_tokens: Type.Integer() }),
       }),
     ),
@@ -67,7 +70,10 @@ export function toCellAnswer(run: Run, cell: Cell): Record<string, unknown> {
             prompt_tokens: usage.promptTokens,
             completion_tokens: usage.completionTokens,
             total_tokens: usage.promptTokens + usage.completionTokens,
-            prompt_tokens_details: { cached_tokens: usage.cachedTokens },
+            prompt_tokens_details: {
+              cached_tokens: usage.cachedTokens,
+              cache_write_tokens: usage.cacheWriteTokens ?? 0,
+            },
             completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
           },
     cost_usd: usdFromNanoUsd(cell.costNanoUsd),

@@ -125,6 +125,7 @@ const COLUMNS: Readonly<Record<string, (asked: AskedCell, run: Run) => CsvValue>
   finish_reason: ({ cell }) => cell.finishReason,
   prompt_tokens: ({ cell }) => cell.usage?.promptTokens,
   cached_tokens: ({ cell }) => cell.usage?.cachedTokens,
+  cache_write_tokens: ({ cell }) => (cell.usage === null ? null : (cell.usage.cacheWriteTokens ?? 0)),
   completion_tokens: ({ cell }) => cell.usage?.completionTokens,
   reasoning_tokens: ({ cell }) => cell.usage?.reasoningTokens,
   cost_usd: ({ cell }) => formatUsd(cell.costNanoUsd),

@@ -180,7 +180,10 @@ function toReplyAnswer(reply: Reply, lanes: readonly ConversationLane[]): Record
       prompt_tokens: usage.promptTokens,
       completion_tokens: usage.completionTokens,
       total_tokens: usage.promptTokens + usage.completionTokens,
-      prompt_tokens_details: { cached_tokens: usage.cachedTokens },
+      prompt_tokens_details: {
+        cached_tokens: usage.cachedTokens,
+        cache_write_tokens: usage.cacheWriteTokens ?? 0,
+      },
       completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
       cost_usd: costUsd,
     },

@@ -7,7 +7,10 @@ const Usage = Type.Object(
     prompt_tokens: Type.Integer(),
     completion_tokens: Type.Integer(),
     total_tokens: Type.Integer(),
-    prompt_tokens_details: Type.Object({ cached_tokens: Type.Integer() }),
+    prompt_tokens_details: Type.Object({
+      cached_tokens: Type.Integer(),
+      cache_write_tokens: Type.Optional(Type.Integer()),
+    }),
     completion_tokens_details: Type.Object({ reasoning_tokens: Type.Integer() }),
     cost_usd: Type.Number(),
   },
