@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ChatMessage } from '../providers/chat-wire.ts'
 import { serverFeaturesOf } from './anthropic-messages/message-features.ts'
