@@ -1,5 +1,8 @@
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { silentLogger } from '../../src/kernel/logger.ts'
+import { connectDatabase } from '../../src/storage/connect-database.ts'
+import { createStranger } from '../compare/start-compare-gateway.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 
@@ -195,5 +198,57 @@ describe('a response in the background', () => {
     const { id } = await client.responses.create(LONG)
     await client.responses.delete(id)
     await expect(client.responses.retrieve(id)).rejects.toMatchObject({ status: 404 })
+  })
+
+  test('is not there for another account', async () => {
+    const { id } = await client.responses.create(hello)
+    const key = await createStranger(gateway, 5)
+    for (const [method, path] of [
+      ['GET', ''],
+      ['GET', '?stream=true'],
+      ['POST', '/cancel'],
+      ['DELETE', ''],
+    ] as const) {
+      const theirs = await gateway.request(method, `/v1/responses/${id}${path}`, { key })
+      const nobodys = await gateway.request(method, `/v1/responses/resp_${'0'.repeat(32)}${path}`, { key })
+      expect([theirs.status, theirs.body.error.message]).toEqual([404, nobodys.body.error.message])
+    }
+    expect(await untilEnded(id)).toMatchObject({ status: 'completed' })
+  })
+
+  test('whose worker died in the middle of its stream fails, without a gap', async () => {
+    const idle = await startTestGateway({ settings: { PARKWAY_ROLE: 'api' } })
+    const { connectionString } = idle
+    const database = connectDatabase({
+      connectionString,
+      poolSize: 1,
+      statementTimeoutMs: 10_000,
+      prepareStatements: true,
+      logger: silentLogger,
+    })
+    try {
+      const response = await idle.fetch('POST', '/v1/responses', { body: { ...hello, stream: true } })
+      await response.body?.cancel()
+      const told = [0, 1].map((number) => `{"type":"response.in_progress","sequence_number":${number}}`)
+      const [row] = await database.query<{ id: string }>(
+        `INSERT INTO response_events (account_id, response_id, sequence, events)
+         SELECT account_id, id, 0, $1 FROM responses RETURNING response_id AS id`,
+        [told.join('\n')],
+      )
+      const worker = await startTestGateway({ connectionString })
+      try {
+        const stream = await clientOf(worker).responses.retrieve(row?.id ?? '', { stream: true })
+        const events = await collect(stream)
+        expect(events.map(({ sequence_number: number }) => number)).toEqual([0, 1, 2])
+        expect(events.at(-1)).toMatchObject({ type: 'response.failed', response: { status: 'failed' } })
+        const { body } = await worker.request('GET', '/v1/usage/records')
+        expect(body.total).toBe(0)
+      } finally {
+        await worker.close()
+      }
+    } finally {
+      await database.close()
+      await idle.close()
+    }
   })
 })

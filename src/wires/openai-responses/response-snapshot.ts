@@ -38,6 +38,8 @@ export function toSnapshot(request: ResponsesRequest, state: ResponseState): obj
     max_tool_calls: null,
     model: request.model,
     output: state.output,
+    presence_penalty: 0,
+    frequency_penalty: 0,
     parallel_tool_calls: request.parallel_tool_calls ?? true,
     previous_response_id: request.previous_response_id ?? null,
     prompt_cache_key: request.prompt_cache_key ?? null,
@@ -48,7 +50,7 @@ export function toSnapshot(request: ResponsesRequest, state: ResponseState): obj
     temperature: request.temperature ?? 1,
     text: { format: text?.format ?? { type: 'text' }, verbosity: text?.verbosity ?? 'medium' },
     tool_choice: request.tool_choice ?? 'auto',
-    tools: request.tools ?? [],
+    tools: (request.tools ?? []).map(toShownTool),
     top_logprobs: 0,
     top_p: request.top_p ?? 1,
     truncation: request.truncation ?? 'disabled',
@@ -56,6 +58,12 @@ export function toSnapshot(request: ResponsesRequest, state: ResponseState): obj
     user: request.user ?? null,
     metadata: request.metadata ?? {},
   }
+}
+
+/** A function is shown with all its members, as the Open Responses specification asks. */
+function toShownTool(tool: object): object {
+  const isFunction = 'type' in tool && tool.type === 'function'
+  return isFunction ? { description: null, parameters: null, strict: null, ...tool } : tool
 }
 
 /** Of the usage object of the chat form; null where there is none. */
