@@ -7,7 +7,7 @@ CREATE TABLE charge_journal (
   borrower_id uuid NOT NULL,
   -- The number among its borrower's commits, from 1 on and without gaps.
   sequence bigint NOT NULL,
-  -- Charges, as modules/ledger/journal/journal-text.ts writes them. They are read when they
+  -- Charges, as modules/ledger/journal-text.ts writes them. They are read when they
   -- are posted: an answer waits for this row, and one column costs less than several. Null where nothing was committed under this
   -- number, and nothing can be any more.
   charges text,
