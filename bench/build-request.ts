@@ -19,6 +19,11 @@ interface RequestParts {
   readonly body: object
 }
 
+const INSTRUCTIONS =
+  'You are the assistant of a shop for bicycles. Answer in two sentences, name the product you mean, and say so when you do not know. Prices include tax.'
+const QUESTION =
+  'Which of your touring frames takes a 45 mm tyre with mudguards, and is it in stock in size L?'
+
 /** A chat request of a usual shape and size; `stream` asks the mock for that many chunks at that pace. */
 export function buildChatBody(stream?: {
   readonly chunks: number
@@ -30,17 +35,34 @@ export function buildChatBody(stream?: {
     messages: [
       {
         role: 'system',
-        content:
-          'You are the assistant of a shop for bicycles. Answer in two sentences, name the product you mean, and say so when you do not know. Prices include tax.',
+        content: INSTRUCTIONS,
       },
       {
         role: 'user',
-        content: `Which of your touring frames takes a 45 mm tyre with mudguards, and is it in stock in size L?${marker}`,
+        content: `${QUESTION}${marker}`,
       },
     ],
     temperature: 0.7,
     max_tokens: 256,
     ...(stream === undefined ? {} : { stream: true }),
+  }
+}
+
+/** The same question in the form of Anthropic's Messages. */
+export function buildMessagesBody({ model, isStream }: { model: string; isStream: boolean }): object {
+  const messages = [{ role: 'user', content: QUESTION }]
+  return { model, max_tokens: 256, system: INSTRUCTIONS, messages, stream: isStream }
+}
+
+/** The same question in the form of OpenAI's Responses. */
+export function buildResponsesBody({ isStream, isStored }: { isStream: boolean; isStored: boolean }): object {
+  return {
+    model: 'gpt-4o-mini',
+    instructions: INSTRUCTIONS,
+    input: QUESTION,
+    max_output_tokens: 256,
+    store: isStored,
+    stream: isStream,
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * An upstream that speaks the OpenAI wire and costs as little as possible, run as its own process:
+ * An upstream that speaks OpenAI's wires and Anthropic's Messages and costs as little as possible, run as its own process:
  * `node bench/mock-upstream.ts <port>`. It answers from prebuilt bytes. A streamed answer follows the marker
  * `[[chunks=N pace=P]]` in the prompt (P chunks a second, 0 for all at once), because the prompt is the one thing that
  * every gateway forwards unchanged.
@@ -7,6 +7,13 @@
 import { createServer } from 'node:net'
 import type { Socket } from 'node:net'
 import { HttpMessageParser } from './http-message-parser.ts'
+import {
+  buildChatAnswers,
+  buildMessageAnswers,
+  buildResponseAnswers,
+  wholeAnswer,
+  type WireAnswers,
+} from './mock-answers.ts'
 
 const TICK_MS = 4
 const CHUNKS_MAX = 100_000
@@ -16,13 +23,18 @@ const UNSENT_BYTES_MAX = 4 * 1024 * 1024
 
 interface PacedStream {
   readonly socket: Socket
+  readonly chunk: Buffer
   readonly ending: Buffer
   readonly paceMs: number
   remainingChunks: number
   dueAtMs: number
 }
 
-const answers = buildAnswers()
+const chatAnswers = buildChatAnswers()
+const answersByPath = new Map([
+  ['/v1/messages', buildMessageAnswers()],
+  ['/v1/responses', buildResponseAnswers()],
+])
 const embeddings = buildEmbeddings()
 const image = buildImage()
 const pacedStreams = new Set<PacedStream>()
@@ -48,7 +60,7 @@ function serveConnection(socket: Socket): void {
       onEnd: () => {
         if (path === '/v1/embeddings') socket.write(embeddings[/"base64"/.test(body) ? 'base64' : 'float'])
         else if (path === '/v1/images/generations') socket.write(image)
-        else answerRequest(socket, body)
+        else answerRequest(socket, body, answersByPath.get(path) ?? chatAnswers)
       },
     },
     { isBodyEndedByClose: false },
@@ -63,7 +75,7 @@ function serveConnection(socket: Socket): void {
   socket.on('error', () => socket.destroy())
 }
 
-function answerRequest(socket: Socket, body: string): void {
+function answerRequest(socket: Socket, body: string, answers: WireAnswers): void {
   if (!/"stream": *true/.test(body)) {
     socket.write(answers.complete)
     return
@@ -81,6 +93,7 @@ function answerRequest(socket: Socket, body: string): void {
   socket.write(Buffer.concat([answers.streamHead, answers.firstChunk]))
   const stream = {
     socket,
+    chunk: answers.chunk,
     ending,
     paceMs,
     remainingChunks: chunkCount - 1,
@@ -99,62 +112,10 @@ function sendDueChunks(): void {
         pacedStreams.delete(stream)
         break
       }
-      stream.socket.write(answers.chunk)
+      stream.socket.write(stream.chunk)
       stream.remainingChunks -= 1
       stream.dueAtMs += stream.paceMs
     }
-  }
-}
-
-function buildAnswers() {
-  const base = { id: 'chatcmpl-mock0000000000000000', created: 1_760_000_000, model: 'gpt-4o-mini' }
-  const usage = {
-    prompt_tokens: 112,
-    completion_tokens: 24,
-    total_tokens: 136,
-    prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
-    completion_tokens_details: {
-      reasoning_tokens: 0,
-      audio_tokens: 0,
-      accepted_prediction_tokens: 0,
-      rejected_prediction_tokens: 0,
-    },
-  }
-  const complete = JSON.stringify({
-    ...base,
-    object: 'chat.completion',
-    choices: [
-      {
-        index: 0,
-        message: {
-          role: 'assistant',
-          content:
-            'A mock answers at once, with the same bytes each time, so that only the way there counts.',
-          refusal: null,
-        },
-        logprobs: null,
-        finish_reason: 'stop',
-      },
-    ],
-    usage,
-    system_fingerprint: 'fp_mock',
-  })
-  const streamed = (choices: object[], extra: object = {}) =>
-    frame({ ...base, object: 'chat.completion.chunk', choices, ...extra })
-  const delta = (content: object, finishReason: string | null) => [
-    { index: 0, delta: content, logprobs: null, finish_reason: finishReason },
-  ]
-  const finish = streamed(delta({}, 'stop'))
-  const done = Buffer.concat([chunkOf('data: [DONE]\n\n'), Buffer.from('0\r\n\r\n')])
-  return {
-    complete: wholeAnswer(complete),
-    streamHead: Buffer.from(
-      'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ncache-control: no-cache\r\ntransfer-encoding: chunked\r\n\r\n',
-    ),
-    firstChunk: streamed(delta({ role: 'assistant', content: '' }, null)),
-    chunk: streamed(delta({ content: ' token' }, null)),
-    ending: Buffer.concat([finish, done]),
-    endingWithUsage: Buffer.concat([finish, streamed([], { usage }), done]),
   }
 }
 
@@ -183,18 +144,4 @@ function buildImage(): Buffer {
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
   const usage = { total_tokens: 60, input_tokens: 10, output_tokens: 50 }
   return wholeAnswer(JSON.stringify({ created: 1_760_000_000, data: [{ b64_json: png }], usage }))
-}
-
-function wholeAnswer(json: string): Buffer {
-  return Buffer.from(
-    `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(json)}\r\n\r\n${json}`,
-  )
-}
-
-function frame(payload: object): Buffer {
-  return chunkOf(`data: ${JSON.stringify(payload)}\n\n`)
-}
-
-function chunkOf(text: string): Buffer {
-  return Buffer.from(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`)
 }

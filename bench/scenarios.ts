@@ -5,6 +5,7 @@ import { requests } from './scenarios/requests.ts'
 import type { Scenario } from './scenarios/scenario.ts'
 import { streams } from './scenarios/streams.ts'
 import { tasks } from './scenarios/tasks.ts'
+import { wires } from './scenarios/wires.ts'
 
 /** What a plain run measures, in this order. */
-export const scenarios: readonly Scenario[] = [requests, streams, embeddings, tasks, media, credit]
+export const scenarios: readonly Scenario[] = [requests, streams, wires, embeddings, tasks, media, credit]

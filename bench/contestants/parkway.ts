@@ -84,6 +84,8 @@ function environmentOf({
     PARKWAY_BOOTSTRAP_CREDIT_USD: CREDIT_USD,
     OPENAI_API_KEY: 'sk-mock',
     OPENAI_BASE_URL: `http://127.0.0.1:${upstreamPort}/v1`,
+    ANTHROPIC_API_KEY: 'sk-mock',
+    ANTHROPIC_BASE_URL: `http://127.0.0.1:${upstreamPort}/v1`,
   }
 }
 
