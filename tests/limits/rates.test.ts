@@ -162,6 +162,7 @@ describe('tiers', () => {
         media_bytes_max: 200_000_000_000,
         task_bytes_max: 20_000_000_000,
         dataset_bytes_max: 20_000_000_000,
+        response_bytes_max: 20_000_000_000,
         stored_response_bytes_max: 20_000_000_000,
       },
     ])

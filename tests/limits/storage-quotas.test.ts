@@ -68,7 +68,13 @@ const chat = (key: string, idempotencyKey: string) =>
 test('the quotas are shown beside what is stored', async () => {
   const { body } = await gateway.request('GET', '/v1/tenants/me', { key: await account() })
   expect(body.limits).toMatchObject(QUOTAS)
-  expect(body.stored).toEqual({ media_bytes: 0, dataset_bytes: 0, task_bytes: 0, stored_response_bytes: 0 })
+  expect(body.stored).toEqual({
+    media_bytes: 0,
+    dataset_bytes: 0,
+    task_bytes: 0,
+    stored_response_bytes: 0,
+    response_bytes: 0,
+  })
 })
 
 describe('datasets', () => {
