@@ -18,3 +18,12 @@ export function refuseAccountState(param: string, what: string): AppError {
   const message = `${what} would be of the account that this gateway has at the provider. Send the content instead.`
   return new AppError('unsupported_parameter', message, { param })
 }
+
+/** OpenAI keeps what stands before such a part in a cache for half an hour or half a day, at prices that no model has here. */
+export function refuseCacheMark(part: object, param: string): void {
+  const mark: unknown = Reflect.get(part, CACHE_MARK)
+  if (mark === undefined || mark === null || mark === false) return
+  throw refuseFeature({ member: null, param: `${param}.${CACHE_MARK}`, what: `'${CACHE_MARK}'` })
+}
+
+const CACHE_MARK = 'prompt_cache_breakpoint'

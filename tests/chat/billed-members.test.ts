@@ -38,6 +38,13 @@ async function expectRefused(members: object, param: string): Promise<void> {
   expect(gateway.upstream.requests).toEqual([])
 }
 
+async function expectRefusedPart(members: object, part: string): Promise<void> {
+  const { status, body } = await ask(members)
+  const param = `${part}.prompt_cache_breakpoint`
+  expect([status, body.error.code, body.error.param]).toEqual([400, 'unsupported_parameter', param])
+  expect(gateway.upstream.requests).toEqual([])
+}
+
 /** What the upstream was sent. */
 async function forward(members: object): Promise<Record<string, unknown>> {
   const { status, body } = await ask(members)
@@ -75,6 +82,38 @@ describe('a member that changes the bill', () => {
     ['openrouter', { transforms: ['middle-out'] }],
   ])('reaches %s where it is priced: %j', async (provider, members) => {
     expect(await forward({ model: `via-${provider}`, ...members })).toMatchObject(members)
+  })
+
+  test.each([
+    ['a text', [{ type: 'text', text: 'Hi', prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' } }]],
+    [
+      'a picture',
+      [
+        { type: 'text', text: 'Hi' },
+        {
+          type: 'image_url',
+          image_url: { url: 'data:image/png;base64,AAAA' },
+          prompt_cache_breakpoint: { mode: 'explicit' },
+        },
+      ],
+    ],
+  ])('is refused in %s of a message: the mark of a cache that is paid for', async (_name, content) => {
+    const messages = [
+      { role: 'user', content: 'Before' },
+      { role: 'user', content },
+    ]
+    for (const model of ['via-openai', 'via-openrouter'])
+      await expectRefusedPart({ model, messages }, `messages.1.content.${content.length - 1}`)
+    const unmarked = content.map((part) => ({ ...part, prompt_cache_breakpoint: null }))
+    await forward({ model: 'via-openai', messages: [{ role: 'user', content: unmarked }] })
+  })
+
+  test('is refused in a prediction: the mark of a cache that is paid for', async () => {
+    const content = [{ type: 'text', text: 'Hi', prompt_cache_breakpoint: { mode: 'explicit' } }]
+    await expectRefusedPart(
+      { model: 'via-openai', prediction: { type: 'content', content } },
+      'prediction.content.0',
+    )
   })
 
   test('goes to the one of two providers that takes it', async () => {

@@ -122,6 +122,11 @@ describe('what is billed beside the tokens, or lies in the account of the operat
       'messages.0.content.0.content.0.source',
     ],
     [
+      'a mark of another vendor’s cache',
+      user([{ type: 'text', text: 'Hi', prompt_cache_breakpoint: { mode: 'explicit' } }]),
+      'messages.0.content.0.prompt_cache_breakpoint',
+    ],
+    [
       'a file of unknown use',
       user([{ type: 'container_upload', file_id: 'file_01' }]),
       'messages.0.content.0',

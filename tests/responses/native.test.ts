@@ -33,6 +33,7 @@ beforeEach(() => {
   gateway.openai.respondWith(wholeResponse())
 })
 
+const MARKED = { type: 'input_text', prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' } }
 const COST_USD = (12 + 6 * 10) / 1e6
 const bodyOf = (members: object = {}) => ({ model: 'gpt', input: 'Hi', ...members })
 const send = (members: object = {}) => gateway.request('POST', RESPONSES, { body: bodyOf(members) })
@@ -142,6 +143,8 @@ describe('a request of OpenAI’s Responses, for OpenAI', () => {
       input({ role: 'user', content: [{ type: 'input_file', file_id: 'file_1' }] }),
       'input.0.content.0.file_id',
     ],
+    ['the mark of a paid cache', input({ content: [MARKED] }), 'input.0.content.0.prompt_cache_breakpoint'],
+    ['such a mark in a result', input({ output: [MARKED] }), 'input.0.output.0.prompt_cache_breakpoint'],
     [
       'a file of a screen',
       input({

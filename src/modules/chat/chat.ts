@@ -25,7 +25,7 @@ import {
   type StreamableRequest,
 } from './call-candidate.ts'
 import { checkChatContext, checkCompletionContext } from './check-context.ts'
-import { checkMessages } from './check-messages.ts'
+import { checkChatRequest } from './check-messages.ts'
 import { countMessageTokens } from './count-message-tokens.ts'
 import { countChatPromptTokens, countCompletionPromptTokens } from './count-prompt-tokens.ts'
 import { estimateChat, estimateCompletion, refineChat, refineCompletion } from './estimate-cost.ts'
@@ -167,7 +167,7 @@ export function createChat(options: ChatOptions): Chat {
 
   return {
     chat: (request) => {
-      checkMessages(request.body.messages)
+      checkChatRequest(request.body)
       return infer(CHAT, request)
     },
     completion: (request) => infer(COMPLETION, request),

@@ -1,5 +1,7 @@
 import { AppError, invalidValue } from '../../kernel/app-error.ts'
-import type { ChatMessage } from '../../providers/chat-wire.ts'
+import { isRecord } from '../../kernel/is-record.ts'
+import type { ChatMessage, ChatRequest } from '../../providers/chat-wire.ts'
+import { refuseCacheMark } from '../../wires/native-demands.ts'
 
 /** What the schema cannot say: which roles may come without content, and what a tool's answer must name. */
 export function checkMessages(messages: readonly ChatMessage[]): void {
@@ -18,6 +20,20 @@ export function checkMessages(messages: readonly ChatMessage[]): void {
       )
     }
   }
+}
+
+/** Throws for mistakes in a request of the chat wire, and for parts that have a price of their own. */
+export function checkChatRequest(body: ChatRequest): void {
+  checkMessages(body.messages)
+  for (const [index, { content }] of body.messages.entries())
+    if (Array.isArray(content)) refuseCacheMarks(content, `messages.${index}.content`)
+  const prediction: unknown = Reflect.get(body, 'prediction')
+  if (isRecord(prediction) && Array.isArray(prediction['content']))
+    refuseCacheMarks(prediction['content'].filter(isRecord), 'prediction.content')
+}
+
+function refuseCacheMarks(parts: readonly object[], param: string): void {
+  for (const [index, part] of parts.entries()) refuseCacheMark(part, `${param}.${index}`)
 }
 
 function missing(param: string, message: string): AppError {

@@ -6,6 +6,7 @@ import type { Hold, Ledger } from '../ledger/ledger.ts'
 import { outputTokensCovered, type WorstCase } from './estimate-cost.ts'
 import type { InferenceRequest } from '../inference/inference.ts'
 import { boundHourCache } from './hour-cache.ts'
+import { boundThinking, shortenThinking } from './thinking-budget.ts'
 
 /** Of requests in the forms of OpenAI's chat and completions. */
 export const CHAT_LIMITS: readonly string[] = ['max_completion_tokens', 'max_tokens']
@@ -56,12 +57,20 @@ export function holdWorstCase<Body extends object>(
   request: InferenceRequest<Body>,
   atMs: number,
 ): CoveredRequest<Body> | Promise<CoveredRequest<Body>> {
-  const bound = boundHourCache(estimate.bound(model, request.body, request.bytes), request.text)
+  const bound = boundRequest(estimate.bound(model, request.body, request.bytes), request)
   if (model.contextTokens !== null && bound.promptTokensMax > model.contextTokens)
     estimate.checkContext(model, request.body)
   const hold = ledger.holdAtOnce(request.caller, { wantedNanoUsd: bound.wantedNanoUsd, atMs })
   if (hold === null) return holdBound(ledger, estimate, model, request, { atMs, bound })
   return { hold, request: limitAnswer(request, estimate, bound, bound.outputTokensMax) }
+}
+
+/** With what a request asks for besides its prompt and its answer. */
+function boundRequest<Body extends object>(
+  worstCase: WorstCase,
+  { body, text }: InferenceRequest<Body>,
+): WorstCase {
+  return boundThinking(boundHourCache(worstCase, text), body)
 }
 
 /** Waits for as much as the bound, unless it is known that there is less. */
@@ -121,7 +130,7 @@ async function holdWhatIsThere<Body extends object>(
     return await hold(bound, { leastNanoUsd, isPatient: false })
   } catch (error) {
     if (!isTooLittle(error)) throw error
-    const refined = boundHourCache(estimate.refine(model, request.body, request.bytes), request.text)
+    const refined = boundRequest(estimate.refine(model, request.body, request.bytes), request)
     return hold(refined, { leastNanoUsd: refined.leastNanoUsd, isPatient: true })
   }
 }
@@ -137,8 +146,13 @@ function limitAnswer<Body extends object>(
   if (asked === null ? isLimitedByModel && outputTokens === outputTokensMax : asked <= outputTokens)
     return request
   const member = findLimit(request.body, limitMembers) ?? limitMembers.at(-1) ?? 'max_tokens'
-  const body = { ...request.body, [member]: outputTokens }
-  const text = editJsonObject(request.text, new Map([[member, String(outputTokens)]])) ?? JSON.stringify(body)
+  const fromTokens = asked ?? outputTokensMax
+  const thinking = shortenThinking(request.body, { fromTokens, toTokens: outputTokens })
+  const changes: Record<string, unknown> = { [member]: outputTokens }
+  if (thinking !== null) changes[thinking[0]] = thinking[1]
+  const body = { ...request.body, ...changes }
+  const edits = new Map(Object.entries(changes).map(([name, value]) => [name, JSON.stringify(value)]))
+  const text = editJsonObject(request.text, edits) ?? JSON.stringify(body)
   return { ...request, body, text }
 }
 

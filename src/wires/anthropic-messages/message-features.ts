@@ -1,5 +1,5 @@
 import { isRecord } from '../../kernel/is-record.ts'
-import { refuseAccountState, refuseFeature, type ServerFeature } from '../native-demands.ts'
+import { refuseAccountState, refuseCacheMark, refuseFeature, type ServerFeature } from '../native-demands.ts'
 import type { CountTokensRequest, MessagesTool } from './messages-request.ts'
 
 /** Throws for members that no upstream may be sent, whoever serves the request. */
@@ -53,6 +53,7 @@ function refuseFiles(value: unknown, param: string): void {
     for (const [index, one] of value.entries()) refuseFiles(one, `${param}.${index}`)
   } else if (isRecord(value)) {
     if (typeof value['file_id'] === 'string') throw refuseAccountState(param, 'A file')
+    refuseCacheMark(value, param)
     for (const name of ['content', 'source']) refuseFiles(value[name], `${param}.${name}`)
   }
 }

@@ -1,9 +1,9 @@
 import { isRecord } from '../../kernel/is-record.ts'
-import { refuseAccountState, type ServerFeature } from '../native-demands.ts'
+import { refuseAccountState, refuseCacheMark, type ServerFeature } from '../native-demands.ts'
 import type { ResponsesRequest } from './responses-request.ts'
 import { isSpareSearch } from './tool-names.ts'
 
-/** Throws for what would be looked up in the operator's account, whoever serves the request. */
+/** Throws for what would be looked up in the operator's account or has no price, whoever serves the request. */
 export function refuseForeignState({ input }: ResponsesRequest): void {
   if (Array.isArray(input)) for (const [index, item] of input.entries()) refuseFiles(item, `input.${index}`)
 }
@@ -16,6 +16,7 @@ function refuseFiles(value: unknown, param: string): void {
     for (const [index, one] of value.entries()) refuseFiles(one, `${param}.${index}`)
   } else if (isRecord(value)) {
     if (typeof value['file_id'] === 'string') throw refuseAccountState(`${param}.file_id`, 'A file')
+    refuseCacheMark(value, param)
     if (value['type'] === 'item_reference') throw refuseAccountState(param, 'An item by its id')
     for (const name of FILE_PLACES) refuseFiles(value[name], `${param}.${name}`)
   }
