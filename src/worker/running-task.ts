@@ -108,7 +108,7 @@ export class RunningTask {
   async #conclude(attempt: Attempt): Promise<void> {
     const { queue, performer, logger } = this.#options
     const { claim } = this
-    if (this.#why === 'lost' || this.#why === 'stopping') return
+    if (this.#isHandedOn()) return
     if (this.#why === 'cancelled' || (await this.#isFoundCancelled(attempt)))
       return performer.cancelJob(this.#asKnown())
     const { task } = claim
@@ -127,6 +127,10 @@ export class RunningTask {
       await performer.cancelJob(this.#asKnown())
   }
 
+  #isHandedOn(): boolean {
+    return this.#why === 'lost' || this.#why === 'stopping'
+  }
+
   /** The claim fell before this process was told why. */
   async #isFoundCancelled(attempt: Attempt): Promise<boolean> {
     if (!('error' in attempt) || !(attempt.error instanceof TaskStopped)) return false
@@ -143,6 +147,7 @@ export class RunningTask {
     const { claim } = this
     return {
       cancellation: this.#cancellation,
+      isHandedOn: () => this.#isHandedOn(),
       noteSubmitting: async (target) => {
         this.#cancellation.throwIfCancelled()
         const submittingTo = { provider: target.provider, upstreamModel: target.upstreamModel }

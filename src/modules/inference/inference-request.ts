@@ -16,6 +16,8 @@ export interface InferenceRequest<Body> {
   readonly headers?: readonly string[]
   /** Given the last payloads of a stream whose charge is durable. They leave when it has resolved; it must not reject. */
   readonly keepEnd?: ((last: readonly Buffer[]) => Promise<void>) | undefined
+  /** Whether somebody else makes the answer anew, so that nobody gets this one and it costs nothing. Asked when it is to be charged. */
+  readonly isMadeAnew?: () => boolean
   /** What the client calls the session that the request belongs to. */
   readonly sessionId?: () => string | undefined
 }

@@ -61,6 +61,7 @@ export class RequestBill {
   settle({ isDelivered }: { isDelivered: boolean }): Promise<void> {
     if (!this.#isOpen) return Promise.resolve()
     if (this.#covering !== null) return this.#covering.then(() => this.settle({ isDelivered }))
+    if (this.#options.request.isMadeAnew?.() === true) return this.#giveUp()
     this.#isOpen = false
     const { hold, request, startedMs } = this.#options
     const { caller, record } = request
@@ -95,6 +96,15 @@ export class RequestBill {
     })
     this.#noteBalance()
     return settled
+  }
+
+  /** Whoever makes the answer anew charges it, under the same id. */
+  #giveUp(): Promise<void> {
+    const { record } = this.#options.request
+    record.costNanoUsd = 0n
+    record.uncoveredNanoUsd = 0n
+    this.release()
+    return Promise.resolve()
   }
 
   release(): void {

@@ -31,10 +31,16 @@ export class EventRecorder {
   #sequence = 0
   #flushedMs = performance.now()
   #last: Buffer | null = null
+  #hasTold = false
 
   constructor(options: RecorderOptions, recorded: RecordedResponse) {
     this.#options = options
     this.#recorded = recorded
+  }
+
+  /** Whether somebody may have read some of it. */
+  get hasTold(): boolean {
+    return this.#hasTold
   }
 
   /** What somebody may have read is not made again in other words. */
@@ -71,6 +77,7 @@ export class EventRecorder {
     if (events.length === 0) return
     this.#waiting = []
     this.#waitingBytes = 0
+    this.#hasTold = true
     await writeEvents(this.#options.database, this.#recorded, { sequence: this.#sequence, events })
     this.#sequence += events.length
     this.#flushedMs = performance.now()

@@ -28,7 +28,7 @@ export interface PerformOptions {
 
 /**
  * Makes a response in the background. It is limited, held, charged and metered as a request is, under the id of the request that asked for it:
- * however often it is taken up, it is charged once. Cancelled, it costs what was made of it.
+ * however often it is taken up, it is charged once, for the answer that is kept. Cancelled, it costs what was made of it.
  */
 export async function performResponse(
   options: PerformOptions,
@@ -46,6 +46,7 @@ export async function performResponse(
   const { background: _, previous_response_id: __, ...sent } = body
   const text = stringifyJson(sent)
   const record = createInferenceRecord('responses')
+  let isMadeAnew = false
   const request = {
     caller,
     body,
@@ -54,6 +55,10 @@ export async function performResponse(
     requestId,
     record,
     cancellation: control.cancellation,
+    isMadeAnew: () => {
+      isMadeAnew = control.isHandedOn() && !recorder.hasTold
+      return isMadeAnew
+    },
   }
   const admission = await waitForAdmission(options.limits, caller, request)
   let failure: unknown = null
@@ -61,6 +66,8 @@ export async function performResponse(
     const result = await options.chat.responses(request)
     if (result.kind !== 'stream') throw new Error('a whole answer came back where a stream was asked for')
     for await (const batch of result.batches) await recorder.add(batch)
+    // Nobody paid for it: whoever has the task now keeps the answer that is charged.
+    if (isMadeAnew) control.cancellation.throwIfCancelled()
   } catch (error) {
     failure = error
     throw error

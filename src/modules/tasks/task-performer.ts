@@ -53,6 +53,8 @@ export interface StoredJob {
 export interface TaskControl {
   /** Cancelled with the task, at its deadline, and when another worker took over. */
   readonly cancellation: Cancellation
+  /** Whether another worker has the task or will: this one stops, or lost it. */
+  isHandedOn(): boolean
   /** Durable before the upstream is asked. */
   noteSubmitting(target: { provider: string; upstreamModel: string }): Promise<void>
   /** The provider did not take it: a cancel from here on costs nothing. */

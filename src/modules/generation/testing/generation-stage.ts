@@ -92,6 +92,7 @@ export function createControl() {
   const jobs: StoredJob[] = []
   const control: TaskControl = {
     cancellation: new Cancellation(),
+    isHandedOn: () => false,
     noteSubmitting: async ({ provider }) => void notes.push(`submitting to ${provider}`),
     noteRefused: async () => void notes.push('refused'),
     saveJob: async (job) => {

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { CHAT, startChatGateway, UPSTREAM_KEY, type ChatGateway } from '../chat/start-chat-gateway.ts'
+import { eventually } from '../support/eventually.ts'
+import { startTestGateway } from '../support/start-test-gateway.ts'
+import { chunksOf, stream } from '../upstreams/openai-server.ts'
+
+let gateway: ChatGateway
+
+beforeAll(async () => {
+  gateway = await startChatGateway({ settings: { PARKWAY_ROLE: 'api' } })
+})
+
+afterAll(() => gateway.close())
+
+const startWorker = () =>
+  startTestGateway({
+    connectionString: gateway.connectionString,
+    settings: {
+      OPENAI_API_KEY: UPSTREAM_KEY,
+      OPENAI_BASE_URL: gateway.upstream.apiUrl,
+      OPENAI_WIRES: 'openai-chat',
+      PARKWAY_SHUTDOWN_GRACE_MS: '300',
+    },
+  })
+
+const WHOLE = stream(chunksOf('one ', 'two ', 'three'))
+
+async function recordsOf(operation: string): Promise<{ cost_usd: number; outcome: string }[]> {
+  const { body } = await gateway.request('GET', '/v1/usage/records?limit=50')
+  return body.data.filter((record: { operation: string }) => record.operation === operation)
+}
+
+test('a response in the background whose worker stops is made anew and charged once, whole', async () => {
+  gateway.upstream.respondWith(WHOLE)
+  const asked = { model: 'gpt-4o-mini', stream: true, messages: [{ role: 'user', content: 'Count' }] }
+  await gateway.request('POST', CHAT, { body: asked })
+  const [{ cost_usd: wholeCost } = { cost_usd: 0 }] = await eventually(async () => {
+    const records = await recordsOf('chat')
+    expect(records).toHaveLength(1)
+    return records
+  })
+  expect(wholeCost).toBeGreaterThan(0)
+
+  gateway.upstream.requests.length = 0
+  gateway.upstream.respondWith(stream(chunksOf('one ').slice(0, 2), { ending: 'hang' }), WHOLE)
+  const first = await startWorker()
+  const { body } = await gateway.request('POST', '/v1/responses', {
+    body: { model: 'gpt-4o-mini', input: 'Count', background: true },
+  })
+  const { abandoned } = await gateway.upstream.requestNumber(0)
+  await first.close()
+  await abandoned
+  expect(await recordsOf('responses')).toEqual([])
+
+  const second = await startWorker()
+  try {
+    const done = await eventually(async () => {
+      const { body: response } = await gateway.request('GET', `/v1/responses/${body.id}`)
+      expect(response.status).toBe('completed')
+      return response
+    })
+    expect(done.output[0].content[0].text).toBe('one two three')
+    expect(gateway.upstream.requests).toHaveLength(2)
+    expect(await recordsOf('responses')).toMatchObject([{ cost_usd: wholeCost, outcome: 'completed' }])
+    expect(done.usage.cost_usd).toBe(wholeCost)
+  } finally {
+    await second.close()
+  }
+})
