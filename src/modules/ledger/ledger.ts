@@ -49,40 +49,40 @@ export type { UsageRecord } from './books/usage-record.ts'
 export { postCharges } from './journal/post-charges.ts'
 export { verifyLedger } from './books/verify-ledger.ts'
 
-/** Everything that moves credit. What takes a transaction is idempotent by its key and one commit with the caller's rows. */
+/** Everything that moves credit. Methods with a transaction are idempotent by key and commit with the caller's rows. */
 export interface Ledger {
-  /** Credit for one request, at once while enough is borrowed. Throws when the least is not covered. */
+  /** Holds credit for one request, without waiting while enough is borrowed. Throws if `leastNanoUsd` is not covered. */
   hold(payer: Payer, request: HoldRequest): Hold | Promise<Hold>
-  /** Null where that takes more than a look into memory, and `hold` has to be asked. */
+  /** Holds from memory only. Returns null if that is not enough; then call `hold`. */
   holdAtOnce(payer: Payer, request: AmpleHoldRequest): Hold | null
-  /** As far as this process knows; undefined when it has not met the account yet. */
+  /** The balance as this process knows it; undefined if it has not used the account yet. */
   knownBalanceNanoUsd(accountId: string): NanoUsd | undefined
-  /** As the database knows it, which hears of charges some seconds later. */
+  /** The balance in the database, which receives charges some seconds later. */
   lookUpBalanceNanoUsd(accountId: string): Promise<NanoUsd>
 
   grant(transaction: Queryable, order: GrantOrder): Promise<{ isNew: boolean }>
-  /** May leave a debt, which suspends spending until it is made good. Recall first. */
+  /** May leave a debt, which suspends spending until it is paid. Call `recall` first. */
   reverse(transaction: Queryable, order: ReverseOrder): Promise<{ isNew: boolean; debtNanoUsd: NanoUsd }>
-  /** Throws `conflict` when there is not so much. Recall first. */
+  /** Throws `conflict` if the account has less. Call `recall` first. */
   deduct(transaction: Queryable, order: DeductOrder): Promise<{ isNew: boolean }>
-  /** Every limit that spending of this payer has to fit under at this time, for `openHold`. */
+  /** All caps that apply to this payer at this time, for `openHold`. */
   capsOf(queryable: Queryable, payer: Payer, atMs: number): Promise<readonly Cap[]>
   openHold(transaction: Queryable, order: HoldOrder): Promise<{ isNew: boolean }>
-  /** Many at once, and which of them could be opened so: the rest has to ask `openHold`. Their keys must be new. */
+  /** Opens many holds and returns the keys of those it opened; call `openHold` for the rest. The keys must be new. */
   openHolds(transaction: Queryable, orders: readonly PlainHoldOrder[]): Promise<ReadonlySet<string>>
-  /** More for work that used more: as much as there is, which is told. Recall first, and settle in the same transaction. */
+  /** Raises a hold as far as possible and returns its new amount. Call `recall` first, and settle in the same transaction. */
   growHold(transaction: Queryable, order: GrowOrder): Promise<NanoUsd>
   settleHold(transaction: Queryable, order: SettleOrder): Promise<{ isNew: boolean }>
-  /** Many at once: all of them, or none and an error. */
+  /** Settles all of these holds, or throws and settles none. */
   settleHolds(transaction: Queryable, orders: readonly SettleOrder[]): Promise<void>
   releaseHold(transaction: Queryable, key: string): Promise<{ isNew: boolean }>
 
-  /** Resolves when every process has given back what it does not use of the account. */
+  /** Resolves when every process has given back the account's credit that it does not use. */
   recall(accountId: string): Promise<void>
-  /** To be called after credit of an account was changed. Resolves when every process has looked. */
+  /** Call it after changing an account's credit or budgets. Resolves when every process has read them again. */
   announceChange(accountId: string): Promise<void>
 
-  /** False while charges cannot be written, or others may have taken back what was borrowed. */
+  /** False while charges cannot be written, or while others may have taken back the borrowed credit. */
   isHealthy(): boolean
 
   readBalance(accountId: string): Promise<Balance>
@@ -90,9 +90,9 @@ export interface Ledger {
   listEntries(accountId: string, page: PageRequest): Promise<Page<LedgerEntry>>
   setBudget(accountId: string, period: BudgetPeriod, limitNanoUsd: NanoUsd | null): Promise<void>
   readBudgets(accountId: string): Promise<readonly Budget[]>
-  /** Resolves when everything that was charged before stands in the books: who reads them asks for it first. */
+  /** Resolves when all earlier charges are posted. Call it before reading the tables. */
   postCharges(): Promise<void>
-  /** Requests must have ended, or be about to. Writes what is not written yet. */
+  /** Writes all remaining charges. Requests must have ended or be about to end. */
   close(): Promise<void>
 }
 
@@ -102,9 +102,9 @@ export interface LedgerOptions {
   readonly borrower: Borrower
   readonly clock: Clock
   readonly logger: Logger
-  /** How long a finished answer waits for its charge while the database is away. */
+  /** How long a finished answer waits for its charge while the database is unavailable. */
   readonly commitWaitMs: number
-  /** How long a request waits for credit that running requests hold; 0.3 seconds unless told. */
+  /** How long a request waits for credit that running requests hold; 0.3 seconds by default. */
   readonly holdWaitMs?: number
   readonly observer: LedgerObserver
 }
@@ -112,7 +112,7 @@ export interface LedgerOptions {
 const RECALL_TOPIC = 'ledger.recall'
 const CHANGE_TOPIC = 'ledger.changed'
 const CHANGE_MS_MAX = 1_000
-/** A database that is away for longer does not keep a process from stopping. */
+/** The process stops after this even if the database is unavailable. */
 const CLOSE_MS_MAX = 5_000
 
 export function createLedger(options: LedgerOptions): Ledger {
@@ -130,7 +130,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     messageBus.onConnectionLost(() => pool.forgetBudgets()),
   ]
   const stopSweeping = sweepLedger(options)
-  // Whoever was here before may have died in between.
+  // An earlier process may have died before posting its charges.
   posting.noteCommitted(0)
 
   const readBalance = async (accountId: string): Promise<Balance> => {
@@ -189,7 +189,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   }
 }
 
-/** A request that was cut settles a moment after its connection is gone, and what is undone then is charged anew. */
+/** Two rounds, because a cut request settles after its connection closes, and an undone charge may be made again. */
 async function writeTheRest(pool: CreditPool, writer: ChargeWriter, posting: PostingSchedule): Promise<true> {
   for (let round = 1; round <= 2; round += 1) {
     await pool.close()
@@ -199,7 +199,7 @@ async function writeTheRest(pool: CreditPool, writer: ChargeWriter, posting: Pos
   return true
 }
 
-/** Who asks for the same account while it is being recalled waits for that. */
+/** Concurrent recalls of one account share one message. */
 function createRecall(messageBus: LedgerOptions['messageBus']): (accountId: string) => Promise<void> {
   const running = new Map<string, Promise<void>>()
   return (accountId) => {

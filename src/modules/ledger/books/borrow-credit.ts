@@ -14,34 +14,34 @@ import {
 import { postCharges } from '../journal/post-charges.ts'
 import type { Lease, LentAmount } from '../memory/borrowed-balance.ts'
 
-/** A slice is an eighth of what is left, so that it shrinks with it, and never more than this. */
+/** A slice is an eighth of the free credit, so it shrinks with the balance, and has this maximum. */
 const SLICE_SHARE = 8n
 const SLICE_NANO_USD_MAX = 100_000_000_000n
 
-/** What one process has of one account. */
+/** One process and one account of which it borrows. */
 export interface Borrowing {
   readonly borrowerId: string
   readonly accountId: string
 }
 
 export interface BorrowRequest extends Borrowing {
-  /** What is missing right now; more is lent when there is plenty. */
+  /** The amount missing now; a larger slice is lent if possible. */
   readonly neededNanoUsd: NanoUsd
 }
 
 export interface BorrowedCredit {
-  /** Whole leases, each with what was lent of it before. */
+  /** The whole leases, including what was lent before. */
   readonly lent: readonly LentAmount[]
-  /** Of what is not lent to this borrower, after lending. */
+  /** The account's state after lending, without the leases of this borrower. */
   readonly state: CreditState
 }
 
-/** The process was taken for dead: it has to begin again under another id. */
+/** The process was declared dead and must register under a new id. */
 export class BorrowerClosed extends Error {
   override readonly name = 'BorrowerClosed'
 }
 
-/** Borrows a slice of an account's credit: at least what is needed or all there is, and nothing while there is a debt. */
+/** Borrows a slice of an account: at least the needed amount or all there is, and nothing while there is a debt. */
 export function borrowCredit(database: Database, request: BorrowRequest): Promise<BorrowedCredit> {
   const { accountId, borrowerId } = request
   return database.transaction(async (transaction) => {
@@ -54,8 +54,8 @@ export function borrowCredit(database: Database, request: BorrowRequest): Promis
 }
 
 /**
- * The same for many accounts in one transaction. Null for an account that somebody else has locked, or of which nothing is known, and for
- * another borrower's: it has to be asked for by itself.
+ * The same for many accounts in one transaction. Returns null for accounts that are locked or unknown, and for requests of
+ * another borrower: call `borrowCredit` for those.
  */
 export function borrowTogether(
   database: Database,
@@ -77,12 +77,12 @@ export function borrowTogether(
   })
 }
 
-// In one order, so that two of them never wait for each other in a circle; and nobody waits for somebody else's account.
+// Locked in one order to avoid deadlocks; locked accounts are skipped, so that no request waits for another account.
 const LOCK_WHAT_IS_FREE = `
   SELECT account_id FROM credit_accounts WHERE account_id = ANY ($1::uuid[])
   ORDER BY account_id FOR UPDATE SKIP LOCKED`
 
-/** Of accounts that are locked. */
+/** The accounts must be locked. */
 async function lendSlices(
   transaction: Queryable,
   borrowerId: string,
@@ -101,7 +101,7 @@ async function lendSlices(
   for (const [index, { accountId, amountNanoUsd }] of slices.entries()) {
     const state = states[index]
     if (state === undefined) throw new Error('nobody said what an account has')
-    // Where there is nothing, at least what an answer that got lost had lent already.
+    // If nothing is lent now, return the existing leases, in case an earlier response was lost.
     const lent =
       lentOf.get(accountId) ?? (await readLeases(transaction, accountId, { borrowerId, cap: null }))
     borrowed.push({ lent, state: { ...state, freeNanoUsd: state.freeNanoUsd - amountNanoUsd } })
@@ -112,11 +112,11 @@ async function lendSlices(
 export interface CapLending {
   readonly lent: readonly LentAmount[]
   readonly roomNanoUsd: NanoUsd
-  /** More was lent under the cap than it leaves. */
+  /** Whether more is lent and spent under the cap than it allows. */
   readonly isOverdrawn: boolean
 }
 
-/** The same for what a cap still allows. Says how much is left of it for others. */
+/** Borrows a slice of a cap. Returns how much is left of it for other processes. */
 export function borrowFromCap(
   database: Database,
   request: BorrowRequest & { readonly cap: Cap },
@@ -137,7 +137,7 @@ export function borrowFromCap(
   })
 }
 
-/** Puts back what leases are shorter now. Repeating it changes nothing. */
+/** Lowers leases in the database and returns the difference to the lots. Idempotent. */
 export function giveBackCredit(
   database: Database,
   { accountId, borrowerId }: Borrowing,
@@ -149,7 +149,7 @@ export function giveBackCredit(
   })
 }
 
-/** Puts everything back. Nothing may be waiting to be committed or posted. */
+/** Ends all leases of the account. No charge may be waiting to be committed or posted. */
 export function endBorrowing(database: Database, { accountId, borrowerId }: Borrowing): Promise<void> {
   return database.transaction(async (transaction) => {
     await requireOpenBorrower(transaction, borrowerId)
@@ -157,13 +157,13 @@ export function endBorrowing(database: Database, { accountId, borrowerId }: Borr
   })
 }
 
-/** What was lent under each of these caps, null for the credit itself, once nothing that was sent before is under way. */
+/** The leases of each of these caps, null for credit. Waits for earlier statements of this borrower. */
 export async function readLent(
   database: Database,
   { accountId, borrowerId }: Borrowing,
   scopes: readonly (string | null)[],
 ): Promise<LentAmount[][]> {
-  // A lease that is not known here any more may have paid for charges that are not posted.
+  // A lease that is unknown here may have paid for charges that are not posted.
   await postCharges(database)
   return database.transaction(async (transaction) => {
     await requireOpenBorrower(transaction, borrowerId)
@@ -181,7 +181,7 @@ function sliceOf(availableNanoUsd: NanoUsd, neededNanoUsd: NanoUsd): NanoUsd {
   return wanted < availableNanoUsd ? wanted : availableNanoUsd
 }
 
-// First of all locks, as a commit takes them: the two never wait for each other in a circle.
+// Always the first lock of a transaction, to avoid deadlocks with the closing of a borrower.
 async function requireOpenBorrower(transaction: Queryable, borrowerId: string): Promise<void> {
   const open = await transaction.query(`SELECT ${FROM_LIVING_BORROWER}`, [borrowerId])
   if (open.length === 0) throw new BorrowerClosed(`borrower ${borrowerId} was closed`)

@@ -5,19 +5,19 @@ import { readCapRoom, type Cap } from './lend-credit.ts'
 import { listCaps, readBudgetLimits } from './spend-caps.ts'
 
 export interface GrowOrder {
-  /** Of the hold. */
+  /** The key of the hold. */
   readonly key: string
   readonly accountId: string
-  /** Whose caps count. */
+  /** The API key whose caps apply. */
   readonly keyId: string
   readonly neededNanoUsd: NanoUsd
-  /** The day and the month it counts for. */
+  /** Decides the day and month it counts for. */
   readonly atMs: number
 }
 
 /**
- * For work that used more than was set aside: sets the rest aside too, as far as the account and the caps still have it. Gives
- * what is set aside then. To be done in the transaction that settles the hold; recall first.
+ * Raises the hold of work that used more than expected, as far as the account and the caps allow, and returns the new amount.
+ * Call it in the transaction that settles the hold, after a recall.
  */
 export async function growHold(transaction: Queryable, order: GrowOrder): Promise<NanoUsd> {
   const { key, accountId, neededNanoUsd } = order
@@ -39,7 +39,7 @@ export async function growHold(transaction: Queryable, order: GrowOrder): Promis
   return heldNanoUsd + missingNanoUsd
 }
 
-/** As they are now: who lowers a cap means what is yet to be spent. */
+/** The current caps: a lowered cap applies to everything not yet spent. */
 async function readCaps(
   transaction: Queryable,
   { accountId, keyId, atMs }: GrowOrder,
@@ -64,7 +64,7 @@ const KEY_CAPS = `
   SELECT key.limit_nano_usd AS own, parent.id AS parent_id, parent.limit_nano_usd AS parent
   FROM api_keys key LEFT JOIN api_keys parent ON parent.id = key.parent_id WHERE key.id = $1 AND key.account_id = $2`
 
-// A hold has one lease of a lot, so that it is told in which order they are spent.
+// A hold has one lease per lot, which fixes the order of spending.
 const GROW = `
   WITH ${CHOOSE_LOTS}, taken AS (
     UPDATE credit_lots SET remaining_nano_usd = remaining_nano_usd - chosen.amount

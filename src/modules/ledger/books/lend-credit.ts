@@ -6,7 +6,7 @@ import type { CreditClass } from './move-credit.ts'
 import { postCharges } from '../journal/post-charges.ts'
 import type { Lease, LentAmount } from '../memory/borrowed-balance.ts'
 
-/** Who borrows: a process, or a piece of long work. */
+/** The owner of a lease: a process or the hold of a task. */
 export type LeaseOwner = { readonly borrowerId: string } | { readonly holdKey: string }
 
 /** A limit on spending beside the balance. */
@@ -16,13 +16,13 @@ export interface Cap {
   readonly limitNanoUsd: NanoUsd
 }
 
-/** What is to be lent out of an account's lots. */
+/** An amount to lend from an account's lots. */
 export interface Slice {
   readonly accountId: string
   readonly amountNanoUsd: NanoUsd
 }
 
-/** Lends free credit, promotional first, and gives the leases of each slice. There must be so much; the accounts must be locked. */
+/** Lends free credit, promotional first, and returns the leases of each slice. Throws if an account has less; the accounts must be locked. */
 export async function lendFromLots(
   transaction: Queryable,
   owner: LeaseOwner,
@@ -42,8 +42,7 @@ export async function lendFromLots(
 }
 
 /**
- * What a cap still allows to be lent: neither spent under it nor lent to anybody; below zero where more was than it allows.
- * The account must be locked.
+ * The amount of a cap that is neither spent nor lent; negative if the cap is exceeded. The account must be locked.
  */
 export async function readCapRoom(transaction: Queryable, cap: Cap): Promise<NanoUsd> {
   const [row] = await transaction.query<{ used: bigint }>(
@@ -69,7 +68,7 @@ export async function lendFromCap(
   return rows.map(leaseFromRow)
 }
 
-/** What a process was lent of an account's lots, or under a cap, as the database knows it. */
+/** The leases of a process in the database: of an account's lots, or of one cap. */
 export async function readLeases(
   transaction: Queryable,
   accountId: string,
@@ -84,7 +83,7 @@ export async function readLeases(
   return rows.map(leaseFromRow)
 }
 
-/** Shortens leases to these amounts and puts the difference back where it came from. Repeating it changes nothing. */
+/** Lowers leases to these amounts and returns the difference to the lots. Idempotent. */
 export async function shortenLeases(
   transaction: Queryable,
   accountId: string,
@@ -108,7 +107,7 @@ export async function shortenLeases(
   await payDebt(transaction, accountId)
 }
 
-/** Ends leases and puts what is unspent of them back. */
+/** Deletes leases and returns their unspent part to the lots. */
 export async function endLeases(transaction: Queryable, accountId: string, owner: LeaseOwner): Promise<void> {
   await lockAccount(transaction, accountId)
   await transaction.query(endLeasesWhere('account_id = $1 AND (borrower_id = $2 OR hold_key = $3)'), [
@@ -119,8 +118,8 @@ export async function endLeases(transaction: Queryable, accountId: string, owner
 }
 
 /**
- * For a process that is gone: it charges nothing more, and what it has charged is posted. Then the accounts in one order, as
- * everybody locks them.
+ * Takes back the leases of a dead process. First stops its commits and posts its charges, then locks the accounts in the same
+ * order as all other code.
  */
 export async function reclaimLeases(transaction: Queryable, borrowerId: string): Promise<void> {
   await closeJournal(transaction, borrowerId)
@@ -131,7 +130,7 @@ export async function reclaimLeases(transaction: Queryable, borrowerId: string):
      ORDER BY account_id FOR UPDATE`,
     [borrowerId],
   )
-  // All of them in one statement: a process may have borrowed of ten thousand accounts.
+  // One statement for all, because a process may have leases of ten thousand accounts.
   await transaction.query(endLeasesWhere('borrower_id = $1'), [borrowerId])
   for (const { account_id: accountId, debt_nano_usd: debt } of accounts) {
     if (debt > 0n) await payDebt(transaction, accountId)
@@ -146,7 +145,7 @@ const endLeasesWhere = (condition: string): string => `
   FROM (SELECT lot_id, sum(unspent)::bigint AS amount FROM ended GROUP BY lot_id) AS back
   WHERE credit_lots.id = back.lot_id`
 
-// A process has one lease of a lot, which grows; a hold takes each lot once.
+// A process has one lease per lot, which grows; a hold leases each lot once.
 const ADD_TO_LEASE = `
   ON CONFLICT (borrower_id, coalesce(lot_id::text, cap)) WHERE borrower_id IS NOT NULL
   DO UPDATE SET amount_nano_usd = credit_leases.amount_nano_usd + excluded.amount_nano_usd`

@@ -1,16 +1,16 @@
 import type { NanoUsd } from '../../../kernel/money.ts'
 import type { Queryable } from '../../../storage/database.ts'
 
-/** What an account owns, as the database knows it while the account is locked. */
+/** The credit of an account in the database. */
 export interface CreditState {
-  /** In lots that have not expired, lent to nobody. */
+  /** In lots that have not expired, not lent. */
   readonly freeNanoUsd: NanoUsd
-  /** In leases of processes and holds, unspent; those of the borrower who asks left out. */
+  /** Unspent in leases of processes and holds, without those of the asking borrower. */
   readonly lentNanoUsd: NanoUsd
   readonly debtNanoUsd: NanoUsd
 }
 
-/** Whoever moves an account's credit does this first, so that two of them never wait for each other in a circle. */
+/** Locks the account. Every change of its credit does this first, to avoid deadlocks. */
 export async function lockAccount(transaction: Queryable, accountId: string): Promise<void> {
   const locked = await transaction.query(LOCK, [accountId])
   if (locked.length > 0) return
@@ -23,7 +23,7 @@ export async function lockAccount(transaction: Queryable, accountId: string): Pr
 
 const LOCK = 'SELECT FROM credit_accounts WHERE account_id = $1 FOR UPDATE'
 
-/** A statement of its own behind the lock: one that waits for a lock still sees what was there before it waited. */
+/** A separate statement after the lock, because a statement that waits for a lock reads an older snapshot. */
 export async function readCreditState(
   transaction: Queryable,
   accountId: string,
@@ -33,13 +33,13 @@ export async function readCreditState(
   return state ?? { freeNanoUsd: 0n, lentNanoUsd: 0n, debtNanoUsd: 0n }
 }
 
-/** An account, and whose leases of it are left out. */
+/** An account, and the borrower whose leases are left out. */
 interface AskedAccount {
   readonly accountId: string
   readonly borrowerId: string | null
 }
 
-/** In the order in which they are asked for. */
+/** Returns the states in the order of the request. */
 export async function readCreditStates(
   transaction: Queryable,
   asked: readonly AskedAccount[],
@@ -51,7 +51,7 @@ export async function readCreditStates(
   return rows.map(creditStateFromRow)
 }
 
-/** A FROM item `asked`, of two arrays. */
+/** A FROM item `asked`, made of two arrays. */
 export const ASKED_ACCOUNTS =
   'unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS asked (account_id, borrower_id, number)'
 
@@ -59,7 +59,7 @@ export function askedColumns(asked: readonly AskedAccount[]): [string[], (string
   return [asked.map(({ accountId }) => accountId), asked.map(({ borrowerId }) => borrowerId)]
 }
 
-/** What is known of an account in `asked`. */
+/** Columns with the credit state of an account in `asked`. */
 export const CREDIT_STATE = `
   coalesce((SELECT debt_nano_usd FROM credit_accounts WHERE account_id = asked.account_id), 0) AS debt,
   (SELECT coalesce(sum(remaining_nano_usd), 0)::bigint FROM credit_lots
@@ -82,7 +82,7 @@ interface LateHolder {
   readonly mayHoldTooLong: boolean
 }
 
-/** Those that hold credit though some of their account is free that does not come last. */
+/** Accounts with free borrowed credit while a lot that is spent earlier may be free. */
 export async function findLateHolders<Holder extends LateHolder>(
   queryable: Queryable,
   accounts: readonly Holder[],
@@ -103,7 +103,7 @@ async function findEarlyCredit(queryable: Queryable, accountIds: readonly string
   return rows.map(({ account_id: id }) => id)
 }
 
-/** Free credit makes good what was reversed after it had been spent. The account must be locked. */
+/** Pays the debt from free credit. The account must be locked. */
 export async function payDebt(transaction: Queryable, accountId: string): Promise<void> {
   const { freeNanoUsd, debtNanoUsd } = await readCreditState(transaction, accountId)
   const paidNanoUsd = freeNanoUsd < debtNanoUsd ? freeNanoUsd : debtNanoUsd
@@ -115,7 +115,7 @@ export async function payDebt(transaction: Queryable, accountId: string): Promis
   )
 }
 
-/** Takes from the lots in the order they are spent. There must be so much; the account must be locked. */
+/** Takes from the lots in spending order. Throws if there is less; the account must be locked. */
 export async function takeFromLots(
   transaction: Queryable,
   accountId: string,
@@ -131,7 +131,7 @@ export async function takeFromLots(
   if (row?.taken !== amountNanoUsd) throw new Error(`account ${accountId} has less than was to be taken`)
 }
 
-/** Promotional credit first, what expires sooner before what expires later. `$1` are accounts, `$2` the amount of each. */
+/** Chooses lots in spending order: promotional first, then by expiry. `$1` are accounts, `$2` the amount of each. */
 export const CHOOSE_LOTS = `
   usable AS (
     SELECT lot.id, lot.account_id, class, expires_at, remaining_nano_usd AS remaining, asked.amount AS wanted,

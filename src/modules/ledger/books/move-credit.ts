@@ -8,7 +8,7 @@ import { writeEntries, type Book } from './write-entries.ts'
 export type CreditClass = 'paid' | 'promotional'
 
 export interface DeductOrder {
-  /** The caller's name for this movement, which makes repeating it harmless. */
+  /** The caller's idempotency key for this movement. */
   readonly key: string
   readonly accountId: string
   readonly amountNanoUsd: NanoUsd
@@ -18,7 +18,7 @@ export interface DeductOrder {
 export interface GrantOrder extends DeductOrder {
   readonly class: CreditClass
   readonly book: Exclude<Book, 'revenue'>
-  /** Null and absent: never. */
+  /** Null or absent: it never expires. */
   readonly expiresAtMs?: number | null
 }
 
@@ -41,7 +41,7 @@ export async function grantCredit(transaction: Queryable, order: GrantOrder): Pr
   return { isNew }
 }
 
-/** Takes back what was granted. What has been spent or lent already becomes a debt. */
+/** Takes back a grant. The part that is already spent or lent becomes debt. */
 export async function reverseCredit(
   transaction: Queryable,
   order: ReverseOrder,
@@ -60,7 +60,7 @@ export async function reverseCredit(
   return { isNew, debtNanoUsd: (await readCreditState(transaction, accountId)).debtNanoUsd }
 }
 
-/** An operator's deduction, which never takes more than there is. */
+/** An operator's deduction, which never exceeds the free credit. */
 export async function deductCredit(transaction: Queryable, order: DeductOrder): Promise<{ isNew: boolean }> {
   requirePositive(order)
   const { accountId, amountNanoUsd } = order
@@ -83,7 +83,7 @@ export async function deductCredit(transaction: Queryable, order: DeductOrder): 
 
 const EXPIRED_AT_ONCE_MAX = 100
 
-/** Writes off what is left of lots whose time is over. Bounded; says whether there may be more. */
+/** Writes off expired lots, a bounded number at a time. `isMore` says whether to call it again. */
 export async function expireLots(transaction: Queryable): Promise<{ accountIds: string[]; isMore: boolean }> {
   const lots = await transaction.query<{ id: string; account_id: string }>(
     `SELECT id, account_id FROM credit_lots
@@ -92,7 +92,7 @@ export async function expireLots(transaction: Queryable): Promise<{ accountIds: 
   )
   for (const { id, account_id: accountId } of lots) {
     await lockAccount(transaction, accountId)
-    // Read behind the lock, because a lease may have come back meanwhile, or another process was here first.
+    // Read after the lock, because a lease may have been given back, or another process may have expired the lot.
     const [left] = await transaction.query<{ amount: bigint }>(
       'SELECT remaining_nano_usd AS amount FROM credit_lots WHERE id = $1 AND remaining_nano_usd > 0',
       [id],
@@ -100,7 +100,7 @@ export async function expireLots(transaction: Queryable): Promise<{ accountIds: 
     if (left === undefined) continue
     await transaction.query('UPDATE credit_lots SET remaining_nano_usd = 0 WHERE id = $1', [id])
     await writeEntries(transaction, {
-      // Not by the lot: what comes back from a lease later expires too.
+      // Not the lot's id as key: credit given back later expires in another entry.
       key: `expire:${createId()}`,
       accountId,
       kind: 'expire',

@@ -2,12 +2,12 @@ import type { Queryable } from '../../../storage/database.ts'
 import { toArray } from '../journal/array-text.ts'
 import type { HoldOrder } from './stored-hold.ts'
 
-/** What many callers want set aside at once, none of it under a cap. */
+/** A hold without caps, to be opened with many others. */
 export type PlainHoldOrder = Omit<HoldOrder, 'caps'>
 
 /**
- * Opens all that is plainly covered, in two statements for any number of them, and says which those are. The rest takes
- * `openHold`, which knows of caps and says what is missing. The keys must be new.
+ * Opens all holds that the accounts cover, in two statements for any number of them, and returns their keys. Call `openHold`
+ * for the rest: it handles caps and explains a refusal. The keys must be new.
  */
 export async function openHolds(
   transaction: Queryable,
@@ -24,11 +24,11 @@ export async function openHolds(
   return new Set(rows.map(({ key }) => key))
 }
 
-// In one order, so that two batches never wait for each other in a circle.
+// Locked in one order to avoid deadlocks between batches.
 const LOCK = `
   SELECT FROM credit_accounts WHERE account_id = ANY ($1::uuid[]) ORDER BY account_id FOR UPDATE`
 
-// Orders of an account stand in a row, its lots in another, and where they overlap a lot pays for an order.
+// Lines up the orders of an account and its lots by running totals; where two ranges overlap, the lot pays for the order.
 const OPEN = `
   WITH asked AS (
     SELECT key, asked.account_id, amount, to_timestamp(expires_at_ms / 1000.0) AS expires_at,

@@ -3,11 +3,11 @@ import type { Page, PageRequest } from '../../../kernel/page.ts'
 import type { Queryable } from '../../../storage/database.ts'
 
 export interface Balance {
-  /** Negative while a reversal is not made good. */
+  /** Negative while a reversal is not paid. */
   readonly balanceNanoUsd: NanoUsd
   /** The part of it that is promotional and free. */
   readonly promotionalNanoUsd: NanoUsd
-  /** Set aside for long work that is not done. */
+  /** Held for running tasks. */
   readonly heldNanoUsd: NanoUsd
   readonly debtNanoUsd: NanoUsd
 }

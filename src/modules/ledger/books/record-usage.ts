@@ -3,7 +3,7 @@ import { RARELY_SUMMED, SUMMED, toJournalText } from '../journal/journal-text.ts
 import { openJournal, unfoldCharges, unfoldSums } from '../journal/journal-sql.ts'
 import type { Charge } from './usage-record.ts'
 
-/** Writes what charges were for, within the transaction that charges. */
+/** Writes the usage rows of charges, in the transaction that charges. */
 export async function recordUsage(
   transaction: Queryable,
   { writer, charges }: { writer: number; charges: readonly Charge[] },
@@ -30,14 +30,14 @@ const COLUMNS = [
 ].join(', ')
 
 interface RecordedCharges {
-  /** The charges, and what they add up to, as FROM items. */
+  /** The charges and their sums, as FROM items. */
   readonly charge: string
   readonly sums: string
-  /** Sums go to the rows of one writer, so that nobody waits for another. */
+  /** Each writer has its own rows of sums, so that writers do not wait for each other. */
   readonly writer: string
 }
 
-/** Parts of a statement: the requests are written as `charged`, and added up as `grouped`, from which all sums are made. */
+/** CTEs of a statement: `charged` writes the requests, and `grouped` adds them up for all sums. */
 export function recordCharges({ charge, sums, writer }: RecordedCharges): string {
   return `charged AS (
     INSERT INTO usage_records (${COLUMNS}, created_at)

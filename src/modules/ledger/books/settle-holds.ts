@@ -5,8 +5,8 @@ import { HoldClosed, type SettleOrder } from './stored-hold.ts'
 import { recordUsage } from './record-usage.ts'
 
 /**
- * What `settleHold` does, for many holds in a handful of statements. All of them are settled or, by what is thrown, none:
- * each must be open, or settled before with the same amount.
+ * Does what `settleHold` does for many holds in a few statements. Settles all of them, or throws and settles none. Each must
+ * be open, or already settled with the same amount.
  */
 export async function settleHolds(transaction: Queryable, orders: readonly SettleOrder[]): Promise<void> {
   const writer = orders[0]?.usage.writer
@@ -50,13 +50,13 @@ async function requireSettled(transaction: Queryable, orders: readonly SettleOrd
   }
 }
 
-// In one order, so that two batches never wait for each other in a circle.
+// Locked in one order to avoid deadlocks between batches.
 const LOCK = `
   SELECT account_id, debt_nano_usd FROM credit_accounts
   WHERE account_id IN (SELECT account_id FROM credit_holds WHERE key = ANY ($1))
   ORDER BY account_id FOR UPDATE`
 
-// Leases end here and now, so that what they paid is written nowhere but in the entries and the lots.
+// The leases end in this statement, so their spent amount is stored only in the entries and the lots.
 const SETTLE = `
   WITH asked AS (
     SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[]) AS asked (key, charged, reason)

@@ -13,7 +13,7 @@ export interface Budget {
   readonly spentNanoUsd: NanoUsd
 }
 
-/** Every limit that a request of this payer has to fit under at this time. */
+/** All caps that apply to a request of this payer at this time. */
 export function listCaps(payer: Payer, budgets: BudgetLimits, nowMs: number): Cap[] {
   const caps: Cap[] = budgets.map(({ period, limitNanoUsd }) => ({
     scope: budgetScope(payer.accountId, period, nowMs),
@@ -26,7 +26,7 @@ export function listCaps(payer: Payer, budgets: BudgetLimits, nowMs: number): Ca
   return caps
 }
 
-/** Whether the key has a cap, its own or one that it shares. */
+/** Whether the key has a cap of its own or of its parent. */
 export function hasKeyCap({ limitNanoUsd, parent }: Pick<Payer, 'limitNanoUsd' | 'parent'>): boolean {
   return limitNanoUsd !== null || (parent?.limitNanoUsd ?? null) !== null
 }
@@ -37,7 +37,7 @@ export function keyScope(keyId: string): string {
 
 const DATE_LENGTH = { day: 'YYYY-MM-DD'.length, month: 'YYYY-MM'.length }
 
-/** Days and months are those of UTC. */
+/** Days and months are in UTC. */
 export function budgetScope(accountId: string, period: BudgetPeriod, nowMs: number): string {
   return `${period}:${accountId}:${new Date(nowMs).toISOString().slice(0, DATE_LENGTH[period])}`
 }

@@ -8,7 +8,7 @@ import type { UsageRecord } from './usage-record.ts'
 import { writeEntries } from './write-entries.ts'
 
 export interface HoldOrder {
-  /** The caller's name for it; opening it twice is opening it once. */
+  /** The caller's idempotency key. */
   readonly key: string
   readonly accountId: string
   readonly amountNanoUsd: NanoUsd
@@ -16,7 +16,7 @@ export interface HoldOrder {
   readonly caps: readonly Cap[]
 }
 
-/** Sets credit aside for long work, within the transaction that records the work. Throws when there is not so much. */
+/** Holds credit for a task, in the transaction that creates it. Throws if the account or a cap has less. */
 export async function openHold(transaction: Queryable, order: HoldOrder): Promise<{ isNew: boolean }> {
   const { key, accountId, amountNanoUsd } = order
   await lockAccount(transaction, accountId)
@@ -42,14 +42,14 @@ export interface SettleOrder {
   readonly key: string
   /** Never more than is held. */
   readonly chargedNanoUsd: NanoUsd
-  /** What the work cost beyond that, with nobody to pay it. Nothing unless told. */
+  /** Cost that the account could not pay; zero by default. */
   readonly uncoveredNanoUsd?: NanoUsd
   readonly reason: string
-  /** What it was for, and the number of the process that says so. */
+  /** The usage row, and the writer number of this process. */
   readonly usage: { readonly writer: number; readonly record: UsageRecord }
 }
 
-/** Charges what was used and puts the rest back. Settling twice is settling once; settling what was released is refused. */
+/** Charges the used amount and returns the rest. Idempotent; settling a released hold is refused. */
 export async function settleHold(transaction: Queryable, order: SettleOrder): Promise<{ isNew: boolean }> {
   const hold = await closeHold(transaction, order.key, 'settled', order.chargedNanoUsd)
   if (hold === null) return { isNew: false }
@@ -79,7 +79,7 @@ export async function settleHold(transaction: Queryable, order: SettleOrder): Pr
   return { isNew: true }
 }
 
-/** Puts everything back. */
+/** Returns the whole hold. */
 export async function releaseHold(transaction: Queryable, key: string): Promise<{ isNew: boolean }> {
   const hold = await closeHold(transaction, key, 'released', 0n)
   if (hold === null) return { isNew: false }
@@ -87,14 +87,14 @@ export async function releaseHold(transaction: Queryable, key: string): Promise<
   return { isNew: true }
 }
 
-/** It was closed in another way before. */
+/** The hold was already closed in another way. */
 export class HoldClosed extends Error {
   override readonly name = 'HoldClosed'
 }
 
 const EXPIRED_AT_ONCE_MAX = 100
 
-/** Holds that nobody closed in time, each to be released in a transaction of its own. */
+/** Expired holds. Release each in its own transaction. */
 export async function listExpiredHolds(queryable: Queryable): Promise<string[]> {
   const rows = await queryable.query<{ key: string }>(
     `SELECT key FROM credit_holds WHERE status = 'open' AND expires_at < now() ORDER BY expires_at LIMIT $1`,
@@ -131,7 +131,7 @@ async function closeHold(
   )
 }
 
-// Promotional parts pay first, as everywhere. A cap is charged the same amount beside the money.
+// Promotional parts pay first. Each cap is charged the same amount as the credit.
 const SPEND_LEASES = `
   WITH parts AS (
     SELECT lease.id, lot.class, lease.amount_nano_usd AS amount,

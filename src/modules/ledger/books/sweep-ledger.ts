@@ -6,13 +6,13 @@ import { expireLots } from './move-credit.ts'
 
 const SWEEP_MS = 15_000
 
-/** Releases holds and writes off credit whose time is over, now and then. Any process does it for all. */
+/** Periodically releases expired holds and writes off expired credit. Any process does it for all. */
 export function sweepLedger({ database, logger }: { database: Database; logger: Logger }): () => void {
   let timer: NodeJS.Timeout | null = null
   let isStopped = false
   const schedule = () => {
     if (isStopped) return
-    // Processes that started together do not sweep together.
+    // Random, so that processes that started together do not sweep together.
     timer = setTimeout(run, SWEEP_MS * (0.5 + Math.random())).unref()
   }
   const run = () => {
@@ -36,7 +36,7 @@ export async function sweepOnce(database: Database): Promise<void> {
   }
 }
 
-// Whoever held it came at the last moment: it is closed, which is all that was wanted.
+// Its owner closed it just before: nothing is left to do.
 function ignoreClosed(error: unknown): void {
   if (!(error instanceof HoldClosed)) throw error
 }

@@ -1,8 +1,8 @@
 import type { NanoUsd } from '../../../kernel/money.ts'
 
-/** What a charge was for. Written with it, in the same commit. */
+/** The usage row of a charge, written in the same commit. */
 export interface UsageRecord {
-  /** 32 hexadecimal digits of a UUIDv7: the request's id, which can be charged once. */
+  /** The request's id as 32 hexadecimal digits (UUIDv7). Each id is charged once. */
   readonly id: string
   readonly accountId: string
   readonly keyId: string
@@ -13,13 +13,13 @@ export interface UsageRecord {
   readonly outcome: 'completed' | 'disconnected' | 'failed'
   readonly promptTokens: number
   readonly cachedTokens: number
-  /** Written to a cache of prompts. None unless told. */
+  /** Tokens written to a prompt cache; zero by default. */
   readonly cacheWriteTokens?: number
   readonly completionTokens: number
   readonly reasoningTokens: number
   readonly latencyMs: number
   readonly firstTokenMs: number | null
-  /** When the request began: the hour, day and month it counts for. */
+  /** Start of the request; decides the hour, day and month it counts for. */
   readonly createdAtMs: number
 }
 
@@ -27,6 +27,6 @@ export interface Charge {
   readonly record: UsageRecord
   readonly costNanoUsd: NanoUsd
   readonly promotionalNanoUsd: NanoUsd
-  /** The part of the price beyond it, which nobody could pay. Nothing unless told. */
+  /** The part of the price that the account could not pay; zero by default. */
   readonly uncoveredNanoUsd?: NanoUsd
 }

@@ -1,7 +1,7 @@
 import type { Queryable } from '../../../storage/database.ts'
 import { postCharges } from '../journal/post-charges.ts'
 
-/** A rule of the ledger, and where it does not hold. */
+/** A rule of the ledger and the rows that break it. */
 export interface LedgerCheck {
   readonly rule: string
   readonly differences: readonly string[]
@@ -9,7 +9,7 @@ export interface LedgerCheck {
 
 const DIFFERENCES_SHOWN_MAX = 20
 
-/** Posts what waits for it and recomputes everything from the entries. Each rule is one statement, and so looks at one moment. */
+/** Posts all charges, then checks every rule. Each rule is one statement, so it sees one snapshot. */
 export async function verifyLedger(queryable: Queryable): Promise<LedgerCheck[]> {
   await postCharges(queryable)
   const checks: LedgerCheck[] = []
@@ -20,11 +20,11 @@ export async function verifyLedger(queryable: Queryable): Promise<LedgerCheck[]>
   return checks
 }
 
-/** All of them in one figure, which need not mean anything. */
+/** All token counts in one sum, used only for comparison. */
 const TOKENS =
   'prompt_tokens::numeric + cached_tokens + cache_write_tokens + completion_tokens + reasoning_tokens'
 
-/** Each selects what contradicts it. */
+/** Each statement selects the rows that break the rule. */
 const RULES: Readonly<Record<string, string>> = {
   'both sides of every movement add up to nothing': `
     SELECT format('%s: %s', key, sum(amount_nano_usd)) AS difference FROM ledger_entries

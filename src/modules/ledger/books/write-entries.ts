@@ -1,21 +1,21 @@
 import type { NanoUsd } from '../../../kernel/money.ts'
 import type { Queryable } from '../../../storage/database.ts'
 
-/** Where credit comes from and goes to. */
+/** The other side of a movement. */
 export type Book = 'cash' | 'revenue' | 'promotion' | 'adjustment'
 
 export interface Movement {
-  /** The caller's name for what happened: the same key changes nothing a second time. */
+  /** The caller's idempotency key: a second movement with it changes nothing. */
   readonly key: string
   readonly accountId: string
   readonly kind: 'grant' | 'charge' | 'reverse' | 'deduct' | 'expire'
-  /** What the account gains; negative for what it loses. */
+  /** The change of the account's credit. */
   readonly gainNanoUsd: NanoUsd
   readonly book: Book
   readonly reason: string | null
 }
 
-/** Both sides of a movement, or nothing and `false` when its key was there already. */
+/** Writes both sides of a movement. Writes nothing and returns false if the key exists. */
 export async function writeEntries(transaction: Queryable, movement: Movement): Promise<boolean> {
   const { key, accountId, kind, gainNanoUsd, book, reason } = movement
   const written = await transaction.query(

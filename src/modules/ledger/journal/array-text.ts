@@ -1,4 +1,4 @@
-/** An array in PostgreSQL's own text. The driver's quotes and copies every element, which these do not need. */
+/** An array as PostgreSQL text. The driver would quote and copy every element, which these values do not need. */
 export function toArray<Item>(
   items: readonly Item[],
   read: (item: Item) => string | number | bigint,

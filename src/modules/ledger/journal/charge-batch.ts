@@ -1,19 +1,19 @@
 import { chargeUnconfirmed, commitInDoubt } from './commit-failure.ts'
 import type { PaidCharge } from './journal-text.ts'
 
-/** Charges that are committed together. They wait for the same promise, but for those whose answer is out. */
+/** Charges of one commit. Unsent answers share one promise, delivered answers another. */
 export class ChargeBatch {
   charges: PendingCharge[] = []
   readonly #committed = Promise.withResolvers<void>()
   readonly #confirmed = Promise.withResolvers<void>()
-  /** Resolves when nothing of it is left to do, however it went. */
+  /** Resolves when every charge is written or undone. */
   readonly ended = Promise.withResolvers<void>()
   firstAtMs = 0
-  /** Whoever waited was told that nobody knows: what is then found not to be written is written only where its answer is out. */
+  /** Clients were told that the outcome is unknown. If the commit was not written, only delivered answers are charged. */
   isInDoubt = false
 
   constructor() {
-    // Who waits is told; a charge of a client that left has nobody waiting.
+    // Waiting requests see the rejection; a charge of a disconnected client has no listener.
     this.#committed.promise.catch(() => {})
     this.#confirmed.promise.catch(() => {})
   }
@@ -27,7 +27,7 @@ export class ChargeBatch {
     this.#confirmed.resolve()
   }
 
-  /** Answers that are not out are refused for this reason; what was delivered is charged later. */
+  /** Refuses unsent answers for this reason; delivered answers are charged later. */
   reject(reason: Error): void {
     this.#committed.reject(reason)
     this.#confirmed.reject(chargeUnconfirmed(reason))
@@ -41,10 +41,10 @@ export class ChargeBatch {
 }
 
 export interface PendingCharge extends PaidCharge {
-  /** Where it was borrowed; once that is lost, no lease pays for it any more. */
+  /** The account whose leases pay; if it is lost, the charge cannot be written. */
   readonly account: { readonly isLost: boolean }
-  /** Its answer has reached the client already: it is written however long that takes. */
+  /** The client has the answer, so the charge is retried until it is written. */
   readonly isDelivered: boolean
-  /** Called when it will not be written: what it took is free again. */
+  /** Called if the charge will not be written. Frees its credit. */
   readonly undo: () => void
 }

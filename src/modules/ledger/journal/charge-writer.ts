@@ -20,10 +20,10 @@ interface ChargeWriterOptions {
   readonly database: Database
   readonly borrower: Borrower
   readonly logger: Logger
-  /** How long an answer waits for its charge while the database is away. */
+  /** How long an answer waits for its charge while the database is unavailable. */
   readonly commitWaitMs: number
   readonly observer: LedgerObserver
-  /** Told of every commit. */
+  /** Notified of every commit. */
   readonly posting: Pick<PostingSchedule, 'noteCommitted'>
 }
 
@@ -33,19 +33,19 @@ export interface LedgerObserver {
 }
 
 const CHARGES_PER_COMMIT_MAX = 1000
-/** So many go at once. Fewer are worth a moment of waiting for more: half as many commits cost half as much. */
+/** This many are committed at once. A smaller batch waits a moment for more, because fewer commits cost less. */
 const CHARGES_WORTH_A_COMMIT = 20
 const GATHER_MS_MAX = 0.6
 const RETRY_PAUSE_MS = 50
 const RETRY_PAUSE_MS_MAX = 1_000
-/** A database that restarts is back within this; until then work goes on with what is borrowed. */
+/** Requests are admitted for this long while commits fail, because a restarted database is usually back by then. */
 const ADMIT_WHILE_FAILING_MS = 3_000
-/** More than this waiting for a database that does not answer, and nothing more is admitted. */
+/** While commits fail, no request is admitted above this number of waiting charges. */
 const WAITING_CHARGES_MAX = 20_000
 
 /**
- * Group commit: charges that arrive while one commit is under way go together into the next. One at a time, numbered,
- * so that a commit whose outcome was lost with the connection is sent again without being done twice.
+ * Group commit: charges that arrive during one commit go together into the next. Commits are numbered and sent one at a
+ * time, so that a commit with an unknown outcome can be sent again without being done twice.
  */
 export class ChargeWriter {
   readonly #options: ChargeWriterOptions
@@ -55,9 +55,9 @@ export class ChargeWriter {
   #running: Promise<void> | null = null
   readonly #connection: CommitConnection
   readonly #journal = new JournalWriter()
-  /** A charge that comes after one that went alone goes alone too, and at once. */
+  /** Whether the last commit had several charges. If not, the next charge is sent without waiting for others. */
   #isInCompany = true
-  /** Since when commits fail; null while they succeed. */
+  /** Start of the current failures; null while commits succeed. */
   #failingSinceMs: number | null = null
   #waiting = 0
 
@@ -66,7 +66,7 @@ export class ChargeWriter {
     this.#connection = new CommitConnection(options.database)
   }
 
-  /** False while charges cannot be written: what is admitted now could not be answered. */
+  /** False while charges cannot be written, so new requests could not be answered. */
   isHealthy(): boolean {
     if (this.#failingSinceMs === null) return true
     return (
@@ -74,7 +74,7 @@ export class ChargeWriter {
     )
   }
 
-  /** Resolves when the charge is durable. Rejects when it was not written and its answer must not leave. */
+  /** Resolves when the charge is durable. Rejects if it was not written and its answer must not be sent. */
   write(charge: PendingCharge): Promise<void> {
     if (this.#next.charges.length >= CHARGES_PER_COMMIT_MAX) {
       this.#full.push(this.#next)
@@ -87,13 +87,13 @@ export class ChargeWriter {
     return batch.promiseTo(charge)
   }
 
-  /** Resolves when nothing is left to write. */
+  /** Resolves when all charges are written or undone. */
   async drain(): Promise<void> {
     while (this.#running !== null) await this.#running
     this.#connection.release(false)
   }
 
-  /** Resolves when everything given so far is written or undone, whatever comes meanwhile. */
+  /** Resolves when all charges given so far are written or undone; later charges do not matter. */
   async flush(): Promise<void> {
     const last = this.#next.charges.length > 0 ? this.#next : (this.#full.at(-1) ?? this.#current)
     await last?.ended.promise
@@ -103,11 +103,11 @@ export class ChargeWriter {
     let written: ChargeBatch | null = null
     try {
       if (this.#isInCompany) await this.#gather()
-      // Looked for and found missing in one turn with the end of the loop, so that nobody comes in between and is left alone.
+      // The last check and the end of the loop are in one turn, so no charge can arrive between them and be forgotten.
       for (let batch = this.#takeNext(); batch !== null; batch = this.#takeNext()) {
         this.#current = batch
         const writing = this.#writeBatch(batch)
-        // The database works on this commit while this process sends the answers of the last.
+        // Send the answers of the last commit while the database works on this one.
         written?.resolve()
         await writing
         this.#isInCompany = batch.charges.length > 1
@@ -128,7 +128,7 @@ export class ChargeWriter {
     }
   }
 
-  /** What else ends in this turn of the event loop comes along, and in the next ones while each brings more. */
+  /** Waits one turn of the event loop for more charges, and further turns while each brings more. */
   async #gather(): Promise<void> {
     const startedAtMs = performance.now()
     let known: number
@@ -145,7 +145,7 @@ export class ChargeWriter {
     return batch
   }
 
-  /** Tries until it is known what became of every charge. Those that are not written are told so here, the others later. */
+  /** Retries until each charge is written or undone. Rejects the undone ones; the caller resolves the others. */
   async #writeBatch(batch: ChargeBatch): Promise<void> {
     this.#journal.writeAs(this.#options.borrower.id)
     let charges: readonly PendingCharge[] = batch.charges
@@ -185,16 +185,16 @@ export class ChargeWriter {
     }
   }
 
-  /** Finds out what became of a commit that nobody waits for any more. Gives the charges that are still to be written. */
+  /** Looks up the outcome of a commit whose clients were told that it is unknown. Returns the charges to write again. */
   async #endDoubt(charges: readonly PendingCharge[], batch: ChargeBatch): Promise<readonly PendingCharge[]> {
     const outcome = await this.#journal.lookUp(await this.#connection.take())
     if (outcome === 'written') this.#options.posting.noteCommitted(charges.length)
     if (outcome === 'written') return []
-    // Who was told that it may have been charged has no answer and pays nothing.
+    // A client that got this error instead of its answer pays nothing.
     return outcome === 'closed' ? charges : this.#undo(charges, batch, commitInDoubt(), isOut)
   }
 
-  /** Who waits behind a commit that has to be tried for longer is refused in time too: nothing of it was sent. */
+  /** Refuses charges queued behind a failing commit after `commitWaitMs`; they were never sent. */
   #refuseLate(): void {
     const beforeMs = performance.now() - this.#options.commitWaitMs
     if (this.#next.charges.length > 0 && this.#next.firstAtMs < beforeMs) {
@@ -210,7 +210,7 @@ export class ChargeWriter {
     this.#full = this.#full.filter(({ charges }) => charges.length > 0)
   }
 
-  /** False when it can never be written, because what was borrowed has been taken back. */
+  /** Returns false if the commit can never be written, because the leases were taken back. */
   async #commit(charges: readonly PendingCharge[]): Promise<boolean> {
     const { borrower, logger, observer, posting } = this.#options
     const { borrowerId } = this.#journal
@@ -222,7 +222,7 @@ export class ChargeWriter {
       posting.noteCommitted(charges.length)
       observer.committed({ charges: charges.length, durationMs: performance.now() - sentAtMs })
     } else if (borrower.id === borrowerId) {
-      // Whoever starts anew needs a connection, and this may be the last one.
+      // Registering again needs a connection, and this may be the last one in the pool.
       this.#connection.release(false)
       await borrower.declareLost(borrowerId).catch((error: unknown) => {
         logger.warn({ reason: messageOf(error) }, 'the process could not start to borrow anew yet')
@@ -231,7 +231,7 @@ export class ChargeWriter {
     return isCommitted
   }
 
-  /** One of them is refused by the database: those whose answer is out are written each by itself. */
+  /** The database refused one of the charges: writes the delivered ones one by one and undoes the rest. */
   async #writeApart(charges: readonly PendingCharge[], batch: ChargeBatch, cause: unknown): Promise<void> {
     this.#options.logger.error({ err: cause, charges: charges.length }, 'charges could not be written')
     const reason = new Error('a charge could not be written and was undone', { cause })
@@ -244,7 +244,7 @@ export class ChargeWriter {
     }
   }
 
-  /** Nothing is admitted while commits fail, so that no commit would find out that they succeed again. */
+  /** Pings the database while commits fail, because no request is admitted that would try a commit. */
   #lookForDatabase(): void {
     if (this.#failingSinceMs === null || this.#running !== null) return
     setTimeout(() => {
@@ -261,7 +261,7 @@ export class ChargeWriter {
     this.#options.observer.failing(isFailing)
   }
 
-  /** Undoes all but those to keep. Who waits is refused, so nothing may be kept whose answer is not out. */
+  /** Rejects the batch and undoes all charges except those to keep, which must be delivered ones. */
   #undo(
     charges: readonly PendingCharge[],
     batch: ChargeBatch,

@@ -1,11 +1,11 @@
 import type { Database, KeptConnection } from '../../../storage/database.ts'
 
-/** So often it is looked whether there was a commit since the last time; if not, it goes back to those that all share. */
+/** How often to check for commits; after an interval without one, the connection returns to the pool. */
 const CHECK_MS = 1_000
 
 /**
- * The connection commits are sent on, kept from one to the next: to take one for each would cost a single client more
- * than the commit's own work.
+ * Keeps one connection for all commits. Taking one from the pool for each commit would cost a single client more than the
+ * commit itself.
  */
 export class CommitConnection {
   readonly #database: Pick<Database, 'keepConnection'>
@@ -18,7 +18,7 @@ export class CommitConnection {
     this.#database = database
   }
 
-  /** At once where it is kept: between two commits nothing is waited for. */
+  /** Returns the kept connection without a promise, so that consecutive commits do not wait. */
   take(): KeptConnection | Promise<KeptConnection> {
     this.#isResting = false
     this.#isUsed = true
@@ -26,7 +26,7 @@ export class CommitConnection {
     return this.#kept ?? this.#open()
   }
 
-  /** Nothing is to be written for now. */
+  /** Called when there is nothing to write. */
   rest(): void {
     this.#isResting = true
     if (this.#kept !== null) this.#timer ??= setInterval(() => this.#check(), CHECK_MS).unref()

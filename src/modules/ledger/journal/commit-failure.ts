@@ -2,13 +2,13 @@ import { AppError } from '../../../kernel/app-error.ts'
 import { isConnectionLoss } from '../../../storage/connection-loss.ts'
 import { errorCodeOf, StorageError } from '../../../storage/storage-error.ts'
 
-/** The connection went while the commit was under way: it may have happened or not. */
+/** The connection broke during the commit, so the outcome is unknown. */
 export function isOutcomeLost(error: unknown): boolean {
-  // An outage comes told as what it is to a client; here it matters what happened to the statement.
+  // The AppError is for the client; its cause says what happened to the statement.
   return isConnectionLoss(error instanceof AppError ? error.cause : error)
 }
 
-/** The database is away or overloaded, and nothing was sent or all of it was rolled back. */
+/** The database is unavailable or overloaded; nothing was sent, or everything was rolled back. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof AppError) return error.code === 'service_unavailable'
   if (error instanceof StorageError) return error.code === 'unreachable_database'
@@ -16,7 +16,7 @@ export function isPassing(error: unknown): boolean {
   return PASSING_CODES.has(code) || code.startsWith(RESOURCES_CLASS) || isPoolBusy(error)
 }
 
-/** A charge that the books would not take. */
+/** A charge that could not be posted. */
 class BadCharge extends Error {
   override readonly name = 'BadCharge'
 }
@@ -25,7 +25,7 @@ export function badCharge(message: string): Error {
   return new BadCharge(message)
 }
 
-/** The data is refused: here before it was sent, or by the database, which undid everything. */
+/** The data is invalid: refused here before sending, or by the database, which rolled back. */
 export function isBadData(error: unknown): boolean {
   return error instanceof BadCharge || /^2[23]/.test(errorCodeOf(error) ?? '')
 }
@@ -39,13 +39,13 @@ function isPoolBusy(error: unknown): boolean {
   return error instanceof Error && error.message === 'timeout exceeded when trying to connect'
 }
 
-/** What whoever waits for a charge is told when it was not written. */
+/** The error for an unsent answer whose charge was not written. */
 export function databaseAway(): AppError {
   const message = 'The answer could not be charged, because the database is away. Nothing was charged.'
   return new AppError('service_unavailable', message, { retryAfterSeconds: 2 })
 }
 
-/** What a client is told that has its answer already: it is charged as soon as that is possible. */
+/** The error for a delivered answer, which is charged as soon as possible. */
 export function chargeUnconfirmed(cause: unknown): AppError {
   const message =
     'The answer is complete, but its charge could not be confirmed and may still be made. Look for the request_id of this ' +
@@ -53,7 +53,7 @@ export function chargeUnconfirmed(cause: unknown): AppError {
   return new AppError('service_unavailable', message, { mayBeDone: true, isOnceByRequestId: true, cause })
 }
 
-/** What a client is told whose answer waits for a commit of which nobody knows whether it was done. */
+/** The error for an unsent answer whose commit has an unknown outcome. */
 export function commitInDoubt(): AppError {
   const message =
     'The answer was made, but whether it was charged is not known, because the database went away meanwhile; it may have been, and the ' +

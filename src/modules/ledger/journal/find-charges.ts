@@ -3,13 +3,13 @@ import type { NanoUsd } from '../../../kernel/money.ts'
 import type { Queryable } from '../../../storage/database.ts'
 import { postCharges } from './post-charges.ts'
 
-/** What was written down for a request. */
+/** The stored charge of a request. */
 export interface FoundCharge {
   readonly costNanoUsd: NanoUsd
   readonly outcome: 'completed' | 'disconnected' | 'failed'
 }
 
-/** What these requests were charged, by their ids; those that were not charged are left out. */
+/** The charges of these requests by id, without those that were not charged. */
 export async function findCharges(
   queryable: Queryable,
   accountId: string,

@@ -6,12 +6,12 @@ import { toJournalText, type PaidCharge } from './journal-text.ts'
 
 export interface ChargeCommit {
   readonly borrowerId: string
-  /** Above that of every commit the borrower has sent before. */
+  /** Higher than the number of every earlier commit of the borrower. */
   readonly sequence: number
   readonly charges: readonly PaidCharge[]
 }
 
-/** Makes many charges durable at once, as one row, which is posted later. False when its number was ruled out. */
+/** Makes many charges durable as one row, which is posted later. Returns false if its number is already taken. */
 export async function journalCharges(connection: KeptConnection, commit: ChargeCommit): Promise<boolean> {
   for (const charge of commit.charges) requirePostable(charge)
   const { borrowerId, sequence, charges } = commit
@@ -24,12 +24,12 @@ export async function journalCharges(connection: KeptConnection, commit: ChargeC
   }
 }
 
-/** Without ON CONFLICT, for which PostgreSQL looks at the index once more and logs a confirmation of each row. */
+/** No ON CONFLICT: it makes PostgreSQL read the index twice and log a confirmation for each row. */
 const COMMIT = 'INSERT INTO charge_journal (borrower_id, sequence, charges) VALUES ($1, $2, $3)'
 
 /**
- * What became of the borrower's last commit, whose answer was lost. If it was not written, it never will be, though its
- * statement may still be on its way: the charges can be sent again under the next number, unless the borrower is closed.
+ * The outcome of the borrower's last commit, whose response was lost. If it was not written, this prevents that a late
+ * statement still writes it. The charges can then be sent again under the next number, unless the borrower is closed.
  */
 export async function findOutcome(
   queryable: Queryable,
@@ -44,7 +44,7 @@ export async function findOutcome(
   return found?.is_open ? 'ruled out' : 'closed'
 }
 
-/** Waits for a statement that is under way; one that comes later finds the number taken. */
+/** Waits for a running statement with this number; a later one finds the number taken. */
 const RULE_OUT = 'INSERT INTO charge_journal (borrower_id, sequence) VALUES ($1, $2) ON CONFLICT DO NOTHING'
 
 const FIND = `
@@ -54,12 +54,12 @@ const FIND = `
     EXISTS (SELECT FROM borrowers WHERE id = $1 AND closed_at IS NULL) AS is_open`
 
 /**
- * Part of a transaction that closes a borrower: rules out its next commit, and so all that follow, because it sends none
- * before it knows what became of the last. One that is under way is waited for.
+ * Part of the transaction that closes a borrower. Takes the number of its next commit, which stops all later commits too,
+ * because a borrower sends none before it knows the outcome of the last. Waits for a running commit.
  */
 export async function closeJournal(transaction: Queryable, borrowerId: string): Promise<void> {
   let closed: readonly unknown[] = []
-  // Another was written under that number meanwhile: the next one, then.
+  // A commit was written under that number meanwhile: try the next number.
   while (closed.length === 0) closed = await transaction.query(RULE_OUT_NEXT, [borrowerId])
 }
 
@@ -74,7 +74,7 @@ const RULE_OUT_NEXT = `
 
 const ID_DIGITS = 32
 
-/** Nobody looks into the row before it is posted, so what could not be posted is refused here. */
+/** Refuses charges that could not be posted, because the database does not check the row before posting. */
 function requirePostable({ record, costNanoUsd, parts }: PaidCharge): void {
   if (record.id.length !== ID_DIGITS) throw badCharge(`'${record.id}' is not the id of a request`)
   const isCounted =
@@ -95,7 +95,7 @@ function requirePostable({ record, costNanoUsd, parts }: PaidCharge): void {
 
 const INTEGER_MAX = 2_147_483_647
 
-/** As its column holds them. */
+/** Whether the value fits into its integer column. */
 function isMilliseconds(value: number): boolean {
   return Number.isInteger(value) && value >= -INTEGER_MAX && value <= INTEGER_MAX
 }

@@ -2,7 +2,7 @@ import { JOURNAL_ARRAYS, NO_FIRST_TOKEN_MS, RARELY_SUMMED } from './journal-text
 
 type ArrayName = keyof typeof JOURNAL_ARRAYS
 
-/** The columns of one element, by its number in the row. */
+/** SQL for the columns of one element, by its number in the array. */
 function elementAt(array: ArrayName, number: string): string {
   const { columns } = JOURNAL_ARRAYS[array]
   return columns
@@ -13,7 +13,7 @@ function elementAt(array: ArrayName, number: string): string {
     .join(', ')
 }
 
-/** SQL that gives a row for each number an element has. */
+/** SQL that returns one row for each element number. */
 function countElements(array: ArrayName): string {
   return `generate_series(1, cardinality(${array}) / ${JOURNAL_ARRAYS[array].columns.length})`
 }
@@ -53,10 +53,10 @@ const CHARGE_COLUMNS = JOURNAL_ARRAYS.figures.columns
   )
   .join(', ')
 
-/** Of a text without their array they are nothing. */
+/** Zero if the text does not have their array. */
 const RARE_COLUMNS = RARELY_SUMMED.map((column) => `coalesce(${column}, 0) AS ${column}`).join(', ')
 
-/** A FROM item `added`: what the charges with each label in `opened` add up to. */
+/** A FROM item `added`: the sums of the charges with each label in `opened`. */
 export function unfoldSums(opened: string): string {
   const columns = (['owners', 'names', 'sums', 'write_sums'] as const).map((array) =>
     elementAt(array, 'label'),
@@ -73,7 +73,7 @@ export function unfoldSums(opened: string): string {
   ) AS added`
 }
 
-/** A FROM item `payment`: what leases paid for the charges in `opened`, by their numbers. */
+/** A FROM item `payment`: the amount each lease pays for each charge in `opened`, by charge number. */
 export function unfoldPayments(opened: string): string {
   return `(
     SELECT sequence, ${elementAt('payments', 'payment')}

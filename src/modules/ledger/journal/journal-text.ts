@@ -2,7 +2,7 @@ import type { SpentPart } from '../memory/borrowed-balance.ts'
 import type { Charge, UsageRecord } from '../books/usage-record.ts'
 
 export interface PaidCharge extends Charge {
-  /** What each lease pays of it. */
+  /** The part that each lease pays. */
   readonly parts: readonly SpentPart[]
 }
 
@@ -16,15 +16,14 @@ export const SUMMED = [
   'promotional_nano_usd',
 ] as const
 
-/** Added up as well, but in arrays of their own, which are there only where some charge has any. */
+/** Also added up, but in separate arrays that are written only if some charge needs them. */
 export const RARELY_SUMMED = ['cache_write_tokens'] as const
 
 /**
- * The arrays of a text, each with what is in it, again and again: for each label the owners, names and sums, for each charge its
- * id and its figures, for each payment its charge's number, its lease and its amount. The last ones, with what stayed uncovered of each
- * charge and what it and its label wrote to caches, are there only where they say something: a process of the release before reads
- * the arrays that it knows. Labels and charges are numbered from 1 on. Few
- * arrays, because PostgreSQL takes as long to begin with one as to read ten figures, and no rows, which take it longer than arrays.
+ * The arrays of a journal text. Each repeats its columns: once for each label (owners, names, sums), for each charge (ids,
+ * figures) or for each payment. Labels and charges are numbered from 1. The last three arrays (uncovered cost, cache writes and
+ * their sums) are written only if they have values, so that a process of the previous release can read the others. There are
+ * few arrays, because starting one costs PostgreSQL as much as reading ten numbers; rows would be slower still.
  */
 export const JOURNAL_ARRAYS = {
   owners: { type: 'uuid', columns: ['account_id', 'key_id'] },
@@ -38,13 +37,13 @@ export const JOURNAL_ARRAYS = {
   write_sums: { type: 'bigint', columns: RARELY_SUMMED },
 } as const
 
-/** Between them. ASCII's own, which no name needs. */
+/** Separates the arrays. The ASCII unit separator, which no name needs. */
 const SEPARATOR = '\u001F'
 
-/** Instead of none, which PostgreSQL would be slow with in an array: the one integer that no time here may be. */
+/** Stands for null, which makes arrays slow in PostgreSQL. No valid time has this value. */
 export const NO_FIRST_TOKEN_MS = -2_147_483_648
 
-/** Charges as the journal has them. Every answer goes through here. */
+/** Serialises charges for the journal. On the hot path: every answer goes through here. */
 export function toJournalText(charges: readonly PaidCharge[]): string {
   const labels = groupByLabel(charges)
   let owners = ''
@@ -84,7 +83,7 @@ export function toJournalText(charges: readonly PaidCharge[]): string {
   return isWritten ? `${uncovered}${S}{${toWrites(labels)}}${S}{${toWriteSums(labels)}}` : uncovered
 }
 
-/** As its column holds them. */
+/** The largest value of its column. */
 const BIGINT_MAX = 2n ** 63n - 1n
 
 function toUncovered(labels: readonly Label[]): string {
@@ -107,13 +106,13 @@ function toWriteSums(labels: readonly Label[]): string {
   return labels.map(sumOf).join()
 }
 
-/** What charges have in common that were for the same, within an hour. */
+/** Charges of one hour with the same account, key and names. */
 interface Label {
   readonly record: UsageRecord
   readonly charges: PaidCharge[]
 }
 
-/** A label is looked for among the last few, so that this takes no longer for a thousand of them. */
+/** Only the last few labels are compared, so that the cost per charge stays constant. */
 const LABELS_COMPARED_MAX = 8
 
 function groupByLabel(charges: readonly PaidCharge[]): Label[] {
@@ -129,7 +128,7 @@ function groupByLabel(charges: readonly PaidCharge[]): Label[] {
   return labels
 }
 
-// The same strings mostly, so that this compares no letters.
+// Mostly identical string objects, so the comparison is cheap.
 function isLabelOf(label: Label | undefined, { record }: PaidCharge): boolean {
   const known = label?.record
   return (
@@ -157,10 +156,10 @@ function toNames({ environment, operation, model, provider, outcome }: UsageReco
     : [environment, operation, model, provider, outcome].map(quote).join()
 }
 
-/** Nearly all names. */
+/** Names that need no escaping: nearly all of them. */
 const PLAIN = /^[\w./:@-]*$/
 
-/** The separator, and the one letter that PostgreSQL does not take. */
+/** The separator, and the one character that PostgreSQL cannot store. */
 const UNFIT_LETTERS = [SEPARATOR, '\0']
 
 function quote(name: string): string {

@@ -3,10 +3,10 @@ import { isOutcomeLost } from './commit-failure.ts'
 import { findOutcome, journalCharges } from './journal-charges.ts'
 import type { PaidCharge } from './journal-text.ts'
 
-/** Numbers the commits of this process, and sends each until it is known what became of it. One at a time. */
+/** Numbers the commits of this process and sends them one at a time, each until its outcome is known. */
 export class JournalWriter {
   #borrowerId = ''
-  /** Of the next commit. One that failed leaves no gap: its number is used again, or ruled out. */
+  /** Number of the next commit. A failed commit leaves no gap: its number is used again or taken by an empty row. */
   #sequence = 1
   #isOutcomeUnknown = false
 
@@ -14,28 +14,28 @@ export class JournalWriter {
     return this.#borrowerId
   }
 
-  /** The last commit was sent, and may have been written or not. */
+  /** Whether the last commit was sent and its outcome is unknown. */
   get isOutcomeUnknown(): boolean {
     return this.#isOutcomeUnknown
   }
 
-  /** Commits are this borrower's from now on. */
+  /** Sends the next commits under this borrower id. */
   writeAs(borrowerId: string): void {
     if (borrowerId === this.#borrowerId) return
     this.#borrowerId = borrowerId
     this.#sequence = 1
   }
 
-  /** Finds out what became of the last commit, whose outcome is unknown, and sends nothing. */
+  /** Looks up the outcome of the last commit without sending anything. */
   async lookUp(connection: KeptConnection): Promise<'written' | 'ruled out' | 'closed'> {
     const outcome = await findOutcome(connection, this.#number())
     this.#isOutcomeUnknown = false
-    // Ruled out, its number is never used again.
+    // A number that was ruled out is never used again.
     if (outcome !== 'closed') this.#sequence += 1
     return outcome
   }
 
-  /** Where the outcome is unknown, the same charges again. False when it can never be written, because the borrower was closed. */
+  /** After an unknown outcome, pass the same charges again. Returns false if the borrower was closed. */
   async write(connection: KeptConnection, charges: readonly PaidCharge[]): Promise<boolean> {
     const isWritten = this.#isOutcomeUnknown
       ? await this.#sendUnlessWritten(connection, charges)

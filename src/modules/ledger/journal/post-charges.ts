@@ -3,25 +3,25 @@ import { messageOf } from '../../../storage/storage-error.ts'
 import { isBadData } from './commit-failure.ts'
 import { IS_WAITING, POST_ALL, POST_NEW } from './posting-statement.ts'
 
-/** A commit that the books do not take. It stays where it is, for somebody to look at. */
+/** A commit that cannot be posted. It stays in the journal for the operator to inspect. */
 export interface RefusedCommit {
   readonly borrowerId: string
   readonly sequence: bigint
   readonly reason: string
 }
 
-/** About two thousand charges: what a posting costs beside its charges is that of a hundred. */
+/** About two thousand charges. The fixed cost of a posting equals that of about a hundred charges. */
 const BYTES_AT_ONCE = 240_000
 
 interface PostingOptions {
   readonly borrowerId?: string | null
-  /** How long the next piece rests each time, so that others who want the database's cores get them. */
+  /** How long the next piece sleeps between charges, so that other statements get CPU time. */
   readonly restSeconds?: () => number
 }
 
 /**
- * Posts all charges that were committed before, or those of one borrower, and says which commits could not be. Nobody may do
- * it who holds the lock of an account.
+ * Posts all committed charges, or those of one borrower, and returns the commits that could not be posted. The caller must
+ * not hold an account lock.
  */
 export async function postCharges(
   queryable: Queryable,
@@ -38,7 +38,7 @@ export async function postCharges(
   return refused
 }
 
-/** Commits that one borrower made one after the other. */
+/** Consecutive commits of one borrower. */
 interface Piece {
   readonly borrower_id: string
   readonly first: bigint
@@ -49,7 +49,7 @@ async function post(queryable: Queryable, statement: string, piece: Piece, restS
   await queryable.query(statement, [piece.borrower_id, piece.first, piece.last, restSeconds])
 }
 
-/** One of them was charged before or is refused: each is posted by itself, and without what was charged before. */
+/** One commit repeats a charge or is invalid: posts each commit by itself, without charges that were posted before. */
 async function postEach(queryable: Queryable, piece: Piece, refused: RefusedCommit[]): Promise<void> {
   const { borrower_id: borrowerId, first, last } = piece
   const rows = await queryable.query<{ sequence: bigint }>(LIST, [borrowerId, first, last])
@@ -64,7 +64,7 @@ async function postEach(queryable: Queryable, piece: Piece, refused: RefusedComm
   }
 }
 
-/** What waits, in pieces of about the same size. */
+/** Splits the waiting commits into pieces of about the same size. */
 const DIVIDE = `
   SELECT borrower_id, min(sequence) AS first, max(sequence) AS last
   FROM (

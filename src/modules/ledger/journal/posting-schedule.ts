@@ -4,28 +4,28 @@ import type { Queryable } from '../../../storage/database.ts'
 import { errorCodeOf, messageOf } from '../../../storage/storage-error.ts'
 import { postCharges, type RefusedCommit } from './post-charges.ts'
 
-/** Posting takes from what commits need, so it waits until there were none for this long. */
+/** Posting slows commits down, so it waits until there was none for this long. */
 const PAUSE_MS = 500
-/** If there is no pause, it waits at most so long. */
+/** Without a pause it waits at most this long. */
 const WAIT_MS_MAX = 5_000
-/** And for no more charges than this: somebody who reads waits for them, for a tenth of a second where few accounts pay for them. */
+/** Post at this many charges, because a reader waits for them: about 0.1 s if they belong to few accounts. */
 const CHARGES_WORTH_A_POSTING = 10_000
-/** Where nobody waits for it, it sleeps two thirds of its time, for as short as PostgreSQL can. */
+/** If no reader waits, posting sleeps two thirds of its time, in the shortest steps that PostgreSQL has. */
 const REST_SECONDS = 0.001
-/** Not while more than this have come since it began: it has to keep up. */
+/** Above this many new charges posting does not sleep, so that it keeps up. */
 const UNPOSTED_MAX = 20_000
 const ATTEMPTS_MAX = 5
 /** A serialisation failure, a deadlock: everything was undone. */
 const CONFLICT_CODES = new Set(['40001', '40P01'])
 
-/** Posts what was committed, in the next pause and whenever somebody wants to read the books. */
+/** Posts committed charges in the next pause, and at once for a reader. */
 export class PostingSchedule {
   readonly #database: Queryable
   readonly #logger: Logger
   #timer: NodeJS.Timeout | null = null
   #waitingSinceMs = 0
   #unposted = 0
-  /** Somebody waits for what is being posted. */
+  /** Whether a reader waits for the running posting. */
   #isAwaited = false
   #running: Promise<void> | null = null
   #next: Promise<void> | null = null
@@ -35,7 +35,7 @@ export class PostingSchedule {
     this.#logger = logger
   }
 
-  /** There is something to post. */
+  /** Schedules a posting for these committed charges. */
   noteCommitted(charges: number): void {
     this.#unposted += charges
     if (this.#unposted >= CHARGES_WORTH_A_POSTING) {
@@ -48,10 +48,10 @@ export class PostingSchedule {
     }
   }
 
-  /** Resolves when everything is posted that was committed before, by any process. */
+  /** Resolves when all earlier commits of all processes are posted. */
   post(): Promise<void> {
     this.#isAwaited = true
-    // The one that runs may have looked already; all who come meanwhile wait for the next.
+    // The running posting may have read the journal already, so later callers share the next one.
     if (this.#running === null) return this.#run()
     this.#next ??= this.#running
       .catch(() => {})
@@ -62,7 +62,7 @@ export class PostingSchedule {
     return this.#next
   }
 
-  /** What cannot be posted now is posted by whoever comes next. */
+  /** Posts the rest. If that fails, the next process posts it. */
   async close(): Promise<void> {
     this.#forgetTimer()
     await this.post().catch(this.#noteFailure)
@@ -70,7 +70,7 @@ export class PostingSchedule {
 
   #postWaiting(): void {
     this.#forgetTimer()
-    // The last one looks at its end what came meanwhile.
+    // The running posting checks for new charges when it ends.
     if (this.#running !== null || this.#next !== null) return
     this.#isAwaited = false
     this.#run().catch(this.#noteFailure)
@@ -114,7 +114,7 @@ export class PostingSchedule {
       try {
         return await postCharges(this.#database, { restSeconds: this.#restSeconds })
       } catch (error) {
-        // What may have been posted is not posted twice.
+        // A retry is safe: a posted commit is not posted again.
         const isAgain = CONFLICT_CODES.has(errorCodeOf(error) ?? '') || mayBeDone(error)
         if (!isAgain || attempt === ATTEMPTS_MAX) throw error
       }

@@ -2,24 +2,24 @@ import { HOUR_MS } from './journal-text.ts'
 import { recordCharges } from '../books/record-usage.ts'
 import { openJournal, unfoldCharges, unfoldPayments, unfoldSums } from './journal-sql.ts'
 
-/** Postings come one after the other, so that one writer is enough for all of them; no process has this number. */
+/** The writer number of all postings, which run one after another. No process has this number. */
 const POSTING_WRITER = -1
 
-/** Of rows of the journal: those that can be posted. */
+/** SQL condition for journal rows that can be posted. */
 export const IS_WAITING = 'charges IS NOT NULL AND refusal IS NULL'
 
 interface PostedCharges {
-  /** Parts of the statement that come first, each with a comma behind it. */
+  /** First CTEs of the statement, each followed by a comma. */
   readonly prepared: string
   /** The charges, as a FROM item. */
   readonly charge: string
-  /** Sums of them, as a FROM item. */
+  /** The sums of the charges, as a FROM item. */
   readonly sums: string
-  /** What each lease pays in all, and how much of that for what was charged before. */
+  /** The amount each lease pays, and the part of it for charges that were posted before. */
   readonly paid: string
 }
 
-/** All of them. Fails when one of them was charged before. */
+/** All charges. The statement fails if one was posted before. */
 const ALL_CHARGES: PostedCharges = {
   prepared: '',
   charge: unfoldCharges('opened'),
@@ -28,7 +28,7 @@ const ALL_CHARGES: PostedCharges = {
     GROUP BY lease_id`,
 }
 
-/** Each request once, and none that was charged before. */
+/** Each request once, without those that were posted before. */
 const NEW_CHARGES: PostedCharges = {
   prepared: `charge AS MATERIALIZED (
     SELECT DISTINCT ON (account_id, id) *
@@ -45,14 +45,14 @@ const NEW_CHARGES: PostedCharges = {
     GROUP BY lease_id`,
 }
 
-/** After each so many bytes of charges, on average, it rests: about forty charges, or a third of a millisecond. */
+/** Average number of bytes between two sleeps: about forty charges, or a third of a millisecond. */
 const BYTES_BETWEEN_RESTS = 5_000
 
 /**
- * Takes rows out of the journal, notes that they were there, and writes what is in them: the requests, what the leases
- * paid, each account's sum and that of all, and the totals. What a lease paid for nothing new is back in its lot at once, because the process that
- * has the lease counts it as spent. Whoever else wants to post the same rows waits for the first of them, and then finds
- * them posted. `$1` is the borrower, `$2` to `$3` are its rows, `$4` how many seconds it rests each time.
+ * Deletes rows from the journal, records their position, and writes their content: usage rows, spent amounts of leases, one
+ * entry for each account and one for revenue, and the totals. Payments for charges that were posted before return to the lot
+ * at once, because the process counts them as spent. A concurrent posting of the same rows waits and then finds them gone.
+ * `$1` is the borrower, `$2` to `$3` are its rows, `$4` is the length of each sleep in seconds.
  */
 function postStatement({ prepared, charge, sums, paid }: PostedCharges): string {
   return `

@@ -20,18 +20,18 @@ import type { SpendingOrder } from './borrowed-balance.ts'
 import type { CreditClass } from '../books/move-credit.ts'
 import type { BudgetLimits, BudgetPeriod } from '../books/spend-caps.ts'
 
-/** What a process has to know of an account before it lets anybody spend. */
+/** What a process must know about an account before a request may spend. */
 export interface AccountView {
   readonly budgets: BudgetLimits
-  /** Of what is not lent to the process itself. */
+  /** Without the leases of the asking process. */
   readonly state: CreditState
-  /** What is spent first of all that is lent to nobody. */
+  /** The free lot that is spent first. */
   readonly nextLot: SpendingOrder | null
 }
 
 const ASKED_AT_ONCE_MAX = 200
 
-/** Where the accounts of a process ask the database: what is asked at the same time is asked together. */
+/** Batches reads and borrow requests of many accounts that arrive at the same time. */
 export class AccountBatcher {
   readonly #database: Database
   readonly #looks: Batches<Borrowing, AccountView>
@@ -40,19 +40,19 @@ export class AccountBatcher {
   constructor(database: Database) {
     this.#database = database
     this.#looks = new Batches((asked) => viewAccounts(database, asked), ASKED_AT_ONCE_MAX)
-    // A process that was taken for dead goes on under another id: if the last one is closed, so are those before it.
+    // A process that was declared dead gets a new id, so the last request has the newest one.
     this.#loans = new Batches(
       (requests) => borrowTogether(database, requests.at(-1)?.borrowerId ?? '', requests),
       ASKED_AT_ONCE_MAX,
     )
   }
 
-  /** As it is after this was called. */
+  /** Reads the state after this call, never an older one. */
   view(borrowing: Borrowing): Promise<AccountView> {
     return this.#looks.add(borrowing)
   }
 
-  /** Waits for nobody else's account. */
+  /** Does not wait for locks of other accounts in the batch. */
   async borrow(request: BorrowRequest): Promise<BorrowedCredit> {
     return (await this.#loans.add(request)) ?? borrowCredit(this.#database, request)
   }

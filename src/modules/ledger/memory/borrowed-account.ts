@@ -12,22 +12,22 @@ import { BorrowedBalance, type SpendingOrder } from './borrowed-balance.ts'
 import { hasKeyCap, listCaps, type BudgetLimits } from '../books/spend-caps.ts'
 import { Waiters } from './waiters.ts'
 
-/** Asked for in advance when less than this part of the last slice is left. */
+/** The account borrows in the background when less than this part of the last slice is left. */
 const LOW_WATER_DIVISOR = 4n
 
 interface BorrowedAccountOptions extends Borrowing {
   readonly database: Database
   readonly batcher: AccountBatcher
-  /** Whoever makes it wants to use it: it is not idle from its first moment. */
+  /** The time of creation, so that a new account does not count as idle. */
   readonly lastUsedMs: number
-  /** Whether something may be lent already under this id. */
+  /** Whether the database may have leases of this borrower that are not known here. */
   readonly isBehind?: boolean
 }
 
-/** What one process has borrowed of one account: its credit, and what is left under each cap it met. */
+/** The credit of one account that one process has borrowed, and its share of each cap. */
 export class BorrowedAccount {
   readonly accountId: string
-  /** Under which id it was borrowed. */
+  /** The borrower id that the leases belong to. */
   readonly borrowerId: string
   readonly #borrowing: Borrowing
   readonly #database: Database
@@ -36,24 +36,24 @@ export class BorrowedAccount {
   readonly #creditAlone: readonly BorrowedBalance[] = [this.#credit]
   readonly #caps = new CapCredits()
   readonly #waiters = new Waiters()
-  /** Null while they are not known. */
+  /** Null until they are read. */
   #budgets: BudgetLimits | null = null
-  /** Of the account, outside this process. */
+  /** The account's credit outside this process. */
   #elsewhere: CreditState = { freeNanoUsd: 0n, lentNanoUsd: 0n, debtNanoUsd: 0n }
   #lowWaterNanoUsd: NanoUsd = 0n
-  /** Each of them tells the database whole amounts. */
+  /** Runs one change at a time, because each sends absolute amounts to the database. */
   readonly #turns = new Turns()
   #isRefilling = false
-  /** How often credit was asked for, and how often it was looked how much there is. */
+  /** Counts borrow requests and state reads, so that queued calls can skip repeated ones. */
   #asked = 0
   #looks = 0
-  /** What is spent first of all that is free elsewhere, as of the last look. */
+  /** The free lot that is spent first, as of the last read. */
   #nextLot: SpendingOrder | null = null
   #isLost = false
-  /** An answer of the database got lost: it may know of more than is known here. */
+  /** A response was lost: the database may have more leases than are known here. */
   #isBehind: boolean
   lastUsedMs: number
-  /** When the last recall that has ended began, by `performance.now()`. */
+  /** Start of the last finished recall, by `performance.now()`. */
   recalledMs = Number.NEGATIVE_INFINITY
 
   constructor(options: BorrowedAccountOptions) {
@@ -79,18 +79,18 @@ export class BorrowedAccount {
     return this.#elsewhere.debtNanoUsd
   }
 
-  /** In use or idle in other processes. */
+  /** Lent to other processes and to tasks, used or idle. */
   get lentElsewhereNanoUsd(): NanoUsd {
     return this.#elsewhere.lentNanoUsd
   }
 
-  /** All of the account's, here and elsewhere, as of the last look. */
+  /** The account's whole balance, here and elsewhere, as of the last read. */
   get balanceNanoUsd(): NanoUsd {
     const { freeNanoUsd, lentNanoUsd, debtNanoUsd } = this.#elsewhere
     return freeNanoUsd + lentNanoUsd - debtNanoUsd + this.#credit.freeNanoUsd + this.#credit.heldNanoUsd
   }
 
-  /** The balances a request of this payer takes from; null when the database has to be asked first, unless it just was. */
+  /** The balances that a request of this payer takes from. Null if the database must be read first; `isAsked` says it was. */
   balancesOf(payer: Payer, nowMs: number, isAsked = false): readonly BorrowedBalance[] | null {
     if (this.#budgets === null) return null
     if (this.#budgets.length === 0 && !hasKeyCap(payer)) return this.#creditAlone
@@ -112,13 +112,13 @@ export class BorrowedAccount {
     return this.#caps.get(scope)?.balance.freeNanoUsd ?? 0n
   }
 
-  /** Whether so much is not here, but more of it can be borrowed: somebody else took what was brought. */
+  /** Whether the wanted amount is missing here but can still be borrowed, because another request took the last slice. */
   canBorrowMore(caps: readonly Cap[], wantedNanoUsd: NanoUsd): boolean {
     if (this.#credit.freeNanoUsd < wantedNanoUsd && this.#elsewhere.freeNanoUsd > 0n) return true
     return this.#caps.canBorrowMore(caps, wantedNanoUsd)
   }
 
-  /** Borrows in the background before there is nothing left. */
+  /** Borrows in the background before the credit runs out. */
   refillWhenLow(onError: (error: unknown) => void): void {
     if (this.#credit.freeNanoUsd >= this.#lowWaterNanoUsd || this.#isRefilling) return
     this.#isRefilling = true
@@ -133,7 +133,7 @@ export class BorrowedAccount {
     const asked = this.#asked
     return this.#turns.take(async () => {
       if (this.#isLost) return
-      // Another request that waited in the same line may have brought enough, or found that there is nothing.
+      // A request earlier in the queue may have borrowed enough, or found the lots empty.
       if (neededNanoUsd > 0n && this.#credit.freeNanoUsd >= neededNanoUsd) return
       if (this.#asked > asked && this.#elsewhere.freeNanoUsd === 0n) return
       await this.#borrowSlice(neededNanoUsd)
@@ -156,7 +156,7 @@ export class BorrowedAccount {
     return this.#budgets !== null
   }
 
-  /** Before anything is borrowed, and again when changes may have been missed. */
+  /** Reads budgets and credit. Called before the first borrow, and again when messages may have been missed. */
   open(): Promise<void> {
     return this.#turns.take(async () => {
       this.#caps.doubt()
@@ -169,11 +169,11 @@ export class BorrowedAccount {
     this.#budgets = null
   }
 
-  /** Looks how much there is and what the budgets are. While there is a debt, what is free pays it. */
+  /** Reads credit and budgets again. While there is a debt, gives free credit back to pay it. */
   refresh(): Promise<void> {
     const looks = this.#looks
     return this.#turns.take(async () => {
-      // Somebody who waited in the same line has looked.
+      // A call earlier in the queue has read them.
       if (this.#looks > looks) return
       this.#caps.doubt()
       await this.#look()
@@ -192,7 +192,7 @@ export class BorrowedAccount {
     return this.#turns.take(async () => {
       if (this.#isLost) return
       if (known.isDoubtful || known.limitNanoUsd !== cap.limitNanoUsd) {
-        // What was borrowed under an old limit may be more than the new one leaves.
+        // The amount borrowed under the old limit may exceed the new one.
         await this.#giveUp([known.balance])
         known.limitNanoUsd = cap.limitNanoUsd
       }
@@ -208,7 +208,7 @@ export class BorrowedAccount {
     })
   }
 
-  /** Puts everything back that no request holds. */
+  /** Gives back all credit that no request holds. */
   giveBack(): Promise<void> {
     return this.#turns.take(async () => {
       this.#lowWaterNanoUsd = 0n
@@ -229,18 +229,18 @@ export class BorrowedAccount {
     return nowMs >= this.#credit.expiresAtMs
   }
 
-  /** Whether free credit is in here whose time is over. */
+  /** Whether free credit here has expired. */
   hasExpired(nowMs: number): boolean {
     return this.#credit.freeNanoUsd > 0n && this.#credit.hasExpired(nowMs)
   }
 
-  /** What was borrowed is gone: nothing here may be spent any more. */
+  /** The leases were taken back: nothing here may be spent any more. */
   lose(): void {
     this.#isLost = true
     this.wake()
   }
 
-  /** Resolves when credit became free or arrived, or after so long. */
+  /** Resolves when credit is freed or borrowed, or after the timeout. */
   changed(timeoutMs: number): Promise<void> {
     return this.#waiters.wait(timeoutMs)
   }
@@ -257,7 +257,7 @@ export class BorrowedAccount {
     this.#nextLot = nextLot
   }
 
-  /** Credit that is spent before some that is free here has come: then what is free goes back, and that is borrowed first. */
+  /** If a free lot should be spent before the free credit here, gives that credit back and borrows the lot. */
   async #exchange(): Promise<void> {
     if (this.#isLost || this.debtNanoUsd > 0n || this.#nextLot === null) return
     if (!this.#credit.hasFreeSpentAfter(this.#nextLot)) return
@@ -265,7 +265,7 @@ export class BorrowedAccount {
     await this.#borrowSlice(0n)
   }
 
-  /** Whether credit may have come that is spent before what is free here. */
+  /** Whether a new lot could be spent before the free credit here. */
   get mayHoldTooLong(): boolean {
     return !this.#isLost && this.#credit.hasFreeSpentAfter({ class: 'promotional', expiresAtMs: 0 })
   }
@@ -281,7 +281,7 @@ export class BorrowedAccount {
     })
   }
 
-  /** What may have happened though its answer got lost is looked up before anything else is changed. */
+  /** After a lost response, reads the leases again before the next change. */
   async #change<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.#isBehind) {
       const { scopes, balances } = this.#caps

@@ -1,27 +1,27 @@
 import type { NanoUsd } from '../../../kernel/money.ts'
 import type { CreditClass } from '../books/move-credit.ts'
 
-/** What this process was lent out of one lot, or under one cap. */
+/** The part of one lot, or of one cap, that is lent to this process. */
 export interface Lease {
   readonly id: string
   /** Null for a cap, which is not money. */
   readonly class: CreditClass | null
   readonly expiresAtMs: number | null
   amountNanoUsd: NanoUsd
-  /** What was charged to it, committed or about to be. */
+  /** Charged to it, committed or not yet. */
   spentNanoUsd: NanoUsd
 }
 
-/** What decides which credit is spent first. */
+/** The fields that decide which credit is spent first. */
 export type SpendingOrder = Pick<Lease, 'class' | 'expiresAtMs'>
 
-/** As the database tells it after lending. */
+/** A lease as the database returns it. */
 export interface LentAmount {
   readonly id: string
   readonly class: CreditClass | null
   readonly expiresAtMs: number | null
   readonly amountNanoUsd: NanoUsd
-  /** Committed. */
+  /** Posted charges only. */
   readonly spentNanoUsd: NanoUsd
 }
 
@@ -30,7 +30,7 @@ export interface SpentPart {
   readonly amountNanoUsd: NanoUsd
 }
 
-/** Borrowed credit in memory: what requests hold, what is free, and which lease pays for what. */
+/** Borrowed credit in memory: the held part, the free part, and the lease that pays each charge. */
 export class BorrowedBalance {
   #leases: Lease[] = []
   #freeNanoUsd: NanoUsd = 0n
@@ -46,7 +46,7 @@ export class BorrowedBalance {
     return this.#heldNanoUsd
   }
 
-  /** When some of it may have expired next. */
+  /** The earliest time at which some of it may expire. */
   get expiresAtMs(): number {
     return this.#expiresAtMs
   }
@@ -55,7 +55,7 @@ export class BorrowedBalance {
     return this.#leases
   }
 
-  /** Takes over what the database says is lent: all of each lease, so that an answer that got lost is made up for. */
+  /** Takes over whole lease amounts from the database, so that a lost response does no harm. */
   receive(lent: readonly LentAmount[]): void {
     for (const lease of lent) {
       this.#expiresAtMs = Math.min(this.#expiresAtMs, lease.expiresAtMs ?? this.#expiresAtMs)
@@ -71,7 +71,7 @@ export class BorrowedBalance {
     this.#leases.sort(inOrderOfSpending)
   }
 
-  /** False when there is not so much. */
+  /** Returns false if less is free. */
   tryHold(amountNanoUsd: NanoUsd): boolean {
     if (amountNanoUsd > this.#freeNanoUsd) return false
     this.#freeNanoUsd -= amountNanoUsd
@@ -85,7 +85,7 @@ export class BorrowedBalance {
     this.#check()
   }
 
-  /** Charges so much of what was held and frees the rest. Says which leases pay. */
+  /** Charges a part of a hold and frees the rest. Returns the leases that pay. */
   settle(heldNanoUsd: NanoUsd, chargedNanoUsd: NanoUsd): SpentPart[] {
     if (chargedNanoUsd < 0n || chargedNanoUsd > heldNanoUsd) {
       throw new RangeError(`a charge of ${chargedNanoUsd} does not fit into a hold of ${heldNanoUsd}`)
@@ -108,7 +108,7 @@ export class BorrowedBalance {
     return parts
   }
 
-  /** A charge that was not written after all. */
+  /** Undoes a charge that was not written. */
   unspend(parts: readonly SpentPart[]): void {
     for (const { lease, amountNanoUsd } of parts) {
       lease.spentNanoUsd -= amountNanoUsd
@@ -117,7 +117,7 @@ export class BorrowedBalance {
     this.#check()
   }
 
-  /** Shortens leases by what no request holds, those spent last first. Says how long each shortened one is now. */
+  /** Lowers the leases by the free amount, starting with those spent last. Returns the changed leases. */
   giveUpFree(): Lease[] {
     const shortened: Lease[] = []
     for (const lease of this.#leases.toReversed()) {
@@ -132,14 +132,14 @@ export class BorrowedBalance {
     return shortened
   }
 
-  /** Whether free credit is in here that is spent later than the other. */
+  /** Whether free credit here is spent later than the other. */
   hasFreeSpentAfter(other: SpendingOrder): boolean {
     if (this.#freeNanoUsd === 0n) return false
     const last = this.#leases.findLast((lease) => lease.amountNanoUsd > lease.spentNanoUsd)
     return last !== undefined && inOrderOfSpending(other, last) < 0
   }
 
-  /** Whether free credit is in here whose time is over. */
+  /** Whether some lease with unspent credit has expired. */
   hasExpired(nowMs: number): boolean {
     return this.#leases.some(
       (lease) =>
@@ -159,7 +159,7 @@ function inOrderOfSpending(a: SpendingOrder, b: SpendingOrder): number {
   return (a.expiresAtMs ?? Number.MAX_SAFE_INTEGER) - (b.expiresAtMs ?? Number.MAX_SAFE_INTEGER)
 }
 
-/** What is free in all of them. */
+/** The amount that is free in every one of them. */
 export function leastOf(balances: readonly BorrowedBalance[]): NanoUsd {
   return balances.reduce(
     (least, { freeNanoUsd }) => (freeNanoUsd < least ? freeNanoUsd : least),

@@ -3,16 +3,16 @@ import type { CapLending } from '../books/borrow-credit.ts'
 import type { Cap } from '../books/lend-credit.ts'
 import { BorrowedBalance } from './borrowed-balance.ts'
 
-/** What one process has borrowed under a cap. */
+/** The share of one cap that this process has borrowed. */
 export class CapCredit {
   readonly balance = new BorrowedBalance()
-  /** Of the cap while it was borrowed. */
+  /** The cap's limit when it was borrowed. */
   limitNanoUsd: NanoUsd
-  /** Lent to nobody, as of the last look. */
+  /** Not lent to any process, as of the last read. */
   roomNanoUsd: NanoUsd = 0n
-  /** The cap may leave less than was borrowed under it. */
+  /** The cap may allow less than is borrowed, so it must be read again. */
   isDoubtful = false
-  /** How often more was asked for. */
+  /** Counts borrow requests, so that queued calls can skip repeated ones. */
   asked = 0
 
   constructor(limitNanoUsd: NanoUsd) {
@@ -22,12 +22,12 @@ export class CapCredit {
   receive({ lent, roomNanoUsd, isOverdrawn }: CapLending): void {
     this.balance.receive(lent)
     this.roomNanoUsd = roomNanoUsd
-    // Until what requests hold of it is paid or free again.
+    // It stays doubtful until requests settle or free what they hold of it.
     this.isDoubtful = isOverdrawn
   }
 }
 
-/** What one process has borrowed under the caps of an account. */
+/** The shares of all caps of one account that this process has borrowed. */
 export class CapCredits {
   readonly #caps = new Map<string, CapCredit>()
 
@@ -49,7 +49,7 @@ export class CapCredits {
     return met
   }
 
-  /** The balances under all of these caps; null where the database has to be asked first, for doubts unless it just was. */
+  /** The balances of these caps. Null if the database must be read first; `isAsked` accepts doubtful ones. */
   balancesUnder(caps: readonly Cap[], isAsked: boolean): BorrowedBalance[] | null {
     const balances: BorrowedBalance[] = []
     for (const { scope, limitNanoUsd } of caps) {
@@ -61,7 +61,7 @@ export class CapCredits {
     return balances
   }
 
-  /** Whether so much is not here under one of these caps, which has room for more. */
+  /** Whether the wanted amount is missing under one of these caps that still has room. */
   canBorrowMore(caps: readonly Cap[], wantedNanoUsd: NanoUsd): boolean {
     return caps.some(({ scope }) => {
       const cap = this.#caps.get(scope)

@@ -8,14 +8,14 @@ import { isRefusal } from './refuse-hold.ts'
 export interface ChargeAgainOptions {
   readonly posting: Pick<PostingSchedule, 'post'>
   readonly logger: Logger
-  /** Makes all processes look again at what an account may spend. */
+  /** Makes all processes read the account's credit and caps again. */
   readonly announceChange: (accountId: string) => Promise<void>
 }
 
 const ATTEMPTS_MAX = 60
 const PAUSE_MS = 1_000
 
-/** Charges for answers whose process was taken for dead, and what was held for them given back. */
+/** Repeats charges for answers whose holds were taken back because this process was declared dead. */
 export class ChargeAgain {
   readonly #options: ChargeAgainOptions
   readonly #hold: (payer: Payer, request: HoldRequest) => Promise<Hold>
@@ -41,13 +41,13 @@ export class ChargeAgain {
     return charged
   }
 
-  /** Resolves when nothing is left to charge. */
+  /** Resolves when no charge is running. */
   async ended(): Promise<void> {
     await Promise.all(this.#running)
   }
 
   async #charge(payer: Payer, request: HoldRequest, settlement: Settlement): Promise<void> {
-    // The client has the answer: then it is tried until the database is back.
+    // A delivered answer is retried until the database is back.
     const attemptsMax = settlement.isDelivered ? ATTEMPTS_MAX : 1
     const { hold, isBeyondCap } = await this.#holdAnew(payer, request, attemptsMax)
     await hold.settle(settlement)
@@ -62,7 +62,7 @@ export class ChargeAgain {
     let isBeyondCap = false
     for (let attempt = 1; ; attempt += 1) {
       try {
-        // All of it under the key's cap, or else what there is: whoever has the answer is not saved by a cap.
+        // First try the whole amount under the key's cap. A delivered answer is then charged beyond the cap.
         const hold = await (isBeyondCap
           ? this.#hold({ ...payer, limitNanoUsd: null }, request)
           : this.#hold(payer, { ...request, leastNanoUsd: request.wantedNanoUsd }))
@@ -75,7 +75,7 @@ export class ChargeAgain {
     }
   }
 
-  /** What was borrowed under the cap may be more than the cap leaves now. */
+  /** Other processes may have borrowed more under the cap than it allows now. */
   async #announce(accountId: string): Promise<void> {
     const { posting, announceChange, logger } = this.#options
     try {

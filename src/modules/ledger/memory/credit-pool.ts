@@ -29,18 +29,18 @@ interface CreditPoolOptions extends ChargeAgainOptions {
   readonly borrower: Borrower
   readonly writer: ChargeWriter
   readonly clock: Clock
-  /** Makes the other processes give back what they do not use of an account. */
+  /** Makes the other processes give back an account's credit that they do not use. */
   readonly recall: (accountId: string) => Promise<void>
   /** How long a request waits for credit that running requests hold. */
   readonly holdWaitMs?: number
 }
 
 const CLOSE_STEP_MS = 100
-/** An account nobody used for so long gives back what it borrowed. */
+/** An account that is not used for this long gives back its credit. */
 const IDLE_MS = 120_000
 const TIDY_MS = 5_000
 
-/** All that this process has borrowed. A hold comes from memory; only when that is not enough, from the database. */
+/** All credit that this process has borrowed. A hold comes from memory; if that is not enough, more is borrowed. */
 export class CreditPool implements HoldKeeper {
   readonly #options: CreditPoolOptions
   #accounts = new Map<string, BorrowedAccount>()
@@ -80,7 +80,7 @@ export class CreditPool implements HoldKeeper {
   }
 
   async lookUpBalanceNanoUsd(accountId: string): Promise<NanoUsd> {
-    // Whoever asks for the first time will want some of it: what is read for that is enough.
+    // The first request will borrow anyway, so open the account and use what that reads.
     if (!this.#accounts.has(accountId)) return (await this.#openAccount(accountId)).balanceNanoUsd
     const state = await readCreditState(this.#options.database, accountId)
     return state.freeNanoUsd + state.lentNanoUsd - state.debtNanoUsd
@@ -90,20 +90,20 @@ export class CreditPool implements HoldKeeper {
     return this.#accounts.get(accountId)?.heldNanoUsd ?? 0n
   }
 
-  /** Another process needs it, or the operator takes it. */
+  /** Called when another process needs the credit or the operator takes it. */
   async giveBack(accountId: string): Promise<void> {
     await this.#ending.get(accountId)
     const account = this.#accounts.get(accountId)
     if (account) await this.#unlessClosed(account, account.giveBack())
   }
 
-  /** Something about the account changed: its budgets, or how much there is. */
+  /** Called when the account's budgets or credit changed. */
   async look(accountId: string): Promise<void> {
     const account = this.#accounts.get(accountId) ?? (await this.#opening.get(accountId))
     if (account) await this.#unlessClosed(account, account.refresh())
   }
 
-  /** Changes may have been missed. */
+  /** Called when messages about changes may have been missed. */
   forgetBudgets(): void {
     for (const account of this.#accounts.values()) account.forgetBudgets()
   }
@@ -130,7 +130,7 @@ export class CreditPool implements HoldKeeper {
     }
   }
 
-  /** Resolves when no request holds anything and nothing is left to be charged anew. */
+  /** Resolves when no request holds credit and no charge is being repeated. */
   async close(): Promise<void> {
     clearInterval(this.#tidying)
     for (const account of this.#accounts.values()) {
@@ -168,7 +168,7 @@ export class CreditPool implements HoldKeeper {
       if (full) return full
       if (!isSuspended && account.canBorrowMore(caps, request.wantedNanoUsd)) continue
       const isWaitOver = wait.isOver
-      // Nobody is refused or cut short while credit lies idle in another process, nor what it took after the first recall.
+      // Recall idle credit from other processes before refusing, also credit they borrowed after the first recall.
       const mayLieIdle = account.lentElsewhereNanoUsd > 0n || caps.length > 0
       if (mayLieIdle && wait.mayRecall(account.recalledMs)) {
         account.recalledMs = await wait.recall(() => this.#options.recall(payer.accountId))
@@ -191,7 +191,7 @@ export class CreditPool implements HoldKeeper {
     })
   }
 
-  /** Credit whose time is over goes back, and budgets are read where changes of them may have been missed. */
+  /** Gives expired credit back, and reads the budgets again if messages may have been missed. */
   async #prepare(account: BorrowedAccount): Promise<void> {
     const nowMs = this.#options.clock.nowMs()
     if (account.isOpen && !account.mayHaveExpired(nowMs)) return
@@ -207,7 +207,7 @@ export class CreditPool implements HoldKeeper {
     })
   }
 
-  /** Where this process was taken for dead, what it had of the account is gone, and it starts again. */
+  /** If this process was declared dead, drops the account's leases and registers the process again. */
   async #unlessClosed(account: BorrowedAccount, work: Promise<void>): Promise<void> {
     try {
       await work
@@ -234,7 +234,7 @@ export class CreditPool implements HoldKeeper {
       if (known && !known.isLost) return known
       const account = this.#createAccount(accountId, borrower.id)
       await account.open()
-      // Meanwhile this process may have been taken for dead: nothing can be borrowed under that id any more.
+      // This process may have been declared dead meanwhile: nothing can be borrowed under the old id.
       if (account.borrowerId !== borrower.id) account.lose()
       this.#accounts.set(accountId, account)
       return account
@@ -267,7 +267,7 @@ export class CreditPool implements HoldKeeper {
     await this.#spendFirstWhatComesFirst().catch(this.#noteFailure)
   }
 
-  /** Credit that others gave back, and what a lost message told of, is met here within seconds. */
+  /** Finds new lots that should be spent first, within seconds even if the message about them was lost. */
   async #spendFirstWhatComesFirst(): Promise<void> {
     for (const account of await findLateHolders(this.#options.database, [...this.#accounts.values()]))
       await this.#unlessClosed(account, account.refresh())
@@ -276,14 +276,14 @@ export class CreditPool implements HoldKeeper {
   #end(account: BorrowedAccount): Promise<void> {
     const { accountId, borrowerId } = account
     this.#accounts.delete(accountId)
-    // Charges still on their way must find their lease, and who comes next must not find half of one.
+    // Pending charges need their lease, and the next request must not see a half-ended one.
     const ended = this.#options.writer
       .flush()
       .then(() => this.#options.posting.post())
       .then(() => account.end())
       .catch((error: unknown) => {
         this.#noteFailure(error)
-        // Whatever is still lent is found again, by the next request or when it is ended once more.
+        // Keep the account as behind, so that the next request or the next end finds the remaining leases.
         if (borrowerId === this.#options.borrower.id && !(error instanceof BorrowerClosed))
           this.#accounts.set(accountId, this.#createAccount(accountId, borrowerId, { isBehind: true }))
       })

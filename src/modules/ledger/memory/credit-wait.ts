@@ -1,17 +1,17 @@
 /** How long a request waits for credit that running requests hold. */
 const HOLD_WAIT_MS = 300
-/** How long other processes are waited for that are to give back what they do not use. */
+/** How long a recall waits for the other processes. */
 export const RECALL_MS_MAX = 600
 
 interface CreditWaitOptions {
   /** When the request first asked for credit, by `performance.now()`. */
   readonly sinceMs?: number | undefined
-  /** False for one who would rather ask for less at once than wait for what running requests hold. */
+  /** False if the caller prefers a smaller hold now to waiting for running requests. */
   readonly isPatient?: boolean | undefined
   readonly holdWaitMs?: number | undefined
 }
 
-/** What one request waits for before it is told that there is no credit, however often it asks: that takes a second at most. */
+/** Limits how long one request waits for credit, over all its attempts: at most one second. */
 export class CreditWait {
   readonly #sinceMs: number
   readonly #holdWaitMs: number
@@ -28,14 +28,15 @@ export class CreditWait {
     this.#isPatient = isPatient
   }
 
-  /** Whether what running requests hold is waited for no longer. */
+  /** Whether the wait for running requests has ended. */
   get isOver(): boolean {
     return performance.now() > this.#sinceMs + (this.#isPatient ? this.#holdWaitMs : 0)
   }
 
   /**
-   * Whether other processes are to be asked once more for what lies idle there: at the beginning, and at the end for what they took
-   * meanwhile. A recall that began after the wait, of whomever, counts; so does any of this request where others are slow to answer.
+   * Whether to recall idle credit from other processes: once at the start, and once at the end for what they borrowed meanwhile.
+   * A recall by any request that started after the wait counts as the second one. If the other processes answer slowly, the
+   * first recall is enough.
    */
   mayRecall(lastRecallMs: number): boolean {
     if (this.#recalls >= (this.isOver ? 2 : 1)) return false
@@ -45,7 +46,7 @@ export class CreditWait {
     return lastRecallMs < endsAtMs
   }
 
-  /** Does it, and gives when it began. */
+  /** Runs the recall and returns its start time. */
   async recall(perform: () => Promise<void>): Promise<number> {
     this.#recalls += 1
     const beganMs = performance.now()
@@ -53,7 +54,7 @@ export class CreditWait {
     return beganMs
   }
 
-  /** How long to wait for a change now. */
+  /** How long the next wait for a change may take. */
   get stepMs(): number {
     return Math.min(WAIT_STEP_MS, this.#holdWaitMs)
   }

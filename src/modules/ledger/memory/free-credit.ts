@@ -1,7 +1,7 @@
 import type { NanoUsd } from '../../../kernel/money.ts'
 import type { AmpleHoldRequest, Hold, HoldRequest, Payer } from './memory-hold.ts'
 
-/** For a gateway that charges nobody: every request is covered and nothing is written. */
+/** Used when billing is off: every hold succeeds and nothing is written. */
 export const freeCredit = {
   hold: (_payer: Payer, request: HoldRequest): Hold => holdFreely(request),
   holdAtOnce: (_payer: Payer, request: AmpleHoldRequest): Hold => holdFreely(request),
@@ -25,5 +25,5 @@ function holdFreely({ wantedNanoUsd }: AmpleHoldRequest): Hold {
 }
 
 const CHARGED_NOTHING = Promise.resolve()
-// Above every hold, and exact as dollars in JSON.
+// Larger than every hold, and exact as a JSON number in dollars.
 const PLENTY_NANO_USD = 1_000_000_000_000_000n

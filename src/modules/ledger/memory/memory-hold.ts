@@ -4,65 +4,65 @@ import type { PendingCharge } from '../journal/charge-batch.ts'
 import type { BorrowedBalance, SpentPart } from './borrowed-balance.ts'
 import type { UsageRecord } from '../books/usage-record.ts'
 
-/** Whose credit, and under which cap. */
+/** The account and key that pay, with their caps. */
 export interface Payer {
   readonly accountId: string
   readonly keyId: string
   /** The key's own spend cap. */
   readonly limitNanoUsd: NanoUsd | null
-  /** A key under whose cap this one spends too. */
+  /** The parent key, whose cap applies too. */
   readonly parent?: { readonly keyId: string; readonly limitNanoUsd: NanoUsd | null } | null
 }
 
-/** All or nothing. */
+/** Holds the whole wanted amount or nothing. */
 export interface AmpleHoldRequest {
   /** The worst case of the request. */
   readonly wantedNanoUsd: NanoUsd
-  /** When the request began, which is the day and the month it counts for. */
+  /** Start of the request; decides the day and month it counts for. */
   readonly atMs?: number
 }
 
 export interface HoldRequest extends AmpleHoldRequest {
-  /** Below this the request is refused; between the two it gets what there is. */
+  /** Below this amount the request is refused; above it a part of the wanted amount is accepted. */
   readonly leastNanoUsd: NanoUsd
-  /** False for one who would rather ask for less at once than wait for what running requests hold. */
+  /** False if the caller prefers a smaller hold now to waiting for running requests. */
   readonly isPatient?: boolean
-  /** When the request first asked for credit, by `performance.now()`; now unless told. */
+  /** When the request first asked for credit, by `performance.now()`; now by default. */
   readonly sinceMs?: number
   readonly cancellation?: Cancellation
 }
 
 export interface Settlement {
   readonly costNanoUsd: NanoUsd
-  /** What the answer cost beyond that, with nobody to pay it. Nothing unless told. */
+  /** Cost that the account could not pay; zero by default. */
   readonly uncoveredNanoUsd?: NanoUsd
   readonly record: UsageRecord
-  /** The client has the answer already, or is gone: the charge stands even if it can be written only later. */
+  /** The client has the answer or has disconnected: the charge is written even if that takes long. */
   readonly isDelivered: boolean
 }
 
-/** Credit set aside for one request. It is settled or released, once. */
+/** Credit reserved for one request. It is settled or released exactly once. */
 export interface Hold {
   readonly amountNanoUsd: NanoUsd
-  /** Of the account, as far as this process knows now. */
+  /** Balance of the account as this process knows it. */
   readonly balanceNanoUsd: NanoUsd
   /**
-   * Holds so much, or as much of it as the account and the caps still have: an answer used more than was thought. Null where nothing
-   * has to be waited for.
+   * Raises the hold to this amount, or as far as the account and the caps allow, for an answer that used more than expected.
+   * Returns null if memory has enough.
    */
   cover(neededNanoUsd: NanoUsd): Promise<void> | null
   /** Charges at most what is held and frees the rest. Resolves when the charge is durable. */
   settle(settlement: Settlement): Promise<void>
-  /** Nothing is charged. */
+  /** Frees the whole hold and charges nothing. */
   release(): void
 }
 
-/** What a hold needs of the pool it came from. */
+/** What a hold needs from its pool. */
 export interface HoldKeeper {
   write(charge: PendingCharge): Promise<void>
-  /** Charges with credit borrowed for it, after what the hold stood on was lost. */
+  /** Charges from newly borrowed credit after the leases of the hold were lost. */
   chargeAnew(payer: Payer, settlement: Settlement): Promise<void>
-  /** Brings more credit of the account into this process, where there is some. */
+  /** Borrows more credit of the account if there is any. */
   borrowMore(payer: Payer, neededNanoUsd: NanoUsd): Promise<void>
 }
 
@@ -113,11 +113,11 @@ export class MemoryHold implements Hold {
     })
   }
 
-  /** Out of what this process has. Tells whether that was enough. */
+  /** Grows the hold from memory. Returns whether that was enough. */
   #grow(neededNanoUsd: NanoUsd): boolean {
     const missingNanoUsd = neededNanoUsd - this.#amountNanoUsd
     if (missingNanoUsd <= 0n || !this.#isOpen || this.#account.isLost) return true
-    // What is free pays the debt first.
+    // Free credit pays the debt first.
     if (this.#account.debtNanoUsd > 0n) return false
     let grownNanoUsd = missingNanoUsd
     for (const { freeNanoUsd } of this.#balances) if (freeNanoUsd < grownNanoUsd) grownNanoUsd = freeNanoUsd
@@ -163,7 +163,7 @@ export class MemoryHold implements Hold {
 
   #undo(settlement: Settlement, partsOfBalances: readonly (readonly SpentPart[])[]): void {
     if (this.#account.isLost) {
-      // Nobody waits any more; what the client has is charged all the same. The pool says when it could not.
+      // The request has ended, but a delivered answer is still charged. The pool logs a failure.
       if (settlement.isDelivered) this.#keeper.chargeAnew(this.#payer, settlement).catch(() => {})
       return
     }

@@ -3,7 +3,7 @@ import { formatUsd, type NanoUsd } from '../../../kernel/money.ts'
 import type { BorrowedAccount } from './borrowed-account.ts'
 import type { Cap } from '../books/lend-credit.ts'
 
-/** Says what is needed, what is there and what stands in the way. */
+/** The error for a refused hold: the needed amount, the available amount and the limit that was reached. */
 export function refuseHold(account: BorrowedAccount, caps: readonly Cap[], leastNanoUsd: NanoUsd): AppError {
   const needed = `${formatUsd(leastNanoUsd)} USD needed`
   const cap = caps.find(({ scope }) => account.freeUnderCapNanoUsd(scope) < leastNanoUsd)
@@ -31,7 +31,7 @@ export function refuseHold(account: BorrowedAccount, caps: readonly Cap[], least
   )
 }
 
-/** Whether there is not enough, and trying again does not help. */
+/** Whether credit is missing, so that a retry does not help. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof AppError && ['key_limit_reached', 'insufficient_balance'].includes(error.code)
 }
@@ -41,7 +41,7 @@ export function storageAway(cause?: unknown): AppError {
   return new AppError('service_unavailable', message, { retryAfterSeconds: 2, cause })
 }
 
-/** Whether the account has so much free, under each cap too. */
+/** Whether the account and each cap have this amount free. */
 export function isCovered(account: BorrowedAccount, caps: readonly Cap[], neededNanoUsd: NanoUsd): boolean {
   if (account.freeNanoUsd < neededNanoUsd) return false
   return caps.every(({ scope }) => account.freeUnderCapNanoUsd(scope) >= neededNanoUsd)

@@ -1,6 +1,6 @@
 import type { NanoUsd } from '../../../kernel/money.ts'
 
-/** What an answer cost beyond all that its account had. */
+/** The part of an answer's cost that its account could not pay. */
 export interface UncoveredCost {
   readonly requestId: string
   readonly accountId: string

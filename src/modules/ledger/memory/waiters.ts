@@ -1,4 +1,4 @@
-/** Those who wait until something changes, each for so long at most. */
+/** Promises that resolve at the next change or after their timeout. */
 export class Waiters {
   readonly #wakers = new Set<() => void>()
 
@@ -14,7 +14,7 @@ export class Waiters {
     })
   }
 
-  /** Everybody who waits now. */
+  /** Resolves all current waits. */
   wake(): void {
     if (this.#wakers.size === 0) return
     for (const end of this.#wakers) end()
