@@ -6,14 +6,14 @@ import { history } from './testing/ledger-step.ts'
 import { createLocalBus } from './testing/local-bus.ts'
 import { runHistory } from './testing/run-history.ts'
 
-/** Each has two processes and a database of its own, because processes die and start again in a history. */
+/** Each lane has two processes and its own database, because processes die and restart in a history. */
 const LANES = 8
 const HISTORIES_PER_LANE = 250
-/** The number of histories is the bound; a busy machine takes as long as it takes. */
+/** The number of histories limits the test, not the time, because the machine may be busy. */
 const FAR_AWAY_MS = 1_800_000
 
 test(
-  `the ledger does what the simplest model of it does, in ${LANES * HISTORIES_PER_LANE} random histories`,
+  `the ledger behaves like a simple model in ${LANES * HISTORIES_PER_LANE} random histories`,
   async () => {
     await Promise.all(Array.from({ length: LANES }, runLane))
   },
@@ -23,7 +23,7 @@ test(
 async function runLane(): Promise<void> {
   const stage = await createLedgerStage()
   const shared = { database: stage.database, messageBus: createLocalBus() }
-  // Nothing ends while a step of a history waits for it.
+  // Short, because no request ends while a step of a history waits for credit.
   const createProcess = () => stage.createProcess({ holdWaitMs: 3, shared })
   const lane: HistoryLane = {
     stage,

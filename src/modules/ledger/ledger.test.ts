@@ -65,7 +65,7 @@ describe('a hold', () => {
     expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 1, costNanoUsd: 100n })
   })
 
-  test('is cut to what there is, and refused below the least', async () => {
+  test('is reduced to the available amount, and refused below the least amount', async () => {
     const payer = await stage.createPayer(100n)
     const open = await hold(first, payer, 500n, 100n)
     expect(open.amountNanoUsd).toBe(100n)
@@ -76,14 +76,14 @@ describe('a hold', () => {
     })
   })
 
-  test('is not cut short because others take what was borrowed for it', async () => {
+  test('is not reduced when other requests take the slice that was borrowed for it', async () => {
     const payer = await stage.createPayer(100n)
     const holds = await Promise.all(Array.from({ length: 10 }, () => hold(first, payer, 10n, 1n)))
     expect(holds.map(({ amountNanoUsd }) => amountNanoUsd)).toEqual(holds.map(() => 10n))
     for (const open of holds) open.release()
   })
 
-  test('ends once', async () => {
+  test('can be settled or released only once', async () => {
     const payer = await stage.createPayer(100n)
     const open = await hold(first, payer, 50n)
     open.release()
@@ -91,7 +91,7 @@ describe('a hold', () => {
     expect(() => settle(payer, open, 1n)).toThrow('twice')
   })
 
-  test('of nothing is free of charge, even without credit', async () => {
+  test('of zero succeeds without credit', async () => {
     const payer = await stage.createPayer(0n)
     await settle(payer, await hold(first, payer, 0n), 0n)
     expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 1, costNanoUsd: 0n })
@@ -124,7 +124,7 @@ describe('a hold', () => {
 })
 
 describe('credit in use', () => {
-  test('is waited for, and given as soon as it is free', async () => {
+  test('is held by the waiting request as soon as it is free', async () => {
     const payer = await stage.createPayer(100n)
     const running = await hold(first, payer, 100n)
     const waiting = hold(first, payer, 80n)
@@ -134,7 +134,7 @@ describe('credit in use', () => {
     ;(await waiting).release()
   })
 
-  test('of another process is waited for as well', async () => {
+  test('in another process is waited for too', async () => {
     const payer = await stage.createPayer(100n)
     const running = await hold(second, payer, 100n)
     const waiting = hold(first, payer, 80n)
@@ -143,7 +143,7 @@ describe('credit in use', () => {
     ;(await waiting).release()
   })
 
-  test('is refused after a second, with what is held', async () => {
+  test('leads to a refusal after a second, which names the held amount', async () => {
     const payer = await stage.createPayer(100n)
     const running = await hold(first, payer, 100n)
     await expect(hold(first, payer, 1n)).rejects.toThrow(
@@ -152,10 +152,10 @@ describe('credit in use', () => {
     running.release()
   })
 
-  test('that lies idle in another process is given back for a request here', async () => {
+  test('that is idle in another process is recalled for a request here', async () => {
     const payer = await stage.createPayer(800n)
     await spend(second, payer, 1n)
-    // The other process kept a slice.
+    // The other process keeps a slice.
     const [row] = await stage.database.query<{ remaining: bigint }>(
       'SELECT sum(remaining_nano_usd)::bigint AS remaining FROM credit_lots WHERE account_id = $1',
       [payer.accountId],
@@ -167,7 +167,7 @@ describe('credit in use', () => {
     expect(await balanceOf(payer)).toBe(0n)
   })
 
-  test('is recalled once for many that need it at the same time', async () => {
+  test('is recalled once for many concurrent requests', async () => {
     const payer = await stage.createPayer(800n)
     await spend(second, payer, 1n)
     const together = Array.from({ length: 7 }, () => hold(first, payer, 114n))
@@ -175,7 +175,7 @@ describe('credit in use', () => {
     expect(await balanceOf(payer)).toBe(1n)
   })
 
-  test('cannot be taken by somebody who stopped waiting', async () => {
+  test('cannot be taken by a cancelled request', async () => {
     const payer = await stage.createPayer(10n)
     const cancellation = new Cancellation()
     const running = await hold(first, payer, 10n)
@@ -186,7 +186,7 @@ describe('credit in use', () => {
   })
 })
 
-test('an account that was only looked at is not taken for idle', async () => {
+test('an account whose balance was only read does not count as idle', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   try {
     const process = await stage.createProcess()

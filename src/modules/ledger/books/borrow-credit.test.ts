@@ -23,7 +23,7 @@ afterAll(async () => {
   await stage.close()
 })
 
-test('a process says that it is alive while it waits for an account that somebody else has locked', async () => {
+test('a process renews its lease while it waits for a locked account', async () => {
   const { payer, borrowerId } = await prepare({ leaseMs: 3_000 })
   await lockAccount(payer)
   const borrowing = borrow(payer, borrowerId)
@@ -34,7 +34,7 @@ test('a process says that it is alive while it waits for an account that somebod
   expect((await borrowing).lent).toMatchObject([{ amountNanoUsd: 100n }])
 })
 
-test('what a process is borrowing when it is closed is taken back', async () => {
+test('credit that a process borrows while it is being closed is taken back', async () => {
   const { payer, borrowerId } = await prepare()
   await lockAccount(payer)
   const borrowing = borrow(payer, borrowerId)

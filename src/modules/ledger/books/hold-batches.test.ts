@@ -53,7 +53,7 @@ const Wish = fc.record({
 })
 
 describe('holds by the batch', () => {
-  test('never hold more than there is, charge what is told, and leave books that add up', async () => {
+  test('never exceed the balance, charge the given amounts, and leave a ledger that verifies', async () => {
     const property = fc.asyncProperty(
       fc.tuple(
         fc.array(Lot, { maxLength: 4 }),
@@ -94,7 +94,7 @@ describe('holds by the batch', () => {
     await fc.assert(property, { numRuns: 25 })
   })
 
-  test('use all of the credit, and leave to others what does not fit', async () => {
+  test('use all of the credit, and leave out orders that do not fit', async () => {
     const payer = await createPayer([
       { promotional: true, amount: 10n },
       { promotional: false, amount: 20n },
@@ -104,7 +104,7 @@ describe('holds by the batch', () => {
     expect(orders.map(({ key }) => opened.has(key))).toEqual([true, true, true, false])
   })
 
-  test('pass by accounts with a budget or a debt', async () => {
+  test('skip accounts with a budget or a debt', async () => {
     const budgeted = await createPayer([{ promotional: false, amount: 100n }])
     await ledger.setBudget(budgeted.accountId, 'day', 50n)
     const indebted = await createPayer([{ promotional: false, amount: 100n }])

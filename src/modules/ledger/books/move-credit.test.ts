@@ -23,7 +23,7 @@ afterAll(() => stage.close())
 const balanceOf = async ({ accountId }: Payer) => (await first.ledger.readBalance(accountId)).balanceNanoUsd
 
 describe('a reversal', () => {
-  test('of spent credit leaves a debt, which suspends spending until it is made good', async () => {
+  test('of spent credit leaves a debt, which suspends spending until it is paid', async () => {
     const payer = await stage.createPayer(100n)
     await spend(first, payer, 60n)
     expect(await reverse(payer, 'refund', 100n)).toEqual({ isNew: true, debtNanoUsd: 60n })
@@ -88,7 +88,7 @@ describe('credit that expires', () => {
     ])
   })
 
-  test('comes back from processes and is written off then', async () => {
+  test('is given back by processes and then written off', async () => {
     const payer = await stage.createPayer(0n)
     await grant(payer, 'gift', 100n, { class: 'promotional', expiresAtMs: Date.now() + 3_600_000 })
     const open = await hold(first, payer, 60n)

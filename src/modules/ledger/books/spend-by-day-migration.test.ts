@@ -50,7 +50,7 @@ test('what was spent before counts against the same caps, and its entries stay a
   }
 })
 
-/** A grant, and a charge each on the last day of a month and on the first of the next. */
+/** A grant, a charge on the last day of a month, and one on the first day of the next. */
 const SPENT_BEFORE = [
   `INSERT INTO accounts (id, name) VALUES ('${ACCOUNT_ID}', 'payer')`,
   `INSERT INTO credit_accounts (account_id) VALUES ('${ACCOUNT_ID}')`,

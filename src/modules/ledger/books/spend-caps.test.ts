@@ -20,7 +20,7 @@ afterEach(async () => {
 
 afterAll(() => stage.close())
 
-/** What it was charged, or the code of the refusal. */
+/** The charged amount, or the error code of the refusal. */
 async function spend(process: LedgerProcess, payer: Payer, costNanoUsd: bigint): Promise<bigint | string> {
   try {
     const hold = await process.ledger.hold(payer, { wantedNanoUsd: costNanoUsd, leastNanoUsd: costNanoUsd })
@@ -33,7 +33,7 @@ async function spend(process: LedgerProcess, payer: Payer, costNanoUsd: bigint):
   }
 }
 
-/** Many at once in both processes, then one by one until nothing fits any more. */
+/** Many concurrent requests in both processes, then single ones until none fits. */
 async function spendAll(payer: Payer, costs: readonly bigint[]): Promise<void> {
   await Promise.all(
     costs.map((cost, index) => spend(index % 2 === 0 ? processes[0] : processes[1], payer, cost)),
@@ -152,7 +152,7 @@ describe('a limit that changes while it is in use', () => {
   })
 })
 
-describe('what a process delivered that was taken for dead', () => {
+describe('an answer delivered by a process that was declared dead', () => {
   const deliver = async (payer: Payer, meanwhile: () => Promise<void>): Promise<void> => {
     const process = await stage.createProcess({ nowMs: () => nowMs, holdWaitMs: 50 })
     const hold = await process.ledger.hold(payer, { wantedNanoUsd: 60n, leastNanoUsd: 60n })
@@ -163,7 +163,7 @@ describe('what a process delivered that was taken for dead', () => {
     await process.close()
   }
 
-  test("is charged under the key's cap, with room that another process has", async () => {
+  test("is charged under the key's cap, with room recalled from another process", async () => {
     const payer = { ...(await stage.createPayer(1_000n)), limitNanoUsd: 100n }
     await deliver(payer, async () => {
       const all = await processes[0].ledger.hold(payer, { wantedNanoUsd: 100n, leastNanoUsd: 100n })
@@ -173,21 +173,21 @@ describe('what a process delivered that was taken for dead', () => {
     expect((await stage.sumOfCharges(payer.accountId)).costNanoUsd).toBe(100n)
   })
 
-  test('is charged beyond the cap when others have used it up meanwhile', async () => {
+  test('is charged beyond the cap if other requests have used it up', async () => {
     const payer = { ...(await stage.createPayer(1_000n)), limitNanoUsd: 100n }
     await deliver(payer, () => spendWhileItFits(processes[0], payer, 10n))
     expect((await stage.sumOfCharges(payer.accountId)).costNanoUsd).toBe(160n)
   })
 })
 
-test('days and months are those of UTC', () => {
+test('days and months are in UTC', () => {
   const lastMomentMs = Date.UTC(2030, 11, 31, 23, 59, 59, 999)
   expect(budgetScope('a', 'day', lastMomentMs)).toBe('day:a:2030-12-31')
   expect(budgetScope('a', 'month', lastMomentMs)).toBe('month:a:2030-12')
   expect(budgetScope('a', 'month', lastMomentMs + 1)).toBe('month:a:2031-01')
 })
 
-test('what was charged beyond a cap, because its client had the answer, is made good by those who come after', async () => {
+test('after a delivered answer exceeded a cap, later requests are refused until the cap holds again', async () => {
   const payer = { ...(await stage.createPayer(1_000n)), limitNanoUsd: 100n }
   const [, other] = processes
   const late = await stage.createProcess({ holdWaitMs: 50 })
@@ -196,7 +196,7 @@ test('what was charged beyond a cap, because its client had the answer, is made 
   await late.borrower.declareLost(late.borrower.id)
   const held = await other.ledger.hold(payer, { wantedNanoUsd: 100n, leastNanoUsd: 100n })
   await answered.settle({ costNanoUsd: 10n, record: usageOf(payer), isDelivered: true })
-  // While the cap is overdrawn nobody is let in, and nobody forgets that it is.
+  // While the cap is exceeded, every process refuses requests and remembers why.
   expect(await spend(other, payer, 1n)).toBe('key_limit_reached')
   await held.settle({ costNanoUsd: 50n, record: usageOf(payer), isDelivered: false })
   expect(await spend(other, payer, 41n)).toBe('key_limit_reached')
@@ -204,7 +204,7 @@ test('what was charged beyond a cap, because its client had the answer, is made 
   expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 3, costNanoUsd: 100n })
 })
 
-test('what costs nothing is let in under a cap that has to be looked at again, whatever it leaves', async () => {
+test('a free request is admitted under a cap that must be read again, even without room', async () => {
   const payer = { ...(await stage.createPayer(1_000n)), limitNanoUsd: 10n }
   const [process] = processes
   for (const cost of [8n, 2n]) {

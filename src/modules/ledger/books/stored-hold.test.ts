@@ -47,7 +47,7 @@ const settle = (payer: Payer, chargedNanoUsd: bigint) =>
 const release = ({ accountId }: Payer) =>
   stage.database.transaction((transaction) => ledger.releaseHold(transaction, `task:${accountId}`))
 
-test('a hold for long work is opened, settled and released once by its key', async () => {
+test('a hold of a task is opened, settled and released once per key', async () => {
   const payer = await stage.createPayer(100n)
   expect(await open(payer, 60n)).toEqual({ isNew: true })
   expect(await open(payer, 60n)).toEqual({ isNew: false })
@@ -75,7 +75,7 @@ test('a hold that was closed cannot be closed in another way', async () => {
   await expect(settle(payer, 20n)).rejects.toThrow('was settled before')
 })
 
-test('a hold that nobody closes in time is released by the sweep, and settling it then is refused', async () => {
+test('the sweep releases an expired hold, and settling it afterwards is refused', async () => {
   const payer = await stage.createPayer(100n)
   await open(payer, 60n)
   await stage.database.query(
@@ -87,7 +87,7 @@ test('a hold that nobody closes in time is released by the sweep, and settling i
   await expect(settle(payer, 10n)).rejects.toThrow('was released before')
 })
 
-test('holds of long work and of requests share what there is', async () => {
+test('holds of tasks and of requests share the balance', async () => {
   const payer = await stage.createPayer(100n)
   await open(payer, 60n)
   const request = await ledger.hold(payer, { wantedNanoUsd: 100n, leastNanoUsd: 1n })
@@ -98,7 +98,7 @@ test('holds of long work and of requests share what there is', async () => {
   expect(await open(payer, 40n, { key: 'other' })).toEqual({ isNew: true })
 })
 
-test('a hold of long work counts against the caps it is opened under, until it is closed', async () => {
+test('a hold of a task counts against its caps until it is closed', async () => {
   const payer = await stage.createPayer(1_000n)
   const capped = { ...payer, limitNanoUsd: 100n }
   const caps = [{ scope: keyScope(payer.keyId), limitNanoUsd: 100n }]

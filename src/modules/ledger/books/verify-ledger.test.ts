@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 afterAll(() => stage.close())
 
-test('a ledger that was used as it is meant verifies', async () => {
+test('an untouched ledger verifies', async () => {
   expect(await stage.findDifferences()).toEqual([])
 })
 
@@ -86,7 +86,7 @@ test.each([
 
 class Undone extends Error {}
 
-/** In a transaction that is undone, past the trigger that protects the entries. */
+/** Runs in a transaction that is rolled back, with the trigger on the entries disabled. */
 async function rulesBrokenBy(sql: string): Promise<string[]> {
   let rules: string[] = []
   const tamper = async (transaction: Queryable): Promise<void> => {

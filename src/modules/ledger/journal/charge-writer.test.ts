@@ -42,7 +42,7 @@ const countCommits = async ({ borrower }: LedgerProcess): Promise<bigint> => {
 }
 
 describe('a group commit', () => {
-  test('takes along everything that ends at the same time, in one entry an account', async () => {
+  test('includes all charges that end at the same time, with one entry per account', async () => {
     const process = await stage.createProcess()
     const payers = [await stage.createPayer(1_000n), await stage.createPayer(1_000n)]
     const held: [Payer, Hold][] = []
@@ -61,7 +61,7 @@ describe('a group commit', () => {
     }
   })
 
-  test('is bounded: of thousands, the rest goes into the next', async () => {
+  test('has a maximum size; further charges go into the next commit', async () => {
     const process = await stage.createProcess()
     const payer = await stage.createPayer(10_000n)
     const holds = await holdMany(process, payer, 2_500, 1n)
@@ -82,12 +82,12 @@ describe('a group commit', () => {
 
 const CUTS_MAX = 15
 
-/** Ends sessions that are committing, at random moments. Says how many. */
+/** Terminates committing sessions at random moments. Returns how many. */
 async function cutCommits(over: AbortSignal): Promise<number> {
   let cuts = 0
   while (!over.aborted && cuts < CUTS_MAX) {
     await delay(Math.random() * 20)
-    // The statement's text is looked for in two parts, so that this one is not found.
+    // The searched text is split, so that this statement does not match itself.
     const cut = await stage.database.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()
          AND query LIKE '%INTO charge_journal' || ' (borrower_id%' AND state <> 'idle'`,
@@ -97,7 +97,7 @@ async function cutCommits(over: AbortSignal): Promise<number> {
   return cuts
 }
 
-/** Commits take up to 10 ms from now on, so that they are met while they are under way. */
+/** Delays commits by up to 10 ms, so that they can be cut while they run. */
 async function slowCommitsDown(): Promise<void> {
   await stage.database.query(`
     CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -109,7 +109,7 @@ async function slowCommitsDown(): Promise<void> {
   )
 }
 
-test('a commit whose connection is cut at any moment is done exactly once', async () => {
+test('a commit is done exactly once, whenever its connection is cut', async () => {
   await slowCommitsDown()
   const process = await stage.createProcess()
   const payer = await stage.createPayer(1_000_000n)
@@ -132,7 +132,7 @@ test('a commit whose connection is cut at any moment is done exactly once', asyn
   })
 })
 
-/** It arrives, then something else happens, and then the connection is gone. */
+/** The next commit is written, then the callback runs, then the connection breaks. */
 function loseAnswerOfNextCommit(
   { database }: LedgerProcess,
   meanwhile: () => Promise<void> = async () => {},
@@ -150,7 +150,7 @@ function loseAnswerOfNextCommit(
   })
 }
 
-test('a commit that arrived though its answer was lost is not sent again', async () => {
+test('a commit that was written although its response was lost is not sent again', async () => {
   const process = await stage.createProcess()
   const payer = await stage.createPayer(1_000n)
   loseAnswerOfNextCommit(process)
@@ -159,7 +159,7 @@ test('a commit that arrived though its answer was lost is not sent again', async
   expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 1, costNanoUsd: 40n })
 })
 
-test('charges that could not even be sent are not taken for those of the commit before', async () => {
+test('charges that were never sent are not mistaken for those of the previous commit', async () => {
   const process = await stage.createProcess()
   const payer = await stage.createPayer(80n)
   const connection = { ...(await process.database.keepConnection()), isLost: false }
@@ -171,8 +171,8 @@ test('charges that could not even be sent are not taken for those of the commit 
   expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 2, costNanoUsd: 80n })
 })
 
-describe('of a process that was taken for dead', () => {
-  test('answers that are not out yet are refused, and nothing is charged', async () => {
+describe('in a process that was declared dead', () => {
+  test('unsent answers are refused and not charged', async () => {
     const process = await stage.createProcess()
     const payer = await stage.createPayer(100n)
     const hold = await holdOf(process, payer, 40n)
@@ -183,18 +183,18 @@ describe('of a process that was taken for dead', () => {
     expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 1, costNanoUsd: 100n })
   })
 
-  test('answers that are out are charged anew, each once', async () => {
+  test('delivered answers are charged again, each once', async () => {
     const process = await stage.createProcess()
     const payer = await stage.createPayer(100n)
     const holds = await holdMany(process, payer, 5, 10n)
     await stage.declareDead(process.borrower.id)
     await Promise.allSettled(holds.map((hold) => settle(payer, hold, { isDelivered: true })))
-    // A clean stop waits for them.
+    // A normal stop waits for them.
     await process.close()
     expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 5, costNanoUsd: 50n })
   })
 
-  test('a request that ends after the process has noticed is charged from what is borrowed anew', async () => {
+  test('a request that ends later is charged from newly borrowed credit', async () => {
     const process = await stage.createProcess()
     const payer = await stage.createPayer(100n)
     const early = await holdOf(process, payer, 40n)
@@ -205,7 +205,7 @@ describe('of a process that was taken for dead', () => {
     expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 1, costNanoUsd: 30n })
   })
 
-  test('a commit that had arrived before counts, though its answer was lost', async () => {
+  test('a commit that was written before counts, although its response was lost', async () => {
     const process = await stage.createProcess()
     const payer = await stage.createPayer(100n)
     const hold = await holdOf(process, payer, 40n)
@@ -224,7 +224,7 @@ describe('a charge that the database refuses', () => {
   const errors: string[] = []
   const logger: Logger = { ...silentLogger, error: (_details, message) => void errors.push(message) }
 
-  test('is undone, said aloud, and what it had taken is free again', async () => {
+  test('is undone and logged, and its credit is free again', async () => {
     const process = await stage.createProcess({ logger })
     const payer = await stage.createPayer(100n)
     const hold = await holdOf(process, payer, 100n)
@@ -234,7 +234,7 @@ describe('a charge that the database refuses', () => {
     expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 1, costNanoUsd: 100n })
   })
 
-  test('takes no delivered charge with it, and no answer is charged and refused', async () => {
+  test('does not undo delivered charges, and no answer is both charged and refused', async () => {
     const process = await stage.createProcess({ logger })
     const payer = await stage.createPayer(1_000n)
     const [bad, delivered, waiting] = await holdMany(process, payer, 3, 10n)
@@ -250,13 +250,13 @@ describe('a charge that the database refuses', () => {
   })
 })
 
-describe('while the database is away', () => {
+describe('while the database is unavailable', () => {
   const away = (process: LedgerProcess) =>
     vi.spyOn(process.database, 'keepConnection').mockImplementation(async () => {
       throw Object.assign(new Error('too many connections'), { code: '53300' })
     })
 
-  test('an answer waits so long, then it is refused and nothing is charged', async () => {
+  test('an answer waits for a limited time, then it is refused and not charged', async () => {
     const process = await stage.createProcess({ commitWaitMs: 20 })
     const payer = await stage.createPayer(100n)
     const hold = await holdOf(process, payer, 40n)
@@ -271,7 +271,7 @@ describe('while the database is away', () => {
     await settle(payer, await holdOf(process, payer, 100n))
   })
 
-  test('an answer behind one that a client has already got does not wait for it', async () => {
+  test('an answer queued behind a delivered one is refused in time', async () => {
     const process = await stage.createProcess({ commitWaitMs: 20 })
     const payer = await stage.createPayer(100n)
     const delivered = await holdOf(process, payer, 10n)
@@ -287,7 +287,7 @@ describe('while the database is away', () => {
     expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests: 1, costNanoUsd: 10n })
   })
 
-  test('what a client has already got is charged when the database is back', async () => {
+  test('a delivered answer is charged when the database is back', async () => {
     const process = await stage.createProcess({ commitWaitMs: 20 })
     const payer = await stage.createPayer(100n)
     const hold = await holdOf(process, payer, 40n)

@@ -29,7 +29,7 @@ beforeEach(() => {
 
 afterEach(() => vi.useRealTimers())
 
-test('is kept from commit to commit', async () => {
+test('is kept between commits', async () => {
   const taken = await connection.take()
   for (let commit = 0; commit < 10; commit += 1) {
     connection.rest()
@@ -39,7 +39,7 @@ test('is kept from commit to commit', async () => {
   expect(opened).toHaveLength(1)
 })
 
-test('goes back to the others when there was no commit for a while', async () => {
+test('returns to the pool after a time without commits', async () => {
   await connection.take()
   connection.rest()
   vi.advanceTimersByTime(2_000)
@@ -47,7 +47,7 @@ test('goes back to the others when there was no commit for a while', async () =>
   expect(await connection.take()).toBe(opened[1])
 })
 
-test('is not taken away from a commit that is under way', async () => {
+test('is not released during a commit', async () => {
   await connection.take()
   connection.rest()
   await connection.take()
@@ -58,7 +58,7 @@ test('is not taken away from a commit that is under way', async () => {
   expect(opened[0]?.release).toHaveBeenCalledOnce()
 })
 
-test('is another one after it was lost while nothing was written', async () => {
+test('is replaced if it was lost between commits', async () => {
   await connection.take()
   connection.rest()
   const [lost] = opened

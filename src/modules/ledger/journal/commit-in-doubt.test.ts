@@ -14,7 +14,7 @@ afterEach(async () => {
 
 afterAll(() => stage.close())
 
-/** The answer of the next commit gets lost, whether it arrived or not, and then the database is away until told. */
+/** Loses the response of the next commit, written or not; then the database is unavailable until released. */
 function loseDatabase({ database }: LedgerProcess, { arrives }: { arrives: boolean }): () => void {
   const keep = database.keepConnection.bind(database)
   let isAway = false
@@ -32,12 +32,12 @@ function loseDatabase({ database }: LedgerProcess, { arrives }: { arrives: boole
   return () => spy.mockRestore()
 }
 
-describe('a commit of which nobody knows whether it was done', () => {
+describe('a commit with an unknown outcome', () => {
   test.each([
     { arrives: true, requests: 2, costNanoUsd: 50n, left: 50n },
     { arrives: false, requests: 1, costNanoUsd: 10n, left: 90n },
   ])(
-    'is waited for so long, and who waits is told the truth: arrived $arrives',
+    'is waited for a limited time, then clients are told that it is unknown: arrived $arrives',
     async ({ arrives, requests, costNanoUsd, left }) => {
       const process = await stage.createProcess({ commitWaitMs: 100 })
       const payer = await stage.createPayer(100n)
@@ -58,7 +58,7 @@ describe('a commit of which nobody knows whether it was done', () => {
         /may have been.*request_id.*Idempotency-Key/,
       )
       comeBack()
-      // What was delivered is charged in the end; what was not, only if that commit had arrived.
+      // Delivered answers are charged in the end; unsent ones only if the commit was written.
       await vi.waitFor(
         async () => {
           expect(await stage.sumOfCharges(payer.accountId)).toEqual({ requests, costNanoUsd })

@@ -23,15 +23,15 @@ async function registerBorrower(): Promise<string> {
   return borrower.id
 }
 
-/** Free, so that no lease has to pay for it. */
+/** A charge of zero, so that no lease is needed. */
 function commitOf(borrowerId: string, sequence: number) {
   const payer = { accountId: createId(), keyId: createId(), limitNanoUsd: null }
   const charge = { record: usageOf(payer), costNanoUsd: 0n, promotionalNanoUsd: 0n, parts: [] }
   return { borrowerId, sequence, charges: [charge] }
 }
 
-describe('a commit whose answer was lost', () => {
-  test('was written when it is in the journal, and still when it is posted', async () => {
+describe('a commit whose response was lost', () => {
+  test('counts as written while it is in the journal and after it is posted', async () => {
     const commit = commitOf(await registerBorrower(), 1)
     expect(await journalCharges(connection, commit)).toBe(true)
     expect(await findOutcome(stage.database, commit)).toBe('written')
@@ -39,7 +39,7 @@ describe('a commit whose answer was lost', () => {
     expect(await findOutcome(stage.database, commit)).toBe('written')
   })
 
-  test('is not written any more once it was found missing, however late it comes', async () => {
+  test('cannot be written after it was found missing, however late it arrives', async () => {
     const borrowerId = await registerBorrower()
     const late = commitOf(borrowerId, 1)
     expect(await findOutcome(stage.database, late)).toBe('ruled out')
@@ -48,7 +48,7 @@ describe('a commit whose answer was lost', () => {
     expect(await findOutcome(stage.database, { borrowerId, sequence: 2 })).toBe('written')
   })
 
-  test('is waited for while it is being written', async () => {
+  test('is waited for while it is running', async () => {
     const commit = commitOf(await registerBorrower(), 1)
     await connection.query('BEGIN')
     expect(await journalCharges(connection, commit)).toBe(true)
@@ -58,7 +58,7 @@ describe('a commit whose answer was lost', () => {
     expect(await looking).toBe('written')
   })
 
-  test('is found though its process was taken for dead', async () => {
+  test('is found even if its process was declared dead', async () => {
     const commit = commitOf(await registerBorrower(), 1)
     expect(await journalCharges(connection, commit)).toBe(true)
     await stage.declareDead(commit.borrowerId)
@@ -80,7 +80,7 @@ describe('a process that is closed', () => {
     expect(await commit(4)).toBe(false)
   })
 
-  test('is not closed before the commit that is under way', async () => {
+  test('is not closed before its running commit ends', async () => {
     const borrowerId = await registerBorrower()
     await connection.query('BEGIN')
     expect(await journalCharges(connection, commitOf(borrowerId, 1))).toBe(true)
@@ -92,14 +92,14 @@ describe('a process that is closed', () => {
     expect(await journalCharges(connection, commitOf(borrowerId, 2))).toBe(false)
   })
 
-  test('makes a commit wait that comes while it is being closed', async () => {
+  test('makes a commit wait that arrives during the closing', async () => {
     const commit = commitOf(await registerBorrower(), 1)
     const closing = Promise.withResolvers<void>()
     const closed = stage.database.transaction(async (transaction) => {
       await closeJournal(transaction, commit.borrowerId)
       await closing.promise
     })
-    // The number is taken once the row is there, though nobody sees it yet.
+    // The number is taken as soon as the row exists, even before its transaction commits.
     await expect.poll(countIdleInTransaction).toBe(1)
     const late = journalCharges(connection, commit)
     await expect.poll(countWaitingForLocks).toBe(1)

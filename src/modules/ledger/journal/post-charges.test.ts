@@ -45,13 +45,13 @@ describe('what was charged', () => {
     expect(items.map(({ amountNanoUsd }) => amountNanoUsd)).toEqual([-30n, -100n, 1_000n])
   })
 
-  test('is posted a moment later though nobody reads', async () => {
+  test('is posted a moment later even without a reader', async () => {
     const process = await stage.createProcess()
     await spend(process, await stage.createPayer(1_000n), 10n)
     await expect.poll(countWaiting).toBe(0)
   })
 
-  test('is posted once, however many post at once', async () => {
+  test('is posted once by concurrent postings', async () => {
     const processes = await Promise.all([1, 2, 3].map(() => stage.createProcess()))
     const payers = await Promise.all([1, 2, 3].map(() => stage.createPayer(1_000_000n)))
     const spending = processes.flatMap((process) =>
@@ -64,7 +64,7 @@ describe('what was charged', () => {
     }
   })
 
-  test('is posted under the names it was charged under, whatever is in them', async () => {
+  test('is posted with its exact names, whatever characters they have', async () => {
     const process = await stage.createProcess()
     const payer = await stage.createPayer(1_000n)
     const model = 'a "b"; (c, d) {e} \\ ünï;\n'
@@ -108,7 +108,7 @@ describe('what was charged', () => {
     )
   })
 
-  test('by a process that died is posted before what it had borrowed is taken back', async () => {
+  test('by a dead process is posted before its leases are taken back', async () => {
     const process = await stage.createProcess()
     const payer = await stage.createPayer(1_000n)
     await spend(process, payer, 400n)
@@ -160,8 +160,8 @@ describe('a request that is charged a second time', () => {
   })
 })
 
-test('a commit that the books do not take is named and set aside, and holds up no other', async () => {
-  // Apart from the processes of the others, which would post it too.
+test('a commit that cannot be posted is reported and skipped, and does not block others', async () => {
+  // Its own stage, because processes of other tests would post it too.
   const apart = await createLedgerStage()
   const errors: unknown[] = []
   const logger: Logger = {

@@ -5,10 +5,10 @@ import { PostingSchedule } from './posting-schedule.ts'
 
 let postings: number
 let failures: number
-/** What waits in the journal, in pieces, and for how long each of them rested when it was posted. */
+/** The waiting pieces of the journal, and the sleep with which each was posted. */
 let pieces: number
 let rests: unknown[]
-/** When the database answers. */
+/** Decides when the database answers. */
 let answered: Promise<void>
 let posting: PostingSchedule
 
@@ -88,19 +88,19 @@ test('what is committed while a posting runs is posted after it', async () => {
 })
 
 describe('a posting', () => {
-  test('rests where nobody waits for it', async () => {
+  test('sleeps between charges if no reader waits', async () => {
     pieces = 2
     await commitEvery(500, { times: 1 })
     expect(rests).toEqual([0.001, 0.001])
   })
 
-  test('does not rest where somebody waits for it', async () => {
+  test('does not sleep if a reader waits', async () => {
     pieces = 2
     await posting.post()
     expect(rests).toEqual([0, 0])
   })
 
-  test('does not rest any more once somebody waits for it', async () => {
+  test('stops sleeping when a reader arrives', async () => {
     pieces = 2
     const answer = holdAnswers()
     await commitEvery(500, { times: 1 })
@@ -110,7 +110,7 @@ describe('a posting', () => {
     expect(rests).toEqual([0.001, 0, 0, 0])
   })
 
-  test('does not rest while too many charges wait for it', async () => {
+  test('does not sleep while too many charges wait', async () => {
     pieces = 3
     const answer = holdAnswers()
     await commitEvery(1, { times: 1, charges: 10_000 })
@@ -121,7 +121,7 @@ describe('a posting', () => {
   })
 })
 
-/** The database is busy with a piece until the answer is called for. */
+/** The database works on a piece until the test releases the answer. */
 function holdAnswers(): () => void {
   pieces = Math.max(pieces, 1)
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -129,14 +129,14 @@ function holdAnswers(): () => void {
   return resolve
 }
 
-test('what could not be posted is tried again, though nothing else is committed', async () => {
+test('a failed posting is retried without a new commit', async () => {
   failures = 2
   await commitEvery(100, { times: 1 })
   await vi.advanceTimersByTimeAsync(2_000)
   expect(postings).toBe(3)
 })
 
-test('all who want to read while a posting runs wait for one that follows', async () => {
+test('readers that arrive during a posting share the next one', async () => {
   await Promise.all([posting.post(), posting.post(), posting.post(), posting.post()])
   expect(postings).toBe(2)
 })

@@ -67,7 +67,7 @@ describe('accounts that borrow at the same time', () => {
     }
   })
 
-  test('do not wait for one that somebody else has locked', async () => {
+  test('do not wait for an account that another transaction has locked', async () => {
     const borrowerId = await createBorrowerId()
     const [locked = '', ...free] = await createAccounts(5, 800n)
     await other.query('BEGIN')
@@ -81,7 +81,7 @@ describe('accounts that borrow at the same time', () => {
     expect((await late).lent).toMatchObject([{ amountNanoUsd: 100n }])
   })
 
-  test('get what there is: nothing where there is a debt or no credit, and what they had before', async () => {
+  test('get the available credit: none with a debt or an empty balance, and their earlier leases', async () => {
     const borrowerId = await createBorrowerId()
     const [indebted = '', empty = '', rich = ''] = await createAccounts(3, 100n)
     const borrow = (accountId: string, neededNanoUsd: bigint) =>
@@ -107,11 +107,11 @@ describe('accounts that borrow at the same time', () => {
       { lent: [{ amountNanoUsd: 100n }], state: { freeNanoUsd: 0n } },
       { lent: [{ amountNanoUsd: 12n }], state: { freeNanoUsd: 88n } },
     ])
-    // Of an account that nobody knows nothing can be kept.
+    // Nothing can be lent from an unknown account.
     expect(borrowed[3]).toBeInstanceOf(Error)
   })
 
-  test('are those of two processes after the first was taken for dead', async () => {
+  test('may use two borrower ids after the process was declared dead', async () => {
     const [dead, alive] = [await createBorrowerId(), await createBorrowerId()]
     const [first = '', second = '', third = ''] = await createAccounts(3, 800n)
     await stage.declareDead(dead)
@@ -128,7 +128,7 @@ describe('accounts that borrow at the same time', () => {
   })
 })
 
-test('accounts are looked at together, with budgets that no number could hold', async () => {
+test('accounts are read together, with budgets beyond the range of JSON numbers', async () => {
   const borrowerId = await createBorrowerId()
   const [plain = '', capped = ''] = await createAccounts(2, 800n)
   await writeBudget(stage.database, capped, 'month', 9_007_199_254_740_993n)

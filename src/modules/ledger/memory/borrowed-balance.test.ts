@@ -43,20 +43,20 @@ describe('a balance', () => {
     expect([balance.freeNanoUsd, balance.heldNanoUsd]).toEqual([50n, 50n])
   })
 
-  test('refuses to free what nobody holds', () => {
+  test('refuses to release more than is held', () => {
     expect(() => balanceOf(100n).release(1n)).toThrow('holds -1')
   })
 
-  test('takes over the whole of a lease, so that an answer that got lost is made up for', () => {
+  test('takes over the whole lease, so that a lost response does no harm', () => {
     const balance = balanceOf(100n)
     balance.tryHold(40n)
     balance.settle(40n, 40n)
-    // The database has lent 50 more in an answer that never arrived, and now 25.
+    // The database lent 50 more in a response that was lost, and now 25.
     balance.receive([lent('a', 175n, { spentNanoUsd: 0n })])
     expect(balance.freeNanoUsd).toBe(135n)
   })
 
-  test('gives up paid credit before promotional credit, and nothing that is held', () => {
+  test('gives back paid credit before promotional credit, and no held credit', () => {
     const balance = new BorrowedBalance()
     balance.receive([lent('promo', 10n, { class: 'promotional' }), lent('paid', 10n)])
     balance.tryHold(15n)
@@ -64,7 +64,7 @@ describe('a balance', () => {
     expect(balance.settle(15n, 15n).map(({ lease }) => lease.id)).toEqual(['promo', 'paid'])
   })
 
-  test('knows when credit in it has expired, but not credit that is spent', () => {
+  test('reports expired credit, but not spent credit', () => {
     const balance = new BorrowedBalance()
     balance.receive([lent('promo', 10n, { class: 'promotional', expiresAtMs: 1_000 }), lent('paid', 10n)])
     expect([balance.hasExpired(999), balance.hasExpired(1_000)]).toEqual([false, true])
@@ -74,7 +74,7 @@ describe('a balance', () => {
   })
 })
 
-test('whatever happens to a balance, nothing appears and nothing is lost', () => {
+test('credit neither appears nor disappears in any sequence of operations', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const history = new BalanceHistory()
@@ -88,7 +88,7 @@ interface Step {
   readonly do: 'lend' | 'hold' | 'settle' | 'release' | 'undo' | 'giveUp'
   readonly lease: number
   readonly amount: bigint
-  /** Of the holds or charges there are. */
+  /** Index into the current holds or charges. */
   readonly which: number
 }
 
@@ -101,7 +101,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 
 const CLASSES = ['promotional', 'promotional', 'paid', 'paid'] as const
 
-/** A balance beside the simplest account of it: three numbers, and what the database would know of each lease. */
+/** A balance and a simple model of it: three numbers, and each lease as the database has it. */
 class BalanceHistory {
   readonly #balance = new BorrowedBalance()
   readonly #leases = new Map<number, bigint>()

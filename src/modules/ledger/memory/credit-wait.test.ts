@@ -10,7 +10,7 @@ afterEach(() => {
 
 const NEVER = Number.NEGATIVE_INFINITY
 
-/** What the pool does for an account whose credit running requests hold, asking as often as a chat request does. */
+/** What the pool does while running requests hold all credit, with as many attempts as a chat request makes. */
 async function waitInVain(recallMs: number) {
   const sinceMs = performance.now()
   let recalledMs = NEVER
@@ -39,12 +39,12 @@ describe('waiting for credit that does not come', () => {
     },
   )
 
-  test('asks other processes when it begins and when it ends', async () => {
+  test('recalls credit at its start and at its end', async () => {
     expect((await waitInVain(5)).recalls).toBe(2)
   })
 })
 
-test('one who does not wait asks other processes all the same', async () => {
+test('a request that does not wait still recalls credit from other processes', async () => {
   const wait = new CreditWait({ isPatient: false })
   expect(wait.mayRecall(NEVER)).toBe(true)
   await wait.recall(() => Promise.resolve())

@@ -31,7 +31,7 @@ async function grant(
   await ledger.announceChange(accountId)
 }
 
-/** Of each request, in the order in which they were charged: what it cost and which part of it was promotional. */
+/** Cost and promotional part of each request, in the order of the charges. */
 async function readCharges({ ledger }: LedgerProcess, { accountId }: Payer): Promise<[bigint, bigint][]> {
   await ledger.postCharges()
   const rows = await stage.database.query<{ cost: bigint; promotional: bigint }>(
@@ -52,7 +52,7 @@ async function readSpent({ accountId }: Payer, column: 'class' | 'expires_at'): 
 }
 
 describe('promotional credit that arrives', () => {
-  test('is spent first by every process, though each has paid credit in hand', async () => {
+  test('is spent first by every process, even if each has borrowed paid credit', async () => {
     const processes = [await stage.createProcess(), await stage.createProcess()]
     const [first] = processes
     if (first === undefined) throw new Error('two were started')
@@ -68,7 +68,7 @@ describe('promotional credit that arrives', () => {
     ])
   })
 
-  test('leaves requests that run what they hold, and pays for them too', async () => {
+  test('does not take credit from running holds, and pays for them too', async () => {
     const process = await stage.createProcess()
     const payer = await stage.createPayer(1_000n)
     const running = await hold(process, payer, 1_000n)
@@ -80,7 +80,7 @@ describe('promotional credit that arrives', () => {
     expect(charges.reduce((sum, [, promotional]) => sum + promotional, 0n)).toBe(300n)
   })
 
-  test('is spent before what lasts longer', async () => {
+  test('is spent before credit that expires later', async () => {
     const process = await stage.createProcess()
     const payer = await stage.createPayer(0n)
     await grant(process, payer, { amountNanoUsd: 10_000n, class: 'promotional', expiresAtMs: MUCH_LATER_MS })
@@ -92,7 +92,7 @@ describe('promotional credit that arrives', () => {
     expect([...spent.values()].toSorted((a, b) => Number(a - b))).toEqual([1n, 50n])
   })
 
-  test('is found by a process that was told nothing, at its next look round', async () => {
+  test('is found by a process that missed the message, at its next periodic check', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     const process = await stage.createProcess()
     const payer = await stage.createPayer(1_000_000n)
@@ -119,7 +119,7 @@ describe('promotional credit that arrives', () => {
   })
 })
 
-test('two hundred requests on an account that has nothing left ask the database a few times, not each', async () => {
+test('two hundred requests on an empty account query the database a few times, not once each', async () => {
   let transactions = 0
   const counted = {
     ...stage.database,

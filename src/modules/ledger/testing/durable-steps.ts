@@ -23,7 +23,7 @@ export async function grantOnce(run: HistoryRun, step: StepOf<'grant'>): Promise
   await expectSpentInOrder(run)
 }
 
-/** While nothing is held, no process keeps credit that is spent later than some that is free. */
+/** Without holds, no process keeps credit that is spent later than a free lot. */
 async function expectSpentInOrder({ lane, ledger, payer, holds, model }: HistoryRun): Promise<void> {
   if (holds.length > 0 || model.debtNanoUsd > 0n) return
   if (lane.processes.some(({ borrower }) => lane.dead.has(borrower.id))) return

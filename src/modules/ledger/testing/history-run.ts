@@ -12,7 +12,7 @@ export interface HistoryLane {
   readonly stage: LedgerStage
   readonly processes: [LedgerProcess, LedgerProcess]
   createProcess(): Promise<LedgerProcess>
-  /** Borrowers that were declared dead, and may not know it. */
+  /** Borrowers that were declared dead and may not have noticed. */
   readonly dead: Set<string>
 }
 
@@ -28,15 +28,15 @@ interface LongWork {
   chargedNanoUsd: NanoUsd
 }
 
-/** An account on which a history happens, beside what the model says of it. */
+/** The account of a history, and its model. */
 export class HistoryRun {
   readonly model: LedgerModel
   readonly lane: HistoryLane
   readonly payer: Payer
   readonly longWork = new Map<string, LongWork>()
-  /** Granted so that it can expire. */
+  /** Granted with an expiry. */
   expiringNanoUsd = 0n
-  /** Credit has expired that somebody holds: whose part of it that is, is not the model's business. */
+  /** Whether held credit has expired; the model does not follow whose part that is. */
   isBlurred = false
   #holds: OpenHold[] = []
   #writtenOffNanoUsd = 0n
@@ -82,7 +82,7 @@ export class HistoryRun {
     return open
   }
 
-  /** Whether what the hold stands on was taken back. */
+  /** Whether the leases of the hold were taken back. */
   isLost({ borrowerId }: OpenHold): boolean {
     return this.lane.dead.has(borrowerId)
   }
@@ -111,7 +111,7 @@ export class HistoryRun {
   }
 }
 
-/** The code of an error that a client may see; what else is thrown is a defect. */
+/** The code of an expected error; any other error is a defect. */
 export function codeOfRefusal(error: unknown): string {
   if (error instanceof AppError) return error.code
   throw error

@@ -1,13 +1,13 @@
 import type { NanoUsd } from '../../../kernel/money.ts'
 
-/** The ledger of one account as simple as it can be said: a few sums, no lots, no leases, no processes. */
+/** A simple model of one account's ledger: a few sums, without lots, leases or processes. */
 export class LedgerModel {
   /** The key's cap; null for none. */
   readonly limitNanoUsd: NanoUsd | null
   balanceNanoUsd: NanoUsd = 0n
   /** What requests hold in memory. */
   heldNanoUsd: NanoUsd = 0n
-  /** What open holds of long work have. */
+  /** Amounts of open task holds. */
   setAsideNanoUsd: NanoUsd = 0n
   /** Of every request that was charged, by its id. */
   readonly charges = new Map<string, NanoUsd>()
@@ -32,7 +32,7 @@ export class LedgerModel {
     return [...this.charges.values()].reduce((sum, cost) => sum + cost, 0n)
   }
 
-  /** What one more request could hold, the key's cap minded. */
+  /** What one more request could hold under the key's cap. */
   get availableNanoUsd(): NanoUsd {
     const credit = this.creditNanoUsd > 0n ? this.creditNanoUsd : 0n
     return this.roomNanoUsd === null ? credit : leastOf(credit, this.roomNanoUsd)
@@ -52,7 +52,7 @@ export class LedgerModel {
     return true
   }
 
-  /** It was refused: the key is as good as new. */
+  /** The step was refused, so the key can be used again. */
   forget(key: string): void {
     this.#keys.delete(key)
   }

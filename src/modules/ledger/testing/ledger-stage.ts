@@ -47,9 +47,9 @@ export interface LedgerStage {
   /** An account with so much paid credit, and a key of it without a cap. */
   createPayer(creditNanoUsd: NanoUsd): Promise<Payer>
   createProcess(options?: ProcessOptions): Promise<LedgerProcess>
-  /** What it has borrowed is taken back, as if it had not been heard of for too long. */
+  /** Takes back its leases, as if it had not renewed for too long. */
   declareDead(borrowerId: string): Promise<void>
-  /** Everything that contradicts the rules of the ledger, and every error that was logged since it was last asked. */
+  /** All differences that `verify` finds, and all errors logged since the last call. */
   findDifferences(): Promise<string[]>
   sumOfCharges(accountId: string): Promise<{ requests: number; costNanoUsd: NanoUsd }>
   close(): Promise<void>
@@ -61,7 +61,7 @@ export async function createLedgerStage(): Promise<LedgerStage> {
   const database = connect(connectionString)
   const processes: LedgerProcess[] = []
   const defects: string[] = []
-  // A defect in a charge is a failed test, not a line that nobody reads.
+  // A logged error fails the test.
   const logger: Logger = {
     ...silentLogger,
     error: (details, message) => void defects.push(`${message}: ${inspect(details)}`),

@@ -29,7 +29,7 @@ export async function holdWorstCase(run: HistoryRun, step: StepOf<'hold'>): Prom
   model.heldNanoUsd += outcome.amountNanoUsd
 }
 
-/** An answer turned out to cost more than was held: as much more is held as there is. */
+/** An answer costs more than its hold: the hold grows as far as the account allows. */
 export async function coverMore(run: HistoryRun, step: StepOf<'cover'>): Promise<void> {
   const { model, holds } = run
   const open = holds[step.which % Math.max(1, holds.length)]
@@ -64,7 +64,7 @@ export async function settleHeld(run: HistoryRun, step: StepOf<'settle'>): Promi
     if (settled === 'charged') model.charge(record.id, payable)
     return
   }
-  // Who settles finds out that the process was taken for dead, and it is charged in the background.
+  // The settlement finds that the process was declared dead, and the charge is repeated in the background.
   const charged = await vi.waitFor(() => readCost(run, record.id), { interval: 2, timeout: 5_000 })
   if (!run.isBlurred)
     expect(charged).toBe(leastOf(payable, model.creditNanoUsd > 0n ? model.creditNanoUsd : 0n))
@@ -112,7 +112,7 @@ export async function reopenProcess(run: HistoryRun, step: StepOf<'reopen'>): Pr
   lane.processes[step.process === 0 ? 0 : 1] = await lane.createProcess()
 }
 
-/** The other process takes back what this one has, and this one does not know. */
+/** The other process takes back the leases of this one, which does not notice yet. */
 export async function declareDead(run: HistoryRun, step: StepOf<'declareDead'>): Promise<void> {
   const { model, lane } = run
   const { borrower } = run.process(step.process)
