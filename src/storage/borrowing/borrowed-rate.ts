@@ -6,25 +6,25 @@ export type RateOutcome =
   | { readonly isTaken: true }
   | { readonly isTaken: false; readonly retryAfterMs: number }
 
-/** How a rate reaches its bucket. */
+/** The connection of a rate to its bucket in the database. */
 export interface RateBatcher {
   visitSoon(rate: BorrowedRate): void
-  /** Makes the other processes give back what they have of it. */
+  /** Makes the other processes give back their units of this bucket. */
   recall(rate: BorrowedRate): Promise<void>
 }
 
 interface Waiter {
   readonly units: number
-  /** Its second visit gives up what this process has in hand, and what the others have. */
+  /** Whether this process and the others have given back their units for it; then it visits a second time. */
   hasRecalled: boolean
   readonly resolve: (outcome: RateOutcome) => void
   readonly reject: (error: unknown) => void
 }
 
 const SCALE = 60_000
-/** A loan lasts one to two of these; what is left of it then is lost, and refills. */
+/** A loan lasts one to two epochs. Units left after that are lost; the bucket refills them. */
 const EPOCH_MS = 120_000
-/** A loan that was not used for so long is left to end by itself. */
+/** A loan that is unused for this long is not renewed and expires. */
 const IDLE_MS = 60_000
 const RENEW_MS = 20_000
 const PAUSE_MS = 100
@@ -34,16 +34,16 @@ const WAITERS_MAX = 10_000
 const TAKEN: RateOutcome = { isTaken: true }
 
 /**
- * A part of a shared rate that this process has borrowed and spends in memory. It never holds more than the bucket counts
- * as lent to it, so that all processes together never hold more than the bucket's capacity.
+ * The part of a shared rate that this process has borrowed and spends in memory. It never holds more than the bucket has
+ * lent to it, so all processes together never hold more than the bucket's capacity.
  */
 export class BorrowedRate {
   readonly id: string
   readonly #batcher: RateBatcher
   #perMinute: number
-  /** Below zero when more was used than was borrowed. */
+  /** Negative if more was used than borrowed. */
   #inHand = 0
-  /** The bound of what may be in hand, and what the bucket is told to close; the second is zero when that is not known. */
+  /** The most units allowed in memory, and the loan that the next visit closes; the second is zero if it is unknown. */
   #loan = 0
   #closable = 0
   #loanEpoch = -1
@@ -60,9 +60,9 @@ export class BorrowedRate {
   #usedAtMs = 0
   #visitedAtMs = -1
   #recalledAtMs = Number.NEGATIVE_INFINITY
-  /** Under way. */
+  /** The running recall, if any. */
   #recall: Promise<void> | null = null
-  /** What is known of the bucket since the last visit. */
+  /** State of the bucket as of the last visit. */
   #levelSeen = 0
   #lentElsewhere = 0
   #refusedUnits = Infinity
@@ -78,12 +78,12 @@ export class BorrowedRate {
     return this.#isVisiting
   }
 
-  /** What the bucket counts as lent to this process. */
+  /** Units that the bucket has lent to this process. */
   get loan(): number {
     return this.#loan
   }
 
-  /** Takes from what is in hand. False when it is not enough: then `take` asks the bucket. */
+  /** Takes units from memory. Returns false if there are too few; then `take` asks the bucket. */
   takeNow(units: number, perMinute: number, nowMs: number): boolean {
     if (this.#inHand < units || this.#inHand <= 0) return false
     if (nowMs >= this.#loanEndsMs || perMinute !== this.#perMinute) return false
@@ -95,7 +95,7 @@ export class BorrowedRate {
     return true
   }
 
-  /** At once when it is known from the last visit that there cannot be enough yet. */
+  /** Refuses without a visit if the last one shows that the bucket cannot have enough yet. */
   take(units: number, perMinute: number, nowMs: number): RateOutcome | Promise<RateOutcome> {
     const needed = Math.max(1, Math.min(units, perMinute))
     if (perMinute !== this.#perMinute) this.#changeLimit(perMinute, nowMs)
@@ -109,7 +109,7 @@ export class BorrowedRate {
     })
   }
 
-  /** Corrects what was taken: unused units come back, further ones, if negative, are owed. */
+  /** Corrects a take: returns unused units, or, if negative, records further ones as owed. */
   giveBack(units: number, nowMs: number): void {
     if (units < 0) {
       this.#pace.noteUse(-units)
@@ -120,11 +120,11 @@ export class BorrowedRate {
       this.#spare.add(this.#inHand - this.#loan, nowMs)
       this.#inHand = this.#loan
     }
-    // An overdraft is told at once: the others must not spend what is used up.
+    // Report an overdraft at once, so that other processes do not spend units that are used up.
     if ((this.#inHand < 0 || this.#isSpareWorthIt()) && !this.#isVisiting) this.#batcher.visitSoon(this)
   }
 
-  /** Units that all processes together can still take now, as far as is known. */
+  /** Units that all processes together can still take, as far as this process knows. */
   remaining(nowMs: number): number {
     const sinceMs = Math.max(0, nowMs - this.#visitedAtMs)
     const refilled = (this.#levelSeen + sinceMs * this.#perMinute) / SCALE
@@ -132,32 +132,32 @@ export class BorrowedRate {
     return Math.max(0, Math.min(this.#perMinute, Math.floor(level + this.#inHand)))
   }
 
-  /** Until all units are there again, when so many remain. */
+  /** Time until the bucket is full again, if this many units remain. */
   resetMs(remaining: number): number {
     return ((this.#perMinute - remaining) * SCALE) / this.#perMinute
   }
 
-  /** Whether a visit is due: to tell of a debt, to give back more than a little, or to keep a loan that ends soon and is in use. */
+  /** Whether a visit is due: to report a debt, to give back many units, or to renew a used loan that ends soon. */
   isDue(nowMs: number): boolean {
     if (this.#isVisiting || nowMs < this.#topUpAfterMs) return false
     if (this.#inHand < 0 || this.#isSpareWorthIt()) return true
     return this.#loan > 0 && this.#loanEndsMs - nowMs < RENEW_MS && !this.#isIdle(nowMs)
   }
 
-  /** Nothing is lost when it is forgotten. */
+  /** Whether it can be forgotten without losing units. */
   isForgettable(nowMs: number): boolean {
     const isOver = this.#loan === 0 || nowMs >= this.#loanEndsMs
     const isUsed = this.#isVisiting || this.#waiting.length > 0 || nowMs - this.#usedAtMs <= SCALE
     return isOver && this.#inHand >= 0 && !isUsed
   }
 
-  /** The next visit gives back everything in hand. */
+  /** Makes the next visit give back all units. */
   giveUp(): void {
     this.#isGivingUp = true
     if (!this.#isVisiting) this.#batcher.visitSoon(this)
   }
 
-  /** What to ask now. Between this and its outcome only what is kept can be spent. */
+  /** Prepares the next visit. Until its outcome is known, only the kept units can be spent. */
   beginVisit(nowMs: number): RateVisit {
     if (nowMs >= this.#loanEndsMs) {
       this.#inHand = Math.min(0, this.#inHand)
@@ -179,7 +179,7 @@ export class BorrowedRate {
       kept,
       givenBack,
       needed: this.#underWay.reduce((sum, { units }) => sum + units, 0),
-      // Who only returns something takes nothing along: somebody may have been refused for the lack of it.
+      // A visit that only returns units borrows none, because another request may have been refused for lack of them.
       wanted: isAsking ? Math.max(0, this.#pace.chooseSlice(this.#perMinute, nowMs) - kept) : 0,
     }
     this.#inHand = kept
@@ -207,7 +207,7 @@ export class BorrowedRate {
     if (this.#waiting.length > 0 || this.#isGivingUp || this.#isSpareWorthIt()) this.#batcher.visitSoon(this)
   }
 
-  /** The bucket may or may not have heard: what was given back counts as gone, and the loan ends by itself. */
+  /** The visit may or may not have happened: returned units count as gone, and the loan expires by itself. */
   failVisit(error: unknown, nowMs: number): void {
     this.#isVisiting = false
     this.#closable = 0
@@ -230,7 +230,7 @@ export class BorrowedRate {
       this.#pace.noteUse(waiter.units)
       waiter.resolve(TAKEN)
     }
-    // Not enough for whoever is left: it goes back at once.
+    // Too few for the remaining requests: give the units back at once.
     this.#spare.add(left, nowMs)
     this.#levelSeen += left * SCALE
     this.#isGivingUp ||= left > 0
@@ -248,7 +248,7 @@ export class BorrowedRate {
     return this.#lentElsewhere > 0 && nowMs - this.#recalledAtMs >= RECALL_PAUSE_MS
   }
 
-  /** Who comes while the others are giving back waits for that too. */
+  /** Requests that arrive during a recall wait for the same recall. */
   async #recallFor(waiters: readonly Waiter[], nowMs: number): Promise<void> {
     for (const waiter of waiters) waiter.hasRecalled = true
     if (this.#recall === null && this.#isRecallDue(nowMs)) {
@@ -272,7 +272,7 @@ export class BorrowedRate {
   #refuse(units: number, nowMs: number): RateOutcome & { readonly isTaken: false } {
     const missing = units * SCALE - this.#levelSeen
     const refilledAtMs = this.#visitedAtMs + Math.ceil(missing / this.#perMinute)
-    // What is lent elsewhere leaves less room; at the latest it is back when that loan ends.
+    // Units lent to other processes are missing until their loans end.
     const isRoomMissing = units > this.#perMinute - this.#lentElsewhere - this.#loan
     const enoughAtMs = isRoomMissing ? Math.max(refilledAtMs, this.#visitedAtMs + 2 * EPOCH_MS) : refilledAtMs
     return { isTaken: false, retryAfterMs: Math.max(1, enoughAtMs - nowMs) }
@@ -285,7 +285,7 @@ export class BorrowedRate {
     this.#inHand = Math.min(0, this.#inHand)
   }
 
-  /** A visit of its own; less than that can wait for one that comes anyway. */
+  /** Enough units to justify a visit; fewer wait for the next one. */
   #isSpareWorthIt(): boolean {
     return this.#spare.units * 4 > this.#loan
   }

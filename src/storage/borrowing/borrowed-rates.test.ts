@@ -114,7 +114,7 @@ describe('a borrowed rate', () => {
     await close()
   })
 
-  it('finds what sits idle in another process before it refuses', async () => {
+  it('recalls idle units from another process before it refuses', async () => {
     const { isTaken, close } = startProcesses(2)
     expect(await isTaken(0, 1, 100)).toBe(true)
     let taken = 1
@@ -123,7 +123,7 @@ describe('a borrowed rate', () => {
     await close()
   })
 
-  it('finds what is on its way to another process before it refuses', async () => {
+  it('recalls units that another process is just borrowing before it refuses', async () => {
     const { isTaken, id, close } = startProcesses(2, { isFirstLate: true })
     const first = isTaken(0, 1, 100)
     await expect.poll(() => readLent(id)).toBeGreaterThan(0)
@@ -132,7 +132,7 @@ describe('a borrowed rate', () => {
     await close()
   })
 
-  it('gives to a large request what this process itself has in hand', async () => {
+  it('uses its own borrowed units for a large request', async () => {
     const { isTaken, close } = startProcesses(1)
     expect(await isTaken(0, 1, 1000)).toBe(true)
     expect(await isTaken(0, 999, 1000)).toBe(true)
@@ -174,7 +174,7 @@ describe('a borrowed rate', () => {
     await close()
   })
 
-  it('serves what is borrowed while the database is away, then fails, and recovers by itself', async () => {
+  it('serves borrowed units while the database is unavailable, then fails, and recovers', async () => {
     const { isTaken, outage, time, processes, id, close } = startProcesses(1)
     expect(await isTaken(0, 1, 6000)).toBe(true)
     const borrowed = processes[0]?.rate(id, 6000).loan ?? 0
@@ -190,7 +190,7 @@ describe('a borrowed rate', () => {
     await close()
   })
 
-  it('never gives more than one bucket would, tells a time to wait that is true, and leaves nothing idle', async () => {
+  it('never gives more than one bucket would, returns a correct wait time, and leaves no unit unused', async () => {
     const step = fc.record({
       process: fc.nat({ max: 2 }),
       pauseMs: fc.oneof(fc.constant(0), fc.nat({ max: 500 }), fc.nat({ max: 20_000 })),

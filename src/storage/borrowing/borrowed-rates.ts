@@ -9,11 +9,11 @@ import { Walk } from './walk.ts'
 
 export type { BorrowedRate, RateOutcome } from './borrowed-rate.ts'
 
-/** Rates that all processes on one database share, exactly: what they take in all is never more than refills. */
+/** Rates shared exactly by all processes on one database: together they never take more than the bucket refills. */
 export interface BorrowedRates {
-  /** The bucket of this name. Its limit a minute is also its capacity: a minute's worth may be taken at once. */
+  /** The bucket of this name. Its limit per minute is also its capacity, so a full minute may be taken at once. */
   rate(id: string, perMinute: number): BorrowedRate
-  /** How many buckets this process has borrowed of. */
+  /** Number of buckets from which this process has borrowed. */
   countLoans(): number
   /** Gives everything back. */
   close(): Promise<void>
@@ -23,9 +23,9 @@ export interface BorrowedRatesOptions {
   readonly database: Queryable
   readonly messageBus: Pick<MessageBus, 'subscribe' | 'publishAndConfirm' | 'isConnected'>
   readonly logger: Logger
-  /** Told whenever it changes whether the database answers. */
+  /** Called when the database becomes available or unavailable. */
   readonly onOutage?: (isAway: boolean) => void
-  /** Milliseconds that only go forward. */
+  /** A monotonic clock in milliseconds. */
   readonly nowMs?: () => number
   /** The database's time, for tests that move it. */
   readonly databaseTimeMs?: () => number
@@ -34,7 +34,7 @@ export interface BorrowedRatesOptions {
 const TOPIC = 'limits.rate-recalled'
 const TICK_MS = 500
 const RATES_MAX = 100_000
-/** Longer than a busy process needs to answer: who has not answered by then may be gone. */
+/** Longer than a busy process needs to answer; a process that is slower may be dead. */
 const RECALL_MS_MAX = 1_000
 const SWEEP_TICKS = 240
 
@@ -105,10 +105,10 @@ class RateOffice implements BorrowedRates, RateBatcher {
     }
   }
 
-  /** Resolves when the bucket has it. */
+  /** Resolves when the bucket has the units. */
   async #giveUp(id: string): Promise<void> {
     const rate = this.#rates.get(id)
-    // A loan may be on its way here.
+    // A loan may be arriving in a running visit.
     if (!rate || (rate.loan === 0 && !rate.isVisiting)) return
     rate.giveUp()
     while (rate.isVisiting || this.#rounds.has(rate)) await this.#rounds.nextEnd()
@@ -133,7 +133,7 @@ class RateOffice implements BorrowedRates, RateBatcher {
     }
   }
 
-  /** A bucket that nobody visited for ten minutes is full, and full is how a new one begins. */
+  /** A bucket without visits for ten minutes is full, like a new one, so its row can be deleted. */
   async #sweep(): Promise<void> {
     try {
       await this.#options.database.query(

@@ -95,7 +95,7 @@ describe('borrowed slots', () => {
     await Promise.all([first.slots.close(), second.slots.close()])
   })
 
-  it('that sit idle in another process are found before anybody is refused', async () => {
+  it('that are idle in another process are recalled before a request is refused', async () => {
     const [first, second] = await Promise.all([startSlots(), startSlots()])
     const pool = namePool()
     expect(await take(first.slots, pool, 100)).toBe(true)
@@ -105,7 +105,7 @@ describe('borrowed slots', () => {
     await Promise.all([first.slots.close(), second.slots.close()])
   })
 
-  it('that are on their way to another process are found before anybody is refused', async () => {
+  it('that another process is just borrowing are recalled before a request is refused', async () => {
     const [late, other] = await Promise.all([startLateSlots(), startSlots()])
     const pool = namePool()
     const taken = take(late.slots, pool, 100)
@@ -137,7 +137,7 @@ describe('borrowed slots', () => {
     await slots.close()
   })
 
-  it('of a process that died come back', async () => {
+  it('of a dead process are given back', async () => {
     const [first, second] = await Promise.all([startSlots(), startSlots()])
     const pool = namePool()
     expect(await takeMany(first.slots, pool, 10, 10)).toBe(10)
@@ -147,7 +147,7 @@ describe('borrowed slots', () => {
     await second.slots.close()
   })
 
-  it('of a process that was taken for dead and is not are counted again', async () => {
+  it('of a process that was declared dead but runs are counted again', async () => {
     const [first, second] = await Promise.all([startSlots(), startSlots()])
     const pool = namePool()
     expect(await takeMany(first.slots, pool, 10, 4)).toBe(4)

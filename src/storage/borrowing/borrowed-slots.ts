@@ -7,7 +7,7 @@ import { Walk } from './walk.ts'
 
 export type { SlotShare } from './slot-share.ts'
 
-/** Slots that all processes on one database share, exactly: never more are in use than a pool has. */
+/** Slots shared exactly by all processes on one database: never more are in use than a pool has. */
 export interface BorrowedSlots {
   share(id: string, capacity: number): SlotShare
   countLoans(): number
@@ -19,19 +19,19 @@ export interface BorrowedSlotsOptions {
   readonly messageBus: Pick<MessageBus, 'subscribe' | 'publishAndConfirm' | 'isConnected'>
   readonly borrower: Pick<Borrower, 'id' | 'isTrusted' | 'declareLost' | 'onLost'>
   readonly onOutage?: (isAway: boolean) => void
-  /** Milliseconds that only go forward. */
+  /** A monotonic clock in milliseconds. */
   readonly nowMs?: () => number
-  /** How long the other processes may take to give back, for tests on a machine that is too busy. */
+  /** How long a recall waits for the other processes; tests on a busy machine raise it. */
   readonly recallMsMax?: number
 }
 
 const TOPIC = 'limits.slots-recalled'
 const TICK_MS = 500
 const SHARES_MAX = 100_000
-/** Longer than a busy process needs to answer: who has not answered by then may be gone, and its slots with it. */
+/** Longer than a busy process needs to answer; a process that is slower may be dead. */
 const RECALL_MS_MAX = 1_000
 
-/** Gives the slots of a dead process to those who wait. */
+/** Frees the slots of a dead process. */
 export const reclaimSlots: Reclaimer = async (transaction, borrowerId) => {
   await transaction.query('SELECT reclaim_slots($1)', [borrowerId])
 }
@@ -121,7 +121,7 @@ class SlotOffice implements BorrowedSlots, SlotDesk {
     }
   }
 
-  /** The pools do not know this process any more: it asks again under its new name. */
+  /** The pools have dropped this process: it borrows again under its new id. */
   async #startAgain(deadId: string, shares: readonly SlotShare[]): Promise<void> {
     await this.#options.borrower.declareLost(deadId)
     for (const share of shares) this.#rounds.add(share)
@@ -129,7 +129,7 @@ class SlotOffice implements BorrowedSlots, SlotDesk {
 
   async #giveUp(id: string): Promise<void> {
     const share = this.#shares.get(id)
-    // A loan may be on its way here.
+    // A loan may be arriving in a running visit.
     if (!share || (share.loan === 0 && !share.isVisiting)) return
     share.giveUp()
     while (share.isVisiting || this.#rounds.has(share)) await this.#rounds.nextEnd()

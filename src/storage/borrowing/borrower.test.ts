@@ -66,7 +66,7 @@ test('the number of a borrower that closed is given out again', async () => {
   expect((await register()).writer).toBe(writer)
 })
 
-test('a borrower keeps saying that it is alive', async () => {
+test('a borrower renews its lease', async () => {
   const borrower = await register({ leaseMs: 300 })
   const { id } = borrower
   await database.query(`UPDATE borrowers SET expires_at = now() + interval '1 millisecond' WHERE id = $1`, [
@@ -77,7 +77,7 @@ test('a borrower keeps saying that it is alive', async () => {
   await borrower.close()
 })
 
-test('what a borrower had is taken back once, when its time is over', async () => {
+test('loans are taken back once, when the lease expires', async () => {
   const borrower = await register()
   const reclaimed: string[] = []
   await reclaim(reclaimed)
@@ -88,7 +88,7 @@ test('what a borrower had is taken back once, when its time is over', async () =
   expect(await read(borrower.id)).toMatchObject({ is_open: false })
 })
 
-test('nothing is taken back when a reclaimer fails, and it is tried again', async () => {
+test('if a reclaimer fails, nothing is taken back and it is retried', async () => {
   const { id } = await register()
   await expire(id)
   const fail = async () => {
@@ -103,7 +103,7 @@ test('nothing is taken back when a reclaimer fails, and it is tried again', asyn
   expect(reclaimed).toEqual([id])
 })
 
-test('a borrower that was taken for dead starts again under another id and tells everybody', async () => {
+test('a borrower that was declared dead registers under a new id and notifies all handlers', async () => {
   const borrower = await register({ leaseMs: 300 })
   const dead = borrower.id
   const lost = vi.fn<() => void>()
@@ -115,7 +115,7 @@ test('a borrower that was taken for dead starts again under another id and tells
   await borrower.close()
 })
 
-test('a loss is declared once, however many notice it, and not again by those who notice late', async () => {
+test('a loss is handled once, however many callers report it and however late', async () => {
   const borrower = await register()
   const dead = borrower.id
   const lost = vi.fn<() => void>()
@@ -127,7 +127,7 @@ test('a loss is declared once, however many notice it, and not again by those wh
   expect(borrower.id).toBe(id)
 })
 
-test('while a loss is being dealt with, nothing borrowed is trusted', async () => {
+test('while a loss is handled, the borrower is not trusted', async () => {
   const borrower = await register()
   let isTrusted = true
   borrower.onLost(() => {
@@ -137,7 +137,7 @@ test('while a loss is being dealt with, nothing borrowed is trusted', async () =
   expect(isTrusted).toBe(false)
 })
 
-test('a borrower that cannot say that it is alive is not trusted when its time is over', async () => {
+test('a borrower that cannot renew is not trusted after its lease expires', async () => {
   vi.useFakeTimers({ toFake: ['performance'] })
   try {
     const borrower = await register()
@@ -158,7 +158,7 @@ test('a borrower that closes gives everything back', async () => {
   expect(await read(borrower.id)).toMatchObject({ is_open: false })
 })
 
-test('closed borrowers are forgotten after a day', async () => {
+test('closed borrowers are deleted after a day', async () => {
   const borrower = await register()
   await borrower.close()
   await database.query(`UPDATE borrowers SET closed_at = now() - interval '25 hours' WHERE id = $1`, [

@@ -7,18 +7,18 @@ import { reclaimExpired, reclaimNow, type Reclaimer } from './reclaim.ts'
 export type { Reclaimer } from './reclaim.ts'
 
 /**
- * This process, as the others see it: what it borrows of shared buckets is good for as long as it keeps saying that it
- * is alive. When it stops, any other process takes back what it had.
+ * This process, as the others see it. Its loans are valid while it renews its lease. If it stops renewing, any other
+ * process takes them back.
  */
 export interface Borrower {
   readonly id: string
-  /** A small number that no other living borrower has. */
+  /** A small number that is unique among living borrowers. */
   readonly writer: number
-  /** False while nobody could be told for so long that the others may have taken everything back. */
+  /** False if the lease could not be renewed in time, so the others may have taken everything back. */
   isTrusted(): boolean
   /**
-   * Somebody declared this process dead: what was borrowed is gone, and it starts again under a new id. Says nothing new
-   * when it has done so since it had the id that was found dead.
+   * Another process declared this one dead: its loans are gone, and it registers under a new id. Does nothing if the dead id
+   * has been replaced already.
    */
   declareLost(deadId: string): Promise<void>
   /** Called before anything can be borrowed under the new id. */
@@ -91,7 +91,7 @@ class RegisteredBorrower implements Borrower {
     if (this.#timer) clearTimeout(this.#timer)
     await this.#working
     await reclaimNow(this.#options, this.id).catch((error: unknown) => {
-      // It expires by itself, only later.
+      // If this fails, the lease expires later.
       this.#options.logger.warn({ reason: messageOf(error) }, 'what was borrowed could not be given back')
     })
   }
@@ -120,7 +120,7 @@ class RegisteredBorrower implements Borrower {
         this.#renewedAtMs = sentAtMs
         return
       } catch (error) {
-        // Two that start at once choose the same number; one of them chooses again.
+        // Two processes that start together may choose the same number; one of them retries.
         if (errorCodeOf(error) !== UNIQUE_VIOLATION || attempt === REGISTER_ATTEMPTS_MAX) throw error
       }
     }

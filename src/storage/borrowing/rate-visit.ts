@@ -1,19 +1,19 @@
-/** What one visit at the bucket asks. All amounts are whole units. */
+/** One request to the bucket. All amounts are whole units. */
 export interface RateVisit {
   readonly id: string
   readonly perMinute: number
-  /** The loan that ends with this visit, and the epoch it was made in. */
+  /** The loan that this visit closes, and its epoch. */
   readonly closed: number
   readonly closedEpoch: number
-  /** Of the closed loan, what stays in hand as a new one. */
+  /** The part of the closed loan that is kept as a new loan. */
   readonly kept: number
-  /** Unspent units; negative when more was used than there was. */
+  /** Unspent units; negative if more was used than borrowed. */
   readonly givenBack: number
   readonly needed: number
   readonly wanted: number
 }
 
-/** What the bucket answers. */
+/** The response of the bucket. */
 export interface RateGrant {
   readonly taken: number
   readonly borrowed: number

@@ -12,7 +12,7 @@ interface ReclaimOptions {
 
 const RECLAIMED_AT_ONCE_MAX = 20
 
-/** Takes back what processes have that stopped saying they are alive. Any process does it for all of them. */
+/** Takes back the loans of processes that stopped renewing their lease. Any process does it for all. */
 export async function reclaimExpired(options: ReclaimOptions): Promise<void> {
   const expired = await options.database.query<{ id: string }>(
     'SELECT id FROM borrowers WHERE closed_at IS NULL AND expires_at < now() ORDER BY expires_at LIMIT $1',
@@ -22,7 +22,7 @@ export async function reclaimExpired(options: ReclaimOptions): Promise<void> {
     const isReclaimed = await reclaim(options, id, 'expires_at < now()')
     if (isReclaimed) options.logger.warn({ borrower: id }, 'took back what a dead process had borrowed')
   }
-  // Kept for a day, so that a process that wakes up late still finds what it had committed.
+  // Kept for a day, so that a process that wakes up late can look up its commits.
   await options.database.query(
     `WITH forgotten AS (
        DELETE FROM borrowers WHERE closed_at < now() - interval '1 day'
@@ -33,19 +33,19 @@ export async function reclaimExpired(options: ReclaimOptions): Promise<void> {
   )
 }
 
-/** Of this process itself, when it stops. */
+/** Gives back the loans of this process when it stops. */
 export async function reclaimNow(options: ReclaimOptions, borrowerId: string): Promise<void> {
   await reclaim(options, borrowerId, 'true')
 }
 
-/** The row is locked first: whatever the same borrower borrows comes before all of this, or finds itself closed. */
+/** Locks the row first: a concurrent borrow either finishes before or finds the borrower closed. */
 function reclaim(
   { database, reclaimers }: ReclaimOptions,
   borrowerId: string,
   condition: string,
 ): Promise<boolean> {
   return database.transaction(async (transaction) => {
-    // A lock that everybody who borrows waits for, however lightly they lock it.
+    // Conflicts with the light lock that every borrow takes.
     await transaction.query('SELECT FROM borrowers WHERE id = $1 FOR UPDATE', [borrowerId])
     const closed = await transaction.query(
       `UPDATE borrowers SET closed_at = now() WHERE id = $1 AND closed_at IS NULL AND ${condition} RETURNING id`,

@@ -4,7 +4,7 @@ const REQUESTS_AT_LEAST = 16
 const HORIZON_SECONDS = 10
 const SHORTEST_MS = 250
 
-/** How fast units are used here, and so how many to borrow at once: enough for some seconds, never most of the bucket. */
+/** Measures how fast units are used, and chooses the slice: enough for some seconds, never most of the bucket. */
 export class SlicePace {
   #usedUnits = 0
   #largestUnits = 1
@@ -16,7 +16,7 @@ export class SlicePace {
     this.#usedUnits += units
   }
 
-  /** A request of this size is not to need a visit of its own. */
+  /** Makes the slice large enough for a request of this size. */
   noteSize(units: number): void {
     this.#largestUnits = Math.max(units, this.#largestUnits * 0.9)
   }

@@ -3,13 +3,13 @@ import type { Cancellation } from '../../kernel/cancellation.ts'
 import { Deadlines, type Deadline } from '../../kernel/deadlines.ts'
 import { createId } from '../../kernel/identifiers.ts'
 
-/** One slot in use. Released once, however often it is called. */
+/** One slot in use. Releasing it again does nothing. */
 export interface QueuedSlot {
   readonly isGranted: true
   release(): void
 }
 
-/** Nobody could be served in time: the queue is full, or did not move for so long. */
+/** The request could not get a slot: the queue is full, or it waited too long. */
 export interface QueueRefusal {
   readonly isGranted: false
   readonly reason: 'full' | 'timeout'
@@ -22,7 +22,7 @@ export interface SlotQueueLimits {
   readonly waitMsMax: number
 }
 
-/** What a process tells a pool: how many slots it holds, and how many of them work. */
+/** A process's report to a pool: the slots it holds, and how many of them are in use. */
 interface PoolReport {
   readonly held: number
   readonly busy: number
@@ -44,7 +44,7 @@ export interface EnteredQueue {
   readonly serviceMs: number
 }
 
-/** How a queue reaches its pool. */
+/** The connection of a queue to its pool in the database. */
 export interface QueueDesk {
   enter(queue: SlotQueue, waiterId: string, accountId: string): Promise<EnteredQueue>
   report(queue: SlotQueue, report: PoolReport): Promise<PoolAnswer>
@@ -63,9 +63,8 @@ const IDLE_MS = 5_000
 const WAIT_GUESS_MS = 1_000
 
 /**
- * The slots of a pool that this process uses, and those here who wait for one. While nobody waits anywhere, a slot that
- * is released stays here for the next request; as soon as somebody does, it goes back to the pool, which knows whose
- * turn it is.
+ * The slots of a pool that this process holds, and its waiting requests. While no process has waiting requests, a released
+ * slot stays here for the next one. Otherwise it returns to the pool, which decides who is next.
  */
 export class SlotQueue {
   readonly id: string
@@ -99,7 +98,7 @@ export class SlotQueue {
     return this.#use()
   }
 
-  /** A slot that a waiter here was given. One that is no longer wanted goes on to the next. */
+  /** Passes a granted slot to its waiter. If the waiter has left, the slot goes to the next one. */
   grant(waiterId: string): void {
     const waiter = this.#waiters.get(waiterId)
     if (this.#noted.includes(waiterId)) return
@@ -117,13 +116,13 @@ export class SlotQueue {
     waiter.resolve(this.#refuse('full', this.#waiters.size))
   }
 
-  /** Somebody waits somewhere. */
+  /** Called when some process has a waiting request. */
   noteWaiters(): void {
     this.#isContended = true
     if (this.#idle > 0) this.reportSoon()
   }
 
-  /** The pool does not know this process any more. What runs goes on and is counted again by the next report. */
+  /** The pool has dropped this process. Running work continues, and the next report counts it again. */
   lose(): void {
     this.#idle = 0
     this.#noted = []
@@ -139,7 +138,7 @@ export class SlotQueue {
   tick(nowMs: number): void {
     const isIdle = this.#idle > 0 && nowMs - this.#usedAtMs >= IDLE_MS
     if (isIdle) this.#idle = 0
-    // Messages can be missed: who waits, or makes others wait, looks now and then.
+    // Messages can be lost, so a queue with waiters, or one that blocks others, polls now and then.
     const isWatched = this.#waiters.size > 0 || (this.#isContended && this.#inUse > 0)
     if (isIdle || isWatched || this.#noted.length > 0 || this.#inUse !== this.#reported) this.reportSoon()
   }
@@ -163,7 +162,7 @@ export class SlotQueue {
       const deadline = this.#deadlines.add(this.limits.waitMsMax, () =>
         this.#leave(waiterId, () => resolve(this.#refuse('timeout', this.#waiters.size))),
       )
-      // Known before the pool is asked: its message can overtake its answer.
+      // Registered before the pool is asked, because its message can arrive before its response.
       this.#waiters.set(waiterId, { resolve, reject, deadline, cancellation, leave })
       cancellation.onCancel(leave)
       void this.#line(waiterId, accountId)
@@ -217,18 +216,18 @@ export class SlotQueue {
     }
   }
 
-  /** As long as those before it will take, by what one took on average. */
+  /** Estimated from the average time of the requests ahead. */
   #refuse(reason: QueueRefusal['reason'], waiting: number): QueueRefusal {
     const serviceMs = this.#serviceMs || WAIT_GUESS_MS
     const retryAfterMs = (serviceMs * Math.max(1, waiting)) / Math.max(1, this.limits.slots)
     return { isGranted: false, reason, retryAfterMs: Math.max(WAIT_GUESS_MS, retryAfterMs) }
   }
 
-  /** One at a time: each says how many slots are held, and the last one must be the last that is heard. */
+  /** One report at a time: each has the absolute number of slots, so the latest must arrive last. */
   async #report(): Promise<void> {
     this.#isReporting = true
     this.#isReportDue = false
-    // Lowered before it is told, so that nobody here takes what is on its way back.
+    // Lowered before the report is sent, so that no request takes a slot that is being given back.
     if (this.#isContended) this.#idle = 0
     const { noted, serves, servedMs } = { noted: this.#noted, serves: this.#serves, servedMs: this.#servedMs }
     this.#noted = []
@@ -242,7 +241,7 @@ export class SlotQueue {
       this.#serviceMs = answer.serviceMs
       for (const waiterId of answer.granted) this.grant(waiterId)
     } catch {
-      // Said again with the next tick: an outage is told to those who ask for a slot.
+      // The next tick reports again; requests for a slot see the outage.
       this.#noted = [...noted, ...this.#noted]
       this.#serves += serves
       this.#servedMs += servedMs

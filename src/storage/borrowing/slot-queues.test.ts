@@ -83,7 +83,7 @@ describe('a queue for slots', () => {
     await pool.close()
   })
 
-  it('keeps a slot here while nobody waits', async () => {
+  it('keeps a released slot in the process while no request waits', async () => {
     const pool = await startPool()
     const slot = await acquire(pool.here)
     slot.release()
@@ -100,7 +100,7 @@ describe('a queue for slots', () => {
     await pool.close()
   })
 
-  it('is full beyond its bound, with a time to come back', async () => {
+  it('is full at its limit, and returns a retry time', async () => {
     const pool = await startPool({ waitersMax: 1 })
     const account = randomUUID()
     const slot = await acquire(pool.here, account)
@@ -133,7 +133,7 @@ describe('a queue for slots', () => {
     await pool.close()
   })
 
-  it('is left by who does not want to wait any more', async () => {
+  it('can be left by a cancelled request', async () => {
     const pool = await startPool()
     const running = await acquire(pool.here)
     const cancellation = new Cancellation()
@@ -147,14 +147,14 @@ describe('a queue for slots', () => {
     await pool.close()
   })
 
-  it('lets nobody wait beyond the bound', async () => {
+  it('refuses requests after the maximum wait', async () => {
     const pool = await startPool({ waitMsMax: 200 })
     await acquire(pool.here)
     expect(await pool.there.acquire(randomUUID(), new Cancellation())).toMatchObject({ reason: 'timeout' })
     await pool.close()
   })
 
-  it('gives the slots of a process that died to those who wait', async () => {
+  it('gives the slots of a dead process to waiting requests', async () => {
     const pool = await startPool({ slots: 2 })
     await Promise.all([acquire(pool.here), acquire(pool.here)])
     const waiting = acquire(pool.there)

@@ -75,7 +75,7 @@ export function createSlotQueues(options: SlotQueuesOptions): SlotQueues {
 }
 
 function createDesk({ database, borrower }: SlotQueuesOptions): QueueDesk {
-  // A process that was taken for dead gets no answer under its old name, and one under its new name.
+  // A process that was declared dead gets no response under its old id, and one under its new id.
   const ask = async <Row extends object>(sql: string, valuesOf: () => unknown[]): Promise<Row> => {
     const { id } = borrower
     const [row] = await database.query<Row>(sql, valuesOf())

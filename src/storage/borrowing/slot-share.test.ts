@@ -80,7 +80,7 @@ describe('a share of slots', () => {
     expect([early.isTaken, late.isTaken, asked.recalls]).toEqual([true, true, 1])
   })
 
-  it('asks once more when its visit may have come before what was given back', async () => {
+  it('asks once more if its visit may have missed slots that were just given back', async () => {
     const { take, visit, begin, end, endRecall, asked } = startShare()
     const taker = take()
     visit(0, CAPACITY)
@@ -95,7 +95,7 @@ describe('a share of slots', () => {
     expect(taker.isTaken).toBe(true)
   })
 
-  it('goes to who waits for the other processes as soon as one is free here', async () => {
+  it('serves a request that waits for a recall as soon as a slot is free here', async () => {
     const { share, take, visit } = startShare()
     take()
     visit(1, CAPACITY)
@@ -106,7 +106,7 @@ describe('a share of slots', () => {
     expect(taker.isTaken).toBe(true)
   })
 
-  it('asks nobody again and again while the other processes are giving back', async () => {
+  it('sends no further recall while one is running', async () => {
     const { take, visit, asked } = startShare()
     take()
     visit(0, CAPACITY)
@@ -115,7 +115,7 @@ describe('a share of slots', () => {
     expect(asked).toEqual({ visits: 1, recalls: 1 })
   })
 
-  it('bothers the other processes a few times a second at most', async () => {
+  it('recalls at most a few times a second', async () => {
     const { take, visit, endRecall, wait, asked } = startShare()
     for (const [pauseMs, recalls] of [
       [0, 1],

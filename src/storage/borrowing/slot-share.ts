@@ -1,4 +1,4 @@
-/** What one visit at the pool asks. */
+/** One request to the pool. */
 export interface SlotVisit {
   readonly id: string
   readonly capacity: number
@@ -8,26 +8,26 @@ export interface SlotVisit {
   readonly wanted: number
 }
 
-/** How a share reaches its pool. */
+/** The connection of a share to its pool in the database. */
 export interface SlotDesk {
   visitSoon(share: SlotShare): void
-  /** Makes the other processes give back what they do not use of it. */
+  /** Makes the other processes give back slots that they do not use. */
   recall(share: SlotShare): Promise<void>
-  /** False when the others may have taken this process for dead, and its slots with it. */
+  /** False if the others may have declared this process dead and taken its slots. */
   isTrusted(): boolean
 }
 
 interface Waiter {
-  /** A visit is under way, or over, that asked for it. */
+  /** Whether a running or finished visit asked for this slot. */
   isAsked: boolean
-  /** The others are giving back for it, or have done so. */
+  /** Whether a recall for this slot is running or finished. */
   hasRecalled: boolean
   readonly resolve: (isTaken: boolean) => void
   readonly reject: (error: unknown) => void
 }
 
 const SLOTS_AT_LEAST = 16
-/** Long, because who needs what lies idle here recalls it; giving back and borrowing anew costs more than keeping. */
+/** Long, because other processes recall idle slots when they need them, and borrowing again costs more than keeping. */
 const IDLE_MS = 300_000
 const PAUSE_MS = 50
 const RECALL_PAUSE_MS = 250
@@ -63,7 +63,7 @@ export class SlotShare {
     return this.#isVisiting
   }
 
-  /** False when none is in hand: then `take` asks the pool. */
+  /** Returns false if no slot is free in memory; then `take` asks the pool. */
   takeNow(capacity: number, nowMs: number): boolean {
     if (this.#inUse >= this.#loan || this.#inUse >= capacity) return false
     if (capacity !== this.#capacity || !this.#batcher.isTrusted()) return false
@@ -74,7 +74,7 @@ export class SlotShare {
     return true
   }
 
-  /** Whether there was one. At once, when there was none a moment ago. */
+  /** Returns whether a slot was free. Refuses without a visit if there was none a moment ago. */
   take(capacity: number, nowMs: number): boolean | Promise<boolean> {
     if (capacity === this.#capacity && nowMs < this.#refusedUntilMs) return false
     if (this.#waiting.length >= WAITERS_MAX) return false
@@ -108,14 +108,14 @@ export class SlotShare {
     if (!this.#isVisiting) this.#batcher.visitSoon(this)
   }
 
-  /** What was borrowed is gone; what runs goes on and is counted again by the next visit. */
+  /** The loans are gone. Running work continues, and the next visit counts it again. */
   lose(): void {
     this.#loan = this.#inUse
     if (this.#inUse > 0 && !this.#isVisiting) this.#batcher.visitSoon(this)
   }
 
   beginVisit(nowMs: number): SlotVisit {
-    // Lowered before it is told, so that nobody here takes what is on its way back.
+    // Lowered before the visit, so that no request takes a slot that is being given back.
     if (this.#isGivingUp || this.#isIdle(nowMs) || this.#loan > this.#capacity) this.#loan = this.#inUse
     const isAsking = !this.#isGivingUp && !this.#isIdle(nowMs)
     this.#isVisiting = true
@@ -151,7 +151,7 @@ export class SlotShare {
     if (this.#isGivingUp || this.#waiting.some(({ isAsked }) => !isAsked)) this.#batcher.visitSoon(this)
   }
 
-  /** What was asked is absolute: the next visit puts right whatever the pool made of this one. */
+  /** Visits send absolute numbers, so the next one corrects whatever this one did. */
   failVisit(error: unknown, nowMs: number): void {
     this.#isVisiting = false
     this.#topUpAfterMs = nowMs + RECALL_PAUSE_MS
@@ -167,7 +167,7 @@ export class SlotShare {
     }
   }
 
-  /** Who comes while the others are giving back waits for that too. */
+  /** Requests that arrive during a recall wait for the same recall. */
   #mayRecall(nowMs: number): boolean {
     return this.#isRecalling || nowMs - this.#recalledAtMs >= RECALL_PAUSE_MS
   }
@@ -177,7 +177,7 @@ export class SlotShare {
     this.#recalledAtMs = nowMs
     await this.#batcher.recall(this)
     this.#isRecalling = false
-    // A visit that is under way may have come before what was given back: those it does not serve ask once more.
+    // A running visit may have missed slots that were just given back, so unserved requests ask once more.
     for (const waiter of this.#waiting) waiter.isAsked = false
     if (this.#waiting.length > 0 && !this.#isVisiting) this.#batcher.visitSoon(this)
   }

@@ -1,6 +1,6 @@
 const MINUTE_MS = 60_000
 
-/** Units that were taken and not used, beyond what a process may hold. They wait for the next visit at their bucket. */
+/** Unused units beyond what the process may hold. They wait for the next visit to the bucket. */
 export class SpareUnits {
   #units = 0
   #sinceMs = 0
@@ -16,8 +16,8 @@ export class SpareUnits {
   }
 
   /**
-   * What may go back now. In the meantime the bucket may have become full, which it would have been sooner with these: as
-   * much as it can have refilled since is gone.
+   * The units that may be returned now. The bucket kept refilling meanwhile and would have been full earlier with these units,
+   * so the amount it can have refilled is subtracted.
    */
   takeOut(perMinute: number, nowMs: number): number {
     const refilled = Math.ceil(((nowMs - this.#sinceMs) * perMinute) / MINUTE_MS)

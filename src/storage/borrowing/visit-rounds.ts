@@ -5,7 +5,7 @@ interface Visitor {
 const VISITORS_AT_ONCE_MAX = 500
 const ROUND_TRIPS_MAX = 2
 
-/** Collects who has to ask the database, and asks for many of them in one round trip. */
+/** Collects pending visits and sends many of them in one round trip. */
 export class VisitRounds<Kind extends Visitor> {
   readonly #visit: (visitors: readonly Kind[]) => Promise<void>
   readonly #due = new Set<Kind>()
@@ -13,7 +13,7 @@ export class VisitRounds<Kind extends Visitor> {
   #roundTrips = 0
   #onEnd: (() => void)[] = []
 
-  /** `visit` deals with its own failures. */
+  /** `visit` handles its own failures. */
   constructor(visit: (visitors: readonly Kind[]) => Promise<void>) {
     this.#visit = visit
   }
@@ -22,7 +22,7 @@ export class VisitRounds<Kind extends Visitor> {
     this.#due.add(visitor)
     if (this.#isScheduled || this.#roundTrips >= ROUND_TRIPS_MAX) return
     this.#isScheduled = true
-    // What is asked in the same tick goes in one statement.
+    // Visits of the same tick share one statement.
     queueMicrotask(() => {
       this.#isScheduled = false
       void this.#start()
@@ -40,13 +40,13 @@ export class VisitRounds<Kind extends Visitor> {
     })
   }
 
-  /** Resolves when nobody has to ask. */
+  /** Resolves when no visit is pending. */
   async drained(): Promise<void> {
     while (this.#due.size > 0 || this.#roundTrips > 0) await this.nextEnd()
   }
 
   async #start(): Promise<void> {
-    // Always in one order, so that two processes never wait for each other.
+    // Always in the same order, to avoid deadlocks between processes.
     const visitors = [...this.#due].slice(0, VISITORS_AT_ONCE_MAX).toSorted((a, b) => (a.id < b.id ? -1 : 1))
     if (visitors.length === 0) return
     for (const visitor of visitors) this.#due.delete(visitor)

@@ -1,8 +1,8 @@
-/** Few enough to be looked at within a fraction of a millisecond. */
+/** A map up to this size is read within a fraction of a millisecond. */
 const PIECE_MIN = 2_000
 const PIECES = 4
 
-/** Goes round the values of a map again and again. Those of a large one are seen in pieces, so that nobody waits long behind one. */
+/** Iterates over the values of a map repeatedly. A large map is read in pieces, so that the event loop is not blocked. */
 export class Walk<Value> {
   readonly #map: ReadonlyMap<unknown, Value>
   #rest: Iterator<Value>
@@ -12,7 +12,7 @@ export class Walk<Value> {
     this.#rest = map.values()
   }
 
-  /** All values, or the next quarter of very many. They may be deleted meanwhile. */
+  /** All values, or the next quarter of a large map. Values may be deleted meanwhile. */
   *next(): Generator<Value> {
     const count = Math.max(PIECE_MIN, Math.ceil(this.#map.size / PIECES))
     for (let seen = 0; seen < count; seen += 1) {

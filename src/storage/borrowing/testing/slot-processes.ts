@@ -65,7 +65,7 @@ async function register(database: Database, writer: number): Promise<Borrower> {
   }
 }
 
-/** What any other process does when this one stops saying that it is alive. */
+/** What another process does when this one stops renewing its lease. */
 export async function declareDead(
   database: Database,
   borrowerId: string,
