@@ -6,14 +6,14 @@ import { requireScope } from './authenticate.ts'
 import type { RequestMessage } from './message.ts'
 
 export interface MetricsAccess {
-  /** Asked of everybody but operators, where it is set. */
+  /** If set, everybody except operators must send it. */
   readonly token: string | null
-  /** Lets everybody in who reaches the port. */
+  /** Admits everybody who reaches the port. */
   readonly isOpen: boolean
   readonly authenticate: (incoming: RequestMessage) => Caller | Promise<Caller>
 }
 
-/** Metrics name models, providers and routes: they are for this machine, holders of the token, and keys of operators. */
+/** Metrics show models, providers and routes, so only this machine, the token and operator keys may read them. */
 export async function admitToMetrics(access: MetricsAccess, incoming: RequestMessage): Promise<void> {
   const { authorization } = incoming.headers
   if (access.token !== null) {
@@ -27,7 +27,7 @@ export async function admitToMetrics(access: MetricsAccess, incoming: RequestMes
 const REFUSAL =
   'The metrics need the metrics token or a key with the scope `admin`, unless they are read from the same machine.'
 
-/** What a proxy adds: behind one, the peer is the proxy and says nothing about who asks. */
+/** Headers that a proxy adds. Behind a proxy, the peer address does not identify the client. */
 const FORWARDED = [
   'forwarded',
   'via',
@@ -40,7 +40,7 @@ const OWN_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i
 
 function isFromThisMachine({ socket, headers }: RequestMessage): boolean {
   if (FORWARDED.some((name) => headers[name] !== undefined)) return false
-  // A proxy that adds no header still passes on the name it was asked for.
+  // A proxy without such headers still forwards the host name of the request.
   return isLoopback(socket.remoteAddress ?? '') && OWN_HOST.test(headers.host ?? '')
 }
 
@@ -49,7 +49,7 @@ function isLoopback(address: string): boolean {
   return unmapped === '::1' || (isIPv4(unmapped) && unmapped.startsWith('127.'))
 }
 
-// Digests have one length, which a constant-time comparison asks for.
+// Compare digests, because a constant-time comparison needs equal lengths.
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }

@@ -6,10 +6,10 @@ import type { RequestMessage } from './message.ts'
 const BEARER_PATTERN = /^Bearer +(\S+)$/i
 const USUAL_START = 'Bearer '
 
-/** Whose key a request carries. At once for one that is known, so that the hot path waits for nothing. */
+/** Finds the caller of a request's key. Returns without a promise for a known key, so that the hot path does not wait. */
 export type Authenticate = (incoming: RequestMessage) => Caller | Promise<Caller>
 
-/** Runs before the body is read: a stranger costs no parsing. */
+/** Runs before the body is read, so that unauthenticated requests are not parsed. */
 export function authenticateHook(
   authenticate: Authenticate,
   scope: Scope | 'any',
@@ -21,7 +21,7 @@ export function authenticateHook(
   }
 }
 
-/** A key as clients of OpenAI send it, or as those of Anthropic do. */
+/** Reads the key from the header that OpenAI clients or Anthropic clients use. */
 export function readToken({ authorization: header, 'x-api-key': key }: RequestMessage['headers']): string {
   if (header === undefined && typeof key === 'string') return key.trim()
   // What follows the usual start is checked for the form of a key anyway.

@@ -9,7 +9,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-test('a check that hangs is waited for a second once, and answered at once while it hangs', async () => {
+test('a hanging check is waited for once, and fails at once while it hangs', async () => {
   const asked: PromiseWithResolvers<void>[] = []
   const ask = checkReadiness({
     logger: silentLogger,
@@ -34,7 +34,7 @@ test('a check that hangs is waited for a second once, and answered at once while
   expect((await recovered).isReady).toBe(true)
 })
 
-test('a check that never comes back is asked anew after a while', async () => {
+test('a check that never ends is started again after a while', async () => {
   let asked = 0
   const ask = checkReadiness({
     logger: silentLogger,

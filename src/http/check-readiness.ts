@@ -1,6 +1,6 @@
 import type { Logger } from '../kernel/logger.ts'
 
-/** Resolves when the thing works; rejects, or stops waiting when the signal aborts, when it does not. */
+/** Resolves if the dependency works; rejects if it fails or the signal aborts. */
 export type ReadinessCheck = (signal: AbortSignal) => Promise<void>
 
 export interface Readiness {
@@ -19,17 +19,17 @@ interface ReadinessOptions {
   readonly timeoutMs?: number
 }
 
-/** A connection that died without a word is given up after this, and the check asked anew. */
+/** A check that hangs for this long, for example on a dead connection, is started again. */
 const HANGING_MS_MAX = 5_000
 
-/** Runs all checks at once, each bounded in time. Callers that come meanwhile share the run: anybody may ask. */
+/** Runs all checks in parallel, each with a timeout. Concurrent callers share one run, because the route needs no key. */
 export function checkReadiness({
   checks,
   logger,
   timeoutMs = 1_000,
 }: ReadinessOptions): () => Promise<Readiness> {
   let running: Promise<Readiness> | null = null
-  /** Checks that were not answered in time and still are not: they are not asked again, and nobody waits for them. */
+  /** Checks that timed out and still run. They are not started again, and callers do not wait for them. */
   const hangingSinceMs = new Map<string, number>()
 
   const runOnce = async (name: string, check: ReadinessCheck) => {
@@ -46,7 +46,7 @@ export function checkReadiness({
     const results = await Promise.all(
       Object.entries(checks).map(async ([name, check]) => {
         const { result, cause } = await runOnce(name, check)
-        // The reason is for the operator; the answer is readable without a key.
+        // Only logged, because anybody can read the response without a key.
         if (cause !== undefined) logger.warn({ check: name, err: cause }, 'a readiness check failed')
         return [name, result] as const
       }),

@@ -20,10 +20,10 @@ export interface ExchangeObserver {
 const CHANGES: ReadonlySet<string> = new Set(['PATCH', 'DELETE'])
 const CUT_OFF_AFTER_MS = 500
 
-/** Follows every request from its first header to its last byte, or to the client's disappearance. */
+/** Tracks every request until its last byte is sent or its client disconnects. */
 export class ExchangeTracker {
   readonly #observer: ExchangeObserver
-  // Not a set: the tables a set outgrows keep what was in them alive through many collections.
+  // Not a Set: its outgrown tables keep old requests alive through many garbage collections.
   readonly #clock: Clock
   readonly #running: Exchange[] = []
   #onDrained: (() => void) | null = null
@@ -37,7 +37,7 @@ export class ExchangeTracker {
     return this.#running.length
   }
 
-  /** What runs now, in no order. */
+  /** The running requests, in no order. */
   get running(): readonly Exchange[] {
     return this.#running
   }
@@ -55,7 +55,7 @@ export class ExchangeTracker {
     return exchange
   }
 
-  /** Resolves when nothing runs. */
+  /** Resolves when no request runs. */
   drained(): Promise<void> {
     if (this.#running.length === 0) return Promise.resolve()
     return new Promise((resolve) => {
@@ -70,9 +70,9 @@ export class ExchangeTracker {
     return callers
   }
 
-  /** Ends what runs for a key; what does not end by itself, because its client reads nothing, is cut off. */
+  /** Ends the running requests of a key, and cuts the connection if the client does not read. */
   cancelOfKey(keyId: string, reason: Error): void {
-    // Changes of keys are let through: one of them may be what this key was just revoked by.
+    // Not requests that change keys, because one of them may be revoking this key.
     const ended = this.#running.filter(
       ({ caller, incoming }) => caller?.keyId === keyId && !CHANGES.has(incoming.method ?? ''),
     )
@@ -93,7 +93,7 @@ export class ExchangeTracker {
     const durationMs = performance.now() - exchange.startedMs
     if (isDisconnected) {
       exchange.cancellation.cancel(new ClientDisconnected('the client disconnected'))
-      // What was under way ends with that, or is read to its end, and still has to say what it used.
+      // Report after the work has ended, because it still has to record its usage.
       const report = () => this.#observer.finished({ exchange, durationMs, isDisconnected })
       if (exchange.work === null) setImmediate(report)
       else exchange.work.then(report, report)
@@ -103,7 +103,7 @@ export class ExchangeTracker {
     if (this.#running.length === 0) this.#onDrained?.()
   }
 
-  /** The last takes the place of the one that leaves. */
+  /** Swap-remove: the last one takes the free position. */
   #remove(exchange: Exchange): void {
     const last = this.#running.pop()
     if (last === undefined || last === exchange) return

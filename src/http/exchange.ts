@@ -7,9 +7,9 @@ import type { Wire } from '../wires/wire.ts'
 import type { RequestMessage, ResponseMessage } from './message.ts'
 import type { Recording } from './answers/replay-recording.ts'
 
-/** One request and its answer, and what is known of them while they run. */
+/** One request and its response, with their state while they run. */
 export class Exchange<Incoming extends RequestMessage = RequestMessage> {
-  /** That of the first try, where a request with an idempotency key goes on for one that died. */
+  /** The id of the first attempt, if a request with an idempotency key continues an interrupted one. */
   id: string
   readonly startedMs = performance.now()
   /** Cancelled when the client disconnects, or when the server stops waiting for running requests. */
@@ -25,18 +25,18 @@ export class Exchange<Incoming extends RequestMessage = RequestMessage> {
   /** Only while tracing is on. */
   span: InferenceSpan | null = null
   errorCode: string | null = null
-  /** What its client speaks: errors and streams are told in it. */
+  /** The wire format of the client, used for errors and streams. */
   wire: Wire = openAiWire
   /** Of a request with an idempotency key. */
   recording: Recording | null = null
-  /** What is done for it, which may go on for some time when its client is gone. Null until that begins. */
+  /** The running work, which may continue after the client disconnects. Null until it starts. */
   work: Promise<unknown> | null = null
-  /** What it asks for goes on without its client: a repeated request with its idempotency key takes that up. */
+  /** Whether the work continues without its client, so that a repeated request with the idempotency key can resume it. */
   goesOnAlone = false
-  /** Where the tracker keeps it. */
+  /** Its index in the tracker. */
   position = -1
   requestBytes = 0
-  /** The text of the body, kept only where the operator wants prompts in the log. */
+  /** The text of the body, kept only if the operator logs prompts. */
   bodyText: string | null = null
 
   constructor(id: string, incoming: Incoming, response: ResponseMessage, route: string) {

@@ -61,9 +61,9 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
     serverFactory: () => options.http,
     bodyLimit: options.bodyBytesMax,
     return503OnClosing: false,
-    // The server has a listener of its own, which answers in our envelope and in its turn.
+    // The server has its own listener, which answers with our error envelope in the right order.
     clientErrorHandler: () => {},
-    // No hook has run for these: the router refused the path.
+    // The router refused the path before any hook ran.
     frameworkErrors: (error, request, reply) => {
       const exchange = tracker.begin(request.raw, reply.raw, 'unmatched')
       reply.header('x-request-id', exchange.id).header('x-content-type-options', 'nosniff')
@@ -71,7 +71,7 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
     },
     routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
   })
-  // Refused like any method that no route takes, before anything is asked of its body.
+  // Refused like every unknown method, before its body is read.
   app.addHttpMethod('QUERY', { hasBody: false, overrideExisting: true })
   app.decorateRequest('exchange')
   app.addHook('onRequest', (request, reply, done) => {
@@ -141,7 +141,7 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
   return { handle: (incoming, response) => app.routing(incoming, response), close: () => app.close() }
 }
 
-/** Every text of the path and the query; what a route makes of it may be asked of the database. */
+/** Checks all text of path and query, because routes may use it in database queries. */
 function requireStorableTexts(given: unknown): void {
   if (!isRecord(given)) return
   for (const [name, value] of Object.entries(given)) {
@@ -160,12 +160,12 @@ function sendError(reply: FastifyReply, error: unknown, exchange: Exchange<Incom
   void reply.code(answer.status).headers(answer.headers).send(errorBodyOf(answer, exchange.wire))
 }
 
-/** Refused before it was read to its end. Bodies of other kinds are small, and Node reads past them. */
+/** Whether a form was refused before it was read completely. Other bodies are small, and Node discards them. */
 function isFormUnread({ incoming }: Exchange): boolean {
   return !incoming.complete && incoming.headers['content-type']?.startsWith('multipart/') === true
 }
 
-/** Whether a path fits a route's pattern, parameters written as `:id`. For telling 405 from 404; not the router. */
+/** Whether a path matches a route pattern with parameters such as `:id`. Only used to choose between 405 and 404. */
 function matchPath(pattern: string, path: string): boolean {
   const expected = pattern.split('/')
   const given = path.split('/')

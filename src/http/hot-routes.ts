@@ -44,8 +44,8 @@ export interface HotRoutes {
 }
 
 /**
- * The hot routes, served past the framework: its cost for one request is more than all the gateway's own
- * work on it. The rules are the same as everywhere: authenticate, then read, then check, then the route's one call.
+ * The hot routes, served without the framework, which costs more per request than the gateway's own work. The order is the
+ * same as everywhere: authenticate, read, validate, then call the route.
  */
 export function createHotRoutes(options: HotRoutesOptions): HotRoutes {
   const byPath = new Map(
@@ -156,12 +156,12 @@ function sendError(exchange: Exchange, error: unknown, headers: string[]): void 
   exchange.response.writeHead(answer.status, headers).end(text)
 }
 
-/** As much as comes whole on the fast path: what was not read of a larger body would have to be read to its end. */
+/** The size limit of the fast path. A larger unread body would have to be read before the connection can be reused. */
 const UNREAD_BYTES_MAX = 256 * 1024
 
 function isReadSoon({ incoming: { complete, headers }, requestBytes }: Exchange): boolean {
   const { 'content-length': length, 'transfer-encoding': coding, expect } = headers
-  // Whether chunks that nobody read have come already is a matter of time.
+  // Whether unread chunks have arrived yet depends on timing, so do not rely on it.
   if (coding !== undefined && requestBytes === 0) return false
   if (complete) return true
   return length !== undefined && Number(length) <= UNREAD_BYTES_MAX && expect === undefined

@@ -6,7 +6,7 @@ import { toErrorAnswer } from './answers/error-envelope.ts'
 import type { Exchange } from './exchange.ts'
 import { recordAnswer, type RecordedAnswer } from './answers/replay-recording.ts'
 
-/** Does the work, unless a request with the same key has done it: then that one's answer is given again. */
+/** Does the work, or replays the stored answer if a request with the same key has done it. */
 export type RunOnce = <Result>(request: KeyedExchange<Result>, work: () => Promise<Result>) => Promise<Result>
 
 interface KeyedExchange<Result> {
@@ -27,18 +27,18 @@ interface RunOnceOptions {
 export const IDEMPOTENCY_HEADER = 'idempotency-key'
 
 const KEY_PATTERN = /^[\x20-\x7e]{1,255}$/
-/** Larger answers are given and not kept. */
+/** Larger answers are sent but not stored. */
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024
 const RETRY_SECONDS_MAX = 10
 const DOUBT_RETRY_SECONDS = 2
 
-/** The `Idempotency-Key` of every POST, around both kinds of routes. What it does to a response costs only requests that ask for it. */
+/** The `Idempotency-Key` of every POST, for both kinds of routes. Requests without the header pay nothing for it. */
 export function createRunOnce({ idempotency, logger }: RunOnceOptions): RunOnce {
   const settle = async (claim: Claim, end: (claim: Claim) => Promise<void>): Promise<void> => {
     try {
       await end(claim)
     } catch (error) {
-      // The client has paid for its answer and gets it. A repeated request goes on under the same id and is not charged again.
+      // The client has paid, so it gets its answer. A repeated request uses the same id and is not charged again.
       logger.warn(
         { err: error, requestId: claim.requestId },
         'how a request with an idempotency key ended was not kept',
@@ -77,7 +77,7 @@ export function createRunOnce({ idempotency, logger }: RunOnceOptions): RunOnce 
       () => null,
       (error: unknown) => error,
     )
-    // Work may go on when its client is gone, and what it answers then is kept too: within the turn in which it is through.
+    // Work may continue after its client disconnects. Its answer is stored too, in the turn in which the work ends.
     void Promise.all([failure, closed]).then(([error]) =>
       setImmediate(() => {
         if (!recording.hasEnded) void settle(claim, () => concludeUnanswered(claim, error, exchange))
@@ -87,14 +87,14 @@ export function createRunOnce({ idempotency, logger }: RunOnceOptions): RunOnce 
   }
 }
 
-/** What happens once under a request id is not done twice under this key. */
+/** Allows a retry of work that happens once per request id, because a retry with this key uses the same id. */
 function allowRepeating(error: unknown): never {
   if (!(error instanceof AppError) || !error.isOnceByRequestId) throw error
   const { code, message } = error
   throw new AppError(code, message, { retryAfterSeconds: DOUBT_RETRY_SECONDS, cause: error })
 }
 
-/** Nothing was done yet but for the claim, which is the same when it is made again. */
+/** Only the claim was attempted, and repeating it is harmless, so a retry is safe. */
 function refuseClaim(error: unknown): never {
   if (!(error instanceof AppError) || !error.mayBeDone) throw error
   const message = 'The Idempotency-Key cannot be remembered right now. Nothing was done. Try again shortly.'
@@ -118,15 +118,15 @@ function refusalOf(outcome: Exclude<ClaimOutcome, { kind: 'answered' | 'claimed'
       'Send it with another key to do it again.'
     return new AppError('conflict', message, { headers: { 'x-should-retry': 'false' } })
   }
-  // It takes as long again as it has taken: nobody asks much too often, or waits for much longer than needed.
+  // Wait as long as the request has run so far, which avoids both frequent polling and long waits.
   const retryAfterSeconds = Math.min(RETRY_SECONDS_MAX, Math.max(1, outcome.runningMs / 1000))
   const message = 'The first request with this Idempotency-Key is still running.'
   return new AppError('idempotency_in_progress', message, { retryAfterSeconds })
 }
 
 /**
- * What was done is kept. What was refused changed nothing and may go better next time: after a top-up, or a minute later.
- * A failure of ours may have come after the work was done, and so the next try bears the same id.
+ * Stores a successful answer. A 4xx changed nothing, so its key is released and a retry may succeed. A 5xx may have come after
+ * the work was done, so a retry continues under the same request id.
  */
 async function conclude(
   claim: Claim,
@@ -140,7 +140,7 @@ async function conclude(
   else await claim.keep({ status, headers: headersToKeep(headers), body })
 }
 
-/** The client went before there was an answer. What it was given until then is charged; a new try is a new request. */
+/** The client disconnected before the answer. What it received is charged; a retry is a new request. */
 async function concludeUnanswered(claim: Claim, error: unknown, { goesOnAlone }: Exchange): Promise<void> {
   const isOurs = error !== null && !(error instanceof ClientDisconnected)
   if (error === null && goesOnAlone) await claim.interrupt()
@@ -148,7 +148,7 @@ async function concludeUnanswered(claim: Claim, error: unknown, { goesOnAlone }:
   else await claim.release()
 }
 
-/** Tell of the connection or of the moment, and are made anew for every answer. */
+/** Headers of one connection or moment, which are created again for every answer. */
 const PASSING_HEADERS =
   /^(connection|keep-alive|transfer-encoding|content-length|date|vary|set-cookie|x-request-id|x-content-type-options|x-gateway-latency-ms|x-gateway-balance-usd|x-ratelimit-.*|access-control-.*)$/
 
@@ -157,7 +157,7 @@ function headersToKeep(headers: readonly string[]): string[] {
   for (let index = 0; index + 1 < headers.length; index += 2) {
     const name = (headers[index] ?? '').toLowerCase()
     if (PASSING_HEADERS.test(name)) continue
-    // What the answer costs this time.
+    // A replay is free.
     kept.push(name, name === 'x-gateway-cost-usd' ? '0' : (headers[index + 1] ?? ''))
   }
   return kept

@@ -20,7 +20,7 @@ export interface RouteSurroundings {
   readonly takeFiles: TakeFiles
 }
 
-/** Puts one line of the route table into the framework: authenticate, parse, check, then the route's own call. */
+/** Registers one route with the framework: authenticate, parse, validate, then call the route. */
 export function registerRoute(app: FastifyInstance, route: Route, surroundings: RouteSurroundings): void {
   const { guard, runOnce, takeFiles } = surroundings
   const readInput = compileInput(route)
@@ -82,7 +82,7 @@ export function registerRoute(app: FastifyInstance, route: Route, surroundings: 
   const takeBodies = route.form ? acceptForms : route.takesRawBody ? takeRawBodies : null
   if (takeBodies === null) register(app)
   else {
-    // A scope of its own: every other route keeps refusing what is not JSON.
+    // A separate scope, so that other routes still accept only JSON.
     app.register(async (scope) => {
       takeBodies(scope)
       register(scope)
@@ -93,13 +93,13 @@ export function registerRoute(app: FastifyInstance, route: Route, surroundings: 
 interface GivenInput {
   readonly input: RouteInput
   readonly files: readonly UploadedFile[]
-  /** The body as it came, to know it again. */
+  /** The raw body, to recognise a repeated request. */
   readonly sent: unknown
 }
 
 type RouteInput = Pick<Parameters<Route['handle']>[0], 'body' | 'query' | 'params'>
 
-/** What the request says, checked by the schemas of the route. */
+/** The request's input, validated by the schemas of the route. */
 function compileInput(route: Route): (request: FastifyRequest, form: Form | null) => RouteInput {
   const checkBody = route.body ? compileCheck(route.body) : null
   const checkUnhonoured = route.body ? compileUnhonoured(route.body) : null
@@ -141,10 +141,10 @@ function isOpenPage({ method, path, scope }: Route): boolean {
   return scope === null && method === 'GET' && !PROBE_PATHS.has(path)
 }
 
-/** Stands for the body of a request whose form is still to be read. */
+/** Placeholder for the body of a form that is not read yet. */
 const FORM_TO_READ = Symbol('a form to read')
 
-/** Lets the routes of a scope take forms beside JSON, unread: the route reads them, and removes what they left on the disk. */
+/** Lets the routes of a scope accept forms besides JSON. The route reads the form and deletes its files. */
 function acceptForms(scope: FastifyInstance): void {
   scope.addContentTypeParser('multipart/form-data', (_request, _payload, done) => done(null, FORM_TO_READ))
   scope.addContentTypeParser('*', (_request, _payload, done) => {

@@ -39,32 +39,32 @@ export interface ServerOptions {
   /** Origins whose browsers may call the API; `*` for all. */
   readonly corsOrigins: readonly string[]
   readonly bodyBytesMax: number
-  /** Where files lie while the requests that brought them run. */
+  /** Directory for uploaded files while their requests run. */
   readonly uploadDirectory: string
-  /** Connections of clients at once. */
+  /** Maximum number of client connections. */
   readonly connectionsMax: number
-  /** What is held of requests whose key is not known yet, over all connections. */
+  /** Maximum bytes of requests whose key is not known yet, over all connections. */
   readonly unauthenticatedBytesMax: number
   /** Whether a key is in memory. */
   readonly isKnownKey: (token: string) => boolean
   readonly onConnectionRefused: () => void
-  /** Reads simple requests past Node's server. */
+  /** Whether simple requests are read without Node's HTTP server. */
   readonly isFast: boolean
-  /** For a client to send its whole request. */
+  /** Maximum time for a client to send its whole request. */
   readonly requestMsMax: number
   /** Keeps the text of inference requests for the log. */
   readonly keepsBodies: boolean
 }
 
 export interface Server {
-  /** What runs now, in no order. */
+  /** The running requests, in no order. */
   listExchanges(): readonly Exchange[]
   listen(options: { host: string; port: number; sharePort: boolean }): Promise<{ host: string; port: number }>
   /** The keys whose requests run, by their ids. */
   runningCallers(): ReadonlyMap<string, Caller>
-  /** Ends what runs for a key with this error: a stream by its last frame. */
+  /** Ends the running requests of a key with this error; a stream gets it as its last frame. */
   endRequestsOf(keyId: string, reason: AppError): void
-  /** Stops accepting, lets what runs finish for so long, then aborts it. */
+  /** Stops accepting, waits this long for running requests, then aborts them. */
   close(options: { graceMs: number; beforeAborting?: () => void }): Promise<void>
 }
 
@@ -74,8 +74,8 @@ const ABORTED_MS_MAX = 2_000
 const NO_BYTES = Buffer.alloc(0)
 
 /**
- * One listening server: hot routes are served directly, everything else through the framework. Connections begin
- * without Node's HTTP server, which is given those whose requests are not of the simplest kind.
+ * One listening server. Hot routes are served directly, all others through the framework. Connections start without Node's
+ * HTTP server and are handed to it when a request is not simple.
  */
 export async function createServer(options: ServerOptions): Promise<Server> {
   const { routes, logger } = options
@@ -172,7 +172,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   }
 }
 
-/** From the server, which would begin to read them as HTTP at once. What is returned does that with one of them. */
+/** Takes new connections away from the HTTP server. Returns a function that hands one connection back to it. */
 function takeConnections(http: HttpServer): (socket: Socket) => void {
   const listeners = http.listeners('connection')
   http.removeAllListeners('connection')

@@ -1,21 +1,21 @@
 import type { Wire } from '../../wires/wire.ts'
 import type { ResponseMessage } from '../message.ts'
 
-/** An answer as it went out. */
+/** An answer as it was sent. */
 export interface RecordedAnswer {
   readonly status: number
   /** Names and values in turn. */
   readonly headers: readonly string[]
-  /** Null when it grew too large to keep. */
+  /** Null if it was too large to store. */
   readonly body: Buffer | null
-  /** False for a stream that broke off. */
+  /** False for an interrupted stream. */
   readonly isWhole: boolean
 }
 
 export interface Recording {
   /** Whether the answer has been given, to a client that is still there or not. */
   readonly hasEnded: boolean
-  /** Keeps the answer as if it had ended with these bytes, whatever it ends with. */
+  /** Stores the answer as if it had ended with these bytes. */
   keepAsEndedWith(bytes: Buffer): void
 }
 
@@ -48,7 +48,7 @@ export function recordAnswer(
 
   const note = (chunk: unknown, encoding: unknown): void => {
     const piece = toBuffer(chunk, encoding)
-    // What keeps a connection alive says nothing.
+    // Keep-alives are not part of the answer.
     if (piece === null || piece.length === 0 || piece.equals(options.wire.keepAlive)) return
     lastPiece = piece
     bytes += piece.length

@@ -6,7 +6,7 @@ import type { ResponseMessage } from '../message.ts'
 import type { Recording } from './replay-recording.ts'
 
 const KEEP_ALIVE_MS = 15_000
-/** A client that reads nothing for this long is taken for gone. */
+/** A client that reads nothing for this long counts as disconnected. */
 const DRAIN_MS_MAX = 60_000
 
 /** Names and values in turn. */
@@ -51,7 +51,7 @@ export async function sendEvents(
   } catch (error) {
     if (response.destroyed) return
     options.onError(error)
-    // All of it was given but for its end: whoever asks again is given that, and pays once.
+    // Everything but the end was sent: store the complete answer, so that a retry gets it and pays once.
     if (error instanceof AppError && error.mayBeDone) options.recording?.keepAsEndedWith(writer.end())
     endWithError(response, error, options.requestId, writer)
   } finally {
@@ -69,7 +69,7 @@ export function endWithError(
   response.end(writer.fail(toWireError(toErrorAnswer(error, requestId))))
 }
 
-/** Signs of life until there is something to say, so that nobody on the way takes the connection for dead. */
+/** Sends keep-alives until there is data, so that no proxy closes the connection. */
 export function startKeepAlive(
   response: ResponseMessage,
   { keepAlive }: Pick<Wire, 'keepAlive'> = openAiWire,
@@ -81,7 +81,7 @@ export function startKeepAlive(
 
 export const FIRST_KEEP_ALIVE_MS = KEEP_ALIVE_MS
 
-/** Resolves when the client has caught up, or is gone. */
+/** Resolves when the client has read the buffer or disconnected. */
 export function drained(response: ResponseMessage): Promise<void> {
   return new Promise((resolve) => {
     const finish = () => {

@@ -7,11 +7,11 @@ import type { UnauthenticatedGuard } from '../connections/guard-unauthenticated.
 import type { RequestMessage } from '../message.ts'
 import { explainRefusal } from '../answers/rate-headers.ts'
 
-/** What both kinds of routes do about bodies that it refuses: they cost as much to read as those that it takes. */
+/** Counts refused bodies for both kinds of routes, because reading them costs as much as reading valid ones. */
 export interface RefusedBodies {
-  /** Throws for a key whose refused bodies have used up its rates, before its next body is read. */
+  /** Throws before reading a body if refused bodies have used up the rates of the key. */
   requireTurn(caller: Caller, incoming: RequestMessage): void
-  /** What the client is told: the error, or that there were too many of them. At once for whatever is no refused body. */
+  /** Returns the error for the client: the given one, or a rate limit error. Not a promise unless a body was refused. */
   count(error: unknown, exchange: Exchange): unknown
 }
 
@@ -30,7 +30,7 @@ export function createRefusedBodies({ limits, guard }: RefusedBodiesOptions): Re
       const refusal = await limits.countRefused({ caller, tokens: Math.ceil(bytes / BYTES_PER_TOKEN) })
       return refusal === null ? error : explainRefusal(refusal)
     } catch {
-      // While the database is away nothing can be counted beyond what is borrowed, and the body is as wrong as it was.
+      // While the database is unavailable, return the original error.
       return error
     }
   }
@@ -45,7 +45,7 @@ export function createRefusedBodies({ limits, guard }: RefusedBodiesOptions): Re
     },
     count(error, exchange) {
       const { caller, incoming, inference, requestBytes, route } = exchange
-      // What has come as far as an inference was counted when it was admitted.
+      // Inference requests were counted when they were admitted.
       if (inference !== null || route === 'unmatched' || BODILESS_METHODS.has(incoming.method)) return error
       if (!REFUSED_STATUSES.has(ERROR_CATALOGUE[toAppError(error).code].status)) return error
       if (caller !== null) return countOfKey(caller, error, requestBytes)

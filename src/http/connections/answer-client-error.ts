@@ -14,10 +14,10 @@ const MESSAGES: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: 'The headers of the request are too large.',
 }
 
-/** Whose answer waits for those of the requests before it. */
+/** A response that waits for those of earlier requests. */
 const waiting = new WeakSet<Socket>()
 
-/** Answers what is not HTTP, or came too slowly, in the same envelope as everything else. */
+/** Answers invalid HTTP and requests that arrive too slowly with the usual error envelope. */
 export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
   if (waiting.has(socket)) return
   if (error.code === 'ECONNRESET' || !socket.writable) {

@@ -4,21 +4,21 @@ import { writeErrorAnswer } from './answer-client-error.ts'
 
 interface ConnectionGateOptions {
   readonly connectionsMax: number
-  /** Of requests whose key is not known yet, over all connections. */
+  /** Maximum bytes of requests whose key is not known yet, over all connections. */
   readonly unauthenticatedBytesMax: number
-  /** Whether the beginning of a request shows a key that is in memory, or asks whether the gateway is well. */
+  /** Whether the start of a request has a cached key, or is a health probe. */
   readonly isTrusted: (bytes: Buffer) => boolean
   readonly onRefused: () => void
 }
 
-/** What Node's server may hold of a request that nobody reads: its head, and a buffer of its body. */
+/** What Node's server may buffer of an unread request: its head and a part of its body. */
 const NODE_REQUEST_BYTES = 80 * 1024
 const LINGER_MS = 1_000
 const LINGERING_MAX = 1_024
 
 /**
- * Bounds what strangers can make a process hold: how many connections there are, and how many bytes were read before a key was
- * known. What is beyond either is answered with 503 and closed.
+ * Limits what unauthenticated clients can occupy: the number of connections, and the bytes read before a key is known.
+ * Connections beyond a limit are answered with 503 and closed.
  */
 export class ConnectionGate {
   readonly #options: ConnectionGateOptions
@@ -31,7 +31,7 @@ export class ConnectionGate {
     this.#options = options
   }
 
-  /** False for a connection that was refused. */
+  /** Returns false if the connection was refused. */
   admit(socket: Socket): boolean {
     this.#connections += 1
     socket.once('close', () => {
@@ -43,7 +43,7 @@ export class ConnectionGate {
     return false
   }
 
-  /** Whether so much more may be held of requests without a known key. What is held must be given back. */
+  /** Reserves bytes for a request without a known key. Returns false at the limit. Reserved bytes must be given back. */
   hold(bytes: number): boolean {
     if (this.#bytes + bytes > this.#options.unauthenticatedBytesMax) return false
     this.#bytes += bytes
@@ -54,7 +54,7 @@ export class ConnectionGate {
     this.#bytes -= bytes
   }
 
-  /** For a connection that Node's server is to read, with what came of its first request. False for one that was refused. */
+  /** For a connection that goes to Node's server, with the first bytes of its request. Returns false if it was refused. */
   enterNode(socket: Socket, bytes: Buffer): boolean {
     if (this.hold(NODE_REQUEST_BYTES)) {
       this.#ofNode.set(socket, NODE_REQUEST_BYTES)
@@ -65,7 +65,7 @@ export class ConnectionGate {
     return false
   }
 
-  /** The key of a request is known, and whoever has it answers for the rest of the connection. */
+  /** The key of a request is known, so the connection no longer counts as unauthenticated. */
   release(socket: object): void {
     const held = this.#ofNode.get(socket)
     if (held === undefined) return
@@ -80,7 +80,7 @@ export class ConnectionGate {
       return
     }
     this.#lingering += 1
-    // What still comes is read past: a socket that is closed with unread bytes takes its answer back.
+    // Discard further input: closing a socket with unread bytes resets it, and the client may lose the answer.
     socket.on('error', () => socket.destroy()).resume()
     const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref()
     socket.once('close', () => {

@@ -9,12 +9,12 @@ interface EndRefusedRequestsOptions {
   readonly clock: Clock
 }
 
-/** How often expiries are compared with the clock, and reads that failed are tried again. */
+/** How often to check expiries and to retry failed reads. */
 const TICK_MS = 250
 
 /**
- * Ends what runs for keys that are refused from now on: revoked, expired, or of a suspended account. A change is read from the
- * database, because most changes refuse nothing.
+ * Ends running requests of keys that were revoked, have expired, or belong to a suspended account. After a change the key is
+ * read from the database, because most changes do not refuse it.
  */
 export function endRefusedRequests({ server, keys, clock }: EndRefusedRequestsOptions): { close(): void } {
   const suspects = new Map<string, Caller>()
@@ -45,7 +45,7 @@ export function endRefusedRequests({ server, keys, clock }: EndRefusedRequestsOp
         })
       }
     } catch {
-      // The database is away; the next tick tries again.
+      // The database is unavailable; the next tick retries.
     } finally {
       isReading = false
     }

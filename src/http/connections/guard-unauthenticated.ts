@@ -20,8 +20,8 @@ export interface UnauthenticatedGuard {
 }
 
 /**
- * Makes an address wait that keeps coming with wrong keys. A key that is in memory is not touched by it, and while no
- * address waits nothing is looked at but one number.
+ * Throttles addresses that keep sending wrong keys. Requests with a cached key are never throttled. While no address is
+ * throttled, a request costs one comparison.
  */
 export function createUnauthenticatedGuard(options: UnauthenticatedGuardOptions): UnauthenticatedGuard {
   const { throttle, authenticate, isKnownKey, addressOf, onRefused } = options
@@ -70,7 +70,7 @@ export function createUnauthenticatedGuard(options: UnauthenticatedGuardOptions)
 const GROUPS = 8
 const NETWORK_GROUPS = 4
 
-/** Who has one address of version 6 has the whole /64 around it. */
+/** A client with one IPv6 address usually has the whole /64 network. */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address
   const [head = '', tail] = (address.split('%', 1)[0] ?? '').split('::', 2)

@@ -5,8 +5,8 @@ const HEAD_BYTES_MAX = 16 * 1024
 const KEY = /\r\n(?:authorization:[ \t]{0,8}bearer |x-api-key:[ \t]{0,8})([\w-]{1,250})[ \t]{0,8}\r\n/i
 
 /**
- * Whether a request may be read although the process holds as much of strangers as it can: its whole head is there, and shows a
- * key that is in memory, or it is a probe. It is authenticated like any other afterwards.
+ * Whether a request may be read although the limit for unauthenticated bytes is reached: its head is complete and has a cached
+ * key, or it is a health probe. It is authenticated afterwards like any other request.
  */
 export function isTrustedHead(bytes: Buffer, isKnownKey: (token: string) => boolean): boolean {
   const end = bytes.indexOf(HEAD_END)

@@ -1,2 +1,2 @@
-/** What machines ask again and again, to know whether the gateway is well. */
+/** Paths of health probes. */
 export const PROBE_PATHS: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics'])

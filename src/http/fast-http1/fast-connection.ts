@@ -12,10 +12,10 @@ export interface FastConnectionOptions {
   /** Takes the socket over, with everything that came and was not served put back into it. */
   readonly handOver: (connection: FastConnection) => void
   readonly onClose: (connection: FastConnection) => void
-  /** Whether so much more may be held of a request whose key is not known. */
+  /** Whether this many more bytes may be buffered for a request whose key is not known. */
   readonly hold: (bytes: number) => boolean
   readonly giveBack: (bytes: number) => void
-  /** Answers a connection that may hold no more, and closes it. */
+  /** Refuses a connection that has reached the limit, and closes it. */
   readonly refuse: (socket: Socket) => void
   readonly isClosing: () => boolean
   readonly keepAliveSeconds: number
@@ -23,14 +23,14 @@ export interface FastConnectionOptions {
 
 const HEAD_END = Buffer.from('\r\n\r\n')
 const HEAD_BYTES_MAX = 16 * 1024
-/** Larger bodies are read by Node, where reading is a small part of what they cost. */
+/** Larger bodies go to Node's server; reading is a small part of their cost. */
 const BODY_BYTES_MAX = 256 * 1024
-/** What a client may send ahead of the answer it waits for. */
+/** How much a client may send before it has received the current answer. */
 const AHEAD_BYTES_MAX = 64 * 1024
 
 /**
- * A connection that is served without Node's HTTP server while its requests are as simple as nearly all are: whole POSTs to
- * hot routes, one after the other. The first that is not goes to Node's server, and the connection with it.
+ * A connection that is served without Node's HTTP server while its requests are simple: complete POSTs to hot routes, one
+ * after another. The first other request goes to Node's server, together with the connection.
  */
 export class FastConnection {
   readonly socket: Socket
@@ -42,7 +42,7 @@ export class FastConnection {
   #hasServed = false
   #chunks: Buffer[] = []
   #bytes = 0
-  /** Of them, what counts as held of a stranger. */
+  /** The part of these bytes that counts as unauthenticated. */
   #heldBytes = 0
   /** Of the request that is coming in. */
   #head: RequestHead | null = null
@@ -167,7 +167,7 @@ export class FastConnection {
     this.waitingSinceMs = performance.now()
     if (response === null || this.socket.destroyed) return
     if (response.isLast || this.#options.isClosing()) {
-      // What still comes is not answered any more, and must not be begun.
+      // Further input is not answered, so no request may start.
       this.socket.off('data', this.#onData).resume()
       this.socket.destroySoon()
       return
@@ -184,7 +184,7 @@ export class FastConnection {
     this.#response?.emit('drain')
   }
 
-  // Whoever sends no more does not wait for an answer either: Node's server sees it the same way.
+  // A client that closes its side does not wait for an answer; Node's server does the same.
   readonly #onEnd = (): void => {
     if (this.#response === null) this.socket.end()
     else this.socket.destroy()

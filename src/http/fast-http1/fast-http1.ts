@@ -3,7 +3,7 @@ import type { ConnectionGate } from '../connections/connection-gate.ts'
 import { FastConnection, type FastConnectionOptions } from './fast-connection.ts'
 
 interface FastHttp1Options extends Pick<FastConnectionOptions, 'isServed' | 'serve' | 'isClosing'> {
-  /** Gives a connection to Node's HTTP server, from now on. */
+  /** Hands a connection over to Node's HTTP server. */
   readonly serveByNode: (socket: Socket) => void
   readonly gate: ConnectionGate
   readonly keepAliveMs: number
@@ -16,7 +16,7 @@ export interface FastHttp1 {
 }
 
 const LOOK_MS = 5_000
-/** A request that has not come whole by then is left to Node's server, which knows how long it may take. */
+/** A request that is not complete after this goes to Node's server, which applies the request timeout. */
 const WHOLE_MS_MAX = 5_000
 
 /** The connections that are served without Node's HTTP server. */

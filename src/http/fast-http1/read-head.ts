@@ -9,7 +9,7 @@ export interface RequestHead {
 
 const REQUEST_LINE = /^POST (\/[!-~]*) HTTP\/1\.1$/
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
-/** Only what every reader of HTTP takes the same way: no folded lines, no bare line ends, nothing beyond ASCII. */
+/** Only what every HTTP parser reads the same way: no folded lines, no bare line ends, only ASCII. */
 const UNUSUAL = /[^\t -~]/
 const LENGTH = /^(?:0|[1-9]\d{0,8})$/
 const KEEP_ALIVE = /^keep-alive$/i
@@ -17,7 +17,7 @@ const KEEP_ALIVE = /^keep-alive$/i
 const FIELDS_MAX = 100
 export const LINE_END = '\r\n'
 
-/** Say that the body, the connection or the protocol is of another kind than a whole body on a connection that stays. */
+/** Headers that mean another kind of body, connection or protocol. */
 const SPECIAL_FIELDS: ReadonlySet<string> = new Set([
   'transfer-encoding',
   'expect',
@@ -50,7 +50,7 @@ export function readHead(text: string): RequestHead | null {
     const name = text.slice(start, colon).toLowerCase()
     const value = readValue(text.slice(colon + 1, end))
     if (value === null || fields > FIELDS_MAX || !NAME.test(name)) return null
-    // Twice the same name is joined, or the first counts, or it is an error: Node knows which.
+    // Repeated headers have special rules, which Node's parser implements.
     if (SPECIAL_FIELDS.has(name) || Object.hasOwn(headers, name)) return null
     headers[name] = value
   }

@@ -4,7 +4,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Logger } from '../../kernel/logger.ts'
 
-/** Where uploads lie while their requests run. */
+/** Stores uploads on disk while their requests run. */
 export interface Spool {
   create(): Promise<SpooledFile>
   remove(paths: readonly string[]): Promise<void>
@@ -27,11 +27,11 @@ interface SpoolOptions {
 }
 
 const PREFIX = 'parkway-uploads'
-/** No request runs for so long: what is older belongs to nobody, whoever has its process id now. */
+/** No request runs this long, so older files are left over, even if their process id is in use again. */
 const AGE_MS_MAX = 25 * 60 * 60_000
 const HOST = createHash('sha256').update(hostname()).digest('hex').slice(0, 8)
 
-/** Begins by removing what processes that were killed have left. */
+/** First deletes the files that killed processes have left. */
 export function createSpool({ parentDirectory, logger }: SpoolOptions): Spool {
   const name = `${PREFIX}-${HOST}-${process.pid}-${randomUUID()}`
   const directory = join(parentDirectory, name)
@@ -83,7 +83,7 @@ class OpenFile implements SpooledFile {
   }
 }
 
-// The directory is made by the first upload, and again where somebody tidied up in between.
+// Created by the first upload, and again if it was deleted meanwhile.
 async function openIn(directory: string, path: string): Promise<FileHandle> {
   try {
     return await open(path, 'wx', 0o600)
@@ -110,7 +110,7 @@ async function isLeftover(name: string, path: string): Promise<boolean> {
   return found !== null && Date.now() - found.mtimeMs > AGE_MS_MAX
 }
 
-// In a container every start has the same id: one that is ours and not this process's is that of its predecessor.
+// In a container every start has the same process id, so another directory with our id belongs to an earlier run.
 function isRunning(pid: number): boolean {
   if (pid === process.pid) return false
   try {

@@ -158,11 +158,11 @@ export async function sendStream(
     pushGatewayHeaders(headers, exchange, record)
     response.writeHead(200, [...headers, ...EVENT_STREAM_HEADERS])
   }
-  // An upstream may think for minutes. Before somebody on the way gives up, the stream begins without its first chunk.
+  // An upstream may think for minutes, so start the stream before a proxy times out.
   let stopKeepAlive: (() => void) | null = null
   const timer = setTimeout(() => {
     if (response.destroyed) return
-    // Who has no credit is told so by the status: no stream begins before some is held.
+    // Start no stream before credit is held, so that a refusal is an HTTP status.
     if (record.balanceNanoUsd === null) return void timer.refresh()
     writeHead()
     stopKeepAlive = startKeepAlive(response, wire)
@@ -219,7 +219,7 @@ function usedUp({ usage, costNanoUsd }: InferenceRecord) {
 let lastBalance: NanoUsd = 0n
 let lastBalanceText = '0'
 
-// The same amount is written again and again; comparing it is cheaper than writing it.
+// Cached, because the same amount is formatted again and again.
 function formatBalance(balance: NanoUsd): string {
   if (balance !== lastBalance) {
     lastBalance = balance
