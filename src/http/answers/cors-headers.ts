@@ -1,4 +1,4 @@
-/** Names and values for an answer to a browser of this origin; none when it may not call the API. */
+/** CORS headers for this origin, as names and values; empty if the origin may not call the API. */
 export type CorsHeaders = (origin: string) => readonly string[]
 
 const EXPOSED = [

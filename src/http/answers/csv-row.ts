@@ -1,9 +1,9 @@
-/** One line of RFC 4180. Text that a spreadsheet would take for a formula is kept from being one. */
+/** One line of CSV (RFC 4180). Text that looks like a spreadsheet formula is escaped. */
 export function csvRow(values: readonly (string | number | null | undefined)[]): string {
   return `${values.map(toField).join(',')}\r\n`
 }
 
-// A spreadsheet runs what begins like this, whoever wrote it; an apostrophe before it makes it text.
+// Spreadsheets run text that starts like this as a formula; an apostrophe before it prevents that.
 const FORMULA = /^[=+\-@\t\r\n]/
 const NEEDS_QUOTES = /[",\r\n]/
 

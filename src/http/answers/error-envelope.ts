@@ -60,7 +60,7 @@ function placeInjected({ status, code }: InjectedFailure): { status: number; typ
   return { status, type: status < 500 ? 'invalid_request_error' : 'upstream_error' }
 }
 
-/** Of an error that is told within an answer, such as that of a task. */
+/** The type of an error inside an answer, such as that of a task. */
 export function errorTypeOf(code: string): ErrorType {
   return isErrorCode(code) ? ERROR_CATALOGUE[code].type : 'api_error'
 }
@@ -88,7 +88,7 @@ interface ErrorObject {
   readonly request_id: string
 }
 
-/** Turns whatever was thrown into what the client is told. What is not an `AppError` tells nothing of itself. */
+/** Converts any thrown value into the error response. Only an `AppError` shows its message to the client. */
 export function toErrorAnswer(error: unknown, requestId: string): ErrorAnswer {
   const known = toAppError(error)
   const { status, type } =
@@ -96,7 +96,7 @@ export function toErrorAnswer(error: unknown, requestId: string): ErrorAnswer {
   const headers: Record<string, string> = { ...known.headers }
   if (known.retryAfterSeconds !== null)
     headers['retry-after'] = String(Math.max(1, Math.ceil(known.retryAfterSeconds)))
-  // Waiting changes nothing about a balance or a configuration, and clients of OpenAI retry every 503 unless told.
+  // A retry does not change a balance or a configuration, and OpenAI's clients retry every 503 without this header.
   const isFinal = status === 402 || known.code === 'provider_not_configured' || known.mayBeDone
   if (isFinal) headers['x-should-retry'] = 'false'
   if (status === 401) headers['www-authenticate'] ??= 'Bearer'
@@ -104,7 +104,7 @@ export function toErrorAnswer(error: unknown, requestId: string): ErrorAnswer {
   return { status, headers, body: { error: { message, type, param, code, request_id: requestId } } }
 }
 
-/** What the client reads of an error, in the form of what it speaks. */
+/** The error body in the client's wire format. */
 export function errorBodyOf(answer: ErrorAnswer, wire: Wire): object {
   return wire.formatError(toWireError(answer))
 }
@@ -116,7 +116,7 @@ export function toWireError({ status, body }: ErrorAnswer): WireError {
 
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
-  // Work that was given up because its caller is refused from now on.
+  // Work that was cancelled because its key is now refused.
   if (error instanceof ClientDisconnected && error.cause instanceof AppError) return error.cause
   const code = hasCode(error) ? (FRAMEWORK_CODES[error.code] ?? refusalOf(error)) : undefined
   if (code) return new AppError(code, FRAMEWORK_MESSAGES[code], { cause: error })
@@ -148,7 +148,7 @@ const FRAMEWORK_MESSAGES: Readonly<Record<FrameworkCode, string>> = {
   service_unavailable: 'The gateway is shutting down.',
 }
 
-/** Whatever else the framework refuses is the request's fault where it says so. */
+/** Other errors of the framework are client errors if their status says so. */
 function refusalOf(error: Error & { code: string }): FrameworkCode | undefined {
   const isRefusal = 'statusCode' in error && typeof error.statusCode === 'number' && error.statusCode < 500
   return error.code.startsWith('FST_ERR_') && isRefusal ? 'invalid_request' : undefined

@@ -19,7 +19,7 @@ export const ListQuery = Type.Object({
   after: Type.Optional(Type.String({ maxLength: 256, description: 'A cursor from `next_cursor`.' })),
 })
 
-/** The names a list goes by beside `data`: some clients read one, some the other. */
+/** The second name of a list besides `data`, because clients read one or the other. */
 export type ListName =
   | 'accounts'
   | 'codes'

@@ -3,14 +3,14 @@ import type { KeptAnswer } from '../../modules/idempotency/idempotency.ts'
 import type { Exchange } from '../exchange.ts'
 import { IDEMPOTENCY_HEADER, type RunOnce } from '../idempotency.ts'
 
-/** Gives a kept answer again for hot routes. A stream leaves as a stream, only faster. */
+/** Replays a stored answer on hot routes. A stream is replayed as a stream, without its delays. */
 export function replayDirectly(exchange: Exchange, headers: string[], answer: KeptAnswer): void {
   headers.push(...answer.headers)
   if (!isEventStream(answer)) headers.push('content-length', String(answer.body.length))
   exchange.response.writeHead(answer.status, headers).end(answer.body)
 }
 
-/** The work of a framework's route, once for its key if it has one. */
+/** Runs the work of a framework route, once per idempotency key if there is one. */
 export function handleOnce(
   runOnce: RunOnce,
   request: FastifyRequest,
@@ -32,7 +32,7 @@ export function handleOnce(
   })
 }
 
-/** Returns nothing, as a handler that has answered by itself. */
+/** Returns undefined, because the handler has written the response itself. */
 function replayThrough(reply: FastifyReply, { status, headers, body }: KeptAnswer): void {
   void reply.code(status)
   for (let index = 0; index + 1 < headers.length; index += 2) {

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import type { Wire } from '../../wires/wire.ts'
 import { EVENT_STREAM_HEADERS, sendEvents } from './send-events.ts'
 
-/** Server-Sent Events of a route of the framework, behind the headers of its reply. */
+/** Sends Server-Sent Events on a framework route, after the headers of its reply. */
 export async function sendEventReply(
   reply: FastifyReply,
   batches: AsyncIterable<readonly Buffer[]>,

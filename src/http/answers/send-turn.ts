@@ -15,11 +15,11 @@ import {
 interface SendTurnOptions {
   readonly exchange: Exchange
   readonly reply: FastifyReply
-  /** Filled while lanes are admitted: names and values in turn. */
+  /** Alternating names and values, filled while lanes are admitted. */
   readonly rateHeaders: readonly string[]
 }
 
-/** Reads a turn to its end, and sets the headers of an answer that costs money. */
+/** Reads a turn to its end and sets the headers of a paid answer. */
 export async function readTurn(
   opening: Promise<OpenTurn>,
   { exchange, reply, rateHeaders }: SendTurnOptions,
@@ -35,7 +35,7 @@ export async function readTurn(
   throw new Error('a turn ended without its end')
 }
 
-/** What lanes say as they say it, each frame with the id of its lane; one lane's failure is a frame among the others. */
+/** Streams all lanes as they answer. Each frame has the id of its lane; a failed lane is one error frame. */
 export async function sendTurn(
   opening: Promise<OpenTurn>,
   options: SendTurnOptions & {
@@ -46,7 +46,7 @@ export async function sendTurn(
   const { exchange, reply, toWire, onError } = options
   const requestId = exchange.id
   const response = reply.raw
-  // Models may think for minutes. Before somebody on the way gives up, the stream begins without their first words.
+  // Models may think for minutes, so start the stream before a proxy times out.
   let stopKeepAlive: () => void = () => {}
   const timer = setTimeout(() => {
     writeStreamHead(reply, options.rateHeaders)
@@ -87,7 +87,7 @@ async function* toFrames(
   }
 }
 
-/** Every chunk is an object: its lane goes before its first member. */
+/** Inserts the lane id before the first member of a chunk, which is always an object. */
 function tagChunks(laneId: string, payloads: readonly Buffer[]): Buffer[] {
   const tag = Buffer.from(`{"lane_id":"${laneId}",`)
   return payloads.map((payload) => Buffer.concat([tag, payload.subarray(1)]))

@@ -9,7 +9,7 @@ export interface Problem {
   readonly keyword: 'required' | 'additionalProperties' | 'type' | 'enum' | 'const' | 'anyOf' | 'bound'
   /** The names and numbers of the members that lead to it. */
   readonly path: readonly (string | number)[]
-  /** What goes on the sentence that begins with the field's name. */
+  /** The rest of a sentence that starts with the field's name. */
   readonly expectation: string
   /** What the schema names: types, or values. */
   readonly allowed: readonly string[]
@@ -18,8 +18,8 @@ export interface Problem {
 type Path = Problem['path']
 
 /**
- * Finds the first problem and stops. Each step goes into the one member that is wrong, those before it having passed the compiled
- * check; so it takes as long as a few of those checks, however much else is wrong.
+ * Finds the first problem and stops. Each step descends into the first member that fails the compiled check, so the cost is
+ * that of a few checks, however many other problems there are.
  */
 export function findProblem(schema: SchemaShape, value: unknown, path: Path = []): Problem | null {
   if (passes(schema, value)) return null
@@ -79,7 +79,7 @@ function findBound(schema: SchemaShape, value: unknown, path: Path): Problem | n
   const [error] = Errors(bound, value)
   if (error === undefined) return null
   if (error.keyword !== 'pattern') return { ...UNKNOWN, path, expectation: error.message }
-  // A pattern is for programs to read; people are told what the reference says of the field.
+  // Show the reference's description of the field instead of a regular expression.
   const { description } = schema
   if (description === undefined) return { ...UNKNOWN, path }
   return { ...UNKNOWN, path, expectation: `${UNKNOWN.expectation}: ${description.replace(/\.$/, '')}` }
@@ -98,7 +98,7 @@ function findInside(schema: SchemaShape, value: unknown, path: Path): Problem | 
 function findInMembers(schema: SchemaShape, value: Record<string, unknown>, path: Path): Problem | null {
   const { properties = {}, patternProperties = {}, required = [] } = schema
   const given = Object.entries(properties).filter(([name]) => Object.hasOwn(value, name))
-  // What an object is comes before what it lacks.
+  // Report a wrong discriminator before missing members.
   const kinds = given.filter(([, property]) => property.const !== undefined)
   for (const [name, property] of kinds) {
     const problem = findProblem(property, value[name], [...path, name])
@@ -141,7 +141,7 @@ function findUnknown(schema: SchemaShape, value: Record<string, unknown>): strin
   )
 }
 
-/** The problem of the branch that was meant, or, where that is none of them, what the branches ask for. */
+/** The problem of the intended branch, or, if none fits, what the branches expect. */
 function findInUnion(branches: readonly SchemaShape[], value: unknown, path: Path): Problem {
   const problems = branches
     .map((branch) => findProblem(branch, value, path))

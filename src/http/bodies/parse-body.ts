@@ -26,7 +26,7 @@ export function parseStorableBody(text: string): unknown {
 
 const PARAM_LENGTH_MAX = 256
 
-/** The names that lead to a text that cannot be stored. Goes no deeper than JSON may. */
+/** The path to a text that cannot be stored. The depth is limited by the JSON parser's limit. */
 function findUnstorable(value: unknown): string[] | null {
   if (typeof value === 'string') return isStorable(value) ? null : []
   if (typeof value !== 'object' || value === null) return null

@@ -4,15 +4,14 @@ import { AppError } from '../../kernel/app-error.ts'
 export type RefusedMembers = Readonly<Record<string, RefusedMember>>
 
 interface RefusedMember {
-  /** What to send instead, or why there is nothing. */
+  /** What to send instead, or why nothing replaces it. */
   readonly hint: string
-  /** Values that ask for what is done anyhow. */
+  /** Values that request the default behaviour, which are accepted. */
   readonly ordinary?: readonly unknown[]
 }
 
 /**
- * Refuses members that would change the work and its price if they were heeded. What else a route does not know goes to
- * nobody.
+ * Refuses members that would change the work or its price if they were supported. Other unknown members are ignored.
  */
 export function refuseMembers(body: object, refused: RefusedMembers): void {
   for (const [name, value] of Object.entries(body)) {

@@ -4,7 +4,7 @@ import { isRecord } from '../../kernel/is-record.ts'
 import { isOrdinaryValue } from '../../providers/billed-members.ts'
 import { PROTECTIVE_MEMBERS } from '../../providers/protective-members.ts'
 
-/** Refuses members that protect somebody wherever the schema does not name them: left out in silence, they would protect nobody. */
+/** Refuses safety-related members that the schema does not support, because ignoring them silently would be unsafe. */
 export function compileUnhonoured(schema: TSchema): (body: unknown) => void {
   const { properties = {} }: { properties?: Record<string, TSchema> } = schema
   const names = PROTECTIVE_MEMBERS.filter((name) => !Object.hasOwn(properties, name))

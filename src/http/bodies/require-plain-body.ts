@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { AppError } from '../../kernel/app-error.ts'
 
-/** Bodies are read as they come: how large a compressed one is would be known only after it was unpacked. */
+/** Refuses compressed bodies, because their real size is known only after unpacking. */
 export function requirePlainBody({ 'content-encoding': encoding }: IncomingHttpHeaders): void {
   if (encoding === undefined || encoding === '' || encoding.toLowerCase() === 'identity') return
   throw new AppError(

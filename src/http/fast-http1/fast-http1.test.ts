@@ -124,7 +124,7 @@ describe('a connection', () => {
     expect(bodiesOf(client.heard)).toEqual(['fast one', 'fast two', 'fast six'])
   })
 
-  test('is answered alike wherever its bytes are cut', async () => {
+  test('gives the same answer wherever its bytes are split', async () => {
     const whole = requestOf('h\u00e9llo')
     const bytes = Buffer.from(whole)
     const clients = await Promise.all(Array.from(bytes.subarray(1), () => open()))
@@ -140,7 +140,7 @@ describe('a connection', () => {
     expect(clients.filter(({ heard }) => heard.includes('fast')).length).toBeGreaterThan(4)
   })
 
-  test('is given to Node with its first request of another kind, and stays there', async () => {
+  test('is handed to Node with its first other request, and stays there', async () => {
     const client = await open()
     client.socket.write(requestOf('one'))
     await client.hears('fast one')
@@ -189,7 +189,7 @@ describe('a connection', () => {
     expect(served).toEqual(['x'])
   })
 
-  test('that is being closed begins no other request, however long its client takes to notice', async () => {
+  test('that is being closed starts no other request, however slow its client is', async () => {
     const client = await open()
     client.socket.pause()
     answer = (response) => {
@@ -234,7 +234,7 @@ describe('a connection', () => {
     await drained
   })
 
-  test('refuses a header that would be two', async () => {
+  test('refuses a header value with a line break', async () => {
     const client = await open()
     const { promise, resolve } = Promise.withResolvers<ResponseMessage>()
     answer = resolve
@@ -245,7 +245,7 @@ describe('a connection', () => {
     await client.hears('HTTP/1.1 500 Internal Server Error')
   })
 
-  test('that sends nothing more while it waits gets nothing, as at Node’s server', async () => {
+  test('whose client closes its sending side gets no answer, as with Node’s server', async () => {
     const client = await open()
     answer = () => {}
     client.socket.write(requestOf('x'))
@@ -254,7 +254,7 @@ describe('a connection', () => {
     await expect.poll(() => client.isClosed).toBe(true)
   })
 
-  test('is given back when it is idle and the gateway stops, and a running answer comes to its end', async () => {
+  test('is closed if it is idle when the gateway stops, and a running answer is finished', async () => {
     const [idle, busy, halfway] = [await open(), await open(), await open()]
     idle.socket.write(requestOf('idle'))
     await idle.hears('fast idle')

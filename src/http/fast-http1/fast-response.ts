@@ -5,10 +5,10 @@ import type { ResponseMessage } from '../message.ts'
 
 const LINE_END = Buffer.from('\r\n')
 const LAST_CHUNK = Buffer.from('0\r\n\r\n')
-/** What would end a line of the head early. */
+/** Characters that would end a header line early. */
 const LINE_BREAK = /[\r\n\0]/
 
-/** One answer of HTTP/1.1, written to its socket with as little around it as can be. */
+/** One HTTP/1.1 response, written to its socket with as little overhead as possible. */
 export class FastResponse extends EventEmitter implements ResponseMessage {
   readonly #socket: Socket
   readonly #keepAliveSeconds: number
@@ -21,7 +21,7 @@ export class FastResponse extends EventEmitter implements ResponseMessage {
   #isClosed = false
   #isCorked = false
   #isChunked = false
-  /** Waits for the first bytes of the body, to leave together with them. */
+  /** The head, kept until the first bytes of the body, so that both leave in one write. */
   #head = ''
 
   constructor(socket: Socket, keepAliveSeconds: number) {
@@ -103,7 +103,7 @@ export class FastResponse extends EventEmitter implements ResponseMessage {
     return this
   }
 
-  /** Tells once that nothing more happens to this answer. */
+  /** Emits `close` once. */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -134,7 +134,7 @@ function toBytes(content: string | Uint8Array, encoding: 'latin1' | 'utf8'): Uin
 let dateSecond = 0
 let dateText = ''
 
-/** The same for every answer of a second. */
+/** Cached for one second. */
 function readDate(): string {
   const second = Math.floor(Date.now() / 1000)
   if (second !== dateSecond) {

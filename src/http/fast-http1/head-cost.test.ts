@@ -6,7 +6,7 @@ import { readHead } from './read-head.ts'
 
 const HEAD_BYTES_MAX = 16 * 1024
 const START = 'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n'
-/** How much dearer the worst head may be than a common one of the same size; a quadratic reader takes thousands of times as long. */
+/** How much slower the worst head may be than a common one of the same size; a quadratic reader is thousands of times slower. */
 const FACTOR_MAX = 40
 
 const fillWith = (unit: string): string =>
@@ -55,10 +55,10 @@ const random = fc.sample(
     }),
   200,
 )
-/** As many fields as fit, all of other names. */
+/** As many fields as fit, all with different names. */
 const manyFields = `${START}${Array.from({ length: 2_000 }, (_, index) => `${index.toString(36)}:`).join('\r\n')}`
 
-describe('the dearest head of the greatest size', () => {
+describe('the most expensive head of the maximum size', () => {
   test('costs a small multiple of a common one', () => {
     const commonMs = leastCostMs(() => readHead(COMMON), 50)
     const heads = [...crafted, ...random, manyFields]

@@ -1,18 +1,18 @@
 import { LINE_END, readHead, readValue, toHead, type RequestHead } from './read-head.ts'
 
 /**
- * Reads the heads of one connection as `readHead` does. They are alike but for a few values, such as the length and the key: once
- * those are known, nothing else of a head is read again.
+ * Reads the heads of one connection like `readHead`. They differ only in a few values, such as length and key. Once these lines
+ * are known, only their values are read.
  */
 export class HeadReader {
   #text = ''
   #head: RequestHead | null = null
   #lines: readonly string[] = []
-  /** The numbers of lines whose values have changed before. */
+  /** Numbers of the lines whose values have changed. */
   #changing: readonly number[] = []
   /** Their names. */
   #names: readonly string[] = []
-  /** What stands before, between and behind their values. */
+  /** The constant text before, between and after their values. */
   #fixed: readonly string[] = []
 
   read(text: string): RequestHead | null {
@@ -23,7 +23,7 @@ export class HeadReader {
     return head
   }
 
-  /** Null when more differs than those values. */
+  /** Null if more than those values differs. */
   #readValues(text: string): RequestHead | null {
     const last = this.#head
     const names = this.#names

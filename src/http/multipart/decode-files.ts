@@ -6,7 +6,7 @@ import type { Spool } from './spool.ts'
 
 const DATA_URI = /^data:([^;,]{0,100})(?:;[^;,]{0,100}){0,4};base64,/
 
-/** The caller's file at an address of the gateway; null for an address of somebody else. */
+/** The caller's file at a URL of this gateway; null for other URLs. */
 export type OpenFileAddress = (url: string, field: string) => Promise<OwnFile | null>
 
 /** The files of a JSON body, written to the disk as if they had been uploaded. */
@@ -77,7 +77,7 @@ function tooLarge(field: string, bytesMax: number): AppError {
   return new AppError('request_too_large', message, { param: field })
 }
 
-/** Null for what is none. Node's decoder reads past what does not belong, and then there is less than there should be. */
+/** Returns null for invalid base64. Node's decoder skips invalid characters, so the result is too short. */
 function decodeBase64(text: string): Buffer | null {
   const bytes = Buffer.from(text, 'base64')
   const isWhole = (length: number): boolean => bytes.length === Math.floor((length * 3) / 4)

@@ -1,6 +1,6 @@
 /** What a route takes as `multipart/form-data`. Its fields are those of the route's body, its files are named here. */
 export interface FormDescription {
-  /** By field; `name[]` is the same field. What is not named is read past. */
+  /** Files by field name; `name[]` is the same field. Other files are skipped. */
   readonly files: Readonly<Record<string, FileRule>>
 }
 
@@ -8,7 +8,7 @@ export interface FileRule {
   readonly countMax: number
   /** Of each. */
   readonly bytesMax: number
-  /** Whether the request makes no sense without it, as a file or as a member of the body. */
+  /** Whether it is required, as a file or as a member of the body. */
   readonly isRequired: boolean
   /** In a JSON body the member is the file in base64, or as a data URI, and is written to the disk like an uploaded one. */
   readonly isBase64InJson?: true
@@ -21,7 +21,7 @@ export interface UploadedFile {
   readonly field: string
   /** Of the client, without its folders; empty where it gave none. */
   readonly filename: string
-  /** As the client says; what it is the bytes tell. */
+  /** The type that the client claims; the content decides. */
   readonly contentType: string
   readonly path: string
   readonly bytes: number
@@ -32,7 +32,7 @@ export interface Form {
   /** In the order they came. */
   readonly fields: readonly FormField[]
   readonly files: readonly UploadedFile[]
-  /** The same for the same fields and files, whatever the boundary between them; empty when nobody asked for it. */
+  /** A hash of fields and files that does not depend on the boundary; empty if it was not requested. */
   readonly fingerprint: string
 }
 

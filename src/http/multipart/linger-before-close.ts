@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http'
 const LINGER_MS_MAX = 30_000
 
 /**
- * Lets an answer that closes its connection reach a client that is still sending. A socket that is closed with bytes left unread
- * resets the connection, and the reset may overtake the answer; so our side is closed first, and what still comes is read past.
+ * Lets the last answer reach a client that is still sending. Closing a socket with unread bytes resets the connection, and the
+ * reset may arrive before the answer. So close our side first and discard further input.
  */
 export function lingerBeforeClose(incoming: IncomingMessage): void {
   const { socket } = incoming

@@ -21,10 +21,10 @@ import type { Spool, SpooledFile } from './spool.ts'
 const HEADER_BYTES_MAX = 8 * 1024
 const HEADER_PAIRS_MAX = 16
 const NAME_LENGTH_MAX = 256
-/** A form whose every byte was read and whose every file is written is understood by then, or never. */
+/** After all bytes are read and all files are written, the parser must finish within this time. */
 const FINISH_MS_MAX = 1_000
 
-/** Reads a form to its end, its files onto the disk. Of one that fails nothing is left. */
+/** Reads a whole form and writes its files to disk. Deletes them if reading fails. */
 export async function readForm(
   exchange: Exchange<IncomingMessage>,
   description: FormDescription,
@@ -48,7 +48,7 @@ type PartListener = (
   contentType: string,
 ) => void
 
-// Every part is read as a file is, fields included: the parser would read an endless field to its end before it tells.
+// Fields are read as files too, because the parser would buffer an endless field before it reports it.
 function openParser({ incoming }: Exchange, onPart: PartListener): BusboyInstance {
   const { 'content-type': contentType = '' } = incoming.headers
   try {
@@ -67,7 +67,7 @@ function openParser({ incoming }: Exchange, onPart: PartListener): BusboyInstanc
   }
 }
 
-/** Resolves when the parser has seen all of it; rejects at the first thing that is wrong, with the rest unread. */
+/** Resolves when the parser has read everything; rejects at the first error and leaves the rest unread. */
 function pump(
   exchange: Exchange<IncomingMessage>,
   parser: BusboyInstance,
@@ -120,7 +120,7 @@ type PartRead =
   | { readonly file: UploadedFile; readonly digest: string }
   | null
 
-/** The parts of one form, each read while it comes. */
+/** The parts of one form, each read while it arrives. */
 class FormReading {
   readonly #description: FormDescription
   readonly #spool: Spool
@@ -145,7 +145,7 @@ class FormReading {
 
   take(...[name, stream, filename, contentType]: Parameters<PartListener>): void {
     this.#streams.add(stream)
-    // The parser tells a part of the form's early end even when nobody reads it any more.
+    // The parser emits an error on a part if the form ends early, even if nobody reads that part.
     stream.on('error', () => {})
     const reading = this.#read(name, stream, filename, contentType).finally(() =>
       this.#streams.delete(stream),
@@ -249,7 +249,7 @@ function fingerprintOf(part: NonNullable<PartRead>): readonly unknown[] {
   return [field, filename, contentType, bytes, part.digest]
 }
 
-/** The disk's errors are ours; all others are the parser's. */
+/** Disk errors are server errors; all others come from the parser. */
 function isOurs(error: unknown): boolean {
   return error instanceof AppError || (error instanceof Error && 'syscall' in error)
 }

@@ -7,7 +7,7 @@ import type { Form, FormDescription, UploadedFile } from './form.ts'
 import { readForm } from './read-form.ts'
 import type { Spool } from './spool.ts'
 
-/** Does the work of a request with its files. They are gone when the work is over, however it ended. */
+/** Runs the work of a request with its files, and deletes them when the work ends or fails. */
 export interface TakeFiles {
   ofForm<Result>(
     exchange: Exchange<IncomingMessage>,
@@ -28,7 +28,7 @@ interface TakeFilesOptions {
   readonly media: OwnFiles
 }
 
-/** What lies on the disk at once is bounded by these and by the size of a form. */
+/** Together with the size limit of a form, these bound the disk usage. */
 const FORMS_MAX = 256
 const FORMS_OF_ACCOUNT_MAX = 64
 

@@ -1,15 +1,15 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** So much may have been read and written since the last collection. */
+/** Bytes that may be read and written between two collections. */
 const BYTES_BETWEEN_MAX = 16 * 1024 * 1024
 
 let bytesSince = 0
 let collectYoung: ((options: { type: 'minor' }) => void) | null = null
 
 /**
- * Frees the pieces uploads came in. They are many and large and lie outside the heap, where V8 lets up to a hundred megabytes of
- * them gather before it looks; a collection of the young takes a millisecond or two and finds nearly all of them dead.
+ * Frees the buffers of uploads. They are outside the heap, where V8 lets up to a hundred megabytes accumulate before it collects.
+ * A collection of the young generation takes one or two milliseconds and frees nearly all of them.
  */
 export function triggerCollection(bytesRead: number): void {
   bytesSince += bytesRead

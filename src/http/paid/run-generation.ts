@@ -35,7 +35,7 @@ type TaskMembers = Partial<{ [Name in keyof typeof TaskMembers]: Static<(typeof 
 
 type Order = Pick<GenerationRequest, 'type' | 'model' | 'work' | 'responseFormat'>
 
-/** What every route that makes images, video or music does around its own reading of the request. */
+/** Shared by all routes that generate images, video or music. */
 export type RunGeneration = (
   request: RouteRequest<TaskMembers, unknown, unknown>,
   order: Order,
@@ -86,7 +86,7 @@ export function createRunGeneration({ generation, runPaid, imageWait }: RunGener
   }
 }
 
-/** Whether images of asynchronous models are waited for where the client says nothing of it. */
+/** Whether to wait for images of asynchronous models if the client does not say. */
 type ImageWait = 'auto' | 'always' | 'never'
 
 const WAIT_SECONDS = 60
@@ -100,7 +100,7 @@ function imagePreference(headers: IncomingHttpHeaders, imageWait: ImageWait): De
     : preference
 }
 
-/** OpenAI's SDKs say which language they are written in; the AI SDK and its providers stand in the user agent. */
+/** Detects OpenAI's SDKs by their language header, and the AI SDK by the user agent. */
 function cannotPoll(headers: IncomingHttpHeaders): boolean {
   return headers['x-stainless-lang'] !== undefined || /\bai(?:-sdk)?\//i.test(headers['user-agent'] ?? '')
 }

@@ -8,12 +8,12 @@ import type { RouteRequest } from '../route.ts'
 
 /** What a paid request asks of the limits. */
 interface Demand {
-  /** Of the model, which is not known yet when the limits are asked: that of the route. */
+  /** The category of the route, because the model is not known yet when the limits are checked. */
   readonly category: string
   readonly tokens?: number
 }
 
-/** What every paid route of the framework does around its work: admit, run, and add the headers of both. */
+/** Wraps the work of every paid framework route: admit, run, and add the headers of both. */
 export type RunPaid = <Result>(
   request: PaidRequest,
   record: InferenceRecord,

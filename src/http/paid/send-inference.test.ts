@@ -15,7 +15,7 @@ afterEach(() => {
 
 const LONG_MS = 60_000
 
-/** A stream that fails after a minute, with what it is charged to already held or not. */
+/** A stream that fails after a minute, with or without a hold. */
 function startStream({ isHeld }: { isHeld: boolean }) {
   const incoming = new IncomingMessage(new Socket())
   const response = new ServerResponse(incoming)
@@ -30,7 +30,7 @@ function startStream({ isHeld }: { isHeld: boolean }) {
   return { sent, response }
 }
 
-test('a stream that waits for credit does not begin, however long: its refusal is a status', async () => {
+test('a stream does not start while it waits for credit, so a refusal is an HTTP status', async () => {
   const { sent, response } = startStream({ isHeld: false })
   const refused = expect(sent).rejects.toMatchObject({ code: 'insufficient_balance' })
   await vi.advanceTimersByTimeAsync(LONG_MS)
@@ -38,7 +38,7 @@ test('a stream that waits for credit does not begin, however long: its refusal i
   expect(response.headersSent).toBe(false)
 })
 
-test('one whose upstream is waited for begins without its first chunk', async () => {
+test('a stream starts without its first chunk while it waits for its upstream', async () => {
   const { sent, response } = startStream({ isHeld: true })
   await vi.advanceTimersByTimeAsync(LONG_MS)
   await sent

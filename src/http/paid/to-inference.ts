@@ -8,7 +8,7 @@ export function toInference<Body>(
   headers?: readonly string[],
 ): InferenceRequest<Body> {
   const { id: requestId, requestBytes: bytes, cancellation } = exchange
-  // Looked for only where there is a choice to be made by it.
+  // Read only if it can influence the choice of the upstream.
   const sessionId = () => readText(exchange.incoming.headers[SESSION_HEADER])
   const inference = { caller, body, text, bytes, requestId, record, cancellation, sessionId }
   return headers === undefined ? inference : { ...inference, headers }

@@ -18,7 +18,7 @@ export type ImageInput = Static<typeof ImageInput>
 
 const DATA_PATTERN = /^data:[^,]{0,200},/i
 
-/** Reads an image as a client gives it; what it is its bytes tell later. */
+/** Reads an image from the request; its type is detected from its bytes later. */
 export function readClientImage(input: ImageInput, param: string): ClientFile {
   if (typeof input === 'object' && 'b64' in input) return fromBase64(input.b64, `${param}.b64`)
   const text = typeof input === 'string' ? input : input.url

@@ -17,7 +17,7 @@ export function parseTimestamp(param: string, text: string): number {
   return epochMs
 }
 
-/** Days that no month has are read as days of the next one by some, and are refused here. */
+/** Refuses days such as 31 February, which some parsers move to the next month. */
 function isDate(text: string): boolean {
   if (!DATE.test(text)) return false
   const epochMs = Date.parse(text)
