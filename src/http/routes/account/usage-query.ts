@@ -20,7 +20,7 @@ const WINDOWS_MS = { '24h': DAY_MS, '7d': 7 * DAY_MS, '30d': 30 * DAY_MS } as co
 export type Window = keyof typeof WINDOWS_MS
 const WINDOWS = ['24h', '7d', '30d'] as const satisfies readonly Window[]
 const RANGE_DAYS_MAX = 1_100
-// Up to here hours are worth showing unless days are asked for.
+// Ranges up to this length are grouped by hour by default.
 const HOURLY_RANGE_MS_MAX = 3 * DAY_MS
 const DIMENSION_NAMES = ['model', 'provider', 'key', 'env'] as const
 const GROUPS_DEFAULT = 20
@@ -134,14 +134,14 @@ export function parseRange(
   return { window: null, range }
 }
 
-/** Everything there is, unless told where to begin or end. */
+/** The whole history, unless a start or an end is given. */
 export function parseRecordsRange(
   { since, until }: { since?: string; until?: string },
   nowMs: number,
 ): UsageRange {
   const range = {
     fromMs: since === undefined ? 0 : parseTimestamp('since', since),
-    // Clocks of processes differ a little: what another wrote down just now is not to be missed.
+    // Clocks of processes differ a little, so include records from slightly ahead.
     toMs: until === undefined ? nowMs + HOUR_MS : parseTimestamp('until', until),
   }
   requireOrder('since', range)

@@ -16,7 +16,7 @@ export interface SummaryParts {
   readonly comparison: UsageComparison
 }
 
-/** What was used, what that is on average, and how it compares with the time before. */
+/** Usage totals, averages, and the comparison with the period before. */
 export function summaryToWire({ accountId, window, range, previousRange, comparison }: SummaryParts) {
   const { totals, previous } = comparison
   const hours = (range.toMs - range.fromMs) / HOUR_MS
@@ -47,7 +47,7 @@ export function shiftRange({ fromMs, toMs }: UsageRange, byMs: number): UsageRan
   return { fromMs: fromMs - byMs, toMs: toMs - byMs }
 }
 
-/** The part of all prompts that was read from a cache. */
+/** The share of prompt tokens that was read from a cache. */
 function hitRateOf({ promptTokens, cachedTokens }: UsageTotals): number | null {
   return promptTokens === 0 ? null : round(cachedTokens / promptTokens)
 }

@@ -90,7 +90,7 @@ export function toCellAnswer(run: Run, cell: Cell): Record<string, unknown> {
   }
 }
 
-/** What comes all at once, because its provider does not stream, took the whole time. */
+/** Without streaming, the whole time of the answer counts as output time. */
 export function outputTokensPerSecond({ usage, latencyMs, ttftMs }: Cell): number | null {
   if (usage === null || latencyMs === null) return null
   const streamedMs = latencyMs - (ttftMs ?? latencyMs)

@@ -147,7 +147,7 @@ function turnRoute({ conversations, limits, onStreamError }: ConversationRouteOp
         requestId,
         cancellation,
         admit: (asking, tokens) => {
-          // What the last lane leaves over is what there is.
+          // Keep only the headers of the last lane, which show the current state of the limits.
           rateHeaders.length = 0
           return admitRequest(limits, { caller: asking, category: 'llm', tokens }, rateHeaders)
         },

@@ -29,7 +29,7 @@ interface Export {
 
 const CONTENT_TYPES = { json: 'application/json; charset=utf-8', csv: 'text/csv; charset=utf-8' } as const
 
-/** Writes everything of a run as it is read, at the pace of the client. One that breaks off ends without an end. */
+/** Streams a whole run at the client's pace. An interrupted export closes the connection without a proper end. */
 export async function sendExport(
   reply: FastifyReply,
   { run, parts, format }: Export,
@@ -97,7 +97,7 @@ async function* writeCsv(run: Run, parts: Export['parts']): AsyncGenerator<strin
 
 type CsvValue = string | number | null | undefined
 
-/** Everything that is needed to ask the same again, in every row. */
+/** Columns in every row that allow repeating the same call. */
 const COLUMNS: Readonly<Record<string, (asked: AskedCell, run: Run) => CsvValue>> = {
   run_id: (_, run) => run.id,
   run_name: (_, run) => run.name,
@@ -145,7 +145,7 @@ function laneOf(run: Run, { laneId }: AskedCell['cell']) {
   return run.lanes.find(({ id }) => id === laneId)
 }
 
-/** Every repeat of a lane that has a seed is asked with another. */
+/** Each repeat of a lane with a seed uses another seed. */
 function seedOf(run: Run, cell: AskedCell['cell']): number | null {
   const seed = laneOf(run, cell)?.params['seed']
   return typeof seed === 'number' ? cellSeed(seed, cell.repeat) : null

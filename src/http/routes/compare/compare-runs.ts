@@ -172,7 +172,7 @@ const FIRST_ANSWERS = 10
 /** Of a lane: a run is read often, and its results are there for the rest. */
 const FIRST_ANSWERS_CHARACTERS = 100_000
 
-/** The beginning of every lane of a run that has ended; none while the lanes of a blind run must not be told apart. */
+/** The start of every lane of a finished run; empty while a blind run must hide its lanes. */
 async function readFirstAnswers(compare: Compare, run: Run, view: BlindView): Promise<LaneAnswers> {
   const answers = new Map<string, FirstAnswers>()
   if (run.completedAt === null || view.isHidden()) return answers
@@ -184,7 +184,7 @@ async function readFirstAnswers(compare: Compare, run: Run, view: BlindView): Pr
   return answers
 }
 
-/** An export tells no more than the results. */
+/** An export shows no more than the results do. */
 async function* presentParts(
   parts: AsyncIterable<readonly AskedCell[]>,
   view: BlindView,

@@ -152,7 +152,7 @@ function toImageWork(
   }
 }
 
-/** An answer in pieces could not be kept and billed as one: refused before anything is charged. */
+/** Refuses streamed images before anything is charged, because a partial answer cannot be stored and billed as one. */
 function refuseStream(body: Readonly<Record<string, unknown>>): void {
   const { stream } = body
   if (stream !== true && stream !== 'true') return
@@ -160,7 +160,7 @@ function refuseStream(body: Readonly<Record<string, unknown>>): void {
   throw new AppError('unsupported_parameter', message, { param: 'stream' })
 }
 
-/** What is left to the model is not said. */
+/** Leaves out values that the model chooses itself. */
 function unlessAuto(value: string | null | undefined): string | null {
   return value === undefined || value === 'auto' ? null : value
 }

@@ -19,10 +19,10 @@ interface MediaRoutesOptions {
   readonly onBroken: (error: unknown, requestId: string) => void
 }
 
-/** Silence of a client that reads nothing of what it asked for. */
+/** A client that reads nothing for this long is disconnected. */
 const IDLE_MS_MAX = 120_000
 
-/** Files of results. No key is needed: the address is one. */
+/** Files of results. No key is needed, because the URL is secret. */
 export const mediaRoutes = ({ media, clock, onBroken }: MediaRoutesOptions): Route[] => [
   defineRoute({
     method: 'GET',
@@ -47,11 +47,11 @@ export const mediaRoutes = ({ media, clock, onBroken }: MediaRoutesOptions): Rou
 
 type FileRequest = Pick<RouteRequest<unknown, unknown, unknown>, 'headers' | 'reply' | 'exchange'>
 
-// A file is shown and never run, whatever is in it and whoever opens it.
+// Browsers may show a file but never run it.
 const CONTENT_SECURITY_POLICY =
   "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
 
-/** Gives what broke the transfer, or null. Nothing is left to be answered by then. */
+/** Returns the error that broke the transfer, or null. The response has ended by then. */
 async function sendFile(file: ServedFile, request: FileRequest, nowMs: number): Promise<unknown> {
   const { headers, reply, exchange } = request
   const tag = `"${file.id}"`
@@ -78,7 +78,7 @@ async function sendFile(file: ServedFile, request: FileRequest, nowMs: number): 
   const source = await file.open(range ?? undefined)
   const response = takeOver(request, status)
   response.setTimeout(IDLE_MS_MAX, () => response.destroy())
-  // Both ends are closed by it, whichever breaks first; the client's pace is the file's.
+  // The pipeline closes both ends on an error, and reads the file at the client's pace.
   return pipeline(source, response).then(
     () => null,
     (error: unknown) => error,
@@ -90,7 +90,7 @@ function sendHead(request: FileRequest, status: number): null {
   return null
 }
 
-// The framework would read a file to its end for a HEAD, and count the bytes of what has none.
+// For HEAD the framework would read the whole file to count its bytes.
 function takeOver({ reply }: FileRequest, status: number): ServerResponse {
   const response = reply.hijack().raw
   for (const [name, value] of Object.entries(reply.getHeaders()))
@@ -98,7 +98,7 @@ function takeOver({ reply }: FileRequest, status: number): ServerResponse {
   return response.writeHead(status)
 }
 
-/** A part of what the client has already is worth nothing once the file is another. */
+/** Ignore a range request if the file has changed since the client read its first part. */
 function chooseRange(
   headers: FileRequest['headers'],
   { bytes }: ServedFile,

@@ -129,7 +129,7 @@ function toWork(body: Body): SpeechWork {
   }
 }
 
-/** A client that takes JSON and neither audio nor anything wants to come back for it. */
+/** A client that accepts JSON but no audio wants a task to poll. */
 function wantsTask(accept: string | string[] | undefined): boolean {
   const types = String(accept ?? '*/*')
     .toLowerCase()
@@ -141,7 +141,7 @@ function wantsTask(accept: string | string[] | undefined): boolean {
   return types.includes('application/json') && !takesAudio
 }
 
-/** Audio as the events of OpenAI's wire: its bytes piece by piece, each in base64 of its own, then what it cost. */
+/** Audio as OpenAI's stream events: pieces in base64, then the usage. */
 async function* speechEvents(
   batches: AsyncIterable<readonly Uint8Array[]>,
   { input }: SpeechWork,

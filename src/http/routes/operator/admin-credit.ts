@@ -94,7 +94,7 @@ interface AdminCreditModules {
 
 const shared = { tag: 'Operator', scope: 'admin' } as const
 
-/** What an operator does with credit of an account. */
+/** Operator routes for the credit of an account. */
 export const adminCreditRoutes = (modules: AdminCreditModules): Route[] => [
   ...creditRoutes(modules),
   ...budgetRoutes(modules),
@@ -270,7 +270,7 @@ function usdOrNull(amount: NanoUsd | undefined): number | null {
 
 const ENTRY_ID = /^\d{1,18}$/
 
-/** Entries are numbered and not named. */
+/** Entries have a number instead of a public id. */
 function parseEntryPage({ after, ...query }: Static<typeof ListQuery>): PageRequest {
   if (after !== undefined && !ENTRY_ID.test(after)) {
     throw invalidValue('after', 'after must be a cursor from the next_cursor of an earlier page.')

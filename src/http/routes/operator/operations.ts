@@ -8,7 +8,7 @@ import { checkReadiness, type ReadinessCheck } from '../../check-readiness.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
 export interface OperationRoutesOptions {
-  /** What must work for this process to serve, by name. Each rejects when it does not. */
+  /** Readiness checks by name. Each rejects if its dependency fails. */
   readonly checks: Readonly<Record<string, ReadinessCheck>>
   readonly isShuttingDown: () => boolean
   /** The Prometheus text, of this process or of all of them. */
@@ -29,7 +29,7 @@ const Readiness = Type.Object({
   ),
 })
 
-/** What operators and their machines ask of the gateway, outside `/v1` and without an API key. */
+/** Routes for operators and their monitoring, outside `/v1` and without an API key. */
 export function operationRoutes(options: OperationRoutesOptions): Route[] {
   const { isShuttingDown, readMetrics, metricsAccess } = options
   const readiness = checkReadiness({ checks: options.checks, logger: options.logger })
