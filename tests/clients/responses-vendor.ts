@@ -1,5 +1,6 @@
 import {
   messageItem,
+  RESPONSE_USAGE,
   responseObject,
   responseStart,
   responseStream,
@@ -16,18 +17,21 @@ export const openAiNatively: Vendor = {
   model: 'gpt-5.4-mini',
   provider: 'openai',
   isReasoningSigned: false,
+  usage: [RESPONSE_USAGE.input_tokens, RESPONSE_USAGE.output_tokens],
   start: startResponsesServer,
   settings: (baseUrl) => ({ OPENAI_API_KEY: 'sk-1', OPENAI_BASE_URL: baseUrl }),
   say: (answer) => (request) => {
     const output = itemsOf(answer)
     const { body } = request
     const isStream = typeof body === 'object' && body !== null && 'stream' in body && body.stream === true
-    if (!isStream) return wholeResponse({ output })
-    const response = responseObject({ output })
+    const incomplete = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }
+    const members = { output, ...(answer.isTooLong ? incomplete : {}) }
+    if (!isStream) return wholeResponse(members)
+    const response = responseObject(members)
     return responseStream([
       ...responseStart(),
       ...output.flatMap(eventsOf),
-      { type: 'response.completed', response },
+      { type: answer.isTooLong ? 'response.incomplete' : 'response.completed', response },
     ])
   },
   stall: (text) =>

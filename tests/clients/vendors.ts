@@ -23,6 +23,8 @@ interface ModelAnswer {
   readonly reasoning?: string
   readonly text?: string
   readonly toolCalls?: readonly ModelToolCall[]
+  /** Whether it ends where no more was allowed. */
+  readonly isTooLong?: true
 }
 
 interface ModelToolCall {
@@ -39,6 +41,8 @@ export interface Vendor {
   readonly provider: string
   /** Whether thoughts carry a signature that must come back with a tool's result. */
   readonly isReasoningSigned: boolean
+  /** What its answers say they used: tokens of the prompt and of the answer. */
+  readonly usage: readonly [number, number]
   start(): Promise<ScriptedServer>
   settings(baseUrl: string): Record<string, string>
   /** Streamed where a stream was asked for. */
@@ -55,10 +59,11 @@ const anthropic: Vendor = {
   model: 'claude-sonnet-5',
   provider: 'anthropic',
   isReasoningSigned: true,
+  usage: [12, 6],
   start: startAnthropicServer,
   settings: (baseUrl) => ({ ANTHROPIC_API_KEY: 'sk-ant-1', ANTHROPIC_BASE_URL: baseUrl }),
   say: (answer) => (request) => {
-    const stop = answer.toolCalls ? 'tool_use' : 'end_turn'
+    const stop = answer.isTooLong ? 'max_tokens' : answer.toolCalls ? 'tool_use' : 'end_turn'
     if (!isStreamAsked(request)) {
       return anthropicMessage({ content: anthropicContent(answer), stop_reason: stop })
     }
@@ -113,17 +118,19 @@ const google: Vendor = {
   model: 'gemini-3.6-flash',
   provider: 'google',
   isReasoningSigned: true,
+  usage: [9, 4],
   start: startGoogleServer,
   settings: (baseUrl) => ({ GOOGLE_API_KEY: 'AIza-1', GOOGLE_BASE_URL: baseUrl }),
   say: (answer) => (request) => {
     const parts = googleParts(answer)
-    if (!request.path.includes(':streamGenerateContent')) return googleContent(parts)
+    const finishReason = answer.isTooLong ? 'MAX_TOKENS' : 'STOP'
+    if (!request.path.includes(':streamGenerateContent')) return googleContent(parts, { finishReason })
     const split = parts.flatMap((part) =>
       typeof part['text'] === 'string' ? words(part['text']).map((text) => ({ ...part, text })) : [part],
     )
     return googleStream(
       split.map((part, index) =>
-        googleChunk([part], { finishReason: index === split.length - 1 ? 'STOP' : undefined }),
+        googleChunk([part], { finishReason: index === split.length - 1 ? finishReason : undefined }),
       ),
     )
   },
@@ -148,6 +155,7 @@ const deepseek: Vendor = {
   model: 'deepseek-v4-flash',
   provider: 'deepseek',
   isReasoningSigned: false,
+  usage: [9, 4],
   start: startOpenAiServer,
   settings: (baseUrl) => ({ DEEPSEEK_API_KEY: 'sk-1', DEEPSEEK_BASE_URL: baseUrl }),
   say: (answer) => (request) => {
@@ -157,7 +165,7 @@ const deepseek: Vendor = {
       type: 'function',
       function: { name, arguments: JSON.stringify(input) },
     }))
-    const finishReason = toolCalls ? 'tool_calls' : 'stop'
+    const finishReason = answer.isTooLong ? 'length' : toolCalls ? 'tool_calls' : 'stop'
     const thought = reasoning === undefined ? {} : { reasoning_content: reasoning }
     if (!isStreamAsked(request)) {
       const message = { role: 'assistant', content: text, ...thought, ...(tool_calls ? { tool_calls } : {}) }
