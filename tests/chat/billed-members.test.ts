@@ -116,6 +116,20 @@ describe('a member that changes the bill', () => {
     )
   })
 
+  test('is refused where it names a file of the account that all clients share', async () => {
+    const content = [
+      { type: 'text', text: 'Read it.' },
+      { type: 'file', file: { file_id: 'file-of-somebody' } },
+    ]
+    const { status, body } = await ask({ model: 'via-openai', messages: [{ role: 'user', content }] })
+    expect([status, body.error.code, body.error.param]).toEqual([
+      400,
+      'unsupported_parameter',
+      'messages.0.content.1.file.file_id',
+    ])
+    expect(gateway.upstream.requests).toEqual([])
+  })
+
   test('goes to the one of two providers that takes it', async () => {
     const prediction = { type: 'content', content: 'Hello' }
     expect(await forward({ model: 'two-routes', prediction })).toMatchObject({ model: 'second', prediction })

@@ -162,7 +162,10 @@ describe('the newer and the older shapes of the wire', () => {
       message({
         content: [
           { type: 'image_url', image_url: { url: 'https://example.com/a.png', detail: null } },
-          { type: 'file', file: { file_id: 'f', file_data: null, filename: null } },
+          {
+            type: 'file',
+            file: { file_id: null, file_data: 'data:application/pdf;base64,JVBERg==', filename: null },
+          },
         ],
       }),
     ],

@@ -1,7 +1,7 @@
 import { AppError, invalidValue } from '../../kernel/app-error.ts'
 import { isRecord } from '../../kernel/is-record.ts'
 import type { ChatMessage, ChatRequest } from '../../providers/chat-wire.ts'
-import { refuseCacheMark } from '../../wires/native-demands.ts'
+import { refuseAccountState, refuseCacheMark } from '../../wires/native-demands.ts'
 
 /** What the schema cannot say: which roles may come without content, and what a tool's answer must name. */
 export function checkMessages(messages: readonly ChatMessage[]): void {
@@ -22,18 +22,23 @@ export function checkMessages(messages: readonly ChatMessage[]): void {
   }
 }
 
-/** Throws for mistakes in a request of the chat wire, and for parts that have a price of their own. */
+/** Throws for mistakes in a request of the chat wire, and for parts that have a price of their own or name files of the operator. */
 export function checkChatRequest(body: ChatRequest): void {
   checkMessages(body.messages)
   for (const [index, { content }] of body.messages.entries())
-    if (Array.isArray(content)) refuseCacheMarks(content, `messages.${index}.content`)
+    if (Array.isArray(content)) screenParts(content, `messages.${index}.content`)
   const prediction: unknown = Reflect.get(body, 'prediction')
   if (isRecord(prediction) && Array.isArray(prediction['content']))
-    refuseCacheMarks(prediction['content'].filter(isRecord), 'prediction.content')
+    screenParts(prediction['content'].filter(isRecord), 'prediction.content')
 }
 
-function refuseCacheMarks(parts: readonly object[], param: string): void {
-  for (const [index, part] of parts.entries()) refuseCacheMark(part, `${param}.${index}`)
+function screenParts(parts: readonly object[], param: string): void {
+  for (const [index, part] of parts.entries()) {
+    refuseCacheMark(part, `${param}.${index}`)
+    const file: unknown = Reflect.get(part, 'file')
+    if (isRecord(file) && typeof file['file_id'] === 'string')
+      throw refuseAccountState(`${param}.${index}.file.file_id`, 'A file')
+  }
 }
 
 function missing(param: string, message: string): AppError {

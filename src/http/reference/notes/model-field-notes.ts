@@ -22,7 +22,8 @@ export const MODEL_FIELD_NOTES: Readonly<Record<string, string>> = {
   input_audio: 'A sound in base64.',
   file: 'A file, by its content or its id.',
   file_data: 'The content of the file as a data URI.',
-  file_id: 'The id of a file that the upstream holds.',
+  file_id:
+    'Refused: a file that the upstream holds is of the account that all clients share. Send `file_data`.',
   filename: 'The name of the file.',
   detail: 'How closely the model looks at the picture.',
   tools: 'The tools that the model may call.',
