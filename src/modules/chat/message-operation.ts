@@ -12,9 +12,9 @@ import { countChatPromptTokens } from './count-prompt-tokens.ts'
 import { estimateChat, refineChat } from './estimate-cost.ts'
 import { findFilesOfMessages, inlineFilesOfMessages } from './inline-message-files.ts'
 import { MESSAGE_FORM } from './message-form.ts'
-import { readAsChat, type ChatReading } from './read-as-chat.ts'
+import { createReading, readAsChat } from './read-as-chat.ts'
 import { screenSound } from './screen-sound.ts'
-import { screenWire, type WireDemands } from './screen-wire.ts'
+import { screenWire } from './screen-wire.ts'
 import { soundOfChat } from './sound-tokens.ts'
 
 const WIRE = 'anthropic-messages'
@@ -64,24 +64,11 @@ export function readMessagePrompt(body: CountTokensRequest): ChatRequest {
   return prompt
 }
 
-/** Read once a request, however often it is looked at. */
-const readings = new WeakMap<object, ChatReading & WireDemands>()
-
-function readingOf(body: MessagesRequest): ChatReading & WireDemands {
-  const known = readings.get(body)
-  if (known !== undefined) return known
-  const { chat, untranslatable } = readAsChat(
-    body,
-    (request) => toChatRequest(request).body,
-    toReadableRequest,
-  )
-  const features = serverFeaturesOf(body)
-  // What a tool of the vendor reads is part of the prompt, and nobody knows how much that will be.
-  const whole = features.length === 0 ? chat : { ...chat, web_search_options: {} }
-  const reading = { chat: whole, untranslatable, features }
-  readings.set(body, reading)
-  return reading
-}
+const readingOf = createReading<MessagesRequest>({
+  translate: (request) => toChatRequest(request).body,
+  toReadable: toReadableRequest,
+  featuresOf: serverFeaturesOf,
+})
 
 function chatOf(body: MessagesRequest): ChatRequest {
   return readingOf(body).chat

@@ -82,8 +82,10 @@ class ResponseReader implements StreamReader {
     return [this.#tell(this.#ending, { ...response, usage: told })]
   }
 
-  #tell(event: object, response: object): Buffer {
-    return Buffer.from(JSON.stringify({ ...event, response: { ...response, ...this.#own } }))
+  /** With the type first, as OpenAI writes it and as stored events are told apart; other servers write it last. */
+  #tell(event: Record<string, unknown>, response: object): Buffer {
+    const { type, ...members } = event
+    return Buffer.from(JSON.stringify({ type, ...members, response: { ...response, ...this.#own } }))
   }
 
   /** What was given costs what the vendor tells of it; a failure that gave nothing is free. */

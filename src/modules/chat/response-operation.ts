@@ -11,10 +11,10 @@ import { checkMessages } from './check-messages.ts'
 import { countChatPromptTokens } from './count-prompt-tokens.ts'
 import { estimateChat, refineChat } from './estimate-cost.ts'
 import { findFilesOfResponses, inlineFilesOfResponses } from './inline-response-files.ts'
-import { readAsChat, type ChatReading } from './read-as-chat.ts'
+import { createReading } from './read-as-chat.ts'
 import { RESPONSE_FORM } from './response-form.ts'
 import { screenSound } from './screen-sound.ts'
-import { screenWire, type WireDemands } from './screen-wire.ts'
+import { screenWire } from './screen-wire.ts'
 import { soundOfChat } from './sound-tokens.ts'
 
 const WIRE = 'openai-responses'
@@ -75,24 +75,11 @@ export function countResponseTokens(body: ResponsesRequest, countTokens: (text: 
   return countChatPromptTokens(chatOf(body), countTokens)
 }
 
-/** Read once a request, however often it is looked at. */
-const readings = new WeakMap<object, ChatReading & WireDemands>()
-
-function readingOf(body: ResponsesRequest): ChatReading & WireDemands {
-  const known = readings.get(body)
-  if (known !== undefined) return known
-  const { chat, untranslatable } = readAsChat(
-    body,
-    (request) => toChatRequest(request).body,
-    toReadableRequest,
-  )
-  const features = serverFeaturesOf(body)
-  // What a tool of the vendor reads is part of the prompt, and nobody knows how much that will be.
-  const whole = features.length === 0 ? chat : { ...chat, web_search_options: {} }
-  const reading = { chat: whole, untranslatable, features }
-  readings.set(body, reading)
-  return reading
-}
+const readingOf = createReading<ResponsesRequest>({
+  translate: (request) => toChatRequest(request).body,
+  toReadable: toReadableRequest,
+  featuresOf: serverFeaturesOf,
+})
 
 function chatOf(body: ResponsesRequest): ChatRequest {
   return readingOf(body).chat
