@@ -30,6 +30,7 @@ const ON_NODE_HTTP = [
 export default defineConfig({
   test: {
     globalSetup: ['./src/storage/testing/global-setup.ts'],
+    setupFiles: ['./tests/support/property-seed.ts'],
     // Most tests wait for processes, connections and leases, not for a core.
     maxWorkers: 3,
     // A loaded machine is slow; who polls for what never comes fails all the same.

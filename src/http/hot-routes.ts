@@ -160,9 +160,8 @@ function sendError(exchange: Exchange, error: unknown, headers: string[]): void 
 const UNREAD_BYTES_MAX = 256 * 1024
 
 function isReadSoon({ incoming: { complete, headers }, requestBytes }: Exchange): boolean {
+  if (complete && requestBytes > 0) return true
+  // Whether an unread body has arrived yet depends on timing, so only the head decides.
   const { 'content-length': length, 'transfer-encoding': coding, expect } = headers
-  // Whether unread chunks have arrived yet depends on timing, so do not rely on it.
-  if (coding !== undefined && requestBytes === 0) return false
-  if (complete) return true
-  return length !== undefined && Number(length) <= UNREAD_BYTES_MAX && expect === undefined
+  return coding === undefined && expect === undefined && Number(length ?? 0) <= UNREAD_BYTES_MAX
 }

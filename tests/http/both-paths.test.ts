@@ -190,6 +190,12 @@ describe('the fast path and Node’s own server answer alike', () => {
     ['a method nobody knows', { method: 'FOO', framing: 'none', body: '' }],
     ['a slash behind the path', { path: '/v1/chat/completions/' }],
     ['no key', { hasKey: false }],
+    ['an expectation', { fields: ['expect: 100-continue'] }],
+    ['a compressed body nobody asked for', { fields: ['expect: 100-continue', 'content-encoding: gzip'] }],
+    [
+      'a large body that is refused unread',
+      { body: 'x'.repeat(300_000), fields: ['content-encoding: gzip'] },
+    ],
     ['another site’s browser', { fields: ['origin: https://evil.example.com'] }],
     ['our site’s browser', { fields: ['origin: https://app.example.com'] }],
   ])('%s', async (_name, members) => {
