@@ -13,6 +13,7 @@ import {
   type TaskPerformer,
   type TaskQueue,
   ATTEMPTS_MAX,
+  TaskPostponed,
 } from '../modules/tasks/tasks.ts'
 import { keepTrying } from './keep-trying.ts'
 
@@ -114,6 +115,10 @@ export class RunningTask {
     const { task } = claim
     const end = this.#why === 'deadline' ? endOf(task, { error: tookTooLong() }) : endOf(task, attempt)
     const isLost = () => this.#why === 'lost' || this.#why === 'cancelled'
+    if (end instanceof TaskPostponed) {
+      await keepTrying(() => queue.postpone(claim, end), isLost)
+      return
+    }
     if (end === 'retry') {
       logger.warn(
         { err: 'error' in attempt ? attempt.error : null, taskId: task.id },
@@ -205,10 +210,11 @@ type TaskEnd =
 function endOf(
   task: ClaimedTask,
   attempt: { readonly outcome: TaskOutcome } | { readonly error: unknown },
-): TaskEnd | 'retry' {
+): TaskEnd | TaskPostponed | 'retry' {
   if ('outcome' in attempt) return { status: 'completed', ...attempt.outcome }
   const { error } = attempt
   if (error instanceof AppError) return { status: 'failed', code: error.shownCode, message: error.message }
+  if (error instanceof TaskPostponed) return error
   if (task.attempt < ATTEMPTS_MAX) return 'retry'
   return { status: 'failed', code: 'internal_error', message: 'The gateway could not finish the task.' }
 }

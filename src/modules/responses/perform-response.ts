@@ -1,6 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '../../kernel/app-error.ts'
-import type { Cancellation } from '../../kernel/cancellation.ts'
 import { stringifyJson } from '../../kernel/stringify-json.ts'
 import type { Database } from '../../storage/database.ts'
 import { responseIdOf } from '../../wires/openai-responses/response-id.ts'
@@ -9,7 +7,7 @@ import type { Chat } from '../chat/chat.ts'
 import { createInferenceRecord, type InferenceRecord } from '../inference/inference.ts'
 import type { Caller, Keys } from '../keys/keys.ts'
 import type { Admission, Limits } from '../limits/limits.ts'
-import type { ClaimedTask, TaskControl, TaskOutcome } from '../tasks/tasks.ts'
+import { TaskPostponed, type ClaimedTask, type TaskControl, type TaskOutcome } from '../tasks/tasks.ts'
 import { EventRecorder } from './event-recorder.ts'
 import { resolveInput, type ResolveOptions } from './resolve-input.ts'
 import type { ResponseChanges } from './response-events.ts'
@@ -60,7 +58,7 @@ export async function performResponse(
       return isMadeAnew
     },
   }
-  const admission = await waitForAdmission(options.limits, caller, request)
+  const admission = await admit(options.limits, task, request)
   let failure: unknown = null
   try {
     const result = await options.chat.responses(request)
@@ -90,20 +88,23 @@ const BYTES_PER_TOKEN = 4
 const OUTPUT_TOKENS_GUESS = 1_024
 /** A rate is waited for, because there is nobody who would come back later. */
 const RATE_WAIT_MS_MAX = 15 * 60_000
+const PAUSE_MS_MIN = 1_000
+const PAUSE_MS_MAX = 60_000
+/** The longer it has waited, the less often it looks: an account with many waiting keeps no worker busy with refusals. */
+const PAUSE_SHARE = 0.1
 
-async function waitForAdmission(
+/** One that may not run yet waits in the queue: in a worker's place it would keep other accounts from theirs. */
+async function admit(
   limits: Pick<Limits, 'admit'>,
-  caller: Caller,
-  { body, bytes, cancellation }: { body: ResponsesRequest; bytes: number; cancellation: Cancellation },
+  { startedAtMs }: ClaimedTask,
+  { caller, body, bytes }: { caller: Caller; body: ResponsesRequest; bytes: number },
 ): Promise<Admission> {
   const tokens = Math.ceil(bytes / BYTES_PER_TOKEN) + (body.max_output_tokens ?? OUTPUT_TOKENS_GUESS)
-  const endMs = performance.now() + RATE_WAIT_MS_MAX
-  for (;;) {
-    cancellation.throwIfCancelled()
-    const outcome = await limits.admit({ caller, category: 'llm', tokens })
-    if (outcome.isAdmitted) return outcome
-    if (performance.now() > endMs)
-      throw new AppError('rate_limit_exceeded', 'The limits of this account left no room for the response.')
-    await delay(outcome.retryAfterSeconds * 1_000, undefined, { signal: cancellation.signal }).catch(() => {})
-  }
+  const outcome = await limits.admit({ caller, category: 'llm', tokens })
+  if (outcome.isAdmitted) return outcome
+  const waitedMs = performance.now() - startedAtMs
+  if (waitedMs > RATE_WAIT_MS_MAX)
+    throw new AppError('rate_limit_exceeded', 'The limits of this account left no room for the response.')
+  const wantedMs = Math.max(PAUSE_MS_MIN, outcome.retryAfterSeconds * 1_000, waitedMs * PAUSE_SHARE)
+  throw new TaskPostponed(Math.min(wantedMs, PAUSE_MS_MAX))
 }

@@ -61,6 +61,7 @@ const BEGIN_CLAIM = `
 const CLAIMED_COLUMNS = `tasks.id, tasks.account_id, tasks.key_id, tasks.environment, tasks.request_id, tasks.type,
   tasks.model, tasks.requested_model, tasks.work, tasks.hold_nano_usd, tasks.is_held, tasks.attempt, tasks.is_exhausted,
   tasks.created_at,
+  coalesce(extract(epoch FROM clock_timestamp() - tasks.started_at) * 1000, 0)::float8 AS started_ms_ago,
   (extract(epoch FROM tasks.deadline_at - clock_timestamp()) * 1000)::float8 AS deadline_in_ms,
   tasks.job, tasks.submitting_to`
 
@@ -131,7 +132,8 @@ interface ClaimRow {
   readonly attempt: number
   readonly is_exhausted: boolean
   readonly created_at: Date
-  /** By the database's clock, which set the deadline. */
+  /** Both by the database's clock, which set the times. */
+  readonly started_ms_ago: number
   readonly deadline_in_ms: number
   readonly job: StoredJob | null
   readonly submitting_to: SubmitTarget | null
@@ -152,6 +154,7 @@ function claimedFromRow(row: ClaimRow): ClaimedTask {
     isHeld: row.is_held,
     attempt: row.attempt,
     createdAtMs: row.created_at.getTime(),
+    startedAtMs: performance.now() - row.started_ms_ago,
     deadlineAtMs: performance.now() + row.deadline_in_ms,
     job: row.job,
     submittingTo: row.submitting_to,

@@ -34,15 +34,29 @@ export async function returnTasks(database: Database, claims: readonly Claim[]):
   })
 }
 
+interface Pause {
+  readonly pauseMs: number
+}
+
 /** After an error that another try may not meet. */
-export async function retryTask(
+export function retryTask(database: Database, claim: Claim, pause: Pause): Promise<void> {
+  return handBackFor(database, BACK_AFTER_FAILURE, claim, pause)
+}
+
+/** What may not begin yet makes room for others meanwhile. */
+export function postponeTask(database: Database, claim: Claim, pause: Pause): Promise<void> {
+  return handBackFor(database, BACK, claim, pause)
+}
+
+async function handBackFor(
   database: Database,
+  back: string,
   { task, workerId }: Claim,
-  { pauseMs }: { pauseMs: number },
+  { pauseMs }: Pause,
 ): Promise<void> {
   await database.transaction(async (transaction) => {
     const [row] = await transaction.query<{ not_before: Date }>(
-      `UPDATE tasks SET ${BACK_AFTER_FAILURE}, not_before = now() + $3 * interval '1 millisecond'
+      `UPDATE tasks SET ${back}, not_before = now() + $3 * interval '1 millisecond'
        WHERE id = $1 AND worker_id = $2 AND status = 'processing' RETURNING not_before`,
       [task.id, workerId, pauseMs],
     )

@@ -6,8 +6,8 @@ import type { TaskType } from './task.ts'
 /** Who does what tasks are about. Given to the worker. */
 export interface TaskPerformer {
   /**
-   * Throws an `AppError` when the work failed for good, and anything else when another process may do better. Called again, with
-   * the stored job, for a task whose worker died.
+   * Throws an `AppError` when the work failed for good, `TaskPostponed` when it may not begin yet, and anything else when another
+   * process may do better. Called again, with the stored job, for a task whose worker died.
    */
   perform(task: ClaimedTask, control: TaskControl): Promise<TaskOutcome>
   /** Tells the upstream that nobody wants the job any more, where that is possible. Never throws. */
@@ -30,7 +30,9 @@ export interface ClaimedTask {
   readonly isHeld: boolean
   readonly attempt: number
   readonly createdAtMs: number
-  /** By the monotonic clock of this process. */
+  /** When it was first taken up, by the monotonic clock of this process. */
+  readonly startedAtMs: number
+  /** By the same clock. */
   readonly deadlineAtMs: number
   /** The upstream's job, once it was known. */
   readonly job: StoredJob | null

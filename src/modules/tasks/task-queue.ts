@@ -5,7 +5,7 @@ import type { UncoveredCost } from '../ledger/ledger.ts'
 import { claimTasks, readCancelledTask, type Claim, type TaskLimits } from './claim-tasks.ts'
 import type { TaskLedger } from './create-tasks.ts'
 import { finishTasks, isAboveHold, type TaskEnd } from './finish-tasks.ts'
-import { retryTask, returnTasks } from './hand-back-tasks.ts'
+import { postponeTask, retryTask, returnTasks } from './hand-back-tasks.ts'
 import { findStanding, noteTasks, writeProgress, type ProgressReport, type TaskNote } from './note-tasks.ts'
 import type { TaskChanges } from './task-changes.ts'
 import type { ClaimedTask } from './task-performer.ts'
@@ -20,6 +20,8 @@ export interface TaskQueue {
   /** True when this was the task's end. */
   finish(end: TaskEnd): Promise<boolean>
   retry(claim: Claim, pause: { pauseMs: number }): Promise<void>
+  /** As `retry`, but no try is counted. */
+  postpone(claim: Claim, pause: { pauseMs: number }): Promise<void>
   /** Of a worker that stops. */
   handBack(claims: readonly Claim[]): Promise<void>
   findStanding(claims: readonly Claim[]): Promise<ReadonlySet<string>>
@@ -60,6 +62,10 @@ export function createTaskQueue(options: TaskQueueOptions): TaskQueue {
     },
     retry: async (claim, pause) => {
       await retryTask(database, claim, pause)
+      changes.announce([claim.task.id])
+    },
+    postpone: async (claim, pause) => {
+      await postponeTask(database, claim, pause)
       changes.announce([claim.task.id])
     },
     handBack: async (claims) => {

@@ -33,6 +33,7 @@ export type {
   TaskOutcome,
   TaskPerformer,
 } from './task-performer.ts'
+export { TaskPostponed } from './task-postponed.ts'
 export { createTaskQueue } from './task-queue.ts'
 export type { TaskQueue } from './task-queue.ts'
 export { daysToMs } from './task-times.ts'

@@ -133,6 +133,7 @@ export function claimTask(fields: Partial<ClaimedTask> = {}): ClaimedTask {
     holdNanoUsd: 500_000_000n,
     attempt: 1,
     createdAtMs: 1_700_000_000_000,
+    startedAtMs: 1_700_000_000_000,
     deadlineAtMs: 1_700_000_000_000 + 3_600_000,
     job: null,
     submittingTo: null,
