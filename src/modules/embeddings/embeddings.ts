@@ -1,7 +1,12 @@
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { EmbeddingRequest } from '../../providers/embedding-wire.ts'
 import { priceTokens, type CatalogModel } from '../catalog/catalog.ts'
-import type { Inference, InferenceRequest, WholeAnswer, WholeOperation } from '../inference/inference.ts'
+import {
+  createWholeOperation,
+  type Inference,
+  type InferenceRequest,
+  type WholeAnswer,
+} from '../inference/inference.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { checkRequest } from './check-request.ts'
 import { finishEmbeddings } from './finish-embeddings.ts'
@@ -13,13 +18,13 @@ export interface Embeddings {
 }
 
 interface EmbeddingsOptions {
-  readonly inference: Pick<Inference, 'selectorFor' | 'serve'>
+  readonly inference: Pick<Inference, 'selectorFor' | 'answer' | 'pay'>
   readonly ledger: Pick<Ledger, 'hold' | 'holdAtOnce' | 'knownBalanceNanoUsd'>
   readonly countTokens: (text: string) => number
 }
 
 export function createEmbeddings({ inference, ledger, countTokens }: EmbeddingsOptions): Embeddings {
-  const operation: WholeOperation<EmbeddingRequest> = {
+  const operation = createWholeOperation<EmbeddingRequest>(inference, {
     selector: inference.selectorFor(['embedding'], ({ embedding }) => embedding !== undefined),
     of: ({ embedding }) => embedding,
     hold: (model, request, startedMs) => {
@@ -33,8 +38,8 @@ export function createEmbeddings({ inference, ledger, countTokens }: EmbeddingsO
         priceOf: (promptTokens) => priceInput(question.model, promptTokens),
       }),
     priceUnread: (model, { body }) => priceInput(model, countInputTokens(body.input, countTokens)),
-  }
-  return { embed: (request) => inference.serve(operation, request) }
+  })
+  return { embed: (request) => inference.pay(operation, request) }
 }
 
 function priceInput({ price }: CatalogModel, promptTokens: number): NanoUsd {

@@ -1,20 +1,18 @@
 import type { Clock } from '../../kernel/clock.ts'
 import type { Provider, UpstreamTimeouts } from '../../providers/provider.ts'
 import type { ProviderRegistry } from '../../providers/registry.ts'
-import { UpstreamError } from '../../providers/upstream-error.ts'
 import type { Catalog, Category } from '../catalog/catalog.ts'
-import type { UncoveredCost } from '../ledger/ledger.ts'
-import { attemptRoutes } from './attempt-routes.ts'
+import type { Hold, UncoveredCost } from '../ledger/ledger.ts'
+import { createAnswerWhole, type AnswerWhole } from './answer-whole.ts'
 import { beginAttempt, type AcquireSlot, type Attempt, type AttemptOptions } from './begin-attempt.ts'
 import { createCircuitBreaker, type BreakerChange, type CircuitBreaker } from './circuit-breaker.ts'
 import { Drains, type DrainLimits, type DrainObserver } from './drains.ts'
-import { explainFailure } from './explain-failure.ts'
 import type { AttemptRecord } from './inference-record.ts'
 import type { InferenceRequest } from './inference-request.ts'
+import { makePaidCall, resolveCall, type ModelChoice, type PaidOperation } from './make-paid-call.ts'
 import { RequestBill } from './request-bill.ts'
 import type { MayUseSandbox } from './sandbox-policy.ts'
 import { createCandidateSelector, type Candidate, type CandidateSelector } from './select-candidates.ts'
-import { serveAtOnce, type Answering, type WholeAnswer, type WholeOperation } from './serve-at-once.ts'
 
 export { attemptRoutes } from './attempt-routes.ts'
 export type { Attempt } from './begin-attempt.ts'
@@ -28,12 +26,12 @@ export type { RequestBill } from './request-bill.ts'
 export type { Candidate, CandidateSelector } from './select-candidates.ts'
 export { createSandboxPolicy, type MayUseSandbox } from './sandbox-policy.ts'
 export {
+  createWholeOperation,
   invalidAnswer,
   parsePayload,
   type WholeAnswer,
-  type WholeOperation,
   type WholeQuestion,
-} from './serve-at-once.ts'
+} from './whole-operation.ts'
 export { countInputs, countTokenIds, textsOf, type TextInput } from './text-input.ts'
 export {
   countVocabularyTokens,
@@ -47,16 +45,20 @@ export type { UpstreamWork } from './upstream-work.ts'
 export { formatUsage, hasUsed, mergeUsage, readCount, readUsage, type TokenUsage } from './token-usage.ts'
 
 /** What every operation on a model does: find who can serve it, set credit aside, try one after the other, charge. */
-export interface Inference extends Answering {
+export interface Inference {
+  /** Everything that costs money: from the model's name to the charge. */
+  pay<Body extends ModelChoice, Plan, Answer>(
+    operation: PaidOperation<Body, Plan, Answer>,
+    request: InferenceRequest<Body>,
+  ): Promise<Answer>
+  /** The money of one request, out of a hold on the ledger. */
+  openBill(hold: Hold, request: InferenceRequest<unknown>, startedMs: number): RequestBill
+  /** Tries the candidates until one has answered as a whole. Throws an `AppError` when none does. */
+  readonly answer: AnswerWhole
   /** For models of these categories, among providers that offer the operation. */
   selectorFor(categories: readonly Category[], isOffered: (provider: Provider) => boolean): CandidateSelector
   /** One attempt, for who ends it elsewhere than where it began. */
   beginAttempt(candidate: Candidate, request: InferenceRequest<unknown>): Attempt | Promise<Attempt>
-  /** Everything for an operation whose answer is one JSON document: from the model's name to the charge. */
-  serve<Body extends { readonly model?: string | null }>(
-    operation: WholeOperation<Body>,
-    request: InferenceRequest<Body>,
-  ): Promise<WholeAnswer>
   /** Answers that are read on though their clients left. */
   readonly drains: Drains
 }
@@ -107,7 +109,15 @@ export function createInference(options: InferenceOptions): Inference {
     onShortage: (code) => observer.ranShort(code),
   }
 
-  const inference: Inference = {
+  const openBill: Inference['openBill'] = (hold, request, startedMs) =>
+    new RequestBill({
+      hold,
+      request,
+      startedMs,
+      onUncovered: (uncovered) => observer.uncovered(uncovered),
+    })
+
+  return {
     drains,
     selectorFor: (categories, isOffered) =>
       createCandidateSelector({
@@ -120,39 +130,9 @@ export function createInference(options: InferenceOptions): Inference {
         mayUseSandbox: options.mayUseSandbox,
         variableOf,
       }),
-    openBill: (hold, request, startedMs) =>
-      new RequestBill({
-        hold,
-        request,
-        startedMs,
-        onUncovered: (uncovered) => observer.uncovered(uncovered),
-      }),
+    openBill,
     beginAttempt: (candidate, request) => beginAttempt(candidate, request, attemptOptions),
-    answer: async (candidates, request, perform) => {
-      const { record, cancellation } = request
-      const { accountId } = request.caller
-      const attempt = async (candidate: Candidate) => {
-        const beginning = beginAttempt(candidate, request, attemptOptions)
-        const begun = beginning instanceof Promise ? await beginning : beginning
-        try {
-          const answer = await perform(candidate, begun.work.cancellation, begun.work.noteSent)
-          begun.work.release()
-          candidate.breaker?.succeeded(accountId)
-          begun.answered()
-          return answer
-        } catch (error) {
-          begun.failed(error)
-          throw error
-        }
-      }
-      try {
-        return await attemptRoutes({ candidates, accountId, attempt, cancellation })
-      } catch (error) {
-        record.outcome = cancellation.isCancelled ? 'disconnected' : 'failed'
-        throw error instanceof UpstreamError ? explainFailure(error) : error
-      }
-    },
-    serve: (operation, request) => serveAtOnce(inference, clock, operation, request),
+    answer: createAnswerWhole(attemptOptions),
+    pay: (operation, request) => makePaidCall(operation, resolveCall(operation, request, clock), openBill),
   }
-  return inference
 }

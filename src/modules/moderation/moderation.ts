@@ -2,11 +2,11 @@ import type { NanoUsd } from '../../kernel/money.ts'
 import type { ModerationRequest } from '../../providers/moderation-wire.ts'
 import { priceTokens, type CatalogModel } from '../catalog/catalog.ts'
 import {
+  createWholeOperation,
   TextTokens,
   type Inference,
   type InferenceRequest,
   type WholeAnswer,
-  type WholeOperation,
 } from '../inference/inference.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { OwnFiles } from '../media/media.ts'
@@ -18,7 +18,7 @@ export interface Moderation {
 }
 
 interface ModerationOptions {
-  readonly inference: Pick<Inference, 'selectorFor' | 'serve'>
+  readonly inference: Pick<Inference, 'selectorFor' | 'answer' | 'pay'>
   readonly ledger: Pick<Ledger, 'hold'>
   readonly media: OwnFiles
   readonly countTokens: (text: string) => number
@@ -35,7 +35,7 @@ export function createModeration({ inference, ledger, media, countTokens }: Mode
         })
       : price.nanoUsdPerUnit
 
-  const operation: WholeOperation<ModerationRequest> = {
+  const operation = createWholeOperation<ModerationRequest>(inference, {
     selector: inference.selectorFor(['moderation'], ({ moderation }) => moderation !== undefined),
     of: ({ moderation }) => moderation,
     hold: (model, { body, caller, cancellation }, atMs) => {
@@ -53,9 +53,9 @@ export function createModeration({ inference, ledger, media, countTokens }: Mode
       return answer
     },
     priceUnread: (model, { body }) => priceOf(model, body),
-  }
+  })
   return {
-    moderate: async (request) => inference.serve(operation, await inlinePictures(media, request)),
+    moderate: async (request) => inference.pay(operation, await inlinePictures(media, request)),
   }
 }
 

@@ -1,5 +1,10 @@
 import type { RerankRequest } from '../../providers/rerank-wire.ts'
-import type { Inference, InferenceRequest, WholeAnswer, WholeOperation } from '../inference/inference.ts'
+import {
+  createWholeOperation,
+  type Inference,
+  type InferenceRequest,
+  type WholeAnswer,
+} from '../inference/inference.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { finishRerank } from './finish-rerank.ts'
 import { boundPrice } from './rerank-price.ts'
@@ -9,19 +14,19 @@ export interface Rerank {
 }
 
 interface RerankOptions {
-  readonly inference: Pick<Inference, 'selectorFor' | 'serve'>
+  readonly inference: Pick<Inference, 'selectorFor' | 'answer' | 'pay'>
   readonly ledger: Pick<Ledger, 'hold'>
   readonly countTokens: (text: string) => number
 }
 
 export function createRerank({ inference, ledger, countTokens }: RerankOptions): Rerank {
-  const operation: WholeOperation<RerankRequest> = {
+  const operation = createWholeOperation<RerankRequest>(inference, {
     selector: inference.selectorFor(['rerank'], ({ rerank }) => rerank !== undefined),
     of: ({ rerank }) => rerank,
     hold: ({ price }, { body, caller, cancellation }, atMs) =>
       ledger.hold(caller, { ...boundPrice(price, body, countTokens), atMs, cancellation }),
     finish: (payload, question) => finishRerank(payload, question, countTokens),
     priceUnread: ({ price }, { body }) => boundPrice(price, body, countTokens).leastNanoUsd,
-  }
-  return { rank: (request) => inference.serve(operation, request) }
+  })
+  return { rank: (request) => inference.pay(operation, request) }
 }

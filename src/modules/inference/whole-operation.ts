@@ -1,6 +1,5 @@
-import type { Cancellation } from '../../kernel/cancellation.ts'
-import type { Clock } from '../../kernel/clock.ts'
 import { AppError } from '../../kernel/app-error.ts'
+import type { Cancellation } from '../../kernel/cancellation.ts'
 import { isRecord } from '../../kernel/is-record.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import { parseJson } from '../../kernel/parse-json.ts'
@@ -9,9 +8,9 @@ import type { InferenceOperation, Provider } from '../../providers/provider.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
 import type { Hold } from '../ledger/ledger.ts'
-import { AbandonedWork } from './drains.ts'
+import type { AnswerWhole } from './answer-whole.ts'
 import type { InferenceRequest } from './inference-request.ts'
-import type { RequestBill } from './request-bill.ts'
+import type { ModelChoice, PaidCall, PaidOperation } from './make-paid-call.ts'
 import { screenMembers } from './screen-members.ts'
 import type { Candidate, CandidateSelector } from './select-candidates.ts'
 
@@ -22,7 +21,7 @@ export interface WholeAnswer {
 }
 
 /** What differs from one operation to the next where an answer is one JSON document. */
-export interface WholeOperation<Body> {
+interface WholeDescription<Body> {
   readonly selector: CandidateSelector
   readonly of: (provider: Provider) => InferenceOperation<Body> | undefined
   /** Checks the request against the model, and sets aside what it can cost at most. */
@@ -48,76 +47,63 @@ export interface WholeQuestion<Body> {
   charge(priceNanoUsd: NanoUsd): NanoUsd
 }
 
-/** How upstreams are asked and money is taken. */
-export interface Answering {
-  /** The money of one request, out of a hold on the ledger. */
-  openBill(hold: Hold, request: InferenceRequest<unknown>, startedMs: number): RequestBill
-  /** Tries the candidates until one has answered as a whole. Throws an `AppError` when none does. */
-  answer<Answer>(
-    candidates: readonly Candidate[],
-    request: InferenceRequest<unknown>,
-    perform: (candidate: Candidate, cancellation: Cancellation, onSent: () => void) => Promise<Answer>,
-  ): Promise<Answer>
+/** An operation that answers with one JSON document. */
+type WholeOperation<Body> = PaidOperation<Body, undefined, WholeAnswer>
+
+export function createWholeOperation<Body extends ModelChoice>(
+  { answer }: { readonly answer: AnswerWhole },
+  description: WholeDescription<Body>,
+): WholeOperation<Body> {
+  return {
+    selector: description.selector,
+    prepare: ({ asked, model, routes, startedMs }) => {
+      const { request, candidates } = screenMembers(asked, routes)
+      const prepare = (hold: Hold) => ({ hold, request, candidates, plan: undefined })
+      const holding = description.hold(model, request, startedMs)
+      return holding instanceof Promise ? holding.then(prepare) : prepare(holding)
+    },
+    perform: async (call) => {
+      const payload = await answer(call.candidates, call.request, (candidate, cancellation, onSent) =>
+        askForWhole(description, call, { candidate, cancellation, onSent }),
+      )
+      return { kind: 'complete', payload }
+    },
+    chargeUnread: ({ bill, model, request }) => bill.charge(description.priceUnread(model, request)),
+  }
 }
 
-/** From the model's name to the charge: nobody is asked before credit is held, nothing is charged without an answer. */
-export async function serveAtOnce<Body extends { readonly model?: string | null }>(
-  inference: Answering,
-  clock: Clock,
-  operation: WholeOperation<Body>,
-  asked: InferenceRequest<Body>,
-): Promise<WholeAnswer> {
-  const { caller, record, cancellation } = asked
-  const startedMs = clock.nowMs()
-  const model = operation.selector.resolveModel(caller, asked.body.model)
-  record.model = model.id
-  const requestedModel = asked.body.model ?? model.id
+interface Asked {
+  readonly candidate: Candidate
+  readonly cancellation: Cancellation
+  readonly onSent: () => void
+}
 
-  let bill: RequestBill | null = null
-  const charge = (priceNanoUsd: NanoUsd): NanoUsd => {
-    return bill?.charge(priceNanoUsd) ?? 0n
-  }
-  try {
-    const routes = operation.selector.select(caller, model, requestedModel)
-    const { request, candidates } = screenMembers(asked, routes)
-    const holding = operation.hold(model, request, startedMs)
-    const hold = holding instanceof Promise ? await holding : holding
-    bill = inference.openBill(hold, request, startedMs)
-    const payload = await inference.answer(candidates, request, async (candidate, work, onSent) => {
-      const perform = operation.of(candidate.provider)
-      if (!perform) throw notServed(model.id)
-      const answer = await perform({
-        body: request.body,
-        text: request.text,
-        upstreamModel: candidate.upstreamModel,
-        canReason: false,
-        requestId: request.requestId,
-        timeouts: candidate.timeouts,
-        cancellation: work,
-        onSent,
-      })
-      const provider = candidate.provider.id
-      if (answer.kind !== 'complete') throw invalidAnswer(provider, 'it answered with a stream')
-      const wholeQuestion = { provider, model, requestedModel, request, charge }
-      const payload = operation.finish(answer.payload, wholeQuestion)
-      const covering = bill?.covering ?? null
-      if (covering === null) return payload
-      // More was used than was held: the answer is written anew with what it costs.
-      await covering
-      return operation.finish(answer.payload, wholeQuestion)
-    })
-    record.outcome = cancellation.isCancelled ? 'disconnected' : 'completed'
-    await bill.settle({ isDelivered: cancellation.isCancelled })
-    return { kind: 'complete', payload }
-  } catch (error) {
-    record.outcome = cancellation.isCancelled ? 'disconnected' : 'failed'
-    if (error instanceof AbandonedWork && bill !== null) {
-      charge(operation.priceUnread(model, asked))
-      await bill.settle({ isDelivered: true })
-    }
-    bill?.release()
-    throw error
-  }
+async function askForWhole<Body>(
+  { of, finish }: WholeDescription<Body>,
+  { model, requestedModel, request, bill }: PaidCall<Body>,
+  { candidate, cancellation, onSent }: Asked,
+): Promise<WholeAnswer['payload']> {
+  const perform = of(candidate.provider)
+  if (!perform) throw notServed(model.id)
+  const answer = await perform({
+    body: request.body,
+    text: request.text,
+    upstreamModel: candidate.upstreamModel,
+    canReason: false,
+    requestId: request.requestId,
+    timeouts: candidate.timeouts,
+    cancellation,
+    onSent,
+  })
+  const provider = candidate.provider.id
+  if (answer.kind !== 'complete') throw invalidAnswer(provider, 'it answered with a stream')
+  const charge = (priceNanoUsd: NanoUsd): NanoUsd => bill.charge(priceNanoUsd)
+  const question = { provider, model, requestedModel, request, charge }
+  const payload = finish(answer.payload, question)
+  if (bill.covering === null) return payload
+  // More was used than was held: the answer is written anew with what it costs.
+  await bill.covering
+  return finish(answer.payload, question)
 }
 
 /** An upstream's answer, parsed, and the list that is the point of it. */

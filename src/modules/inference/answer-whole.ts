@@ -1,0 +1,41 @@
+import type { Cancellation } from '../../kernel/cancellation.ts'
+import { UpstreamError } from '../../providers/upstream-error.ts'
+import { attemptRoutes } from './attempt-routes.ts'
+import { beginAttempt, type AttemptOptions } from './begin-attempt.ts'
+import { explainFailure } from './explain-failure.ts'
+import type { InferenceRequest } from './inference-request.ts'
+import type { Candidate } from './select-candidates.ts'
+
+/** Tries the candidates until one has answered as a whole. Throws an `AppError` when none does. */
+export type AnswerWhole = <Answer>(
+  candidates: readonly Candidate[],
+  request: InferenceRequest<unknown>,
+  perform: (candidate: Candidate, cancellation: Cancellation, onSent: () => void) => Promise<Answer>,
+) => Promise<Answer>
+
+export function createAnswerWhole(options: AttemptOptions): AnswerWhole {
+  return async (candidates, request, perform) => {
+    const { record, cancellation } = request
+    const { accountId } = request.caller
+    const attempt = async (candidate: Candidate) => {
+      const beginning = beginAttempt(candidate, request, options)
+      const begun = beginning instanceof Promise ? await beginning : beginning
+      try {
+        const answer = await perform(candidate, begun.work.cancellation, begun.work.noteSent)
+        begun.work.release()
+        candidate.breaker?.succeeded(accountId)
+        begun.answered()
+        return answer
+      } catch (error) {
+        begun.failed(error)
+        throw error
+      }
+    }
+    try {
+      return await attemptRoutes({ candidates, accountId, attempt, cancellation })
+    } catch (error) {
+      record.outcome = cancellation.isCancelled ? 'disconnected' : 'failed'
+      throw error instanceof UpstreamError ? explainFailure(error) : error
+    }
+  }
+}
