@@ -152,7 +152,14 @@ export class RunningTask {
     const { claim } = this
     return {
       cancellation: this.#cancellation,
+      workerId: claim.workerId,
       isHandedOn: () => this.#isHandedOn(),
+      giveUp: async () => {
+        const standing = await queue.findStanding([claim])
+        if (standing.has(claim.task.id)) throw new Error('a task stands, but not what it was to write into')
+        this.stop((await queue.readCancelled(claim.task.id)) === null ? 'lost' : 'cancelled')
+        throw this.#cancellation.reason
+      },
       noteSubmitting: async (target) => {
         this.#cancellation.throwIfCancelled()
         const submittingTo = { provider: target.provider, upstreamModel: target.upstreamModel }

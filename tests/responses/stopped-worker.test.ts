@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { silentLogger } from '../../src/kernel/logger.ts'
+import { connectDatabase } from '../../src/storage/connect-database.ts'
 import { CHAT, startChatGateway, UPSTREAM_KEY, type ChatGateway } from '../chat/start-chat-gateway.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestGateway } from '../support/start-test-gateway.ts'
-import { chunksOf, stream } from '../upstreams/openai-server.ts'
+import { chunksOf, pacedStream, stream } from '../upstreams/openai-server.ts'
 
 let gateway: ChatGateway
 
@@ -65,5 +67,38 @@ test('a response in the background whose worker stops is made anew and charged o
     expect(done.usage.cost_usd).toBe(wholeCost)
   } finally {
     await second.close()
+  }
+})
+
+test('a worker whose claim another has writes nothing of the response and charges nothing for it', async () => {
+  const { connectionString } = gateway
+  const options = { poolSize: 1, statementTimeoutMs: 10_000, prepareStatements: true, logger: silentLogger }
+  const database = connectDatabase({ connectionString, ...options })
+  const worker = await startWorker()
+  try {
+    const paced = pacedStream()
+    gateway.upstream.requests.length = 0
+    gateway.upstream.respondWith(paced.reply, WHOLE)
+    const recordsBefore = await recordsOf('responses')
+    const body = { model: 'gpt-4o-mini', input: 'Count', background: true, stream: true }
+    const streamed = gateway.request('POST', '/v1/responses', { body })
+    const { abandoned } = await gateway.upstream.requestNumber(0)
+    await database.query(`UPDATE tasks SET worker_id = gen_random_uuid() WHERE status = 'processing'`)
+    const [first, second] = chunksOf('one ')
+    paced.release(first ?? {})
+    paced.release(second ?? {})
+    const feeding = setInterval(() => paced.release(second ?? {}), 50)
+    await abandoned
+    clearInterval(feeding)
+    expect(await database.query('SELECT FROM response_events')).toEqual([])
+    expect(await recordsOf('responses')).toEqual(recordsBefore)
+
+    await database.query(`UPDATE tasks SET status = 'pending', worker_id = NULL WHERE status = 'processing'`)
+    expect((await streamed).body).toContain('"text":"one two three"')
+    expect(gateway.upstream.requests).toHaveLength(2)
+    expect(await recordsOf('responses')).toHaveLength(recordsBefore.length + 1)
+  } finally {
+    await worker.close()
+    await database.close()
   }
 })

@@ -3,16 +3,23 @@ import { isRecord } from '../../kernel/is-record.ts'
 import type { Database } from '../../storage/database.ts'
 import { stringifyJson } from '../../kernel/stringify-json.ts'
 import { listItemIds } from './response-items.ts'
-import { LAST_EVENT, readEvents, writeAnswer, writeEvents, type ResponseChanges } from './response-events.ts'
+import {
+  LAST_EVENT,
+  readEvents,
+  writeAnswer,
+  writeEvents,
+  type ResponseChanges,
+  type WrittenPlace,
+} from './response-events.ts'
 
 interface RecorderOptions {
   readonly database: Database
   readonly changes: Pick<ResponseChanges, 'announce'>
+  /** The claim does not stand any more: throws why. */
+  readonly giveUp: () => Promise<never>
 }
 
-interface RecordedResponse {
-  readonly accountId: string
-  readonly responseId: string
+interface RecordedResponse extends WrittenPlace {
   /** Whether its client wants the events: only then they are kept. */
   readonly isStreamed: boolean
 }
@@ -77,8 +84,13 @@ export class EventRecorder {
     if (events.length === 0) return
     this.#waiting = []
     this.#waitingBytes = 0
+    const hadTold = this.#hasTold
+    // Before the answer of the database, which may get lost.
     this.#hasTold = true
-    await writeEvents(this.#options.database, this.#recorded, { sequence: this.#sequence, events })
+    if (!(await writeEvents(this.#options.database, this.#recorded, { sequence: this.#sequence, events }))) {
+      this.#hasTold = hadTold
+      await this.#options.giveUp()
+    }
     this.#sequence += events.length
     this.#flushedMs = performance.now()
     this.#options.changes.announce(this.#recorded.responseId)
@@ -91,10 +103,12 @@ export class EventRecorder {
     const output = Array.isArray(response['output']) ? response['output'].filter(isRecord) : []
     const answer = { response: stringifyJson(response), itemIds: listItemIds(output) }
     const last = { sequence: this.#sequence, events: this.#waiting }
-    await database.transaction(async (transaction) => {
-      const isStanding = await writeAnswer(transaction, this.#recorded, answer)
-      if (isStanding && last.events.length > 0) await writeEvents(transaction, this.#recorded, last)
+    const isWritten = await database.transaction(async (transaction) => {
+      // The lock of the first keeps the claim until both are written.
+      if (!(await writeAnswer(transaction, this.#recorded, answer))) return false
+      return last.events.length === 0 || (await writeEvents(transaction, this.#recorded, last))
     })
+    if (!isWritten) await this.#options.giveUp()
     changes.announce(this.#recorded.responseId)
     return response
   }

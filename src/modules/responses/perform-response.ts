@@ -36,7 +36,10 @@ export async function performResponse(
   const { accountId, keyId, requestId } = task
   const place = { accountId, responseId: responseIdOf(requestId) }
   const work = await readBackgroundWork(options.database, place, task.work)
-  const recorder = new EventRecorder(options, { ...place, isStreamed: work.body.stream === true })
+  const recorder = new EventRecorder(
+    { ...options, giveUp: () => control.giveUp() },
+    { ...place, workerId: control.workerId, isStreamed: work.body.stream === true },
+  )
   await recorder.requireUntouched()
   const caller = await options.keys.callerOf(accountId, keyId)
   const { whole } = await resolveInput(options.resolving, accountId, work.body)

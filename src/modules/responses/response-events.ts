@@ -11,10 +11,16 @@ export type ResponseBus = Pick<MessageBus, 'subscribe' | 'publish'>
 /** Of a response that was answered. */
 export const LAST_EVENT = /^\{"type":"response\.(completed|incomplete)"/
 
-/** Where the events of one response are written. */
+/** Where the events of one response are. */
 interface EventPlace {
   readonly accountId: string
   readonly responseId: string
+}
+
+/** Where they are written, and by whom. */
+export interface WrittenPlace extends EventPlace {
+  /** In whose name the task is claimed. */
+  readonly workerId: string
 }
 
 /** Nobody relies on it: who misses a message looks a second later. */
@@ -47,13 +53,14 @@ export type ResponseChanges = ReturnType<typeof createResponseChanges>
 /** Writes events that follow each other, from `sequence` on. False when the task has ended or somebody else has it. */
 export async function writeEvents(
   database: Queryable,
-  { accountId, responseId }: EventPlace,
+  { accountId, responseId, workerId }: WrittenPlace,
   { sequence, events }: { sequence: number; events: readonly string[] },
 ): Promise<boolean> {
   const rows = await database.query(WRITE_EVENTS, [
     accountId,
     responseId,
     requestIdOf(responseId),
+    workerId,
     sequence,
     events.join('\n'),
   ])
@@ -62,23 +69,24 @@ export async function writeEvents(
 
 // The lock keeps a cancel waiting until these are there, so that all readers see the same last event before it.
 const IS_STANDING = `standing AS (
-  SELECT FROM tasks WHERE request_id = $3 AND account_id = $1 AND status = 'processing' FOR SHARE)`
+  SELECT FROM tasks WHERE request_id = $3 AND account_id = $1 AND worker_id = $4 AND status = 'processing' FOR SHARE)`
 
 const WRITE_EVENTS = `
   WITH ${IS_STANDING}
   INSERT INTO response_events (account_id, response_id, sequence, events)
-  SELECT $1, $2, $4, $5 FROM standing RETURNING 1 AS one`
+  SELECT $1, $2, $5, $6 FROM standing RETURNING 1 AS one`
 
-/** The answer of a response in the background. False when the task has ended otherwise. */
+/** The answer of a response in the background. False when the task has ended otherwise or somebody else has it. */
 export async function writeAnswer(
   database: Queryable,
-  { accountId, responseId }: EventPlace,
+  { accountId, responseId, workerId }: WrittenPlace,
   { response, itemIds }: { response: string; itemIds: readonly string[] },
 ): Promise<boolean> {
   const rows = await database.query(WRITE_ANSWER, [
     accountId,
     responseId,
     requestIdOf(responseId),
+    workerId,
     response,
     itemIds,
   ])
@@ -87,7 +95,7 @@ export async function writeAnswer(
 
 const WRITE_ANSWER = `
   WITH ${IS_STANDING}
-  UPDATE responses SET response = $4, item_ids = $5 FROM standing WHERE account_id = $1 AND id = $2
+  UPDATE responses SET response = $5, item_ids = $6 FROM standing WHERE account_id = $1 AND id = $2
   RETURNING 1 AS one`
 
 const ROWS_MAX = 100

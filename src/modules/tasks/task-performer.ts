@@ -55,8 +55,12 @@ export interface StoredJob {
 export interface TaskControl {
   /** Cancelled with the task, at its deadline, and when another worker took over. */
   readonly cancellation: Cancellation
+  /** In whose name the task is claimed: what a performer writes itself, it writes only while that stands. */
+  readonly workerId: string
   /** Whether another worker has the task or will: this one stops, or lost it. */
   isHandedOn(): boolean
+  /** For who could not write because the claim does not stand: stops the work, and throws why. */
+  giveUp(): Promise<never>
   /** Durable before the upstream is asked. */
   noteSubmitting(target: { provider: string; upstreamModel: string }): Promise<void>
   /** The provider did not take it: a cancel from here on costs nothing. */

@@ -92,7 +92,9 @@ export function createControl() {
   const jobs: StoredJob[] = []
   const control: TaskControl = {
     cancellation: new Cancellation(),
+    workerId: '018f0000-0000-7000-8000-00000000000c',
     isHandedOn: () => false,
+    giveUp: () => Promise.reject(new Error('not on this stage')),
     noteSubmitting: async ({ provider }) => void notes.push(`submitting to ${provider}`),
     noteRefused: async () => void notes.push('refused'),
     saveJob: async (job) => {

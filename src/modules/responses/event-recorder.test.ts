@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createRequestId } from '../../kernel/identifiers.ts'
+import { responseIdOf } from '../../wires/openai-responses/response-id.ts'
+import { createTaskStage, orderOf, type TaskStage } from '../tasks/testing/task-stage.ts'
+import { EventRecorder } from './event-recorder.ts'
+
+let stage: TaskStage
+let recorder: EventRecorder
+let announced: string[]
+
+const DELTA = Buffer.from('{"type":"response.output_text.delta"}')
+const END = Buffer.from('{"type":"response.completed","response":{"status":"completed","output":[]}}')
+
+class ClaimLost extends Error {}
+
+beforeEach(async () => {
+  stage = await createTaskStage()
+  announced = []
+  const { accountId, ...caller } = await stage.createCaller(1)
+  const requestId = createRequestId(Date.now())
+  const responseId = responseIdOf(requestId)
+  await stage.database.query(
+    `INSERT INTO responses (account_id, id, input, response, item_ids, is_background, expires_at)
+     VALUES ($1, $2, '[]', '{}', '{}', true, now() + interval '1 day')`,
+    [accountId, responseId],
+  )
+  await stage.tasks.create(orderOf({ accountId, ...caller }, { requestId, type: 'response' }))
+  const [claim] = await stage.queue.claim(1)
+  const giveUp = () => Promise.reject(new ClaimLost())
+  recorder = new EventRecorder(
+    { database: stage.database, changes: { announce: (id) => void announced.push(id) }, giveUp },
+    { accountId, responseId, workerId: claim?.workerId ?? '', isStreamed: true },
+  )
+})
+
+afterEach(() => stage.close())
+
+const loseClaim = () => stage.database.query('UPDATE tasks SET worker_id = gen_random_uuid()')
+
+const readAll = async () => ({
+  events: (await stage.database.query<{ events: string }>('SELECT events FROM response_events')).map(
+    ({ events }) => events,
+  ),
+  responses: (await stage.database.query<{ response: string }>('SELECT response FROM responses')).map(
+    ({ response }) => response,
+  ),
+})
+
+/** More than is kept back. */
+const BURST = Array.from({ length: 2_000 }, () => DELTA)
+
+test('a worker whose claim another has writes no events, and tells nobody of any', async () => {
+  await loseClaim()
+  await expect(recorder.add(BURST)).rejects.toThrow(ClaimLost)
+  expect(recorder.hasTold).toBe(false)
+  expect(await readAll()).toEqual({ events: [], responses: ['{}'] })
+  expect(announced).toEqual([])
+})
+
+test('a worker whose claim another has writes no answer', async () => {
+  await recorder.add([DELTA, END])
+  await loseClaim()
+  await expect(recorder.finish()).rejects.toThrow(ClaimLost)
+  expect(await readAll()).toEqual({ events: [], responses: ['{}'] })
+})
+
+test('a worker that has its claim writes the answer with the last events', async () => {
+  await recorder.add(BURST)
+  expect(recorder.hasTold).toBe(true)
+  await recorder.add([END])
+  await recorder.finish()
+  const { events, responses } = await readAll()
+  expect(events.join('\n').split('\n')).toHaveLength(BURST.length + 1)
+  expect(responses).toEqual(['{"status":"completed","output":[]}'])
+})
