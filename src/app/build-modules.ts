@@ -283,7 +283,7 @@ async function openModules(
     }),
     generation,
     speech: createSpeech({ inference, catalog, ledger: credit, clock, timeouts: upstreamTimeouts(config) }),
-    transcription: createTranscription({ inference, ledger: credit, clock }),
+    transcription: createTranscription({ inference, ledger: credit }),
     embeddings: createEmbeddings({ inference, ledger: credit, countTokens }),
     rerank: createRerank({ inference, ledger: credit, countTokens }),
     moderation: createModeration({ inference, ledger: credit, media, countTokens }),

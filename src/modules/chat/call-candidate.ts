@@ -9,7 +9,7 @@ import {
   type Candidate,
   type Inference,
   type InferenceRequest,
-  type RequestBill,
+  type PaidCall,
   type WholeAnswer,
 } from '../inference/inference.ts'
 import type { OwnFiles, OwnFileUse } from '../media/media.ts'
@@ -31,11 +31,6 @@ interface StreamResult {
 }
 
 export type InferenceResult = WholeAnswer | StreamResult
-
-/** Its charge is on its way, and it must not leave before that is durable. */
-interface UnchargedAnswer extends WholeAnswer {
-  readonly charged: Promise<void>
-}
 
 /** How one of the operations is done: everything else is the same for all of them. */
 export interface Operation<Body> {
@@ -67,17 +62,6 @@ export interface Operation<Body> {
   }
 }
 
-/** What is asked, the same for every upstream that is tried. */
-export interface Question<Body> {
-  readonly operation: Operation<Body>
-  readonly request: InferenceRequest<Body>
-  readonly model: CatalogModel
-  readonly bill: RequestBill
-  readonly startedMs: number
-  /** Of requests whose prompts begin alike. */
-  readonly affinity: () => number | null
-}
-
 interface CallOptions {
   readonly inference: Pick<Inference, 'beginAttempt' | 'drains'>
   readonly clock: Clock
@@ -87,10 +71,11 @@ interface CallOptions {
 /** One call of one upstream: an answer that is finished, or a stream whose first chunk is sound, which settles where it ends. */
 export async function callCandidate<Body extends StreamableRequest>(
   candidate: Candidate,
-  question: Question<Body>,
+  operation: Operation<Body>,
+  call: PaidCall<Body>,
   options: CallOptions,
-): Promise<UnchargedAnswer | StreamResult> {
-  const { operation, request, model } = question
+): Promise<InferenceResult> {
+  const { request, model } = call
   const perform = operation.of(candidate.provider)
   if (!perform) throw new AppError('unsupported_parameter', `'${model.id}' cannot serve this operation.`)
   const beginning = options.inference.beginAttempt(candidate, request)
@@ -106,66 +91,60 @@ export async function callCandidate<Body extends StreamableRequest>(
       cancellation: attempt.work.cancellation,
       onSent: attempt.work.noteSent,
       headers: request.headers,
-      affinity: question.affinity,
+      affinity: call.affinity,
     })
-    const reading = readAnswer(answer, { candidate, question, options, attempt })
+    const reading = readAnswer(answer, { candidate, operation, call, options, attempt })
     const result = reading instanceof Promise ? await reading : reading
     attempt.answered()
     return result
   } catch (error) {
     attempt.failed(error)
-    if (error instanceof AbandonedWork) await settleAbandoned({ candidate, question, options, attempt })
+    // The client left before anything came, and the vendor bills what it did.
+    if (error instanceof AbandonedWork)
+      settleAbandonedUsage(
+        contextOf({ candidate, operation, call, options, attempt }),
+        null,
+        new DeliveredText(),
+      )
     throw error
   }
 }
 
-/** The client left before anything came, and the vendor bills what it did. */
-async function settleAbandoned<Body extends StreamableRequest>(call: Call<Body>): Promise<void> {
-  const { bill, request } = call.question
-  settleAbandonedUsage(contextOf(call), null, new DeliveredText())
-  request.record.outcome = 'disconnected'
-  await bill.settle({ isDelivered: true })
-}
-
-interface Call<Body> {
+interface Attempted<Body> {
   readonly candidate: Candidate
-  readonly question: Question<Body>
+  readonly operation: Operation<Body>
+  readonly call: PaidCall<Body>
   readonly options: CallOptions
   readonly attempt: Attempt
 }
 
 function readAnswer<Body extends StreamableRequest>(
   answer: InferenceAnswer,
-  call: Call<Body>,
-): UnchargedAnswer | Promise<UnchargedAnswer | StreamResult> {
-  const { candidate, question, options, attempt } = call
-  const { request, bill } = question
-  const { form } = question.operation
-  const { record, cancellation } = request
-  const context = contextOf(call)
+  attempted: Attempted<Body>,
+): WholeAnswer | Promise<InferenceResult> {
+  const { candidate, operation, call, options, attempt } = attempted
+  const { request, bill } = call
+  const { form } = operation
+  const context = contextOf(attempted)
   if (answer.kind === 'stream') {
     return openStream(answer, context, {
       form,
       isUsageAsked: request.body.stream_options?.include_usage === true,
-      cancellation,
+      cancellation: request.cancellation,
       breaker: candidate.breaker,
       accountId: request.caller.accountId,
       work: attempt.work,
-      isSeenWhole: isSeenWhole(candidate, question.model),
+      isSeenWhole: isSeenWhole(candidate, call.model),
       drainBytesMax: options.inference.drains.limits.drainBytesMax,
       keepEnd: request.keepEnd,
     })
   }
   const payload = form.finish(answer.payload, context)
   // More was used than was held. When it is known what else there is, the answer is written anew with what it costs.
-  if (bill.covering !== null) return bill.covering.then(() => readAnswer(answer, call))
-  const isLeft = cancellation.isCancelled
-  record.provider = candidate.provider.id
-  record.outcome = isLeft ? 'disconnected' : 'completed'
-  const charged = bill.settle({ isDelivered: isLeft })
+  if (bill.covering !== null) return bill.covering.then(() => readAnswer(answer, attempted))
   attempt.work.release()
   candidate.breaker?.succeeded(request.caller.accountId)
-  return { kind: 'complete', payload, charged }
+  return { kind: 'complete', payload }
 }
 
 /** Where a vendor stops with its stream and the model hides no thoughts, what is billed is what was seen. */
@@ -173,9 +152,9 @@ function isSeenWhole({ provider }: Candidate, { capabilities }: CatalogModel): b
   return provider.whenLeft === 'streams stop' && !capabilities.has('reasoning')
 }
 
-function contextOf<Body extends StreamableRequest>(call: Call<Body>): AnswerContext {
-  const { candidate, question, options, attempt } = call
-  const { operation, request, model, bill, startedMs } = question
+function contextOf<Body extends StreamableRequest>(attempted: Attempted<Body>): AnswerContext {
+  const { candidate, operation, call, options, attempt } = attempted
+  const { request, model, bill, startedMs } = call
   const { countTokens, clock } = options
   const { body, record } = request
   return {

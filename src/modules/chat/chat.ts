@@ -4,18 +4,19 @@ import type { CompletionRequest } from '../../providers/completion-wire.ts'
 import type { CountTokensRequest, MessagesRequest } from '../../wires/anthropic-messages/messages-request.ts'
 import type { ResponsesRequest } from '../../wires/openai-responses/responses-request.ts'
 import { completionThroughChat } from '../../providers/completion-through-chat.ts'
-import { UpstreamError } from '../../providers/upstream-error.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Caller } from '../keys/keys.ts'
 import type { OwnFiles, OwnFileUse } from '../media/media.ts'
 import {
   attemptRoutes,
-  explainFailure,
   screenMembers,
+  type Candidate,
   type Inference,
   type InferenceRequest,
-  type RequestBill,
+  type PaidOperation,
+  type PreparedCall,
+  type ResolvedCall,
 } from '../inference/inference.ts'
 import { CHAT_FORM, COMPLETION_FORM } from './answer-form.ts'
 import {
@@ -29,7 +30,7 @@ import { checkChatRequest } from './check-messages.ts'
 import { countMessageTokens } from './count-message-tokens.ts'
 import { countChatPromptTokens, countCompletionPromptTokens } from './count-prompt-tokens.ts'
 import { estimateChat, estimateCompletion, refineChat, refineCompletion } from './estimate-cost.ts'
-import { CHAT_LIMITS, holdWorstCase } from './hold-worst-case.ts'
+import { CHAT_LIMITS, holdWorstCase, type CoveredRequest } from './hold-worst-case.ts'
 import { findFilesOfChat, inlineFilesOfChat } from './inline-own-files.ts'
 import { affinityOf } from './prompt-affinity.ts'
 import { checkResponsesRequest, countResponseTokens, RESPONSES } from './response-operation.ts'
@@ -98,6 +99,10 @@ const COMPLETION: Operation<CompletionRequest> = {
 
 const COMPLETION_MEMBERS: ReadonlySet<string> = new Set(['best_of'])
 
+const NO_FILES: readonly OwnFileUse[] = []
+
+type Screened<Body> = ReturnType<typeof screenMembers<Body & object, Candidate>>
+
 export function createChat(options: ChatOptions): Chat {
   const { inference, ledger, media, clock } = options
   const selector = inference.selectorFor(['llm'], ({ chat }) => chat !== undefined)
@@ -117,67 +122,74 @@ export function createChat(options: ChatOptions): Chat {
   const fillIn = async <Body extends StreamableRequest>(
     { files, estimate }: Operation<Body>,
     request: InferenceRequest<Body>,
-    { uses, model, startedMs }: { uses: readonly OwnFileUse[]; model: CatalogModel; startedMs: number },
+    { uses, model, startedMs }: ResolvedCall<Body> & { readonly uses: readonly OwnFileUse[] },
   ): Promise<InferenceRequest<Body>> => {
     // Check the balance before reading files.
     await requireCredit(estimate, request, model, startedMs)
     return files?.inline(media, request, uses) ?? request
   }
 
-  const infer = async <Body extends StreamableRequest>(
-    operation: Operation<Body>,
-    asked: InferenceRequest<Body>,
-  ): Promise<InferenceResult> => {
-    const { body, record, cancellation, caller } = asked
-    const startedMs = clock.nowMs()
-    const model = selector.resolveModel(caller, body.model)
-    record.model = model.id
+  const hold = <Body extends StreamableRequest>(
+    { screenWire, screenSound: screen, estimate }: Operation<Body>,
+    { model, startedMs }: ResolvedCall<Body>,
+    { request, candidates: takers }: Screened<Body>,
+  ): PreparedCall<Body> | Promise<PreparedCall<Body>> => {
+    const speakers = screenWire?.(request.body, takers) ?? takers
+    const candidates = screen(model, request.body, speakers)
+    const prepare = (covered: CoveredRequest<Body>): PreparedCall<Body> => ({
+      hold: covered.hold,
+      request: covered.request,
+      candidates,
+      plan: undefined,
+    })
+    const covering = holdWorstCase(ledger, estimate, model, request, startedMs)
+    return covering instanceof Promise ? covering.then(prepare) : prepare(covering)
+  }
 
-    let bill: RequestBill | null = null
-    try {
-      const affinity = affinityOf(asked)
-      const routes = selector.select(caller, model, body.model, affinity)
-      const screened = screenMembers(asked, routes, operation.pricedMembers(model, body))
-      const uses = operation.files?.find(media, body) ?? []
-      const request =
-        uses.length === 0
-          ? screened.request
-          : await fillIn(operation, screened.request, { uses, model, startedMs })
-      const speakers = operation.screenWire?.(request.body, screened.candidates) ?? screened.candidates
-      const candidates = operation.screenSound(model, request.body, speakers)
-      const covering = holdWorstCase(ledger, operation.estimate, model, request, startedMs)
-      const covered = covering instanceof Promise ? await covering : covering
-      const { hold } = covered
-      bill = inference.openBill(hold, covered.request, startedMs)
-      const question = { operation, request: covered.request, model, bill, startedMs, affinity }
-      const result = await attemptRoutes({
-        candidates,
-        accountId: caller.accountId,
-        attempt: (candidate) => callCandidate(candidate, question, options),
-        cancellation,
-      })
-      if (result.kind === 'complete') await result.charged
-      return result
-    } catch (error) {
-      bill?.release()
-      record.outcome = cancellation.isCancelled ? 'disconnected' : 'failed'
-      throw error instanceof UpstreamError ? explainFailure(error) : error
-    }
+  const pay = <Body extends StreamableRequest>(
+    operation: Operation<Body>,
+  ): PaidOperation<Body, undefined, InferenceResult> => ({
+    selector,
+    affinityOf,
+    prepare: (resolved) => {
+      const { asked, model, routes } = resolved
+      const screened = screenMembers(asked, routes, operation.pricedMembers(model, asked.body))
+      const uses = operation.files?.find(media, asked.body) ?? NO_FILES
+      if (uses.length === 0) return hold(operation, resolved, screened)
+      return fillIn(operation, screened.request, { ...resolved, uses }).then((request) =>
+        hold(operation, resolved, { ...screened, request }),
+      )
+    },
+    perform: (call) =>
+      attemptRoutes({
+        candidates: call.candidates,
+        accountId: call.request.caller.accountId,
+        attempt: (candidate) => callCandidate(candidate, operation, call, options),
+        cancellation: call.request.cancellation,
+      }),
+    isOpen: ({ kind }) => kind === 'stream',
+  })
+
+  const paid = {
+    chat: pay(CHAT),
+    completion: pay(COMPLETION),
+    messages: pay(MESSAGES),
+    responses: pay(RESPONSES),
   }
 
   return {
     chat: (request) => {
       checkChatRequest(request.body)
-      return infer(CHAT, request)
+      return inference.pay(paid.chat, request)
     },
-    completion: (request) => infer(COMPLETION, request),
+    completion: (request) => inference.pay(paid.completion, request),
     messages: (request) => {
       checkMessagesRequest(request.body)
-      return infer(MESSAGES, request)
+      return inference.pay(paid.messages, request)
     },
     responses: (request) => {
       checkResponsesRequest(request.body)
-      return infer(RESPONSES, request)
+      return inference.pay(paid.responses, request)
     },
     countMessageTokens: (request) =>
       countMessageTokens(request, { inference, selector, countTokens: options.countTokens }),

@@ -1,15 +1,14 @@
 import type { Clock } from '../../kernel/clock.ts'
 import type { MediaOutput } from '../../providers/media-operation.ts'
-import { UpstreamError } from '../../providers/upstream-error.ts'
-import type { CatalogModel } from '../catalog/catalog.ts'
+import type { NanoUsd } from '../../kernel/money.ts'
 import {
-  explainFailure,
   lingerAfter,
+  type CallSteps,
   type Candidate,
   type Inference,
-  type InferenceRequest,
   type Linger,
-  type RequestBill,
+  type PaidCall,
+  type ResolvedCall,
 } from '../inference/inference.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Media } from '../media/media.ts'
@@ -20,7 +19,7 @@ import { GENERATION_KINDS } from './generation-kind.ts'
 import type { AnswerItem, GenerationAnswer, GenerationRequest } from './generation-request.ts'
 import { keepInputs, listFiles, loadInputs, type GenerationMedia } from './input-files.ts'
 import { keepOutput, type KeptFile } from './keep-output.ts'
-import { estimateWork, priceOutput, type WorkPrice } from './price-work.ts'
+import { estimateWork, priceOutput, type MadeOutput, type WorkPrice } from './price-work.ts'
 import { submitWork } from './submit-work.ts'
 import { cancelJob } from './task-performer.ts'
 import { jobOperationOf } from './work-operation.ts'
@@ -36,11 +35,11 @@ export interface AnswerNowOptions {
 
 /** A request whose model and price are known. */
 export interface PricedRequest {
+  /** With the work as it is sent. */
   readonly request: GenerationRequest
-  readonly model: CatalogModel
+  readonly resolved: ResolvedCall<GenerationRequest>
   readonly candidates: readonly Candidate[]
   readonly price: WorkPrice
-  readonly startedMs: number
 }
 
 /** Longer than any model that answers at once takes; others make tasks. */
@@ -52,50 +51,62 @@ const ANSWER_MS_MAX = 300_000
  * end costs what was asked for.
  */
 export async function answerNow(priced: PricedRequest, options: AnswerNowOptions): Promise<GenerationAnswer> {
-  const { request, startedMs, price } = priced
-  const { record, cancellation, caller, work } = request
-  const linger = lingerAfter(cancellation, caller.accountId, options.inference.drains)
-  const lingering = { ...request, cancellation: linger.cancellation }
-  const inference: InferenceRequest<unknown> = { ...lingering, body: null, text: '', bytes: 0 }
+  const { inference, media, clock } = options
+  const { request } = priced
   const kept: string[] = []
-  let bill: RequestBill | null = null
-  let isSettled = false
-  const wantedNanoUsd = estimateWork(price, work)
   try {
-    const asked = { wantedNanoUsd, leastNanoUsd: wantedNanoUsd, atMs: startedMs, cancellation }
-    bill = options.inference.openBill(await options.ledger.hold(caller, asked), inference, startedMs)
-    const { output, provider, refresh } = await makeOutput(priced, inference, { ...options, linger })
-    const files = cancellation.isCancelled
-      ? []
-      : await collectFiles(output, lingering, { ...options, provider, refresh })
-    kept.push(...files.flatMap(({ kept: one }) => (one === null ? [] : [one.file.id])))
-    const made = { files: output.files.length, seconds: output.seconds }
-    bill.charge(priceOutput(price, work, made))
-    const isLeft = cancellation.isCancelled
-    record.outcome = isLeft ? 'disconnected' : 'completed'
-    await bill.settle({ isDelivered: isLeft })
-    isSettled = true
-    cancellation.throwIfCancelled()
+    const { items, made } = await inference.payResolved(createSteps(priced, kept, options), priced.resolved)
+    request.cancellation.throwIfCancelled()
     return {
-      created: Math.floor(options.clock.nowMs() / 1000),
-      data: files.map(({ item }) => item),
-      usage: describeUsage(work, made, record.costNanoUsd ?? 0n),
+      created: Math.floor(clock.nowMs() / 1000),
+      data: items,
+      usage: describeUsage(request.work, made, request.record.costNanoUsd ?? 0n),
     }
   } catch (error) {
-    record.outcome = cancellation.isCancelled ? 'disconnected' : 'failed'
-    if (linger.isAbandoned && bill !== null && !isSettled) {
-      bill.charge(wantedNanoUsd)
-      isSettled = await bill.settle({ isDelivered: true }).then(
-        () => true,
-        () => false,
-      )
-    }
-    bill?.release()
-    if (!isSettled) record.costNanoUsd = null
-    await options.media.remove(kept)
-    throw error instanceof UpstreamError ? explainFailure(error) : error
-  } finally {
-    linger.release()
+    await media.remove(kept)
+    throw error
+  }
+}
+
+interface NowPlan {
+  readonly wantedNanoUsd: NanoUsd
+  readonly linger: Linger
+}
+
+interface AnsweredNow {
+  readonly items: readonly AnswerItem[]
+  readonly made: MadeOutput
+}
+
+/** `kept` is told the files that lie in the store, also where the call fails later. */
+function createSteps(
+  { request, candidates, price }: PricedRequest,
+  kept: string[],
+  options: AnswerNowOptions,
+): CallSteps<GenerationRequest, NowPlan, AnsweredNow> {
+  const { inference, ledger } = options
+  const { caller, cancellation, work } = request
+  return {
+    prepare: async ({ asked, startedMs }) => {
+      const wantedNanoUsd = estimateWork(price, work)
+      const amount = { wantedNanoUsd, leastNanoUsd: wantedNanoUsd, atMs: startedMs, cancellation }
+      const hold = await ledger.hold(caller, amount)
+      const linger = lingerAfter(cancellation, caller.accountId, inference.drains)
+      const lingering = { ...asked, cancellation: linger.cancellation }
+      return { hold, linger, request: lingering, candidates, plan: { wantedNanoUsd, linger } }
+    },
+    perform: async (call) => {
+      const { output, ...context } = await makeOutput(request, call, options)
+      const { cancellation: stop } = call.request
+      const files = cancellation.isCancelled
+        ? []
+        : await collectFiles(output, { ...request, cancellation: stop }, { ...options, ...context })
+      kept.push(...files.flatMap(({ kept: one }) => (one === null ? [] : [one.file.id])))
+      const made = { files: output.files.length, seconds: output.seconds }
+      call.bill.charge(priceOutput(price, work, made))
+      return { items: files.map(({ item }) => item), made }
+    },
+    chargeUnread: ({ bill, plan }) => bill.charge(plan.wantedNanoUsd),
   }
 }
 
@@ -107,11 +118,11 @@ interface MadeNow {
 
 /** The client's files go through the store, which knows images from what only says so, and are removed again. */
 async function makeOutput(
-  { request, candidates }: PricedRequest,
-  inference: InferenceRequest<unknown>,
-  options: AnswerNowOptions & { readonly linger: Linger },
+  request: GenerationRequest,
+  { candidates, request: lingering, plan: { linger } }: PaidCall<GenerationRequest, NowPlan>,
+  options: AnswerNowOptions,
 ): Promise<MadeNow> {
-  const { media, clock, pause, linger } = options
+  const { media, clock, pause } = options
   const { work, requestId, cancellation, caller } = request
   const { accountId } = caller
   const stored = await keepInputs(work, { media, accountId, cancellation })
@@ -120,7 +131,7 @@ async function makeOutput(
     const submitted = await submitWork(options.inference, {
       work: await loadInputs(stored, { media, accountId }),
       candidates,
-      request: inference,
+      request: lingering,
       notes: {
         // Nobody is asked for a client that has left.
         noteSubmitting: async ({ provider: id }) => {
@@ -142,7 +153,7 @@ async function makeOutput(
       followJob(current, {
         clock,
         pause,
-        cancellation: inference.cancellation,
+        cancellation: lingering.cancellation,
         deadlineAtMs,
         pollAfterMs: afterMs,
         reportProgress: () => {},

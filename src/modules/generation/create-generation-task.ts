@@ -44,10 +44,11 @@ export async function createGenerationTask(
 }
 
 async function createTask(
-  { request, model, price, startedMs }: PricedRequest,
+  { request, resolved, price }: PricedRequest,
   { tasks, ledger, media }: CreateOptions,
 ): Promise<Task> {
   const { caller, cancellation, work, type } = request
+  const { model, requestedModel, startedMs } = resolved
   const holdNanoUsd = estimateWork(price, work)
   if (listFiles(work).length > 0) {
     // Nobody's files are fetched or kept who cannot pay for what is to be done with them.
@@ -62,7 +63,7 @@ async function createTask(
       requestId: request.requestId,
       type,
       model: model.id,
-      requestedModel: request.model ?? model.id,
+      requestedModel,
       work: writeStoredWork({ work: stored, price }),
       holdNanoUsd,
       expectedMs: GENERATION_KINDS[type].expectedMs,

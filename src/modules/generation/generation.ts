@@ -3,7 +3,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { UpstreamTimeouts } from '../../providers/provider.ts'
 import type { ProviderRegistry } from '../../providers/registry.ts'
-import type { Catalog } from '../catalog/catalog.ts'
+import type { Catalog, CatalogModel } from '../catalog/catalog.ts'
 import type { CandidateSelector, Inference } from '../inference/inference.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { TaskPerformer, Tasks } from '../tasks/tasks.ts'
@@ -49,7 +49,7 @@ interface GenerationOptions {
 const DURATION_SECONDS = { video: 5, music: 30 } as const
 
 export function createGeneration(options: GenerationOptions): Generation {
-  const { inference, catalog, ledger, clock } = options
+  const { inference, catalog, ledger } = options
   const selectors = new Map(
     Object.values(GENERATION_KINDS).map(({ category, work }) => [
       category,
@@ -64,21 +64,19 @@ export function createGeneration(options: GenerationOptions): Generation {
   const parts = { ...options, selectorOf, pause: options.pause ?? pauseFor }
 
   const price = (request: GenerationRequest): PricedRequest => {
-    const { type, caller, record } = request
+    const { type, caller, requestId, record, cancellation } = request
     const selector = selectorOf(GENERATION_KINDS[type])
-    const model = selector.resolveModel(caller, request.model)
-    record.model = model.id
-    const asked = completeWork(model, request.work)
-    checkWork(type, model, asked)
-    const candidates = selector.select(caller, model, request.model)
-    const work = screenExtraMembers(asked, candidates)
+    const asking = { caller, requestId, record, cancellation, body: request, text: '', bytes: 0 }
+    const check = (model: CatalogModel) => checkWork(type, model, completeWork(model, request.work))
+    const resolved = inference.resolve({ selector, check }, asking)
+    const { model, routes } = resolved
+    const work = screenExtraMembers(completeWork(model, request.work), routes)
     const responseFormat = request.responseFormat ?? (model.id.startsWith('gpt-image') ? 'b64_json' : 'url')
     return {
       request: { ...request, work, responseFormat },
-      model,
-      candidates,
+      resolved,
+      candidates: routes,
       price: priceOfWork(model, work),
-      startedMs: clock.nowMs(),
     }
   }
 
@@ -87,7 +85,7 @@ export function createGeneration(options: GenerationOptions): Generation {
     const isTask =
       GENERATION_KINDS[request.type].isAlwaysTask ||
       request.preference.isAsyncWanted ||
-      priced.model.delivery === 'async'
+      priced.resolved.model.delivery === 'async'
     // Before anything is charged; an answer that carries its files leaves none.
     if (isTask || priced.request.responseFormat !== 'b64_json')
       await options.media.requireRoom(request.caller.accountId)

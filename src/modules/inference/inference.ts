@@ -2,14 +2,23 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { Provider, UpstreamTimeouts } from '../../providers/provider.ts'
 import type { ProviderRegistry } from '../../providers/registry.ts'
 import type { Catalog, Category } from '../catalog/catalog.ts'
-import type { Hold, UncoveredCost } from '../ledger/ledger.ts'
+import type { UncoveredCost } from '../ledger/ledger.ts'
 import { createAnswerWhole, type AnswerWhole } from './answer-whole.ts'
 import { beginAttempt, type AcquireSlot, type Attempt, type AttemptOptions } from './begin-attempt.ts'
 import { createCircuitBreaker, type BreakerChange, type CircuitBreaker } from './circuit-breaker.ts'
 import { Drains, type DrainLimits, type DrainObserver } from './drains.ts'
 import type { AttemptRecord } from './inference-record.ts'
 import type { InferenceRequest } from './inference-request.ts'
-import { makePaidCall, resolveCall, type ModelChoice, type PaidOperation } from './make-paid-call.ts'
+import {
+  makePaidCall,
+  resolveCall,
+  type CallSteps,
+  type ModelChoice,
+  type ModelSearch,
+  type OpenBill,
+  type PaidOperation,
+  type ResolvedCall,
+} from './make-paid-call.ts'
 import { RequestBill } from './request-bill.ts'
 import type { MayUseSandbox } from './sandbox-policy.ts'
 import { createCandidateSelector, type Candidate, type CandidateSelector } from './select-candidates.ts'
@@ -22,6 +31,7 @@ export { explainFailure } from './explain-failure.ts'
 export { lingerAfter, type Linger } from './linger-after.ts'
 export { createInferenceRecord, type InferenceRecord, type OperationName } from './inference-record.ts'
 export type { InferenceRequest } from './inference-request.ts'
+export type { CallSteps, PaidCall, PaidOperation, PreparedCall, ResolvedCall } from './make-paid-call.ts'
 export type { RequestBill } from './request-bill.ts'
 export type { Candidate, CandidateSelector } from './select-candidates.ts'
 export { createSandboxPolicy, type MayUseSandbox } from './sandbox-policy.ts'
@@ -51,8 +61,15 @@ export interface Inference {
     operation: PaidOperation<Body, Plan, Answer>,
     request: InferenceRequest<Body>,
   ): Promise<Answer>
-  /** The money of one request, out of a hold on the ledger. */
-  openBill(hold: Hold, request: InferenceRequest<unknown>, startedMs: number): RequestBill
+  /** The two halves of it, for who decides between them what becomes of the request. */
+  resolve<Body extends ModelChoice>(
+    search: ModelSearch<Body>,
+    request: InferenceRequest<Body>,
+  ): ResolvedCall<Body>
+  payResolved<Body, Plan, Answer>(
+    steps: CallSteps<Body, Plan, Answer>,
+    resolved: ResolvedCall<Body>,
+  ): Promise<Answer>
   /** Tries the candidates until one has answered as a whole. Throws an `AppError` when none does. */
   readonly answer: AnswerWhole
   /** For models of these categories, among providers that offer the operation. */
@@ -109,7 +126,7 @@ export function createInference(options: InferenceOptions): Inference {
     onShortage: (code) => observer.ranShort(code),
   }
 
-  const openBill: Inference['openBill'] = (hold, request, startedMs) =>
+  const openBill: OpenBill = (hold, request, startedMs) =>
     new RequestBill({
       hold,
       request,
@@ -130,9 +147,10 @@ export function createInference(options: InferenceOptions): Inference {
         mayUseSandbox: options.mayUseSandbox,
         variableOf,
       }),
-    openBill,
     beginAttempt: (candidate, request) => beginAttempt(candidate, request, attemptOptions),
     answer: createAnswerWhole(attemptOptions),
     pay: (operation, request) => makePaidCall(operation, resolveCall(operation, request, clock), openBill),
+    resolve: (search, request) => resolveCall(search, request, clock),
+    payResolved: (steps, resolved) => makePaidCall(steps, resolved, openBill),
   }
 }

@@ -23,6 +23,11 @@ export class RequestBill {
     this.#noteBalance()
   }
 
+  /** Neither settled nor released. */
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
   /** No charge is above this. */
   get heldNanoUsd(): NanoUsd {
     return this.#options.hold.amountNanoUsd

@@ -1,15 +1,15 @@
 import { AppError } from '../../kernel/app-error.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { SpeechOperation } from '../../providers/audio-operations.ts'
+import type { SpeechWork } from '../../providers/media-work.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
 import {
   explainFailure,
   type Attempt,
   type Candidate,
   type Inference,
-  type InferenceRequest,
   type Linger,
-  type RequestBill,
+  type PaidCall,
 } from '../inference/inference.ts'
 import type { SpeechOrder } from './speech-order.ts'
 
@@ -19,51 +19,47 @@ export interface SpokenAudio {
   readonly batches: AsyncIterable<readonly Uint8Array[]>
 }
 
-/** What is asked, the same for every upstream that is tried. */
-export interface SpeechQuestion {
-  readonly order: Pick<SpeechOrder, 'work' | 'requestId' | 'record' | 'cancellation'>
-  readonly request: InferenceRequest<undefined>
-  readonly bill: RequestBill
+export interface SpeechPlan {
+  /** With the instructions that its upstreams read. */
+  readonly work: SpeechWork
   readonly priceNanoUsd: NanoUsd
   readonly linger: Linger
 }
 
-interface OpenOptions {
-  readonly inference: Pick<Inference, 'beginAttempt'>
-}
+type SpeechCall = PaidCall<SpeechOrder, SpeechPlan>
 
 /** One attempt at one upstream. Resolves with its first bytes: from there on there is no falling back to another. */
 export async function openSpeech(
   candidate: Candidate,
-  question: SpeechQuestion,
-  { inference }: OpenOptions,
+  call: SpeechCall,
+  inference: Pick<Inference, 'beginAttempt'>,
 ): Promise<SpokenAudio> {
   const { provider, upstreamModel, timeouts, breaker } = candidate
-  const { order, request } = question
-  const { record } = order
+  const { request, bill } = call
+  const { work, linger, priceNanoUsd } = call.plan
+  const { record, requestId } = request
   // Nobody is asked for a client that has left.
-  order.cancellation.throwIfCancelled()
+  request.body.cancellation.throwIfCancelled()
   const operation = requireSpeech(candidate)
   const attempt = await inference.beginAttempt(candidate, request)
   let upstream: AsyncIterator<Uint8Array> | null = null
   try {
-    const { work, requestId } = order
     const { cancellation } = attempt.work
-    question.linger.noteAsked(provider)
+    linger.noteAsked(provider)
     const answer = await operation.speak({ work, upstreamModel, requestId, timeouts, cancellation })
     upstream = answer.chunks[Symbol.asyncIterator]()
     const first = await nextChunk(upstream)
     if (first === null) throw empty(provider.id)
     record.firstTokenMs = performance.now() - record.startedMs
     // Known before it is spoken, and so it can stand in the head of the answer.
-    question.bill.charge(question.priceNanoUsd)
+    bill.charge(priceNanoUsd)
     breaker?.opened(request.caller.accountId)
     attempt.answered()
-    question.linger.follow()
-    const batches = relay({ upstream, first, question, candidate, attempt })
+    linger.follow()
+    const batches = relay({ upstream, first, call, candidate, attempt })
     return { contentType: answer.contentType, batches }
   } catch (error) {
-    question.linger.noteRefused()
+    linger.noteRefused()
     await upstream?.return?.()
     attempt.failed(error)
     throw error
@@ -73,7 +69,7 @@ export async function openSpeech(
 interface Relay {
   readonly upstream: AsyncIterator<Uint8Array>
   readonly first: Uint8Array
-  readonly question: SpeechQuestion
+  readonly call: SpeechCall
   readonly candidate: Candidate
   readonly attempt: Attempt
 }
@@ -83,10 +79,12 @@ interface Relay {
  * upstream was given the whole text. Audio that breaks off is of no use, and costs nothing.
  */
 async function* relay(stream: Relay): AsyncGenerator<readonly Uint8Array[], void> {
-  const { upstream, question, candidate, attempt } = stream
-  const { order, bill } = question
-  const { record, cancellation } = order
-  const { accountId } = question.request.caller
+  const { upstream, call, candidate, attempt } = stream
+  const { request, bill } = call
+  const { record } = request
+  // Of the client, and not of the work that goes on without it.
+  const { cancellation } = request.body
+  const { accountId } = request.caller
   try {
     let chunk: Uint8Array | null = stream.first
     let held: Uint8Array | null = null
@@ -117,7 +115,7 @@ async function* relay(stream: Relay): AsyncGenerator<readonly Uint8Array[], void
     const settled = bill.settle({ isDelivered: true }).catch(() => {})
     await upstream.return?.()
     attempt.work.release()
-    question.linger.release()
+    call.plan.linger.release()
     await settled
   }
 }

@@ -5,20 +5,18 @@ import type { NanoUsd } from '../../kernel/money.ts'
 import type { SpeechWork } from '../../providers/media-work.ts'
 import type { UpstreamTimeouts } from '../../providers/provider.ts'
 import { countSpeechCharacters, keepReadInstructions } from '../../providers/speech-instructions.ts'
-import { UpstreamError } from '../../providers/upstream-error.ts'
 import { priceUnits, unitRate, type Catalog, type CatalogModel } from '../catalog/catalog.ts'
 import {
   attemptRoutes,
-  explainFailure,
   lingerAfter,
   type Candidate,
   type Inference,
-  type InferenceRequest,
+  type PaidOperation,
 } from '../inference/inference.ts'
 import type { Caller } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { listVoices, type ListedVoice, type VoiceFilter } from './list-voices.ts'
-import { openSpeech, type SpokenAudio } from './open-speech.ts'
+import { openSpeech, type SpeechPlan, type SpokenAudio } from './open-speech.ts'
 import type { SpeechOrder } from './speech-order.ts'
 import { createVoiceCache, isKnownEverywhere, type VoiceCache } from './voice-cache.ts'
 
@@ -45,19 +43,12 @@ export function createSpeech({ inference, catalog, ledger, clock, timeouts }: Sp
   const selector = inference.selectorFor(['tts'], ({ speech }) => speech !== undefined)
   const voiceCache = createVoiceCache({ clock, timeouts })
 
-  return {
-    async speak(asked) {
-      const { caller, record, cancellation } = asked
-      const startedMs = clock.nowMs()
-      const model = selector.resolveModel(caller, asked.model)
-      record.model = model.id
-      const work = keepReadInstructions(asked.work, model.routes)
-      const order = { ...asked, work }
-      const candidates = await keepThoseWithVoice(
-        selector.select(caller, model, order.model),
-        order,
-        voiceCache,
-      )
+  const operation: PaidOperation<SpeechOrder, SpeechPlan, SpokenAudio> = {
+    selector,
+    prepare: async ({ asked, model, routes, startedMs }) => {
+      const { caller, cancellation } = asked
+      const work = keepReadInstructions(asked.body.work, model.routes)
+      const candidates = await keepThoseWithVoice(routes, { work, cancellation }, voiceCache)
       const priceNanoUsd = priceSpeech(model, work)
       const hold = await ledger.hold(caller, {
         wantedNanoUsd: priceNanoUsd,
@@ -67,34 +58,29 @@ export function createSpeech({ inference, catalog, ledger, clock, timeouts }: Sp
       })
       // An upstream that was given the text charges for it, whether the client waits for the first byte or not.
       const linger = lingerAfter(cancellation, caller.accountId, inference.drains)
-      const request: InferenceRequest<undefined> = {
-        ...order,
-        cancellation: linger.cancellation,
-        body: undefined,
-        text: '',
-        bytes: 0,
-      }
-      const bill = inference.openBill(hold, request, startedMs)
-      const question = { order, request, bill, priceNanoUsd, linger }
-      try {
-        const spoken = await attemptRoutes({
-          candidates,
-          accountId: caller.accountId,
-          attempt: (candidate) => openSpeech(candidate, question, { inference }),
-          cancellation: linger.cancellation,
-        })
-        if (cancellation.isCancelled) await leaveUnread(spoken)
-        return spoken
-      } catch (error) {
-        record.outcome = cancellation.isCancelled ? 'disconnected' : 'failed'
-        if (linger.isAbandoned) {
-          bill.charge(priceNanoUsd)
-          await bill.settle({ isDelivered: true }).catch(() => {})
-        }
-        linger.release()
-        bill.release()
-        throw error instanceof UpstreamError ? explainFailure(error) : error
-      }
+      const request = { ...asked, cancellation: linger.cancellation }
+      return { hold, linger, request, candidates, plan: { work, priceNanoUsd, linger } }
+    },
+    perform: async (call) => {
+      const { cancellation, caller, body } = call.request
+      const spoken = await attemptRoutes({
+        candidates: call.candidates,
+        accountId: caller.accountId,
+        attempt: (candidate) => openSpeech(candidate, call, inference),
+        cancellation,
+      })
+      if (body.cancellation.isCancelled) await leaveUnread(spoken)
+      return spoken
+    },
+    isOpen: () => true,
+    chargeUnread: ({ bill, plan }) => bill.charge(plan.priceNanoUsd),
+  }
+
+  return {
+    speak: async (order) => {
+      const { caller, requestId, record, cancellation } = order
+      const request = { caller, requestId, record, cancellation, body: order, text: '', bytes: 0 }
+      return inference.pay(operation, request)
     },
 
     voices: (caller, filter, cancellation) =>
@@ -112,7 +98,7 @@ async function leaveUnread({ batches }: SpokenAudio): Promise<void> {
 /** Who has no such voice is not asked; when nobody has it, the request is at fault. */
 async function keepThoseWithVoice(
   candidates: readonly Candidate[],
-  { work: { voice }, cancellation }: SpeechOrder,
+  { work: { voice }, cancellation }: Pick<SpeechOrder, 'work' | 'cancellation'>,
   voiceCache: VoiceCache,
 ): Promise<readonly Candidate[]> {
   if (isKnownEverywhere(voice)) return candidates

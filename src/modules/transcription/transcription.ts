@@ -1,6 +1,5 @@
 import { AppError } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
-import type { Clock } from '../../kernel/clock.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { AudioFile, Transcript } from '../../providers/audio-operations.ts'
 import { priceUnits, unitRate, type CatalogModel } from '../catalog/catalog.ts'
@@ -9,8 +8,8 @@ import {
   type Candidate,
   type Inference,
   type InferenceRecord,
-  type InferenceRequest,
   type Linger,
+  type PaidOperation,
 } from '../inference/inference.ts'
 import type { Caller } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
@@ -44,20 +43,25 @@ interface TranscriptionOrder {
 interface TranscriptionOptions {
   readonly inference: Inference
   readonly ledger: Pick<Ledger, 'hold'>
-  readonly clock: Clock
 }
 
-export function createTranscription({ inference, ledger, clock }: TranscriptionOptions): Transcription {
-  const selector = inference.selectorFor(['stt'], ({ transcription }) => transcription !== undefined)
+interface TranscriptionPlan {
+  readonly audio: AudioFile
+  readonly priceNanoUsd: NanoUsd
+  readonly linger: Linger
+}
 
-  return {
-    async transcribe(order) {
-      const { caller, record, cancellation } = order
-      const startedMs = clock.nowMs()
-      const model = selector.resolveModel(caller, order.model)
-      record.model = model.id
-      const candidates = selector.select(caller, model, order.model)
-      const audio = await openAudio(order.audio)
+interface HeardAudio {
+  readonly transcript: Transcript
+  readonly durationSeconds: number
+}
+
+export function createTranscription({ inference, ledger }: TranscriptionOptions): Transcription {
+  const operation: PaidOperation<TranscriptionOrder, TranscriptionPlan, HeardAudio> = {
+    selector: inference.selectorFor(['stt'], ({ transcription }) => transcription !== undefined),
+    prepare: async ({ asked, model, routes, startedMs }) => {
+      const { caller, cancellation, body } = asked
+      const audio = await openAudio(body.audio)
       const priceNanoUsd = priceAudio(model, audio.durationSeconds)
       const hold = await ledger.hold(caller, {
         wantedNanoUsd: priceNanoUsd,
@@ -67,33 +71,31 @@ export function createTranscription({ inference, ledger, clock }: TranscriptionO
       })
       // A recording that an upstream has is paid for, whether the client waits or not.
       const linger = lingerAfter(cancellation, caller.accountId, inference.drains)
-      const request = toInferenceRequest(order, linger.cancellation)
-      const bill = inference.openBill(hold, request, startedMs)
-      try {
-        const transcript = await inference.answer(candidates, request, (candidate, work) =>
-          ask(candidate, order, audio, { work, linger }),
-        )
-        const durationSeconds = heardSeconds(audio, transcript)
-        // Nothing told and nothing heard costs nothing.
-        const isSilent = transcript.text.trim() === '' && transcript.durationSeconds === null
-        bill.charge(isSilent ? 0n : priceAudio(model, durationSeconds))
-        record.outcome = cancellation.isCancelled ? 'disconnected' : 'completed'
-        await bill.settle({ isDelivered: cancellation.isCancelled })
-        const { isTranslation } = order
-        const costNanoUsd = record.costNanoUsd ?? 0n
-        const language = transcript.language ?? (isTranslation ? null : order.language)
-        return { ...transcript, language, isTranslation, durationSeconds, costNanoUsd }
-      } catch (error) {
-        record.outcome = cancellation.isCancelled ? 'disconnected' : 'failed'
-        if (linger.isAbandoned) {
-          bill.charge(priceNanoUsd)
-          await bill.settle({ isDelivered: true }).catch(() => {})
-        }
-        bill.release()
-        throw error
-      } finally {
-        linger.release()
-      }
+      const request = { ...asked, cancellation: linger.cancellation }
+      return { hold, linger, request, candidates: routes, plan: { audio, priceNanoUsd, linger } }
+    },
+    perform: async ({ model, request, candidates, bill, plan }) => {
+      const transcript = await inference.answer(candidates, request, (candidate, work) =>
+        ask(candidate, request.body, plan, work),
+      )
+      const durationSeconds = heardSeconds(plan.audio, transcript)
+      // Nothing told and nothing heard costs nothing.
+      const isSilent = transcript.text.trim() === '' && transcript.durationSeconds === null
+      bill.charge(isSilent ? 0n : priceAudio(model, durationSeconds))
+      return { transcript, durationSeconds }
+    },
+    chargeUnread: ({ bill, plan }) => bill.charge(plan.priceNanoUsd),
+  }
+
+  return {
+    async transcribe(order) {
+      const { caller, requestId, record, cancellation, isTranslation } = order
+      const bytes = order.audio.bytes
+      const request = { caller, requestId, record, cancellation, body: order, text: '', bytes }
+      const { transcript, durationSeconds } = await inference.pay(operation, request)
+      const costNanoUsd = record.costNanoUsd ?? 0n
+      const language = transcript.language ?? (isTranslation ? null : order.language)
+      return { ...transcript, language, isTranslation, durationSeconds, costNanoUsd }
     },
   }
 }
@@ -110,8 +112,8 @@ function heardSeconds(
 async function ask(
   { provider, upstreamModel, timeouts }: Candidate,
   order: TranscriptionOrder,
-  audio: AudioFile,
-  { work: cancellation, linger }: { work: Cancellation; linger: Linger },
+  { audio, linger }: TranscriptionPlan,
+  cancellation: Cancellation,
 ): Promise<Transcript> {
   // Nobody is asked for a client that has left.
   order.cancellation.throwIfCancelled()
@@ -143,11 +145,4 @@ async function ask(
 function priceAudio({ id, price }: CatalogModel, durationSeconds: number): NanoUsd {
   if (price.unit === 'token') throw new Error(`'${id}' is priced by the token, which audio has none of`)
   return priceUnits(unitRate(price), price.unit === 'second' ? durationSeconds : 1)
-}
-
-function toInferenceRequest(
-  { caller, requestId, record, audio }: TranscriptionOrder,
-  cancellation: Cancellation,
-): InferenceRequest<undefined> {
-  return { caller, body: undefined, text: '', bytes: audio.bytes, requestId, record, cancellation }
 }
