@@ -3,14 +3,8 @@ import { isRecord } from '../../kernel/is-record.ts'
 import type { Database } from '../../storage/database.ts'
 import { stringifyJson } from '../../kernel/stringify-json.ts'
 import { listItemIds } from './response-items.ts'
-import {
-  LAST_EVENT,
-  readEvents,
-  writeAnswer,
-  writeEvents,
-  type ResponseChanges,
-  type WrittenPlace,
-} from './response-events.ts'
+import type { ResponseChanges } from './response-changes.ts'
+import { LAST_EVENT, readEvents, writeAnswer, writeEvents, type WrittenPlace } from './response-events.ts'
 
 interface RecorderOptions {
   readonly database: Database

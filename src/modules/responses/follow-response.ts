@@ -2,7 +2,8 @@ import { notFound } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { Database } from '../../storage/database.ts'
 import { readKnownResponse, type KnownResponse } from './background-status.ts'
-import { countEvents, LAST_EVENT, readEvents, type ResponseChanges } from './response-events.ts'
+import type { ResponseChanges } from './response-changes.ts'
+import { countEvents, LAST_EVENT, readEvents } from './response-events.ts'
 
 interface FollowOptions {
   readonly database: Database
@@ -12,13 +13,16 @@ interface FollowOptions {
 interface Followed {
   readonly accountId: string
   readonly responseId: string
+  /** Of the task that makes it, where it has one. */
+  readonly taskId: string | null
   /** The number of the last event that the client has; -1 for none. */
   readonly startingAfter: number
   readonly cancellation: Cancellation
 }
 
-/** For what nobody was told of. */
+/** For what nobody was told of: less and less often while nothing comes. */
 const LOOK_MS = 1_000
+const LOOK_MS_MAX = 5_000
 
 /**
  * Events of a response in the background as they are written, by whichever process makes it. One that ended without a last event of its own
@@ -26,13 +30,14 @@ const LOOK_MS = 1_000
  */
 export async function* followResponse(
   { database, changes }: FollowOptions,
-  { accountId, responseId, startingAfter, cancellation }: Followed,
+  { accountId, responseId, taskId, startingAfter, cancellation }: Followed,
 ): AsyncGenerator<readonly Buffer[], void> {
   const place = { accountId, responseId }
+  const watched = taskId === null ? [responseId] : [responseId, taskId]
+  let lookMs = LOOK_MS
   let next = startingAfter + 1
   while (!cancellation.isCancelled) {
-    const wait = changes.wait(responseId, LOOK_MS)
-    cancellation.onCancel(wait.end)
+    const wait = changes.wait(watched, { timeoutMs: lookMs, cancellation })
     try {
       // The state first: what is written before the end is there when the end is seen.
       const known = await readKnownResponse(database, accountId, responseId)
@@ -49,9 +54,9 @@ export async function* followResponse(
         if (end !== null) yield [end]
         return
       }
+      lookMs = events.length === 0 ? Math.min(lookMs * 2, LOOK_MS_MAX) : LOOK_MS
       if (events.length === 0) await wait.changed
     } finally {
-      cancellation.offCancel(wait.end)
       wait.end()
     }
   }

@@ -10,7 +10,7 @@ import type { Admission, Limits } from '../limits/limits.ts'
 import { TaskPostponed, type ClaimedTask, type TaskControl, type TaskOutcome } from '../tasks/tasks.ts'
 import { EventRecorder } from './event-recorder.ts'
 import { resolveInput, type ResolveOptions } from './resolve-input.ts'
-import type { ResponseChanges } from './response-events.ts'
+import type { ResponseChanges } from './response-changes.ts'
 import { readBackgroundWork } from './background-work.ts'
 
 export interface PerformOptions {

@@ -1,12 +1,5 @@
 import type { Database, Queryable } from '../../storage/database.ts'
-import type { MessageBus } from '../../storage/message-bus.ts'
-import type { Logger } from '../../kernel/logger.ts'
 import { requestIdOf } from '../../wires/openai-responses/response-id.ts'
-
-/** Told to every process, so that whoever follows the response looks again. */
-const TOPIC = 'responses.changed'
-
-export type ResponseBus = Pick<MessageBus, 'subscribe' | 'publish'>
 
 /** Of a response that was answered. */
 export const LAST_EVENT = /^\{"type":"response\.(completed|incomplete)"/
@@ -22,33 +15,6 @@ export interface WrittenPlace extends EventPlace {
   /** In whose name the task is claimed. */
   readonly workerId: string
 }
-
-/** Nobody relies on it: who misses a message looks a second later. */
-export function createResponseChanges({ messageBus, logger }: { messageBus: ResponseBus; logger: Logger }) {
-  return {
-    announce: (responseId: string): void => {
-      messageBus.publish(TOPIC, responseId).catch((error: unknown) => {
-        logger.warn({ err: error }, 'others could not be told of a changed response')
-      })
-    },
-    /** Resolves at the next change of the response, and after a while. Listens at once. */
-    wait: (responseId: string, timeoutMs: number): { changed: Promise<void>; end: () => void } => {
-      const { promise, resolve } = Promise.withResolvers<void>()
-      const timer = setTimeout(resolve, timeoutMs)
-      const unsubscribe = messageBus.subscribe(TOPIC, (changed) => {
-        if (changed === responseId) resolve()
-      })
-      const end = () => {
-        clearTimeout(timer)
-        unsubscribe()
-        resolve()
-      }
-      return { changed: promise, end }
-    },
-  }
-}
-
-export type ResponseChanges = ReturnType<typeof createResponseChanges>
 
 /** Writes events that follow each other, from `sequence` on. False when the task has ended or somebody else has it. */
 export async function writeEvents(

@@ -9,7 +9,7 @@ import type { ResponsesRequest } from '../../wires/openai-responses/responses-re
 import type { Chat, InferenceResult } from '../chat/chat.ts'
 import type { InferenceRequest } from '../inference/inference.ts'
 import type { Caller } from '../keys/keys.ts'
-import type { Tasks, TaskPerformer } from '../tasks/tasks.ts'
+import type { TaskBus, Tasks, TaskPerformer } from '../tasks/tasks.ts'
 import { readKnownResponse, type KnownResponse } from './background-status.ts'
 import { createBackground } from './create-background.ts'
 import { followResponse } from './follow-response.ts'
@@ -18,7 +18,7 @@ import { listInputItems, type ItemPage, type ItemPageRequest } from './list-inpu
 import { performResponse, type PerformOptions } from './perform-response.ts'
 import { deleteResponse, readChain } from './read-responses.ts'
 import { CHAIN_LENGTH_MAX, needsHistory, resolveInput } from './resolve-input.ts'
-import { createResponseChanges, type ResponseBus } from './response-events.ts'
+import { createResponseChanges } from './response-changes.ts'
 import type { Item } from './response-items.ts'
 import { ResponseRoom } from './response-room.ts'
 import { ResponseWriter } from './response-writer.ts'
@@ -49,7 +49,7 @@ interface ResponsesOptions extends Pick<PerformOptions, 'keys' | 'limits' | 'onC
   readonly chat: Pick<Chat, 'responses' | 'checkResponse' | 'countResponseTokens'>
   readonly tasks: Pick<Tasks, 'create' | 'cancel'>
   readonly database: Database
-  readonly messageBus: ResponseBus
+  readonly messageBus: TaskBus
   readonly logger: Logger
   readonly quotaOf: QuotaOf
   /** 0 stores nothing. */
@@ -72,12 +72,12 @@ export function createResponses(options: ResponsesOptions): Responses {
   }
 
   const follow: Responses['follow'] = async (accountId, responseId, from) => {
-    const { response, isBackground } = await require(accountId, responseId)
+    const { response, isBackground, taskId } = await require(accountId, responseId)
     if (!isBackground || response['background'] !== true)
       throw new AppError('invalid_value', 'Only a response in the background can be streamed again.', {
         param: 'stream',
       })
-    return followResponse({ database, changes }, { accountId, responseId, ...from })
+    return followResponse({ database, changes }, { accountId, responseId, taskId, ...from })
   }
 
   const beginBackground = async (

@@ -2,6 +2,7 @@ import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
+import { ChangeWaiters } from '../../storage/change-waiters.ts'
 import type { Database } from '../../storage/database.ts'
 import type { QuotaOf } from '../../storage/stored-bytes/stored-bytes.ts'
 import type { Media } from '../media/media.ts'
@@ -12,7 +13,6 @@ import { countTasks, listTasks } from './read-tasks.ts'
 import { isTerminal, type Task, type TaskFilter, type TaskOrder } from './task.ts'
 import { createTaskChanges, type TaskBus } from './task-changes.ts'
 import { TaskReader } from './task-reader.ts'
-import { TaskWaiters } from './task-waiters.ts'
 import { listDeliveries, type WebhookDelivery } from './webhook-delivery.ts'
 import { readWebhookSecret, rotateWebhookSecret, type WebhookSecret } from './webhook-secret.ts'
 import { invalidValue } from '../../kernel/app-error.ts'
@@ -24,7 +24,7 @@ export { ATTEMPTS_MAX, reclaimTasks } from './hand-back-tasks.ts'
 export { sweepResults } from './sweep-results.ts'
 export { isTerminal, TASK_STATUSES, TASK_TYPES } from './task.ts'
 export type { Task, TaskOrder, TaskType } from './task.ts'
-export { createTaskChanges } from './task-changes.ts'
+export { createTaskChanges, type TaskBus } from './task-changes.ts'
 export type {
   ClaimedTask,
   StoredJob,
@@ -81,7 +81,7 @@ export interface TasksOptions extends Pick<CancelOptions, 'writer' | 'isCancelBi
 export function createTasks(options: TasksOptions): Tasks {
   const { database, clock, media } = options
   const changes = createTaskChanges(options)
-  const waiters = new TaskWaiters(changes)
+  const waiters = new ChangeWaiters(changes)
   const creator = new TaskCreator(options)
   const reader = new TaskReader(database)
 
@@ -96,7 +96,7 @@ export function createTasks(options: TasksOptions): Tasks {
     const endMs = performance.now() + seconds * 1000
     for (let before: Task | null = null; ;) {
       const leftMs = endMs - performance.now()
-      const change = waiters.wait(taskId, { timeoutMs: Math.max(0, leftMs), cancellation })
+      const change = waiters.wait([taskId], { timeoutMs: Math.max(0, leftMs), cancellation })
       try {
         const task: Task = await reader.read(accountId, taskId)
         const isChanged = before !== null && before.status !== task.status
