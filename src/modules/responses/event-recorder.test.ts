@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createRequestId } from '../../kernel/identifiers.ts'
 import { responseIdOf } from '../../wires/openai-responses/response-id.ts'
 import { createTaskStage, orderOf, type TaskStage } from '../tasks/testing/task-stage.ts'
@@ -7,6 +7,7 @@ import { EventRecorder } from './event-recorder.ts'
 let stage: TaskStage
 let recorder: EventRecorder
 let announced: string[]
+let givenUp: number
 
 const DELTA = Buffer.from('{"type":"response.output_text.delta"}')
 const END = Buffer.from('{"type":"response.completed","response":{"status":"completed","output":[]}}')
@@ -16,6 +17,7 @@ class ClaimLost extends Error {}
 beforeEach(async () => {
   stage = await createTaskStage()
   announced = []
+  givenUp = 0
   const { accountId, ...caller } = await stage.createCaller(1)
   const requestId = createRequestId(Date.now())
   const responseId = responseIdOf(requestId)
@@ -26,14 +28,20 @@ beforeEach(async () => {
   )
   await stage.tasks.create(orderOf({ accountId, ...caller }, { requestId, type: 'response' }))
   const [claim] = await stage.queue.claim(1)
-  const giveUp = () => Promise.reject(new ClaimLost())
+  const giveUp = () => {
+    givenUp += 1
+    return Promise.reject(new ClaimLost())
+  }
   recorder = new EventRecorder(
     { database: stage.database, changes: { announce: (id) => void announced.push(id) }, giveUp },
     { accountId, responseId, workerId: claim?.workerId ?? '', isStreamed: true },
   )
 })
 
-afterEach(() => stage.close())
+afterEach(async () => {
+  recorder.stop()
+  await stage.close()
+})
 
 const loseClaim = () => stage.database.query('UPDATE tasks SET worker_id = gen_random_uuid()')
 
@@ -46,6 +54,7 @@ const readAll = async () => ({
   ),
 })
 
+const PATIENCE = { timeout: 15_000 }
 /** More than is kept back. */
 const BURST = Array.from({ length: 2_000 }, () => DELTA)
 
@@ -71,5 +80,47 @@ test('a worker that has its claim writes the answer with the last events', async
   await recorder.finish()
   const { events, responses } = await readAll()
   expect(events.join('\n').split('\n')).toHaveLength(BURST.length + 1)
+  expect(responses).toEqual(['{"status":"completed","output":[]}'])
+})
+
+test('events before a pause are written without waiting for the next ones', async () => {
+  await recorder.add([DELTA])
+  await recorder.add([DELTA])
+  await vi.waitFor(async () => {
+    const { events } = await readAll()
+    expect(events.join('\n').split('\n')).toHaveLength(2)
+  }, PATIENCE)
+  await recorder.add([END])
+  await recorder.finish()
+  const numbers = await stage.database.query('SELECT sequence FROM response_events ORDER BY sequence')
+  expect(numbers.at(-1)).toEqual({ sequence: 2 })
+})
+
+test('a worker that lost its claim in a pause gives up in it', async () => {
+  await loseClaim()
+  await recorder.add([DELTA]).catch(() => {})
+  await vi.waitFor(() => expect(givenUp).toBe(1), PATIENCE)
+  await expect(recorder.add(BURST)).rejects.toThrow(ClaimLost)
+  expect(await readAll()).toEqual({ events: [], responses: ['{}'] })
+})
+
+test('the last event is written with the answer, also when others are still on their way', async () => {
+  const begun = Promise.withResolvers<void>()
+  const mayWrite = Promise.withResolvers<void>()
+  vi.spyOn(stage.database, 'query').mockImplementationOnce(async () => {
+    begun.resolve()
+    await mayWrite.promise
+    return [{ one: 1 }]
+  })
+  const first = recorder.add(BURST)
+  await begun.promise
+  const second = recorder.add(BURST)
+  const last = recorder.add([END])
+  mayWrite.resolve()
+  await Promise.all([first, second, last])
+  expect(await readAll()).toEqual({ events: [], responses: ['{}'] })
+  await recorder.finish()
+  const { events, responses } = await readAll()
+  expect(events.map((row) => row.split('\n').length)).toEqual([BURST.length + 1])
   expect(responses).toEqual(['{"status":"completed","output":[]}'])
 })

@@ -4,7 +4,7 @@ import type { Database } from '../../storage/database.ts'
 import { stringifyJson } from '../../kernel/stringify-json.ts'
 import { listItemIds } from './response-items.ts'
 import type { ResponseChanges } from './response-changes.ts'
-import { LAST_EVENT, readEvents, writeAnswer, writeEvents, type WrittenPlace } from './response-events.ts'
+import { countEvents, LAST_EVENT, writeAnswer, writeEvents, type WrittenPlace } from './response-events.ts'
 
 interface RecorderOptions {
   readonly database: Database
@@ -18,6 +18,7 @@ interface RecordedResponse extends WrittenPlace {
   readonly isStreamed: boolean
 }
 
+/** No event waits longer than this to be written. */
 const FLUSH_MS = 100
 const FLUSH_BYTES = 64 * 1024
 const EVENTS_BYTES_MAX = 64 * 1024 * 1024
@@ -31,6 +32,9 @@ export class EventRecorder {
   #bytes = 0
   #sequence = 0
   #flushedMs = performance.now()
+  #timer: NodeJS.Timeout | undefined
+  /** Writes follow each other; after one that failed there are no more. */
+  #flushing: Promise<void> = Promise.resolve()
   #last: Buffer | null = null
   #hasTold = false
 
@@ -47,8 +51,8 @@ export class EventRecorder {
   /** What somebody may have read is not made again in other words. */
   async requireUntouched(): Promise<void> {
     if (!this.#recorded.isStreamed) return
-    const events = await readEvents(this.#options.database, this.#recorded, 0)
-    if (events.length > 0)
+    const { count } = await countEvents(this.#options.database, this.#recorded)
+    if (count > 0)
       throw new AppError('internal_error', 'The process that made the response stopped in the middle of it.')
   }
 
@@ -68,14 +72,32 @@ export class EventRecorder {
         `The events of a response take ${EVENTS_BYTES_MAX} bytes at most.`,
       )
     // The last one is written with the answer.
-    if (LAST_EVENT.test(this.#waiting.at(-1) ?? '')) return
-    const isDue = performance.now() - this.#flushedMs >= FLUSH_MS || this.#waitingBytes >= FLUSH_BYTES
-    if (isDue) await this.#flush()
+    if (this.#hasEnd()) return this.stop()
+    const dueInMs = this.#flushedMs + FLUSH_MS - performance.now()
+    if (dueInMs <= 0 || this.#waitingBytes >= FLUSH_BYTES) return this.#flush()
+    // What went wrong is told to who adds or finishes next; who lost the claim is stopped by that.
+    this.#timer ??= setTimeout(() => void this.#flush().catch(() => {}), dueInMs)
   }
 
-  async #flush(): Promise<void> {
+  /** Writes nothing more by itself. */
+  stop(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+
+  #hasEnd(): boolean {
+    return LAST_EVENT.test(this.#waiting.at(-1) ?? '')
+  }
+
+  #flush(): Promise<void> {
+    this.stop()
+    this.#flushing = this.#flushing.then(() => this.#write())
+    return this.#flushing
+  }
+
+  async #write(): Promise<void> {
     const events = this.#waiting
-    if (events.length === 0) return
+    if (events.length === 0 || this.#hasEnd()) return
     this.#waiting = []
     this.#waitingBytes = 0
     const hadTold = this.#hasTold
@@ -93,6 +115,7 @@ export class EventRecorder {
   /** Writes the answer with the last events: whoever finds the one finds the others. Gives the response. */
   async finish(): Promise<Readonly<Record<string, unknown>>> {
     const { database, changes } = this.#options
+    await this.#flushing
     const response = this.#readResponse()
     const output = Array.isArray(response['output']) ? response['output'].filter(isRecord) : []
     const answer = { response: stringifyJson(response), itemIds: listItemIds(output) }

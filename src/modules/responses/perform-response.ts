@@ -73,6 +73,7 @@ export async function performResponse(
     failure = error
     throw error
   } finally {
+    recorder.stop()
     const { usage, costNanoUsd } = record
     const tokens = usage === null ? 0 : usage.promptTokens + usage.completionTokens
     admission.finish({ tokens, spentNanoUsd: costNanoUsd ?? 0n })
