@@ -148,6 +148,25 @@ describe('input items', () => {
     })
   })
 
+  test('are read with the members that `include` can name, and with none that nobody knows', async () => {
+    const { id } = await client.responses.create(hello)
+    const known = ['reasoning.encrypted_content', 'message.input_image.image_url'] as const
+    expect((await client.responses.retrieve(id, { include: [...known] })).id).toBe(id)
+    const { data } = await client.responses.inputItems.list(id, { include: [...known] })
+    expect(data).toHaveLength(1)
+    for (const path of ['', '/input_items'])
+      for (const [query, status] of [
+        ['include=reasoning.encrypted_content', 200],
+        ['include=message.output_text.logprobs&include=web_search_call.results', 200],
+        ['include=thoughts', 400],
+        ['include[]=reasoning.encrypted_content&include[]=thoughts', 400],
+      ] as const) {
+        const answer = await gateway.request('GET', `/v1/responses/${id}${path}?${query}`)
+        expect([query, answer.status]).toEqual([query, status])
+        if (status === 400) expect(answer.body.error.param).toContain('include')
+      }
+  })
+
   test('are counted without a charge, history included', async () => {
     const count = async (body: object) => {
       const answer = await gateway.request('POST', '/v1/responses/input_tokens', {
@@ -160,6 +179,11 @@ describe('input items', () => {
     const { total } = (await gateway.request('GET', '/v1/usage/records')).body
     const short = await count({ input: 'Hi' })
     expect(await count({ input: 'Hi '.repeat(50) })).toBeGreaterThan(short + 40)
+    expect(await count({ input: null, instructions: 'Be short.' })).toBeGreaterThan(0)
+    const { status, body: refused } = await gateway.request('POST', '/v1/responses/input_tokens', {
+      body: { input: 'Hi' },
+    })
+    expect([status, refused.error.param]).toEqual([400, 'model'])
     const { id } = await client.responses.create(hello)
     const counted = await client.responses.inputTokens.count({
       model: MODEL,

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { createInferenceRecord } from '../../../modules/inference/inference.ts'
 import type { Limits } from '../../../modules/limits/limits.ts'
 import type { Responses } from '../../../modules/responses/responses.ts'
+import { nullable } from '../../../providers/nullable.ts'
 import { ResponseObject } from '../../../wires/openai-responses/response-answer.ts'
 import { ResponsesRequest } from '../../../wires/openai-responses/responses-request.ts'
 import { responsesWire } from '../../../wires/openai-responses/responses-wire.ts'
@@ -19,7 +20,7 @@ interface ResponseRouteOptions {
 const TokenCountRequest = Type.Object(
   {
     ...ResponsesRequest.properties,
-    input: Type.Optional(ResponsesRequest.properties.input),
+    input: nullable(ResponsesRequest.properties.input),
   },
   { examples: [{ model: 'gpt-5.4-mini', input: 'Why is the sky blue?' }] },
 )

@@ -12,7 +12,28 @@ const ResponseParams = Type.Object({
   id: Type.String({ maxLength: 256, description: 'The id of a response.' }),
 })
 
+const Includable = Type.Enum([
+  'code_interpreter_call.outputs',
+  'computer_call_output.output.image_url',
+  'file_search_call.results',
+  'message.input_image.image_url',
+  'message.output_text.logprobs',
+  'reasoning.encrypted_content',
+  'web_search_call.action.sources',
+  'web_search_call.results',
+])
+
+const Include = Type.Optional(
+  Type.Union([Includable, Type.Array(Includable, { maxItems: 64 })], {
+    description: 'Members of items. Those that are stored are told with or without it.',
+  }),
+)
+
+/** With brackets, as official clients write lists, and without. */
+const includeMembers = { include: Include, 'include[]': Include }
+
 const ResponseQuery = Type.Object({
+  ...includeMembers,
   stream: Type.Optional(
     Type.Boolean({ description: 'Answer with the events of a response in the background.' }),
   ),
@@ -26,6 +47,7 @@ const ResponseQuery = Type.Object({
 })
 
 const ItemsQuery = Type.Object({
+  ...includeMembers,
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
