@@ -27,7 +27,7 @@ test('a server that writes the type of an event last gives a stream in the backg
   expect(events).toHaveLength(frames.length)
   const last = events.at(-1)
   expect(last).toMatchObject({ name: 'response.completed', data: { response: { status: 'completed' } } })
-  const { id } = last?.data.response
+  const id = String(last?.data.response.id)
   const again = await gateway.request('GET', `${RESPONSES}/${id}?stream=true`)
   expect(again.body).toBe(streamed)
   expect((await gateway.request('GET', `${RESPONSES}/${id}`)).body).toEqual(last?.data.response)
