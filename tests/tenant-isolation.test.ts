@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { waitForRun } from './compare/wait-for-run.ts'
+import { deploy, waitForStatus } from './deployments/deploy.ts'
 import { waitForTask } from './generation/wait-for-task.ts'
 import { startTestGateway, type TestGateway } from './support/start-test-gateway.ts'
 
@@ -102,6 +103,17 @@ for (const { resource, collection, created, list, routes } of RESOURCES) {
 
 /** What takes a while to be made, and every route that names it. It is looked at when it has ended, where nothing changes by itself. */
 const WORKS = [
+  {
+    resource: 'deployment',
+    list: '/v1/deployments',
+    routes: ['GET ', 'POST /start', 'POST /stop', 'GET /events', 'GET /billing', 'GET /logs', 'DELETE '],
+    make: async () => {
+      const id = await deploy(gateway)
+      await gateway.request('POST', `/v1/deployments/${id}/stop`)
+      await waitForStatus(gateway, id, 'stopped')
+      return id
+    },
+  },
   {
     resource: 'task',
     list: '/v1/tasks',

@@ -14,8 +14,9 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
   storage: ['kernel'],
   providers: ['kernel'],
   payments: ['kernel'],
+  gpu: ['kernel'],
   telemetry: ['kernel'],
-  modules: ['storage', 'wires', 'providers', 'payments', 'outbound', 'kernel'],
+  modules: ['storage', 'wires', 'providers', 'payments', 'gpu', 'outbound', 'kernel'],
   worker: ['modules', 'storage', 'kernel'],
   wires: ['providers', 'kernel'],
   http: ['modules', 'wires', 'providers', 'telemetry', 'kernel'],
@@ -27,6 +28,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'wires',
     'providers',
     'payments',
+    'gpu',
     'outbound',
     'telemetry',
     'kernel',
@@ -37,7 +39,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
 const MODULE_RANKS: readonly (readonly string[])[] = [
   ['accounts', 'keys', 'catalog', 'idempotency', 'ledger', 'audit'],
   ['limits', 'billing', 'usage', 'media'],
-  ['inference', 'tasks'],
+  ['inference', 'tasks', 'deployments'],
   ['chat', 'embeddings', 'rerank', 'moderation', 'generation', 'transcription', 'speech'],
   ['judging', 'responses'],
   ['compare'],
@@ -79,7 +81,7 @@ describe('the house', () => {
   })
 
   it('has adapters that know their contract and no sibling', () => {
-    const adapterOf = (path: string) => /^src\/(?:providers|payments)\/([a-z-]+)\//.exec(path)?.[1]
+    const adapterOf = (path: string) => /^src\/(?:providers|payments|gpu)\/([a-z-]+)\//.exec(path)?.[1]
     const wrong = product.flatMap(({ path, imports }) =>
       imports
         .filter(

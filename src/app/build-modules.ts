@@ -42,6 +42,7 @@ import { createMetrics, type Metrics } from '../telemetry/metrics.ts'
 import { createTracer, parseOtlpHeaders, type Tracer } from '../telemetry/tracing.ts'
 import { buildBilling } from './build-billing.ts'
 import { buildCompare } from './build-compare.ts'
+import { buildDeployments, type BuiltDeployments } from './build-deployments.ts'
 import { buildGeneration } from './build-generation.ts'
 import { buildInference, upstreamTimeouts } from './build-inference.ts'
 import { buildLimits } from './build-limits.ts'
@@ -53,7 +54,7 @@ import { ownUrlOf } from './own-url.ts'
 import { createShortageWatch, type ShortageWatch } from './shortage-watch.ts'
 import { VERSION } from './version.ts'
 
-export interface Modules {
+export interface Modules extends BuiltDeployments {
   /** The database's time. */
   readonly clock: Clock
   readonly database: Database
@@ -219,6 +220,9 @@ async function openModules(
     audience: config.sandbox,
     hasProviders: config.providers.size > 0,
   })
+  const stored = { database, messageBus, clock, logger, ledger }
+  const built = await buildDeployments(config, { ...stored, catalog, providers, mayUseSandbox })
+  opened.defer(() => built.deployments.close())
   const credit = config.billing ? ledger : freeCredit
   const shortages = createShortageWatch({ clock, logger })
   const inference = buildInference(config, {
@@ -265,6 +269,7 @@ async function openModules(
     media,
     tasks,
     performer: performByType(responses.performer, generation.performer),
+    ...built,
     inference,
     shortages,
     chat,

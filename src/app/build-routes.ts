@@ -13,6 +13,9 @@ import { compareRunRoutes } from '../http/routes/compare/compare-runs.ts'
 import { compareConversationRoutes } from '../http/routes/compare/compare-conversations.ts'
 import { compareLeaderboardRoutes } from '../http/routes/compare/compare-leaderboard.ts'
 import { compareVoteRoutes } from '../http/routes/compare/compare-votes.ts'
+import { deploymentChatRoutes } from '../http/routes/deployments/deployment-chat.ts'
+import { deploymentRoutes } from '../http/routes/deployments/deployments.ts'
+import { gpuTierRoutes } from '../http/routes/deployments/gpu-tiers.ts'
 import { embeddingRoutes } from '../http/routes/text/embeddings.ts'
 import { imageRoutes } from '../http/routes/media/images.ts'
 import { mediaRoutes } from '../http/routes/media/media.ts'
@@ -104,6 +107,9 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
       limits: modules.limits,
       onStreamError,
     }),
+    ...gpuTierRoutes({ deployments: modules.deployments }),
+    ...deploymentRoutes({ deployments: modules.deployments }),
+    ...deploymentChatRoutes({ deployments: modules.deployments, chat, sendInference }),
     ...tenantRoutes({ accounts, limits: modules.limits }),
     ...taskRoutes({ tasks: modules.tasks }),
     ...queueRoutes({

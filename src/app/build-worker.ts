@@ -13,6 +13,7 @@ import { sweepTickets } from '../storage/job-queue.ts'
 import type { GatewayLogger } from '../telemetry/logger.ts'
 import type { Worker } from '../worker/worker.ts'
 import type { Modules } from './build-modules.ts'
+import { buildReconciler } from './build-reconciler.ts'
 import { buildRunner } from './build-runner.ts'
 import { RECLAIMERS } from './build-tasks.ts'
 import type { Config } from './config.ts'
@@ -68,10 +69,12 @@ export async function buildWorker(
       clock: modules.clock,
       logger,
     })
+    const reconciler = buildReconciler(config, { modules, borrower, logger })
+    reconciler.start()
     return {
       isRunning: () => worker.isRunning(),
       close: async (options) => {
-        await worker.close(options)
+        await Promise.all([worker.close(options), reconciler.close()])
         await borrower.close()
       },
     }

@@ -3,6 +3,7 @@ import { parseLimitTable } from '../modules/limits/limits.ts'
 import { HTTP_SETTINGS } from './http-settings.ts'
 import { isNetwork } from './is-network.ts'
 import { DRAIN_SETTINGS } from './drain-settings.ts'
+import { GPU_SETTINGS } from './gpu-settings.ts'
 import { MEDIA_SETTINGS } from './media-settings.ts'
 import { TASK_SETTINGS } from './task-settings.ts'
 import {
@@ -142,6 +143,7 @@ export const SETTINGS = {
     ['http:', 'https:'],
   ),
   ...HTTP_SETTINGS,
+  ...GPU_SETTINGS,
   shutdownGraceMs: integerSetting(
     {
       environment: 'PARKWAY_SHUTDOWN_GRACE_MS',

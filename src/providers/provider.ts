@@ -29,6 +29,8 @@ export interface Provider {
   readonly refundsCancelled?: true
   /** What happens to a request whose connection is closed before its end; it `goes on` unless told. */
   readonly whenLeft?: WhenLeft
+  /** Its models have no other provider and come and go: there is nothing to break a circuit for. */
+  readonly isSingle?: true
   readonly chat?: InferenceOperation
   /** Wires besides the chat form that the upstream speaks itself: requests and answers pass as they are. */
   readonly native?: Readonly<Partial<Record<NativeWire, InferenceOperation<NativeRequest>>>>

@@ -38,6 +38,8 @@ export interface ProviderRegistry {
   get(id: string): Provider | undefined
   /** Serves keys of the dev and test environments where no route of a model is configured. */
   readonly sandbox: Provider
+  /** One that the gateway makes itself, under a key that no configured one has. */
+  add(id: string, provider: Provider): void
   close(): Promise<void>
 }
 
@@ -79,6 +81,7 @@ export function createProviderRegistry(options: RegistryOptions): ProviderRegist
   return {
     get: (id) => providers.get(id),
     sandbox: options.sandbox,
+    add: (id, provider) => void providers.set(id, provider),
     close: async () => {
       for (const provider of providers.values()) await provider.close?.()
     },

@@ -28,7 +28,7 @@ const ENDED = /^(completed|failed|cancelled)$/
 
 /** Drives every operation of the API once, with the request bodies that the document gives as examples. */
 export async function walkOperations(): Promise<Walk> {
-  const gateway = await startTestGateway()
+  const gateway = await startTestGateway({ settings: { PARKWAY_SANDBOX_GPU_START_MS: '100' } })
   const answers: WalkedAnswer[] = []
   try {
     const { body: document } = await gateway.request('GET', '/openapi.json', { key: null })
@@ -47,14 +47,15 @@ export async function walkOperations(): Promise<Walk> {
       answers.push({ operation, status: answer.status, contentType, body: answer.body })
       return answer.body
     }
-    const until = async (read: () => Promise<{ status: string }>): Promise<void> => {
-      await eventually(async () => expect((await read()).status).toMatch(ENDED))
+    const until = async (read: () => Promise<{ status: string }>, ended = ENDED): Promise<void> => {
+      await eventually(async () => expect((await read()).status).toMatch(ended))
     }
 
     await walkModels(call)
     await walkTasks(call, until)
     await walkCompare(call, until)
     await walkConversations(call)
+    await walkDeployments(call, until)
     await walkAccount(call)
     await walkOperator(call)
     return { document, answers }
@@ -142,6 +143,26 @@ async function walkCompare(call: MakeCall, until: Until): Promise<void> {
   await call('POST /v1/compare/runs/{run_id}/cancel', { params: { run_id: cancelled }, body: null })
   await call('POST /v1/compare/runs/{run_id}/resume', { params: { run_id: cancelled } })
   await call('DELETE /v1/compare/datasets/{id}', { params: { id } })
+}
+
+async function walkDeployments(
+  call: MakeCall,
+  until: (read: () => Promise<{ status: string }>, ended: RegExp) => Promise<void>,
+): Promise<void> {
+  await call('GET /v1/gpu-tiers')
+  await call('GET /v1/gpu-tiers/live')
+  await call('GET /v1/deployment-templates')
+  const { id } = await call('POST /v1/deployments')
+  const params = { id }
+  await until(() => call('GET /v1/deployments/{id}', { params }), /^running$/)
+  await call('GET /v1/deployments')
+  await call('POST /v1/deployments/{id}/chat', { params })
+  await call('GET /v1/deployments/{id}/events', { params })
+  await call('GET /v1/deployments/{id}/billing', { params })
+  await call('GET /v1/deployments/{id}/logs', { params })
+  await call('POST /v1/deployments/{id}/stop', { params, body: null })
+  await call('POST /v1/deployments/{id}/start', { params, body: null })
+  await call('DELETE /v1/deployments/{id}', { params })
 }
 
 async function walkConversations(call: MakeCall): Promise<void> {

@@ -1,5 +1,6 @@
 import { ACCOUNT_NOTES } from './notes/account-notes.ts'
 import { COMPARE_NOTES } from './notes/compare-notes.ts'
+import { DEPLOYMENT_NOTES } from './notes/deployment-notes.ts'
 import { MODEL_NOTES } from './notes/model-notes.ts'
 import { OPERATOR_NOTES } from './notes/operator-notes.ts'
 
@@ -7,6 +8,7 @@ import { OPERATOR_NOTES } from './notes/operator-notes.ts'
 export const OPERATION_NOTES: Readonly<Record<string, string>> = {
   ...MODEL_NOTES,
   ...COMPARE_NOTES,
+  ...DEPLOYMENT_NOTES,
   ...ACCOUNT_NOTES,
   ...OPERATOR_NOTES,
 }

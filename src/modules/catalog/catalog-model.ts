@@ -76,6 +76,8 @@ export interface CatalogModel {
   readonly isListed: boolean
   /** When the vendor released it. */
   readonly createdAt: Date
+  /** Of whom it is: everybody's, unless it is one account's own. */
+  readonly source?: 'dedicated'
 }
 
 export interface ModelRoute {

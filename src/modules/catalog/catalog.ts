@@ -1,6 +1,7 @@
 import { SERVICE_CATEGORIES, type CatalogModel } from './catalog-model.ts'
 import defaultSource from './catalog.json' with { type: 'json' }
 import { CatalogInvalid, loadCatalog } from './load-catalog.ts'
+import type { ModelSource, ModelViewer } from './model-source.ts'
 import { watchCatalogFile } from './watch-catalog-file.ts'
 import { readFileSync, statSync } from 'node:fs'
 import { parse } from 'yaml'
@@ -10,12 +11,19 @@ export { CatalogInvalid } from './load-catalog.ts'
 export { toModelCard, ModelCard } from './model-card.ts'
 export { priceTokens, priceUnits, unitRate, type UnitRate } from './price.ts'
 export { isDurationAllowed } from './read-bounds.ts'
+export type { ModelSource, ModelViewer } from './model-source.ts'
 
 /** The models the gateway offers. Reads are plain look-ups; a reload replaces everything at once. */
 export interface Catalog {
   /** Grows with each reload, so that a cache can tell that it is stale. */
   readonly generation: number
   resolve(modelIdOrAlias: string): CatalogModel | undefined
+  /** The same for somebody: also the models that are theirs alone. */
+  resolveFor(viewer: ModelViewer, modelIdOrAlias: string): CatalogModel | undefined
+  /** The same for somebody: their own behind those of the file. */
+  listFor(viewer: ModelViewer, filter?: CatalogFilter): CatalogModel[]
+  /** Where further models come from. An id of the file is the file's, whoever else has one. */
+  addSource(source: ModelSource): void
   /** In the order of the file. Service models are left out unless their category is asked for. */
   list(filter?: CatalogFilter): CatalogModel[]
   /** Called after each reload. Returns what stops it. */
@@ -64,6 +72,7 @@ export function createCatalog(options: CreateCatalogOptions = {}): Catalog {
   }
   let snapshot = load()
   let generation = 1
+  const sources: ModelSource[] = []
 
   const reload = (): void => {
     try {
@@ -86,6 +95,20 @@ export function createCatalog(options: CreateCatalogOptions = {}): Catalog {
     },
     resolve: (modelIdOrAlias) => snapshot.byName.get(modelIdOrAlias),
     list: (filter = {}) => snapshot.models.filter((model) => isSelected(model, filter)),
+    resolveFor: (viewer, modelIdOrAlias) => {
+      const shared = snapshot.byName.get(modelIdOrAlias)
+      if (shared !== undefined) return shared
+      for (const one of sources) {
+        const own = one.resolve(viewer, modelIdOrAlias)
+        if (own !== undefined) return own
+      }
+      return undefined
+    },
+    listFor: (viewer, filter = {}) =>
+      [...snapshot.models, ...sources.flatMap((one) => one.list(viewer))].filter((model) =>
+        isSelected(model, filter),
+      ),
+    addSource: (one) => void sources.push(one),
     onChange: (listener) => {
       listeners.add(listener)
       return () => listeners.delete(listener)

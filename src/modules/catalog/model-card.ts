@@ -102,7 +102,7 @@ export function toModelCard(model: CatalogModel, readiness: ModelReadiness): Mod
     endpoint: ENDPOINT_OF_CATEGORY[model.category],
     status: 'active',
     ...describeReadiness(model, readiness),
-    source: 'platform',
+    source: model.source ?? 'platform',
     price: toPriceCard(model.price),
     context_tokens: model.contextTokens,
     max_output_tokens: model.maxOutputTokens,

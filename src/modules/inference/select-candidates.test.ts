@@ -43,10 +43,13 @@ const callerOf = (environment: Environment, allowedModels: Caller['allowedModels
 function createSelector(model: CatalogModel, random?: () => number) {
   return createCandidateSelector({
     mayUseSandbox: ({ environment }) => environment === 'dev' || environment === 'test',
-    catalog: { resolve: (name: string) => (name === 'nothing' ? undefined : model) } as Catalog,
+    catalog: {
+      resolveFor: (_viewer: unknown, name: string) => (name === 'nothing' ? undefined : model),
+    } as Catalog,
     providers: {
       get: (id) => (id === 'off' ? provider('off', false) : PROVIDERS.get(id)),
       sandbox,
+      add: () => {},
       close: async () => {},
     },
     breakerOf: () => createCircuitBreaker({ clock: fakeClock(() => 0) }),

@@ -65,7 +65,7 @@ export function createCandidateSelector(options: CandidateSelectorOptions): Cand
   return {
     resolveModel(caller, named) {
       const requestedModel = named ?? chooseDefault(caller, options)
-      const model = catalog.resolve(requestedModel)
+      const model = catalog.resolveFor(caller, requestedModel)
       if (!model) throw modelNotFound(requestedModel)
       if (!options.categories.includes(model.category)) {
         const message = `'${requestedModel}' cannot be used here; it is served by ${ENDPOINT_OF_CATEGORY[model.category]}.`
@@ -147,7 +147,8 @@ function groupByPriority(
       streamTimeouts: hastenFirstByte({ ...timeouts, ...route.timeouts }, model, route.timeouts.firstByteMs),
       weight: route.weight,
       hash: hashText(`${provider.id} ${route.model}`),
-      breaker: provider === providers.sandbox ? null : breakerOf(provider.id, route.model),
+      breaker:
+        provider === providers.sandbox || provider.isSingle ? null : breakerOf(provider.id, route.model),
     }
     groups.set(route.priority, [...(groups.get(route.priority) ?? []), candidate])
   }

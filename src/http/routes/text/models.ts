@@ -30,7 +30,7 @@ const Params = Type.Object({ id: Type.String({ description: 'A model id or alias
 const ModelList = Type.Object({ object: Type.Literal('list'), data: Type.Array(ModelCard) })
 
 export interface ModelRoutesOptions {
-  readonly catalog: Pick<Catalog, 'list' | 'resolve'>
+  readonly catalog: Pick<Catalog, 'listFor' | 'resolveFor'>
   readonly isProviderConfigured: (providerId: string) => boolean
   readonly mayUseSandbox: MayUseSandbox
 }
@@ -45,7 +45,7 @@ export const modelRoutes = ({
 
   const listAllowed = (query: Static<typeof Query>, caller: Caller): CatalogModel[] =>
     catalog
-      .list({ ...query, includeUnlisted: query.include === 'unlisted' })
+      .listFor(caller, { ...query, includeUnlisted: query.include === 'unlisted' })
       .filter((model) => isAllowed(model, caller))
 
   return [
@@ -78,7 +78,7 @@ export const modelRoutes = ({
       params: Params,
       responses: { 200: { description: 'The model, also when asked for by an alias.', schema: ModelCard } },
       handle: async ({ params, caller }) => {
-        const model = catalog.resolve(params.id)
+        const model = catalog.resolveFor(caller, params.id)
         if (!model || !isAllowed(model, caller)) throw modelNotFound(params.id)
         return toCard(model, caller)
       },

@@ -41,6 +41,7 @@ export function createStage(operations: Record<string, Partial<MediaOperation<ne
   const registry = {
     get: (id: string) => providers.get(id),
     sandbox: { id: 'sandbox', isConfigured: true },
+    add: () => {},
     close: async () => {},
   }
   let nowMs = 1_700_000_000_000

@@ -21,6 +21,7 @@ type MediaOperations = Omit<
   | 'takenMembers'
   | 'whenLeft'
   | 'refundsCancelled'
+  | 'isSingle'
   | 'chat'
   | 'completion'
   | 'native'

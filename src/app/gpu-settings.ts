@@ -1,0 +1,49 @@
+import { choiceSetting, integerSetting } from './setting.ts'
+
+/** Settings of models that accounts deploy on GPUs. */
+export const GPU_SETTINGS = {
+  gpuDriver: choiceSetting(
+    {
+      environment: 'PARKWAY_GPU_DRIVER',
+      description:
+        'Where deployments run: `sandbox` simulates GPUs for the keys that may use the sandbox, `none` offers nothing.',
+    },
+    ['sandbox', 'none'],
+    'sandbox',
+  ),
+  gpuSliceSeconds: integerSetting(
+    {
+      environment: 'PARKWAY_GPU_SLICE_SECONDS',
+      description: 'How often GPU time is charged, and how much of it is held ahead.',
+    },
+    { default: 60, minimum: 1, maximum: 3_600 },
+  ),
+  gpuStartTimeoutMs: integerSetting(
+    {
+      environment: 'PARKWAY_GPU_START_TIMEOUT_MS',
+      description: 'How long a deployment may take to become ready.',
+    },
+    { default: 1_800_000, minimum: 1_000, maximum: 86_400_000 },
+  ),
+  gpuDrainMs: integerSetting(
+    {
+      environment: 'PARKWAY_GPU_DRAIN_MS',
+      description: 'How long requests in flight may take to end when a deployment stops.',
+    },
+    { default: 30_000, minimum: 0, maximum: 600_000 },
+  ),
+  gpuWakeMs: integerSetting(
+    {
+      environment: 'PARKWAY_GPU_WAKE_MS',
+      description: 'How long a request waits for a deployment that is not ready yet.',
+    },
+    { default: 30_000, minimum: 0, maximum: 600_000 },
+  ),
+  sandboxGpuStartMs: integerSetting(
+    {
+      environment: 'PARKWAY_SANDBOX_GPU_START_MS',
+      description: 'How long a simulated GPU takes to be bound and to load a model.',
+    },
+    { default: 10_000, minimum: 0, maximum: 3_600_000 },
+  ),
+} as const

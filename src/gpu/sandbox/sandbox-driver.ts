@@ -1,0 +1,182 @@
+import type { Clock } from '../../kernel/clock.ts'
+import type { FailureCode, GpuDriver, InstanceFailure, LaunchOrder, Observation } from '../gpu-driver.ts'
+import { FAILURE_CODES } from '../gpu-driver.ts'
+import { SANDBOX_TIERS, type SandboxTier } from './sandbox-tiers.ts'
+
+/** The simulated machines, which outlive every process of the gateway as real ones do. */
+interface SandboxMachines {
+  /** Takes a machine unless so many of the tier are taken, or the id was used before. Says whether there was one. */
+  take(machine: SandboxMachine, machineCount: number): Promise<boolean>
+  read(instanceId: string): Promise<SandboxMachine | null>
+  /** Gives it back at that time, unless that was said before. */
+  release(instanceId: string, releasedAtMs: number): Promise<void>
+  list(): Promise<readonly SandboxMachine[]>
+  forget(instanceIds: readonly string[]): Promise<void>
+}
+
+interface SandboxMachine {
+  readonly instanceId: string
+  readonly tierId: string
+  readonly huggingfaceId: string
+  /** What it was told to fail with; null for one that does not. */
+  readonly failure: string | null
+  readonly launchedAtMs: number
+  /** Null while nobody has stopped it. In the future while it is ending. */
+  readonly releasedAtMs: number | null
+}
+
+interface SandboxDriverOptions {
+  readonly machines: SandboxMachines
+  readonly clock: Clock
+  readonly tiers?: readonly SandboxTier[]
+  readonly timings?: Partial<SandboxTimings>
+}
+
+interface SandboxTimings {
+  /** From the launch until there is a GPU. */
+  readonly bindMs: number
+  /** From the GPU until the engine answers. */
+  readonly loadMs: number
+  /** From the stop until the GPU is free. */
+  readonly releaseMs: number
+}
+
+const TIMINGS: SandboxTimings = { bindMs: 2_000, loadMs: 8_000, releaseMs: 1_000 }
+const SANDBOX_ENDPOINT = 'sandbox:'
+/** A variable of the engine's environment: one of the codes of failures. */
+const FAILURE_VARIABLE = 'SANDBOX_FAILURE'
+/** What `capacity` of a failure means: there is no machine, whatever `capacity()` says. */
+const NO_MACHINE: FailureCode = 'capacity_exhausted'
+/** Ended machines are remembered for a while, so that a launch that comes late does not begin them again. */
+const REMEMBERED_MS = 3_600_000
+
+/** Capacity that is not there: everything a driver does, by the clock and at the given pace, without a GPU. */
+export function createSandboxDriver(options: SandboxDriverOptions): GpuDriver {
+  const { machines, clock, tiers = SANDBOX_TIERS } = options
+  const timings = { ...TIMINGS, ...options.timings }
+
+  return {
+    id: 'sandbox',
+    capacity: async () => {
+      const nowMs = clock.nowMs()
+      const taken = (await machines.list()).filter((machine) => isTaken(machine, nowMs))
+      return tiers.map(({ machineCount, ...tier }) => ({
+        ...tier,
+        availableCount: Math.max(0, machineCount - taken.filter(({ tierId }) => tierId === tier.id).length),
+      }))
+    },
+    launch: async (order) => {
+      const tier = tiers.find(({ id }) => id === order.tierId)
+      if (tier === undefined) throw new Error(`there is no tier '${order.tierId}'`)
+      const machine = machineOf(order, clock.nowMs())
+      if (await machines.take(machine, tier.machineCount)) return
+      // Nobody else will say why there is none.
+      const failed = { ...machine, failure: NO_MACHINE }
+      if ((await machines.read(order.instanceId)) === null) await machines.take(failed, Infinity)
+    },
+    observe: async (instanceId) => {
+      const machine = await machines.read(instanceId)
+      return machine === null ? GONE : observeMachine(machine, timings, clock.nowMs())
+    },
+    logs: async (instanceId, { linesMax }) => {
+      const machine = await machines.read(instanceId)
+      return machine === null ? [] : writeLog(machine, timings, clock.nowMs()).slice(-linesMax)
+    },
+    stop: (instanceId) => machines.release(instanceId, clock.nowMs() + timings.releaseMs),
+    sweep: async (findKnown) => {
+      const all = await machines.list()
+      const known = await findKnown(all.map(({ instanceId }) => instanceId))
+      const nowMs = clock.nowMs()
+      const unknown = all.filter(({ instanceId }) => !known.has(instanceId))
+      const orphans = unknown.filter((machine) => machine.releasedAtMs === null && isTaken(machine, nowMs))
+      for (const { instanceId } of orphans) await machines.release(instanceId, nowMs)
+      const ended = unknown.filter((machine) => isForgettable(machine, nowMs))
+      if (ended.length > 0) await machines.forget(ended.map(({ instanceId }) => instanceId))
+      return orphans.map(({ instanceId }) => instanceId)
+    },
+  }
+}
+
+const GONE: Observation = {
+  state: 'gone',
+  boundAtMs: null,
+  releasedAtMs: null,
+  progress: 0,
+  endpoint: null,
+  failure: null,
+  lookAgainMs: null,
+}
+
+function machineOf(
+  { instanceId, tierId, huggingfaceId, environment }: LaunchOrder,
+  nowMs: number,
+): SandboxMachine {
+  const failure = environment[FAILURE_VARIABLE] ?? null
+  return { instanceId, tierId, huggingfaceId, failure, launchedAtMs: nowMs, releasedAtMs: null }
+}
+
+/** One for which there was no machine takes none. */
+function isTaken({ releasedAtMs, failure }: SandboxMachine, nowMs: number): boolean {
+  return failure !== NO_MACHINE && (releasedAtMs === null || releasedAtMs > nowMs)
+}
+
+function isForgettable({ launchedAtMs, releasedAtMs, failure }: SandboxMachine, nowMs: number): boolean {
+  const endedAtMs = releasedAtMs ?? (failure === NO_MACHINE ? launchedAtMs : null)
+  return endedAtMs !== null && endedAtMs + REMEMBERED_MS < nowMs
+}
+
+function observeMachine(machine: SandboxMachine, timings: SandboxTimings, nowMs: number): Observation {
+  const boundMs = machine.launchedAtMs + timings.bindMs
+  const readyMs = boundMs + timings.loadMs
+  const { releasedAtMs } = machine
+  const isBound = boundMs <= nowMs && machine.failure !== NO_MACHINE && (releasedAtMs ?? nowMs) >= boundMs
+  const bound = { ...GONE, boundAtMs: isBound ? boundMs : null }
+  if (releasedAtMs !== null) {
+    if (releasedAtMs <= nowMs) return { ...bound, releasedAtMs }
+    return { ...bound, state: 'stopping', lookAgainMs: releasedAtMs - nowMs }
+  }
+  const failure = failureOf(machine)
+  if (failure !== null && nowMs >= failsAtMs(failure.code, boundMs, readyMs, machine.launchedAtMs))
+    return { ...bound, state: 'failed', failure }
+  if (!isBound) return { ...bound, state: 'pending', lookAgainMs: Math.max(0, boundMs - nowMs) }
+  if (nowMs < readyMs) {
+    const progress = Math.floor(((nowMs - boundMs) / timings.loadMs) * 100)
+    return { ...bound, state: 'loading', progress, lookAgainMs: readyMs - nowMs }
+  }
+  return { ...bound, state: 'ready', progress: 100, endpoint: SANDBOX_ENDPOINT }
+}
+
+/** Without a machine at once, without an image when there is one, with a crash a while after it was ready. */
+function failsAtMs(code: FailureCode, boundMs: number, readyMs: number, launchedAtMs: number): number {
+  if (code === NO_MACHINE) return launchedAtMs
+  if (code === 'engine_crashed') return readyMs + CRASH_AFTER_MS
+  return code === 'image_pull_failed' ? boundMs : readyMs
+}
+
+const CRASH_AFTER_MS = 60_000
+
+const MESSAGES: Readonly<Record<FailureCode, string>> = {
+  capacity_exhausted: 'No machine of this tier is free.',
+  image_pull_failed: "The engine's image could not be pulled.",
+  out_of_memory:
+    'The model does not fit into the memory of the GPU. Choose a larger tier or a shorter context.',
+  model_gated: 'The model is gated. Send a token of an account that has accepted its terms.',
+  model_unsupported: 'The engine does not support the architecture of the model.',
+  engine_crashed: 'The engine ended unexpectedly.',
+}
+
+function failureOf({ failure }: SandboxMachine): InstanceFailure | null {
+  const code = FAILURE_CODES.find((known) => known === failure)
+  return code === undefined ? null : { code, message: MESSAGES[code] }
+}
+
+function writeLog(machine: SandboxMachine, timings: SandboxTimings, nowMs: number): string[] {
+  const { boundAtMs, state, failure } = observeMachine(machine, timings, nowMs)
+  const line = (atMs: number, text: string) => `${new Date(atMs).toISOString()} ${text}`
+  const lines = [line(machine.launchedAtMs, `launching ${machine.huggingfaceId} on ${machine.tierId}`)]
+  if (boundAtMs !== null) lines.push(line(boundAtMs, 'a GPU was bound; loading weights'))
+  if (state === 'ready') lines.push(line(boundAtMs === null ? nowMs : boundAtMs + timings.loadMs, 'ready'))
+  if (failure !== null) lines.push(line(nowMs, `failed: ${failure.message}`))
+  if (machine.releasedAtMs !== null) lines.push(line(machine.releasedAtMs, 'the GPU was released'))
+  return lines
+}

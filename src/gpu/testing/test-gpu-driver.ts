@@ -1,0 +1,120 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { createId } from '../../kernel/identifiers.ts'
+import type { GpuDriver, LaunchOrder } from '../gpu-driver.ts'
+
+/** A driver with what a test needs to move it. */
+export interface DriverStage {
+  readonly driver: GpuDriver
+  /** A tier of which there are two machines. */
+  readonly tierId: string
+  /** Lets so much time pass that whatever is on its way has arrived. */
+  settle(): Promise<void>
+  /** The environment of an engine that runs out of memory. */
+  readonly failing: Readonly<Record<string, string>>
+}
+
+/** What every driver has to do. */
+export function testGpuDriver(name: string, createStage: () => Promise<DriverStage>): void {
+  describe(`the ${name} driver`, () => {
+    let stage: DriverStage
+    beforeEach(async () => {
+      stage = await createStage()
+    })
+
+    const order = (given: Partial<LaunchOrder> = {}): LaunchOrder => ({
+      instanceId: createId(),
+      tierId: stage.tierId,
+      huggingfaceId: 'Qwen/Qwen3-8B',
+      revision: null,
+      quantization: 'auto',
+      maxModelLen: null,
+      environment: {},
+      ...given,
+    })
+    const free = async () =>
+      (await stage.driver.capacity()).find(({ id }) => id === stage.tierId)?.availableCount
+
+    test('brings an instance up, tells since when it has its GPU, and frees that when it is stopped', async () => {
+      const { driver } = stage
+      const launched = order()
+      await driver.launch(launched)
+      expect((await driver.observe(launched.instanceId)).state).toMatch(/^(pending|loading)$/)
+      await stage.settle()
+      const ready = await driver.observe(launched.instanceId)
+      expect(ready).toMatchObject({ state: 'ready', progress: 100, failure: null })
+      expect([typeof ready.endpoint, typeof ready.boundAtMs]).toEqual(['string', 'number'])
+      expect(await free()).toBe(1)
+      await driver.stop(launched.instanceId)
+      await stage.settle()
+      const gone = await driver.observe(launched.instanceId)
+      expect([gone.state, gone.endpoint, await free()]).toEqual(['gone', null, 2])
+    })
+
+    test('takes the same order twice for one', async () => {
+      const launched = order()
+      await Promise.all([stage.driver.launch(launched), stage.driver.launch(launched)])
+      await stage.driver.launch(launched)
+      expect(await free()).toBe(1)
+    })
+
+    test('does not begin an instance again that was stopped', async () => {
+      const launched = order()
+      await stage.driver.launch(launched)
+      await stage.driver.stop(launched.instanceId)
+      await stage.settle()
+      await stage.driver.launch(launched)
+      await stage.settle()
+      expect([(await stage.driver.observe(launched.instanceId)).state, await free()]).toEqual(['gone', 2])
+    })
+
+    test('gives no more machines than there are, whoever asks at the same time', async () => {
+      const orders = Array.from({ length: 6 }, () => order())
+      await Promise.all(orders.map((one) => stage.driver.launch(one)))
+      await stage.settle()
+      const seen = await Promise.all(orders.map(({ instanceId }) => stage.driver.observe(instanceId)))
+      expect(seen.filter(({ state }) => state === 'ready')).toHaveLength(2)
+      const failed = seen.filter(({ state }) => state === 'failed')
+      expect(failed.map(({ failure }) => failure?.code)).toEqual(Array(4).fill('capacity_exhausted'))
+      expect(failed.every(({ boundAtMs }) => boundAtMs === null)).toBe(true)
+    })
+
+    test('says why an instance failed', async () => {
+      const launched = order({ environment: stage.failing })
+      await stage.driver.launch(launched)
+      await stage.settle()
+      const { state, failure, endpoint } = await stage.driver.observe(launched.instanceId)
+      expect([state, failure?.code, endpoint]).toEqual(['failed', 'out_of_memory', null])
+      expect((await stage.driver.logs(launched.instanceId, { linesMax: 100 })).join('\n')).toContain(
+        failure?.message,
+      )
+    })
+
+    test('knows nothing of an instance that never was, and stops it all the same', async () => {
+      const id = createId()
+      await stage.driver.stop(id)
+      expect((await stage.driver.observe(id)).state).toBe('gone')
+      expect(await stage.driver.logs(id, { linesMax: 10 })).toEqual([])
+    })
+
+    test('has logs of as many lines as are asked for', async () => {
+      const launched = order()
+      await stage.driver.launch(launched)
+      await stage.settle()
+      expect(await stage.driver.logs(launched.instanceId, { linesMax: 1 })).toHaveLength(1)
+    })
+
+    test('sweeps what nobody knows, and nothing else', async () => {
+      const [known, orphan] = [order(), order()]
+      await stage.driver.launch(known)
+      await stage.driver.launch(orphan)
+      const swept = await stage.driver.sweep(
+        async (ids) => new Set(ids.filter((id) => id === known.instanceId)),
+      )
+      expect(swept).toEqual([orphan.instanceId])
+      await stage.settle()
+      expect((await stage.driver.observe(orphan.instanceId)).state).toBe('gone')
+      expect((await stage.driver.observe(known.instanceId)).state).toBe('ready')
+      expect(await stage.driver.sweep(async (ids) => new Set(ids))).toEqual([])
+    })
+  })
+}

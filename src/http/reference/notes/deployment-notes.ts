@@ -1,0 +1,24 @@
+/** What the operations of deployments do, by method and path. */
+export const DEPLOYMENT_NOTES: Readonly<Record<string, string>> = {
+  'GET /v1/gpu-tiers': 'Lists the GPU tiers that deployments can run on, with prices. At most a minute old.',
+  'GET /v1/gpu-tiers/live': 'Lists the same tiers, and asks the drivers for prices and free capacity now.',
+  'GET /v1/deployment-templates': 'Lists recommended models with a tier and settings that suit them.',
+  'POST /v1/deployments':
+    'Deploys a model of the hub on a GPU tier. It is billed by the second from when it has a GPU until that is released; ' +
+    'a start that never becomes ready is free. Ask it as model `byom-<id>`.',
+  'GET /v1/deployments': 'Lists the deployments of the account, newest first.',
+  'GET /v1/deployments/{id}':
+    'Returns a deployment with its status, what is wanted of it and what it has cost.',
+  'POST /v1/deployments/{id}/start':
+    'Starts a deployment that is stopped, failed or asleep. Returns at once; the status and the events tell when it runs.',
+  'POST /v1/deployments/{id}/stop':
+    'Stops a deployment. New requests are refused, those in flight may end, then the GPU is released.',
+  'DELETE /v1/deployments/{id}': 'Deletes a deployment and releases its GPU. Its events can still be read.',
+  'GET /v1/deployments/{id}/events': 'Lists every change of the status with its reason, oldest first.',
+  'GET /v1/deployments/{id}/billing':
+    'Returns what the deployment has cost, what it costs an hour now, and since when.',
+  'GET /v1/deployments/{id}/logs': 'Returns the last lines of the engine, of the current or the last run.',
+  'POST /v1/deployments/{id}/chat':
+    'Asks a deployment. The same as `POST /v1/chat/completions` with the model `byom-<id>`. Tokens cost nothing: the GPU is the ' +
+    'price. A deployment that sleeps is woken, and the request waits for it.',
+}

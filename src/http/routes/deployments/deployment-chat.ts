@@ -1,0 +1,74 @@
+import type { FastifyReply } from 'fastify'
+import { Type } from 'typebox'
+import type { Chat } from '../../../modules/chat/chat.ts'
+import { modelIdOf, type Deployments } from '../../../modules/deployments/deployments.ts'
+import { createInferenceRecord } from '../../../modules/inference/inference.ts'
+import { ChatRequest } from '../../../providers/chat-wire.ts'
+import { nullable } from '../../../providers/nullable.ts'
+import type { SendInference } from '../../paid/send-inference.ts'
+import { toInference } from '../../paid/to-inference.ts'
+import { defineRoute, type Route } from '../../route.ts'
+import { ChatCompletion } from '../text/chat-answer.ts'
+
+const Params = Type.Object({ id: Type.String({ description: 'The id of a deployment.' }) })
+
+const DeploymentChatRequest = Type.Object(
+  {
+    ...ChatRequest.properties,
+    model: nullable(
+      Type.String({ description: 'Not needed, and not looked at: the path names the deployment.' }),
+    ),
+  },
+  {
+    title: 'DeploymentChatRequest',
+    examples: [{ messages: [{ role: 'user', content: 'Hello!' }] }],
+  },
+)
+
+interface DeploymentChatOptions {
+  readonly deployments: Pick<Deployments, 'read'>
+  readonly chat: Chat
+  readonly sendInference: SendInference
+}
+
+/** Chat with a deployment by its path. The same as the chat route with its model. */
+export const deploymentChatRoutes = ({ deployments, chat, sendInference }: DeploymentChatOptions): Route[] =>
+  [
+    { path: '/v1/deployments/:id/chat' },
+    { path: '/v1/deployments/:id/chat/completions', isAlias: true as const },
+  ].map((described) =>
+    defineRoute({
+      ...described,
+      method: 'POST',
+      summary: 'Chat with a deployment',
+      tag: 'Deployments',
+      scope: 'inference',
+      params: Params,
+      body: DeploymentChatRequest,
+      otherErrors: [402, 409, 429, 502, 503, 504],
+      responses: {
+        200: {
+          description:
+            'The answer; with `stream` a sequence of `chat.completion.chunk` events closed by `[DONE]`.',
+          schema: ChatCompletion,
+          otherTypes: { 'text/event-stream': Type.String() },
+        },
+      },
+      handle: async ({ caller, params, body: sent, exchange, reply }) => {
+        const { id } = await deployments.read(caller.accountId, params.id)
+        const body = { ...sent, model: modelIdOf(id) }
+        const record = createInferenceRecord('chat')
+        const request = { caller, body, text: JSON.stringify(body), exchange, headers: headersOf(reply) }
+        await sendInference(request, record, () => chat.chat(toInference(request, record)))
+        // What was written past the framework is the whole answer.
+        reply.hijack()
+      },
+    }),
+  )
+
+/** What the framework would send, as names and values in turn. */
+function headersOf(reply: FastifyReply): string[] {
+  return Object.entries(reply.getHeaders()).flatMap(([name, value]) =>
+    value === undefined ? [] : [value].flat().flatMap((one) => [name, String(one)]),
+  )
+}

@@ -1,0 +1,173 @@
+import { Type, type Static } from 'typebox'
+import { toTimestamp } from '../../../kernel/clock.ts'
+import { usdFromNanoUsd } from '../../../kernel/money.ts'
+import {
+  DEPLOYMENT_STATUSES,
+  modelIdOf,
+  type Deployment,
+  type DeploymentBill,
+  type DeploymentEvent,
+} from '../../../modules/deployments/deployments.ts'
+
+const orNull = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+const Timestamp = Type.String({ format: 'date-time' })
+const Status = Type.Enum([...DEPLOYMENT_STATUSES])
+
+export const DeploymentAnswer = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    object: Type.Literal('deployment'),
+    name: Type.String(),
+    huggingface_id: Type.String({ description: 'The id of the model on the hub.' }),
+    revision: orNull(Type.String({ description: 'The branch, tag or commit on the hub.' })),
+    gpu_tier: Type.String({ description: 'The tier that it runs on.' }),
+    provider: Type.String({ description: 'The driver that has the tier.' }),
+    quantization: Type.String({ description: 'How the weights are stored.' }),
+    max_model_len: orNull(
+      Type.Integer({ description: 'The longest context in tokens. `null`: that of the model.' }),
+    ),
+    status: Status,
+    status_reason: orNull(Type.String({ description: 'Why it is in this status, as a code.' })),
+    desired_state: Type.Enum(['running', 'sleeping', 'stopped', 'deleted'], {
+      description: 'What is wanted of it. The status follows.',
+    }),
+    model_id: Type.String({ description: 'The value to send as `model`.' }),
+    hourly_cost: Type.Number({ description: 'Dollars an hour while it has a GPU, billed by the second.' }),
+    budget_limit_usd: orNull(Type.Number({ description: 'It is stopped before it costs more.' })),
+    budget_spent_usd: Type.Number({ description: 'What was charged for its GPU so far.' }),
+    idle_timeout_minutes: Type.Integer({
+      description: 'It sleeps after so long without a request. 0: never.',
+    }),
+    created_at: Timestamp,
+    started_at: orNull(Timestamp),
+    stopped_at: orNull(Timestamp),
+    last_request_at: orNull(Timestamp),
+    eta_minutes: orNull(
+      Type.Integer({ description: 'About how long until it runs; `null` when it is not on its way.' }),
+    ),
+    progress: Type.Integer({ description: 'Of loading the model, from 0 to 100.' }),
+    error_code: orNull(Type.String()),
+    error_message: orNull(Type.String()),
+    endpoints: Type.Object({ chat: Type.String({ description: 'The path of its own chat route.' }) }),
+  },
+  { title: 'Deployment' },
+)
+
+/** Of a usual engine with weights that are not cached. */
+const START_MINUTES = 5
+const ON_ITS_WAY: ReadonlySet<string> = new Set(['queued', 'creating', 'starting'])
+
+export function toDeploymentAnswer(deployment: Deployment): Static<typeof DeploymentAnswer> {
+  const { id, status, progress } = deployment
+  return {
+    id,
+    object: 'deployment',
+    name: deployment.name,
+    huggingface_id: deployment.huggingfaceId,
+    revision: deployment.revision,
+    gpu_tier: deployment.gpuTier,
+    provider: deployment.driver,
+    quantization: deployment.quantization,
+    max_model_len: deployment.maxModelLen,
+    status,
+    status_reason: deployment.statusReason,
+    desired_state: deployment.desiredState,
+    model_id: modelIdOf(id),
+    hourly_cost: usdFromNanoUsd(deployment.pricePerHourNanoUsd),
+    budget_limit_usd:
+      deployment.budgetLimitNanoUsd === null ? null : usdFromNanoUsd(deployment.budgetLimitNanoUsd),
+    budget_spent_usd: usdFromNanoUsd(deployment.spentNanoUsd),
+    idle_timeout_minutes: deployment.idleTimeoutMinutes,
+    created_at: toTimestamp(deployment.createdAtMs),
+    started_at: timestampOf(deployment.startedAtMs),
+    stopped_at: timestampOf(deployment.stoppedAtMs),
+    last_request_at: timestampOf(deployment.lastRequestAtMs),
+    eta_minutes: ON_ITS_WAY.has(status) ? Math.ceil((START_MINUTES * (100 - progress)) / 100) : null,
+    progress,
+    error_code: deployment.errorCode,
+    error_message: deployment.errorMessage,
+    endpoints: { chat: `/v1/deployments/${id}/chat` },
+  }
+}
+
+export const EventAnswer = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    type: Type.String({ description: 'What happened, as a code.' }),
+    from: orNull(Status),
+    to: Status,
+    status: Status,
+    message: Type.String(),
+    created_at: Timestamp,
+    metadata: Type.Record(Type.String(), Type.Unknown()),
+  },
+  { title: 'DeploymentEvent' },
+)
+
+export function toEventAnswer(event: DeploymentEvent): Static<typeof EventAnswer> {
+  const { id, type, from, to, message, metadata } = event
+  return {
+    id,
+    type,
+    from,
+    to,
+    status: to,
+    message,
+    created_at: toTimestamp(event.createdAtMs),
+    metadata: { ...metadata },
+  }
+}
+
+export const BillAnswer = Type.Object(
+  {
+    deployment_id: Type.String({ format: 'uuid' }),
+    status: Status,
+    hourly_cost_usd: Type.Number({ description: 'Dollars an hour while it has a GPU.' }),
+    burn_rate_usd_per_hour: Type.Number({ description: 'What it costs now; 0 while it has no GPU.' }),
+    accrued_usd: Type.Number({ description: 'What it has cost up to this moment.' }),
+    billed_seconds: Type.Integer({ description: 'Of the intervals below.' }),
+    budget_limit_usd: orNull(Type.Number()),
+    budget_remaining_usd: orNull(Type.Number()),
+    hours_left: orNull(Type.Number({ description: 'Until the budget is reached. `null`: without one.' })),
+    intervals: Type.Array(
+      Type.Object({
+        from: Timestamp,
+        to: orNull(Timestamp),
+        seconds: Type.Integer(),
+        cost_usd: Type.Number(),
+      }),
+      {
+        description:
+          'Times with a GPU, newest first, the last 100. Starts that never became ready are free and not among them.',
+      },
+    ),
+  },
+  { title: 'DeploymentBilling' },
+)
+
+export function toBillAnswer(bill: DeploymentBill): Static<typeof BillAnswer> {
+  const { deployment, accruedNanoUsd, isBurning } = bill
+  const { budgetLimitNanoUsd: limit, pricePerHourNanoUsd: price } = deployment
+  const left = limit === null ? null : limit > accruedNanoUsd ? limit - accruedNanoUsd : 0n
+  return {
+    deployment_id: deployment.id,
+    status: deployment.status,
+    hourly_cost_usd: usdFromNanoUsd(price),
+    burn_rate_usd_per_hour: isBurning ? usdFromNanoUsd(price) : 0,
+    accrued_usd: usdFromNanoUsd(accruedNanoUsd),
+    billed_seconds: bill.billedSeconds,
+    budget_limit_usd: limit === null ? null : usdFromNanoUsd(limit),
+    budget_remaining_usd: left === null ? null : usdFromNanoUsd(left),
+    hours_left: left === null || price === 0n ? null : Number(left) / Number(price),
+    intervals: bill.intervals.map(({ fromMs, toMs, seconds, costNanoUsd }) => ({
+      from: toTimestamp(fromMs),
+      to: timestampOf(toMs),
+      seconds,
+      cost_usd: usdFromNanoUsd(costNanoUsd),
+    })),
+  }
+}
+
+function timestampOf(epochMs: number | null): string | null {
+  return epochMs === null ? null : toTimestamp(epochMs)
+}

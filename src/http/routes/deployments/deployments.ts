@@ -1,0 +1,248 @@
+import { Type, type Static } from 'typebox'
+import {
+  DEPLOYMENT_STATUSES,
+  type DeploymentOrder,
+  type Deployments,
+} from '../../../modules/deployments/deployments.ts'
+import { nullable } from '../../../providers/nullable.ts'
+import { ListQuery, listAnswer, listSchema, parsePageRequest } from '../../answers/list-page.ts'
+import { parseTimestamp } from '../../parameters/parse-timestamp.ts'
+import { parseUsd, USD_MAX } from '../../parameters/parse-usd.ts'
+import { defineRoute, type Route } from '../../route.ts'
+import {
+  BillAnswer,
+  DeploymentAnswer,
+  EventAnswer,
+  toBillAnswer,
+  toDeploymentAnswer,
+  toEventAnswer,
+} from './deployment-wire.ts'
+
+const IDLE_MINUTES_DEFAULT = 15
+const IDLE_MINUTES_MAX = 7 * 24 * 60
+const MODEL_LEN_MAX = 10_000_000
+const LOG_LINES_MAX = 1_000
+const LOG_LINES_DEFAULT = 200
+
+const DeploymentRequest = Type.Object(
+  {
+    huggingface_id: Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'The id of a model on the hub.',
+    }),
+    gpu_tier: Type.String({ minLength: 1, maxLength: 100, description: 'A tier of `GET /v1/gpu-tiers`.' }),
+    name: nullable(
+      Type.String({ minLength: 1, maxLength: 200, description: 'The last part of the id unless told.' }),
+    ),
+    quantization: nullable(
+      Type.String({
+        maxLength: 100,
+        description: '`auto`, `fp16`, `bf16`, `fp8`, `int8`, `awq`, `gptq`, or that of a GGUF file.',
+      }),
+    ),
+    idle_timeout_minutes: nullable(
+      Type.Integer({
+        minimum: 0,
+        maximum: IDLE_MINUTES_MAX,
+        description: 'It sleeps after so long without a request; 15 unless told, 0 for never.',
+      }),
+    ),
+    budget_limit_usd: nullable(
+      Type.Number({
+        exclusiveMinimum: 0,
+        maximum: USD_MAX,
+        description: 'It is stopped before its GPU costs more.',
+      }),
+    ),
+    max_model_len: nullable(
+      Type.Integer({ minimum: 1, maximum: MODEL_LEN_MAX, description: 'The longest context in tokens.' }),
+    ),
+    hf_token: nullable(
+      Type.String({
+        maxLength: 200,
+        description: 'For models that are gated. Used to read the model, never stored.',
+      }),
+    ),
+    revision: nullable(Type.String({ maxLength: 100, description: 'A branch, tag or commit.' })),
+    env: nullable(
+      Type.Record(Type.String({ maxLength: 100 }), Type.String({ maxLength: 500 }), {
+        description: 'Variables of the engine, such as `VLLM_…`.',
+      }),
+    ),
+    expected_max_price_per_hr: nullable(
+      Type.Number({
+        minimum: 0,
+        maximum: USD_MAX,
+        description: 'Refuses to create it where the tier costs more now.',
+      }),
+    ),
+  },
+  {
+    title: 'DeploymentRequest',
+    examples: [
+      { name: 'my-qwen', huggingface_id: 'Qwen/Qwen3-8B', gpu_tier: 'l40s_48gb', budget_limit_usd: 5 },
+    ],
+  },
+)
+
+const Params = Type.Object({ id: Type.String({ description: 'The id of a deployment.' }) })
+const DeploymentListQuery = Type.Object({
+  ...ListQuery.properties,
+  status: Type.Optional(Type.Enum([...DEPLOYMENT_STATUSES])),
+})
+const EventQuery = Type.Object({
+  ...ListQuery.properties,
+  since: Type.Optional(Type.String({ maxLength: 64, description: 'Only events from this time on.' })),
+})
+const LogQuery = Type.Object({
+  lines: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: LOG_LINES_MAX,
+      default: LOG_LINES_DEFAULT,
+      description: 'How many at most.',
+    }),
+  ),
+})
+const LogAnswer = Type.Object(
+  {
+    deployment_id: Type.String({ format: 'uuid' }),
+    lines: Type.Array(Type.String(), { description: 'The last lines of the engine, oldest first.' }),
+  },
+  { title: 'DeploymentLogs' },
+)
+const Deleted = Type.Object({
+  id: Type.String(),
+  object: Type.Literal('deployment'),
+  deleted: Type.Boolean(),
+})
+
+export const deploymentRoutes = ({ deployments }: { deployments: Deployments }): Route[] => {
+  const shared = { tag: 'Deployments', scope: 'inference' } as const
+  const one = { ...shared, params: Params }
+  const described = (description: string) => ({ 200: { description, schema: DeploymentAnswer } })
+
+  return [
+    defineRoute({
+      ...shared,
+      method: 'POST',
+      path: '/v1/deployments',
+      summary: 'Deploy a model',
+      body: DeploymentRequest,
+      otherErrors: [402, 409, 503],
+      responses: { 201: { description: 'The deployment, on its way.', schema: DeploymentAnswer } },
+      handle: async ({ caller, body, reply }) => {
+        const deployment = await deployments.create(caller, toOrder(body))
+        reply.code(201)
+        return toDeploymentAnswer(deployment)
+      },
+    }),
+    defineRoute({
+      ...shared,
+      method: 'GET',
+      path: '/v1/deployments',
+      summary: 'List deployments',
+      query: DeploymentListQuery,
+      responses: {
+        200: { description: 'Newest first.', schema: listSchema('deployments', DeploymentAnswer) },
+      },
+      handle: async ({ caller, query }) => {
+        const filter = { status: query.status ?? null }
+        const page = await deployments.list(caller.accountId, parsePageRequest(query), filter)
+        return listAnswer('deployments', page, toDeploymentAnswer)
+      },
+    }),
+    defineRoute({
+      ...one,
+      method: 'GET',
+      path: '/v1/deployments/:id',
+      summary: 'Read a deployment',
+      responses: described('The deployment as it is now.'),
+      handle: async ({ caller, params }) =>
+        toDeploymentAnswer(await deployments.read(caller.accountId, params.id)),
+    }),
+    defineRoute({
+      ...one,
+      method: 'POST',
+      path: '/v1/deployments/:id/start',
+      summary: 'Start or wake a deployment',
+      otherErrors: [402],
+      responses: described('The deployment, on its way.'),
+      handle: async ({ caller, params }) =>
+        toDeploymentAnswer(await deployments.wish(caller.accountId, params.id, 'running')),
+    }),
+    defineRoute({
+      ...one,
+      method: 'POST',
+      path: '/v1/deployments/:id/stop',
+      summary: 'Stop a deployment',
+      responses: described('The deployment. Requests in flight may end; then its GPU is released.'),
+      handle: async ({ caller, params }) =>
+        toDeploymentAnswer(await deployments.wish(caller.accountId, params.id, 'stopped')),
+    }),
+    defineRoute({
+      ...one,
+      method: 'DELETE',
+      path: '/v1/deployments/:id',
+      summary: 'Delete a deployment',
+      responses: { 200: { description: 'It is gone but for its events.', schema: Deleted } },
+      handle: async ({ caller, params }) => {
+        await deployments.wish(caller.accountId, params.id, 'deleted')
+        return { id: params.id, object: 'deployment', deleted: true }
+      },
+    }),
+    defineRoute({
+      ...one,
+      method: 'GET',
+      path: '/v1/deployments/:id/events',
+      summary: 'List what happened to a deployment',
+      query: EventQuery,
+      responses: { 200: { description: 'Oldest first.', schema: listSchema('events', EventAnswer) } },
+      handle: async ({ caller, params, query }) => {
+        const sinceMs = query.since === undefined ? null : parseTimestamp('since', query.since)
+        const page = { ...parsePageRequest(query), sinceMs }
+        const events = await deployments.listEvents(caller.accountId, params.id, page)
+        return listAnswer('events', events, toEventAnswer)
+      },
+    }),
+    defineRoute({
+      ...one,
+      method: 'GET',
+      path: '/v1/deployments/:id/billing',
+      summary: 'Read what a deployment costs',
+      responses: { 200: { description: 'Up to this moment.', schema: BillAnswer } },
+      handle: async ({ caller, params }) =>
+        toBillAnswer(await deployments.readBill(caller.accountId, params.id)),
+    }),
+    defineRoute({
+      ...one,
+      method: 'GET',
+      path: '/v1/deployments/:id/logs',
+      summary: 'Read what the engine of a deployment says',
+      query: LogQuery,
+      responses: { 200: { description: 'Of its last run.', schema: LogAnswer } },
+      handle: async ({ caller, params, query }) => {
+        const linesMax = query.lines ?? LOG_LINES_DEFAULT
+        const lines = await deployments.readLogs(caller.accountId, params.id, linesMax)
+        return { deployment_id: params.id, lines }
+      },
+    }),
+  ]
+}
+
+function toOrder(body: Static<typeof DeploymentRequest>): DeploymentOrder {
+  const { budget_limit_usd: budget, expected_max_price_per_hr: most } = body
+  return {
+    name: body.name ?? null,
+    huggingfaceId: body.huggingface_id,
+    gpuTier: body.gpu_tier,
+    quantization: body.quantization ?? 'auto',
+    maxModelLen: body.max_model_len ?? null,
+    revision: body.revision ?? null,
+    env: body.env ?? {},
+    idleTimeoutMinutes: body.idle_timeout_minutes ?? IDLE_MINUTES_DEFAULT,
+    budgetLimitNanoUsd: typeof budget === 'number' ? parseUsd('budget_limit_usd', budget) : null,
+    pricePerHourMaxNanoUsd: typeof most === 'number' ? parseUsd('expected_max_price_per_hr', most) : null,
+  }
+}

@@ -1,0 +1,125 @@
+import { Type } from 'typebox'
+import { toTimestamp } from '../../../kernel/clock.ts'
+import { usdFromNanoUsd } from '../../../kernel/money.ts'
+import {
+  DEPLOYMENT_TEMPLATES,
+  type Deployments,
+  type DeploymentTemplate,
+} from '../../../modules/deployments/deployments.ts'
+import { listSchema } from '../../answers/list-page.ts'
+import { defineRoute, type Route } from '../../route.ts'
+
+const TierAnswer = Type.Object(
+  {
+    id: Type.String({ description: 'The value to send as `gpu_tier`.' }),
+    gpu_name: Type.String(),
+    display_name: Type.String({ description: 'Equal to `gpu_name`.' }),
+    gpu_count: Type.Integer({ description: 'How many GPUs it has.' }),
+    vram_gb: Type.Number({ description: 'Memory of all its GPUs together.' }),
+    price_per_hour_usd: Type.Number({ description: 'Billed by the second.' }),
+    price_per_hr_usd: Type.Number({ description: 'Equal to `price_per_hour_usd`.' }),
+    available: Type.Boolean({ description: 'Whether one could be had when the driver was asked.' }),
+    capacity: Type.String({ description: 'How many could be had then.' }),
+    provider: Type.String({ description: 'The driver that has it.' }),
+    region: Type.Union([Type.String(), Type.Null()]),
+    updated_at: Type.String({ format: 'date-time' }),
+  },
+  { title: 'GpuTier' },
+)
+
+const TierList = Type.Intersect([
+  listSchema('tiers', TierAnswer),
+  Type.Object({
+    cached: Type.Boolean({ description: 'Whether it may be up to a minute old.' }),
+    updated_at: Type.String({ format: 'date-time', description: 'When the drivers were asked.' }),
+  }),
+])
+
+const TemplateAnswer = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    huggingface_id: Type.String({ description: 'The id of the model on the hub.' }),
+    gpu_tier: Type.String({ description: 'The tier that it runs well on.' }),
+    description: Type.String(),
+    tags: Type.Array(Type.String(), { description: 'What it is good for.' }),
+    defaults: Type.Object(
+      {
+        quantization: Type.String(),
+        max_model_len: Type.Integer(),
+        idle_timeout_minutes: Type.Integer(),
+      },
+      { description: 'What to send with it.' },
+    ),
+  },
+  { title: 'DeploymentTemplate' },
+)
+
+export const gpuTierRoutes = ({ deployments }: { deployments: Deployments }): Route[] => {
+  const shared = { tag: 'Deployments', scope: 'any', method: 'GET' } as const
+  const readTiers = async (caller: Parameters<Deployments['readTiers']>[0], isLive: boolean) => {
+    const { tiers, readAtMs } = await deployments.readTiers(caller, { isLive })
+    const updatedAt = toTimestamp(readAtMs)
+    const data = tiers.map((tier) => ({
+      id: tier.id,
+      gpu_name: tier.gpuName,
+      display_name: tier.gpuName,
+      gpu_count: tier.gpuCount,
+      vram_gb: tier.vramGb,
+      price_per_hour_usd: usdFromNanoUsd(tier.pricePerHourNanoUsd),
+      price_per_hr_usd: usdFromNanoUsd(tier.pricePerHourNanoUsd),
+      available: tier.availableCount > 0,
+      capacity: String(tier.availableCount),
+      provider: tier.driverId,
+      region: tier.region,
+      updated_at: updatedAt,
+    }))
+    return { ...wholeList('tiers', data), cached: !isLive, updated_at: updatedAt }
+  }
+
+  return [
+    defineRoute({
+      ...shared,
+      path: '/v1/gpu-tiers',
+      summary: 'List GPU tiers',
+      responses: {
+        200: { description: 'The tiers this key may use, at most a minute old.', schema: TierList },
+      },
+      handle: ({ caller }) => readTiers(caller, false),
+    }),
+    defineRoute({
+      ...shared,
+      path: '/v1/gpu-tiers/live',
+      summary: 'List GPU tiers as they are now',
+      responses: { 200: { description: 'The tiers this key may use.', schema: TierList } },
+      handle: ({ caller }) => readTiers(caller, true),
+    }),
+    defineRoute({
+      ...shared,
+      path: '/v1/deployment-templates',
+      summary: 'List recommended deployments',
+      responses: {
+        200: { description: 'From small to large.', schema: listSchema('templates', TemplateAnswer) },
+      },
+      handle: async () => wholeList('templates', DEPLOYMENT_TEMPLATES.map(toTemplateAnswer)),
+    }),
+  ]
+}
+
+/** A list that has one page. */
+function wholeList(name: string, data: readonly object[]): Record<string, unknown> {
+  return { object: 'list', data, [name]: data, total: data.length, has_more: false, next_cursor: null }
+}
+
+function toTemplateAnswer({ huggingfaceId, gpuTier, defaults, ...template }: DeploymentTemplate): object {
+  return {
+    ...template,
+    huggingface_id: huggingfaceId,
+    gpu_tier: gpuTier,
+    defaults: {
+      quantization: defaults.quantization,
+      max_model_len: defaults.maxModelLen,
+      idle_timeout_minutes: defaults.idleTimeoutMinutes,
+    },
+  }
+}

@@ -1,0 +1,140 @@
+import { createId } from '../../kernel/identifiers.ts'
+import { messageOf } from '../../storage/storage-error.ts'
+import type { Queryable } from '../../storage/database.ts'
+import { billSlice, isInDebt, type Shortage } from './bill-run.ts'
+import { changeDesired, lockClaimed, writeTransition } from './claim-deployments.ts'
+import type { Deployment, Run } from './deployment.ts'
+import { readOpenRun } from './deployment-row.ts'
+import type { Look, NextLookMs } from './look.ts'
+
+/** Credit first, then the row, then the driver: what the driver has is always known here. */
+export async function beginRun(look: Look): Promise<NextLookMs> {
+  const { database, clock, claim, billing } = look
+  const { id, accountId } = claim.deployment
+  const runId = createId(clock.nowMs())
+  const attempt = () =>
+    database.transaction((transaction) => insertRun(transaction, look, runId)).catch(readShortage)
+  let shortage = await attempt()
+  if (shortage === 'balance' && billing !== null) {
+    // What is missing may be lent to processes that do not use it.
+    await billing.ledger.recall(accountId)
+    shortage = await attempt()
+  }
+  if (shortage !== null) {
+    await stopForWant(look, shortage)
+    return null
+  }
+  await look.announce(id)
+  const run = await readOpenRun(database, id, { isLocked: false })
+  return run === null ? 0 : launchRun(look, run)
+}
+
+/** Asks the driver, again where its answer was lost. */
+export async function launchRun(
+  { driver, database, clock, claim, paces, logger }: Look,
+  run: Run,
+): Promise<NextLookMs> {
+  const { deployment } = claim
+  try {
+    await driver.launch({
+      instanceId: run.id,
+      tierId: deployment.gpuTier,
+      huggingfaceId: deployment.huggingfaceId,
+      revision: deployment.revision,
+      quantization: deployment.quantization,
+      maxModelLen: deployment.maxModelLen,
+      environment: deployment.env,
+    })
+  } catch (error) {
+    logger.warn({ deployment: deployment.id, reason: messageOf(error) }, 'a deployment could not be launched')
+    return paces.changingMs
+  }
+  await database.query('UPDATE deployment_runs SET launched_at = $2 WHERE id = $1 AND launched_at IS NULL', [
+    run.id,
+    new Date(clock.nowMs()),
+  ])
+  return 0
+}
+
+/** Thrown to undo the transaction that found it. */
+class ShortOfMoney extends Error {
+  override readonly name = 'ShortOfMoney'
+  readonly shortage: NonNullable<Shortage>
+
+  constructor(shortage: NonNullable<Shortage>) {
+    super(shortage)
+    this.shortage = shortage
+  }
+}
+
+function readShortage(error: unknown): Shortage {
+  if (error instanceof ShortOfMoney) return error.shortage
+  if (isInDebt(error)) return 'balance'
+  throw error
+}
+
+async function insertRun(
+  transaction: Queryable,
+  { claim, billing, clock }: Look,
+  runId: string,
+): Promise<null> {
+  const nowMs = clock.nowMs()
+  const deployment = await lockClaimed(transaction, claim)
+  if (deployment.intent !== claim.deployment.intent) return null
+  await transaction.query(
+    `INSERT INTO deployment_runs (id, deployment_id, account_id, price_per_hour_nano_usd, created_at)
+     VALUES ($1, $2, $3, $4, $5)`,
+    [runId, deployment.id, deployment.accountId, deployment.pricePerHourNanoUsd, new Date(nowMs)],
+  )
+  const run = await readOpenRun(transaction, deployment.id, { isLocked: true })
+  if (billing !== null && run !== null) {
+    const shortage = await billSlice(transaction, billing, { deployment, run, nowMs })
+    if (shortage !== null) throw new ShortOfMoney(shortage)
+  }
+  const isWaking = deployment.status === 'sleeping'
+  const attempt = deployment.attempt + 1
+  await writeTransition(transaction, deployment, {
+    change: {
+      status: isWaking ? 'starting' : 'creating',
+      status_reason: null,
+      error_code: null,
+      error_message: null,
+      progress: 0,
+      attempt,
+    },
+    event: {
+      type: isWaking ? 'waking' : 'creating',
+      message: isWaking ? 'A request wakes it.' : `A GPU of the tier ${deployment.gpuTier} is asked for.`,
+      metadata: { attempt, run_id: runId },
+    },
+    nowMs,
+  })
+  return null
+}
+
+const SHORTAGES = {
+  budget: { reason: 'budget_reached', message: 'The budget of the deployment is reached.' },
+  balance: { reason: 'insufficient_balance', message: 'The credit does not cover more GPU time.' },
+} as const
+
+/** Wants it stopped from now on, and says why. */
+export async function stopForWant(look: Look, shortage: NonNullable<Shortage>): Promise<Deployment> {
+  const { database, claim, clock } = look
+  const { reason, message } = SHORTAGES[shortage]
+  const changed = await database.transaction(async (transaction) => {
+    const locked = await lockClaimed(transaction, claim)
+    const deployment = await changeDesired(transaction, locked, 'stopped')
+    const isRunning = (await readOpenRun(transaction, deployment.id, { isLocked: false })) !== null
+    const nowMs = clock.nowMs()
+    return writeTransition(transaction, deployment, {
+      change: {
+        status_reason: reason,
+        ...(isRunning ? {} : { status: 'stopped' as const, stopped_at: new Date(nowMs) }),
+      },
+      event: { type: reason, message },
+      nowMs,
+    })
+  })
+  await look.announce(claim.deployment.id)
+  return changed
+}

@@ -1,0 +1,113 @@
+import type { Clock } from '../../kernel/clock.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import type { Database } from '../../storage/database.ts'
+import type { MessageBus } from '../../storage/message-bus.ts'
+import { messageOf } from '../../storage/storage-error.ts'
+import type { CatalogModel, ModelSource, ModelViewer } from '../catalog/catalog.ts'
+import { deploymentIdOf, type Deployment } from './deployment.ts'
+import { deploymentFromRow, type DeploymentRow } from './deployment-row.ts'
+import { toCatalogModel } from './to-catalog-model.ts'
+
+/** A deployment as this process knows it, with the model that it is. */
+interface KnownDeployment {
+  readonly deployment: Deployment
+  readonly model: CatalogModel
+}
+
+/** Every deployment there is, in memory: whoever asks one for an answer waits for no database. */
+export interface DeploymentDirectory extends ModelSource {
+  find(deploymentId: string): KnownDeployment | undefined
+  /** Called with each change of that deployment. Returns what stops it. */
+  watch(deploymentId: string, listener: () => void): () => void
+  close(): void
+}
+
+interface DirectoryOptions {
+  readonly database: Database
+  readonly messageBus: Pick<MessageBus, 'subscribe' | 'onConnectionLost'>
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Whether whoever asks may use what this driver runs. */
+  readonly isOffered: (viewer: ModelViewer, driverId: string) => boolean
+  /** Called with each change that another process tells, before it is confirmed. */
+  readonly beforeConfirm: () => Promise<void>
+}
+
+export const CHANGE_TOPIC = 'deployments.changed'
+/** Finds what a lost message was about. */
+const POLL_MS = 5_000
+/** Transactions are visible some time after their `now()`. */
+const OVERLAP_MS = 60_000
+
+export async function createDeploymentDirectory(options: DirectoryOptions): Promise<DeploymentDirectory> {
+  const { database, messageBus, logger, isOffered } = options
+  const known = new Map<string, KnownDeployment>()
+  const byAccount = new Map<string, Set<string>>()
+  const listeners = new Map<string, Set<() => void>>()
+  let readUntil = new Date(0)
+
+  const note = (row: DeploymentRow): void => {
+    const deployment = deploymentFromRow(row)
+    const { id, accountId, status } = deployment
+    const ids = byAccount.get(accountId) ?? new Set()
+    if (status === 'deleted' || deployment.desiredState === 'deleted') {
+      known.delete(id)
+      ids.delete(id)
+    } else {
+      known.set(id, { deployment, model: toCatalogModel(deployment) })
+      byAccount.set(accountId, ids.add(id))
+    }
+    if (ids.size === 0) byAccount.delete(accountId)
+    for (const listener of listeners.get(id) ?? []) listener()
+  }
+  const readChanged = async (): Promise<void> => {
+    const [now] = await database.query<{ now: Date }>('SELECT now()')
+    const rows = await database.query<DeploymentRow>('SELECT * FROM deployments WHERE updated_at >= $1', [
+      readUntil,
+    ])
+    for (const row of rows) note(row)
+    if (now !== undefined) readUntil = new Date(now.now.getTime() - OVERLAP_MS)
+  }
+  await readChanged()
+  const unsubscribe = messageBus.subscribe(CHANGE_TOPIC, async (deploymentId) => {
+    const rows = await database.query<DeploymentRow>('SELECT * FROM deployments WHERE id = $1', [
+      deploymentId,
+    ])
+    for (const row of rows) note(row)
+    await options.beforeConfirm()
+  })
+  const timer = setInterval(() => {
+    readChanged().catch((error: unknown) =>
+      logger.warn({ reason: messageOf(error) }, 'changes of deployments could not be read'),
+    )
+  }, POLL_MS).unref()
+
+  const isVisible = (viewer: ModelViewer, { deployment }: KnownDeployment): boolean =>
+    deployment.accountId === viewer.accountId && isOffered(viewer, deployment.driver)
+
+  return {
+    find: (deploymentId) => known.get(deploymentId),
+    resolve: (viewer, modelId) => {
+      const deploymentId = deploymentIdOf(modelId)
+      const found = deploymentId === null ? undefined : known.get(deploymentId)
+      return found !== undefined && isVisible(viewer, found) ? found.model : undefined
+    },
+    list: (viewer) =>
+      [...(byAccount.get(viewer.accountId) ?? [])]
+        .flatMap((id) => known.get(id) ?? [])
+        .filter((found) => found.deployment.status === 'running' && isVisible(viewer, found))
+        .map(({ model }) => model),
+    watch: (deploymentId, listener) => {
+      const watching = listeners.get(deploymentId) ?? new Set()
+      listeners.set(deploymentId, watching.add(listener))
+      return () => {
+        watching.delete(listener)
+        if (watching.size === 0) listeners.delete(deploymentId)
+      }
+    },
+    close: () => {
+      unsubscribe()
+      clearInterval(timer)
+    },
+  }
+}

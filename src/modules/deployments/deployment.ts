@@ -1,0 +1,96 @@
+import type { NanoUsd } from '../../kernel/money.ts'
+
+export const DEPLOYMENT_STATUSES = [
+  'queued',
+  'creating',
+  'starting',
+  'running',
+  'sleeping',
+  'stopping',
+  'stopped',
+  'error',
+  'deleted',
+] as const
+export type DeploymentStatus = (typeof DEPLOYMENT_STATUSES)[number]
+
+/** What its account, or its idle clock, wants of it. */
+export type DesiredState = 'running' | 'sleeping' | 'stopped' | 'deleted'
+
+export const QUANTIZATIONS = ['auto', 'fp16', 'bf16', 'fp8', 'int8', 'awq', 'gptq'] as const
+
+export interface Deployment {
+  readonly id: string
+  readonly accountId: string
+  readonly keyId: string
+  readonly environment: string
+  readonly name: string
+  readonly huggingfaceId: string
+  readonly revision: string | null
+  readonly gpuTier: string
+  readonly driver: string
+  readonly quantization: string
+  readonly maxModelLen: number | null
+  readonly env: Readonly<Record<string, string>>
+  /** 0 is never. */
+  readonly idleTimeoutMinutes: number
+  readonly pricePerHourNanoUsd: NanoUsd
+  readonly budgetLimitNanoUsd: NanoUsd | null
+  readonly spentNanoUsd: NanoUsd
+  readonly desiredState: DesiredState
+  /** Grows with each wish. */
+  readonly intent: number
+  readonly status: DeploymentStatus
+  readonly statusReason: string | null
+  readonly errorCode: string | null
+  readonly errorMessage: string | null
+  readonly progress: number
+  /** Starts since it was last well. */
+  readonly attempt: number
+  readonly endpoint: string | null
+  readonly createdAtMs: number
+  readonly startedAtMs: number | null
+  readonly stoppedAtMs: number | null
+  readonly lastRequestAtMs: number | null
+}
+
+/** One attempt to have the engine on a GPU; its id is that of the driver's instance. */
+export interface Run {
+  readonly id: string
+  readonly deploymentId: string
+  readonly pricePerHourNanoUsd: NanoUsd
+  readonly createdAtMs: number
+  readonly launchedAtMs: number | null
+  readonly boundAtMs: number | null
+  readonly readyAtMs: number | null
+  readonly stoppingAtMs: number | null
+  readonly drainUntilMs: number | null
+  readonly stopSentAtMs: number | null
+  readonly releasedAtMs: number | null
+  readonly slice: number
+  readonly isHeld: boolean
+  readonly heldNanoUsd: NanoUsd
+  readonly billedSeconds: number
+  readonly chargedNanoUsd: NanoUsd
+}
+
+export interface DeploymentEvent {
+  readonly id: string
+  readonly type: string
+  readonly from: DeploymentStatus | null
+  readonly to: DeploymentStatus
+  readonly message: string
+  readonly metadata: Readonly<Record<string, unknown>>
+  readonly createdAtMs: number
+}
+
+const MODEL_PREFIX = 'byom-'
+
+/** What a client sends as `model`. */
+export function modelIdOf(deploymentId: string): string {
+  return MODEL_PREFIX + deploymentId
+}
+
+/** Null for a model that is no deployment's. */
+export function deploymentIdOf(modelId: string): string | null {
+  return modelId.startsWith(MODEL_PREFIX) ? modelId.slice(MODEL_PREFIX.length) : null
+}

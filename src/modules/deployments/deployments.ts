@@ -1,0 +1,189 @@
+import { AppError, invalidValue } from '../../kernel/app-error.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { formatUsd } from '../../kernel/money.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import type { Page, PageRequest } from '../../kernel/page.ts'
+import { createId } from '../../kernel/identifiers.ts'
+import type { GpuRegistry, OfferedTier } from '../../gpu/registry.ts'
+import type { Provider } from '../../providers/provider.ts'
+import type { Database } from '../../storage/database.ts'
+import type { MessageBus } from '../../storage/message-bus.ts'
+import type { ModelSource, ModelViewer } from '../catalog/catalog.ts'
+import type { Caller } from '../keys/keys.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { Deployment, DeploymentEvent, DesiredState } from './deployment.ts'
+import { createDeploymentActivity } from './deployment-activity.ts'
+import { CHANGE_TOPIC, createDeploymentDirectory } from './deployment-directory.ts'
+import { listEvents } from './deployment-events.ts'
+import { createDeploymentProvider } from './deployment-provider.ts'
+import { gpuCost } from './gpu-cost.ts'
+import { checkOrder, checkPrice, insertDeployment, type DeploymentOrder } from './new-deployment.ts'
+import { listDeployments, readDeployment, type DeploymentFilter } from './read-deployments.ts'
+import { readBill, type DeploymentBill } from './read-bill.ts'
+import { WISH_TOPIC } from './reconciler.ts'
+import { createTierList, type TierSnapshot } from './tier-list.ts'
+import { createWaitForEngine } from './wait-for-engine.ts'
+import { writeWake, writeWish } from './wish.ts'
+
+export { DEPLOYMENT_STATUSES, modelIdOf, type Deployment, type DeploymentEvent } from './deployment.ts'
+export type { DeploymentOrder } from './new-deployment.ts'
+export { createReconciler, type Reconciler } from './reconciler.ts'
+export { DEPLOYMENT_TEMPLATES, type DeploymentTemplate } from './deployment-templates.ts'
+export type { DeploymentBill } from './read-bill.ts'
+export { providerKeyOf } from './to-catalog-model.ts'
+
+/** Models that belong to an account, on GPUs that it pays for by the second. */
+export interface Deployments {
+  /** What this caller may use. */
+  readTiers(caller: Caller, options: { readonly isLive: boolean }): Promise<TierSnapshot>
+  create(caller: Caller, order: DeploymentOrder): Promise<Deployment>
+  list(accountId: string, page: PageRequest, filter: DeploymentFilter): Promise<Page<Deployment>>
+  read(accountId: string, deploymentId: string): Promise<Deployment>
+  /** Changes what is wanted and returns at once: events tell what becomes of it. */
+  wish(accountId: string, deploymentId: string, desired: DesiredState): Promise<Deployment>
+  listEvents(
+    accountId: string,
+    deploymentId: string,
+    page: PageRequest & { readonly sinceMs: number | null },
+  ): Promise<Page<DeploymentEvent>>
+  readBill(accountId: string, deploymentId: string): Promise<DeploymentBill>
+  /** The last lines of its engine; none while there is none. */
+  readLogs(accountId: string, deploymentId: string, linesMax: number): Promise<readonly string[]>
+  /** The deployments as models of their accounts. */
+  readonly models: ModelSource
+  /** Who serves those models, one a driver. */
+  readonly providers: readonly Provider[]
+  /** Tells every process that a deployment has changed. Resolves when they know. */
+  announce(deploymentId: string): Promise<void>
+  close(): Promise<void>
+}
+
+export interface DeploymentsOptions {
+  readonly database: Database
+  readonly messageBus: MessageBus
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly gpus: GpuRegistry
+  /** Null for a gateway that charges nobody. */
+  readonly ledger: Pick<Ledger, 'readBalance'> | null
+  readonly isOffered: (viewer: ModelViewer, driverId: string) => boolean
+  /** Who speaks to an engine. */
+  readonly connect: (driverId: string, endpoint: string) => Provider
+  readonly sliceSeconds: number
+  /** How long a request waits for an engine that is on its way. */
+  readonly wakeMsMax: number
+}
+
+const ANNOUNCE_MS_MAX = 1_000
+
+export async function createDeployments(options: DeploymentsOptions): Promise<Deployments> {
+  const { database, messageBus, clock, gpus, logger } = options
+  const tiers = createTierList({ gpus, clock })
+  const activity = createDeploymentActivity({ database, clock, logger, processId: createId() })
+  const directory = await createDeploymentDirectory({ ...options, beforeConfirm: () => activity.flush() })
+  const announce = async (deploymentId: string): Promise<void> => {
+    await messageBus.publishAndConfirm(CHANGE_TOPIC, deploymentId, { timeoutMs: ANNOUNCE_MS_MAX })
+  }
+  const announceWish = async (deploymentId: string): Promise<void> => {
+    await announce(deploymentId)
+    await messageBus.publish(WISH_TOPIC, deploymentId)
+  }
+  const waitForEngine = createWaitForEngine({
+    directory,
+    wake: async (deploymentId) => {
+      if (await writeWake(database, deploymentId, clock.nowMs())) await announceWish(deploymentId)
+    },
+    waitMsMax: options.wakeMsMax,
+  })
+  const offeredTo = (viewer: ModelViewer, { tiers: all, readAtMs }: TierSnapshot): TierSnapshot => ({
+    tiers: all.filter(({ driverId }) => options.isOffered(viewer, driverId)),
+    readAtMs,
+  })
+  const read = (accountId: string, deploymentId: string) =>
+    readDeployment(database, { accountId, deploymentId, mayBeDeleted: false })
+
+  return {
+    readTiers: async (caller, { isLive }) =>
+      offeredTo(caller, await (isLive ? tiers.readLive() : tiers.read())),
+    create: async (caller, order) => {
+      checkOrder(order)
+      const offered = offeredTo(caller, await tiers.read())
+      const tier = findTier(offered.tiers, order.gpuTier)
+      checkPrice(tier, order)
+      await requireCredit(options, caller.accountId, tier.pricePerHourNanoUsd)
+      const { accountId, keyId, environment } = caller
+      const owner = { accountId, keyId, environment }
+      const deployment = await database.transaction((transaction) =>
+        insertDeployment(transaction, { order, tier, owner, nowMs: clock.nowMs() }),
+      )
+      await announceWish(deployment.id)
+      return deployment
+    },
+    list: (accountId, page, filter) => listDeployments(database, accountId, page, filter),
+    read,
+    wish: async (accountId, deploymentId, desired) => {
+      if (desired === 'running') {
+        const { pricePerHourNanoUsd } = await read(accountId, deploymentId)
+        await requireCredit(options, accountId, pricePerHourNanoUsd)
+      }
+      const deployment = await writeWish(database, { accountId, deploymentId, desired, nowMs: clock.nowMs() })
+      await announceWish(deploymentId)
+      return deployment
+    },
+    listEvents: async (accountId, deploymentId, page) => {
+      await readDeployment(database, { accountId, deploymentId, mayBeDeleted: true })
+      return listEvents(database, deploymentId, page)
+    },
+    readBill: async (accountId, deploymentId) =>
+      readBill(database, await read(accountId, deploymentId), clock.nowMs()),
+    readLogs: async (accountId, deploymentId, linesMax) => {
+      const { driver } = await read(accountId, deploymentId)
+      const [run] = await database.query<{ id: string }>(
+        'SELECT id FROM deployment_runs WHERE deployment_id = $1 ORDER BY id DESC LIMIT 1',
+        [deploymentId],
+      )
+      return run === undefined ? [] : ((await gpus.get(driver)?.logs(run.id, { linesMax })) ?? [])
+    },
+    models: directory,
+    providers: gpus.drivers.map(({ id }) =>
+      createDeploymentProvider({
+        id,
+        directory,
+        activity,
+        waitForEngine,
+        connect: (endpoint) => options.connect(id, endpoint),
+      }),
+    ),
+    announce,
+    close: async () => {
+      directory.close()
+      await activity.close()
+    },
+  }
+}
+
+function findTier(tiers: readonly OfferedTier[], tierId: string): OfferedTier {
+  const tier = tiers.find(({ id }) => id === tierId)
+  if (tier !== undefined) return tier
+  if (tiers.length === 0)
+    throw new AppError('provider_not_configured', 'This gateway has no GPUs for this key.')
+  throw invalidValue(
+    'gpu_tier',
+    `There is no such tier. GET /v1/gpu-tiers has ${tiers.map(({ id }) => id).join(', ')}.`,
+  )
+}
+
+/** Refuses what would be stopped at once. */
+async function requireCredit(
+  { ledger, sliceSeconds }: DeploymentsOptions,
+  accountId: string,
+  pricePerHourNanoUsd: bigint,
+): Promise<void> {
+  if (ledger === null) return
+  const neededNanoUsd = gpuCost(pricePerHourNanoUsd, sliceSeconds)
+  const { balanceNanoUsd, heldNanoUsd } = await ledger.readBalance(accountId)
+  const freeNanoUsd = balanceNanoUsd - heldNanoUsd
+  if (freeNanoUsd >= neededNanoUsd) return
+  const message = `${formatUsd(neededNanoUsd)} USD needed, ${formatUsd(freeNanoUsd)} USD available. Add credit to go on.`
+  throw new AppError('insufficient_balance', message)
+}

@@ -1,0 +1,67 @@
+import type { FailureCode } from '../../gpu/gpu-driver.ts'
+import { toStorable } from '../../kernel/storable-text.ts'
+import { lockClaimed, writeTransition } from './claim-deployments.ts'
+import type { Deployment, Run } from './deployment.ts'
+import type { Look, NextLookMs } from './look.ts'
+
+export interface RunFailure {
+  readonly code: FailureCode | 'start_timeout'
+  readonly message: string
+}
+
+/** What may pass by itself. What the model or the order is at fault for would only fail again. */
+const RETRYABLE: ReadonlySet<RunFailure['code']> = new Set([
+  'capacity_exhausted',
+  'image_pull_failed',
+  'engine_crashed',
+  'start_timeout',
+])
+const RETRIES_MAX = 3
+/** One that ran for so long was well: its retries begin anew. */
+const WELL_MS = 600_000
+const MESSAGE_LENGTH_MAX = 2_000
+
+/** Ends a run that failed, and either tries again or gives up. */
+export async function failRun(look: Look, run: Run, failure: RunFailure): Promise<NextLookMs> {
+  const { database, clock, claim } = look
+  const nowMs = clock.nowMs()
+  await database.transaction(async (transaction) => {
+    const deployment = await lockClaimed(transaction, claim)
+    const attempt = wasWell(run, nowMs) ? 1 : deployment.attempt
+    const isRetried = RETRYABLE.has(failure.code) && attempt <= RETRIES_MAX
+    const message = toStorable(failure.message).slice(0, MESSAGE_LENGTH_MAX)
+    await transaction.query(
+      `UPDATE deployment_runs SET stopping_at = coalesce(stopping_at, $2), drain_until = coalesce(drain_until, $2) WHERE id = $1`,
+      [run.id, new Date(nowMs)],
+    )
+    await writeTransition(transaction, deployment, {
+      change: {
+        status: isRetried ? 'queued' : 'error',
+        status_reason: failure.code,
+        error_code: isRetried ? null : failure.code,
+        error_message: isRetried ? null : message,
+        endpoint: null,
+        progress: 0,
+        attempt,
+        ...(isRetried ? {} : { stopped_at: new Date(nowMs) }),
+      },
+      event: {
+        type: isRetried ? 'retry' : 'error',
+        message,
+        metadata: { code: failure.code, attempt, run_id: run.id },
+      },
+      nowMs,
+    })
+  })
+  await look.announce(claim.deployment.id)
+  return 0
+}
+
+/** Before the next attempt of one that failed; nothing otherwise. */
+export function retryDelayMs({ status, attempt }: Deployment, retryMs: number): number {
+  return status === 'queued' && attempt > 0 ? retryMs * 2 ** (attempt - 1) : 0
+}
+
+function wasWell({ readyAtMs }: Run, nowMs: number): boolean {
+  return readyAtMs !== null && nowMs - readyAtMs >= WELL_MS
+}

@@ -1,0 +1,142 @@
+import type { InstanceFailure, Observation } from '../../gpu/gpu-driver.ts'
+import { launchRun, stopForWant } from './begin-run.ts'
+import { billSlice, isInDebt, type Shortage } from './bill-run.ts'
+import { changeDesired, lockClaimed, writeTransition } from './claim-deployments.ts'
+import type { Deployment, Run } from './deployment.ts'
+import { countInFlight } from './deployment-activity.ts'
+import { readOpenRun } from './deployment-row.ts'
+import { failRun } from './fail-run.ts'
+import type { Look, NextLookMs } from './look.ts'
+
+/** A run that is wanted: on its way, or ready. */
+export async function followRun(look: Look, run: Run): Promise<NextLookMs> {
+  const { driver, clock, paces } = look
+  if (run.launchedAtMs === null && !isLate(look, run)) {
+    const next = await launchRun(look, run)
+    if (next !== 0) return next
+  }
+  const seen = await driver.observe(run.id)
+  if (seen.state === 'failed' || seen.state === 'gone' || seen.state === 'stopping')
+    return failRun(look, run, seen.failure ?? VANISHED)
+  if (seen.state !== 'ready' && isLate(look, run)) return failRun(look, run, TOO_SLOW)
+  if (run.readyAtMs === null) await noteProgress(look, seen)
+  const shortage = await billIfDue(look, clock.nowMs())
+  if (shortage !== null) {
+    await stopForWant(look, shortage)
+    return 0
+  }
+  if (seen.state !== 'ready') return Math.min(paces.changingMs, seen.lookAgainMs ?? paces.changingMs)
+  const idleMs = await idleLeftMs(look)
+  if (idleMs === null) return paces.runningMs
+  if (idleMs > 0) return Math.min(paces.runningMs, idleMs)
+  await fallAsleep(look)
+  return 0
+}
+
+const VANISHED: InstanceFailure = { code: 'engine_crashed', message: 'The instance of the engine is gone.' }
+const TOO_SLOW = { code: 'start_timeout', message: 'The engine did not become ready in time.' } as const
+
+function isLate({ clock, paces }: Look, { createdAtMs, readyAtMs }: Run): boolean {
+  return readyAtMs === null && clock.nowMs() - createdAtMs > paces.startMsMax
+}
+
+/** Writes down when it got its GPU, how far it is, and that it is ready. */
+async function noteProgress(look: Look, seen: Observation): Promise<void> {
+  const { database, clock, claim } = look
+  const nowMs = clock.nowMs()
+  const hasChanged = await database.transaction(async (transaction) => {
+    const deployment = await lockClaimed(transaction, claim)
+    const run = await readOpenRun(transaction, deployment.id, { isLocked: true })
+    if (run === null || run.stoppingAtMs !== null) return false
+    const isReady = seen.state === 'ready'
+    await transaction.query(
+      `UPDATE deployment_runs SET bound_at = coalesce(bound_at, $2), ready_at = coalesce(ready_at, $3) WHERE id = $1`,
+      [
+        run.id,
+        seen.boundAtMs === null ? (isReady ? new Date(nowMs) : null) : new Date(seen.boundAtMs),
+        isReady ? new Date(nowMs) : null,
+      ],
+    )
+    const steps = stepsTo(deployment, seen)
+    if (steps.length === 0 && deployment.progress === seen.progress) return false
+    let current = await writeTransition(transaction, deployment, {
+      change: { progress: seen.progress },
+      nowMs,
+    })
+    for (const status of steps)
+      current = await writeTransition(transaction, current, {
+        change:
+          status === 'running'
+            ? { status, endpoint: seen.endpoint, started_at: new Date(nowMs) }
+            : { status },
+        event: { type: status, message: MESSAGES[status] },
+        nowMs,
+      })
+    return true
+  })
+  if (hasChanged) await look.announce(claim.deployment.id)
+}
+
+const MESSAGES = {
+  starting: 'A GPU is bound. The engine loads the model.',
+  running: 'The engine answers requests.',
+} as const
+
+/** One that was ready before anybody looked has started all the same. */
+function stepsTo({ status }: Deployment, { state }: Observation): readonly ('starting' | 'running')[] {
+  const isBound = state === 'loading' || state === 'ready'
+  return [
+    ...(isBound && status === 'creating' ? (['starting'] as const) : []),
+    ...(state === 'ready' && status !== 'running' ? (['running'] as const) : []),
+  ]
+}
+
+/** Once a slice of one that is ready; of one that is not, at each look, so that its hold grows with it. */
+async function billIfDue({ database, claim, billing }: Look, nowMs: number): Promise<Shortage> {
+  if (billing === null) return null
+  const bill = async (isForced: boolean): Promise<Shortage> => {
+    try {
+      return await database.transaction(async (transaction) => {
+        const deployment = await lockClaimed(transaction, claim)
+        const run = await readOpenRun(transaction, deployment.id, { isLocked: true })
+        if (run === null || !(isForced || isDue(run, nowMs, billing.sliceSeconds))) return null
+        return billSlice(transaction, billing, { deployment, run, nowMs })
+      })
+    } catch (error) {
+      if (isInDebt(error)) return 'balance'
+      throw error
+    }
+  }
+  const shortage = await bill(false)
+  if (shortage !== 'balance') return shortage
+  // What is missing may be lent to processes that do not use it. What was due is charged already, so that this only holds.
+  await billing.ledger.recall(claim.deployment.accountId)
+  return bill(true)
+}
+
+function isDue({ boundAtMs, billedSeconds, readyAtMs }: Run, nowMs: number, sliceSeconds: number): boolean {
+  if (boundAtMs === null) return false
+  return readyAtMs === null || nowMs - boundAtMs - billedSeconds * 1000 >= sliceSeconds * 1000
+}
+
+const MINUTE_MS = 60_000
+
+/** How long until it has been idle for long enough; null for one that never sleeps or is in use. */
+async function idleLeftMs({ database, clock, claim }: Look): Promise<number | null> {
+  const { id, idleTimeoutMinutes, lastRequestAtMs, desiredState } = claim.deployment
+  if (idleTimeoutMinutes === 0 || desiredState !== 'running') return null
+  const nowMs = clock.nowMs()
+  if ((await countInFlight(database, id, nowMs)) > 0) return null
+  const run = await readOpenRun(database, id, { isLocked: false })
+  const sinceMs = Math.max(lastRequestAtMs ?? 0, run?.readyAtMs ?? nowMs)
+  return Math.max(0, sinceMs + idleTimeoutMinutes * MINUTE_MS - nowMs)
+}
+
+async function fallAsleep({ database, claim }: Look): Promise<void> {
+  await database.transaction(async (transaction) => {
+    const deployment = await lockClaimed(transaction, claim)
+    // A request that ended after the look began keeps it awake.
+    if (deployment.lastRequestAtMs !== claim.deployment.lastRequestAtMs) return
+    await changeDesired(transaction, { ...deployment, intent: claim.deployment.intent }, 'sleeping')
+  })
+}

@@ -1,0 +1,57 @@
+import { beginRun } from './begin-run.ts'
+import { lockClaimed, writeTransition, type Claim } from './claim-deployments.ts'
+import type { DesiredState } from './deployment.ts'
+import { readOpenRun } from './deployment-row.ts'
+import type { Look, LookOptions, NextLookMs } from './look.ts'
+import { followRun } from './follow-run.ts'
+import { windDown } from './wind-down.ts'
+
+/**
+ * Moves a deployment one step from what is seen of it to what is wanted. Whatever was done before it died is found as it is: each step
+ * is a transaction, or a call of the driver that may be repeated.
+ */
+export async function lookAtDeployment(options: LookOptions, claim: Claim): Promise<NextLookMs> {
+  const { deployment } = claim
+  const driver = options.gpus.get(deployment.driver)
+  if (driver === undefined) {
+    options.logger.warn(
+      { deployment: deployment.id, driver: deployment.driver },
+      'there is no such GPU driver',
+    )
+    return MISSING_DRIVER_MS
+  }
+  const look: Look = { ...options, claim, driver }
+  const run = await readOpenRun(options.database, deployment.id, { isLocked: false })
+  if (run !== null) {
+    const isEnding = run.stoppingAtMs !== null || deployment.desiredState !== 'running'
+    return isEnding ? windDown(look, run) : followRun(look, run)
+  }
+  if (deployment.desiredState !== 'running') return rest(look, deployment.desiredState)
+  return deployment.status === 'error' ? null : beginRun(look)
+}
+
+const MISSING_DRIVER_MS = 60_000
+
+/** Nothing runs and nothing is wanted. */
+async function rest(look: Look, desired: Exclude<DesiredState, 'running'>): Promise<NextLookMs> {
+  const { database, clock, claim } = look
+  if (claim.deployment.status === desired) return null
+  const nowMs = clock.nowMs()
+  await database.transaction(async (transaction) => {
+    const deployment = await lockClaimed(transaction, claim)
+    if (deployment.desiredState !== desired || deployment.status === desired) return
+    await writeTransition(transaction, deployment, {
+      change: { status: desired, endpoint: null, progress: 0, stopped_at: new Date(nowMs) },
+      event: { type: desired, message: REST_MESSAGES[desired] },
+      nowMs,
+    })
+  })
+  await look.announce(claim.deployment.id)
+  return null
+}
+
+const REST_MESSAGES = {
+  sleeping: 'It sleeps until the next request.',
+  stopped: 'It is stopped. Nothing is billed.',
+  deleted: 'It is deleted. Nothing is billed.',
+} as const

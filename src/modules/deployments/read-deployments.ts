@@ -1,0 +1,53 @@
+import { notFound } from '../../kernel/app-error.ts'
+import { isUuid } from '../../kernel/identifiers.ts'
+import { ID_AFTER_ALL, type Page, type PageRequest } from '../../kernel/page.ts'
+import type { Queryable } from '../../storage/database.ts'
+import type { Deployment, DeploymentStatus } from './deployment.ts'
+import { deploymentFromRow, type DeploymentRow } from './deployment-row.ts'
+
+export interface DeploymentFilter {
+  readonly status: DeploymentStatus | null
+}
+
+/** Newest first, without those that were deleted. */
+export async function listDeployments(
+  queryable: Queryable,
+  accountId: string,
+  { limit, afterId }: PageRequest,
+  { status }: DeploymentFilter,
+): Promise<Page<Deployment>> {
+  const rows = await queryable.query<DeploymentRow>(
+    `SELECT * FROM deployments WHERE ${MINE} AND id < $3 ORDER BY id DESC LIMIT $4`,
+    [accountId, status, afterId ?? ID_AFTER_ALL, limit + 1],
+  )
+  const [count] = await queryable.query<{ total: number }>(
+    `SELECT count(*)::int AS total FROM deployments WHERE ${MINE}`,
+    [accountId, status],
+  )
+  return {
+    items: rows.slice(0, limit).map(deploymentFromRow),
+    total: count?.total ?? 0,
+    hasMore: rows.length > limit,
+  }
+}
+
+const MINE = `account_id = $1 AND desired_state <> 'deleted' AND ($2::text IS NULL OR status = $2)`
+
+/** Throws for another account's, as for one that never was. One that was deleted is gone, but for its events. */
+export async function readDeployment(
+  queryable: Queryable,
+  {
+    accountId,
+    deploymentId,
+    mayBeDeleted,
+  }: { accountId: string; deploymentId: string; mayBeDeleted: boolean },
+): Promise<Deployment> {
+  const [row] = isUuid(deploymentId)
+    ? await queryable.query<DeploymentRow>(
+        `SELECT * FROM deployments WHERE id = $1 AND account_id = $2 AND ($3 OR desired_state <> 'deleted')`,
+        [deploymentId, accountId, mayBeDeleted],
+      )
+    : []
+  if (row === undefined) throw notFound('deployment')
+  return deploymentFromRow(row)
+}

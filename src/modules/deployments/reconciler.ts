@@ -1,0 +1,135 @@
+import type { GpuRegistry } from '../../gpu/registry.ts'
+import type { MessageBus } from '../../storage/message-bus.ts'
+import { messageOf } from '../../storage/storage-error.ts'
+import { claimDeployments, ClaimLost, renewClaim, unclaim, type Claim } from './claim-deployments.ts'
+import { sweepActivity } from './deployment-activity.ts'
+import { lookAtDeployment } from './look-at-deployment.ts'
+import type { LookOptions, NextLookMs } from './look.ts'
+
+/** Moves deployments to what is wanted of them. Any number of processes may have one: each deployment is looked at by one at a time. */
+export interface Reconciler {
+  /** Looks at everything that is due. Returns in how many milliseconds something of it is due again; null for nothing. */
+  lookAtDue(): Promise<number | null>
+  /** Ends what the drivers have and nobody knows. */
+  sweep(): Promise<void>
+  /** Begins to look by itself. */
+  start(): void
+  close(): Promise<void>
+}
+
+interface ReconcilerOptions extends Omit<LookOptions, 'gpus'> {
+  readonly gpus: GpuRegistry
+  readonly messageBus: Pick<MessageBus, 'subscribe'>
+  /** Who claims; new when the others have taken this process for dead. */
+  readonly owner: () => string
+  /** How long what a process that died was looking at waits for another. */
+  readonly leaseMs: number
+}
+
+/** Somebody wants something of a deployment. */
+export const WISH_TOPIC = 'deployments.wish'
+const CLAIMS_AT_ONCE_MAX = 20
+/** Steps of one deployment in a row, before others have their turn. */
+const STEPS_MAX = 12
+const POLL_MS = 1_000
+const FAILED_LOOK_MS = 5_000
+const SWEEP_MS = 60_000
+
+export function createReconciler(options: ReconcilerOptions): Reconciler {
+  const { database, clock, logger, gpus } = options
+  let isClosed = false
+  let timer: NodeJS.Timeout | null = null
+  let looking: Promise<void> | null = null
+  let isWanted = false
+  let sweptAtMs = Number.NEGATIVE_INFINITY
+
+  const lookAtDue = async (): Promise<number | null> => {
+    const order = { owner: options.owner(), leaseMs: options.leaseMs, countMax: CLAIMS_AT_ONCE_MAX }
+    const nexts: number[] = []
+    for (;;) {
+      const claims = await claimDeployments(database, { ...order, nowMs: clock.nowMs() })
+      const looked = await Promise.all(claims.map((claim) => lookAt(claim, options)))
+      nexts.push(...looked.filter((next) => next !== null))
+      if (claims.length < CLAIMS_AT_ONCE_MAX || isClosed)
+        return nexts.length === 0 ? null : Math.min(...nexts)
+    }
+  }
+
+  const sweep = async (): Promise<void> => {
+    await sweepActivity(database, clock.nowMs())
+    for (const driver of gpus.drivers) {
+      const ended = await driver.sweep(async (instanceIds) => {
+        const rows = await database.query<{ id: string }>(
+          'SELECT id FROM deployment_runs WHERE id = ANY ($1::uuid[]) AND released_at IS NULL',
+          [instanceIds],
+        )
+        return new Set(rows.map(({ id }) => id))
+      })
+      if (ended.length > 0)
+        logger.warn({ driver: driver.id, instances: ended }, 'instances that no deployment knows were ended')
+    }
+  }
+
+  const round = async (): Promise<number> => {
+    isWanted = false
+    try {
+      const nextMs = await lookAtDue()
+      if (clock.monotonicMs() - sweptAtMs > SWEEP_MS) {
+        sweptAtMs = clock.monotonicMs()
+        await sweep()
+      }
+      return Math.min(nextMs ?? POLL_MS, POLL_MS)
+    } catch (error) {
+      logger.warn({ reason: messageOf(error) }, 'deployments could not be looked at')
+      return POLL_MS
+    }
+  }
+  const look = (): void => {
+    if (isClosed || looking !== null) return
+    if (timer !== null) clearTimeout(timer)
+    looking = round().then((nextMs) => {
+      looking = null
+      if (!isClosed) timer = setTimeout(look, isWanted ? 0 : nextMs).unref()
+    })
+  }
+  const unsubscribe = options.messageBus.subscribe(WISH_TOPIC, () => {
+    isWanted = true
+    if (timer !== null) look()
+  })
+
+  return {
+    lookAtDue,
+    sweep,
+    start: look,
+    close: async () => {
+      isClosed = true
+      unsubscribe()
+      if (timer !== null) clearTimeout(timer)
+      await looking
+    },
+  }
+}
+
+/** As many steps as follow one another at once. */
+async function lookAt(first: Claim, options: ReconcilerOptions): Promise<NextLookMs> {
+  const { database, clock, logger, leaseMs } = options
+  let claim: Claim = first
+  let nextMs: NextLookMs = 0
+  try {
+    for (let step = 1; step <= STEPS_MAX; step += 1) {
+      nextMs = await lookAtDeployment(options, claim)
+      if (nextMs !== 0) break
+      const renewed = await renewClaim(database, claim, clock.nowMs() + leaseMs)
+      if (renewed === null) return 0
+      claim = renewed
+    }
+  } catch (error) {
+    if (error instanceof ClaimLost) return 0
+    const fields = { deployment: claim.deployment.id, reason: messageOf(error) }
+    logger.warn(fields, 'a deployment could not be moved; it is tried again')
+    nextMs = FAILED_LOOK_MS
+  }
+  // The claim says what was wanted when the last step began: a wish that came later stays due.
+  await unclaim(database, claim, nextMs === null ? null : clock.nowMs() + nextMs).catch(() => {})
+  return nextMs
+}

@@ -1,0 +1,21 @@
+import { AppError } from '../../kernel/app-error.ts'
+import type { Deployment } from './deployment.ts'
+
+/** What a request to a deployment that does not run, and will not by itself, is answered with; null where it is worth waiting. */
+export function refusalOf(deployment: Deployment): AppError | null {
+  const { status, statusReason, desiredState, errorMessage } = deployment
+  if (status === 'error')
+    return new AppError('deployment_failed', `The deployment failed: ${errorMessage ?? 'no reason is known'}`)
+  if (desiredState === 'running' || desiredState === 'sleeping') return null
+  if (statusReason === 'budget_reached')
+    return new AppError(
+      'deployment_budget_reached',
+      'The budget of the deployment is reached. Make another one with a larger budget.',
+    )
+  if (statusReason === 'insufficient_balance')
+    return new AppError(
+      'insufficient_balance',
+      'The deployment was stopped for want of credit. Add credit and start it again.',
+    )
+  return new AppError('deployment_not_ready', 'The deployment is stopped. Start it first.')
+}

@@ -1,0 +1,56 @@
+import type { CatalogModel } from '../catalog/catalog.ts'
+import { modelIdOf, type Deployment } from './deployment.ts'
+
+/** The key under which the provider of a driver's deployments is found. No provider of a catalog has a colon. */
+export function providerKeyOf(driverId: string): string {
+  return `gpu:${driverId}`
+}
+
+/** A deployment as a model like any other. Its tokens cost nothing: the GPU's time is the price. */
+export function toCatalogModel(deployment: Deployment): CatalogModel {
+  const { id, name, huggingfaceId, driver, maxModelLen } = deployment
+  const [owner = huggingfaceId] = huggingfaceId.split('/')
+  const modelId = modelIdOf(id)
+  return {
+    id: modelId,
+    displayName: name,
+    vendor: owner,
+    category: 'llm',
+    contextTokens: maxModelLen,
+    maxOutputTokens: null,
+    dimensions: null,
+    capabilities: CAPABILITIES,
+    price: FREE,
+    isPriceListed: true,
+    routes: [{ provider: providerKeyOf(driver), model: modelId, priority: 0, weight: 1, timeouts: {} }],
+    aliases: [],
+    delivery: 'sync',
+    bounds: NO_BOUNDS,
+    isListed: true,
+    createdAt: new Date(deployment.createdAtMs),
+    source: 'dedicated',
+  }
+}
+
+const CAPABILITIES: CatalogModel['capabilities'] = new Set(['chat', 'tool_use'] as const)
+
+const FREE: CatalogModel['price'] = {
+  unit: 'token',
+  inputNanoUsdPer1m: 0n,
+  cachedInputNanoUsdPer1m: 0n,
+  outputNanoUsdPer1m: 0n,
+  longContext: [],
+}
+
+const NO_BOUNDS: CatalogModel['bounds'] = {
+  imagesMax: null,
+  sizes: null,
+  sizeDefault: null,
+  qualities: null,
+  qualityDefault: null,
+  aspectRatios: null,
+  resolutions: null,
+  resolutionDefault: null,
+  durations: null,
+  dimensions: null,
+}

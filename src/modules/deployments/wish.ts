@@ -1,0 +1,89 @@
+import { AppError, notFound } from '../../kernel/app-error.ts'
+import { isUuid } from '../../kernel/identifiers.ts'
+import type { Database, Queryable } from '../../storage/database.ts'
+import type { Deployment, DeploymentStatus, DesiredState } from './deployment.ts'
+import { deploymentFromRow, type DeploymentRow } from './deployment-row.ts'
+import { insertEvent } from './deployment-events.ts'
+
+export interface Wish {
+  readonly accountId: string
+  readonly deploymentId: string
+  readonly desired: DesiredState
+  readonly nowMs: number
+}
+
+/** Writes down what an account wants of its deployment, and that somebody has to look at it. The same wish again changes nothing. */
+export function writeWish(database: Database, wish: Wish): Promise<Deployment> {
+  const { desired, nowMs } = wish
+  return database.transaction(async (transaction) => {
+    const deployment = await lockDeployment(transaction, wish)
+    const isAgain = deployment.desiredState === desired && deployment.status !== 'error'
+    if (isAgain) return deployment
+    if (desired === 'running') requireBudget(deployment)
+    const status = statusOf(deployment, desired)
+    const [row] = await transaction.query<DeploymentRow>(WISH, [
+      deployment.id,
+      desired,
+      status,
+      new Date(nowMs),
+    ])
+    if (row === undefined) throw new Error('a locked deployment was not returned')
+    await insertEvent(transaction, {
+      deploymentId: deployment.id,
+      accountId: deployment.accountId,
+      type: `${VERBS[desired]}_requested`,
+      from: deployment.status,
+      to: status,
+      message: MESSAGES[desired],
+      atMs: nowMs,
+    })
+    return deploymentFromRow(row)
+  })
+}
+
+/** Of one that sleeps; says whether it did. However many ask, one of them does it. */
+export async function writeWake(database: Database, deploymentId: string, nowMs: number): Promise<boolean> {
+  const rows = await database.query(
+    `UPDATE deployments SET desired_state = 'running', intent = intent + 1, attempt = 0, status_reason = NULL,
+       next_look_at = $2, updated_at = now() WHERE id = $1 AND desired_state = 'sleeping' RETURNING id`,
+    [deploymentId, new Date(nowMs)],
+  )
+  return rows.length > 0
+}
+
+const WISH = `
+  UPDATE deployments SET desired_state = $2, status = $3, intent = intent + 1, attempt = 0, status_reason = NULL,
+    error_code = NULL, error_message = NULL, next_look_at = $4, updated_at = now() WHERE id = $1 RETURNING *`
+
+const VERBS = { running: 'start', sleeping: 'sleep', stopped: 'stop', deleted: 'delete' } as const
+const MESSAGES = {
+  running: 'Its account wants it to run.',
+  sleeping: 'Its account wants it to sleep.',
+  stopped: 'Its account wants it stopped.',
+  deleted: 'Its account deleted it.',
+} as const
+
+/** One that rests is queued by a start. Everything else is moved by who looks after it. */
+function statusOf({ status }: Deployment, desired: DesiredState): DeploymentStatus {
+  return desired === 'running' && (status === 'stopped' || status === 'error') ? 'queued' : status
+}
+
+function requireBudget({ budgetLimitNanoUsd, spentNanoUsd }: Deployment): void {
+  if (budgetLimitNanoUsd !== null && spentNanoUsd >= budgetLimitNanoUsd)
+    throw new AppError('deployment_budget_reached', 'The budget of the deployment is reached.')
+}
+
+async function lockDeployment(
+  transaction: Queryable,
+  { accountId, deploymentId }: Pick<Wish, 'accountId' | 'deploymentId'>,
+): Promise<Deployment> {
+  const rows = isUuid(deploymentId)
+    ? await transaction.query<DeploymentRow>(
+        `SELECT * FROM deployments WHERE id = $1 AND account_id = $2 AND desired_state <> 'deleted' FOR UPDATE`,
+        [deploymentId, accountId],
+      )
+    : []
+  const [row] = rows
+  if (row === undefined) throw notFound('deployment')
+  return deploymentFromRow(row)
+}

@@ -1,0 +1,63 @@
+import { expect } from 'vitest'
+import { eventually } from '../support/eventually.ts'
+import { startTestGateway, type TestAnswer, type TestGateway } from '../support/start-test-gateway.ts'
+
+/** A gateway whose simulated GPUs are quick. */
+export function startGpuGateway(settings: Record<string, string> = {}): Promise<TestGateway> {
+  return startTestGateway({
+    settings: { PARKWAY_SANDBOX_GPU_START_MS: '100', PARKWAY_GPU_DRAIN_MS: '5000', ...settings },
+  })
+}
+
+export const ORDER = { huggingface_id: 'Qwen/Qwen3-8B', gpu_tier: 'l40s_48gb' }
+
+export async function deploy(gateway: TestGateway, order: object = {}, key?: string): Promise<string> {
+  const { status, body } = await gateway.request('POST', '/v1/deployments', {
+    body: { ...ORDER, ...order },
+    ...(key === undefined ? {} : { key }),
+  })
+  expect([status, body]).toEqual([
+    201,
+    expect.objectContaining({ object: 'deployment', desired_state: 'running' }),
+  ])
+  return body.id
+}
+
+export async function waitForStatus(
+  gateway: TestGateway,
+  id: string,
+  status: string,
+): Promise<TestAnswer['body']> {
+  return eventually(async () => {
+    const { body } = await gateway.request('GET', `/v1/deployments/${id}`)
+    expect(body.status).toBe(status)
+    return body
+  })
+}
+
+export const chatWith = (gateway: TestGateway, id: string, options: { body?: object; key?: string } = {}) =>
+  gateway.request('POST', '/v1/chat/completions', {
+    body: { model: `byom-${id}`, messages: [{ role: 'user', content: 'Hello!' }], ...options.body },
+    ...(options.key === undefined ? {} : { key: options.key }),
+  })
+
+export async function readEvents(
+  gateway: TestGateway,
+  id: string,
+): Promise<{ type: string; from: string; to: string }[]> {
+  const { body } = await gateway.request('GET', `/v1/deployments/${id}/events?limit=100`)
+  return body.data
+}
+
+/** Another account with credit, and a key of it. */
+export async function createOther(gateway: TestGateway, creditUsd = 10): Promise<string> {
+  const { body: account } = await gateway.request('POST', '/v1/admin/accounts', { body: { name: 'other' } })
+  if (creditUsd > 0)
+    await gateway.request('POST', `/v1/admin/accounts/${account.id}/credit`, {
+      body: { amount_usd: creditUsd, reason: 'test' },
+    })
+  const { body: key } = await gateway.request('POST', `/v1/admin/accounts/${account.id}/api-keys`, {
+    body: { name: 'other', env: 'dev', scopes: ['inference'] },
+  })
+  return key.key
+}
