@@ -1,6 +1,6 @@
-import { toErrorAnswer } from '../http/answers/error-envelope.ts'
 import type { PromptSources } from '../http/routes/compare/compare-run-request.ts'
 import type { Clock } from '../kernel/clock.ts'
+import type { Logger } from '../kernel/logger.ts'
 import type { Chat } from '../modules/chat/chat.ts'
 import {
   createAskChat,
@@ -9,7 +9,6 @@ import {
   type AskChat,
   type Compare,
   type Datasets,
-  type EndedCall,
 } from '../modules/compare/compare.ts'
 import { createConversations, type Conversations } from '../modules/conversations/conversations.ts'
 import type { Catalog } from '../modules/catalog/catalog.ts'
@@ -18,10 +17,6 @@ import { createJudging, type Judging } from '../modules/judging/judging.ts'
 import type { Limits } from '../modules/limits/limits.ts'
 import type { Database } from '../storage/database.ts'
 import type { MessageBus } from '../storage/message-bus.ts'
-import type { GatewayLogger } from '../telemetry/logger.ts'
-import type { Metrics } from '../telemetry/metrics.ts'
-import type { Tracer } from '../telemetry/tracing.ts'
-import { tokenCounts, traceCall } from './trace-inference.ts'
 
 interface CompareParts {
   readonly database: Database
@@ -31,9 +26,7 @@ interface CompareParts {
   readonly catalog: Catalog
   readonly chat: Chat
   readonly limits: Limits
-  readonly metrics: Metrics
-  readonly tracer: Tracer | null
-  readonly logger: GatewayLogger
+  readonly logger: Logger
 }
 
 interface BuiltCompare {
@@ -45,37 +38,14 @@ interface BuiltCompare {
 }
 
 export function buildCompare(parts: CompareParts): BuiltCompare {
-  const { metrics, tracer, chat, limits } = parts
-  const onCall = (call: EndedCall): void => {
-    countCall(metrics, call)
-    if (tracer !== null) traceCall(tracer, call)
-  }
+  const { limits } = parts
   return {
     compare: createCompare(parts),
     datasets: createDatasets({ ...parts, quotaOf: limits.quotaOf }),
-    ask: createAskChat({ chat, limits, onCall }),
-    conversations: createConversations({ ...parts, onCall }),
+    ask: createAskChat(parts),
+    conversations: createConversations(parts),
     judging: createJudging(parts),
   }
-}
-
-/** As its line of the API would be named. */
-const ROUTE = '/v1/compare'
-
-// Calls that nobody waits for are counted among the requests: they use the same models and cost the same.
-function countCall(metrics: Metrics, { record, durationMs, error }: EndedCall): void {
-  const { model, provider, firstTokenMs, usage } = record
-  const status = error === null ? 200 : toErrorAnswer(error, '').status
-  metrics.requestStarted(ROUTE)
-  metrics.requestFinished({
-    route: ROUTE,
-    status,
-    durationMs,
-    model: model ?? undefined,
-    provider: provider ?? undefined,
-    firstTokenMs: firstTokenMs ?? undefined,
-    usage: usage === null ? undefined : tokenCounts(usage),
-  })
 }
 
 /** Where the prompts of a run come from when it is made of something else. */

@@ -1,10 +1,12 @@
-import type { Logger } from '../kernel/logger.ts'
 import { createInference, type Inference, type InferenceOptions } from '../modules/inference/inference.ts'
 import type { Limits } from '../modules/limits/limits.ts'
 import type { UpstreamTimeouts } from '../providers/provider.ts'
+import type { GatewayLogger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { Tracer } from '../telemetry/tracing.ts'
 import { slotsOf } from './build-limits.ts'
 import type { Config } from './config.ts'
+import { createCallReporter } from './report-call.ts'
 import { reportUncovered } from './report-uncovered.ts'
 import type { ShortageWatch } from './shortage-watch.ts'
 import { providerVariableOf } from './provider-settings.ts'
@@ -13,15 +15,17 @@ interface Parts extends Pick<InferenceOptions, 'catalog' | 'providers' | 'mayUse
   readonly limits: Limits
   readonly metrics: Metrics
   readonly shortages: ShortageWatch
-  readonly logger: Logger
+  readonly logger: GatewayLogger
+  readonly tracer: Tracer | null
 }
 
 export function buildInference(
   config: Config,
-  { limits, metrics, shortages, logger, ...parts }: Parts,
+  { limits, metrics, shortages, logger, tracer, ...parts }: Parts,
 ): Inference {
   return createInference({
     ...parts,
+    limits,
     variableOf: providerVariableOf,
     acquireSlot: (provider, accountId, cancellation) => {
       const slots = slotsOf(config, provider)
@@ -37,6 +41,7 @@ export function buildInference(
     },
     observer: {
       drains: metrics.drains,
+      callEnded: createCallReporter({ metrics, logger, tracer }),
       uncovered: reportUncovered({ metrics, logger }),
       attempted: ({ provider, previousProvider, outcome, status }) => {
         metrics.upstreamAttempted({

@@ -234,9 +234,10 @@ async function openModules(
     mayUseSandbox,
     clock,
     logger,
+    tracer,
   })
   const chat = createChat({ inference, ledger: credit, media, clock, countTokens })
-  const shared = { database, messageBus, metrics, logger }
+  const shared = { database, messageBus, logger, inference }
   const responses = buildResponses(config, { ...shared, chat, tasks, keys, limits, quotaOf })
   const generation = buildGeneration(config, {
     inference,
@@ -282,8 +283,6 @@ async function openModules(
       catalog,
       chat,
       limits,
-      metrics,
-      tracer,
       logger,
     }),
     generation,

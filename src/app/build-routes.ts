@@ -65,7 +65,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
   const { accounts, keys, catalog, providers, chat, billing, promoCodes, audit, usage } = modules
   const onStreamError = (error: unknown, requestId: string): void =>
     logger.warn({ err: error, requestId }, 'a stream failed in the middle')
-  const sendInference = createSendInference({ limits: modules.limits, tracer: modules.tracer, onStreamError })
+  const sendInference = createSendInference({ limits: modules.limits, onStreamError })
   const runPaid = createRunPaid({ limits: modules.limits })
   const { generation } = modules
   const runGeneration = createRunGeneration({ generation, runPaid, imageWait: config.imageWait })

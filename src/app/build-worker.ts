@@ -18,7 +18,6 @@ import { buildRunner } from './build-runner.ts'
 import { RECLAIMERS } from './build-tasks.ts'
 import type { Config } from './config.ts'
 import { reportUncovered } from './report-uncovered.ts'
-import { traceTasks } from './trace-inference.ts'
 
 interface WorkerParts {
   readonly modules: Modules
@@ -47,7 +46,7 @@ export async function buildWorker(
         changes: createTaskChanges({ messageBus, logger }),
         onUncovered: reportUncovered({ metrics: modules.metrics, logger }),
       }),
-      performer: traceTasks(performer, modules.tracer),
+      performer,
       runner: buildRunner(config, { modules, borrower, logger }),
       borrower,
       concurrency: config.workerConcurrency,

@@ -4,10 +4,8 @@ import type { GatewayLogger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Tracer } from '../telemetry/tracing.ts'
 import type { RequestMessage } from '../http/message.ts'
-import { finishSpan, tokenCounts, traceEnded } from './trace-inference.ts'
-
-/** Nginx's name for a client that left before it was answered; our log says the same. */
-const CLIENT_CLOSED_REQUEST = 499
+import { CLIENT_CLOSED_REQUEST, describeInference } from './report-call.ts'
+import { traceInference } from './trace-inference.ts'
 
 interface ReporterOptions {
   readonly metrics: Metrics
@@ -20,15 +18,14 @@ interface ReporterOptions {
 /** Tells the metrics, the access log and the trace how a request ended. */
 export function createExchangeReporter({ metrics, logger, tracer, clientAddressOf }: ReporterOptions) {
   return ({ exchange, durationMs, isDisconnected }: FinishedExchange): void => {
-    const { id, incoming, response, route, caller, inference, span, errorCode } = exchange
+    const { id, incoming, response, route, caller, inference, errorCode } = exchange
     const status = isDisconnected ? CLIENT_CLOSED_REQUEST : response.statusCode
     const { model, provider, firstTokenMs, usage } = describeInference(inference)
     metrics.requestFinished({ route, status, durationMs, usage, model, provider, firstTokenMs })
     if (isDisconnected) metrics.clientDisconnected({ route, model })
-    if (span && inference) finishSpan(span, inference, status)
-    else if (tracer && inference) {
+    if (tracer && inference && !isHandedOn(inference)) {
       const { traceparent } = incoming.headers
-      traceEnded(tracer, {
+      traceInference(tracer, {
         record: inference,
         requestId: id,
         accountId: caller?.accountId,
@@ -59,16 +56,7 @@ export function createExchangeReporter({ metrics, logger, tracer, clientAddressO
   }
 }
 
-function describeInference(inference: InferenceRecord | null) {
-  if (inference === null) return NO_INFERENCE
-  const { model, provider, firstTokenMs, usage } = inference
-  return {
-    model: model ?? undefined,
-    provider: provider ?? undefined,
-    firstTokenMs: firstTokenMs ?? undefined,
-    usage: usage === null ? undefined : tokenCounts(usage),
-  }
+/** Work that was only handed to a task asked nobody; the task has a span of its own. */
+function isHandedOn({ outcome, attempts }: InferenceRecord): boolean {
+  return outcome === 'completed' && attempts.length === 0
 }
-
-/** With the same members as any other, so that reading them costs the same. */
-const NO_INFERENCE = { model: undefined, provider: undefined, firstTokenMs: undefined, usage: undefined }

@@ -1,31 +1,7 @@
-import { toErrorAnswer } from '../http/answers/error-envelope.ts'
-import type { EndedCall } from '../modules/compare/compare.ts'
-import type { InferenceRecord, OperationName } from '../modules/inference/inference.ts'
-import type { TaskPerformer } from '../modules/tasks/tasks.ts'
+import { OPERATION_TRAITS, outputLimitOf, type InferenceRecord } from '../modules/inference/inference.ts'
 import type { TokenCounts } from '../telemetry/token-counts.ts'
-import type { InferenceSpan, InferenceStart, Tracer } from '../telemetry/tracing.ts'
+import type { InferenceStart, Tracer } from '../telemetry/tracing.ts'
 
-/** As the conventions name them; where they have no name, ours. */
-const TRACED: Readonly<Record<OperationName, InferenceStart['operation']>> = {
-  chat: 'chat',
-  completion: 'text_completion',
-  messages: 'chat',
-  responses: 'chat',
-  embedding: 'embeddings',
-  rerank: 'rerank',
-  moderation: 'moderation',
-  image: 'generate_content',
-  edit: 'generate_content',
-  upscale: 'generate_content',
-  bg_remove: 'generate_content',
-  video: 'generate_content',
-  music: 'generate_content',
-  tts: 'generate_content',
-  stt: 'transcription',
-  translation: 'transcription',
-}
-
-/** An inference that is over and had no span while it ran. */
 interface EndedInference {
   readonly record: InferenceRecord
   readonly requestId: string
@@ -36,25 +12,18 @@ interface EndedInference {
 }
 
 /** A span with the times of the inference. Made at its end, so that it costs nothing before. */
-export function traceEnded(tracer: Tracer, ended: EndedInference, start: Partial<InferenceStart> = {}): void {
+export function traceInference(tracer: Tracer, ended: EndedInference): void {
   const { record, requestId, accountId, durationMs, status, traceparent } = ended
-  // Work that was only handed to a task asked nobody; the task has a span of its own.
-  if (record.outcome === 'completed' && record.attempts.length === 0) return
+  const { provider, model, firstTokenMs, usage, outcome, attempts } = record
   const span = tracer.startInference({
-    operation: TRACED[record.operation],
+    operation: OPERATION_TRAITS[record.operation].traced,
     work: record.operation,
-    model: record.model ?? 'default',
     requestId,
     startedAtMs: Date.now() - durationMs,
     ...(accountId === undefined ? {} : { accountId }),
     ...(traceparent === undefined ? {} : { traceparent }),
-    ...start,
+    ...describeAsked(record),
   })
-  finishSpan(span, record, status)
-}
-
-export function finishSpan(span: InferenceSpan, record: InferenceRecord, status: number): void {
-  const { provider, model, firstTokenMs, usage, outcome, attempts } = record
   if (provider !== null) span.setProvider({ provider })
   if (model !== null) span.setResponse({ model })
   if (firstTokenMs !== null) span.setFirstToken(firstTokenMs)
@@ -62,58 +31,26 @@ export function finishSpan(span: InferenceSpan, record: InferenceRecord, status:
   span.finish({
     status,
     attempts: attempts.length,
-    ...(outcome === 'completed' ? {} : { error: { type: outcome } }),
+    // What was refused before it ran failed too.
+    ...(outcome === 'completed' ? {} : { error: { type: outcome === 'running' ? 'failed' : outcome } }),
   })
 }
 
-/** A cell of a run, a question of its judge or a lane of a turn: a chat call that no exchange belongs to. */
-export function traceCall(tracer: Tracer, { record, durationMs, error, call }: EndedCall): void {
-  const { body, requestId, caller } = call
-  const status = error === null ? 200 : toErrorAnswer(error, '').status
-  const maxTokens = body.max_completion_tokens ?? body.max_tokens
-  traceEnded(
-    tracer,
-    { record, requestId, accountId: caller.accountId, durationMs, status },
-    {
-      model: body.model,
-      isStream: true,
-      ...(typeof maxTokens === 'number' ? { maxTokens } : {}),
-      ...(typeof body.temperature === 'number' ? { temperature: body.temperature } : {}),
-      ...(typeof body.top_p === 'number' ? { topP: body.top_p } : {}),
-      ...(typeof body.seed === 'number' ? { seed: body.seed } : {}),
-    },
-  )
-}
-
-/** A worker's part of a task, from where it took it up to its end. */
-export function traceTasks(performer: TaskPerformer, tracer: Tracer | null): TaskPerformer {
-  if (tracer === null) return performer
+/** As the client named the model, and how it is to write. */
+function describeAsked({
+  asked,
+  model,
+}: InferenceRecord): Pick<InferenceStart, 'model'> & Partial<InferenceStart> {
+  if (asked === null) return { model: model ?? 'default' }
+  const maxTokens = outputLimitOf(asked)
   return {
-    cancelJob: (task) => performer.cancelJob(task),
-    perform: async (task, control) => {
-      const { type, model, requestId, accountId } = task
-      const span = tracer.startInference({
-        operation: TRACED[type === 'response' ? 'responses' : type],
-        work: type,
-        model,
-        requestId,
-        accountId,
-      })
-      try {
-        const outcome = await performer.perform(task, control)
-        span.setProvider({ provider: outcome.provider })
-        span.setResponse({ model })
-        span.finish({ status: 200 })
-        return outcome
-      } catch (error) {
-        const isLeft = control.cancellation.isCancelled
-        span.finish({
-          status: toErrorAnswer(error, '').status,
-          error: { type: isLeft ? 'disconnected' : 'failed' },
-        })
-        throw error
-      }
-    },
+    model: asked.model ?? 'default',
+    isStream: asked.stream === true,
+    ...(typeof maxTokens === 'number' ? { maxTokens } : {}),
+    ...(typeof asked.n === 'number' ? { choiceCount: asked.n } : {}),
+    ...(typeof asked.temperature === 'number' ? { temperature: asked.temperature } : {}),
+    ...(typeof asked.top_p === 'number' ? { topP: asked.top_p } : {}),
+    ...(typeof asked.seed === 'number' ? { seed: asked.seed } : {}),
   }
 }
 

@@ -1,7 +1,6 @@
 import { Cancellation } from '../kernel/cancellation.ts'
 import type { InferenceRecord } from '../modules/inference/inference.ts'
 import type { Caller } from '../modules/keys/keys.ts'
-import type { InferenceSpan } from '../telemetry/tracing.ts'
 import { openAiWire } from '../wires/openai-chat/openai-wire.ts'
 import type { Wire } from '../wires/wire.ts'
 import type { RequestMessage, ResponseMessage } from './message.ts'
@@ -22,8 +21,6 @@ export class Exchange<Incoming extends RequestMessage = RequestMessage> {
   caller: Caller | null = null
   /** Of inference routes. */
   inference: InferenceRecord | null = null
-  /** Only while tracing is on. */
-  span: InferenceSpan | null = null
   errorCode: string | null = null
   /** The wire format of the client, used for errors and streams. */
   wire: Wire = openAiWire

@@ -4,7 +4,8 @@ import type { TokenCounts } from './token-counts.ts'
 /** One answered request, as the operator reads it. Prompts are in it only where the operator asked for them. */
 export interface AccessLogEntry {
   readonly requestId: string
-  readonly method: string
+  /** Of calls that no request of a client is for there is none. */
+  readonly method?: string | undefined
   /** The path with its parameters as `:id`, so that nothing a client put into the address is logged. */
   readonly route: string
   readonly status: number
@@ -31,7 +32,8 @@ export function formatAccessLine(entry: AccessLogEntry, logPrompts: boolean): st
   const { tokens, firstTokenMs, model, provider } = entry
   // Names of models and providers are the operator's text; everything else in the line is ours and needs no escaping.
   return (
-    `${LINE_START}"time":"${currentTimestamp()}","request_id":"${entry.requestId}","method":"${entry.method}"` +
+    `${LINE_START}"time":"${currentTimestamp()}","request_id":"${entry.requestId}"` +
+    (entry.method === undefined ? '' : `,"method":"${entry.method}"`) +
     `,"route":"${entry.route}","status":${entry.status},"duration_ms":${roundMs(entry.durationMs)}` +
     (firstTokenMs === undefined ? '' : `,"first_token_ms":${roundMs(firstTokenMs)}`) +
     (entry.clientAddress === undefined ? '' : `,"client_address":"${entry.clientAddress}"`) +

@@ -97,6 +97,22 @@ test('an image has a span, at once or as a task, and making the task has none', 
   expect(spansOf(id)).toHaveLength(1)
 })
 
+test('a response in the background has one span, with its usage', async () => {
+  const body = { model: 'gpt-5.4-mini', input: 'Hi', background: true, max_output_tokens: 512 }
+  const made = await gateway.request('POST', '/v1/responses', { body })
+  expect(made.status).toBe(200)
+  const id = made.headers.get('x-request-id') ?? ''
+  expect((await spanOf(id)).attributes).toMatchObject({
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.provider.name': 'sandbox',
+    'gen_ai.request.max_tokens': 512,
+    'gen_ai.usage.input_tokens': expect.any(Number),
+    'parkway.operation': 'responses',
+    'parkway.upstream.attempts': 1,
+  })
+  expect(spansOf(id)).toHaveLength(1)
+})
+
 test('every cell of a run and every question of its judge has a span', async () => {
   const run = await makeRun(gateway, {
     prompts: ['One?', 'Two?'],
@@ -144,5 +160,14 @@ test('a refused inference has a span that says so', async () => {
   expect(status).toBe(400)
   const span = await spanOf(headers.get('x-request-id') ?? '')
   expect(span.statusCode).toBe(2)
+  expect(span.attributes['error.type']).toBe('failed')
+})
+
+test('so has one that was refused before anybody was asked', async () => {
+  const { headers, status } = await gateway.request('POST', '/v1/chat/completions', {
+    body: { ...CHAT, model: 'no-such-model' },
+  })
+  expect(status).toBe(404)
+  const span = await spanOf(headers.get('x-request-id') ?? '')
   expect(span.attributes['error.type']).toBe('failed')
 })

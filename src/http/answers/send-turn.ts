@@ -102,10 +102,11 @@ function writeStreamHead(reply: FastifyReply, rateHeaders: readonly string[]): v
 function setTurnHeaders(
   reply: FastifyReply,
   exchange: Exchange,
-  { records }: OpenTurn,
+  open: OpenTurn,
   rateHeaders: readonly string[],
 ): void {
   setPairs(reply, rateHeaders)
+  const records = open.records()
   const providers = new Set(records.flatMap(({ provider }) => provider ?? []))
   if (providers.size > 0) reply.header('x-gateway-provider', [...providers].join(', '))
   const models = new Set(records.flatMap(({ model }) => model ?? []))

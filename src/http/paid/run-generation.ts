@@ -47,24 +47,13 @@ interface RunGenerationOptions {
   readonly imageWait: ImageWait
 }
 
-/** Of the kind of model, which the limits go by. */
-const CATEGORY_OF_TYPE: Readonly<Record<Order['type'], string>> = {
-  image: 'image',
-  edit: 'image',
-  upscale: 'upscale',
-  bg_remove: 'bg_remove',
-  video: 'video',
-  music: 'music',
-  tts: 'tts',
-}
-
 export function createRunGeneration({ generation, runPaid, imageWait }: RunGenerationOptions): RunGeneration {
   return async (request, order) => {
     const { body, caller, exchange, headers, reply } = request
     const record = createInferenceRecord(order.type)
-    const isImage = CATEGORY_OF_TYPE[order.type] !== 'tts'
-    const preference = isImage ? imagePreference(headers, imageWait) : parsePrefer(headers['prefer'])
-    const result = await runPaid(request, record, { category: CATEGORY_OF_TYPE[order.type] }, () =>
+    const preference =
+      order.type !== 'tts' ? imagePreference(headers, imageWait) : parsePrefer(headers['prefer'])
+    const result = await runPaid(request, record, () =>
       generation.generate({
         ...order,
         preference,

@@ -1,45 +1,58 @@
 import type { FastifyReply } from 'fastify'
 import { formatUsd } from '../../kernel/money.ts'
-import type { InferenceRecord } from '../../modules/inference/inference.ts'
-import type { Limits } from '../../modules/limits/limits.ts'
+import { demandOf, usedUp, type Demand, type InferenceRecord } from '../../modules/inference/inference.ts'
+import type { Admission, Limits } from '../../modules/limits/limits.ts'
 import type { Exchange } from '../exchange.ts'
 import { admitRequest } from '../answers/rate-headers.ts'
 import type { RouteRequest } from '../route.ts'
-
-/** What a paid request asks of the limits. */
-interface Demand {
-  /** The category of the route, because the model is not known yet when the limits are checked. */
-  readonly category: string
-  readonly tokens?: number
-}
 
 /** Wraps the work of every paid framework route: admit, run, and add the headers of both. */
 export type RunPaid = <Result>(
   request: PaidRequest,
   record: InferenceRecord,
-  demand: Demand,
   work: () => Promise<Result>,
 ) => Promise<Result>
 
 type PaidRequest = Pick<RouteRequest<unknown, unknown, unknown>, 'caller' | 'exchange' | 'reply'>
 
 export function createRunPaid({ limits }: { limits: Limits }): RunPaid {
-  return async ({ caller, exchange, reply }, record, { category, tokens = 0 }, work) => {
+  return async ({ caller, exchange, reply }, record, work) => {
     exchange.inference = record
-    const rateHeaders: string[] = []
-    const admission = await admitRequest(limits, { caller, category, tokens }, rateHeaders)
-    for (let index = 0; index + 1 < rateHeaders.length; index += 2)
-      reply.header(rateHeaders[index] ?? '', rateHeaders[index + 1])
+    const admission = await admitReply(limits, { caller, reply }, demandOf(record.operation, {}, 0))
     try {
       const result = await work()
       if (!reply.raw.headersSent) setGatewayHeaders(reply, exchange, record)
       return result
     } finally {
-      const { usage, costNanoUsd } = record
-      const used = usage === null ? 0 : usage.promptTokens + usage.completionTokens
-      admission.finish({ tokens: used, spentNanoUsd: costNanoUsd ?? 0n })
+      admission.finish(usedUp(record))
     }
   }
+}
+
+/** The same for work that costs nothing and asks for text: within the limits of the key, and no inference of its own. */
+export async function runFree<Result>(
+  limits: Limits,
+  request: Pick<PaidRequest, 'caller' | 'reply'>,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const admission = await admitReply(limits, request, { category: 'llm', tokens: 0 })
+  try {
+    return await work()
+  } finally {
+    admission.finish({ tokens: 0, spentNanoUsd: 0n })
+  }
+}
+
+async function admitReply(
+  limits: Limits,
+  { caller, reply }: Pick<PaidRequest, 'caller' | 'reply'>,
+  demand: Demand,
+): Promise<Admission> {
+  const headers: string[] = []
+  const admission = await admitRequest(limits, { caller, ...demand }, headers)
+  for (let index = 0; index + 1 < headers.length; index += 2)
+    reply.header(headers[index] ?? '', headers[index + 1])
+  return admission
 }
 
 /** For an answer that is written by its route: before its first byte. */

@@ -9,6 +9,7 @@ import {
   type Candidate,
   type Inference,
   type InferenceRequest,
+  type InferenceResult,
   type PaidCall,
   type WholeAnswer,
 } from '../inference/inference.ts'
@@ -19,18 +20,10 @@ import { DeliveredText } from './delivered-text.ts'
 import { estimateHiddenTokens } from './estimate-hidden-tokens.ts'
 import { asksForHourCache } from './hour-cache.ts'
 import { outputLimitOf, type Estimate } from './hold-worst-case.ts'
-import { openStream, type Batch } from './relay-stream.ts'
+import { openStream } from './relay-stream.ts'
 import type { Sound } from './sound-tokens.ts'
 
 export type StreamableRequest = Pick<ChatRequest, 'model' | 'stream' | 'stream_options'>
-
-interface StreamResult {
-  readonly kind: 'stream'
-  /** Throws an `AppError` when the upstream fails in the middle. */
-  readonly batches: AsyncIterable<Batch>
-}
-
-export type InferenceResult = WholeAnswer | StreamResult
 
 /** How one of the operations is done: everything else is the same for all of them. */
 export interface Operation<Body> {

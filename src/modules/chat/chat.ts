@@ -14,17 +14,13 @@ import {
   type Candidate,
   type Inference,
   type InferenceRequest,
+  type InferenceResult,
   type PaidOperation,
   type PreparedCall,
   type ResolvedCall,
 } from '../inference/inference.ts'
 import { CHAT_FORM, COMPLETION_FORM } from './answer-form.ts'
-import {
-  callCandidate,
-  type InferenceResult,
-  type Operation,
-  type StreamableRequest,
-} from './call-candidate.ts'
+import { callCandidate, type Operation, type StreamableRequest } from './call-candidate.ts'
 import { checkChatContext, checkCompletionContext } from './check-context.ts'
 import { checkChatRequest } from './check-messages.ts'
 import { countMessageTokens } from './count-message-tokens.ts'
@@ -38,7 +34,6 @@ import { pricedSoundMembers, screenSound } from './screen-sound.ts'
 import { SILENCE, soundOfChat } from './sound-tokens.ts'
 import { checkMessagesRequest, MESSAGES } from './message-operation.ts'
 
-export type { InferenceResult } from './call-candidate.ts'
 export { checkMessages } from './check-messages.ts'
 
 export interface Chat {

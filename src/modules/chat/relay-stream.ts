@@ -18,7 +18,7 @@ import {
   type UpstreamWork,
 } from '../inference/inference.ts'
 
-export type Batch = readonly Buffer[]
+type Batch = readonly Buffer[]
 
 interface StreamOptions {
   readonly form: AnswerForm

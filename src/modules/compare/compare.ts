@@ -20,7 +20,7 @@ import type { Run } from './run.ts'
 import { CANCELLED_TOPIC } from './runner.ts'
 
 export { AnswerText } from './answer-text.ts'
-export { createAskChat, type AskChat, type EndedCall } from './ask-chat.ts'
+export { COMPARE_ROUTE, createAskChat, type AskChat } from './ask-chat.ts'
 export { cellBody, cellSeed } from './cell-body.ts'
 export { reclaimRuns } from './claim-run.ts'
 export { explainUnkeepable } from './create-run.ts'

@@ -3,8 +3,8 @@ import type { Cancellation } from '../../kernel/cancellation.ts'
 import { stringifyJson } from '../../kernel/stringify-json.ts'
 import type { ChatMessage } from '../../providers/chat-wire.ts'
 import type { Chat } from '../chat/chat.ts'
-import { AnswerText, cellBody, type EndedCall } from '../compare/compare.ts'
-import { createInferenceRecord, type InferenceRecord } from '../inference/inference.ts'
+import { AnswerText, cellBody, COMPARE_ROUTE } from '../compare/compare.ts'
+import type { Inference, InferenceRecord } from '../inference/inference.ts'
 import type { Caller } from '../keys/keys.ts'
 import type { Admission } from '../limits/limits.ts'
 import type { ConversationLane, Reply } from './conversation.ts'
@@ -25,23 +25,21 @@ export interface LaneQuestion {
 
 export interface AskLaneOptions {
   readonly chat: Pick<Chat, 'chat'>
+  readonly inference: Pick<Inference, 'unattended'>
   /** Throws where a limit leaves no room. */
   readonly admit: AdmitChat
-  /** Told of every call that has ended. */
-  readonly onCall: (call: EndedCall) => void
   readonly crowd: LaneTurns
 }
 
 export type AdmitChat = (caller: Caller, tokens: number) => Admission | Promise<Admission>
 
-const BYTES_PER_TOKEN = 4
-const OUTPUT_TOKENS_GUESS = 1_024
+const NO_RECORD = { usage: null, costNanoUsd: null, firstTokenMs: null, model: null, provider: null }
 
 /** One lane's part of a turn: a chat call like any other. It never throws, because the other lanes go on. */
 export class LaneCall {
   readonly #question: LaneQuestion
   readonly #options: AskLaneOptions
-  readonly #record = createInferenceRecord('chat')
+  #record: InferenceRecord | null = null
   readonly #answer = new AnswerText()
   #error: Error | null = null
   #durationMs: number | null = null
@@ -55,7 +53,8 @@ export class LaneCall {
     return this.#error
   }
 
-  get record(): InferenceRecord {
+  /** Null until a limit leaves room for it. */
+  get record(): InferenceRecord | null {
     return this.#record
   }
 
@@ -80,7 +79,7 @@ export class LaneCall {
   /** When it is over. */
   reply(): Reply {
     const { lane, requestId } = this.#question
-    const { usage, costNanoUsd, firstTokenMs, model, provider } = this.#record
+    const { usage, costNanoUsd, firstTokenMs, model, provider } = this.#record ?? NO_RECORD
     return {
       laneId: lane.id,
       requestId,
@@ -97,35 +96,36 @@ export class LaneCall {
   }
 
   async *#batches(): AsyncGenerator<readonly Buffer[], void> {
-    const { lane, messages, caller, requestId, cancellation } = this.#question
-    const { chat, admit, onCall, crowd } = this.#options
-    const asked = cellBody(lane, messages, 0)
-    const body = { ...asked, stream: true, stream_options: { include_usage: true } }
+    const { lane, messages, ...asked } = this.#question
+    const { chat, inference, admit, crowd } = this.#options
+    const body = { ...cellBody(lane, messages, 0), stream: true, stream_options: { include_usage: true } }
     const text = stringifyJson(body)
-    const bytes = Buffer.byteLength(text)
-    const limit = body.max_completion_tokens ?? body.max_tokens ?? OUTPUT_TOKENS_GUESS
-    const tokens = Math.ceil(bytes / BYTES_PER_TOKEN) + limit
-    const admission = await crowd.enter(() => admit(caller, tokens), cancellation)
-    const record = this.#record
-    const startedMs = performance.now()
-    let error: unknown = null
+    let isInside = false
     try {
-      const result = await chat.chat({ caller, body, text, bytes, requestId, record, cancellation })
-      if (result.kind !== 'stream') throw new Error('a whole answer came back where a stream was asked for')
-      for await (const batch of result.batches) {
+      const batches = inference.unattended.stream({
+        ...asked,
+        operation: 'chat',
+        route: COMPARE_ROUTE,
+        body,
+        text,
+        bytes: Buffer.byteLength(text),
+        start: (request) => chat.chat(request),
+        admit: async ({ tokens }) => {
+          const admission = await crowd.enter(() => admit(asked.caller, tokens), asked.cancellation)
+          isInside = true
+          return admission
+        },
+        onAdmitted: (record) => {
+          this.#record = record
+        },
+      })
+      for await (const batch of batches) {
         for (const payload of batch) this.#answer.add(payload)
         yield batch
       }
-    } catch (failure) {
-      error = failure
-      throw failure
     } finally {
-      this.#durationMs = performance.now() - startedMs
-      const { usage, costNanoUsd } = record
-      const used = usage === null ? 0 : usage.promptTokens + usage.completionTokens
-      admission.finish({ tokens: used, spentNanoUsd: costNanoUsd ?? 0n })
-      crowd.leave()
-      onCall({ record, durationMs: this.#durationMs, error, call: { caller, body, requestId } })
+      if (this.#record !== null) this.#durationMs = performance.now() - this.#record.startedMs
+      if (isInside) crowd.leave()
     }
   }
 

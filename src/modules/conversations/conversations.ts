@@ -5,7 +5,6 @@ import type { Chat } from '../chat/chat.ts'
 import { explainUnkeepable } from '../compare/compare.ts'
 import type { Inference } from '../inference/inference.ts'
 import type { Caller } from '../keys/keys.ts'
-import type { AskLaneOptions } from './ask-lane.ts'
 import {
   createConversation,
   deleteConversation,
@@ -36,10 +35,9 @@ export interface Conversations {
 
 interface ConversationsOptions {
   readonly database: Database
-  readonly inference: Pick<Inference, 'selectorFor'>
+  readonly inference: Pick<Inference, 'selectorFor' | 'unattended'>
   readonly chat: Pick<Chat, 'chat'>
   readonly clock: Clock
-  readonly onCall: AskLaneOptions['onCall']
 }
 
 export function createConversations(options: ConversationsOptions): Conversations {

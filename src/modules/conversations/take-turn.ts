@@ -7,9 +7,9 @@ import type { ChatMessage } from '../../providers/chat-wire.ts'
 import { mergeStreams } from '../../providers/merge-streams.ts'
 import type { Database } from '../../storage/database.ts'
 import { checkMessages, type Chat } from '../chat/chat.ts'
-import type { InferenceRecord } from '../inference/inference.ts'
+import type { Inference, InferenceRecord } from '../inference/inference.ts'
 import type { Caller } from '../keys/keys.ts'
-import { LaneCall, type AdmitChat, type AskLaneOptions, type LaneEvent } from './ask-lane.ts'
+import { LaneCall, type AdmitChat, type LaneEvent } from './ask-lane.ts'
 import type { ConversationLane, Turn } from './conversation.ts'
 import { abandonTurn, beginTurn, finishTurn, keepHeld, type BegunTurn } from './hold-turn.ts'
 import { LaneTurns } from './lane-turns.ts'
@@ -32,7 +32,7 @@ export interface OpenTurn {
   /** What lanes say as they say it, and at last the whole turn, which is then kept. Must be read, or closed once begun. */
   readonly events: AsyncGenerator<TurnEvent, void>
   /** Of the lanes' calls, as far as they have come. */
-  readonly records: readonly InferenceRecord[]
+  records(): readonly InferenceRecord[]
 }
 
 export type TurnEvent = LaneEvent | { readonly kind: 'ended'; readonly turn: Turn }
@@ -41,7 +41,7 @@ interface TakeTurnOptions {
   readonly database: Database
   readonly chat: Pick<Chat, 'chat'>
   readonly clock: Clock
-  readonly onCall: AskLaneOptions['onCall']
+  readonly inference: Pick<Inference, 'unattended'>
 }
 
 /** Resolves with the first words of any lane. Throws what the first lane threw when none had any: then nothing is kept. */
@@ -73,7 +73,7 @@ export async function takeTurn(options: TakeTurnOptions, order: TurnOrder): Prom
     }
     return {
       events: follow(head, events, finish),
-      records: calls.map(({ record }) => record),
+      records: () => calls.flatMap(({ record }) => record ?? []),
     }
   } catch (error) {
     await abandon()
@@ -101,7 +101,7 @@ function callLanes(
           requestId: laneRequestId(order.requestId, `${turn.conversationId} ${lane.id}`),
           cancellation,
         },
-        { chat: options.chat, onCall: options.onCall, admit, crowd },
+        { chat: options.chat, inference: options.inference, admit, crowd },
       ),
   )
   return { calls, stop: () => cancellation.cancel(new ClientDisconnected('the turn is no longer read')) }

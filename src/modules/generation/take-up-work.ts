@@ -16,7 +16,7 @@ import { storedJob, submitWork } from './submit-work.ts'
 import { bindWork, jobOperationOf } from './work-operation.ts'
 
 export interface TakeUpOptions {
-  readonly inference: Pick<Inference, 'answer'>
+  readonly inference: Pick<Inference, 'answer' | 'unattended'>
   readonly providers: Pick<ProviderRegistry, 'get'>
   readonly media: Pick<Media, 'read'>
   readonly clock: Clock

@@ -21,16 +21,23 @@ export interface PerformerOptions extends TakeUpOptions {
 }
 
 const CANCEL_MS_MAX = 10_000
+/** What tasks are counted under. */
+const ROUTE = '/v1/tasks'
 
 /** Does what tasks of images, video, music and speech are about, on any worker, from wherever another one left off. */
 export function createTaskPerformer(options: PerformerOptions): TaskPerformer {
   return {
     perform: async (task, control) => {
-      try {
-        return await performTask(planTask(task, control, options), control, options)
-      } catch (error) {
-        throw error instanceof UpstreamError ? explainFailure(error) : error
-      }
+      const plan = planTask(task, control, options)
+      return options.inference.unattended.report({ route: ROUTE, request: plan.request }, async () => {
+        try {
+          const outcome = await performTask(plan, control, options)
+          plan.request.record.provider = outcome.provider
+          return outcome
+        } catch (error) {
+          throw error instanceof UpstreamError ? explainFailure(error) : error
+        }
+      })
     },
     cancelJob: async (task) => {
       if (task.job === null || !isGeneration(task.type)) return
@@ -44,6 +51,8 @@ function planTask(task: ClaimedTask, control: TaskControl, { catalog }: Performe
   const model = catalog.resolve(task.model)
   if (!model) throw modelNotFound(task.model)
   const { accountId, keyId, environment, requestId } = task
+  const record = createInferenceRecord(task.type)
+  record.model = model.id
   const unlimited = { allowedModels: null, requestsPerMinute: null, limitNanoUsd: null, isOperator: true }
   return {
     ...readStoredWork(task.work),
@@ -57,7 +66,7 @@ function planTask(task: ClaimedTask, control: TaskControl, { catalog }: Performe
       text: '',
       bytes: 0,
       requestId,
-      record: createInferenceRecord(task.type),
+      record,
       cancellation: control.cancellation,
     },
   }

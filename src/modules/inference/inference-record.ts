@@ -20,11 +20,26 @@ export type OperationName =
   | 'translation'
   | 'music'
 
+/** The members of a request that limits and traces look at. */
+export interface AskedMembers {
+  readonly model?: string | null
+  readonly stream?: boolean | null
+  readonly max_tokens?: number | null
+  readonly max_completion_tokens?: number | null
+  readonly max_output_tokens?: number | null
+  readonly n?: number | null
+  readonly temperature?: number | null
+  readonly top_p?: number | null
+  readonly seed?: number | null
+}
+
 /** What happened to one request, filled in as it happens, for the answer's headers, the log, metrics and traces. */
 export interface InferenceRecord {
   readonly operation: OperationName
   /** By the monotonic clock, for durations: the system's clock may be set while the request runs. */
   readonly startedMs: number
+  /** What was asked, where it is text that is asked for. */
+  asked: AskedMembers | null
   /** The catalog's id; null until the request named a model that exists. */
   model: string | null
   provider: string | null
@@ -56,6 +71,7 @@ export function createInferenceRecord(operation: OperationName): InferenceRecord
   return {
     operation,
     startedMs: performance.now(),
+    asked: null,
     model: null,
     provider: null,
     attempts: [],

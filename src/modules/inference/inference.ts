@@ -3,6 +3,7 @@ import type { Provider, UpstreamTimeouts } from '../../providers/provider.ts'
 import type { ProviderRegistry } from '../../providers/registry.ts'
 import type { Catalog, Category } from '../catalog/catalog.ts'
 import type { UncoveredCost } from '../ledger/ledger.ts'
+import type { Limits } from '../limits/limits.ts'
 import { createAnswerWhole, type AnswerWhole } from './answer-whole.ts'
 import { beginAttempt, type AcquireSlot, type Attempt, type AttemptOptions } from './begin-attempt.ts'
 import { createCircuitBreaker, type BreakerChange, type CircuitBreaker } from './circuit-breaker.ts'
@@ -22,6 +23,7 @@ import {
 import { RequestBill } from './request-bill.ts'
 import type { MayUseSandbox } from './sandbox-policy.ts'
 import { createCandidateSelector, type Candidate, type CandidateSelector } from './select-candidates.ts'
+import { createUnattendedCalls, type EndedCall, type UnattendedCalls } from './unattended-calls.ts'
 
 export { attemptRoutes } from './attempt-routes.ts'
 export type { Attempt } from './begin-attempt.ts'
@@ -29,19 +31,15 @@ export type { CircuitBreaker } from './circuit-breaker.ts'
 export { AbandonedWork } from './drains.ts'
 export { explainFailure } from './explain-failure.ts'
 export { lingerAfter, type Linger } from './linger-after.ts'
-export { createInferenceRecord, type InferenceRecord, type OperationName } from './inference-record.ts'
+export { createInferenceRecord, type AskedMembers, type InferenceRecord } from './inference-record.ts'
 export type { InferenceRequest } from './inference-request.ts'
+export type { InferenceResult, WholeAnswer } from './inference-result.ts'
+export { demandOf, OPERATION_TRAITS, outputLimitOf, usedUp, type Demand } from './operation-traits.ts'
 export type { CallSteps, PaidCall, PaidOperation, PreparedCall, ResolvedCall } from './make-paid-call.ts'
 export type { RequestBill } from './request-bill.ts'
 export type { Candidate, CandidateSelector } from './select-candidates.ts'
 export { createSandboxPolicy, type MayUseSandbox } from './sandbox-policy.ts'
-export {
-  createWholeOperation,
-  invalidAnswer,
-  parsePayload,
-  type WholeAnswer,
-  type WholeQuestion,
-} from './whole-operation.ts'
+export { createWholeOperation, invalidAnswer, parsePayload, type WholeQuestion } from './whole-operation.ts'
 export { countInputs, countTokenIds, textsOf, type TextInput } from './text-input.ts'
 export {
   countVocabularyTokens,
@@ -51,6 +49,7 @@ export {
   type TextVocabulary,
 } from './text-tokens.ts'
 export { screenMembers } from './screen-members.ts'
+export type { EndedCall } from './unattended-calls.ts'
 export type { UpstreamWork } from './upstream-work.ts'
 export { formatUsage, hasUsed, mergeUsage, readCount, readUsage, type TokenUsage } from './token-usage.ts'
 
@@ -76,6 +75,8 @@ export interface Inference {
   selectorFor(categories: readonly Category[], isOffered: (provider: Provider) => boolean): CandidateSelector
   /** One attempt, for who ends it elsewhere than where it began. */
   beginAttempt(candidate: Candidate, request: InferenceRequest<unknown>): Attempt | Promise<Attempt>
+  /** Calls that no request of a client is for. */
+  readonly unattended: UnattendedCalls
   /** Answers that are read on though their clients left. */
   readonly drains: Drains
 }
@@ -86,6 +87,8 @@ interface InferenceObserver {
   ranShort(code: string): void
   breakerChanged(provider: string, upstreamModel: string, change: BreakerChange): void
   readonly drains: DrainObserver
+  /** A call ended that no exchange belongs to. */
+  callEnded(call: EndedCall): void
   /** An answer cost more than its account had. */
   uncovered(cost: UncoveredCost): void
 }
@@ -97,6 +100,7 @@ export interface InferenceOptions {
   readonly timeouts: UpstreamTimeouts
   /** The longest an answer may take, whole or streamed. */
   readonly durationMsMax: number
+  readonly limits: Pick<Limits, 'admit'>
   readonly acquireSlot: AcquireSlot
   readonly mayUseSandbox: MayUseSandbox
   readonly drainLimits: DrainLimits
@@ -136,6 +140,10 @@ export function createInference(options: InferenceOptions): Inference {
 
   return {
     drains,
+    unattended: createUnattendedCalls({
+      limits: options.limits,
+      onEnded: (call) => observer.callEnded(call),
+    }),
     selectorFor: (categories, isOffered) =>
       createCandidateSelector({
         catalog,

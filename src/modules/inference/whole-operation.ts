@@ -10,15 +10,10 @@ import type { CatalogModel } from '../catalog/catalog.ts'
 import type { Hold } from '../ledger/ledger.ts'
 import type { AnswerWhole } from './answer-whole.ts'
 import type { InferenceRequest } from './inference-request.ts'
+import type { WholeAnswer } from './inference-result.ts'
 import type { ModelChoice, PaidCall, PaidOperation } from './make-paid-call.ts'
 import { screenMembers } from './screen-members.ts'
 import type { Candidate, CandidateSelector } from './select-candidates.ts'
-
-/** An answer of one JSON document, as it goes out: its text, or its bytes in pieces. */
-export interface WholeAnswer {
-  readonly kind: 'complete'
-  readonly payload: string | readonly Buffer[]
-}
 
 /** What differs from one operation to the next where an answer is one JSON document. */
 interface WholeDescription<Body> {

@@ -2,9 +2,8 @@ import { AppError } from '../../kernel/app-error.ts'
 import { stringifyJson } from '../../kernel/stringify-json.ts'
 import type { Database } from '../../storage/database.ts'
 import { responseIdOf } from '../../wires/openai-responses/response-id.ts'
-import type { ResponsesRequest } from '../../wires/openai-responses/responses-request.ts'
 import type { Chat } from '../chat/chat.ts'
-import { createInferenceRecord, type InferenceRecord } from '../inference/inference.ts'
+import type { Demand, Inference, InferenceRecord } from '../inference/inference.ts'
 import type { Caller, Keys } from '../keys/keys.ts'
 import type { Admission, Limits } from '../limits/limits.ts'
 import { TaskPostponed, type ClaimedTask, type TaskControl, type TaskOutcome } from '../tasks/tasks.ts'
@@ -15,13 +14,12 @@ import { readBackgroundWork } from './background-work.ts'
 
 export interface PerformOptions {
   readonly chat: Pick<Chat, 'responses'>
+  readonly inference: Pick<Inference, 'unattended'>
   readonly keys: Pick<Keys, 'callerOf'>
   readonly limits: Pick<Limits, 'admit'>
   readonly database: Database
   readonly resolving: ResolveOptions
   readonly changes: ResponseChanges
-  /** Told of every call that has ended. */
-  readonly onCall: (call: { record: InferenceRecord; durationMs: number; error: unknown }) => void
 }
 
 /**
@@ -46,50 +44,49 @@ export async function performResponse(
   const body = { ...work.body, input: whole, stream: true }
   const { background: _, previous_response_id: __, ...sent } = body
   const text = stringifyJson(sent)
-  const record = createInferenceRecord('responses')
+  let record: InferenceRecord | null = null
   let isMadeAnew = false
-  const request = {
+  const batches = options.inference.unattended.stream({
+    operation: 'responses',
+    route: ROUTE,
     caller,
     body,
     text,
     bytes: Buffer.byteLength(text),
     requestId,
-    record,
     cancellation: control.cancellation,
     isMadeAnew: () => {
       isMadeAnew = control.isHandedOn() && !recorder.hasTold
       return isMadeAnew
     },
-  }
-  const admission = await admit(options.limits, task, request)
-  let failure: unknown = null
+    start: (request) => options.chat.responses(request),
+    admit: (demand) => admit(options.limits, task, { caller, ...demand }),
+    onAdmitted: (begun) => {
+      record = begun
+    },
+  })
   try {
-    const result = await options.chat.responses(request)
-    if (result.kind !== 'stream') throw new Error('a whole answer came back where a stream was asked for')
-    for await (const batch of result.batches) await recorder.add(batch)
+    for await (const batch of batches) await recorder.add(batch)
     // Nobody paid for it: whoever has the task now keeps the answer that is charged.
     if (isMadeAnew) control.cancellation.throwIfCancelled()
-  } catch (error) {
-    failure = error
-    throw error
   } finally {
     recorder.stop()
-    const { usage, costNanoUsd } = record
-    const tokens = usage === null ? 0 : usage.promptTokens + usage.completionTokens
-    admission.finish({ tokens, spentNanoUsd: costNanoUsd ?? 0n })
-    options.onCall({ record, durationMs: performance.now() - record.startedMs, error: failure })
   }
   const response = await recorder.finish()
   return {
     result: { response_id: place.responseId },
     usage: response['usage'] ?? null,
-    costNanoUsd: record.costNanoUsd ?? 0n,
-    provider: record.provider ?? '',
+    ...describeEnd(record),
   }
 }
 
-const BYTES_PER_TOKEN = 4
-const OUTPUT_TOKENS_GUESS = 1_024
+/** It is counted as the request would be. */
+const ROUTE = '/v1/responses'
+
+function describeEnd(record: InferenceRecord | null): Pick<TaskOutcome, 'costNanoUsd' | 'provider'> {
+  return { costNanoUsd: record?.costNanoUsd ?? 0n, provider: record?.provider ?? '' }
+}
+
 /** A rate is waited for, because there is nobody who would come back later. */
 const RATE_WAIT_MS_MAX = 15 * 60_000
 const PAUSE_MS_MIN = 1_000
@@ -101,10 +98,9 @@ const PAUSE_SHARE = 0.1
 async function admit(
   limits: Pick<Limits, 'admit'>,
   { startedAtMs }: ClaimedTask,
-  { caller, body, bytes }: { caller: Caller; body: ResponsesRequest; bytes: number },
+  asked: Demand & { readonly caller: Caller },
 ): Promise<Admission> {
-  const tokens = Math.ceil(bytes / BYTES_PER_TOKEN) + (body.max_output_tokens ?? OUTPUT_TOKENS_GUESS)
-  const outcome = await limits.admit({ caller, category: 'llm', tokens })
+  const outcome = await limits.admit(asked)
   if (outcome.isAdmitted) return outcome
   const waitedMs = performance.now() - startedAtMs
   if (waitedMs > RATE_WAIT_MS_MAX)

@@ -6,8 +6,8 @@ import { stringifyJson } from '../../kernel/stringify-json.ts'
 import type { Database } from '../../storage/database.ts'
 import type { QuotaOf } from '../../storage/stored-bytes/stored-bytes.ts'
 import type { ResponsesRequest } from '../../wires/openai-responses/responses-request.ts'
-import type { Chat, InferenceResult } from '../chat/chat.ts'
-import type { InferenceRequest } from '../inference/inference.ts'
+import type { Chat } from '../chat/chat.ts'
+import type { InferenceRequest, InferenceResult } from '../inference/inference.ts'
 import type { Caller } from '../keys/keys.ts'
 import type { TaskBus, Tasks, TaskPerformer } from '../tasks/tasks.ts'
 import { readKnownResponse, type KnownResponse } from './background-status.ts'
@@ -45,7 +45,7 @@ export interface Responses {
   readonly performer: TaskPerformer
 }
 
-interface ResponsesOptions extends Pick<PerformOptions, 'keys' | 'limits' | 'onCall'> {
+interface ResponsesOptions extends Pick<PerformOptions, 'inference' | 'keys' | 'limits'> {
   readonly chat: Pick<Chat, 'responses' | 'checkResponse' | 'countResponseTokens'>
   readonly tasks: Pick<Tasks, 'create' | 'cancel'>
   readonly database: Database
@@ -86,6 +86,7 @@ export function createResponses(options: ResponsesOptions): Responses {
   ): Promise<InferenceResult> => {
     const { caller, body, cancellation } = request
     const id = await createBackground({ ...options, writer, room }, request, own)
+    request.record.outcome = 'completed'
     if (body.stream !== true)
       return { kind: 'complete', payload: stringifyJson((await require(caller.accountId, id)).response) }
     return {

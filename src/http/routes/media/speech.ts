@@ -107,7 +107,7 @@ async function speak(
   const { body, caller, exchange, reply } = request
   const record = createInferenceRecord('tts')
   const { id: requestId, cancellation } = exchange
-  await runPaid(request, record, { category: 'tts' }, async () => {
+  await runPaid(request, record, async () => {
     const audio = await speech.speak({ caller, requestId, record, cancellation, model: body.model, work })
     setGatewayHeaders(reply, exchange, record)
     if (body.stream_format === 'sse')

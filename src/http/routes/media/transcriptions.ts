@@ -183,7 +183,7 @@ async function answer(
   if (audio === undefined) throw invalidValue('file', "'file' must be a file.")
   const withWords = granularities.includes('word')
   const record = createInferenceRecord(isTranslation ? 'translation' : 'stt')
-  const transcript = await runPaid(request, record, { category: 'stt' }, () =>
+  const transcript = await runPaid(request, record, () =>
     transcription.transcribe({
       caller,
       requestId: exchange.id,

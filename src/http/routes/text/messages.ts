@@ -7,8 +7,8 @@ import { Message } from '../../../wires/anthropic-messages/message-answer.ts'
 import { CountTokensRequest, MessagesRequest } from '../../../wires/anthropic-messages/messages-request.ts'
 import { messagesWire } from '../../../wires/anthropic-messages/messages-wire.ts'
 import type { Exchange } from '../../exchange.ts'
-import { admitRequest } from '../../answers/rate-headers.ts'
 import { defineHotRoute, defineRoute, type HotRoute, type Route } from '../../route.ts'
+import { runFree } from '../../paid/run-paid.ts'
 import type { SendInference } from '../../paid/send-inference.ts'
 import { toInference } from '../../paid/to-inference.ts'
 
@@ -80,18 +80,12 @@ function countTokens(path: string, { chat, limits }: MessageRouteOptions): Route
     scope: 'inference',
     body: CountTokensRequest,
     responses: { 200: { description: 'How long the prompt is. Costs nothing.', schema: TokenCount } },
-    handle: async ({ body, caller, exchange, reply }) => {
-      const headers: string[] = []
-      const admission = await admitRequest(limits, { caller, category: 'llm', tokens: 0 }, headers)
-      try {
-        for (let index = 0; index + 1 < headers.length; index += 2)
-          reply.header(headers[index] ?? '', headers[index + 1])
-        const request = { caller, body, text: JSON.stringify(body), exchange }
+    handle: (request) =>
+      runFree(limits, request, () => {
+        const { body, caller, exchange } = request
+        const asked = { caller, body, text: JSON.stringify(body), exchange }
         const record = createInferenceRecord('messages')
-        return await chat.countMessageTokens(toInference(request, record, wireHeaders(exchange)))
-      } finally {
-        admission.finish({ tokens: 0, spentNanoUsd: 0n })
-      }
-    },
+        return chat.countMessageTokens(toInference(asked, record, wireHeaders(exchange)))
+      }),
   })
 }

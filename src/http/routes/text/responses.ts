@@ -6,8 +6,8 @@ import { nullable } from '../../../providers/nullable.ts'
 import { ResponseObject } from '../../../wires/openai-responses/response-answer.ts'
 import { ResponsesRequest } from '../../../wires/openai-responses/responses-request.ts'
 import { responsesWire } from '../../../wires/openai-responses/responses-wire.ts'
-import { admitRequest } from '../../answers/rate-headers.ts'
 import { defineHotRoute, defineRoute, type HotRoute, type Route } from '../../route.ts'
+import { runFree } from '../../paid/run-paid.ts'
 import type { SendInference } from '../../paid/send-inference.ts'
 import { toInference } from '../../paid/to-inference.ts'
 
@@ -70,17 +70,11 @@ function countTokens({ responses, limits }: ResponseRouteOptions): Route {
     scope: 'inference',
     body: TokenCountRequest,
     responses: { 200: { description: 'How long the prompt is. Costs nothing.', schema: TokenCount } },
-    handle: async ({ body, caller, reply }) => {
-      const headers: string[] = []
-      const admission = await admitRequest(limits, { caller, category: 'llm', tokens: 0 }, headers)
-      try {
-        for (let index = 0; index + 1 < headers.length; index += 2)
-          reply.header(headers[index] ?? '', headers[index + 1])
+    handle: (request) =>
+      runFree(limits, request, async () => {
+        const { body, caller } = request
         const tokens = await responses.countTokens(caller, { ...body, input: body.input ?? [] })
         return { object: 'response.input_tokens', input_tokens: tokens }
-      } finally {
-        admission.finish({ tokens: 0, spentNanoUsd: 0n })
-      }
-    },
+      }),
   })
 }

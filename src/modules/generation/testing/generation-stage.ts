@@ -56,6 +56,7 @@ export function createStage(operations: Record<string, Partial<MediaOperation<ne
     clock,
     timeouts: TIMEOUTS,
     durationMsMax: 60_000,
+    limits: { admit: () => Promise.reject(new Error('not on this stage')) },
     acquireSlot: () => null,
     drainLimits: { drainMsMax: 0, drainBytesMax: 0, drainsMax: 0, drainsPerAccountMax: 0 },
     observer: {
@@ -63,6 +64,7 @@ export function createStage(operations: Record<string, Partial<MediaOperation<ne
       ranShort: () => {},
       breakerChanged: () => {},
       uncovered: () => {},
+      callEnded: () => {},
       drains: { running: () => {}, abandoned: () => {} },
     },
   })

@@ -1,0 +1,115 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { AppError } from '../../kernel/app-error.ts'
+import type { Cancellation } from '../../kernel/cancellation.ts'
+import type { Caller } from '../keys/keys.ts'
+import type { Admission, Limits } from '../limits/limits.ts'
+import {
+  createInferenceRecord,
+  type AskedMembers,
+  type InferenceRecord,
+  type OperationName,
+} from './inference-record.ts'
+import type { InferenceRequest } from './inference-request.ts'
+import type { InferenceResult } from './inference-result.ts'
+import { demandOf, usedUp, type Demand } from './operation-traits.ts'
+
+/** A call that no request of a client is for: a cell of a run, a question of its judge, a lane of a turn, a task. */
+interface UnattendedCall<Body extends AskedMembers> extends Omit<InferenceRequest<Body>, 'record'> {
+  readonly operation: OperationName
+  /** The route it is counted under. */
+  readonly route: string
+  /** Begins the stream of its answer. */
+  readonly start: (request: InferenceRequest<Body>) => Promise<InferenceResult>
+  /** Throws where a limit leaves no room. Without it a limit is waited for, because nobody would come back later. */
+  readonly admit?: (demand: Demand) => Admission | Promise<Admission>
+  /** Told what is written down of the call, once it may run. */
+  readonly onAdmitted: (record: InferenceRecord) => void
+}
+
+/** A call that is over, and that no exchange belongs to. */
+export interface EndedCall {
+  readonly route: string
+  readonly request: Pick<InferenceRequest<unknown>, 'caller' | 'requestId' | 'text' | 'bytes' | 'record'>
+  readonly durationMs: number
+  /** Null where it was answered. */
+  readonly error: unknown
+}
+
+/** Limited and reported like requests: they use the same models and cost the same. */
+export interface UnattendedCalls {
+  stream<Body extends AskedMembers>(call: UnattendedCall<Body>): AsyncGenerator<readonly Buffer[], void>
+  /** For work that was admitted when it was ordered. Its record gets how it ended. */
+  report<Result>(
+    work: Pick<EndedCall, 'route'> & { readonly request: InferenceRequest<unknown> },
+    perform: () => Promise<Result>,
+  ): Promise<Result>
+}
+
+interface UnattendedOptions {
+  readonly limits: Pick<Limits, 'admit'>
+  readonly onEnded: (call: EndedCall) => void
+}
+
+export function createUnattendedCalls({ limits, onEnded }: UnattendedOptions): UnattendedCalls {
+  return {
+    async *stream(call) {
+      const { operation, route, start, admit, onAdmitted, ...asked } = call
+      const demand = demandOf(operation, asked.body, asked.bytes)
+      const admission = await (admit?.(demand) ?? waitForAdmission(limits, asked, demand))
+      const record = createInferenceRecord(operation)
+      record.asked = asked.body
+      onAdmitted(record)
+      const request = { ...asked, record }
+      let error: unknown = null
+      try {
+        const result = await start(request)
+        if (result.kind !== 'stream') throw new Error('a whole answer came back where a stream was asked for')
+        yield* result.batches
+      } catch (failure) {
+        error = failure
+        throw failure
+      } finally {
+        admission.finish(usedUp(record))
+        onEnded({ route, request, durationMs: performance.now() - record.startedMs, error })
+      }
+    },
+    report: async ({ route, request }, perform) => {
+      const { record, cancellation } = request
+      let error: unknown = null
+      try {
+        const result = await perform()
+        record.outcome = 'completed'
+        return result
+      } catch (failure) {
+        error = failure
+        record.outcome = cancellation.isCancelled ? 'disconnected' : 'failed'
+        throw failure
+      } finally {
+        onEnded({ route, request, durationMs: performance.now() - record.startedMs, error })
+      }
+    },
+  }
+}
+
+const RATE_WAIT_MS_MAX = 15 * 60_000
+
+async function waitForAdmission(
+  limits: Pick<Limits, 'admit'>,
+  { caller, cancellation }: { readonly caller: Caller; readonly cancellation: Cancellation },
+  demand: Demand,
+): Promise<Admission> {
+  const endMs = performance.now() + RATE_WAIT_MS_MAX
+  for (;;) {
+    cancellation.throwIfCancelled()
+    const outcome = await limits.admit({ caller, ...demand })
+    if (outcome.isAdmitted) return outcome
+    const { layer, retryAfterSeconds } = outcome
+    if (performance.now() > endMs) {
+      const code = layer === 'tenant_concurrency' ? 'concurrency_limit_reached' : 'rate_limit_exceeded'
+      const message = 'The limits of this account left no room for the call.'
+      throw new AppError(code, message, { retryAfterSeconds })
+    }
+    // Ends early when it is cancelled, which the next round sees.
+    await delay(retryAfterSeconds * 1_000, undefined, { signal: cancellation.signal }).catch(() => {})
+  }
+}
