@@ -55,11 +55,11 @@ interface CreditSample {
 
 async function measureGateway(session: BenchSession, gateway: RunningContestant): Promise<CreditSample[]> {
   const taken: CreditSample[] = []
-  // The first is for the compiler, and for the tokenizer, which is loaded when a prompt is first counted.
-  for (let round = 0; round <= Math.min(session.options.rounds, ROUNDS_MAX); round += 1) {
+  // The first round counts too: a gateway that has just started must not take longer to refuse.
+  for (let round = 0; round < Math.min(session.options.rounds, ROUNDS_MAX); round += 1) {
     const whole = await measure(session, gateway, buildChatBody())
     const streamed = await measure(session, gateway, buildChatBody(STREAM))
-    if (round > 0) taken.push({ whole, streamed })
+    taken.push({ whole, streamed })
     for (const { firstFailure } of [whole, streamed])
       if (firstFailure !== null) session.note(`credit: ${gateway.id} failed with ${firstFailure}`)
   }

@@ -20,7 +20,7 @@ interface Encoder {
 
 const loaded: Partial<Record<TokenEncodingName, TokenEncoding>> = {}
 
-/** Loaded at the first use: the vocabulary takes a fifth of a second and 77 MB that a gateway may never need. */
+/** Loads a vocabulary at its first use, which takes up to half a second and 77 MB. */
 export function loadTokenEncoding(name: TokenEncodingName = 'o200k'): TokenEncoding {
   return (loaded[name] ??= createTokenEncoding(name))
 }

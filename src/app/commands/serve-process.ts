@@ -1,8 +1,9 @@
 import type { Exposition } from '../../telemetry/metrics.ts'
-import { composeGateway, type Gateway } from '../compose.ts'
+import type { Gateway } from '../compose.ts'
 import { createProcessLogger } from '../create-process-logger.ts'
 import { describeFailure } from '../describe-failure.ts'
 import { exitOnDefect } from '../exit-on-defect.ts'
+import { loadGateway } from '../load-gateway.ts'
 import { isOrder, type ProcessOrder, type ProcessReport } from '../process-messages.ts'
 import type { Command } from './command.ts'
 
@@ -15,6 +16,7 @@ export const serveProcess: Command = {
   options: {},
   async run() {
     const stop = stopOrdered()
+    const loading = loadGateway()
     const start = await Promise.race([startOrdered(), stop])
     if (start === null) return 0
     const { config, connectionString } = start
@@ -22,6 +24,7 @@ export const serveProcess: Command = {
     exitOnDefect(logger)
     const metricsOfAll = createMetricsOfAll()
     try {
+      const { composeGateway } = await loading
       const gateway = await composeGateway({
         config,
         connectionString,

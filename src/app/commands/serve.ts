@@ -64,7 +64,8 @@ async function prepareGateway(config: Config, logger: GatewayLogger): Promise<Pr
     const { Supervisor } = await import('../supervisor.ts')
     return new Supervisor({ config, logger })
   }
-  const loading = import('../compose.ts')
+  const { loadGateway } = await import('../load-gateway.ts')
+  const loading = loadGateway()
   let gateway: (ReadyGateway & { close(): Promise<void> }) | null = null
   return {
     start: async (connectionString) => {
