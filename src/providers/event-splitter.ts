@@ -6,6 +6,7 @@ const SPACE = 0x20
 /** What a kept line takes besides its text, so that empty lines add up too. */
 const LINE_BYTES = 64
 const DATA_FIELD = Buffer.from('data:')
+const FIELD_START = Buffer.from('data: ')
 
 export class EventTooLarge extends Error {
   override readonly name = 'EventTooLarge'
@@ -31,6 +32,8 @@ export class EventSplitter {
   }
 
   push(chunk: Buffer): Buffer[] {
+    const single = this.#takeSingle(chunk)
+    if (single !== null) return [single]
     const payloads: Buffer[] = []
     let start = 0
     while (!this.isDone) {
@@ -41,6 +44,18 @@ export class EventSplitter {
     }
     if (!this.isDone && start < chunk.length) this.#keepPartial(chunk.subarray(start))
     return payloads
+  }
+
+  /** The payload of a chunk that is one event of one line, as most upstreams send them; null for all others. */
+  #takeSingle(chunk: Buffer): Buffer | null {
+    const lineEnd = chunk.length - 2
+    if (this.#partialBytes > 0 || this.#dataLines.length > 0 || this.isDone) return null
+    if (lineEnd <= FIELD_START.length || lineEnd > this.#eventBytesMax || chunk[lineEnd + 1] !== NEWLINE)
+      return null
+    if (chunk.indexOf(NEWLINE) !== lineEnd || chunk[lineEnd - 1] === CARRIAGE_RETURN) return null
+    if (chunk.compare(FIELD_START, 0, FIELD_START.length, 0, FIELD_START.length) !== 0) return null
+    // As the end of the stream does.
+    return chunk[FIELD_START.length] === DONE[0] ? null : chunk.subarray(FIELD_START.length, lineEnd)
   }
 
   /** Takes what came last without an empty line behind it. */

@@ -6,6 +6,7 @@ import type { ResponseMessage } from '../message.ts'
 import type { Recording } from './replay-recording.ts'
 
 const KEEP_ALIVE_MS = 15_000
+const QUIET_TURNS = 3
 /** A client that reads nothing for this long counts as disconnected. */
 const DRAIN_MS_MAX = 60_000
 
@@ -36,16 +37,20 @@ export async function sendEvents(
 ): Promise<void> {
   const { wire = openAiWire } = options
   const writer = wire.openStream()
-  const keepAlive = setTimeout(() => {
+  // Counting quiet turns costs less than setting a timer anew for each batch.
+  let quietTurns = 0
+  const keepAlive = setInterval(() => {
+    quietTurns += 1
+    if (quietTurns < QUIET_TURNS) return
+    quietTurns = 0
     if (!response.writableNeedDrain) response.write(wire.keepAlive)
-    keepAlive.refresh()
-  }, KEEP_ALIVE_MS)
+  }, KEEP_ALIVE_MS / QUIET_TURNS)
   try {
     for await (const batch of batches) {
       if (response.destroyed) return
       const frames = writer.write(batch)
       if (frames.length > 0 && !response.write(frames)) await drained(response)
-      keepAlive.refresh()
+      quietTurns = 0
     }
     response.end(writer.end())
   } catch (error) {
@@ -55,7 +60,7 @@ export async function sendEvents(
     if (error instanceof AppError && error.mayBeDone) options.recording?.keepAsEndedWith(writer.end())
     endWithError(response, error, options.requestId, writer)
   } finally {
-    clearTimeout(keepAlive)
+    clearInterval(keepAlive)
   }
 }
 

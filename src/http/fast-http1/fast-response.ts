@@ -69,7 +69,12 @@ export class FastResponse extends EventEmitter implements ResponseMessage {
     // An empty chunk would be the last one.
     if (bytes.length === 0) return !this.#socket.writableNeedDrain
     const start = `${this.#takeHead()}${bytes.length.toString(16)}\r\n`
-    return this.#socket.write(Buffer.concat([Buffer.from(start, 'latin1'), bytes, LINE_END]))
+    const end = start.length + bytes.length
+    const chunk = Buffer.allocUnsafe(end + LINE_END.length)
+    chunk.write(start, 'latin1')
+    chunk.set(bytes, start.length)
+    chunk.set(LINE_END, end)
+    return this.#socket.write(chunk)
   }
 
   end(content?: string | Uint8Array, encoding: 'latin1' | 'utf8' = 'utf8'): this {

@@ -3,6 +3,7 @@ import { createToken } from '../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import { ID_PREFIXES, type AnswerContext } from './answer-context.ts'
 import { invalidAnswer, readAnswerPayload } from './answer-payload.ts'
+import { ChunkTemplate } from './chunk-template.ts'
 import { completeChoice } from './complete-choice.ts'
 import { DeliveredText } from './delivered-text.ts'
 import { formatUsage, mergeUsage, readUsage, type TokenUsage } from '../inference/inference.ts'
@@ -10,10 +11,14 @@ import { noteDelivered } from './note-delivered.ts'
 
 const OBJECTS = { chat: 'chat.completion.chunk', completion: 'text_completion' } as const
 const STREAM_BYTES_MAX = 256 * 1024 * 1024
+/** An upstream whose chunks differ in other things as well is not looked at more often. */
+const TEMPLATES_MAX = 16
+
+type StreamContext = Pick<AnswerContext, 'provider' | 'requestedModel' | 'startedMs'>
 
 /** Brings the chunks of one stream into our wire and keeps what is needed to meter them. */
 export class ChunkNormaliser {
-  readonly #context: AnswerContext
+  readonly #context: StreamContext
   readonly #kind: 'chat' | 'completion'
   readonly #isUsageAsked: boolean
   readonly #introduced = new Set<unknown>()
@@ -21,12 +26,14 @@ export class ChunkNormaliser {
   #created: unknown = null
   #fingerprint: unknown = null
   #bytes = 0
+  #template: ChunkTemplate | null = null
+  #templates = 0
   reportedUsage: TokenUsage | null = null
   #usageMembers: unknown = null
   readonly delivered = new DeliveredText()
   hasFinished = false
 
-  constructor(context: AnswerContext, options: { kind: 'chat' | 'completion'; isUsageAsked: boolean }) {
+  constructor(context: StreamContext, options: { kind: 'chat' | 'completion'; isUsageAsked: boolean }) {
     this.#context = context
     this.#kind = options.kind
     this.#isUsageAsked = options.isUsageAsked
@@ -34,12 +41,22 @@ export class ChunkNormaliser {
 
   /** The chunk as it leaves, or null when it carries nothing for the client. Unchanged bytes stay as they came. */
   read(payload: Buffer): Buffer | null {
-    const { provider, requestedModel } = this.#context
-    const kind = this.#kind
     this.#bytes += payload.length
     if (this.#bytes > STREAM_BYTES_MAX)
-      throw invalidAnswer(provider, `it streamed more than ${STREAM_BYTES_MAX} bytes`)
+      throw invalidAnswer(this.#context.provider, `it streamed more than ${STREAM_BYTES_MAX} bytes`)
+    const template = this.#template
+    const known = template === null ? null : template.read(payload)
+    if (template === null || known === null) return this.#parse(payload)
+    this.delivered.add(template.text)
+    return known
+  }
+
+  #parse(payload: Buffer): Buffer | null {
+    const { provider, requestedModel } = this.#context
+    const kind = this.#kind
     const { members, choices } = readAnswerPayload(provider, payload.toString())
+    const hasUsage = isRecord(members['usage'])
+    let isIntroduction = false
     let isChanged = this.#takeUsage(members)
     if (choices.length === 0) return null
 
@@ -50,14 +67,34 @@ export class ChunkNormaliser {
     isChanged = replace(members, 'created', this.#created) || isChanged
     for (const [index, choice] of choices.entries()) {
       isChanged = completeChoice(choice, index, kind === 'chat' ? 'delta' : 'text') || isChanged
-      if (kind === 'chat') isChanged = this.#introduceRole(choice) || isChanged
+      if (kind === 'chat' && this.#introduceRole(choice)) {
+        isChanged = true
+        isIntroduction = true
+      }
       noteDelivered(choice, this.delivered)
       if (typeof choice['finish_reason'] === 'string') this.hasFinished = true
     }
+    const written = this.#write(payload, members, isChanged)
+    if (!hasUsage && !isIntroduction) this.#learn(payload, written, choices)
+    return written
+  }
+
+  #write(payload: Buffer, members: Record<string, unknown>, isChanged: boolean): Buffer {
     const hasFingerprint = members['system_fingerprint'] !== undefined
     if (!isChanged) return hasFingerprint ? payload : appendFingerprint(payload)
     if (!hasFingerprint) members['system_fingerprint'] = null
     return Buffer.from(JSON.stringify(members))
+  }
+
+  /** From a chunk that does nothing but add text. */
+  #learn(payload: Buffer, written: Buffer, choices: readonly Record<string, unknown>[]): void {
+    const [choice] = choices
+    if (choice === undefined || choices.length > 1 || this.#templates === TEMPLATES_MAX) return
+    const added = this.#kind === 'chat' ? choice['delta'] : choice
+    const member = findAddedText(added)
+    if (member === null || choice['finish_reason'] !== null || choice['logprobs'] !== null) return
+    this.#templates += 1
+    this.#template = ChunkTemplate.learn({ payload, written, ...member })
   }
 
   /** A chunk with the usage, when the client asked for that. */
@@ -119,6 +156,22 @@ export class ChunkNormaliser {
     return true
   }
 }
+
+/** The only text among the members; null where there are several, or something else is given to the client. */
+function findAddedText(members: unknown): { member: string; text: string } | null {
+  if (!isRecord(members)) return null
+  let found: { member: string; text: string } | null = null
+  for (const [member, value] of Object.entries(members)) {
+    if (value === null || SILENT_MEMBERS.has(member)) continue
+    if (found !== null || typeof value !== 'string' || !TEXT_MEMBERS.has(member)) return null
+    found = { member, text: value }
+  }
+  return found
+}
+
+/** Those that add text which is metered. */
+const TEXT_MEMBERS: ReadonlySet<string> = new Set(['content', 'reasoning_content', 'text'])
+const SILENT_MEMBERS: ReadonlySet<string> = new Set(['role', 'index'])
 
 /** Tells whether the member had another value. */
 function replace(members: Record<string, unknown>, name: string, value: unknown): boolean {

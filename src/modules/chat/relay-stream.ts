@@ -37,7 +37,7 @@ interface StreamOptions {
 
 interface OpenedStream {
   readonly kind: 'stream'
-  readonly batches: AsyncGenerator<Batch, void>
+  readonly batches: AsyncIterable<Batch>
 }
 
 /** Resolves when the first chunk has arrived and is sound: from there on there is no falling back to another upstream. */
@@ -47,85 +47,202 @@ export async function openStream(
   options: StreamOptions,
 ): Promise<OpenedStream> {
   const upstream = answer.batches[Symbol.asyncIterator]()
-  const reader = options.form.openStream(context, options)
-  const normalise = (batch: Batch): Buffer[] => {
+  const stream = new RelayedStream({ answer, upstream, context, options })
+  try {
+    await stream.open()
+  } catch (error) {
+    await upstream.return?.()
+    throw error
+  }
+  options.breaker?.opened(options.accountId)
+  if (options.isSeenWhole) options.work.stopWhenLeft()
+  return { kind: 'stream', batches: stream }
+}
+
+interface RelayOptions {
+  readonly answer: StreamAnswer
+  readonly upstream: AsyncIterator<Batch>
+  readonly context: AnswerContext
+  readonly options: StreamOptions
+}
+
+type Next = IteratorResult<Batch, undefined>
+
+/**
+ * The chunks of one stream on their way to whoever reads them, metered and charged. Not a generator: one costs several promises
+ * for each chunk.
+ */
+class RelayedStream implements AsyncIterableIterator<Batch, undefined> {
+  readonly #answer: StreamAnswer
+  readonly #upstream: AsyncIterator<Batch>
+  readonly #context: AnswerContext
+  readonly #options: StreamOptions
+  readonly #reader: StreamReader
+  /** The chunks that opened the stream, until they are read. */
+  #head: Buffer[] = []
+  /** Bytes that were read after the client left. */
+  #unreadBytes = 0
+  /** Nothing more is read. */
+  #isOver = false
+  #isClosed = false
+  /** Thrown behind the last chunks of an answer whose charge is not confirmed. */
+  #doubt: AppError | null = null
+
+  constructor({ answer, upstream, context, options }: RelayOptions) {
+    this.#answer = answer
+    this.#upstream = upstream
+    this.#context = context
+    this.#options = options
+    this.#reader = options.form.openStream(context, options)
+  }
+
+  /** Until there is something for the client, another upstream can still take over. */
+  async open(): Promise<void> {
+    while (this.#head.length === 0) {
+      const next = await this.#upstream.next()
+      if (next.done === true) throw invalidAnswer(this.#context.provider, 'its stream ended before it began')
+      this.#head = this.#normalise(next.value)
+    }
+  }
+
+  next(): Promise<Next> {
+    if (this.#isOver) return this.#end()
+    const head = this.#head
+    // Whoever left is given nothing more; the rest is read to learn what it costs.
+    if (head.length === 0 || this.#options.cancellation.isCancelled) return this.#readOn()
+    this.#head = []
+    return Promise.resolve({ done: false, value: head })
+  }
+
+  /** Nobody reads on. Where the upstream bills to its end, that is read to learn what it costs. */
+  async return(): Promise<Next> {
+    if (!this.#isOver) await this.#drain()
+    await this.#close()
+    return { done: true, value: undefined }
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  #readOn(): Promise<Next> {
+    return this.#upstream.next().then(this.#onNext, this.#onFailure)
+  }
+
+  readonly #onNext = (next: IteratorResult<Batch>): Next | Promise<Next> => {
+    try {
+      if (next.done === true) return this.#finish()
+      const chunks = this.#take(next.value)
+      if (chunks.length > 0 && !this.#options.cancellation.isCancelled) return { done: false, value: chunks }
+    } catch (error) {
+      return this.#onFailure(error)
+    }
+    return this.#readOn()
+  }
+
+  #take(batch: Batch): Buffer[] {
+    const chunks = this.#normalise(batch)
+    if (this.#options.cancellation.isCancelled) {
+      for (const payload of batch) this.#unreadBytes += payload.length
+      if (this.#unreadBytes > this.#options.drainBytesMax)
+        throw new AbandonedWork('too much came after the client left')
+    }
+    return chunks
+  }
+
+  #normalise(batch: Batch): Buffer[] {
+    const reader = this.#reader
+    const { record } = this.#context
     const chunks: Buffer[] = []
     for (const payload of batch) {
       const chunk = reader.read(payload)
       if (chunk !== null) chunks.push(chunk)
     }
-    if (context.record.firstTokenMs === null && !reader.delivered.isEmpty) {
-      context.record.firstTokenMs = performance.now() - context.record.startedMs
+    if (record.firstTokenMs === null && !reader.delivered.isEmpty) {
+      record.firstTokenMs = performance.now() - record.startedMs
     }
     return chunks
   }
-  try {
-    let head: Buffer[] = []
-    // Until there is something for the client, another upstream can still take over.
-    while (head.length === 0) {
-      const next = await upstream.next()
-      if (next.done === true) throw invalidAnswer(context.provider, 'its stream ended before it began')
-      head = normalise(next.value)
-    }
-    options.breaker?.opened(options.accountId)
-    if (options.isSeenWhole) options.work.stopWhenLeft()
-    return {
-      kind: 'stream',
-      batches: relay({ answer, upstream, head, normalise, reader, context, options, unreadBytes: 0 }),
-    }
-  } catch (error) {
-    await upstream.return?.()
-    throw error
+
+  #requireEnd(): void {
+    if (!this.#answer.isTerminated() && !this.#reader.hasFinished) throw cut(this.#context.provider)
   }
-}
 
-interface Relay {
-  readonly answer: StreamAnswer
-  readonly upstream: AsyncIterator<Batch>
-  readonly head: Buffer[]
-  readonly normalise: (batch: Batch) => Buffer[]
-  readonly reader: StreamReader
-  /** Bytes that were read after the client left. */
-  unreadBytes: number
-  readonly context: AnswerContext
-  readonly options: StreamOptions
-}
-
-async function* relay(stream: Relay): AsyncGenerator<Batch, void> {
-  const { upstream, reader, context, options } = stream
-  const { record } = context
-  const { cancellation } = options
-  try {
-    let chunks: Buffer[] | null = stream.head
-    while (chunks !== null) {
-      // Whoever left is given nothing more; the rest is read to learn what it costs.
-      if (chunks.length > 0 && !cancellation.isCancelled) yield chunks
-      chunks = await readOn(stream)
+  /** The upstream has ended its stream: charges it and gives the last chunks. */
+  async #finish(): Promise<Next> {
+    const context = this.#context
+    const reader = this.#reader
+    const { cancellation, breaker, accountId, keepEnd } = this.#options
+    const { record } = context
+    let last: Batch
+    try {
+      this.#requireEnd()
+      const usage = settleUsage(context, reader.reportedUsage, reader.delivered)
+      record.outcome = cancellation.isCancelled ? 'disconnected' : 'completed'
+      breaker?.succeeded(accountId)
+      // More was used than was held: what else there is decides what it costs.
+      if (context.bill.covering !== null) await context.bill.covering
+      // The end of the stream leaves when its charge is durable.
+      this.#doubt = await context.bill.settle({ isDelivered: true }).then(() => null, requireDoubt)
+      last = reader.end(usage, record.costNanoUsd ?? 0n)
+      if (this.#doubt === null && !cancellation.isCancelled) await keepEnd?.(last)
+    } catch (error) {
+      return this.#onFailure(error)
     }
-    const usage = settleUsage(context, reader.reportedUsage, reader.delivered)
-    record.outcome = cancellation.isCancelled ? 'disconnected' : 'completed'
-    options.breaker?.succeeded(options.accountId)
-    // More was used than was held: what else there is decides what it costs.
-    if (context.bill.covering !== null) await context.bill.covering
-    // The end of the stream leaves when its charge is durable.
-    const doubt = await context.bill.settle({ isDelivered: true }).then(() => null, requireDoubt)
-    const last = reader.end(usage, record.costNanoUsd ?? 0n)
-    if (doubt === null && !cancellation.isCancelled) await options.keepEnd?.(last)
-    if (last.length > 0) yield last
+    this.#isOver = true
+    return last.length > 0 ? { done: false, value: last } : this.#end()
+  }
+
+  async #end(): Promise<Next> {
+    await this.#close()
+    const doubt = this.#doubt
+    this.#doubt = null
     if (doubt !== null) throw doubt
-  } catch (error) {
-    record.outcome = cancellation.isCancelled ? 'disconnected' : 'failed'
-    if (error instanceof AbandonedWork) settleAbandonedUsage(context, reader.reportedUsage, reader.delivered)
-    if (!(error instanceof UpstreamError)) throw error
-    options.breaker?.failed(options.accountId)
-    throw explainFailure(error)
-  } finally {
-    if (record.outcome === 'running') await leaveStream(stream)
+    return { done: true, value: undefined }
+  }
+
+  readonly #onFailure = async (error: unknown): Promise<never> => {
+    const context = this.#context
+    const { cancellation, breaker, accountId } = this.#options
+    context.record.outcome = cancellation.isCancelled ? 'disconnected' : 'failed'
+    if (error instanceof AbandonedWork) this.#settleAbandoned()
+    if (error instanceof UpstreamError) breaker?.failed(accountId)
+    await this.#close()
+    throw error instanceof UpstreamError ? explainFailure(error) : error
+  }
+
+  async #drain(): Promise<void> {
+    const context = this.#context
+    context.record.outcome = 'disconnected'
+    this.#options.work.leave(new ClientDisconnected('nobody reads the stream'))
+    try {
+      for (;;) {
+        const next = await this.#upstream.next()
+        if (next.done === true) break
+        this.#take(next.value)
+      }
+      this.#requireEnd()
+      settleUsage(context, this.#reader.reportedUsage, this.#reader.delivered)
+    } catch (error) {
+      if (error instanceof AbandonedWork) this.#settleAbandoned()
+    }
+  }
+
+  #settleAbandoned(): void {
+    settleAbandonedUsage(this.#context, this.#reader.reportedUsage, this.#reader.delivered)
+  }
+
+  async #close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isOver = true
+    this.#isClosed = true
+    const context = this.#context
     // What was delivered is metered however the stream ended.
-    if (record.usage === null) settlePartialUsage(context, reader.reportedUsage, reader.delivered)
+    if (context.record.usage === null)
+      settlePartialUsage(context, this.#reader.reportedUsage, this.#reader.delivered)
     const settled = context.bill.settle({ isDelivered: true }).catch(() => {})
-    await upstream.return?.()
-    options.work.release()
+    await this.#upstream.return?.()
+    this.#options.work.release()
     await settled
   }
 }
@@ -134,41 +251,6 @@ async function* relay(stream: Relay): AsyncGenerator<Batch, void> {
 function requireDoubt(error: unknown): AppError {
   if (error instanceof AppError && error.mayBeDone) return error
   throw error
-}
-
-/** The next chunks for the client; null at the end of the stream. */
-async function readOn(stream: Relay): Promise<Buffer[] | null> {
-  const { answer, upstream, normalise, reader, context, options } = stream
-  const next = await upstream.next()
-  if (next.done === true) {
-    if (!answer.isTerminated() && !reader.hasFinished) throw cut(context.provider)
-    return null
-  }
-  const chunks = normalise(next.value)
-  if (!options.cancellation.isCancelled) return chunks
-  stream.unreadBytes += sizeOf(next.value)
-  if (stream.unreadBytes > options.drainBytesMax)
-    throw new AbandonedWork('too much came after the client left')
-  return chunks
-}
-
-/** Nobody reads on. Where the upstream bills to its end, that is read to learn what it costs. */
-async function leaveStream(stream: Relay): Promise<void> {
-  const { context, reader, options } = stream
-  context.record.outcome = 'disconnected'
-  options.work.leave(new ClientDisconnected('nobody reads the stream'))
-  try {
-    while ((await readOn(stream)) !== null);
-    settleUsage(context, reader.reportedUsage, reader.delivered)
-  } catch (error) {
-    if (error instanceof AbandonedWork) settleAbandonedUsage(context, reader.reportedUsage, reader.delivered)
-  }
-}
-
-function sizeOf(batch: Batch): number {
-  let bytes = 0
-  for (const payload of batch) bytes += payload.length
-  return bytes
 }
 
 function cut(provider: string): UpstreamError {
