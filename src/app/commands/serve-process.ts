@@ -24,7 +24,7 @@ export const serveProcess: Command = {
     exitOnDefect(logger)
     const metricsOfAll = createMetricsOfAll()
     try {
-      const { composeGateway } = await loading
+      const composeGateway = await loading
       const gateway = await composeGateway({
         config,
         connectionString,

@@ -69,7 +69,7 @@ async function prepareGateway(config: Config, logger: GatewayLogger): Promise<Pr
   let gateway: (ReadyGateway & { close(): Promise<void> }) | null = null
   return {
     start: async (connectionString) => {
-      const { composeGateway } = await loading
+      const composeGateway = await loading
       gateway = await composeGateway({ config, connectionString, logger })
       return gateway
     },
