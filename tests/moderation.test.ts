@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { MODERATION_CATEGORIES } from '../src/providers/moderation-wire.ts'
+import { MODERATION_CATEGORIES } from '../src/wires/openai-moderations/moderation-request.ts'
 import { modelEntry, startChatGateway, type ChatGateway } from './chat/start-chat-gateway.ts'
 import { createAccountKey, createKey } from './clients/create-key.ts'
 import { startTestGateway, type TestGateway } from './support/start-test-gateway.ts'

@@ -5,7 +5,7 @@ import { buildOpenApi } from '../src/http/reference/openapi.ts'
 import { defineRoute, type Route } from '../src/http/route.ts'
 import { operationRoutes } from '../src/http/routes/operator/operations.ts'
 import { silentLogger } from '../src/kernel/logger.ts'
-import { ChatRequest } from '../src/providers/chat-wire.ts'
+import { ChatRequest } from '../src/wires/openai-chat/chat-request.ts'
 import { startTestGateway } from './support/start-test-gateway.ts'
 
 const Widget = Type.Object({ id: Type.String(), size: Type.Integer() }, { $id: 'Widget' })

@@ -1,4 +1,4 @@
-import type { ChatMessage, ContentPart } from '../providers/chat-wire.ts'
+import type { ChatMessage, ContentPart } from './openai-chat/chat-request.ts'
 
 /** A message with members that only some providers of the chat form know. */
 interface RichMessage extends ChatMessage {

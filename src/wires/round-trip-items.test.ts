@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { ChatMessage } from '../providers/chat-wire.ts'
+import type { ChatMessage } from './openai-chat/chat-request.ts'
 import type { ResponsesRequest } from './openai-responses/responses-request.ts'
 import { toChatRequest } from './openai-responses/to-chat-request.ts'
 import { TEXT_ARGUMENT, type ToolNames } from './openai-responses/tool-names.ts'

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { ChatMessage } from '../providers/chat-wire.ts'
+import type { ChatMessage } from './openai-chat/chat-request.ts'
 import { serverFeaturesOf } from './anthropic-messages/message-features.ts'
 import type { MessagesRequest } from './anthropic-messages/messages-request.ts'
 import { toChatRequest as messagesToChat } from './anthropic-messages/to-chat-request.ts'

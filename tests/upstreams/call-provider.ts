@@ -1,5 +1,5 @@
 import { Cancellation } from '../../src/kernel/cancellation.ts'
-import type { ChatRequest } from '../../src/providers/chat-wire.ts'
+import type { ChatRequest } from '../../src/wires/openai-chat/chat-request.ts'
 import type { InferenceCall, Provider, StreamAnswer } from '../../src/providers/provider.ts'
 import { UpstreamError } from '../../src/providers/upstream-error.ts'
 

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../kernel/app-error.ts'
-import { ChatRequest } from '../../providers/chat-wire.ts'
+import { ChatRequest } from '../../wires/openai-chat/chat-request.ts'
 import { compileCheck, compileConversion } from './validate.ts'
 
 const checkChat = compileCheck(ChatRequest)

@@ -5,8 +5,8 @@ import type {
   DeliveryPreference,
 } from '../../modules/generation/generation.ts'
 import { createInferenceRecord } from '../../modules/inference/inference.ts'
-import { namedValues } from '../../providers/named-values.ts'
-import { nullable } from '../../providers/nullable.ts'
+import { namedValues } from '../../wires/named-values.ts'
+import { nullable } from '../../wires/nullable.ts'
 import { baseUrlOf } from '../parameters/base-url-of.ts'
 import { toldError } from '../answers/error-envelope.ts'
 import { parsePrefer } from '../parameters/prefer-header.ts'

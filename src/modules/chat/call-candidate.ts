@@ -1,6 +1,6 @@
 import { AppError } from '../../kernel/app-error.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import type { ChatRequest } from '../../providers/chat-wire.ts'
+import type { ChatRequest } from '../../wires/openai-chat/chat-request.ts'
 import type { InferenceAnswer, InferenceOperation, Provider } from '../../providers/provider.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
 import {

@@ -1,6 +1,6 @@
 import { AppError, invalidValue } from '../../kernel/app-error.ts'
 import { isRecord } from '../../kernel/is-record.ts'
-import type { ChatMessage, ChatRequest } from '../../providers/chat-wire.ts'
+import type { ChatMessage, ChatRequest } from '../../wires/openai-chat/chat-request.ts'
 import { refuseAccountState, refuseCacheMark } from '../../wires/native-demands.ts'
 
 /** What the schema cannot say: which roles may come without content, and what a tool's answer must name. */

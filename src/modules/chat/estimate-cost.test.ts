@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { ChatRequest } from '../../providers/chat-wire.ts'
-import type { CompletionRequest } from '../../providers/completion-wire.ts'
+import type { ChatRequest } from '../../wires/openai-chat/chat-request.ts'
+import type { CompletionRequest } from '../../wires/openai-completions/completion-request.ts'
 import { createCatalog, priceTokens, type CatalogModel, type TokenPrice } from '../catalog/catalog.ts'
 import {
   estimateChat,

@@ -1,6 +1,6 @@
 import type { NanoUsd } from '../../kernel/money.ts'
-import type { ChatRequest } from '../../providers/chat-wire.ts'
-import type { CompletionRequest } from '../../providers/completion-wire.ts'
+import type { ChatRequest } from '../../wires/openai-chat/chat-request.ts'
+import type { CompletionRequest } from '../../wires/openai-completions/completion-request.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
 import { countInputs } from '../inference/inference.ts'
 import { estimateProfileOf, type EstimateProfile, type RateStep } from './estimate-profile.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ContentPart } from '../../providers/chat-wire.ts'
+import type { ContentPart } from '../../wires/openai-chat/chat-request.ts'
 import { tokenFamilyOf } from './estimate-family.ts'
 import { estimateMediaTokens } from './estimate-media-tokens.ts'
 

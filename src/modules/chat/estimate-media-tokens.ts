@@ -1,4 +1,4 @@
-import type { ContentPart } from '../../providers/chat-wire.ts'
+import type { ContentPart } from '../../wires/openai-chat/chat-request.ts'
 import type { TokenFamily } from './estimate-family.ts'
 import { isSound } from './sound-parts.ts'
 import { findPayload, readBytes, readImageSize } from './read-image-size.ts'

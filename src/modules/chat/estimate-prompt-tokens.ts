@@ -1,5 +1,5 @@
-import type { ChatRequest } from '../../providers/chat-wire.ts'
-import type { CompletionRequest } from '../../providers/completion-wire.ts'
+import type { ChatRequest } from '../../wires/openai-chat/chat-request.ts'
+import type { CompletionRequest } from '../../wires/openai-completions/completion-request.ts'
 import { countInputs, countTokenIds } from '../inference/inference.ts'
 import { estimateMediaTokens } from './estimate-media-tokens.ts'
 import type { EstimateProfile } from './estimate-profile.ts'

@@ -1,6 +1,6 @@
 import { stringifyJson } from '../../kernel/stringify-json.ts'
-import type { ChatRequest } from '../../providers/chat-wire.ts'
-import type { CompletionRequest } from '../../providers/completion-wire.ts'
+import type { ChatRequest } from '../../wires/openai-chat/chat-request.ts'
+import type { CompletionRequest } from '../../wires/openai-completions/completion-request.ts'
 import {
   countInputs,
   countTokenIds,

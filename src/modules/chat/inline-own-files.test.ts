@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ChatRequest, ContentPart } from '../../providers/chat-wire.ts'
+import type { ChatRequest, ContentPart } from '../../wires/openai-chat/chat-request.ts'
 import { findFilesOfChat } from './inline-own-files.ts'
 
 const requestOf = (content: string | ContentPart[]): ChatRequest => ({

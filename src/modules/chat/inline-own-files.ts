@@ -1,5 +1,5 @@
 import { editJsonObject } from '../../kernel/edit-json-object.ts'
-import type { ChatMessage, ChatRequest, ContentPart } from '../../providers/chat-wire.ts'
+import type { ChatMessage, ChatRequest, ContentPart } from '../../wires/openai-chat/chat-request.ts'
 import type { InferenceRequest } from '../inference/inference.ts'
 import { findOwnUses, inlineFiles, type FileUse, type OwnFiles, type OwnFileUse } from '../media/media.ts'
 

@@ -1,4 +1,4 @@
-import type { ChatRequest } from '../../providers/chat-wire.ts'
+import type { ChatRequest } from '../../wires/openai-chat/chat-request.ts'
 import type { ServerFeature } from '../../wires/native-demands.ts'
 import { Untranslatable } from '../../wires/untranslatable.ts'
 import type { WireDemands } from './screen-wire.ts'

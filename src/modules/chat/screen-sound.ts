@@ -1,5 +1,5 @@
 import { AppError } from '../../kernel/app-error.ts'
-import type { ChatRequest } from '../../providers/chat-wire.ts'
+import type { ChatRequest } from '../../wires/openai-chat/chat-request.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
 import type { Candidate } from '../inference/inference.ts'
 import { isSpokenAnswerAsked, soundParts } from './sound-parts.ts'

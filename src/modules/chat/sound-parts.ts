@@ -1,4 +1,4 @@
-import type { ChatRequest, ContentPart } from '../../providers/chat-wire.ts'
+import type { ChatRequest, ContentPart } from '../../wires/openai-chat/chat-request.ts'
 
 /** The parts of a prompt that are sound, in whichever way they were given, each with its place in the request. */
 export function* soundParts({ messages }: ChatRequest): Generator<{ part: ContentPart; place: string }> {

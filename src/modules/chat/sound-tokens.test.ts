@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ChatRequest } from '../../providers/chat-wire.ts'
+import type { ChatRequest } from '../../wires/openai-chat/chat-request.ts'
 import { createCatalog, type CatalogModel } from '../catalog/catalog.ts'
 import { estimateChat, outputTokensCovered, type WorstCase } from './estimate-cost.ts'
 import { soundOfChat } from './sound-tokens.ts'

@@ -1,4 +1,4 @@
-import type { ChatRequest, ContentPart } from '../../providers/chat-wire.ts'
+import type { ChatRequest, ContentPart } from '../../wires/openai-chat/chat-request.ts'
 import { decodedBytes, readWaveBytesPerSecond } from './estimate-media-tokens.ts'
 import { isSpokenAnswerAsked, soundParts } from './sound-parts.ts'
 

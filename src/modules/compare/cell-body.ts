@@ -1,4 +1,4 @@
-import type { ChatMessage, ChatRequest } from '../../providers/chat-wire.ts'
+import type { ChatMessage, ChatRequest } from '../../wires/openai-chat/chat-request.ts'
 import type { Lane } from './run.ts'
 
 /** The chat request of a cell: the lane's members around the prompt's messages. */

@@ -1,5 +1,5 @@
 import type { NanoUsd } from '../../kernel/money.ts'
-import type { ChatMessage } from '../../providers/chat-wire.ts'
+import type { ChatMessage } from '../../wires/openai-chat/chat-request.ts'
 import type { Queryable } from '../../storage/database.ts'
 import type { CellKey } from './cell-writer.ts'
 

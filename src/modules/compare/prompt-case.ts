@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { invalidValue } from '../../kernel/app-error.ts'
-import { ChatRequest, type ChatMessage } from '../../providers/chat-wire.ts'
-import { nullable } from '../../providers/nullable.ts'
+import { ChatRequest, type ChatMessage } from '../../wires/openai-chat/chat-request.ts'
+import { nullable } from '../../wires/nullable.ts'
 import { checkExpected } from './score-output.ts'
 
 export const PROMPTS_MAX = 1_000

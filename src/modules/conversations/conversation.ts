@@ -1,5 +1,5 @@
 import type { NanoUsd } from '../../kernel/money.ts'
-import type { ChatMessage } from '../../providers/chat-wire.ts'
+import type { ChatMessage } from '../../wires/openai-chat/chat-request.ts'
 
 /** Several lanes that are told the same, each with a history of its own. */
 export interface Conversation {

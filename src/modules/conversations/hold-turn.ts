@@ -1,6 +1,6 @@
 import { AppError, notFound } from '../../kernel/app-error.ts'
 import { createId, isUuid } from '../../kernel/identifiers.ts'
-import type { ChatMessage } from '../../providers/chat-wire.ts'
+import type { ChatMessage } from '../../wires/openai-chat/chat-request.ts'
 import { toStorableJson } from '../../kernel/storable-text.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import { busy } from './change-conversations.ts'

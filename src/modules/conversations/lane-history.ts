@@ -1,4 +1,4 @@
-import type { ChatMessage } from '../../providers/chat-wire.ts'
+import type { ChatMessage } from '../../wires/openai-chat/chat-request.ts'
 import type { Reply, Turn } from './conversation.ts'
 
 /** What one lane was told and replied, with what it is told now: nothing of what other lanes said. */

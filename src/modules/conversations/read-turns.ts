@@ -1,4 +1,4 @@
-import type { ChatMessage } from '../../providers/chat-wire.ts'
+import type { ChatMessage } from '../../wires/openai-chat/chat-request.ts'
 import type { Queryable } from '../../storage/database.ts'
 import type { Reply, ReplyUsage, Turn } from './conversation.ts'
 

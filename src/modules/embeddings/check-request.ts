@@ -1,6 +1,6 @@
 import { AppError, invalidValue } from '../../kernel/app-error.ts'
 import { countTokens } from '../../kernel/count-tokens.ts'
-import type { EmbeddingRequest } from '../../providers/embedding-wire.ts'
+import type { EmbeddingRequest } from '../../wires/openai-embeddings/embedding-request.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
 import { TextTokens, type TextInput } from '../inference/inference.ts'
 import { encodingOf } from './input-tokens.ts'

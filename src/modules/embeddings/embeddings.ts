@@ -1,5 +1,5 @@
 import type { NanoUsd } from '../../kernel/money.ts'
-import type { EmbeddingRequest } from '../../providers/embedding-wire.ts'
+import type { EmbeddingRequest } from '../../wires/openai-embeddings/embedding-request.ts'
 import { priceTokens, type CatalogModel } from '../catalog/catalog.ts'
 import {
   createWholeOperation,

@@ -1,7 +1,7 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import { usdFromNanoUsd, type NanoUsd } from '../../kernel/money.ts'
 import { parseJson } from '../../kernel/parse-json.ts'
-import type { EmbeddingRequest } from '../../providers/embedding-wire.ts'
+import type { EmbeddingRequest } from '../../wires/openai-embeddings/embedding-request.ts'
 import {
   countInputs,
   invalidAnswer,

@@ -1,6 +1,6 @@
 import { AppError } from '../../kernel/app-error.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
-import type { EmbeddingRequest } from '../../providers/embedding-wire.ts'
+import type { EmbeddingRequest } from '../../wires/openai-embeddings/embedding-request.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
 import type { InferenceRequest } from '../inference/inference.ts'
 import type { Hold, Ledger } from '../ledger/ledger.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { isRecord } from '../../kernel/is-record.ts'
 import { parseJson } from '../../kernel/parse-json.ts'
-import type { ChatMessage, ChatRequest } from '../../providers/chat-wire.ts'
+import type { ChatMessage, ChatRequest } from '../../wires/openai-chat/chat-request.ts'
 
 /** Whom a run asks, and by what it shall judge. */
 export interface JudgeSettings {

@@ -1,4 +1,4 @@
-import type { ChatMessage, ChatRequest } from '../../providers/chat-wire.ts'
+import type { ChatMessage, ChatRequest } from '../../wires/openai-chat/chat-request.ts'
 import { choosePairs } from './choose-pairs.ts'
 import { CHARACTERS_MAX, duelQuestion, scoreQuestion, type JudgeSettings } from './judge-question.ts'
 import { criterionOf } from './unjudged.ts'

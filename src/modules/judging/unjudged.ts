@@ -1,5 +1,5 @@
 import { isRecord } from '../../kernel/is-record.ts'
-import type { ChatMessage } from '../../providers/chat-wire.ts'
+import type { ChatMessage } from '../../wires/openai-chat/chat-request.ts'
 import { toStorableJson } from '../../kernel/storable-text.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { CHARACTERS_MAX } from './judge-question.ts'

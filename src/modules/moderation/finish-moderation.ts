@@ -1,6 +1,9 @@
 import { createToken } from '../../kernel/identifiers.ts'
 import { isRecord } from '../../kernel/is-record.ts'
-import { MODERATION_CATEGORIES, type ModerationRequest } from '../../providers/moderation-wire.ts'
+import {
+  MODERATION_CATEGORIES,
+  type ModerationRequest,
+} from '../../wires/openai-moderations/moderation-request.ts'
 import { invalidAnswer, parsePayload, type WholeQuestion } from '../inference/inference.ts'
 
 const ID_PREFIX = 'modr-'

@@ -1,5 +1,5 @@
 import { editJsonObject } from '../../kernel/edit-json-object.ts'
-import type { ModerationPart, ModerationRequest } from '../../providers/moderation-wire.ts'
+import type { ModerationPart, ModerationRequest } from '../../wires/openai-moderations/moderation-request.ts'
 import type { InferenceRequest } from '../inference/inference.ts'
 import { findOwnUses, inlineFiles, type FileUse, type OwnFiles, type OwnFileUse } from '../media/media.ts'
 

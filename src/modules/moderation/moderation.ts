@@ -1,5 +1,5 @@
 import type { NanoUsd } from '../../kernel/money.ts'
-import type { ModerationRequest } from '../../providers/moderation-wire.ts'
+import type { ModerationRequest } from '../../wires/openai-moderations/moderation-request.ts'
 import { priceTokens, type CatalogModel } from '../catalog/catalog.ts'
 import {
   createWholeOperation,

@@ -2,7 +2,7 @@ import { createToken } from '../../kernel/identifiers.ts'
 import { isRecord } from '../../kernel/is-record.ts'
 import { usdFromNanoUsd } from '../../kernel/money.ts'
 import { countSearchUnits, readDocuments } from '../../providers/rerank-answer.ts'
-import type { RerankRequest } from '../../providers/rerank-wire.ts'
+import type { RerankRequest } from '../../wires/rerank/rerank-request.ts'
 import { invalidAnswer, parsePayload, readCount, type WholeQuestion } from '../inference/inference.ts'
 import { countRerankTokens, priceRerank, type RerankUse } from './rerank-price.ts'
 

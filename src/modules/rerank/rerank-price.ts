@@ -1,6 +1,6 @@
 import type { NanoUsd } from '../../kernel/money.ts'
 import { countSearchUnits, readDocuments } from '../../providers/rerank-answer.ts'
-import type { RerankRequest } from '../../providers/rerank-wire.ts'
+import type { RerankRequest } from '../../wires/rerank/rerank-request.ts'
 import { priceTokens, type ModelPrice } from '../catalog/catalog.ts'
 import { TextTokens } from '../inference/inference.ts'
 

@@ -1,4 +1,4 @@
-import type { RerankRequest } from '../../providers/rerank-wire.ts'
+import type { RerankRequest } from '../../wires/rerank/rerank-request.ts'
 import {
   createWholeOperation,
   type Inference,

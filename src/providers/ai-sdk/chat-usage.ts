@@ -1,7 +1,7 @@
 import type { LanguageModelV4Usage } from '@ai-sdk/provider'
 
 import { isRecord } from '../../kernel/is-record.ts'
-import type { ChatUsage } from '../chat-wire.ts'
+import type { ChatUsage } from '../../wires/openai-chat/chat-request.ts'
 
 /** OpenAI's counts: the prompt includes what was cached, the completion includes what was thought. */
 export interface CompleteChatUsage extends ChatUsage {

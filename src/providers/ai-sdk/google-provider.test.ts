@@ -17,7 +17,7 @@ import {
   startGoogleServer,
 } from '../../../tests/upstreams/google-server.ts'
 import type { ScriptedServer } from '../../../tests/upstreams/scripted-server.ts'
-import type { ChatRequest } from '../chat-wire.ts'
+import type { ChatRequest } from '../../wires/openai-chat/chat-request.ts'
 import type { InferenceCall, Provider } from '../provider.ts'
 import { createGoogleProvider } from './google-provider.ts'
 

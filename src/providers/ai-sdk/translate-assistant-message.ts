@@ -1,6 +1,6 @@
 import type { LanguageModelV4Message, LanguageModelV4ReasoningPart } from '@ai-sdk/provider'
 
-import type { ChatMessage } from '../chat-wire.ts'
+import type { ChatMessage } from '../../wires/openai-chat/chat-request.ts'
 import { isRecord, parseJson, readPath, readString } from './read-json.ts'
 import { UntranslatableRequest } from './untranslatable-request.ts'
 import type { Vendor } from './vendor.ts'

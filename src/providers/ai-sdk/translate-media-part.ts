@@ -1,6 +1,6 @@
 import type { LanguageModelV4FilePart } from '@ai-sdk/provider'
 
-import type { ContentPart } from '../chat-wire.ts'
+import type { ContentPart } from '../../wires/openai-chat/chat-request.ts'
 import type { Vendor } from './vendor.ts'
 
 /** A part that no vendor could be sent. The message is for the client. */

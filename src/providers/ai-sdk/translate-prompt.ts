@@ -7,7 +7,7 @@ import type {
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider'
 
-import type { ChatMessage, ContentPart } from '../chat-wire.ts'
+import type { ChatMessage, ContentPart } from '../../wires/openai-chat/chat-request.ts'
 import { isRecord, readPath, readString } from './read-json.ts'
 import { translateAssistantMessage } from './translate-assistant-message.ts'
 import { translateMediaPart, UntranslatablePart } from './translate-media-part.ts'

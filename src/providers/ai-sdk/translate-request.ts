@@ -5,7 +5,7 @@ import type {
   LanguageModelV4ToolChoice,
 } from '@ai-sdk/provider'
 
-import type { ChatRequest } from '../chat-wire.ts'
+import type { ChatRequest } from '../../wires/openai-chat/chat-request.ts'
 import type { InferenceCall } from '../provider.ts'
 import { selectTools, type ToolSelection } from '../select-tools.ts'
 import { readNumber } from './read-json.ts'

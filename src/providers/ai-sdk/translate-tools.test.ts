@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createCall } from '../../../tests/upstreams/call-provider.ts'
-import type { ChatRequest } from '../chat-wire.ts'
+import type { ChatRequest } from '../../wires/openai-chat/chat-request.ts'
 import { anthropicVendor } from './anthropic-vendor.ts'
 import { googleVendor } from './google-vendor.ts'
 import { toUpstreamError } from './to-upstream-error.ts'

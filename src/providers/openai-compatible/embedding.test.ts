@@ -4,7 +4,7 @@ import { failureOf } from '../../../tests/upstreams/call-provider.ts'
 import { failure, json } from '../../../tests/upstreams/openai-server.ts'
 import { startWireUpstream, type WireUpstream } from '../../../tests/upstreams/start-wire-upstream.ts'
 import { testUpstreamFailures } from '../../../tests/upstreams/test-upstream-failures.ts'
-import type { EmbeddingRequest } from '../embedding-wire.ts'
+import type { EmbeddingRequest } from '../../wires/openai-embeddings/embedding-request.ts'
 import { encodeEmbedding } from '../encode-embedding.ts'
 
 let upstream: WireUpstream

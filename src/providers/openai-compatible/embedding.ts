@@ -1,5 +1,5 @@
 import { isRecord } from '../../kernel/is-record.ts'
-import type { EmbeddingRequest } from '../embedding-wire.ts'
+import type { EmbeddingRequest } from '../../wires/openai-embeddings/embedding-request.ts'
 import { decodeEmbedding, encodeEmbedding } from '../encode-embedding.ts'
 import type { InferenceOperation } from '../provider.ts'
 import { prepareOther } from './prepare-request.ts'

@@ -1,5 +1,5 @@
 import { editJsonObject } from '../../kernel/edit-json-object.ts'
-import type { ChatMessage, ChatRequest } from '../chat-wire.ts'
+import type { ChatMessage, ChatRequest } from '../../wires/openai-chat/chat-request.ts'
 import type { InferenceCall } from '../provider.ts'
 import type { OpenAiCompatibleUpstream } from './upstreams.ts'
 

@@ -5,7 +5,7 @@ import { json } from '../../../tests/upstreams/openai-server.ts'
 import { startWireUpstream, type WireUpstream } from '../../../tests/upstreams/start-wire-upstream.ts'
 import { testUpstreamFailures } from '../../../tests/upstreams/test-upstream-failures.ts'
 import type { InferenceAnswer } from '../provider.ts'
-import type { RerankRequest } from '../rerank-wire.ts'
+import type { RerankRequest } from '../../wires/rerank/rerank-request.ts'
 
 let upstream: WireUpstream
 

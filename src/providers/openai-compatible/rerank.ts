@@ -1,7 +1,7 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import type { InferenceOperation } from '../provider.ts'
 import { countSearchUnits, readDocuments, writeRerankAnswer, type RankedDocument } from '../rerank-answer.ts'
-import type { RerankRequest } from '../rerank-wire.ts'
+import type { RerankRequest } from '../../wires/rerank/rerank-request.ts'
 import { invalidAnswer, readJsonBody } from './read-answer.ts'
 import type { WireClient } from './wire-client.ts'
 

@@ -1,6 +1,6 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import { stringifyJson } from '../../kernel/stringify-json.ts'
-import type { ChatRequest } from '../chat-wire.ts'
+import type { ChatRequest } from '../../wires/openai-chat/chat-request.ts'
 import { refuseRequest } from './media/refuse-request.ts'
 
 /** Larger and deeper than any vendor takes. */

@@ -1,4 +1,4 @@
-import type { ChatUsage } from '../chat-wire.ts'
+import type { ChatUsage } from '../../wires/openai-chat/chat-request.ts'
 import type { PlannedChoice } from './plan-answer.ts'
 import { writeTokenLogprobs } from './token-logprobs.ts'
 import { SYSTEM_FINGERPRINT, writeCalled, type AnswerIdentity } from './write-completion.ts'

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { countTokens } from '../../kernel/count-tokens.ts'
 import { stringifyJson } from '../../kernel/stringify-json.ts'
-import type { ChatRequest, ContentPart } from '../chat-wire.ts'
+import type { ChatRequest, ContentPart } from '../../wires/openai-chat/chat-request.ts'
 import { splitParts } from './split-tokens.ts'
 
 /** Media count the same whatever they hold, so that a bill can be checked by hand. */

@@ -1,5 +1,5 @@
 import { stringifyJson } from '../../kernel/stringify-json.ts'
-import type { ChatRequest, ChatTool } from '../chat-wire.ts'
+import type { ChatRequest, ChatTool } from '../../wires/openai-chat/chat-request.ts'
 import { selectTools } from '../select-tools.ts'
 import { UpstreamError } from '../upstream-error.ts'
 import { callTools, type ToolCallDraft } from './call-tools.ts'

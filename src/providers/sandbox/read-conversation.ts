@@ -1,4 +1,4 @@
-import type { ChatMessage, ChatRequest, ContentPart } from '../chat-wire.ts'
+import type { ChatMessage, ChatRequest, ContentPart } from '../../wires/openai-chat/chat-request.ts'
 import { parseDirectives, type Directives } from './directives.ts'
 import { dropReminders } from './drop-reminders.ts'
 

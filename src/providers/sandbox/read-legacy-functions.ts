@@ -1,5 +1,5 @@
 import { isRecord } from '../../kernel/is-record.ts'
-import type { ChatRequest, ChatTool } from '../chat-wire.ts'
+import type { ChatRequest, ChatTool } from '../../wires/openai-chat/chat-request.ts'
 
 export interface ReadFunctions {
   /** With `tools` and `tool_choice` in the place of `functions` and `function_call`. */

@@ -1,4 +1,4 @@
-import type { ChatTool, ChatUsage } from '../chat-wire.ts'
+import type { ChatTool, ChatUsage } from '../../wires/openai-chat/chat-request.ts'
 import type { TokenPiece } from './split-tokens.ts'
 import type { PlannedChoice } from './plan-answer.ts'
 import { createTurns } from './take-turns.ts'

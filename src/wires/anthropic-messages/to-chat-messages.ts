@@ -1,5 +1,5 @@
 import { stringifyJson } from '../../kernel/stringify-json.ts'
-import type { ChatMessage, ContentPart } from '../../providers/chat-wire.ts'
+import type { ChatMessage, ContentPart } from '../openai-chat/chat-request.ts'
 import { simplifyParts } from '../plain-messages.ts'
 import type { MessagesMessage } from './messages-request.ts'
 import { nativeOnly } from './native-only.ts'

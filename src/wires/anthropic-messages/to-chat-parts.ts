@@ -1,4 +1,4 @@
-import type { ContentPart } from '../../providers/chat-wire.ts'
+import type { ContentPart } from '../openai-chat/chat-request.ts'
 import { nativeOnly } from './native-only.ts'
 import { readBlocks, readMembers, readOptionalText, readText, type Members } from './read-block.ts'
 

@@ -1,5 +1,5 @@
 import { stringifyJson } from '../../kernel/stringify-json.ts'
-import type { ChatRequest } from '../../providers/chat-wire.ts'
+import type { ChatRequest } from '../openai-chat/chat-request.ts'
 import { toPlainMessages } from '../plain-messages.ts'
 import type { CountTokensRequest, MessagesRequest } from './messages-request.ts'
 import { nativeOnly } from './native-only.ts'

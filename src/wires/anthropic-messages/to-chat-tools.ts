@@ -1,5 +1,5 @@
 import { AppError } from '../../kernel/app-error.ts'
-import type { ChatRequest, ChatTool } from '../../providers/chat-wire.ts'
+import type { ChatRequest, ChatTool } from '../openai-chat/chat-request.ts'
 import type { CountTokensRequest, MessagesTool } from './messages-request.ts'
 import { nativeOnly } from './native-only.ts'
 

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
-import { namedValues } from '../../providers/named-values.ts'
-import { nullable } from '../../providers/nullable.ts'
+import { namedValues } from '../named-values.ts'
+import { nullable } from '../nullable.ts'
 
 /**
  * OpenAI's Responses wire, as far as the gateway looks at it. Every object is open. What an item or a tool must hold is

@@ -1,6 +1,6 @@
 import { AppError, invalidValue } from '../../kernel/app-error.ts'
 import { isRecord } from '../../kernel/is-record.ts'
-import type { ChatMessage, ContentPart } from '../../providers/chat-wire.ts'
+import type { ChatMessage, ContentPart } from '../openai-chat/chat-request.ts'
 import { Untranslatable } from '../untranslatable.ts'
 import { unsealThoughts } from './sealed-thoughts.ts'
 import { TEXT_ARGUMENT, type ToolNames } from './tool-names.ts'

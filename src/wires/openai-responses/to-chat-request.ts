@@ -1,7 +1,7 @@
 import { AppError } from '../../kernel/app-error.ts'
 import { isRecord } from '../../kernel/is-record.ts'
 import { stringifyJson } from '../../kernel/stringify-json.ts'
-import type { ChatRequest } from '../../providers/chat-wire.ts'
+import type { ChatRequest } from '../openai-chat/chat-request.ts'
 import { toPlainMessages } from '../plain-messages.ts'
 import { Untranslatable } from '../untranslatable.ts'
 import type { ResponsesRequest } from './responses-request.ts'

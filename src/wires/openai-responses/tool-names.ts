@@ -1,6 +1,6 @@
 import { AppError, invalidValue } from '../../kernel/app-error.ts'
 import { isRecord } from '../../kernel/is-record.ts'
-import type { ChatTool } from '../../providers/chat-wire.ts'
+import type { ChatTool } from '../openai-chat/chat-request.ts'
 import { Untranslatable } from '../untranslatable.ts'
 
 /** How a tool of the wire is known to a model that knows functions only. */

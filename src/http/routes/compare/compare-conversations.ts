@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Conversations } from '../../../modules/conversations/conversations.ts'
 import type { Limits } from '../../../modules/limits/limits.ts'
-import { nullable } from '../../../providers/nullable.ts'
+import { nullable } from '../../../wires/nullable.ts'
 import { ListQuery, listAnswer, listSchema, parsePageRequest } from '../../answers/list-page.ts'
 import { admitRequest } from '../../answers/rate-headers.ts'
 import { defineRoute, type Route } from '../../route.ts'

@@ -11,7 +11,7 @@ import {
   type Datasets,
   type PromptCase,
 } from '../../../modules/compare/compare.ts'
-import { nullable } from '../../../providers/nullable.ts'
+import { nullable } from '../../../wires/nullable.ts'
 import { ListQuery, listAnswer, listSchema, parsePageRequest } from '../../answers/list-page.ts'
 import type { UploadedFile } from '../../multipart/form.ts'
 import { decodeText } from '../../bodies/decode-text.ts'

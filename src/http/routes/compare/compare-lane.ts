@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { AppError, invalidValue } from '../../../kernel/app-error.ts'
-import { ChatRequest } from '../../../providers/chat-wire.ts'
-import { nullable } from '../../../providers/nullable.ts'
+import { ChatRequest } from '../../../wires/openai-chat/chat-request.ts'
+import { nullable } from '../../../wires/nullable.ts'
 import { refuseUnhonoured } from '../../bodies/refuse-unhonoured.ts'
 
 const LANES_MIN = 2

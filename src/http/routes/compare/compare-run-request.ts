@@ -9,7 +9,7 @@ import {
   type RunOrder,
 } from '../../../modules/compare/compare.ts'
 import type { Caller } from '../../../modules/keys/keys.ts'
-import { nullable } from '../../../providers/nullable.ts'
+import { nullable } from '../../../wires/nullable.ts'
 import { parseUsd, USD_MAX } from '../../parameters/parse-usd.ts'
 import { LaneChoice, readLanes } from './compare-lane.ts'
 

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox'
 import { invalidValue } from '../../../kernel/app-error.ts'
 import type { Compare } from '../../../modules/compare/compare.ts'
 import type { Judging, VoteOrder } from '../../../modules/judging/judging.ts'
-import { nullable } from '../../../providers/nullable.ts'
+import { nullable } from '../../../wires/nullable.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { RunAnswer, toRunAnswer } from './compare-wire.ts'
 import {

@@ -8,8 +8,8 @@ import type {
   Reply,
   Turn,
 } from '../../../modules/conversations/conversations.ts'
-import { ChatRequest, type ChatMessage } from '../../../providers/chat-wire.ts'
-import { nullable } from '../../../providers/nullable.ts'
+import { ChatRequest, type ChatMessage } from '../../../wires/openai-chat/chat-request.ts'
+import { nullable } from '../../../wires/nullable.ts'
 import { errorTypeOf } from '../../answers/error-envelope.ts'
 
 const orNull = (schema: TSchema) => Type.Union([schema, Type.Null()])

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { nullable } from '../../../providers/nullable.ts'
+import { nullable } from '../../../wires/nullable.ts'
 import { ImageInput } from '../../parameters/client-image.ts'
 import { TaskMembers } from '../../paid/run-generation.ts'
 

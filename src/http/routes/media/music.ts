@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { Generation } from '../../../modules/generation/generation.ts'
-import { nullable } from '../../../providers/nullable.ts'
+import { nullable } from '../../../wires/nullable.ts'
 import { refuseMembers, type RefusedMembers } from '../../bodies/refuse-members.ts'
 import { defineRoute, type Route } from '../../route.ts'
 import { TaskMembers, TaskReceipt, type RunGeneration } from '../../paid/run-generation.ts'

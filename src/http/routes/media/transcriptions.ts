@@ -8,7 +8,7 @@ import {
   transcriptEvents,
   type Transcription,
 } from '../../../modules/transcription/transcription.ts'
-import { nullable } from '../../../providers/nullable.ts'
+import { nullable } from '../../../wires/nullable.ts'
 import { refuseMembers, type RefusedMembers } from '../../bodies/refuse-members.ts'
 import { defineRoute, type Route, type RouteRequest } from '../../route.ts'
 import type { RunPaid } from '../../paid/run-paid.ts'

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { IMAGE_BYTES_MAX, type Generation } from '../../../modules/generation/generation.ts'
-import { nullable } from '../../../providers/nullable.ts'
+import { nullable } from '../../../wires/nullable.ts'
 import { ImageInput, readClientImage } from '../../parameters/client-image.ts'
 import { refuseMembers, type RefusedMembers } from '../../bodies/refuse-members.ts'
 import { defineRoute, type Route } from '../../route.ts'

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Embeddings } from '../../../modules/embeddings/embeddings.ts'
 import { createInferenceRecord } from '../../../modules/inference/inference.ts'
-import { EmbeddingRequest } from '../../../providers/embedding-wire.ts'
+import { EmbeddingRequest } from '../../../wires/openai-embeddings/embedding-request.ts'
 import { defineHotRoute, type HotRoute } from '../../route.ts'
 import type { SendInference } from '../../paid/send-inference.ts'
 import { toInference } from '../../paid/to-inference.ts'

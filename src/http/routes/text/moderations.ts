@@ -1,7 +1,10 @@
 import { Type } from 'typebox'
 import { createInferenceRecord } from '../../../modules/inference/inference.ts'
 import type { Moderation } from '../../../modules/moderation/moderation.ts'
-import { MODERATION_CATEGORIES, ModerationRequest } from '../../../providers/moderation-wire.ts'
+import {
+  MODERATION_CATEGORIES,
+  ModerationRequest,
+} from '../../../wires/openai-moderations/moderation-request.ts'
 import { defineHotRoute, type HotRoute } from '../../route.ts'
 import type { SendInference } from '../../paid/send-inference.ts'
 import { toInference } from '../../paid/to-inference.ts'

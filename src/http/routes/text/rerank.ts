@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { createInferenceRecord } from '../../../modules/inference/inference.ts'
 import type { Rerank } from '../../../modules/rerank/rerank.ts'
-import { RerankRequest } from '../../../providers/rerank-wire.ts'
+import { RerankRequest } from '../../../wires/rerank/rerank-request.ts'
 import { defineHotRoute, type HotRoute } from '../../route.ts'
 import type { SendInference } from '../../paid/send-inference.ts'
 import { toInference } from '../../paid/to-inference.ts'

@@ -1,4 +1,4 @@
-import type { EmbeddingRequest } from '../../embedding-wire.ts'
+import type { EmbeddingRequest } from '../../../wires/openai-embeddings/embedding-request.ts'
 import { encodeEmbedding } from '../../encode-embedding.ts'
 import type { InferenceCall, InferenceOperation } from '../../provider.ts'
 import { UpstreamError } from '../../upstream-error.ts'

@@ -5,7 +5,7 @@ import {
   writeRerankAnswer,
   type RankedDocument,
 } from '../../rerank-answer.ts'
-import type { RerankRequest } from '../../rerank-wire.ts'
+import type { RerankRequest } from '../../../wires/rerank/rerank-request.ts'
 import { UpstreamError } from '../../upstream-error.ts'
 import type { AiSdkProviderOptions } from '../lazy-provider.ts'
 import { createVendorCalls } from '../vendor-calls.ts'

@@ -13,10 +13,10 @@ import type { ScriptedReply, ScriptedServer } from '../../../../tests/upstreams/
 import { testUpstreamFailures } from '../../../../tests/upstreams/test-upstream-failures.ts'
 import { Cancellation } from '../../../kernel/cancellation.ts'
 import { loadTokenEncoding } from '../../../kernel/token-encoding.ts'
-import type { EmbeddingRequest } from '../../embedding-wire.ts'
+import type { EmbeddingRequest } from '../../../wires/openai-embeddings/embedding-request.ts'
 import { encodeEmbedding } from '../../encode-embedding.ts'
 import type { Provider } from '../../provider.ts'
-import type { RerankRequest } from '../../rerank-wire.ts'
+import type { RerankRequest } from '../../../wires/rerank/rerank-request.ts'
 import {
   createCohereProvider,
   createGoogleEmbeddingProvider,

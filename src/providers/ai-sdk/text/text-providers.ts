@@ -1,6 +1,6 @@
-import type { EmbeddingRequest } from '../../embedding-wire.ts'
+import type { EmbeddingRequest } from '../../../wires/openai-embeddings/embedding-request.ts'
 import type { InferenceOperation, Provider } from '../../provider.ts'
-import type { RerankRequest } from '../../rerank-wire.ts'
+import type { RerankRequest } from '../../../wires/rerank/rerank-request.ts'
 import type { AiSdkProviderOptions } from '../lazy-provider.ts'
 import { loadOnce } from '../load-once.ts'
 import type { EmbeddingVendor } from './embedding-operation.ts'

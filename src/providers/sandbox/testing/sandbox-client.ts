@@ -1,6 +1,6 @@
 import { Value } from 'typebox/value'
 import { Cancellation } from '../../../kernel/cancellation.ts'
-import { ChatRequest } from '../../chat-wire.ts'
+import { ChatRequest } from '../../../wires/openai-chat/chat-request.ts'
 import type { InferenceAnswer, InferenceCall } from '../../provider.ts'
 import { createSandboxProvider } from '../sandbox.ts'
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { decodeTokens } from '../../../../kernel/decode-tokens.ts'
-import type { EmbeddingRequest } from '../../../embedding-wire.ts'
+import type { EmbeddingRequest } from '../../../../wires/openai-embeddings/embedding-request.ts'
 import type { InferenceOperation } from '../../../provider.ts'
 import { createTokenCounter } from '../../count-prompt-tokens.ts'
 import { damagePayload } from '../../inject-fault.ts'

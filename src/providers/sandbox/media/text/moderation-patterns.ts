@@ -1,4 +1,4 @@
-import type { MODERATION_CATEGORIES } from '../../../moderation-wire.ts'
+import type { MODERATION_CATEGORIES } from '../../../../wires/openai-moderations/moderation-request.ts'
 
 export type ModerationCategory = (typeof MODERATION_CATEGORIES)[number]
 

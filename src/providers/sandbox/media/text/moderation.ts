@@ -1,5 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { MODERATION_CATEGORIES, type ModerationRequest } from '../../../moderation-wire.ts'
+import {
+  MODERATION_CATEGORIES,
+  type ModerationRequest,
+} from '../../../../wires/openai-moderations/moderation-request.ts'
 import type { InferenceOperation } from '../../../provider.ts'
 import { damagePayload } from '../../inject-fault.ts'
 import { createSeededRandom } from '../../seeded-random.ts'

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { InferenceOperation } from '../../../provider.ts'
-import type { RerankRequest } from '../../../rerank-wire.ts'
+import type { RerankRequest } from '../../../../wires/rerank/rerank-request.ts'
 import { damagePayload } from '../../inject-fault.ts'
 import { createTurns } from '../../take-turns.ts'
 import { beginCall, type SandboxParts } from '../begin-call.ts'

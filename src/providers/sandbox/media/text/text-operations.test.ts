@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import { expect, test } from 'vitest'
-import type { EmbeddingRequest } from '../../../embedding-wire.ts'
+import type { EmbeddingRequest } from '../../../../wires/openai-embeddings/embedding-request.ts'
 import { callContext, jsonOf, sandboxInNoTime } from '../../testing/media-client.ts'
-import { MODERATION_CATEGORIES } from '../../../moderation-wire.ts'
+import { MODERATION_CATEGORIES } from '../../../../wires/openai-moderations/moderation-request.ts'
 
 const { provider } = sandboxInNoTime()
 const inference = <Body>(body: Body, rest: object = {}) => ({

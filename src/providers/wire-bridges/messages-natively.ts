@@ -1,9 +1,9 @@
 import { editJsonObject } from '../../kernel/edit-json-object.ts'
 import { isRecord } from '../../kernel/is-record.ts'
 import { stringifyJson } from '../../kernel/stringify-json.ts'
-import type { NativeRequest } from '../../providers/native-wire.ts'
-import type { InferenceCall, InferenceOperation } from '../../providers/provider.ts'
-import type { CountTokensRequest } from './messages-request.ts'
+import type { NativeRequest } from '../native-wire.ts'
+import type { InferenceCall, InferenceOperation } from '../provider.ts'
+import type { CountTokensRequest } from '../../wires/anthropic-messages/messages-request.ts'
 
 const VERSION_HEADER = 'anthropic-version'
 /** What a client that names none is taken to speak. */

@@ -1,11 +1,11 @@
 import { editJsonObject } from '../../kernel/edit-json-object.ts'
 import { isRecord } from '../../kernel/is-record.ts'
 import { stringifyJson } from '../../kernel/stringify-json.ts'
-import type { NativeRequest } from '../../providers/native-wire.ts'
-import type { InferenceCall, InferenceOperation } from '../../providers/provider.ts'
-import type { ResponsesRequest } from './responses-request.ts'
-import { isSealedHere } from './sealed-thoughts.ts'
-import { isSpareSearch } from './tool-names.ts'
+import type { NativeRequest } from '../native-wire.ts'
+import type { InferenceCall, InferenceOperation } from '../provider.ts'
+import type { ResponsesRequest } from '../../wires/openai-responses/responses-request.ts'
+import { isSealedHere } from '../../wires/openai-responses/sealed-thoughts.ts'
+import { isSpareSearch } from '../../wires/openai-responses/tool-names.ts'
 
 /** Members by which a vendor finds what it keeps: the gateway keeps answers itself, an account each. */
 const KEPT_ELSEWHERE = ['previous_response_id', 'conversation', 'background', 'prompt']

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { nullable } from './nullable.ts'
+import { nullable } from '../nullable.ts'
 
 const INPUTS_MAX = 256
 

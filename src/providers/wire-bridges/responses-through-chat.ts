@@ -1,11 +1,11 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import { parseJson } from '../../kernel/parse-json.ts'
-import type { InferenceOperation } from '../../providers/provider.ts'
-import { readWholeChat, translateStream } from '../read-chat-payload.ts'
-import { responseIdOf } from './response-id.ts'
-import { ResponseStream } from './response-stream.ts'
-import type { ResponsesRequest } from './responses-request.ts'
-import { toChatRequest } from './to-chat-request.ts'
+import type { InferenceOperation } from '../provider.ts'
+import { readWholeChat, translateStream } from './read-chat-payload.ts'
+import { responseIdOf } from '../../wires/openai-responses/response-id.ts'
+import { ResponseStream } from '../../wires/openai-responses/response-stream.ts'
+import type { ResponsesRequest } from '../../wires/openai-responses/responses-request.ts'
+import { toChatRequest } from '../../wires/openai-responses/to-chat-request.ts'
 
 /** OpenAI's Responses in front of a provider that speaks the chat form. */
 export function responsesThroughChat(

@@ -1,9 +1,9 @@
-import type { InferenceOperation } from '../../providers/provider.ts'
-import { readWholeChat, translateStream } from '../read-chat-payload.ts'
-import { MessageStream } from './message-stream.ts'
-import type { MessagesRequest } from './messages-request.ts'
-import { toChatRequest } from './to-chat-request.ts'
-import { toMessage } from './to-message.ts'
+import type { InferenceOperation } from '../provider.ts'
+import { readWholeChat, translateStream } from './read-chat-payload.ts'
+import { MessageStream } from '../../wires/anthropic-messages/message-stream.ts'
+import type { MessagesRequest } from '../../wires/anthropic-messages/messages-request.ts'
+import { toChatRequest } from '../../wires/anthropic-messages/to-chat-request.ts'
+import { toMessage } from '../../wires/anthropic-messages/to-message.ts'
 
 /** Anthropic's wire in front of a provider that speaks the chat form. */
 export function messagesThroughChat(

@@ -1,8 +1,8 @@
-import { isRecord } from '../kernel/is-record.ts'
-import { parseJson } from '../kernel/parse-json.ts'
-import { readErrorPayload } from '../providers/error-payload.ts'
-import type { StreamAnswer } from '../providers/provider.ts'
-import { UpstreamError } from '../providers/upstream-error.ts'
+import { isRecord } from '../../kernel/is-record.ts'
+import { parseJson } from '../../kernel/parse-json.ts'
+import { readErrorPayload } from '../error-payload.ts'
+import type { StreamAnswer } from '../provider.ts'
+import { UpstreamError } from '../upstream-error.ts'
 
 /** An answer of the chat form or a chunk of one. Throws an `UpstreamError` for an error or something else. */
 function readChatPayload(provider: string, payload: Buffer): Record<string, unknown> {

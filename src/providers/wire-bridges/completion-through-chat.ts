@@ -1,20 +1,20 @@
-import type { ChatRequest } from './chat-wire.ts'
-import type { CompletionRequest } from './completion-wire.ts'
-import { Cancellation } from '../kernel/cancellation.ts'
-import { isRecord } from '../kernel/is-record.ts'
-import { decodeTokens } from '../kernel/decode-tokens.ts'
-import { createToken } from '../kernel/identifiers.ts'
-import { parseJson } from '../kernel/parse-json.ts'
-import { mergeStreams } from './merge-streams.ts'
-import { sumUsage } from './sum-usage.ts'
-import { UpstreamError } from './upstream-error.ts'
+import type { ChatRequest } from '../../wires/openai-chat/chat-request.ts'
+import type { CompletionRequest } from '../../wires/openai-completions/completion-request.ts'
+import { Cancellation } from '../../kernel/cancellation.ts'
+import { isRecord } from '../../kernel/is-record.ts'
+import { decodeTokens } from '../../kernel/decode-tokens.ts'
+import { createToken } from '../../kernel/identifiers.ts'
+import { parseJson } from '../../kernel/parse-json.ts'
+import { mergeStreams } from '../merge-streams.ts'
+import { sumUsage } from '../sum-usage.ts'
+import { UpstreamError } from '../upstream-error.ts'
 import type {
   CompleteAnswer,
   InferenceAnswer,
   InferenceCall,
   InferenceOperation,
   StreamAnswer,
-} from './provider.ts'
+} from '../provider.ts'
 
 const OUTPUT_TOKENS_DEFAULT = 16
 

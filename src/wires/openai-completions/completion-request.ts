@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
-import { BIASED_TOKENS } from './chat-wire.ts'
-import { namedValues } from './named-values.ts'
-import { nullable } from './nullable.ts'
+import { BIASED_TOKENS } from '../openai-chat/chat-request.ts'
+import { namedValues } from '../named-values.ts'
+import { nullable } from '../nullable.ts'
 
 const PROMPTS_MAX = 128
 

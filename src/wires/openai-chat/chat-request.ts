@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
-import { namedValues } from './named-values.ts'
-import { nullable } from './nullable.ts'
+import { namedValues } from '../named-values.ts'
+import { nullable } from '../nullable.ts'
 
 /**
  * The OpenAI chat wire, as far as the gateway looks at it. Fields that are not named here pass through: every object
