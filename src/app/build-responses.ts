@@ -12,7 +12,7 @@ export function buildResponses(config: Config, parts: Parts): Responses {
   })
 }
 
-/** Every task goes to who knows its type. */
+/** Routes each task to the performer of its type. */
 export function performByType(responses: TaskPerformer, others: TaskPerformer): TaskPerformer {
   const performerOf = (type: string): TaskPerformer => (type === 'response' ? responses : others)
   return {

@@ -102,7 +102,7 @@ export class Supervisor {
   }
 }
 
-/** Rejects with the system's error when somebody listens there already. */
+/** Rejects with EADDRINUSE if the port is taken. */
 async function requireFreePort(address: { host: string; port: number }): Promise<void> {
   const server = createServer()
   server.listen({ ...address, exclusive: true })

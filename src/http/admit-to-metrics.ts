@@ -8,7 +8,7 @@ import type { RequestMessage } from './message.ts'
 export interface MetricsAccess {
   /** If set, everybody except operators must send it. */
   readonly token: string | null
-  /** Admits everybody who reaches the port. */
+  /** Allows every client. */
   readonly isOpen: boolean
   readonly authenticate: (incoming: RequestMessage) => Caller | Promise<Caller>
 }

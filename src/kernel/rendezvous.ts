@@ -1,9 +1,9 @@
 /**
- * Rendezvous hashing: of several candidates, the one with the highest score for a key. The same key finds the same one,
- * whoever asks and whatever the order; one that is taken away moves its own keys only, and they come back with it.
+ * Rendezvous hashing: of several candidates, choose the one with the highest score for a key. Every process chooses the same
+ * one. When a candidate is removed, only its keys move; when it returns, they return to it.
  */
 
-/** 32 bits that name a text. Not for secrets: whoever wants two texts with the same name finds them. */
+/** A 32-bit hash (FNV-1a) of a text. Not for secrets: collisions are easy to construct. */
 export function hashText(text: string, start = FNV_OFFSET): number {
   let hash = start
   for (let index = 0; index < text.length; index += 1)

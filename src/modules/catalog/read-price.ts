@@ -57,9 +57,8 @@ function isClaude({ vendor, routes }: CatalogEntry): boolean {
 }
 
 /**
- * Reads and writes of a cache that nobody priced cost what plain input does, but for Claude's. A write is never cheaper
- * than input, nor one for an hour than one for minutes: an operator who raises one price alone does not sell the dearer
- * tokens for less.
+ * Cache reads and writes without a price cost the same as input, except for Claude models. A cache write never costs less
+ * than input, and a one-hour write never less than a five-minute write, also if the operator raises only one of the prices.
  */
 function readRates(rates: RateFields, read: ReadAmount, defaults: CacheDefaults | null): TokenRates {
   const input = read('input_usd_per_1m', rates.input_usd_per_1m)
@@ -84,7 +83,7 @@ function readRates(rates: RateFields, read: ReadAmount, defaults: CacheDefaults 
   }
 }
 
-/** As with the cache: who raises the price of text alone does not sell sound for less than text. */
+/** Audio tokens never cost less than text tokens, also if the operator raises only the price of text. */
 function readAudioRates(
   price: CatalogEntry['price'],
   read: ReadAmount,
