@@ -1,0 +1,205 @@
+import { createGpuRegistry } from '../../../gpu/registry.ts'
+import { createSandboxDriver } from '../../../gpu/sandbox/sandbox-driver.ts'
+import { createId } from '../../../kernel/identifiers.ts'
+import { silentLogger } from '../../../kernel/logger.ts'
+import { fakeClock } from '../../../kernel/testing/fake-clock.ts'
+import { createBorrower } from '../../../storage/borrowing/borrower.ts'
+import { connectDatabase } from '../../../storage/connect-database.ts'
+import type { Database } from '../../../storage/database.ts'
+import { createMessageBus } from '../../../storage/message-bus.ts'
+import { createSandboxMachines } from '../../../storage/sandbox-machines.ts'
+import { createTestDatabase } from '../../../storage/testing/test-database.ts'
+import type { Caller } from '../../keys/keys.ts'
+import { createLedger, reclaimLeases, verifyLedger, type Ledger } from '../../ledger/ledger.ts'
+import { createDeployments, createReconciler, type Deployments, type Reconciler } from '../deployments.ts'
+import { Killed, MortalProcess } from './mortal-process.ts'
+
+/** Deployments on simulated GPUs and a clock that the test moves. */
+export interface DeploymentStage {
+  readonly database: Database
+  readonly deployments: Deployments
+  readonly ledger: Ledger
+  nowMs(): number
+  /** A process that looks after deployments, with a name of its own. */
+  startProcess(process?: MortalProcess): Reconciler
+  /** Lets time pass for this process, which looks whenever something is due. */
+  pass(reconciler: Pick<Reconciler, 'lookAtDue'>, durationMs: number): Promise<void>
+  /** Lets time pass while nobody looks. */
+  skip(durationMs: number): void
+  /** Processes that are killed after so many steps each, and replaced by the next; the last one lives. */
+  startMortals(deaths: readonly number[]): Pick<Reconciler, 'lookAtDue'>
+  createCaller(creditUsd: number, key?: Partial<Caller>): Promise<Caller>
+  /** Machines that the simulated driver has given away. */
+  countMachines(): Promise<number>
+  findDifferences(): Promise<string[]>
+  close(): Promise<void>
+}
+
+export const SLICE_SECONDS = 60
+const LEASE_MS = 30_000
+const DOLLAR = 1_000_000_000
+const CREDIT_LEASE_MS = 600_000
+
+export async function createDeploymentStage(): Promise<DeploymentStage> {
+  const testDatabase = await createTestDatabase()
+  const { connectionString } = testDatabase
+  const database = connectDatabase({
+    connectionString,
+    poolSize: 8,
+    statementTimeoutMs: 10_000,
+    prepareStatements: true,
+  })
+  let nowMs = Date.now()
+  const logger = silentLogger
+  const clock = fakeClock(() => nowMs)
+  const messageBus = await createMessageBus({ connectionString, logger })
+  const borrower = await createBorrower({
+    database,
+    logger,
+    leaseMs: CREDIT_LEASE_MS,
+    reclaimers: [reclaimLeases],
+  })
+  const ledger = createLedger({
+    database,
+    messageBus,
+    borrower,
+    clock,
+    logger,
+    commitWaitMs: 10_000,
+    observer: { committed: () => {}, failing: () => {} },
+  })
+  const driver = createSandboxDriver({ machines: createSandboxMachines(database), clock })
+  const gpus = createGpuRegistry({ drivers: [driver], onFailure: () => {} })
+  const deployments = await createDeployments({
+    database,
+    messageBus,
+    clock,
+    logger,
+    gpus,
+    ledger,
+    isOffered: () => true,
+    connect: () => ({ id: 'sandbox', isConfigured: true }),
+    sliceSeconds: SLICE_SECONDS,
+    wakeMsMax: 1_000,
+  })
+
+  const startProcess = (mortal = new MortalProcess()): Reconciler => {
+    const owner = createId()
+    return createReconciler({
+      database: mortal.wrapDatabase(database),
+      messageBus,
+      clock,
+      gpus: createGpuRegistry({ drivers: [mortal.wrapDriver(driver)], onFailure: () => {} }),
+      logger,
+      billing: { ledger, writer: () => borrower.writer, sliceSeconds: SLICE_SECONDS },
+      announce: async () => {},
+      owner: () => owner,
+      leaseMs: LEASE_MS,
+      paces: { changingMs: 2_000, runningMs: 15_000, startMsMax: 600_000, drainMs: 30_000, retryMs: 15_000 },
+    })
+  }
+
+  const pass: DeploymentStage['pass'] = async (reconciler, durationMs) => {
+    const endMs = nowMs + durationMs
+    for (;;) {
+      await reconciler.lookAtDue()
+      const [row] = await database.query<{ due: Date | null }>(
+        `SELECT min(greatest(next_look_at, lease_until)) AS due FROM deployments WHERE next_look_at IS NOT NULL`,
+      )
+      const dueMs = row?.due?.getTime() ?? Infinity
+      if (dueMs > endMs) break
+      // What is due now was looked at, so that it is somebody else's for the moment.
+      nowMs = Math.max(nowMs + 1, dueMs)
+    }
+    nowMs = Math.max(nowMs, endMs)
+  }
+
+  return {
+    database,
+    deployments,
+    ledger,
+    nowMs: () => nowMs,
+    startProcess,
+    pass,
+    skip: (durationMs) => {
+      nowMs += durationMs
+    },
+    startMortals: (deaths) => {
+      const left = [...deaths]
+      let mortal = new MortalProcess(left.shift())
+      let current = startProcess(mortal)
+      return {
+        lookAtDue: async () => {
+          const next = await current.lookAtDue().catch((error: unknown) => {
+            if (error instanceof Killed) return null
+            throw error
+          })
+          if (mortal.isDead) {
+            mortal = new MortalProcess(left.shift())
+            current = startProcess(mortal)
+          }
+          return next
+        },
+      }
+    },
+    createCaller: async (creditUsd, key = {}) => {
+      const accountId = createId()
+      await database.query(`INSERT INTO accounts (id, name) VALUES ($1, 'owner')`, [accountId])
+      await database.transaction((transaction) =>
+        ledger.grant(transaction, {
+          key: `test:${accountId}`,
+          accountId,
+          amountNanoUsd: BigInt(Math.round(creditUsd * DOLLAR)),
+          class: 'paid',
+          book: 'cash',
+          reason: 'test',
+        }),
+      )
+      return {
+        accountId,
+        keyId: createId(),
+        environment: 'test',
+        scopes: new Set(['inference']),
+        allowedModels: null,
+        requestsPerMinute: null,
+        limitNanoUsd: null,
+        ...key,
+      }
+    },
+    countMachines: async () => {
+      const rows = await database.query(
+        `SELECT FROM sandbox_machines WHERE (released_at IS NULL OR released_at > $1) AND failure IS DISTINCT FROM 'capacity_exhausted'`,
+        [new Date(nowMs)],
+      )
+      return rows.length
+    },
+    findDifferences: async () =>
+      (await verifyLedger(database)).flatMap(({ rule, differences }) =>
+        differences.map((difference) => `${rule}: ${difference}`),
+      ),
+    close: async () => {
+      await deployments.close()
+      await ledger.close()
+      await borrower.close()
+      await messageBus.close()
+      await database.close()
+      await testDatabase.drop()
+    },
+  }
+}
+
+export const ORDER = {
+  name: null,
+  huggingfaceId: 'Qwen/Qwen3-8B',
+  gpuTier: 'l40s_48gb',
+  quantization: 'auto',
+  maxModelLen: null,
+  revision: null,
+  env: {},
+  idleTimeoutMinutes: 0,
+  budgetLimitNanoUsd: null,
+  pricePerHourMaxNanoUsd: null,
+} as const
+
+/** What an hour of the tier costs. */
+export const HOUR_NANO_USD = 1_950_000_000n
