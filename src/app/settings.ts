@@ -143,7 +143,6 @@ export const SETTINGS = {
     ['http:', 'https:'],
   ),
   ...HTTP_SETTINGS,
-  ...GPU_SETTINGS,
   shutdownGraceMs: integerSetting(
     {
       environment: 'PARKWAY_SHUTDOWN_GRACE_MS',
@@ -183,6 +182,7 @@ export const SETTINGS = {
   ...DRAIN_SETTINGS,
   ...MEDIA_SETTINGS,
   ...TASK_SETTINGS,
+  ...GPU_SETTINGS,
   limits: objectSetting(
     {
       environment: 'PARKWAY_LIMITS',
