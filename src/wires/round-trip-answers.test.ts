@@ -3,11 +3,14 @@ import { describe, expect, test } from 'vitest'
 import { MessageStream } from './anthropic-messages/message-stream.ts'
 import { toMessage } from './anthropic-messages/to-message.ts'
 import { ResponseStream } from './openai-responses/response-stream.ts'
+import { unsealThoughts } from './openai-responses/sealed-thoughts.ts'
 import { readTools } from './openai-responses/tool-names.ts'
 
 /** What a model of the chat form answers. */
 interface Answer {
+  readonly thought: Thought | null
   readonly text: string
+  readonly refusal: string | null
   readonly calls: readonly { readonly id: string; readonly input: Record<string, string> }[]
   readonly isCut: boolean
   readonly prompt: number
@@ -15,10 +18,26 @@ interface Answer {
   readonly completion: number
 }
 
+interface Thought {
+  readonly text: string
+  /** What the vendor checks when it gets the thought back. */
+  readonly signature: string | null
+  /** Whether a stream tells the text once more when it is signed. */
+  readonly isToldAgain: boolean
+}
+
+const said = fc.string({ unit: 'grapheme', minLength: 1 })
+const thought: fc.Arbitrary<Thought> = fc.record({
+  text: said,
+  signature: fc.option(fc.base64String({ minLength: 4 })),
+  isToldAgain: fc.boolean(),
+})
 const count = fc.integer({ min: 0, max: 100_000 })
 const answer: fc.Arbitrary<Answer> = fc
   .record({
-    text: fc.string({ unit: 'grapheme', minLength: 1 }),
+    thought: fc.option(thought),
+    text: fc.string({ unit: 'grapheme' }),
+    refusal: fc.option(said),
     calls: fc.uniqueArray(
       fc.record({
         id: fc.uuid(),
@@ -49,8 +68,18 @@ const usageOf = ({ prompt, cached, completion }: Answer) => ({
   total_tokens: prompt + completion,
 })
 
+/** Providers that sign thoughts tell them twice. */
+function thoughtOf({ thought: had }: Answer): object {
+  if (had === null) return {}
+  const { text, signature } = had
+  if (signature === null) return { reasoning_content: text }
+  return { reasoning_content: text, reasoning_details: [{ type: 'reasoning.text', text, signature }] }
+}
+
 function toWhole(said: Answer): Record<string, unknown> {
-  const message = { role: 'assistant', content: said.text, tool_calls: callsOf(said) }
+  const { text, refusal } = said
+  const content = text === '' ? null : text
+  const message = { role: 'assistant', ...thoughtOf(said), content, refusal, tool_calls: callsOf(said) }
   return {
     id: 'chatcmpl-1',
     model: 'm',
@@ -68,7 +97,9 @@ function toChunks(said: Answer, length: number): Record<string, unknown>[] {
   })
   return [
     chunk({ role: 'assistant', content: '' }),
+    ...thoughtPiecesOf(said, length).map((delta) => chunk(delta)),
     ...piecesOf(said.text, length).map((content) => chunk({ content })),
+    ...piecesOf(said.refusal ?? '', length).map((refusal) => chunk({ refusal })),
     ...callsOf(said).flatMap(({ function: { name, arguments: given }, ...call }, index) => [
       chunk({ tool_calls: [{ index, ...call, function: { name, arguments: '' } }] }),
       ...piecesOf(given, length).map((piece) =>
@@ -78,6 +109,15 @@ function toChunks(said: Answer, length: number): Record<string, unknown>[] {
     chunk({}, finishOf(said)),
     { id: 'chatcmpl-1', model: 'm', choices: [], usage: usageOf(said) },
   ]
+}
+
+function thoughtPiecesOf({ thought: had }: Answer, length: number): object[] {
+  if (had === null) return []
+  const { text, signature, isToldAgain } = had
+  const pieces = piecesOf(text, length).map((piece) => ({ reasoning_content: piece }))
+  if (signature === null) return pieces
+  const detail = { type: 'reasoning.text', signature, ...(isToldAgain ? { text } : {}) }
+  return [...pieces, { reasoning_details: [detail] }]
 }
 
 /** Never half a character. */
@@ -90,20 +130,30 @@ function piecesOf(text: string, length: number): string[] {
 
 /** What a client reads, whichever wire it speaks. */
 interface Read {
+  thoughts: unknown[]
   text: string
   calls: unknown[]
   end: unknown
   usage: unknown[]
 }
 
-const expectedOf = (said: Answer, ends: { length: string; tool_calls: string; stop: string }): Read => ({
-  text: said.text,
+interface Ends {
+  readonly length: string
+  readonly tool_calls: string
+  readonly stop: string
+  /** Where a wire has an end of its own for it. */
+  readonly refusal?: string
+}
+
+const expectedOf = (said: Answer, ends: Ends): Read => ({
+  thoughts: said.thought === null ? [] : [[said.thought.text, said.thought.signature ?? '']],
+  text: said.text + (said.refusal ?? ''),
   calls: said.calls.map(({ id, input }) => [id, 'look', input]),
-  end: ends[finishOf(said)],
+  end: said.refusal === null ? ends[finishOf(said)] : (ends.refusal ?? ends[finishOf(said)]),
   usage: [said.prompt, said.cached, said.completion],
 })
 
-const MESSAGE_ENDS = { length: 'max_tokens', tool_calls: 'tool_use', stop: 'end_turn' }
+const MESSAGE_ENDS = { length: 'max_tokens', tool_calls: 'tool_use', stop: 'end_turn', refusal: 'refusal' }
 const RESPONSE_ENDS = { length: 'incomplete', tool_calls: 'completed', stop: 'completed' }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- what was written is read as a client would, and fails loudly
@@ -115,6 +165,9 @@ function readMessage(message: Json): Read {
   const blocks: Json[] = message.content
   const { input_tokens: input, cache_read_input_tokens: cached, output_tokens: output } = message.usage
   return {
+    thoughts: blocks
+      .filter(({ type }) => type === 'thinking')
+      .map(({ thinking, signature }) => [thinking, signature]),
     text: blocks.map(({ text }) => text ?? '').join(''),
     calls: blocks
       .filter(({ type }) => type === 'tool_use')
@@ -135,8 +188,11 @@ function assemble(events: readonly Json[]): Json {
       message.content.push(event.content_block)
     }
     if (event.type === 'content_block_delta') {
-      const { text = '', partial_json: piece = '' } = event.delta
-      if (event.delta.type === 'text_delta') message.content[event.index].text += text
+      const { text = '', thinking = '', signature = '', partial_json: piece = '' } = event.delta
+      const block = message.content[event.index]
+      if (event.delta.type === 'text_delta') block.text += text
+      if (event.delta.type === 'thinking_delta') block.thinking += thinking
+      if (event.delta.type === 'signature_delta') block.signature += signature
       json.set(event.index, (json.get(event.index) ?? '') + piece)
     }
     if (event.type === 'content_block_stop' && message.content[event.index].type === 'tool_use')
@@ -148,11 +204,23 @@ function assemble(events: readonly Json[]): Json {
   return message
 }
 
+/** What is shown, and the signature of what is given back with the next turn. */
+function readReasoning({ content, encrypted_content: sealed }: Json): [string, string] {
+  const [detail]: readonly Json[] = unsealThoughts(sealed)?.details ?? []
+  const text = content.map((part: Json) => part.text).join('')
+  if (detail !== undefined) expect(detail.text).toBe(text)
+  return [text, detail?.signature ?? '']
+}
+
 function readResponse(response: Json): Read {
   const items: Json[] = response.output
   const { input_tokens: input, input_tokens_details: details, output_tokens: output } = response.usage
+  const messages = items.filter(({ type }) => type === 'message')
   return {
-    text: items.flatMap(({ content = [] }) => content.map(({ text = '' }: Json) => text)).join(''),
+    thoughts: items.filter(({ type }) => type === 'reasoning').map(readReasoning),
+    text: messages
+      .flatMap(({ content }) => content.map(({ text = '', refusal = '' }: Json) => text + refusal))
+      .join(''),
     calls: items
       .filter(({ type }) => type === 'function_call')
       .map(({ call_id: id, name, arguments: given }) => [id, name, JSON.parse(given)]),
@@ -161,7 +229,12 @@ function readResponse(response: Json): Read {
   }
 }
 
-const REQUEST = { model: 'm', input: 'Hi', tools: [{ type: 'function', name: 'look', parameters: {} }] }
+const REQUEST = {
+  model: 'm',
+  input: 'Hi',
+  include: ['reasoning.encrypted_content'],
+  tools: [{ type: 'function', name: 'look', parameters: {} }],
+}
 const newResponse = () => new ResponseStream('resp_1', REQUEST, readTools(REQUEST.tools))
 
 describe('an answer of the chat form', () => {
@@ -193,6 +266,10 @@ describe('an answer of the chat form', () => {
         expect(readResponse(events.at(-1).response)).toEqual(expected)
         const deltas = events.filter(({ type }) => type === 'response.output_text.delta')
         expect(deltas.map(({ delta }) => delta).join('')).toBe(said.text)
+        const refused = events.filter(({ type }) => type === 'response.refusal.delta')
+        expect(refused.map(({ delta }) => delta).join('')).toBe(said.refusal ?? '')
+        const thoughts = events.filter(({ type }) => type === 'response.reasoning_text.delta')
+        expect(thoughts.map(({ delta }) => delta).join('')).toBe(said.thought?.text ?? '')
         const given = events.filter(({ type }) => type === 'response.function_call_arguments.done')
         expect(given.map((event) => JSON.parse(event.arguments))).toEqual(
           said.calls.map(({ input }) => input),
