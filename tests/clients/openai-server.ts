@@ -6,29 +6,49 @@ export async function startOpenAiServer(): Promise<ScriptedServer> {
   return { ...server, baseUrl: `${server.baseUrl}/v1` }
 }
 
-const USAGE = { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 }
+interface UsageParts {
+  readonly cached: number
+  readonly reasoning: number
+}
+
+function usageOf({ cached, reasoning }: UsageParts = { cached: 0, reasoning: 0 }): object {
+  return {
+    prompt_tokens: 9,
+    prompt_tokens_details: { cached_tokens: cached },
+    completion_tokens: 4,
+    completion_tokens_details: { reasoning_tokens: reasoning },
+    total_tokens: 13,
+  }
+}
+
 const IDENTITY = { id: 'chatcmpl-upstream', created: 1_760_000_000, model: 'upstream-model' }
 
-export function openAiCompletion(message: object, finishReason = 'stop'): ScriptedReply {
+export function openAiCompletion(message: object, finishReason = 'stop', parts?: UsageParts): ScriptedReply {
   const completion = {
     ...IDENTITY,
     object: 'chat.completion',
     choices: [{ index: 0, message, logprobs: null, finish_reason: finishReason }],
-    usage: USAGE,
+    usage: usageOf(parts),
   }
   return { headers: { 'content-type': 'application/json' }, chunks: [JSON.stringify(completion)] }
 }
 
+interface StreamOptions {
+  readonly finishReason?: string
+  readonly ending?: ScriptedReply['ending']
+  readonly parts?: UsageParts | undefined
+}
+
 export function openAiStream(
   deltas: readonly object[],
-  { finishReason = 'stop', ending = 'end' }: { finishReason?: string; ending?: ScriptedReply['ending'] } = {},
+  { finishReason = 'stop', ending = 'end', parts }: StreamOptions = {},
 ): ScriptedReply {
   const chunks = [
     ...deltas.map((delta) => chunk({ choices: [{ index: 0, delta, finish_reason: null }] })),
     ...(ending === 'end'
       ? [
           chunk({ choices: [{ index: 0, delta: {}, finish_reason: finishReason }] }),
-          chunk({ choices: [], usage: USAGE }),
+          chunk({ choices: [], usage: usageOf(parts) }),
           'data: [DONE]\n\n',
         ]
       : []),

@@ -9,7 +9,7 @@ import {
   type ResponseEvent,
 } from '../upstreams/openai-responses-server.ts'
 import { openAiError } from './openai-server.ts'
-import type { Vendor } from './vendors.ts'
+import { joinAfter, NO_PARTS, type Vendor } from './vendors.ts'
 
 /** OpenAI by its Responses, which only clients of that wire are passed on to. */
 export const openAiNatively: Vendor = {
@@ -18,6 +18,7 @@ export const openAiNatively: Vendor = {
   provider: 'openai',
   isReasoningSigned: false,
   usage: [RESPONSE_USAGE.input_tokens, RESPONSE_USAGE.output_tokens],
+  isReasoningCounted: true,
   start: startResponsesServer,
   settings: (baseUrl) => ({ OPENAI_API_KEY: 'sk-1', OPENAI_BASE_URL: baseUrl }),
   say: (answer) => (request) => {
@@ -25,7 +26,13 @@ export const openAiNatively: Vendor = {
     const { body } = request
     const isStream = typeof body === 'object' && body !== null && 'stream' in body && body.stream === true
     const incomplete = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }
-    const members = { output, ...(answer.isTooLong ? incomplete : {}) }
+    const { cached, reasoning } = answer.parts ?? NO_PARTS
+    const usage = {
+      ...RESPONSE_USAGE,
+      input_tokens_details: { cached_tokens: cached },
+      output_tokens_details: { reasoning_tokens: reasoning },
+    }
+    const members = { output, usage, ...(answer.isTooLong ? incomplete : {}) }
     if (!isStream) return wholeResponse(members)
     const response = responseObject(members)
     return responseStream([
@@ -36,6 +43,12 @@ export const openAiNatively: Vendor = {
   },
   stall: (text) =>
     responseStream([...responseStart(), ...eventsOf(messageItem(text), 0).slice(0, -1)], { ending: 'hang' }),
+  breakDown: (text, message, mayFail) => {
+    const beginning = [...responseStart(), ...eventsOf(messageItem(text), 0).slice(0, -1)]
+    const error = { type: 'error', code: 'server_error', message, param: null }
+    const { chunks } = responseStream([...beginning, error])
+    return joinAfter(mayFail, responseStream(beginning), { chunks: chunks.slice(-1) })
+  },
   refuse: openAiError,
 }
 

@@ -6,6 +6,7 @@ import {
   anthropicMessageStart,
   anthropicStream,
   startAnthropicServer,
+  type AnthropicEvent,
 } from '../upstreams/anthropic-server.ts'
 import {
   googleChunk,
@@ -15,7 +16,7 @@ import {
   startGoogleServer,
   type GooglePart,
 } from '../upstreams/google-server.ts'
-import type { RecordedRequest, Reply, ScriptedServer } from '../upstreams/scripted-server.ts'
+import type { RecordedRequest, Reply, ScriptedReply, ScriptedServer } from '../upstreams/scripted-server.ts'
 import { openAiCompletion, openAiError, openAiStream, startOpenAiServer } from './openai-server.ts'
 
 /** What a model says, in no vendor's wire. */
@@ -25,6 +26,13 @@ interface ModelAnswer {
   readonly toolCalls?: readonly ModelToolCall[]
   /** Whether it ends where no more was allowed. */
   readonly isTooLong?: true
+  /** How much of its usage was read from a cache, and how much was thought. */
+  readonly parts?: UsageParts
+}
+
+interface UsageParts {
+  readonly cached: number
+  readonly reasoning: number
 }
 
 interface ModelToolCall {
@@ -43,12 +51,16 @@ export interface Vendor {
   readonly isReasoningSigned: boolean
   /** What its answers say they used: tokens of the prompt and of the answer. */
   readonly usage: readonly [number, number]
+  /** Whether it tells how much of an answer was thought. */
+  readonly isReasoningCounted: boolean
   start(): Promise<ScriptedServer>
   settings(baseUrl: string): Record<string, string>
   /** Streamed where a stream was asked for. */
   say(answer: ModelAnswer): Reply
   /** Streams a text and then falls silent. */
   stall(text: string): Reply
+  /** Streams a text and says, in its own words, that it failed, as soon as it may. */
+  breakDown(text: string, message: string, mayFail: Promise<void>): Reply
   refuse(status: number, message: string): Reply
 }
 
@@ -60,28 +72,34 @@ const anthropic: Vendor = {
   provider: 'anthropic',
   isReasoningSigned: true,
   usage: [12, 6],
+  isReasoningCounted: false,
   start: startAnthropicServer,
   settings: (baseUrl) => ({ ANTHROPIC_API_KEY: 'sk-ant-1', ANTHROPIC_BASE_URL: baseUrl }),
   say: (answer) => (request) => {
     const stop = answer.isTooLong ? 'max_tokens' : answer.toolCalls ? 'tool_use' : 'end_turn'
+    const cached = answer.parts?.cached ?? 0
+    const usage = { input_tokens: 12 - cached, cache_read_input_tokens: cached, output_tokens: 6 }
     if (!isStreamAsked(request)) {
-      return anthropicMessage({ content: anthropicContent(answer), stop_reason: stop })
+      return anthropicMessage({ content: anthropicContent(answer), stop_reason: stop, usage })
     }
     const blocks = anthropicContent(answer).flatMap((block, index) => {
       const [start, deltas] = anthropicDeltas(block)
       return anthropicBlock(index, start, deltas)
     })
-    return anthropicStream([anthropicMessageStart(), ...blocks, ...anthropicMessageEnd(stop)])
+    const start = anthropicMessageStart({ ...usage, output_tokens: 1 })
+    return anthropicStream([start, ...blocks, ...anthropicMessageEnd(stop)])
   },
-  stall: (text) =>
-    anthropicStream(
-      [
-        anthropicMessageStart(),
-        ...anthropicBlock(0, { type: 'text', text: '' }, [{ type: 'text_delta', text }]),
-      ],
-      { ending: 'hang' },
-    ),
+  stall: (text) => anthropicStream(anthropicBeginning(text), { ending: 'hang' }),
+  breakDown: (text, message, mayFail) => {
+    const error = { type: 'error', error: { type: 'overloaded_error', message } }
+    return joinAfter(mayFail, anthropicStream(anthropicBeginning(text)), anthropicStream([error]))
+  },
   refuse: (status, message) => anthropicError(status, 'invalid_request_error', message),
+}
+
+function anthropicBeginning(text: string): AnthropicEvent[] {
+  const block = anthropicBlock(0, { type: 'text', text: '' }, [{ type: 'text_delta', text }])
+  return [anthropicMessageStart(), ...block]
 }
 
 type AnthropicContent =
@@ -119,24 +137,48 @@ const google: Vendor = {
   provider: 'google',
   isReasoningSigned: true,
   usage: [9, 4],
+  isReasoningCounted: true,
   start: startGoogleServer,
   settings: (baseUrl) => ({ GOOGLE_API_KEY: 'AIza-1', GOOGLE_BASE_URL: baseUrl }),
   say: (answer) => (request) => {
     const parts = googleParts(answer)
     const finishReason = answer.isTooLong ? 'MAX_TOKENS' : 'STOP'
-    if (!request.path.includes(':streamGenerateContent')) return googleContent(parts, { finishReason })
+    const usageMetadata = googleUsage(answer)
+    if (!request.path.includes(':streamGenerateContent'))
+      return googleContent(parts, { finishReason, usageMetadata })
     const split = parts.flatMap((part) =>
       typeof part['text'] === 'string' ? words(part['text']).map((text) => ({ ...part, text })) : [part],
     )
     return googleStream(
       split.map((part, index) =>
-        googleChunk([part], { finishReason: index === split.length - 1 ? finishReason : undefined }),
+        googleChunk([part], {
+          finishReason: index === split.length - 1 ? finishReason : undefined,
+          usageMetadata,
+        }),
       ),
     )
   },
   stall: (text) => googleStream([googleChunk([{ text }], { finishReason: undefined })], { ending: 'hang' }),
+  breakDown: (text, message, mayFail) => {
+    const error = { error: { code: 503, message, status: 'UNAVAILABLE' } }
+    const beginning = googleStream([googleChunk([{ text }], { finishReason: undefined })])
+    return joinAfter(mayFail, beginning, googleStream([error]))
+  },
   refuse: (status, message) => googleError(status, 'INVALID_ARGUMENT', message),
 }
+
+/** Thoughts are counted beside the answer. */
+function googleUsage({ parts: { cached, reasoning } = NO_PARTS }: ModelAnswer): object {
+  return {
+    promptTokenCount: 9,
+    cachedContentTokenCount: cached,
+    candidatesTokenCount: 4 - reasoning,
+    thoughtsTokenCount: reasoning,
+    totalTokenCount: 13,
+  }
+}
+
+export const NO_PARTS: UsageParts = { cached: 0, reasoning: 0 }
 
 function googleParts({ reasoning, text, toolCalls = [] }: ModelAnswer): GooglePart[] {
   return [
@@ -156,6 +198,7 @@ const deepseek: Vendor = {
   provider: 'deepseek',
   isReasoningSigned: false,
   usage: [9, 4],
+  isReasoningCounted: true,
   start: startOpenAiServer,
   settings: (baseUrl) => ({ DEEPSEEK_API_KEY: 'sk-1', DEEPSEEK_BASE_URL: baseUrl }),
   say: (answer) => (request) => {
@@ -169,7 +212,7 @@ const deepseek: Vendor = {
     const thought = reasoning === undefined ? {} : { reasoning_content: reasoning }
     if (!isStreamAsked(request)) {
       const message = { role: 'assistant', content: text, ...thought, ...(tool_calls ? { tool_calls } : {}) }
-      return openAiCompletion(message, finishReason)
+      return openAiCompletion(message, finishReason, answer.parts)
     }
     const deltas = [
       { role: 'assistant', content: '' },
@@ -177,13 +220,31 @@ const deepseek: Vendor = {
       ...words(text ?? '').map((word) => ({ content: word })),
       ...(tool_calls ?? []).map((call, index) => ({ tool_calls: [{ index, ...call }] })),
     ]
-    return openAiStream(deltas, { finishReason })
+    return openAiStream(deltas, { finishReason, parts: answer.parts })
   },
   stall: (text) => openAiStream([{ role: 'assistant', content: text }], { ending: 'hang' }),
+  breakDown: (text, message, mayFail) => {
+    const beginning = openAiStream([{ role: 'assistant', content: text }], { ending: 'hang' })
+    const error = { error: { message, type: 'server_error', code: 503 } }
+    return joinAfter(mayFail, beginning, { chunks: [`data: ${JSON.stringify(error)}\n\n`] })
+  },
   refuse: openAiError,
 }
 
 export const VENDORS: readonly Vendor[] = [anthropic, google, deepseek]
+
+/** One reply, and behind it another's text. */
+export function joinAfter(
+  mayFollow: Promise<void>,
+  { headers = {}, chunks }: ScriptedReply,
+  { chunks: rest }: ScriptedReply,
+): ScriptedReply {
+  async function* more() {
+    await mayFollow
+    yield* rest
+  }
+  return { headers, chunks, more: more() }
+}
 
 /** The last request a vendor received, as text to look for something in. */
 export function lastRequestText(server: ScriptedServer): string {

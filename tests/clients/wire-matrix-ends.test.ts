@@ -3,18 +3,25 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import catalog from '../../src/modules/catalog/catalog.json' with { type: 'json' }
 import { eventually } from '../support/eventually.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
-import type { ScriptedReply, ScriptedServer } from '../upstreams/scripted-server.ts'
+import type { RecordedRequest, ScriptedReply, ScriptedServer } from '../upstreams/scripted-server.ts'
 import { lastRequestText, type Vendor } from './vendors.ts'
 import { MATRIX } from './wire-matrix.ts'
 
-/** What the catalog asks for the tokens that a vendor says it used. */
-function priceOf({ model, usage }: Vendor): number {
+/** What the catalog asks for the tokens that a vendor says it used, of which so many were read from a cache. */
+function priceOf({ model, usage: [prompt, completion] }: Vendor, cachedTokens = 0): number {
   const { price } = catalog.models.find(({ id }) => id === model) ?? {}
-  const { input_usd_per_1m: input, output_usd_per_1m: output } = { ...NO_PRICE, ...price }
-  return (usage[0] * input + usage[1] * output) / 1e6
+  const {
+    input_usd_per_1m: input,
+    cached_input_usd_per_1m: cached,
+    output_usd_per_1m: output,
+  } = {
+    ...NO_PRICE,
+    ...price,
+  }
+  return ((prompt - cachedTokens) * input + cachedTokens * cached + completion * output) / 1e6
 }
 
-const NO_PRICE = { input_usd_per_1m: 0, output_usd_per_1m: 0 }
+const NO_PRICE = { input_usd_per_1m: 0, cached_input_usd_per_1m: 0, output_usd_per_1m: 0 }
 
 describe.each(MATRIX)('$client, with $vendor.name behind', ({ vendor, connect, operation }) => {
   let server: ScriptedServer
@@ -61,6 +68,36 @@ describe.each(MATRIX)('$client, with $vendor.name behind', ({ vendor, connect, o
     expect(await newRecords(2, before)).toMatchObject([expected, expected])
   })
 
+  test('what was read from a cache has its price and what was thought has none of its own', async () => {
+    const before = await countRecords()
+    const parts = { cached: 5, reasoning: 3 }
+    server.respondWith(vendor.say({ reasoning: 'Hm', text: 'one two', parts }))
+    const whole = await generateText({ model, prompt: 'Count', maxRetries: 0 })
+    const stream = streamText({ model, prompt: 'Count', maxRetries: 0 })
+    await stream.text
+    const [prompt_tokens, completion_tokens] = vendor.usage
+    const reasoning = vendor.isReasoningCounted ? parts.reasoning : 0
+    for (const { inputTokens, outputTokens, inputTokenDetails, outputTokenDetails } of [
+      whole.usage,
+      await stream.usage,
+    ]) {
+      expect([inputTokens, inputTokenDetails.cacheReadTokens]).toEqual([prompt_tokens, parts.cached])
+      expect(outputTokens).toBe(completion_tokens)
+      // The other wire does not count thoughts.
+      if (operation === 'responses') expect(outputTokenDetails.reasoningTokens).toBe(reasoning)
+    }
+    const cost_usd = expect.closeTo(priceOf(vendor, parts.cached), 9)
+    expect(priceOf(vendor, parts.cached)).toBeLessThan(priceOf(vendor))
+    const expected = {
+      prompt_tokens,
+      cached_tokens: parts.cached,
+      completion_tokens,
+      reasoning_tokens: reasoning,
+      cost_usd,
+    }
+    expect(await newRecords(2, before)).toMatchObject([expected, expected])
+  })
+
   test('a limit reaches the vendor, and an answer that was too long says so', async () => {
     server.respondWith(vendor.say({ text: 'one two', isTooLong: true }))
     const asked = { model, prompt: 'Count', maxOutputTokens: 77, maxRetries: 0 }
@@ -83,22 +120,34 @@ describe.each(MATRIX)('$client, with $vendor.name behind', ({ vendor, connect, o
     expect(lastRequestText(server)).toMatch(/"stop\w*":\["three","four"\]/i)
   })
 
-  test('a failure in the middle ends the stream with an error, and what came is charged', async () => {
-    const before = await countRecords()
-    server.respondWith(async (request) => ({ ...(await stalled(vendor, request)), ending: 'cut' }))
-    const seen: string[] = []
-    let failure: unknown = null
-    for await (const part of streamText({ model, prompt: 'Say', maxRetries: 0, onError: () => {} })
-      .fullStream) {
-      if (part.type === 'text-delta') seen.push(part.text)
-      if (part.type === 'error') failure = part.error
-    }
-    expect([seen.join(''), failure === null]).toEqual(['Hello there', false])
-    const [record] = await newRecords(1, before)
-    expect(record).toMatchObject({ operation, outcome: 'failed' })
-    expect(record.completion_tokens).toBeGreaterThan(0)
-    expect(record.cost_usd).toBeGreaterThan(0)
-  })
+  test.each(['cuts the connection', 'says that it failed'])(
+    'a vendor that %s in the middle ends the stream with an error, and what came is charged',
+    async (how) => {
+      const before = await countRecords()
+      const hasBegun = Promise.withResolvers<void>()
+      server.respondWith(
+        how === 'says that it failed'
+          ? vendor.breakDown('Hello there', 'out of luck at 10.1.2.3', hasBegun.promise)
+          : async (request) => ({ ...(await stalled(vendor, request)), ending: 'cut' }),
+      )
+      const seen: string[] = []
+      let failure: unknown = null
+      for await (const part of streamText({ model, prompt: 'Say', maxRetries: 0, onError: () => {} })
+        .fullStream) {
+        if (part.type === 'text-delta') {
+          seen.push(part.text)
+          hasBegun.resolve()
+        }
+        if (part.type === 'error') failure = part.error
+      }
+      expect([seen.join(''), failure === null]).toEqual(['Hello there', false])
+      expect(String(failure) + JSON.stringify(failure)).not.toContain('10.1.2.3')
+      const [record] = await newRecords(1, before)
+      expect(record).toMatchObject({ operation, outcome: 'failed' })
+      expect(record.completion_tokens).toBeGreaterThan(0)
+      expect(record.cost_usd).toBeGreaterThan(0)
+    },
+  )
 
   test('a client that leaves is not waited for, and pays what came', async () => {
     const before = await countRecords()
@@ -121,10 +170,7 @@ describe.each(MATRIX)('$client, with $vendor.name behind', ({ vendor, connect, o
   })
 })
 
-async function stalled(
-  vendor: Vendor,
-  request: Parameters<Extract<ReturnType<Vendor['stall']>, (...given: never[]) => unknown>>[0],
-): Promise<ScriptedReply> {
+async function stalled(vendor: Vendor, request: RecordedRequest): Promise<ScriptedReply> {
   const reply = vendor.stall('Hello there')
   return typeof reply === 'function' ? reply(request) : reply
 }

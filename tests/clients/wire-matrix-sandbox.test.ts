@@ -68,6 +68,21 @@ describe.each(WIRE_CLIENTS)('$client, with the sandbox behind', ({ connect, oper
     }
   })
 
+  test('calls tools side by side, and answers with all of their results, whole and streamed', async () => {
+    const asked = { ...ask('How is the weather in Oslo and Rome?'), tools, stopWhen: isStepCount(2) }
+    const whole = await generateText(asked)
+    const stream = streamText(asked)
+    await stream.text
+    for (const steps of [whole.steps, await stream.steps]) {
+      expect(steps[0]?.toolCalls.map(({ input }) => input)).toMatchObject([
+        { city: 'Oslo' },
+        { city: 'Rome' },
+      ])
+      expect(new Set(steps[0]?.toolCalls.map(({ toolCallId }) => toolCallId)).size).toBe(2)
+      for (const city of ['Oslo', 'Rome']) expect(steps[1]?.text).toContain(describeWeather({ city }))
+    }
+  })
+
   test('thinks, sees a picture and keeps to a schema', async () => {
     const providerOptions = {
       anthropic: { thinking: { type: 'enabled', budgetTokens: 1_024 } },
