@@ -100,6 +100,19 @@ describe('a stream', () => {
 })
 
 describe('where an upstream departs from the wire', () => {
+  test.each([
+    ['an error', event({ error: { message: 'out of luck', code: 503 } })],
+    ['something that is no JSON', 'data: {\n\n'],
+  ])('what came in one packet with %s reaches the client', async (_, failure) => {
+    const paced = pacedStream()
+    gateway.upstream.respondWith(paced.reply)
+    paced.release(chunk({ delta: { role: 'assistant', content: 'first' } }))
+    const reader = readPieces(await open())
+    await reader.until(/first/)
+    paced.release(event(chunk({ delta: { content: 'second' } })) + failure)
+    expect(await reader.until(/"error"/)).toContain('second')
+  })
+
   test('usage on every chunk is told once, at the end, and the last one counts', async () => {
     const counted = (completion_tokens: number) => ({ prompt_tokens: 11, completion_tokens, total_tokens: 0 })
     const entries = [

@@ -82,6 +82,8 @@ class RelayedStream implements AsyncIterableIterator<Batch, undefined> {
   #head: Buffer[] = []
   /** Bytes that were read after the client left. */
   #unreadBytes = 0
+  /** What went wrong behind chunks that the client is still given, and pays for. */
+  #failure: { readonly error: unknown } | null = null
   /** Nothing more is read. */
   #isOver = false
   #isClosed = false
@@ -102,6 +104,7 @@ class RelayedStream implements AsyncIterableIterator<Batch, undefined> {
       const next = await this.#upstream.next()
       if (next.done === true) throw invalidAnswer(this.#context.provider, 'its stream ended before it began')
       this.#head = this.#normalise(next.value)
+      this.#throwFailure()
     }
   }
 
@@ -126,6 +129,7 @@ class RelayedStream implements AsyncIterableIterator<Batch, undefined> {
   }
 
   #readOn(): Promise<Next> {
+    if (this.#failure !== null) return this.#onFailure(this.#failure.error)
     return this.#upstream.next().then(this.#onNext, this.#onFailure)
   }
 
@@ -154,14 +158,22 @@ class RelayedStream implements AsyncIterableIterator<Batch, undefined> {
     const reader = this.#reader
     const { record } = this.#context
     const chunks: Buffer[] = []
-    for (const payload of batch) {
-      const chunk = reader.read(payload)
-      if (chunk !== null) chunks.push(chunk)
+    try {
+      for (const payload of batch) {
+        const chunk = reader.read(payload)
+        if (chunk !== null) chunks.push(chunk)
+      }
+    } catch (error) {
+      this.#failure = { error }
     }
     if (record.firstTokenMs === null && !reader.delivered.isEmpty) {
       record.firstTokenMs = performance.now() - record.startedMs
     }
     return chunks
+  }
+
+  #throwFailure(): void {
+    if (this.#failure !== null) throw this.#failure.error
   }
 
   #requireEnd(): void {
@@ -220,6 +232,7 @@ class RelayedStream implements AsyncIterableIterator<Batch, undefined> {
         const next = await this.#upstream.next()
         if (next.done === true) break
         this.#take(next.value)
+        this.#throwFailure()
       }
       this.#requireEnd()
       settleUsage(context, this.#reader.reportedUsage, this.#reader.delivered)
