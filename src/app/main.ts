@@ -31,7 +31,7 @@ async function main(words: readonly string[]): Promise<number> {
   try {
     return await command.run(own)
   } catch (error) {
-    const { describeFailure, describeMisuse } = await import('./describe-failure.ts')
+    const { describeFailure, describeMisuse } = await import('./report/describe-failure.ts')
     const misuse = describeMisuse(error)
     if (misuse !== null) return refuse(`${misuse} See "parkway ${name} --help".`)
     process.stderr.write(`parkway: ${describeFailure(error)}\n`)
@@ -60,7 +60,7 @@ async function listCommands(): Promise<Command[]> {
 
 async function describeUnknown(words: readonly string[]): Promise<string> {
   if (words.length === 0) return 'A command is missing. See "parkway --help".'
-  const { nearestName } = await import('./nearest-name.ts')
+  const { nearestName } = await import('./settings/nearest-name.ts')
   const names = Object.keys(COMMANDS).filter((name) => name !== 'serve-process')
   const [first = '', second = ''] = words
   const meant =

@@ -1,7 +1,7 @@
-import { toSnakeCase } from '../../src/app/config.ts'
-import { PROVIDER_VARIABLES } from '../../src/app/provider-settings.ts'
-import type { Setting } from '../../src/app/setting.ts'
-import { SETTINGS } from '../../src/app/settings.ts'
+import { toSnakeCase } from '../../src/app/settings/config.ts'
+import { PROVIDER_VARIABLES } from '../../src/app/settings/provider-settings.ts'
+import type { Setting } from '../../src/app/settings/setting.ts'
+import { SETTINGS } from '../../src/app/settings/settings.ts'
 
 /** The table of all settings, as the documentation shows it. */
 export function renderSettings(): string {

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest'
-import { loadConfig } from '../../src/app/config.ts'
-import { Supervisor } from '../../src/app/supervisor.ts'
+import { loadConfig } from '../../src/app/settings/config.ts'
+import { Supervisor } from '../../src/app/process/supervisor.ts'
 import { silentLogger } from '../../src/kernel/logger.ts'
 import { until } from './call.ts'
 
@@ -37,7 +37,7 @@ const { FakeProcess, forked } = vi.hoisted(() => {
   return { FakeProcess, forked }
 })
 
-vi.mock(import('../../src/app/gateway-process.ts'), () => ({ GatewayProcess: FakeProcess as never }))
+vi.mock(import('../../src/app/process/gateway-process.ts'), () => ({ GatewayProcess: FakeProcess as never }))
 
 it('a process that keeps dying waits longer each time, and the others do not wait for it', async () => {
   const pauses: [pid: number, pauseMs: number][] = []

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { loadConfig } from '../../src/app/config.ts'
+import { loadConfig } from '../../src/app/settings/config.ts'
 import { modelEntry, startChatGateway, type ChatGateway } from '../chat/start-chat-gateway.ts'
 import { startAnthropicServer } from '../upstreams/anthropic-server.ts'
 import type { ScriptedServer } from '../upstreams/scripted-server.ts'

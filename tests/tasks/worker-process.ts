@@ -1,4 +1,4 @@
-import { RECLAIMERS } from '../../src/app/build-tasks.ts'
+import { RECLAIMERS } from '../../src/app/build/build-tasks.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { silentLogger } from '../../src/kernel/logger.ts'
 import { createLedger } from '../../src/modules/ledger/ledger.ts'

@@ -1,4 +1,4 @@
-import { PROVIDER_VARIABLES } from '../../src/app/provider-settings.ts'
+import { PROVIDER_VARIABLES } from '../../src/app/settings/provider-settings.ts'
 import { startAnthropicServer } from './anthropic-server.ts'
 import { startDeepgramServer, startElevenLabsServer } from './audio-servers.ts'
 import { answerGoogleEmbedding, startCohereServer, startVoyageServer } from './embedding-servers.ts'

@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util'
 import { backupDatabase } from '../../storage/backup.ts'
 import { createLogger } from '../../telemetry/logger.ts'
-import { loadConfig } from '../config.ts'
-import { findStorage } from '../find-storage.ts'
-import { UsageError } from '../usage-error.ts'
+import { loadConfig } from '../settings/config.ts'
+import { findStorage } from '../process/find-storage.ts'
+import { UsageError } from '../settings/usage-error.ts'
 import { CONFIG_OPTION, type Command } from './command.ts'
 
 /** Writes one consistent archive, whether the gateway runs or not. */

@@ -1,9 +1,9 @@
 import { silentLogger } from '../../kernel/logger.ts'
 import { createCatalog } from '../../modules/catalog/catalog.ts'
-import { toSnakeCase } from '../config.ts'
-import { readServeConfig, SERVE_FLAGS_USAGE, SERVE_OPTIONS } from '../read-serve-config.ts'
-import { SETTINGS } from '../settings.ts'
-import type { Setting } from '../setting.ts'
+import { toSnakeCase } from '../settings/config.ts'
+import { readServeConfig, SERVE_FLAGS_USAGE, SERVE_OPTIONS } from '../settings/read-serve-config.ts'
+import { SETTINGS } from '../settings/settings.ts'
+import type { Setting } from '../settings/setting.ts'
 import type { Command } from './command.ts'
 
 /** Reads the configuration as `serve` would and shows what came out of it, without secrets. */

@@ -13,9 +13,9 @@ import {
 import { connectDatabase } from '../../storage/connect-database.ts'
 import type { Database } from '../../storage/database.ts'
 import { createLogger } from '../../telemetry/logger.ts'
-import { loadConfig } from '../config.ts'
-import { findStorage } from '../find-storage.ts'
-import { UsageError } from '../usage-error.ts'
+import { loadConfig } from '../settings/config.ts'
+import { findStorage } from '../process/find-storage.ts'
+import { UsageError } from '../settings/usage-error.ts'
 import { CONFIG_OPTION, type Command } from './command.ts'
 
 /** Whoever can run this can read the database: no key has to say so. The audit log shows the zeros. */

@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util'
 import { restoreDatabase } from '../../storage/restore.ts'
 import { createLogger } from '../../telemetry/logger.ts'
-import { loadConfig } from '../config.ts'
-import { openStorage } from '../open-storage.ts'
-import { UsageError } from '../usage-error.ts'
+import { loadConfig } from '../settings/config.ts'
+import { openStorage } from '../process/open-storage.ts'
+import { UsageError } from '../settings/usage-error.ts'
 import { CONFIG_OPTION, type Command } from './command.ts'
 
 /** Loads an archive into an empty database, or over a full one when told to. The gateway must not be running. */

@@ -1,10 +1,10 @@
 import type { Exposition } from '../../telemetry/metrics.ts'
 import type { Gateway } from '../compose.ts'
-import { createProcessLogger } from '../create-process-logger.ts'
-import { describeFailure } from '../describe-failure.ts'
-import { exitOnDefect } from '../exit-on-defect.ts'
-import { loadGateway } from '../load-gateway.ts'
-import { isOrder, type ProcessOrder, type ProcessReport } from '../process-messages.ts'
+import { createProcessLogger } from '../process/create-process-logger.ts'
+import { describeFailure } from '../report/describe-failure.ts'
+import { exitOnDefect } from '../process/exit-on-defect.ts'
+import { loadGateway } from '../process/load-gateway.ts'
+import { isOrder, type ProcessOrder, type ProcessReport } from '../process/process-messages.ts'
 import type { Command } from './command.ts'
 
 const METRICS_MS_MAX = 3_000

@@ -1,11 +1,11 @@
 import type { GatewayLogger } from '../../telemetry/logger.ts'
-import { announce } from '../announce.ts'
-import type { Config } from '../config.ts'
-import { createProcessLogger } from '../create-process-logger.ts'
-import { exitOnDefect } from '../exit-on-defect.ts'
-import type { ReadyGateway } from '../process-messages.ts'
-import { openStorage, type OpenStorage } from '../open-storage.ts'
-import { readServeConfig, SERVE_FLAGS_USAGE, SERVE_OPTIONS } from '../read-serve-config.ts'
+import { announce } from '../report/announce.ts'
+import type { Config } from '../settings/config.ts'
+import { createProcessLogger } from '../process/create-process-logger.ts'
+import { exitOnDefect } from '../process/exit-on-defect.ts'
+import type { ReadyGateway } from '../process/process-messages.ts'
+import { openStorage, type OpenStorage } from '../process/open-storage.ts'
+import { readServeConfig, SERVE_FLAGS_USAGE, SERVE_OPTIONS } from '../settings/read-serve-config.ts'
 import type { Command } from './command.ts'
 
 /** Starts the gateway and runs it until it is told to stop. */
@@ -61,10 +61,10 @@ interface PreparedGateway {
 // Each is loaded only where it runs: a supervisor that carries the whole gateway starts later and takes more memory.
 async function prepareGateway(config: Config, logger: GatewayLogger): Promise<PreparedGateway> {
   if (config.processes > 1) {
-    const { Supervisor } = await import('../supervisor.ts')
+    const { Supervisor } = await import('../process/supervisor.ts')
     return new Supervisor({ config, logger })
   }
-  const { loadGateway } = await import('../load-gateway.ts')
+  const { loadGateway } = await import('../process/load-gateway.ts')
   const loading = loadGateway()
   let gateway: (ReadyGateway & { close(): Promise<void> }) | null = null
   return {

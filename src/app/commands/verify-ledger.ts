@@ -2,8 +2,8 @@ import { parseArgs } from 'node:util'
 import { verifyLedger as findDifferences } from '../../modules/ledger/ledger.ts'
 import { connectDatabase } from '../../storage/connect-database.ts'
 import { createLogger } from '../../telemetry/logger.ts'
-import { loadConfig } from '../config.ts'
-import { findStorage } from '../find-storage.ts'
+import { loadConfig } from '../settings/config.ts'
+import { findStorage } from '../process/find-storage.ts'
 import { CONFIG_OPTION, type Command } from './command.ts'
 
 /** Whole tables are added up, however large they are. */

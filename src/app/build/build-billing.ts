@@ -1,0 +1,54 @@
+import type { Clock } from '../../kernel/clock.ts'
+import {
+  createBilling,
+  createPromoCodes,
+  type Billing,
+  type PromoCodes,
+} from '../../modules/billing/billing.ts'
+import type { Ledger } from '../../modules/ledger/ledger.ts'
+import type { PaymentProvider } from '../../payments/payment-provider.ts'
+import { createStripeProvider } from '../../payments/stripe/stripe-provider.ts'
+import { createTestCheckout } from '../../payments/test-checkout/test-checkout.ts'
+import type { Database } from '../../storage/database.ts'
+import type { GatewayLogger } from '../../telemetry/logger.ts'
+import type { Config } from '../settings/config.ts'
+
+interface BillingParts {
+  readonly database: Database
+  readonly clock: Clock
+  readonly ledger: Ledger
+  readonly logger: GatewayLogger
+}
+
+export function buildBilling(
+  config: Config,
+  parts: BillingParts,
+): { billing: Billing; promoCodes: PromoCodes } {
+  return {
+    billing: createBilling({
+      ...parts,
+      providers: choosePaymentProviders(config, parts.clock),
+      allowsTestCheckout: config.allowTestCheckout,
+      servesRealModels: config.providers.size > 0,
+      sweepIntervalMs: config.paymentSweepIntervalMs,
+    }),
+    promoCodes: createPromoCodes(parts),
+  }
+}
+
+/** Any setting of Stripe's means Stripe: what was meant to take money never turns into what gives it away. */
+function choosePaymentProviders(
+  { stripeSecretKey, stripeWebhookSecret, stripePublishableKey, stripeApiBaseUrl }: Config,
+  clock: Clock,
+): [PaymentProvider, ...PaymentProvider[]] {
+  const testCheckout = createTestCheckout()
+  if (stripeSecretKey === null && stripeWebhookSecret === null) return [testCheckout]
+  const stripe = createStripeProvider({
+    secretKey: stripeSecretKey,
+    webhookSecret: stripeWebhookSecret,
+    publishableKey: stripePublishableKey,
+    apiBaseUrl: stripeApiBaseUrl,
+    clock,
+  })
+  return [stripe, testCheckout]
+}

@@ -1,0 +1,72 @@
+import type { PromptSources } from '../../http/routes/compare/compare-run-request.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import type { Chat } from '../../modules/chat/chat.ts'
+import {
+  createAskChat,
+  createCompare,
+  createDatasets,
+  type AskChat,
+  type Compare,
+  type Datasets,
+} from '../../modules/compare/compare.ts'
+import { createConversations, type Conversations } from '../../modules/conversations/conversations.ts'
+import type { Catalog } from '../../modules/catalog/catalog.ts'
+import type { Inference } from '../../modules/inference/inference.ts'
+import { createJudging, type Judging } from '../../modules/judging/judging.ts'
+import type { Limits } from '../../modules/limits/limits.ts'
+import type { Database } from '../../storage/database.ts'
+import type { MessageBus } from '../../storage/message-bus.ts'
+
+interface CompareParts {
+  readonly database: Database
+  readonly clock: Clock
+  readonly messageBus: MessageBus
+  readonly inference: Inference
+  readonly catalog: Catalog
+  readonly chat: Chat
+  readonly limits: Limits
+  readonly logger: Logger
+}
+
+interface BuiltCompare {
+  readonly compare: Compare
+  readonly datasets: Datasets
+  readonly ask: AskChat
+  readonly conversations: Conversations
+  readonly judging: Judging
+}
+
+export function buildCompare(parts: CompareParts): BuiltCompare {
+  const { limits } = parts
+  return {
+    compare: createCompare(parts),
+    datasets: createDatasets({ ...parts, quotaOf: limits.quotaOf }),
+    ask: createAskChat(parts),
+    conversations: createConversations(parts),
+    judging: createJudging(parts),
+  }
+}
+
+/** Where the prompts of a run come from when it is made of something else. */
+export function findPromptSources({
+  datasets,
+  conversations,
+}: Pick<BuiltCompare, 'datasets' | 'conversations'>): PromptSources {
+  return {
+    readDataset: (accountId, datasetId) => datasets.read(accountId, datasetId),
+    readConversation: async (accountId, conversationId) => {
+      const conversation = await conversations.read(accountId, conversationId)
+      const turns = await conversations.readTurns(conversation)
+      const { system } = conversation
+      return {
+        prompts: turns.map(({ messages }) => ({ id: null, messages, expected: null })),
+        lanes: conversation.lanes.map(({ model, name, params }) => ({
+          model,
+          name,
+          params: system === null ? params : { system, ...params },
+        })),
+      }
+    },
+  }
+}

@@ -1,0 +1,63 @@
+import { createGpuRegistry, type GpuRegistry } from '../../gpu/registry.ts'
+import { createSandboxDriver } from '../../gpu/sandbox/sandbox-driver.ts'
+import {
+  createDeployments,
+  providerKeyOf,
+  type Deployments,
+  type DeploymentsOptions,
+} from '../../modules/deployments/deployments.ts'
+import type { Catalog } from '../../modules/catalog/catalog.ts'
+import type { MayUseSandbox } from '../../modules/inference/inference.ts'
+import type { Ledger } from '../../modules/ledger/ledger.ts'
+import type { ProviderRegistry } from '../../providers/registry.ts'
+import { createSandboxMachines } from '../../storage/sandbox-machines.ts'
+import type { GatewayLogger } from '../../telemetry/logger.ts'
+import type { Config } from '../settings/config.ts'
+
+interface DeploymentParts extends Pick<DeploymentsOptions, 'database' | 'messageBus' | 'clock'> {
+  readonly logger: GatewayLogger
+  readonly ledger: Ledger
+  readonly catalog: Catalog
+  readonly providers: ProviderRegistry
+  readonly mayUseSandbox: MayUseSandbox
+}
+
+export interface BuiltDeployments {
+  readonly deployments: Deployments
+  readonly gpus: GpuRegistry
+}
+
+const SANDBOX = 'sandbox'
+
+/** Deployments, as models of the catalog and with who serves them. */
+export async function buildDeployments(config: Config, parts: DeploymentParts): Promise<BuiltDeployments> {
+  const { database, clock, logger, ledger, catalog, providers, mayUseSandbox } = parts
+  const sandbox = createSandboxDriver({
+    machines: createSandboxMachines(database),
+    clock,
+    timings: sandboxTimings(config.sandboxGpuStartMs),
+  })
+  const gpus = createGpuRegistry({
+    drivers: config.gpuDriver === SANDBOX ? [sandbox] : [],
+    onFailure: (driver, error) =>
+      logger.warn({ driver, err: error }, 'a GPU driver could not tell its capacity'),
+  })
+  const deployments = await createDeployments({
+    ...parts,
+    gpus,
+    ledger: config.billing ? ledger : null,
+    isOffered: (viewer, driverId) => driverId !== SANDBOX || mayUseSandbox(viewer),
+    connect: () => providers.sandbox,
+    sliceSeconds: config.gpuSliceSeconds,
+    wakeMsMax: config.gpuWakeMs,
+  })
+  catalog.addSource(deployments.models)
+  for (const provider of deployments.providers) providers.add(providerKeyOf(provider.id), provider)
+  return { deployments, gpus }
+}
+
+/** A fifth until there is a GPU, the rest to load the model. */
+function sandboxTimings(startMs: number) {
+  const bindMs = Math.floor(startMs / 5)
+  return { bindMs, loadMs: startMs - bindMs, releaseMs: Math.min(1_000, bindMs) }
+}

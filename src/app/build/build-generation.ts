@@ -1,0 +1,18 @@
+import { createGeneration, type Generation } from '../../modules/generation/generation.ts'
+import { upstreamTimeouts } from './build-inference.ts'
+import type { Config } from '../settings/config.ts'
+
+type Parts = Omit<Parameters<typeof createGeneration>[0], 'timeouts' | 'trustedHostsOf'>
+
+export function buildGeneration(config: Config, parts: Parts): Generation {
+  return createGeneration({
+    ...parts,
+    timeouts: upstreamTimeouts(config),
+    trustedHostsOf: (providerId) => hostsOf(config.providers.get(providerId)?.baseUrl ?? null),
+  })
+}
+
+/** What an operator's own server made lies on that server, which may be in a private network. */
+function hostsOf(baseUrl: string | null): string[] {
+  return baseUrl !== null && URL.canParse(baseUrl) ? [new URL(baseUrl).host] : []
+}

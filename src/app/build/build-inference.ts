@@ -1,0 +1,67 @@
+import { createInference, type Inference, type InferenceOptions } from '../../modules/inference/inference.ts'
+import type { Limits } from '../../modules/limits/limits.ts'
+import type { UpstreamTimeouts } from '../../providers/provider.ts'
+import type { GatewayLogger } from '../../telemetry/logger.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
+import type { Tracer } from '../../telemetry/tracing.ts'
+import { slotsOf } from './build-limits.ts'
+import type { Config } from '../settings/config.ts'
+import { createCallReporter } from '../report/report-call.ts'
+import { reportUncovered } from '../report/report-uncovered.ts'
+import type { ShortageWatch } from '../process/shortage-watch.ts'
+import { providerVariableOf } from '../settings/provider-settings.ts'
+
+interface Parts extends Pick<InferenceOptions, 'catalog' | 'providers' | 'mayUseSandbox' | 'clock'> {
+  readonly limits: Limits
+  readonly metrics: Metrics
+  readonly shortages: ShortageWatch
+  readonly logger: GatewayLogger
+  readonly tracer: Tracer | null
+}
+
+export function buildInference(
+  config: Config,
+  { limits, metrics, shortages, logger, tracer, ...parts }: Parts,
+): Inference {
+  return createInference({
+    ...parts,
+    limits,
+    variableOf: providerVariableOf,
+    acquireSlot: (provider, accountId, cancellation) => {
+      const slots = slotsOf(config, provider)
+      return slots === null ? null : limits.acquireSlot({ pool: provider.id, slots, accountId, cancellation })
+    },
+    timeouts: upstreamTimeouts(config),
+    durationMsMax: config.streamDurationMsMax,
+    drainLimits: {
+      drainMsMax: config.drainMsMax,
+      drainBytesMax: config.drainBytesMax,
+      drainsMax: config.drainsMax,
+      drainsPerAccountMax: config.drainsPerAccountMax,
+    },
+    observer: {
+      drains: metrics.drains,
+      callEnded: createCallReporter({ metrics, logger, tracer }),
+      uncovered: reportUncovered({ metrics, logger }),
+      attempted: ({ provider, previousProvider, outcome, status }) => {
+        metrics.upstreamAttempted({
+          provider,
+          outcome: outcome === 'answered' ? 'ok' : outcome,
+          ...(status === null ? {} : { status }),
+        })
+        if (previousProvider === provider) metrics.upstreamRetried(provider)
+        else if (previousProvider !== null) metrics.upstreamFellBack({ from: previousProvider, to: provider })
+      },
+      ranShort: (code) => shortages.note(code),
+      breakerChanged: (provider, model, change) => metrics.breakerChanged({ provider, model, ...change }),
+    },
+  })
+}
+
+export function upstreamTimeouts(config: Config): UpstreamTimeouts {
+  return {
+    connectMs: config.upstreamConnectTimeoutMs,
+    firstByteMs: config.upstreamFirstByteTimeoutMs,
+    idleMs: config.upstreamIdleTimeoutMs,
+  }
+}

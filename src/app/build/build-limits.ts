@@ -1,0 +1,63 @@
+import type { LocalModel } from '../../http/routes/tasks/queue.ts'
+import type { Catalog } from '../../modules/catalog/catalog.ts'
+import { freeCredit, type Ledger } from '../../modules/ledger/ledger.ts'
+import { createLimits, type Balances, type Limits } from '../../modules/limits/limits.ts'
+import type { Provider } from '../../providers/provider.ts'
+import type { ProviderRegistry } from '../../providers/registry.ts'
+import type { Borrower } from '../../storage/borrowing/borrower.ts'
+import type { Database } from '../../storage/database.ts'
+import type { MessageBus } from '../../storage/message-bus.ts'
+import type { GatewayLogger } from '../../telemetry/logger.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
+import type { Config } from '../settings/config.ts'
+
+interface LimitParts {
+  readonly database: Database
+  readonly messageBus: MessageBus
+  readonly borrower: Borrower
+  readonly ledger: Ledger
+  readonly metrics: Metrics
+  readonly logger: GatewayLogger
+}
+
+export function buildLimits(config: Config, { ledger, metrics, ...parts }: LimitParts): Limits {
+  return createLimits({
+    ...parts,
+    table: config.limits,
+    balances: config.billing ? balancesOf(ledger) : PLENTY,
+    observer: metrics.limits,
+  })
+}
+
+function balancesOf(ledger: Ledger): Balances {
+  return {
+    knownOf: (accountId) => ledger.knownBalanceNanoUsd(accountId),
+    read: (accountId) => ledger.lookUpBalanceNanoUsd(accountId),
+  }
+}
+
+const PLENTY: Balances = {
+  knownOf: freeCredit.knownBalanceNanoUsd,
+  read: async () => freeCredit.knownBalanceNanoUsd(),
+}
+
+/** How many requests an upstream works on at once; null for one that is not the operator's own. */
+export function slotsOf(config: Config, { id, localSlots }: Provider): number | null {
+  return config.limits.localModels.slots.get(id) ?? localSlots ?? null
+}
+
+/** Models that an upstream with slots can serve, by the pool of that upstream. */
+export function listLocalModels(
+  config: Config,
+  { catalog, providers }: { catalog: Catalog; providers: ProviderRegistry },
+): LocalModel[] {
+  return catalog.list().flatMap(({ id, routes }) =>
+    routes.flatMap(({ provider: providerId }) => {
+      const provider = providers.get(providerId)
+      const slots = provider === undefined ? null : slotsOf(config, provider)
+      return provider === undefined || slots === null
+        ? []
+        : [{ model: id, pool: provider.id, slots, isReady: provider.isConfigured }]
+    }),
+  )
+}

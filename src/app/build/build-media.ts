@@ -1,0 +1,52 @@
+import { join } from 'node:path'
+import type { Clock } from '../../kernel/clock.ts'
+import { createMedia, type Media } from '../../modules/media/media.ts'
+import type { Outbound } from '../../outbound/outbound.ts'
+import type { Database } from '../../storage/database.ts'
+import { createFilesystemStore } from '../../storage/media-store/filesystem-store.ts'
+import type { MediaStore } from '../../storage/media-store/media-store.ts'
+import { createS3Store, type S3Credentials } from '../../storage/media-store/s3-store.ts'
+import type { QuotaOf } from '../../storage/stored-bytes/stored-bytes.ts'
+import type { GatewayLogger } from '../../telemetry/logger.ts'
+import type { Config } from '../settings/config.ts'
+
+interface MediaParts {
+  readonly database: Database
+  readonly outbound: Outbound
+  readonly clock: Clock
+  readonly machineClock: Clock
+  readonly logger: GatewayLogger
+  readonly ownUrl: () => string
+  readonly quotaOf: QuotaOf
+}
+
+const HOUR_MS = 60 * 60_000
+
+export function buildMedia(config: Config, parts: MediaParts): Promise<Media> {
+  return createMedia({
+    ...parts,
+    store: openMediaStore(config),
+    publicUrl: config.publicUrl,
+    addressMs: config.mediaAddressHours * HOUR_MS,
+    resultRetentionMs: config.resultRetentionDays * 24 * HOUR_MS,
+  })
+}
+
+function openMediaStore(config: Config): MediaStore {
+  const { mediaStoreUrl, awsRegion } = config
+  if (mediaStoreUrl === null) return createFilesystemStore({ directory: join(config.dataDir, 'media') })
+  return createS3Store({ url: mediaStoreUrl, region: awsRegion, credentials: readCredentials(config) })
+}
+
+function readCredentials({
+  awsAccessKeyId,
+  awsSecretAccessKey,
+  awsSessionToken,
+}: Config): S3Credentials | null {
+  if (awsAccessKeyId === null || awsSecretAccessKey === null) return null
+  return {
+    accessKeyId: awsAccessKeyId,
+    secretAccessKey: awsSecretAccessKey,
+    ...(awsSessionToken === null ? {} : { sessionToken: awsSessionToken }),
+  }
+}

@@ -1,0 +1,297 @@
+import { systemClock, type Clock } from '../../kernel/clock.ts'
+import { countTokens } from '../../kernel/count-tokens.ts'
+import { createAccounts, type Accounts } from '../../modules/accounts/accounts.ts'
+import { createAudit, type Audit } from '../../modules/audit/audit.ts'
+import type { Billing, PromoCodes } from '../../modules/billing/billing.ts'
+import { createCatalog, type Catalog } from '../../modules/catalog/catalog.ts'
+import { createChat, type Chat } from '../../modules/chat/chat.ts'
+import type { AskChat, Compare, Datasets } from '../../modules/compare/compare.ts'
+import type { Conversations } from '../../modules/conversations/conversations.ts'
+import { createEmbeddings, type Embeddings } from '../../modules/embeddings/embeddings.ts'
+import type { Generation } from '../../modules/generation/generation.ts'
+import { createIdempotency, type Idempotency } from '../../modules/idempotency/idempotency.ts'
+import { createSandboxPolicy, type Inference, type MayUseSandbox } from '../../modules/inference/inference.ts'
+import type { Judging } from '../../modules/judging/judging.ts'
+import { createKeys, type Keys } from '../../modules/keys/keys.ts'
+import { createLedger, freeCredit, type Ledger } from '../../modules/ledger/ledger.ts'
+import {
+  createUnauthenticatedThrottle,
+  type Limits,
+  type UnauthenticatedThrottle,
+} from '../../modules/limits/limits.ts'
+import type { Media } from '../../modules/media/media.ts'
+import { createModeration, type Moderation } from '../../modules/moderation/moderation.ts'
+import { createRerank, type Rerank } from '../../modules/rerank/rerank.ts'
+import type { TaskPerformer, Tasks } from '../../modules/tasks/tasks.ts'
+import type { Responses } from '../../modules/responses/responses.ts'
+import { createSpeech, type Speech } from '../../modules/speech/speech.ts'
+import { createTranscription, type Transcription } from '../../modules/transcription/transcription.ts'
+import { createUsage, type Usage } from '../../modules/usage/usage.ts'
+import { createOutbound, type Outbound } from '../../outbound/outbound.ts'
+import { createProviderRegistry, type ProviderRegistry } from '../../providers/registry.ts'
+import { createSandboxProvider } from '../../providers/sandbox/sandbox.ts'
+import { createBorrower } from '../../storage/borrowing/borrower.ts'
+import { connectDatabase } from '../../storage/connect-database.ts'
+import { createDatabaseClock } from '../../storage/database-clock.ts'
+import type { Database } from '../../storage/database.ts'
+import { createMessageBus, type MessageBus } from '../../storage/message-bus.ts'
+import { reportOutages } from '../../storage/report-outages.ts'
+import { startFoldingStoredBytes } from '../../storage/stored-bytes/fold-stored-bytes.ts'
+import type { GatewayLogger } from '../../telemetry/logger.ts'
+import { createMetrics, type Metrics } from '../../telemetry/metrics.ts'
+import { createTracer, parseOtlpHeaders, type Tracer } from '../../telemetry/tracing.ts'
+import { buildBilling } from './build-billing.ts'
+import { buildCompare } from './build-compare.ts'
+import { buildDeployments, type BuiltDeployments } from './build-deployments.ts'
+import { buildGeneration } from './build-generation.ts'
+import { buildInference, upstreamTimeouts } from './build-inference.ts'
+import { buildLimits } from './build-limits.ts'
+import { buildMedia } from './build-media.ts'
+import { buildResponses, performByType } from './build-responses.ts'
+import { buildTasks, RECLAIMERS } from './build-tasks.ts'
+import type { Config } from '../settings/config.ts'
+import { ownUrlOf } from '../settings/own-url.ts'
+import { createShortageWatch, type ShortageWatch } from '../process/shortage-watch.ts'
+import { VERSION } from '../version.ts'
+
+export interface Modules extends BuiltDeployments {
+  /** The database's time. */
+  readonly clock: Clock
+  readonly database: Database
+  readonly messageBus: MessageBus
+  readonly keys: Keys
+  readonly accounts: Accounts
+  readonly ledger: Ledger
+  readonly audit: Audit
+  readonly billing: Billing
+  readonly promoCodes: PromoCodes
+  readonly catalog: Catalog
+  readonly providers: ProviderRegistry
+  readonly mayUseSandbox: MayUseSandbox
+  readonly metrics: Metrics
+  readonly tracer: Tracer | null
+  readonly limits: Limits
+  readonly unauthenticatedThrottle: UnauthenticatedThrottle
+  readonly usage: Usage
+  readonly idempotency: Idempotency
+  readonly outbound: Outbound
+  readonly media: Media
+  readonly tasks: Tasks
+  /** Who does what tasks are about. */
+  readonly performer: TaskPerformer
+  readonly inference: Inference
+  readonly shortages: ShortageWatch
+  readonly chat: Chat
+  readonly responses: Responses
+  readonly compare: Compare
+  readonly datasets: Datasets
+  readonly conversations: Conversations
+  readonly judging: Judging
+  /** A chat call that nobody waits for. */
+  readonly ask: AskChat
+  readonly generation: Generation
+  readonly speech: Speech
+  readonly transcription: Transcription
+  readonly embeddings: Embeddings
+  readonly rerank: Rerank
+  readonly moderation: Moderation
+  /** Requests must have ended. */
+  close(): Promise<void>
+}
+
+interface BuildOptions {
+  readonly config: Config
+  readonly connectionString: string
+  readonly logger: GatewayLogger
+  readonly machineClock?: Clock | undefined
+  /** Where it listens, once it does. */
+  readonly ownUrl?: () => string
+}
+
+/** Everything below HTTP, each part given what it uses and nothing else. */
+export async function buildModules(options: BuildOptions): Promise<Modules> {
+  const opened = new AsyncDisposableStack()
+  try {
+    return await openModules(options, opened)
+  } catch (error) {
+    await opened.disposeAsync()
+    throw error
+  }
+}
+
+/** What was opened first is closed last: nothing is closed while something above still needs it. */
+async function openModules(
+  {
+    config,
+    connectionString,
+    logger,
+    machineClock = systemClock,
+    ownUrl = () => ownUrlOf(config),
+  }: BuildOptions,
+  opened: AsyncDisposableStack,
+): Promise<Modules> {
+  const catalog = createCatalog({ overrideFile: config.catalogFile, log: logger })
+  opened.defer(() => catalog.close())
+  const pool = connectDatabase({
+    connectionString,
+    poolSize: config.databasePoolSize,
+    statementTimeoutMs: config.statementTimeoutMs,
+    connectTimeoutMs: config.databaseConnectTimeoutMs,
+    prepareStatements: config.prepareStatements,
+    logger,
+  })
+  opened.defer(() => pool.close())
+  const database = reportOutages(pool, { logger })
+  const messageBus = await createMessageBus({ connectionString, logger })
+  opened.defer(() => messageBus.close())
+  const clock = await createDatabaseClock({ database, clock: machineClock, logger })
+  opened.defer(() => clock.close())
+  const keys = createKeys({ database, clock, messageBus })
+  opened.defer(() => keys.close())
+  const metrics = createMetrics({ isKnownModel: (model) => catalog.resolve(model) !== undefined })
+  const borrower = await createBorrower({
+    database,
+    logger,
+    leaseMs: config.leaseMs,
+    reclaimers: RECLAIMERS,
+  })
+  opened.defer(() => borrower.close())
+  const ledger = createLedger({
+    database,
+    messageBus,
+    borrower,
+    clock,
+    logger,
+    commitWaitMs: config.commitWaitMs,
+    observer: metrics.ledger,
+  })
+  opened.defer(() => ledger.close())
+  const { billing, promoCodes } = buildBilling(config, { database, clock, ledger, logger })
+  opened.defer(() => billing.close())
+  const limits = buildLimits(config, { database, messageBus, borrower, ledger, metrics, logger })
+  opened.defer(() => limits.close())
+  const folding = startFoldingStoredBytes({ database, logger })
+  opened.defer(() => folding.close())
+  const { quotaOf } = limits
+  const idempotency = createIdempotency({ database, logger, quotaOf })
+  opened.defer(() => idempotency.close())
+  const unauthenticatedThrottle = createUnauthenticatedThrottle({
+    limits: config.limits.strangers,
+    messageBus,
+  })
+  opened.defer(() => unauthenticatedThrottle.close())
+  const tracer = await createTracer({
+    endpoint: config.otlpEndpoint ?? undefined,
+    headers: parseOtlpHeaders(config.otlpHeaders.join(',')),
+    serviceName: config.serviceName,
+    serviceVersion: VERSION,
+    logger,
+  })
+  opened.defer(() => tracer?.shutdown())
+  const providers = createProviderRegistry({
+    settings: config.providers,
+    sandbox: createSandboxProvider({
+      paceTokensPerSecond: config.sandboxTokensPerSecond,
+      jobDurationMs: config.sandboxJobMs,
+      clock,
+    }),
+    clock,
+    connectTimeoutMs: config.upstreamConnectTimeoutMs,
+  })
+  opened.defer(() => providers.close())
+  const outbound = createOutbound({ allowedHosts: config.outboundAllow })
+  opened.defer(() => outbound.close())
+  const media = await buildMedia(config, { database, outbound, clock, machineClock, logger, ownUrl, quotaOf })
+  opened.defer(() => media.close())
+  const tasks = buildTasks(config, {
+    database,
+    clock,
+    messageBus,
+    media,
+    logger,
+    ledger,
+    catalog,
+    providers,
+    writer: borrower.writer,
+    quotaOf,
+  })
+  opened.defer(() => tasks.close())
+  const mayUseSandbox = createSandboxPolicy({
+    audience: config.sandbox,
+    hasProviders: config.providers.size > 0,
+  })
+  const stored = { database, messageBus, clock, logger, ledger }
+  const built = await buildDeployments(config, { ...stored, catalog, providers, mayUseSandbox })
+  opened.defer(() => built.deployments.close())
+  const credit = config.billing ? ledger : freeCredit
+  const shortages = createShortageWatch({ clock, logger })
+  const inference = buildInference(config, {
+    catalog,
+    providers,
+    metrics,
+    limits,
+    shortages,
+    mayUseSandbox,
+    clock,
+    logger,
+    tracer,
+  })
+  const chat = createChat({ inference, ledger: credit, media, clock, countTokens })
+  const shared = { database, messageBus, logger, inference }
+  const responses = buildResponses(config, { ...shared, chat, tasks, keys, limits, quotaOf })
+  const generation = buildGeneration(config, {
+    inference,
+    catalog,
+    providers,
+    ledger: credit,
+    tasks,
+    media,
+    clock,
+  })
+  return {
+    clock,
+    database,
+    messageBus,
+    keys,
+    accounts: createAccounts({ database, clock, keys, credit: ledger }),
+    ledger,
+    audit: createAudit({ database, clock }),
+    billing,
+    promoCodes,
+    catalog,
+    providers,
+    mayUseSandbox,
+    metrics,
+    tracer,
+    idempotency,
+    limits,
+    unauthenticatedThrottle,
+    outbound,
+    media,
+    tasks,
+    performer: performByType(responses.performer, generation.performer),
+    ...built,
+    inference,
+    shortages,
+    chat,
+    responses,
+    ...buildCompare({
+      database,
+      clock,
+      messageBus,
+      inference,
+      catalog,
+      chat,
+      limits,
+      logger,
+    }),
+    generation,
+    speech: createSpeech({ inference, catalog, ledger: credit, clock, timeouts: upstreamTimeouts(config) }),
+    transcription: createTranscription({ inference, ledger: credit }),
+    embeddings: createEmbeddings({ inference, ledger: credit, countTokens }),
+    rerank: createRerank({ inference, ledger: credit, countTokens }),
+    moderation: createModeration({ inference, ledger: credit, media, countTokens }),
+    usage: createUsage({ database, clock, ledger }),
+    close: () => opened.disposeAsync(),
+  }
+}

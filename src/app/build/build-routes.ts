@@ -1,0 +1,168 @@
+import { readToken } from '../../http/authenticate.ts'
+import { checkoutRoutes } from '../../http/checkout-page/checkout-routes.ts'
+import { buildOpenApi } from '../../http/reference/openapi.ts'
+import type { HotRoute, Route } from '../../http/route.ts'
+import { adminAccountRoutes } from '../../http/routes/operator/admin-accounts.ts'
+import { adminAuditRoutes } from '../../http/routes/operator/admin-audit.ts'
+import { adminCreditRoutes } from '../../http/routes/operator/admin-credit.ts'
+import { adminPromoRoutes } from '../../http/routes/operator/admin-promo.ts'
+import { apiKeyRoutes } from '../../http/routes/account/api-keys.ts'
+import { chatRoutes } from '../../http/routes/text/chat.ts'
+import { compareDatasetRoutes } from '../../http/routes/compare/compare-datasets.ts'
+import { compareRunRoutes } from '../../http/routes/compare/compare-runs.ts'
+import { compareConversationRoutes } from '../../http/routes/compare/compare-conversations.ts'
+import { compareLeaderboardRoutes } from '../../http/routes/compare/compare-leaderboard.ts'
+import { compareVoteRoutes } from '../../http/routes/compare/compare-votes.ts'
+import { deploymentChatRoutes } from '../../http/routes/deployments/deployment-chat.ts'
+import { deploymentRoutes } from '../../http/routes/deployments/deployments.ts'
+import { gpuTierRoutes } from '../../http/routes/deployments/gpu-tiers.ts'
+import { embeddingRoutes } from '../../http/routes/text/embeddings.ts'
+import { imageRoutes } from '../../http/routes/media/images.ts'
+import { mediaRoutes } from '../../http/routes/media/media.ts'
+import { modelRoutes } from '../../http/routes/text/models.ts'
+import { messageRoutes } from '../../http/routes/text/messages.ts'
+import { moderationRoutes } from '../../http/routes/text/moderations.ts'
+import { musicRoutes } from '../../http/routes/media/music.ts'
+import { operationRoutes } from '../../http/routes/operator/operations.ts'
+import { paymentRoutes } from '../../http/routes/account/payments.ts'
+import { promoRoutes } from '../../http/routes/account/promo.ts'
+import { queueRoutes } from '../../http/routes/tasks/queue.ts'
+import { rerankRoutes } from '../../http/routes/text/rerank.ts'
+import { taskRoutes } from '../../http/routes/tasks/tasks.ts'
+import { responseRoutes } from '../../http/routes/text/responses.ts'
+import { storedResponseRoutes } from '../../http/routes/text/stored-responses.ts'
+import { speechRoutes } from '../../http/routes/media/speech.ts'
+import { tenantRoutes } from '../../http/routes/account/tenant.ts'
+import { transcriptionRoutes } from '../../http/routes/media/transcriptions.ts'
+import { usageRoutes } from '../../http/routes/account/usage.ts'
+import { videoRoutes } from '../../http/routes/media/videos.ts'
+import { voiceRoutes } from '../../http/routes/media/voices.ts'
+import { createRunGeneration } from '../../http/paid/run-generation.ts'
+import { createRunPaid } from '../../http/paid/run-paid.ts'
+import { createSendInference } from '../../http/paid/send-inference.ts'
+import type { Ledger } from '../../modules/ledger/ledger.ts'
+import type { MessageBus } from '../../storage/message-bus.ts'
+import type { GatewayLogger } from '../../telemetry/logger.ts'
+import type { Exposition } from '../../telemetry/metrics.ts'
+import { findPromptSources } from './build-compare.ts'
+import { listLocalModels } from './build-limits.ts'
+import type { Modules } from './build-modules.ts'
+import type { Config } from '../settings/config.ts'
+import { VERSION } from '../version.ts'
+
+interface BuildRoutesOptions {
+  readonly config: Config
+  readonly modules: Modules
+  readonly logger: GatewayLogger
+  readonly isShuttingDown: () => boolean
+  readonly isWorkerRunning: () => boolean
+  readonly readMetrics: () => Promise<Exposition>
+}
+
+/** The whole route table. */
+export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
+  const { config, modules, logger } = options
+  const { accounts, keys, catalog, providers, chat, billing, promoCodes, audit, usage } = modules
+  const onStreamError = (error: unknown, requestId: string): void =>
+    logger.warn({ err: error, requestId }, 'a stream failed in the middle')
+  const sendInference = createSendInference({ limits: modules.limits, onStreamError })
+  const runPaid = createRunPaid({ limits: modules.limits })
+  const { generation } = modules
+  const runGeneration = createRunGeneration({ generation, runPaid, imageWait: config.imageWait })
+  const routes: (Route | HotRoute)[] = [
+    ...modelRoutes({
+      catalog,
+      isProviderConfigured: (provider) => providers.get(provider)?.isConfigured === true,
+      mayUseSandbox: modules.mayUseSandbox,
+    }),
+    ...chatRoutes({ chat, sendInference }),
+    ...responseRoutes({ responses: modules.responses, limits: modules.limits, sendInference }),
+    ...storedResponseRoutes({ responses: modules.responses }),
+    ...messageRoutes({ chat, limits: modules.limits, sendInference }),
+    ...embeddingRoutes({ embeddings: modules.embeddings, sendInference }),
+    ...rerankRoutes({ rerank: modules.rerank, sendInference }),
+    ...moderationRoutes({ moderation: modules.moderation, sendInference }),
+    ...mediaRoutes({
+      media: modules.media,
+      clock: modules.clock,
+      onBroken: (error, requestId) => logger.warn({ err: error, requestId }, 'a file could not be read'),
+    }),
+    ...imageRoutes({ runGeneration }),
+    ...videoRoutes({ generation, runGeneration }),
+    ...musicRoutes({ generation, runGeneration }),
+    ...speechRoutes({ speech: modules.speech, runPaid, runGeneration, onStreamError }),
+    ...transcriptionRoutes({ transcription: modules.transcription, runPaid }),
+    ...voiceRoutes({ speech: modules.speech }),
+    ...compareRunRoutes({
+      compare: modules.compare,
+      judging: modules.judging,
+      sources: findPromptSources(modules),
+      onBroken: (error, requestId) => logger.warn({ err: error, requestId }, 'an export broke off'),
+    }),
+    ...compareDatasetRoutes({ datasets: modules.datasets }),
+    ...compareVoteRoutes({ judging: modules.judging, compare: modules.compare }),
+    ...compareLeaderboardRoutes({ judging: modules.judging }),
+    ...compareConversationRoutes({
+      conversations: modules.conversations,
+      limits: modules.limits,
+      onStreamError,
+    }),
+    ...gpuTierRoutes({ deployments: modules.deployments }),
+    ...deploymentRoutes({ deployments: modules.deployments }),
+    ...deploymentChatRoutes({ deployments: modules.deployments, chat, sendInference }),
+    ...tenantRoutes({ accounts, limits: modules.limits }),
+    ...taskRoutes({ tasks: modules.tasks }),
+    ...queueRoutes({
+      limits: modules.limits,
+      tasks: modules.tasks,
+      listLocalModels: () => listLocalModels(config, modules),
+      clock: modules.clock,
+    }),
+    ...apiKeyRoutes({ keys, usage }),
+    ...usageRoutes({ usage, clock: modules.clock }),
+    ...paymentRoutes({ billing, publicUrl: config.publicUrl }),
+    ...checkoutRoutes({ billing }),
+    ...promoRoutes({ promoCodes }),
+    ...adminAccountRoutes({ accounts, keys, usage, audit }),
+    ...adminCreditRoutes({ accounts, billing, ledger: modules.ledger, audit }),
+    ...adminPromoRoutes({ promoCodes, audit }),
+    ...adminAuditRoutes({ audit }),
+    ...operationRoutes({
+      checks: {
+        storage: () => modules.database.ping(),
+        messages: () => requireConnected(modules.messageBus),
+        ledger: () => requireHealthy(modules.ledger),
+        resources: () => modules.shortages.requireEnough(),
+        ...(config.role !== 'api' && { worker: () => requireRunning(options.isWorkerRunning()) }),
+      },
+      isShuttingDown: options.isShuttingDown,
+      readMetrics: options.readMetrics,
+      metricsAccess: {
+        token: config.metricsToken,
+        isOpen: config.metricsOpen,
+        authenticate: ({ headers }) => keys.authenticate(readToken(headers)),
+      },
+      // Called when the table is complete, so that the document describes all of it.
+      buildDocument: () =>
+        buildOpenApi(routes, {
+          version: VERSION,
+          ...(config.publicUrl ? { serverUrl: config.publicUrl } : {}),
+        }),
+      logger,
+    }),
+  ]
+  // A worker is looked after like any other process, and asked for nothing else.
+  return config.role === 'worker' ? routes.filter(({ tag }) => tag === 'Operations') : routes
+}
+
+async function requireConnected(messageBus: MessageBus): Promise<void> {
+  if (!messageBus.isConnected()) throw new Error('the message bus is not connected')
+}
+
+async function requireRunning(isRunning: boolean): Promise<void> {
+  if (!isRunning) throw new Error('the worker is not running')
+}
+
+async function requireHealthy(ledger: Ledger): Promise<void> {
+  if (!ledger.isHealthy()) throw new Error('charges cannot be written')
+}

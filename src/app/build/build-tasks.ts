@@ -1,0 +1,47 @@
+import type { Catalog } from '../../modules/catalog/catalog.ts'
+import { reclaimRuns } from '../../modules/compare/compare.ts'
+import { reclaimLeases } from '../../modules/ledger/ledger.ts'
+import { reclaimSlots } from '../../modules/limits/limits.ts'
+import {
+  createTasks,
+  daysToMs,
+  reclaimTasks,
+  type Tasks,
+  type TasksOptions,
+} from '../../modules/tasks/tasks.ts'
+import { parseAllowedHosts } from '../../outbound/allowed-hosts.ts'
+import type { ProviderRegistry } from '../../providers/registry.ts'
+import type { Reclaimer } from '../../storage/borrowing/borrower.ts'
+import type { Config } from '../settings/config.ts'
+
+/** What is taken back from a process that is gone. Tasks first: whoever ends one locks it before its account. */
+export const RECLAIMERS: readonly Reclaimer[] = [reclaimTasks, reclaimRuns, reclaimLeases, reclaimSlots]
+
+const HOUR_MS = 60 * 60_000
+
+interface TaskParts extends Pick<
+  TasksOptions,
+  'database' | 'clock' | 'messageBus' | 'media' | 'logger' | 'writer' | 'quotaOf'
+> {
+  readonly ledger: NonNullable<TasksOptions['ledger']>
+  readonly catalog: Catalog
+  readonly providers: ProviderRegistry
+}
+
+export function buildTasks(config: Config, { catalog, providers, ledger, ...parts }: TaskParts): Tasks {
+  const allowed = parseAllowedHosts(config.outboundAllow)
+  return createTasks({
+    ...parts,
+    ledger: config.billing ? ledger : null,
+    retentionMs: daysToMs(config.resultRetentionDays),
+    addressMs: config.mediaAddressHours * HOUR_MS,
+    isAllowedHost: (url) => allowed.hasHost(url) || allowed.hasAddress(url.hostname),
+    isCancelBilled: (provider) => providers.get(provider)?.refundsCancelled !== true,
+    providerOf: (modelId) => {
+      const routes = catalog.resolve(modelId)?.routes ?? []
+      return (
+        routes.find(({ provider }) => providers.get(provider)?.isConfigured === true)?.provider ?? 'sandbox'
+      )
+    },
+  })
+}

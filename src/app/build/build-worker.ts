@@ -1,0 +1,84 @@
+import { toTaskAnswer } from '../../http/routes/tasks/task-wire.ts'
+import { sweepResponses } from '../../modules/responses/responses.ts'
+import { sweepRuns } from '../../modules/compare/compare.ts'
+import {
+  createTaskChanges,
+  createTaskQueue,
+  daysToMs,
+  deliverDueWebhooks,
+  sweepResults,
+} from '../../modules/tasks/tasks.ts'
+import { createBorrower } from '../../storage/borrowing/borrower.ts'
+import { sweepTickets } from '../../storage/job-queue.ts'
+import type { GatewayLogger } from '../../telemetry/logger.ts'
+import type { Worker } from '../../worker/worker.ts'
+import type { Modules } from './build-modules.ts'
+import { buildReconciler } from './build-reconciler.ts'
+import { buildRunner } from './build-runner.ts'
+import { RECLAIMERS } from './build-tasks.ts'
+import type { Config } from '../settings/config.ts'
+import { reportUncovered } from '../report/report-uncovered.ts'
+
+interface WorkerParts {
+  readonly modules: Modules
+  readonly connectionString: string
+  readonly logger: GatewayLogger
+}
+
+/** The worker of this process, which the others know as a borrower of its own: what it writes waits for no request. */
+export async function buildWorker(
+  config: Config,
+  { modules, connectionString, logger }: WorkerParts,
+): Promise<Worker> {
+  // Loaded only where it runs.
+  const { createWorker } = await import('../../worker/worker.ts')
+  const { database, messageBus, ledger, media, tasks, outbound, performer } = modules
+  const borrower = await createBorrower({ database, logger, leaseMs: config.leaseMs, reclaimers: RECLAIMERS })
+  try {
+    const worker = await createWorker({
+      connectionString,
+      queue: createTaskQueue({
+        database,
+        ledger: config.billing ? ledger : null,
+        borrower,
+        limits: config.taskLimits,
+        retentionMs: daysToMs(config.resultRetentionDays),
+        changes: createTaskChanges({ messageBus, logger }),
+        onUncovered: reportUncovered({ metrics: modules.metrics, logger }),
+      }),
+      performer,
+      runner: buildRunner(config, { modules, borrower, logger }),
+      borrower,
+      concurrency: config.workerConcurrency,
+      deliverWebhooks: () =>
+        deliverDueWebhooks({
+          database,
+          outbound,
+          clock: modules.clock,
+          readTask: (accountId, taskId) => tasks.read(accountId, taskId),
+          toWire: toTaskAnswer,
+          logger,
+        }),
+      sweep: async () => {
+        await sweepResults(database, (mediaIds) => media.remove(mediaIds))
+        await sweepTickets(database)
+        await sweepResponses(database)
+        await sweepRuns(database, daysToMs(config.compareRetentionDays))
+      },
+      clock: modules.clock,
+      logger,
+    })
+    const reconciler = buildReconciler(config, { modules, borrower, logger })
+    reconciler.start()
+    return {
+      isRunning: () => worker.isRunning(),
+      close: async (options) => {
+        await Promise.all([worker.close(options), reconciler.close()])
+        await borrower.close()
+      },
+    }
+  } catch (error) {
+    await borrower.close()
+    throw error
+  }
+}

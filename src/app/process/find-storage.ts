@@ -1,0 +1,26 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { Logger } from '../../kernel/logger.ts'
+import { findRunningPostgres } from '../../storage/embedded-postgres/find-running-postgres.ts'
+import { StorageError } from '../../storage/storage-error.ts'
+import type { Config } from '../settings/config.ts'
+import { borrowStorage, openStorage, type OpenStorage } from './open-storage.ts'
+
+/** What exists: the operator's database, the embedded one of a running gateway, or else that one started for us. */
+export async function findStorage(config: Config, logger: Logger): Promise<OpenStorage> {
+  if (config.databaseUrl === null) {
+    requireCluster(config.dataDir)
+    const running = await findRunningPostgres({ dataDir: config.dataDir })
+    if (running) return borrowStorage(running.connectionString)
+  }
+  return openStorage(config, logger)
+}
+
+// A mistyped directory would otherwise be filled with an empty database, and a backup of nothing would look like one.
+function requireCluster(dataDir: string): void {
+  if (existsSync(join(dataDir, 'postgres', 'PG_VERSION'))) return
+  throw new StorageError(
+    'not_reachable',
+    `There is no database in ${resolve(dataDir)}. Set PARKWAY_DATA_DIR to the directory the gateway keeps its state in.`,
+  )
+}

@@ -1,0 +1,124 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import type { Exposition, MetricsSnapshot } from '../../telemetry/metrics.ts'
+import type { Config } from '../settings/config.ts'
+import { isReport, type ProcessOrder, type ProcessReport, type ReadyGateway } from './process-messages.ts'
+
+const START_MS_MAX = 30_000
+const SNAPSHOT_MS_MAX = 1_000
+
+export interface EndedProcess {
+  readonly code: number | null
+  readonly signal: string | null
+}
+
+/** One process of several on a port, as its supervisor sees it. It loads the program at once and waits to be started. */
+export class GatewayProcess {
+  readonly #child: ChildProcess
+  readonly #readMetrics: () => Promise<Exposition>
+  readonly #ready = Promise.withResolvers<ReadyGateway>()
+  readonly #ended = Promise.withResolvers<EndedProcess>()
+  readonly #snapshots = new Map<number, (snapshot: MetricsSnapshot | null) => void>()
+  #lastRequestId = 0
+
+  /** Takes what `/metrics` of this process answers: what all of them counted. */
+  constructor({ readMetrics }: { readMetrics: () => Promise<Exposition> }) {
+    this.#readMetrics = readMetrics
+    this.#child = fork(new URL('../main.ts', import.meta.url), ['serve-process'], {
+      execArgv: process.execArgv,
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      // JSON would lose maps.
+      serialization: 'advanced',
+    })
+    this.#child.on('message', (message) => {
+      if (isReport(message)) this.#receive(message)
+    })
+    // A channel that breaks is followed by the end of the process, which is what counts.
+    this.#child.on('error', () => {})
+    this.#child.once('exit', (code, signal) => {
+      this.#ready.reject(
+        new ProcessNotStarted(`A process ended while it was starting (${signal ?? `exit code ${code}`}).`),
+      )
+      this.#ended.resolve({ code, signal })
+    })
+    // Whoever starts it is told; before that its end is enough.
+    this.#ready.promise.catch(() => {})
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid
+  }
+
+  /** Rejects with a `ProcessNotStarted` when it cannot start; it has ended then, or is about to. */
+  async start(order: { config: Config; connectionString: string }): Promise<ReadyGateway> {
+    const timer = setTimeout(() => {
+      this.#ready.reject(new ProcessNotStarted(`A process did not start within ${START_MS_MAX / 1000} s.`))
+      this.kill()
+    }, START_MS_MAX)
+    this.#send({ order: 'start', ...order })
+    try {
+      return await this.#ready.promise
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  get ended(): Promise<EndedProcess> {
+    return this.#ended.promise
+  }
+
+  /** Null for a process that is too busy to answer, or dying: it is left out rather than waited for. */
+  readSnapshot(): Promise<MetricsSnapshot | null> {
+    this.#lastRequestId += 1
+    const requestId = this.#lastRequestId
+    return new Promise((resolve) => {
+      const finish = (snapshot: MetricsSnapshot | null) => {
+        clearTimeout(timer)
+        this.#snapshots.delete(requestId)
+        resolve(snapshot)
+      }
+      const timer = setTimeout(() => finish(null), SNAPSHOT_MS_MAX)
+      this.#snapshots.set(requestId, finish)
+      if (!this.#send({ order: 'snapshot', requestId })) finish(null)
+    })
+  }
+
+  /** Asks it to finish what runs, and ends it when it has not by then. */
+  async stop(timeMsMax: number): Promise<void> {
+    this.#child.kill('SIGTERM')
+    const timer = setTimeout(() => this.kill(), timeMsMax)
+    await this.ended
+    clearTimeout(timer)
+  }
+
+  kill(): void {
+    this.#child.kill('SIGKILL')
+  }
+
+  #receive(message: ProcessReport): void {
+    switch (message.report) {
+      case 'ready':
+        return this.#ready.resolve(message)
+      case 'failed':
+        return this.#ready.reject(new ProcessNotStarted(message.reason))
+      case 'snapshot':
+        return this.#snapshots.get(message.requestId)?.(message.snapshot)
+      case 'metrics-wanted':
+        return void this.#answerMetrics(message.requestId)
+    }
+  }
+
+  async #answerMetrics(requestId: number): Promise<void> {
+    this.#send({ order: 'metrics', requestId, exposition: await this.#readMetrics() })
+  }
+
+  #send(order: ProcessOrder): boolean {
+    if (!this.#child.connected) return false
+    this.#child.send(order)
+    return true
+  }
+}
+
+/** A process that could not start, and why, in words for the operator. */
+export class ProcessNotStarted extends Error {
+  override readonly name = 'ProcessNotStarted'
+}

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest'
+import { createCatalog } from '../../modules/catalog/catalog.ts'
+import { announce } from './announce.ts'
+import { exampleModel } from '../build/example-model.ts'
+
+const catalog = createCatalog()
+
+it.each([
+  [['openai', 'anthropic'], 'openai'],
+  [['anthropic'], 'anthropic'],
+  [['groq'], 'groq'],
+])('with %s configured, the first request asks a model of %s', (configured, provider) => {
+  const model = exampleModel(catalog, (id) => configured.includes(id))
+  expect(catalog.resolve(model)?.routes.map((route) => route.provider)).toContain(provider)
+  const banner = announce({
+    url: 'http://0.0.0.0:8080',
+    bootstrapKey: null,
+    exampleModel: model,
+    config: { bootstrapKey: null, role: 'all', providers: new Map() },
+    startMs: 1,
+  })
+  expect(banner).toContain(`"model":"${model}"`)
+})
+
+it('the familiar one is asked where a provider or the sandbox has it', () => {
+  expect(exampleModel(catalog, (id) => id === 'openai')).toBe('gpt-4o-mini')
+  expect(exampleModel(catalog, () => false)).toBe('gpt-4o-mini')
+})

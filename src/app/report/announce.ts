@@ -1,0 +1,51 @@
+import type { Config } from '../settings/config.ts'
+
+interface Announcement {
+  readonly url: string
+  /** The key of the first account, when this start created it. */
+  readonly bootstrapKey: string | null
+  /** What the first request asks. */
+  readonly exampleModel: string
+  readonly config: Pick<Config, 'bootstrapKey' | 'providers' | 'role'>
+  readonly startMs: number
+}
+
+/** What a newcomer needs: where it is, the key, and a first request that works as pasted. */
+export function announce(announcement: Announcement): string {
+  const { url, bootstrapKey, exampleModel, config, startMs } = announcement
+  const baseUrl = nameReachable(url)
+  if (config.role === 'worker')
+    return `\nA Parkway worker is ready (${(startMs / 1000).toFixed(1)} s): ${baseUrl}/readyz\n\n`
+  const key = describeKey(bootstrapKey, config.bootstrapKey)
+  const body = JSON.stringify({ model: exampleModel, messages: [{ role: 'user', content: 'Hello!' }] })
+  const providers = [...config.providers.keys()].join(', ')
+  return `
+Parkway is ready (${(startMs / 1000).toFixed(1)} s).
+
+  Base URL   ${baseUrl}/v1
+  API key    ${key.line}
+  Models     ${providers || 'the built-in sandbox; set OPENAI_API_KEY and the like for real models'}
+  Docs       ${baseUrl}/docs
+
+First request:
+
+  curl ${baseUrl}/v1/chat/completions -H "Authorization: Bearer ${key.shown}" -H "Content-Type: application/json" -d '${body}'
+
+`
+}
+
+// The operator's own key is not repeated: what is printed here often ends up in a log.
+function describeKey(created: string | null, given: string | null): { line: string; shown: string } {
+  if (created === null)
+    return {
+      line: 'the one printed at the first start; `parkway keys create` makes another',
+      shown: '$PARKWAY_API_KEY',
+    }
+  if (created === given) return { line: 'the one in PARKWAY_BOOTSTRAP_KEY', shown: '$PARKWAY_BOOTSTRAP_KEY' }
+  return { line: `${created}   (shown this once: keep it)`, shown: created }
+}
+
+/** A gateway that listens on all addresses is shown by one that can be called. */
+function nameReachable(url: string): string {
+  return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
+}

@@ -1,0 +1,62 @@
+import type { FinishedExchange } from '../../http/exchange-tracker.ts'
+import type { InferenceRecord } from '../../modules/inference/inference.ts'
+import type { GatewayLogger } from '../../telemetry/logger.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
+import type { Tracer } from '../../telemetry/tracing.ts'
+import type { RequestMessage } from '../../http/message.ts'
+import { CLIENT_CLOSED_REQUEST, describeInference } from './report-call.ts'
+import { traceInference } from './trace-inference.ts'
+
+interface ReporterOptions {
+  readonly metrics: Metrics
+  readonly logger: GatewayLogger
+  /** Null while tracing is off. */
+  readonly tracer: Tracer | null
+  readonly clientAddressOf: (incoming: RequestMessage) => string
+}
+
+/** Tells the metrics, the access log and the trace how a request ended. */
+export function createExchangeReporter({ metrics, logger, tracer, clientAddressOf }: ReporterOptions) {
+  return ({ exchange, durationMs, isDisconnected }: FinishedExchange): void => {
+    const { id, incoming, response, route, caller, inference, errorCode } = exchange
+    const status = isDisconnected ? CLIENT_CLOSED_REQUEST : response.statusCode
+    const { model, provider, firstTokenMs, usage } = describeInference(inference)
+    metrics.requestFinished({ route, status, durationMs, usage, model, provider, firstTokenMs })
+    if (isDisconnected) metrics.clientDisconnected({ route, model })
+    if (tracer && inference && !isHandedOn(inference)) {
+      const { traceparent } = incoming.headers
+      traceInference(tracer, {
+        record: inference,
+        requestId: id,
+        accountId: caller?.accountId,
+        durationMs,
+        status,
+        traceparent: typeof traceparent === 'string' ? traceparent : undefined,
+      })
+    }
+    logger.logAccess({
+      requestId: id,
+      method: incoming.method ?? '',
+      route,
+      status,
+      durationMs,
+      clientAddress: clientAddressOf(incoming),
+      accountId: caller?.accountId,
+      keyId: caller?.keyId,
+      model,
+      provider,
+      firstTokenMs,
+      attempts: inference?.attempts.length,
+      tokens: usage,
+      requestBytes: exchange.requestBytes,
+      errorCode: errorCode ?? undefined,
+      isAborted: isDisconnected,
+      prompt: exchange.bodyText ?? undefined,
+    })
+  }
+}
+
+/** Work that was only handed to a task asked nobody; the task has a span of its own. */
+function isHandedOn({ outcome, attempts }: InferenceRecord): boolean {
+  return outcome === 'completed' && attempts.length === 0
+}

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import { silentLogger } from '../../kernel/logger.ts'
+import { createMetrics } from '../../telemetry/metrics.ts'
+import { reportUncovered } from './report-uncovered.ts'
+
+test('what stays uncovered is logged with the request and the account', () => {
+  const lines: unknown[] = []
+  const report = reportUncovered({
+    metrics: createMetrics({ isKnownModel: () => true }),
+    logger: {
+      ...silentLogger,
+      warn: (fields: object, message: string) => void lines.push([message, fields]),
+    },
+  })
+  report({ requestId: 'req_1', accountId: 'a1', model: 'talker', uncoveredNanoUsd: 490_011_000n })
+  expect(lines).toEqual([
+    [
+      expect.stringContaining('more than its account had'),
+      { requestId: 'req_1', accountId: 'a1', model: 'talker', uncoveredUsd: 0.490011 },
+    ],
+  ])
+})

@@ -1,0 +1,16 @@
+import type { Logger } from '../../kernel/logger.ts'
+import { usdFromNanoUsd } from '../../kernel/money.ts'
+import type { UncoveredCost } from '../../modules/ledger/ledger.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
+
+/** Tells the operator what answers cost beyond all that their accounts had. */
+export function reportUncovered({ metrics, logger }: { metrics: Metrics; logger: Logger }) {
+  return ({ requestId, accountId, model, uncoveredNanoUsd }: UncoveredCost): void => {
+    const uncoveredUsd = usdFromNanoUsd(uncoveredNanoUsd)
+    metrics.ledger.uncovered(uncoveredUsd)
+    logger.warn(
+      { requestId, accountId, model, uncoveredUsd },
+      'an answer cost more than its account had: raise what the catalog says of the model',
+    )
+  }
+}

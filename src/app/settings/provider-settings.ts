@@ -1,0 +1,201 @@
+import { isRecord } from '../../kernel/is-record.ts'
+import { BILLED_MEMBERS } from '../../providers/billed-members.ts'
+import { isNativeWire, NATIVE_WIRES, type NativeWire } from '../../providers/native-wire.ts'
+import { OPENAI_COMPATIBLE_UPSTREAMS } from '../../providers/openai-compatible/upstreams.ts'
+import type { ProviderSettings } from '../../providers/registry.ts'
+
+/** Environment names a provider is configured by: the first that is set counts. */
+export interface ProviderVariables {
+  readonly id: string
+  readonly apiKey: readonly string[]
+  /** The other half of the key, where a vendor gives two: they are kept as `<key>:<secret>`. */
+  readonly secretKey?: string
+  readonly baseUrl: readonly string[]
+  /** Names the wires it speaks besides chat. */
+  readonly wires: string
+}
+
+/** The names other tools use too, so that an environment that works for them works here. */
+const OTHER_KEY_NAMES: Readonly<Record<string, readonly string[]>> = {
+  google: ['GOOGLE_API_KEY', 'GEMINI_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY'],
+  dashscope: ['DASHSCOPE_API_KEY', 'ALIBABA_API_KEY'],
+  together: ['TOGETHER_API_KEY', 'TOGETHER_AI_API_KEY'],
+  zai: ['ZAI_API_KEY', 'ZHIPU_API_KEY'],
+  fal: ['FAL_API_KEY', 'FAL_KEY'],
+  replicate: ['REPLICATE_API_TOKEN', 'REPLICATE_API_KEY'],
+  bytedance: ['ARK_API_KEY', 'BYTEDANCE_API_KEY'],
+  alibaba: ['ALIBABA_API_KEY', 'DASHSCOPE_API_KEY'],
+}
+
+export const PROVIDER_VARIABLES: readonly ProviderVariables[] = [
+  ...OPENAI_COMPATIBLE_UPSTREAMS.map(({ id, environmentPrefix }) => variablesOf(id, environmentPrefix)),
+  variablesOf('google', 'GOOGLE'),
+  variablesOf('cohere', 'COHERE'),
+  variablesOf('voyage', 'VOYAGE'),
+  variablesOf('elevenlabs', 'ELEVENLABS'),
+  variablesOf('deepgram', 'DEEPGRAM'),
+  variablesOf('assemblyai', 'ASSEMBLYAI'),
+  variablesOf('fal', 'FAL'),
+  variablesOf('replicate', 'REPLICATE'),
+  variablesOf('black-forest-labs', 'BFL'),
+  variablesOf('luma', 'LUMA'),
+  variablesOf('bytedance', 'BYTEDANCE'),
+  variablesOf('alibaba', 'ALIBABA'),
+  {
+    id: 'klingai',
+    apiKey: ['KLINGAI_ACCESS_KEY'],
+    secretKey: 'KLINGAI_SECRET_KEY',
+    baseUrl: ['KLINGAI_BASE_URL'],
+    wires: 'KLINGAI_WIRES',
+  },
+]
+
+/** Which variable an operator sets to have a provider: its key, or its address where it needs no key. */
+export function providerVariableOf(providerId: string): string | null {
+  const variables = PROVIDER_VARIABLES.find(({ id }) => id === providerId)
+  const hasNoAddress = OPENAI_COMPATIBLE_UPSTREAMS.some(
+    ({ id, defaultBaseUrl }) => id === providerId && defaultBaseUrl === null,
+  )
+  return (hasNoAddress ? variables?.baseUrl : variables?.apiKey)?.[0] ?? null
+}
+
+interface ProviderSources {
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** The `providers` section of the configuration file. */
+  readonly file: unknown
+}
+
+/** Credentials and addresses by provider id, from the environment and the file; the environment wins. */
+export function readProviderSettings(
+  { environment, file }: ProviderSources,
+  problems: string[],
+): ReadonlyMap<string, ProviderSettings> {
+  const settings = new Map<string, ProviderSettings>()
+  if (file !== undefined && !isRecord(file))
+    problems.push('providers in the configuration file must be an object')
+  for (const [id, entry] of Object.entries(isRecord(file) ? file : {})) {
+    const read = readFileEntry(id, entry, problems)
+    if (read) settings.set(id, read)
+    if (read?.baseUrl === null && !PROVIDER_VARIABLES.some((known) => known.id === id))
+      problems.push(`${placeOf(id)} is not a known provider; one of your own needs base_url`)
+  }
+  for (const variables of PROVIDER_VARIABLES) {
+    const { id, baseUrl } = variables
+    const keys = readKeys(environment, variables, problems)
+    const url = firstSet(environment, baseUrl)
+    const wires = environment[variables.wires]
+    const known = settings.get(id)
+    if (keys === undefined && url === undefined && (wires === undefined || known === undefined)) continue
+    settings.set(id, {
+      ...known,
+      ...(wires === undefined || wires === ''
+        ? {}
+        : { wires: checkWires(variables.wires, splitList(wires), problems) }),
+      apiKeys: keys ?? known?.apiKeys ?? [],
+      baseUrl: url === undefined ? (known?.baseUrl ?? null) : checkUrl(url.name, url.text, problems),
+    })
+  }
+  return settings
+}
+
+function variablesOf(id: string, prefix: string): ProviderVariables {
+  return {
+    id,
+    apiKey: OTHER_KEY_NAMES[id] ?? [`${prefix}_API_KEY`],
+    baseUrl: [`${prefix}_BASE_URL`],
+    wires: `${prefix}_WIRES`,
+  }
+}
+
+function readFileEntry(id: string, entry: unknown, problems: string[]): ProviderSettings | null {
+  const place = placeOf(id)
+  if (!isRecord(entry)) {
+    problems.push(`${place} must be an object with api_key, api_keys or base_url`)
+    return null
+  }
+  const {
+    api_key: apiKey,
+    api_keys: apiKeys = apiKey === undefined ? [] : [apiKey],
+    base_url: baseUrl,
+    allow_members: allowedMembers = [],
+    wires,
+    ...rest
+  } = entry
+  for (const key of Object.keys(rest)) problems.push(`${place} has the unknown key ${key}`)
+  if (!isTextList(apiKeys)) {
+    problems.push(`${place}: api_keys must be a list of texts`)
+    return null
+  }
+  if (!isTextList(allowedMembers)) {
+    problems.push(`${place}: allow_members must be a list of texts`)
+    return null
+  }
+  if (wires !== undefined && !isTextList(wires)) {
+    problems.push(`${place}: wires must be a list of texts`)
+    return null
+  }
+  for (const name of allowedMembers)
+    if (!BILLED_MEMBERS.has(name))
+      problems.push(`${place}: allow_members names '${name}', which is not held back`)
+  if (baseUrl !== undefined && typeof baseUrl !== 'string') problems.push(`${place}: base_url must be a text`)
+  return {
+    apiKeys,
+    ...(allowedMembers.length === 0 ? {} : { allowedMembers }),
+    ...(wires === undefined ? {} : { wires: checkWires(`${place}: wires`, wires, problems) }),
+    baseUrl: typeof baseUrl === 'string' ? checkUrl(`${place}: base_url`, baseUrl, problems) : null,
+  }
+}
+
+/** Chat is spoken by all of them: naming it alone turns the others off. */
+const CHAT_WIRE = 'openai-chat'
+
+function checkWires(place: string, names: readonly string[], problems: string[]): NativeWire[] {
+  for (const name of names)
+    if (!isNativeWire(name) && name !== CHAT_WIRE)
+      problems.push(`${place} names '${name}'; the wires are ${[CHAT_WIRE, ...NATIVE_WIRES].join(', ')}`)
+  return names.filter(isNativeWire)
+}
+
+function isTextList(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((entry) => typeof entry === 'string')
+}
+
+function placeOf(id: string): string {
+  return `providers.${id} in the configuration file`
+}
+
+function checkUrl(place: string, text: string, problems: string[]): string | null {
+  if (URL.canParse(text) && ['http:', 'https:'].includes(new URL(text).protocol)) return text
+  problems.push(`${place} is ${JSON.stringify(text)}; it must be a URL with http:// or https://`)
+  return null
+}
+
+function firstSet(environment: ProviderSources['environment'], names: readonly string[]) {
+  for (const name of names) {
+    const text = environment[name]
+    if (text !== undefined && text !== '') return { name, text }
+  }
+  return undefined
+}
+
+function readKeys(
+  environment: ProviderSources['environment'],
+  { apiKey, secretKey }: ProviderVariables,
+  problems: string[],
+): string[] | undefined {
+  const found = firstSet(environment, apiKey)
+  if (found === undefined) return undefined
+  const keys = splitList(found.text)
+  if (secretKey === undefined) return keys
+  const secrets = splitList(environment[secretKey] ?? '')
+  if (secrets.length === keys.length) return keys.map((key, index) => `${key}:${secrets[index]}`)
+  problems.push(`${secretKey} must have as many keys as ${found.name}`)
+  return undefined
+}
+
+function splitList(text: string): string[] {
+  return text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
+}
