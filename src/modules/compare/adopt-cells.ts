@@ -21,9 +21,9 @@ interface UsedCell {
 const LOOKED_UP_AT_ONCE = 1_000
 
 /**
- * Takes over the cells that were asked before and have no answer: those that were being asked when the last worker of the run was gone,
- * and those that failed and were resumed. What the ledger knows of their ids is counted. An id under which an answer was charged is kept,
- * because it is charged once; one whose answer broke off is not used again.
+ * Takes over cells that have been asked but have no answer: cells that were running when the previous worker died, and failed
+ * cells of a resumed run. Adds what the ledger has charged under their request ids. An id with a complete charged answer is reused,
+ * so that it is not charged again. An id whose answer was cut off is replaced.
  */
 export async function adoptCells(database: Database, { run, claim, writer }: AdoptOrder): Promise<void> {
   const used = await database.query<UsedCell>(READ_USED, [run.id])
@@ -66,7 +66,7 @@ const READ_USED = `
   SELECT prompt_index, repeat, lane_position, request_id, counted_nano_usd FROM compare_cells
   WHERE run_id = $1 AND (status = 'running' OR (status = 'pending' AND request_id IS NOT NULL))`
 
-// Those of which something has to be written are ours until it is; the others wait to be asked.
+// Keep the claim on cells that still need a write. The other cells return to the queue.
 const ADOPT = `
   UPDATE compare_cells SET claim = $2, status = CASE WHEN request_id = ANY ($3::text[]) THEN 'running' ELSE 'pending' END
   WHERE run_id = $1 AND (status = 'running' OR (status = 'pending' AND request_id = ANY ($3::text[])))

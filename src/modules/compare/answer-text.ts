@@ -15,14 +15,14 @@ interface ToolCall {
   arguments: string
 }
 
-/** The chunks of a stream, put together again. */
+/** Reassembles the text of an answer from its stream chunks. */
 export class AnswerText {
   #output = ''
   #reasoning = ''
   #finishReason: string | null = null
   readonly #toolCalls = new Map<number, ToolCall>()
 
-  /** The chunk, read; null for one that is no object. */
+  /** Returns the parsed chunk, or null if it is not an object. */
   add(payload: Buffer): Record<string, unknown> | null {
     const chunk: unknown = parseJson(payload.toString())
     if (!isRecord(chunk)) return null

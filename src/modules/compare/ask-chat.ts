@@ -9,13 +9,13 @@ import type { Caller } from '../keys/keys.ts'
 import { AnswerText } from './answer-text.ts'
 import type { CellUsage } from './run.ts'
 
-/** One chat call of a caller who is not waiting at the other end: limited, held, streamed and charged like any other. */
+/** One chat call that no client waits for. It has the same limits, holds and charges as a request over HTTP. */
 interface ChatCall {
   readonly caller: Caller
   readonly body: ChatRequest
   readonly requestId: string
   readonly cancellation: Cancellation
-  /** Called for every chunk, as it comes. */
+  /** Called for each chunk when it arrives. */
   readonly onChunk?: (chunk: Record<string, unknown>) => void
 }
 
@@ -32,7 +32,7 @@ export interface ChatAnswer {
   readonly provider: string | null
 }
 
-/** A call that ended without a whole answer. What was delivered of it is charged all the same. */
+/** The call ended without a complete answer. The delivered part is charged. */
 export class ChatCallFailed extends Error {
   override readonly name = 'ChatCallFailed'
   readonly costNanoUsd: NanoUsd
@@ -102,7 +102,7 @@ function toAnswer(answer: AnswerText, record: InferenceRecord): ChatAnswer {
   }
 }
 
-/** Ends early when it is cancelled, and says nothing of it. */
+/** Resolves early, without an error, when it is cancelled. */
 export async function pause(timeMs: number, { signal }: Cancellation): Promise<void> {
   await delay(timeMs, undefined, { signal }).catch(() => {})
 }

@@ -10,7 +10,7 @@ export function cellBody(
   const { system, ...members } = params
   return {
     ...members,
-    // Every repeat is another draw, and the same one when the run is made again.
+    // Each repeat has its own seed. The same run gets the same seeds again.
     ...(typeof params['seed'] === 'number' && { seed: cellSeed(params['seed'], repeat) }),
     model,
     messages: typeof system === 'string' ? withSystem(system, messages) : [...messages],
@@ -21,7 +21,7 @@ export function cellSeed(laneSeed: number, repeat: number): number {
   return laneSeed + repeat
 }
 
-/** What the lane says takes the place of what the prompt says: it is what the lanes differ in. */
+/** The lane's system message replaces that of the prompt, because lanes may differ in it. */
 function withSystem(system: string, messages: readonly ChatMessage[]): ChatMessage[] {
   const rest = messages.filter(({ role }) => role !== 'system' && role !== 'developer')
   return [{ role: 'system', content: system }, ...rest]

@@ -3,13 +3,13 @@ import type { ChatMessage } from '../../wires/openai-chat/chat-request.ts'
 import type { Queryable } from '../../storage/database.ts'
 import type { CellKey } from './cell-writer.ts'
 
-/** A cell that is to be asked. */
+/** A cell to ask. */
 export interface WaitingCell {
   readonly key: CellKey
   readonly prompt: WaitingPrompt
-  /** It was asked under its id before: what that was charged, the ledger knows. */
+  /** Whether it was asked under this id before. The ledger has what was charged then. */
   readonly wasAsked: boolean
-  /** Of what was charged under its id, so much is in its cost. */
+  /** The part of the charges under its id that its cost already includes. */
   readonly countedNanoUsd: NanoUsd
   readonly tries: number
 }
@@ -19,11 +19,11 @@ interface WaitingPrompt {
   readonly expected: unknown
 }
 
-/** So far a slow lane may fall behind the others. */
+/** How many cells a slow lane may fall behind the others. */
 const CELLS_MAX = 200
 const REFILL_BELOW = 100
 
-/** The next cells of a run, in the order of prompts and, within each, of the lanes' turns. */
+/** The next cells of a run, ordered by prompt and then by the turn of the lanes. */
 export class CellWindow {
   readonly #queryable: Queryable
   readonly #runId: string
@@ -40,7 +40,7 @@ export class CellWindow {
     return this.#isExhausted && this.#cells.length === 0
   }
 
-  /** The first whose lane has room. */
+  /** Returns the first cell whose lane may start another one. */
   take(hasRoom: (lanePosition: number) => boolean): WaitingCell | null {
     const index = this.#cells.findIndex(({ key }) => hasRoom(key.lanePosition))
     return index === -1 ? null : (this.#cells.splice(index, 1)[0] ?? null)

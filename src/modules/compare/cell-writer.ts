@@ -6,7 +6,7 @@ import { toStorableJson } from '../../kernel/storable-text.ts'
 import type { Database } from '../../storage/database.ts'
 import type { ChatAnswer } from './ask-chat.ts'
 
-/** A claim on a run: what is written for one that does not stand any more changes nothing. */
+/** A claim on a run. Writes under a lost claim have no effect. */
 export interface RunClaim {
   readonly runId: string
   readonly workerId: string
@@ -19,7 +19,7 @@ export interface CellKey {
   readonly lanePosition: number
 }
 
-/** How a begun cell ended. What was charged and is not counted yet is added to what it had cost before. */
+/** How a started cell ended. Charges that are not counted yet are added to its cost. */
 export type CellEnd =
   | (ChargedEnd & {
       readonly status: 'completed'
@@ -27,7 +27,7 @@ export type CellEnd =
       readonly score: number | null
     })
   | (ChargedEnd & { readonly status: 'failed'; readonly code: string; readonly message: string } & Asked)
-  /** To be asked again, under another id when this one may not be used any more. */
+  /** Ask the cell again, under a new id if this id must not be reused. */
   | (ChargedEnd & { readonly status: 'pending'; readonly isIdSpent: boolean })
 
 interface ChargedEnd {
@@ -41,9 +41,9 @@ interface Asked {
 }
 
 export interface CellWriter {
-  /** The id to ask under, durable from here on; null when the run is another's now, or was cancelled. */
+  /** Stores and returns the request id of the cell. Null if the claim was lost or the run was cancelled. */
   begin(key: CellKey): Promise<string | null>
-  /** Durable, with the counters of the lane and the run. False when another has the cell now. */
+  /** Stores the result with the counters of lane and run. False if the claim was lost. */
   end(end: CellEnd): Promise<boolean>
 }
 
@@ -54,7 +54,7 @@ interface CellWriterParts {
   readonly clock: Clock
 }
 
-/** Writes of one run that come together are made together. */
+/** Groups concurrent writes of one run into one transaction. */
 export function createCellWriter({ database, clock }: CellWriterParts, claim: RunClaim): CellWriter {
   const begins = new Batches<CellKey, { requestId: string | null }>(
     (keys) => beginCells(database, claim, keys, clock.nowMs()),
@@ -87,7 +87,7 @@ async function beginCells(
 function endCells(database: Database, claim: RunClaim, ends: readonly CellEnd[]): Promise<boolean[]> {
   const columns = ends.map(endColumns)
   return database.transaction(async (transaction) => {
-    // In the same order as everybody who changes a run and its cells.
+    // Lock the run before its cells, as all writers do.
     await transaction.query('SELECT FROM compare_runs WHERE id = $1 FOR UPDATE', [claim.runId])
     const rows = await transaction.query<KeyRow>(END, [claim.runId, claim.number, toStorableJson(columns)])
     const written = new Set(rows.map(nameOf))
@@ -125,7 +125,7 @@ function endColumns(end: CellEnd): KeyRow {
   const columns = {
     output: answer.output,
     reasoning: answer.reasoning,
-    // Null as JSON would not be the column's.
+    // Use SQL null, not JSON null.
     ...(answer.toolCalls !== null && { tool_calls: answer.toolCalls }),
     ...(answer.usage !== null && { usage: answer.usage }),
     finish_reason: answer.finishReason,
@@ -143,7 +143,7 @@ const IS_THE_CELL = `cell.run_id = $1 AND cell.prompt_index = given.prompt_index
 const KEY = 'cell.prompt_index, cell.repeat, cell.lane_position'
 const KEY_TYPES = 'prompt_index integer, repeat smallint, lane_position smallint'
 
-// Begun twice by the same claim, because the first answer of the database got lost, is begun once.
+// A repeated start by the same claim counts once: the first reply of the database may have been lost.
 const BEGIN = `
   UPDATE compare_cells AS cell SET status = 'running', claim = run.claim, tries = least(cell.tries + 1, 32000),
     request_id = coalesce(cell.request_id, given.request_id), started_at = now()

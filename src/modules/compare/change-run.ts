@@ -6,7 +6,7 @@ import { addJob } from '../../storage/job-queue.ts'
 import { readRun } from './read-runs.ts'
 import type { Run } from './run.ts'
 
-/** Stops what runs and keeps what is done. One that was cancelled before stays as it is. */
+/** Stops the running cells and keeps the completed ones. A cancelled run stays unchanged. */
 export async function cancelRun(database: Database, accountId: string, runId: string): Promise<Run> {
   if (!isUuid(runId)) throw notFound('run')
   const rows = await database.query(
@@ -21,11 +21,11 @@ export async function cancelRun(database: Database, accountId: string, runId: st
 }
 
 export interface ResumeChanges {
-  /** In the place of the one it had. */
+  /** Replaces the previous budget. */
   readonly budgetNanoUsd?: NanoUsd | undefined
 }
 
-/** What failed or was never asked is asked again; what is done stays. */
+/** Asks failed and unasked cells again, and keeps the completed ones. */
 export function resumeRun(
   database: Database,
   accountId: string,
@@ -52,7 +52,7 @@ export function resumeRun(
   })
 }
 
-// The id stays: an answer may have been charged under it. Who goes on with the run asks the ledger, and only then drops it.
+// Keep the request id: an answer may have been charged under it. The worker checks the ledger before it replaces the id.
 const FORGET_FAILED = `
   UPDATE compare_cells SET status = 'pending', error_code = NULL, error_message = NULL, completed_at = NULL
   WHERE run_id = $1 AND status = 'failed'`
@@ -61,14 +61,14 @@ function requireResumable(run: Run, budgetNanoUsd: NanoUsd | null): void {
   const { status } = run
   const refuse = (message: string) => new AppError('run_not_resumable', message)
   if (status === 'queued' || status === 'running') throw refuse(`The run is ${status} already.`)
-  // A judge may not be through with it, although all answers are there.
+  // The judge may still have work although all answers exist.
   const isUnjudged = run.judge !== null && status !== 'completed'
   if (run.cellsDone === run.cellsTotal && !isUnjudged) throw refuse('Every cell of the run is done.')
   if (budgetNanoUsd !== null && run.costNanoUsd >= budgetNanoUsd)
     throw refuse('The budget of the run is spent. Send a larger budget_usd to go on.')
 }
 
-/** Saves the run from being removed when it is old. */
+/** Keeps the run beyond the retention period. */
 export async function pinRun(queryable: Queryable, accountId: string, runId: string): Promise<Run> {
   if (!isUuid(runId)) throw notFound('run')
   await queryable.query(

@@ -11,12 +11,12 @@ export interface ClaimedRun {
   readonly claim: RunClaim
 }
 
-/** Runs of one account at once, everywhere together: what another account asks for does not wait behind them. */
+/** Concurrent runs of one account over all processes, so that other accounts do not wait behind them. */
 const RUNS_OF_ACCOUNT_MAX = 2
-/** One claim at a time, so that the limit is kept exactly. Any constant will do, as long as all use the same. */
+/** Advisory lock that serialises claims, so that the limit is exact. */
 const CLAIM_LOCK_ID = 7_275_929_003
 
-/** Takes the run that is next: whose account has the fewest running, and then the oldest. Null when none may be taken. */
+/** Claims the next run: first by the fewest running runs of its account, then by age. Null if there is none. */
 export function claimRun(database: Database, workerId: string): Promise<ClaimedRun | null> {
   return database.transaction(async (transaction) => {
     const alive = await transaction.query(BEGIN_CLAIM, [workerId, CLAIM_LOCK_ID])
@@ -33,7 +33,7 @@ export function claimRun(database: Database, workerId: string): Promise<ClaimedR
 
 const BEGIN_CLAIM = `SELECT pg_advisory_xact_lock($2) ${FROM_LIVING_BORROWER}`
 
-// Of each account only its oldest stands in line: the next one is found when that has been taken.
+// Consider only the oldest run of each account.
 const CLAIM = `
   WITH first_of_account AS (
     SELECT DISTINCT ON (account_id) id, account_id FROM compare_runs WHERE status = 'queued' ORDER BY account_id, id
@@ -48,7 +48,7 @@ const CLAIM = `
 
 const IS_STANDING = `id = $1 AND worker_id = $2 AND claim = $3 AND status = 'running'`
 
-/** Which of these claims still stand: the others were cancelled, or are another's now. */
+/** Returns the claims that are still valid. The others were cancelled or taken over. */
 export async function findStandingRuns(
   queryable: Queryable,
   claims: readonly RunClaim[],
@@ -65,7 +65,7 @@ export async function findStandingRuns(
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Its end. With no error it has completed, unless nothing of it did. */
+/** Ends the run. Without an error it is completed, unless no cell was completed. */
 export async function endRun(database: Database, claim: RunClaim, error: RunError | null): Promise<void> {
   await database.transaction(async (transaction) => {
     const rows = await transaction.query(END, [
@@ -73,7 +73,7 @@ export async function endRun(database: Database, claim: RunClaim, error: RunErro
       error?.code ?? null,
       error === null ? null : toStorable(error.message),
     ])
-    // One less is running, and another may have waited for that.
+    // Another run may have waited for this one to end.
     if (rows.length > 0) await addJob(transaction, 'compare')
   })
 }
@@ -87,7 +87,7 @@ const END = `
     error_message = coalesce($5, CASE WHEN cells_done = 0 THEN '${NOTHING_COMPLETED}' END)
   WHERE ${IS_STANDING} RETURNING id`
 
-/** By a worker that stops: another goes on. */
+/** Returns the runs of a stopping worker to the queue. */
 export async function handBackRun(database: Database, claim: RunClaim): Promise<void> {
   await database.transaction(async (transaction) => {
     const rows = await transaction.query(
@@ -99,8 +99,8 @@ export async function handBackRun(database: Database, claim: RunClaim): Promise<
 }
 
 /**
- * Runs that this worker was said to work on and does not: their end could not be written. Those that were claimed a moment ago are not
- * meant.
+ * Returns runs to the queue that this worker has claimed but does not work on, because their end could not be written. Skips runs
+ * claimed a moment ago.
  */
 export async function handBackStrays(
   database: Database,
@@ -114,7 +114,7 @@ export async function handBackStrays(
   )
 }
 
-/** Runs of a worker that is gone go back into the queue. Called for every process that stops saying it is alive. */
+/** Returns the runs of a dead worker to the queue. Called for each process whose heartbeat stopped. */
 export async function reclaimRuns(transaction: Queryable, borrowerId: string): Promise<void> {
   const rows = await transaction.query(
     `UPDATE compare_runs SET status = 'queued', worker_id = NULL, updated_at = now()

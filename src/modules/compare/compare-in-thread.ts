@@ -1,13 +1,13 @@
 import { ThreadPool } from '../../kernel/thread-pool.ts'
 import type { Comparison } from './compare-output.ts'
 
-/** A pattern that goes back and forth for longer is given up. */
+/** Time limit for patterns, which may backtrack exponentially. */
 const PATTERN_MS_MAX = 500
-/** Far more than the longest answers take: nothing but a pattern takes more time than its text is long. */
+/** Time limit for everything else, which takes linear time. Far more than the longest answers need. */
 const COMPARISON_MS_MAX = 30_000
 const THREADS_MAX = 2
 const ACCOUNT_COMPARISONS_MAX = 1_000
-/** Threads that are thrown away cost time: what was too slow for an account once is not tried again for a while. */
+/** Terminating a thread is expensive, so a comparison that timed out is not repeated for a while. */
 const SLOW_PATTERNS_MAX = 1_000
 
 const pool = new ThreadPool<Comparison>({
@@ -17,7 +17,7 @@ const pool = new ThreadPool<Comparison>({
 })
 const slowPatterns = new Set<string>()
 
-/** Compares away from the thread that serves requests, accounts in turns. Null when it takes too long. */
+/** Compares in a worker thread, with fair turns between accounts. Null if it takes too long. */
 export async function compareInThread(comparison: Comparison, accountId: string): Promise<boolean | null> {
   const isPattern = comparison.type === 'regex'
   const name = isPattern ? `${accountId} /${comparison.value}/${comparison.flags}` : ''

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { hasText } from './find-text.ts'
 
-/** One answer and what it is compared with, as it can be sent to a thread. */
+/** One answer and its expectation, in a form that can be sent to a thread. */
 export type Comparison =
   | { readonly type: 'exact' | 'contains'; readonly value: string; readonly output: string }
   /** The value is the text of the JSON. */
@@ -9,7 +9,7 @@ export type Comparison =
   /** The pattern was checked before. */
   | { readonly type: 'regex'; readonly value: string; readonly flags: string; readonly output: string }
 
-/** Takes time in proportion to its texts, but for patterns, which may take forever. */
+/** Takes linear time, except for patterns, which are unbounded. */
 export function compareOutput(comparison: Comparison): boolean {
   const { value, output } = comparison
   switch (comparison.type) {
@@ -35,7 +35,7 @@ function isSameJson(expected: string, output: string): boolean {
 const FENCE = '```'
 const INFO_LENGTH_MAX = 64
 
-/** Models wrap JSON in a fenced block although nobody asked them to. */
+/** Models often wrap JSON in a fenced block. */
 function readFenced(text: string): string {
   if (text.length < 2 * FENCE.length || !text.startsWith(FENCE) || !text.endsWith(FENCE)) return text
   const infoEnd = text.indexOf('\n')

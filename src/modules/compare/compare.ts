@@ -36,7 +36,7 @@ export type { Cell, Lane, Run } from './run.ts'
 export { createRunner, type Runner } from './runner.ts'
 export { sweepRuns } from './sweep-runs.ts'
 
-/** Models side by side: prompts asked of every lane, one chat call a cell. */
+/** Compares models side by side: each prompt is asked of each lane, one chat call per cell. */
 export interface Compare {
   create(order: RunOrder): Promise<Run>
   read(accountId: string, runId: string): Promise<Run>
@@ -44,11 +44,11 @@ export interface Compare {
   listCells(run: Run, filter: CellFilter, page: CellPageRequest): Promise<CellPage>
   /** All cells, a part at a time. */
   streamCells(run: Run): AsyncIterable<readonly AskedCell[]>
-  /** Throws `conflict` for one that has ended otherwise. */
+  /** Throws `conflict` if the run has ended in another way. */
   cancel(accountId: string, runId: string): Promise<Run>
-  /** Throws `run_not_resumable` for one that has nothing left to ask, or is running. */
+  /** Throws `run_not_resumable` if the run is running or has nothing left to ask. */
   resume(accountId: string, runId: string, changes: ResumeChanges): Promise<Run>
-  /** Saves it from being removed when it is old. */
+  /** Keeps the run beyond the retention period. */
   pin(accountId: string, runId: string): Promise<Run>
 }
 

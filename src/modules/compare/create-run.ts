@@ -16,7 +16,7 @@ export interface CreateRunOptions {
   readonly clock: Clock
 }
 
-/** Of one account, waiting and running. */
+/** Waiting and running runs of one account. */
 const UNENDED_RUNS_MAX = 100
 const QUEUE_FULL_RETRY_SECONDS = 30
 
@@ -49,7 +49,7 @@ export async function createRun(options: CreateRunOptions, order: RunOrder): Pro
   }
 }
 
-/** Refuses what could never be asked, with the name of the field. */
+/** Refuses runs that can never succeed, with the name of the wrong field. */
 function resolveModel(
   { selector }: CreateRunOptions,
   { caller }: RunOrder,
@@ -80,7 +80,7 @@ async function requireRoom(transaction: Queryable, accountId: string): Promise<v
   })
 }
 
-// PostgreSQL keeps every text but those with U+0000 or half a character.
+// PostgreSQL cannot store U+0000 or lone surrogates.
 const UNKEEPABLE_CODES = new Set(['22P05', '22P02', '22021'])
 
 export function explainUnkeepable(error: unknown, param: string): unknown {

@@ -7,7 +7,7 @@ import { PROMPTS_MAX } from './prompt-case.ts'
 /** Larger than any 1,000 prompts that people write. */
 export const DATASET_BYTES_MAX = 20 * 1024 * 1024
 
-/** What a file holds, still to be checked: prompts as they stand in a body. */
+/** The unchecked prompts of a file, in the form of a request body. */
 export function readDatasetFile(text: string, format: 'csv' | 'jsonl'): unknown[] {
   const prompts = format === 'csv' ? readCsv(text) : readJsonLines(text)
   if (prompts.length === 0) throw invalidValue('file', 'The file holds no prompt.')
@@ -55,7 +55,7 @@ function parse(text: string): string[][] {
   }
 }
 
-/** An object in braces says how it is compared; anything else is the text itself. */
+/** A JSON object describes the comparison; anything else is the expected text. */
 function readExpected(field: string): unknown {
   if (!field.trimStart().startsWith('{')) return field
   try {
@@ -69,7 +69,7 @@ function readExpected(field: string): unknown {
 function readJsonLines(text: string): unknown[] {
   const prompts: unknown[] = []
   let start = text.startsWith('\uFEFF') ? 1 : 0
-  // Nothing behind the first prompt too many is read: a file may be millions of lines of nothing.
+  // Stop after the first prompt above the limit: a file may have millions of empty lines.
   for (let line = 1; start < text.length && prompts.length <= PROMPTS_MAX; line += 1) {
     if (line > LINES_MAX) throw invalidValue('file', `A file has ${LINES_MAX} lines at most.`)
     const newline = text.indexOf('\n', start)

@@ -8,10 +8,10 @@ export interface DatasetText {
   readonly format: 'csv' | 'jsonl'
 }
 
-/** What it holds, or why it cannot be read. */
+/** The prompts, or why the file cannot be read. */
 export type ReadDataset = { readonly prompts: unknown[] } | { readonly problem: string }
 
-/** The thread that reads files of prompts: one at a time, an answer each. */
+/** The thread that reads files of prompts, one at a time. */
 parentPort?.on('message', ({ text, format }: DatasetText) => {
   parentPort?.postMessage(read(text, format), [])
 })

@@ -1,6 +1,6 @@
 import type { PromptCase } from './prompt-case.ts'
 
-/** A pack of prompts that runs are made of. A change of its prompts makes another version. */
+/** A versioned set of prompts for runs. */
 export interface Dataset {
   readonly id: string
   readonly name: string
@@ -22,7 +22,7 @@ export interface DatasetDraft {
   readonly prompts: readonly PromptCase[]
 }
 
-/** What is not named stays as it is. */
+/** Omitted members stay unchanged. */
 export type DatasetChanges = Partial<DatasetDraft>
 
 export interface DatasetVersion {

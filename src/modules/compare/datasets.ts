@@ -9,16 +9,16 @@ import { explainUnkeepable } from './create-run.ts'
 import type { Dataset, DatasetChanges, DatasetContent, DatasetDraft, DatasetVersion } from './dataset.ts'
 import type { PromptCase } from './prompt-case.ts'
 
-/** Packs of prompts, versioned by their content. */
+/** Sets of prompts, versioned by their content. */
 export interface Datasets {
   create(accountId: string, draft: DatasetDraft): Promise<Dataset>
   list(accountId: string, page: PageRequest): Promise<Page<Dataset>>
-  /** As it is now, or as it was in an earlier version. */
+  /** Returns the current version, or an earlier one. */
   read(accountId: string, datasetId: string, version?: string): Promise<DatasetContent>
   /** Newest first. */
   listVersions(accountId: string, datasetId: string): Promise<DatasetVersion[]>
   update(accountId: string, datasetId: string, changes: DatasetChanges): Promise<Dataset>
-  /** Runs that were made of it stay. */
+  /** Runs that used it are kept. */
   remove(accountId: string, datasetId: string): Promise<void>
 }
 
@@ -188,7 +188,7 @@ async function list(
   }
 }
 
-/** Another account's dataset is not found, like one that never was. */
+/** A dataset of another account gives the same error as one that does not exist. */
 async function readDataset(
   queryable: Queryable,
   accountId: string,
@@ -230,7 +230,7 @@ async function listVersions(queryable: Queryable, datasetId: string): Promise<Da
   }))
 }
 
-// The database removes its versions with it.
+// The versions are deleted by cascade.
 const REMOVE = `
   UPDATE compare_datasets SET deleted_at = now() WHERE id = $1 AND account_id = $2 AND deleted_at IS NULL RETURNING id`
 

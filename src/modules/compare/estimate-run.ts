@@ -28,15 +28,15 @@ interface WorkEstimate {
   readonly durationMs: number
 }
 
-/** What answers usually take when nothing limits them. */
+/** Usual output tokens of an answer without a limit. */
 const OUTPUT_TOKENS_GUESS = 400
 const CHARACTERS_PER_TOKEN = 4
 const TOKENS_PER_MESSAGE = 4
-/** Of a usual model: until its first token, and for every further one. */
+/** Of a usual model: time to the first token, and time per further token. */
 const FIRST_TOKEN_MS_GUESS = 800
 const TOKEN_MS_GUESS = 15
 
-/** About what a run will cost and how long it will take. Nothing is held to it. */
+/** Estimates the cost and duration of a run. The estimate limits nothing. */
 export function estimateRun(order: EstimatedOrder, models: EstimatedModels): RunEstimate {
   const cells = estimateCells(order, models.lanes)
   const judge = models.judge === null ? NO_WORK : estimateJudge(order, models.judge)
@@ -67,7 +67,7 @@ function estimateCells(
   return { costNanoUsd, durationMs: workMs / Math.max(1, atOnce) }
 }
 
-/** It comes when the cells are done, and is asked about several prompts at once, unless there is a budget to keep. */
+/** The judge starts after the cells and asks about several prompts at once, unless the run has a budget. */
 function estimateJudge(order: EstimatedOrder, model: CatalogModel): WorkEstimate {
   const { prompts, lanes, repeats, concurrency, judge, budgetNanoUsd } = order
   if (judge === null) return NO_WORK

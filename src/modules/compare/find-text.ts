@@ -1,12 +1,12 @@
-/** Looking for a longer text than this with the engine's own search can take the product of both lengths. */
+/** For longer texts the built-in search can take time proportional to the product of both lengths. */
 const PRODUCT_MAX = 1_000_000
 
-/** Whether a text is found in another one, in time that grows with the sum of their lengths. */
+/** Whether a text contains another one, in time proportional to the sum of their lengths. */
 export function hasText(text: string, wanted: string): boolean {
   return text.length * wanted.length <= PRODUCT_MAX ? text.includes(wanted) : searchLinear(text, wanted)
 }
 
-// Knuth, Morris and Pratt: after a mismatch, how much of what was matched is still good.
+// Knuth-Morris-Pratt failure table.
 function searchLinear(text: string, wanted: string): boolean {
   const fallbacks = listFallbacks(wanted)
   let matched = 0

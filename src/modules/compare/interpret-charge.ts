@@ -2,15 +2,15 @@ import type { NanoUsd } from '../../kernel/money.ts'
 import type { FoundCharge } from '../ledger/ledger.ts'
 
 interface InterpretedCharge {
-  /** What is to be added to the cost of the cell. */
+  /** The amount to add to the cost of the cell. */
   readonly added: NanoUsd
-  /** Another answer under this id would be free, and only a broken one was paid for: it is not used again. */
+  /** Whether the id must be replaced: only an incomplete answer was charged, and another answer under this id would be free. */
   readonly isSpent: boolean
 }
 
 /**
- * What the charge that the ledger has under the id of a cell means for it. An answer that was charged and got lost is had again under the same
- * id. Even what broke off before its first word, and cost nothing, stands in the ledger.
+ * Interprets the ledger's charge under the request id of a cell. An answer that was charged but lost is asked again under the same id.
+ * An answer that was cut off before its first token is in the ledger too, with a cost of zero.
  */
 export function interpretCharge(charge: FoundCharge | null, countedNanoUsd: NanoUsd): InterpretedCharge {
   if (charge === null) return { added: 0n, isSpent: false }

@@ -2,18 +2,18 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Queryable } from '../../storage/database.ts'
 import { MEASURES, type Measure, type MeasuredMean, type Run } from './run.ts'
 
-/** Where the mean of such values would lie if they were measured anew; null of too few. */
+/** The confidence interval of the mean, or null for too few values. */
 export type FindInterval = (
   values: ArrayLike<number>,
   options: { readonly seed: number },
 ) => { readonly low: number; readonly high: number } | null
 
-/** Works out the percentiles of every lane from its completed cells, and keeps them with the lane. */
+/** Computes the percentiles of each lane from its completed cells and stores them. */
 export async function refreshLaneStats(queryable: Queryable, runId: string): Promise<void> {
   await queryable.query(REFRESH, [runId])
 }
 
-// What comes all at once, because its provider does not stream, took the whole time.
+// Without streaming, the first token arrives with the whole answer.
 const OUTPUT_MS = `CASE WHEN latency_ms - ttft_ms > latency_ms / 10 THEN latency_ms - ttft_ms ELSE greatest(latency_ms, 1) END`
 
 const REFRESH = `
@@ -33,7 +33,7 @@ const REFRESH = `
   ) AS measured
   WHERE lane.id = measured.lane_id`
 
-/** Finds how sure the means of every lane are, and keeps that with the lane. Done once a run, because it takes a while. */
+/** Computes the confidence intervals of each lane and stores them. Done once per run, because it is expensive. */
 export async function measureLanes(
   queryable: Queryable,
   { id, lanes, seed }: Pick<Run, 'id' | 'lanes' | 'seed'>,
@@ -44,7 +44,7 @@ export async function measureLanes(
     const intervals: [Measure, MeasuredMean | null][] = []
     for (const measure of MEASURES) {
       intervals.push([measure, measureMean(values?.[measure] ?? [], { seed, findInterval })])
-      // Others get their turn between two.
+      // Yield to the event loop between lanes.
       await nextTurn()
     }
     const stats = { intervals: Object.fromEntries(intervals) }
@@ -65,7 +65,7 @@ function measureMean(
   return { mean: round(mean), low: round(interval.low), high: round(interval.high) }
 }
 
-/** Finer than anybody measures, dollars of a cell included. */
+/** Finer than any measured value, including the dollars of a cell. */
 function round(value: number): number {
   return Number(value.toPrecision(6))
 }

@@ -7,7 +7,7 @@ import type { PromptCase } from './prompt-case.ts'
 import type { JudgeSettings, LaneParams } from './run.ts'
 import { createRandom, shuffle } from '../../kernel/seeded-random.ts'
 
-/** What a client asks for, checked. */
+/** A checked request for a run. */
 export interface RunOrder {
   readonly caller: Caller
   readonly name: string
@@ -40,7 +40,7 @@ export interface PlannedRun extends RunOrder {
   readonly prices: readonly unknown[]
 }
 
-/** The run, everything that it will ask, and a ticket for whoever works on it: one transaction of the caller's. */
+/** Inserts the run, its cells and its job in the caller's transaction. */
 export async function insertRun(transaction: Queryable, run: PlannedRun): Promise<void> {
   const { id, prompts, lanes, caller } = run
   await transaction.query(INSERT_RUN, [
@@ -75,7 +75,7 @@ export async function insertRun(transaction: Queryable, run: PlannedRun): Promis
   await addJob(transaction, 'compare')
 }
 
-/** The order in which the lanes are asked for a prompt, so that none profits from always being second. */
+/** A random order of the lanes for each prompt, so that no lane is always asked first. */
 export function orderLanes(seed: number, promptIndex: number, laneCount: number): number[] {
   const positions = Array.from({ length: laneCount }, (_, position) => position)
   return shuffle(positions, createRandom(seed, promptIndex))
@@ -87,7 +87,7 @@ interface NamedLane extends LaneOrder {
   readonly price: unknown
 }
 
-/** Lanes of the same model are told apart by a number where the client gave them no names. */
+/** Numbers lanes of the same model that have no name of their own. */
 function nameLanes({ lanes, prices }: PlannedRun): NamedLane[] {
   const seen = new Map<string, number>()
   return lanes.map((lane, position) => {
@@ -112,7 +112,7 @@ function toPromptColumns(
     prompt_index: index,
     external_id: id,
     messages,
-    // A null inside JSON would be stored as JSON's and not as the column's.
+    // Use SQL null, not JSON null.
     ...(expected !== null && { expected }),
     lane_order: orderLanes(seed, index, lanes.length),
   }

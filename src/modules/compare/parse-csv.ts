@@ -1,4 +1,4 @@
-/** Why a text is no CSV, and where. */
+/** The reason and the line of a CSV error. */
 export class CsvInvalid extends Error {
   override readonly name = 'CsvInvalid'
 }
@@ -56,7 +56,7 @@ const QUOTE = 0x22
 
 function readQuoted(text: string, start: number): ReadField {
   let position = start + 1
-  // A search for each quote of a field that is nothing else takes long: pairs are passed one after the other.
+  // Skip escaped quotes pair by pair: searching from each quote anew would be quadratic.
   let quote = text.indexOf('"', position)
   let isDoubled = false
   while (quote !== -1 && text.charCodeAt(quote + 1) === QUOTE) {

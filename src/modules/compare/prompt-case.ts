@@ -26,12 +26,12 @@ const CaseObject = Type.Object({
   ),
 })
 
-/** A prompt as clients write it. */
+/** A prompt in a request. */
 export const PromptInput = Type.Union([Text, CaseObject])
 export const PromptInputs = Type.Array(PromptInput, { minItems: 1, maxItems: PROMPTS_MAX })
 type PromptInput = Static<typeof PromptInput>
 
-/** A prompt as it is kept. */
+/** A stored prompt. */
 export interface PromptCase {
   /** The client's own. */
   readonly id: string | null

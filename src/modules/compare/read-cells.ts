@@ -3,7 +3,7 @@ import type { Queryable } from '../../storage/database.ts'
 import type { PromptCase } from './prompt-case.ts'
 import type { Cell, CellStatus, CellUsage, Run } from './run.ts'
 
-/** Which cells of a run are wanted. */
+/** Filters for the cells of a run. */
 export interface CellFilter {
   readonly laneId?: string | undefined
   readonly promptIndex?: number | undefined
@@ -20,7 +20,7 @@ export interface CellPage {
 export interface CellPageRequest {
   readonly limit: number
   readonly after: string | null
-  /** Of all outputs together; one cell is always there. */
+  /** Limit for all outputs of a page together. A page has at least one cell. */
   readonly charactersMax?: number
 }
 
@@ -118,7 +118,7 @@ interface PromptRow {
   readonly lane_order: readonly number[]
 }
 
-/** What follows from the size of the run is not counted. */
+/** Computes the count from the size of the run where possible, without a query. */
 async function countCells(queryable: Queryable, run: Run, filter: CellFilter): Promise<number> {
   const { status, laneId, promptIndex } = filter
   if (status === undefined) {
@@ -143,7 +143,7 @@ function filterValues(run: Run, { laneId, promptIndex, status }: CellFilter): un
 const BEFORE_ALL: readonly number[] = [-1, -1, -1]
 const CURSOR = /^(\d{1,9})\.(\d{1,4})\.(\d{1,4})$/
 
-/** Of a blind run as they were asked, which is another order in every prompt: their positions would tell who they are. */
+/** In a blind run, cells are listed in the order they were asked, because the lane positions would reveal the models. */
 function orderOf({ isBlind }: Run): 'turn' | 'lane_position' {
   return isBlind ? 'turn' : 'lane_position'
 }

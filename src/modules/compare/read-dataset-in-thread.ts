@@ -3,7 +3,7 @@ import { ThreadPool } from '../../kernel/thread-pool.ts'
 import { readDatasetFile } from './dataset-file.ts'
 import type { DatasetText, ReadDataset } from './dataset-thread.ts'
 
-/** Takes a few milliseconds at the most, whatever it holds. */
+/** Smaller files take a few milliseconds at most. */
 const SMALL_LENGTH_MAX = 64 * 1024
 const READ_MS_MAX = 30_000
 
@@ -13,7 +13,7 @@ const pool = new ThreadPool<DatasetText>({
   ownerQuestionsMax: 16,
 })
 
-/** Reads a large file away from the thread that serves requests, accounts in turns. */
+/** Reads large files in a worker thread, with fair turns between accounts. */
 export async function readDatasetInThread(file: DatasetText, accountId: string): Promise<readonly unknown[]> {
   if (file.text.length <= SMALL_LENGTH_MAX) return readDatasetFile(file.text, file.format)
   const read = await pool.ask(file, { owner: accountId, timeMsMax: READ_MS_MAX })

@@ -5,7 +5,7 @@ import type { Queryable } from '../../storage/database.ts'
 import { LANE_COLUMNS, laneFromRow, RUN_COLUMNS, runFromRow, type LaneRow, type RunRow } from './run-row.ts'
 import type { Run, RunStatus } from './run.ts'
 
-/** Another account's run is not found, like one that never was. */
+/** A run of another account gives the same error as one that does not exist. */
 export async function readRun(queryable: Queryable, accountId: string, runId: string): Promise<Run> {
   if (!isUuid(runId)) throw notFound('run')
   const [row] = await queryable.query<RunRow>(

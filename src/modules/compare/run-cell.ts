@@ -16,11 +16,11 @@ export interface RunCellOptions {
   readonly accountId: string
   readonly ask: AskChat
   readonly writer: CellWriter
-  /** Who asks, read anew. Throws when nobody may any more. */
+  /** Reads the caller again. Throws if the key may not be used any more. */
   readonly readCaller: () => Promise<Caller>
-  /** What was written down for a request; null in a gateway that charges nobody. */
+  /** The ledger's record of a request. Null if billing is off. */
   readonly findCharge: ((requestId: string) => Promise<FoundCharge | null>) | null
-  /** Resolves when another cell of the run has ended; false at once when none is being asked. */
+  /** Resolves when another cell of the run has ended. False at once if no other cell is running. */
   readonly waitForAnother: () => Promise<boolean>
   readonly cancellation: Cancellation
 }
@@ -29,16 +29,16 @@ export interface RunCellOptions {
 export interface RanCell {
   readonly chargedNanoUsd: NanoUsd
   readonly status: CellEnd['status'] | 'lost'
-  /** Nothing more can be asked in this run, and why. */
+  /** Why the run cannot continue. */
   readonly halt: AppError | null
 }
 
 const TRIES_MAX = 3
 const RETRY_PAUSE_MS = 1_000
 const RETRY_PAUSE_MS_MAX = 60_000
-/** Credit that other cells hold comes back when they end; so often it is waited for. */
+/** How often a cell waits for other cells to release their credit. */
 const CREDIT_WAITS_MAX = 50
-/** A cell that was begun so often without an end breaks whoever asks it. */
+/** A cell that was started this often without an end is assumed to crash the worker. */
 const INTERRUPTIONS_MAX = 50
 
 const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
@@ -54,7 +54,7 @@ const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
 ])
 const OUT_OF_CREDIT: ReadonlySet<ErrorCode> = new Set(['insufficient_balance', 'key_limit_reached'])
 
-/** Asks one cell until it is answered, or an error says that it will not be. Rejects only when nothing can be written. */
+/** Asks one cell until it has an answer or a permanent error. Rejects only if the result cannot be written. */
 export async function runCell(cell: WaitingCell, lane: Lane, options: RunCellOptions): Promise<RanCell> {
   const { writer, cancellation } = options
   const { key } = cell
@@ -108,7 +108,7 @@ export async function runCell(cell: WaitingCell, lane: Lane, options: RunCellOpt
 type Outcome = Charged & (Answered | Unanswered)
 
 interface Charged {
-  /** What is not counted yet. */
+  /** Charges that are not counted yet. */
   readonly chargedNanoUsd: NanoUsd
 }
 
@@ -145,7 +145,7 @@ async function askOnce(
     const body = cellBody(lane, prompt.messages, key.repeat)
     const answer = await ask({ caller, body, requestId, cancellation })
     if (!wasAsked || findCharge === null) return { answer, chargedNanoUsd: answer.costNanoUsd }
-    // An id that was charged before is not charged again, and what was charged then may be another amount.
+    // An id is charged once, so the earlier charge counts, which may differ from this answer's.
     const { added } = interpretCharge(await findCharge(requestId), countedNanoUsd)
     return { answer, chargedNanoUsd: added }
   } catch (error) {

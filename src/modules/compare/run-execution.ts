@@ -23,25 +23,25 @@ export interface ExecutionOptions {
   readonly clock: Clock
   readonly ask: AskChat
   readonly keys: Pick<Keys, 'callerOf'>
-  /** False in a gateway that charges nobody. */
+  /** False if billing is off. */
   readonly isBilled: boolean
   readonly judge: RunJudge | null
   readonly findInterval: FindInterval
   readonly logger: Logger
 }
 
-/** Who compares answers when all of them are there. */
+/** Compares the answers after all cells have ended. */
 interface RunJudge {
-  /** Says why it could not go on; null when it is through, or was cancelled. */
+  /** Resolves with the reason of a failure, or null when it is done or cancelled. */
   judgeRun(run: Run, cancellation: Cancellation): Promise<RunError | null>
 }
 
-/** Why a run is left before its end: by its owner, by this process, or because another has it. */
+/** Why work on a run stops early: cancelled by its owner, by this process, or taken over by another. */
 export type StopReason = 'cancelled' | 'stopping' | 'lost'
 
 const STATS_MS = 3_000
 
-/** One claimed run, from where it was to its end, or until somebody else has it. */
+/** Works on one claimed run until it ends or the claim is lost. */
 export class RunExecution {
   readonly claimed: ClaimedRun
   readonly #options: ExecutionOptions
@@ -76,7 +76,7 @@ export class RunExecution {
     this.#laneMax = Math.max(1, Math.ceil(run.concurrency / run.lanes.length))
   }
 
-  /** Begins no further cell; those that run may end, until they are cut. The first reason counts. */
+  /** Starts no further cells. Running cells may finish until they are cut off. The first reason counts. */
   stop(why: StopReason): void {
     this.#why ??= why
     this.#note()
@@ -84,7 +84,7 @@ export class RunExecution {
   }
 
   cut(): void {
-    // Whoever cancels pays what vendors made until then; what this process breaks off is asked again.
+    // A cancelled cell pays for what the vendor produced. A cell that this process interrupts is asked again.
     const isCancelled = this.#why === 'cancelled'
     this.#cancellation.cancel(
       isCancelled ? new AbandonedWork('the run was cancelled') : new Error('the run was stopped'),
@@ -128,7 +128,7 @@ export class RunExecution {
     await this.#settle()
   }
 
-  /** Whether another cell was begun. */
+  /** Returns whether a cell was started. */
   #beginNext(): boolean {
     const { run } = this.claimed
     if (this.#running >= run.concurrency || this.#why !== null || this.#halt !== null) return false
@@ -187,7 +187,7 @@ export class RunExecution {
     }
   }
 
-  /** For credit that comes back when another cell ends; those that wait themselves bring none. */
+  /** Waits until another cell ends and releases its credit. Cells that wait themselves hold none. */
   async #waitForAnother(): Promise<boolean> {
     if (this.#halt !== null || this.#running - this.#shortOfCredit < 2) return false
     this.#shortOfCredit += 1
@@ -196,7 +196,7 @@ export class RunExecution {
     return this.#halt === null
   }
 
-  /** Who asks, as the key is now: one that was revoked or suspended meanwhile asks nothing more. */
+  /** Reads the key again, because it may have been revoked or suspended. */
   async #readCaller(): Promise<Caller> {
     const { keys } = this.#options
     const { accountId, keyId } = this.claimed.run

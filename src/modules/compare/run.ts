@@ -13,14 +13,14 @@ export interface Run {
   readonly name: string
   readonly status: RunStatus
   readonly repeats: number
-  /** Cells at once. */
+  /** Concurrent cells. */
   readonly concurrency: number
   readonly isBlind: boolean
   readonly judge: JudgeSettings | null
   readonly datasetId: string | null
   readonly datasetVersion: string | null
   readonly conversationId: string | null
-  /** Decides the order of lanes in every prompt. */
+  /** Determines the order of the lanes for each prompt. */
   readonly seed: number
   readonly lanes: readonly Lane[]
   readonly promptsTotal: number
@@ -56,12 +56,12 @@ export interface RunError {
 export interface Lane {
   readonly id: string
   readonly position: number
-  /** As it was asked for. */
+  /** As requested. */
   readonly model: string
   readonly name: string
   /** Members of the chat request that is sent for every prompt. */
   readonly params: LaneParams
-  /** The price of the model when the run was made, as models are listed with it. */
+  /** The listed price of the model when the run was created. */
   readonly price: unknown
   readonly completed: number
   readonly failed: number
@@ -73,7 +73,7 @@ export interface Lane {
   readonly stats: LaneStats | null
 }
 
-/** Of what is not `model`, `name` or `messages`; `system` stands for a message of that role. */
+/** Members of a lane besides `model`, `name` and `messages`. `system` becomes a system message. */
 export type LaneParams = Readonly<Record<string, unknown>>
 
 /** Of the completed cells of a lane. */
@@ -83,10 +83,10 @@ export interface LaneStats {
   readonly ttftMsP50: number | null
   readonly ttftMsP95: number | null
   readonly outputTokensPerSecond: number | null
-  /** The mean of what was expected and came, between 0 and 1. */
+  /** The mean score, between 0 and 1. */
   readonly score: number | null
   readonly scored: number
-  /** Means, and where they would lie nineteen times of twenty; of runs that have ended. */
+  /** Means with their 95 % confidence intervals, for runs that have ended. */
   readonly intervals?: Readonly<Record<Measure, MeasuredMean | null>>
 }
 
@@ -109,11 +109,11 @@ export interface Cell {
   readonly repeat: number
   readonly lanePosition: number
   readonly laneId: string
-  /** Where the lane stands in the order of this prompt and repeat. */
+  /** The position of the lane in the order of this prompt and repeat. */
   readonly turn: number
   readonly status: CellStatus
   readonly requestId: string | null
-  /** Of all tries together. */
+  /** Over all attempts. */
   readonly costNanoUsd: NanoUsd
   readonly output: string | null
   readonly reasoning: string | null
@@ -122,11 +122,11 @@ export interface Cell {
   readonly usage: CellUsage | null
   readonly latencyMs: number | null
   readonly ttftMs: number | null
-  /** The catalog's id, and who answered. */
+  /** The catalog's model id and the provider that answered. */
   readonly model: string | null
   readonly provider: string | null
   readonly error: RunError | null
-  /** Between 0 and 1, where something was expected. */
+  /** Between 0 and 1, or null without an expectation. */
   readonly score: number | null
   readonly judge: unknown
   readonly startedAt: Date | null

@@ -5,13 +5,13 @@ import { messageOf } from '../../storage/storage-error.ts'
 import { claimRun, findStandingRuns, handBackStrays } from './claim-run.ts'
 import { RunExecution, type ExecutionOptions } from './run-execution.ts'
 
-/** Works on runs in the name of this process. */
+/** Claims runs for this process and works on them. */
 export interface Runner {
-  /** Something may wait. */
+  /** Looks for waiting runs. */
   wake(): void
-  /** Stops what was cancelled elsewhere or is another's now, and lets go of what nobody here works on. */
+  /** Stops runs that were cancelled or taken over, and returns claimed runs that this process does not work on. */
   look(): Promise<void>
-  /** Cells that are being asked may end within the time; the runs go on elsewhere. */
+  /** Running cells may finish within the grace period. The runs continue in another process. */
   close(options: { graceMs: number }): Promise<void>
 }
 
@@ -21,7 +21,7 @@ export interface RunnerOptions extends ExecutionOptions {
   readonly logger: Logger
 }
 
-/** Told to every process, so that the one that works on it stops. */
+/** Announces a cancelled run to all processes. */
 export const CANCELLED_TOPIC = 'compare.cancelled'
 const RUNS_AT_ONCE = 4
 
@@ -54,7 +54,7 @@ export function createRunner(options: RunnerOptions): Runner {
       const claimed = await claimRun(database, borrower.id)
       if (claimed === null) return
       start(new RunExecution(claimed, options))
-      // More may wait.
+      // There may be more runs.
       isWanted = true
     } catch (error) {
       logger.warn({ reason: messageOf(error) }, 'runs could not be claimed')

@@ -17,7 +17,7 @@ interface Expectation {
 const PATTERN_LENGTH_MAX = 1_000
 const FLAGS = /^[imsu]*$/
 
-/** A text is expected exactly, anything else as JSON; an object with a type and a value says so itself. */
+/** A string means an exact match, an object with `type` and `value` names its comparison, anything else is compared as JSON. */
 function readExpectation(expected: unknown): Expectation | null {
   if (expected === null || expected === undefined) return null
   if (typeof expected === 'string') return { type: 'exact', value: expected, flags: '' }
@@ -29,7 +29,7 @@ function readExpectation(expected: unknown): Expectation | null {
   return { type: 'json', value: expected, flags: '' }
 }
 
-/** Refuses at once what could never be compared. */
+/** Refuses expectations that can never be compared. */
 export function checkExpected(expected: unknown, param: string): void {
   const expectation = readExpectation(expected)
   if (expectation === null || expectation.type === 'json') return
@@ -50,7 +50,7 @@ export function checkExpected(expected: unknown, param: string): void {
 /** Longer answers are compared in a thread. */
 const OUTPUT_LENGTH_HERE_MAX = 16_384
 
-/** 1 for what was expected and 0 for anything else; null where nobody can say, or a judge has to. */
+/** 1 for a match, 0 otherwise, null if it cannot be decided or a judge decides. */
 export async function scoreOutput(
   expected: unknown,
   output: string,

@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads'
 import { compareOutput, type Comparison } from './compare-output.ts'
 
-/** The thread that compares answers with what was expected: one at a time, an answer each. */
+/** The thread that compares answers with their expectations, one at a time. */
 parentPort?.on('message', (comparison: Comparison) => {
   parentPort?.postMessage(compareOutput(comparison), [])
 })

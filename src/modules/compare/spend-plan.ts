@@ -7,8 +7,8 @@ interface LaneSpend {
 }
 
 /**
- * Keeps a run within its budget: a cell begins only when what it is expected to cost still fits beside what is spent and
- * what runs. The last one may cost more than was expected, so that a run can spend its budget by one cell too much.
+ * Keeps a run within its budget. A cell starts only if its expected cost fits beside what is spent and reserved. The last cell may
+ * cost more than expected, so a run can exceed its budget by one cell.
  */
 export class SpendPlan {
   readonly #budgetNanoUsd: NanoUsd | null
@@ -30,12 +30,12 @@ export class SpendPlan {
     )
   }
 
-  /** What was set aside for a cell of the lane, or null when the budget has no room for it. */
+  /** Reserves the expected cost of a cell. Null if the budget has no room for it. */
   reserve(lane: Lane, isAlone: boolean): NanoUsd | null {
     if (this.#budgetNanoUsd === null) return 0n
     const expected = this.#expect(lane)
     const isCovered = this.#spentNanoUsd + this.#reservedNanoUsd + expected <= this.#budgetNanoUsd
-    // An estimate that is too high does not keep a run from beginning.
+    // A cell that runs alone may start while any budget is left, because the estimate may be too high.
     if (!isCovered && !(isAlone && this.#spentNanoUsd < this.#budgetNanoUsd)) return null
     this.#reservedNanoUsd += expected
     return expected
@@ -54,7 +54,7 @@ export class SpendPlan {
     spend.costNanoUsd += chargedNanoUsd
   }
 
-  /** As much as its cells have cost so far. */
+  /** The mean cost of the lane's cells so far. */
   #expect({ id }: Lane): NanoUsd {
     const { completed = 0n, costNanoUsd = 0n } = this.#lanes.get(id) ?? {}
     return completed === 0n ? this.#guessNanoUsd : costNanoUsd / completed

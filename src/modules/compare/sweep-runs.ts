@@ -1,9 +1,9 @@
 import type { Queryable } from '../../storage/database.ts'
 
-/** A run may have a hundred thousand cells; what is left is removed the next time. */
+/** Limit per sweep, because a run may have 100,000 cells. The next sweep removes the rest. */
 const RUNS_MAX = 10
 
-/** Removes runs that ended long ago and that nobody saved, with everything below them. */
+/** Removes unsaved runs after the retention period, with their cells. */
 export async function sweepRuns(queryable: Queryable, retentionMs: number): Promise<void> {
   await queryable.query(
     `DELETE FROM compare_runs WHERE id IN (
