@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { VENDORS } from '../src/providers/vendors.ts'
 
 /** The rules of the house, held by a test instead of by reviewers. */
 const ROOT = resolve(import.meta.dirname, '..')
@@ -46,6 +47,13 @@ const MODULE_RANKS: readonly (readonly string[])[] = [
   ['conversations'],
 ]
 
+/** Two count tokens by who made a model, whoever serves it; one shows an example. */
+const NAMING_VENDORS = new Set([
+  'src/modules/chat/estimate-family.ts',
+  'src/modules/embeddings/input-tokens.ts',
+  'src/http/reference/openapi-headers.ts',
+])
+
 interface SourceFile {
   readonly path: string
   readonly text: string
@@ -81,7 +89,9 @@ describe('the house', () => {
   })
 
   it('has adapters that know their contract and no sibling', () => {
-    const adapterOf = (path: string) => /^src\/(?:providers|payments|gpu)\/([a-z-]+)\//.exec(path)?.[1]
+    // A vendor's descriptor names the adapters that serve it.
+    const adapterOf = (path: string) =>
+      /^src\/(?:providers|payments|gpu)\/(?!vendors\/)([a-z-]+)\//.exec(path)?.[1]
     const wrong = product.flatMap(({ path, imports }) =>
       imports
         .filter(
@@ -90,6 +100,17 @@ describe('the house', () => {
         .map((imported) => `${path} → ${imported}`),
     )
     expect(wrong).toEqual([])
+  })
+
+  it('knows vendors by their descriptors only', () => {
+    const ids = VENDORS.map(({ id }) => id)
+    const naming = product.filter(
+      ({ path, text }) =>
+        !path.startsWith('src/providers/') &&
+        !NAMING_VENDORS.has(path) &&
+        ids.some((id) => text.includes(`'${id}'`)),
+    )
+    expect(naming.map(({ path }) => path)).toEqual([])
   })
 
   it('has no import cycle', () => {

@@ -1,22 +1,5 @@
 import type { SpeechWork } from './media-work.ts'
 
-interface SpeechRoute {
-  readonly provider: string
-  readonly model: string
-}
-
-/** They have no such member. */
-const PROVIDERS_WITHOUT: ReadonlySet<string> = new Set(['elevenlabs', 'deepgram'])
-
-/** Without instructions that no upstream of the model would be sent, so that nobody pays for them. */
-export function keepReadInstructions(work: SpeechWork, routes: readonly SpeechRoute[]): SpeechWork {
-  if (work.instructions === null) return work
-  const isRead = routes.some(
-    ({ provider, model }) => !PROVIDERS_WITHOUT.has(provider) && takesInstructions(model),
-  )
-  return isRead ? work : { ...work, instructions: null }
-}
-
 /** OpenAI's first models of speech are told nothing but the text. */
 export function takesInstructions(upstreamModel: string): boolean {
   return !upstreamModel.startsWith('tts-1')

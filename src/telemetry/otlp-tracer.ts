@@ -100,8 +100,7 @@ function describeStart(start: InferenceStart): Attributes {
 
 function openSpan(span: Span): InferenceSpan {
   return {
-    setProvider: ({ provider }) =>
-      setKnown(span, { 'gen_ai.provider.name': CONVENTION_NAMES[provider] ?? provider }),
+    setProvider: ({ provider }) => setKnown(span, { 'gen_ai.provider.name': provider }),
     setResponse: ({ model }) => setKnown(span, { 'gen_ai.response.model': model }),
     setFirstToken: (firstTokenMs) =>
       setKnown(span, { 'gen_ai.response.time_to_first_chunk': firstTokenMs / 1e3 }),
@@ -123,14 +122,6 @@ function openSpan(span: Span): InferenceSpan {
       span.end()
     },
   }
-}
-
-// The conventions have names of their own for some vendors; the rest keep ours.
-const CONVENTION_NAMES: Readonly<Record<string, string | undefined>> = {
-  google: 'gcp.gemini',
-  mistral: 'mistral_ai',
-  xai: 'x_ai',
-  moonshot: 'moonshot_ai',
 }
 
 function setKnown(span: Span, attributes: Attributes): void {

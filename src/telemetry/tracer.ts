@@ -38,7 +38,7 @@ export interface InferenceStart {
 
 /** One logical operation, with all its retries and fallbacks. */
 export interface InferenceSpan {
-  /** The upstream that is asked now; the last one told is the one that answered. */
+  /** The upstream that answered, as the conventions name it. */
   setProvider(upstream: { provider: string }): void
   /** The catalog's id of the model that answered. */
   setResponse(response: { model: string }): void

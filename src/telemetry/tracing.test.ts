@@ -65,7 +65,7 @@ describe('tracing', () => {
     })
     expect(exported?.attributes).toMatchObject({
       'gen_ai.operation.name': 'chat',
-      'gen_ai.provider.name': 'gcp.gemini',
+      'gen_ai.provider.name': 'google',
       'gen_ai.request.model': 'claude-test',
       'gen_ai.request.stream': true,
       'gen_ai.request.max_tokens': 50,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import { Cancellation } from '../../src/kernel/cancellation.ts'
-import { createMediaProvider } from '../../src/providers/ai-sdk/media/media-providers.ts'
+import { createMediaProvider } from '../../src/providers/create-provider.ts'
 import type { MediaOperation } from '../../src/providers/media-operation.ts'
 import { failureOf } from '../upstreams/call-provider.ts'
 import { jobCall, mediaCall } from '../upstreams/media/media-call.ts'

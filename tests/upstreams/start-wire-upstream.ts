@@ -1,7 +1,8 @@
 import { systemClock } from '../../src/kernel/clock.ts'
 import { createCredentialRing } from '../../src/providers/credential-ring.ts'
 import { createOpenAiCompatibleProvider } from '../../src/providers/openai-compatible/openai-compatible.ts'
-import { OPENAI_COMPATIBLE_UPSTREAMS } from '../../src/providers/openai-compatible/upstreams.ts'
+import { wireOf } from '../../src/providers/create-provider.ts'
+import { vendorOf } from '../../src/providers/vendors.ts'
 import type { Provider } from '../../src/providers/provider.ts'
 import { startOpenAiServer, type OpenAiServer } from './openai-server.ts'
 
@@ -13,8 +14,9 @@ export interface WireUpstream {
 
 /** One of the built-in upstreams of OpenAI's wire, at a local server. */
 export async function startWireUpstream(id: string, keys = ['sk-1']): Promise<WireUpstream> {
-  const upstream = OPENAI_COMPATIBLE_UPSTREAMS.find((known) => known.id === id)
-  if (upstream === undefined) throw new Error(`no upstream is called ${id}`)
+  const vendor = vendorOf(id)
+  const upstream = vendor === undefined ? null : wireOf(vendor)
+  if (upstream === null) throw new Error(`no upstream is called ${id}`)
   const server = await startOpenAiServer()
   const provider = createOpenAiCompatibleProvider({
     upstream,

@@ -1,4 +1,5 @@
 import { OPERATION_TRAITS, outputLimitOf, type InferenceRecord } from '../../modules/inference/inference.ts'
+import { vendorOf } from '../../providers/vendors.ts'
 import type { TokenCounts } from '../../telemetry/token-counts.ts'
 import type { InferenceStart, Tracer } from '../../telemetry/tracing.ts'
 
@@ -24,7 +25,7 @@ export function traceInference(tracer: Tracer, ended: EndedInference): void {
     ...(traceparent === undefined ? {} : { traceparent }),
     ...describeAsked(record),
   })
-  if (provider !== null) span.setProvider({ provider })
+  if (provider !== null) span.setProvider({ provider: vendorOf(provider)?.traceName ?? provider })
   if (model !== null) span.setResponse({ model })
   if (firstTokenMs !== null) span.setFirstToken(firstTokenMs)
   if (usage !== null) span.setUsage(tokenCounts(usage))

@@ -1,8 +1,8 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import { BILLED_MEMBERS } from '../../providers/billed-members.ts'
 import { isNativeWire, NATIVE_WIRES, type NativeWire } from '../../providers/native-wire.ts'
-import { OPENAI_COMPATIBLE_UPSTREAMS } from '../../providers/openai-compatible/upstreams.ts'
-import type { ProviderSettings } from '../../providers/registry.ts'
+import type { ProviderSettings } from '../../providers/create-provider.ts'
+import { VENDORS, vendorOf } from '../../providers/vendors.ts'
 
 /** Environment names a provider is configured by: the first that is set counts. */
 export interface ProviderVariables {
@@ -15,47 +15,17 @@ export interface ProviderVariables {
   readonly wires: string
 }
 
-/** The names other tools use too, so that an environment that works for them works here. */
-const OTHER_KEY_NAMES: Readonly<Record<string, readonly string[]>> = {
-  google: ['GOOGLE_API_KEY', 'GEMINI_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY'],
-  dashscope: ['DASHSCOPE_API_KEY', 'ALIBABA_API_KEY'],
-  together: ['TOGETHER_API_KEY', 'TOGETHER_AI_API_KEY'],
-  zai: ['ZAI_API_KEY', 'ZHIPU_API_KEY'],
-  fal: ['FAL_API_KEY', 'FAL_KEY'],
-  replicate: ['REPLICATE_API_TOKEN', 'REPLICATE_API_KEY'],
-  bytedance: ['ARK_API_KEY', 'BYTEDANCE_API_KEY'],
-  alibaba: ['ALIBABA_API_KEY', 'DASHSCOPE_API_KEY'],
-}
-
-export const PROVIDER_VARIABLES: readonly ProviderVariables[] = [
-  ...OPENAI_COMPATIBLE_UPSTREAMS.map(({ id, environmentPrefix }) => variablesOf(id, environmentPrefix)),
-  variablesOf('google', 'GOOGLE'),
-  variablesOf('cohere', 'COHERE'),
-  variablesOf('voyage', 'VOYAGE'),
-  variablesOf('elevenlabs', 'ELEVENLABS'),
-  variablesOf('deepgram', 'DEEPGRAM'),
-  variablesOf('assemblyai', 'ASSEMBLYAI'),
-  variablesOf('fal', 'FAL'),
-  variablesOf('replicate', 'REPLICATE'),
-  variablesOf('black-forest-labs', 'BFL'),
-  variablesOf('luma', 'LUMA'),
-  variablesOf('bytedance', 'BYTEDANCE'),
-  variablesOf('alibaba', 'ALIBABA'),
-  {
-    id: 'klingai',
-    apiKey: ['KLINGAI_ACCESS_KEY'],
-    secretKey: 'KLINGAI_SECRET_KEY',
-    baseUrl: ['KLINGAI_BASE_URL'],
-    wires: 'KLINGAI_WIRES',
-  },
-]
+/** With the names that other tools use too, so that an environment that works for them works here. */
+export const PROVIDER_VARIABLES: readonly ProviderVariables[] = VENDORS.map(({ id, keys }) => {
+  const { prefix, apiKey = [`${prefix}_API_KEY`], secretKey } = keys
+  const others = { baseUrl: [`${prefix}_BASE_URL`], wires: `${prefix}_WIRES` }
+  return { id, apiKey, ...(secretKey === undefined ? {} : { secretKey }), ...others }
+})
 
 /** Which variable an operator sets to have a provider: its key, or its address where it needs no key. */
 export function providerVariableOf(providerId: string): string | null {
   const variables = PROVIDER_VARIABLES.find(({ id }) => id === providerId)
-  const hasNoAddress = OPENAI_COMPATIBLE_UPSTREAMS.some(
-    ({ id, defaultBaseUrl }) => id === providerId && defaultBaseUrl === null,
-  )
+  const hasNoAddress = vendorOf(providerId)?.wire?.defaultBaseUrl === null
   return (hasNoAddress ? variables?.baseUrl : variables?.apiKey)?.[0] ?? null
 }
 
@@ -96,15 +66,6 @@ export function readProviderSettings(
     })
   }
   return settings
-}
-
-function variablesOf(id: string, prefix: string): ProviderVariables {
-  return {
-    id,
-    apiKey: OTHER_KEY_NAMES[id] ?? [`${prefix}_API_KEY`],
-    baseUrl: [`${prefix}_BASE_URL`],
-    wires: `${prefix}_WIRES`,
-  }
 }
 
 function readFileEntry(id: string, entry: unknown, problems: string[]): ProviderSettings | null {

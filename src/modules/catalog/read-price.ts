@@ -1,4 +1,6 @@
 import { nanoUsdFromUsd, type NanoUsd } from '../../kernel/money.ts'
+import type { CachePrices } from '../../providers/vendor-descriptor.ts'
+import { vendorOf } from '../../providers/vendors.ts'
 import type { ModelPrice, TokenPrice, TokenRates } from './catalog-model.ts'
 import type { CatalogEntry } from './catalog-schema.ts'
 import { readMultipliers } from './read-bounds.ts'
@@ -21,7 +23,7 @@ export function readPrice(entry: CatalogEntry, place: string, problems: string[]
       ...(price.multipliers ? { multipliers: readMultipliers(price.multipliers) } : {}),
     }
   }
-  const defaults = isClaude(entry) ? CLAUDE_CACHE : null
+  const defaults = cachePricesOf(entry)
   const longContext = (price.long_context ?? [])
     .map((rates, index) => ({
       aboveTokens: rates.above_tokens,
@@ -42,25 +44,17 @@ type RateFields = Pick<
   | 'output_usd_per_1m'
 >
 
-/** What a cache costs where an entry does not say, in hundredths of the input price. */
-interface CacheDefaults {
-  readonly read: bigint
-  readonly write: bigint
-  readonly hourWrite: bigint
-}
-
-/** Anthropic's price list has the same factors for nearly every Claude. */
-const CLAUDE_CACHE: CacheDefaults = { read: 10n, write: 125n, hourWrite: 200n }
-
-function isClaude({ vendor, routes }: CatalogEntry): boolean {
-  return vendor.toLowerCase() === 'anthropic' || routes.some(({ provider }) => provider === 'anthropic')
+/** Of the vendor of the model, or of one that serves it. */
+function cachePricesOf({ vendor, routes }: CatalogEntry): CachePrices | null {
+  const vendors = [vendor.toLowerCase(), ...routes.map(({ provider }) => provider)]
+  return vendors.map((id) => vendorOf(id)?.cachePrices).find((prices) => prices !== undefined) ?? null
 }
 
 /**
  * Cache reads and writes without a price cost the same as input, except for Claude models. A cache write never costs less
  * than input, and a one-hour write never less than a five-minute write, also if the operator raises only one of the prices.
  */
-function readRates(rates: RateFields, read: ReadAmount, defaults: CacheDefaults | null): TokenRates {
+function readRates(rates: RateFields, read: ReadAmount, defaults: CachePrices | null): TokenRates {
   const input = read('input_usd_per_1m', rates.input_usd_per_1m)
   const cached =
     rates.cached_input_usd_per_1m === undefined

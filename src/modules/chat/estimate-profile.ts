@@ -1,5 +1,6 @@
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { TokenEncodingName } from '../../kernel/token-encoding.ts'
+import { vendorOf } from '../../providers/vendors.ts'
 import type { CatalogModel, TokenPrice } from '../catalog/catalog.ts'
 import { tokenFamilyOf, type TokenFamily } from './estimate-family.ts'
 
@@ -47,8 +48,6 @@ const profiles = new WeakMap<CatalogModel, EstimateProfile>()
 const CONTEXT_TOKENS_UNKNOWN = 2_000_000
 const OUTPUT_TOKENS_UNKNOWN = 131_072
 
-const PROVIDERS_WITHOUT_CHOICES = new Set(['anthropic', 'google'])
-
 /** OpenAI's models before GPT-4o; `gpt-4.1` and `gpt-4o` have the newer encoding. */
 const OLDER_ENCODING = /(^|\/)gpt-(3\.?5|4(?![.\do]))/
 
@@ -60,7 +59,7 @@ function createProfile(model: CatalogModel): EstimateProfile {
     encoding: names.some((name) => OLDER_ENCODING.test(name)) ? 'cl100k' : 'o200k',
     contextTokens: model.contextTokens ?? CONTEXT_TOKENS_UNKNOWN,
     outputTokensMax: model.maxOutputTokens ?? model.contextTokens ?? OUTPUT_TOKENS_UNKNOWN,
-    isPromptBilledPerChoice: model.routes.some(({ provider }) => PROVIDERS_WITHOUT_CHOICES.has(provider)),
+    isPromptBilledPerChoice: model.routes.some(({ provider }) => vendorOf(provider)?.lacksChoices === true),
     rateSteps: price.unit === 'token' ? listRateSteps(price) : null,
     isSoundPriced:
       price.unit === 'token' &&

@@ -5,7 +5,7 @@ import {
   readShape,
 } from '../../providers/frame-shape.ts'
 import type { ImageWork, MediaWork, VideoWork } from '../../providers/media-work.ts'
-import { keepReadInstructions } from '../../providers/speech-instructions.ts'
+import { keepReadInstructions } from '../../providers/keep-read-instructions.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
 
 type Bounds = CatalogModel['bounds']

@@ -4,7 +4,8 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { SpeechWork } from '../../providers/media-work.ts'
 import type { UpstreamTimeouts } from '../../providers/provider.ts'
-import { countSpeechCharacters, keepReadInstructions } from '../../providers/speech-instructions.ts'
+import { keepReadInstructions } from '../../providers/keep-read-instructions.ts'
+import { countSpeechCharacters } from '../../providers/speech-instructions.ts'
 import { priceUnits, unitRate, type Catalog, type CatalogModel } from '../catalog/catalog.ts'
 import {
   attemptRoutes,

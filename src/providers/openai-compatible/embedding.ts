@@ -4,7 +4,7 @@ import { decodeEmbedding, encodeEmbedding } from '../encode-embedding.ts'
 import type { InferenceOperation } from '../provider.ts'
 import { prepareOther } from './prepare-request.ts'
 import { invalidAnswer, parsePayload, readBody } from './read-answer.ts'
-import type { OpenAiCompatibleUpstream } from './upstreams.ts'
+import type { OpenAiCompatibleUpstream } from './upstream.ts'
 import type { WireClient } from './wire-client.ts'
 
 /** Bytes through, unless the upstream does not know the encoding that was asked for. */

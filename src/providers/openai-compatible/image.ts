@@ -4,7 +4,7 @@ import { isRecord } from '../../kernel/is-record.ts'
 import type { InputFile, MediaCall, MediaOperation, MediaOutput, OutputFile } from '../media-operation.ts'
 import type { ImageWork } from '../media-work.ts'
 import { invalidAnswer, readJsonBody } from './read-answer.ts'
-import type { OpenAiCompatibleUpstream } from './upstreams.ts'
+import type { OpenAiCompatibleUpstream } from './upstream.ts'
 import type { WireClient } from './wire-client.ts'
 
 type ImageCall = MediaCall<ImageWork<InputFile>>

@@ -3,7 +3,7 @@ import type { InferenceAnswer, InferenceCall, InferenceOperation, Provider } fro
 import type { EventQueue } from './event-queue.ts'
 import { prepareOther } from './prepare-request.ts'
 import { readAnswer, readBody } from './read-answer.ts'
-import type { OpenAiCompatibleUpstream } from './upstreams.ts'
+import type { OpenAiCompatibleUpstream } from './upstream.ts'
 import type { WireClient } from './wire-client.ts'
 
 /** Where a wire is served, and which event is the last of a stream. */

@@ -8,7 +8,7 @@ import { readAnswer, readBody } from './read-answer.ts'
 import { createRerank } from './rerank.ts'
 import { createSpeech } from './speech.ts'
 import { createTranscription } from './transcription.ts'
-import type { OpenAiCompatibleUpstream, WireOperation } from './upstreams.ts'
+import type { OpenAiCompatibleUpstream, WireOperation } from './upstream.ts'
 import { createWireClient, type WireClient } from './wire-client.ts'
 
 interface OpenAiCompatibleOptions {

@@ -1,7 +1,7 @@
 import { editJsonObject } from '../../kernel/edit-json-object.ts'
 import type { ChatMessage, ChatRequest } from '../../wires/openai-chat/chat-request.ts'
 import type { InferenceCall } from '../provider.ts'
-import type { OpenAiCompatibleUpstream } from './upstreams.ts'
+import type { OpenAiCompatibleUpstream } from './upstream.ts'
 
 /** What the requests that are passed on have in common here. */
 export type PreparableRequest = Pick<

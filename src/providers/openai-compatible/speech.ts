@@ -2,7 +2,7 @@ import type { SpeechCall, SpeechOperation } from '../audio-operations.ts'
 import { CONTENT_TYPE_OF_AUDIO } from '../media-work.ts'
 import { takesInstructions } from '../speech-instructions.ts'
 import { invalidAnswer } from './read-answer.ts'
-import type { OpenAiCompatibleUpstream } from './upstreams.ts'
+import type { OpenAiCompatibleUpstream } from './upstream.ts'
 import type { WireClient } from './wire-client.ts'
 
 /** OpenAI's `/audio/speech`: audio that is passed on while it is made. */

@@ -17,7 +17,7 @@ import {
   type VendorWire,
 } from '../../../../tests/upstreams/media/vendor-server.ts'
 import { xaiWire } from '../../../../tests/upstreams/media/xai-wire.ts'
-import { createMediaProvider } from './media-providers.ts'
+import { createMediaProvider } from '../../create-provider.ts'
 
 let server: VendorServer
 

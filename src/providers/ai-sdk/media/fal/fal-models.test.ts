@@ -9,7 +9,7 @@ import {
   videoWork,
 } from '../../../../../tests/upstreams/media/media-call.ts'
 import { startVendorServer, type VendorServer } from '../../../../../tests/upstreams/media/vendor-server.ts'
-import { createMediaProvider } from '../media-providers.ts'
+import { createMediaProvider } from '../../../create-provider.ts'
 
 let server: VendorServer
 

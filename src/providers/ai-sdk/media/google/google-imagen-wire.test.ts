@@ -6,7 +6,7 @@ import { PNG_BASE64 } from '../../../../../tests/upstreams/media/vendor-server.t
 import { startScriptedServer, type ScriptedServer } from '../../../../../tests/upstreams/scripted-server.ts'
 import { testUpstreamFailures } from '../../../../../tests/upstreams/test-upstream-failures.ts'
 import type { MediaCall } from '../../../media-operation.ts'
-import { createMediaProvider } from '../media-providers.ts'
+import { createMediaProvider } from '../../../create-provider.ts'
 
 const MODEL = 'imagen-4.0-generate-001'
 const image = { mimeType: 'image/png', bytesBase64Encoded: PNG_BASE64 }

@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest'
+import { createInferenceRecord } from '../../modules/inference/inference.ts'
+import type { Tracer } from '../../telemetry/tracing.ts'
+import { traceInference } from './trace-inference.ts'
+
+it.each([
+  ['google', 'gcp.gemini'],
+  ['mistral', 'mistral_ai'],
+  ['openai', 'openai'],
+  ['a-server-of-mine', 'a-server-of-mine'],
+])('%s is called %s in a trace', (provider, traceName) => {
+  const named: string[] = []
+  const tracer: Tracer = {
+    startInference: () => ({
+      setProvider: (upstream) => void named.push(upstream.provider),
+      setResponse: () => {},
+      setFirstToken: () => {},
+      setUsage: () => {},
+      finish: () => {},
+    }),
+    shutdown: async () => {},
+  }
+  const record = { ...createInferenceRecord('chat'), provider }
+  traceInference(tracer, { record, requestId: 'req_1', accountId: undefined, durationMs: 1, status: 200 })
+  expect(named).toEqual([traceName])
+})

@@ -1,0 +1,17 @@
+import type { SpeechWork } from './media-work.ts'
+import { takesInstructions } from './speech-instructions.ts'
+import { vendorOf } from './vendors.ts'
+
+interface SpeechRoute {
+  readonly provider: string
+  readonly model: string
+}
+
+/** Without instructions that no upstream of the model would be sent, so that nobody pays for them. */
+export function keepReadInstructions(work: SpeechWork, routes: readonly SpeechRoute[]): SpeechWork {
+  if (work.instructions === null) return work
+  const isRead = routes.some(
+    ({ provider, model }) => vendorOf(provider)?.lacksSpeechInstructions !== true && takesInstructions(model),
+  )
+  return isRead ? work : { ...work, instructions: null }
+}

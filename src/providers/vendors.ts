@@ -1,0 +1,78 @@
+import type { VendorDescriptor } from './vendor-descriptor.ts'
+import { alibaba } from './vendors/alibaba.ts'
+import { anthropic } from './vendors/anthropic.ts'
+import { assemblyai } from './vendors/assemblyai.ts'
+import { blackForestLabs } from './vendors/black-forest-labs.ts'
+import { bytedance } from './vendors/bytedance.ts'
+import { cerebras } from './vendors/cerebras.ts'
+import { cohere } from './vendors/cohere.ts'
+import { dashscope } from './vendors/dashscope.ts'
+import { deepgram } from './vendors/deepgram.ts'
+import { deepseek } from './vendors/deepseek.ts'
+import { elevenlabs } from './vendors/elevenlabs.ts'
+import { fal } from './vendors/fal.ts'
+import { fireworks } from './vendors/fireworks.ts'
+import { google } from './vendors/google.ts'
+import { groq } from './vendors/groq.ts'
+import { jina } from './vendors/jina.ts'
+import { klingai } from './vendors/klingai.ts'
+import { llamacpp } from './vendors/llamacpp.ts'
+import { lmstudio } from './vendors/lmstudio.ts'
+import { luma } from './vendors/luma.ts'
+import { minimax } from './vendors/minimax.ts'
+import { mistral } from './vendors/mistral.ts'
+import { moonshot } from './vendors/moonshot.ts'
+import { ollama } from './vendors/ollama.ts'
+import { openai } from './vendors/openai.ts'
+import { openrouter } from './vendors/openrouter.ts'
+import { replicate } from './vendors/replicate.ts'
+import { tgi } from './vendors/tgi.ts'
+import { together } from './vendors/together.ts'
+import { vllm } from './vendors/vllm.ts'
+import { voyage } from './vendors/voyage.ts'
+import { xai } from './vendors/xai.ts'
+import { zai } from './vendors/zai.ts'
+
+/** Every vendor there is. Adding one is adding its file and a line. */
+export const VENDORS: readonly VendorDescriptor[] = [
+  openai,
+  groq,
+  deepseek,
+  mistral,
+  xai,
+  dashscope,
+  moonshot,
+  zai,
+  minimax,
+  together,
+  fireworks,
+  openrouter,
+  cerebras,
+  vllm,
+  llamacpp,
+  ollama,
+  lmstudio,
+  tgi,
+  jina,
+  anthropic,
+  google,
+  cohere,
+  voyage,
+  elevenlabs,
+  deepgram,
+  assemblyai,
+  fal,
+  replicate,
+  blackForestLabs,
+  luma,
+  bytedance,
+  alibaba,
+  klingai,
+]
+
+const byId = new Map(VENDORS.map((vendor) => [vendor.id, vendor]))
+
+/** Undefined for a server of the operator's own that is only configured. */
+export function vendorOf(id: string): VendorDescriptor | undefined {
+  return byId.get(id)
+}

@@ -1,0 +1,13 @@
+import { thinkingEnabled } from '../openai-compatible/upstream.ts'
+import type { VendorDescriptor } from '../vendor-descriptor.ts'
+
+export const deepseek: VendorDescriptor = {
+  id: 'deepseek',
+  keys: { prefix: 'DEEPSEEK' },
+  wire: {
+    defaultBaseUrl: 'https://api.deepseek.com/v1',
+    whenLeft: 'streams stop',
+    lacksDeveloperRole: true,
+    thinkMembers: thinkingEnabled,
+  },
+}

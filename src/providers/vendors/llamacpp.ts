@@ -1,0 +1,16 @@
+import { EVERY_OPERATION, templateSwitch } from '../openai-compatible/upstream.ts'
+import type { VendorDescriptor } from '../vendor-descriptor.ts'
+
+/** A server of the operator's own. */
+export const llamacpp: VendorDescriptor = {
+  id: 'llamacpp',
+  keys: { prefix: 'LLAMACPP' },
+  wire: {
+    defaultBaseUrl: null,
+    operations: EVERY_OPERATION,
+    localSlots: 4,
+    whenLeft: 'stops',
+    hasLegacyCompletion: true,
+    thinkMembers: templateSwitch,
+  },
+}

@@ -1,0 +1,16 @@
+import type { VendorDescriptor } from '../vendor-descriptor.ts'
+
+export const mistral: VendorDescriptor = {
+  id: 'mistral',
+  keys: { prefix: 'MISTRAL' },
+  traceName: 'mistral_ai',
+  wire: {
+    defaultBaseUrl: 'https://api.mistral.ai/v1',
+    operations: ['embedding'],
+    lacksDeveloperRole: true,
+    seedMember: 'random_seed',
+    refusedMembers: ['stream_options', 'user', 'logit_bias', 'logprobs', 'top_logprobs'],
+    takenMembers: ['prediction'],
+    thinkMembers: (body) => ({ reasoning_effort: body.reasoning_effort ?? 'high' }),
+  },
+}

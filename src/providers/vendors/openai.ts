@@ -1,0 +1,21 @@
+import { reasoningEffort } from '../openai-compatible/upstream.ts'
+import { OPENAI_VOICES } from '../openai-compatible/voices.ts'
+import type { VendorDescriptor } from '../vendor-descriptor.ts'
+
+export const openai: VendorDescriptor = {
+  id: 'openai',
+  keys: { prefix: 'OPENAI' },
+  wire: {
+    defaultBaseUrl: 'https://api.openai.com/v1',
+    whenLeft: 'streams stop',
+    operations: ['embedding', 'moderation', 'image', 'speech', 'transcription'],
+    voices: OPENAI_VOICES,
+    lacksImageSeed: true,
+    hasLegacyCompletion: false,
+    outputLimitMember: 'max_completion_tokens',
+    wires: ['openai-responses'],
+    // What is rejected of a prediction is reported among the completion's tokens; keeping a cache longer is free.
+    takenMembers: ['prediction', 'prompt_cache_retention'],
+    thinkMembers: reasoningEffort,
+  },
+}

@@ -1,0 +1,15 @@
+import { EVERY_OPERATION } from '../openai-compatible/upstream.ts'
+import type { VendorDescriptor } from '../vendor-descriptor.ts'
+
+/** A server of the operator's own. */
+export const tgi: VendorDescriptor = {
+  id: 'tgi',
+  keys: { prefix: 'TGI' },
+  wire: {
+    defaultBaseUrl: null,
+    localSlots: 64,
+    whenLeft: 'stops',
+    operations: EVERY_OPERATION,
+    lacksDeveloperRole: true,
+  },
+}

@@ -1,0 +1,16 @@
+import { EVERY_OPERATION, templateSwitch } from '../openai-compatible/upstream.ts'
+import type { VendorDescriptor } from '../vendor-descriptor.ts'
+
+/** A server of the operator's own. */
+export const vllm: VendorDescriptor = {
+  id: 'vllm',
+  keys: { prefix: 'VLLM' },
+  wire: {
+    defaultBaseUrl: null,
+    operations: EVERY_OPERATION,
+    localSlots: 64,
+    whenLeft: 'stops',
+    hasLegacyCompletion: true,
+    thinkMembers: templateSwitch,
+  },
+}
