@@ -78,6 +78,8 @@ export interface InferenceCall<Body = ChatRequest> {
   readonly onSent?: (() => void) | undefined
   /** Headers of the client that belong to its wire, as names and values in turn. For upstreams that speak it. */
   readonly headers?: readonly string[] | undefined
+  /** How many seconds the client waits for a model that has to be woken, as it says. */
+  readonly wakeTimeout?: (() => string | undefined) | undefined
   /** Requests with the same one belong to the same credential, whose account has their prompt in its cache. */
   readonly affinity?: (() => number | null) | undefined
 }

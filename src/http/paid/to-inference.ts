@@ -10,12 +10,16 @@ export function toInference<Body>(
   const { id: requestId, requestBytes: bytes, cancellation } = exchange
   // Read only if it can influence the choice of the upstream.
   const sessionId = () => readText(exchange.incoming.headers[SESSION_HEADER])
-  const inference = { caller, body, text, bytes, requestId, record, cancellation, sessionId }
+  const wakeTimeout = () => readText(exchange.incoming.headers[WAKE_HEADER])
+  const inference = { caller, body, text, bytes, requestId, record, cancellation, sessionId, wakeTimeout }
   return headers === undefined ? inference : { ...inference, headers }
 }
 
 /** Claude Code sends it with every request of a session. */
 const SESSION_HEADER = 'x-claude-code-session-id'
+
+/** Of requests to deployments. */
+const WAKE_HEADER = 'x-wake-timeout'
 
 function readText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined

@@ -84,6 +84,7 @@ export async function callCandidate<Body extends StreamableRequest>(
       cancellation: attempt.work.cancellation,
       onSent: attempt.work.noteSent,
       headers: request.headers,
+      wakeTimeout: request.wakeTimeout,
       affinity: call.affinity,
     })
     const reading = readAnswer(answer, { candidate, operation, call, options, attempt })

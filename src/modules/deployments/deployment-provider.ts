@@ -24,8 +24,7 @@ export function createDeploymentProvider(options: DeploymentProviderOptions): Pr
     const deploymentId = deploymentIdOf(call.upstreamModel) ?? ''
     const known = directory.find(deploymentId)?.deployment
     if (known === undefined) throw modelNotFound(call.upstreamModel)
-    const deployment =
-      known.status === 'running' ? known : await waitForEngine(deploymentId, call.cancellation)
+    const deployment = known.status === 'running' ? known : await waitForEngine(deploymentId, call)
     const end = activity.begin(deploymentId)
     try {
       const answer = await ask(deployment, call)

@@ -103,7 +103,7 @@ describe('an idle deployment', () => {
       },
       waitMsMax: 60_000,
     })
-    const waiting = Array.from({ length: 100 }, () => waitForEngine(id, new Cancellation()))
+    const waiting = Array.from({ length: 100 }, () => waitForEngine(id, { cancellation: new Cancellation() }))
     // Another process is asked at the same time.
     const elsewhere = await Promise.all(
       Array.from({ length: 10 }, () => writeWake(stage.database, id, stage.nowMs())),

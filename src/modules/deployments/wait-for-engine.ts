@@ -5,12 +5,19 @@ import type { DeploymentDirectory } from './deployment-directory.ts'
 import { refusalOf } from './refuse-deployment.ts'
 
 /** Resolves when the deployment runs. Throws when it will not, or not in time. */
-export type WaitForEngine = (deploymentId: string, cancellation: Cancellation) => Promise<Deployment>
+export type WaitForEngine = (deploymentId: string, request: WaitingRequest) => Promise<Deployment>
+
+interface WaitingRequest {
+  readonly cancellation: Cancellation
+  /** In seconds, as the client says. */
+  readonly wakeTimeout?: (() => string | undefined) | undefined
+}
 
 interface WaitOptions {
   readonly directory: Pick<DeploymentDirectory, 'find' | 'watch'>
   /** Wakes one that sleeps; once is enough, however many ask. */
   readonly wake: (deploymentId: string) => Promise<void>
+  /** Of requests that do not say. */
   readonly waitMsMax: number
 }
 
@@ -27,7 +34,7 @@ export function createWaitForEngine({ directory, wake, waitMsMax }: WaitOptions)
     return started
   }
 
-  return async (deploymentId, cancellation) => {
+  return async (deploymentId, { cancellation, wakeTimeout }) => {
     const { promise, resolve, reject } = Promise.withResolvers<Deployment>()
     const look = (): void => {
       const deployment = directory.find(deploymentId)?.deployment
@@ -38,7 +45,7 @@ export function createWaitForEngine({ directory, wake, waitMsMax }: WaitOptions)
       if (deployment.desiredState === 'sleeping') wakeOnce(deploymentId).catch(reject)
     }
     const unwatch = directory.watch(deploymentId, look)
-    const timer = setTimeout(() => reject(stillWaking()), waitMsMax)
+    const timer = setTimeout(() => reject(stillWaking()), readWaitMs(wakeTimeout?.()) ?? waitMsMax)
     const leave = (reason: unknown) => reject(reason)
     cancellation.onCancel(leave)
     try {
@@ -50,6 +57,13 @@ export function createWaitForEngine({ directory, wake, waitMsMax }: WaitOptions)
       cancellation.offCancel(leave)
     }
   }
+}
+
+const WAIT_SECONDS_MAX = 600
+
+/** Null for what is no time. */
+function readWaitMs(text: string | undefined): number | null {
+  return text !== undefined && /^\d{1,9}$/.test(text) ? Math.min(Number(text), WAIT_SECONDS_MAX) * 1000 : null
 }
 
 function stillWaking(): AppError {

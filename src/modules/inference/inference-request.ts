@@ -20,4 +20,6 @@ export interface InferenceRequest<Body> {
   readonly isMadeAnew?: () => boolean
   /** What the client calls the session that the request belongs to. */
   readonly sessionId?: () => string | undefined
+  /** How many seconds the client waits for a model that has to be woken, as it says. */
+  readonly wakeTimeout?: () => string | undefined
 }
