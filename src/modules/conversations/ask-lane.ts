@@ -10,7 +10,7 @@ import type { Admission } from '../limits/limits.ts'
 import type { ConversationLane, Reply } from './conversation.ts'
 import type { LaneTurns } from './lane-turns.ts'
 
-/** What happens in a lane, as it happens. */
+/** Events of a lane while it answers. */
 export type LaneEvent =
   | { readonly kind: 'chunks'; readonly laneId: string; readonly payloads: readonly Buffer[] }
   | { readonly kind: 'failed'; readonly laneId: string; readonly requestId: string; readonly error: unknown }
@@ -26,7 +26,7 @@ export interface LaneQuestion {
 export interface AskLaneOptions {
   readonly chat: Pick<Chat, 'chat'>
   readonly inference: Pick<Inference, 'unattended'>
-  /** Throws where a limit leaves no room. */
+  /** Throws if a limit is reached. */
   readonly admit: AdmitChat
   readonly crowd: LaneTurns
 }
@@ -35,7 +35,7 @@ export type AdmitChat = (caller: Caller, tokens: number) => Admission | Promise<
 
 const NO_RECORD = { usage: null, costNanoUsd: null, firstTokenMs: null, model: null, provider: null }
 
-/** One lane's part of a turn: a chat call like any other. It never throws, because the other lanes go on. */
+/** One lane's call in a turn. `events` never throws, because the other lanes continue. */
 export class LaneCall {
   readonly #question: LaneQuestion
   readonly #options: AskLaneOptions
@@ -53,7 +53,7 @@ export class LaneCall {
     return this.#error
   }
 
-  /** Null until a limit leaves room for it. */
+  /** Null until the limits admit the call. */
   get record(): InferenceRecord | null {
     return this.#record
   }
@@ -64,19 +64,19 @@ export class LaneCall {
     let isOver = false
     try {
       for await (const payloads of this.#batches()) yield { kind: 'chunks', laneId, payloads }
-      // Read to its end for what it costs, and not for what it says.
+      // After a cancellation the stream is read to its end only for its cost.
       isOver = !cancellation.isCancelled
     } catch (error) {
       isOver = true
       this.#error = asError(error)
       yield { kind: 'failed', laneId, requestId, error }
     } finally {
-      // Nobody reads on.
+      // The consumer stopped reading.
       if (!isOver) this.#error = asError(cancellation.reason)
     }
   }
 
-  /** When it is over. */
+  /** Returns the reply. Call it after the events have ended. */
   reply(): Reply {
     const { lane, requestId } = this.#question
     const { usage, costNanoUsd, firstTokenMs, model, provider } = this.#record ?? NO_RECORD

@@ -12,7 +12,7 @@ export interface ConversationOrder {
   readonly system: string | null
   readonly lanes: readonly {
     readonly model: string
-    /** That of the model, where it has none. */
+    /** Null for the name of the model. */
     readonly name: string | null
     readonly params: Readonly<Record<string, unknown>>
   }[]
@@ -67,7 +67,7 @@ export async function createConversation(
   })
 }
 
-/** Refuses what could never be asked, with the name of the field. */
+/** Refuses models that cannot be called, and names the field in the error. */
 function requireModel(
   selector: ChangeOptions['selector'],
   caller: Caller,
@@ -107,7 +107,7 @@ export async function deleteConversation(
   conversationId: string,
 ): Promise<void> {
   if (!isUuid(conversationId)) throw notFound('conversation')
-  // A turn that is being answered would be charged and then have nowhere to go.
+  // Refuse while a turn is being answered: it would be charged, and its replies could not be stored.
   const [row] = await database.query<{ is_deleted: boolean }>(
     `WITH deleted AS (
        DELETE FROM compare_conversations

@@ -1,16 +1,16 @@
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { ChatMessage } from '../../wires/openai-chat/chat-request.ts'
 
-/** Several lanes that are told the same, each with a history of its own. */
+/** Several lanes that get the same messages. Each lane has its own history. */
 export interface Conversation {
   readonly id: string
   readonly name: string | null
-  /** For lanes that have none of their own. */
+  /** For lanes without a system message of their own. */
   readonly system: string | null
   readonly lanes: readonly ConversationLane[]
   readonly turnsTotal: number
   readonly costNanoUsd: NanoUsd
-  /** A turn is being answered. */
+  /** Whether a turn is being answered. */
   readonly isBusy: boolean
   readonly createdAt: Date
   readonly updatedAt: Date
@@ -19,14 +19,14 @@ export interface Conversation {
 export interface ConversationLane {
   readonly id: string
   readonly position: number
-  /** As it was asked for. */
+  /** The id that the client sent. */
   readonly model: string
   readonly name: string
-  /** Members of the chat request of every turn; `system` stands for a message of that role. */
+  /** Members of the chat request in each turn; `system` becomes a message of that role. */
   readonly params: Readonly<Record<string, unknown>>
 }
 
-/** What all lanes were told, and what each replied. */
+/** The messages sent to all lanes, and the reply of each lane. */
 export interface Turn {
   readonly id: string
   readonly conversationId: string
@@ -41,7 +41,7 @@ export interface Reply {
   readonly laneId: string
   readonly requestId: string
   readonly status: 'running' | 'completed' | 'failed'
-  /** Of one that failed, what came until then. */
+  /** For a failed reply, the part that arrived before the failure. */
   readonly output: string
   readonly reasoning: string | null
   readonly toolCalls: readonly unknown[] | null
@@ -50,7 +50,7 @@ export interface Reply {
   readonly costNanoUsd: NanoUsd
   readonly latencyMs: number | null
   readonly ttftMs: number | null
-  /** The catalog's id, and who answered. */
+  /** The catalog id of the model that answered. */
   readonly model: string | null
   readonly provider: string | null
   readonly error: { readonly code: string; readonly message: string } | null

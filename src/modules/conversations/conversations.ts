@@ -20,7 +20,7 @@ import { takeTurn, type OpenTurn, type TurnOrder } from './take-turn.ts'
 export type { Conversation, ConversationLane, Reply, Turn } from './conversation.ts'
 export type { OpenTurn, TurnEvent } from './take-turn.ts'
 
-/** Conversations with several lanes at once. */
+/** Conversations with several lanes that answer concurrently. */
 export interface Conversations {
   create(caller: Caller, order: ConversationOrder): Promise<Conversation>
   read(accountId: string, conversationId: string): Promise<Conversation>
@@ -29,7 +29,7 @@ export interface Conversations {
   update(accountId: string, conversationId: string, changes: ConversationChanges): Promise<Conversation>
   /** Throws `conflict` while a turn is being answered. */
   remove(accountId: string, conversationId: string): Promise<void>
-  /** Tells every lane the same. Throws `conflict` while another turn is being answered. */
+  /** Sends the same messages to every lane. Throws `conflict` while another turn is being answered. */
   takeTurn(order: TurnOrder): Promise<OpenTurn>
 }
 

@@ -8,15 +8,15 @@ import type { Conversation, Reply, Turn } from './conversation.ts'
 import { readConversation } from './read-conversations.ts'
 import { readTurns } from './read-turns.ts'
 
-/** A turn that nobody else can begin beside it. */
+/** A turn that holds the lease of its conversation, so that no other turn can begin. */
 export interface BegunTurn {
   readonly conversation: Conversation
   readonly turn: Omit<Turn, 'replies' | 'completedAt'>
-  /** What was said before. */
+  /** The earlier turns. */
   readonly history: readonly Turn[]
 }
 
-/** A process that does not renew for so long has died, and its turn with it. */
+/** A process that does not renew the lease for this time is considered dead, and its turn is discarded. */
 const LEASE_SECONDS = 30
 const RENEWAL_MS = 10_000
 
@@ -42,7 +42,7 @@ export function beginTurn(database: Database, asked: NewTurn): Promise<BegunTurn
     )
     if (row === undefined) throw notFound('conversation')
     if (row.is_busy) throw busy()
-    // Nobody was told the end of a turn whose process died: it is as if it had not been sent.
+    // The client never got the end of a turn whose process died. Delete it, so that the client can send it again.
     if (row.running_turn_id !== null)
       await transaction.query('DELETE FROM compare_turns WHERE id = $1', [row.running_turn_id])
     requireRoom(row, bytes)
@@ -82,7 +82,7 @@ function requireRoom({ turns_total: turns, history_bytes: kept }: LockedRow, byt
     throw new AppError('conflict', `This conversation would be longer than a conversation may be. ${begin}`)
 }
 
-/** Until it is stopped. */
+/** Renews the lease until the returned function is called. */
 export function keepHeld(database: Queryable, { conversation, turn }: BegunTurn): () => void {
   const timer = setInterval(() => {
     database
@@ -91,13 +91,13 @@ export function keepHeld(database: Queryable, { conversation, turn }: BegunTurn)
          WHERE id = $1 AND running_turn_id = $2`,
         [conversation.id, turn.id, LEASE_SECONDS],
       )
-      // The next one may get through: the lease is three times as long.
+      // One renewal may fail: the lease is three times as long as the interval.
       .catch(() => {})
   }, RENEWAL_MS)
   return () => clearInterval(timer)
 }
 
-/** Writes what the lanes replied, and lets the next turn begin. */
+/** Stores the replies and releases the lease. */
 export function finishTurn(
   database: Database,
   { conversation, turn }: BegunTurn,
@@ -114,7 +114,7 @@ export function finishTurn(
        WHERE id = $1 AND running_turn_id = $2 RETURNING id`,
       [conversation.id, turn.id, finished.completedAt, bytes, costNanoUsd],
     )
-    // Another turn has begun in the belief that this process had died.
+    // The lease expired, and another turn has begun.
     if (held === undefined) return
     await transaction.query('UPDATE compare_turns SET completed_at = $2 WHERE id = $1', [
       turn.id,
@@ -124,7 +124,7 @@ export function finishTurn(
   })
 }
 
-/** Nothing came of it: it leaves no trace. */
+/** Deletes a turn without replies and releases the lease. */
 export function abandonTurn(database: Database, { conversation, turn }: BegunTurn): Promise<void> {
   return database.transaction(async (transaction) => {
     await transaction.query(
@@ -142,7 +142,7 @@ function toColumns(reply: Reply): Record<string, unknown> {
     status: reply.status,
     output: reply.output,
     reasoning: reply.reasoning,
-    // Null as JSON would not be the column's.
+    // Use SQL null, not JSON null.
     ...(reply.toolCalls !== null && { tool_calls: reply.toolCalls }),
     finish_reason: reply.finishReason,
     ...(reply.usage !== null && { usage: reply.usage }),

@@ -1,12 +1,12 @@
 import type { ChatMessage } from '../../wires/openai-chat/chat-request.ts'
 import type { Reply, Turn } from './conversation.ts'
 
-/** What one lane was told and replied, with what it is told now: nothing of what other lanes said. */
+/** Returns the messages and replies of one lane, followed by the new messages. The replies of other lanes are not included. */
 export function laneHistory(laneId: string, { system, history, messages }: Said): ChatMessage[] {
   const told: ChatMessage[] = system === null ? [] : [{ role: 'system', content: system }]
   for (const turn of history) {
     const reply = turn.replies.find((candidate) => candidate.laneId === laneId)
-    // A turn that went to others only.
+    // The turn was sent to other lanes only.
     if (reply === undefined) continue
     told.push(...turn.messages, ...toMessages(reply))
   }
@@ -14,15 +14,15 @@ export function laneHistory(laneId: string, { system, history, messages }: Said)
 }
 
 interface Said {
-  /** For lanes that have none of their own. */
+  /** For lanes without a system message of their own. */
   readonly system: string | null
   readonly history: readonly Turn[]
   readonly messages: readonly ChatMessage[]
 }
 
-/** What came of a reply that broke off was said too; where nothing came, nothing was said. */
+/** Includes the received part of a reply that was cut off. An empty reply adds no message. */
 function toMessages({ output, toolCalls, status }: Reply): ChatMessage[] {
-  // Calls that broke off are not whole, and nobody could answer them.
+  // Tool calls of a failed reply may be incomplete, and then no result can be given for them.
   const calls = status === 'completed' ? toolCalls : null
   if (output === '' && calls === null) return []
   return [
@@ -36,7 +36,7 @@ function toMessages({ output, toolCalls, status }: Reply): ChatMessage[] {
 
 type ToolCalls = NonNullable<ChatMessage['tool_calls']>
 
-// They were put together from chunks by the gateway itself.
+// The gateway assembled the calls from chunks, so their shape is known.
 function readCalls(calls: readonly unknown[]): ToolCalls {
   return calls as ToolCalls
 }

@@ -2,8 +2,8 @@ import { AppError } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 
 /**
- * The lanes of one turn. An account that may have fewer requests running than a turn has lanes gets all of them answered, some after
- * the others: a lane waits for a place only while another lane of the same turn has one.
+ * Admits the lanes of one turn. If the concurrency limit of the account is lower than the number of lanes, some lanes wait for
+ * others. A lane waits only while another lane of the same turn is running.
  */
 export class LaneTurns {
   #inside = 0
@@ -21,7 +21,7 @@ export class LaneTurns {
         return admitted
       } catch (error) {
         const isCrowded = error instanceof AppError && error.code === 'concurrency_limit_reached'
-        // The last may have left while this one was being refused: then there is room now.
+        // The last running lane may have left during the refusal. Then there is room now, so try again.
         const isAlone = this.#inside === 0 && left === this.#left
         if (!isCrowded || isAlone) throw error
       }

@@ -22,7 +22,7 @@ interface LaneRow extends ConversationLane {
 const COLUMNS = `id, name, system, turns_total, cost_nano_usd, coalesce(busy_until > now(), false) AS is_busy, created_at,
   updated_at`
 
-/** Another account's is not found, like one that never was. */
+/** Throws `not_found` also for a conversation of another account. */
 export async function readConversation(
   queryable: Queryable,
   accountId: string,
@@ -38,7 +38,7 @@ export async function readConversation(
   return conversation
 }
 
-/** Newest first. */
+/** Returns conversations, newest first. */
 export async function listConversations(
   queryable: Queryable,
   accountId: string,

@@ -29,7 +29,7 @@ interface ReplyRow {
   readonly error_message: string | null
 }
 
-/** All of a conversation, in their order, with the replies in the order of lanes. */
+/** Returns all turns of a conversation in order, with their replies in the order of the lanes. */
 export async function readTurns(queryable: Queryable, conversationId: string): Promise<Turn[]> {
   const turns = await queryable.query<TurnRow>(
     `SELECT id, turn_index, messages, created_at, completed_at FROM compare_turns

@@ -19,19 +19,22 @@ export interface TurnOrder {
   readonly caller: Caller
   readonly conversationId: string
   readonly messages: readonly ChatMessage[]
-  /** Null for all. */
+  /** Null for all lanes. */
   readonly laneIds: readonly string[] | null
-  /** The calls of the lanes go by ids that follow from this one: sent again under it, nothing is charged twice. */
+  /** The request ids of the lanes are derived from this id. A retry with the same id is not charged twice. */
   readonly requestId: string
   readonly cancellation: Cancellation
   readonly admit: AdmitChat
 }
 
-/** A turn that is being answered: at least one lane has begun to. */
+/** A turn that is being answered. At least one lane has sent its first chunk. */
 export interface OpenTurn {
-  /** What lanes say as they say it, and at last the whole turn, which is then kept. Must be read, or closed once begun. */
+  /**
+   * The events of all lanes, and last the complete turn, which is stored by then. The caller must read it to the end, or close it
+   * after the first read.
+   */
   readonly events: AsyncGenerator<TurnEvent, void>
-  /** Of the lanes' calls, as far as they have come. */
+  /** The records of the lanes' calls that have been admitted so far. */
   records(): readonly InferenceRecord[]
 }
 
@@ -44,7 +47,7 @@ interface TakeTurnOptions {
   readonly inference: Pick<Inference, 'unattended'>
 }
 
-/** Resolves with the first words of any lane. Throws what the first lane threw when none had any: then nothing is kept. */
+/** Resolves with the first chunk of any lane. If no lane sends a chunk, throws the error of the first lane and stores nothing. */
 export async function takeTurn(options: TakeTurnOptions, order: TurnOrder): Promise<OpenTurn> {
   const { database, clock } = options
   const { conversationId, messages } = order
@@ -121,14 +124,14 @@ function chooseLanes(
 const TIME_DIGITS = 12
 const PREFIX = 'req_'
 
-/** The same for the same request and lane, with the time of the request. */
+/** Returns the same id for the same request and lane. It contains the time of the request. */
 function laneRequestId(requestId: string, lane: string): string {
   const time = requestId.slice(PREFIX.length, PREFIX.length + TIME_DIGITS)
   const hash = createHash('sha256').update(`${requestId} ${lane}`).digest('hex')
   return `${PREFIX}${time}7${hash.slice(0, 3)}8${hash.slice(3, 18)}`
 }
 
-/** Up to the first words of any lane. */
+/** Reads events up to the first chunk of any lane. */
 async function readHead(events: AsyncGenerator<LaneEvent, void>): Promise<LaneEvent[]> {
   const head: LaneEvent[] = []
   for (;;) {

@@ -10,7 +10,7 @@ import type { Caller } from '../keys/keys.ts'
 import { findCharges } from '../ledger/ledger.ts'
 import { beginJudgement, endJudgement, type Judgement, type JudgementKey, type Said } from './judgements.ts'
 
-/** A chat call that nobody waits for. What was delivered of one that fails is charged all the same, and told with the error. */
+/** A chat call that no client waits for. If it fails, the delivered part is charged and the error carries its cost. */
 export type AskChat = (call: {
   readonly caller: Caller
   readonly body: ChatRequest
@@ -22,9 +22,9 @@ export interface AskJudgeOptions {
   readonly database: Database
   readonly clock: Clock
   readonly ask: AskChat
-  /** Read anew for every call. Throws when nobody may ask any more. */
+  /** Reads the key again before each call. Throws if the key may not be used any more. */
   readonly readCaller: () => Promise<Caller>
-  /** False in a gateway that charges nobody. */
+  /** False if the gateway runs without billing. */
   readonly isBilled: boolean
   readonly cancellation: Cancellation
 }
@@ -33,7 +33,7 @@ export interface JudgeQuestion {
   readonly key: JudgementKey
   readonly accountId: string
   readonly body: ChatRequest
-  /** Null for an answer that cannot be counted. */
+  /** Returns null for an answer that cannot be parsed. */
   readonly read: (output: string) => Said | null
 }
 
@@ -54,8 +54,9 @@ const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
 ])
 
 /**
- * Asks once, however often it is called: what the judge has said is said. An answer that cannot be read, or a judge that stays out of
- * reach, is written down as a failure. Throws what makes any further question pointless, such as an account without credit.
+ * Asks the judge and stores the judgement. A judgement that is already stored is returned without a call. An unreadable answer,
+ * or a judge that keeps failing, is stored as a failure (null). Throws errors that would fail every further question too, such as
+ * an account without credit.
  */
 export async function askJudge(options: AskJudgeOptions, question: JudgeQuestion): Promise<Judgement | null> {
   const { database, cancellation } = options
@@ -73,7 +74,7 @@ export async function askJudge(options: AskJudgeOptions, question: JudgeQuestion
     const { error, chargedNanoUsd, isBroken } = outcome
     const { code, message } = error
     const isHopeless = !RETRYABLE.has(code) && !isOfTheQuestion(error)
-    // What is cut here is asked again under its id, unless a broken answer was charged under it.
+    // An interrupted question is asked again under its request id, unless a partial answer was charged under that id.
     if (!isBroken && (cancellation.isCancelled || isHopeless)) throw error
     const failed = {
       said: null,
@@ -94,12 +95,15 @@ const UNREADABLE = {
 }
 const INTERRUPTED = { code: 'interrupted', message: 'The answer of the judge broke off.' }
 
-/** Another question may be answered. */
+/** Whether the error concerns this question only. Other questions may still be answered. */
 function isOfTheQuestion({ code }: AppError): boolean {
   return code === 'context_length_exceeded' || code === 'prompt_blocked' || code === 'invalid_request'
 }
 
-/** Under an id that is good for a whole answer: what broke off with its process is counted, and asked under another. */
+/**
+ * Returns a judgement whose request id can get a complete answer. If an earlier process was interrupted after a partial charge,
+ * counts that charge and starts again under a new id.
+ */
 async function beginUnbroken(
   options: AskJudgeOptions,
   { key, accountId }: JudgeQuestion,
@@ -115,9 +119,11 @@ async function beginUnbroken(
 }
 
 interface ChargedUnderId {
-  /** What is not counted yet. */
+  /** The part that the judgement's cost does not include yet. */
   readonly chargedNanoUsd: NanoUsd
-  /** Only what broke off was charged, be it nothing: a whole answer under this id would be free. */
+  /**
+   * Only a partial answer was charged under this id (possibly zero). A complete answer under the same id would not be charged.
+   */
   readonly isBroken: boolean
 }
 
@@ -152,7 +158,7 @@ async function askOnce(
     const { output, costNanoUsd } = await ask({ caller, body, requestId, cancellation })
     const said = read(output)
     if (!isBilled || !wasAsked) return { said, chargedNanoUsd: costNanoUsd }
-    // An id that was charged before is not charged again, and what was charged then may be another amount.
+    // An id that was charged before is not charged again, and the earlier charge may differ from `costNanoUsd`.
     const { chargedNanoUsd } = await readCharge(options, accountId, begun)
     return { said, chargedNanoUsd }
   } catch (error) {

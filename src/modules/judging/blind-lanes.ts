@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto'
 
-/** A run whose lanes nobody shall recognise. */
+/** A run that may be blind: it hides which lane gave which answer. */
 export interface BlindRun {
   readonly isBlind: boolean
   readonly seed: number
   readonly lanes: readonly { readonly id: string }[]
 }
 
-/** What of a run a voter has decided about, and so may know. */
+/** The prompts of a run that a voter has voted on, and whose lanes it may therefore see. */
 export interface Revealed {
   readonly isAll: boolean
   readonly prompts: ReadonlySet<number>
 }
 
-/** What of a cell tells who made it, beside what it says. */
+/** The fields of a cell that could reveal its lane. */
 interface TellingCell {
   readonly promptIndex: number
   readonly laneId: string
@@ -31,7 +31,7 @@ interface TellingCell {
   readonly completedAt: Date | null
 }
 
-/** By what a lane goes in one prompt of a blind run: another name in every prompt, and the same for every reader. */
+/** Returns the alias of a lane in one prompt of a blind run. It differs between prompts and is the same for all readers. */
 export function blindLaneId({ seed }: BlindRun, promptIndex: number, laneId: string): string {
   const hex = createHash('md5').update(`${seed}:${promptIndex}:${laneId}`).digest('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
@@ -41,7 +41,7 @@ function isHidden({ isBlind }: BlindRun, promptIndex: number, revealed: Revealed
   return isBlind && !revealed.isAll && !revealed.prompts.has(promptIndex)
 }
 
-/** The cell as somebody may see it who has not voted yet: what was said, and nothing that tells by whom. */
+/** Returns the cell as a voter may see it before voting: the answer, without the fields that could reveal its lane. */
 export function presentBlind<Cell extends TellingCell>(run: BlindRun, cell: Cell, revealed: Revealed): Cell {
   const { promptIndex, laneId } = cell
   if (!isHidden(run, promptIndex, revealed)) return cell
@@ -66,7 +66,7 @@ export function presentBlind<Cell extends TellingCell>(run: BlindRun, cell: Cell
 
 /** A run as one voter may see it. */
 export interface BlindView {
-  /** Whether lanes cannot be told apart in any prompt, or in this one. */
+  /** Whether the lanes of this prompt are hidden, or, without an index, whether the lanes of any prompt are hidden. */
   isHidden(promptIndex?: number): boolean
   present<Cell extends TellingCell>(cell: Cell): Cell
 }
@@ -79,7 +79,7 @@ export function createBlindView(run: BlindRun, revealed: Revealed): BlindView {
   }
 }
 
-/** The lane of this id, which in a blind run may be its name of one prompt; null when there is none. */
+/** Returns the id of the lane with this id or, in a blind run, with this alias in the prompt. Null if there is none. */
 export function findLane(run: BlindRun, promptIndex: number | null, laneId: string): string | null {
   const wanted = laneId.toLowerCase()
   const found = run.lanes.find(
@@ -89,7 +89,7 @@ export function findLane(run: BlindRun, promptIndex: number | null, laneId: stri
   return found?.id ?? null
 }
 
-/** Names are random, and so is their order. */
+/** Sorts by alias. Aliases are hashes, so the order does not depend on the lanes' positions. */
 function orderBlindLanes(run: BlindRun, promptIndex: number): string[] {
   return run.lanes
     .map(({ id }) => blindLaneId(run, promptIndex, id))

@@ -1,14 +1,14 @@
 import { percentile } from './percentile.ts'
 import { createRandom } from '../../kernel/seeded-random.ts'
 
-/** Where a value would lie, nineteen times of twenty, if the same were measured anew. */
+/** The 95% confidence interval of a value. */
 export interface Interval {
   readonly low: number
   readonly high: number
 }
 
 const RESAMPLES_MAX = 1_000
-/** Draws in all: large samples are resampled less often, and need it less. */
+/** The limit on draws in total. Large samples get fewer resamples, because they need fewer. */
 const DRAWS_MAX = 2_000_000
 const RESAMPLES_MIN = 200
 const TAIL = 0.025
@@ -16,11 +16,11 @@ const TAIL = 0.025
 interface BootstrapOptions {
   readonly seed: number
   readonly resamples?: number
-  /** The mean unless told. It may sort what it is given. */
+  /** The mean by default. It may sort its argument in place. */
   readonly statistic?: (values: Float64Array) => number
 }
 
-/** The percentile bootstrap: the statistic of many samples that are drawn from this one. Null of fewer than two values. */
+/** Returns the percentile bootstrap interval of the statistic. Null for fewer than two values. */
 export function bootstrapInterval(values: ArrayLike<number>, options: BootstrapOptions): Interval | null {
   const { length } = values
   if (length < 2) return null
@@ -36,7 +36,7 @@ export function bootstrapInterval(values: ArrayLike<number>, options: BootstrapO
   return intervalOf(found)
 }
 
-/** Sorts what it is given. */
+/** Sorts its argument in place. */
 export function intervalOf(found: Float64Array): Interval {
   found.sort()
   return { low: percentile(found, TAIL) ?? NaN, high: percentile(found, 1 - TAIL) ?? NaN }

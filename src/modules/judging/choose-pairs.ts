@@ -3,12 +3,13 @@ import { createRandom, shuffle } from '../../kernel/seeded-random.ts'
 export type Pair = readonly [one: string, other: string]
 
 const ALL_PAIRS_LANES_MAX = 4
-/** Spreads the seeds of neighbouring prompts. */
+/** Keeps the seeds of neighbouring prompts apart. */
 const PROMPT_STRIDE = 7_919
 
 /**
- * Which lanes of a prompt a judge compares: all pairs of up to four; of more, each with its two neighbours in a circle that is drawn anew
- * for every prompt, so that the cost grows with the lanes and not with their square, and over the prompts everybody meets everybody.
+ * Returns the pairs of lanes that a judge compares for a prompt. Up to four lanes: all pairs. More lanes: each lane with its two
+ * neighbours in a circle that is shuffled for each prompt, so that the cost grows linearly with the lanes and, over many prompts,
+ * all lanes meet each other.
  */
 export function choosePairs(
   laneIds: readonly string[],

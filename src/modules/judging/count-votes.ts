@@ -21,8 +21,9 @@ export function countVotes(votes: readonly CountedVote[]): VoteCounts {
 }
 
 /**
- * Votes as meetings of two: who wins beats each of the others; a tie, or that all are bad, is a tie of all with all. What was said of one
- * prompt is one ballot, because it is not independent: it counts as one in what is certain.
+ * Converts votes to duels: the winner beats each other lane; a tie, or a vote that all are bad, is a tie between all lanes. All
+ * votes on one prompt form one ballot, because they are not independent: they count as one observation in the confidence
+ * intervals.
  */
 export function toBallots(
   votes: readonly CountedVote[],
@@ -45,7 +46,7 @@ function toDuels(
     for (const secondId of laneIds.slice(index + 1)) {
       const [one, other] = [contestantOf(firstId), contestantOf(secondId)]
       if (one === undefined || other === undefined || one === other) continue
-      // Two who both did not win have not been compared with each other.
+      // Two lanes that both did not win were not compared with each other.
       if (winnerId !== null && winnerId !== firstId && winnerId !== secondId) continue
       duels.push({ one, other, winner })
     }

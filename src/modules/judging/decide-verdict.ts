@@ -4,7 +4,7 @@ export type Verdict =
   | { readonly outcome: 'better'; readonly contestant: string; readonly text: string }
   | { readonly outcome: 'no_significant_difference' | 'not_enough_votes'; readonly text: string }
 
-/** Says in plain words what a ranking means, and no more than it does. Standings are best first. */
+/** Describes what a ranking means, and claims only what is significant. Standings must be sorted best first. */
 export function decideVerdict(
   standings: readonly Standing[],
   ballots: number,

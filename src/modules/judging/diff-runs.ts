@@ -4,15 +4,15 @@ import { isUuid } from '../../kernel/identifiers.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { bootstrapInterval, meanOf, type Interval } from './bootstrap-interval.ts'
 
-/** What changed between two runs of one dataset, prompt by prompt. */
+/** The differences between two runs of one dataset, compared prompt by prompt. */
 export interface RunDiff {
   readonly runId: string
   readonly againstRunId: string
   readonly datasetId: string
-  /** Null where the runs have other versions: then prompts with the same messages are compared. */
+  /** Null if the runs used different versions. Then prompts with equal messages are compared. */
   readonly datasetVersion: string | null
   readonly lanes: readonly LaneDiff[]
-  /** Lanes that only one of the runs has. */
+  /** Lanes that exist in only one of the runs. */
   readonly unmatched: readonly DiffLane[]
 }
 
@@ -26,14 +26,14 @@ export interface DiffLane {
 interface LaneDiff {
   readonly lane: DiffLane
   readonly against: DiffLane
-  /** That both answered. */
+  /** The number of prompts that both lanes answered. */
   readonly prompts: number
   readonly measures: Readonly<Record<Measure, MeasureDiff | null>>
 }
 
 type Measure = 'score' | 'latency_ms' | 'ttft_ms' | 'cost_nano_usd' | 'completion_tokens'
 
-/** More is better of the score alone; an answer is no better for being longer or shorter. */
+/** Which direction is an improvement. Null for completion tokens: an answer is not better for being longer or shorter. */
 const BETTER: Readonly<Record<Measure, 'more' | 'less' | null>> = {
   score: 'more',
   latency_ms: 'less',
@@ -42,7 +42,10 @@ const BETTER: Readonly<Record<Measure, 'more' | 'less' | null>> = {
   completion_tokens: null,
 }
 
-/** Of the mean over prompts. Pairs of the same prompt are compared, so that hard prompts do not hide a difference. */
+/**
+ * The difference of the means over prompts. Values of the same prompt are paired, so that the spread between prompts does not
+ * hide a difference.
+ */
 export interface MeasureDiff {
   readonly prompts: number
   readonly mean: number
@@ -111,7 +114,7 @@ function readLanes(queryable: Queryable, runId: string): Promise<DiffLane[]> {
   )
 }
 
-// The mean over repeats stands for a prompt.
+// A prompt's value is the mean over its repeats.
 const MEANS = `avg(score)::float8 AS score, avg(latency_ms)::float8 AS latency_ms, avg(ttft_ms)::float8 AS ttft_ms,
   avg(cost_nano_usd)::float8 AS cost_nano_usd, avg((usage ->> 'completionTokens')::float8) AS completion_tokens`
 
@@ -123,7 +126,7 @@ const BY_MESSAGES = `
   SELECT lane_id, md5(messages::text) AS prompt, ${MEANS} FROM compare_cells JOIN compare_prompts USING (run_id, prompt_index)
   WHERE run_id = $1 AND status = 'completed' GROUP BY lane_id, md5(messages::text)`
 
-/** Of the same name and model, or else of the same model; each lane once. */
+/** Matches lanes by model and name first, then by model only. Each lane is matched at most once. */
 function matchLanes(own: readonly DiffLane[], others: readonly DiffLane[]) {
   const left = [...others]
   const unmatched: DiffLane[] = []
@@ -165,7 +168,7 @@ async function diffLanes(
     })
     .toSorted((one, other) => (one.now.prompt < other.now.prompt ? -1 : 1))
   const measure = async (name: Measure): Promise<MeasureDiff | null> => {
-    // An interval takes tens of milliseconds; others get their turn between two.
+    // Computing an interval takes tens of milliseconds, so yield to the event loop before each.
     await nextTurn()
     const both = shared.flatMap(({ now, earlier }) => {
       const [value, before] = [now[name], earlier[name]]

@@ -1,13 +1,13 @@
 const ROUNDS_MAX = 200
-/** Of a strength, in one round: what is smaller is not seen in any rating. */
+/** The largest change of a strength in a round at which the fit stops. Smaller changes do not affect a rating. */
 const CHANGE_MIN = 1e-6
 /**
- * Before the first vote, everybody has tied with the others this often in all. Without it, who won every time would be infinitely
- * strong, and two who met nobody in common could not be compared.
+ * The number of ties, in total, that each contestant starts with against the others. Without them, a contestant that won every
+ * duel would have infinite strength, and contestants without a common opponent could not be compared.
  */
 const PRIOR_TIES = 1
 
-/** Who beat whom how often, row by row; a tie is half a win for both. */
+/** The number of wins of each row against each column. A tie is half a win for both. */
 export interface WinTable {
   readonly size: number
   readonly wins: Float64Array
@@ -23,8 +23,8 @@ export function addDuel({ size, wins }: WinTable, winner: number, loser: number,
 }
 
 /**
- * The strengths of the Bradley–Terry model, by Hunter's minorisation–maximisation: one beats another with the share that its strength has
- * of both. Their geometric mean is one. A first guess saves rounds and changes nothing else.
+ * Fits the strengths of the Bradley–Terry model with Hunter's minorisation–maximisation algorithm: contestant a beats b with
+ * probability a / (a + b). The geometric mean of the strengths is one. A good guess saves rounds and does not change the result.
  */
 export function fitStrengths({ size, wins }: WinTable, guess?: Float64Array): Float64Array {
   let strengths: Float64Array = guess ?? new Float64Array(size).fill(1)

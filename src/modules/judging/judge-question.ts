@@ -3,7 +3,7 @@ import { isRecord } from '../../kernel/is-record.ts'
 import { parseJson } from '../../kernel/parse-json.ts'
 import type { ChatMessage, ChatRequest } from '../../wires/openai-chat/chat-request.ts'
 
-/** Whom a run asks, and by what it shall judge. */
+/** The judge model of a run and its criteria. */
 export interface JudgeSettings {
   readonly model: string
   readonly rubric?: string | null
@@ -14,12 +14,12 @@ export type Preference = 'first' | 'second' | 'tie'
 const RUBRIC = `Prefer the answer that is more correct, does what was asked more fully, and is clearer. Length, tone and
 formatting are no merits by themselves. Say that it is a tie when neither is better.`
 
-/** A judge that reads longer answers than this would cost more than the lanes it judges. */
+/** The limit on each quoted text. Longer answers would make the judge more expensive than the lanes. */
 export const CHARACTERS_MAX = 40_000
-/** With room to think, for models that do. */
+/** Leaves room for the reasoning of models that think. */
 const OUTPUT_TOKENS_MAX = 4_096
 
-/** Which of two answers is better. Asked a second time with the answers exchanged. */
+/** Asks which of two answers is better. The caller asks again with the answers swapped. */
 export function duelQuestion(
   judge: JudgeSettings,
   messages: readonly ChatMessage[],
@@ -41,7 +41,7 @@ Reply with nothing but JSON: {"reason": "<one sentence>", "winner": "A" | "B" | 
   })
 }
 
-/** How well one answer meets what was expected. */
+/** Asks how well one answer meets the expectation. */
 export function scoreQuestion(
   judge: JudgeSettings,
   messages: readonly ChatMessage[],
@@ -99,7 +99,7 @@ interface ReadJudgement {
   readonly reason: string | null
 }
 
-/** Null for what says nothing that can be counted. */
+/** Returns null if the text contains no valid preference. */
 export function readPreference(text: string): ReadJudgement | null {
   const said = readObject(text)
   const winner = said?.['winner']
@@ -123,7 +123,7 @@ export function readScore(text: string): ReadJudgement | null {
   return { preferred: null, score: Math.min(1, Math.max(0, score)), reason: readReason(said) }
 }
 
-/** Models wrap JSON in words although they were told not to. */
+/** Parses the outermost braces, because models wrap JSON in prose despite the instruction. */
 function readObject(text: string): Record<string, unknown> | null {
   const [start, end] = [text.indexOf('{'), text.lastIndexOf('}')]
   if (start === -1 || end < start) return null
@@ -139,13 +139,13 @@ const REASON_LENGTH_MAX = 2_000
 
 function readReason(said: Record<string, unknown> | null): string | null {
   const reason = said?.['reason']
-  // PostgreSQL keeps neither U+0000 nor half a character.
+  // PostgreSQL stores neither U+0000 nor lone surrogates.
   return typeof reason === 'string'
     ? reason.slice(0, REASON_LENGTH_MAX).toWellFormed().replaceAll('\0', '')
     : null
 }
 
-/** A mark that nothing between the marks can hold, unless it knows its own hash. */
+/** Returns a delimiter that the quoted texts cannot contain by accident or on purpose, because it is derived from their hash. */
 function fenceOf(...texts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(texts)).digest('hex').slice(0, 12)
 }

@@ -24,7 +24,7 @@ import {
 } from './unjudged.ts'
 import { writeVote } from './votes.ts'
 
-/** A run whose cells are done. */
+/** A run whose cells are complete. */
 export interface JudgedRun {
   readonly id: string
   readonly accountId: string
@@ -50,8 +50,8 @@ export interface RunError {
 }
 
 /**
- * Has every prompt judged that is not yet, and says why it could not go on; null when it is through or was cancelled. Done again after a
- * crash it asks only what nobody has answered.
+ * Judges every prompt that has not been judged yet. Returns the error that stopped it, or null if it finished or was cancelled. A
+ * repeated call after a crash asks only the unanswered questions.
  */
 export async function judgeRun(
   options: JudgeRunOptions,
@@ -73,7 +73,7 @@ export async function judgeRun(
       const prompts = await readUnjudged(database, run.id, after)
       const last = prompts.at(-1)
       if (last === undefined) return null
-      // One at a time where there is a budget: nobody knows what a judge will say, and so what it will cost.
+      // With a budget, judge one prompt at a time, because the cost of a judgement is not known before it is made.
       const concurrency = run.budgetNanoUsd === null ? run.concurrency : 1
       await eachOf(prompts, concurrency, (prompt) => judgePrompt(asking, run, judge, prompt))
       after = [last.promptIndex, last.repeat]
@@ -141,7 +141,7 @@ async function judgePrompt(
     }
   }
   await writeCellJudge(database, run.id, prompt, opinions)
-  // A prompt with failed answers or judgements is looked at again when the run goes on.
+  // A prompt with failed answers or judgements is judged again when the run is resumed.
   const isWhole =
     outputs.size === run.lanes.length && [...opinions.values()].every(({ failed }) => failed === 0)
   if (isWhole) await markJudged(database, run.id, prompt)
@@ -152,7 +152,7 @@ interface PairOutcome {
   readonly winner: string | null
 }
 
-/** In both orders: what is said of the place and not of the answer is not counted. */
+/** Asks in both orders. A preference for a position instead of an answer counts as inconsistent. */
 async function judgePair(
   asking: AskJudgeOptions,
   run: JudgedRun,
@@ -194,7 +194,7 @@ async function judgePair(
   return { what: verdict === null ? 'ties' : 'decided', winner: verdict }
 }
 
-/** Null for a tie. */
+/** Returns the preferred lane. Null for a tie. */
 function nameOf({ preferred }: Judgement, first: string, second: string): string | null {
   if (preferred === 'tie') return null
   return preferred === 'first' ? first : second
@@ -215,7 +215,10 @@ function scoreAnswer(
   })
 }
 
-/** So many at once; the first that fails ends it, when those that run have ended. */
+/**
+ * Runs `work` for all items with limited concurrency. After the first failure it starts no more, waits for the running ones, and
+ * throws.
+ */
 async function eachOf<Item>(
   items: readonly Item[],
   concurrency: number,

@@ -2,7 +2,7 @@ import type { NanoUsd } from '../../kernel/money.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import type { Preference } from './judge-question.ts'
 
-/** One question to the judge. Of a single answer both lanes are the same. */
+/** One question to the judge. A question about a single answer has the same lane twice. */
 export interface JudgementKey {
   readonly runId: string
   readonly promptIndex: number
@@ -13,9 +13,9 @@ export interface JudgementKey {
 
 export interface Judgement extends Said {
   readonly requestId: string
-  /** It was asked under this id before: what that was charged, the ledger knows. */
+  /** Whether it was asked under this id before. The ledger has what was charged then. */
   readonly wasAsked: boolean
-  /** Of what was charged under this id, so much is in its cost. */
+  /** The part of the charges under this id that its cost already includes. */
   readonly countedNanoUsd: NanoUsd
   readonly isDone: boolean
 }
@@ -30,8 +30,8 @@ interface JudgementRow {
 }
 
 /**
- * Durable before anybody is asked. One that failed is asked again under its id, because an answer may have been charged under it that got
- * lost; under another one when what was charged was no answer that can be counted.
+ * Stores the question before the judge is asked. A question that failed temporarily keeps its request id, because an answer that
+ * was lost may have been charged under it. It gets a new id if the charge was for an unusable answer.
  */
 export async function beginJudgement(
   queryable: Queryable,
@@ -51,7 +51,7 @@ export async function beginJudgement(
   }
 }
 
-// What has an error and no end keeps its id.
+// A judgement with an error but without `completed_at` keeps its id.
 const IS_SPENT = '(judgement.error_code IS NOT NULL AND judgement.completed_at IS NOT NULL)'
 const BEGIN = `
   INSERT INTO compare_judgements AS judgement (run_id, prompt_index, repeat, first_lane_id, second_lane_id, request_id,
@@ -64,30 +64,30 @@ const BEGIN = `
   RETURNING request_id, counted_nano_usd, completed_at IS NOT NULL AS is_done, preferred, score, reason`
 
 export interface JudgementEnd {
-  /** What was charged and is not counted yet. */
+  /** The charge that is not counted yet. */
   readonly chargedNanoUsd: NanoUsd
-  /** Null where the judge said nothing that can be counted, and why. */
+  /** Null if the judge gave no usable answer; `error` has the reason. */
   readonly said: Said | null
   readonly error: { readonly code: string; readonly message: string } | null
-  /** It failed for now, and is asked again under its id. */
+  /** The failure is temporary. The question is asked again under the same id. */
   readonly isIdKept?: boolean
 }
 
-/** Which of two is better, or how good one is. */
+/** A preference between two answers, or the score of one. */
 export interface Said {
   readonly preferred: Preference | null
   readonly score: number | null
   readonly reason: string | null
 }
 
-/** With what the run has cost, once. False when another has ended it. */
+/** Stores the result and adds its cost to the run once. Returns false if it was already stored. */
 export function endJudgement(
   database: Database,
   key: JudgementKey,
   { said, error, chargedNanoUsd, isIdKept = false }: JudgementEnd,
 ): Promise<boolean> {
   return database.transaction(async (transaction) => {
-    // In the same order as everybody who changes a run and what belongs to it.
+    // Lock the run before its judgements, as all writers do.
     await transaction.query('SELECT FROM compare_runs WHERE id = $1 FOR UPDATE', [key.runId])
     const rows = await transaction.query(
       `UPDATE compare_judgements SET preferred = $6, score = $7, reason = $8, cost_nano_usd = cost_nano_usd + $9,

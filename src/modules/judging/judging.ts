@@ -18,16 +18,16 @@ export type { Standing } from './rank-contestants.ts'
 export type { Ranking, RunVerdict } from './read-ranking.ts'
 export type { Vote, VoteOrder } from './votes.ts'
 
-/** Who did better: by votes of people, by a judge, and how sure that is. */
+/** Ranks lanes and models by the votes of users and of a judge, with confidence intervals. */
 export interface Judging {
   vote(order: VoteOrder): Promise<Vote>
-  /** What this key may know of a run: of a blind one, who made what it has voted on. */
+  /** Returns what this key may see of a run. In a blind run, lanes are visible only for prompts that the key has voted on. */
   viewRun(run: BlindRun & { readonly id: string }, voterId: string): Promise<BlindView>
-  /** Of one run, by lane. */
+  /** Returns the ranking of the lanes of one run. */
   readVerdict(accountId: string, runId: string): Promise<RunVerdict>
-  /** Over the votes of the account, by model. */
+  /** Returns the ranking of models over the votes of the account. */
   readLeaderboard(accountId: string, filter: VoteFilter): Promise<Ranking>
-  /** Two runs of one dataset. */
+  /** Compares two runs of one dataset. */
   diffRuns(accountId: string, runs: { runId: string; againstRunId: string }): Promise<RunDiff>
 }
 
@@ -51,9 +51,9 @@ export function createJudging({ database, catalog, clock }: JudgingOptions): Jud
   }
 }
 
-/** Who compares the answers of runs when they are there, in the process that works on them. */
+/** Judges the answers of a run in the worker process, once they are complete. */
 export interface RunJudge {
-  /** Why it could not go on; null when it is through or was cancelled. */
+  /** Returns the error that stopped it, or null if it finished or was cancelled. */
   judgeRun(run: JudgedRun, cancellation: Cancellation): Promise<RunError | null>
 }
 
@@ -62,7 +62,7 @@ interface RunJudgeOptions {
   readonly clock: Clock
   readonly ask: AskChat
   readonly keys: Pick<Keys, 'callerOf'>
-  /** False in a gateway that charges nobody. */
+  /** False if the gateway runs without billing. */
   readonly isBilled: boolean
 }
 

@@ -1,4 +1,4 @@
-/** The value below which this share of the values lies, between neighbours in proportion; null of nothing. The values must be sorted. */
+/** Returns the percentile of sorted values, with linear interpolation. Null for an empty list. */
 export function percentile(sorted: ArrayLike<number>, share: number): number | null {
   const last = sorted.length - 1
   const place = Math.min(Math.max(share, 0), 1) * last

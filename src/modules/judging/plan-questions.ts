@@ -3,10 +3,10 @@ import { choosePairs } from './choose-pairs.ts'
 import { CHARACTERS_MAX, duelQuestion, scoreQuestion, type JudgeSettings } from './judge-question.ts'
 import { criterionOf } from './unjudged.ts'
 
-/** Questions of one length that a judge will be asked. */
+/** A number of equally long questions to a judge. */
 export interface PlannedQuestions {
   readonly count: number
-  /** Asked one after the other; those of one round at the same time. */
+  /** The number of sequential rounds. The questions of one round are asked concurrently. */
   readonly rounds: number
   readonly promptCharacters: number
   readonly answerTokens: number
@@ -14,22 +14,22 @@ export interface PlannedQuestions {
 
 interface JudgedPrompts {
   readonly prompts: readonly { readonly messages: readonly ChatMessage[]; readonly expected: unknown }[]
-  /** How long the answers of each lane are thought to be. */
+  /** The estimated length of the answers of each lane. */
   readonly outputCharacters: readonly number[]
 }
 
-/** A sentence and a word, as JSON. */
+/** One sentence and one word as JSON. */
 const ANSWER_TOKENS_GUESS = 60
 const ORDERS = 2
 
-/** What a judge will be asked about one repeat of each prompt, as far as that can be known before there are answers. */
+/** Estimates the questions to a judge about one repeat of each prompt, before the answers exist. */
 export function planQuestions(
   judge: JudgeSettings,
   { prompts, outputCharacters }: JudgedPrompts,
 ): PlannedQuestions[] {
   const lengths = outputCharacters.map((length) => Math.min(length, CHARACTERS_MAX))
   const lanes = lengths.map((_, position) => String(position))
-  // Who meets whom is drawn for every prompt, but each lane meets as many others in all of them.
+  // The pairs are drawn anew for each prompt, but their number is always the same.
   const pairs = choosePairs(lanes, { seed: 0, promptIndex: 0, repeat: 0 })
   const lengthOfAll = lengths.reduce((sum, length) => sum + length, 0)
   return prompts.flatMap(({ messages, expected }) => {
@@ -53,7 +53,7 @@ export function planQuestions(
   })
 }
 
-/** With the form of the answer, which models are told too. */
+/** Includes the response format, because models receive it too. */
 function lengthOf({ messages, response_format: format }: ChatRequest): number {
   return JSON.stringify([messages, format]).length
 }

@@ -3,7 +3,7 @@ import { addDuel, createWinTable, fitStrengths, type WinTable } from './fit-stre
 import { createRandom } from '../../kernel/seeded-random.ts'
 import { ShortTurns } from '../../kernel/short-turns.ts'
 
-/** One meeting of two. */
+/** One comparison of two contestants. */
 export interface Duel {
   readonly one: string
   readonly other: string
@@ -11,30 +11,30 @@ export interface Duel {
   readonly winner: string | null
 }
 
-/** What belongs together, such as all that was said of one prompt: it is drawn together or not at all. */
+/** Duels that depend on each other, such as all votes on one prompt. Resampling draws them together or not at all. */
 export type Ballot = readonly Duel[]
 
 export interface Standing {
   readonly contestant: string
-  /** One more than the number of those who are surely better. */
+  /** One plus the number of contestants that are significantly better. */
   readonly rank: number
-  /** As in chess: 1,000 is the middle, and 400 above somebody is ten wins to one. */
+  /** An Elo-like rating: 1,000 is the middle, and 400 points more mean ten wins to one. */
   readonly rating: number
-  /** Null of somebody who met others too seldom to know. */
+  /** Null if the contestant had fewer than `DUELS_MIN` duels. */
   readonly interval: Interval | null
   readonly wins: number
   readonly losses: number
   readonly ties: number
 }
 
-/** Fewer agree by chance too often: six times the same side of a coin come up once in thirty-two tries. */
+/** Fewer duels agree by chance too often: a coin shows the same side six times in one of thirty-two series. */
 export const DUELS_MIN = 6
 
 const RATING_MIDDLE = 1_000
 const RATING_PER_TENFOLD = 400
 const RESAMPLES = 400
 
-/** Ranks all who are named, best first, those who met nobody included. The same ballots and seed give the same ranking. */
+/** Ranks all contestants, best first, including those without a duel. The same ballots and seed give the same ranking. */
 export async function rankContestants(
   contestants: readonly string[],
   ballots: readonly Ballot[],
@@ -69,11 +69,11 @@ function isSurelyAbove(one: Interval | null, other: Interval | null): boolean {
 
 type IndexedDuel = readonly [winner: number, loser: number, weight: number]
 
-/** Ballots that say the same are counted instead of kept. */
+/** Equal ballots are stored once with a count. */
 interface Patterns {
   readonly list: readonly (readonly IndexedDuel[])[]
   readonly counts: Float64Array
-  /** The pattern of each ballot. */
+  /** The index of each ballot's pattern. */
   readonly ofBallot: Int32Array
 }
 
@@ -125,7 +125,7 @@ function tabulate(
   return table
 }
 
-/** The ratings of each contestant in samples that are drawn from the ballots. */
+/** Returns the ratings of each contestant in samples drawn from the ballots. */
 async function resample({
   size,
   patterns: { list, ofBallot },

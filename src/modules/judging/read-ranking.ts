@@ -6,12 +6,12 @@ import { decideVerdict, type Verdict } from './decide-verdict.ts'
 import { rankContestants, type Standing } from './rank-contestants.ts'
 import { readVotes, type VoteFilter } from './votes.ts'
 
-/** Who is how good by votes, how sure that is, and what it means in words. */
+/** The ranking by votes, with confidence intervals and a verdict in words. */
 export interface Ranking {
   readonly standings: readonly Standing[]
   readonly verdict: Verdict
   readonly votes: VoteCounts
-  /** Of what was voted on: several votes on one prompt are one. */
+  /** The number of independent observations. Several votes on one prompt count as one. */
   readonly ballots: number
 }
 
@@ -27,19 +27,19 @@ interface RankedLane {
   readonly name: string
 }
 
-/** How well the judge agreed with itself. */
+/** How often the judge agreed with itself when the answers were swapped. */
 interface JudgeTally {
-  /** Pairs that it was asked about in both orders. */
+  /** Pairs that the judge has finished: the sum of the following three. */
   readonly pairs: number
   readonly consistent: number
   readonly inconsistent: number
   readonly failed: number
 }
 
-/** The same votes give the same intervals, whoever asks. */
+/** A constant, so that the same votes give the same intervals in every process. */
 const LEADERBOARD_SEED = 1
 
-/** Over the models of all runs of the account. Lanes of one model are one contestant. */
+/** Ranks the models of all runs of the account. Lanes with the same model are one contestant. */
 export async function readLeaderboard(
   queryable: Queryable,
   accountId: string,

@@ -4,23 +4,23 @@ import { toStorableJson } from '../../kernel/storable-text.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { CHARACTERS_MAX } from './judge-question.ts'
 
-/** The answers to one prompt in one repeat, which a judge is not through with. */
+/** The answers to one prompt in one repeat that a judge has not finished. */
 export interface UnjudgedPrompt {
   readonly promptIndex: number
   readonly repeat: number
   readonly messages: readonly ChatMessage[]
-  /** What a judge shall look for in each answer; null where something else is expected, or nothing. */
+  /** The criterion by which a judge scores each answer. Null if the prompt has none. */
   readonly criterion: string | null
-  /** By lane; of those that have answered. */
+  /** By lane id. Only lanes that have answered. */
   readonly outputs: ReadonlyMap<string, string>
 }
 
-/** What the judge made of one answer. */
+/** The judge's opinion of one answer. */
 export interface CellOpinion {
   wins: number
   losses: number
   ties: number
-  /** Pairs whose winner depended on the order. */
+  /** Pairs whose winner changed with the order. */
   inconsistent: number
   failed: number
   score?: number | null
@@ -38,7 +38,7 @@ interface UnjudgedRow {
   readonly expected: unknown
 }
 
-/** The next ones, in their order. */
+/** Returns the next unjudged prompts, ordered by prompt and repeat. */
 export async function readUnjudged(
   queryable: Queryable,
   runId: string,
@@ -66,7 +66,7 @@ export async function readUnjudged(
   }))
 }
 
-/** What a judge shall look for; null where nothing of the kind is expected. */
+/** Returns the criterion for a judge. Null if the expectation is of another type. */
 export function criterionOf(expected: unknown): string | null {
   if (!isRecord(expected) || expected['type'] !== 'judge') return null
   return typeof expected['value'] === 'string' ? expected['value'] : null

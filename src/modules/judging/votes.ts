@@ -6,10 +6,10 @@ import { findLane, type Revealed } from './blind-lanes.ts'
 type VoteOutcome = 'winner' | 'tie' | 'both_bad'
 type VoteSource = 'human' | 'judge'
 
-/** What somebody says of a run, of one of its prompts, or of one repeat of it. */
+/** A vote on a run, on one of its prompts, or on one repeat of a prompt. */
 export interface VoteOrder {
   readonly accountId: string
-  /** The key that votes. */
+  /** The id of the voting key. */
   readonly voterId: string
   readonly runId: string
   readonly laneId: string
@@ -39,7 +39,7 @@ interface RunRow {
   readonly repeats: number
 }
 
-/** Takes the place of what the same voter said of the same before. */
+/** Replaces the previous vote of the same voter on the same question. */
 export function castVote(database: Database, order: VoteOrder, nowMs: number): Promise<Vote> {
   const { accountId, runId, promptIndex, repeat, outcome } = order
   if (!isUuid(runId)) throw notFound('run')
@@ -84,7 +84,7 @@ export function castVote(database: Database, order: VoteOrder, nowMs: number): P
   })
 }
 
-/** With the wins of lanes. The run must be locked. */
+/** Also updates the wins of the lanes. The caller must hold the lock on the run. */
 export async function writeVote(
   transaction: Queryable,
   accountId: string,
@@ -126,7 +126,7 @@ export async function writeVote(
 const IS_THE_QUESTION = `run_id = $1 AND source = $2 AND voter_id = $3 AND coalesce(prompt_index, -1) = $4
   AND coalesce(repeat, -1) = $5 AND lane_ids = $6::uuid[]`
 
-/** What of a blind run this voter has voted on; a vote on the whole run is one on everything. */
+/** Reads which prompts of a blind run this voter has voted on. A vote on the whole run reveals all prompts. */
 export async function readRevealed(queryable: Queryable, runId: string, voterId: string): Promise<Revealed> {
   const rows = await queryable.query<{ prompt_index: number | null }>(
     `SELECT DISTINCT prompt_index FROM compare_votes WHERE run_id = $1 AND source = 'human' AND voter_id = $2`,
@@ -138,7 +138,7 @@ export async function readRevealed(queryable: Queryable, runId: string, voterId:
   }
 }
 
-/** Which votes are looked at; all where nothing is said. */
+/** Selects votes. Null members select all. */
 export interface VoteFilter {
   readonly runId: string | null
   readonly datasetId: string | null
@@ -146,7 +146,7 @@ export interface VoteFilter {
   readonly source: VoteSource | null
 }
 
-/** So many of the newest: enough for any interval, and few enough to count while somebody waits. */
+/** The number of newest votes that are read: enough for narrow intervals, few enough to count within a request. */
 const VOTES_MAX = 20_000
 
 export interface CountedVote {
