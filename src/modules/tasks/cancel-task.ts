@@ -17,15 +17,15 @@ export interface CancelOptions {
   readonly database: Database
   readonly ledger: TaskLedger | null
   readonly reader: TaskReader
-  /** The number of this process, for the usage of what is charged. */
+  /** The writer number of this process, for the usage records of charges. */
   readonly writer: number
-  /** Whether a provider charges for work that was cancelled after it took it. */
+  /** Whether a provider bills work that is cancelled after it was accepted. */
   readonly isCancelBilled: (provider: string, type: TaskType) => boolean
 }
 
 /**
- * Ends it, whoever works on it, in one transaction with its money: all that was held is given back, unless a provider has the work
- * and bills what is cancelled.
+ * Cancels the task, whichever worker has it, and closes its hold in the same transaction. The hold is released in full, unless a
+ * provider has the work and bills cancelled work.
  */
 export async function cancelTask(options: CancelOptions, accountId: string, taskId: string): Promise<Task> {
   const { database, reader } = options
@@ -47,7 +47,7 @@ export async function cancelTask(options: CancelOptions, accountId: string, task
 const SUBMIT_MS_MAX = 3_000
 const SUBMIT_LOOK_MS = 50
 
-/** A submit that is under way is waited for: only then it is known whether the provider took the work. */
+/** Waits for a running submit, because only then it is known whether the provider accepted the work. */
 async function untilTaken(database: Database, accountId: string, taskId: string): Promise<void> {
   for (let waitedMs = 0; waitedMs < SUBMIT_MS_MAX; waitedMs += SUBMIT_LOOK_MS) {
     const submitting = await database.query(
@@ -60,7 +60,7 @@ async function untilTaken(database: Database, accountId: string, taskId: string)
   }
 }
 
-/** What is charged for it. */
+/** Closes the hold and returns the charged amount. */
 async function closeHold(
   transaction: Queryable,
   { ledger, writer, isCancelBilled }: CancelOptions,

@@ -4,14 +4,14 @@ import type { Environment } from '../keys/keys.ts'
 import type { ClaimedTask, StoredJob, SubmitTarget } from './task-performer.ts'
 import type { TaskType } from './task.ts'
 
-/** How many tasks may be worked on at once, everywhere together. */
+/** The limits on concurrent tasks over all processes. */
 export interface TaskLimits {
   readonly concurrentMax: number | null
   readonly concurrentMaxByProvider: ReadonlyMap<string, number>
 }
 
 export interface ClaimOrder {
-  /** The borrower on whose behalf; one that was declared dead gets nothing. */
+  /** The borrower that claims. A borrower that was declared dead gets no tasks. */
   readonly workerId: string
   readonly countMax: number
   readonly limits: TaskLimits
@@ -20,13 +20,13 @@ export interface ClaimOrder {
 export interface Claim {
   readonly task: ClaimedTask
   readonly workerId: string
-  /** All tries were used up: it has only to be said that it failed. */
+  /** All attempts are used. The worker only has to mark the task as failed. */
   readonly isExhausted: boolean
 }
 
 /**
- * Takes the tasks that are next: larger priorities first; then accounts in turn, whoever has the fewest running and among
- * those who has waited longest; then the oldest.
+ * Claims the next tasks. Order: higher priority first; then the account with the fewest running tasks, and among those the one
+ * that has waited longest; then the oldest task.
  */
 export function claimTasks(database: Database, order: ClaimOrder): Promise<Claim[]> {
   const { workerId, countMax, limits } = order
@@ -48,11 +48,11 @@ export function claimTasks(database: Database, order: ClaimOrder): Promise<Claim
   })
 }
 
-/** One claim at a time, so that limits are kept exactly. Any constant will do, as long as all use the same. */
+/** The advisory lock that serialises claims, so that the limits are exact. An arbitrary constant that all processes share. */
 const CLAIM_LOCK_ID = 7_275_929_002
 
-// Not waited for on the disk: a claim that a crash of the server undoes is found out by the first durable write of its task.
-// Without bitmaps, which look again and again at every task that was ever processing; a plain scan marks what has gone.
+// Commits asynchronously: if a database crash undoes a claim, the first durable write of the task detects it. Bitmap scans are
+// off, because they visit again and again all dead rows that ever were `processing`; a plain index scan marks dead entries.
 const BEGIN_CLAIM = `
   SELECT set_config('synchronous_commit', 'off', true), set_config('enable_bitmapscan', 'off', true),
     pg_advisory_xact_lock($2)
@@ -68,8 +68,8 @@ const CLAIMED_COLUMNS = `tasks.id, tasks.account_id, tasks.key_id, tasks.environ
 const IS_CLAIMABLE = `status = 'pending' AND (not_before IS NULL OR not_before <= now())
   AND (provider IS NULL OR provider NOT IN (SELECT full_provider FROM full_providers))`
 
-// Accounts that wait are found by jumping from one to the next in the index, however many tasks each of them has.
-// As many accounts as tasks are wanted are enough: whoever comes after them has no fewer running than all of these.
+// Finds the waiting accounts by skipping from one to the next in the index, independent of the number of tasks of each. No more
+// accounts than wanted tasks are needed: the accounts after them have no fewer running tasks than these.
 const CLAIM = `
   WITH RECURSIVE running AS MATERIALIZED (
     SELECT account_id, provider, count(*) AS running FROM tasks WHERE status = 'processing' GROUP BY account_id, provider
@@ -132,7 +132,7 @@ interface ClaimRow {
   readonly attempt: number
   readonly is_exhausted: boolean
   readonly created_at: Date
-  /** Both by the database's clock, which set the times. */
+  /** Both are measured with the database clock, which also set the times. */
   readonly started_ms_ago: number
   readonly deadline_in_ms: number
   readonly job: StoredJob | null
@@ -161,7 +161,7 @@ function claimedFromRow(row: ClaimRow): ClaimedTask {
   }
 }
 
-/** A cancelled task as its performer knew it, to tell the upstream. */
+/** Reads a cancelled task with its job, to cancel it upstream. */
 export async function readCancelledTask(database: Database, taskId: string): Promise<ClaimedTask | null> {
   const [row] = await database.query<ClaimRow>(
     `SELECT ${CLAIMED_COLUMNS} FROM tasks WHERE id = $1 AND status = 'cancelled'`,

@@ -16,11 +16,11 @@ export type TaskLedger = Pick<
 
 interface TaskCreatorOptions {
   readonly database: Database
-  /** Null for a gateway that charges nobody. */
+  /** Null if the gateway runs without billing. */
   readonly ledger: TaskLedger | null
   readonly clock: Clock
   readonly retentionMs: number
-  /** Who is expected to do it, for the limits of providers. */
+  /** Returns the provider that is expected to do the work, for the concurrency limits of providers. */
   readonly providerOf: (model: string, environment: string) => string | null
   readonly quotaOf: QuotaOf
 }
@@ -28,8 +28,8 @@ interface TaskCreatorOptions {
 const BATCH_MAX = 50
 
 /**
- * Writes tasks with their holds and tickets. Those that come while others are being written go together in the next
- * transaction; what is not plainly covered gets a transaction of its own.
+ * Stores tasks with their holds and jobs. Tasks that arrive while others are being written share the next transaction. A task
+ * that the batch could not cover gets a transaction of its own.
  */
 export class TaskCreator {
   readonly #options: TaskCreatorOptions
@@ -48,7 +48,8 @@ export class TaskCreator {
       isHeld: ledger !== null && order.isChargedByCall !== true,
       storedBytesMax: await quotaOf(order.caller.accountId, 'task'),
     })
-    // A key with a cap of its own is looked at alone; alone, each also gets the error that is its own.
+    // A key with a spending cap is checked in a transaction of its own. So is every task of a failed batch, which gives each its
+    // own error.
     const isAlone = task.isHeld && hasKeyCap(order.caller)
     const row = isAlone ? null : await this.#batches.add(task).catch(() => null)
     return row === null ? this.#createAlone(task) : taskFromRow(row)
@@ -75,7 +76,7 @@ export class TaskCreator {
     } catch (error) {
       const { ledger } = this.#options
       if (ledger === null || !isShortOfCredit(error)) throw explain(error)
-      // What is missing may be lent to processes that do not use it.
+      // The missing credit may be lent to processes that do not use it.
       await ledger.recall(task.order.caller.accountId)
       return this.#writeAlone(task)
     }
@@ -103,7 +104,10 @@ interface Room {
   readonly bytesMax: number
 }
 
-/** By account, of those that have a quota. Locked until the transaction ends, so that tasks made elsewhere are counted. */
+/**
+ * Returns the storage quota and usage of the accounts that have a quota. They stay locked until the transaction ends, so that
+ * tasks of other processes are counted.
+ */
 async function lockRooms(transaction: Queryable, tasks: readonly NewTask[]): Promise<Map<string, Room>> {
   const rooms = new Map<string, Room>()
   for (const { order, storedBytesMax: bytesMax } of tasks)
@@ -116,7 +120,7 @@ async function lockRooms(transaction: Queryable, tasks: readonly NewTask[]): Pro
   return rooms
 }
 
-/** Gives the refusal of a task that does not fit. */
+/** Reserves the bytes of a task. Returns the error if the task does not fit. */
 function takeBytes(rooms: ReadonlyMap<string, Room>, { order }: NewTask): AppError | null {
   const room = rooms.get(order.caller.accountId)
   if (room === undefined) return null
@@ -141,7 +145,7 @@ async function readRepeated(transaction: Queryable, { order }: NewTask): Promise
   return taskFromRow(row)
 }
 
-/** A request makes one task: the next try under its id finds it. */
+/** A request creates at most one task, so a retry with the same request id finds it. */
 function mayBeMade(cause: AppError): AppError {
   const message =
     'The gateway lost its database while it saved the task, which may have been made and may be charged. Look for it in ' +
@@ -149,7 +153,7 @@ function mayBeMade(cause: AppError): AppError {
   return new AppError(cause.code, message, { mayBeDone: true, isOnceByRequestId: true, cause })
 }
 
-// PostgreSQL keeps every text but those with U+0000 or half a character.
+// The error codes of PostgreSQL for text with U+0000 or lone surrogates, which it cannot store.
 const UNKEEPABLE_CODES = new Set(['22P05', '22P02', '22021'])
 
 function explain(error: unknown): unknown {

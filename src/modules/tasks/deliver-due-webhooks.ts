@@ -6,7 +6,7 @@ import { takeDueDeliveries } from './webhook-delivery.ts'
 const DELIVERIES_AT_ONCE = 20
 const ROUNDS_MAX = 50
 
-/** Tells everybody whose time has come, many at once. Any number of processes may do it: they take different ones. */
+/** Sends all due webhooks, many concurrently. Several processes may do this at once: each takes different deliveries. */
 export async function deliverDueWebhooks(
   options: DeliverOptions & { readonly logger: Logger },
 ): Promise<void> {
@@ -16,7 +16,7 @@ export async function deliverDueWebhooks(
     await Promise.all(
       due.map((delivery) =>
         deliverWebhook(options, delivery).catch((error: unknown) => {
-          // It comes up again when its time as taken is over.
+          // The delivery becomes due again when its lease ends.
           logger.warn({ reason: messageOf(error), taskId: delivery.taskId }, 'a webhook could not be tried')
         }),
       ),

@@ -12,7 +12,7 @@ const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
 
-/** Between one try and the next; after the last, nobody is told any more. */
+/** The pauses between attempts. After the last one the delivery fails. */
 const RETRY_PAUSES_MS: readonly number[] = [
   5 * SECOND_MS,
   30 * SECOND_MS,
@@ -36,7 +36,7 @@ export interface DeliverOptions {
   readonly toWire: (task: Task) => unknown
 }
 
-/** One try to tell of a task that has ended. What the other side answers with a status of 2xx was heard. */
+/** Makes one attempt to deliver the webhook of a finished task. Any 2xx status counts as delivered. */
 export async function deliverWebhook(options: DeliverOptions, delivery: DueDelivery): Promise<void> {
   const { database } = options
   const attempt = await tryOnce(options, delivery)

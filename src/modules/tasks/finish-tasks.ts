@@ -11,7 +11,7 @@ import { settleOrderOf } from './settle-order.ts'
 import type { TaskOutcome } from './task-performer.ts'
 import { INSERT_DELIVERIES } from './webhook-delivery.ts'
 
-/** How a task ended, said by the worker that had it. */
+/** How a task ended, reported by the worker that had claimed it. */
 export interface TaskEnd {
   readonly claim: Claim
   readonly end:
@@ -24,18 +24,18 @@ interface FinishOptions {
   readonly ledger: TaskLedger | null
   readonly writer: number
   readonly retentionMs: number
-  /** A task cost more than its account had. */
+  /** Called if a task cost more than its account had. */
   readonly onUncovered: (uncovered: UncoveredCost) => void
 }
 
-/** Whether it cost more than was held for it. Such a task is ended alone, with the rest of the account's credit recalled. */
+/** Whether the task cost more than its hold. Such a task is finished separately, after the account's lent credit is recalled. */
 export function isAboveHold({ claim, end }: TaskEnd): boolean {
   return end.status === 'completed' && end.costNanoUsd > claim.task.holdNanoUsd
 }
 
 /**
- * Ends tasks with their money and their webhooks in one transaction. Says of each whether this was its end: whoever lost it,
- * to a cancel or to another worker, changes nothing.
+ * Finishes tasks, closes their holds and queues their webhooks in one transaction. Returns for each whether it was finished here.
+ * A task whose claim was lost, to a cancellation or another worker, is not changed.
  */
 export async function finishTasks(options: FinishOptions, ends: readonly TaskEnd[]): Promise<boolean[]> {
   const { database, ledger, retentionMs } = options
@@ -53,7 +53,7 @@ export async function finishTasks(options: FinishOptions, ends: readonly TaskEnd
   return finished
 }
 
-/** Looks for the rest of what is not covered by its hold, and writes down what the task costs then. */
+/** Charges the part of the cost above the hold to the account's credit, and stores the resulting cost of the task. */
 async function chargeAboveHolds(
   transaction: Queryable,
   ledger: TaskLedger | null,
@@ -138,13 +138,13 @@ function toColumns({ claim, end }: TaskEnd): object {
     result: end.result,
     usage: end.usage,
     provider: end.provider,
-    // What is above it is looked for next.
+    // The part above the hold is charged next.
     cost_nano_usd: String(end.costNanoUsd < task.holdNanoUsd ? end.costNanoUsd : task.holdNanoUsd),
   }
 }
 
-// Only a task that is being processed has a worker. Said without its status, it is found by its id and not among the
-// remains of all that was ever being processed.
+// Only a task in `processing` has a worker, so the status is not checked. With the status in the condition, the planner could use
+// the status index, which contains the dead rows of all tasks that were ever in `processing`.
 const FINISH = `
   WITH tasks AS (
     UPDATE tasks SET status = ended.status, worker_id = NULL, result = ended.result, usage = ended.usage,

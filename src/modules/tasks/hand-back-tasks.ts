@@ -2,12 +2,12 @@ import type { Database, Queryable } from '../../storage/database.ts'
 import { addJob } from '../../storage/job-queue.ts'
 import type { Claim } from './claim-tasks.ts'
 
-/** How often a task is tried when errors come that another try may not meet. */
+/** The number of attempts after errors that may be temporary. */
 export const ATTEMPTS_MAX = 3
-/** A worker's death says nothing of the task, unless very many die with it. */
+/** The death of a worker is normally not caused by the task, unless very many workers die with it. */
 const INTERRUPTIONS_MAX = 20
 
-/** Tasks of a worker that is gone go back into the queue. Called for every process that stops saying it is alive. */
+/** Returns the tasks of a dead worker to the queue. Called for every process whose lease expires. */
 export async function reclaimTasks(transaction: Queryable, borrowerId: string): Promise<void> {
   const rows = await transaction.query(
     `UPDATE tasks SET ${BACK_AFTER_DEATH} WHERE worker_id = $1 AND status = 'processing' RETURNING id`,
@@ -22,7 +22,7 @@ const BACK_AFTER_DEATH = `${BACK}, interruptions = least(interruptions + 1, ${IN
 const BACK_AFTER_FAILURE = `${BACK}, attempt = least(attempt + 1, ${ATTEMPTS_MAX}),
   is_exhausted = attempt >= ${ATTEMPTS_MAX}`
 
-/** By a worker that stops: the task did nothing wrong, and no try is counted. */
+/** Returns the tasks of a stopping worker to the queue. No attempt is counted. */
 export async function returnTasks(database: Database, claims: readonly Claim[]): Promise<void> {
   await database.transaction(async (transaction) => {
     const rows = await transaction.query(
@@ -38,12 +38,12 @@ interface Pause {
   readonly pauseMs: number
 }
 
-/** After an error that another try may not meet. */
+/** Returns the task to the queue after an error that may be temporary. */
 export function retryTask(database: Database, claim: Claim, pause: Pause): Promise<void> {
   return handBackFor(database, BACK_AFTER_FAILURE, claim, pause)
 }
 
-/** What may not begin yet makes room for others meanwhile. */
+/** Returns a task that may not begin yet to the queue, so that others can run meanwhile. No attempt is counted. */
 export function postponeTask(database: Database, claim: Claim, pause: Pause): Promise<void> {
   return handBackFor(database, BACK, claim, pause)
 }

@@ -7,7 +7,7 @@ import type { TaskOrder } from './task.ts'
 import { TASK_COLUMNS, type TaskRow } from './task-row.ts'
 import { DEADLINES_MS, HOLD_MARGIN_MS, QUEUE_MS_MAX } from './task-times.ts'
 
-/** An order with everything that is decided when it comes in. */
+/** An order with all values that are decided when it arrives. */
 export interface NewTask {
   readonly id: string
   readonly order: TaskOrder
@@ -17,7 +17,7 @@ export interface NewTask {
   readonly expiresAtMs: number
   readonly provider: string | null
   readonly isHeld: boolean
-  /** How many bytes the account's tasks may take; null sets no limit. */
+  /** The storage quota of the account's tasks; null for no limit. */
   readonly storedBytesMax: number | null
 }
 
@@ -53,7 +53,7 @@ export function holdKeyOf(taskId: string): string {
   return `task:${taskId}`
 }
 
-/** Whatever happens to the task, it has ended by then. */
+/** Returns the hold of a task. It expires after the latest time at which the task can end. */
 export function holdOrderOf(task: NewTask): {
   key: string
   accountId: string
@@ -68,7 +68,7 @@ export function holdOrderOf(task: NewTask): {
   }
 }
 
-/** The rows and a ticket for each of them; those whose request made a task before are left out. */
+/** Inserts the tasks and a job for each. Leaves out tasks whose request id already has a task. */
 export function insertTasks(transaction: Queryable, tasks: readonly NewTask[]): Promise<TaskRow[]> {
   return transaction.query<TaskRow>(INSERT, [JSON.stringify(tasks.map(toColumns))])
 }

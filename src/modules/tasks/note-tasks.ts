@@ -4,16 +4,16 @@ import type { Claim } from './claim-tasks.ts'
 import type { StoredJob, SubmitTarget } from './task-performer.ts'
 import { GUESS_IN_SQL } from './task-row.ts'
 
-/** What a worker writes down of a task while it works on it. */
+/** What a worker stores about a task while it works on it. */
 export interface TaskNote {
   readonly claim: Claim
   readonly submittingTo?: SubmitTarget
   readonly job?: StoredJob
-  /** The provider it was being submitted to did not take it. */
+  /** Whether the provider that it was submitted to refused it. */
   readonly isRefused?: true
 }
 
-/** Says of each whether the worker still has the task. A job is kept even so, for who has to cancel it. */
+/** Returns for each note whether the worker still has the task. A job is stored in any case, so that it can be cancelled. */
 export async function noteTasks(queryable: Queryable, notes: readonly TaskNote[]): Promise<boolean[]> {
   const rows = await queryable.query<{ id: string; is_held: boolean }>(NOTE, [
     toStorableJson(
@@ -47,7 +47,7 @@ export interface ProgressReport {
   readonly progress: number
 }
 
-/** Never back, not even behind what was guessed so far. */
+/** Stores the progress. It never decreases, and never falls below the estimate that was shown before. */
 export async function writeProgress(queryable: Queryable, reports: readonly ProgressReport[]): Promise<void> {
   await queryable.query(
     `UPDATE tasks SET updated_at = now(), is_progress_known = true, progress = greatest(tasks.progress, report.progress,
@@ -62,7 +62,7 @@ export async function writeProgress(queryable: Queryable, reports: readonly Prog
   )
 }
 
-/** The ids of the claims that still stand. */
+/** Returns the task ids of the claims that are still valid. */
 export async function findStanding(
   queryable: Queryable,
   claims: readonly Claim[],

@@ -1,7 +1,7 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import type { Task } from './task.ts'
 
-/** The task with addresses in place of the ids of its files. They are made anew at every look, because they expire. */
+/** Returns the task with URLs instead of media ids. The URLs expire, so they are created at every read. */
 export function presentResult(task: Task, addressOf: (mediaId: string) => string): Task {
   if (!isRecord(task.result)) return task
   const { data } = task.result
@@ -18,7 +18,7 @@ function withAddress(file: unknown, addressOf: (mediaId: string) => string): unk
   return { url: addressOf(mediaId), ...rest }
 }
 
-/** The ids of all files of a result. */
+/** Returns the ids of all files of a result. */
 export function listMediaIds(result: unknown): string[] {
   if (!isRecord(result) || !Array.isArray(result['data'])) return []
   return result['data'].flatMap((file: unknown) =>

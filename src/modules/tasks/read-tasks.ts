@@ -6,7 +6,7 @@ import { TASK_COLUMNS, taskFromRow, type TaskRow } from './task-row.ts'
 const FILTER = `account_id = $1 AND ($2::text IS NULL OR status = $2) AND ($3::text IS NULL OR type = $3)
   AND ($4::text IS NULL OR requested_model = $4 OR model = $4)`
 
-/** Newest first. */
+/** Returns tasks, newest first. */
 export async function listTasks(
   queryable: Queryable,
   accountId: string,
@@ -28,7 +28,7 @@ export async function listTasks(
   }
 }
 
-/** Over all accounts. */
+/** Counts the tasks of all accounts. */
 export async function countTasks(queryable: Queryable): Promise<{ pending: number; processing: number }> {
   const [row] = await queryable.query<{ pending: number; processing: number }>(
     `SELECT (SELECT count(*)::int FROM tasks WHERE status = 'pending') AS pending,

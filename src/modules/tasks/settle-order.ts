@@ -15,11 +15,11 @@ interface TaskCharge {
   readonly provider: string
   readonly outcome: UsageRecord['outcome']
   readonly latencyMs: number
-  /** The number of the process that says so. */
+  /** The writer number of the process that charges. */
   readonly writer: number
 }
 
-/** What the ledger is told to charge for a task. */
+/** Returns the ledger order that settles the hold of a task. */
 export function settleOrderOf(task: ChargedTask, charge: TaskCharge) {
   const { chargedNanoUsd, uncoveredNanoUsd = 0n, provider, outcome, latencyMs, writer } = charge
   return {

@@ -4,7 +4,7 @@ import { listMediaIds } from './present-result.ts'
 const BATCH_ROWS = 100
 const BATCHES_MAX = 50
 
-/** Takes away what was asked and what was made of tasks whose time is over, and their files. Any process does it for all. */
+/** Deletes the inputs, results and files of expired tasks. Any process does this for all. */
 export async function sweepResults(
   database: Database,
   removeMedia: (mediaIds: readonly string[]) => Promise<void>,
@@ -16,7 +16,7 @@ export async function sweepResults(
       [BATCH_ROWS],
     )
     if (rows.length === 0) return
-    // Files first: what is cut in between is found and done again.
+    // Delete the files first: if the process dies in between, the rows are found again.
     const mediaIds = rows.flatMap(({ result }) => listMediaIds(result))
     if (mediaIds.length > 0) await removeMedia(mediaIds)
     await database.query(

@@ -1,17 +1,17 @@
 import type { MessageBus } from '../../storage/message-bus.ts'
 import type { Logger } from '../../kernel/logger.ts'
 
-/** Told to every process, so that who waits for a task looks again. */
+/** Published to all processes, so that requests that wait for a task read it again. */
 const CHANGED_TOPIC = 'tasks.changed'
-/** Told to every process, so that the one that works on it stops. */
+/** Published to all processes, so that the worker of the task stops. */
 const CANCELLED_TOPIC = 'tasks.cancelled'
 
-/** An id and its comma; PostgreSQL bounds a message. */
+/** Each id takes its length and a comma. PostgreSQL limits the size of a message. */
 const IDS_PER_MESSAGE = 150
 
 export type TaskBus = Pick<MessageBus, 'subscribe' | 'publish' | 'onConnectionLost'>
 
-/** Nobody relies on it: a message that gets lost makes somebody wait longer, and nothing else. */
+/** Notifications only save time. If one is lost, a client waits longer. */
 export function createTaskChanges({ messageBus, logger }: { messageBus: TaskBus; logger: Logger }) {
   const publish = (topic: string, taskIds: readonly string[]): void => {
     for (let start = 0; start < taskIds.length; start += IDS_PER_MESSAGE) {

@@ -3,14 +3,14 @@ import type { NanoUsd } from '../../kernel/money.ts'
 import type { Caller } from '../keys/keys.ts'
 import type { TaskType } from './task.ts'
 
-/** Who does what tasks are about. Given to the worker. */
+/** Does the work of tasks. Passed to the worker. */
 export interface TaskPerformer {
   /**
-   * Throws an `AppError` when the work failed for good, `TaskPostponed` when it may not begin yet, and anything else when another
-   * process may do better. Called again, with the stored job, for a task whose worker died.
+   * Throws an `AppError` if the work failed permanently, `TaskPostponed` if it may not begin yet, and any other error if another
+   * process may succeed. It is called again, with the stored job, for a task whose worker died.
    */
   perform(task: ClaimedTask, control: TaskControl): Promise<TaskOutcome>
-  /** Tells the upstream that nobody wants the job any more, where that is possible. Never throws. */
+  /** Cancels the job upstream, where the provider supports that. Never throws. */
   cancelJob(task: ClaimedTask): Promise<void>
 }
 
@@ -22,21 +22,21 @@ export interface ClaimedTask {
   readonly requestId: string
   readonly type: TaskType
   readonly model: string
-  /** As the client named it. */
+  /** The id that the client sent. */
   readonly requestedModel: string
   readonly work: unknown
   readonly holdNanoUsd: NanoUsd
-  /** False where nothing was held: its calls are charged by themselves, or nobody is charged. */
+  /** False if the task has no hold: its calls are charged individually, or the gateway runs without billing. */
   readonly isHeld: boolean
   readonly attempt: number
   readonly createdAtMs: number
-  /** When it was first taken up, by the monotonic clock of this process. */
+  /** When it first started, on the monotonic clock of this process. */
   readonly startedAtMs: number
-  /** By the same clock. */
+  /** On the same clock. */
   readonly deadlineAtMs: number
-  /** The upstream's job, once it was known. */
+  /** The upstream job, once it is known. */
   readonly job: StoredJob | null
-  /** Whom an earlier try was about to submit to when it was cut: that may or may not have a job. */
+  /** The provider that an interrupted attempt was submitting to. It may or may not have a job. */
   readonly submittingTo: SubmitTarget | null
 }
 
@@ -53,30 +53,30 @@ export interface StoredJob {
 }
 
 export interface TaskControl {
-  /** Cancelled with the task, at its deadline, and when another worker took over. */
+  /** Cancelled if the task is cancelled, at its deadline, and when another worker takes over. */
   readonly cancellation: Cancellation
-  /** In whose name the task is claimed: what a performer writes itself, it writes only while that stands. */
+  /** The id under which the task is claimed. A performer's own writes must check that this claim is still valid. */
   readonly workerId: string
-  /** Whether another worker has the task or will: this one stops, or lost it. */
+  /** Whether another worker has the task or will get it, because this one is stopping or lost its claim. */
   isHandedOn(): boolean
-  /** For who could not write because the claim does not stand: stops the work, and throws why. */
+  /** Stops the work after a write failed because the claim was lost. Throws the reason. */
   giveUp(): Promise<never>
-  /** Durable before the upstream is asked. */
+  /** Stores the target durably. Call it before the upstream request. */
   noteSubmitting(target: { provider: string; upstreamModel: string }): Promise<void>
-  /** The provider did not take it: a cancel from here on costs nothing. */
+  /** Stores that the provider refused the work. From then on a cancellation costs nothing. */
   noteRefused(): Promise<void>
-  /** Durable before anything else is done with the job. */
+  /** Stores the job durably. Call it before anything else is done with the job. */
   saveJob(job: StoredJob): Promise<void>
-  /** Between 0 and 1, or null to go by the time that has passed. Never goes back. */
+  /** A value between 0 and 1, or null to estimate it from the elapsed time. Shown progress never decreases. */
   reportProgress(progress: number | null): void
 }
 
 export interface TaskOutcome {
-  /** Plain JSON, shown as `result`. Addresses of media are put in when it is read, by `media_id`. */
+  /** Plain JSON, shown as `result`. URLs of media are added when it is read, by `media_id`. */
   readonly result: unknown
-  /** Plain JSON, shown as `usage`. Its `cost_usd`, where it has one, is what is charged. */
+  /** Plain JSON, shown as `usage`. Its `cost_usd`, if present, is the charged amount. */
   readonly usage: unknown
-  /** Where it is more than is held, the rest is taken from what the account still has. */
+  /** The part above the hold is taken from the account's remaining credit. */
   readonly costNanoUsd: NanoUsd
   readonly provider: string
 }

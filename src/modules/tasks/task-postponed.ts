@@ -1,4 +1,4 @@
-/** Thrown by who performs a task that cannot begin yet: it goes back into the queue for a while, and no try is counted. */
+/** Thrown by a performer if a task cannot begin yet. The task returns to the queue for the pause, and no attempt is counted. */
 export class TaskPostponed extends Error {
   override readonly name = 'TaskPostponed'
   readonly pauseMs: number

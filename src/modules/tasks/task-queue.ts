@@ -10,19 +10,19 @@ import { findStanding, noteTasks, writeProgress, type ProgressReport, type TaskN
 import type { TaskChanges } from './task-changes.ts'
 import type { ClaimedTask } from './task-performer.ts'
 
-/** The tasks as workers see them. What is written for a claim that does not stand any more changes nothing. */
+/** The task operations of workers. Writes under a lost claim have no effect. */
 export interface TaskQueue {
-  /** What is next, in the name of this process. */
+  /** Claims the next tasks for this process. */
   claim(countMax: number): Promise<Claim[]>
-  /** Resolves when it is durable; false when another has the task now, or it was cancelled. */
+  /** Resolves when the note is durable. False if another worker has the task now, or it was cancelled. */
   note(note: TaskNote): Promise<boolean>
   writeProgress(reports: readonly ProgressReport[]): Promise<void>
-  /** True when this was the task's end. */
+  /** Returns true if this call finished the task. */
   finish(end: TaskEnd): Promise<boolean>
   retry(claim: Claim, pause: { pauseMs: number }): Promise<void>
-  /** As `retry`, but no try is counted. */
+  /** Like `retry`, but no attempt is counted. */
   postpone(claim: Claim, pause: { pauseMs: number }): Promise<void>
-  /** Of a worker that stops. */
+  /** Returns the tasks of a stopping worker to the queue. */
   handBack(claims: readonly Claim[]): Promise<void>
   findStanding(claims: readonly Claim[]): Promise<ReadonlySet<string>>
   readCancelled(taskId: string): Promise<ClaimedTask | null>
@@ -31,13 +31,13 @@ export interface TaskQueue {
 
 export interface TaskQueueOptions {
   readonly database: Database
-  /** Null for a gateway that charges nobody. */
+  /** Null if the gateway runs without billing. */
   readonly ledger: TaskLedger | null
   readonly borrower: Pick<Borrower, 'id' | 'writer'>
   readonly limits: TaskLimits
   readonly retentionMs: number
   readonly changes: TaskChanges
-  /** A task cost more than its account had. */
+  /** Called if a task cost more than its account had. */
   readonly onUncovered: (uncovered: UncoveredCost) => void
 }
 
@@ -57,7 +57,7 @@ export function createTaskQueue(options: TaskQueueOptions): TaskQueue {
     writeProgress: (reports) => writeProgress(database, reports),
     finish: async (end) => {
       if (isAboveHold(end)) return finishAboveHold(options, end)
-      // Alone, only the one that cannot be ended so fails.
+      // If the batch fails, finish the task alone, so that only a task that cannot be finished fails.
       return ends.add(end).catch(async () => (await finishBatch(options, [end]))[0] ?? false)
     },
     retry: async (claim, pause) => {
@@ -78,9 +78,9 @@ export function createTaskQueue(options: TaskQueueOptions): TaskQueue {
   }
 }
 
-/** What the account still has may be lent to processes that do not use it. */
+/** Recalls credit that is lent to other processes before it charges above the hold. */
 async function finishAboveHold(options: TaskQueueOptions, end: TaskEnd): Promise<boolean> {
-  // Without it, less of the cost is covered.
+  // If the recall fails, less of the cost is covered.
   const { accountId, isHeld } = end.claim.task
   if (isHeld) await options.ledger?.recall(accountId).catch(() => {})
   const [isEnd = false] = await finishBatch(options, [end])

@@ -7,7 +7,7 @@ import { TASK_COLUMNS, taskFromRow, type TaskRow } from './task-row.ts'
 
 const BATCH_MAX = 50
 
-/** Reads single tasks. Many are asked for in the same moment, when their states change together: those are read together. */
+/** Reads single tasks. Concurrent reads share one query, because many clients read at once when tasks change together. */
 export class TaskReader {
   readonly #batches: Batches<string, FoundRow | null>
 
@@ -15,7 +15,7 @@ export class TaskReader {
     this.#batches = new Batches((ids) => readRows(queryable, ids), BATCH_MAX)
   }
 
-  /** No older than this call. Another account's task is not found, like one that never was. */
+  /** Returns the state at the time of this call or later. Throws `not_found` also for a task of another account. */
   async read(accountId: string, taskId: string): Promise<Task> {
     const row = isUuid(taskId) ? await this.#batches.add(taskId.toLowerCase()) : null
     if (row?.account_id !== accountId) throw notFound('task')

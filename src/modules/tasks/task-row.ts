@@ -28,10 +28,10 @@ export interface TaskRow {
   readonly metadata: Record<string, unknown> | null
 }
 
-/** Counting further costs more than knowing it is worth. */
+/** The count stops here, because an exact larger number is not worth its cost. */
 const QUEUE_POSITION_MAX = 1_000
 
-// Time is the database's, so that two processes never see progress go back.
+// Uses the time of the database, so that progress does not decrease between two processes.
 export const TASK_COLUMNS = `tasks.id, tasks.type, tasks.status, tasks.requested_model, tasks.progress,
   tasks.is_progress_known, tasks.expected_ms, tasks.attempt, tasks.created_at, tasks.started_at, tasks.completed_at,
   tasks.updated_at, tasks.expires_at, tasks.result, tasks.error_code, tasks.error_message, tasks.usage, tasks.cost_nano_usd,
@@ -80,11 +80,14 @@ function progressOf(row: TaskRow): number {
 const GUESS_MAX = 95
 const GUESS_STEEPNESS = 1.5
 
-/** In percent: three quarters when the usual time has passed, then ever slower. */
+/** Returns an estimate in percent: about three quarters after the expected time, then slower and slower. */
 function guessProgress(runningMs: number, expectedMs: number): number {
   return Math.floor(GUESS_MAX * (1 - Math.exp((-GUESS_STEEPNESS * Math.max(0, runningMs)) / expectedMs)))
 }
 
-/** The same, for a row that gets its first known progress. Beyond the bound there is nothing left to grow, and to compute. */
+/**
+ * The same estimate in SQL, for a row that gets its first reported progress. The exponent is limited, because beyond that the
+ * value no longer changes.
+ */
 export const GUESS_IN_SQL = `floor(${GUESS_MAX} * (1 - exp(-least(50, ${GUESS_STEEPNESS}
   * greatest(0, extract(epoch FROM now() - started_at)::float8 * 1000) / expected_ms))))::int`

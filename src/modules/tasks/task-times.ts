@@ -4,7 +4,7 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
-/** How long work of each kind may take from its first start, whatever happens to its workers meanwhile. */
+/** The time limit of each task type, from its first start and over all attempts. */
 export const DEADLINES_MS: Readonly<Record<TaskType, number>> = {
   image: 5 * MINUTE_MS,
   edit: 5 * MINUTE_MS,
@@ -20,7 +20,7 @@ export const DEADLINES_MS: Readonly<Record<TaskType, number>> = {
 /** How long a task may wait for its first start. */
 export const QUEUE_MS_MAX = 6 * HOUR_MS
 
-/** A hold outlives the task by this: it is closed by the task, and expires only when that could not be. */
+/** How long a hold outlives its task. The task closes the hold; it expires only if that failed. */
 export const HOLD_MARGIN_MS = 15 * MINUTE_MS
 
 export function daysToMs(days: number): number {

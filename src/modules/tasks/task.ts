@@ -18,23 +18,23 @@ export type TaskStatus = (typeof TASK_STATUSES)[number]
 
 export interface TaskOrder {
   readonly caller: Caller
-  /** `req_…` of the request that asked for it: with an idempotency key the same request makes one task. */
+  /** The id (`req_…`) of the request that created it. With an idempotency key, repeated requests create one task. */
   readonly requestId: string
   readonly type: TaskType
-  /** The catalog's id. */
+  /** The catalog id. */
   readonly model: string
-  /** The id the client asked for, which may be an alias. */
+  /** The id that the client sent. It may be an alias. */
   readonly requestedModel: string
-  /** Plain JSON for who performs it. Never shown. */
+  /** Plain JSON for the performer. Never shown to clients. */
   readonly work: unknown
   readonly holdNanoUsd: NanoUsd
-  /** What it asks of a model is held and charged call by call, and the task itself holds nothing. */
+  /** Each model call of the task is held and charged by itself. The task itself has no hold. */
   readonly isChargedByCall?: true
-  /** What such work usually takes, for the progress of upstreams that report none. */
+  /** The usual duration of such work, to estimate the progress of upstreams that report none. */
   readonly expectedMs: number
   readonly webhookUrl: string | null
   readonly metadata: Readonly<Record<string, unknown>> | null
-  /** Larger is sooner; 0 unless told. */
+  /** Higher values run first. The default is 0. */
   readonly priority?: number
 }
 
@@ -48,26 +48,26 @@ export interface Task {
   readonly id: string
   readonly type: TaskType
   readonly status: TaskStatus
-  /** The id the client asked for. */
+  /** The id that the client sent. */
   readonly model: string
   /** 0 to 100. */
   readonly progress: number
-  /** How many are before it; null once it runs. */
+  /** The number of tasks before it; null once it runs. */
   readonly queuePosition: number | null
   readonly attempt: number
   readonly createdAt: Date
   readonly startedAt: Date | null
   readonly completedAt: Date | null
   readonly updatedAt: Date
-  /** When the result goes. */
+  /** When the result is deleted. */
   readonly expiresAt: Date
   readonly result: unknown
-  /** Of the files in the result, in its order. */
+  /** The ids of the files in the result, in its order. */
   readonly mediaIds: readonly string[]
   readonly error: { readonly code: string; readonly message: string } | null
   readonly usage: unknown
   readonly costNanoUsd: NanoUsd | null
-  /** Of a cancelled task: what was held and not charged. */
+  /** For a cancelled task, the part of the hold that was not charged. */
   readonly refundedNanoUsd: NanoUsd | null
   readonly metadata: Readonly<Record<string, unknown>> | null
 }

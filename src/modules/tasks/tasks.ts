@@ -38,21 +38,23 @@ export { createTaskQueue } from './task-queue.ts'
 export type { TaskQueue } from './task-queue.ts'
 export { daysToMs } from './task-times.ts'
 
-/** Long work: created with its hold and its job in one transaction, delivered by workers, settled with its last state. */
+/**
+ * Asynchronous work. A task is created with its hold and its job in one transaction, run by workers, and settled when it ends.
+ */
 export interface Tasks {
   create(order: TaskOrder): Promise<Task>
-  /** `baseUrl` is where the one who asks reaches the gateway, for the addresses of files; the same below. */
+  /** `baseUrl` is the gateway's address as the client sees it, for the URLs of files. The same applies below. */
   read(accountId: string, taskId: string, baseUrl?: string): Promise<Task>
-  /** The task as it is after its next change, or as it was when the time is over. */
+  /** Returns the task after its next change, or unchanged after the timeout. */
   readAfterChange(
     accountId: string,
     taskId: string,
     wait: { seconds: number; cancellation: Cancellation; baseUrl?: string },
   ): Promise<Task>
   list(accountId: string, filter: TaskFilter, page: PageRequest, baseUrl?: string): Promise<Page<Task>>
-  /** Throws `task_not_cancellable` for one that has ended. */
+  /** Throws `task_not_cancellable` for a finished task. */
   cancel(accountId: string, taskId: string): Promise<Task>
-  /** Over all accounts. */
+  /** Counts the tasks of all accounts. */
   count(): Promise<{ pending: number; processing: number }>
   listDeliveries(accountId: string, taskId: string): Promise<WebhookDelivery[]>
   readWebhookSecret(accountId: string): Promise<WebhookSecret>
@@ -63,17 +65,17 @@ export interface Tasks {
 export interface TasksOptions extends Pick<CancelOptions, 'writer' | 'isCancelBilled'> {
   readonly database: Database
   readonly messageBus: TaskBus
-  /** Null for a gateway that charges nobody. */
+  /** Null if the gateway runs without billing. */
   readonly ledger: TaskLedger | null
   readonly media: Pick<Media, 'addressOf'>
   readonly clock: Clock
   readonly logger: Logger
   readonly retentionMs: number
-  /** How long the addresses of results are good. */
+  /** The lifetime of the URLs of results. */
   readonly addressMs: number
-  /** Whom a webhook may be sent to by plain http. */
+  /** Hosts to which webhooks may be sent over plain http. */
   readonly isAllowedHost: (url: URL) => boolean
-  /** Who is expected to serve a model, for the limits of providers; null when nobody knows. */
+  /** Returns the provider that is expected to serve a model, for the concurrency limits of providers. Null if unknown. */
   readonly providerOf: (model: string, environment: string) => string | null
   readonly quotaOf: QuotaOf
 }
@@ -140,7 +142,7 @@ export function createTasks(options: TasksOptions): Tasks {
 
 const URL_LENGTH_MAX = 2_048
 
-/** Refuses at once what could never be told: by https, or by http to a host the operator allows. */
+/** Refuses at creation a URL that could never be called. Allows https, and http to hosts that the operator permits. */
 function checkWebhookUrl(text: string, isAllowedHost: (url: URL) => boolean): void {
   const url = parseWebAddress(text)
   if (url === null || text.length > URL_LENGTH_MAX || url.username !== '' || url.password !== '')

@@ -1,12 +1,12 @@
 import { toStorableJson } from '../../kernel/storable-text.ts'
 import type { Queryable } from '../../storage/database.ts'
 
-/** Part of a statement: writes down what has to be told of the rows that a part `tasks` before it has ended. */
+/** A part of a SQL statement. Queues webhooks for the tasks that the preceding part `tasks` has finished. */
 export const INSERT_DELIVERIES = `
   INSERT INTO webhook_deliveries (id, task_id, account_id, url, next_attempt_at)
   SELECT gen_random_uuid(), id, account_id, webhook_url, now() FROM tasks WHERE webhook_url IS NOT NULL`
 
-/** How telling somebody of a task went so far. */
+/** The state of one webhook delivery. */
 export interface WebhookDelivery {
   readonly id: string
   readonly url: string
@@ -19,7 +19,7 @@ export interface WebhookDelivery {
 
 export interface WebhookAttempt {
   readonly at: string
-  /** Of the answer; null when there was none. */
+  /** The status of the response; null if there was none. */
   readonly status: number | null
   readonly error: string | null
   readonly duration_ms: number
@@ -56,7 +56,7 @@ export async function listDeliveries(
   }))
 }
 
-/** A webhook whose time has come, taken by this process. */
+/** A due webhook that this process has leased. */
 export interface DueDelivery {
   readonly id: string
   readonly taskId: string
@@ -65,7 +65,7 @@ export interface DueDelivery {
   readonly attemptsMade: number
 }
 
-/** While a process is at it, nobody else takes it; one that dies lets go of it after this. */
+/** The lease on a delivery. If the process dies, another may take the delivery after this time. */
 const TAKEN_MS = 60_000
 
 export async function takeDueDeliveries(queryable: Queryable, limit: number): Promise<DueDelivery[]> {
@@ -92,7 +92,7 @@ const TAKE_DUE = `
     ORDER BY next_attempt_at LIMIT $1 FOR UPDATE SKIP LOCKED)
   RETURNING id, task_id, account_id, url, jsonb_array_length(attempts) AS attempts`
 
-/** Tells how a try went. Returns when the next is, by the database's clock: never, after one that was taken or the last. */
+/** Stores an attempt. Returns the time of the next one by the database clock, or null if it was delivered or the last. */
 export async function recordAttempt(
   queryable: Queryable,
   deliveryId: string,

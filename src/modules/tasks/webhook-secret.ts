@@ -5,7 +5,7 @@ export interface WebhookSecret {
   /** `whsec_…` */
   readonly secret: string
   readonly createdAt: Date
-  /** Until then the one before it signs too. */
+  /** Until then the previous secret signs too. */
   readonly previousUntil: Date | null
 }
 
@@ -22,12 +22,12 @@ interface SecretRow {
 const COLUMNS = `secret, created_at, CASE WHEN previous_until > now() THEN previous_secret END AS previous_secret,
   CASE WHEN previous_until > now() THEN previous_until END AS previous_until`
 
-/** Made at the first look. */
+/** Creates the secret at the first read. */
 export async function readWebhookSecret(queryable: Queryable, accountId: string): Promise<WebhookSecret> {
   return secretFromRow(await readOrMake(queryable, accountId))
 }
 
-/** Who verifies has a day to follow: until then everything is signed with both. */
+/** Replaces the secret. For a day webhooks are signed with both secrets, so that the receivers have time to change theirs. */
 export async function rotateWebhookSecret(queryable: Queryable, accountId: string): Promise<WebhookSecret> {
   const [row] = await queryable.query<SecretRow>(
     `INSERT INTO webhook_secrets (account_id, secret) VALUES ($1, $2)
@@ -40,7 +40,7 @@ export async function rotateWebhookSecret(queryable: Queryable, accountId: strin
   return secretFromRow(row)
 }
 
-/** Everything that signs at this time, the newest first. */
+/** Returns all secrets that sign now, newest first. */
 export async function readSigningSecrets(queryable: Queryable, accountId: string): Promise<string[]> {
   const { secret, previous_secret: previous } = await readOrMake(queryable, accountId)
   return previous === null ? [secret] : [secret, previous]

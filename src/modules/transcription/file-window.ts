@@ -2,7 +2,7 @@ import { open, type FileHandle } from 'node:fs/promises'
 
 const WINDOW_BYTES = 256 * 1024
 
-/** Reads a file here and there through one window, so that walking through it takes little memory and few reads. */
+/** Reads a file at arbitrary positions through one buffer, so that scanning it takes little memory and few reads. */
 export class FileWindow {
   readonly bytes: number
   readonly #file: FileHandle
@@ -25,7 +25,10 @@ export class FileWindow {
     }
   }
 
-  /** Fewer at the end of the file; good until the next look. Waits only where the window has to move. */
+  /**
+   * Returns bytes that are valid until the next call, fewer at the end of the file. Returns a promise only if the buffer must be
+   * refilled.
+   */
   look(position: number, length: number): Buffer | Promise<Buffer> {
     const isInside = position >= this.#start && position + length <= this.#start + this.#length
     return isInside ? this.#view(position, length) : this.#move(position, length)

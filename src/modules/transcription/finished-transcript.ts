@@ -1,10 +1,10 @@
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Transcript } from '../../providers/audio-operations.ts'
 
-/** A transcript that is paid for. */
+/** A transcript that has been charged. */
 export interface FinishedTranscript extends Transcript {
   readonly isTranslation: boolean
-  /** What is charged. */
+  /** The charged duration. */
   readonly durationSeconds: number
   readonly costNanoUsd: NanoUsd
 }

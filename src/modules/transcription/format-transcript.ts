@@ -12,13 +12,13 @@ interface FormattedTranscript {
 
 interface FormatOptions {
   readonly format: TranscriptFormat
-  /** Which times `verbose_json` has. */
+  /** Which timestamps `verbose_json` includes. */
   readonly withSegments: boolean
   readonly withWords: boolean
   readonly temperature: number
 }
 
-/** A transcript in one of the forms of OpenAI's wire. */
+/** Formats a transcript in one of the response formats of OpenAI's API. */
 export function formatTranscript(
   transcript: FinishedTranscript,
   options: FormatOptions,
@@ -74,7 +74,7 @@ function describeVerbosely(transcript: FinishedTranscript, options: FormatOption
   }
 }
 
-/** What upstreams other than Whisper do not know of a segment is told as nothing special. */
+/** Only Whisper reports all members of a segment. The others get neutral values. */
 function describeSegment(
   { startSeconds, endSeconds, text }: TranscriptSegment,
   id: number,
@@ -94,7 +94,7 @@ function describeSegment(
   }
 }
 
-/** An upstream that knows no times gives one segment as long as the file. */
+/** If the upstream reports no times, returns one segment for the whole file. */
 function segmentsOf({ segments, text, durationSeconds }: FinishedTranscript): readonly TranscriptSegment[] {
   if (segments.length > 0 || text === '') return segments
   return [{ startSeconds: 0, endSeconds: durationSeconds, text }]

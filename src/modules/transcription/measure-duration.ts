@@ -15,7 +15,7 @@ interface MeasuredFile {
   readonly format: AudioFormat
 }
 
-/** Walk through what really is in a file, where its head may say something else or nothing. */
+/** Scanners that measure the content of a file, because its header may be wrong or incomplete. */
 const SCANS: Readonly<Record<AudioFormat, (path: string) => Promise<number | OggClaim | null>>> = {
   flac: scanFlacFrames,
   mp3: scanMpegFrames,
@@ -28,8 +28,8 @@ const SCANS: Readonly<Record<AudioFormat, (path: string) => Promise<number | Ogg
 const PARSE_MS_MAX = 10_000
 
 /**
- * How long a file plays, or null when nobody can tell. What its head claims is not believed where the file can be walked through,
- * and never below what so many bytes must play at least.
+ * Returns the duration in seconds, or null if it cannot be determined. The header is used only if the content cannot be scanned,
+ * and the result is never below the minimum for the file's size.
  */
 export async function measureDuration({ path, bytes, format }: MeasuredFile): Promise<number | null> {
   const scanned = await SCANS[format](path)
@@ -41,7 +41,7 @@ export async function measureDuration({ path, bytes, format }: MeasuredFile): Pr
 async function readClaimed(path: string): Promise<number | null> {
   const parsing = parseFile(path, { duration: true, skipCovers: true, skipPostHeaders: true }).then(
     ({ format }) => format.duration ?? null,
-    // Whatever the parser stumbles over, the file is not what it should be.
+    // Any parser error means that the file is invalid.
     () => null,
   )
   const seconds = await Promise.race([parsing, delay(PARSE_MS_MAX, null, { ref: false })])

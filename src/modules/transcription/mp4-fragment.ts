@@ -1,7 +1,7 @@
 import type { FileWindow } from './file-window.ts'
 import type { Mp4Track } from './mp4-track.ts'
 
-/** The samples of a track that come next in a fragment. */
+/** The defaults for the next samples of a track in a fragment. */
 export interface FragmentTrack {
   readonly track: Mp4Track
   readonly sampleUnits: number
@@ -10,7 +10,7 @@ export interface FragmentTrack {
 
 const SAMPLES_PER_LOOK = 1024
 
-/** By the head of a fragment's track; null for a track that the file did not tell of. */
+/** Reads the header of a track fragment. Null if the file does not declare the track. */
 export function readFragmentTrack(head: Buffer, tracks: readonly Mp4Track[]): FragmentTrack | null {
   if (head.length < 8) return null
   const flags = head.readUIntBE(1, 3)

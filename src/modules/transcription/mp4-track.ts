@@ -1,20 +1,20 @@
 import { BITS_PER_SECOND_MAX, secondsOfSound } from './sound-seconds-min.ts'
 
-/** What the tables of an MP4 say of one track. */
+/** What the tables of an MP4 file declare about one track. */
 export interface Mp4Track {
   id: number
   isSound: boolean
   timescale: number
-  /** How long its samples play by its own table of times. */
+  /** The duration of its samples by the track's time table. */
   units: number
-  /** How many samples there are, by the table of their sizes or in fragments. */
+  /** The number of samples, by the size table or in fragments. */
   samples: number
   bytes: number
   codec: string
   sampleRate: number
-  /** Kind of AAC. */
+  /** The AAC object type. */
   objectType: number
-  /** Of samples in fragments that do not say it themselves. */
+  /** The default duration of samples in fragments that do not declare it. */
   sampleUnits: number
 }
 
@@ -34,16 +34,16 @@ export function createMp4Track(): Mp4Track {
 }
 
 const AAC_FRAME_SAMPLES = 1024
-/** Of the kinds for conversation, AAC-LD and AAC-ELD. */
+/** The frame length of the low-delay types AAC-LD and AAC-ELD. */
 const SHORT_AAC_FRAME_SAMPLES = 480
 const SHORT_AAC_TYPES: ReadonlySet<number> = new Set([23, 39])
 const AAC_SAMPLE_RATE_MAX = 96_000
-/** Codecs without loss, and samples as they are. */
+/** Lossless codecs and uncompressed samples. */
 const LOSSLESS = /^(?:alac|fLaC|sowt|twos|lpcm|raw |in24|in32|fl32|fl64|NONE|ipcm|fpcm|ulaw|alaw)/
 
 /**
- * How long a track of sound plays. Times in a table can be changed and the sound still decodes: it is never less than its frames of
- * AAC play, nor than its bytes must.
+ * Returns the duration of an audio track. The time table can be manipulated without affecting decoding, so the result is never
+ * below the duration of its AAC frames or the minimum for its bytes.
  */
 export function secondsOfTrack(track: Mp4Track, fileBytes: number): number {
   const { timescale, units, samples, codec, objectType, sampleRate } = track
@@ -53,7 +53,7 @@ export function secondsOfTrack(track: Mp4Track, fileBytes: number): number {
   if (codec !== 'mp4a') return Math.max(timed, least)
   const frame = SHORT_AAC_TYPES.has(objectType) ? SHORT_AAC_FRAME_SAMPLES : AAC_FRAME_SAMPLES
   const rate = sampleRate > 0 ? Math.min(sampleRate, AAC_SAMPLE_RATE_MAX) : AAC_SAMPLE_RATE_MAX
-  // No sample has less than a byte, so that a count beyond them is a claim.
+  // A sample has at least one byte, so a sample count above the file size is false.
   return Math.max(timed, least, (Math.min(samples, fileBytes) * frame) / rate)
 }
 

@@ -5,17 +5,17 @@ import { measureDuration } from './measure-duration.ts'
 import { AUDIO_FORMATS, HEAD_BYTES, recogniseAudio, type AudioFormat } from './recognise-audio.ts'
 
 export const AUDIO_BYTES_MAX = 25 * 1024 * 1024
-/** No speech is longer; a file that says so lies, or plays for days. */
+/** The limit on the duration. A file that claims more is wrong or too long to process. */
 export const DURATION_SECONDS_MAX = 24 * 60 * 60
 
-/** A file as a client gave it. */
+/** An uploaded file. */
 export interface GivenAudio {
   readonly path: string
   readonly filename: string
   readonly bytes: number
 }
 
-/** What the file is and how long it plays, by its bytes and not by what anybody says of it. */
+/** Determines format and duration from the content of the file, not from the filename or the client's claims. */
 export async function openAudio({ path, filename, bytes }: GivenAudio): Promise<AudioFile> {
   if (bytes === 0) throw invalidValue('file', 'The file is empty.')
   if (bytes > AUDIO_BYTES_MAX) {
@@ -37,14 +37,14 @@ export async function openAudio({ path, filename, bytes }: GivenAudio): Promise<
     filename: nameFile(filename, format),
     contentType: AUDIO_FORMATS[format].contentType,
     bytes,
-    // Sums of thousands of frames are not exact beyond that.
+    // Sums over thousands of frames are not exact beyond milliseconds.
     durationSeconds: Math.round(durationSeconds * 1000) / 1000,
   }
 }
 
 const ACCEPTED = ['flac', 'mp3', 'mp4', 'mpeg', 'mpga', 'm4a', 'ogg', 'wav', 'webm']
 
-// Upstreams go by the extension, which a client may have left out or wrong.
+// Upstreams rely on the extension, which may be missing or wrong.
 function nameFile(filename: string, format: AudioFormat): string {
   const [, stem = '', extension = ''] = /^(.*?)(?:\.([^.]*))?$/s.exec(filename) ?? []
   const { extensions } = AUDIO_FORMATS[format]

@@ -1,9 +1,9 @@
-/** Lengths of a frame in milliseconds by its configuration: speech, hybrid, music. */
+/** Frame lengths in milliseconds by configuration: speech, hybrid, music. */
 const SPEECH_FRAME_MS = [10, 20, 40, 60] as const
 const HYBRID_FRAME_MS = [10, 20] as const
 const MUSIC_FRAME_MS = [2.5, 5, 10, 20] as const
 
-/** How long a packet of Opus plays, by its first two bytes. */
+/** Returns the duration of an Opus packet, from its first two bytes. */
 export function opusPacketMs(head: Buffer, length: number): number {
   const [first, second = 0] = head
   if (first === undefined || length === 0) return 0

@@ -2,7 +2,7 @@ export type AudioFormat = 'flac' | 'mp3' | 'mp4' | 'ogg' | 'wav' | 'webm'
 
 interface FormatTraits {
   readonly contentType: string
-  /** The first is given to a file that has none of them. */
+  /** The first one is used for files without a known extension. */
   readonly extensions: readonly string[]
 }
 
@@ -15,10 +15,10 @@ export const AUDIO_FORMATS: Readonly<Record<AudioFormat, FormatTraits>> = {
   webm: { contentType: 'audio/webm', extensions: ['webm'] },
 }
 
-/** How much of a file is needed to tell what it is. */
+/** The number of bytes needed to recognise a file. */
 export const HEAD_BYTES = 64
 
-/** What a file is by its first bytes; null for what is not accepted. */
+/** Recognises the format from the first bytes. Null if it is not accepted. */
 export function recogniseAudio(head: Buffer): AudioFormat | null {
   const text = (start: number, end: number): string => head.toString('latin1', start, end)
   if (text(0, 4) === 'fLaC') return 'flac'
@@ -30,7 +30,7 @@ export function recogniseAudio(head: Buffer): AudioFormat | null {
   return null
 }
 
-/** Eleven set bits, then what a version, a layer, a bit rate and a sampling rate may be. */
+/** Checks for eleven set bits, followed by a valid version, layer, bit rate and sampling rate. */
 function isMpegFrame(head: Buffer): boolean {
   const [first = 0, second = 0, third = 0] = head
   if (head.length < 4 || first !== 0xff || (second & 0xe0) !== 0xe0) return false

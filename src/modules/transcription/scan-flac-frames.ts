@@ -5,18 +5,18 @@ const STREAM_INFO_BYTES = 34
 const MAGIC_BYTES = 4
 const BLOCK_HEAD_BYTES = 4
 const METADATA_BLOCKS_MAX = 1000
-/** Sync, sizes, a number of up to seven bytes, up to two bytes for each size, and the checksum. */
+/** Sync code, sizes, a number of up to seven bytes, up to two bytes for each size, and the checksum. */
 const FRAME_HEAD_BYTES_MAX = 16
 const SCAN_BYTES = 64 * 1024
-/** A frame has at least so many bytes; fewer between two heads are an accident of the sound. */
+/** The minimum length of a frame. A second header within fewer bytes is a coincidence in the audio data. */
 const FRAME_BYTES_MIN = 10
 const SAMPLE_RATES = [
   0, 88_200, 176_400, 192_000, 8000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 96_000,
 ]
 
 /**
- * How long a FLAC file plays: what its head counts or what its frames hold, whichever is more, and never less than its bytes would
- * play if nothing in them were compressed.
+ * Returns the duration of a FLAC file: the sample count in its header or the sum of its frames, whichever is larger, and at least
+ * the duration that its bytes would have uncompressed.
  */
 export function scanFlacFrames(path: string): Promise<number | null> {
   return FileWindow.use(path, async (window) => {
@@ -43,7 +43,7 @@ async function addFrames(window: FileWindow, sampleRate: number): Promise<number
   while (position < window.bytes) {
     const bytes = await window.look(position, SCAN_BYTES)
     const isLast = position + bytes.length >= window.bytes
-    // A head that is cut at the end of this look is found whole by the next one.
+    // A header that is cut off at the end of this block is found complete in the next one.
     const end = isLast ? bytes.length : bytes.length - FRAME_HEAD_BYTES_MAX
     let at = bytes.indexOf(0xff)
     while (at !== -1 && at < end) {
@@ -71,7 +71,7 @@ async function skipMetadata(window: FileWindow): Promise<number> {
   return position
 }
 
-/** Nought where no frame begins: its head ends with a checksum of itself. */
+/** Returns 0 if no frame begins here. A frame header ends with its own checksum. */
 function readFrameSeconds(head: Buffer, streamRate: number): number {
   const [, , third = 0, fourth = 0, fifth = 0] = head
   if ((fourth & 1) !== 0) return 0

@@ -3,18 +3,18 @@ import { addFragmentSamples, readFragmentTrack, type FragmentTrack } from './mp4
 import { createMp4Track, isLossy, secondsOfTrack, type Mp4Track } from './mp4-track.ts'
 import { BITS_PER_SECOND_MAX, soundSecondsMin } from './sound-seconds-min.ts'
 
-/** Boxes that are walked into rather than past. */
+/** Boxes whose children are scanned. */
 const PARENTS: ReadonlySet<string> = new Set(['moov', 'trak', 'mdia', 'minf', 'stbl', 'mvex', 'moof', 'traf'])
 const BOX_HEAD_BYTES = 16
 const ENTRIES_PER_LOOK = 1024
 const DESCRIPTION_BYTES = 512
 const TRACKS_MAX = 100
-/** More boxes than any file needs, and few enough to walk through. */
+/** A limit above the needs of any real file. */
 const BOXES_MAX = 100_000
 
 /**
- * Adds up the samples of an MP4's tracks, those in its fragments too: the longest of sound counts. The durations in the heads are not
- * looked at: nobody decodes by them.
+ * Sums up the samples of the tracks of an MP4 file, including those in fragments, and returns the longest audio track. The
+ * durations in the headers are ignored, because decoders do not use them.
  */
 export function scanMp4Samples(path: string): Promise<number | null> {
   return FileWindow.use(path, async (window) => {
@@ -55,7 +55,7 @@ export function scanMp4Samples(path: string): Promise<number | null> {
 interface BoxHead {
   readonly type: string
   readonly headBytes: number
-  /** With its head. */
+  /** Includes the header. */
   readonly bytes: number
 }
 
@@ -65,12 +65,12 @@ function readBoxHead(head: Buffer, bytesLeft: number): BoxHead | null {
   const type = head.toString('latin1', 4, 8)
   const headBytes = short === 1 ? 16 : 8
   if (head.length < headBytes) return null
-  // Nought means that it goes on to the end of the file.
+  // Zero means that the box extends to the end of the file.
   const bytes = short === 1 ? Number(head.readBigUInt64BE(8)) : short === 0 ? bytesLeft : short
   return bytes < headBytes ? null : { type, headBytes, bytes }
 }
 
-/** Where the data of a box lies. */
+/** The position of a box's data. */
 interface BoxData {
   readonly start: number
   readonly bytes: number
@@ -78,7 +78,7 @@ interface BoxData {
 
 type ReadBox = (window: FileWindow, data: BoxData, track: Mp4Track) => Promise<void>
 
-/** Boxes that tell something of the track they are in. */
+/** Readers of the boxes that describe a track. */
 const READERS: Readonly<Record<string, ReadBox>> = {
   tkhd: async (window, { start }, track) => {
     const data = await window.look(start, 24)
@@ -117,12 +117,12 @@ const READERS: Readonly<Record<string, ReadBox>> = {
   },
 }
 
-/** The first five bits of what configures the decoder of AAC; nought where it is not told. */
+/** Returns the AAC object type (the first five bits of the decoder configuration). Zero if it is missing. */
 function readObjectType(description: Buffer): number {
   const esds = description.indexOf('esds', 36, 'latin1')
   if (esds === -1) return 0
   let at = esds + 8
-  // Three descriptors, one in the other, each behind so many bytes of the one around it.
+  // Three nested descriptors, each after this number of bytes of its parent.
   for (const [tag, bytesBefore] of [
     [3, 0],
     [4, 3],
@@ -130,7 +130,7 @@ function readObjectType(description: Buffer): number {
   ] as const) {
     at += bytesBefore
     if (description[at] !== tag) return 0
-    // The length that follows has up to four bytes, of which all but the last have their first bit set.
+    // The length field has up to four bytes. All but the last have their highest bit set.
     do at += 1
     while (((description[at] ?? 0) & 0x80) !== 0)
     at += 1
@@ -147,7 +147,7 @@ async function readDefaults(window: FileWindow, start: number, tracks: readonly 
   if (track) track.sampleUnits = data.readUInt32BE(12)
 }
 
-/** A count, and so many entries. */
+/** Reads a table: a count, followed by that many entries. */
 async function readTable(
   window: FileWindow,
   { start, bytes, entryBytes }: BoxData & { readonly entryBytes: number },

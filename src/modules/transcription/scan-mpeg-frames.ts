@@ -2,7 +2,7 @@ import { FileWindow } from './file-window.ts'
 import { BITS_PER_SECOND_MAX, soundSecondsMin } from './sound-seconds-min.ts'
 
 const SAMPLING_RATES = [44_100, 48_000, 32_000] as const
-/** Kilobits a second by version and layer. */
+/** Kilobits per second by version and layer. */
 const BIT_RATES = {
   first: [
     [],
@@ -20,9 +20,9 @@ const BIT_RATES = {
 const HEADER_BYTES = 4
 const ID3_HEADER_BYTES = 10
 const SEARCH_BYTES = 4096
-/** Random bytes begin like a frame now and then; bytes that do so all the time are made to waste ours. */
+/** The limit on searches for the next frame. Real files need few; a file that needs more is made to waste CPU time. */
 const SEARCHES_MAX = 200_000
-/** Fewer could be an accident in any bytes. */
+/** Fewer frames may be a coincidence in any data. */
 const FRAMES_MIN = 2
 
 interface Frame {
@@ -30,7 +30,7 @@ interface Frame {
   readonly seconds: number
 }
 
-/** Adds up the frames of MPEG audio. The count in its first frame is a claim like any other, and is not looked at. */
+/** Sums up the frames of MPEG audio. The frame count in the first frame is ignored, because it may be false. */
 export function scanMpegFrames(path: string): Promise<number | null> {
   return FileWindow.use(path, async (window) => {
     const soundStart = await skipTag(window)
@@ -52,12 +52,12 @@ export function scanMpegFrames(path: string): Promise<number | null> {
       position += frame.bytes
     }
     if (frames < FRAMES_MIN && (frames === 0 || window.bytes >= 4096)) return null
-    // Frames of a form that is not read here, such as a free bit rate, play all the same.
+    // Frames of unsupported kinds, such as a free bit rate, are played too. So apply the minimum for the file's size.
     return Math.max(seconds, soundSecondsMin(window.bytes - soundStart, BITS_PER_SECOND_MAX.mpeg))
   })
 }
 
-/** Damaged or foreign bytes: decoders look for the next frame, and so do we. */
+/** Skips damaged or foreign bytes. Decoders search for the next frame in the same way. */
 async function distanceToNext(window: FileWindow, position: number): Promise<number> {
   const bytes = await window.look(position, SEARCH_BYTES)
   const next = bytes.indexOf(0xff, 1)

@@ -5,18 +5,18 @@ import { BITS_PER_SECOND_MAX, secondsOfSound, soundSecondsMin } from './sound-se
 const PAGE_HEAD_BYTES = 27
 const SEGMENTS_MAX = 255
 const SEGMENT_BYTES_MAX = 255
-/** Packets of 20 ms for half a day; a file of more and smaller ones is made to waste time. */
+/** Packets of 20 ms for half a day. A file with more, smaller packets is made to waste CPU time. */
 const PACKETS_MAX = 2_000_000
 const PAGES_MAX = 500_000
 
-/** A codec whose packets do not say how long they play. */
+/** A codec whose packets do not contain their duration. */
 export interface OggClaim {
   readonly bitsPerSecondMax: number
 }
 
 /**
- * Adds up the packets of an Ogg file with Opus, each of which says how long it plays, and never less than their bytes must. The
- * positions that pages claim are not looked at: nobody decodes by them. Packets of other codecs do not say it.
+ * Sums up the packets of an Ogg Opus file, each of which declares its duration; at least the minimum for their bytes. The page
+ * positions are ignored, because decoders do not use them. Packets of other codecs have no duration.
  */
 export function scanOggPackets(path: string): Promise<number | OggClaim | null> {
   return FileWindow.use(path, async (window) => {
@@ -41,7 +41,7 @@ export function scanOggPackets(path: string): Promise<number | OggClaim | null> 
           const looked = window.look(packetStart, 8)
           const head = looked instanceof Promise ? await looked : looked
           if (packets === 0) claim = claimOf(head.toString('latin1'))
-          // The first two packets describe the rest.
+          // The first two packets are headers.
           if (packets >= 2) milliseconds += opusPacketMs(head, length)
           packets += 1
         }
@@ -49,7 +49,7 @@ export function scanOggPackets(path: string): Promise<number | OggClaim | null> 
         packetStart += length
         length = 0
       }
-      // A packet that goes on on the next page was counted where it began.
+      // A packet that continues on the next page is counted on the page where it begins.
       if (length > 0 && !isContinued) {
         if (packets >= 2) milliseconds += opusPacketMs(await window.look(packetStart, 8), length)
         packets += 1
@@ -64,7 +64,7 @@ export function scanOggPackets(path: string): Promise<number | OggClaim | null> 
   })
 }
 
-/** By its first packet; null for Opus. */
+/** Recognises the codec from the first packet. Null for Opus. */
 function claimOf(head: string): OggClaim | null {
   if (head === 'OpusHead') return null
   if (head.startsWith('\x7fFLAC')) return { bitsPerSecondMax: BITS_PER_SECOND_MAX.uncompressed }

@@ -6,11 +6,11 @@ const CHUNK_HEAD_BYTES = 8
 const FORMAT_BYTES = 16
 const CHUNKS_MAX = 10_000
 const SIZE_UNKNOWN = 0xffffffff
-/** Samples as they are: integers, floats, and either of them described at length. */
+/** Uncompressed samples: integer, float, and the extensible format. */
 const UNCOMPRESSED_TAGS: ReadonlySet<number> = new Set([1, 3, 0xfffe])
-/** A codec with loss has no more bits a sample than sound on a compact disc, whatever its head claims. */
+/** The limit on the bits per sample of lossy codecs (that of a compact disc), whatever the header declares. */
 const LOSSY_SAMPLE_BITS_MAX = 16
-/** A-law and µ-law; Microsoft's and IMA's ADPCM with the heads of their blocks. */
+/** A-law and µ-law; ADPCM of Microsoft and of IMA including the block headers. */
 const SAMPLE_BITS_OF_TAG: ReadonlyMap<number, number> = new Map([
   [6, 8],
   [7, 8],
@@ -18,7 +18,9 @@ const SAMPLE_BITS_OF_TAG: ReadonlyMap<number, number> = new Map([
   [0x11, 4.5],
 ])
 
-/** How long the samples of a WAV file play. A size that is nought, endless or too large means the rest of the file. */
+/**
+ * Returns the duration of the samples of a WAV file. A data size that is zero, unknown or too large means the rest of the file.
+ */
 export function scanWavChunks(path: string): Promise<number | null> {
   return FileWindow.use(path, async (window) => {
     let position = RIFF_HEAD_BYTES
@@ -36,7 +38,7 @@ export function scanWavChunks(path: string): Promise<number | null> {
         if (bytes === 0) return null
         return Math.max(secondsOfSound(bytes, bitsPerSecond), soundSecondsMin(window.bytes, bitsPerSecond))
       }
-      // Chunks begin at even places.
+      // Chunks start at even offsets.
       position += claimed + (claimed % 2)
     }
     return null
@@ -44,8 +46,8 @@ export function scanWavChunks(path: string): Promise<number | null> {
 }
 
 /**
- * The lowest rate that the head allows. Its members repeat each other, decoders differ in which of them they go by, and one that is
- * too large would make the file look short. The byte rate counts only for codecs that nothing else is known of.
+ * Returns the lowest bit rate that the header allows. Its members are redundant, decoders differ in which they use, and too large
+ * a value would make the file appear shorter. The byte rate is used only for unknown codecs.
  */
 function readBitsPerSecond(format: Buffer): number {
   if (format.length < FORMAT_BYTES) return 0

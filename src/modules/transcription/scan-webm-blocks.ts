@@ -17,7 +17,7 @@ const BLOCK_GROUP = 0xa0
 const BLOCK = 0xa1
 const BLOCK_DURATION = 0x9b
 
-/** Elements that are walked into rather than past. */
+/** Elements whose children are scanned. */
 const PARENTS: ReadonlySet<number> = new Set([SEGMENT, CLUSTER, INFO, TRACKS, TRACK_ENTRY, BLOCK_GROUP])
 const NUMBERS: ReadonlySet<number> = new Set([
   TIMESTAMP_SCALE,
@@ -32,9 +32,9 @@ const SCALE_DEFAULT = 1_000_000
 const VIDEO_TRACK = 1
 const CODEC_BYTES_MAX = 32
 const TRACKS_MAX = 100
-/** A block of Opus, the usual one of recorders. The last block says where it begins and seldom where it ends. */
+/** The duration of an Opus block, which most recorders use. The last block has a start time, but rarely an end time. */
 const LAST_BLOCK_SECONDS = 0.02
-/** Blocks of 20 ms for half a day; a file of more and smaller elements is made to waste time. */
+/** Blocks of 20 ms for half a day. A file with more, smaller elements is made to waste CPU time. */
 const ELEMENTS_MAX = 2_000_000
 
 interface Track {
@@ -49,8 +49,8 @@ interface SoundOfTrack {
 }
 
 /**
- * Walks through the blocks of a WebM file. Browsers record without knowing how long it will be, and write no duration into its head.
- * The latest block's time counts, and never less than the packets of a track say by themselves or its bytes must play.
+ * Scans the blocks of a WebM file, because browsers record without a known duration and write none into the header. Returns the
+ * time of the latest block, and at least the duration that the packets of a track declare or its bytes require.
  */
 export function scanWebmBlocks(path: string): Promise<number | null> {
   return FileWindow.use(path, async (window) => {
@@ -105,7 +105,7 @@ export function scanWebmBlocks(path: string): Promise<number | null> {
 
 const LOSSLESS = /^A_(?:PCM|FLAC|ALAC|MLP|TRUEHD|TTA1|WAVPACK|MS\/ACM)/
 
-/** Tracks that the head does not tell of count as sound. */
+/** Tracks that the header does not declare count as audio. */
 function leastSeconds(tracks: readonly Track[], number: number, { bytes, opusMs }: SoundOfTrack): number {
   const track = tracks.find((one) => one.number === number)
   if (track?.type === VIDEO_TRACK) return 0
@@ -117,12 +117,12 @@ function leastSeconds(tracks: readonly Track[], number: number, { bytes, opusMs 
 
 interface BlockHead {
   readonly track: number
-  /** Relative to the cluster's. */
+  /** Relative to the time of the cluster. */
   readonly time: number
   readonly headBytes: number
-  /** Frames in one block, where they are laced. */
+  /** The number of frames, if the block uses lacing. */
   readonly frames: number
-  /** Where a single frame begins; empty where they are laced. */
+  /** The start of a single frame; empty if the block uses lacing. */
   readonly packet: Buffer
 }
 
@@ -143,7 +143,7 @@ function readBlockHead(block: Buffer): BlockHead {
   }
 }
 
-/** A frame in a lace is taken for the usual one: its own head stands behind the sizes of all of them. */
+/** The assumed duration of a laced frame. Its own header comes after the sizes of all frames. */
 const LACED_FRAME_MS = 20
 
 function addSound(sound: Map<number, SoundOfTrack>, block: BlockHead, blockBytes: number): void {
@@ -160,7 +160,7 @@ interface ElementHead {
   readonly bytes: number
 }
 
-/** Null where no element begins. One of unknown size ends where the next of its kind begins, and is walked into anyway. */
+/** Returns null if no element begins here. An element of unknown size needs no end, because its children are scanned anyway. */
 function readElementHead(head: Buffer): ElementHead | null {
   const idBytes = lengthOf(head[0])
   if (idBytes === 0 || idBytes > 4 || head.length <= idBytes) return null
@@ -170,12 +170,12 @@ function readElementHead(head: Buffer): ElementHead | null {
   return { id, headBytes: idBytes + sizeBytes, bytes: readSize(head.subarray(idBytes, idBytes + sizeBytes)) }
 }
 
-/** By the zeros before the first set bit. */
+/** The number of leading zero bits determines the length. */
 function lengthOf(first: number | undefined): number {
   return first === undefined || first === 0 ? 0 : Math.clz32(first) - 23
 }
 
-/** Without the bit that says its length, which would push the last bits of a long one out of what a number holds. */
+/** Drops the length marker bit. With it, a long size would exceed the safe integer range. */
 function readSize(bytes: Buffer): number {
   const [first = 0] = bytes
   let value = first & (0xff >> bytes.length)

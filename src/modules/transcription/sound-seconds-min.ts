@@ -1,17 +1,17 @@
-/** Heads, tags and tables a file may have beside its sound. */
+/** Headers, tags and tables that a file may have beside its audio. */
 const DESCRIPTION_BYTES = 64 * 1024
 
-/** What so many bytes of a file must play at least, whatever a head claims, when a second has no more bits than that. */
+/** Returns the minimum duration of a file of this size if its audio has at most this bit rate, whatever the header declares. */
 export function soundSecondsMin(fileBytes: number, bitsPerSecondMax: number): number {
   return secondsOfSound(Math.max(0, fileBytes - DESCRIPTION_BYTES), bitsPerSecondMax)
 }
 
-/** The same for bytes that are known to be sound. */
+/** The same for bytes that are audio only. */
 export function secondsOfSound(bytes: number, bitsPerSecondMax: number): number {
   return (bytes * 8) / bitsPerSecondMax
 }
 
-/** The most bits a second of sound has in each form: no encoder writes more, so that more bytes play for longer. */
+/** The highest bit rate of each format. Encoders do not exceed it, so the number of bytes gives a minimum duration. */
 export const BITS_PER_SECOND_MAX = {
   /** 192 kHz, eight channels, 32 bits. */
   uncompressed: 192_000 * 8 * 32,
@@ -20,6 +20,6 @@ export const BITS_PER_SECOND_MAX = {
   opus: 510_000,
   vorbis: 500_000,
   speex: 45_000,
-  /** AAC with two channels at 96 kHz, and every codec with loss that is not named. */
+  /** AAC with two channels at 96 kHz, and all other lossy codecs. */
   lossy: 1_152_000,
 } as const

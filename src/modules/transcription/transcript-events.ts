@@ -3,7 +3,7 @@ import type { FinishedTranscript } from './finished-transcript.ts'
 
 const WORDS_PER_BATCH = 64
 
-/** A transcript as the events of OpenAI's wire: its text piece by piece, then all of it with its usage. */
+/** Yields a transcript as events of OpenAI's API: text deltas, then the complete text with its usage. */
 export async function* transcriptEvents(transcript: FinishedTranscript): AsyncGenerator<readonly Buffer[]> {
   const pieces = splitWords(transcript.text)
   for (let start = 0; start < pieces.length; start += WORDS_PER_BATCH) {
@@ -15,7 +15,7 @@ export async function* transcriptEvents(transcript: FinishedTranscript): AsyncGe
   yield [toPayload({ type: 'transcript.text.done', text, usage: describeUsage(transcript) })]
 }
 
-/** Each with the space before it, and the last with the space behind it. */
+/** Splits after each word. Each piece includes the space before it, and the last also the space after it. */
 function splitWords(text: string): string[] {
   const ends = [...text.trimEnd().matchAll(/\S+/g)].map(({ index, 0: word }) => index + word.length)
   return ends.map((end, index) =>

@@ -20,7 +20,7 @@ export { AUDIO_BYTES_MAX } from './open-audio.ts'
 export { formatTranscript, TRANSCRIPT_FORMATS } from './format-transcript.ts'
 export { transcriptEvents } from './transcript-events.ts'
 
-/** What was said in a file, priced by how long the file is. */
+/** Transcribes audio files. The price depends on the duration of the file. */
 export interface Transcription {
   transcribe(order: TranscriptionOrder): Promise<FinishedTranscript>
 }
@@ -36,7 +36,7 @@ interface TranscriptionOrder {
   readonly prompt: string | null
   readonly temperature: number | null
   readonly withWords: boolean
-  /** Into English. */
+  /** Whether to translate into English. */
   readonly isTranslation: boolean
 }
 
@@ -69,7 +69,7 @@ export function createTranscription({ inference, ledger }: TranscriptionOptions)
         atMs: startedMs,
         cancellation,
       })
-      // A recording that an upstream has is paid for, whether the client waits or not.
+      // The provider bills a recording once it has it, even if the client disconnects.
       const linger = lingerAfter(cancellation, caller.accountId, inference.drains)
       const request = { ...asked, cancellation: linger.cancellation }
       return { hold, linger, request, candidates: routes, plan: { audio, priceNanoUsd, linger } }
@@ -79,7 +79,7 @@ export function createTranscription({ inference, ledger }: TranscriptionOptions)
         ask(candidate, request.body, plan, work),
       )
       const durationSeconds = heardSeconds(plan.audio, transcript)
-      // Nothing told and nothing heard costs nothing.
+      // An empty transcript without a duration costs nothing.
       const isSilent = transcript.text.trim() === '' && transcript.durationSeconds === null
       bill.charge(isSilent ? 0n : priceAudio(model, durationSeconds))
       return { transcript, durationSeconds }
@@ -100,7 +100,7 @@ export function createTranscription({ inference, ledger }: TranscriptionOptions)
   }
 }
 
-/** As measured, or as the upstream says where that is more: it bills what it decodes. */
+/** Returns the measured duration, or the upstream's if it is longer, because the upstream bills what it decodes. */
 function heardSeconds(
   { durationSeconds }: AudioFile,
   { durationSeconds: told, segments }: Transcript,
@@ -115,7 +115,7 @@ async function ask(
   { audio, linger }: TranscriptionPlan,
   cancellation: Cancellation,
 ): Promise<Transcript> {
-  // Nobody is asked for a client that has left.
+  // Do not call the upstream for a client that has disconnected.
   order.cancellation.throwIfCancelled()
   if (!provider.transcription) {
     const message = `'${order.model}' cannot transcribe here.`

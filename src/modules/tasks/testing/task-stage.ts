@@ -20,7 +20,7 @@ import {
   type Tasks,
 } from '../tasks.ts'
 
-/** Tasks as one process has them, with what stands below them. */
+/** The task parts of one process, with the parts they depend on. */
 export interface TaskStage {
   readonly database: Database
   readonly messageBus: MessageBus
@@ -30,9 +30,9 @@ export interface TaskStage {
   readonly tasks: Tasks
   readonly queue: TaskQueue
   createQueue(limits?: Partial<TaskLimits>): TaskQueue
-  /** An account with so many dollars, and a key of it. */
+  /** Creates an account with this credit and a key. */
   createCaller(creditUsd: number, key?: Partial<Caller>): Promise<Caller>
-  /** Everything that contradicts the rules of the ledger. */
+  /** Returns all violations of the ledger's invariants. */
   findDifferences(): Promise<string[]>
   close(): Promise<void>
 }
@@ -42,7 +42,7 @@ const DAY_MS = 86_400_000
 const DOLLAR = 1_000_000_000
 const NO_LIMITS: TaskLimits = { concurrentMax: null, concurrentMaxByProvider: new Map() }
 
-/** On a database of its own, unless it is given one. */
+/** Creates a database of its own, unless it is given one. */
 export async function createTaskStage(
   options: { connectionString?: string; isCancelBilled?: (provider: string) => boolean } = {},
 ): Promise<TaskStage> {
@@ -144,7 +144,7 @@ export async function createTaskStage(
   }
 }
 
-/** A cent's worth of video. */
+/** An order for a video with a hold of one cent. */
 export function orderOf(caller: Caller, overrides: Partial<TaskOrder> = {}): TaskOrder {
   return {
     caller,
