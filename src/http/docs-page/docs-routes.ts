@@ -5,8 +5,8 @@ import { Type } from 'typebox'
 import { defineRoute, type Route } from '../route.ts'
 
 /**
- * The rendered reference at `/docs`. Everything it needs comes from this server, and the policy of the page lets nothing
- * else in.
+ * Serves the rendered reference at `/docs`. All its files come from this server, and its content security policy allows no other
+ * source.
  */
 export function docsRoutes(): Route[] {
   let bundle: Promise<Buffer> | null = null
@@ -63,7 +63,8 @@ const DOCUMENT_PATH = '/openapi.json'
 const BUNDLE_PATH = '/docs/scalar.js'
 const START_SCRIPT_PATH = '/docs/start.js'
 
-// The interface writes its style sheet into the page itself; scripts, requests, fonts and images must be ours.
+// The interface inserts its styles inline, so inline styles are allowed. Scripts, requests, fonts and images must come from this
+// server.
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -95,26 +96,26 @@ const HTML = `<!doctype html>
 
 const SETTINGS = {
   url: DOCUMENT_PATH,
-  // Each of these reaches for another host unless told otherwise.
+  // Each of these contacts another host by default.
   withDefaultFonts: false,
   telemetry: false,
   agent: { disabled: true },
   mcp: { disabled: true },
   hideClientButton: true,
   showDeveloperTools: 'never',
-  // The schemas stand where they are used.
+  // Schemas are shown inside the operations that use them.
   hideModels: true,
   authentication: { preferredSecurityScheme: 'apiKey' },
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
-  // A key typed into the page is forgotten with it.
+  // Do not store a key that is typed into the page.
   persistAuth: false,
 }
 
 const START_SCRIPT = `Scalar.createApiReference('#reference', ${JSON.stringify(SETTINGS)})\n`
 
 /**
- * The package offers its script through a Fastify plugin alone, so a server that never listens is asked for it. Imported
- * on demand: it is four megabytes that most processes never need.
+ * Reads the script from the package's Fastify plugin, which is the only place that has it, through a server that never listens.
+ * The package is imported on demand, because it has four megabytes that most processes never need.
  */
 async function readBundle(): Promise<Buffer> {
   const { default: reference } = await import('@scalar/fastify-api-reference')

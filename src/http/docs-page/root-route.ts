@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { defineRoute, type Route } from '../route.ts'
 
-/** What a person sees who opens the address of the gateway: where to read on. */
+/** The start page of the gateway, with links to the documentation. */
 export function rootRoute(): Route {
   return defineRoute({
     method: 'GET',

@@ -14,7 +14,10 @@ const NOTES: ReadonlyMap<string, string> = new Map(
   ].flatMap((notes) => Object.entries(notes)),
 )
 
-/** What a field means whose schema does not say it. The name alone decides unless the schema it is in has a note of its own. */
+/**
+ * Returns the description of a field whose schema has none. A note for the field of this schema has priority over a note for the
+ * name.
+ */
 export function fieldNote(owner: string | null, name: string): string | undefined {
   return (owner === null ? undefined : NOTES.get(`${owner}.${name}`)) ?? NOTES.get(name)
 }

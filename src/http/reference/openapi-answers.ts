@@ -4,7 +4,7 @@ import { membersOf, type JsonObject, type SchemaReader } from './openapi-schemas
 import recorded from './answer-examples.json' with { type: 'json' }
 import { operationKey } from './operation-notes.ts'
 
-/** One answer of an operation that is no error: its headers, and each form of its body. */
+/** Describes a successful answer of an operation: its headers and each content type of its body. */
 export function describeAnswer(
   route: RouteDescription,
   status: number,
@@ -38,11 +38,11 @@ function describeContent(
     ? { [contentType]: { schema: read(schema), ...(example === undefined ? {} : { example }) } }
     : {}
   const others = Object.entries(otherTypes).map(([type, other]) => [type, { schema: read(other) }])
-  // Generators of clients take the first form for the usual one.
+  // Client generators treat the first content type as the default.
   return { ...first, ...(canStream(route, status) ? EVENT_STREAM : {}), ...Object.fromEntries(others) }
 }
 
-// A request that may ask for a stream is answered as one.
+// A route whose body has a `stream` member can answer with an event stream.
 function canStream({ body }: RouteDescription, status: number): boolean {
   return status === 200 && 'stream' in membersOf(body).properties
 }
@@ -61,7 +61,10 @@ const EVENT_STREAM = {
 
 const EXAMPLES: ReadonlyMap<string, unknown> = new Map(Object.entries(recorded))
 
-/** An answer that the gateway once gave, with long lists cut. A test drives every operation and keeps them true. */
+/**
+ * Returns a recorded answer of the gateway, with long lists shortened. A test calls each operation and keeps the recordings up to
+ * date.
+ */
 function findAnswerExample(route: { method: string; path: string }, status: number): unknown {
   return EXAMPLES.get(`${operationKey(route)} ${status}`)
 }

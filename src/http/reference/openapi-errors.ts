@@ -5,13 +5,13 @@ import { takesIdempotencyKey } from './openapi-answers.ts'
 import { describeErrorHeaders } from './openapi-headers.ts'
 import type { JsonObject } from './openapi-schemas.ts'
 
-/** What can go wrong on a route follows from what it takes and whom it serves. */
+/** Derives the error statuses of a route from its path, method, scope and body. */
 export function errorStatuses(route: RouteDescription): number[] {
   const { path, method, scope, body, otherErrors = [] } = route
   const isInference = scope === 'inference' && method === 'POST'
   const statuses = [
     ...otherErrors,
-    // Also where nothing is taken: an address with a character that no text may hold is refused everywhere.
+    // Any route can answer 400, because a URL with a character that cannot be stored is refused everywhere.
     400,
     ...(scope === null ? [] : [401, 403, 503]),
     ...(scope === null && PROBE_PATHS.has(path) ? [] : [429]),

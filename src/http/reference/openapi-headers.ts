@@ -11,7 +11,7 @@ const count = (description: string): JsonObject => ({
   schema: { type: 'integer', minimum: 0 },
 })
 
-/** Every header that answers carry beyond HTTP's own, by name. */
+/** The headers of answers that are specific to the gateway, by name. */
 export const HEADER_COMPONENTS: JsonObject = {
   'x-request-id': text('Names this request in the log of the gateway.', 'req_0123456789abcdef01234567'),
   'x-gateway-provider': text(
@@ -71,7 +71,7 @@ export function describeAnswerHeaders({
   isRepeatable,
 }: {
   isInference: boolean
-  /** Takes an `Idempotency-Key`. */
+  /** Whether the operation accepts an `Idempotency-Key`. */
   isRepeatable: boolean
 }): JsonObject {
   return refer([...(isInference ? INFERENCE_HEADERS : []), ...(isRepeatable ? REPLAY_HEADERS : [])])

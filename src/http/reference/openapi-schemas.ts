@@ -4,10 +4,10 @@ import { fieldNote } from './field-notes.ts'
 
 export type JsonObject = { [name: string]: unknown }
 
-/** The schema as plain JSON, with its named parts replaced by references to the components. */
+/** Converts a schema to plain JSON and replaces its named parts by references to the components. */
 export type SchemaReader = (schema: TSchema) => JsonObject
 
-/** The members of an object's schema, and which of them it needs. */
+/** Returns the members of an object schema and the names of the required ones. */
 export function membersOf(schema: TSchema | undefined): {
   properties: Record<string, TSchema>
   required: string[]
@@ -17,7 +17,7 @@ export function membersOf(schema: TSchema | undefined): {
   return { properties, required }
 }
 
-/** Gathers the schemas that have a name, by `$id` or `title`, so that each stands in the document once. */
+/** Collects the schemas that have a name (`$id` or `title`), so that the document has each of them once. */
 export function collectComponents(initial: Record<string, JsonObject>): {
   read: SchemaReader
   all(): Record<string, JsonObject>
@@ -27,7 +27,7 @@ export function collectComponents(initial: Record<string, JsonObject>): {
 
   const read = (schema: TSchema): JsonObject => readWithin(schema, null)
 
-  /** Within the named schema that holds it. */
+  /** Reads a schema. `holder` is the name of the closest enclosing named schema. */
   const readWithin = (schema: TSchema, holder: string | null): JsonObject => {
     const known = references.get(schema)
     if (known) return known
@@ -39,7 +39,7 @@ export function collectComponents(initial: Record<string, JsonObject>): {
     return reference
   }
 
-  // Two different schemas may carry one title; the second is numbered rather than lost.
+  // Different schemas may have the same title, so the second one gets a number.
   const place = (name: string, plain: JsonObject): string => {
     for (let number = 1; ; number += 1) {
       const candidate = number === 1 ? name : `${name}${number}`
@@ -53,7 +53,7 @@ export function collectComponents(initial: Record<string, JsonObject>): {
   const readObject = (schema: object, holder: string | null): JsonObject =>
     Object.fromEntries(
       Object.entries(schema)
-        // `$id` would change what the references inside the document are relative to.
+        // An `$id` would change the base that references inside the document are resolved against.
         .filter(([key, value]) => key !== '$id' && !key.startsWith('~') && value !== undefined)
         .map(([key, value]) => [key, readKeyword(key, value, holder)]),
     )
@@ -79,7 +79,7 @@ export function collectComponents(initial: Record<string, JsonObject>): {
     return description === undefined ? field : { ...field, description }
   }
 
-  /** What a named schema says of itself counts for every field that refers to it. */
+  /** Returns the description of the referenced schema, for fields without their own. */
   const describedBy = ({ $ref }: JsonObject): string | undefined => {
     const description = typeof $ref === 'string' && components.get(componentOf($ref))?.['description']
     return typeof description === 'string' ? description : undefined
@@ -91,7 +91,7 @@ export function collectComponents(initial: Record<string, JsonObject>): {
   }
 }
 
-/** A member that may be null is described by its other form. */
+/** Moves the description of a nullable member from its only described variant to the member itself. */
 function liftDescription(schema: JsonObject): JsonObject {
   if ('description' in schema || !Array.isArray(schema['anyOf'])) return schema
   const descriptions = schema['anyOf'].flatMap((part) =>
@@ -100,10 +100,10 @@ function liftDescription(schema: JsonObject): JsonObject {
   return descriptions.length === 1 ? { ...schema, description: descriptions[0] } : schema
 }
 
-/** Keywords whose values are data and not schemas. */
+/** Keywords with data as their value, not a schema. */
 const LITERAL_KEYWORDS = new Set(['const', 'default', 'enum', 'examples', 'required', 'type'])
 
-/** Keywords that hold schemas by name. */
+/** Keywords with a map of schemas by name. */
 const MAP_KEYWORDS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])
 
 function isSchema(value: unknown): value is TSchema {

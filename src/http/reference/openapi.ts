@@ -11,11 +11,11 @@ import { documentPath, operationKey, OPERATION_NOTES } from './operation-notes.t
 
 export interface OpenApiOptions {
   readonly version: string
-  /** Where clients reach the gateway; the address the document came from unless told. */
+  /** The URL at which clients reach the gateway. Default: the origin that served the document. */
   readonly serverUrl?: string
 }
 
-/** An OpenAPI 3.1 document: the route table in the words of the standard. TypeBox schemas are JSON Schema already. */
+/** Builds an OpenAPI 3.1 document from the route table. TypeBox schemas are JSON Schema already. */
 export function buildOpenApi(
   table: readonly RouteDescription[],
   { version, serverUrl = '/' }: OpenApiOptions,
@@ -63,7 +63,7 @@ set to this server's \`/v1\`.
 Errors have one shape, \`{"error": {"message", "type", "param", "code", "request_id"}}\`; every answer carries
 \`x-request-id\`. Amounts of money are numbers in US dollars and end in \`_usd\`; times are RFC 3339 in UTC.`
 
-// Scripts belong to a page and not to the API.
+// Scripts are part of a page, not of the API.
 function isPageAsset({ responses }: RouteDescription): boolean {
   return Object.values(responses).every(({ contentType }) => contentType === 'text/javascript')
 }
@@ -106,7 +106,7 @@ const IDEMPOTENCY_KEY: JsonObject = {
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]*$' },
 }
 
-/** What the operation does, which key may ask for it, and how it is charged. */
+/** Describes what the operation does, which scope it needs and how it is charged. */
 function describe(route: RouteDescription): string {
   const { scope, isChargedByCall } = route
   const notes = [OPERATION_NOTES[operationKey(route)], describeScope(scope)]
@@ -119,7 +119,7 @@ function describeScope(scope: RouteDescription['scope']): string {
   return scope === 'any' ? 'Any key will do.' : `Needs a key with the scope \`${scope}\`.`
 }
 
-/** From the method and the path, so that it stays what it is when the table grows: `postChatCompletions`. */
+/** Derives the operation id from method and path, so that new routes do not change existing ids: `postChatCompletions`. */
 function nameOperation({ method, path }: RouteDescription, taken: Set<string>): string {
   const words = path
     .replace(/^\/v1\//, '/')
@@ -163,7 +163,7 @@ function describeParameters(
   })
 }
 
-// A POST whose every field is optional is accepted without a body.
+// A POST with only optional fields is accepted without a body.
 function isBodyRequired({ body, form }: RouteDescription): boolean {
   return (
     membersOf(body).required.length > 0 || Object.values(form?.files ?? {}).some((rule) => rule.isRequired)

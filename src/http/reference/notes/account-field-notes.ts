@@ -1,4 +1,4 @@
-/** Fields of accounts, usage and payments, by name, or by the schema they are in and their name. */
+/** Descriptions of fields of accounts, usage and payments. Keys are `field` or `Schema.field`. */
 export const ACCOUNT_FIELD_NOTES: Readonly<Record<string, string>> = {
   // Usage
   operation: 'What was asked: `chat`, `embedding`, `tts` and so on.',

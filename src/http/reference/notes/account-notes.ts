@@ -1,4 +1,4 @@
-/** What the operations on one's own account do, by method and path. */
+/** Descriptions of the operations on the caller's own account, by method and path. */
 export const ACCOUNT_NOTES: Readonly<Record<string, string>> = {
   'GET /v1/tenants/me':
     'Returns the account that the key belongs to, its balance, its limits, and what the key may do.',

@@ -1,4 +1,4 @@
-/** A request body of each operation whose schema has no example of its own, by method and path. */
+/** Example request bodies of operations whose schema has no example, by method and path. */
 export const BODY_EXAMPLES: Readonly<Record<string, object>> = {
   'PATCH /v1/compare/datasets/{id}': { name: 'Support questions', description: 'Real questions of October' },
   'POST /v1/compare/runs/{run_id}/lanes/{lane_id}/winner': {

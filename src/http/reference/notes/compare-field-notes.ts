@@ -1,4 +1,4 @@
-/** Fields of side-by-side comparison, by name, or by the schema they are in and their name. */
+/** Descriptions of fields of the comparison operations. Keys are `field` or `Schema.field`. */
 export const COMPARE_FIELD_NOTES: Readonly<Record<string, string>> = {
   models: 'The models.',
   lanes: 'The lanes: models with their parameters, side by side.',

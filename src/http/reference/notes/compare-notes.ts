@@ -1,4 +1,4 @@
-/** What the operations of side-by-side comparison do, by method and path. */
+/** Descriptions of the comparison operations, by method and path. */
 export const COMPARE_NOTES: Readonly<Record<string, string>> = {
   'POST /v1/compare/runs':
     'Asks every lane, a model with its parameters, every prompt, as often as `repeats` says. The run goes on in the ' +

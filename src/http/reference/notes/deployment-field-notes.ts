@@ -1,4 +1,4 @@
-/** Fields of deployments, by name, or by the schema they are in and their name. */
+/** Descriptions of fields of deployments. Keys are `field` or `Schema.field`. */
 export const DEPLOYMENT_FIELD_NOTES: Readonly<Record<string, string>> = {
   'Deployment.endpoints': 'Where it is asked.',
   deployment_id: 'The id of the deployment.',

@@ -1,4 +1,4 @@
-/** What the operations of deployments do, by method and path. */
+/** Descriptions of the deployment operations, by method and path. */
 export const DEPLOYMENT_NOTES: Readonly<Record<string, string>> = {
   'GET /v1/gpu-tiers': 'Lists the GPU tiers that deployments can run on, with prices. At most a minute old.',
   'GET /v1/gpu-tiers/live': 'Lists the same tiers, and asks the drivers for prices and free capacity now.',

@@ -1,4 +1,4 @@
-/** Fields of the operations on models, by name, or by the schema they are in and their name. */
+/** Descriptions of fields of the model operations. Keys are `field` or `Schema.field`. */
 export const MODEL_FIELD_NOTES: Readonly<Record<string, string>> = {
   // Chat and completions
   messages: 'The conversation so far, oldest message first.',

@@ -1,4 +1,4 @@
-/** What the operations on models do, by method and path. */
+/** Descriptions of the model operations, by method and path. */
 export const MODEL_NOTES: Readonly<Record<string, string>> = {
   'GET /v1/models':
     'Lists the catalog: every model that the key may use, with its category, capabilities, limits and price. Filter by ' +

@@ -1,4 +1,4 @@
-/** What the operations of the operator, of machines and of pages do, by method and path. */
+/** Descriptions of the operations for operators, monitoring and pages, by method and path. */
 export const OPERATOR_NOTES: Readonly<Record<string, string>> = {
   'GET /v1/admin/usage': 'Returns what each account spent in a time range, the largest first.',
   'GET /v1/admin/accounts': 'Lists every account, newest first.',

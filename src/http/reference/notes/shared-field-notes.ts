@@ -1,4 +1,4 @@
-/** Fields that mean the same in many answers and requests, by name, or by the schema they are in and their name. */
+/** Descriptions of fields that mean the same in many requests and answers. Keys are `field` or `Schema.field`. */
 export const SHARED_FIELD_NOTES: Readonly<Record<string, string>> = {
   id: 'The id of this object.',
   object: 'What kind of object this is.',

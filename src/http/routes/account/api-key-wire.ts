@@ -18,7 +18,7 @@ import { parseUsd, USD_MAX } from '../../parameters/parse-usd.ts'
 const nullable = <Schema extends Type.TSchema>(schema: Schema, description: string) =>
   Type.Union([schema, Type.Null()], { description })
 
-// Control characters are refused: PostgreSQL cannot store the first of them, and no name needs the others.
+// Control characters are refused, because PostgreSQL cannot store NUL and names do not need the others.
 export const Name = Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\u0000-\\u001f\\u007f]*$' })
 const ModelId = Type.String({ minLength: 1, maxLength: 256, pattern: '^[^\\u0000-\\u001f\\u007f]*$' })
 const Env = Type.Enum([...ENVIRONMENTS], { description: 'The environment the key names.' })
@@ -54,7 +54,7 @@ const KeySettings = {
   expires_at: Type.Optional(ExpiresAt),
 }
 
-// Closed: a restriction that is misspelt or not supported must not make a key without it.
+// Unknown members are refused, so that a misspelt or unsupported restriction cannot create a key without it.
 const CLOSED = { additionalProperties: false }
 
 export const KeyCreateBody = Type.Object({ ...KeySettings, env: Type.Optional(Env) }, CLOSED)
@@ -96,13 +96,13 @@ export const KeyRevokedAnswer = Type.Object({
 })
 
 export interface KeyWire {
-  /** A key that has just been made has spent nothing. */
+  /** For a new key, which has spent nothing. */
   fresh(key: KeyRecord): Static<typeof KeyAnswer>
   one(key: KeyRecord): Promise<Static<typeof KeyAnswer>>
   list(page: Page<KeyRecord>): Promise<Record<string, unknown>>
 }
 
-/** Keys as clients see them, with what each has spent. */
+/** Formats keys for clients, with the amount that each has spent. */
 export function createKeyWire({ keys, usage }: { keys: Keys; usage: Usage }): KeyWire {
   const toWire = (key: KeyRecord, spentNanoUsd: NanoUsd = 0n) =>
     keyToWire({ key, isActive: keys.isActive(key), spentNanoUsd })

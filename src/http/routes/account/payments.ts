@@ -49,7 +49,7 @@ const ProviderParams = Type.Object({ provider: Type.String({ maxLength: 50 }) })
 
 interface PaymentRoutesOptions {
   readonly billing: Billing
-  /** Where people reach the gateway; the address of the request when it is not configured. */
+  /** The public URL of the gateway. If it is null, the URL of the request is used. */
   readonly publicUrl: string | null
 }
 

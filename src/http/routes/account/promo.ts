@@ -5,7 +5,7 @@ import type { PromoCodes } from '../../../modules/billing/billing.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
 const RedeemBody = Type.Object({
-  // Control characters are refused: PostgreSQL cannot store the first of them.
+  // Control characters are refused, because PostgreSQL cannot store NUL.
   code: Type.String({ minLength: 1, maxLength: 100, pattern: '^[^\\u0000-\\u001f\\u007f]*$' }),
 })
 

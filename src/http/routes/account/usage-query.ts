@@ -26,7 +26,7 @@ const DIMENSION_NAMES = ['model', 'provider', 'key', 'env'] as const
 const GROUPS_DEFAULT = 20
 const GROUPS_MAX = 100
 
-// Control characters are refused: PostgreSQL cannot compare with the first of them, and no name has the others.
+// Control characters are refused, because PostgreSQL cannot compare with NUL and no name has the others.
 const Text = (description: string) =>
   Type.String({ minLength: 1, maxLength: 256, pattern: '^[^\\u0000-\\u001f\\u007f]*$', description })
 const Time = (description: string) => Type.String({ maxLength: 64, description })
@@ -104,12 +104,12 @@ export const RecordsQuery = Type.Object({
 })
 
 export interface ParsedRange {
-  /** Null when the range was given by its ends. */
+  /** Null if the range was given by `from` and `to`. */
   readonly window: Window | null
   readonly range: UsageRange
 }
 
-/** The range asked for, or the usual window of the route. */
+/** Returns the requested range, or the default window of the route. */
 export function parseRange(
   { window, from, to }: Static<typeof RangeQuery>,
   { usual, nowMs }: { usual: Window; nowMs: number },
@@ -134,7 +134,7 @@ export function parseRange(
   return { window: null, range }
 }
 
-/** The whole history, unless a start or an end is given. */
+/** Returns the requested range. Without `since` and `until` it covers the whole history. */
 export function parseRecordsRange(
   { since, until }: { since?: string; until?: string },
   nowMs: number,

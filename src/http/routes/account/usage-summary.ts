@@ -56,7 +56,7 @@ function changeOf(before: number, now: number): number | null {
   return before === 0 ? null : round((now - before) / before)
 }
 
-// To nine decimals, like money.
+// Nine decimals, like amounts of money.
 function round(value: number): number {
   return Math.round(value * 1e9) / 1e9
 }

@@ -251,7 +251,7 @@ export function spendingToWire<Name extends object>(
   }
 }
 
-/** What a client spoke, by the operation that it asked for. */
+/** The wire that the client used, by operation. */
 const WIRES: ReadonlyMap<string, (typeof WIRE_NAMES)[number]> = new Map([
   ['chat', 'openai-chat'],
   ['completion', 'openai-completions'],

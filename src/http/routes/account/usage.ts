@@ -82,7 +82,7 @@ const totalRoutes = ({ usage, clock }: UsageParts): Route[] => [
     },
     handle: async ({ caller: { accountId }, query }) => {
       const nowMs = clock.nowMs()
-      // One more millisecond, so that midnight itself is not an empty range.
+      // One more millisecond, so that the range is not empty exactly at midnight.
       const range = { fromMs: floorDay(nowMs), toMs: nowMs + 1, isUntilNow: true }
       const previousRange = shiftRange(range, DAY_MS)
       const filter = parseFilter(query)

@@ -90,7 +90,10 @@ export function toCellAnswer(run: Run, cell: Cell): Record<string, unknown> {
   }
 }
 
-/** Without streaming, the whole time of the answer counts as output time. */
+/**
+ * Returns the output speed. If the answer came at once or within the last tenth of the latency, the whole latency counts as
+ * output time.
+ */
 export function outputTokensPerSecond({ usage, latencyMs, ttftMs }: Cell): number | null {
   if (usage === null || latencyMs === null) return null
   const streamedMs = latencyMs - (ttftMs ?? latencyMs)

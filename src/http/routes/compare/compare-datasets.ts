@@ -193,7 +193,7 @@ export const compareDatasetRoutes = ({ datasets }: { datasets: Datasets }): Rout
   ]
 }
 
-/** Of the body or of a file; null where neither has any. */
+/** Reads the prompts from the body or from the uploaded file. Returns null if neither has any. */
 async function readPrompts(
   { prompts, test_cases: testCases }: Pick<Static<typeof DatasetBody>, 'prompts' | 'test_cases'>,
   files: readonly UploadedFile[],
@@ -218,7 +218,7 @@ async function readFilePrompts(file: UploadedFile, accountId: string): Promise<P
   return toPromptCases(read.file, 'file')
 }
 
-/** By its name and its type; where neither says, by how it begins. */
+/** Returns the format by the file's name and content type, or by its first character if neither tells it. */
 function formatOf({ filename, contentType }: UploadedFile, text: string): 'csv' | 'jsonl' {
   if (/\.csv$/i.test(filename) || /\bcsv\b/i.test(contentType)) return 'csv'
   if (/\.(jsonl|ndjson|json)$/i.test(filename) || /json/i.test(contentType)) return 'jsonl'

@@ -145,7 +145,7 @@ function laneOf(run: Run, { laneId }: AskedCell['cell']) {
   return run.lanes.find(({ id }) => id === laneId)
 }
 
-/** Each repeat of a lane with a seed uses another seed. */
+/** Returns the seed of the cell. Each repeat of a lane with a seed uses another one. */
 function seedOf(run: Run, cell: AskedCell['cell']): number | null {
   const seed = laneOf(run, cell)?.params['seed']
   return typeof seed === 'number' ? cellSeed(seed, cell.repeat) : null

@@ -8,10 +8,10 @@ const LANES_MIN = 2
 const LANES_MAX = 10
 
 const { model: Model, ...ChatMembers } = ChatRequest.properties
-/** A lane has one answer, and the gateway decides how it is fetched. */
+/** Omits the members that the gateway sets itself: a lane gives one answer, and the gateway decides whether to stream it. */
 const { messages: _messages, stream: _stream, stream_options: _options, n: _n, ...LaneMembers } = ChatMembers
 
-/** Any parameter of a chat beside the model; what is not named here reaches upstreams that know it. */
+/** A model and any chat parameters. Unknown parameters are passed to upstreams that support them. */
 const LaneRequest = Type.Object({
   ...LaneMembers,
   model: Model,
@@ -19,7 +19,7 @@ const LaneRequest = Type.Object({
   system: nullable(Type.String({ description: 'A system prompt of its own.' })),
 })
 
-/** How lanes are named in a body: one by one, or by their models alone. */
+/** The two ways to specify lanes in a body: one by one, or only by their models. */
 export const LaneChoice = {
   lanes: nullable(Type.Array(LaneRequest, { minItems: LANES_MIN, maxItems: LANES_MAX })),
   models: nullable(
@@ -42,7 +42,7 @@ interface ChosenLanes {
   readonly models?: readonly string[] | null
 }
 
-/** Throws where there are none, or both. */
+/** Throws if the body has neither `lanes` nor `models`, or both. */
 export function readLanes({ lanes = null, models = null }: ChosenLanes): LaneOrder[] {
   if (lanes !== null && models !== null)
     throw invalidValue('models', "Send either 'lanes' or 'models', not both.")
@@ -54,7 +54,7 @@ export function readLanes({ lanes = null, models = null }: ChosenLanes): LaneOrd
   throw new AppError('missing_required_parameter', "'lanes' is required, or 'models'.", { param: 'lanes' })
 }
 
-/** Set by the gateway for every call. */
+/** Members that the gateway sets for each call. */
 const OWN_MEMBERS = new Set(['model', 'name', 'messages', 'stream', 'stream_options', 'n'])
 
 function toLaneOrder(lane: Static<typeof LaneRequest>): LaneOrder {

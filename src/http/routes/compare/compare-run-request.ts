@@ -71,7 +71,7 @@ export const RunCreateBody = Type.Object(
 
 type RunCreateBody = Static<typeof RunCreateBody>
 
-/** Where prompts come from when the body has none of its own. */
+/** Sources of prompts for a body without its own. */
 export interface PromptSources {
   readDataset(
     accountId: string,
@@ -123,7 +123,7 @@ async function readConversation(
   return typeof conversationId === 'string' ? sources.readConversation(accountId, conversationId) : null
 }
 
-/** Of one place: the body, the dataset it names, or its conversation. */
+/** Reads the prompts from the body, from the dataset it names, or else from its conversation. */
 async function readPrompts(
   { accountId }: Caller,
   body: RunCreateBody,

@@ -53,7 +53,7 @@ interface CompareRunRouteOptions {
   readonly compare: Compare
   readonly judging: Pick<Judging, 'viewRun'>
   readonly sources: PromptSources
-  /** Of an export that broke off. */
+  /** Called when an export breaks off. */
   readonly onBroken: (error: unknown, requestId: string) => void
 }
 
@@ -169,10 +169,10 @@ export const compareRunRoutes = ({
 }
 
 const FIRST_ANSWERS = 10
-/** Of a lane: a run is read often, and its results are there for the rest. */
+/** Limit for each lane. Runs are read often, and the rest of the answers is available as results. */
 const FIRST_ANSWERS_CHARACTERS = 100_000
 
-/** The start of every lane of a finished run; empty while a blind run must hide its lanes. */
+/** Returns the first answers of each lane of a finished run. Returns none while a blind run hides its lanes. */
 async function readFirstAnswers(compare: Compare, run: Run, view: BlindView): Promise<LaneAnswers> {
   const answers = new Map<string, FirstAnswers>()
   if (run.completedAt === null || view.isHidden()) return answers
@@ -184,7 +184,7 @@ async function readFirstAnswers(compare: Compare, run: Run, view: BlindView): Pr
   return answers
 }
 
-/** An export shows no more than the results do. */
+/** Hides in an export what the results of a blind run hide. */
 async function* presentParts(
   parts: AsyncIterable<readonly AskedCell[]>,
   view: BlindView,

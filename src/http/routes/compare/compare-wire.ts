@@ -121,7 +121,7 @@ export const RunAnswer = Type.Object(
   { title: 'CompareRun' },
 )
 
-/** The beginning of a lane's cells. */
+/** The first cells of a lane. */
 export interface FirstAnswers {
   readonly cells: readonly Cell[]
   readonly total: number
@@ -129,7 +129,7 @@ export interface FirstAnswers {
   readonly nextCursor: string | null
 }
 
-/** By the id of the lane. */
+/** First answers by lane id. */
 export type LaneAnswers = ReadonlyMap<string, FirstAnswers>
 
 export function toRunAnswer(run: Run, answers: LaneAnswers = NO_ANSWERS): Record<string, unknown> {

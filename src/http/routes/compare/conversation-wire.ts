@@ -107,7 +107,7 @@ export const ConversationAnswer = Type.Object(
   { title: 'CompareConversation' },
 )
 
-/** What every lane is told. */
+/** Returns the messages of the turn, which are sent to each lane. */
 export function readTurnMessages(body: Static<typeof TurnRequest>): ChatMessage[] {
   const { content = null, role, messages = null, tool_call_id: toolCallId = null } = body
   if (messages !== null) {

@@ -31,7 +31,7 @@ interface DeploymentChatOptions {
   readonly sendInference: SendInference
 }
 
-/** Chat with a deployment by its path. The same as the chat route with its model. */
+/** Routes for chat with a deployment by its path. They do the same as the chat route with the deployment's model id. */
 export const deploymentChatRoutes = ({ deployments, chat, sendInference }: DeploymentChatOptions): Route[] =>
   [
     { path: '/v1/deployments/:id/chat' },
@@ -60,13 +60,13 @@ export const deploymentChatRoutes = ({ deployments, chat, sendInference }: Deplo
         const record = createInferenceRecord('chat')
         const request = { caller, body, text: JSON.stringify(body), exchange, headers: headersOf(reply) }
         await sendInference(request, record, () => chat.chat(toInference(request, record)))
-        // What was written past the framework is the whole answer.
+        // The complete answer was written without the framework, so the framework must not send one.
         reply.hijack()
       },
     }),
   )
 
-/** What the framework would send, as names and values in turn. */
+/** Returns the headers that the framework would send, as alternating names and values. */
 function headersOf(reply: FastifyReply): string[] {
   return Object.entries(reply.getHeaders()).flatMap(([name, value]) =>
     value === undefined ? [] : [value].flat().flatMap((one) => [name, String(one)]),

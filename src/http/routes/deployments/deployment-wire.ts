@@ -53,7 +53,7 @@ export const DeploymentAnswer = Type.Object(
   { title: 'Deployment' },
 )
 
-/** Of a usual engine with weights that are not cached. */
+/** Typical start time of an engine whose weights are not cached. */
 const START_MINUTES = 5
 const ON_ITS_WAY: ReadonlySet<string> = new Set(['queued', 'creating', 'starting'])
 

@@ -106,7 +106,7 @@ export const gpuTierRoutes = ({ deployments }: { deployments: Deployments }): Ro
   ]
 }
 
-/** A list that has one page. */
+/** Returns a list answer with a single page. */
 function wholeList(name: string, data: readonly object[]): Record<string, unknown> {
   return { object: 'list', data, [name]: data, total: data.length, has_more: false, next_cursor: null }
 }

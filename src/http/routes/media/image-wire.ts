@@ -102,7 +102,7 @@ export const ImageAnswer = Type.Object(
   { title: 'ImageAnswer' },
 )
 
-/** Members of a request that the wire does not name, for upstreams that speak the same wire. */
+/** Returns the members of a request that the schema does not name. They are passed to upstreams that speak the same wire. */
 export function unnamedMembers(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(body).filter(([name]) => !NAMED_MEMBERS.has(name)))
 }

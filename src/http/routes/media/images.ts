@@ -15,9 +15,9 @@ import {
 } from './image-wire.ts'
 
 const MEBIBYTE = 1024 * 1024
-/** One image of the largest size in base64, and the rest of the request. */
+/** Limit for a JSON body with one image of the largest size in base64 and the other members. */
 const ONE_IMAGE_JSON_BYTES_MAX = Math.ceil((IMAGE_BYTES_MAX * 4) / 3) + MEBIBYTE
-/** Images beyond two are sent as a form, or by address. */
+/** Limit for a JSON body with two images in base64. More than two must be sent as a form or by URL. */
 const EDIT_JSON_BYTES_MAX = 2 * ONE_IMAGE_JSON_BYTES_MAX
 const EDITED_IMAGES_MAX = 16
 
@@ -160,12 +160,12 @@ function refuseStream(body: Readonly<Record<string, unknown>>): void {
   throw new AppError('unsupported_parameter', message, { param: 'stream' })
 }
 
-/** Leaves out values that the model chooses itself. */
+/** Returns null for `auto`, so that the model chooses the value. */
 function unlessAuto(value: string | null | undefined): string | null {
   return value === undefined || value === 'auto' ? null : value
 }
 
-/** From the body or from the form, whichever has them. */
+/** Returns the images of the form and of the body. */
 function readImages(
   given: ImageInput | readonly ImageInput[] | null | undefined,
   files: readonly UploadedFile[],

@@ -15,14 +15,14 @@ const File = { contentType: 'application/octet-stream', schema: Type.String({ fo
 interface MediaRoutesOptions {
   readonly media: Media
   readonly clock: Clock
-  /** A file could not be read to its end. */
+  /** Called when a file could not be read to its end. */
   readonly onBroken: (error: unknown, requestId: string) => void
 }
 
 /** A client that reads nothing for this long is disconnected. */
 const IDLE_MS_MAX = 120_000
 
-/** Files of results. No key is needed, because the URL is secret. */
+/** Serves the files of results. No key is needed, because the URL is secret. */
 export const mediaRoutes = ({ media, clock, onBroken }: MediaRoutesOptions): Route[] => [
   defineRoute({
     method: 'GET',
@@ -98,7 +98,7 @@ function takeOver({ reply }: FileRequest, status: number): ServerResponse {
   return response.writeHead(status)
 }
 
-/** Ignore a range request if the file has changed since the client read its first part. */
+/** Returns the requested range, or null if the file has changed since the client read its first part. */
 function chooseRange(
   headers: FileRequest['headers'],
   { bytes }: ServedFile,

@@ -12,7 +12,7 @@ import { usdFromNanoUsd } from '../../../kernel/money.ts'
 
 const VoiceId = Type.String({ minLength: 1, maxLength: 256 })
 
-/** The first of OpenAI's names. */
+/** The first voice in OpenAI's list. */
 const VOICE_DEFAULT = 'alloy'
 
 const SpeechRequest = Type.Object(
@@ -129,7 +129,7 @@ function toWork(body: Body): SpeechWork {
   }
 }
 
-/** A client that accepts JSON but no audio wants a task to poll. */
+/** Returns whether the client accepts JSON but no audio, and so expects a task to poll. */
 function wantsTask(accept: string | string[] | undefined): boolean {
   const types = String(accept ?? '*/*')
     .toLowerCase()
@@ -141,7 +141,7 @@ function wantsTask(accept: string | string[] | undefined): boolean {
   return types.includes('application/json') && !takesAudio
 }
 
-/** Audio as OpenAI's stream events: pieces in base64, then the usage. */
+/** Yields the audio as OpenAI's stream events: deltas in base64, then the usage. */
 async function* speechEvents(
   batches: AsyncIterable<readonly Uint8Array[]>,
   { input }: SpeechWork,
@@ -149,7 +149,7 @@ async function* speechEvents(
 ): AsyncGenerator<readonly Buffer[]> {
   for await (const batch of batches)
     yield [toPayload({ type: 'speech.audio.delta', audio: Buffer.concat(batch).toString('base64') })]
-  // Speech is priced by the character; tokens are what OpenAI's clients read.
+  // Speech is priced by the character. The token counts are there because OpenAI's clients read them.
   const tokens = { input_tokens: 0, output_tokens: 0, total_tokens: 0 }
   const usage = {
     ...tokens,

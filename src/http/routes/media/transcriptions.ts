@@ -14,7 +14,7 @@ import { defineRoute, type Route, type RouteRequest } from '../../route.ts'
 import type { RunPaid } from '../../paid/run-paid.ts'
 import { sendEventReply } from '../../answers/send-event-reply.ts'
 
-// Ten milliseconds of silence.
+// Ten milliseconds of silence, for the examples.
 const SHORT_WAV =
   'UklGRnQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YVAAAACAgICAgICAgICAgICAgICAgICAgICAgICAgICA' +
   'gICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgA=='
@@ -94,7 +94,7 @@ const TranscriptAnswer = Type.Object(
   { title: 'Transcript' },
 )
 
-/** The forms that `response_format` chooses instead of JSON. */
+/** The answers other than JSON that `response_format` can choose. */
 const TEXT_FORMS = {
   'text/plain': Type.String({ description: 'With `text`: what was said.' }),
   'application/x-subrip': Type.String({ description: 'With `srt`: SubRip captions.' }),
@@ -117,7 +117,7 @@ const FORM = {
   },
 } as const
 
-/** Of the file in base64, and the rest. */
+/** Limit for a JSON body with the file in base64 and the other members. */
 const JSON_BYTES_MAX = Math.ceil((AUDIO_BYTES_MAX * 4) / 3) + 1024 * 1024
 
 const NO_SPEAKERS = { hint: 'Speakers are not told apart.', ordinary: [false, 'false'] }

@@ -40,7 +40,7 @@ export const voiceRoutes = ({ speech }: { speech: Pick<Speech, 'voices'> }): Rou
   }),
 ]
 
-/** The cursor serves as id, because two providers may use the same voice name. */
+/** Returns a page of voices. The cursor has the provider and the voice id, because two providers may use the same voice id. */
 function selectPage(voices: readonly ListedVoice[], limit: number, after: string | undefined) {
   const all = voices.map((voice) => ({ voice, id: `${voice.provider}:${voice.id}` }))
   const start = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1

@@ -21,7 +21,7 @@ import {
 const AccountParams = Type.Object({ id: Type.String({ description: 'The id of an account.' }) })
 const AccountKeyParams = Type.Object({ id: Type.String(), key_id: Type.String() })
 
-// Closed: a limit that is misspelt must not be dropped.
+// Unknown members are refused, so that a misspelt limit is not ignored.
 const AccountCreateBody = Type.Object(
   {
     name: Name,

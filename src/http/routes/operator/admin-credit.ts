@@ -19,7 +19,7 @@ const IDEMPOTENCY_KEY_LENGTH_MAX = 255
 const AccountParams = Type.Object({ id: Type.String({ description: 'The id of an account.' }) })
 const PaymentParams = Type.Object({ id: Type.String({ description: 'The id of a payment.' }) })
 
-// Closed: a limit that is misspelt must not be dropped.
+// Unknown members are refused, so that a misspelt limit is not ignored.
 const CreditBody = Type.Object(
   {
     amount_usd: Type.Number({
@@ -53,7 +53,7 @@ const Limit = Type.Optional(
     description: 'What the account may spend in a period. Null sets no limit; absent leaves it as it is.',
   }),
 )
-// Closed: a limit that is misspelt must not be dropped.
+// Unknown members are refused, so that a misspelt limit is not ignored.
 const BudgetBody = Type.Object({ monthly_usd: Limit, daily_usd: Limit }, { additionalProperties: false })
 
 const amountOrNull = Type.Union([Type.Number(), Type.Null()])
@@ -75,7 +75,7 @@ const EntryAnswer = Type.Object({
   created_at: Type.String({ format: 'date-time' }),
 })
 
-// Closed: a limit that is misspelt must not be dropped.
+// Unknown members are refused, so that a misspelt limit is not ignored.
 const RefundBody = Type.Object(
   {
     amount_usd: Type.Optional(
@@ -270,7 +270,7 @@ function usdOrNull(amount: NanoUsd | undefined): number | null {
 
 const ENTRY_ID = /^\d{1,18}$/
 
-/** Entries have a number instead of a public id. */
+/** Parses a page request whose cursor is the number of a ledger entry. Entries have no public id. */
 function parseEntryPage({ after, ...query }: Static<typeof ListQuery>): PageRequest {
   if (after !== undefined && !ENTRY_ID.test(after)) {
     throw invalidValue('after', 'after must be a cursor from the next_cursor of an earlier page.')

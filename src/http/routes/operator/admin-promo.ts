@@ -16,7 +16,7 @@ const nullable = <Schema extends Type.TSchema>(schema: Schema, description: stri
 
 const Count = Type.Integer({ minimum: 1, maximum: COUNT_MAX })
 
-// Closed: a limit that is misspelt must not be dropped.
+// Unknown members are refused, so that a misspelt limit is not ignored.
 const CodeCreateBody = Type.Object(
   {
     code: Type.Optional(

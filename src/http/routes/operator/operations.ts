@@ -11,10 +11,10 @@ export interface OperationRoutesOptions {
   /** Readiness checks by name. Each rejects if its dependency fails. */
   readonly checks: Readonly<Record<string, ReadinessCheck>>
   readonly isShuttingDown: () => boolean
-  /** The Prometheus text, of this process or of all of them. */
+  /** Returns the metrics in Prometheus's text format, of this process or of all processes. */
   readonly readMetrics: () => Promise<{ contentType: string; text: string }>
   readonly metricsAccess: MetricsAccess
-  /** Asked once, when all routes are known. */
+  /** Called once, on the first request for the document, when all routes are registered. */
   readonly buildDocument: () => JsonObject
   readonly logger: Logger
 }

@@ -4,7 +4,7 @@ import type { Limits } from '../../../modules/limits/limits.ts'
 import type { Tasks } from '../../../modules/tasks/tasks.ts'
 import { defineRoute, type Route } from '../../route.ts'
 
-/** A model that is served by an upstream with slots. */
+/** A model of an upstream with a limited number of slots. */
 export interface LocalModel {
   readonly model: string
   /** Models of one upstream share its slots. */

@@ -55,7 +55,7 @@ export const TaskAnswer = Type.Object(
 const REFUND_MESSAGE =
   'A provider had begun the work when it was cancelled, and bills work that is cancelled: what it bills was charged.'
 
-/** A task as `GET /v1/tasks/{id}`, lists and webhooks show it. */
+/** Formats a task for `GET /v1/tasks/{id}`, lists and webhooks. */
 export function toTaskAnswer(task: Task): Record<string, unknown> {
   const { status, completedAt, refundedNanoUsd, error } = task
   return {
@@ -100,7 +100,7 @@ export const TaskReceipt = Type.Object(
   { title: 'TaskReceipt' },
 )
 
-/** The body of a 202: a task that was just made. */
+/** Returns the body of the 202 answer for a new task. */
 export function toTaskReceipt(task: Task): Record<string, unknown> {
   return {
     task_id: task.id,
@@ -115,7 +115,7 @@ export function toTaskReceipt(task: Task): Record<string, unknown> {
 const POLL_MS_DEFAULT = 1_000
 const POLL_MS: Readonly<Partial<Record<TaskType, number>>> = { video: 5_000, music: 3_000 }
 
-/** When to look again at a task that has not ended. */
+/** Returns the headers that tell when to poll a task again. Returns none for a task that has ended. */
 export function pollHeadersOf({ status, type }: Task): Record<string, string> {
   if (isTerminal(status)) return {}
   const pollMs = POLL_MS[type] ?? POLL_MS_DEFAULT

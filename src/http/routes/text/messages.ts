@@ -26,7 +26,7 @@ export const messageRoutes = (options: MessageRouteOptions): (Route | HotRoute)[
   return [send, count, toAlias(send), toAlias(count)]
 }
 
-/** Some clients look for the wire under the name of its vendor. */
+/** Returns the route under the prefix `/anthropic`, which some clients use. */
 function toAlias<Described extends Route | HotRoute>(route: Described): Described {
   return { ...route, path: `/anthropic${route.path}`, isAlias: true }
 }
@@ -56,7 +56,7 @@ function sendMessage(path: string, { chat, sendInference }: MessageRouteOptions)
   })
 }
 
-/** Versions and features of the wire, which reach an upstream that speaks it as they came. */
+/** Headers with the version and beta features of the wire. They are passed unchanged to upstreams that speak it. */
 const WIRE_HEADERS = ['anthropic-version', 'anthropic-beta'] as const
 
 function wireHeaders({ incoming }: Exchange): readonly string[] {

@@ -29,7 +29,7 @@ const Include = Type.Optional(
   }),
 )
 
-/** With brackets, as official clients write lists, and without. */
+/** Official clients send lists with brackets in the name. Both forms are accepted. */
 const includeMembers = { include: Include, 'include[]': Include }
 
 const ResponseQuery = Type.Object({
@@ -81,7 +81,7 @@ const Deleted = Type.Object({
   deleted: Type.Literal(true),
 })
 
-/** Responses that were answered before. */
+/** Routes for stored responses. */
 export const storedResponseRoutes = ({ responses }: { responses: Responses }): Route[] => {
   const shared = {
     tag: 'Responses',
