@@ -6,14 +6,17 @@ import { requireScope } from './authenticate.ts'
 import type { RequestMessage } from './message.ts'
 
 export interface MetricsAccess {
-  /** If set, everybody except operators must send it. */
+  /** If set, clients without an operator key must send it. */
   readonly token: string | null
   /** Allows every client. */
   readonly isOpen: boolean
   readonly authenticate: (incoming: RequestMessage) => Caller | Promise<Caller>
 }
 
-/** Metrics show models, providers and routes, so only this machine, the token and operator keys may read them. */
+/**
+ * Throws unless the client may read the metrics. They show models, providers and routes, so they need the token, an operator key,
+ * or a request from this machine.
+ */
 export async function admitToMetrics(access: MetricsAccess, incoming: RequestMessage): Promise<void> {
   const { authorization } = incoming.headers
   if (access.token !== null) {

@@ -6,7 +6,7 @@ import type { RequestMessage } from './message.ts'
 const BEARER_PATTERN = /^Bearer +(\S+)$/i
 const USUAL_START = 'Bearer '
 
-/** Finds the caller of a request's key. Returns without a promise for a known key, so that the hot path does not wait. */
+/** Returns the caller of a request's key. Returns it without a promise for a known key, so that the hot path does not wait. */
 export type Authenticate = (incoming: RequestMessage) => Caller | Promise<Caller>
 
 /** Runs before the body is read, so that unauthenticated requests are not parsed. */
@@ -24,7 +24,7 @@ export function authenticateHook(
 /** Reads the key from the header that OpenAI clients or Anthropic clients use. */
 export function readToken({ authorization: header, 'x-api-key': key }: RequestMessage['headers']): string {
   if (header === undefined && typeof key === 'string') return key.trim()
-  // What follows the usual start is checked for the form of a key anyway.
+  // The key's format is checked later.
   if (header?.startsWith(USUAL_START)) return header.slice(USUAL_START.length).trim()
   const token = header === undefined ? undefined : BEARER_PATTERN.exec(header)?.[1]
   if (token !== undefined) return token

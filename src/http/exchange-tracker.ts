@@ -23,8 +23,8 @@ const CUT_OFF_AFTER_MS = 500
 /** Tracks every request until its last byte is sent or its client disconnects. */
 export class ExchangeTracker {
   readonly #observer: ExchangeObserver
-  // Not a Set: its outgrown tables keep old requests alive through many garbage collections.
   readonly #clock: Clock
+  // Not a Set: after it grows, its old tables keep ended requests alive through many garbage collections.
   readonly #running: Exchange[] = []
   #onDrained: (() => void) | null = null
 
@@ -50,7 +50,7 @@ export class ExchangeTracker {
     const exchange = new Exchange(createRequestId(this.#clock.nowMs()), incoming, response, route)
     exchange.position = this.#running.push(exchange) - 1
     this.#observer.started(route)
-    // `close` follows `finish` and also comes without it: one listener sees both endings.
+    // `close` is emitted after `finish` and also without it, so one listener covers both.
     response.on('close', () => this.#finish(exchange))
     return exchange
   }
@@ -63,7 +63,7 @@ export class ExchangeTracker {
     })
   }
 
-  /** The keys whose requests run, each once. */
+  /** Returns the callers of running requests by key id. */
   callers(): Map<string, Caller> {
     const callers = new Map<string, Caller>()
     for (const { caller } of this.#running) if (caller !== null) callers.set(caller.keyId, caller)
@@ -72,7 +72,7 @@ export class ExchangeTracker {
 
   /** Ends the running requests of a key, and cuts the connection if the client does not read. */
   cancelOfKey(keyId: string, reason: Error): void {
-    // Not requests that change keys, because one of them may be revoking this key.
+    // Skip requests that change something, because one of them may be revoking this key.
     const ended = this.#running.filter(
       ({ caller, incoming }) => caller?.keyId === keyId && !CHANGES.has(incoming.method ?? ''),
     )
@@ -103,7 +103,7 @@ export class ExchangeTracker {
     if (this.#running.length === 0) this.#onDrained?.()
   }
 
-  /** Swap-remove: the last one takes the free position. */
+  /** Swap-remove: moves the last request to the free position. */
   #remove(exchange: Exchange): void {
     const last = this.#running.pop()
     if (last === undefined || last === exchange) return

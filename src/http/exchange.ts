@@ -19,18 +19,18 @@ export class Exchange<Incoming extends RequestMessage = RequestMessage> {
   readonly route: string
   /** Null on routes without authentication, and until the key is known. */
   caller: Caller | null = null
-  /** Of inference routes. */
+  /** Only of inference routes. */
   inference: InferenceRecord | null = null
   errorCode: string | null = null
   /** The wire format of the client, used for errors and streams. */
   wire: Wire = openAiWire
-  /** Of a request with an idempotency key. */
+  /** The recording of a request with an idempotency key. */
   recording: Recording | null = null
   /** The running work, which may continue after the client disconnects. Null until it starts. */
   work: Promise<unknown> | null = null
   /** Whether the work continues without its client, so that a repeated request with the idempotency key can resume it. */
   goesOnAlone = false
-  /** Its index in the tracker. */
+  /** Index in the tracker's list. */
   position = -1
   requestBytes = 0
   /** The text of the body, kept only if the operator logs prompts. */

@@ -30,7 +30,7 @@ declare module 'fastify' {
 }
 
 interface FrameworkOptions {
-  /** The server that listens; the framework only takes requests from it. */
+  /** The listening server. The framework only receives requests from it. */
   readonly http: Server
   readonly routes: readonly (Route | HotRoute)[]
   readonly guard: UnauthenticatedGuard
@@ -53,7 +53,7 @@ export interface Framework {
 const PARAM_LENGTH_MAX = 512
 const CORS_SECONDS_MAX = 86_400
 
-/** Fastify, for every route that is not hot. */
+/** Creates the Fastify instance that serves all routes except the hot ones. */
 export async function createFramework(options: FrameworkOptions): Promise<Framework> {
   const { routes, tracker } = options
   const app = fastify({
@@ -71,7 +71,7 @@ export async function createFramework(options: FrameworkOptions): Promise<Framew
     },
     routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
   })
-  // Refused like every unknown method, before its body is read.
+  // Refuse QUERY like any unknown method, before its body is read.
   app.addHttpMethod('QUERY', { hasBody: false, overrideExisting: true })
   app.decorateRequest('exchange')
   app.addHook('onRequest', (request, reply, done) => {

@@ -25,7 +25,7 @@ interface HotRoutesOptions {
   readonly refusedBodies: RefusedBodies
   readonly tracker: ExchangeTracker
   readonly bodyBytesMax: number
-  /** For the log. */
+  /** Whether bodies are kept for the log. */
   readonly keepsBodies: boolean
   readonly corsHeaders: CorsHeaders
   readonly isClosing: () => boolean
@@ -33,9 +33,9 @@ interface HotRoutesOptions {
 }
 
 export interface HotRoutes {
-  /** Whether POSTs to this address are served here. */
+  /** Whether POSTs to this URL are served here. */
   readonly isServed: (url: string) => boolean
-  /** @param source where the body is read from, or the body itself where it came with the request */
+  /** @param source the message from which the body is read, or the body if it has been read already */
   readonly serve: (
     incoming: RequestMessage,
     response: ResponseMessage,

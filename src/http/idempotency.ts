@@ -10,11 +10,11 @@ import { recordAnswer, type RecordedAnswer } from './answers/replay-recording.ts
 export type RunOnce = <Result>(request: KeyedExchange<Result>, work: () => Promise<Result>) => Promise<Result>
 
 interface KeyedExchange<Result> {
-  /** Of a caller that is known. */
+  /** Must have a caller. */
   readonly exchange: Exchange
   /** The `idempotency-key` header. */
   readonly key: string | readonly string[]
-  /** As it came. */
+  /** The raw body, or the fingerprint of a form. */
   readonly body: string | Buffer
   readonly replay: (answer: KeptAnswer) => Result
 }
@@ -32,7 +32,7 @@ const ANSWER_BYTES_MAX = 8 * 1024 * 1024
 const RETRY_SECONDS_MAX = 10
 const DOUBT_RETRY_SECONDS = 2
 
-/** The `Idempotency-Key` of every POST, for both kinds of routes. Requests without the header pay nothing for it. */
+/** Implements `Idempotency-Key` for all POST routes. Requests without the header have no overhead. */
 export function createRunOnce({ idempotency, logger }: RunOnceOptions): RunOnce {
   const settle = async (claim: Claim, end: (claim: Claim) => Promise<void>): Promise<void> => {
     try {

@@ -18,7 +18,7 @@ export interface ResponseMessage {
   readonly writableFinished: boolean
   readonly writableNeedDrain: boolean
   readonly destroyed: boolean
-  /** Takes names and values in turn. */
+  /** `headers` are alternating names and values. */
   writeHead(status: number, headers: string[]): ResponseMessage
   /** Returns false if the buffer is full; wait for `drain` before writing more. */
   write(bytes: Uint8Array): boolean

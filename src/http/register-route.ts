@@ -13,7 +13,7 @@ import type { Route } from './route.ts'
 import { compileCheck, compileConversion } from './bodies/validate.ts'
 import { AppError } from '../kernel/app-error.ts'
 
-/** What every route is given by the server. */
+/** What the server provides to all routes. */
 export interface RouteSurroundings {
   readonly guard: UnauthenticatedGuard
   readonly runOnce: RunOnce
@@ -93,13 +93,13 @@ export function registerRoute(app: FastifyInstance, route: Route, surroundings: 
 interface GivenInput {
   readonly input: RouteInput
   readonly files: readonly UploadedFile[]
-  /** The raw body, to recognise a repeated request. */
+  /** The raw body, or the fingerprint of a form, to recognise a repeated request. */
   readonly sent: unknown
 }
 
 type RouteInput = Pick<Parameters<Route['handle']>[0], 'body' | 'query' | 'params'>
 
-/** The request's input, validated by the schemas of the route. */
+/** Returns a function that reads the input of a request and validates it with the schemas of the route. */
 function compileInput(route: Route): (request: FastifyRequest, form: Form | null) => RouteInput {
   const checkBody = route.body ? compileCheck(route.body) : null
   const checkUnhonoured = route.body ? compileUnhonoured(route.body) : null

@@ -6,29 +6,29 @@ import type { Wire } from '../wires/wire.ts'
 import type { Exchange } from './exchange.ts'
 import type { FormDescription, UploadedFile } from './multipart/form.ts'
 
-/** The scope a key needs; any key will do for `any`, and none for null. */
+/** The scope that a key needs. `any`: any key. Null: no key. */
 type RouteScope = Scope | 'any' | null
 
-/** What a line of the API says about itself, in the reference too. */
+/** The description of a route, also used for the reference. */
 export interface RouteDescription {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** With parameters as `:id`. */
+  /** Parameters are written as `:id`. */
   readonly path: string
   readonly summary: string
   readonly tag: string
   readonly scope: RouteScope
-  /** Costs nothing by itself: what it makes the gateway ask of models is charged call by call, as chat is. */
+  /** The route itself is free; each request that it makes to a model is charged like a chat request. */
   readonly isChargedByCall?: true
   readonly body?: TSchema
-  /** Takes the body as `multipart/form-data` too: its members as fields, and these files. */
+  /** The route also accepts `multipart/form-data`, with the members of the body as fields and these files. */
   readonly form?: FormDescription
   readonly query?: TSchema
   readonly params?: TSchema
-  /** Another path of a route that is described already: the reference leaves it out. */
+  /** Whether this is another path of a described route. The reference omits it. */
   readonly isAlias?: true
-  /** What its clients speak; OpenAI's unless told. */
+  /** The wire of its clients. Default: OpenAI's. */
   readonly wire?: Wire
-  /** Statuses of errors that do not follow from what the route takes and whom it serves, for the reference. */
+  /** Error statuses for the reference that cannot be derived from the path, method, scope and body. */
   readonly otherErrors?: readonly number[]
   /** Schemas of the answers by status, for the reference. Errors are added by the generator. */
   readonly responses: Readonly<Record<number, ResponseDescription>>
@@ -37,13 +37,13 @@ export interface RouteDescription {
 export interface ResponseDescription {
   readonly description: string
   readonly schema?: TSchema
-  /** Of the schema; `application/json` unless told. */
+  /** The content type of the schema. Default: `application/json`. */
   readonly contentType?: string
-  /** Other forms of the same answer, by content type. */
+  /** Other representations of the same answer, by content type. */
   readonly otherTypes?: Readonly<Record<string, TSchema>>
 }
 
-/** One line of the API: what it takes, what it answers, and the one call that does it. */
+/** One route: its schemas and its handler. */
 export interface Route<
   Body extends TSchema = TSchema,
   Query extends TSchema = TSchema,
@@ -52,32 +52,32 @@ export interface Route<
   readonly body?: Body
   readonly query?: Query
   readonly params?: Params
-  /** The largest body in bytes, when it differs from the server's. Forms have bounds of their own. */
+  /** The maximum size of the body, if it differs from the server's limit. Forms have their own limits. */
   readonly bodyLimitBytes?: number
-  /** Takes any content type and leaves the body as it came, for what is signed or is not JSON. */
+  /** Accepts any content type and does not parse the body. For bodies that are signed or not JSON. */
   readonly takesRawBody?: true
   /** Returns the JSON answer, or writes to the reply itself and returns nothing. */
   readonly handle: (request: RouteRequest<Static<Body>, Static<Query>, Static<Params>>) => Promise<unknown>
 }
 
 export interface RouteRequest<Body, Query, Params> {
-  /** Of a form its fields, in the types of the schema. */
+  /** For a form: its fields, with the types of the schema. */
   readonly body: Body
-  /** Of a form; they lie on the disk until the route's work is done. */
+  /** The files of a form. They are deleted when the route's work is done. */
   readonly files: readonly UploadedFile[]
   readonly query: Query
   readonly params: Params
-  /** The bytes as they came; only of routes that take them so. */
+  /** The raw bytes. Only of routes with `takesRawBody`. */
   readonly rawBody: Buffer
   readonly caller: Caller
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  /** For what has to do with the connection: the request's id, its cancellation, its record. */
+  /** The request's id, cancellation and records. */
   readonly exchange: Exchange<IncomingMessage>
-  /** Set the status or headers here. */
+  /** Used to set the status or headers. */
   readonly reply: FastifyReply
 }
 
-/** A hot line: a POST served past the framework, which writes its own answer. */
+/** A hot route: a POST that is served without the framework and writes its own answer. */
 export interface HotRoute<Body extends TSchema = TSchema> extends RouteDescription {
   readonly isHot: true
   readonly method: 'POST'
@@ -92,11 +92,11 @@ export interface DirectRequest<Body> {
   readonly text: string
   readonly caller: Caller
   readonly exchange: Exchange
-  /** Names and values in turn; the route adds its own and writes them. */
+  /** Alternating names and values. The route adds its own and writes them. */
   readonly headers: string[]
 }
 
-/** Keeps the types of the schemas for the handler, then forgets them so that routes fit one table. */
+/** Lets the handler infer the types of the schemas, and erases them from the result so that all routes fit into one table. */
 export function defineRoute<Body extends TSchema, Query extends TSchema, Params extends TSchema>(
   route: Route<Body, Query, Params>,
 ): Route {

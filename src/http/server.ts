@@ -30,11 +30,11 @@ export interface ServerOptions {
   readonly guard: UnauthenticatedGuard
   readonly limits: Pick<Limits, 'countRefused' | 'secondsToRest'>
   readonly idempotency: Idempotency
-  /** For clients that give an address of the gateway in place of a file. */
+  /** Reads files that clients refer to by a URL of this gateway. */
   readonly media: OwnFiles
   readonly logger: Logger
   readonly observer: ExchangeObserver
-  /** Usage is filed under the time that is part of a request's id. */
+  /** Sets the time in request ids, by which usage is stored. */
   readonly clock: Clock
   /** Origins whose browsers may call the API; `*` for all. */
   readonly corsOrigins: readonly string[]
@@ -45,7 +45,7 @@ export interface ServerOptions {
   readonly connectionsMax: number
   /** Maximum bytes of requests whose key is not known yet, over all connections. */
   readonly unauthenticatedBytesMax: number
-  /** Whether a key is in memory. */
+  /** Whether a key is cached. */
   readonly isKnownKey: (token: string) => boolean
   readonly onConnectionRefused: () => void
   /** Whether simple requests are read without Node's HTTP server. */
@@ -60,7 +60,7 @@ export interface Server {
   /** The running requests, in no order. */
   listExchanges(): readonly Exchange[]
   listen(options: { host: string; port: number; sharePort: boolean }): Promise<{ host: string; port: number }>
-  /** The keys whose requests run, by their ids. */
+  /** The callers of running requests by key id. */
   runningCallers(): ReadonlyMap<string, Caller>
   /** Ends the running requests of a key with this error; a stream gets it as its last frame. */
   endRequestsOf(keyId: string, reason: AppError): void
@@ -74,8 +74,8 @@ const ABORTED_MS_MAX = 2_000
 const NO_BYTES = Buffer.alloc(0)
 
 /**
- * One listening server. Hot routes are served directly, all others through the framework. Connections start without Node's
- * HTTP server and are handed to it when a request is not simple.
+ * Creates the listening server. Hot routes are served directly, all others through the framework. Connections start without
+ * Node's HTTP server and are handed to it when a request is not simple.
  */
 export async function createServer(options: ServerOptions): Promise<Server> {
   const { routes, logger } = options

@@ -1,4 +1,4 @@
-/** CORS headers for this origin, as names and values; empty if the origin may not call the API. */
+/** Returns the CORS headers for an origin as alternating names and values. Empty if the origin may not call the API. */
 export type CorsHeaders = (origin: string) => readonly string[]
 
 const EXPOSED = [

@@ -1,4 +1,4 @@
-/** One line of CSV (RFC 4180). Text that looks like a spreadsheet formula is escaped. */
+/** Formats one line of CSV (RFC 4180). Text that looks like a spreadsheet formula is escaped. */
 export function csvRow(values: readonly (string | number | null | undefined)[]): string {
   return `${values.map(toField).join(',')}\r\n`
 }

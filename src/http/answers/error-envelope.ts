@@ -11,7 +11,7 @@ type ErrorType =
   | 'api_error'
   | 'upstream_error'
 
-/** The catalogue of errors: the one place where a code becomes a status and a type. */
+/** The catalogue of errors. Only this file maps an error code to a status and a type. */
 export const ERROR_CATALOGUE: Readonly<Record<ErrorCode, { status: number; type: ErrorType }>> = {
   invalid_json: { status: 400, type: 'invalid_request_error' },
   invalid_request: { status: 400, type: 'invalid_request_error' },
@@ -60,12 +60,12 @@ function placeInjected({ status, code }: InjectedFailure): { status: number; typ
   return { status, type: status < 500 ? 'invalid_request_error' : 'upstream_error' }
 }
 
-/** The type of an error inside an answer, such as that of a task. */
+/** Returns the type of an error that is part of an answer, such as the error of a task. */
 export function errorTypeOf(code: string): ErrorType {
   return isErrorCode(code) ? ERROR_CATALOGUE[code].type : 'api_error'
 }
 
-/** The error of a task that its client waited for, as the answer to the request. */
+/** Converts the error of a task into the answer to the request that waited for it. */
 export function toldError({ code, message }: { readonly code: string; readonly message: string }): AppError {
   return new AppError(isErrorCode(code) ? code : 'provider_error', message)
 }
@@ -104,7 +104,7 @@ export function toErrorAnswer(error: unknown, requestId: string): ErrorAnswer {
   return { status, headers, body: { error: { message, type, param, code, request_id: requestId } } }
 }
 
-/** The error body in the client's wire format. */
+/** Returns the error body in the client's wire format. */
 export function errorBodyOf(answer: ErrorAnswer, wire: Wire): object {
   return wire.formatError(toWireError(answer))
 }
@@ -116,7 +116,7 @@ export function toWireError({ status, body }: ErrorAnswer): WireError {
 
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
-  // Work that was cancelled because its key is now refused.
+  // The work was cancelled because its key is now refused.
   if (error instanceof ClientDisconnected && error.cause instanceof AppError) return error.cause
   const code = hasCode(error) ? (FRAMEWORK_CODES[error.code] ?? refusalOf(error)) : undefined
   if (code) return new AppError(code, FRAMEWORK_MESSAGES[code], { cause: error })
@@ -148,7 +148,7 @@ const FRAMEWORK_MESSAGES: Readonly<Record<FrameworkCode, string>> = {
   service_unavailable: 'The gateway is shutting down.',
 }
 
-/** Other errors of the framework are client errors if their status says so. */
+/** Returns the code for other framework errors. They are client errors if their status is below 500. */
 function refusalOf(error: Error & { code: string }): FrameworkCode | undefined {
   const isRefusal = 'statusCode' in error && typeof error.statusCode === 'number' && error.statusCode < 500
   return error.code.startsWith('FST_ERR_') && isRefusal ? 'invalid_request' : undefined

@@ -8,7 +8,7 @@ interface AdmissionRequest {
   readonly tokens: number
 }
 
-/** Adds the rate headers of an admitted request; throws for one that was refused, with the same headers. */
+/** Adds the rate headers of an admitted request. Throws if the request is refused; the error has the same headers. */
 export function admitRequest(
   limits: Limits,
   request: AdmissionRequest,

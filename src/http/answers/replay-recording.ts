@@ -1,10 +1,10 @@
 import type { Wire } from '../../wires/wire.ts'
 import type { ResponseMessage } from '../message.ts'
 
-/** An answer as it was sent. */
+/** A sent answer. */
 export interface RecordedAnswer {
   readonly status: number
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly headers: readonly string[]
   /** Null if it was too large to store. */
   readonly body: Buffer | null
@@ -13,16 +13,13 @@ export interface RecordedAnswer {
 }
 
 export interface Recording {
-  /** Whether the answer has been given, to a client that is still there or not. */
+  /** Whether the answer has ended. The client may have disconnected. */
   readonly hasEnded: boolean
   /** Stores the answer as if it had ended with these bytes. */
   keepAsEndedWith(bytes: Buffer): void
 }
 
-/**
- * Listens to what is written to a response while it goes out, and holds its last bytes back until `onEnd` is through
- * with what was written.
- */
+/** Records what is written to a response, and delays the last bytes until `onEnd` has resolved. */
 export function recordAnswer(
   response: ResponseMessage,
   options: {
@@ -91,7 +88,7 @@ function toBuffer(chunk: unknown, encoding: unknown): Buffer | null {
   return Buffer.from(chunk, encoding === 'latin1' ? 'latin1' : 'utf8')
 }
 
-/** From either form that Node takes: names and values in turn, or an object of them. */
+/** Reads both header formats of Node: alternating names and values, or an object. */
 function readHeaders(value: unknown): readonly string[] {
   if (Array.isArray(value)) return value.map(String)
   if (typeof value !== 'object' || value === null) return []

@@ -4,8 +4,8 @@ import { writeHeadOf } from './send-event-reply.ts'
 import { drained } from './send-events.ts'
 
 /**
- * Writes audio as it comes, at the pace of the client, behind the headers of the reply. Audio that breaks off ends its connection
- * without an end, so that nobody takes it for whole.
+ * Writes the headers of the reply and then the audio when it arrives, at the client's pace. If the audio breaks off, the
+ * connection is closed without a proper end, so that clients do not take it for complete.
  */
 export async function sendAudio(
   reply: FastifyReply,
@@ -29,7 +29,7 @@ export async function sendAudio(
 
 function writeAll(response: ServerResponse, batch: readonly Uint8Array[]): boolean {
   let hasRoom = true
-  // Not corked by hand: a corked response can ask to wait for a drain that never comes. Node joins what is written in one turn.
+  // Do not cork: a corked response can wait for a `drain` event that never comes. Node joins the writes of one turn anyway.
   for (const piece of batch) hasRoom = response.write(piece)
   return hasRoom
 }

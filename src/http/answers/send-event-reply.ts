@@ -19,7 +19,7 @@ export async function sendEventReply(
   })
 }
 
-/** From here on the route writes the answer itself. */
+/** Writes the status and the headers of the reply. The route must write the body itself. */
 export function writeHeadOf(reply: FastifyReply): void {
   reply.hijack()
   const headers: Record<string, string | number | string[]> = {}

@@ -10,7 +10,7 @@ const QUIET_TURNS = 3
 /** A client that reads nothing for this long counts as disconnected. */
 const DRAIN_MS_MAX = 60_000
 
-/** Names and values in turn. */
+/** Alternating names and values. */
 export const EVENT_STREAM_HEADERS: readonly string[] = [
   'content-type',
   'text/event-stream; charset=utf-8',
@@ -21,8 +21,8 @@ export const EVENT_STREAM_HEADERS: readonly string[] = [
 ]
 
 /**
- * Writes batches of payloads as Server-Sent Events, at the pace of the client, and closes with the end that the wire has. A
- * failure in the middle is one error frame and no such end. The headers must have been written.
+ * Writes batches of payloads as Server-Sent Events at the client's pace, and ends with the wire's end marker. A failure in the
+ * middle is written as one error frame without that marker. The headers must have been written.
  */
 export async function sendEvents(
   response: ResponseMessage,
@@ -30,14 +30,14 @@ export async function sendEvents(
   options: {
     requestId: string
     onError: (error: unknown) => void
-    /** Of a request with an idempotency key. */
+    /** The recording of a request with an idempotency key. */
     recording?: Recording | null
     wire?: Wire
   },
 ): Promise<void> {
   const { wire = openAiWire } = options
   const writer = wire.openStream()
-  // Counting quiet turns costs less than setting a timer anew for each batch.
+  // Counting quiet intervals is cheaper than a new timer for each batch.
   let quietTurns = 0
   const keepAlive = setInterval(() => {
     quietTurns += 1
@@ -56,7 +56,7 @@ export async function sendEvents(
   } catch (error) {
     if (response.destroyed) return
     options.onError(error)
-    // Everything but the end was sent: store the complete answer, so that a retry gets it and pays once.
+    // Everything except the end marker was sent. Store the complete answer, so that a retry gets it and is not charged again.
     if (error instanceof AppError && error.mayBeDone) options.recording?.keepAsEndedWith(writer.end())
     endWithError(response, error, options.requestId, writer)
   } finally {
@@ -64,7 +64,7 @@ export async function sendEvents(
   }
 }
 
-/** One error frame, and nothing behind it. */
+/** Ends the response with one error frame. */
 export function endWithError(
   response: ResponseMessage,
   error: unknown,

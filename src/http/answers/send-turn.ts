@@ -35,7 +35,7 @@ export async function readTurn(
   throw new Error('a turn ended without its end')
 }
 
-/** Streams all lanes as they answer. Each frame has the id of its lane; a failed lane is one error frame. */
+/** Streams the answers of all lanes. Each frame has the id of its lane, and a failed lane is one error frame. */
 export async function sendTurn(
   opening: Promise<OpenTurn>,
   options: SendTurnOptions & {

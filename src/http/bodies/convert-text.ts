@@ -2,8 +2,8 @@ import { isRecord } from '../../kernel/is-record.ts'
 import { branchesOf, type SchemaShape } from './schema-shape.ts'
 
 /**
- * Reads numbers, booleans and nulls of what came as text: of a query, a path, or a form. Only as they are written in JSON: what
- * `Number` takes besides, such as ` 5`, `0x5` or `true`, is left as it is and refused by the check that follows.
+ * Converts text from a query, a path or a form to numbers, booleans and nulls. Accepts only JSON notation: other text that
+ * `Number` would accept, such as ` 5` or `0x5`, stays text and fails the validation that follows.
  */
 export function convertText(schema: SchemaShape, value: unknown): unknown {
   if (typeof value === 'string') return convertOne(branchesOf(schema), value)

@@ -1,10 +1,10 @@
 import { AppError } from '../../kernel/app-error.ts'
 import type { Problem } from './find-problem.ts'
 
-/** A name that a client chose may have any length. */
+/** Limit for field names, because clients choose some of them. */
 const PARAM_LENGTH_MAX = 256
 
-/** Tells the client what is wrong, with the name of the field. */
+/** Returns the error for the client, with the name of the field. */
 export function describeProblem(problem: Problem | null): AppError {
   if (problem === null) return new AppError('invalid_request', 'The request is not valid.')
   const { keyword, path, expectation } = problem

@@ -7,11 +7,11 @@ import { branchesOf, isOfType, type SchemaShape } from './schema-shape.ts'
 /** The first thing that is wrong with a value. */
 export interface Problem {
   readonly keyword: 'required' | 'additionalProperties' | 'type' | 'enum' | 'const' | 'anyOf' | 'bound'
-  /** The names and numbers of the members that lead to it. */
+  /** The names and indexes of the members that lead to it. */
   readonly path: readonly (string | number)[]
   /** The rest of a sentence that starts with the field's name. */
   readonly expectation: string
-  /** What the schema names: types, or values. */
+  /** The allowed types or values of the schema. */
   readonly allowed: readonly string[]
 }
 
@@ -60,7 +60,7 @@ function passes(schema: SchemaShape, value: unknown): boolean {
 
 const bounds = new WeakMap<SchemaShape, TSchema>()
 
-/** Lengths, sizes and forms of the value itself, in the words of the validator. */
+/** Finds violated limits of the value itself, such as length or pattern. The message is the validator's. */
 function findBound(schema: SchemaShape, value: unknown, path: Path): Problem | null {
   let bound = bounds.get(schema)
   if (bound === undefined) {
@@ -131,7 +131,7 @@ function findInMembers(schema: SchemaShape, value: Record<string, unknown>, path
   return null
 }
 
-/** A member that a closed schema does not name. */
+/** Returns a member that the schema does not name, if the schema allows no others. */
 function findUnknown(schema: SchemaShape, value: Record<string, unknown>): string | undefined {
   if (schema.additionalProperties !== false) return undefined
   const { properties = {}, patternProperties = {} } = schema
@@ -141,13 +141,13 @@ function findUnknown(schema: SchemaShape, value: Record<string, unknown>): strin
   )
 }
 
-/** The problem of the intended branch, or, if none fits, what the branches expect. */
+/** Returns the problem of the branch that the client meant, or what all branches expect if no branch fits. */
 function findInUnion(branches: readonly SchemaShape[], value: unknown, path: Path): Problem {
   const problems = branches
     .map((branch) => findProblem(branch, value, path))
     .filter((problem) => problem !== null)
   const meant = problems.filter((problem) => !isOtherBranch(problem, path.length))
-  // Where all types are right, only the values can be wrong.
+  // If the types of a branch fit, the problem is in its values.
   return (
     meant.find(({ keyword }) => keyword !== 'type') ??
     meant[0] ?? {
@@ -159,7 +159,7 @@ function findInUnion(branches: readonly SchemaShape[], value: unknown, path: Pat
   )
 }
 
-/** A value of another type, or with another `type`, was meant for another branch. */
+/** Returns whether the value was meant for another branch: it has another type, or another `type` member. */
 function isOtherBranch({ keyword, path }: Problem, depth: number): boolean {
   if (keyword === 'type' || keyword === 'enum') return path.length === depth
   return (
@@ -184,7 +184,7 @@ function expectationOfUnion(problems: readonly Problem[], depth: number): string
   return kinds.length > 0 ? `must have a type of ${kinds.join(', ')}` : UNKNOWN.expectation
 }
 
-/** A part of one of our schemas is a schema. */
+/** Converts the type only: parts of schemas are schemas. */
 function toSchema(shape: object): TSchema {
   return shape
 }

@@ -2,7 +2,7 @@ import { AppError } from '../../kernel/app-error.ts'
 import { JsonTooDeep, JSON_DEPTH_MAX, parseJson } from '../../kernel/parse-json.ts'
 import { isStorable, isStorableJson } from '../../kernel/storable-text.ts'
 
-/** A missing body is an empty object: routes that need members say which. */
+/** Parses a body. An empty body becomes an empty object, and the validation names missing members. */
 export function parseBody(text: string): unknown {
   if (text === '') return {}
   try {
@@ -16,7 +16,7 @@ export function parseBody(text: string): unknown {
   }
 }
 
-/** The body of a route that keeps what it is given. */
+/** Parses a body whose content may be stored in the database. */
 export function parseStorableBody(text: string): unknown {
   const body = parseBody(text)
   if (isStorableJson(text)) return body
@@ -26,7 +26,7 @@ export function parseStorableBody(text: string): unknown {
 
 const PARAM_LENGTH_MAX = 256
 
-/** The path to a text that cannot be stored. The depth is limited by the JSON parser's limit. */
+/** Returns the path to a text that cannot be stored. The recursion is bounded by the depth limit of the JSON parser. */
 function findUnstorable(value: unknown): string[] | null {
   if (typeof value === 'string') return isStorable(value) ? null : []
   if (typeof value !== 'object' || value === null) return null
@@ -38,7 +38,7 @@ function findUnstorable(value: unknown): string[] | null {
   return null
 }
 
-/** Of what came as plain text: parameters of the path and the query, fields of a form. */
+/** Throws if a parameter of the path, the query or a form cannot be stored. */
 export function requireStorable(param: string, text: string): void {
   if (!isStorable(text)) throw notStorable(`'${param}'`, param)
 }

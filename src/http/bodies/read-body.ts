@@ -7,7 +7,7 @@ import { requirePlainBody } from './require-plain-body.ts'
 /**
  * Reads a JSON body as text, up to its limit. Throws, or calls one of the two callbacks, once.
  *
- * @param source what it is read from, or the body itself where it came with the request
+ * @param source the message from which the body is read, or the body if it has been read already
  */
 export function readBody(
   exchange: Exchange,

@@ -1,6 +1,6 @@
 import { AppError } from '../../kernel/app-error.ts'
 
-/** Members that clients of other APIs send. */
+/** Unsupported members that clients of other APIs send. */
 export type RefusedMembers = Readonly<Record<string, RefusedMember>>
 
 interface RefusedMember {

@@ -4,7 +4,9 @@ import { isRecord } from '../../kernel/is-record.ts'
 import { isOrdinaryValue } from '../../providers/billed-members.ts'
 import { PROTECTIVE_MEMBERS } from '../../providers/protective-members.ts'
 
-/** Refuses safety-related members that the schema does not support, because ignoring them silently would be unsafe. */
+/**
+ * Compiles a check that refuses safety-related members that the schema does not support, because ignoring them would be unsafe.
+ */
 export function compileUnhonoured(schema: TSchema): (body: unknown) => void {
   const { properties = {} }: { properties?: Record<string, TSchema> } = schema
   const names = PROTECTIVE_MEMBERS.filter((name) => !Object.hasOwn(properties, name))
@@ -13,7 +15,7 @@ export function compileUnhonoured(schema: TSchema): (body: unknown) => void {
   }
 }
 
-/** The same for an object within a body, of which none is honoured. */
+/** Does the same for an object inside a body, with all safety-related members by default. */
 export function refuseUnhonoured(
   members: Readonly<Record<string, unknown>>,
   names: readonly string[] = PROTECTIVE_MEMBERS,

@@ -11,7 +11,7 @@ import { explainRefusal } from '../answers/rate-headers.ts'
 export interface RefusedBodies {
   /** Throws before reading a body if refused bodies have used up the rates of the key. */
   requireTurn(caller: Caller, incoming: RequestMessage): void
-  /** Returns the error for the client: the given one, or a rate limit error. Not a promise unless a body was refused. */
+  /** Returns the error for the client: the given one, or a rate limit error. Returns a promise only if a body was refused. */
   count(error: unknown, exchange: Exchange): unknown
 }
 

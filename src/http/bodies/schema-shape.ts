@@ -1,6 +1,6 @@
 import { isRecord } from '../../kernel/is-record.ts'
 
-/** The keywords of JSON Schema that our schemas are made of, as far as they say what lies within a value. */
+/** The JSON Schema keywords that describe the content of a value, as far as our schemas use them. */
 export interface SchemaShape {
   readonly type?: string
   readonly description?: string
@@ -15,7 +15,7 @@ export interface SchemaShape {
   readonly items?: SchemaShape
 }
 
-/** The forms a value may have, those of unions within unions included. */
+/** Returns the branches of a schema, including those of nested unions. */
 export function branchesOf(schema: SchemaShape): readonly SchemaShape[] {
   return schema.anyOf === undefined ? [schema] : schema.anyOf.flatMap(branchesOf)
 }
@@ -30,7 +30,7 @@ const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
   object: isRecord,
 }
 
-/** Whether it is of the kind that a schema speaks of, whatever else the schema asks for. */
+/** Returns whether the value has the type of the schema. Ignores the other keywords. */
 export function isOfType({ type }: SchemaShape, value: unknown): boolean {
   return type === undefined || (TYPES[type]?.(value) ?? true)
 }

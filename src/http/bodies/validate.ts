@@ -4,7 +4,7 @@ import { convertText } from './convert-text.ts'
 import { describeProblem } from './describe-problem.ts'
 import { findProblem } from './find-problem.ts'
 
-/** Compiles a schema once; the check that it returns throws an `AppError` that names the offending field. */
+/** Compiles a schema into a check that throws an `AppError` with the name of the invalid field. */
 export function compileCheck(schema: TSchema): (value: unknown) => void {
   const validator = Compile(schema)
   return (value) => {
@@ -12,7 +12,7 @@ export function compileCheck(schema: TSchema): (value: unknown) => void {
   }
 }
 
-/** Compiles a schema for what arrives as text, such as query parameters: numbers and booleans are read from it. */
+/** Compiles a schema for values that arrive as text, such as query parameters. Converts numbers and booleans, then validates. */
 export function compileConversion(schema: TSchema): (value: unknown) => unknown {
   const validator = Compile(schema)
   return (value) => {

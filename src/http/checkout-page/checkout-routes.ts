@@ -18,7 +18,10 @@ const ReturnQuery = Type.Object({
 
 const FORM_BYTES_MAX = 1024
 
-/** Pages for who pays: the test checkout, and where a provider sends people back to. No key is needed: the address is. */
+/**
+ * Pages for payers: the test checkout, and the pages to which a payment provider redirects. They need no key, because their URL
+ * is secret.
+ */
 export const checkoutRoutes = ({ billing }: { billing: Billing }): Route[] => {
   const shared = { tag: 'Payments', scope: null } as const
   const page = (description: string) => ({ description, schema: Type.String(), contentType: 'text/html' })
@@ -93,7 +96,7 @@ type PageAnswer =
   | { readonly headers: Record<string, string>; readonly page: CheckoutPage }
   | { readonly location: string }
 
-// A person reads this, so a refusal is a page and not the API's envelope.
+// Errors are shown as a page instead of the API's error envelope, because people read them.
 async function answerPage(reply: FastifyReply, work: () => Promise<PageAnswer>): Promise<void> {
   const answer = await work().catch((error: unknown) => {
     if (!(error instanceof AppError)) throw error

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 
-/** A page of the checkout: a few words and at most two buttons. Works without scripts and loads nothing. */
+/** A page of the checkout with a few lines and at most two buttons. It works without scripts and loads nothing. */
 export interface CheckoutPage {
   readonly title: string
-  /** In large type. */
+  /** Shown in large type. */
   readonly amount?: string
   readonly tone: 'open' | 'good' | 'bad'
   readonly lines: readonly string[]
   readonly actions?: readonly PageAction[]
-  /** Where a person can go on. */
+  /** A link to continue. */
   readonly link?: { readonly href: string; readonly label: string }
 }
 
@@ -50,12 +50,12 @@ export function renderPage({ title, amount, tone, lines, actions = [], link }: C
 `
 }
 
-/** The address of the page is a secret, so nobody it links to learns it. */
+/** Returns the headers of a page. Its URL is a secret, so no referrer is sent. */
 export function pageHeaders({ formTargets = [] }: { formTargets?: readonly (string | null)[] } = {}): Record<
   string,
   string
 > {
-  // Browsers hold the answer to a form to this too: where it sends people on must be named.
+  // Browsers apply `form-action` to redirects after a form too, so their targets must be allowed.
   const origins = formTargets.flatMap((target) => (target === null ? [] : [new URL(target).origin]))
   return {
     'content-security-policy': [

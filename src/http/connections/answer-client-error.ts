@@ -14,7 +14,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: 'The headers of the request are too large.',
 }
 
-/** A response that waits for those of earlier requests. */
+/** Sockets whose error answer waits for the answer to an earlier request. */
 const waiting = new WeakSet<Socket>()
 
 /** Answers invalid HTTP and requests that arrive too slowly with the usual error envelope. */
@@ -40,13 +40,13 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
   writeErrorAnswer(socket, new AppError(code, message))
 }
 
-/** Of a request that came whole before what is wrong. Node keeps it at the socket until it is written. */
+/** Returns the answer to an earlier, complete request that is still being written. Node stores it in the socket. */
 function findEarlierAnswer(socket: Socket): ServerResponse | null {
   const answer: unknown = '_httpMessage' in socket ? socket._httpMessage : null
   return answer instanceof ServerResponse && answer.req.complete ? answer : null
 }
 
-/** Of a request that nobody has read; the connection ends with it. */
+/** Writes an error answer for a request that was not read. Closes the connection. */
 export function writeErrorAnswer(socket: Socket, error: AppError): void {
   const { status, headers, body } = toErrorAnswer(error, createToken('req_'))
   const text = JSON.stringify(body)

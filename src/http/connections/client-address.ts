@@ -4,8 +4,8 @@ import type { RequestMessage } from '../message.ts'
 const FORWARDED_MAX = 32
 
 /**
- * Who sent a request: the last address on its way that is not one of our own proxies. What a stranger writes into
- * `x-forwarded-for` is not believed.
+ * Returns a function that finds the client address of a request: the last address on its path that is not a trusted proxy.
+ * `x-forwarded-for` is used only if the peer is a trusted proxy.
  */
 export function createClientAddress(trustedProxies: readonly string[]): (incoming: RequestMessage) => string {
   const trusted = new BlockList()
@@ -29,7 +29,7 @@ export function createClientAddress(trustedProxies: readonly string[]): (incomin
   }
 }
 
-/** Throws a `RangeError` for what is neither an address nor a network. */
+/** Throws a `RangeError` if the text is neither an address nor a network. */
 function trust(list: BlockList, network: string): void {
   const [address = '', bits] = network.split('/')
   const family = isIP(address)

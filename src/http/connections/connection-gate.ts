@@ -54,7 +54,10 @@ export class ConnectionGate {
     this.#bytes -= bytes
   }
 
-  /** For a connection that goes to Node's server, with the first bytes of its request. Returns false if it was refused. */
+  /**
+   * Reserves bytes for a connection that is handed to Node's server. `bytes` is the start of its request. Returns false if the
+   * connection was refused.
+   */
   enterNode(socket: Socket, bytes: Buffer): boolean {
     if (this.hold(NODE_REQUEST_BYTES)) {
       this.#ofNode.set(socket, NODE_REQUEST_BYTES)
@@ -65,7 +68,7 @@ export class ConnectionGate {
     return false
   }
 
-  /** The key of a request is known, so the connection no longer counts as unauthenticated. */
+  /** Called when the key of a request is known, so the connection no longer counts as unauthenticated. */
   release(socket: object): void {
     const held = this.#ofNode.get(socket)
     if (held === undefined) return

@@ -7,7 +7,7 @@ import type { RequestMessage } from '../message.ts'
 interface UnauthenticatedGuardOptions {
   readonly throttle: UnauthenticatedThrottle
   readonly authenticate: (token: string, connection: object) => Caller | Promise<Caller>
-  /** Whether the key is in memory, so that nothing has to be looked up for it. */
+  /** Whether the key is cached, so that it needs no database query. */
   readonly isKnownKey: (token: string) => boolean
   readonly addressOf: (incoming: RequestMessage) => string
   readonly onRefused: () => void
@@ -15,7 +15,7 @@ interface UnauthenticatedGuardOptions {
 
 export interface UnauthenticatedGuard {
   readonly authenticate: Authenticate
-  /** For pages that need no key. Throws when an address asks for too many of them. */
+  /** Counts a request for a page that needs no key. Throws if its address requests too many. */
   readonly admitVisitor: (incoming: RequestMessage) => void
 }
 
@@ -70,7 +70,10 @@ export function createUnauthenticatedGuard(options: UnauthenticatedGuardOptions)
 const GROUPS = 8
 const NETWORK_GROUPS = 4
 
-/** A client with one IPv6 address usually has the whole /64 network. */
+/**
+ * Returns the network to throttle: an IPv4 address, or the /64 network of an IPv6 address, because one client usually has all of
+ * it.
+ */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address
   const [head = '', tail] = (address.split('%', 1)[0] ?? '').split('::', 2)

@@ -5,8 +5,8 @@ const HEAD_BYTES_MAX = 16 * 1024
 const KEY = /\r\n(?:authorization:[ \t]{0,8}bearer |x-api-key:[ \t]{0,8})([\w-]{1,250})[ \t]{0,8}\r\n/i
 
 /**
- * Whether a request may be read although the limit for unauthenticated bytes is reached: its head is complete and has a cached
- * key, or it is a health probe. It is authenticated afterwards like any other request.
+ * Returns whether a request may be read although the limit for unauthenticated bytes is reached: its head is complete and has a
+ * cached key, or it is a health probe. It is authenticated afterwards like any other request.
  */
 export function isTrustedHead(bytes: Buffer, isKnownKey: (token: string) => boolean): boolean {
   const end = bytes.indexOf(HEAD_END)
@@ -18,5 +18,5 @@ export function isTrustedHead(bytes: Buffer, isKnownKey: (token: string) => bool
   return token !== undefined && isKnownKey(token)
 }
 
-/** The last line of the head ends like the others. */
+/** The line break of the last header, which the pattern needs. */
 const LINE_END_LENGTH = 2

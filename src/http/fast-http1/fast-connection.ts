@@ -9,7 +9,7 @@ export interface FastConnectionOptions {
   /** Whether requests to this path are served here. */
   readonly isServed: (url: string) => boolean
   readonly serve: (request: RequestMessage, response: ResponseMessage, body: Buffer) => void
-  /** Takes the socket over, with everything that came and was not served put back into it. */
+  /** Hands the socket over, with all bytes that were received but not served. */
   readonly handOver: (connection: FastConnection) => void
   readonly onClose: (connection: FastConnection) => void
   /** Whether this many more bytes may be buffered for a request whose key is not known. */
@@ -35,16 +35,16 @@ const AHEAD_BYTES_MAX = 64 * 1024
 export class FastConnection {
   readonly socket: Socket
   readonly #options: FastConnectionOptions
-  /** Where its server keeps it. */
+  /** Index in the server's list of connections. */
   position = -1
-  /** Since when it has been waiting for a request, or for the rest of one. */
+  /** Start of the wait for a request or for the rest of one. */
   waitingSinceMs = performance.now()
   #hasServed = false
   #chunks: Buffer[] = []
   #bytes = 0
   /** The part of these bytes that counts as unauthenticated. */
   #heldBytes = 0
-  /** Of the request that is coming in. */
+  /** The head of the incoming request. */
   #head: RequestHead | null = null
   #headBytes = 0
   readonly #heads = new HeadReader()
@@ -62,17 +62,17 @@ export class FastConnection {
     return this.#response !== null
   }
 
-  /** Whether a request has begun to come in. */
+  /** Whether a part of a request has been received. */
   get hasBegun(): boolean {
     return this.#bytes > 0
   }
 
-  /** Whether it stays open for the next request, of which nothing has come. */
+  /** Whether the connection is idle after at least one request. */
   get isKept(): boolean {
     return this.#hasServed && this.#bytes === 0
   }
 
-  /** Lets go of the socket, and answers what came of a request that was not served. */
+  /** Removes all listeners from the socket. Returns the bytes of a request that was not served. */
   release(): Buffer {
     const { socket } = this
     socket.off('data', this.#onData).off('drain', this.#onDrain)
@@ -92,7 +92,7 @@ export class FastConnection {
     if (this.#head !== null) this.#hold()
   }
 
-  /** What has come of a request that is not whole. */
+  /** Reserves the bytes of an incomplete request. Refuses the connection at the limit. */
   #hold(): void {
     const bytes = this.#bytes - this.#heldBytes
     if (this.#options.hold(bytes)) {
@@ -121,7 +121,7 @@ export class FastConnection {
     if (head !== null && this.#bytes >= this.#headBytes + head.bodyBytes) this.#serve(head)
   }
 
-  /** False when the request is not one for here. A head that comes in pieces is not, either. */
+  /** Returns false if the request is not served here. A head that arrives in several chunks is not served here either. */
   #readHead(bytes: Buffer): boolean {
     const end = bytes.indexOf(HEAD_END)
     if (end === -1 || end > HEAD_BYTES_MAX) return false
@@ -173,7 +173,7 @@ export class FastConnection {
       return
     }
     if (this.#bytes === 0) return
-    // What came ahead is one piece again, and its head whole if it ever will be.
+    // Join the chunks that arrived during the answer, so that a complete head is in one chunk.
     if (this.#chunks.length > 1) this.#putBack(this.#takeBytes())
     if (this.socket.isPaused()) this.socket.resume()
     this.#readRequest()

@@ -19,7 +19,7 @@ const LOOK_MS = 5_000
 /** A request that is not complete after this goes to Node's server, which applies the request timeout. */
 const WHOLE_MS_MAX = 5_000
 
-/** The connections that are served without Node's HTTP server. */
+/** Serves connections without Node's HTTP server. */
 export function createFastHttp1(options: FastHttp1Options): FastHttp1 {
   const { serveByNode, keepAliveMs, gate, ...shared } = options
   const connections: FastConnection[] = []

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** The head of a request that says nothing unusual. */
+/** The head of a simple request. */
 export interface RequestHead {
   readonly url: string
   readonly headers: IncomingHttpHeaders
@@ -9,15 +9,15 @@ export interface RequestHead {
 
 const REQUEST_LINE = /^POST (\/[!-~]*) HTTP\/1\.1$/
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
-/** Only what every HTTP parser reads the same way: no folded lines, no bare line ends, only ASCII. */
+/** Characters that HTTP parsers may treat differently: folded lines, bare line ends and everything that is not ASCII. */
 const UNUSUAL = /[^\t -~]/
 const LENGTH = /^(?:0|[1-9]\d{0,8})$/
 const KEEP_ALIVE = /^keep-alive$/i
-/** A head with more is left to Node. */
+/** Requests with more headers go to Node's server. */
 const FIELDS_MAX = 100
 export const LINE_END = '\r\n'
 
-/** Headers that mean another kind of body, connection or protocol. */
+/** Headers that announce another kind of body, connection or protocol. */
 const SPECIAL_FIELDS: ReadonlySet<string> = new Set([
   'transfer-encoding',
   'expect',
@@ -28,8 +28,8 @@ const SPECIAL_FIELDS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Reads a POST with a body of known length on a connection that stays open. Null for anything else, and for whatever
- * could be read in more than one way: that is for Node's own parser, which knows all of HTTP.
+ * Reads a POST with a body of known length on a persistent connection. Returns null for anything else and for ambiguous input,
+ * which Node's complete parser reads instead.
  *
  * @param text the bytes before the empty line, as Latin-1
  */
@@ -57,13 +57,13 @@ export function readHead(text: string): RequestHead | null {
   return toHead(url, headers)
 }
 
-/** Of what stands behind the colon. Null where it could be read in more than one way. */
+/** Reads a header value. Returns null if it is ambiguous. */
 export function readValue(text: string): string | null {
-  // Of all that is trimmed, only spaces and tabs are left here.
+  // Only spaces and tabs can be trimmed here.
   return UNUSUAL.test(text) ? null : text.trim()
 }
 
-/** Null where the fields do not say how long the body is, or want something unusual. */
+/** Returns null if the body's length is unknown or the headers request anything unusual. */
 export function toHead(url: string, headers: IncomingHttpHeaders): RequestHead | null {
   const { 'content-length': length, host, connection } = headers
   if (length === undefined || !LENGTH.test(length) || host === undefined) return null

@@ -6,10 +6,10 @@ import type { Spool } from './spool.ts'
 
 const DATA_URI = /^data:([^;,]{0,100})(?:;[^;,]{0,100}){0,4};base64,/
 
-/** The caller's file at a URL of this gateway; null for other URLs. */
+/** Returns the caller's file at a URL of this gateway, or null for other URLs. */
 export type OpenFileAddress = (url: string, field: string) => Promise<OwnFile | null>
 
-/** The files of a JSON body, written to the disk as if they had been uploaded. */
+/** Writes the files of a JSON body to disk, like uploaded files. */
 export async function decodeFiles(
   description: FormDescription,
   body: unknown,

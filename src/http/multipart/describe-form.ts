@@ -3,7 +3,7 @@ import type { JsonObject, SchemaReader } from '../reference/openapi-schemas.ts'
 import { fieldNote } from '../reference/field-notes.ts'
 import type { FileRule, FormDescription } from './form.ts'
 
-/** The body of a route as a form, for the reference: the same fields, and files in the place of the members they stand for. */
+/** Describes a route's body as a form, for the reference: the same fields, but with files instead of the members they replace. */
 export function describeForm({ files }: FormDescription, body: TSchema, read: SchemaReader): JsonObject {
   const { properties = {}, required = [] }: { properties?: Record<string, TSchema>; required?: string[] } =
     body
@@ -21,7 +21,7 @@ export function describeForm({ files }: FormDescription, body: TSchema, read: Sc
   }
 }
 
-/** The example of the JSON body as a form: names of files in the place of their content. */
+/** Converts the example of the JSON body to a form, with placeholders for the content of files. */
 export function describeFormExample({ files }: FormDescription, example: unknown): JsonObject {
   const needed = Object.entries(files).flatMap(([name, rule]) =>
     rule.isRequired ? [[name, '(a file)']] : [],

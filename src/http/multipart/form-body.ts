@@ -8,9 +8,9 @@ import { findProblem } from '../bodies/find-problem.ts'
 import type { Form, FormDescription, UploadedFile, FormField } from './form.ts'
 
 interface FormBody {
-  /** The fields as a body, in the types of the schema. */
+  /** Returns the fields as a body with the types of the schema. */
   read(form: Form): unknown
-  /** Of a JSON body the files are members. */
+  /** Throws if a required file is missing. In a JSON body, files are members. */
   requireFiles(body: unknown, files: readonly UploadedFile[]): void
 }
 
@@ -51,7 +51,7 @@ interface SchemaShape {
   readonly anyOf?: readonly SchemaShape[]
 }
 
-// Where a single value is as good as a list, a field that came once stays single.
+// If the schema accepts a single value as well as a list, a field that was sent once stays a single value.
 function isListOnly({ type, anyOf = [] }: SchemaShape): boolean {
   if (type === 'array') return true
   const meant = anyOf.filter((one) => one.type !== 'null')
@@ -59,8 +59,8 @@ function isListOnly({ type, anyOf = [] }: SchemaShape): boolean {
 }
 
 /**
- * The fields of a form as members of a body: `name[]` is a list, and so is what `isList` says; `name[member]` is a member of an
- * object.
+ * Converts the fields of a form to members of a body. `name[]`, and names for which `isList` is true, become lists;
+ * `name[member]` becomes a member of an object.
  */
 function collectFields(
   fields: readonly FormField[],
@@ -80,7 +80,7 @@ function collectFields(
   }
   const members = [...values].map(([name, all]) => {
     const isWhole = lists.has(name) || isList(name)
-    // A field that is no list and comes twice means its last value.
+    // If a field that is not a list is repeated, the last value counts.
     return [name, isWhole ? all : all.at(-1)]
   })
   const nested = [...objects].map(([name, entries]) => [name, Object.fromEntries(entries)])

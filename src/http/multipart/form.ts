@@ -1,4 +1,4 @@
-/** What a route takes as `multipart/form-data`. Its fields are those of the route's body, its files are named here. */
+/** What a route accepts as `multipart/form-data`. The fields are those of the route's body; the files are listed here. */
 export interface FormDescription {
   /** Files by field name; `name[]` is the same field. Other files are skipped. */
   readonly files: Readonly<Record<string, FileRule>>
@@ -6,30 +6,30 @@ export interface FormDescription {
 
 export interface FileRule {
   readonly countMax: number
-  /** Of each. */
+  /** Limit for each file. */
   readonly bytesMax: number
   /** Whether it is required, as a file or as a member of the body. */
   readonly isRequired: boolean
-  /** In a JSON body the member is the file in base64, or as a data URI, and is written to the disk like an uploaded one. */
+  /** Whether a JSON body has the file in base64 or as a data URI. It is then written to disk like an uploaded file. */
   readonly isBase64InJson?: true
   /** For the reference. */
   readonly description: string
 }
 
-/** A file as it came, on disk until the request is answered. */
+/** An uploaded file, kept on disk until the request is answered. */
 export interface UploadedFile {
   readonly field: string
-  /** Of the client, without its folders; empty where it gave none. */
+  /** The client's file name without directories. Empty if it sent none. */
   readonly filename: string
-  /** The type that the client claims; the content decides. */
+  /** The type that the client declared. The real type is detected from the content. */
   readonly contentType: string
   readonly path: string
   readonly bytes: number
 }
 
-/** A form that was read to its end. */
+/** A completely read form. */
 export interface Form {
-  /** In the order they came. */
+  /** In the order of the request. */
   readonly fields: readonly FormField[]
   readonly files: readonly UploadedFile[]
   /** A hash of fields and files that does not depend on the boundary; empty if it was not requested. */
@@ -43,7 +43,7 @@ export interface FormField {
 
 export const PARTS_MAX = 128
 export const FIELD_BYTES_MAX = 128 * 1024
-/** Headers and boundaries of the parts, and their text fields. */
+/** Limit for the headers and boundaries of all parts and for their text fields. */
 const OVERHEAD_BYTES_MAX = 2 * 1024 * 1024
 
 export function formBytesMax({ files }: FormDescription): number {

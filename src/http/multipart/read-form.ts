@@ -120,7 +120,7 @@ type PartRead =
   | { readonly file: UploadedFile; readonly digest: string }
   | null
 
-/** The parts of one form, each read while it arrives. */
+/** Reads the parts of one form while they arrive. */
 class FormReading {
   readonly #description: FormDescription
   readonly #spool: Spool
@@ -145,7 +145,7 @@ class FormReading {
 
   take(...[name, stream, filename, contentType]: Parameters<PartListener>): void {
     this.#streams.add(stream)
-    // The parser emits an error on a part if the form ends early, even if nobody reads that part.
+    // The parser emits an error on a part if the form ends early, even if the part is not being read.
     stream.on('error', () => {})
     const reading = this.#read(name, stream, filename, contentType).finally(() =>
       this.#streams.delete(stream),

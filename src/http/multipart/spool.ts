@@ -8,7 +8,7 @@ import type { Logger } from '../../kernel/logger.ts'
 export interface Spool {
   create(): Promise<SpooledFile>
   remove(paths: readonly string[]): Promise<void>
-  /** Requests must have ended. */
+  /** May be called only after all requests have ended. */
   close(): Promise<void>
 }
 
@@ -16,12 +16,12 @@ export interface SpooledFile {
   readonly path: string
   readonly bytes: number
   write(chunk: Uint8Array): Promise<void>
-  /** The SHA-256 of what was written. */
+  /** Returns the SHA-256 of the written bytes. */
   close(): Promise<string>
 }
 
 interface SpoolOptions {
-  /** Each process makes a directory of its own in it. */
+  /** Each process creates its own directory in it. */
   readonly parentDirectory: string
   readonly logger: Logger
 }
@@ -31,7 +31,7 @@ const PREFIX = 'parkway-uploads'
 const AGE_MS_MAX = 25 * 60 * 60_000
 const HOST = createHash('sha256').update(hostname()).digest('hex').slice(0, 8)
 
-/** First deletes the files that killed processes have left. */
+/** Creates the spool. Also deletes files that killed processes have left. */
 export function createSpool({ parentDirectory, logger }: SpoolOptions): Spool {
   const name = `${PREFIX}-${HOST}-${process.pid}-${randomUUID()}`
   const directory = join(parentDirectory, name)
@@ -83,7 +83,7 @@ class OpenFile implements SpooledFile {
   }
 }
 
-// Created by the first upload, and again if it was deleted meanwhile.
+// The directory is created by the first upload, and again if it was deleted meanwhile.
 async function openIn(directory: string, path: string): Promise<FileHandle> {
   try {
     return await open(path, 'wx', 0o600)

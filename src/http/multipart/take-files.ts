@@ -14,7 +14,7 @@ export interface TakeFiles {
     description: FormDescription,
     work: (form: Form) => Promise<Result>,
   ): Promise<Result>
-  /** Of those members of a JSON body that are files. */
+  /** Takes the files that are members of a JSON body. */
   ofBody<Result>(
     exchange: Exchange,
     description: FormDescription,

@@ -17,7 +17,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 
 export { TaskReceipt } from '../routes/tasks/task-wire.ts'
 
-/** Of every request that may make a task. */
+/** Members of all requests that may create a task. */
 export const TaskMembers = {
   webhook_url: nullable(
     Type.String({
@@ -80,7 +80,7 @@ type ImageWait = 'auto' | 'always' | 'never'
 
 const WAIT_SECONDS = 60
 
-/** What the `Prefer` header says; without one, what a client that cannot poll needs. */
+/** Returns the preference of the `Prefer` header. Without one, waits for clients that cannot poll. */
 function imagePreference(headers: IncomingHttpHeaders, imageWait: ImageWait): DeliveryPreference {
   const preference = parsePrefer(headers['prefer'])
   if (preference.isAsyncWanted || preference.waitSeconds !== null || imageWait === 'never') return preference

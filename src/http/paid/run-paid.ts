@@ -29,7 +29,7 @@ export function createRunPaid({ limits }: { limits: Limits }): RunPaid {
   }
 }
 
-/** The same for work that costs nothing and asks for text: within the limits of the key, and no inference of its own. */
+/** Does the same for free text work: it counts against the limits of the key, but is no inference. */
 export async function runFree<Result>(
   limits: Limits,
   request: Pick<PaidRequest, 'caller' | 'reply'>,
@@ -55,7 +55,7 @@ async function admitReply(
   return admission
 }
 
-/** For an answer that is written by its route: before its first byte. */
+/** Sets the headers of a paid answer. A route that writes its own answer calls it before the first byte. */
 export function setGatewayHeaders(reply: FastifyReply, exchange: Exchange, record: InferenceRecord): void {
   const { provider, model, costNanoUsd, balanceNanoUsd, upstreamMs } = record
   if (costNanoUsd !== null) reply.header('x-gateway-cost-usd', formatUsd(costNanoUsd))

@@ -31,7 +31,7 @@ interface SendInferenceOptions {
   readonly onStreamError: (error: unknown, requestId: string) => void
 }
 
-/** What every hot route does around its work: admit, run, and answer whole or as a stream with the headers of both. */
+/** Wraps the work of every hot route: admit, run, and answer in one piece or as a stream, with the headers of both. */
 export function createSendInference(options: SendInferenceOptions): SendInference {
   return async (request, record, start) => {
     const { body, caller, exchange, headers } = request
@@ -73,7 +73,7 @@ function sendComplete(
   pushGatewayHeaders(headers, exchange, record)
   const response = exchange.response.writeHead(200, headers)
   if (typeof payload === 'string') {
-    // Text of one byte a character is the same in both encodings, and cheaper in this one.
+    // Text with only one-byte characters is the same in both encodings, and Latin-1 is cheaper.
     response.end(payload, bytes === payload.length ? 'latin1' : 'utf8')
     return
   }
@@ -89,7 +89,7 @@ function countBytes(pieces: readonly Buffer[]): number {
   return bytes
 }
 
-/** Answers with a stream; throws what fails before it begins, which is then a status. */
+/** Answers with a stream. Throws if the work fails before the stream begins, so that the client gets an error status. */
 export async function sendStream(
   { exchange, headers }: Pick<DirectRequest<unknown>, 'exchange' | 'headers'>,
   record: InferenceRecord,

@@ -1,7 +1,7 @@
 import type { InferenceRecord, InferenceRequest } from '../../modules/inference/inference.ts'
 import type { DirectRequest } from '../route.ts'
 
-/** What a module needs of a request of a hot route. */
+/** Converts a request of a hot route to the input of the inference modules. */
 export function toInference<Body>(
   { caller, body, text, exchange }: Pick<DirectRequest<Body>, 'caller' | 'body' | 'text' | 'exchange'>,
   record: InferenceRecord,

@@ -7,8 +7,8 @@ export interface ByteRange {
 const SINGLE_RANGE = /^bytes=\s*(\d{0,15})-(\d{0,15})\s*$/i
 
 /**
- * Null for the whole file: there is no header, or it asks for several parts or for something we do not know, which RFC 9110 lets
- * us ignore. `unsatisfiable` when nothing of the file lies in it.
+ * Returns null for the whole file: the header is missing, asks for several ranges, or is not understood, which RFC 9110 allows to
+ * ignore. Returns `unsatisfiable` if the range is outside of the file.
  */
 export function parseByteRange(
   header: string | undefined,

@@ -4,7 +4,7 @@ const RFC_3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/
 
-/** Milliseconds since the Unix epoch. A date alone is its first moment in UTC. */
+/** Returns milliseconds since the Unix epoch. A date without a time is its first moment in UTC. */
 export function parseTimestamp(param: string, text: string): number {
   const isKnown = RFC_3339.test(text) || isDate(text)
   const epochMs = isKnown ? Date.parse(text.toUpperCase()) : Number.NaN
@@ -17,7 +17,7 @@ export function parseTimestamp(param: string, text: string): number {
   return epochMs
 }
 
-/** Refuses days such as 31 February, which some parsers move to the next month. */
+/** Returns false for days such as 31 February, which some parsers move to the next month. */
 function isDate(text: string): boolean {
   if (!DATE.test(text)) return false
   const epochMs = Date.parse(text)

@@ -1,10 +1,10 @@
 import { invalidValue } from '../../kernel/app-error.ts'
 import { nanoUsdFromUsd, type NanoUsd } from '../../kernel/money.ts'
 
-/** The largest amount whose every nano-dollar survives a JSON number. */
+/** The largest amount that a JSON number holds with nano-dollar precision. */
 export const USD_MAX = 8_000_000
 
-/** A dollar amount of a request. Refused rather than rounded when it is finer than a nano-dollar. */
+/** Parses a dollar amount of a request. Throws instead of rounding if it has more than nine decimals. */
 export function parseUsd(param: string, usd: number): NanoUsd {
   try {
     return nanoUsdFromUsd(usd)

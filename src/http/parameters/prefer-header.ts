@@ -2,7 +2,7 @@ import type { DeliveryPreference } from '../../modules/generation/generation.ts'
 
 const WAIT_SECONDS_MAX = 60
 
-/** The `Prefer` header (RFC 7240). What it does not know it passes over, as a preference may be. */
+/** Parses the `Prefer` header (RFC 7240). Ignores unknown preferences, as the RFC allows. */
 export function parsePrefer(header: string | readonly string[] | undefined): DeliveryPreference {
   const text = typeof header === 'string' ? header : (header ?? []).join(',')
   const preferences = text.split(/[,;]/).map((part) => part.trim().toLowerCase())
