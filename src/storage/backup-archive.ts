@@ -13,14 +13,14 @@ export const MANIFEST_NAME = 'manifest.json'
 
 const MANIFEST_BYTES_MAX = 16 * 1024 * 1024
 
-/** The first entry of an archive: what the others are and how to tell that they are whole. */
+/** The first entry of an archive: describes the other entries, with checksums to verify that they are complete. */
 export const Manifest = Type.Object({
   formatVersion: Type.Literal(FORMAT_VERSION),
   createdAt: Type.String(),
   migrations: Type.Array(
     Type.Object({ version: Type.Integer(), name: Type.String(), checksum: Type.String() }),
   ),
-  /** In an order that puts a table after every table it refers to. */
+  /** Ordered so that each table follows the tables it references. */
   tables: Type.Array(
     Type.Object({
       name: Type.String(),
@@ -38,10 +38,10 @@ export const Manifest = Type.Object({
 export type Manifest = Static<typeof Manifest>
 export type ArchivedTable = Manifest['tables'][number]
 
-/** Takes the rows of one table as they are read. Must read them to the end. */
+/** Receives the rows of one table while they are read. Must read them to the end. */
 export type TableReader = (table: ArchivedTable, rows: AsyncIterable<Buffer>) => Promise<void>
 
-/** Reads the whole archive once, checks every byte against the manifest, and hands each table to the reader. */
+/** Reads the whole archive once, verifies each entry against the manifest, and passes each table to the reader. */
 export async function readArchive(file: string, readTable: TableReader): Promise<Manifest> {
   const entries = extract()
   const reading = pipeline(createReadStream(file), createGunzip(), entries)
@@ -56,7 +56,7 @@ export async function readArchive(file: string, readTable: TableReader): Promise
   }
 }
 
-/** A failure of the reader's own, which says nothing about the archive. */
+/** An error of the table reader, which does not mean that the archive is damaged. */
 class ReaderFailure extends Error {
   readonly reason: Error
 
@@ -109,7 +109,7 @@ async function* verifyRows(file: string, table: ArchivedTable, entry: Entry): As
   if (hash.digest('hex') !== table.sha256) throw damaged(file, `${table.entry} differs from its checksum`)
 }
 
-// The library does not say what its streams yield.
+// The library does not declare what its streams yield.
 async function* readBytes(entry: Entry): AsyncGenerator<Buffer> {
   for await (const chunk of entry) if (Buffer.isBuffer(chunk)) yield chunk
 }

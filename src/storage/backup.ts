@@ -18,16 +18,16 @@ import { errorCodeOf, messageOf, StorageError } from './storage-error.ts'
 
 export interface BackupOptions {
   readonly connectionString: string
-  /** Where the archive goes. */
+  /** Path of the archive. */
   readonly file: string
-  /** Replaces what is there, when the new one is whole; otherwise a file that is there is an error. */
+  /** Whether an existing file is replaced once the new one is complete. If false, an existing file is an error. */
   readonly overwrite: boolean
   readonly logger: Logger
 }
 
 const LOCK_TIMEOUT_MS = 120_000
 
-/** Writes everything the gateway knows, as of one moment, into one file, while it runs. */
+/** Writes a consistent snapshot of all the gateway's data into one file. The gateway may keep running. */
 export async function backupDatabase(options: BackupOptions): Promise<Manifest> {
   const { connectionString, file, overwrite, logger } = options
   const target = resolve(file)
@@ -49,7 +49,7 @@ export async function backupDatabase(options: BackupOptions): Promise<Manifest> 
   }
 }
 
-// Beside the archive: that is where the operator has room, and it is readable by nobody else.
+// In the directory of the archive, where the operator has reserved space. Only this user can read it.
 async function makeSpoolDirectory(target: string): Promise<string> {
   return mkdtemp(join(dirname(target), '.parkway-backup-')).catch((error: unknown) => {
     throw new StorageError('not_writable', `The backup cannot be written: ${messageOf(error)}`, {
@@ -65,7 +65,7 @@ async function readDatabase(connectionString: string, spoolDir: string): Promise
     lockTimeoutMs: LOCK_TIMEOUT_MS,
   })
   try {
-    // Taken before the snapshot, so that no migration can run between the tables of one backup.
+    // Taken before the snapshot, so that no migration runs during the backup.
     await client.query('SELECT pg_advisory_lock_shared($1)', [SCHEMA_LOCK_ID])
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
     const migrations = await readApplied(client)
@@ -73,7 +73,7 @@ async function readDatabase(connectionString: string, spoolDir: string): Promise
     for (const table of await readTables(client)) {
       tables.push(await spoolTable(client, table, join(spoolDir, String(tables.length))))
     }
-    // Read after the rows: sequences move outside the snapshot, and ahead of the rows is the safe side.
+    // Read after the rows: sequences are not part of the snapshot, and values ahead of the rows are safe.
     const sequences = await readSequences(client)
     await client.query('COMMIT')
     return {
@@ -138,7 +138,7 @@ async function writeArchive(
   try {
     const output = createWriteStream(draft, { mode: 0o600, flush: true })
     await Promise.all([pipeline(archive, createGzip(), output), packEntries(archive, manifest, spoolDir)])
-    // It may have come meanwhile: another backup to the same name.
+    // Another backup with the same name may have been written meanwhile.
     if (!overwrite) requireAbsent(target)
     await rename(draft, target)
     await syncDirectory(dirname(target))

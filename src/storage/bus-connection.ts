@@ -12,12 +12,12 @@ export interface BusConnectionOptions {
   readonly connectionString: string
   readonly logger: Logger
   readonly channels: readonly string[]
-  /** `sessionId` names the connection it came over; another one follows when that is lost. */
+  /** `sessionId` identifies the connection that received it. A new connection has a new id. */
   onNotification(notification: { channel: string; payload: string; sessionId: string }): void
   onLost(): void
 }
 
-/** How a listening session is found in `pg_stat_activity`. */
+/** Prefix of the application name by which listening sessions are found in `pg_stat_activity`. */
 export const SESSION_PREFIX = 'parkway-bus:'
 
 const CONNECT_TIMEOUT_MS = 5_000
@@ -25,13 +25,13 @@ const PAUSE_MS = 50
 const PAUSE_MS_MAX = 2_000
 const HEARTBEAT_MS = 2_000
 
-/** One listening session that comes back by itself, for as long as it is not closed. */
+/** One listening session that reconnects until it is closed. */
 export class BusConnection {
   readonly #options: BusConnectionOptions
   readonly #waiting = new Set<() => void>()
   readonly #closing = new AbortController()
   #client: Client | null = null
-  /** The driver takes one question at a time. */
+  /** Serialises queries, because the driver accepts one at a time. */
   readonly #turns = new Turns()
   #heartbeat: NodeJS.Timeout | undefined
 
@@ -39,10 +39,10 @@ export class BusConnection {
     this.#options = options
   }
 
-  /** The first connection must succeed; later ones are tried until one does. */
+  /** Opens the first connection, which must succeed. Later ones are retried until one succeeds. */
   async open(): Promise<void> {
     await this.#connect()
-    // A link that died silently delivers nothing and says nothing; a question without an answer tells.
+    // A dead connection may not report an error, so send a query regularly and close the connection if it fails.
     this.#heartbeat = setInterval(() => {
       const client = this.#client
       if (client !== null) this.#turns.take(() => requireWrites(client)).catch(() => this.#lose(client))
@@ -54,7 +54,7 @@ export class BusConnection {
     return this.#client !== null
   }
 
-  /** Waits for a connection if there is none, at most as long as told. */
+  /** Runs a query. Waits up to `waitMs` for a connection. */
   async query<Row extends QueryResultRow>(
     sql: string,
     values: readonly unknown[],
@@ -64,7 +64,7 @@ export class BusConnection {
     try {
       return await this.#turns.take(async () => (await client.query<Row>(sql, [...values])).rows)
     } catch (error) {
-      // The driver tells of the end only later; who asks again meanwhile must not be given this connection.
+      // The driver reports the end only later, and further queries must not use this connection.
       if (isConnectionLoss(error)) this.#lose(client)
       throw error
     }
@@ -102,7 +102,7 @@ export class BusConnection {
       await client.connect()
       await requireWrites(client)
       for (const channel of this.#options.channels) await client.query(`LISTEN "${channel}"`)
-      // Only now: who is listed under this name is counted on to receive and acknowledge.
+      // Set the name only now, because a listed session must be able to receive and acknowledge messages.
       await client.query(`SELECT set_config('application_name', $1, false)`, [SESSION_PREFIX + sessionId])
       ended.signal.throwIfAborted()
       this.#closing.signal.throwIfAborted()
@@ -152,7 +152,7 @@ export class BusConnection {
   }
 }
 
-/** Nothing can be sent from a standby. */
+/** Throws if the server is a standby, because a standby cannot send notifications. */
 async function requireWrites(client: Client): Promise<void> {
   const { rows } = await client.query<ReadOnlyRow>(`SELECT ${READ_ONLY_COLUMN}`)
   requirePrimary(rows[0])

@@ -1,6 +1,6 @@
 import { StorageError } from './storage-error.ts'
 
-/** One message between processes. `replyTo` and `id` are empty when nobody waits for an answer. */
+/** One message between processes. `replyTo` and `id` are empty if the sender expects no answer. */
 export interface BusMessage {
   readonly topic: string
   readonly id: string
@@ -12,7 +12,9 @@ export const PAYLOAD_BYTES_MAX = 7 * 1024
 
 const TOPIC_PATTERN = /^[a-z0-9][a-z0-9._:-]{0,99}$/
 
-/** Lines before the payload, and not JSON, because escaping could push a payload over PostgreSQL's 8,000 bytes. */
+/**
+ * Encodes the fields as lines before the payload, not as JSON, because escaping could exceed PostgreSQL's limit of 8,000 bytes.
+ */
 export function encodeBusMessage({ topic, id, replyTo, payload }: BusMessage): string {
   if (!TOPIC_PATTERN.test(topic))
     throw new StorageError('bad_message', `Not a topic: ${JSON.stringify(topic)}.`)

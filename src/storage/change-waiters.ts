@@ -1,6 +1,6 @@
 import type { Cancellation } from '../kernel/cancellation.ts'
 
-/** Where changes are heard of, by the id of what has changed. */
+/** Source of change notifications, which carry the id of the changed object. */
 interface ChangeSource {
   onChanged(handler: (id: string) => void): () => void
   /** Called when changes may have been missed. */
@@ -8,12 +8,12 @@ interface ChangeSource {
 }
 
 interface ChangeWait {
-  /** Resolves at the next change, when changes may have been missed, when the time is over and when nobody waits any more. */
+  /** Resolves at the next change, when changes may have been missed, at the timeout, and on cancellation. */
   readonly changed: Promise<void>
   end(): void
 }
 
-/** Who waits in this process for what to change. */
+/** The waits of this process for changes of objects. */
 export class ChangeWaiters {
   readonly #waiting = new Map<string, Set<() => void>>()
   readonly #unsubscribe: (() => void)[]
@@ -25,7 +25,7 @@ export class ChangeWaiters {
     ]
   }
 
-  /** For any of these to change. Begins to listen at once: what is read afterwards is no older than what is waited for. */
+  /** Waits for a change of any of these ids. Listens immediately, so a change after a later read is not missed. */
   wait(
     ids: readonly string[],
     { timeoutMs, cancellation }: { timeoutMs: number; cancellation: Cancellation },

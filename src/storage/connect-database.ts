@@ -21,11 +21,9 @@ export interface ConnectDatabaseOptions {
   readonly poolSize: number
   readonly statementTimeoutMs: number
   readonly logger?: Logger
-  /** How long a query may wait for a connection, through a restart of the server. */
+  /** How long a query may wait for a connection, including a restart of the server. */
   readonly connectTimeoutMs?: number
-  /**
-   * Parses and plans each statement once a connection. Off for poolers that share connections between transactions.
-   */
+  /** Parses and plans each statement once per connection. Off for poolers that share connections between transactions. */
   readonly prepareStatements?: boolean
 }
 
@@ -37,7 +35,7 @@ const CONNECT_PAUSE_MS_MAX = 500
 const IDLE_CONNECTION_MS = 30_000
 const PREPARED_STATEMENTS_MAX = 500
 
-/** A pool over any PostgreSQL from 14 up. Connects on first use and again whenever the server comes back. */
+/** Creates a connection pool for PostgreSQL 14 or newer. Connects on first use, and reconnects when the server is back. */
 export function connectDatabase(options: ConnectDatabaseOptions): Database {
   return new PooledDatabase(options)
 }
@@ -57,9 +55,9 @@ class PooledDatabase implements Database {
     this.#pool = createPool(options, this.#connectTimeoutMs)
     this.#pool.on('connect', (client) => this.#connectedAtMs.set(client, performance.now()))
     this.#pool.on('error', (error) => {
-      // A server that stops while connections say goodbye to it is not worth a warning.
+      // A server that stops while the pool is closing needs no warning.
       if (!this.#pool.ending) {
-        // Not the error itself: the driver hangs the whole connection on it, secrets included.
+        // Do not log the error itself: the driver attaches the connection to it, with its secrets.
         options.logger?.warn(
           { code: errorCodeOf(error), reason: messageOf(error) },
           'idle database connection lost',
@@ -122,7 +120,7 @@ class PooledDatabase implements Database {
     requirePrimary(row)
   }
 
-  /** A server that takes no writes any more: none of the connections to it is of use. */
+  /** Closes all connections, because the server no longer accepts writes. */
   #forgetConnections(): void {
     this.#staleBeforeMs = performance.now()
     const drop = (client: PoolClient): void => client.release(true)
@@ -155,7 +153,7 @@ class PooledDatabase implements Database {
     } catch (error) {
       isLost = isConnectionLoss(error) || !(await rollBack(client))
       if (isReadOnlyRefusal(error)) this.#forgetConnections()
-      // A connection lost during commit leaves the outcome unknown: running the work again could do it twice.
+      // If the connection is lost during the commit, the outcome is unknown, and a retry could do the work twice.
       const isAgain = isConflict(error) || (isConnectionLoss(error) && !isCommitting)
       const isUnknown = isCommitting && isConnectionLoss(error) && !isReadOnlyRefusal(error)
       return { done: false, error: isUnknown ? outcomeUnknown(error) : error, isAgain }
@@ -188,7 +186,7 @@ function isConflict(error: unknown): boolean {
   return code === '40001' || code === '40P01'
 }
 
-// PostgreSQL answers a commit after a failed statement with a quiet rollback.
+// PostgreSQL answers a commit after a failed statement with a rollback and no error.
 function notCommitted(): StorageError {
   return new StorageError(
     'not_committed',
@@ -196,7 +194,7 @@ function notCommitted(): StorageError {
   )
 }
 
-/** A statement that changes nothing can be sent again. */
+/** Returns whether a statement may change data. Other statements can safely be sent again. */
 function mayWrite(sql: string): boolean {
   return /\b(INSERT|UPDATE|DELETE)\b/i.test(sql)
 }
@@ -214,7 +212,7 @@ async function rollBack(client: PoolClient): Promise<boolean> {
 }
 
 function createPool(options: ConnectDatabaseOptions, connectTimeoutMs: number): Pool {
-  // The pool waits for this promise, though its types do not say so.
+  // The pool awaits this promise, although its types do not say so.
   const onConnect = (client: ClientBase): Promise<void> =>
     prepareConnection(client, options.statementTimeoutMs)
   const config = {
@@ -223,7 +221,7 @@ function createPool(options: ConnectDatabaseOptions, connectTimeoutMs: number): 
     max: options.poolSize,
     connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: IDLE_CONNECTION_MS,
-    // Beyond the server's own timeout: it only ends the wait for a server that has silently gone.
+    // Longer than the server's timeout: it only ends the wait for a server that no longer responds.
     query_timeout: options.statementTimeoutMs + connectTimeoutMs,
     keepAlive: true,
     types: { getTypeParser },
@@ -232,10 +230,10 @@ function createPool(options: ConnectDatabaseOptions, connectTimeoutMs: number): 
   return new Pool(config)
 }
 
-// Set by a query and not by startup options, so that options in the URL and poolers in between keep working.
+// Set by a query instead of startup options, so that options in the URL and poolers keep working.
 async function prepareConnection(client: ClientBase, statementTimeoutMs: number): Promise<void> {
-  // The pool listens only while a connection is idle. One that dies in use tells its query and then this event, which
-  // without a listener would end the process.
+  // The pool listens for errors only while a connection is idle. If a connection in use dies, its query fails and this event is
+  // emitted, which would end the process without a listener.
   client.on('error', () => {})
   const { rows } = await client.query<ReadOnlyRow & { version: number; text: string }>(
     `SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS text, ${READ_ONLY_COLUMN},
@@ -247,7 +245,7 @@ async function prepareConnection(client: ClientBase, statementTimeoutMs: number)
   requirePrimary(rows[0])
 }
 
-/** A fresh connection is tried again while the server restarts: nothing has been sent yet, so nothing is done twice. */
+/** Gets a connection and retries while the server restarts. This is safe, because nothing has been sent yet. */
 async function acquireClient(pool: Pool, timeoutMs: number): Promise<PoolClient> {
   const deadlineMs = performance.now() + timeoutMs
   for (let pauseMs = CONNECT_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, CONNECT_PAUSE_MS_MAX)) {
@@ -261,7 +259,7 @@ async function acquireClient(pool: Pool, timeoutMs: number): Promise<PoolClient>
   }
 }
 
-/** Every connection was busy for as long as a query may wait for one: the server may be well. */
+/** Returns whether the query timed out waiting for a pool connection. The server may be healthy. */
 export function isPoolExhausted(error: unknown): boolean {
   return error instanceof Error && error.message === 'timeout exceeded when trying to connect'
 }
@@ -273,7 +271,7 @@ function unreachable(error: unknown): unknown {
   })
 }
 
-// Names are counted and bounded, because the server keeps every prepared statement until its connection ends.
+// The number of names is limited, because the server keeps each prepared statement until the connection ends.
 function createStatementNames(): (sql: string) => string | undefined {
   const names = new Map<string, string>()
   return (sql) => {
@@ -285,7 +283,7 @@ function createStatementNames(): (sql: string) => string | undefined {
   }
 }
 
-// Money is int8 (20, in arrays 1016) and must not pass through a floating-point number.
+// Money is int8 (oid 20, arrays 1016) and must not be converted to a floating-point number.
 const PARSERS = new Map<number, (text: string) => unknown>([
   [20, BigInt],
   [1016, parseBigintArray],

@@ -1,12 +1,12 @@
 import { DatabaseError } from 'pg'
 import { errorCodeOf, StorageError } from './storage-error.ts'
 
-/** Ends of a session that PostgreSQL announces before it closes the connection. */
+/** Codes with which PostgreSQL announces the end of a session. */
 const SESSION_END_CODES = new Set(['57P01', '57P02', '57P03', '57P05', '25P03'])
-/** The server has become a standby: the session can be used for nothing any more. */
+/** The server has become a standby, so the session is useless. */
 const READ_ONLY_CODE = '25006'
 
-/** Whether the connection an error came from is unusable now. An ordinary SQL error leaves it as good as before. */
+/** Returns whether the connection is unusable after this error. It stays usable after an ordinary SQL error. */
 export function isConnectionLoss(error: unknown): boolean {
   if (error instanceof DatabaseError) {
     const code = error.code ?? ''
@@ -27,10 +27,10 @@ const PASSING_CODES = new Set([
   '53300',
 ])
 
-/** A standby may be promoted, or another host take over. */
+/** Temporary, because a standby may be promoted or another host may take over. */
 const PASSING_FAILURES = new Set(['read_only_server', 'unreachable_database'])
 
-/** Refusals of a new connection that end by themselves: the server restarts, recovers or is full for the moment. */
+/** Returns whether the refusal of a new connection is temporary: the server restarts, recovers, or has too many connections. */
 export function isPassingRefusal(error: unknown): boolean {
   if (error instanceof StorageError) return PASSING_FAILURES.has(error.code)
   const code = errorCodeOf(error)
@@ -38,7 +38,7 @@ export function isPassingRefusal(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('Connection terminated')
 }
 
-// The driver has no class for its own failures; what it throws is a system error or one of these sentences.
+// The driver has no error class of its own. It throws system errors or errors with one of these messages.
 const DRIVER_MESSAGE =
   /^(Connection terminated|Client has encountered a connection error|Client was closed|Query read timeout)/
 const SOCKET_CODES = new Set([

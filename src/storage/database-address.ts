@@ -3,9 +3,9 @@ import { Client } from 'pg'
 import { messageOf, StorageError } from './storage-error.ts'
 import { isReadOnly, READ_ONLY_COLUMN, readOnlyServer, type ReadOnlyRow } from './require-primary.ts'
 
-/** Where the database is: one server, or several of which one takes writes. */
+/** The address of the database: one server, or several with one primary. */
 export interface DatabaseAddress {
-  /** As the driver takes it, with the first of the hosts. */
+  /** In the driver's format, with the first host. */
   readonly connectionString: string
   readonly hosts: readonly DatabaseHost[]
 }
@@ -19,14 +19,14 @@ const URL_PARTS = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^@/?#]*)(\/[^?#]*)?(?:
 const HOST_PARTS = /^(\[[0-9a-f:.]+\]|[^:[\],]*)(?::(\d{1,5}))?$/i
 const PORT_DEFAULT = 5432
 const HOSTS_MAX = 16
-/** What the gateway needs, in libpq's words for it. Any other choice is refused. */
+/** Accepted values of libpq's `target_session_attrs`. The gateway needs a writable server, so others are refused. */
 const SESSION_ATTRIBUTES = new Set(['any', 'read-write', 'primary'])
 
-/** Throws a `RangeError` that says what is wrong. */
+/** Throws a `RangeError` with a description of the problem. */
 export function parseDatabaseAddress(url: string): DatabaseAddress {
   const parts = URL_PARTS.exec(url)
   if (parts === null) {
-    // Whatever else the driver understands.
+    // Other formats that the driver understands.
     if (URL.canParse(url) && /^postgres(ql)?:/.test(url)) return { connectionString: url, hosts: [] }
     throw new RangeError('postgres://user:password@host:port/database')
   }
@@ -50,7 +50,7 @@ function parseHost(text: string): DatabaseHost {
   return { host: host.replace(/^\[|\]$/g, ''), port: port === undefined ? PORT_DEFAULT : Number(port) }
 }
 
-/** What the driver needs to connect to this address: of several hosts it is given the one that takes writes. */
+/** Returns the driver's options for this address. With several hosts, the client connects to the primary. */
 export function connectionOf(url: string): {
   readonly connectionString: string
   readonly Client: typeof Client
@@ -59,7 +59,7 @@ export function connectionOf(url: string): {
   return { connectionString, Client: hosts.length > 1 ? createHostClient(connectionString, hosts) : Client }
 }
 
-/** Connections of a burst share a choice; after that it is made anew, because another host may have taken over. */
+/** Connections opened within this time share one choice of host. After it the choice is repeated, because of failovers. */
 const CHOICE_MS = 1_000
 const PROBE_MS_MAX = 2_000
 
@@ -89,7 +89,7 @@ function createHostClient(connectionString: string, hosts: readonly DatabaseHost
   }
 }
 
-/** All are asked at once: one that hangs delays nobody. */
+/** Probes all hosts in parallel, so that a hanging host causes no delay. */
 async function findPrimary(connectionString: string, hosts: readonly DatabaseHost[]): Promise<DatabaseHost> {
   try {
     return await Promise.any(hosts.map((host) => probe(connectionString, host)))

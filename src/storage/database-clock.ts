@@ -3,8 +3,8 @@ import type { Logger } from '../kernel/logger.ts'
 import type { Queryable } from './database.ts'
 
 /**
- * The database's time without a round trip. What is stored is compared with `now()` by all processes, so a machine
- * whose clock is wrong must not write or judge by its own.
+ * The database's time without a round trip. All processes compare stored times with `now()`, so they must not use the clock of
+ * their own machine, which may be wrong.
  */
 export interface DatabaseClock extends Clock {
   close(): void
@@ -12,19 +12,19 @@ export interface DatabaseClock extends Clock {
 
 export interface DatabaseClockOptions {
   readonly database: Queryable
-  /** Of this machine. */
+  /** The clock of this machine. */
   readonly clock: Clock
   readonly logger: Logger
   readonly intervalMs?: number
 }
 
 const INTERVAL_MS = 5_000
-/** Beyond it somebody should look at the machine's clock. */
+/** Difference above which a warning is logged. */
 const DIFFERENCE_MS_MAX = 60_000
 
 const READ_TIME = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now_ms'
 
-/** Reads the database's clock once before it returns, and again every few seconds. */
+/** Creates the clock. Reads the database's time once before it returns, and then every few seconds. */
 export async function createDatabaseClock(options: DatabaseClockOptions): Promise<DatabaseClock> {
   const { database, clock, logger, intervalMs = INTERVAL_MS } = options
   let offsetMs = clock.nowMs() - clock.monotonicMs()
@@ -48,7 +48,7 @@ export async function createDatabaseClock(options: DatabaseClockOptions): Promis
     const [row] = await database.query<{ now_ms: number }>(READ_TIME)
     const receivedMs = clock.monotonicMs()
     if (row === undefined) throw new Error('the database did not tell the time')
-    // The time was read at some moment between the two: an offset that fits is left alone.
+    // The server read its time between request and answer. Keep the offset if it is consistent with that.
     const leastMs = row.now_ms - receivedMs
     const mostMs = row.now_ms - sentMs
     if (offsetMs < leastMs || offsetMs > mostMs) offsetMs = (leastMs + mostMs) / 2
@@ -61,7 +61,7 @@ export async function createDatabaseClock(options: DatabaseClockOptions): Promis
     if (isReading) return
     isReading = true
     read()
-      // Time goes on as it did; that the database is away is told by others.
+      // Keep the last offset. Other components report that the database is unavailable.
       .catch(() => {})
       .finally(() => {
         isReading = false

@@ -1,29 +1,29 @@
 import type { QueryResultRow } from 'pg'
 
-/** What a module may ask of the database. A pool and a transaction both answer to it. */
+/** The query interface for modules. Both the pool and transactions implement it. */
 export interface Queryable {
   query<Row extends QueryResultRow = QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<Row[]>
 }
 
-/** A connection that is kept over several statements: each is sent at once, without a wait for a connection. */
+/** A connection reserved for several statements, so that each is sent without waiting for the pool. */
 export interface KeptConnection extends Queryable {
-  /** The server has gone or ended it: nothing can be sent on it any more. */
+  /** Whether the connection is closed. */
   readonly isLost: boolean
-  /** With less work than a query, for what is written all the time. */
+  /** Runs a statement without a result. Cheaper than `query`, for frequent writes. */
   write(sql: string, values: readonly string[]): Promise<void>
-  /** @param isBroken after a statement failed in a way that says nothing good about the connection */
+  /** @param isBroken whether a failed statement leaves the connection in doubt, so that it must be closed */
   readonly release: (isBroken: boolean) => void
 }
 
 export interface Database extends Queryable {
   /**
-   * Runs the work in one transaction and commits it. Runs it again, a bounded number of times, on a serialisation
-   * failure or a deadlock: the work must do nothing but query.
+   * Runs the work in one transaction and commits it. Repeats it, a limited number of times, after a serialisation failure, a
+   * deadlock, or a connection lost before the commit. So the work must do nothing but query.
    */
   transaction<Result>(work: (transaction: Queryable) => Promise<Result>): Promise<Result>
-  /** Must be released soon: it is taken from those that all others share. */
+  /** Reserves a connection of the shared pool. Release it soon. */
   keepConnection(): Promise<KeptConnection>
-  /** One cheap round trip; rejects when the database does not answer. */
+  /** Makes one cheap round trip. Rejects if the database does not answer. */
   ping(): Promise<void>
   close(): Promise<void>
 }

@@ -4,13 +4,13 @@ import type { Queryable } from './database.ts'
 import { isReadOnly, READ_ONLY_COLUMN, requirePrimary, type ReadOnlyRow } from './require-primary.ts'
 import { errorCodeOf, StorageError } from './storage-error.ts'
 
-/** Not the library's own name for it, so that another program on the same database can have its own. */
+/** Not the library's default name, so that another program can use the library in the same database. */
 export const JOB_SCHEMA = 'parkway_jobs'
 
-/** What a job is about. A job is a ticket: it says that there is something to do, and the tables say what. */
+/** The kind of a job. A job only signals that there is work; the tables contain the work. */
 export type JobName = 'task' | 'webhook' | 'cancel' | 'compare'
 
-/** The last step of the library's own schema that this release needs. */
+/** The version of the library's schema that this release needs. */
 const JOB_SCHEMA_VERSION = 20
 
 const MIGRATE_CONNECTIONS_MAX = 2
@@ -27,9 +27,9 @@ export async function isJobQueueCurrent(client: Pick<Client, 'query'>): Promise<
   return (rows[0]?.version ?? 0) >= JOB_SCHEMA_VERSION
 }
 
-/** Brings the queue's own schema up to the library. One at a time. */
+/** Migrates the schema of the queue. Must not run concurrently. */
 export async function migrateJobQueue(connectionString: string): Promise<void> {
-  // Loaded only here: a start that finds everything in place does not need it.
+  // Loaded on demand, because a start with a current schema does not need it.
   const { Logger, runMigrations } = await import('graphile-worker')
   const pool = openJobPool(connectionString, MIGRATE_CONNECTIONS_MAX)
   try {
@@ -47,13 +47,13 @@ export async function migrateJobQueue(connectionString: string): Promise<void> {
   }
 }
 
-/** Connections for the library, which wants them plain. */
+/** Opens a connection pool for the library, which needs plain connections. */
 export function openJobPool(connectionString: string, connectionsMax: number): Pool {
   // The pool waits for this promise, though its types do not say so.
   const onConnect = async (client: ClientBase): Promise<void> => {
-    // A connection that dies, in use or about to be closed, must not end the process: whoever uses it is told.
+    // An error of a connection must not end the process. Its user gets the error too.
     client.on('error', () => {})
-    // A bitmap looks at every job that ever was until the table is vacuumed; a plain scan of the index marks what has gone.
+    // A bitmap scan visits all deleted jobs until the table is vacuumed, while an index scan marks them as dead.
     await client.query('SET enable_bitmapscan = off')
     await requireWrites(client)
   }
@@ -66,10 +66,10 @@ export function openJobPool(connectionString: string, connectionsMax: number): P
 
 const LOOK_MS = 2_000
 
-/** The library keeps its sessions through every error: those of a server that has become a standby are ended here. */
+/** Ends the sessions of a server that has become a standby, because the library keeps its sessions after any error. */
 function leaveStandby(pool: Pool): void {
   const sessions = new Set<PoolClient>()
-  // The library also looks for a listener of this event and warns when there is none.
+  // The library also warns if this event has no listener.
   pool.on('connect', (client) => sessions.add(client))
   pool.on('remove', (client) => sessions.delete(client))
   const timer = setInterval(() => {
@@ -85,7 +85,7 @@ function leaveStandby(pool: Pool): void {
 }
 
 function endSession(session: PoolClient): void {
-  // A client of a pool has the end of a client of its own, though its type does not say so.
+  // A pool client has an `end` method, although its type does not say so.
   if ('end' in session && typeof session.end === 'function') void session.end()
 }
 
@@ -94,7 +94,7 @@ async function requireWrites(client: ClientBase): Promise<void> {
   requirePrimary(rows[0])
 }
 
-/** Within the transaction that gives it something to do. */
+/** Adds a job, in the transaction that creates the work. */
 export async function addJob(
   transaction: Queryable,
   name: JobName,
@@ -103,7 +103,7 @@ export async function addJob(
   await transaction.query(ADD_JOBS, [name, JSON.stringify(payload), runAt, count])
 }
 
-// Never retried by the queue itself: the tables know what is still to be done.
+// The queue does not retry jobs, because the tables record the remaining work.
 const ADD_JOBS = `
   SELECT count(*) FROM ${JOB_SCHEMA}.add_jobs(ARRAY(
     SELECT ($1::text, $2::json, NULL, $3::timestamptz, 1, NULL, 0, NULL)::${JOB_SCHEMA}.job_spec
@@ -111,7 +111,7 @@ const ADD_JOBS = `
 
 const SPENT_TICKETS_MAX = 1_000
 
-/** Tickets of workers that died are given free after hours, and nobody may take them any more. */
+/** Removes jobs of dead workers. The library unlocks them after hours, but they have no attempts left. */
 export async function sweepTickets(queryable: Queryable): Promise<void> {
   await queryable.query(
     `SELECT count(*) FROM ${JOB_SCHEMA}.complete_jobs(ARRAY(

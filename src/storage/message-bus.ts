@@ -6,21 +6,23 @@ import { decodeBusMessage, encodeBusMessage, type BusMessage } from './bus-messa
 
 export type MessageHandler = (payload: string) => void | Promise<void>
 
-/** Messages between all processes on one database. At most once: what is sent while a process is cut off, it misses. */
+/** Messages between all processes of one database. Delivered at most once: a process misses messages while it is disconnected. */
 export interface MessageBus {
   subscribe(topic: string, handler: MessageHandler): () => void
   publish(topic: string, payload: string): Promise<void>
   /**
-   * Resolves when every process that listens has handled the message, this one included; `confirmed` is false when
-   * one of them failed or the time ran out. A process that dies or loses its connection is not waited for: it drops
-   * what it had cached.
+   * Resolves when all listening processes, including this one, have handled the message. `confirmed` is false if one of them
+   * failed or the timeout passed. Does not wait for processes that die or disconnect, because they drop their caches.
    */
   publishAndConfirm(
     topic: string,
     payload: string,
     options: { timeoutMs: number },
   ): Promise<{ confirmed: boolean }>
-  /** Called when messages may be missed from now on: caches that rely on them must be dropped, and not be filled. */
+  /**
+   * Called when messages may be missed from now on. Caches that depend on messages must be emptied and stay empty until
+   * reconnection.
+   */
   onConnectionLost(handler: () => void): () => void
   isConnected(): boolean
   close(): Promise<void>
@@ -92,7 +94,7 @@ class DatabaseMessageBus implements MessageBus {
     const timer = setTimeout(() => resolve(false), timeoutMs)
     const rollCall = setInterval(() => void this.#forgetTheGone(id), ROLL_CALL_MS)
     try {
-      // Asked before sending: whoever is listed listens already and will get the message.
+      // Read before sending, so that each listed session is already listening and receives the message.
       const missing = new Set(await this.#readListeners(timeoutMs))
       this.#confirmations.set(id, { missing, settle: resolve })
       await this.#send(CHANNEL, text, timeoutMs)
@@ -128,7 +130,7 @@ class DatabaseMessageBus implements MessageBus {
   }
 
   async #handle({ topic, id, replyTo, payload }: BusMessage, sessionId: string): Promise<void> {
-    // Each call starts in this tick, so that handlers without waits keep the order of the messages.
+    // All handlers start in this tick, so synchronous handlers keep the order of the messages.
     const running = [...(this.#handlers.get(topic) ?? [])].map(async (handler) => handler(payload))
     const outcomes = await Promise.allSettled(running)
     const failed = outcomes.find((outcome) => outcome.status === 'rejected')
@@ -145,7 +147,7 @@ class DatabaseMessageBus implements MessageBus {
     })
   }
 
-  /** An outage is told where it is noticed: what could not be done meanwhile is no defect of its own. */
+  /** Logs an error as a warning if it is only the result of an outage, which is reported elsewhere. */
   #logFailure(topic: string, error: unknown): void {
     const level = error instanceof AppError && error.code === 'service_unavailable' ? 'warn' : 'error'
     this.#logger[level]({ topic, err: error }, 'message handler failed')

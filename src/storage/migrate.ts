@@ -12,13 +12,13 @@ import { errorCodeOf, messageOf, StorageError } from './storage-error.ts'
 export interface MigrateOptions {
   readonly connectionString: string
   readonly logger: Logger
-  /** Where the numbered files are. */
+  /** Directory of the numbered files. */
   readonly directory?: string
 }
 
 export interface MigrateResult {
   readonly version: number
-  /** How many were applied by this call. */
+  /** Number of migrations that this call applied. */
   readonly applied: number
 }
 
@@ -34,8 +34,8 @@ export const MIGRATIONS_DIRECTORY = fileURLToPath(new URL('./migrations/', impor
 const LOCK_TIMEOUT_MS = 120_000
 
 /**
- * Brings the database up to this code. Any number of processes may call it at once: one works, the others wait for it
- * and find nothing left to do.
+ * Migrates the database to the version of this code. Any number of processes may call it at once: one does the work, the others
+ * wait and find nothing to do.
  */
 export async function migrate(options: MigrateOptions): Promise<MigrateResult> {
   const migrations = await readMigrations(options.directory ?? MIGRATIONS_DIRECTORY)
@@ -46,11 +46,11 @@ export async function migrate(options: MigrateOptions): Promise<MigrateResult> {
   })
   try {
     await requireOwnSessions(options.connectionString, client)
-    // Asked before the lock: who only restarts must not wait for a backup, which holds it for as long as it takes.
+    // Check before locking, so that a restart does not wait for a backup, which holds the lock until it ends.
     if (await isUpToDate(client, migrations)) return { version: migrations.length, applied: 0 }
     return await migrateUnderLock(client, migrations, options)
   } finally {
-    // Ending the session gives the lock back, whatever happened.
+    // Closing the session releases the lock in any case.
     await client.end().catch(() => {})
   }
 }
@@ -69,7 +69,7 @@ async function migrateUnderLock(
     await client.query('BEGIN')
     await applyMigration(client, migration)
     await client.query('COMMIT')
-    // The first start makes all of them, which is no news.
+    // The first start applies all of them, which needs no log lines.
     if (applied.length > 0)
       logger.info({ version: migration.version, name: migration.name }, 'database migrated')
   }
@@ -103,11 +103,11 @@ async function hasRecord(client: Client): Promise<boolean> {
   return rows[0]?.isPresent ?? false
 }
 
-/** Makes the schema and its record of migrations where they are missing. */
+/** Creates the schema and its table of migrations if they are missing. */
 export async function prepareSchema(client: Client): Promise<void> {
   try {
     if (!(await hasRecord(client))) {
-      // Asked first, because a role without the right to create schemas may still own this one.
+      // Check first, because a role without the right to create schemas may already own this one.
       const schema = await client.query('SELECT 1 FROM pg_namespace WHERE nspname = $1', [SCHEMA])
       if (schema.rowCount === 0) await client.query(`CREATE SCHEMA ${SCHEMA}`)
       await client.query(`CREATE TABLE ${SCHEMA}.migrations (
@@ -126,7 +126,7 @@ export async function prepareSchema(client: Client): Promise<void> {
   }
 }
 
-/** Runs one file and records it, inside the caller's transaction. */
+/** Runs one migration and records it, in the caller's transaction. */
 export async function applyMigration(
   client: Client,
   { version, name, sql, checksum }: Migration,
@@ -156,7 +156,7 @@ export async function readMigrations(directory: string): Promise<Migration[]> {
           `${name} breaks the numbering of ${directory}: expected ${index + 1}.`,
         )
       }
-      // Line endings do not count: git may change them on checkout.
+      // Normalise line endings, because git may change them on checkout.
       const sql = (await readFile(`${directory}/${name}`, 'utf8')).replaceAll('\r\n', '\n')
       return { version, name, sql, checksum: createHash('sha256').update(sql).digest('hex') }
     }),
@@ -176,7 +176,7 @@ export async function readApplied(client: Client): Promise<AppliedMigration[]> {
   return rows
 }
 
-/** What a database has had applied must be the beginning of what this code brings. */
+/** Throws unless the applied migrations are a prefix of this code's migrations. */
 export function requireSameHistory(
   migrations: readonly Migration[],
   applied: readonly AppliedMigration[],

@@ -8,13 +8,13 @@ const CONNECT_TIMEOUT_MS = 10_000
 
 export interface OpenSessionOptions {
   readonly connectionString: string
-  /** Seen by whoever looks at the server's sessions. */
+  /** Shown in the server's list of sessions. */
   readonly applicationName: string
-  /** How long a statement may wait for others to let go of what it needs. */
+  /** How long a statement may wait for locks. */
   readonly lockTimeoutMs: number
 }
 
-/** One connection of its own for work on the whole schema, which may take as long as it needs. End it when done. */
+/** Opens a separate connection without a statement timeout, for work on the whole schema. The caller must end it. */
 export async function openSession(options: OpenSessionOptions): Promise<Session> {
   const { Client, connectionString } = connectionOf(options.connectionString)
   const client = new Client({
@@ -22,7 +22,7 @@ export async function openSession(options: OpenSessionOptions): Promise<Session>
     application_name: options.applicationName,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   })
-  // The query that runs then reports the loss.
+  // The running query reports the loss.
   client.on('error', () => {})
   await client.connect().catch((error: unknown) => {
     if (error instanceof StorageError) throw error

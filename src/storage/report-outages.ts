@@ -8,9 +8,8 @@ import { errorCodeOf, StorageError } from './storage-error.ts'
 const RETRY_AFTER_SECONDS = 2
 
 /**
- * The same database, with its failures told as what they are to a client: a service that is away for now. Once it
- * could not be reached, one call at a time goes on trying and the others are told at once, so that an outage does not
- * pile up requests that all wait for it.
+ * Wraps a database so that its outages become `service_unavailable` errors for clients. During an outage one call at a time tries
+ * to connect and the others fail immediately, so that waiting requests do not pile up.
  */
 export function reportOutages(database: Database, { logger }: { logger: Logger }): Database {
   let isAway = false
@@ -40,7 +39,7 @@ export function reportOutages(database: Database, { logger }: { logger: Logger }
   return {
     query: (sql, values) => watch(() => database.query(sql, values)),
     transaction: (work) => watch(() => database.transaction(work)),
-    // Who keeps a connection has to know what became of a statement, and is told of its failures as they are.
+    // The statements of a kept connection report their original errors, because its user must know the outcome.
     keepConnection: () => watch(() => database.keepConnection()),
     ping: () => watch(() => database.ping()),
     close: () => database.close(),
@@ -54,7 +53,7 @@ function isUnreachable(error: unknown): boolean {
   )
 }
 
-/** Conflicts that outlasted every retry, and statements that were not answered in their time. */
+/** Conflicts that remained after all retries, and statement timeouts. */
 const PASSING_CODES = new Set(['40001', '40P01', '57014'])
 /** The server is out of memory, space or connections. */
 const RESOURCES_CLASS = '53'
@@ -70,7 +69,7 @@ function isOutcomeUnknown(error: unknown): boolean {
   return error instanceof StorageError && error.code === 'outcome_unknown'
 }
 
-/** Without a time to come back: it could be done twice. */
+/** Has no retry time, because a retry could do the work twice. */
 function doubtful(cause: unknown): AppError {
   const message =
     'The gateway lost its database while it saved the request, which may have been done. Look for it before sending it again.'

@@ -3,12 +3,12 @@ import { openSession } from './open-session.ts'
 import { StorageError } from './storage-error.ts'
 
 const ROUNDS = 3
-/** A pooler with one connection lets the second wait for the first. */
+/** With a pooler of one connection, the second session waits for the first. */
 const ANSWER_MS_MAX = 3_000
 
 /**
- * Refuses a pooler that shares connections between transactions: messages, locks and settings of a session would get lost
- * there. PostgreSQL itself tells a session's process when it connects; somebody in between tells another.
+ * Throws if a pooler shares connections between transactions, because session messages, locks and settings would be lost.
+ * PostgreSQL tells each session its process id at connect; a pooler reports another one.
  */
 export async function requireOwnSessions(connectionString: string, session: Client): Promise<void> {
   if ((await readProcess(session)) === processToldTo(session)) return
@@ -21,7 +21,7 @@ export async function requireOwnSessions(connectionString: string, session: Clie
   }
 }
 
-/** Whether two sessions that are both open are one to the server, or one is now another. */
+/** Returns whether two open sessions share a server process, or one has changed its process. */
 async function isShared(session: Client, other: Client): Promise<boolean> {
   const before = await readProcess(session)
   await other.query('BEGIN')
@@ -38,7 +38,7 @@ async function readProcess(session: Client): Promise<number | undefined> {
   return rows[0]?.pid
 }
 
-/** The driver keeps it to cancel statements, though its types do not say so. */
+/** Returns the process id that the driver keeps to cancel statements. Its types do not include it. */
 function processToldTo(session: Client): unknown {
   return 'processID' in session ? session.processID : undefined
 }

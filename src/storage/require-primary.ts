@@ -1,6 +1,6 @@
 import { errorCodeOf, StorageError } from './storage-error.ts'
 
-/** A column that says why a session cannot write, or null. */
+/** SQL column with the reason why a session cannot write, or null. */
 export const READ_ONLY_COLUMN = `
   CASE WHEN pg_is_in_recovery() THEN 'it is a standby'
     WHEN current_setting('transaction_read_only') = 'on' THEN 'its sessions are read-only' END AS "readOnly"`
@@ -27,7 +27,7 @@ export function readOnlyServer(reason: string): StorageError {
 
 const READ_ONLY_TRANSACTION = '25006'
 
-/** A server that took writes before takes none any more. Nothing was done. */
+/** Returns whether the server refused a write because it has become read-only. The statement had no effect. */
 export function isReadOnlyRefusal(error: unknown): boolean {
   return errorCodeOf(error) === READ_ONLY_TRANSACTION
 }

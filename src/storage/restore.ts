@@ -20,17 +20,17 @@ import { StorageError } from './storage-error.ts'
 export interface RestoreOptions {
   readonly connectionString: string
   readonly file: string
-  /** Replaces what the database holds. */
+  /** Whether existing content of the database is replaced. */
   readonly overwrite?: boolean
-  /** Where the numbered migrations are. */
+  /** Directory of the numbered migrations. */
   readonly directory?: string
 }
 
 const LOCK_TIMEOUT_MS = 30_000
 
 /**
- * Puts a backup back, whole or not at all: the old content, the schema of the archive's version and all rows change
- * hands in one transaction. The archive is read twice, first to see that every byte of it is right.
+ * Restores a backup completely or not at all: the old content, the schema and the rows are replaced in one transaction. Reads the
+ * archive twice, first to verify it.
  */
 export async function restoreDatabase(options: RestoreOptions): Promise<Manifest> {
   const { connectionString, file, overwrite = false, directory = MIGRATIONS_DIRECTORY } = options
@@ -88,15 +88,15 @@ async function requireEmpty(client: Client): Promise<void> {
 async function loadArchive(client: Client, file: string, manifest: Manifest): Promise<void> {
   await requireSameTables(client, manifest)
   const triggers = await readTriggers(client)
-  // The rows already carry what triggers would do to them again.
+  // The archived rows already include the effects of the triggers.
   for (const { table, trigger } of triggers)
     await client.query(`ALTER TABLE ${table} DISABLE TRIGGER ${trigger}`)
   const names = manifest.tables.map(({ name }) => `${SCHEMA}.${escapeIdentifier(name)}`)
-  // Migrations may have put rows of their own, which the archive holds as they were last.
+  // Migrations may have inserted rows. The archive has their latest state.
   if (names.length > 0) await client.query(`TRUNCATE ${names.join(', ')}`)
   await client.query('SET CONSTRAINTS ALL DEFERRED')
   await readArchive(file, (table, rows) => loadTable(client, table, rows))
-  // Deferred checks run now, because a table with checks pending cannot be altered.
+  // Run the deferred checks now, because a table with pending checks cannot be altered.
   await client.query('SET CONSTRAINTS ALL IMMEDIATE')
   await setSequences(client, manifest)
   for (const { table, trigger } of triggers)
@@ -151,7 +151,7 @@ async function setSequences(client: Client, manifest: Manifest): Promise<void> {
   }
 }
 
-// Cutting the buses makes every gateway on this database forget what it had cached of the old content.
+// Terminates the message bus sessions, so that all gateways on this database drop their caches.
 async function dropCachesEverywhere(client: Client): Promise<void> {
   await client.query(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity

@@ -18,11 +18,11 @@ interface MachineRow {
   readonly released_at: Date | null
 }
 
-/** Any constant will do, as long as all processes use the same: machines are taken one at a time. */
+/** Advisory lock that serialises taking machines. All processes must use the same constant. */
 const TAKE_LOCK_ID = 7_275_929_019
 const LIST_MAX = 10_000
 
-/** The machines of the sandbox's GPUs as rows, which all processes see and none loses. */
+/** Stores the sandbox's GPU machines as rows, so that all processes see them and a restart does not lose them. */
 export function createSandboxMachines(database: Database) {
   return {
     take: (machine: SandboxMachine, machineCount: number): Promise<boolean> =>

@@ -7,7 +7,7 @@ export interface CatalogTable {
   readonly columns: readonly string[]
 }
 
-/** Every table of the schema but the record of migrations, each after all tables it refers to. */
+/** Returns all tables of the schema except the table of migrations. Each table follows the tables it references. */
 export async function readTables(client: Client): Promise<CatalogTable[]> {
   const { rows: tables } = await client.query<{ name: string; columns: string[]; parents: string[] }>(
     `SELECT c.relname AS name,
@@ -22,7 +22,9 @@ export async function readTables(client: Client): Promise<CatalogTable[]> {
   return orderByDependency(tables).map(({ name, columns }) => ({ name, columns }))
 }
 
-/** Tables of a cycle come last, by name: loading those needs deferrable constraints. */
+/**
+ * Orders tables after the tables they reference. Tables of a cycle come last, by name; loading them needs deferrable constraints.
+ */
 export function orderByDependency<Table extends { name: string; parents: readonly string[] }>(
   tables: readonly Table[],
 ): Table[] {

@@ -1,5 +1,5 @@
-/** Everything of the gateway lives here, so that it can share a database with others and be backed up as one. */
+/** Schema with all tables of the gateway, so that it can share a database and be backed up as a unit. */
 export const SCHEMA = 'parkway'
 
-/** Taken by who changes the schema, shared by who reads it whole. Any constant will do, as long as all use the same. */
+/** Advisory lock: exclusive for schema changes, shared for backups. All processes must use the same constant. */
 export const SCHEMA_LOCK_ID = 7_275_929_001

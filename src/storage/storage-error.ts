@@ -22,7 +22,7 @@ export type StorageErrorCode =
   | 'bad_message'
   | 'disconnected'
 
-/** A failure an operator can act on: the message says what is wrong and what to do. */
+/** An error that an operator can act on. The message says what is wrong and what to do. */
 export class StorageError extends Error {
   override readonly name = 'StorageError'
   readonly code: StorageErrorCode
@@ -33,13 +33,13 @@ export class StorageError extends Error {
   }
 }
 
-/** The code a system call or PostgreSQL gave an error: `ENOSPC`, `40001`. */
+/** Returns the code of a system or PostgreSQL error, such as `ENOSPC` or `40001`. */
 export function errorCodeOf(error: unknown): string | null {
   if (typeof error !== 'object' || error === null || !('code' in error)) return null
   return typeof error.code === 'string' ? error.code : null
 }
 
-/** PostgreSQL's, for a row whose key is taken. */
+/** PostgreSQL's code for a duplicate key. */
 export const UNIQUE_VIOLATION = '23505'
 
 export function messageOf(error: unknown): string {

@@ -6,19 +6,19 @@ export interface WriteCommand {
   readonly values: readonly string[]
 }
 
-/** Sends a statement. Asks for no description and reads no rows, which is half the driver's work. */
+/** Sends a statement. Requests no row description and reads no rows, which saves half of the driver's work. */
 export function writeRows(client: PoolClient, command: WriteCommand): Promise<void> {
   return new Promise((resolve, reject) => {
     client.query(new RunningCommand(command, (error) => (error === null ? resolve() : reject(error))))
   })
 }
 
-/** By connection, what it has prepared. */
+/** Names of the prepared statements by connection. */
 const prepared = new WeakMap<Connection, Set<string>>()
-/** The driver's name for the server's word that it has. */
+/** The driver's event for the server's confirmation that a statement is prepared. */
 const PARSED = 'parseComplete'
 
-/** What the driver asks of a query: it is given the connection when its turn comes, and told of every message. */
+/** Implements the driver's query interface: it gets the connection when it is its turn, and then all messages. */
 class RunningCommand implements Submittable {
   callback: (error: Error | null) => void
   readonly #command: WriteCommand
@@ -35,7 +35,7 @@ class RunningCommand implements Submittable {
     if (!names.has(name)) {
       connection.parse({ name, text, types: [] }, true)
       const noteParsed = () => prepared.set(connection, names.add(name))
-      // Even where its execution fails: the same name cannot be prepared twice.
+      // Remember it even if the execution fails, because the same name cannot be prepared twice.
       connection.once(PARSED, noteParsed)
       this.#stopListening = () => connection.off(PARSED, noteParsed)
     }
@@ -64,10 +64,10 @@ class RunningCommand implements Submittable {
 
 const EXECUTE_AND_SYNC = Buffer.from([0x45, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0x53, 0, 0, 0, 4])
 const BIND = 0x42
-/** Besides the name and the values: the portal's empty name, the name's end, and three counts. */
+/** Bytes besides the name and the values: the message length, the portal's empty name, the end of the name, and three counts. */
 const BIND_FRAME_BYTES = 4 + 1 + 1 + 2 + 2 + 2
 
-/** PostgreSQL's Bind, Execute and Sync, in one piece: the driver would write each by itself. */
+/** Encodes PostgreSQL's Bind, Execute and Sync messages in one buffer. The driver would write them one by one. */
 function encodeExecution(name: string, values: readonly string[]): Buffer {
   let length = BIND_FRAME_BYTES + name.length
   const lengths = values.map((value) => Buffer.byteLength(value))
@@ -78,7 +78,7 @@ function encodeExecution(name: string, values: readonly string[]): Buffer {
   message[at] = 0
   at += 1 + message.write(name, at + 1, 'latin1')
   message[at] = 0
-  // No formats: all of them are text.
+  // No format codes: all values are text.
   at = message.writeInt16BE(0, at + 1)
   at = message.writeInt16BE(values.length, at)
   for (const [index, value] of values.entries()) {

@@ -25,8 +25,8 @@ export interface DirectoryClaim {
 }
 
 /**
- * Makes this process the only gateway that owns the directory. A lock left by a crashed gateway is taken over: its
- * pid is gone, or belongs to a process that started at another time.
+ * Makes this process the only gateway that uses the directory. Takes over the lock of a crashed gateway: its pid does not exist,
+ * or belongs to a process with another start time.
  */
 export async function claimDataDirectory(dataDir: string): Promise<DirectoryClaim> {
   const file = join(dataDir, 'gateway.lock')
@@ -48,7 +48,7 @@ export async function claimDataDirectory(dataDir: string): Promise<DirectoryClai
   )
 }
 
-// Linking a finished file is atomic: nobody ever reads half a lock, and only one process succeeds.
+// Linking a complete file is atomic: no process reads a partial lock, and only one succeeds.
 async function placeLock(file: string, lock: Lock): Promise<boolean> {
   const draft = `${file}.${lock.token}`
   await writeFile(draft, JSON.stringify(lock), { mode: 0o644 })
@@ -74,7 +74,7 @@ async function readLock(file: string): Promise<Lock | null> {
 
 async function isHolderAlive(file: string, holder: Lock, ownPidSpace: string): Promise<boolean> {
   if (holder.pidSpace === ownPidSpace) return (await readProcessStartTime(holder.pid)) === holder.startTime
-  // A pid of another container or an earlier boot says nothing, so the file's heartbeat decides.
+  // A pid of another container or an earlier boot is meaningless here, so check the file's heartbeat instead.
   const before = await modifiedAtMs(file)
   if (before === null || Math.abs(Date.now() - before) > HEARTBEAT_AGE_MS_MAX) return false
   await delay(OBSERVE_MS)
@@ -89,7 +89,7 @@ async function modifiedAtMs(file: string): Promise<number | null> {
   )
 }
 
-// Moved aside and looked at again, because another starter may have replaced the stale lock in the meantime.
+// Rename the file and read it again, because another starting process may have replaced the stale lock meanwhile.
 async function removeStaleLock(file: string, judged: Lock | null): Promise<void> {
   const aside = `${file}.stale.${randomUUID()}`
   try {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { isReachableBy, type ServerUser } from './server-user.ts'
 
-/** Where one PostgreSQL keeps its data, and how its processes may name that place. */
+/** The data directory of one PostgreSQL server, its log file and its user. */
 export interface Cluster {
   readonly dir: string
   readonly logFile: string
@@ -13,8 +13,8 @@ export const ROLE = 'parkway'
 export const DATABASE = 'postgres'
 
 /**
- * The directory as the server is told it. Its user may be unable to walk there (a checkout in root's home), but a
- * process that starts inside a directory can always name it through /proc.
+ * Returns the path by which the server can access the directory. Its user may have no access to the parent directories (a
+ * checkout in root's home), but a process that starts inside a directory can always use /proc.
  */
 export async function nameForServer(dir: string, user: ServerUser): Promise<string | null> {
   if (await isReachableBy(dir, user)) return dir

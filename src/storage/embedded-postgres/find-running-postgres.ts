@@ -10,7 +10,7 @@ import type { Endpoint } from './server-settings.ts'
 
 const POLL_MS = 20
 const CONNECT_TIMEOUT_MS = 5_000
-// Replaying the log after a crash is the longest a living server may take before it answers.
+// A server that replays its log after a crash takes the longest to answer.
 const ANSWER_TIMEOUT_MS = 120_000
 
 export interface RunningPostgres {
@@ -18,12 +18,12 @@ export interface RunningPostgres {
   readonly postmaster: Postmaster
 }
 
-/** The server of a data directory if it runs and answers, for commands that work beside a running gateway. */
+/** Returns the server of a data directory if it is running, for commands that run beside a gateway. */
 export async function findRunningPostgres({ dataDir }: { dataDir: string }): Promise<RunningPostgres | null> {
   return connectToCluster(join(resolve(dataDir), 'postgres'))
 }
 
-/** Waits while the server starts or recovers; null as soon as there is none. */
+/** Waits while the server starts or recovers. Returns null if there is none. */
 export async function connectToCluster(clusterDir: string): Promise<RunningPostgres | null> {
   const deadlineMs = performance.now() + ANSWER_TIMEOUT_MS
   let lastError: unknown = null
@@ -36,7 +36,7 @@ export async function connectToCluster(clusterDir: string): Promise<RunningPostg
       return { connectionString, postmaster }
     } catch (error) {
       lastError = error
-      // It starts, recovers, stops, or has not made its socket yet.
+      // The server is starting, recovering or stopping, or has not created its socket yet.
       if (!isPassingRefusal(error)) break
     }
     if (performance.now() > deadlineMs) break

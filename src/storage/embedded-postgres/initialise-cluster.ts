@@ -11,7 +11,7 @@ const FREE_BYTES_MIN = 128 * 1024 * 1024
 const OUTPUT_CHARACTERS_MAX = 4_000
 const TIMEOUT_MS = 120_000
 
-/** Makes the cluster on first use. What exists is checked: it must be ours, whole and of the same major version. */
+/** Creates the cluster on first use. An existing one must be ours, complete, and of the same major version. */
 export async function initialiseCluster(
   cluster: Cluster,
   binaries: Binaries,
@@ -19,7 +19,7 @@ export async function initialiseCluster(
 ): Promise<void> {
   if (await holdsCluster(cluster, binaries)) return
   await requireFreeSpace(dirname(cluster.dir))
-  // Built under another name and renamed when whole, so that a crash cannot leave half a cluster behind.
+  // Build it under another name and rename it when it is complete, so that a crash cannot leave a partial cluster.
   const draft = `${cluster.dir}.initialising`
   const passwordFile = `${draft}.password`
   await rm(draft, { recursive: true, force: true })
@@ -92,10 +92,10 @@ async function runInitdb({ draft, passwordFile, cluster, binaries, durable }: In
   const dir = await nameForServer(draft, cluster.user)
   if (dir === null) throw notReachable(cluster)
   const options = ['--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', '--no-instructions']
-  // The built-in provider sorts the same everywhere; the system's locales change with its C library.
+  // The built-in provider sorts the same everywhere, while the locales of the system change with its C library.
   options.push('--locale-provider=builtin', '--builtin-locale=C.UTF-8')
   if (!durable) options.push('--no-sync')
-  // Handed over as an open file: the server's user may be unable to walk to it by name.
+  // Passed as an open file, because the server's user may not be able to open it by path.
   const password = await open(passwordFile, 'r')
   try {
     const child = spawn(binaries.initdb, ['-D', dir, '-U', ROLE, '--pwfile=/dev/stdin', ...options], {

@@ -15,8 +15,8 @@ export interface KeepServerRunningOptions {
 }
 
 /**
- * Starts the server again under the same address when it dies (the system's memory killer likes databases). Looks at
- * the process instead of waiting for an exit event, because an adopted server is nobody's child.
+ * Restarts the server at the same address when it dies, for example when it is killed for lack of memory. Polls the process,
+ * because an adopted server is not our child and emits no exit event.
  */
 export function keepServerRunning({ cluster, postmaster, logger, relaunch }: KeepServerRunningOptions) {
   let { pid } = postmaster

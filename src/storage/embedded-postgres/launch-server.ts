@@ -23,11 +23,11 @@ export interface LaunchOptions {
   readonly binaries: Binaries
   readonly durable: boolean
   readonly settings: Readonly<Record<string, string>>
-  /** Where the server listened before, so that it comes back under the same address. */
+  /** The previous endpoint of the server, so that a restart keeps the address. */
   readonly endpoint?: Endpoint
 }
 
-/** Starts a server on a stopped cluster and returns when it answers. */
+/** Starts the server of a stopped cluster. Returns when it answers. */
 export async function launchServer(options: LaunchOptions): Promise<RunningPostgres> {
   const { cluster } = options
   let endpoint = options.endpoint ?? (fitsSocket(cluster.dir) ? SOCKET : await chooseLoopback())
@@ -37,7 +37,7 @@ export async function launchServer(options: LaunchOptions): Promise<RunningPostg
     const outcome = await tryLaunch(options, endpoint)
     if (outcome.running) return outcome.running
     failure = outcome.failure
-    // Some file systems hold no sockets, and a free port can be taken before the server binds it.
+    // Some file systems do not support sockets, and a free port may be taken before the server binds it.
     const isAddressTrouble = /could not (create|bind|listen)|no free|address already in use/i.test(failure)
     if (!isAddressTrouble || options.endpoint) break
     endpoint = await chooseLoopback()
@@ -71,7 +71,7 @@ async function tryLaunch(
     const child = spawn(binaries.postgres, ['-D', dir], {
       cwd: cluster.dir,
       env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
-      // Apart from the terminal's process group: an interrupt must let the gateway drain before the server stops.
+      // Detached from the terminal's process group, so that on an interrupt the gateway drains before the server stops.
       detached: true,
       stdio: ['ignore', log.fd, log.fd],
       ...cluster.user,

@@ -19,8 +19,8 @@ const Symlinks = Type.Array(Type.Object({ source: Type.String(), target: Type.St
 const SHARED_CACHE_DIR = '/var/cache/parkway'
 
 /**
- * Finds the PostgreSQL that npm brought for this platform, and makes a copy where the server's user can run it when
- * it cannot run it where it is (a checkout in root's home) or when its libraries lack their links and cannot get them.
+ * Finds the PostgreSQL binaries that npm installed for this platform. Copies them if the server's user cannot run them there (a
+ * checkout in root's home) or if missing library links cannot be created there.
  */
 export async function locateBinaries(
   dataDir: string,
@@ -63,7 +63,7 @@ async function readPackageVersion(packageDir: string): Promise<string> {
   return manifest.version
 }
 
-// npm does not pack symbolic links; the package's install script makes them, and install scripts are often off.
+// npm packages have no symbolic links. The package's install script creates them, but install scripts are often disabled.
 async function linkLibraries(nativeDir: string): Promise<boolean> {
   const listed: unknown = JSON.parse(
     await readFile(join(nativeDir, 'pg-symlinks.json'), 'utf8').catch(() => '[]'),
@@ -93,7 +93,7 @@ async function copyBinaries({ nativeDir, version, dataDir, user }: CopyOptions):
   const parents = user === null ? [dataDir] : [dataDir, SHARED_CACHE_DIR]
   for (const parent of parents) {
     const copy = join(parent, `postgresql-${version}`)
-    // A finished copy always carries its real name, so a found one is whole.
+    // A copy gets its final name only when it is complete.
     if (await isReachableBy(copy, user)) return copy
     await mkdir(parent, { recursive: true, mode: 0o755 }).catch(() => {})
     if ((await isReachableBy(parent, user)) && (await makeCopy(nativeDir, copy))) return copy

@@ -9,8 +9,8 @@ export const APPEND = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT 
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW
 
 /**
- * Puts a file of the server's user in place. The directory may be that user's, who could have put a link there: root creates the
- * file itself, follows no link, and gives away the file it has open, never a name.
+ * Writes a file that the server's user will own. That user may own the directory and may have placed a link there. So root
+ * creates a new file, follows no links, and changes the owner of the open file, never of a path.
  */
 export async function writeOwned(path: string, text: string, user: ServerUser): Promise<void> {
   const draft = `${path}.${randomUUID()}`
@@ -27,7 +27,7 @@ export async function writeOwned(path: string, text: string, user: ServerUser): 
   })
 }
 
-/** Opens a plain file with one name, and gives it to the server's user. */
+/** Opens a regular file without further hard links, and makes the server's user its owner. */
 export async function openOwned(path: string, flags: number, user: ServerUser): Promise<FileHandle> {
   const file = await open(path, flags, 0o600)
   try {
@@ -40,7 +40,10 @@ export async function openOwned(path: string, flags: number, user: ServerUser): 
   }
 }
 
-/** Reads a small file that the server's user could have replaced by a link to one that only root may read. */
+/**
+ * Reads a small file. Follows no links, because the server's user could have replaced it by a link to a file that only root may
+ * read.
+ */
 export async function readOwned(path: string): Promise<string> {
   const file = await open(path, READ)
   try {
@@ -51,7 +54,7 @@ export async function readOwned(path: string): Promise<string> {
   }
 }
 
-// A second name could be that of a file which is not the server's.
+// A second hard link could belong to a file of another user.
 async function requirePlainFile(file: FileHandle, path: string): Promise<void> {
   const { nlink } = await file.stat().then((found) => (found.isFile() ? found : { nlink: 0 }))
   if (nlink === 1) return

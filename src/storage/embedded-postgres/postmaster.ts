@@ -6,7 +6,7 @@ import { readOwned } from './owned-file.ts'
 import { readProcessStartTime } from './process-identity.ts'
 import type { Endpoint } from './server-settings.ts'
 
-/** What the server writes about itself into `postmaster.pid`. */
+/** The content of the server's `postmaster.pid`. */
 export interface Postmaster {
   readonly pid: number
   readonly endpoint: Endpoint
@@ -18,7 +18,7 @@ const FAST_SHUTDOWN_MS_MAX = 30_000
 const IMMEDIATE_SHUTDOWN_MS_MAX = 10_000
 const ORPHANS_EXIT_MS_MAX = 10_000
 
-/** The server that runs on the cluster, or null. A file left by a dead one does not count. */
+/** Returns the running server of the cluster, or null. Ignores the file of a dead server. */
 export async function readPostmaster(clusterDir: string): Promise<Postmaster | null> {
   const text = await readOwned(join(clusterDir, 'postmaster.pid')).catch(() => '')
   const [pidText, , , portText, socketDir, , , status] = text.split('\n').map((line) => line.trim())
@@ -29,19 +29,19 @@ export async function readPostmaster(clusterDir: string): Promise<Postmaster | n
   return { pid, endpoint, isReady: status === 'ready' }
 }
 
-/** Fast shutdown: sessions are cut, everything committed is checkpointed. */
+/** Stops the server with a fast shutdown: sessions are closed, and all commits are checkpointed. */
 export async function stopPostmaster(pid: number, clusterDir: string): Promise<void> {
   signalProcess(pid, 'SIGINT')
   if (await waitForExit(pid, clusterDir, FAST_SHUTDOWN_MS_MAX)) return
-  // Immediate shutdown loses nothing that was committed; the next start replays the log.
+  // An immediate shutdown loses no commits, because the next start replays the log.
   signalProcess(pid, 'SIGQUIT')
   if (await waitForExit(pid, clusterDir, IMMEDIATE_SHUTDOWN_MS_MAX)) return
   throw new StorageError('start_failed', `The database server (process ${pid}) does not stop.`)
 }
 
 /**
- * Removes `postmaster.pid` of a dead server, because PostgreSQL takes any living process with that pid for a server,
- * and containers give the same few pids again and again. Waits for a killed server's children first.
+ * Removes `postmaster.pid` of a dead server, because PostgreSQL would take any process with that pid for a server, and containers
+ * reuse the same few pids. Waits first until the children of a killed server have exited.
  */
 export async function clearStalePostmaster(clusterDir: string): Promise<void> {
   if (process.platform !== 'linux') return
@@ -60,7 +60,7 @@ export async function clearStalePostmaster(clusterDir: string): Promise<void> {
 
 export async function isServerProcess(pid: number, clusterDir: string): Promise<boolean> {
   if (process.platform !== 'linux') return (await readProcessStartTime(pid)) !== null
-  // Every process of a server works inside its cluster, so a reused pid does not pass.
+  // All processes of a server have the cluster as their working directory, so a reused pid is recognised.
   const workingDir = await readlink(`/proc/${pid}/cwd`).catch(() => null)
   return workingDir !== null && workingDir === (await realpath(clusterDir).catch(() => null))
 }
@@ -85,6 +85,6 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch {
-    // It has gone already, which is what was wanted.
+    // The process has already exited.
   }
 }

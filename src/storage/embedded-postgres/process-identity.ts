@@ -5,12 +5,12 @@ import { promisify } from 'node:util'
 
 const execFileAsync = promisify(execFile)
 
-/** When a process started, in whatever unit the system counts; null when it does not run. Tells a reused pid apart. */
+/** Returns the start time of a process in a system-specific unit, or null if it does not run. Used to recognise reused pids. */
 export async function readProcessStartTime(pid: number): Promise<string | null> {
   if (process.platform === 'linux') {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)
     if (stat === null) return null
-    // The name in parentheses may hold spaces, so fields are counted after the last one.
+    // The process name in parentheses may contain spaces, so count the fields after the last parenthesis.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     const isZombie = fields[0] === 'Z'
     return isZombie ? null : (fields[19] ?? null)
@@ -20,7 +20,7 @@ export async function readProcessStartTime(pid: number): Promise<string | null> 
   return startTime === '' ? null : startTime
 }
 
-/** Names the space in which pids mean something: two containers on one volume each have a pid 1. */
+/** Returns an id of the pid namespace and boot, because two containers on one volume may both have a pid 1. */
 export async function readPidSpace(): Promise<string> {
   const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '')
   const namespace = await readlink('/proc/self/ns/pid').catch(() => '')

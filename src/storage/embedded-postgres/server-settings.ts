@@ -1,9 +1,12 @@
-/** How clients reach the server. A Unix socket inside its own directory, which only its user and root may enter. */
+/**
+ * How clients reach the server: by a Unix socket in its own directory, which only its user and root can enter, or by a loopback
+ * port.
+ */
 export type Endpoint = { readonly kind: 'socket' } | { readonly kind: 'loopback'; readonly port: number }
 
 const SOCKET_PORT = 5432
 
-/** The longest path a Unix socket may have on every system we run on. */
+/** Maximum path length of a Unix socket on all supported systems. */
 const SOCKET_PATH_BYTES_MAX = 103
 
 export function fitsSocket(clusterDir: string): boolean {
@@ -12,12 +15,12 @@ export function fitsSocket(clusterDir: string): boolean {
 
 export interface SettingsOptions {
   readonly endpoint: Endpoint
-  /** False gives up safety for speed: for tests only. */
+  /** False trades durability for speed. For tests only. */
   readonly durable: boolean
   readonly overrides: Readonly<Record<string, string>>
 }
 
-/** The text of `postgresql.conf`. Written anew at each start; an operator overrides it with `ALTER SYSTEM`. */
+/** Returns the text of `postgresql.conf`. It is rewritten at each start; operators override settings with `ALTER SYSTEM`. */
 export function renderSettings({ endpoint, durable, overrides }: SettingsOptions): string {
   const settings = {
     ...SMALL_MACHINE,
@@ -39,26 +42,26 @@ const SMALL_MACHINE = {
   maintenance_work_mem: '32MB',
   random_page_cost: '1.1',
   jit: 'off',
-  // Reads are short and memory holds them; worker processes would only cost memory.
+  // Reads are short and mostly served from memory, so I/O workers would only cost memory.
   io_method: 'sync',
   max_worker_processes: '4',
   max_parallel_workers_per_gather: '0',
   max_logical_replication_workers: '0',
   dynamic_shared_memory_type: 'posix',
-  // Backups are logical, so the log need not serve a replica.
+  // Backups are logical, so the log does not have to support replicas.
   wal_level: 'minimal',
   max_wal_senders: '0',
   min_wal_size: '64MB',
   max_wal_size: '512MB',
   checkpoint_timeout: '10min',
   autovacuum_naptime: '10s',
-  // Vacuum works in pieces of half a millisecond instead of three: a commit may have to wait for one.
+  // Vacuum works in steps of half a millisecond instead of three, because a commit may have to wait for a step.
   autovacuum_vacuum_cost_limit: '40',
   autovacuum_vacuum_cost_delay: '1ms',
   TimeZone: 'UTC',
   log_timezone: 'UTC',
   lc_messages: 'C',
-  // Failed statements are the gateway's to report, and their text may hold what users wrote.
+  // The gateway reports failed statements itself, and their text may contain user data.
   log_min_messages: 'log',
   log_min_error_statement: 'panic',
   log_checkpoints: 'off',

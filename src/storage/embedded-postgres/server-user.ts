@@ -1,14 +1,14 @@
 import { readFile, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 
-/** The unprivileged user the server runs as; null when it runs as the gateway's own user. */
+/** The unprivileged user that runs the server. Null if it runs as the gateway's user. */
 export type ServerUser = { readonly uid: number; readonly gid: number } | null
 
 const PREFERRED_NAMES = ['parkway', 'postgres', 'nobody']
 
 /**
- * PostgreSQL refuses to run as root, so root lends it another user: the one that already owns the cluster, else the
- * first suitable one of the system.
+ * Chooses the server's user. PostgreSQL refuses to run as root, so root uses the owner of the cluster, or else the first suitable
+ * user of the system.
  */
 export async function chooseServerUser(clusterDir: string): Promise<ServerUser> {
   if (process.getuid?.() !== 0) return null
@@ -22,7 +22,7 @@ export async function chooseServerUser(clusterDir: string): Promise<ServerUser> 
   return { uid: 65_534, gid: 65_534 }
 }
 
-/** Whether the user may enter the directory, going by owner, group and mode of it and of every one above. */
+/** Returns whether the user may enter the directory, by the owner, group and mode of it and all its parents. */
 export async function isReachableBy(path: string, user: ServerUser): Promise<boolean> {
   if (user === null) return true
   for (let current = resolve(path); ; current = dirname(current)) {

@@ -14,23 +14,23 @@ import { chooseServerUser } from './server-user.ts'
 export interface EmbeddedPostgresOptions {
   readonly dataDir: string
   readonly logger: Logger
-  /** False gives up safety against power loss for speed: for tests only. */
+  /** False trades safety against power loss for speed. For tests only. */
   readonly durable?: boolean
-  /** Server settings over the ones for a small machine. */
+  /** Server settings that override those for a small machine. */
   readonly settings?: Readonly<Record<string, string>>
 }
 
 export interface EmbeddedPostgres {
   readonly connectionString: string
-  /** True when the server was already running, left by a gateway that was killed. */
+  /** Whether the server was already running, because an earlier gateway was killed. */
   readonly adopted: boolean
-  /** Fast shutdown, then the directory is free for another gateway. */
+  /** Stops the server with a fast shutdown, then releases the directory. */
   stop(): Promise<void>
-  /** Asks the server to shut down and does not wait for it. */
+  /** Sends the server a stop signal and does not wait. */
   signalStop(): void
 }
 
-/** Starts, or adopts, the PostgreSQL that lives in the data directory, and makes it on first use. */
+/** Starts the PostgreSQL server of the data directory, or adopts it if it is running. Creates it on first use. */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const dataDir = resolve(options.dataDir)
   await prepareDirectory(dataDir)
@@ -76,7 +76,7 @@ async function openServer(options: EmbeddedPostgresOptions): Promise<EmbeddedPos
 
 async function prepareDirectory(dataDir: string): Promise<void> {
   try {
-    // Root's own directory must let the server's user through; an ordinary user's need not let anybody in.
+    // A directory of root must allow the server's user to pass. A directory of an ordinary user stays private.
     await makeDirectories(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700)
     await access(dataDir, constants.W_OK | constants.X_OK)
   } catch (error) {
@@ -84,7 +84,7 @@ async function prepareDirectory(dataDir: string): Promise<void> {
   }
 }
 
-// Step by step: the recursive form never returns where a parent exists and refuses children, as /proc does.
+// Create the directories one by one, because the recursive form hangs below a directory that refuses children, such as /proc.
 async function makeDirectories(dir: string, mode: number): Promise<void> {
   if ((await stat(dir).catch(() => null))?.isDirectory() === true) return
   if (dirname(dir) !== dir) await makeDirectories(dirname(dir), mode)

@@ -10,13 +10,13 @@ const UNFINISHED_MAX = 10_000
 const DIRECTORY_MODE = 0o700
 const FILE_MODE = 0o600
 
-/** Files in a directory, which appears with the first of them. */
+/** Stores files in a directory, which is created with the first file. */
 export function createFilesystemStore({ directory }: { directory: string }): MediaStore {
   const root = resolve(directory)
   const incoming = join(root, 'incoming')
 
-  // By the first digits, which in a UUIDv7 are the time: a directory is good for 17 minutes, so that files which come together
-  // lie together, share the wait for their directory, and are mostly gone together.
+  // Directories are named after the first digits, which in a UUIDv7 are the time, and cover 17 minutes each. Files of the same
+  // time share a directory and its sync, and mostly expire together.
   const pathOf = (key: string): string => join(root, requireStoreKey(key).slice(0, 7), key)
 
   return {
@@ -44,7 +44,7 @@ export function createFilesystemStore({ directory }: { directory: string }): Med
     async delete(key) {
       const path = pathOf(key)
       await rm(path, { force: true })
-      // The last one takes the directory along; any other finds that it is not empty.
+      // Succeeds only for the last file, when the directory is empty.
       await rmdir(dirname(path)).catch(() => {})
     },
 
@@ -83,15 +83,15 @@ async function writeAll(handle: FileHandle, chunk: Uint8Array): Promise<void> {
   }
 }
 
-// The name is durable only with the directory that holds it.
+// The name is durable only after the directory is synced.
 async function move(draft: string, path: string): Promise<void> {
   await withDirectory(path, () => rename(draft, path))
   await syncDirectory(dirname(path))
 }
 
 /**
- * Directories are made when one is missed: once for many files, and not at all where nobody has any. Whoever deletes the last
- * file of one may remove it in between.
+ * Runs the work and creates its directory if it is missing. Retries, because a concurrent delete of the last file may remove the
+ * directory again.
  */
 async function withDirectory<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
@@ -107,7 +107,7 @@ async function withDirectory<Result>(path: string, work: () => Promise<Result>):
 
 const ATTEMPTS_MAX = 5
 
-/** What holds each of the new directories, from the last to the first. */
+/** Syncs the parent of each new directory, from the deepest to the first. */
 async function syncParents(last: string, first: string): Promise<void> {
   for (let made = last; made.length >= first.length; made = dirname(made)) await syncDirectory(dirname(made))
 }

@@ -1,19 +1,19 @@
 import type { Readable } from 'node:stream'
 
-/** Where the bytes of files lie. It knows nothing of accounts or of what the files are for. */
+/** Stores the bytes of files. It does not know accounts or the purpose of files. */
 export interface MediaStore {
-  /** Keeps all of the source, durably, or nothing of it. A key is a UUID and is used once. */
+  /** Stores the whole source durably, or nothing. A key is a UUID and is used only once. */
   put(
     key: string,
     source: AsyncIterable<Uint8Array>,
     contentType: string,
   ): Promise<{ readonly bytes: number }>
-  /** Null when there is no such file. Who opens reads to the end or destroys it. */
+  /** Returns null if the file does not exist. The caller must read the stream to its end or destroy it. */
   open(key: string, range?: ByteRange): Promise<Readable | null>
   exists(key: string): Promise<boolean>
-  /** A file that is gone already is no error. */
+  /** Deletes a file. A missing file is no error. */
   delete(key: string): Promise<void>
-  /** Removes what is left of writes that began before then and never ended: those of processes that died. */
+  /** Removes incomplete files of writes that began before this time and were never finished because their process died. */
   removeUnfinished(before: Date): Promise<void>
   close(): Promise<void>
 }
@@ -24,7 +24,7 @@ export interface ByteRange {
   readonly end: number
 }
 
-/** Keys become paths: nothing but the digits of a UUID gets into one. */
+/** Throws unless the key is a UUID, because keys become part of paths. */
 export function requireStoreKey(key: string): string {
   if (!KEY_FORM.test(key)) throw new Error('a key of the media store must be a UUID')
   return key

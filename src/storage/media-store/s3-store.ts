@@ -3,11 +3,11 @@ import type * as S3 from '@aws-sdk/client-s3'
 import { requireStoreKey, type MediaStore } from './media-store.ts'
 
 export interface S3StoreOptions {
-  /** `s3://bucket/prefix?endpoint=…&region=…`; without an endpoint it is Amazon's. */
+  /** `s3://bucket/prefix?endpoint=…&region=…`. Without an endpoint, Amazon S3 is used. */
   readonly url: string
-  /** Where the URL names none. */
+  /** Used if the URL has none. */
   readonly region?: string | null
-  /** Those of the machine's role when they are not given. */
+  /** If null, the credentials of the machine's role are used. */
   readonly credentials: S3Credentials | null
 }
 
@@ -17,14 +17,14 @@ export interface S3Credentials {
   readonly sessionToken?: string
 }
 
-/** What does not fit into one part is uploaded in several, which hold this much memory each. */
+/** Larger files are uploaded in parts of this size. Each part is held in memory. */
 const PART_BYTES = 8 * 1024 * 1024
 const CONNECT_MS_MAX = 5_000
 const REQUEST_MS_MAX = 120_000
 const ATTEMPTS_MAX = 3
 const DEFAULT_REGION = 'us-east-1'
 
-/** Files in a bucket of any server that speaks S3. The client is large and is loaded with the first use of it. */
+/** Stores files in a bucket of any S3-compatible server. The client library is large, so it is loaded on first use. */
 export function createS3Store(options: S3StoreOptions): MediaStore {
   const { bucket, prefix } = parseS3Url(options.url)
   let opening: Promise<{ s3: typeof S3; client: S3.S3Client }> | null = null
@@ -73,7 +73,7 @@ export function createS3Store(options: S3StoreOptions): MediaStore {
       })
     },
 
-    // Nobody sees parts of an upload that died; a lifecycle rule of the bucket removes them.
+    // Parts of an interrupted upload are not visible. A lifecycle rule of the bucket removes them.
     removeUnfinished: async () => {},
 
     async close() {
@@ -83,7 +83,7 @@ export function createS3Store(options: S3StoreOptions): MediaStore {
   }
 }
 
-/** Throws a `RangeError` for what is no such URL. */
+/** Throws a `RangeError` if the URL is invalid. */
 export function parseS3Url(text: string): {
   bucket: string
   prefix: string
@@ -121,7 +121,7 @@ async function openClient({
     region: region ?? usualRegion ?? DEFAULT_REGION,
     maxAttempts: ATTEMPTS_MAX,
     requestHandler: { connectionTimeout: CONNECT_MS_MAX, requestTimeout: REQUEST_MS_MAX },
-    // Checksums in trailers are Amazon's alone; other servers store them as part of the file.
+    // Only Amazon supports checksums in trailers. Other servers store them as part of the file.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     ...(endpoint === null ? {} : { endpoint, forcePathStyle: true }),
@@ -130,7 +130,7 @@ async function openClient({
   return { s3, client }
 }
 
-/** One part after the other: a second one in memory would double what an upload costs. */
+/** Uploads the parts one by one, to keep only one in memory. */
 async function uploadParts(
   s3: typeof S3,
   client: S3.S3Client,
@@ -167,7 +167,7 @@ function isMissing(error: unknown): boolean {
   return error instanceof Error && (error.name === 'NoSuchKey' || error.name === 'NotFound')
 }
 
-/** The same bytes in parts of one size, the last of which may be smaller. */
+/** Splits the source into parts of equal size. The last one may be smaller. */
 async function* splitParts(
   source: AsyncIterable<Uint8Array>,
   partBytes: number,
@@ -190,7 +190,7 @@ async function* splitParts(
   if (filled > 0) yield part.subarray(0, filled)
 }
 
-// Doubled as needed: most files are much smaller than a part.
+// Grows by doubling, because most files are much smaller than a part.
 function grow(part: Uint8Array, neededBytes: number, partBytes: number): Uint8Array<ArrayBuffer> {
   const larger = new Uint8Array(Math.min(partBytes, Math.max(neededBytes, part.byteLength * 2)))
   larger.set(part)

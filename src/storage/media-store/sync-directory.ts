@@ -4,7 +4,7 @@ import { Batches } from '../../kernel/batches.ts'
 const SYNCS_MAX = 100
 const syncs = new Batches<string, SyncOutcome>(syncAll, SYNCS_MAX)
 
-/** Makes the names in a directory durable. Those that appear while it is being done share the next time. */
+/** Makes the entries of a directory durable. Calls during a sync share the next one. */
 export async function syncDirectory(directory: string): Promise<void> {
   const outcome = await syncs.add(directory)
   if (outcome.isSynced) return

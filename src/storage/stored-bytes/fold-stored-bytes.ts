@@ -5,7 +5,9 @@ const INTERVAL_MS = 5_000
 const BATCH_ROWS = 10_000
 const BATCHES_MAX = 20
 
-/** Adds up what was appended, so that reading an account's bytes stays a matter of a few rows. Every process does it. */
+/**
+ * Regularly adds appended changes to the sums, so that reading an account's bytes needs only a few rows. Runs in every process.
+ */
 export function startFoldingStoredBytes({ database, logger }: { database: Database; logger: Logger }): {
   close(): Promise<void>
 } {
@@ -40,7 +42,7 @@ export async function foldStoredBytes(database: Database): Promise<void> {
   }
 }
 
-// One statement, so that every reader sees a change either where it was appended or in the sum. Rows are locked in one order.
+// One statement, so that readers see a change either as an appended row or in the sum. Rows are locked in a fixed order.
 const FOLD = `
   WITH taken AS (
     DELETE FROM stored_byte_changes WHERE ctid = ANY (ARRAY(

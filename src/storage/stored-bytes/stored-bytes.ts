@@ -1,16 +1,16 @@
 import { AppError, type AppErrorOptions } from '../../kernel/app-error.ts'
 import type { Queryable } from '../database.ts'
 
-/** What is counted against a quota of its own. Triggers of the database count it with every row that comes and goes. */
+/** Kinds of data with a quota each. Database triggers count their bytes whenever rows change. */
 const STORED_KINDS = ['media', 'dataset', 'task', 'stored_response', 'response'] as const
 export type StoredKind = (typeof STORED_KINDS)[number]
 
-/** In bytes. Null sets no limit. */
+/** Quotas in bytes. Null means no limit. */
 export type StorageQuotas = Readonly<Record<StoredKind, number | null>>
 
 /**
- * The quota of an account, which follows its tier. May ask the database for the balance: who asks within a transaction holds one
- * connection and waits for another, and enough of them wait for ever.
+ * Returns the quota of an account, which depends on its tier. It may query the balance, so do not call it inside a transaction:
+ * that holds one connection while it waits for another, and enough such callers deadlock the pool.
  */
 export type QuotaOf = (accountId: string, kind: StoredKind) => number | null | Promise<number | null>
 
@@ -29,7 +29,7 @@ interface AddedBytes extends Pick<RoomOrder, 'kind' | 'accountId'> {
   readonly param?: string | undefined
 }
 
-/** Throws when the quota is used up. Nothing is locked: for who is to be refused before any work is done. */
+/** Throws if the quota is used up. Takes no lock. Used to refuse requests before any work is done. */
 export async function requireRoom(queryable: Queryable, order: RoomOrder): Promise<void> {
   const bytesMax = await order.quotaOf(order.accountId, order.kind)
   if (bytesMax === null) return
@@ -37,7 +37,7 @@ export async function requireRoom(queryable: Queryable, order: RoomOrder): Promi
   if (usedBytes >= bytesMax) throw noRoomLeft(order.kind, { usedBytes, bytesMax })
 }
 
-/** Throws when the bytes do not fit. Others of the account wait until the transaction that adds them has ended. */
+/** Throws if the bytes do not fit. Other additions of the account wait until this transaction ends. */
 export async function takeRoom(transaction: Queryable, order: AddedBytes): Promise<void> {
   const { kind, accountId, bytesMax, bytes, param } = order
   if (bytesMax === null) return
@@ -45,7 +45,9 @@ export async function takeRoom(transaction: Queryable, order: AddedBytes): Promi
   if (usedBytes + bytes > bytesMax) throw doesNotFit(kind, { usedBytes, bytesMax, bytes, param })
 }
 
-/** What each account has stored, locked until the transaction ends. Must come before all other locks of the transaction. */
+/**
+ * Returns the stored bytes of each account and locks them until the transaction ends. Must be the first lock of the transaction.
+ */
 export async function lockStoredBytes(
   transaction: Queryable,
   accountIds: readonly string[],
@@ -70,7 +72,7 @@ export async function readStoredBytes(
   return Number(row?.bytes ?? 0)
 }
 
-/** Of all kinds. */
+/** Returns the stored bytes of an account for all kinds. */
 export async function readAllStoredBytes(
   queryable: Queryable,
   accountId: string,
@@ -109,7 +111,7 @@ const WORDS: Readonly<Record<StoredKind, { what: string; remedy: string }>> = {
 
 const RETRY_SECONDS = 3_600
 
-/** No further request of this kind is taken. */
+/** Returns the error for requests that are refused because the quota is used up. */
 export function noRoomLeft(kind: StoredKind, usage: Usage): AppError {
   return new AppError('rate_limit_exceeded', `${describe(kind, usage)} ${WORDS[kind].remedy}`, {
     retryAfterSeconds: RETRY_SECONDS,

@@ -15,7 +15,7 @@ declare module 'vitest' {
 
 export const TEMPLATE_DATABASE = 'parkway_template'
 
-/** One server for the whole test run, with one migrated database to copy from. */
+/** Starts one server for the whole test run, with a migrated template database. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dataDir = await mkdtemp(join(tmpdir(), 'parkway-test-'))
   const server = await startEmbeddedPostgres({
@@ -41,14 +41,14 @@ async function createTemplate(connectionString: string): Promise<void> {
       connectionString: nameDatabase(connectionString, TEMPLATE_DATABASE),
       logger: silentLogger,
     })
-    // Copying fails while anybody is connected to the original.
+    // A database cannot be copied while it has connections.
     await client.query(`ALTER DATABASE ${TEMPLATE_DATABASE} WITH ALLOW_CONNECTIONS false`)
   } finally {
     await client.end()
   }
 }
 
-/** The same server, another database. */
+/** Returns the connection string of another database on the same server. */
 export function nameDatabase(connectionString: string, database: string): string {
   const url = new URL(connectionString)
   url.pathname = `/${database}`

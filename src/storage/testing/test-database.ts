@@ -8,12 +8,12 @@ export interface TestDatabase {
   drop(): Promise<void>
 }
 
-/** A fresh, migrated database of its own for a test. */
+/** Creates a new migrated database for a test. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   return createFrom(TEMPLATE_DATABASE)
 }
 
-/** A fresh database without even the schema, for tests of what makes it. */
+/** Creates a new database without the schema, for tests of migrations. */
 export async function createEmptyDatabase(): Promise<TestDatabase> {
   return createFrom('template1')
 }
@@ -21,7 +21,7 @@ export async function createEmptyDatabase(): Promise<TestDatabase> {
 async function createFrom(template: string): Promise<TestDatabase> {
   const server = inject('postgresConnectionString')
   const name = `test_${randomUUID().replaceAll('-', '')}`
-  // Copying files is several times faster than logging every page of them.
+  // Copying files is several times faster than logging all pages.
   await runOnServer(server, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`)
   return {
     connectionString: nameDatabase(server, name),

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { S3Credentials } from '../s3-store.ts'
 
 export interface S3Server {
-  /** As an operator would write it. */
+  /** The URL as an operator would configure it. */
   readonly storeUrl: string
   readonly credentials: S3Credentials
   close(): Promise<void>
@@ -13,7 +13,7 @@ export interface S3Server {
 
 const BUCKET = 'media'
 
-/** A real S3 server on a free port, which checks signatures. */
+/** Starts a real S3 server on a free port. It verifies signatures. */
 export async function startS3Server(): Promise<S3Server> {
   const directory = await mkdtemp(join(tmpdir(), 'parkway-s3-'))
   const server = new S3rver({
@@ -48,6 +48,6 @@ interface RunningS3rver {
   close(): Promise<void>
 }
 
-// The package comes without types.
+// The package has no types.
 const require = createRequire(import.meta.url)
 const S3rver: new (options: S3rverOptions) => RunningS3rver = require('s3rver')
