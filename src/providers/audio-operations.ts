@@ -2,10 +2,10 @@ import type { Cancellation } from '../kernel/cancellation.ts'
 import type { SpeechWork } from './media-work.ts'
 import type { UpstreamTimeouts } from './upstream-timeouts.ts'
 
-/** Text into audio. Throws an `UpstreamError` and nothing else. */
+/** Converts text to audio. Its methods throw only `UpstreamError`. */
 export interface SpeechOperation {
   speak(call: SpeechCall): Promise<SpeechAnswer>
-  /** What can be asked for as `voice`. */
+  /** Returns the values that `voice` accepts. */
   voices(call: VoicesCall): Promise<readonly Voice[]>
 }
 
@@ -15,13 +15,13 @@ export interface SpeechCall {
   readonly requestId: string
   readonly timeouts: UpstreamTimeouts
   readonly cancellation: Cancellation
-  /** Called when the upstream can have begun to read the request. */
+  /** Called as soon as the upstream may have started to read the request. */
   readonly onSent?: (() => void) | undefined
 }
 
 export interface SpeechAnswer {
   readonly contentType: string
-  /** As it arrives. Stopping the iteration cancels the upstream. */
+  /** Audio in the order of its arrival. Ending the iteration early cancels the upstream request. */
   readonly chunks: AsyncIterable<Uint8Array>
 }
 
@@ -39,28 +39,28 @@ export interface Voice {
   readonly previewUrl?: string
 }
 
-/** Audio into text. Throws an `UpstreamError` and nothing else. */
+/** Converts audio to text. Throws only `UpstreamError`. */
 export type TranscriptionOperation = (call: TranscriptionCall) => Promise<Transcript>
 
 export interface TranscriptionCall {
   readonly audio: AudioFile
-  /** ISO 639-1; null lets the upstream find out. */
+  /** ISO 639-1. Null lets the upstream detect the language. */
   readonly language: string | null
   readonly prompt: string | null
   readonly temperature: number | null
-  /** Whether the words' times are wanted beside the segments'. */
+  /** Whether to return timestamps of words in addition to those of segments. */
   readonly withWords: boolean
-  /** Into English, whatever was spoken. */
+  /** Whether to translate the speech into English. */
   readonly isTranslation: boolean
   readonly upstreamModel: string
   readonly requestId: string
   readonly timeouts: UpstreamTimeouts
   readonly cancellation: Cancellation
-  /** Called when the upstream can have begun to read the request. */
+  /** Called as soon as the upstream may have started to read the request. */
   readonly onSent?: (() => void) | undefined
 }
 
-/** On disk: a client may send 25 MB, and many may do so at once. */
+/** An audio file on disk, not in memory: it may have 25 MB, and many clients may upload at the same time. */
 export interface AudioFile {
   readonly path: string
   readonly filename: string
@@ -75,7 +75,7 @@ export interface Transcript {
   readonly language: string | null
   readonly segments: readonly TranscriptSegment[]
   readonly words: readonly TranscriptWord[]
-  /** How long the upstream says the recording is. */
+  /** Duration of the recording as reported by the upstream. */
   readonly durationSeconds: number | null
 }
 

@@ -1,19 +1,19 @@
 import { PROTECTIVE_MEMBERS } from './protective-members.ts'
 
-/** What becomes of a member that the provider of a request does not take. */
+/** What the gateway does with a request member that the provider does not accept. */
 export type UntakenMember = 'refused' | 'dropped'
 
 /**
- * Members of a request that change what a vendor bills, which model answers, or how much may be written, in whichever
- * vendor's words. They reach a provider that names them as taken; what else a client writes passes unchanged.
+ * Request members, in the spelling of any vendor, that change the price, the model that answers, or the amount of output. They
+ * are forwarded only to providers that list them in `takenMembers`. All other members are forwarded unchanged.
  */
 export const BILLED_MEMBERS: ReadonlyMap<string, UntakenMember> = new Map([
-  // Tiers and queues with prices of their own.
+  // Service tiers and queues with their own prices.
   ...refused('service_tier', 'priority', 'background', 'deferred'),
-  // Another model, another vendor, or somebody else's account.
+  // Redirects to another model, vendor or account.
   ...refused('models', 'route', 'provider', 'fallbacks', 'preset', 'plugins', 'transforms', 'safety_model'),
   ...refused('extra_body', 'extra_headers', 'extra_query', 'api_base', 'base_url', 'api_key', 'api_version'),
-  // What is searched, read or run by the vendor is billed beside the tokens.
+  // Searches, retrieval and code execution by the vendor, billed in addition to the tokens.
   ...refused('web_search_options', 'search_parameters', 'enable_search', 'search_options', 'search_settings'),
   ...refused(
     'web_search',
@@ -23,33 +23,33 @@ export const BILLED_MEMBERS: ReadonlyMap<string, UntakenMember> = new Map([
     'enable_code_interpreter',
   ),
   ...refused('mcp_servers', 'container', 'code_execution'),
-  // Sound and pictures have other prices than text.
+  // Audio and images, whose prices differ from those of text.
   ...refused('modalities', 'audio'),
-  // Pictures that are read more closely, made in pieces or worked on for longer.
+  // Image options that raise the price: closer reading of inputs, partial images, more inference steps.
   ...refused('input_fidelity', 'partial_images', 'num_inference_steps', 'inference_steps', 'steps'),
-  // Text that is not kept is billed as written.
+  // Predicted text, which is billed as output even if it is rejected.
   ...refused('prediction', 'speculation'),
-  // Caches that are paid for.
+  // Prompt caches that are billed.
   ...refused('prompt_cache_retention', 'prompt_cache_options', 'prompt_cache_max_len', 'cached_content'),
-  // Other names for how much and how often is written.
+  // Other names for the output limit and the number of outputs.
   ...refused('n_predict', 'num_predict', 'max_new_tokens', 'max_output_tokens', 'max_length'),
   ...refused('best_of', 'num_return_sequences', 'candidate_count', 'use_beam_search', 'beam_width'),
-  // What would protect somebody must not be left out in silence.
+  // Protective members must not be dropped silently.
   ...refused(...PROTECTIVE_MEMBERS),
-  // Kept in the operator's account, where no client could read it.
+  // Data stored in the operator's account at the vendor, where clients could not read it.
   ...dropped('store', 'metadata'),
-  // Settings of a server of the operator's own, such as its slots and its memory.
+  // Settings of a self-hosted server, such as its slots and its memory.
   ...dropped('options', 'id_slot', 'slot_id', 'keep_alive'),
 ])
 
-/** What a request says that asks for nothing out of the ordinary. */
+/** Returns whether the value requests only default behaviour, so that the member has no effect on the bill. */
 export function isOrdinaryValue(name: string, value: unknown): boolean {
   if (value === null || value === undefined || value === false) return true
   if (name === 'service_tier') return typeof value === 'string' && ORDINARY_TIERS.has(value)
   if (name === 'modalities') return Array.isArray(value) && value.every((one) => one === 'text')
   if (name === 'best_of') return value === 1
   if (name === 'input_fidelity') return value === 'low'
-  // A form has texts only.
+  // Form fields are strings.
   if (name === 'partial_images') return value === 0 || value === '0'
   return Array.isArray(value) && value.length === 0
 }

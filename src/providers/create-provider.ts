@@ -9,13 +9,13 @@ import type { Provider } from './provider.ts'
 import type { VendorDescriptor } from './vendor-descriptor.ts'
 import { vendorOf } from './vendors.ts'
 
-/** What the operator says of one upstream. */
+/** The operator's settings for one upstream. */
 export interface ProviderSettings {
   readonly apiKeys: readonly string[]
   readonly baseUrl: string | null
-  /** Members of requests that the operator lets through although they change the bill. */
+  /** Request members that the operator allows although they change the bill. */
   readonly allowedMembers?: readonly string[]
-  /** The wires it speaks besides chat, where the operator says so. */
+  /** The wires besides chat that the upstream speaks, if the operator configured them. */
   readonly wires?: readonly NativeWire[]
 }
 
@@ -26,7 +26,10 @@ interface CreateOptions {
   readonly connectTimeoutMs: number
 }
 
-/** What the descriptor of the vendor and the operator's settings make together. Null where neither a key nor an address is given. */
+/**
+ * Creates a provider from the vendor's descriptor and the operator's settings. Null if neither a key nor an address is
+ * configured.
+ */
 export function createProvider(
   id: string,
   settings: ProviderSettings,
@@ -38,7 +41,7 @@ export function createProvider(
   const upstream = vendor === undefined ? customUpstream(id, apiKeys.length > 0) : wireOf(vendor)
   const { adapters = [] } = vendor ?? {}
   const adapterOptions = { apiKeys, clock: options.clock, ...(baseUrl === null ? {} : { baseUrl }) }
-  // A vendor with an adapter has a key, whatever its address.
+  // A vendor with adapters always needs a key, even if an address is configured.
   const hasWire = upstream !== null && (adapters.length === 0 || apiKeys.length > 0)
   const wire = hasWire ? createWireProvider(upstream, settings, options) : null
   const media = apiKeys.length > 0 ? createMediaProvider(id, adapterOptions) : null
@@ -51,12 +54,12 @@ export function createProvider(
   return provider && { ...provider, takenMembers }
 }
 
-/** How a vendor speaks OpenAI's wire; null where it does not. */
+/** Returns how the vendor speaks OpenAI's wire, or null if it does not. */
 export function wireOf({ id, wire }: VendorDescriptor): OpenAiCompatibleUpstream | null {
   return wire === undefined ? null : { id, ...wire }
 }
 
-/** The images and videos of a vendor, whatever else it does; null for one that makes none. */
+/** Creates the provider for the images and videos of a vendor. Null if the vendor has none. */
 export function createMediaProvider(id: string, options: AiSdkProviderOptions): Provider | null {
   const { media, refundsCancelled } = vendorOf(id) ?? {}
   if (media === undefined) return null
@@ -79,7 +82,7 @@ function createWireProvider(
   })
 }
 
-/** One that asks for a key may be a vendor's; one without is taken for the operator's own. */
+/** A custom upstream with a key may be a vendor's. One without a key is assumed to be self-hosted. */
 function customUpstream(id: string, hasKey: boolean): OpenAiCompatibleUpstream {
   return {
     id,
@@ -90,7 +93,7 @@ function customUpstream(id: string, hasKey: boolean): OpenAiCompatibleUpstream {
   }
 }
 
-/** One upstream whose operations are adapters of several kinds. Where two offer the same, the earlier counts. */
+/** Combines adapters of several kinds into one provider. If two offer the same operation, the earlier one is used. */
 function combineProviders(parts: readonly ClosableProvider[]): ClosableProvider | null {
   const [first] = parts
   if (first === undefined || parts.length === 1) return first ?? null

@@ -5,11 +5,11 @@ import { drawFor, hashText } from '../kernel/rendezvous.ts'
 export interface CredentialRing {
   readonly size: number
   /**
-   * A key that is not resting: the same for the same affinity, the next in turn without one. When all rest, the one that
-   * wakes first: one refusal more beats none tried.
+   * Returns a key that is not resting: the same key for the same affinity, or the next key in turn without an affinity. If all
+   * keys are resting, returns the one whose rest ends first, because it may work although it was refused before.
    */
   take(affinity?: () => number | null): string
-  /** Leaves a key out for a while, because the upstream refused or throttled it. */
+  /** Excludes a key for a while after the upstream refused or throttled it. */
   rest(key: string, restMs: number): void
 }
 
@@ -55,7 +55,7 @@ function nextAwake(ring: readonly Credential[], position: number, nowMs: number)
   return undefined
 }
 
-/** While the one that is wanted most rests, everybody who wants it finds the same other one. */
+/** Rendezvous hashing: while the preferred key rests, all requests with the same affinity use the same replacement. */
 function mostWantedAwake(
   ring: readonly Credential[],
   affinity: number,

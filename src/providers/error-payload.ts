@@ -3,7 +3,7 @@ import { UpstreamError } from './upstream-error.ts'
 
 const MESSAGE_LENGTH_MAX = 2000
 
-/** An error inside an answer that claims to have succeeded. */
+/** Reads an error from an answer whose HTTP status signals success. Null if the answer has none. */
 export function readErrorPayload(provider: string, payload: unknown): UpstreamError | null {
   const said = readErrorObject(payload)
   if (said === null) return null
@@ -42,7 +42,7 @@ export function readErrorObject(payload: unknown): SaidError | null {
   }
 }
 
-// Mistral, FastAPI servers, Deepgram, ElevenLabs and others name their reason beside the envelope.
+// Mistral, FastAPI servers, Deepgram, ElevenLabs and others send the message outside an `error` object.
 function readBareMessage(payload: Record<string, unknown>): SaidError | null {
   const said = payload['message'] ?? payload['detail'] ?? payload['err_msg']
   const message = isRecord(said) ? (said['message'] ?? said) : said

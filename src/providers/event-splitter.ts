@@ -1,9 +1,9 @@
-/** What ended the stream of events, besides its bytes running out. */
+/** The payload that ends a stream of events before the connection ends. */
 const DONE = Buffer.from('[DONE]')
 const NEWLINE = 0x0a
 const CARRIAGE_RETURN = 0x0d
 const SPACE = 0x20
-/** What a kept line takes besides its text, so that empty lines add up too. */
+/** Overhead counted for each buffered line, so that many empty lines reach the limit too. */
 const LINE_BYTES = 64
 const DATA_FIELD = Buffer.from('data:')
 const FIELD_START = Buffer.from('data: ')
@@ -13,17 +13,17 @@ export class EventTooLarge extends Error {
 }
 
 /**
- * Splits the bytes of a Server-Sent Events stream into the payloads of its `data` fields. Comments and other fields are
- * dropped. A payload that lies whole in one chunk is a view of it, not a copy.
+ * Splits the bytes of a Server-Sent Events stream into the payloads of its `data` fields. Drops comments and other fields. A
+ * payload that lies completely in one chunk is a view of that chunk, not a copy.
  */
 export class EventSplitter {
-  /** True once `[DONE]` was read; whatever follows it is ignored. */
+  /** True once `[DONE]` was read. Everything after it is ignored. */
   isDone = false
   readonly #eventBytesMax: number
-  /** The pieces of a line whose end has not arrived. */
+  /** Parts of a line whose end has not arrived. */
   #partialLine: Buffer[] = []
   #partialBytes = 0
-  /** The data lines of an event whose closing empty line has not arrived. */
+  /** Data lines of an event whose closing empty line has not arrived. */
   #dataLines: Buffer[] = []
   #dataBytes = 0
 
@@ -46,7 +46,10 @@ export class EventSplitter {
     return payloads
   }
 
-  /** The payload of a chunk that is one event of one line, as most upstreams send them; null for all others. */
+  /**
+   * Fast path: returns the payload of a chunk that is exactly one event of one line, which is what most upstreams send. Null for
+   * others.
+   */
   #takeSingle(chunk: Buffer): Buffer | null {
     const lineEnd = chunk.length - 2
     if (this.#partialBytes > 0 || this.#dataLines.length > 0 || this.isDone) return null
@@ -54,11 +57,11 @@ export class EventSplitter {
       return null
     if (chunk.indexOf(NEWLINE) !== lineEnd || chunk[lineEnd - 1] === CARRIAGE_RETURN) return null
     if (chunk.compare(FIELD_START, 0, FIELD_START.length, 0, FIELD_START.length) !== 0) return null
-    // As the end of the stream does.
+    // A payload that starts with `[` may be `[DONE]`, which the general path handles.
     return chunk[FIELD_START.length] === DONE[0] ? null : chunk.subarray(FIELD_START.length, lineEnd)
   }
 
-  /** Takes what came last without an empty line behind it. */
+  /** Returns the last event of a stream that ended without an empty line. */
   end(): Buffer[] {
     const payloads: Buffer[] = []
     if (this.#partialBytes > 0) this.#takeLine(this.#completeLine(Buffer.alloc(0)), payloads)

@@ -1,4 +1,4 @@
-/** Width and height of `<width>x<height>` or `<width>:<height>`; null for anything else. */
+/** Reads `<width>x<height>` or `<width>:<height>`. Null for anything else. */
 export function readShape(text: string | null): { width: number; height: number } | null {
   const match = /^(\d{1,5})[x:](\d{1,5})$/.exec(text ?? '')
   if (match === null) return null
@@ -6,7 +6,9 @@ export function readShape(text: string | null): { width: number; height: number 
   return width > 0 && height > 0 ? { width, height } : null
 }
 
-/** The ratio asked for, or that of the size asked for, among those a vendor takes; the nearest where it takes only others. */
+/**
+ * Returns the requested ratio, or that of the requested size, if the vendor offers it, and otherwise the nearest offered ratio.
+ */
 export function chooseAspectRatio(
   { aspectRatio, size }: { aspectRatio: string | null; size: string | null },
   offered: readonly string[],
@@ -19,7 +21,7 @@ export function chooseAspectRatio(
   })
 }
 
-/** The nearest shape among the sizes a model has; of equal ones the largest. */
+/** Returns the offered size with the nearest shape. Among equal shapes it prefers the largest. */
 export function chooseOfferedSize(aspectRatio: string, offered: readonly string[]): string | null {
   const wanted = readShape(aspectRatio)
   const shapes = offered.flatMap((size) => {
@@ -35,28 +37,31 @@ export function chooseOfferedSize(aspectRatio: string, offered: readonly string[
   return best?.size ?? null
 }
 
-/** What is larger is asked for by its size only. */
+/** A larger size is not chosen for an aspect ratio unless the model offers only larger ones. Clients request it by its size. */
 const PIXELS_OF_RATIO_MAX = 2 * 1024 * 1024
 
 type Shape = Readonly<{ width: number; height: number }>
 
-/** How far two shapes are from being the same, however large they are. */
+/** Returns the difference between two aspect ratios, regardless of the sizes. */
 function distanceOfShapes(one: Shape, other: Shape): number {
   return Math.abs(Math.log((one.width * other.height) / (one.height * other.width)))
 }
 
-/** The size asked for, or one of about a million pixels in the ratio asked for, in steps that image models like. */
+/**
+ * Returns the requested size, or one of about a million pixels with the requested ratio, in multiples of `STEP`, which image
+ * models prefer.
+ */
 export function chooseSize({ aspectRatio, size }: { aspectRatio: string | null; size: string | null }) {
   const exact = readShape(size)
   if (exact !== null) return exact
   const ratio = readShape(aspectRatio)
   if (ratio === null) return null
   const scale = Math.sqrt(PIXELS / (ratio.width * ratio.height))
-  // A little more than a million pixels would be billed as two.
+  // Round down: slightly more than a million pixels would be billed as two million.
   return { width: floorToStep(ratio.width * scale), height: floorToStep(ratio.height * scale) }
 }
 
-/** The shorter side of a video: `720p`, or the smaller of `<width>x<height>`. */
+/** Returns the shorter side of a video: `720p`, `4k`, or the smaller side of `<width>x<height>`. */
 export function readLines(resolution: string | null): number | null {
   const named = /^(\d{3,4})p$/i.exec(resolution ?? '')?.[1]
   if (named !== undefined) return Number(named)
@@ -65,14 +70,14 @@ export function readLines(resolution: string | null): number | null {
   return shape === null ? null : Math.min(shape.width, shape.height)
 }
 
-/** A resolution by its lines, among those a vendor names; the nearest. */
+/** Returns the offered resolution whose number of lines is nearest to the requested one. */
 export function chooseResolution(resolution: string | null, offered: readonly string[]): string | null {
   const lines = readLines(resolution)
   if (lines === null) return null
   return nearest(offered, (name) => Math.abs((readLines(name) ?? Infinity) - lines))
 }
 
-/** The shortest duration a vendor offers that is not shorter than what was asked for; its longest otherwise. */
+/** Returns the shortest offered duration that is at least the requested one, or the longest if all are shorter. */
 export function chooseDuration(seconds: number, offered: readonly number[]): number {
   const enough = offered.filter((candidate) => candidate >= seconds)
   return enough.length > 0 ? Math.min(...enough) : Math.max(...offered)

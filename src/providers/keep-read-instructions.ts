@@ -7,7 +7,7 @@ interface SpeechRoute {
   readonly model: string
 }
 
-/** Without instructions that no upstream of the model would be sent, so that nobody pays for them. */
+/** Removes instructions that no upstream of the model would receive, so that the client does not pay for them. */
 export function keepReadInstructions(work: SpeechWork, routes: readonly SpeechRoute[]): SpeechWork {
   if (work.instructions === null) return work
   const isRead = routes.some(

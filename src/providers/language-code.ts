@@ -1,4 +1,7 @@
-/** ISO 639-1 from what upstreams call a language: `en`, `eng`, `en-US`, `English`. Null for what is none. */
+/**
+ * Returns the ISO 639-1 code for an upstream's name of a language: `en`, `eng`, `en-US` or `English`. Null if it is not a
+ * language.
+ */
 export function toLanguageCode(language: string): string | null {
   const name = language.trim().toLowerCase()
   const code = codeOfName().get(name)
@@ -11,7 +14,7 @@ export function toLanguageCode(language: string): string | null {
   }
 }
 
-/** Some languages have a code of three letters only. */
+/** Some languages have only a three-letter code. */
 const CODE_LENGTH_MAX = 3
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz'
 

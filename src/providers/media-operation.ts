@@ -1,31 +1,31 @@
 import type { Cancellation } from '../kernel/cancellation.ts'
 import type { UpstreamTimeouts } from './upstream-timeouts.ts'
 
-/** A file of the client, in memory: images and short audio. */
+/** A client's file in memory: an image or short audio. */
 export interface InputFile {
   readonly bytes: Uint8Array
   readonly contentType: string
 }
 
 /**
- * Work that may take minutes. `start` either has it done, or says by which job it goes on; that job is stored before anything
- * else happens, so that a process that takes over asks `check` instead of submitting and paying again. Everything throws an
- * `UpstreamError` and nothing else; a cancelled call rejects with the reason of its cancellation.
+ * Work that may take minutes. `start` returns either the output or the upstream job that produces it. The caller stores that job
+ * first, so that a process that takes over calls `check` instead of submitting and paying again. All methods throw only
+ * `UpstreamError`. A cancelled call rejects with the reason of its cancellation.
  */
 export interface MediaOperation<Work> {
   start(call: MediaCall<Work>): Promise<MediaStart>
-  /** One look. Throws with status 404 for a job the upstream does not know any more, and when the job failed. */
+  /** Polls the job once. Throws if the job failed, and throws status 404 if the upstream no longer knows it. */
   check?(call: JobCall): Promise<MediaProgress>
-  /** Where the upstream has a call for it. A job that has ended meanwhile is no error. */
+  /** Present if the upstream has a call for it. It is not an error if the job has already ended. */
   cancel?(call: JobCall): Promise<void>
-  /** The job of a `start` whose answer never came, where the upstream can be asked; null when there is none. */
+  /** Finds the job of a `start` whose response was lost, if the upstream supports a lookup. Null if there is no job. */
   find?(call: MediaCall<Work>): Promise<UpstreamJob | null>
 }
 
 export interface MediaCall<Work> {
   readonly work: Work
   readonly upstreamModel: string
-  /** The same for every try of one piece of work: the idempotency key where the upstream takes one. */
+  /** The same for every attempt of one piece of work. Used as the idempotency key if the upstream accepts one. */
   readonly requestId: string
   readonly timeouts: UpstreamTimeouts
   readonly cancellation: Cancellation
@@ -39,7 +39,7 @@ export interface JobCall {
   readonly cancellation: Cancellation
 }
 
-/** Plain JSON: all that a process needs to find the job again. */
+/** Everything that a process needs to find the job again, as plain JSON. */
 export interface UpstreamJob {
   readonly id: string
   readonly data?: Readonly<Record<string, unknown>>
@@ -50,18 +50,21 @@ export type MediaStart =
   | { readonly kind: 'started'; readonly job: UpstreamJob; readonly pollAfterMs?: number }
 
 export type MediaProgress =
-  /** Between 0 and 1, or null where the upstream does not tell. */
+  /** Between 0 and 1, or null if the upstream does not report progress. */
   | { readonly kind: 'running'; readonly progress: number | null; readonly pollAfterMs?: number }
   | { readonly kind: 'done'; readonly output: MediaOutput }
 
 export interface MediaOutput {
   readonly files: readonly OutputFile[]
-  /** Of the video or audio made, where the upstream tells; otherwise what was asked for counts. */
+  /** Duration of the video or audio, if the upstream reports it. Otherwise the requested duration is billed. */
   readonly seconds?: number
 }
 
 export type OutputFile = (
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array; readonly contentType: string }
-  /** To be copied by the gateway soon: such addresses expire. The headers go only to that address, not to where it redirects. */
+  /**
+   * The gateway must copy the file soon, because such URLs expire. The headers are sent only to this URL, not to redirect
+   * targets.
+   */
   | { readonly kind: 'url'; readonly url: string; readonly headers?: Readonly<Record<string, string>> }
 ) & { readonly revisedPrompt?: string }

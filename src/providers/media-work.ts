@@ -1,6 +1,6 @@
 /**
- * What is asked of a media model, in words that are the same for every vendor. A task is stored with it, so it is plain
- * data; `File` is a reference while it is stored and the bytes when a provider is called.
+ * A request to a media model in terms that are the same for all vendors. It is stored with its task, so it is plain data. `File`
+ * is a reference while the task is stored, and the bytes when a provider is called.
  */
 export type MediaWork<File> =
   | ImageWork<File>
@@ -14,7 +14,7 @@ export interface ImageWork<File> {
   readonly kind: 'image'
   readonly prompt: string
   readonly count: number
-  /** `<width>x<height>`; null leaves it to the model. */
+  /** `<width>x<height>`. Null lets the model choose. */
   readonly size: string | null
   readonly aspectRatio: string | null
   readonly quality: string | null
@@ -22,10 +22,10 @@ export interface ImageWork<File> {
   readonly background: 'transparent' | 'opaque' | 'auto' | null
   readonly outputFormat: 'png' | 'jpeg' | 'webp' | null
   readonly seed: number | null
-  /** Images to edit; none for a new image. */
+  /** Images to edit. Empty for a new image. */
   readonly images: readonly File[]
   readonly mask: File | null
-  /** Members of the request that the wire does not name, for upstreams that speak the same wire. */
+  /** Request members that the gateway does not define, for upstreams that speak the same wire. */
   readonly extra: Readonly<Record<string, unknown>>
 }
 
@@ -47,7 +47,7 @@ export interface VideoWork<File> {
   readonly prompt: string
   readonly image: File | null
   readonly durationSeconds: number
-  /** `<width>:<height>`; null leaves it to the model. */
+  /** `<width>:<height>`. Null lets the model choose. */
   readonly aspectRatio: string | null
   /** `480p`, `720p`, `1080p`, or `<width>x<height>`. */
   readonly resolution: string | null
@@ -68,7 +68,7 @@ export interface MusicWork {
 export interface SpeechWork {
   readonly kind: 'speech'
   readonly input: string
-  /** An id of `voices`, or one of OpenAI's names, which every provider maps to a voice of its own. */
+  /** An id from `voices`, or one of OpenAI's names, which each provider maps to one of its own voices. */
   readonly voice: string
   readonly format: AudioFormat
   readonly speed: number

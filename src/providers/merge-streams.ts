@@ -3,8 +3,8 @@ type Arrival<Item> =
   | { readonly error: unknown }
 
 /**
- * Yields from several streams as each has something, holding at most one item of each, and closes them all when one fails
- * or nobody reads on. One that waits for its next item cannot be closed from outside, so `cancel` must make it stop waiting.
+ * Yields items of several streams as they arrive and buffers at most one item of each. Closes all streams when one fails or the
+ * caller stops reading. A stream that waits for its next item cannot be closed from outside, so `cancel` must end that wait.
  */
 export async function* mergeStreams<Item>(
   streams: readonly AsyncGenerator<Item, void>[],

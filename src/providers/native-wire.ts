@@ -1,9 +1,9 @@
-/** Wires besides the chat form that an upstream may speak itself. */
+/** Wires besides the chat form that an upstream may speak natively. */
 export const NATIVE_WIRES = ['anthropic-messages', 'openai-responses'] as const
 
 export type NativeWire = (typeof NATIVE_WIRES)[number]
 
-/** What a provider looks at of a request that it passes on in the wire it came in. */
+/** The members that a provider reads from a request that it forwards in its original wire. */
 export interface NativeRequest {
   readonly model: string
   readonly stream?: boolean | null

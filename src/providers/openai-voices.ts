@@ -1,4 +1,4 @@
-/** OpenAI's names, which clients know: every provider has a voice of its own for each. */
+/** OpenAI's voice names, which clients know. Each provider maps them to its own voices. */
 export const OPENAI_VOICE_NAMES = [
   'alloy',
   'ash',
@@ -28,7 +28,7 @@ export const GENDER_OF_OPENAI_VOICE: Readonly<Record<OpenAiVoiceName, 'female' |
   verse: 'male',
 }
 
-/** The provider's own voice for one of OpenAI's names; any other id stays as it is. */
+/** Returns the provider's own voice for one of OpenAI's names. Other ids are returned unchanged. */
 export function chooseVoice(table: Readonly<Record<OpenAiVoiceName, string>>, voice: string): string {
   const name = OPENAI_VOICE_NAMES.find((known) => known === voice)
   return name === undefined ? voice : table[name]

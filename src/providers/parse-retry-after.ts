@@ -1,6 +1,6 @@
 const RETRY_AFTER_SECONDS_MAX = 3600
 
-/** Whole seconds from a `retry-after` header, given in seconds or as a date. */
+/** Returns whole seconds from a `retry-after` header, which holds seconds or a date. Null if it holds neither. */
 export function parseRetryAfter(
   header: string | string[] | undefined,
   nowMs: number = Date.now(),

@@ -1,4 +1,7 @@
-/** Members that limit what is spent, who is asked or what is kept. They are honoured, or the request is refused. */
+/**
+ * Members that limit spending, the models used, or the data that is stored. A request with one is refused if it cannot be
+ * honoured.
+ */
 export const PROTECTIVE_MEMBERS: readonly string[] = [
   'pii_mode',
   'protection_level',

@@ -13,38 +13,40 @@ import type { UpstreamTimeouts } from './upstream-timeouts.ts'
 export type { UpstreamTimeouts } from './upstream-timeouts.ts'
 
 /**
- * The contract between the gateway and an upstream family. A provider speaks the OpenAI wire towards us, whatever it
- * speaks towards its vendor: payloads are JSON bytes in the shape of `chat.completion` and `chat.completion.chunk`.
- * Bytes rather than objects, because most upstreams already speak that wire and their bytes are forwarded as they come.
+ * The contract between the gateway and a kind of upstream. A provider exposes the OpenAI wire to the gateway, whatever wire its
+ * vendor uses: payloads are JSON bytes in the shape of `chat.completion` and `chat.completion.chunk`. They are bytes rather than
+ * objects because most upstreams already speak that wire and their bytes are forwarded unchanged.
  */
 export interface Provider {
   readonly id: string
-  /** False when the operator has given no credential or address; such routes are never tried. */
+  /** False if the operator configured neither a credential nor an address. Routes to such a provider are never tried. */
   readonly isConfigured: boolean
-  /** How many requests a server of the operator's own works on at once, unless the operator says; absent elsewhere. */
+  /**
+   * Default number of concurrent requests of a self-hosted server, unless the operator configures it. Absent for other providers.
+   */
   readonly localSlots?: number
-  /** Those of `BILLED_MEMBERS` that its requests may have, because they are priced or the operator allows them. */
+  /** Members of `BILLED_MEMBERS` that its requests may have, because they are priced or the operator allows them. */
   readonly takenMembers?: ReadonlySet<string>
-  /** Charges nothing for media work that is cancelled after it was taken; absent where the vendor bills it. */
+  /** The vendor does not charge for media work that is cancelled after it was accepted. Absent if the vendor bills it. */
   readonly refundsCancelled?: true
-  /** What happens to a request whose connection is closed before its end; it `goes on` unless told. */
+  /** What the upstream does when the connection of a request is closed early. The default is `goes on`. */
   readonly whenLeft?: WhenLeft
-  /** Its models have no other provider and come and go: there is nothing to break a circuit for. */
+  /** Its models have no other provider and are not permanent, so its routes have no circuit breaker. */
   readonly isSingle?: true
   readonly chat?: InferenceOperation
-  /** Wires besides the chat form that the upstream speaks itself: requests and answers pass as they are. */
+  /** Wires besides the chat form that the upstream speaks natively. Requests and answers are forwarded in that wire. */
   readonly native?: Readonly<Partial<Record<NativeWire, InferenceOperation<NativeRequest>>>>
-  /** Answers `{input_tokens}` to a request of Anthropic's wire, and bills nothing. */
+  /** Answers `{input_tokens}` to a request in Anthropic's wire, free of charge. */
   readonly countMessageTokens?: InferenceOperation<NativeRequest>
-  /** Legacy text completion, where the upstream has it. The chat operation serves the route otherwise. */
+  /** Legacy text completion, if the upstream has it. Otherwise the chat operation serves the route. */
   readonly completion?: InferenceOperation<CompletionRequest>
-  /** Answers OpenAI's `list` of embeddings, in the encoding that was asked for. */
+  /** Answers OpenAI's `list` of embeddings in the requested encoding. */
   readonly embedding?: InferenceOperation<EmbeddingRequest>
   /** Answers `{results: [{index, relevance_score}], meta: {billed_units: {search_units}}}`, in any order. */
   readonly rerank?: InferenceOperation<RerankRequest>
-  /** Answers OpenAI's moderation. */
+  /** Answers in the form of OpenAI's moderation. */
   readonly moderation?: InferenceOperation<ModerationRequest>
-  /** New images, and edits where the work has images. */
+  /** Creates images, or edits them if the work contains images. */
   readonly image?: MediaOperation<ImageWork<InputFile>>
   readonly upscale?: MediaOperation<UpscaleWork<InputFile>>
   readonly backgroundRemoval?: MediaOperation<BackgroundRemovalWork<InputFile>>
@@ -55,32 +57,33 @@ export interface Provider {
 }
 
 /**
- * `stops`: a server of the operator's own, which stops and bills nobody. `streams stop`: a vendor that stops working and billing when a
- * stream is closed, and goes on with whole answers. `goes on`: a vendor that works, and bills, to the end.
+ * `stops`: a self-hosted server, which stops working and bills nothing. `streams stop`: a vendor that stops working and billing
+ * when a stream is closed, but completes answers that are not streamed. `goes on`: a vendor that completes and bills every
+ * answer.
  */
 export type WhenLeft = 'stops' | 'streams stop' | 'goes on'
 
-/** Throws an `UpstreamError` and nothing else; a cancelled call rejects with the reason of its cancellation. */
+/** Throws only `UpstreamError`. A cancelled call rejects with the reason of its cancellation. */
 export type InferenceOperation<Body = ChatRequest> = (call: InferenceCall<Body>) => Promise<InferenceAnswer>
 
 export interface InferenceCall<Body = ChatRequest> {
-  /** The request as validated. `body.model` is the public id; the upstream is asked for `upstreamModel`. */
+  /** The validated request. `body.model` is the public id; the upstream receives `upstreamModel`. */
   readonly body: Body
-  /** The JSON text `body` was parsed from. What needs no change is sent as it came. */
+  /** The JSON text from which `body` was parsed. Parts that need no change are forwarded as this text. */
   readonly text: string
   readonly upstreamModel: string
-  /** Whether the catalog says this model can reason: `think` is ignored where it cannot. */
+  /** Whether the model can reason according to the catalog. If not, `think` is ignored. */
   readonly canReason: boolean
   readonly requestId: string
   readonly timeouts: UpstreamTimeouts
   readonly cancellation: Cancellation
-  /** Called when the upstream can have begun to read the request. */
+  /** Called as soon as the upstream may have started to read the request. */
   readonly onSent?: (() => void) | undefined
-  /** Headers of the client that belong to its wire, as names and values in turn. For upstreams that speak it. */
+  /** The client's headers that belong to its wire, as alternating names and values. For upstreams that speak that wire. */
   readonly headers?: readonly string[] | undefined
-  /** How many seconds the client waits for a model that has to be woken, as it says. */
+  /** The client's `x-wake-timeout` header: the seconds it waits for a stopped model to start. */
   readonly wakeTimeout?: (() => string | undefined) | undefined
-  /** Requests with the same one belong to the same credential, whose account has their prompt in its cache. */
+  /** Requests with the same affinity use the same credential, because that account has their prompt in its cache. */
   readonly affinity?: (() => number | null) | undefined
 }
 
@@ -95,10 +98,10 @@ export interface CompleteAnswer {
 export interface StreamAnswer {
   readonly kind: 'stream'
   /**
-   * Batches of JSON payloads, one an event, without the `data:` framing and without `[DONE]`. A batch holds what
-   * arrived together, so that it can leave together. Stopping the iteration cancels the upstream.
+   * Batches of JSON payloads, one for each event, without the `data:` framing and without `[DONE]`. A batch holds the events that
+   * arrived together, so that they can be sent together. Ending the iteration early cancels the upstream request.
    */
   readonly batches: AsyncIterable<readonly Buffer[]>
-  /** True once the upstream said that it was done; an end without it may be a cut connection. */
+  /** True once the upstream signalled the end of the stream. Without that signal, the connection may have been cut. */
   isTerminated(): boolean
 }

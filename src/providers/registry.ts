@@ -5,28 +5,28 @@ import { rememberSecrets } from './scrub-upstream-text.ts'
 
 export interface ProviderRegistry {
   get(id: string): Provider | undefined
-  /** Serves keys of the dev and test environments where no route of a model is configured. */
+  /** Serves requests with keys of the dev and test environments if no route of the model is configured. */
   readonly sandbox: Provider
-  /** One that the gateway makes itself, under a key that no configured one has. */
+  /** Adds a provider that the gateway created itself, under an id that no configured provider has. */
   add(id: string, provider: Provider): void
   close(): Promise<void>
 }
 
 interface RegistryOptions {
-  /** By provider id. An id that is not built in is taken for another OpenAI-compatible server. */
+  /** By provider id. An id that is not built in denotes another OpenAI-compatible server. */
   readonly settings: ReadonlyMap<string, ProviderSettings>
   readonly sandbox: Provider
   readonly clock: Clock
   readonly connectTimeoutMs: number
 }
 
-/** The keys, each half of a double one, and where a server of the operator's own stands. */
+/** Returns the keys, both halves of keys that consist of two, and the configured address with its host. */
 function secretsOf({ apiKeys, baseUrl }: ProviderSettings): string[] {
   const hosts = baseUrl === null ? [] : [baseUrl, new URL(baseUrl).host]
   return [...apiKeys, ...apiKeys.flatMap((key) => key.split(':')), ...hosts]
 }
 
-/** Holds what the operator configured, and nothing else: a provider that is absent is not configured. */
+/** Contains only the providers that the operator configured, and the sandbox. */
 export function createProviderRegistry(options: RegistryOptions): ProviderRegistry {
   const providers = new Map<string, ClosableProvider>([[options.sandbox.id, options.sandbox]])
   for (const [id, settings] of options.settings) {

@@ -8,12 +8,14 @@ export interface RankedDocument {
 
 const DOCUMENTS_A_SEARCH = 100
 
-/** Cohere's measure, by which the catalog has its prices: a query over up to a hundred documents. */
+/**
+ * Returns the number of Cohere's billing units, which the catalog's prices refer to: one query over up to a hundred documents.
+ */
 export function countSearchUnits(documentCount: number): number {
   return Math.max(1, Math.ceil(documentCount / DOCUMENTS_A_SEARCH))
 }
 
-/** The texts alone: what every upstream takes. */
+/** Returns only the texts, which every upstream accepts. */
 export function readDocuments({ documents }: RerankRequest): string[] {
   return documents.map((document) => (typeof document === 'string' ? document : document.text))
 }

@@ -7,19 +7,19 @@ type AnswerHeaders = Parameters<NonNullable<Handler['onResponseEnd']>>[1]
 
 const LEFT_CODES: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
 
-/** Connections to one origin that send again what was lost with one that its peer had left. */
+/** Creates a pool of connections to one origin that retries a request if the peer had already closed its idle connection. */
 export function createResendingPool(origin: string | URL, options: Pool.Options): Pool {
   return new Pool(origin, { ...options, factory: (of, one) => new ResendingClient(of, one) })
 }
 
 /**
- * One connection of undici's. A request is sent again, on a connection of its own, when the used one was closed before a byte of the
- * answer came: the peer had left it while it rested, which says nothing about the peer.
+ * One undici connection. Retries a request on a new connection if a reused connection was closed before the first byte of the
+ * answer: the peer had closed it while it was idle, which is not a failure of the peer.
  */
 class ResendingClient extends Client {
   readonly #origin: URL
   readonly #options: Client.Options
-  /** How many requests its present connection has answered. */
+  /** Number of requests answered on the current connection. */
   #answered = 0
 
   constructor(origin: URL, options: Client.Options) {
@@ -34,7 +34,7 @@ class ResendingClient extends Client {
     const resend = (): void => {
       const client = new Client(this.#origin, this.#options)
       client.dispatch({ ...options, reset: true }, handler)
-      // Ends with its one request.
+      // Closes after its only request.
       void client.close()
     }
     const listener = new ResendingHandler(handler, {
@@ -55,7 +55,7 @@ class ResendingClient extends Client {
 interface ResendOptions {
   readonly isUsed: () => boolean
   readonly onAnswered: () => void
-  /** Null where the body can be read only once. */
+  /** Null if the body can be read only once. */
   readonly resend: (() => void) | null
 }
 

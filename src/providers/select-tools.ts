@@ -2,15 +2,15 @@ import { isRecord } from '../kernel/is-record.ts'
 import type { ChatRequest, ChatTool } from '../wires/openai-chat/chat-request.ts'
 
 export interface ToolSelection {
-  /** Those the model may call, in the order of the request. */
+  /** Tools that the model may call, in the order of the request. */
   readonly tools: readonly ChatTool[]
-  /** Null where the request says nothing about it. */
+  /** Null if the request has no `tool_choice`. */
   readonly choice: 'none' | 'auto' | 'required' | { readonly toolName: string } | null
-  /** A tool the choice names that the request does not have. */
+  /** Name of a tool in `tool_choice` that the request does not define. */
   readonly unknownName: string | null
 }
 
-/** `tools` and `tool_choice` read together: a list of allowed tools comes out as fewer tools and a plain choice. */
+/** Reads `tools` and `tool_choice` together. A list of allowed tools becomes a shorter list of tools and a plain choice. */
 export function selectTools({ tools: given, tool_choice: choice }: ChatRequest): ToolSelection {
   const tools = given ?? []
   if (choice === null || choice === undefined || typeof choice === 'string')
@@ -31,7 +31,7 @@ export function nameOfTool(tool: ChatTool): string {
   return tool.type === 'function' ? tool.function.name : tool.custom.name
 }
 
-/** Of `{ type: 'function', function: { name } }` and whatever other kinds of tools are referred to in that way. */
+/** Reads the name from `{ type: 'function', function: { name } }`, and from other tool types that use the same form. */
 function nameOf(reference: { readonly type: string }): string {
   const members: Record<string, unknown> = { ...reference }
   const described = members[reference.type]

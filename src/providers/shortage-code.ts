@@ -1,4 +1,4 @@
-/** What the system says when this process, or the machine, has no more of what a connection needs. */
+/** System errors that mean that this process or machine has run out of a resource that a connection needs. */
 const SHORTAGE_CODES: ReadonlySet<string> = new Set([
   'EMFILE',
   'ENFILE',
@@ -11,11 +11,11 @@ const SHORTAGE_CODES: ReadonlySet<string> = new Set([
 ])
 const CAUSES_MAX = 4
 
-/** Null where the error is not of this process's own making. */
+/** Returns null if the error was not caused by a shortage in this process or machine. */
 export function shortageCodeOf(error: unknown): string | null {
   let current = error
   for (let depth = 0; depth < CAUSES_MAX; depth += 1) {
-    // A connection tried over several addresses fails with one error for all of them.
+    // An attempt over several addresses fails with one `AggregateError`.
     if (current instanceof AggregateError) current = current.errors[0]
     if (!(current instanceof Error)) return null
     const code = 'code' in current && typeof current.code === 'string' ? current.code : ''

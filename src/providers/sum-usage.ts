@@ -2,7 +2,10 @@ import { isRecord } from '../kernel/is-record.ts'
 
 type Reported = Record<string, unknown>
 
-/** Adds up what several answers report, parts included: they have prices of their own. Undefined when one is silent. */
+/**
+ * Adds up the usage of several answers, including cached and reasoning tokens, which have their own prices. Undefined if an
+ * answer reported no usage.
+ */
 export function sumUsage(usages: readonly unknown[]): Reported | undefined {
   const reported = usages.filter(isRecord)
   if (reported.length !== usages.length) return undefined

@@ -3,13 +3,13 @@ import { scrubUpstreamText } from './scrub-upstream-text.ts'
 export type UpstreamFailure =
   /** No connection could be made. */
   | 'connect'
-  /** This process is short of what a connection needs; the upstream has no part in it. */
+  /** This process lacks a resource that a connection needs. The upstream is not involved. */
   | 'local'
-  /** It did not answer, or fell silent, in time. */
+  /** The upstream did not answer, or stopped sending, within the time limit. */
   | 'timeout'
-  /** It answered with an error status. */
+  /** The upstream answered with an error status. */
   | 'status'
-  /** It answered with something that is not its protocol. */
+  /** The answer does not conform to the protocol. */
   | 'invalid_answer'
   /** The connection ended in the middle of an answer. */
   | 'cut'
@@ -17,17 +17,17 @@ export type UpstreamFailure =
 export interface UpstreamErrorDetails {
   failure: UpstreamFailure
   provider: string
-  /** The upstream's HTTP status, when the failure is one. */
+  /** The upstream's HTTP status, if it answered with an error status. */
   status?: number
-  /** What the upstream said, bounded. Shown to the client only when its own request was at fault. */
+  /** The upstream's message, bounded in length. Shown to clients only if their own request was at fault. */
   upstreamMessage?: string
-  /** The upstream's own code; of a `local` failure what the system calls it. */
+  /** The upstream's error code, or the system's error code for a `local` failure. */
   upstreamCode?: string
   upstreamParam?: string
   retryAfterSeconds?: number
-  /** Of a look at a job: the job itself has failed or is gone, and looking again would show nothing else. */
+  /** For job polls: the job itself has failed or no longer exists, so polling again is useless. */
   hasJobEnded?: boolean
-  /** A client ordered it of the sandbox, and is shown the status and the code it asked for. */
+  /** The client requested this failure from the sandbox, and receives the status and code that it requested. */
   isInjected?: boolean
   cause?: unknown
 }
@@ -35,7 +35,7 @@ export interface UpstreamErrorDetails {
 const RETRYABLE_STATUSES = new Set([408, 409, 425, 429])
 const REQUEST_FAULT_STATUSES = new Set([400, 413, 415, 422])
 
-/** What went wrong at an upstream. The chat module decides whether to try elsewhere and what the client is told. */
+/** A failure of an upstream. The caller decides whether to try another route and what to tell the client. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError'
   readonly details: Readonly<UpstreamErrorDetails>
@@ -58,7 +58,7 @@ export class UpstreamError extends Error {
     return failure !== 'status' || status >= 500 || RETRYABLE_STATUSES.has(status)
   }
 
-  /** Whether the request itself was refused, so that no other attempt will do better. */
+  /** Whether the upstream rejected the request itself, so that no other attempt would succeed. */
   get isRequestAtFault(): boolean {
     const { failure, status = 0 } = this.details
     return failure === 'status' && REQUEST_FAULT_STATUSES.has(status)

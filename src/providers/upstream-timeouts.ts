@@ -1,7 +1,7 @@
-/** How long a call may be kept waiting. */
+/** Time limits of an upstream call. */
 export interface UpstreamTimeouts {
   readonly connectMs: number
-  /** From the request being sent to the first byte of the answer's body. */
+  /** From sending the request to the first byte of the answer's body. */
   readonly firstByteMs: number
   /** Between two reads of the answer. */
   readonly idleMs: number

@@ -3,39 +3,39 @@ import type { MediaLoaders } from './ai-sdk/media/lazy-media-provider.ts'
 import type { OpenAiCompatibleUpstream } from './openai-compatible/upstream.ts'
 import type { Provider } from './provider.ts'
 
-/** Everything that the gateway knows of a vendor, or of a kind of server that people host themselves. */
+/** Everything that the gateway knows about a vendor or a type of self-hosted server. */
 export interface VendorDescriptor {
-  /** As routes of the catalog and the configuration name it. */
+  /** The name used in catalog routes and in the configuration. */
   readonly id: string
   readonly keys: VendorKeys
-  /** As OpenTelemetry's conventions name it, where that is not its id. */
+  /** The name in OpenTelemetry's conventions, if it differs from the id. */
   readonly traceName?: string
-  /** Has no `n`: each choice is a call of its own, and its prompt is billed again. */
+  /** The vendor does not support `n`. Each choice is a separate call, which bills the prompt again. */
   readonly lacksChoices?: true
-  /** Its speech is told nothing but the text. */
+  /** Its speech models accept no instructions. */
   readonly lacksSpeechInstructions?: true
-  /** Charges nothing for media work that is cancelled while it runs. All others bill what they have taken. */
+  /** The vendor does not charge for media work that is cancelled while it runs. All others bill accepted work. */
   readonly refundsCancelled?: true
-  /** What its models' caches of prompts cost where an entry of the catalog does not say. */
+  /** Prices of prompt caching for catalog entries that do not specify them. */
   readonly cachePrices?: CachePrices
-  /** Where it speaks OpenAI's wire, and how it departs from it. */
+  /** The vendor's endpoint for OpenAI's wire, and how it differs from that wire. */
   readonly wire?: Omit<OpenAiCompatibleUpstream, 'id'>
-  /** What it does in a wire of its own. Where two offer the same, the earlier counts, and `wire` before both. */
+  /** Operations in the vendor's own wire. If two adapters offer the same operation, the earlier is used. `wire` precedes both. */
   readonly adapters?: readonly ((options: AiSdkProviderOptions) => Provider)[]
-  /** Images and videos in a wire of its own. */
+  /** Images and videos in the vendor's own wire. */
   readonly media?: MediaLoaders
 }
 
 interface VendorKeys {
   /** `OPENAI` reads `OPENAI_API_KEY`, `OPENAI_BASE_URL` and `OPENAI_WIRES`. */
   readonly prefix: string
-  /** Where the vendor's own tools call the key otherwise: the first that is set counts. */
+  /** Names used by the vendor's own tools, if they differ. The first that is set is used. */
   readonly apiKey?: readonly string[]
-  /** The other half of the key, where a vendor gives two. */
+  /** The second part of the key, if the vendor issues two. */
   readonly secretKey?: string
 }
 
-/** In hundredths of the price of plain input. */
+/** In hundredths of the price of uncached input. */
 export interface CachePrices {
   readonly read: bigint
   readonly write: bigint

@@ -33,7 +33,7 @@ import { voyage } from './vendors/voyage.ts'
 import { xai } from './vendors/xai.ts'
 import { zai } from './vendors/zai.ts'
 
-/** Every vendor there is. Adding one is adding its file and a line. */
+/** All known vendors. To add one, add its file and a line here. */
 export const VENDORS: readonly VendorDescriptor[] = [
   openai,
   groq,
@@ -72,7 +72,7 @@ export const VENDORS: readonly VendorDescriptor[] = [
 
 const byId = new Map(VENDORS.map((vendor) => [vendor.id, vendor]))
 
-/** Undefined for a server of the operator's own that is only configured. */
+/** Returns undefined for a custom server that exists only in the configuration. */
 export function vendorOf(id: string): VendorDescriptor | undefined {
   return byId.get(id)
 }
