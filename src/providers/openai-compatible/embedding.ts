@@ -7,7 +7,7 @@ import { invalidAnswer, parsePayload, readBody } from './read-answer.ts'
 import type { OpenAiCompatibleUpstream } from './upstream.ts'
 import type { WireClient } from './wire-client.ts'
 
-/** Bytes through, unless the upstream does not know the encoding that was asked for. */
+/** Forwards the answer's bytes, unless the upstream ignored the requested encoding. */
 export function createEmbedding(
   upstream: OpenAiCompatibleUpstream,
   client: WireClient,
@@ -29,7 +29,7 @@ const QUOTE = 0x22
 const OPENING_BRACKET = 0x5b
 const SPACE = 0x20
 
-/** How the first vector begins, found without parsing megabytes of numbers. */
+/** Returns the first byte of the first vector, found without parsing megabytes of numbers. */
 function readFirstValue(payload: Buffer): number | undefined {
   const start = payload.indexOf(MEMBER)
   if (start === -1) return undefined
@@ -37,7 +37,7 @@ function readFirstValue(payload: Buffer): number | undefined {
   return payload[position] === SPACE ? payload[position + 1] : payload[position]
 }
 
-// Clients that ask for base64 take nothing else, and not every server of this wire has it.
+// Clients that request base64 accept nothing else, and not every server of this wire supports it.
 function encodeAsAsked(provider: string, payload: Buffer, wantsBase64: boolean): Buffer {
   const answer = parsePayload(provider, payload)
   const data = isRecord(answer) ? answer['data'] : undefined

@@ -3,28 +3,28 @@ import { UpstreamError } from '../upstream-error.ts'
 import type { AnswerController } from './upstream-http1/post-dispatcher.ts'
 
 const EVENT_BYTES_MAX = 4 * 1024 * 1024
-/** Behind this the upstream's socket is no longer read until the client has caught up. */
+/** Above this limit the upstream's socket is not read until the client has caught up. */
 const QUEUED_BYTES_MAX = 256 * 1024
-/** Time an upstream has, after saying that it is done, to end its answer so that the connection can be used again. */
+/** Time that an upstream has after its last event to end the answer, so that the connection can be reused. */
 const LINGER_MS = 1_000
 
 interface EventQueueOptions {
   readonly controller: AnswerController
   readonly provider: string
-  /** Called once when nothing more will be read. */
+  /** Called once when reading ends. */
   readonly onStop: () => void
 }
 
 type Batch = IteratorResult<readonly Buffer[], undefined>
 
-/** Event payloads between the upstream's socket and whoever iterates over them, with backpressure. */
+/** Queue of event payloads between the upstream's socket and the consumer, with backpressure. */
 export class EventQueue implements AsyncIterableIterator<readonly Buffer[], undefined> {
   readonly #options: EventQueueOptions
   readonly #splitter = new EventSplitter({ eventBytesMax: EVENT_BYTES_MAX })
   #queue: Buffer[] = []
   #queuedBytes = 0
   #isEnded = false
-  /** Whether the upstream said its last word before it ended its answer. */
+  /** Whether the last event was read before the upstream ended its answer. */
   #isFinished = false
   #lingering: NodeJS.Timeout | undefined
   #error: { reason: unknown } | null = null
@@ -50,7 +50,7 @@ export class EventQueue implements AsyncIterableIterator<readonly Buffer[], unde
     else if (this.#queuedBytes > QUEUED_BYTES_MAX) this.#options.controller.pause()
   }
 
-  /** Nothing more will come from the upstream. */
+  /** Ends the queue: no more events will come from the upstream. */
   end(): void {
     clearTimeout(this.#lingering)
     if (this.#isEnded) return
@@ -80,7 +80,7 @@ export class EventQueue implements AsyncIterableIterator<readonly Buffer[], unde
     })
   }
 
-  /** Called when the iteration is left early: the upstream need not go on. */
+  /** Called when the consumer stops early. Aborts the upstream request. */
   return(): Promise<Batch> {
     this.#stop(new UpstreamError(`${this.#options.provider}: no longer read`, this.#details('cut')))
     return Promise.resolve({ done: true, value: undefined })
@@ -90,7 +90,7 @@ export class EventQueue implements AsyncIterableIterator<readonly Buffer[], unde
     return this
   }
 
-  /** The last event was read. Some upstreams keep the connection open after saying that they are done. */
+  /** Called when the last event was read. Some upstreams keep the connection open after it. */
   finish(): void {
     this.#isFinished = true
     if (this.#isEnded) return

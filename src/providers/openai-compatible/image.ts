@@ -9,7 +9,7 @@ import type { WireClient } from './wire-client.ts'
 
 type ImageCall = MediaCall<ImageWork<InputFile>>
 
-/** OpenAI's `/images/generations` and `/images/edits`, which answer when the images are there. */
+/** Serves OpenAI's `/images/generations` and `/images/edits`, which answer when the images are complete. */
 export function createImage(
   upstream: OpenAiCompatibleUpstream,
   client: WireClient,
@@ -42,7 +42,7 @@ function collectMembers(upstream: OpenAiCompatibleUpstream, call: ImageCall): Me
     background: work.background,
     output_format: work.outputFormat,
     seed: upstream.lacksImageSeed ? null : work.seed,
-    // An address may lead to where the gateway must not go. Models that answer nothing but bytes refuse the member.
+    // A URL may point to a host that the gateway must not contact. Models that return only bytes refuse the member.
     response_format: answersBytesOnly(upstreamModel) ? null : 'b64_json',
   }
   return { ...work.extra, ...Object.fromEntries(Object.entries(named).filter(([, value]) => value !== null)) }
@@ -57,7 +57,7 @@ const GPT_IMAGE_SIZES: Readonly<Record<string, string>> = {
   '1024x1792': '1024x1536',
 }
 
-/** What was asked of DALL-E, whose requests these models take over, in the nearest of their own words. */
+/** Translates a request for DALL-E, which these models replace, into their nearest own options. */
 function inTermsOfGptImage(work: ImageWork<InputFile>): ImageWork<InputFile> {
   const isOfDallE = work.quality === 'standard' || work.quality === 'hd'
   if (!isOfDallE) return work
@@ -65,7 +65,7 @@ function inTermsOfGptImage(work: ImageWork<InputFile>): ImageWork<InputFile> {
   return { ...work, size, quality: 'medium', style: null }
 }
 
-/** The wire has sizes only; the largest common to the model stands for a shape. */
+/** The wire has sizes only, so a ratio becomes the model's largest common size of that orientation. */
 function chooseSize(model: string, aspectRatio: string | null): string | null {
   const [width = 0, height = 0] = (aspectRatio ?? '').split(':').map(Number)
   if (!(width > 0 && height > 0)) return null
@@ -78,7 +78,7 @@ function writeForm(members: Members, { images, mask }: ImageWork<InputFile>): Fo
   const form = new FormData()
   for (const [name, value] of Object.entries(members))
     form.append(name, typeof value === 'string' ? value : JSON.stringify(value))
-  // One image goes under the older name, which every server of this wire knows.
+  // A single image uses the older member name, which every server of this wire knows.
   const member = images.length === 1 ? 'image' : 'image[]'
   for (const [index, image] of images.entries()) appendFile(form, member, `image-${index}`, image)
   if (mask !== null) appendFile(form, 'mask', 'mask', mask)

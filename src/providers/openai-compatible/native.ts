@@ -6,7 +6,7 @@ import { readAnswer, readBody } from './read-answer.ts'
 import type { OpenAiCompatibleUpstream } from './upstream.ts'
 import type { WireClient } from './wire-client.ts'
 
-/** Where a wire is served, and which event is the last of a stream. */
+/** Path of each wire, and the event that ends its streams. */
 const WIRES: Readonly<Record<NativeWire, { readonly path: string; readonly lastEvent: RegExp }>> = {
   'anthropic-messages': { path: '/messages', lastEvent: /^\s*\{\s*"type"\s*:\s*"(message_stop|error)"/ },
   'openai-responses': {
@@ -15,7 +15,7 @@ const WIRES: Readonly<Record<NativeWire, { readonly path: string; readonly lastE
   },
 }
 
-/** Requests of other wires, for an upstream that speaks them: the bytes go through, only the model is changed. */
+/** Forwards requests of other wires to an upstream that speaks them. Only the model is changed. */
 export function createNativeWires(upstream: OpenAiCompatibleUpstream, client: WireClient): Partial<Provider> {
   const wires = (upstream.wires ?? []).filter(isNativeWire)
   if (wires.length === 0) return {}
@@ -48,10 +48,10 @@ async function forward(
   return { ...answer, batches: untilLastEvent(events, lastEvent) }
 }
 
-/** Enough for the type, which every vendor of these wires writes first. */
+/** Enough characters for the type, which all vendors of these wires write first. */
 const TYPE_LENGTH_MAX = 64
 
-/** These wires have no `[DONE]`: whoever keeps the connection open behind the last event is not waited for. */
+/** These wires have no `[DONE]`, so this ends the stream at the last event even if the upstream keeps the connection open. */
 async function* untilLastEvent(
   events: EventQueue,
   lastEvent: RegExp,

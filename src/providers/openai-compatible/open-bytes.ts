@@ -12,12 +12,12 @@ export type BytesResponse =
       readonly kind: 'bytes'
       readonly status: number
       readonly headers: AnswerHeaders
-      /** As they arrive; the upstream is read no faster than this is. Stopping the iteration cancels the upstream. */
+      /** Chunks in the order of arrival, with backpressure. Ending the iteration early cancels the upstream request. */
       readonly chunks: AsyncIterable<Uint8Array>
     }
   | { readonly kind: 'refusal'; readonly status: number; readonly error: UpstreamError }
 
-/** One POST whose answer is passed on while it comes. */
+/** Sends a POST and streams its answer. */
 export async function openBytes(
   dispatcher: Dispatcher,
   { provider, path, headers, body, timeouts, cancellation, onSent }: WireRequest<string>,
@@ -27,7 +27,7 @@ export async function openBytes(
     cancellation.isCancelled
       ? cancellation.reason
       : describeTransportFailure(provider, asError(error), hasAnswered)
-  // Its dispatcher does not tell when a connection is found.
+  // This dispatcher does not report when the request gets a connection.
   onSent?.()
   let answer: Dispatcher.ResponseData
   try {
@@ -44,7 +44,7 @@ export async function openBytes(
     throw toFailure(error, false)
   }
   const { statusCode: status, headers: answerHeaders, body: bytes } = answer
-  // Whoever reads is told by the read; an error while nobody does must not end the process.
+  // Readers get the error from their read. Without a listener, an error between reads would end the process.
   bytes.on('error', () => {})
   if (status >= 200 && status < 300) {
     return {
@@ -62,7 +62,7 @@ export async function openBytes(
   }
 }
 
-/** A generator would not let go of an answer that nobody began to read; this does. */
+/** Not a generator: `return` must release the answer even if reading never began, which a generator's does not. */
 function readChunks(
   bytes: Dispatcher.ResponseData['body'],
   toFailure: (error: unknown) => unknown,
@@ -87,7 +87,7 @@ function readChunks(
   }
 }
 
-// The start of an error page says enough; the rest, and whatever happens to it, does not matter.
+// Only the start of an error page is read. Errors in the rest are ignored.
 async function readErrorPage(bytes: AsyncIterable<Buffer>): Promise<Buffer> {
   const chunks: Buffer[] = []
   let length = 0
@@ -98,7 +98,7 @@ async function readErrorPage(bytes: AsyncIterable<Buffer>): Promise<Buffer> {
       if (length >= ERROR_BYTES_MAX) break
     }
   } catch {
-    // What has come by then is read all the same.
+    // Use what has arrived so far.
   }
   return Buffer.concat(chunks)
 }

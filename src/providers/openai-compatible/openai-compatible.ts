@@ -14,12 +14,12 @@ import { createWireClient, type WireClient } from './wire-client.ts'
 interface OpenAiCompatibleOptions {
   readonly upstream: OpenAiCompatibleUpstream
   readonly baseUrl: string
-  /** Null when the upstream asks for no key. */
+  /** Null if the upstream needs no key. */
   readonly credentials: CredentialRing | null
   readonly connectTimeoutMs: number
 }
 
-/** An upstream that speaks our own wire: bytes go through, only what must change is changed. */
+/** Creates a provider for an upstream that speaks the gateway's own wire. Bytes are forwarded with only the necessary changes. */
 export function createOpenAiCompatibleProvider(
   options: OpenAiCompatibleOptions,
 ): Provider & { close(): Promise<void> } {

@@ -14,20 +14,20 @@ import { UpstreamError } from '../upstream-error.ts'
 const COMPLETE_BYTES_MAX = 64 * 1024 * 1024
 const ERROR_BYTES_MAX = 64 * 1024
 
-/** One POST on its way to an upstream. */
+/** One POST to an upstream. */
 export interface WireRequest<Body> {
   readonly provider: string
   readonly path: string
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly headers: string[]
   readonly body: Body
   readonly timeouts: UpstreamTimeouts
   readonly cancellation: Cancellation
-  /** Called when the upstream can have begun to read the request. */
+  /** Called as soon as the upstream may have started to read the request. */
   readonly onSent?: (() => void) | undefined
 }
 
-/** A form is read while it is sent: from disk, where its files are there. */
+/** A form is streamed while it is sent. Files on disk are read from there. */
 type ExchangeRequest = WireRequest<string | FormData>
 
 export type ExchangeResponse =
@@ -39,7 +39,7 @@ export type ExchangeResponse =
     }
   | { readonly kind: 'events'; readonly status: number; readonly events: EventQueue }
 
-/** One POST and its answer: whole, or as a queue of events when the upstream answers with an event stream. */
+/** Sends a POST and returns its answer: complete, or as a queue if the upstream answers with an event stream. */
 export function exchange<Body extends string | FormData>(
   dispatcher: PostDispatcher<Body>,
   request: WireRequest<Body>,
@@ -141,7 +141,7 @@ class ExchangeHandler implements AnswerHandler {
     this.#resolve({ kind: 'body', status: this.#status, headers: this.#headers, body })
   }
 
-  // The start of an error page says enough; the rest is not waited for.
+  // Only the start of an error page is read.
   #settleBody(controller: AnswerController): void {
     this.#resolveBody()
     controller.abort(this.#invalidAnswer('its error page is too long'))

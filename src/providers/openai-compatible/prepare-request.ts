@@ -3,7 +3,7 @@ import type { ChatMessage, ChatRequest } from '../../wires/openai-chat/chat-requ
 import type { InferenceCall } from '../provider.ts'
 import type { OpenAiCompatibleUpstream } from './upstream.ts'
 
-/** What the requests that are passed on have in common here. */
+/** Members of forwarded requests that this module reads or changes. */
 export type PreparableRequest = Pick<
   Partial<ChatRequest>,
   | 'messages'
@@ -16,7 +16,7 @@ export type PreparableRequest = Pick<
   | 'seed'
 > & { readonly model?: string | null }
 
-/** The body for the upstream: the client's bytes with the fewest possible members changed. */
+/** Returns the body for the upstream: the client's text with as few changed members as possible. */
 export function prepareRequest(
   upstream: OpenAiCompatibleUpstream,
   call: InferenceCall<PreparableRequest>,
@@ -25,7 +25,7 @@ export function prepareRequest(
   return editJsonObject(call.text, edits) ?? serialise(call, edits)
 }
 
-/** For what is no chat: its members mean nothing here and are passed on, whatever they hold. */
+/** Prepares requests other than chat. Their members have no meaning here and are forwarded with any value. */
 export function prepareOther(
   { refusedMembers = [] }: OpenAiCompatibleUpstream,
   call: InferenceCall<{ readonly model?: string | null }>,
@@ -43,7 +43,7 @@ function collectEdits(
   const { body } = call
   const edits = new Map<string, string | null>()
   if (body.model !== call.upstreamModel) edits.set('model', JSON.stringify(call.upstreamModel))
-  // Asked for even when the client did not: what was used can be known in no other way.
+  // Always request usage, because nothing else reports what was used.
   if (body.stream)
     edits.set('stream_options', JSON.stringify({ ...body.stream_options, include_usage: true }))
   else if (body.stream_options !== undefined) edits.set('stream_options', null)
@@ -70,7 +70,7 @@ function collectEdits(
     edits.set(upstream.seedMember, String(body.seed))
   }
   const { messages } = body
-  // A text completion has none that were checked.
+  // The `messages` of a text completion are not validated.
   if (upstream.lacksDeveloperRole && Array.isArray(messages) && messages.some(isOfDeveloper)) {
     edits.set('messages', JSON.stringify(messages.map(asSystemMessage)))
   }

@@ -5,7 +5,7 @@ import { UpstreamError } from '../upstream-error.ts'
 import type { ExchangeResponse } from './post-to-upstream.ts'
 import { readUpstreamError } from './read-upstream-error.ts'
 
-/** What an upstream answered to a request that is passed on, whole or as a stream. */
+/** Reads the upstream's answer to a forwarded request, complete or as a stream. */
 export function readAnswer(provider: string, response: ExchangeResponse, isStream: boolean): InferenceAnswer {
   if (response.kind === 'body' && isStream) throw readFailedStream(provider, readBody(provider, response))
   if (response.kind === 'body' || !isStream)
@@ -13,7 +13,7 @@ export function readAnswer(provider: string, response: ExchangeResponse, isStrea
   return { kind: 'stream', batches: response.events, isTerminated: () => response.events.isTerminated }
 }
 
-/** The bytes of a successful answer to a request that asked for no stream. */
+/** Returns the bytes of a successful answer to a request without streaming. */
 export function readBody(provider: string, response: ExchangeResponse): Buffer {
   if (response.kind === 'events') {
     void response.events.return()
@@ -23,7 +23,7 @@ export function readBody(provider: string, response: ExchangeResponse): Buffer {
   return response.body
 }
 
-/** The same, for answers that are looked into. An error in it is thrown, whatever its status said. */
+/** Parses the answer. Throws if it contains an error, even with a successful status. */
 export function readJsonBody(provider: string, response: ExchangeResponse): unknown {
   return parsePayload(provider, readBody(provider, response))
 }
@@ -40,7 +40,8 @@ export function parsePayload(provider: string, payload: Buffer): unknown {
   return parsed
 }
 
-// A stream was asked for and something else came with a status of 200: at best a reason, at worst an HTML page.
+// A stream was requested, but another content type arrived with a successful status: an error message at best, an HTML page at
+// worst.
 function readFailedStream(provider: string, body: Buffer): UpstreamError {
   try {
     const payload: unknown = parseJson(body.toString())

@@ -11,7 +11,7 @@ interface ErrorResponse {
   readonly body: Buffer
 }
 
-/** Reads whatever an upstream says when it fails: OpenAI's envelope, a near relative of it, or an HTML page. */
+/** Reads the error of a failed request: OpenAI's error envelope, a variant of it, or an HTML page. */
 export function readUpstreamError({ provider, status, headers, body }: ErrorResponse): UpstreamError {
   const said = readErrorObject(readJson(body)) ?? {}
   const retryAfterSeconds = parseRetryAfter(headers['retry-after'])

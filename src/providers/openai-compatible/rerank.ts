@@ -5,7 +5,7 @@ import type { RerankRequest } from '../../wires/rerank/rerank-request.ts'
 import { invalidAnswer, readJsonBody } from './read-answer.ts'
 import type { WireClient } from './wire-client.ts'
 
-/** Jina's `/rerank`, which vLLM, llama.cpp, Together and others have taken over. */
+/** Serves Jina's `/rerank`, which vLLM, llama.cpp, Together and others have adopted. */
 export function createRerank(client: WireClient): InferenceOperation<RerankRequest> {
   return async (call) => {
     const documents = readDocuments(call.body)

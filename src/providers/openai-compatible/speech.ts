@@ -5,7 +5,7 @@ import { invalidAnswer } from './read-answer.ts'
 import type { OpenAiCompatibleUpstream } from './upstream.ts'
 import type { WireClient } from './wire-client.ts'
 
-/** OpenAI's `/audio/speech`: audio that is passed on while it is made. */
+/** Serves OpenAI's `/audio/speech` and streams the audio while it is generated. */
 export function createSpeech(upstream: OpenAiCompatibleUpstream, client: WireClient): SpeechOperation {
   const provider = upstream.id
   return {
@@ -33,7 +33,7 @@ function writeRequest(upstream: OpenAiCompatibleUpstream, { work, upstreamModel 
     input: work.input,
     voice: upstream.voices?.choose(work.voice, upstreamModel) ?? work.voice,
     response_format: work.format,
-    // Left out where it says nothing: not every model has a speed.
+    // Omit the default speed, because not every model accepts the member.
     ...(work.speed === 1 ? {} : { speed: work.speed }),
     ...(work.instructions === null || !takesInstructions(upstreamModel)
       ? {}

@@ -11,9 +11,9 @@ type AnswerFormat = 'verbose_json' | 'json'
 
 const PLAIN_MODELS_MAX = 1000
 
-/** OpenAI's `/audio/transcriptions` and `/audio/translations`, with the file read from disk while it is sent. */
+/** Serves OpenAI's `/audio/transcriptions` and `/audio/translations`. The file is streamed from disk. */
 export function createTranscription(client: WireClient): TranscriptionOperation {
-  /** Models that refused the form with times. */
+  /** Models that refused `verbose_json`, the format with timestamps. */
   const plainModels = new Set<string>()
 
   const ask = async (call: TranscriptionCall, format: AnswerFormat): Promise<Transcript> => {
@@ -35,12 +35,12 @@ export function createTranscription(client: WireClient): TranscriptionOperation 
   }
 }
 
-/** OpenAI's models after Whisper answer text without times. */
+/** OpenAI's models after Whisper return text without timestamps. */
 function isPlainModel(model: string): boolean {
   return /^gpt-.*-transcribe/.test(model)
 }
 
-// Servers of this wire say it in many ways, but all name the parameter or the value.
+// Servers phrase this error differently, but all name the parameter or its value.
 function isFormatRefused(error: unknown): boolean {
   if (!(error instanceof UpstreamError) || !error.isRequestAtFault) return false
   const { upstreamParam = '', upstreamMessage = '' } = error.details
@@ -59,7 +59,7 @@ async function writeForm(call: TranscriptionCall, format: AnswerFormat): Promise
     form.append('timestamp_granularities[]', 'word')
     form.append('timestamp_granularities[]', 'segment')
   }
-  // Behind the fields, so that a server that streams knows what to do with it.
+  // After the other fields, so that a server that parses the form as a stream already knows the options.
   form.append('file', await openAsBlob(audio.path, { type: audio.contentType }), audio.filename)
   return form
 }
@@ -77,13 +77,15 @@ function readTranscript(provider: string, answer: unknown): Transcript {
   }
 }
 
-/** OpenAI wrote it as text once. */
+/** OpenAI used to send the duration as a string. */
 function readSeconds(value: unknown): number | null {
   const seconds = typeof value === 'string' ? Number(value) : value
   return typeof seconds === 'number' && Number.isFinite(seconds) && seconds > 0 ? seconds : null
 }
 
-/** Usage is rounded up: more than a second less of it was surely heard. */
+/**
+ * Returns a lower bound of the duration: the reported seconds are rounded up, so the recording is longer than one second less.
+ */
 function wholeSecondsOf(usage: unknown): number | null {
   const seconds = readSeconds(isRecord(usage) ? usage['seconds'] : null)
   return seconds === null ? null : Math.max(seconds - 1, 0.001)

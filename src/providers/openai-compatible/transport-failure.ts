@@ -14,7 +14,7 @@ const FAILURES: Readonly<Record<string, UpstreamFailure>> = {
   EPIPE: 'cut',
 }
 
-/** Names what our client, undici or the system says went wrong on the way. */
+/** Converts an error of the HTTP/1 client, undici or the system into an `UpstreamError`. */
 export function describeTransportFailure(
   provider: string,
   error: Error,

@@ -2,44 +2,44 @@ import type { NativeWire } from '../native-wire.ts'
 import type { WhenLeft } from '../provider.ts'
 import type { VoiceList } from './voices.ts'
 
-/** What the wire has besides chat and legacy completion. */
+/** Operations of the wire besides chat and legacy completion. */
 export type WireOperation = 'embedding' | 'rerank' | 'moderation' | 'image' | 'speech' | 'transcription'
 
 interface ReasoningRequest {
   readonly reasoning_effort?: string | null
 }
 
-/** An upstream that speaks the OpenAI wire: an address, a credential, and where it departs from the wire. */
+/** An upstream that speaks the OpenAI wire: its address, its credential, and its deviations from the wire. */
 export interface OpenAiCompatibleUpstream {
   readonly id: string
-  /** Null for self-hosted servers: they are configured by giving their address. */
+  /** Null for self-hosted servers, which the operator configures by their address. */
   readonly defaultBaseUrl: string | null
-  /** Runs on hardware of the operator's own: how many requests it works on at once by default. */
+  /** Set for self-hosted servers: the default number of concurrent requests. */
   readonly localSlots?: number
-  /** What becomes of a request that is closed; a vendor goes on with it unless told. */
+  /** What the upstream does with a request whose connection is closed. By default, it completes the request. */
   readonly whenLeft?: WhenLeft
   readonly lacksChat?: boolean
-  /** Other wires that it speaks itself, under their usual paths. Of a server of the operator's own, the operator says. */
+  /** Other wires that the upstream speaks, at their usual paths. For self-hosted servers, the operator configures them. */
   readonly wires?: readonly NativeWire[]
-  /** Counts the tokens of a message without answering it. */
+  /** Can count the tokens of a message without answering it. */
   readonly countsMessageTokens?: boolean
-  /** The header that the key is sent in; `authorization` with `Bearer` unless told. */
+  /** The header that carries the key. By default `authorization` with `Bearer`. */
   readonly credentialHeader?: 'x-api-key'
   readonly hasLegacyCompletion?: boolean
   readonly operations?: readonly WireOperation[]
-  /** Those its speech models know. Of other servers nothing is known, and any name is passed on. */
+  /** The voices of its speech models. If absent, the voices are unknown and any name is forwarded. */
   readonly voices?: VoiceList
-  /** The upstream's name for the output limit, where `max_tokens` is refused. */
+  /** The upstream's name for the output limit, if it refuses `max_tokens`. */
   readonly outputLimitMember?: 'max_completion_tokens'
   readonly seedMember?: 'random_seed'
   readonly lacksImageSeed?: boolean
-  /** Members the upstream refuses as unknown. */
+  /** Members that the upstream refuses as unknown. */
   readonly refusedMembers?: readonly string[]
-  /** Members that change the bill and are priced all the same; others of their kind are refused. */
+  /** Members that change the bill but are priced. Other such members are refused. */
   readonly takenMembers?: readonly string[]
-  /** Knows only the older `system` role. */
+  /** Supports only the older `system` role. */
   readonly lacksDeveloperRole?: boolean
-  /** How `think: true` is said here. Nothing is added where reasoning needs no switch. */
+  /** Returns the members that express `think: true` for this upstream. Absent if reasoning needs no switch. */
   readonly thinkMembers?: (body: ReasoningRequest) => Readonly<Record<string, unknown>>
 }
 
@@ -49,7 +49,7 @@ export const reasoningEffort = (body: ReasoningRequest) => ({
 })
 export const templateSwitch = () => ({ chat_template_kwargs: { enable_thinking: true } })
 
-/** A server of the operator's own is asked for whatever its models can do. */
+/** Self-hosted servers may have models for any operation. */
 export const EVERY_OPERATION: readonly WireOperation[] = [
   'embedding',
   'rerank',

@@ -1,10 +1,10 @@
 import type { Voice } from '../audio-operations.ts'
 import { chooseVoice, GENDER_OF_OPENAI_VOICE, OPENAI_VOICE_NAMES } from '../openai-voices.ts'
 
-/** What the speech models of an upstream can be asked for as `voice`. */
+/** The voices of an upstream's speech models. */
 export interface VoiceList {
   readonly voices: readonly Voice[]
-  /** The model's own voice for a name of OpenAI's; any other stays as it is. */
+  /** Returns the model's own voice for one of OpenAI's names. Other names are returned unchanged. */
   choose(voice: string, upstreamModel: string): string
 }
 
@@ -18,7 +18,7 @@ export const OPENAI_VOICES: VoiceList = {
     upstreamModel.startsWith('tts-1') ? (YOUNGER_VOICES[voice] ?? voice) : voice,
 }
 
-/** The first speech models were made before these voices. */
+/** Replacements for voices that the first speech models do not have. */
 const YOUNGER_VOICES: Readonly<Record<string, string>> = {
   ballad: 'fable',
   verse: 'ash',

@@ -8,29 +8,32 @@ import { createResendingPool } from '../resending-pool.ts'
 import { openBytes, type BytesResponse } from './open-bytes.ts'
 
 const CONNECTIONS_MAX = 1024
-/** Of connections whose peer does not say how long it keeps them. Servers of one's own keep them for as little as 5 s. */
+/**
+ * Keep-alive time if the peer does not announce one: over TLS, and over plain HTTP, where self-hosted servers close idle
+ * connections after as little as 5 s.
+ */
 const KEEP_ALIVE_MS = 30_000
 const PLAIN_KEEP_ALIVE_MS = 4_000
-/** How long a refused credential is left alone while others can answer. */
+/** How long a refused credential is not used while others are available. */
 const CREDENTIAL_REST_MS = 30_000
 const CREDENTIAL_TRIES_MAX = 4
 
 interface WireClientOptions {
   readonly provider: string
   readonly baseUrl: string
-  /** Null when the upstream asks for no key. */
+  /** Null if the upstream needs no key. */
   readonly credentials: CredentialRing | null
   readonly connectTimeoutMs: number
-  /** `authorization` with `Bearer` unless told. */
+  /** By default `authorization` with `Bearer`. */
   readonly credentialHeader?: 'x-api-key' | undefined
 }
 
-/** Requests to one upstream, with another of its keys where the first is refused. */
+/** Sends requests to one upstream, and retries with another key if one is refused. */
 export interface WireClient {
   readonly provider: string
-  /** The answer whole, or as events. */
+  /** Returns the answer complete or as events. */
   post(path: string, body: string | FormData, call: WireCall): Promise<ExchangeResponse>
-  /** The answer as bytes, as they come. */
+  /** Returns the answer as a stream of bytes. */
   open(path: string, body: string, call: WireCall): Promise<BytesResponse>
   close(): Promise<void>
 }
@@ -40,7 +43,7 @@ interface WireCall {
   readonly timeouts: UpstreamTimeouts
   readonly cancellation: Cancellation
   readonly onSent?: (() => void) | undefined
-  /** Further headers, as names and values in turn. */
+  /** Additional headers, as alternating names and values. */
   readonly headers?: readonly string[] | undefined
   readonly affinity?: (() => number | null) | undefined
 }
@@ -72,7 +75,7 @@ export function createWireClient(options: WireClientOptions): WireClient {
       })
       const isRefused = isCredentialRefused(response.status)
       if (isRefused && credential !== null) credentials?.rest(credential, CREDENTIAL_REST_MS)
-      // Another key of the same upstream may still be good.
+      // Another key of the same upstream may still work.
       if (!isRefused || tries >= triesMax) return response
     }
   }
@@ -87,7 +90,7 @@ export function createWireClient(options: WireClientOptions): WireClient {
   }
 }
 
-/** What is hot goes over our own client, what is large or no text over undici's. */
+/** Sends frequent requests with the gateway's own HTTP/1 client, and forms and binary answers with undici. */
 function createTransports({ origin, protocol }: URL, connectTimeoutMs: number) {
   const keepAliveMs = protocol === 'https:' ? KEEP_ALIVE_MS : PLAIN_KEEP_ALIVE_MS
   const client = createHttp1Client({
@@ -117,10 +120,10 @@ function createTransports({ origin, protocol }: URL, connectTimeoutMs: number) {
   }
 }
 
-/** Names and values in turn: the form that costs least on the way out. */
+/** Alternating names and values, which is the cheapest form to send. */
 function requestHeaders(requestId: string, isJson: boolean, more: readonly string[] | undefined): string[] {
   const headers = ['user-agent', 'parkway', 'x-request-id', requestId]
-  // A form names its own type, because only it knows its boundary.
+  // A form sets its own content type, which contains its boundary.
   if (isJson) headers.push('content-type', 'application/json')
   if (more !== undefined) headers.push(...more)
   return headers

@@ -1,12 +1,12 @@
 import { createAnthropicProvider } from '../ai-sdk/anthropic-provider.ts'
 import type { VendorDescriptor } from '../vendor-descriptor.ts'
 
-/** Claude. Its chat is translated, its own wire passes as it is. */
+/** Claude. Chat requests are translated. Requests in Anthropic's own wire are forwarded. */
 export const anthropic: VendorDescriptor = {
   id: 'anthropic',
   keys: { prefix: 'ANTHROPIC' },
   lacksChoices: true,
-  // Its price list has the same factors for nearly every Claude.
+  // Nearly all Claude models have the same factors in Anthropic's price list.
   cachePrices: { read: 10n, write: 125n, hourWrite: 200n },
   wire: {
     defaultBaseUrl: 'https://api.anthropic.com/v1',

@@ -14,7 +14,7 @@ export const openai: VendorDescriptor = {
     hasLegacyCompletion: false,
     outputLimitMember: 'max_completion_tokens',
     wires: ['openai-responses'],
-    // What is rejected of a prediction is reported among the completion's tokens; keeping a cache longer is free.
+    // Rejected prediction tokens are reported among the completion tokens. A longer cache retention is free.
     takenMembers: ['prediction', 'prompt_cache_retention'],
     thinkMembers: reasoningEffort,
   },

@@ -9,7 +9,7 @@ export const openrouter: VendorDescriptor = {
     operations: ['embedding'],
     hasLegacyCompletion: true,
     wires: ['anthropic-messages', 'openai-responses'],
-    // Shortens a prompt that is too long, which costs less.
+    // Shortens prompts that are too long, which lowers the cost.
     takenMembers: ['transforms'],
     thinkMembers: () => ({ reasoning: { enabled: true } }),
   },

@@ -1,7 +1,7 @@
 import { EVERY_OPERATION, templateSwitch } from '../openai-compatible/upstream.ts'
 import type { VendorDescriptor } from '../vendor-descriptor.ts'
 
-/** A server of the operator's own. */
+/** A self-hosted server. */
 export const vllm: VendorDescriptor = {
   id: 'vllm',
   keys: { prefix: 'VLLM' },

@@ -19,8 +19,8 @@ import type {
 const OUTPUT_TOKENS_DEFAULT = 16
 
 /**
- * Serves the legacy text completion with a chat model: the model is told to go on with the text, or to fill the gap
- * before `suffix`. Each prompt of a list is a call of its own.
+ * Serves the legacy text completion with a chat model, which is instructed to continue the text or to fill the gap before
+ * `suffix`. Each prompt of a list is a separate call.
  */
 export function completionThroughChat(
   provider: string,
@@ -29,7 +29,7 @@ export function completionThroughChat(
   return async (call) => {
     const prompts = readPrompts(provider, call.body)
     const choicesPerPrompt = call.body.n ?? 1
-    // The calls end together: with the client, and when one of them fails.
+    // All calls end when the client cancels or one of them fails.
     const cancellation = new Cancellation()
     call.cancellation.onCancel((reason) => cancellation.cancel(reason))
     const cancel = () => cancellation.cancel(new Error('another prompt of the same request failed'))
@@ -129,12 +129,12 @@ interface TranslationOptions {
   readonly echo: string
 }
 
-/** Makes a text completion of a chat completion or of a chunk of one. */
+/** Translates a chat completion, or a chunk of one, into a text completion. */
 function createTranslation({ provider, firstIndex, echo }: TranslationOptions): Translation['translate'] {
   const echoed = new Set<number>()
   return (payload) => {
     const members = parseObject(provider, payload)
-    // An error inside the answer is left for the reader of the answer to find.
+    // An error inside the answer is detected by the reader of the answer.
     if (!Array.isArray(members['choices'])) return { ...members, choices: [] }
     const choices = members['choices'].filter(isRecord).map((choice) => {
       const index = firstIndex + (typeof choice['index'] === 'number' ? choice['index'] : 0)
@@ -156,7 +156,7 @@ function parseObject(provider: string, payload: Buffer): Record<string, unknown>
     const members: unknown = parseJson(payload.toString())
     if (isRecord(members)) return members
   } catch {
-    // Told below, like any other answer that is not an object.
+    // Reported below, like any other answer that is not an object.
   }
   throw new UpstreamError(`${provider}: it sent something that is not a JSON object`, {
     failure: 'invalid_answer',
@@ -170,7 +170,7 @@ function textOf(choice: Record<string, unknown>): string {
   return typeof content === 'string' ? content : ''
 }
 
-/** OpenAI's older shape: parallel lists of tokens, their logarithms and the alternatives. */
+/** Returns OpenAI's older form: parallel lists of tokens, their log probabilities and the alternatives. */
 function legacyLogprobs(choice: Record<string, unknown>): unknown {
   const logprobs = choice['logprobs']
   const content =
@@ -237,7 +237,7 @@ async function* serialise(
   for await (const batch of batches) yield batch.map(({ chunk }) => Buffer.from(JSON.stringify(chunk)))
 }
 
-/** Every stream tells its own usage, at its end or all along; the client gets the sum of the largest ones once. */
+/** Each stream reports its own usage, at its end or repeatedly. The client receives the sum of the largest reports once. */
 async function* withSummedUsage(
   batches: AsyncIterable<readonly PromptChunk[]>,
   streamCount: number,
@@ -258,7 +258,7 @@ async function* withSummedUsage(
   if (usage !== undefined) yield [Buffer.from(JSON.stringify({ ...last, choices: [], usage }))]
 }
 
-/** A later report may be shorter than an earlier one, and nothing that was used is given back by that. */
+/** A later report may be lower than an earlier one. The larger one is what was used. */
 function largerUsage(
   known: Record<string, unknown> | undefined,
   reported: Record<string, unknown>,

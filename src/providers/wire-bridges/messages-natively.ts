@@ -6,10 +6,10 @@ import type { InferenceCall, InferenceOperation } from '../provider.ts'
 import type { CountTokensRequest } from '../../wires/anthropic-messages/messages-request.ts'
 
 const VERSION_HEADER = 'anthropic-version'
-/** What a client that names none is taken to speak. */
+/** The version of clients that send no version header. */
 const VERSION_DEFAULT = '2023-06-01'
 
-/** Anthropic's wire in front of a provider that speaks it: everything passes but what its vendor would refuse. */
+/** Serves Anthropic's wire with a provider that speaks it. Forwards everything except what the vendor would refuse. */
 export function messagesNatively<Request extends CountTokensRequest & NativeRequest>(
   send: InferenceOperation<NativeRequest>,
 ): InferenceOperation<Request> {
@@ -22,7 +22,7 @@ export function messagesNatively<Request extends CountTokensRequest & NativeRequ
   }
 }
 
-/** Thoughts of another vendor's model have no signature, and Anthropic refuses a request that has such. */
+/** Removes thinking blocks of other vendors' models. They have no signature, and Anthropic refuses requests that contain them. */
 function withoutUnsignedThoughts<Request extends CountTokensRequest>(
   call: InferenceCall<Request>,
 ): InferenceCall<Request> {

@@ -5,7 +5,7 @@ import type { MessagesRequest } from '../../wires/anthropic-messages/messages-re
 import { toChatRequest } from '../../wires/anthropic-messages/to-chat-request.ts'
 import { toMessage } from '../../wires/anthropic-messages/to-message.ts'
 
-/** Anthropic's wire in front of a provider that speaks the chat form. */
+/** Serves Anthropic's wire with a provider that speaks the chat form. */
 export function messagesThroughChat(
   provider: string,
   chat: InferenceOperation,

@@ -4,7 +4,7 @@ import { readErrorPayload } from '../error-payload.ts'
 import type { StreamAnswer } from '../provider.ts'
 import { UpstreamError } from '../upstream-error.ts'
 
-/** An answer of the chat form or a chunk of one. Throws an `UpstreamError` for an error or something else. */
+/** Parses an answer of the chat form or a chunk of one. Throws an `UpstreamError` if it is an error or not an object. */
 function readChatPayload(provider: string, payload: Buffer): Record<string, unknown> {
   let members: unknown
   try {
@@ -20,14 +20,14 @@ function readChatPayload(provider: string, payload: Buffer): Record<string, unkn
   return members
 }
 
-/** The same for a whole answer, which has a choice. */
+/** Parses a complete answer. Throws if it has no choice. */
 export function readWholeChat(provider: string, payload: Buffer): Record<string, unknown> {
   const members = readChatPayload(provider, payload)
   if (Array.isArray(members['choices']) && members['choices'].length > 0) return members
   throw invalidAnswer(provider, 'it answered without a choice')
 }
 
-/** Makes the events of another wire of chunks of the chat form. */
+/** Translates chunks of the chat form into events of another wire. */
 interface ChunkTranslator {
   add(chunk: Readonly<Record<string, unknown>>): Buffer[]
   end(): Buffer[]
@@ -43,7 +43,7 @@ export async function* translateStream(
     const events = batch.flatMap((payload) => translator.add(readChatPayload(provider, payload)))
     if (events.length > 0) yield events
   }
-  // A stream that was cut has no end: whoever reads it must not take it for whole.
+  // A stream that was cut gets no end event, so that the client does not take it for complete.
   if (answer.isTerminated() || translator.hasFinished) yield translator.end()
 }
 

@@ -7,12 +7,15 @@ import type { ResponsesRequest } from '../../wires/openai-responses/responses-re
 import { isSealedHere } from '../../wires/openai-responses/sealed-thoughts.ts'
 import { isSpareSearch } from '../../wires/openai-responses/tool-names.ts'
 
-/** Members by which a vendor finds what it keeps: the gateway keeps answers itself, an account each. */
+/** Members that refer to data stored by the vendor. The gateway stores answers itself, separately for each account. */
 const KEPT_ELSEWHERE = ['previous_response_id', 'conversation', 'background', 'prompt']
 
 const SEALED_THOUGHTS = 'reasoning.encrypted_content'
 
-/** OpenAI's wire in front of a provider that speaks it: everything passes but what would be kept, billed apiece or refused there. */
+/**
+ * Serves OpenAI's Responses wire with a provider that speaks it. Forwards everything except what the vendor would store, bill
+ * separately or refuse.
+ */
 export function responsesNatively(
   send: InferenceOperation<NativeRequest>,
   options: { readonly hasSearch: boolean },
@@ -21,7 +24,7 @@ export function responsesNatively(
     const edits = new Map<string, string | null>([['store', 'false']])
     for (const name of KEPT_ELSEWHERE) if (name in call.body) edits.set(name, null)
     const { tools, input, include, store } = call.body
-    // What the gateway stores is continued with the thoughts of the model, which the vendor gives sealed only.
+    // To continue a stored answer, the gateway needs the model's reasoning, which the vendor returns only encrypted.
     if (store === true && call.canReason && include?.includes(SEALED_THOUGHTS) !== true)
       edits.set('include', stringifyJson([...(include ?? []), SEALED_THOUGHTS]))
     if (tools?.some((tool) => isSpareSearch(tool, tools)) && !options.hasSearch)
@@ -32,7 +35,7 @@ export function responsesNatively(
   }
 }
 
-/** Thoughts that this vendor did not seal mean nothing to it, and those that it did not seal for the client it has not kept. */
+/** Returns whether the vendor cannot use this reasoning item: it has no encrypted content, or the gateway sealed it itself. */
 function isForeignThought(item: object): boolean {
   if (!isRecord(item) || item['type'] !== 'reasoning') return false
   const sealed = item['encrypted_content']

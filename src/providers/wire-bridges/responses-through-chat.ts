@@ -7,7 +7,7 @@ import { ResponseStream } from '../../wires/openai-responses/response-stream.ts'
 import type { ResponsesRequest } from '../../wires/openai-responses/responses-request.ts'
 import { toChatRequest } from '../../wires/openai-responses/to-chat-request.ts'
 
-/** OpenAI's Responses in front of a provider that speaks the chat form. */
+/** Serves OpenAI's Responses wire with a provider that speaks the chat form. */
 export function responsesThroughChat(
   provider: string,
   chat: InferenceOperation,

@@ -1,14 +1,16 @@
 import { Http1Error } from './http1-error.ts'
 import type { AnswerHeaders } from './post-dispatcher.ts'
 
-/** What the head of an answer says, and what follows from it for the body and the connection. */
+/** The parsed head of an answer, with the resulting body length and connection lifetime. */
 export interface AnswerHead {
   readonly status: number
-  /** Those that somebody reads. The others are checked and forgotten, since making them is most of the work. */
+  /**
+   * Only the headers that the gateway reads. The others are validated but not stored, because storing them is most of the cost.
+   */
   readonly headers: AnswerHeaders
-  /** How long the body is; `UNTIL_CLOSE` or `CHUNKED` where that is not known beforehand. */
+  /** Length of the body, or `UNTIL_CLOSE` or `CHUNKED` if it is not known in advance. */
   readonly bodyBytes: number
-  /** How long the connection may be kept for another request: 0 not at all, Infinity as long as one likes. */
+  /** How long the connection may stay idle for reuse: 0 forbids reuse, Infinity sets no limit. */
   readonly keepAliveMs: number
 }
 
@@ -17,12 +19,12 @@ export const CHUNKED = -2
 
 const NO_HTTP = 'its answer does not begin as HTTP/1 does'
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: .*)?$/
-/** The server counts from another moment than we do. */
+/** Safety margin: the server's keep-alive timer does not start at the same moment as ours. */
 const KEEP_ALIVE_MARGIN_MS = 1000
 
 /**
- * Reads a head up to the end of its last line; the empty line stands behind that. Strict: what two readers could understand
- * differently is refused.
+ * Parses a head up to the end of its last line, which the empty line follows. Refuses anything that two parsers could understand
+ * differently.
  */
 export function readAnswerHead(bytes: Buffer, from: number, end: number): AnswerHead {
   const lineEnd = endOfText(bytes, from, NO_HTTP)
@@ -38,7 +40,7 @@ export function readAnswerHead(bytes: Buffer, from: number, end: number): Answer
   }
 }
 
-/** Reads the lines of a head behind its first, or those of a trailer. */
+/** Parses the header lines of a head, or the lines of a trailer. */
 export function readFields(bytes: Buffer, from: number, end: number): NotedFields {
   const fields = new NotedFields()
   for (let at = from; at < end;) {
@@ -53,7 +55,7 @@ export function readFields(bytes: Buffer, from: number, end: number): NotedField
   return fields
 }
 
-/** Of one shape, whatever the upstream says. */
+/** Always has the same properties, so that all instances have the same hidden class. */
 class NotedFields {
   'content-type': string | string[] | undefined = undefined
   'retry-after': string | string[] | undefined = undefined
@@ -75,7 +77,7 @@ function join(earlier: string | string[] | undefined, value: string): string | s
   return earlier === undefined ? value : [earlier, value].flat()
 }
 
-/** Where the colon is. No space stands before it, and no line continues the one above. */
+/** Returns the position of the colon. Throws for a space before the colon and for a continuation line. */
 function endOfName(bytes: Buffer, from: number): number {
   let at = from
   while (IS_TOKEN[bytes[at] ?? 0] === 1) at += 1
@@ -83,7 +85,7 @@ function endOfName(bytes: Buffer, from: number): number {
   return at
 }
 
-/** Where the line ends, in which no control character stands and no half of a line's end. */
+/** Returns the position of CRLF. Throws for control characters and for a lone CR or LF. */
 function endOfText(bytes: Buffer, from: number, problem: string): number {
   let at = from
   while (IS_TEXT[bytes[at] ?? 0] === 1) at += 1
@@ -92,8 +94,8 @@ function endOfText(bytes: Buffer, from: number, problem: string): number {
 }
 
 /**
- * Whether a line ends in one half of CRLF; a CR at the very end may still get the other. Such a head would be waited for until the
- * time is up, because its end never comes.
+ * Returns whether the text has a lone LF or CR. A CR at the very end is allowed, because its LF may still arrive. Without this
+ * check, the reader would wait for the end of such a head until the timeout.
  */
 export function hasHalfLineEnd(text: string, from: number): boolean {
   for (let at = text.indexOf('\n', from); at !== -1; at = text.indexOf('\n', at + 1))
@@ -118,7 +120,7 @@ function measureBody(status: number, fields: NotedFields): number {
     throw invalidAnswer('its answer has both a length and a transfer encoding')
   if (codings !== undefined && (typeof codings !== 'string' || codings.toLowerCase() !== 'chunked'))
     throw invalidAnswer('its answer has an unknown transfer encoding')
-  // Fifteen digits are an exact number.
+  // Numbers of up to fifteen digits are exact.
   if (length !== undefined && (typeof length !== 'string' || !/^\d{1,15}$/.test(length)))
     throw invalidAnswer('the length of its answer is no number')
   if (status < 200 || status === 204 || status === 304) return 0
@@ -139,7 +141,7 @@ const CR = 0x0d
 const LF = 0x0a
 const COLON = 0x3a
 
-/** By code. A table is read faster than a string, and much faster than it is searched. */
+/** Lookup tables by character code, which are faster than searching a string. */
 const IS_TOKEN = tableOf(/[!#$%&'*+.^_`|~\w-]/)
 export const IS_TEXT = tableOf(/[\t\x20-\x7e\x80-\xff]/)
 
@@ -151,7 +153,7 @@ function isBlank(code: number | undefined): boolean {
   return code === 0x20 || code === 0x09
 }
 
-/** A digit; -1 where it is none. */
+/** Returns the value of a hexadecimal digit, or -1 for other characters. */
 export function hexadecimal(code: number): number {
   if (code >= 0x30 && code <= 0x39) return code - 0x30
   const letter = code | 0x20

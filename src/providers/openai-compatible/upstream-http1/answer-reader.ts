@@ -13,29 +13,29 @@ import {
 const HEAD_BYTES_MAX = 16 * 1024
 const INTERIM_HEADS_MAX = 16
 const CHUNK_LINE_BYTES_MAX = 1024
-/** Twelve hexadecimal digits are an exact number. */
+/** Numbers of up to twelve hexadecimal digits are exact. */
 const CHUNK_DIGITS_MAX = 12
-/** A body of a known length up to this is handed over in one piece. */
+/** A body of known length up to this limit is delivered in one piece. */
 const GATHERED_BYTES_MAX = 64 * 1024
 
 const SECTION_END = Buffer.from('\r\n\r\n')
 const CR = 0x0d
 const LF = 0x0a
 const SEMICOLON = 0x3b
-/** Events are wanted as they come. */
+/** Event streams are delivered as they arrive, even if their length is known. */
 const EVENTS = 'text/event-stream'
 
-/** Told what was read, in order. May call `stop` at any time. */
+/** Receives the parts of an answer in order. May call `stop` at any time. */
 export interface AnswerSink {
   onHead(head: AnswerHead): void
-  /** The bytes are a copy. */
+  /** The bytes are a copy, which the sink may keep. */
   onBody(bytes: Buffer): void
-  /** Whether nothing stands behind the answer: only then can the connection be used again. */
+  /** `isClean`: no bytes follow the answer. Only then may the connection be reused. */
   onEnd(isClean: boolean): void
 }
 
 type Stage =
-  /** No answer is expected, or nobody wants the rest. */
+  /** No answer is expected, or the rest of it is not needed. */
   | 'stopped'
   | 'head'
   | 'length'
@@ -49,20 +49,20 @@ type Stage =
   | 'trailer'
   | 'chunks-ended'
 
-/** Reads one answer of HTTP/1 after the other, in whatever pieces it comes. */
+/** Parses consecutive HTTP/1 answers, regardless of how they are split into packets. */
 export class AnswerReader {
   readonly #sink: AnswerSink
   #stage: Stage = 'stopped'
   #bytes: Buffer = Buffer.alloc(0)
   #at = 0
   #end = 0
-  /** The start of a head or trailer whose end has not come. */
+  /** The start of a head or trailer whose end has not arrived. */
   #carried = ''
-  /** A head or trailer that has come whole. */
+  /** A complete head or trailer. */
   #section: Buffer = this.#bytes
   #sectionFrom = 0
   #sectionEnd = 0
-  /** Of the body, or of the chunk. */
+  /** Bytes left of the body or of the chunk. */
   #remaining = 0
   #gathered: Buffer | null = null
   #interims = 0
@@ -72,7 +72,7 @@ export class AnswerReader {
     this.#sink = sink
   }
 
-  /** An answer is expected from here on. */
+  /** Starts to expect an answer. */
   start(): void {
     this.#stage = 'head'
     this.#carried = ''
@@ -84,7 +84,7 @@ export class AnswerReader {
     this.#gathered = null
   }
 
-  /** Reads the first bytes of a buffer, which is its own for that time and may be changed. Throws where they are no answer. */
+  /** Parses the first `length` bytes, and may overwrite them during the call. Throws if they are not a valid answer. */
   read(bytes: Buffer, length: number): void {
     this.#bytes = bytes
     this.#at = 0
@@ -92,7 +92,7 @@ export class AnswerReader {
     while (this.#at < length && this.#stage !== 'stopped') this.#readOn()
   }
 
-  /** The connection has ended. Says whether that was the end of the answer too. */
+  /** Called when the connection has ended. Returns whether that also ended the answer. */
   readEnd(): boolean {
     const isEnd = this.#stage === 'until-close'
     this.stop()
@@ -119,7 +119,7 @@ export class AnswerReader {
     if (this.#stage === 'length' && this.#remaining === 0) this.#finish()
   }
 
-  /** Whatever it says before its answer does not matter, if an answer can follow. */
+  /** Ignores interim answers, unless they are too many or the connection closes after one. */
   #countInterim({ keepAliveMs }: AnswerHead): void {
     if (keepAliveMs === 0) throw invalidAnswer('it closes the connection before its answer')
     this.#interims += 1
@@ -151,7 +151,7 @@ export class AnswerReader {
     if (this.#stage === 'gathering') this.#finish()
   }
 
-  /** What the chunks of one read hold is moved together and handed over at once. */
+  /** Joins the data of all chunks of one read, in place, and delivers them together. */
   #readChunks(): void {
     const from = this.#at
     let kept = from
@@ -169,7 +169,7 @@ export class AnswerReader {
         if (this.#remaining === 0) this.#expectChunkDataEnd()
       }
     } finally {
-      // What came before a fault is sound.
+      // Deliver the valid data that precedes an error.
       if (kept > from) this.#sink.onBody(copyBytes(this.#bytes, from, kept))
     }
     if (this.#stage === 'chunks-ended') this.#finish()
@@ -227,17 +227,17 @@ export class AnswerReader {
     this.#lineBytes = 0
   }
 
-  // With the end of the line before it, a trailer ends as a head does, even when it is empty.
+  // Together with the CRLF of the line before it, even an empty trailer ends like a head.
   #expectTrailer(): void {
     this.#stage = 'trailer'
     this.#carried = '\r\n'
   }
 
-  /** Finds all up to an empty line, if that has come. */
+  /** Finds the end of a head or trailer. False if it has not arrived. */
   #takeSection(): boolean {
     if (this.#carried === '') {
       const end = this.#bytes.indexOf(SECTION_END, this.#at)
-      // Behind what was read, the buffer holds what was read before.
+      // Bytes after `#end` are left over from earlier reads.
       if (end !== -1 && end + 4 <= this.#end && end - this.#at <= HEAD_BYTES_MAX) {
         this.#section = this.#bytes
         this.#sectionFrom = this.#at
@@ -263,7 +263,7 @@ export class AnswerReader {
       return true
     }
     if (text.length >= HEAD_BYTES_MAX + 4) throw invalidAnswer('its head or trailer is too long')
-    // Whatever speaks another protocol might wait for us for ever.
+    // A server of another protocol might wait for the client forever.
     if (this.#stage === 'head' && !text.startsWith('HTTP/1.') && !'HTTP/1.'.startsWith(text))
       throw invalidAnswer('its answer does not begin as HTTP/1 does')
     if (hasHalfLineEnd(text, Math.max(0, carriedLength - 1)))
@@ -292,7 +292,7 @@ function stageAfter({ bodyBytes, headers }: AnswerHead): Stage {
   return isGathered && bodyBytes > 0 ? 'gathering' : 'length'
 }
 
-// A whole buffer costs less than a view of one and a copy of that.
+// Allocating and copying is cheaper than `Buffer.from(subarray)`, which creates a view first.
 function copyBytes(bytes: Buffer, from: number, until: number): Buffer {
   const copy = Buffer.allocUnsafe(until - from)
   bytes.copy(copy, 0, from, until)

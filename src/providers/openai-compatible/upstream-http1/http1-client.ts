@@ -5,23 +5,23 @@ import { PendingPost, type PostPlace } from './pending-post.ts'
 import type { AnswerHandler, Post, PostDispatcher } from './post-dispatcher.ts'
 import { createPostWriter, type WrittenPost } from './write-post.ts'
 
-/** How exact a time limit is: it is noticed up to two ticks late, and never early. */
+/** Resolution of time limits: they are noticed up to two ticks late, never early. */
 const TICK_MS = 100
 const WAITING_MAX = 16_384
-/** So long a process that is short of something tries no further connection. */
+/** How long no new connection is tried after this process ran out of a resource. */
 const SHORTAGE_MS = 200
 
 export interface Http1ClientOptions extends Omit<SocketOptions, 'origin'> {
   readonly origin: string
   readonly connectionsMax: number
-  /** How long a connection without a request is kept. */
+  /** How long an idle connection is kept. */
   readonly keepAliveMs: number
   readonly connectTimeoutMs: number
 }
 
-/** POSTs of text to one origin over HTTP/1.1, and nothing that these do not need. */
+/** An HTTP/1.1 client for POSTs of text to one origin, without any other features. */
 export interface Http1Client extends PostDispatcher<string> {
-  /** Ends all that is under way. */
+  /** Fails all running and queued requests. */
   close(): void
 }
 
@@ -35,17 +35,19 @@ class Http1Pool implements Http1Client, ConnectionOwner, PostPlace {
   readonly #openSocket: OpenSocket
   readonly #isTls: boolean
   readonly #connections: Http1Connection[] = []
-  /** The one that was used last is used next, so that those that are not needed grow old. */
+  /** A stack: the connection that was used last is used next, so that surplus connections stay idle and expire. */
   readonly #free: Http1Connection[] = []
   readonly #waiting: PendingPost[] = []
-  /** Have a request that is sent at the end of this turn of the event loop, or of the next. */
+  /**
+   * Connections with a request to send at the end of this turn of the event loop (`#reserved`) or of the next one (`#rested`).
+   */
   #reserved: Http1Connection[] = []
   #rested: Http1Connection[] = []
   #isSending = false
   #tick = 0
   #ticker: NodeJS.Timeout | null = null
   #isClosed = false
-  /** Why no connection is tried for the moment. */
+  /** Why no connection is tried at the moment. */
   #shortage: { readonly error: Error; readonly untilMs: number } | null = null
 
   constructor(options: Http1ClientOptions) {
@@ -77,7 +79,7 @@ class Http1Pool implements Http1Client, ConnectionOwner, PostPlace {
   }
 
   tickAfter(durationMs: number): number {
-    // The present tick has begun some time ago, hence one more.
+    // Plus one, because the current tick has already begun.
     return durationMs > 0 ? this.#tick + Math.ceil(durationMs / TICK_MS) + 1 : Infinity
   }
 
@@ -137,14 +139,14 @@ class Http1Pool implements Http1Client, ConnectionOwner, PostPlace {
       post,
     )
     connection.position = this.#connections.push(connection) - 1
-    // Never the reason for a process to stay: the sockets are.
+    // Open sockets keep the process alive, the timer does not.
     this.#ticker ??= setInterval(this.#onTick, TICK_MS).unref()
   }
 
   /**
-   * A used connection is written to only after what has arrived is read: if it was closed meanwhile, or something came that
-   * nobody has asked for and that would be taken for the answer, the request goes elsewhere. One that has rested for long
-   * is likely to be closed, and waits until the system was asked once more.
+   * Writes to a reused connection only after reading what has arrived on it. If it was closed, or if unsolicited bytes arrived
+   * that would be taken for the answer, the request uses another connection. A connection that was idle for longer is more likely
+   * to be closed, so it waits for one more turn of the event loop.
    */
   #reserve(connection: Http1Connection, post: PendingPost): void {
     const sentNext = connection.freeSinceTick === this.#tick ? this.#reserved : this.#rested

@@ -6,15 +6,15 @@ import { Http1Error } from './http1-error.ts'
 import type { OpenSocket } from './open-socket.ts'
 import type { PendingPost, PostPlace } from './pending-post.ts'
 
-/** What a connection tells the pool that made it. */
+/** Callbacks of a connection to its pool. */
 export interface ConnectionOwner {
-  /** The tick at which something has lasted this long. */
+  /** Returns the tick at which this duration has passed. */
   tickAfter(durationMs: number): number
-  /** It has nothing to do and may be given another request. */
+  /** The connection is idle and can accept another request. */
   onFree(connection: Http1Connection): void
-  /** It is gone. A request comes back of which it has sent nothing, or that nobody can have answered. */
+  /** The connection has closed. `returned` is its request if nothing of it was sent, or if the peer cannot have answered it. */
   onGone(connection: Http1Connection, returned: PendingPost | null): void
-  /** It could not be made because this process is short of something. */
+  /** The connection failed because this process ran out of a resource. */
   onShortage(error: Error): void
 }
 
@@ -27,7 +27,7 @@ interface ConnectionOptions {
 }
 
 type State =
-  /** Has a request for which it is made. */
+  /** Already has the request for which it is opened. */
   | 'connecting'
   | 'free'
   /** Has a request that is not sent yet. */
@@ -36,7 +36,7 @@ type State =
   | 'reading'
   | 'closed'
 
-/** One socket, with one request at a time. */
+/** One socket, which serves one request at a time. */
 export class Http1Connection implements AnswerSink, PostPlace {
   readonly #options: ConnectionOptions
   readonly #reader = new AnswerReader(this)
@@ -45,11 +45,11 @@ export class Http1Connection implements AnswerSink, PostPlace {
   #post: PendingPost | null
   #keepAliveMs = 0
   #isUsed = false
-  /** Whether anything of the present answer has come. */
+  /** Whether any byte of the current answer has arrived. */
   #hasRead = false
-  /** The tick at which its present state has lasted too long. */
+  /** The tick at which the current state times out. */
   dueTick: number
-  /** Where the pool keeps it. */
+  /** Index in the pool's list of connections. */
   position = 0
   freeSinceTick = 0
 
@@ -65,7 +65,7 @@ export class Http1Connection implements AnswerSink, PostPlace {
     this.#socket.on('close', this.#onSocketEnd)
   }
 
-  /** Takes a request; it is sent when the pool says so. */
+  /** Accepts a request. The pool calls `send` later. */
   reserve(post: PendingPost): void {
     this.#state = 'reserved'
     this.#post = post
@@ -78,7 +78,7 @@ export class Http1Connection implements AnswerSink, PostPlace {
     if (this.#state !== 'reserved' || post === null || post.written === null) return
     const { text, encoding } = post.written
     this.#socket.write(text, encoding)
-    // The system took nothing of it, so that nobody can have read it and it can go elsewhere.
+    // The write failed immediately, so the peer has read nothing and the request can use another connection.
     if (this.#isUsed && !this.#options.isTls && this.#socket.errored !== null) return this.#close()
     post.written = null
     this.#state = 'waiting'
@@ -88,7 +88,7 @@ export class Http1Connection implements AnswerSink, PostPlace {
     this.dueTick = this.#options.owner.tickAfter(post.headersTimeoutMs)
   }
 
-  /** What it does has lasted too long. */
+  /** Handles the timeout of the current state. */
   expire(): void {
     if (this.#state === 'connecting') {
       this.fail(new Http1Error('connect', `no connection within ${this.#options.connectTimeoutMs} ms`))
@@ -101,7 +101,7 @@ export class Http1Connection implements AnswerSink, PostPlace {
     }
   }
 
-  /** Ends the connection, and with it the request that it has. */
+  /** Closes the connection and fails its request. */
   fail(error: Error): void {
     const post = this.#post
     this.#post = null
@@ -117,7 +117,7 @@ export class Http1Connection implements AnswerSink, PostPlace {
   pause(): void {
     if (this.#state !== 'reading') return
     this.#socket.pause()
-    // Whoever does not read cannot know that nothing comes.
+    // No idle timeout while reading is paused.
     this.dueTick = Infinity
   }
 
@@ -141,7 +141,7 @@ export class Http1Connection implements AnswerSink, PostPlace {
   onEnd(isClean: boolean): void {
     const post = this.#post
     this.#post = null
-    // An answer to half a request leaves the other half behind.
+    // If the answer came before the request was completely sent, the rest of the request is still in the socket's buffer.
     if (!isClean || this.#keepAliveMs === 0 || this.#socket.writableLength > 0) this.#close()
     else this.#becomeFree(post?.paused === true)
     post?.end()
@@ -159,7 +159,7 @@ export class Http1Connection implements AnswerSink, PostPlace {
     if (this.#post !== null) this.dueTick = this.#options.owner.tickAfter(this.#post.bodyTimeoutMs)
   }
 
-  /** A request of which nothing is sent goes back to the pool. */
+  /** Closes the connection. Returns a request of which nothing was sent to the pool. */
   #close(returned = this.#state === 'reserved' ? this.#post : null): void {
     if (this.#state === 'closed') return
     this.#post = null
@@ -171,8 +171,8 @@ export class Http1Connection implements AnswerSink, PostPlace {
   }
 
   /**
-   * The peer has closed a connection while it rested, and learned of the request too late to answer it. That says nothing about the
-   * peer, and the request is sent once more. On a new connection the same is a failure.
+   * Returns whether the peer closed the connection while it was idle, before it could see the request. This is not a failure of
+   * the peer, so the request is sent once more. On a new connection the same event is a failure.
    */
   #isLeft(): boolean {
     return this.#state === 'waiting' && this.#isUsed && !this.#hasRead
@@ -190,7 +190,7 @@ export class Http1Connection implements AnswerSink, PostPlace {
   }
 
   readonly #onRead = (bytes: Buffer, length: number): void => {
-    // Nobody has asked for this.
+    // Unsolicited bytes.
     if (this.#state !== 'waiting' && this.#state !== 'reading') return this.#close()
     this.#hasRead = true
     try {

@@ -1,6 +1,6 @@
 import type { UpstreamFailure } from '../../upstream-error.ts'
 
-/** Why an exchange came to nothing. */
+/** The reason why a request failed. */
 export class Http1Error extends Error {
   override readonly name = 'Http1Error'
   readonly failure: Exclude<UpstreamFailure, 'status'>

@@ -4,15 +4,15 @@ import { connect as connectTls, type ConnectionOptions } from 'node:tls'
 const READ_BYTES_MAX = 64 * 1024
 const TCP_KEEP_ALIVE_MS = 60_000
 
-/** What every socket of the process reads into: whoever is told of a read is done with it before the next one. */
+/** Shared by all sockets of the process: each read is processed before the next one begins. */
 const readBuffer = Buffer.allocUnsafeSlow(READ_BYTES_MAX)
 
-/** Opens a connection to an origin; it calls `onRead` with what it has read, in a buffer that is soon overwritten. */
+/** Opens a connection to the origin. Calls `onRead` with the received bytes in a buffer that the next read overwrites. */
 export type OpenSocket = (onRead: (bytes: Buffer, length: number) => void) => Socket
 
 export interface SocketOptions {
   readonly origin: URL
-  /** Trusted instead of what Node trusts. */
+  /** Trusted instead of Node's default certificate authorities. */
   readonly certificateAuthority?: string
 }
 
@@ -36,7 +36,7 @@ export function createSocketOpener({ origin, certificateAuthority }: SocketOptio
       ...(certificateAuthority === undefined ? {} : { ca: certificateAuthority }),
     }
     const socket = tune(connectTls(options))
-    // The next handshake is shorter for it.
+    // Resuming the session shortens the next handshake.
     socket.on('session', (given) => {
       session = given
     })

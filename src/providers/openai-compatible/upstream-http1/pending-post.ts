@@ -1,27 +1,27 @@
 import type { AnswerController, AnswerHandler, Post } from './post-dispatcher.ts'
 import type { WrittenPost } from './write-post.ts'
 
-/** Where a request is: in the queue or on a connection. */
+/** The place of a request: the queue or a connection. */
 export interface PostPlace {
-  /** Nobody wants the answer any more. */
+  /** Called when the answer is no longer needed. */
   leave(post: PendingPost): void
   pause(): void
   resume(): void
 }
 
-/** A request on its way, from being asked for to its end. Handlers know it as their controller. */
+/** A request from its dispatch to its end. Handlers use it as their controller. */
 export class PendingPost implements AnswerController {
   readonly handler: AnswerHandler
   readonly headersTimeoutMs: number
   readonly bodyTimeoutMs: number
-  /** As it was asked for. */
+  /** The original request. */
   readonly post: Post<string>
-  /** Null once it is sent: an answer can take much longer than its question. */
+  /** Null after sending, so that its memory is freed while the answer is pending. */
   written: WrittenPost | null
-  /** Was lost with a used connection that its peer had left, and goes on a new one. */
+  /** Was sent on a reused connection that the peer had closed. It must be retried on a new one. */
   wasLost = false
   place: PostPlace | null = null
-  /** The tick at which it has waited long enough in the queue. */
+  /** The tick at which its time in the queue is over. */
   dueTick = Infinity
   #isOver = false
   #isPaused = false
@@ -74,7 +74,7 @@ export class PendingPost implements AnswerController {
     try {
       this.handler.onResponseEnd()
     } catch (error) {
-      // Its connection may have the next request by now, which has no part in this.
+      // Do not throw: the connection may already serve the next request, which must not be affected.
       this.handler.onResponseError(this, error instanceof Error ? error : new Error(String(error)))
     }
   }

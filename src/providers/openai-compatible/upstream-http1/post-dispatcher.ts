@@ -1,34 +1,34 @@
-/** One POST, with the names that undici's dispatchers have for its parts: either sends it. */
+/** One POST, with undici's names for its options, so that undici's dispatchers accept it too. */
 export interface Post<Body> {
   readonly method: 'POST'
   readonly path: string
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly headers: string[]
   readonly body: Body
-  /** Milliseconds from the request being sent to the end of the answer's head. 0 waits for ever. */
+  /** Milliseconds from sending the request to the end of the answer's head. 0 means no limit. */
   readonly headersTimeout: number
-  /** Milliseconds between two reads of the answer's body. 0 waits for ever. */
+  /** Milliseconds between two reads of the answer's body. 0 means no limit. */
   readonly bodyTimeout: number
 }
 
-/** Sends a POST and tells the handler what comes of it. */
+/** Sends a POST and reports the result to the handler. */
 export interface PostDispatcher<Body> {
   dispatch(post: Post<Body>, handler: AnswerHandler): unknown
 }
 
-/** A refused or ended exchange calls nothing more; of the last two exactly one is called. */
+/** Receives exactly one of `onResponseEnd` and `onResponseError`, and no call after it. */
 export interface AnswerHandler {
   onRequestStart(controller: AnswerController): void
-  /** Where the dispatcher tells: the first bytes of the request are on their way. */
+  /** Called when the first bytes of the request have been written, if the dispatcher reports it. */
   onRequestSent?(): void
   onResponseStart(controller: AnswerController, status: number, headers: AnswerHeaders): void
-  /** The bytes are the handler's to keep. */
+  /** The handler may keep the bytes. */
   onResponseData(controller: AnswerController, bytes: Buffer): void
   onResponseEnd(): void
   onResponseError(controller: AnswerController, error: Error): void
 }
 
-/** What a handler can do about its exchange. */
+/** Lets a handler control its request. */
 export interface AnswerController {
   readonly paused: boolean
   pause(): void
@@ -36,7 +36,7 @@ export interface AnswerController {
   abort(reason: Error): void
 }
 
-/** Those that somebody reads: whoever needs another adds it here and to `NotedFields`. A list where it stands twice. */
+/** The headers that the gateway reads. To read another, add it here and to `NotedFields`. A repeated header is a list. */
 export interface AnswerHeaders {
   readonly 'content-type'?: string | string[] | undefined
   readonly 'retry-after'?: string | string[] | undefined

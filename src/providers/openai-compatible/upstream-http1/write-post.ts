@@ -1,12 +1,12 @@
 import type { Post } from './post-dispatcher.ts'
 
-/** A whole request as the text of one write. */
+/** A complete request as the text of one write. */
 export interface WrittenPost {
   readonly text: string
   readonly encoding: 'latin1' | 'utf8'
 }
 
-/** Writes requests to one origin. Throws where the path or a header could not be sent as it is. */
+/** Returns a function that writes requests to one origin. It throws if the path or a header contains forbidden characters. */
 export function createPostWriter(origin: URL): (post: Post<string>) => WrittenPost {
   const hostLines = ` HTTP/1.1\r\nhost: ${origin.host}\r\nconnection: keep-alive\r\n`
   let lastPath: string | null = null
@@ -18,7 +18,7 @@ export function createPostWriter(origin: URL): (post: Post<string>) => WrittenPo
     }
     const bodyBytes = Buffer.byteLength(body)
     const text = `${firstLines}${writeHeaders(headers)}content-length: ${bodyBytes}\r\n\r\n${body}`
-    // Text of one byte a character needs no encoding, and most of it is.
+    // Most requests are ASCII, for which latin1 is the faster encoding.
     return { text, encoding: bodyBytes === body.length ? 'latin1' : 'utf8' }
   }
 }
@@ -28,7 +28,7 @@ function writeHeaders(headers: readonly string[]): string {
   for (let at = 0; at + 1 < headers.length; at += 2) {
     const name = headers[at] ?? ''
     const value = headers[at + 1] ?? ''
-    // Names are ours, values can be an operator's. A value can be a secret, and is not repeated.
+    // Names are constants, but values may come from the operator. The error omits the value, because it may be a secret.
     if (!VALUE.test(value)) throw new TypeError(`the header ${name} cannot be sent`)
     lines += `${name}: ${value}\r\n`
   }

@@ -1,7 +1,7 @@
 /**
- * For localhost, signed by itself, valid for a hundred years: `openssl req -x509 -newkey ec -pkeyopt
+ * Self-signed certificate for localhost, valid for a hundred years: `openssl req -x509 -newkey ec -pkeyopt
  * ec_paramgen_curve:prime256v1 -nodes -days 36500 -subj /CN=parkway-test -addext
- * "subjectAltName=DNS:localhost,IP:127.0.0.1,IP:::1"`. Nothing but tests trusts it.
+ * "subjectAltName=DNS:localhost,IP:127.0.0.1,IP:::1"`. Only tests trust it.
  */
 export const certificate = `-----BEGIN CERTIFICATE-----
 MIIBtTCCAVqgAwIBAgIUUSYnjhysjfMeB8cn8eMydQlya1gwCgYIKoZIzj0EAwIw

@@ -10,7 +10,7 @@ interface Stage {
   readonly ask: (body?: string) => CollectedExchange
 }
 
-/** An upstream and a client of it, for one test. */
+/** Starts an upstream and a client for one test. */
 export async function stage(
   answer: (request: RawRequest) => void,
   options: Partial<Http1ClientOptions> = {},
@@ -36,14 +36,14 @@ export function echo({ socket, body }: RawRequest): void {
   socket.write(plainAnswer(body))
 }
 
-/** For clients made from now on in this test: their ticks come when they are told to, and not by themselves. */
+/** Stops the timers of clients that this test creates from now on. The returned function advances them. */
 export function holdTicks(): (durationMs: number) => void {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   onTestFinished(() => void vi.useRealTimers())
   return (durationMs) => void vi.advanceTimersByTime(durationMs)
 }
 
-/** Resolves when the upstream has lost this connection, counted from zero. */
+/** Resolves when the upstream's connection with this index has closed. */
 export function closed(upstream: RawUpstream, index: number): Promise<void> {
   return new Promise((resolve) => {
     const socket = upstream.sockets[index]

@@ -12,7 +12,7 @@ type Asked = Partial<Omit<Post<string>, 'method'>>
 /** Sends a POST and collects its answer. */
 export class CollectedExchange implements AnswerHandler {
   readonly answer: Promise<CollectedAnswer>
-  /** Resolves when the head has come. */
+  /** Resolves when the head has arrived. */
   readonly started: Promise<void>
   bytes = 0
   /** Called with each piece of the body. */
@@ -29,7 +29,7 @@ export class CollectedExchange implements AnswerHandler {
   constructor(client: Http1Client, asked: Asked = {}) {
     this.answer = this.#answer.promise
     this.started = this.#started.promise
-    // Who does not look at it does not care.
+    // Tests that do not await the answer ignore its failure.
     this.answer.catch(() => {})
     client.dispatch(
       {
@@ -50,7 +50,7 @@ export class CollectedExchange implements AnswerHandler {
     return this.#controller
   }
 
-  /** What went wrong. */
+  /** Returns the error of the exchange. */
   async failure(): Promise<unknown> {
     try {
       return { answered: await this.answer }

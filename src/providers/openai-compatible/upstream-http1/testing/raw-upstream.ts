@@ -1,6 +1,6 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 
-/** A request as the upstream got it, and the connection to answer on. */
+/** A request as received by the upstream, and the connection to answer on. */
 export interface RawRequest {
   readonly text: string
   readonly body: string
@@ -16,7 +16,7 @@ export interface RawUpstream {
   close(): Promise<void>
 }
 
-/** An upstream that answers with whatever bytes the test wants, when it wants. */
+/** Starts an upstream that answers with any bytes, at a time that the test chooses. */
 export async function startRawUpstream(
   answer: (request: RawRequest) => void,
   { server = createServer(), host = '127.0.0.1', scheme = 'http' }: Partial<UpstreamOptions> = {},
@@ -68,7 +68,7 @@ function takeRequest(received: Buffer): { text: string; body: string } | null {
   return { text: received.toString(), body: received.toString('utf8', headEnd + 4) }
 }
 
-/** A good answer. */
+/** Returns a valid answer. */
 export function plainAnswer(body: string, lines = ''): string {
   return `HTTP/1.1 200 OK\r\n${lines}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
 }

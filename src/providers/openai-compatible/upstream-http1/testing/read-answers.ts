@@ -2,25 +2,25 @@ import { AnswerReader, type AnswerSink } from '../answer-reader.ts'
 import type { AnswerHead } from '../answer-head.ts'
 import type { AnswerHeaders } from '../post-dispatcher.ts'
 
-/** What came of reading one answer. */
+/** The result of reading one answer. */
 export interface ReadAnswer {
   readonly status: number
   readonly headers: AnswerHeaders
   readonly body: string
-  /** Of the body, as they were handed over. */
+  /** Number of pieces in which the body was delivered. */
   readonly pieces: number
   readonly keepAliveMs: number
   readonly outcome: 'clean' | 'followed' | 'closed' | 'cut' | 'refused'
-  /** Why it was refused. */
+  /** Why the answer was refused. */
   readonly message: string
 }
 
-/** Reads pieces of one answer and then the end of the connection. */
+/** Reads the pieces of one answer, followed by the end of the connection. */
 export function readAnswer(pieces: readonly Buffer[]): ReadAnswer {
   const sink = new RecordingSink()
   const reader = new AnswerReader(sink)
   reader.start()
-  // One buffer for all reads, with the rest of the last read behind this one, as it is on a socket.
+  // One buffer for all reads, as on a socket: bytes of earlier reads remain after the current ones.
   const shared = Buffer.alloc(Math.max(1, ...pieces.map(({ length }) => length)))
   try {
     for (const piece of pieces) {
@@ -38,7 +38,7 @@ export function readAnswer(pieces: readonly Buffer[]): ReadAnswer {
   return sink.answer(sink.end ?? (reader.readEnd() ? 'closed' : 'cut'))
 }
 
-/** One byte at a time. */
+/** Splits into single bytes. */
 export function split(bytes: Buffer): Buffer[] {
   return Array.from(bytes, (_, index) => bytes.subarray(index, index + 1))
 }
@@ -73,7 +73,7 @@ class RecordingSink implements AnswerSink {
   }
 }
 
-/** Those that are promised. */
+/** Returns only the headers of the public interface. */
 export function pickHeaders(headers: AnswerHeaders): AnswerHeaders {
   return { 'content-type': headers['content-type'], 'retry-after': headers['retry-after'] }
 }

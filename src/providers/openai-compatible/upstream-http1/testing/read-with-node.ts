@@ -8,7 +8,7 @@ export interface NodeAnswer {
   readonly body: string
 }
 
-/** What Node's own client makes of the same bytes and the end of the connection behind them. Null where it refuses. */
+/** Reads the same bytes, followed by the end of the connection, with Node's own client. Null if Node refuses them. */
 export function readWithNode(bytes: Buffer): Promise<NodeAnswer | null> {
   return new Promise((resolve) => {
     const outgoing = request({
@@ -49,7 +49,7 @@ function connectionThatSays(bytes: Buffer): Duplex {
   return connection
 }
 
-/** Node's table leaves out some repetitions; ours has a list for each. */
+/** Node's `headers` drops some repeated headers. This table keeps all of them as lists. */
 function tableOf({ rawHeaders }: IncomingMessage): Record<string, string | string[]> {
   const table: Record<string, string | string[]> = {}
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
