@@ -14,7 +14,7 @@ import { createVendorCalls } from './vendor-calls.ts'
 import type { Vendor } from './vendor.ts'
 import { toCompletionChoice, writeCompletion, type AnswerHead } from './write-completion.ts'
 
-/** A vendor that does not speak OpenAI's wire, spoken to through its AI SDK package and translated both ways. */
+/** Serves chat with a vendor that does not speak OpenAI's wire. Calls its AI SDK package and translates both ways. */
 export function createAiSdkChat(vendor: Vendor, options: AiSdkProviderOptions): InferenceOperation {
   const { baseUrl = vendor.defaultBaseUrl, clock = systemClock } = options
   const provider = vendor.key
@@ -77,7 +77,7 @@ export function createAiSdkChat(vendor: Vendor, options: AiSdkProviderOptions): 
 
 type Run<T> = (model: LanguageModelV4, exchange: UpstreamExchange) => Promise<T>
 
-/** One upstream call a choice, because neither vendor has `n`. The first that fails ends the others. */
+/** Makes one upstream call for each choice, because neither vendor supports `n`. The first failure aborts the others. */
 async function runAll<T>(
   call: InferenceCall,
   run: (signal: AbortSignal, choiceIndex: number) => Promise<T>,

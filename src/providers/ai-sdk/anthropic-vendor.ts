@@ -14,7 +14,7 @@ export const anthropicVendor: Vendor = {
   },
   normalizeMediaType(mediaType) {
     if (mediaType === 'image/jpg') return 'image/jpeg'
-    // Documents in words are taken as plain text, whatever their markup.
+    // Text documents are sent as plain text, whatever their markup.
     return mediaType.startsWith('text/') || TEXT_MEDIA_TYPES.has(mediaType) ? 'text/plain' : mediaType
   },
   normalizeCallId: (callId) => callId.replace(/[^a-zA-Z0-9_-]/g, '_'),
@@ -56,7 +56,8 @@ function chooseThinking(
   if (maxOutputTokens <= BUDGET_TOKENS_MIN) return options
   const wantedTokens = Math.round(maxOutputTokens * BUDGET_SHARES[reasoning])
   const budgetTokens = Math.min(Math.max(wantedTokens, BUDGET_TOKENS_MIN), maxOutputTokens - 1)
-  // The package adds the budget on top, but the client's limit counts thoughts too, and so does what is held for it.
+  // The package adds the budget to the output limit. The client's limit and the credit hold include thinking tokens, so subtract
+  // it.
   return {
     ...options,
     maxOutputTokens: maxOutputTokens - budgetTokens,
@@ -75,7 +76,7 @@ const BUDGET_SHARES: Readonly<Record<Exclude<ReasoningLevel, 'none'>, number>> =
   max: 0.95,
 }
 
-// A closed list: every model after these decides by itself how much to think.
+// A closed list: all later models choose their amount of thinking themselves.
 const BUDGET_MODELS = /claude-(3|(opus|sonnet|haiku)-4-(0|1|5|2025\d{4}))(?!\d)/
 
 function takesThinkingBudget(modelId: string): boolean {
@@ -83,8 +84,8 @@ function takesThinkingBudget(modelId: string): boolean {
 }
 
 /**
- * With a budget, Anthropic refuses a forced tool, and a tool result whose call came without its signed thoughts. The
- * client's tools matter more than the thinking.
+ * With a thinking budget, Anthropic refuses a forced tool, and a tool result whose call has no signed thinking. The client's
+ * tools are more important than the thinking.
  */
 function allowsThinkingBudget({ body }: InferenceCall): boolean {
   const { choice } = selectTools(body)

@@ -3,13 +3,13 @@ import type { LanguageModelV4Usage } from '@ai-sdk/provider'
 import { isRecord } from '../../kernel/is-record.ts'
 import type { ChatUsage } from '../../wires/openai-chat/chat-request.ts'
 
-/** OpenAI's counts: the prompt includes what was cached, the completion includes what was thought. */
+/** Usage as OpenAI counts it: the prompt includes cached tokens, the completion includes reasoning tokens. */
 export interface CompleteChatUsage extends ChatUsage {
   prompt_tokens_details: { cached_tokens: number; cache_write_tokens?: number; audio_tokens?: number }
   completion_tokens_details: { reasoning_tokens: number }
 }
 
-/** Undefined where the vendor told nothing, which is not the same as nothing used. */
+/** Returns undefined if the vendor reported no usage, which is not the same as zero usage. */
 export function toChatUsage({
   inputTokens,
   outputTokens,
@@ -26,7 +26,7 @@ export function toChatUsage({
   })
 }
 
-/** Google tells of each modality how much it read. Undefined where nothing is told. */
+/** Reads Google's token counts by modality. Undefined if there are none. */
 function readAudioTokens(raw: LanguageModelV4Usage['raw']): number | undefined {
   const details = raw?.['promptTokensDetails']
   if (!Array.isArray(details)) return undefined
@@ -39,7 +39,9 @@ function readAudioTokens(raw: LanguageModelV4Usage['raw']): number | undefined {
   return tokens
 }
 
-/** Each choice is a call of its own upstream and is billed as one, prompt included. Undefined when one is silent. */
+/**
+ * Adds up the usage of all choices: each is a separate upstream call that bills its prompt. Undefined if one reported no usage.
+ */
 export function sumChatUsage(
   reported: readonly (CompleteChatUsage | undefined)[],
 ): CompleteChatUsage | undefined {

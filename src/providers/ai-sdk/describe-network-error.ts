@@ -12,7 +12,7 @@ const NO_CONNECTION_CODES = new Set([
   'ECONNABORTED',
 ])
 
-/** What an error of the connection says about the upstream, before it has answered. */
+/** Classifies a connection error that occurred before the upstream answered. */
 export function describeNetworkError(
   provider: string,
   error: unknown,
@@ -35,7 +35,7 @@ export function describeNetworkError(
   return [`the connection to ${provider} was cut`, { failure: 'cut', cause: error }]
 }
 
-// A connection tried over several addresses fails with one error for all of them.
+// An attempt over several addresses fails with one `AggregateError`.
 function readErrorCode(error: unknown): string {
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error
   return first instanceof Error && 'code' in first && typeof first.code === 'string' ? first.code : ''

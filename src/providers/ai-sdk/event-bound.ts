@@ -1,6 +1,6 @@
-/** Watches the size of each server-sent event without keeping any of it. */
+/** Checks the size of each server-sent event without buffering it. */
 export interface EventBound {
-  /** Whether the event that the chunk belongs to has grown over the bound. */
+  /** Returns whether an event in this chunk exceeds the limit. */
   isExceededBy(chunk: Uint8Array): boolean
 }
 

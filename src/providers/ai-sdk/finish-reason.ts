@@ -15,7 +15,7 @@ const FINISH_REASONS: Readonly<Record<LanguageModelV4FinishReason['unified'], Fi
   interrupted: undefined,
 }
 
-/** OpenAI's name for why an answer ended; throws where it did not really end. */
+/** Returns OpenAI's finish reason. Throws if the prompt was blocked or the answer is incomplete or empty. */
 export function toFinishReason(
   provider: string,
   { unified, raw }: LanguageModelV4FinishReason,

@@ -9,7 +9,10 @@ export interface AiSdkProviderOptions {
   readonly limits?: Partial<ExchangeLimits>
 }
 
-/** A provider whose code loads with its first call: the translation and the vendor's package cost a start too much. */
+/**
+ * Creates a provider whose code is loaded by its first call, because loading the translation and the vendor's package slows down
+ * startup.
+ */
 export function createLazyProvider(
   id: string,
   { apiKeys }: AiSdkProviderOptions,

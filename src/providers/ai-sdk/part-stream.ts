@@ -4,7 +4,7 @@ import { UpstreamError } from '../upstream-error.ts'
 import { toFinishReason } from './finish-reason.ts'
 import type { UpstreamExchange } from './upstream-exchange.ts'
 
-/** The parts of one vendor stream, in batches of what arrived together. */
+/** The parts of one vendor stream, in batches of parts that arrived together. */
 export interface PartStream {
   batches(): AsyncGenerator<LanguageModelV4StreamPart[]>
   cancel(): void
@@ -19,7 +19,7 @@ export interface PartStreamContext {
 const BATCH_PARTS_MAX = 256
 const LINGER_MS = 1_000
 
-// Said before the model has said anything: what fails up to here can still be tried elsewhere.
+// Parts that precede the model's output. A failure up to here can still be retried elsewhere.
 const PREAMBLE: ReadonlySet<LanguageModelV4StreamPart['type']> = new Set([
   'stream-start',
   'response-metadata',
@@ -30,7 +30,7 @@ const PREAMBLE: ReadonlySet<LanguageModelV4StreamPart['type']> = new Set([
   'reasoning-start',
 ])
 
-/** Resolves with the first thing that the model says, so that a refusal is an error and not a broken stream. */
+/** Resolves with the model's first output, so that a refusal is an error and not a broken stream. */
 export async function openPartStream(
   { stream }: LanguageModelV4StreamResult,
   { provider, exchange, toError }: PartStreamContext,
@@ -68,7 +68,7 @@ export async function openPartStream(
         const turn = nextTurn()
         while (!isFinished && batch.length < BATCH_PARTS_MAX) {
           pending = read()
-          // An error waits its turn: what came before it is delivered first.
+          // An error is thrown by the next read, after the parts that preceded it were delivered.
           const more = await Promise.race([pending.catch(() => undefined), turn])
           if (more === undefined) break
           pending = undefined
@@ -100,7 +100,7 @@ function nextTurn(): Promise<undefined> {
   })
 }
 
-// Reading to the end gives the connection back for the next call; an upstream that never ends is cut instead.
+// Reading to the end makes the connection reusable. If the upstream does not end the stream in time, the connection is closed.
 async function drain(
   reader: ReadableStreamDefaultReader<LanguageModelV4StreamPart>,
   cancel: () => void,
@@ -110,7 +110,7 @@ async function drain(
   try {
     while (!(await reader.read()).done);
   } catch {
-    // What comes after the end concerns nobody.
+    // Errors after the last part are ignored.
   } finally {
     clearTimeout(timer)
   }

@@ -1,11 +1,10 @@
 import { parseJson as parseStrictly } from '../../kernel/parse-json.ts'
 
-/** Reads fields that the wire schema leaves open, without trusting their shape. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Follows keys through nested objects; undefined as soon as one is missing. */
+/** Follows keys through nested objects. Undefined if one is missing. */
 export function readPath(value: unknown, ...keys: readonly string[]): unknown {
   let current = value
   for (const key of keys) {

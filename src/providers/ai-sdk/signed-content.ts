@@ -3,8 +3,8 @@ import type { SharedV4ProviderMetadata } from '@ai-sdk/provider'
 import { readString } from './read-json.ts'
 
 /**
- * Both vendors sign what a model thought and want it back unchanged in the next turn. OpenAI's wire has no place for a
- * signature, so each travels in the extra field that clients of these vendors already echo.
+ * Both vendors sign the model's thinking and require it unchanged in the next turn. OpenAI's wire has no member for a signature,
+ * so it is sent in the extra member that clients of these vendors already return.
  */
 export interface ReasoningDetail {
   type: 'reasoning.text' | 'reasoning.encrypted'
@@ -25,7 +25,7 @@ export function readReasoningDetail(
   return data === undefined ? [] : [{ type: 'reasoning.encrypted', data, format: 'anthropic-claude-v1' }]
 }
 
-/** The value of `extra_content`, as in Google's own OpenAI-compatible API. */
+/** Returns the value of `extra_content`, as in Google's own OpenAI-compatible API. */
 export function readThoughtMark(
   metadata: SharedV4ProviderMetadata | undefined,
 ): { google: { thought_signature: string } } | undefined {

@@ -4,7 +4,10 @@ import { sumChatUsage } from './chat-usage.ts'
 import type { PartStream } from './part-stream.ts'
 import { createChunkWriter, writeUsageChunk, type ChunkStyle, type ChunkWriter } from './write-chunks.ts'
 
-/** The streams of all choices as one answer: their chunks as they come, then one chunk with the usage of all, where it is known. */
+/**
+ * Merges the streams of all choices into one answer: their chunks as they arrive, then one chunk with the total usage, if it is
+ * known.
+ */
 export function streamChoices(
   streams: readonly PartStream[],
   style: ChunkStyle,
@@ -24,7 +27,7 @@ export function streamChoices(
       const usage = sumChatUsage(writers.map((writer) => writer.usage()))
       if (usage !== undefined) yield [writeUsageChunk(style.head, usage)]
     } catch (error) {
-      // An abort surfaces as whatever the wire made of it; the reason is what the caller asked for.
+      // After an abort, throw its reason instead of the resulting transport error.
       signal.throwIfAborted()
       throw error
     }

@@ -7,7 +7,7 @@ import { UntranslatableRequest } from './untranslatable-request.ts'
 
 const MESSAGE_CHARACTERS_MAX = 2_048
 
-/** Whatever a vendor's package threw, as the one error a provider may throw. */
+/** Converts any error of a vendor's package into an `UpstreamError`, the only error that a provider may throw. */
 export function toUpstreamError(
   provider: string,
   error: unknown,
@@ -16,7 +16,7 @@ export function toUpstreamError(
   if (error instanceof UpstreamError) return error
   if (error instanceof UntranslatableRequest) return refuse(provider, error.message, error)
   if (APICallError.isInstance(error)) return fromCallError(provider, error, nowMs)
-  // The package could not express the request in the vendor's wire: an unsupported media type, for example.
+  // The package could not express the request in the vendor's wire, for example because of an unsupported media type.
   if (!wasRequestSent) return refuse(provider, readMessage(error))
   return fromStreamError(provider, error)
 }
@@ -47,7 +47,7 @@ function fromCallError(provider: string, error: APICallError, nowMs: number): Up
     })
   }
   const retryAfterSeconds = readRetryAfter(error.responseHeaders ?? {}, body, nowMs)
-  // Some packages know another error than their vendor sends, and say no more than the status.
+  // Some packages expect another error format than their vendor sends, and report only the status.
   const message = error.data === undefined ? readErrorObject(body)?.upstreamMessage : undefined
   return new UpstreamError(`${provider} answered ${status}`, {
     ...describeRefusal(
@@ -60,7 +60,7 @@ function fromCallError(provider: string, error: APICallError, nowMs: number): Up
   })
 }
 
-/** An error in the middle of a stream: the vendor's own error event, or an event that is not of its protocol. */
+/** Converts an error in the middle of a stream: the vendor's own error event, or an event that violates its protocol. */
 function fromStreamError(provider: string, error: unknown): UpstreamError {
   const status = readNumber(error, 'statusCode')
   const message = readMessage(error)
@@ -113,7 +113,7 @@ function readRetryAfter(headers: Record<string, string>, body: unknown, nowMs: n
   return readRetryInfo(readPath(body, 'error', 'details'))
 }
 
-// Google says in the body how long to wait, as a duration such as `34.07s`.
+// Google sends the retry delay in the body, as a duration such as `34.07s`.
 function readRetryInfo(details: unknown): number | undefined {
   if (!Array.isArray(details)) return undefined
   for (const detail of details) {

@@ -7,7 +7,7 @@ import type { Vendor } from './vendor.ts'
 
 type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content']
 
-/** An earlier answer as the vendor wants it back: reasoning, then text, then tool calls. */
+/** Translates an earlier answer into the order that the vendor requires: reasoning, text, tool calls. */
 export function translateAssistantMessage(
   message: ChatMessage,
   messageIndex: number,
@@ -61,20 +61,20 @@ function translateToolCalls(message: ChatMessage, messageIndex: number, vendor: 
 }
 
 /**
- * Neither vendor has tools that take plain text. A function with one string argument would make the model escape its
- * text as JSON, and could not hold it to a grammar: code written that way comes out different and sometimes broken.
+ * Neither vendor has tools with plain text input. A function with one string argument would make the model escape its text as
+ * JSON, and could not enforce a grammar: code written that way differs and is sometimes broken.
  */
 export const CUSTOM_TOOL_REFUSAL =
   "This model's provider has no custom tools. Describe the tool as a function, or choose a model that has them."
 
-// Both vendors take an object only, and a model may have been cut off in the middle of its arguments.
+// Both vendors accept only an object, and a model may have been cut off in the middle of its arguments.
 function parseArguments(text: string): Record<string, unknown> {
   if (text.trim() === '') return {}
   const parsed = parseJson(text)
   return isRecord(parsed) ? parsed : { arguments: parsed ?? text }
 }
 
-/** Anthropic verifies a signature over each thought and refuses thoughts without one, so those are left out. */
+/** Anthropic verifies the signature of each thinking block and refuses blocks without one, so those are omitted. */
 export function readSignedReasoning(message: ChatMessage): LanguageModelV4ReasoningPart[] {
   const details = readPath(message, 'reasoning_details')
   if (!Array.isArray(details)) return []

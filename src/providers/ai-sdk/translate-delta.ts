@@ -4,7 +4,7 @@ import { readReasoningDetail, readThoughtMark } from './signed-content.ts'
 
 type Part<Type extends LanguageModelV4StreamPart['type']> = Extract<LanguageModelV4StreamPart, { type: Type }>
 
-/** Turns the parts of one choice's stream into OpenAI's deltas; undefined for what that wire does not show. */
+/** Translates the parts of one choice's stream into OpenAI's deltas. Undefined for parts that have no equivalent. */
 export function createDeltaTranslator(): (part: LanguageModelV4StreamPart) => object | undefined {
   const toolCalls = createToolCallDeltas()
   const thoughts = createThoughtDeltas()
@@ -63,7 +63,7 @@ function createToolCallDeltas() {
       if (providerExecuted === true) return undefined
       const call = calls.get(toolCallId)
       if (call === undefined) return open(toolCallId, toolName, input, providerMetadata)
-      // A call without arguments streams none, and clients parse what they collected as JSON.
+      // A call without arguments streams none, but clients parse the collected arguments as JSON.
       return call.hasArguments ? undefined : proceed(toolCallId, input)
     },
   }
@@ -85,7 +85,7 @@ function createThoughtDeltas() {
       note(id, delta, providerMetadata)
       return delta === '' ? undefined : { reasoning_content: delta }
     },
-    // The signature covers the whole thought, so both leave together once it is complete.
+    // The signature covers the complete thinking block, so both are sent when it is complete.
     end({ id }: Part<'reasoning-end'>): object | undefined {
       const thought = thoughts.get(id)
       thoughts.delete(id)

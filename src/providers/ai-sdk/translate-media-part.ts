@@ -3,7 +3,7 @@ import type { LanguageModelV4FilePart } from '@ai-sdk/provider'
 import type { ContentPart } from '../../wires/openai-chat/chat-request.ts'
 import type { Vendor } from './vendor.ts'
 
-/** A part that no vendor could be sent. The message is for the client. */
+/** A part that cannot be sent to any vendor. The message is for the client. */
 export class UntranslatablePart extends Error {
   override readonly name = 'UntranslatablePart'
 }
@@ -119,7 +119,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   mpeg: 'video/mpeg',
 }
 
-// The vendors fetch URLs themselves, so the name is all there is to tell the type by.
+// The vendors fetch URLs themselves, so only the file name indicates the type.
 function guessMediaType(path: string): string | undefined {
   const extension = /\.([a-z0-9]+)$/i.exec(path)?.[1]?.toLowerCase()
   return extension === undefined ? undefined : MEDIA_TYPES[extension]

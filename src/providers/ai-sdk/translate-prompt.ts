@@ -38,7 +38,7 @@ export function translatePrompt(
     }
   }
   if (instruction !== undefined) system.push({ role: 'system', content: instruction })
-  // Neither vendor takes instructions in the middle of a conversation from every model, so they all lead.
+  // Neither vendor accepts system messages in the middle of a conversation for all models, so they all come first.
   if (turns.length > 0) return [...system, ...turns]
   return [{ role: 'user', content: system.map((message) => ({ type: 'text', text: message.content })) }]
 }
@@ -47,7 +47,7 @@ function translateSystemMessage(message: ChatMessage, vendor: Vendor): SystemMes
   if (typeof message.content === 'string') {
     return message.content === '' ? [] : [{ role: 'system', content: message.content }]
   }
-  // One entry a part, because a part may carry its own cache mark.
+  // One entry for each part, because a part may have its own cache mark.
   return (message.content ?? []).flatMap((part): SystemMessage[] =>
     part.type === 'text' && part.text !== ''
       ? [{ role: 'system', content: part.text, ...readCacheMark(part, vendor) }]
@@ -74,7 +74,7 @@ function translatePart(
   param: string,
   vendor: Vendor,
 ): LanguageModelV4TextPart | LanguageModelV4FilePart | undefined {
-  // The vendors refuse an empty text, which OpenAI's wire allows.
+  // OpenAI's wire allows empty texts, but the vendors refuse them.
   if (part.type === 'text') return part.text === '' ? undefined : { type: 'text', text: part.text }
   if (part.type === 'refusal') return { type: 'text', text: part.refusal }
   try {
@@ -106,14 +106,14 @@ function translateToolMessage(
   }
 }
 
-// Results of parallel calls arrive as one message each and belong to one turn.
+// Results of parallel calls arrive as separate messages but belong to one turn.
 function appendToolResult(turns: LanguageModelV4Message[], result: LanguageModelV4ToolResultPart): void {
   const last = turns.at(-1)
   if (last?.role === 'tool') last.content.push(result)
   else turns.push({ role: 'tool', content: [result] })
 }
 
-// A result names only the call it answers, but Google wants the function's name with it.
+// A tool result contains only the id of its call, but Google also requires the function's name.
 function collectToolNames(messages: readonly ChatMessage[]): Map<string, string> {
   const names = new Map<string, string>()
   for (const message of messages) {

@@ -17,7 +17,7 @@ import type { ReasoningLevel, Vendor } from './vendor.ts'
 const JSON_INSTRUCTION =
   'Answer with one valid JSON object and nothing else: no text around it and no code fence.'
 
-/** One choice of an OpenAI chat request as a call of the vendor's language model. */
+/** Translates one choice of an OpenAI chat request into a call of the vendor's language model. */
 export function translateRequest(
   call: InferenceCall,
   vendor: Vendor,
@@ -48,7 +48,7 @@ export function translateRequest(
 
 type Present<T> = { [K in keyof T]?: NonNullable<T[K]> }
 
-// Clients send null for what they leave out, and the packages want such fields absent.
+// Clients send null for omitted members, but the packages require them to be absent.
 function withoutNothing<T extends object>(fields: T): Present<T> {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== null && value !== undefined),
@@ -57,7 +57,7 @@ function withoutNothing<T extends object>(fields: T): Present<T> {
 
 const SEEDS = 2 ** 31
 
-// Each choice gets its own seed, or all n would be the same.
+// Each choice has its own seed, so that the choices differ.
 function translateSeed(seed: number | null | undefined, choiceIndex: number): number | undefined {
   if (seed === null || seed === undefined) return undefined
   return (((seed + choiceIndex) % SEEDS) + SEEDS) % SEEDS
@@ -115,7 +115,7 @@ function translateToolChoice(selection: ToolSelection): LanguageModelV4ToolChoic
   return typeof choice === 'string' ? { type: choice } : { type: 'tool', toolName: choice.toolName }
 }
 
-// Any JSON object may stand where a schema is expected: the vendor is the one to judge it.
+// Any JSON object is accepted as a schema. The vendor validates it.
 function toJsonSchema(schema: Record<string, unknown>): JSONSchema7 {
   return schema
 }
@@ -130,7 +130,7 @@ const REASONING_LEVELS: ReadonlySet<string> = new Set<ReasoningLevel>([
   'max',
 ])
 
-/** How much the client wants the model to reason; undefined leaves it to the vendor's default. */
+/** Returns the requested amount of reasoning. Undefined selects the vendor's default. */
 function chooseReasoning({ body, canReason }: InferenceCall): ReasoningLevel | undefined {
   if (!canReason) return undefined
   if (body.think === false) return 'none'

@@ -1,4 +1,4 @@
-/** Something in a request that cannot be said to the vendor, and where it stands. */
+/** A part of a request that cannot be translated for the vendor, with its position in `param`. */
 export class UntranslatableRequest extends Error {
   override readonly name = 'UntranslatableRequest'
   readonly param: string

@@ -6,12 +6,12 @@ import { UpstreamError, type UpstreamErrorDetails } from '../upstream-error.ts'
 import { describeNetworkError } from './describe-network-error.ts'
 import { createEventBound } from './event-bound.ts'
 
-/** What one call to a vendor may cost at most, whatever the vendor answers. */
+/** Limits of one call to a vendor, whatever the vendor answers. */
 export interface ExchangeLimits {
   readonly completeBytesMax: number
   readonly streamBytesMax: number
   readonly eventBytesMax: number
-  /** A vendor's package may continue a long answer with further requests of its own. */
+  /** A vendor's package may poll, or continue a long answer, with further requests. */
   readonly requestsMax: number
 }
 
@@ -33,13 +33,13 @@ export interface ExchangeOptions {
   readonly limits: ExchangeLimits
   readonly expectsEvents: boolean
   readonly signal: AbortSignal
-  /** Called with the first request. */
+  /** Called before each request. */
   readonly onSent?: (() => void) | undefined
 }
 
 /**
- * One call's traffic with a vendor, within its limits and timeouts. The vendors' packages wrap and rename errors, so the
- * first cause is kept here.
+ * The requests of one call to a vendor, within its limits and timeouts. Keeps the first cause of a failure, because the vendors'
+ * packages wrap and rename errors.
  */
 export class UpstreamExchange {
   readonly #options: ExchangeOptions
@@ -53,7 +53,7 @@ export class UpstreamExchange {
     this.#signal = AbortSignal.any([options.signal, this.#cancellation.signal])
   }
 
-  /** What went wrong on the wire, if anything. */
+  /** The transport error, if there was one. */
   get failure(): UpstreamError | undefined {
     return this.#failure
   }
@@ -62,12 +62,12 @@ export class UpstreamExchange {
     return this.#requestsSent > 0
   }
 
-  /** Cuts the connection at once. */
+  /** Closes the connection immediately. */
   cancel(): void {
     this.#cancellation.abort()
   }
 
-  /** In the shape that the vendors' packages take. */
+  /** A `fetch` for the vendors' packages. */
   readonly fetch = async (url: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
     const { provider, limits, timeouts, expectsEvents } = this.#options
     this.#requestsSent += 1
@@ -101,7 +101,7 @@ export class UpstreamExchange {
       body: toRequestBody(init.body),
       dispatcher,
       signal: this.#signal,
-      // The exchange keeps its own time: the agent's timers are coarse and know no first byte.
+      // The exchange has its own timers: the agent's are coarse and do not cover the first byte.
       headersTimeout: 0,
       bodyTimeout: 0,
     })
@@ -112,7 +112,7 @@ export class UpstreamExchange {
     }
   }
 
-  /** Runs one wait under a timer, so that only the upstream's silence counts and not a slow reader's. */
+  /** Applies a timeout to one wait for the upstream, so that a slow reader does not count. */
   async #waitFor<T>(promise: Promise<T>, timeoutMs: number, what: string): Promise<T> {
     const timer = setTimeout(() => {
       const message = `${this.#options.provider} ${what} within ${Math.round(timeoutMs)} ms`
@@ -184,13 +184,13 @@ export class UpstreamExchange {
   }
 }
 
-// Streams of the web are left out, because no package sends one.
+// Web streams are not supported, because no package sends one.
 function toRequestBody(body: RequestInit['body']): string | Uint8Array | FormData | Readable | null {
   if (typeof body === 'string' || body instanceof Uint8Array || body instanceof Readable) return body
   return body instanceof globalThis.FormData ? copyForm(body) : null
 }
 
-// The runtime's own form is of another type than that of the client which sends it.
+// Undici's `FormData` is a different class than the global one.
 function copyForm(form: globalThis.FormData): FormData {
   const copy = new FormData()
   for (const [name, value] of form) copy.append(name, value)

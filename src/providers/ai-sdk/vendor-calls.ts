@@ -10,11 +10,11 @@ import type { AiSdkProviderOptions } from './lazy-provider.ts'
 import { toUpstreamError } from './to-upstream-error.ts'
 import { defaultExchangeLimits, UpstreamExchange } from './upstream-exchange.ts'
 
-/** Calls to one vendor with the operator's keys, over connections that are kept open. */
+/** Calls one vendor with the operator's keys, over connections that are kept open. */
 export interface VendorCalls {
   /**
-   * Runs one upstream call, with another key where the first is refused. The caller owns every other retry. Whatever fails is
-   * thrown as an `UpstreamError`, but for a cancelled call, which rejects with its reason.
+   * Runs one upstream call, and retries with another key if one is refused. The caller handles all other retries. Throws only
+   * `UpstreamError`, except for a cancelled call, which rejects with its reason.
    */
   attempt<T>(call: VendorCall, run: (session: VendorSession) => Promise<T>): Promise<T>
 }
@@ -23,10 +23,10 @@ interface VendorCall {
   readonly timeouts: UpstreamTimeouts
   readonly signal: AbortSignal
   readonly onSent?: (() => void) | undefined
-  /** A success that is no event stream is an invalid answer. */
+  /** Treats a successful answer that is not an event stream as invalid. */
   readonly expectsEvents?: boolean
   readonly affinity?: (() => number | null) | undefined
-  /** By `markKey`: the key that a job was submitted with, because vendors show a job only to its own account. */
+  /** The `markKey` of the key that submitted a job, because vendors show a job only to its own account. */
   readonly keyMark?: string | undefined
 }
 
@@ -73,7 +73,7 @@ export function createVendorCalls(provider: string, options: AiSdkProviderOption
   }
 }
 
-/** Names a key without giving it away. */
+/** Returns an identifier of the key that does not reveal it. */
 export function markKey(apiKey: string): string {
   return createHash('sha256').update(apiKey).digest('hex').slice(0, KEY_MARK_CHARACTERS)
 }
@@ -95,7 +95,7 @@ function chooseRestMs({ details: { status, retryAfterSeconds } }: UpstreamError)
 const CONNECTIONS_PER_ORIGIN_MAX = 1024
 const AGENTS_MAX = 8
 
-/** Agents that keep connections open between calls, one for each connect timeout, because an agent has only one. */
+/** Creates agents that keep connections open between calls. Each connect timeout needs its own agent. */
 function createKeepAliveAgents(): { choose(connectMs: number): Dispatcher } {
   const agents = new Map<number, Agent>()
   return {
@@ -107,10 +107,10 @@ function createKeepAliveAgents(): { choose(connectMs: number): Dispatcher } {
         connections: CONNECTIONS_PER_ORIGIN_MAX,
         pipelining: 1,
         keepAliveTimeout: 30_000,
-        // However long the peer says: whoever stands between may say nothing.
+        // Limits the time that the peer announces, because a proxy in between may close the connection earlier.
         keepAliveMaxTimeout: 30_000,
         factory: (origin, options) => createResendingPool(origin, options),
-        // One stream a connection: an abort then closes the socket, which every upstream notices at once.
+        // With one stream on each connection, an abort closes the socket, which every upstream notices immediately.
         allowH2: false,
         connect: { timeout: connectMs },
       })

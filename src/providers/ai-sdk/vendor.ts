@@ -2,21 +2,21 @@ import type { LanguageModelV4, LanguageModelV4CallOptions, SharedV4ProviderOptio
 
 import type { InferenceCall } from '../provider.ts'
 
-/** What differs between the vendors that are reached through an AI SDK package. */
+/** The differences between the chat vendors that are called through an AI SDK package. */
 export interface Vendor {
-  /** The id of the provider, and the key of the vendor in the package's options and metadata. */
+  /** The provider id, and the vendor's key in the package's options and metadata. */
   readonly key: 'anthropic' | 'google'
   readonly defaultBaseUrl: string
   createModel(settings: ModelSettings): Promise<LanguageModelV4>
-  /** Media types the vendor takes under another name. */
+  /** Returns the vendor's name for a media type. */
   normalizeMediaType(mediaType: string): string
-  /** Tool call ids of other vendors, in the alphabet this one takes. */
+  /** Replaces characters of other vendors' tool call ids that this vendor refuses. */
   normalizeCallId(callId: string): string
-  /** Whether JSON mode without a schema must be asked for in words. */
+  /** Whether JSON mode without a schema must be requested in the prompt. */
   needsJsonInstruction(call: InferenceCall): boolean
-  /** Drops what the vendor would refuse. */
+  /** Drops sequences that the vendor would refuse. */
   selectStopSequences(stopSequences: readonly string[]): string[]
-  /** The vendor's own options, and corrections to the common ones. */
+  /** Adds the vendor's own options, and corrects the common ones. */
   refineOptions(options: LanguageModelV4CallOptions, context: RefineContext): LanguageModelV4CallOptions
 }
 

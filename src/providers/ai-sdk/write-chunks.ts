@@ -7,21 +7,21 @@ import type { AnswerHead } from './write-completion.ts'
 
 /** Writes the `chat.completion.chunk` payloads of one choice. */
 export interface ChunkWriter {
-  /** Payloads for a part; none for parts that OpenAI's wire does not show. */
+  /** Returns the payloads for a part. Empty for parts that OpenAI's wire does not have. */
   write(part: LanguageModelV4StreamPart): Buffer[]
-  /** Known once the vendor said that it was done. */
+  /** Known once the vendor has signalled the end. */
   usage(): CompleteChatUsage | undefined
 }
 
 export interface ChunkStyle {
   readonly provider: string
   readonly head: AnswerHead
-  /** With `include_usage`, every chunk but the last says that it has none. */
+  /** With `include_usage`, every chunk except the last has a null `usage`. */
   readonly showsNullUsage: boolean
 }
 
 export function createChunkWriter(style: ChunkStyle, choiceIndex: number): ChunkWriter {
-  // Written once: only the delta differs between the chunks of a stream.
+  // Serialised once, because only the delta differs between the chunks of a stream.
   const prefix = `${writeHead(style.head)},"choices":[{"index":${choiceIndex},"delta":`
   const suffix = style.showsNullUsage ? '}],"usage":null}' : '}]}'
   const translateDelta = createDeltaTranslator()

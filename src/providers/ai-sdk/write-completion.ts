@@ -4,11 +4,11 @@ import { sumChatUsage, toChatUsage, type CompleteChatUsage } from './chat-usage.
 import { toFinishReason } from './finish-reason.ts'
 import { readReasoningDetail, readThoughtMark } from './signed-content.ts'
 
-/** What every payload of one answer repeats. */
+/** Members that every payload of one answer repeats. */
 export interface AnswerHead {
   readonly id: string
   readonly created: number
-  /** The id the client asked for. */
+  /** The model id that the client requested. */
   readonly model: string
 }
 

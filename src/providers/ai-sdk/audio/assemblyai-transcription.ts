@@ -6,7 +6,7 @@ const JOB_FAILED = /^Transcription failed: (.*)$/s
 
 export const assemblyAiTranscription: TranscriptionVendor = {
   ...ASSEMBLYAI,
-  // The package looks every three seconds whether the transcript is there: an hour at most.
+  // The package polls for the transcript every three seconds, so this allows one hour.
   limits: { requestsMax: 1200 },
   async createModel({ modelId, apiKey, fetch }) {
     const { createAssemblyAI } = await import('@ai-sdk/assemblyai')

@@ -5,7 +5,7 @@ import { loadOnce } from '../load-once.ts'
 import type { SpeechVendor } from './speech-operation.ts'
 import type { TranscriptionVendor } from './transcription-operation.ts'
 
-/** ElevenLabs' speech, transcription and music. */
+/** Creates the provider of ElevenLabs' speech, transcription and music. */
 export function createElevenLabsProvider(options: AiSdkProviderOptions): Provider {
   const music = loadOnce(async () => (await import('./elevenlabs-music.ts')).createElevenLabsMusic(options))
   return {
@@ -20,7 +20,7 @@ export function createElevenLabsProvider(options: AiSdkProviderOptions): Provide
   }
 }
 
-/** Deepgram's speech and transcription. */
+/** Creates the provider of Deepgram's speech and transcription. */
 export function createDeepgramProvider(options: AiSdkProviderOptions): Provider {
   return {
     id: 'deepgram',
@@ -33,7 +33,7 @@ export function createDeepgramProvider(options: AiSdkProviderOptions): Provider 
   }
 }
 
-/** AssemblyAI's transcription. */
+/** Creates the provider of AssemblyAI's transcription. */
 export function createAssemblyAiProvider(options: AiSdkProviderOptions): Provider {
   return {
     id: 'assemblyai',

@@ -1,7 +1,7 @@
-/** A vendor whose package has the vendor's address written into it. */
+/** A vendor whose address is hard-coded in its package. */
 export interface AudioVendor {
   readonly provider: string
-  /** Where the package sends to, up to the version. */
+  /** The address in the package, up to and including the version. */
   readonly packageUrl: string
 }
 
@@ -13,7 +13,7 @@ export interface AudioModelSettings {
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
-/** In the shape that the packages take, sending to the operator's address instead. */
+/** Returns a `fetch` for the package that sends its requests to the operator's address instead. */
 export function redirectFetch(
   { packageUrl }: AudioVendor,
   baseUrl: string | undefined,

@@ -26,7 +26,7 @@ const FEMALE_VOICES =
 const MALE_VOICES =
   'apollo arcas aries atlas draco hermes hyperion jupiter mars neptune odysseus orion orpheus pluto saturn zeus'
 
-/** The English ones of Aura 2; a voice of another language is asked for with that language. */
+/** Only the English voices of Aura 2. A voice of another language is requested with that language. */
 const VOICES: readonly Voice[] = [
   ...FEMALE_VOICES.split(' ').map((id) => toVoice(id, 'female')),
   ...MALE_VOICES.split(' ').map((id) => toVoice(id, 'male')),

@@ -11,7 +11,7 @@ const SAMPLE_RATE = 44_100
 const SAMPLE_BYTES = 2
 const OUTPUT_FORMATS = { mp3: 'mp3_44100_128', wav: `pcm_${SAMPLE_RATE}` }
 
-/** By hand, because the package has no music. The vendor answers with the song when it is made. */
+/** Calls the API directly, because the package does not support music. The vendor answers when the song is complete. */
 export function createElevenLabsMusic(options: AiSdkProviderOptions): MediaOperation<MusicWork> {
   const calls = createVendorCalls(ELEVENLABS.provider, options)
   const baseUrl = options.baseUrl ?? ELEVENLABS.packageUrl
@@ -54,7 +54,7 @@ async function compose(
   return { kind: 'done', output: { files: [{ kind: 'bytes', ...file }] } }
 }
 
-/** Bare samples do not say whether they are of one channel or two, but their number does. */
+/** Raw samples do not contain the number of channels, so it is derived from their length. */
 function toWavFile(samples: Uint8Array, durationSeconds: number): Uint8Array {
   const channels = samples.length > durationSeconds * SAMPLE_RATE * SAMPLE_BYTES * 1.5 ? 2 : 1
   return Buffer.concat([

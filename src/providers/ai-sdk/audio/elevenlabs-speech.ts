@@ -31,7 +31,7 @@ export const elevenLabsSpeech: SpeechVendor = {
       voice: chooseVoice(VOICE_OF, work.voice),
       outputFormat,
       ...(work.speed === 1 ? {} : { speed: Math.min(Math.max(work.speed, SPEED_MIN), SPEED_MAX) }),
-      // The other models find the language by themselves and refuse to be told.
+      // The other models detect the language themselves and refuse this option.
       ...(work.language !== null && /v2_5|v3/.test(upstreamModel) ? { language: work.language } : {}),
     }
   },
@@ -58,12 +58,12 @@ export const elevenLabsSpeech: SpeechVendor = {
 const OUTPUT_FORMATS: Readonly<Partial<Record<AudioFormat, string>>> = {
   mp3: 'mp3_44100_128',
   opus: 'opus_48000_64',
-  // As OpenAI's: 24,000 samples a second of 16 bits.
+  // The same format as OpenAI's: 24,000 samples of 16 bits each second.
   pcm: `pcm_${SAMPLE_RATE}`,
   wav: `pcm_${SAMPLE_RATE}`,
 }
 
-/** Voices that every account has. */
+/** Voices that are available to every account. */
 const VOICE_OF = {
   alloy: 'SAz9YHcvj6GT2YYXdXww',
   ash: 'bIHbv24MWmeRgasZH58o',

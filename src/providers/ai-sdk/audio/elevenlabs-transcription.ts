@@ -13,7 +13,7 @@ export const elevenLabsTranscription: TranscriptionVendor = {
   }),
 }
 
-/** The package asks for speakers first and then not, which leaves it to the vendor what counts. */
+/** The package sends `diarize` twice with different values, so that the vendor decides which one counts. This sends it once. */
 function withoutSpeakers(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return (url, init) => {
     if (init?.body instanceof FormData) init.body.set('diarize', 'false')

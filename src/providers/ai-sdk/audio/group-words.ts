@@ -3,10 +3,13 @@ import type { TranscriptSegment, TranscriptWord } from '../../audio-operations.t
 const PAUSE_SECONDS = 1
 const SEGMENT_SECONDS_MAX = 15
 const SENTENCE_END = /[.?!…。！？]["'”’)\]]*$/u
-/** They write without spaces between words. */
+/** Languages that are written without spaces between words. */
 const UNSPACED_LANGUAGES = new Set(['zh', 'ja', 'th', 'lo', 'my', 'km'])
 
-/** Segments for subtitles, from vendors that tell the times of words only: a sentence each, or what lies between two pauses. */
+/**
+ * Groups words into segments for subtitles, for vendors that report times of words only. A segment is a sentence, or the words
+ * between two pauses.
+ */
 export function groupWords(words: readonly TranscriptWord[], language: string | null): TranscriptSegment[] {
   const separator = UNSPACED_LANGUAGES.has(language ?? '') ? '' : ' '
   const groups: TranscriptWord[][] = []

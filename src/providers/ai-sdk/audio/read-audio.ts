@@ -10,7 +10,10 @@ interface AudioSource {
   readonly head: Uint8Array | null | undefined
 }
 
-/** Audio as it arrives. A generator would not let go of an answer that nobody began to read; this does. */
+/**
+ * Returns the audio as it arrives. Not a generator: `return` must release the answer even if reading never began, which a
+ * generator's does not.
+ */
 export function readAudio({ provider, exchange, call, body, head }: AudioSource): AsyncIterable<Uint8Array> {
   const toFailure = (error: unknown): unknown => {
     if (call.cancellation.isCancelled) return call.cancellation.reason

@@ -8,11 +8,11 @@ interface VendorRequest {
   readonly provider: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** Sent by POST; nothing is sent by GET. */
+  /** Sent by POST. Without a body, the request is a GET. */
   readonly body?: unknown
 }
 
-/** One request to a vendor whose package has no call for it. */
+/** Sends a request that the vendor's package has no call for. */
 export async function requestVendor(
   exchange: UpstreamExchange,
   { provider, url, headers, body }: VendorRequest,

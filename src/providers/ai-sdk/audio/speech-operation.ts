@@ -8,21 +8,21 @@ import { createVendorCalls, type VendorSession } from '../vendor-calls.ts'
 import { redirectFetch, type AudioModelSettings, type AudioVendor } from './audio-vendor.ts'
 import { readAudio } from './read-audio.ts'
 
-/** What differs between the vendors of speech that are reached through an AI SDK package. */
+/** The differences between the speech vendors that are called through an AI SDK package. */
 export interface SpeechVendor extends AudioVendor {
   createModel(settings: AudioModelSettings): Promise<SpeechModelV4>
-  /** Throws `UntranslatableRequest` for what the vendor does not have. */
+  /** Throws `UntranslatableRequest` for options that the vendor does not support. */
   toOptions(work: SpeechWork, upstreamModel: string): SpeechModelV4CallOptions
-  /** Where the vendor has another address for audio that comes while it is made. */
+  /** Returns the URL for streamed audio, if the vendor has a separate one. */
   toStreamUrl?(url: string): string
-  /** What stands before the vendor's bytes to make the format that was asked for. */
+  /** Returns the bytes to put before the vendor's audio to get the requested format. */
   writeHead?(work: SpeechWork): Uint8Array | null
   listVoices(baseUrl: string, session: VendorSession): Promise<readonly Voice[]>
 }
 
 /**
- * Speech through a vendor's package, which says the request and reads the errors. It would keep the whole audio in memory, so the
- * answer's bytes are taken from under it and passed on as they come.
+ * Serves speech through a vendor's package, which writes the request and reads errors. The package would buffer the whole audio
+ * in memory, so the bytes of the answer are intercepted and streamed.
  */
 export function createSpeechOperation(vendor: SpeechVendor, options: AiSdkProviderOptions): SpeechOperation {
   const { provider } = vendor

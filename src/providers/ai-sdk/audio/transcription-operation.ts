@@ -17,21 +17,21 @@ import { createVendorCalls } from '../vendor-calls.ts'
 import { redirectFetch, type AudioModelSettings, type AudioVendor } from './audio-vendor.ts'
 import { groupWords } from './group-words.ts'
 
-/** What differs between the vendors of transcription that are reached through an AI SDK package. */
+/** The differences between the transcription vendors that are called through an AI SDK package. */
 export interface TranscriptionVendor extends AudioVendor {
   readonly limits?: Partial<ExchangeLimits>
   createModel(settings: AudioModelSettings): Promise<TranscriptionModelV4>
-  /** What the call says in the vendor's own options. */
+  /** Returns the vendor's own options for the call. */
   toVendorOptions(call: TranscriptionCall): JSONObject
-  /** The words with their punctuation, where the package leaves it out. */
+  /** Reads the words with their punctuation, if the package omits it. */
   readWords?(answer: unknown): TranscriptWord[]
-  /** What the vendor says of a recording it cannot read, where the package hides that. */
+  /** Returns the vendor's error for a recording that it cannot read, if the package hides it. */
   explain?(error: unknown): unknown
 }
 
 /**
- * Transcription through a vendor's package, which says the request and reads the answer. It would keep the whole recording in
- * memory, so it is given none and the file is sent from disk in its place.
+ * Serves transcription through a vendor's package, which writes the request and reads the answer. The package would hold the
+ * whole recording in memory, so it gets an empty one and the file is sent from disk instead.
  */
 export function createTranscriptionOperation(
   vendor: TranscriptionVendor,
@@ -76,7 +76,7 @@ async function putFile(init: RequestInit, audio: AudioFile): Promise<RequestInit
   return { ...init, headers, body: createReadStream(audio.path) }
 }
 
-/** A package that waits between two looks at a job does not hear of the end of its call. */
+/** Rejects when the signal aborts, because a package that waits between two polls does not notice it. */
 function untilAborted<Result>(result: PromiseLike<Result>, signal: AbortSignal): Promise<Result> {
   const { promise, reject } = Promise.withResolvers<never>()
   const abort = () => reject(signal.reason)
@@ -100,7 +100,7 @@ function toTranscript(
   }
 }
 
-/** What these packages call segments are words, and the spaces between them. */
+/** The segments of these packages are single words and the spaces between them. */
 function readSegments({ segments }: TranscriptionModelV4Result): TranscriptWord[] {
   return segments
     .map(({ text, startSecond, endSecond }) => ({

@@ -1,17 +1,17 @@
 const HEADER_BYTES = 44
 const SAMPLE_BYTES = 2
 const PCM = 1
-/** What a reader takes for a length that is not known yet. */
+/** Value by which readers recognise an unknown length. */
 const LENGTH_UNKNOWN = 0xffffffff
 
 interface WavFormat {
   readonly sampleRate: number
   readonly channels: number
-  /** Of the samples; null while they are still being made. */
+  /** Length of the samples. Null while they are still being generated. */
   readonly bytes: number | null
 }
 
-/** What stands before samples of 16 bits to make a file of them. */
+/** Returns the WAV header for 16-bit samples. */
 export function writeWavHeader({ sampleRate, channels, bytes }: WavFormat): Uint8Array {
   const header = Buffer.alloc(HEADER_BYTES)
   header.write('RIFF', 0, 'latin1')

@@ -4,7 +4,7 @@ import { requestJson, type JsonRequest } from './request-json.ts'
 
 const ENDED_STATUSES: ReadonlySet<number> = new Set([400, 404, 405, 409, 410, 422])
 
-/** A job that runs or has ended may be refused to be cancelled, which is no error. */
+/** Cancels a job. It is not an error if the vendor refuses because the job runs or has ended. */
 export async function cancelByRequest(session: WireSession, request: JsonRequest): Promise<void> {
   try {
     await requestJson(session, request)

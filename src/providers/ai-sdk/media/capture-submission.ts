@@ -1,8 +1,8 @@
 import type { WireSession } from './media-wire.ts'
 
 /**
- * Has a package that waits for its result by itself send its first request only: the package says what is asked for, and the
- * waiting is ours, so that a restart in between loses nothing.
+ * Lets a package that polls for its result send only its first request. The package writes the request, and the gateway polls, so
+ * that a restart in between loses nothing.
  */
 export async function captureSubmission(
   session: WireSession,

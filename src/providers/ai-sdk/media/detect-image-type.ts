@@ -6,7 +6,7 @@ const SIGNATURES: readonly (readonly [contentType: string, offset: number, bytes
   ['image/avif', 4, 'ftypavif'],
 ]
 
-/** By its first bytes, because packages leave the type out. */
+/** Detects the type from the first bytes, because packages do not return it. */
 export function detectImageType(bytes: Uint8Array): string {
   const head = Buffer.from(bytes.subarray(0, 16)).toString('latin1')
   return (

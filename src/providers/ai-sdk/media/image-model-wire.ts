@@ -10,14 +10,14 @@ import type { MediaWire, WireSession } from './media-wire.ts'
 import { toAspectRatio, toModelFile, type ImageModelOptions, type VendorOptions } from './model-options.ts'
 import { splitImages } from './split-images.ts'
 
-/** What differs between the image models that are reached through a package. */
+/** The differences between the image models that are called through a package. */
 export interface ImageModelVendor {
-  /** How many images one call makes. */
+  /** Maximum number of images in one call. */
   readonly imagesMax: number
-  /** Ratios that the vendor takes in place of a size. */
+  /** Ratios that the vendor accepts instead of a size. */
   readonly aspectRatios?: readonly string[]
   readonly createModel: (session: WireSession, modelId: string) => Promise<ImageModel>
-  /** Why an answer has no image, where the vendor tells. */
+  /** Returns why an answer has no image, if the vendor reports it. */
   readonly readRefusal?: (metadata: unknown) => string | undefined
   readonly toProviderOptions?: (work: ImageWork<InputFile>) => VendorOptions
 }
@@ -31,7 +31,7 @@ interface ImageResult {
   readonly providerMetadata?: Readonly<Record<string, { readonly images?: unknown }>>
 }
 
-/** A model that has its images ready when the call returns. */
+/** Creates the wire of a model whose call returns the complete images. */
 export function createImageModelWire(vendor: ImageModelVendor): MediaWire<ImageWork<InputFile>> {
   return {
     split: (work) => splitImages(work, vendor.imagesMax),
@@ -73,7 +73,7 @@ export function toImageOptions(
   }
 }
 
-// Some packages tell of a refusal that came with a success as of any other error.
+// Some packages throw a plain error for a refusal that has a successful status.
 function explainRefusal(provider: string, error: unknown): unknown {
   const isUnexplained = error instanceof Error && !APICallError.isInstance(error)
   return isUnexplained && isContentRefusal(error.message)

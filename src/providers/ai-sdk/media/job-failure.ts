@@ -8,11 +8,11 @@ const INPUT_REFUSAL = /invalid|unsupported|not supported|must be|too (large|smal
 interface JobFailure {
   readonly message?: string | undefined
   readonly code?: string | undefined
-  /** Where the vendor tells; guessed from its words otherwise. */
+  /** Absent if the vendor reports none. It is then derived from the code and the message. */
   readonly status?: number | undefined
 }
 
-/** A job that ended badly: 422 where what was asked for is at fault, so that nobody tries again. */
+/** Returns the error of a failed job. Status 422 means that the input is at fault, so that it is not retried. */
 export function jobFailed(provider: string, { message, code, status }: JobFailure): UpstreamError {
   const said = `${code ?? ''} ${message ?? ''}`
   const isContentRefused = isContentRefusal(said)
@@ -27,12 +27,12 @@ export function jobFailed(provider: string, { message, code, status }: JobFailur
   })
 }
 
-/** Whether a vendor's words say that the content is why, and not its own state. */
+/** Returns whether the message says that the content was refused, rather than that the vendor failed. */
 export function isContentRefusal(said: string): boolean {
   return CONTENT_REFUSAL.test(said)
 }
 
-/** A job that the vendor does not know any more, or never knew. */
+/** Returns the error for a job that the vendor does not know. */
 export function jobLost(provider: string): UpstreamError {
   return new UpstreamError(`${provider} does not know the job`, {
     failure: 'status',
@@ -42,7 +42,7 @@ export function jobLost(provider: string): UpstreamError {
   })
 }
 
-/** An answer without what every answer of its kind has. */
+/** Returns the error for an answer that lacks a required part. */
 export function invalidAnswer(provider: string, what: string): UpstreamError {
   return new UpstreamError(`${provider} answered without ${what}`, { failure: 'invalid_answer', provider })
 }

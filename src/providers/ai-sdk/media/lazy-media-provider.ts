@@ -7,18 +7,18 @@ type WorkOf<Operation> = Operation extends MediaOperation<infer Work> ? Work : n
 
 type MediaMember = 'image' | 'upscale' | 'backgroundRemoval' | 'video'
 
-/** How the wire of each operation is loaded. */
+/** Loaders for the wire of each operation. */
 export type MediaLoaders = {
   readonly [Member in MediaMember]?: LazyVendor<WorkOf<NonNullable<Provider[Member]>>>
 }
 
 interface LazyVendor<Work> {
-  /** Whether the vendor can be asked for the job of a submission whose answer never came. */
+  /** Whether the vendor can look up the job of a submission whose response was lost. */
   readonly canFind?: boolean
   readonly load: () => Promise<MediaVendor<Work>>
 }
 
-/** Operations whose code loads with their first call: a vendor's package costs a start too much. */
+/** Creates operations whose code is loaded by their first call, because loading a vendor's package slows down startup. */
 export function createLazyMediaProvider(
   id: string,
   options: AiSdkProviderOptions,

@@ -19,7 +19,7 @@ export interface MediaVendor<Work> {
   readonly wire: MediaWire<Work>
 }
 
-/** Work of a vendor with the operator's keys. A job is looked at with the key that it was submitted with. */
+/** Creates an operation that uses the operator's keys. A job is polled with the key that submitted it. */
 export function createMediaOperation<Work>(
   { provider, defaultBaseUrl, wire }: MediaVendor<Work>,
   options: AiSdkProviderOptions,
@@ -85,7 +85,7 @@ export function createMediaOperation<Work>(
     },
 
     async find(call) {
-      // Nobody knows which key the lost submission went with.
+      // The key of the lost submission is unknown, so try all of them.
       for (const key of options.apiKeys) {
         const found = await attempt(call, markKey(key), async (session) => {
           const job = (await wire.find?.(call, session)) ?? null
@@ -110,7 +110,7 @@ function jobsOf(starts: readonly MediaStart[]): UpstreamJob[] {
   return starts.flatMap((start) => (start.kind === 'started' ? [start.job] : []))
 }
 
-/** A wire is either done at once or goes on by a job, so the pieces of one work are of one kind. */
+/** Joins the parts of one piece of work. A wire either answers immediately or starts a job, so all parts are of one kind. */
 function joinStarts(starts: readonly MediaStart[]): MediaStart {
   const [first] = starts
   if (first !== undefined && starts.length === 1) return first

@@ -1,11 +1,11 @@
 import type { JobCall, MediaCall, MediaProgress, MediaStart, UpstreamJob } from '../../media-operation.ts'
 
 /**
- * How one vendor is asked for work, is asked how it goes, and is told to stop. A wire makes one try with one key; keys, retries,
- * several pieces of one work and the naming of failures are the operation's.
+ * How one vendor starts, polls and cancels work. A wire makes one attempt with one key. The operation handles keys, retries, work
+ * in several parts, and the conversion of errors.
  */
 export interface MediaWire<Work> {
-  /** The pieces that one submission each takes, in order; one where absent. */
+  /** Splits work into parts, one for each submission, in order. If absent, the work is one part. */
   split?(work: Work, upstreamModel: string): readonly Work[]
   submit(call: MediaCall<Work>, session: WireSession): Promise<MediaStart>
   check?(call: JobCall, session: WireSession): Promise<MediaProgress>
@@ -16,7 +16,7 @@ export interface MediaWire<Work> {
 export interface WireSession {
   readonly provider: string
   readonly apiKey: string
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly baseUrl: string
   readonly fetch: typeof globalThis.fetch
   readonly signal: AbortSignal

@@ -1,8 +1,8 @@
 import type { InputFile } from '../../media-operation.ts'
 
 /**
- * What is said to the models of the packages. Narrower than their own types, of which each package brings another version, so
- * that it fits all of them.
+ * Options for the models of the packages. Narrower than the packages' own types, whose versions differ, so that they fit all of
+ * them.
  */
 export interface ImageModelOptions {
   prompt: string
@@ -32,7 +32,7 @@ export interface VideoModelOptions {
   abortSignal: AbortSignal
 }
 
-/** By the vendor's key. */
+/** By vendor key. */
 export type VendorOptions = Record<string, Record<string, OptionValue>>
 type OptionValue = string | number | boolean | Record<string, string>
 

@@ -1,6 +1,6 @@
 import type { WireSession } from './media-wire.ts'
 
-/** What every vendor's package is created with. */
+/** Returns the settings that every vendor's package needs. */
 export function toPackageSettings({ apiKey, baseUrl, fetch }: WireSession) {
   return { apiKey, baseURL: baseUrl, fetch }
 }

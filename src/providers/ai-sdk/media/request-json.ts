@@ -9,11 +9,13 @@ export interface JsonRequest {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown
-  /** Makes more of an error's body than its message. */
+  /** Creates a more specific error from the body of an error answer. */
   readonly describeError?: (answer: unknown, status: number) => UpstreamError | null
 }
 
-/** One request to a vendor that has no package, or no call for this in its package. Answers undefined to an empty body. */
+/**
+ * Sends a request to a vendor without a package, or one that its package does not support. Returns undefined for an empty body.
+ */
 export async function requestJson(session: WireSession, request: JsonRequest): Promise<unknown> {
   const { url, method = 'GET', headers = {}, body, describeError } = request
   const response = await session.fetch(url, {

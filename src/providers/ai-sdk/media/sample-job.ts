@@ -5,7 +5,10 @@ import { invalidAnswer, jobFailed, jobLost } from './job-failure.ts'
 const POLL_AFTER_MS = 1_000
 const FAILED: ReadonlySet<string> = new Set(['Error', 'Failed'])
 
-/** A job as Black Forest Labs tells of it, and who else runs its models: `status`, and `result.sample` when it is ready. */
+/**
+ * Reads a job in the form of Black Forest Labs, which other hosts of its models also use: `status`, and `result.sample` when it
+ * is ready.
+ */
 export function readSampleJob(provider: string, answer: unknown): MediaProgress {
   const state = readString(answer, 'status') ?? readString(answer, 'state') ?? ''
   if (state === 'Task not found') throw jobLost(provider)

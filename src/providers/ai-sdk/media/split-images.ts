@@ -1,6 +1,6 @@
 import type { ImageWork } from '../../media-work.ts'
 
-/** Pieces of as many images as one submission makes. Each gets a seed of its own, lest all show the same. */
+/** Splits work into parts that one submission can produce. Each part has its own seed, so that the images differ. */
 export function splitImages<File>(work: ImageWork<File>, countMax: number): readonly ImageWork<File>[] {
   const pieces: ImageWork<File>[] = []
   for (let made = 0; made < work.count; made += countMax) {

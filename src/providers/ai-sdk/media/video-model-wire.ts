@@ -12,19 +12,19 @@ import { invalidAnswer, jobFailed, jobLost } from './job-failure.ts'
 import type { MediaWire, WireSession } from './media-wire.ts'
 import { toAspectRatio, toModelFile, type VideoModelOptions } from './model-options.ts'
 
-/** What differs between the video models whose packages start a job and look at it. */
+/** The differences between the video models whose packages start and poll a job. */
 export interface VideoModelVendor {
   readonly pollAfterMs: number
   readonly createModel: (session: WireSession, modelId: string) => Promise<VideoModel>
-  /** Corrections to what every vendor is told, and the vendor's own options. */
+  /** Returns corrections to the common options, and the vendor's own options. */
   readonly toOptions: (work: VideoWork<InputFile>, modelId: string) => Partial<VideoModelOptions>
-  /** What the vendor's answer to a look tells that the package leaves out. */
+  /** Reads what the package omits from the vendor's answer to a poll. */
   readonly readStatus: (answer: unknown) => VideoFacts
   readonly toFile?: (url: string, session: WireSession) => OutputFile
   readonly cancel?: (call: JobCall, session: WireSession) => Promise<void>
 }
 
-/** Only what is used, because each package brings another version of the whole. */
+/** Only the members that are used, because the packages depend on different versions of the type. */
 type VideoModel = Pick<VideoModelV4, 'doStart' | 'doStatus'>
 
 interface VideoFacts {
@@ -87,7 +87,7 @@ async function look(model: VideoModel, operation: JSONValue, { signal, provider 
   return status
 }
 
-/** The vendor's own words come first: a package may take a refusal for a result without a video, and throw. */
+/** Evaluates the vendor's own answer first: a package may treat a refusal as a result without a video, and throw. */
 function readProgress(
   vendor: VideoModelVendor,
   session: WireSession,
@@ -116,7 +116,7 @@ function isStatus(value: unknown): value is VideoStatus {
   return isRecord(value) && !(value instanceof Error) && typeof value['status'] === 'string'
 }
 
-// Each package has an operation of its own shape, and in each the id is the first text.
+// Each package has its own form of operation. In all of them the id is the first string.
 function readId(operation: unknown): string | undefined {
   if (typeof operation === 'string') return operation
   return isRecord(operation) ? Object.values(operation).find((value) => typeof value === 'string') : undefined
@@ -126,7 +126,7 @@ function isJson(value: unknown): value is JSONValue {
   return value !== undefined && typeof value !== 'function'
 }
 
-/** Keeps the last successful JSON answer beside the package that reads it, because packages tell less than their vendors do. */
+/** Keeps the last successful JSON answer that the package reads, because packages return less than their vendors report. */
 interface AnswerTap {
   readonly fetch: typeof globalThis.fetch
   readAnswer(): unknown

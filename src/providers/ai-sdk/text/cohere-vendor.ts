@@ -12,7 +12,7 @@ export const cohereEmbeddings: EmbeddingVendor = {
   },
   toProviderOptions: (body) => ({
     cohere: {
-      // Most of what is embedded is searched later; a client that searches says so.
+      // Most embedded texts are documents to be searched later. Clients that embed a query send `input_type`.
       inputType: readString(body, 'input_type') ?? 'search_document',
       ...(typeof body.dimensions === 'number' ? { outputDimension: body.dimensions } : {}),
     },

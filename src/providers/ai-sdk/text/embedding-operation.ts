@@ -8,18 +8,18 @@ import { decodeTokens } from '../../../kernel/decode-tokens.ts'
 import { toUpstreamError } from '../to-upstream-error.ts'
 import { UntranslatableRequest } from '../untranslatable-request.ts'
 
-/** What differs between the vendors of embeddings that are reached through an AI SDK package. */
+/** The differences between the embedding vendors that are called through an AI SDK package. */
 export interface EmbeddingVendor {
   readonly provider: string
   readonly defaultBaseUrl: string
   createModel(settings: EmbeddingModelSettings): Promise<EmbeddingModel>
-  /** What the request says in the vendor's own options. */
+  /** Returns the vendor's own options for the request. */
   toProviderOptions(body: EmbeddingRequest): VendorOptions
-  /** Whether vectors of fewer dimensions than the model's own come without length one. */
+  /** Whether the vendor does not normalise vectors that have fewer dimensions than the model's default. */
   readonly leavesShortVectorsUnscaled?: boolean
 }
 
-/** By vendor, as all versions of the package's contract take them. */
+/** By vendor, in a form that fits all versions of the packages' types. */
 type VendorOptions = Record<string, Record<string, string | number>>
 
 export interface EmbeddingModelSettings {
@@ -29,7 +29,7 @@ export interface EmbeddingModelSettings {
   readonly fetch: typeof globalThis.fetch
 }
 
-/** What the versions of the package's contract have in common. */
+/** The members that all versions of the packages' types have in common. */
 interface EmbeddingModel {
   readonly maxEmbeddingsPerCall: PromiseLike<number | undefined> | number | undefined
   doEmbed(options: {
@@ -42,15 +42,15 @@ interface EmbeddingModel {
 
 interface EmbeddedTexts {
   readonly embeddings: readonly (readonly number[])[]
-  /** Not every vendor tells. */
+  /** Absent if the vendor reports no usage. */
   readonly usage?: { readonly tokens: number } | undefined
 }
 
 const BATCHES_AT_ONCE = 4
-/** What a request may hold at most. */
+/** The maximum number of inputs of a request. */
 const INPUTS_MAX = 2048
 
-/** Embeddings of a vendor that does not speak OpenAI's wire, in as many calls as the vendor's maximum takes. */
+/** Serves embeddings with a vendor that does not speak OpenAI's wire, in batches of the vendor's maximum size. */
 export function createEmbeddingOperation(
   vendor: EmbeddingVendor,
   options: AiSdkProviderOptions,
@@ -74,7 +74,7 @@ interface EmbeddingContext {
   readonly call: InferenceCall<EmbeddingRequest>
 }
 
-/** A few batches at a time; the first failure ends the others. */
+/** Embeds `BATCHES_AT_ONCE` batches at a time. The first failure aborts the others. */
 async function embedAll(context: EmbeddingContext, texts: readonly string[]): Promise<EmbeddedTexts[]> {
   const group = new AbortController()
   const signal = AbortSignal.any([context.call.cancellation.signal, group.signal])
@@ -98,7 +98,7 @@ async function embedAll(context: EmbeddingContext, texts: readonly string[]): Pr
   return embedded
 }
 
-/** A model knows its maximum before it is asked for anything. */
+/** Creates a model only to read its maximum, which needs no request. */
 async function readBatchMax({ vendor, baseUrl, call }: EmbeddingContext): Promise<number> {
   const model = await vendor.createModel({
     modelId: call.upstreamModel,
@@ -156,7 +156,7 @@ function writeAnswer(
   }
 }
 
-/** Null where the vendor does not say: the gateway counts then. */
+/** Returns null if the vendor reports no usage. The gateway then counts the tokens itself. */
 function countUsedTokens(batches: readonly EmbeddedTexts[]): number | null {
   let tokens = 0
   for (const { usage } of batches) {
@@ -166,13 +166,13 @@ function countUsedTokens(batches: readonly EmbeddedTexts[]): number | null {
   return tokens
 }
 
-/** Clients compare embeddings by their dot product, which is only right for vectors of length one. */
+/** Clients compare embeddings by dot product, which requires vectors of length one. */
 function scaleToOne(vector: readonly number[]): readonly number[] {
   const length = Math.hypot(...vector)
   return length === 0 ? vector : vector.map((value) => value / length)
 }
 
-/** The texts of `input`, for vendors that take nothing else. */
+/** Returns the texts of `input`, because these vendors do not accept tokens. */
 function readTexts(provider: string, input: EmbeddingRequest['input']): string[] {
   if (typeof input === 'string') return [input]
   if (isTokens(input)) return [decode(provider, input)]
@@ -183,7 +183,7 @@ function isTokens(input: string[] | number[] | number[][]): input is number[] {
   return typeof input[0] === 'number'
 }
 
-// Clients that send tokens made them for OpenAI's embedding models, which have the older encoding.
+// Clients that send tokens encoded them for OpenAI's embedding models, which use cl100k.
 function decode(provider: string, tokens: readonly number[]): string {
   const text = decodeTokens(tokens, 'cl100k')
   if (text !== null) return text

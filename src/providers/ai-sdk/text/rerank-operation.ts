@@ -11,16 +11,16 @@ import type { AiSdkProviderOptions } from '../lazy-provider.ts'
 import { createVendorCalls } from '../vendor-calls.ts'
 import type { EmbeddingModelSettings } from './embedding-operation.ts'
 
-/** What differs between the vendors of reranking that are reached through an AI SDK package. */
+/** The differences between the reranking vendors that are called through an AI SDK package. */
 export interface RerankVendor {
   readonly provider: string
   readonly defaultBaseUrl: string
   createModel(settings: EmbeddingModelSettings): Promise<RerankModel>
-  /** What the vendor bills, where its answer tells. */
+  /** Reads the billed units, if the answer contains them. */
   readSearchUnits?(answer: unknown): number | undefined
 }
 
-/** What the versions of the package's contract have in common. */
+/** The members that all versions of the packages' types have in common. */
 interface RerankModel {
   doRerank(options: {
     documents: { type: 'text'; values: string[] }

@@ -6,7 +6,7 @@ import { loadOnce } from '../load-once.ts'
 import type { EmbeddingVendor } from './embedding-operation.ts'
 import type { RerankVendor } from './rerank-operation.ts'
 
-/** Cohere's embeddings and reranking. */
+/** Creates the provider of Cohere's embeddings and reranking. */
 export function createCohereProvider(options: AiSdkProviderOptions): Provider {
   const load = () => import('./cohere-vendor.ts')
   return {
@@ -17,7 +17,7 @@ export function createCohereProvider(options: AiSdkProviderOptions): Provider {
   }
 }
 
-/** Voyage's embeddings and reranking. */
+/** Creates the provider of Voyage's embeddings and reranking. */
 export function createVoyageProvider(options: AiSdkProviderOptions): Provider {
   const load = () => import('./voyage-vendor.ts')
   return {
@@ -28,7 +28,7 @@ export function createVoyageProvider(options: AiSdkProviderOptions): Provider {
   }
 }
 
-/** Google's embeddings, beside its chat models. */
+/** Creates the provider of Google's embeddings, which is combined with that of its chat models. */
 export function createGoogleEmbeddingProvider(options: AiSdkProviderOptions): Provider {
   const load = () => import('./google-embeddings.ts')
   return {

@@ -12,7 +12,7 @@ import {
 } from '../model-options.ts'
 import { toVideoOptions } from '../video-model-wire.ts'
 
-/** Where a piece of work goes, and what the package is told of it. */
+/** The endpoint for a piece of work, and the options for the package. */
 export interface FalRequest<Options> {
   readonly endpoint: string
   readonly options: Options
@@ -21,11 +21,11 @@ export interface FalRequest<Options> {
 type FalOptions = NonNullable<VendorOptions['fal']>
 
 interface FalImageModel {
-  /** Where an image is edited; the model's own address where absent. */
+  /** Endpoint for edits. Default: the model's own endpoint. */
   readonly editEndpoint?: (work: ImageWork<InputFile>) => string
-  /** Where an image is made without another, if that is not the model's own address. */
+  /** Endpoint for new images, if it is not the model's own. */
   readonly newEndpoint?: string
-  /** Ratios that the model takes in place of a size. */
+  /** Ratios that the model accepts instead of a size. */
   readonly aspectRatios?: readonly string[]
   readonly imagesMax?: number
   readonly lacksSeed?: boolean
@@ -42,7 +42,7 @@ const IDEOGRAM_SPEEDS: Readonly<Record<string, string>> = {
   hd: 'QUALITY',
 }
 
-/** What is particular about a model. One that is not named takes what most take. */
+/** Peculiarities of models. Models that are not listed accept what most models accept. */
 const IMAGE_MODELS: Readonly<Record<string, FalImageModel>> = {
   'fal-ai/flux/dev': { editEndpoint: () => 'fal-ai/flux/dev/image-to-image' },
   'fal-ai/flux/schnell': { editEndpoint: () => 'fal-ai/flux/schnell/redux' },
@@ -72,7 +72,7 @@ const IMAGE_MODELS: Readonly<Record<string, FalImageModel>> = {
 
 const IMAGES_PER_JOB_MAX = 4
 
-/** How many images one job makes at most. */
+/** Returns the maximum number of images in one job. */
 export function falImagesMax(model: string): number {
   return IMAGE_MODELS[model]?.imagesMax ?? IMAGES_PER_JOB_MAX
 }
@@ -90,7 +90,7 @@ export function toFalImageRequest(
   const fal = {
     ...(ratio === null ? {} : { aspect_ratio: ratio }),
     ...(outputFormat === 'png' || outputFormat === 'jpeg' ? { outputFormat } : {}),
-    // A model that takes one image finds the first beside the list.
+    // A model that accepts one image reads `imageUrl` instead of the list.
     ...(first === undefined || work.images.length < 2
       ? {}
       : { useMultipleImages: true, imageUrl: toDataUri(first) }),
@@ -111,9 +111,9 @@ export function toFalImageRequest(
 interface FalVideoModel {
   readonly imageEndpoint?: string
   readonly durations?: readonly number[]
-  /** How seconds are written here: `8s` or `8`. */
+  /** How the model writes seconds: `8s` or `8`. */
   readonly durationSuffix?: 's' | ''
-  /** Empty where the model takes none. */
+  /** Empty if the model accepts none. */
   readonly aspectRatios?: readonly string[]
   readonly resolutions?: readonly string[]
   readonly hasAudioSwitch?: boolean
@@ -165,7 +165,7 @@ export function toFalVideoRequest(
   const resolution =
     resolutions === undefined ? work.resolution : chooseResolution(work.resolution, resolutions)
   const fal = {
-    // The package writes `8s`, and leaves a seed of zero out.
+    // The package writes `8s`, and omits a seed of zero.
     ...(durationSuffix === 's' ? {} : { duration: String(duration) }),
     ...(seed === null || lacks?.has('seed') ? {} : { seed }),
     ...(resolution === null ? {} : { resolution }),

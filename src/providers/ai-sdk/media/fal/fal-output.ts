@@ -2,7 +2,7 @@ import type { MediaProgress, OutputFile } from '../../../media-operation.ts'
 import { isRecord, readNumber, readString } from '../../read-json.ts'
 import { invalidAnswer, jobFailed } from '../job-failure.ts'
 
-/** What a model of fal made: `images`, `image` or `video`, each by its address. */
+/** Reads the output of a fal model: the URLs in `images`, `image` or `video`. */
 export function readFalOutput(provider: string, result: unknown): MediaProgress {
   if (!isRecord(result)) throw invalidAnswer(provider, 'a result')
   const video = readFile(result['video'])
@@ -13,7 +13,7 @@ export function readFalOutput(provider: string, result: unknown): MediaProgress 
   const images = Array.isArray(result['images']) ? result['images'] : [result['image']]
   const files = images.flatMap((image) => readFile(image) ?? [])
   if (files.length === 0) throw invalidAnswer(provider, 'a file')
-  // A flagged image is delivered as a black one.
+  // Fal returns a black image for a flagged one.
   const flags = result['has_nsfw_concepts']
   const shown = Array.isArray(flags) ? files.filter((_, index) => flags[index] !== true) : files
   if (shown.length === 0) {

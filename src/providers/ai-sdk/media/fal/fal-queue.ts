@@ -10,7 +10,7 @@ import { requestJson, type JsonRequest } from '../request-json.ts'
 const POLL_AFTER_MS = 1_000
 const REFUSED_STATUSES: ReadonlySet<number> = new Set([400, 422])
 
-/** Fal's queue: every model takes its input at its own address, and its jobs are found under its application. */
+/** Submits to fal's queue. Each model has its own endpoint, and its jobs are found under its application. */
 export async function submitToFal(
   session: WireSession,
   endpoint: string,
@@ -21,8 +21,8 @@ export async function submitToFal(
 }
 
 /**
- * Has the package say what is asked for. Where it goes is ours: the package asks for images where one waits for them, and knows one
- * address and one owner of videos.
+ * Lets the package write the request, but sends it to the given endpoint: the package uses the synchronous address for images,
+ * and only a single address and owner for videos.
  */
 export async function submitPackageToFal(
   session: WireSession,
@@ -86,14 +86,14 @@ function authorization({ apiKey }: WireSession): Readonly<Record<string, string>
 
 const NAMESPACES: ReadonlySet<string> = new Set(['workflows', 'comfy'])
 
-// Built, not taken from the answer, so that the key goes nowhere but to the configured address.
+// Built here rather than taken from the answer, so that the key is sent only to the configured address.
 function addressOf({ baseUrl }: WireSession, endpoint: string, requestId: string): string {
   const segments = endpoint.split('/')
   const application = segments.slice(0, NAMESPACES.has(segments[0] ?? '') ? 3 : 2).join('/')
   return `${baseUrl}/${application}/requests/${encodeURIComponent(requestId)}`
 }
 
-/** What a finished job answers in place of its result: its own failure, not that of the look. */
+/** Describes an error that is returned instead of the result: the failure of the job, not of the poll. */
 function describeResult({ provider }: WireSession, answer: unknown, status: number): UpstreamError | null {
   if (status === 404 || status === 401 || status === 403 || status === 429) return null
   const { message, code } = readDetail(answer)
@@ -112,7 +112,7 @@ function describeRefusal({ provider }: WireSession, answer: unknown, status: num
   })
 }
 
-// Errors of the model are a list of what is wrong with the input, others a sentence.
+// For errors of the model, `detail` is a list of problems with the input. For other errors it is a sentence.
 function readDetail(answer: unknown): { message?: string; code?: string; param?: string } {
   const detail: unknown = isRecord(answer) ? answer['detail'] : undefined
   if (typeof detail === 'string') return { message: detail }

@@ -9,7 +9,10 @@ import type { WireSession } from '../media-wire.ts'
 import { toPackageSettings } from '../package-settings.ts'
 import { splitImages } from '../split-images.ts'
 
-/** Its package waits for an image in one request, which a restart would lose and pay twice: it says the request, and the queue takes it. */
+/**
+ * The package waits for an image in one request. A restart would lose that request and pay twice, so the package only writes it
+ * and it is submitted to the queue.
+ */
 export const falImages = vendor<ImageWork<InputFile>>(
   async ({ work, upstreamModel }, session) => {
     const { createFal } = await import('@ai-sdk/fal')
@@ -21,7 +24,9 @@ export const falImages = vendor<ImageWork<InputFile>>(
   (work, model) => splitImages(work, falImagesMax(model)),
 )
 
-/** Its package takes a look that is throttled for a job that failed, and hides why one failed: it starts the job only. */
+/**
+ * The package treats a throttled poll as a failed job, and hides the reason of a failure, so it is used only to start the job.
+ */
 export const falVideos = vendor<VideoWork<InputFile>>(async ({ work, upstreamModel }, session) => {
   const { createFal } = await import('@ai-sdk/fal')
   const { endpoint, options } = toFalVideoRequest(upstreamModel, work, session)
@@ -30,7 +35,7 @@ export const falVideos = vendor<VideoWork<InputFile>>(async ({ work, upstreamMod
   )
 })
 
-/** By hand: the package has no model that enlarges. */
+/** Calls the API directly, because the package has no upscaling models. */
 export const falUpscales = vendor<UpscaleWork<InputFile>>(({ work, upstreamModel }, session) =>
   submitToFal(session, upstreamModel, {
     image_url: toDataUri(work.image),
@@ -39,7 +44,7 @@ export const falUpscales = vendor<UpscaleWork<InputFile>>(({ work, upstreamModel
   }),
 )
 
-/** By hand: the package has no model that cuts out. */
+/** Calls the API directly, because the package has no models for background removal. */
 export const falBackgroundRemovals = vendor<BackgroundRemovalWork<InputFile>>(
   ({ work: { image, outputFormat }, upstreamModel }, session) =>
     submitToFal(session, upstreamModel, { image_url: toDataUri(image), output_format: outputFormat }),

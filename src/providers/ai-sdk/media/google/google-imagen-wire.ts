@@ -13,7 +13,7 @@ const IMAGES_MAX = 4
 const RATIOS = ['1:1', '3:4', '4:3', '9:16', '16:9']
 const LARGE_SIDE = 2048
 
-/** Imagen by hand: both of Google's packages dropped it when the Gemini API stopped serving it. */
+/** Calls Imagen's API directly: both of Google's packages dropped it when the Gemini API stopped serving it. */
 export const imagenWire: MediaWire<ImageWork<InputFile>> = {
   split: (work) => splitImages(work, IMAGES_MAX),
   async submit({ work, upstreamModel }, session) {
@@ -38,7 +38,7 @@ function toParameters(work: ImageWork<InputFile>) {
   const { count, outputFormat } = work
   return {
     sampleCount: count,
-    // Without it a filtered image is left out without a word.
+    // Without this, filtered images are omitted without a reason.
     includeRaiReason: true,
     ...(ratio === null ? {} : { aspectRatio: ratio }),
     ...(isLarge ? { sampleImageSize: '2K' } : {}),
@@ -48,7 +48,7 @@ function toParameters(work: ImageWork<InputFile>) {
   }
 }
 
-// When the filter holds all images back, the answer may be an empty object.
+// If the filter blocks all images, the answer may be an empty object.
 function readPredictions({ provider }: WireSession, answer: unknown): readonly unknown[] {
   const predictions = readPath(answer, 'predictions')
   if (Array.isArray(predictions)) return predictions
@@ -67,7 +67,7 @@ function readImage(prediction: unknown): OutputFile[] {
 
 function describeFilter({ provider }: WireSession, predictions: readonly unknown[]) {
   const reasons = predictions.flatMap((prediction) => readString(prediction, 'raiFilteredReason') ?? [])
-  // Images that are neither there nor filtered are no answer.
+  // Images without bytes and without a filter reason make the answer invalid.
   if (predictions.length > 0 && reasons.length === 0) return invalidAnswer(provider, 'the bytes of an image')
   const message = reasons.join(' ') || 'The images were held back by the safety filter.'
   return jobFailed(provider, { message, code: 'content_policy_violation' })

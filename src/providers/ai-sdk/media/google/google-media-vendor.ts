@@ -32,7 +32,7 @@ const geminiWire = createImageModelWire({
   },
 })
 
-/** Gemini by its package, Imagen by predictions. */
+/** Gemini through its package, Imagen through predictions. */
 export const googleImages: MediaVendor<ImageWork<InputFile>> = {
   ...base,
   wire: {
@@ -75,7 +75,7 @@ const veoWire = createVideoModelWire({
   toFile: toGoogleFile,
 })
 
-/** Veo by long-running operations, Omni by interactions. */
+/** Veo through long-running operations, Omni through interactions. */
 export const googleVideos: MediaVendor<VideoWork<InputFile>> = {
   ...base,
   wire: {
@@ -92,7 +92,7 @@ function videoWireOf(model: string) {
   return model.startsWith('veo') ? veoWire : omniWire
 }
 
-// A video that the filter holds back is an operation that succeeded with none.
+// If the filter blocks a video, the operation succeeds without one.
 function readFailure(answer: unknown) {
   const message = readString(answer, 'error', 'message')
   if (message !== undefined) return { message, code: readString(answer, 'error', 'status') }

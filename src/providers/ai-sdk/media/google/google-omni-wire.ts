@@ -14,7 +14,7 @@ const POLL_AFTER_MS = 5_000
 const DURATIONS = [3, 4, 5, 6, 7, 8, 9, 10]
 const RUNNING: ReadonlySet<string> = new Set(['queued', 'pending', 'in_progress'])
 
-/** Gemini's video models answer in the background of an interaction, which no package starts without waiting for it. */
+/** Serves Gemini's video models, which answer in a background interaction. No package can start one without waiting for it. */
 export const omniWire: MediaWire<VideoWork<InputFile>> = {
   async submit({ work, upstreamModel }, session) {
     const answer = await requestJson(session, {
@@ -38,7 +38,7 @@ export const omniWire: MediaWire<VideoWork<InputFile>> = {
     if (RUNNING.has(state)) return { kind: 'running', progress: null, pollAfterMs: POLL_AFTER_MS }
     const file = readVideo(answer, session)
     if (file !== null) return { kind: 'done', output: { files: [file] } }
-    // A refusal is an interaction that completed with words alone.
+    // A refusal is a completed interaction that contains only text.
     if (state === 'completed') {
       throw jobFailed(session.provider, { message: readText(answer), code: 'content_policy_violation' })
     }
@@ -60,7 +60,7 @@ function toInteraction(work: VideoWork<InputFile>) {
   const shape = { aspectRatio: work.aspectRatio, size: work.resolution }
   const ratio = chooseAspectRatio(shape, ['16:9', '9:16'])
   const resolution = chooseResolution(work.resolution, ['360p', '720p', '1080p', '4k'])
-  // There is no member for it, and the model heeds it in words.
+  // There is no member for the negative prompt, but the model follows it in the text.
   const prompt = work.negativePrompt === null ? work.prompt : `${work.prompt}\nAvoid: ${work.negativePrompt}`
   const { image } = work
   return {
@@ -81,7 +81,7 @@ function toInteraction(work: VideoWork<InputFile>) {
   }
 }
 
-// An id that is not known is answered as a malformed one.
+// For an unknown id, the API reports a malformed one.
 function describeLook({ provider }: WireSession, answer: unknown, status: number): UpstreamError | null {
   const isUnknown = /invalid interaction/i.test(readString(answer, 'error', 'message') ?? '')
   return status === 404 || (status === 400 && isUnknown) ? jobLost(provider) : null

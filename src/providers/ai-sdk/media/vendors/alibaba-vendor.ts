@@ -17,7 +17,7 @@ const SIZES: Readonly<Record<string, Readonly<Record<string, `${number}x${number
   },
 }
 
-/** Wan's models over DashScope. A job that waits can be cancelled, one that runs cannot. */
+/** Wan models over DashScope. Only jobs that are still queued can be cancelled. */
 export const alibabaVideos = {
   provider: 'alibaba',
   defaultBaseUrl: 'https://dashscope-intl.aliyuncs.com',
@@ -34,7 +34,7 @@ export const alibabaVideos = {
       aspectRatio: undefined,
       resolution: chooseFrame(work.resolution, work.aspectRatio),
       ...(work.image === null ? {} : { image: { type: 'url', url: toDataUri(work.image) } }),
-      // Only models that start from an image have the switch.
+      // Only models that start from an image have this option.
       generateAudio: modelId.includes('-i2v') ? (work.withAudio ?? undefined) : undefined,
       providerOptions:
         work.negativePrompt === null ? {} : { alibaba: { negativePrompt: work.negativePrompt } },
@@ -62,7 +62,7 @@ export const alibabaVideos = {
   }),
 }
 
-/** The frames that the models know, by their lines and their ratio. */
+/** Returns the model's frame size for a number of lines and a ratio. */
 function chooseFrame(resolution: string | null, aspectRatio: string | null) {
   if (resolution === null && aspectRatio === null) return undefined
   const lines = chooseResolution(resolution, Object.keys(SIZES)) ?? '720p'

@@ -21,7 +21,7 @@ const VIDEO_RATIOS = ['21:9', '2:1', '16:9', '4:3', '1:1', '3:4', '9:16']
 const VIDEO_DURATIONS = Array.from({ length: 16 }, (_, index) => 5 + index)
 const RATIOS = ['21:9', '16:9', '4:3', '3:2', '1:1', '2:3', '3:4', '9:16', '9:21']
 
-/** FLUX at its maker. A job is looked at where its submission said, because each region has its own. */
+/** FLUX from its maker. A job is polled at the URL that its submission returned, because each region has its own. */
 export const blackForestLabsImages: MediaVendor<ImageWork<InputFile>> = {
   ...base,
   wire: {
@@ -50,7 +50,7 @@ export const blackForestLabsImages: MediaVendor<ImageWork<InputFile>> = {
   },
 }
 
-/** FLUX's videos, by the start and status of the package. */
+/** FLUX videos, started and polled through the package. */
 export const blackForestLabsVideos = {
   ...base,
   wire: createVideoModelWire({
@@ -83,7 +83,7 @@ export const blackForestLabsVideos = {
   }),
 }
 
-// The editing and the large models take a ratio, the others a size.
+// The editing models and the large models accept a ratio, the others a size.
 function shapeOf(model: string) {
   return { toProviderOptions, ...(/kontext|ultra/.test(model) ? { aspectRatios: RATIOS } : {}) }
 }
@@ -94,7 +94,7 @@ function toProviderOptions({ outputFormat }: ImageWork<InputFile>) {
   }
 }
 
-// The key goes only to the configured address and to regions of the same vendor.
+// The key is sent only to the configured address and to regions of the same vendor.
 function addressOf({ job }: JobCall, { provider, baseUrl }: WireSession): string {
   const stored = readString(job.data, 'pollingUrl')
   if (stored === undefined || !URL.canParse(stored)) {

@@ -27,7 +27,7 @@ export const bytedanceImages = {
   }),
 }
 
-/** Seedance. Its package waits for the video, so only its submission is used. */
+/** Seedance. The package waits for the video, so it is used only to submit. */
 export const bytedanceVideos: MediaVendor<VideoWork<InputFile>> = {
   ...base,
   wire: {

@@ -27,7 +27,7 @@ const vendor = {
 }
 const direct = createImageModelWire(vendor)
 
-/** Most models answer with the image, the Kontext ones with a job. */
+/** Most models return the image. The Kontext models start a job. */
 export const fireworksImages: MediaVendor<ImageWork<InputFile>> = {
   provider: 'fireworks',
   defaultBaseUrl: 'https://api.fireworks.ai/inference/v1',

@@ -17,7 +17,7 @@ const CLOCK_SKEW_SECONDS = 5
 const DURATIONS = [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]
 const OLDER_DURATIONS = [5, 10]
 
-/** Kling by hand, as no package of it is published. It has no call to cancel a job. */
+/** Calls Kling's API directly, because it has no published package. Jobs cannot be cancelled. */
 export const klingaiVideos: MediaVendor<VideoWork<InputFile>> = {
   provider: 'klingai',
   defaultBaseUrl: 'https://api-singapore.klingai.com',
@@ -53,7 +53,7 @@ export const klingaiVideos: MediaVendor<VideoWork<InputFile>> = {
       }
     },
 
-    // A task is also found by the id that we gave it.
+    // A task can also be looked up by the id that the gateway gave it.
     async find({ work, requestId }, session) {
       const kind = kindOf(work)
       try {
@@ -83,7 +83,7 @@ function toBody(work: VideoWork<InputFile>, model: string) {
   return {
     prompt: work.prompt,
     duration: String(chooseDuration(work.durationSeconds, durations)),
-    // The frame of an image is kept.
+    // A video that starts from an image keeps the image's frame.
     ...(work.image === null ? {} : { image: toBase64(work.image) }),
     ...(work.image !== null || ratio === null ? {} : { aspect_ratio: ratio }),
     ...(work.negativePrompt === null ? {} : { negative_prompt: work.negativePrompt }),
@@ -103,7 +103,7 @@ async function requestKling(session: WireSession, request: JsonRequest): Promise
   return answer
 }
 
-// Its own codes say more than its statuses, and a failure may come with the status of a success.
+// Kling's own codes are more precise than its HTTP statuses, and a failure may have a successful status.
 const STATUS_OF_CODE: readonly (readonly [from: number, to: number, status: number])[] = [
   [1000, 1004, 401],
   [1100, 1103, 429],
@@ -129,7 +129,7 @@ function describeCode({ provider }: WireSession, answer: unknown): UpstreamError
   })
 }
 
-/** The key is `<access key>:<secret key>`; a request carries a token signed with it. */
+/** Returns a token signed with the key, which has the form `<access key>:<secret key>`. */
 function signToken({ apiKey, nowMs }: WireSession): string {
   const separator = apiKey.indexOf(':')
   const [accessKey, secretKey] = [apiKey.slice(0, separator), apiKey.slice(separator + 1)]

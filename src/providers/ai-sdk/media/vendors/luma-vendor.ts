@@ -36,7 +36,7 @@ export const lumaImages: MediaVendor<ImageWork<InputFile>> = {
   },
 }
 
-/** By hand: the package has images only. */
+/** Calls the API directly, because the package supports only images. */
 export const lumaVideos: MediaVendor<VideoWork<InputFile>> = {
   ...base,
   wire: {

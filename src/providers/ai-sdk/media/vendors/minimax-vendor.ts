@@ -3,7 +3,7 @@ import { readLines } from '../../../frame-shape.ts'
 import { toPackageSettings } from '../package-settings.ts'
 import { createVideoModelWire } from '../video-model-wire.ts'
 
-/** Hailuo's models. The address of the chat models ends in a version that the videos do not have. */
+/** Hailuo models. The base URL of the chat models ends in a version, which the URL for videos does not have. */
 export const minimaxVideos = {
   provider: 'minimax',
   defaultBaseUrl: 'https://api.minimax.io/v1',
