@@ -1,13 +1,13 @@
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { UpstreamTimeouts } from '../../providers/provider.ts'
 
-/** The seven listed categories of the specification, then the services that resolve on their own routes. */
+/** The seven categories that the specification lists, then the services that have their own routes. */
 export const LISTED_CATEGORIES = ['llm', 'image', 'video', 'stt', 'tts', 'embedding', 'music'] as const
 export const SERVICE_CATEGORIES = ['rerank', 'moderation', 'upscale', 'bg_remove'] as const
 export const CATEGORIES = [...LISTED_CATEGORIES, ...SERVICE_CATEGORIES] as const
 export type Category = (typeof CATEGORIES)[number]
 
-/** Each category fixes the endpoint that serves it. */
+/** The endpoint that serves each category. */
 export const ENDPOINT_OF_CATEGORY: Readonly<Record<Category, string>> = {
   llm: '/v1/chat/completions',
   image: '/v1/images/generations',
@@ -22,7 +22,7 @@ export const ENDPOINT_OF_CATEGORY: Readonly<Record<Category, string>> = {
   bg_remove: '/v1/images/bg-remove',
 }
 
-/** The tags of the specification; no model carries another. */
+/** The capability tags of the specification. Models use no others. */
 export const CAPABILITIES = [
   'chat',
   'tool_use',
@@ -51,40 +51,40 @@ export const PRICE_UNITS = ['token', 'image', 'second', 'character', 'search', '
 type PriceUnit = (typeof PRICE_UNITS)[number]
 
 export interface CatalogModel {
-  /** What a client sends as `model`. */
+  /** The value that a client sends as `model`. */
   readonly id: string
   readonly displayName: string
   readonly vendor: string
   readonly category: Category
-  /** Null where a context does not apply. */
+  /** Null for models without a context. */
   readonly contextTokens: number | null
   readonly maxOutputTokens: number | null
-  /** The length of an embedding. */
+  /** The length of an embedding vector. */
   readonly dimensions: number | null
   readonly capabilities: ReadonlySet<Capability>
   readonly price: ModelPrice
   /** False shows `See pricing` although the amounts are known. */
   readonly isPriceListed: boolean
-  /** In the order they are tried: by priority, then as written. */
+  /** In the order in which they are tried: by priority, then by position in the file. */
   readonly routes: readonly ModelRoute[]
   readonly aliases: readonly string[]
-  /** Whether an answer comes at once or as a task. */
+  /** Whether the result is in the response or in a task. */
   readonly delivery: 'sync' | 'async'
-  /** What may be asked of a model of images, video, music or embeddings. */
+  /** The allowed parameters of image, video, music and embedding models. */
   readonly bounds: ModelBounds
-  /** False for service models, which appear only when their category is asked for. */
+  /** False for service models, which are listed only if their category is requested. */
   readonly isListed: boolean
-  /** When the vendor released it. */
+  /** The vendor's release date. */
   readonly createdAt: Date
-  /** Of whom it is: everybody's, unless it is one account's own. */
+  /** Set if the model belongs to one account. Absent for the models of all accounts. */
   readonly source?: 'dedicated'
 }
 
 export interface ModelRoute {
   readonly provider: string
-  /** The upstream's own name of the model. */
+  /** The upstream's name of the model. */
   readonly model: string
-  /** Lower is tried first; routes of equal priority share the load by weight. */
+  /** Lower values are tried first. Routes with equal priority share the load by weight. */
   readonly priority: number
   readonly weight: number
   readonly timeouts: Partial<UpstreamTimeouts>
@@ -92,29 +92,29 @@ export interface ModelRoute {
 
 export type ModelPrice = TokenPrice | UnitPrice
 
-/** Nano-dollars for a million tokens, so that a price below a nano-dollar a token loses nothing. */
+/** Nano-dollars per million tokens, so that prices below a nano-dollar per token stay exact. */
 export interface TokenRates {
   readonly inputNanoUsdPer1m: NanoUsd
-  /** Equal to the input where the vendor publishes no other. */
+  /** Equals the input price if the vendor publishes none. */
   readonly cachedInputNanoUsdPer1m: NanoUsd
-  /** Of input that the vendor writes to its cache for some minutes; the input price where there is no other. */
+  /** The price of input that the vendor caches for some minutes. The input price applies if absent. */
   readonly cacheWriteNanoUsdPer1m?: NanoUsd
-  /** Of input that is written to be kept for an hour; the price of any other write where there is no other. */
+  /** The price of input that is cached for an hour. The price of other cache writes applies if absent. */
   readonly cacheWriteHourNanoUsdPer1m?: NanoUsd
   readonly outputNanoUsdPer1m: NanoUsd
 }
 
 export interface TokenPrice extends TokenRates {
   readonly unit: 'token'
-  /** Of sound in a prompt; absent where no price is known. Never below the input. */
+  /** The price of audio in a prompt. Absent if unknown. Never below the input price. */
   readonly audioInputNanoUsdPer1m?: NanoUsd
-  /** Of sound in an answer; absent where no price is known. Never below the output. */
+  /** The price of audio in an answer. Absent if unknown. Never below the output price. */
   readonly audioOutputNanoUsdPer1m?: NanoUsd
-  /** Dearer rates for long prompts, shortest first. */
+  /** Higher rates for long prompts, shortest first. */
   readonly longContext: readonly LongContextRates[]
 }
 
-/** Applies to the whole request once its prompt is longer than `aboveTokens`. */
+/** Applies to the whole request if its prompt is longer than `aboveTokens`. */
 interface LongContextRates extends TokenRates {
   readonly aboveTokens: number
 }
@@ -128,33 +128,35 @@ export interface UnitPrice {
 export const PRICE_TRAITS = ['size', 'quality', 'resolution', 'audio', 'duration'] as const
 export type PriceTrait = (typeof PRICE_TRAITS)[number]
 
-/** How often the price counts for a value of a trait (`quality`, `high`), in millionths; once where nothing is said. */
+/**
+ * The price multiplier for each value of a trait (such as `quality`: `high`), in millionths. Other values have the multiplier 1.
+ */
 export type PriceMultipliers = Readonly<Partial<Record<PriceTrait, ReadonlyMap<string, bigint>>>>
 
-/** Null is not bounded by the model, only by the API. */
+/** Null means that the model sets no limit; the limits of the API still apply. */
 export interface ModelBounds {
-  /** Images a request. */
+  /** Images per request. */
   readonly imagesMax: number | null
   readonly sizes: readonly string[] | null
-  /** As `qualityDefault`, for new images. */
+  /** Like `qualityDefault`, for new images. */
   readonly sizeDefault: string | null
   readonly qualities: readonly string[] | null
-  /** Asked of the upstream for requests that name none; null leaves it to the upstream. */
+  /** Sent upstream if a request names none. Null leaves the choice to the upstream. */
   readonly qualityDefault: string | null
   readonly aspectRatios: readonly string[] | null
   readonly resolutions: readonly string[] | null
-  /** As `qualityDefault`. */
+  /** Like `qualityDefault`. */
   readonly resolutionDefault: string | null
   /** In whole seconds. */
   readonly durations: DurationBounds | null
-  /** Lengths of an embedding that may be asked for, where it is not any up to the model's own. */
+  /** The embedding lengths that a client may request. Null allows any length up to the model's own. */
   readonly dimensions: readonly number[] | null
 }
 
 export interface DurationBounds {
   readonly minSeconds: number
   readonly maxSeconds: number
-  /** The only ones within those two; null allows all. */
+  /** The only allowed values between minimum and maximum. Null allows all. */
   readonly allowedSeconds: readonly number[] | null
   /** For requests that name none. */
   readonly defaultSeconds: number

@@ -2,8 +2,8 @@ import { Type, type Static } from 'typebox'
 import { CAPABILITIES, CATEGORIES, PRICE_TRAITS, PRICE_UNITS } from './catalog-model.ts'
 
 /**
- * One entry of a catalog file. Objects are open, so that an operator's own fields do not break the file. What one
- * field demands of another (a token price needs an input amount) is checked where the entry is read.
+ * One entry of a catalog file. Objects are open, so that an operator's own fields do not break the file. Rules between fields (a
+ * token price needs an input amount) are checked where the entry is read.
  */
 const Count = Type.Integer({ minimum: 1, maximum: 1_000_000_000 })
 const CountOrNone = Type.Optional(Type.Union([Count, Type.Null()]))
@@ -92,7 +92,7 @@ export const CatalogEntry = Type.Object({
 })
 export type CatalogEntry = Static<typeof CatalogEntry>
 
-/** Looked at before the entries are merged, so that each problem can name its place in its own file. */
+/** Checked before the entries are merged, so that each problem can name its place in its own file. */
 export const CatalogDocument = Type.Object({
   models: Type.Optional(Type.Array(Type.Object({ id: Name }), { maxItems: 10_000 })),
   service_models: Type.Optional(Type.Array(Type.Object({ id: Name }), { maxItems: 10_000 })),

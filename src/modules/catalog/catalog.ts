@@ -13,20 +13,20 @@ export { priceTokens, priceUnits, unitRate, type UnitRate } from './price.ts'
 export { isDurationAllowed } from './read-bounds.ts'
 export type { ModelSource, ModelViewer } from './model-source.ts'
 
-/** The models the gateway offers. Reads are plain look-ups; a reload replaces everything at once. */
+/** The models that the gateway offers. Lookups are synchronous; a reload replaces all models at once. */
 export interface Catalog {
-  /** Grows with each reload, so that a cache can tell that it is stale. */
+  /** Increases with each reload, so that caches can detect that they are stale. */
   readonly generation: number
   resolve(modelIdOrAlias: string): CatalogModel | undefined
-  /** The same for somebody: also the models that are theirs alone. */
+  /** Like `resolve`, and also finds the models that only this viewer's account has. */
   resolveFor(viewer: ModelViewer, modelIdOrAlias: string): CatalogModel | undefined
-  /** The same for somebody: their own behind those of the file. */
+  /** Like `list`, followed by the models that only this viewer's account has. */
   listFor(viewer: ModelViewer, filter?: CatalogFilter): CatalogModel[]
-  /** Where further models come from. An id of the file is the file's, whoever else has one. */
+  /** Adds a source of further models. If an id is also in the file, the file takes precedence. */
   addSource(source: ModelSource): void
-  /** In the order of the file. Service models are left out unless their category is asked for. */
+  /** Returns the models in the order of the file. Service models are included only if their category is requested. */
   list(filter?: CatalogFilter): CatalogModel[]
-  /** Called after each reload. Returns what stops it. */
+  /** Calls the listener after each reload. Returns a function that removes it. */
   onChange(listener: () => void): () => void
   close(): void
 }
@@ -35,28 +35,30 @@ interface CatalogFilter {
   readonly category?: string | undefined
   readonly capability?: string | undefined
   readonly vendor?: string | undefined
-  /** Also the models that are kept for clients which still name them. */
+  /** Includes models that are kept only for clients that still use their names. */
   readonly includeUnlisted?: boolean | undefined
 }
 
-/** The part of a logger the catalog uses. */
+/** The part of a logger that the catalog uses. */
 interface CatalogLog {
   info(fields: object, message: string): void
   error(fields: object, message: string): void
 }
 
 interface CreateCatalogOptions {
-  /** A parsed catalog document; the one that ships with the gateway unless told. */
+  /** A parsed catalog document. The default is the one that ships with the gateway. */
   readonly source?: unknown
-  /** The operator's JSON or YAML file, laid over the source and followed while the gateway runs. */
+  /** The operator's JSON or YAML file. It is merged over the source and reloaded when it changes. */
   readonly overrideFile?: string | null
   readonly isKnownProvider?: (providerId: string) => boolean
   readonly log?: CatalogLog
-  /** How often the file is looked at where the system sends no change events. */
+  /** How often the file is checked for changes if the system sends no events. */
   readonly pollIntervalMs?: number
 }
 
-/** Throws a `CatalogInvalid` when a file cannot be used at the start; later a broken file keeps the models there are. */
+/**
+ * Throws `CatalogInvalid` if a file cannot be used at start. Later, a broken file is logged and the current models stay in use.
+ */
 export function createCatalog(options: CreateCatalogOptions = {}): Catalog {
   const {
     source = defaultSource,
@@ -144,7 +146,7 @@ const silentLog: CatalogLog = { info: () => {}, error: () => {} }
 
 const FILE_BYTES_MAX = 16 * 1024 * 1024
 
-/** Reads an operator's catalog file. JSON is YAML too, so one parser reads both. */
+/** Reads an operator's catalog file. JSON is a subset of YAML, so one parser reads both. */
 function readCatalogFile(file: string): { file: string; document: unknown } {
   let text: string
   try {

@@ -5,20 +5,20 @@ import { mergeCatalogEntries, type PlacedEntry } from './merge-catalog-entries.t
 import { findBoundsProblems, readBounds } from './read-bounds.ts'
 import { readPrice } from './read-price.ts'
 
-// Compiled, because checking the default file by walking its schema takes a tenth of a second at every start.
+// Compiled, because interpreting the schema for the default file takes a tenth of a second at every start.
 const documentValidator = Compile(CatalogDocument)
 const entryValidator = Compile(CatalogEntry)
 
 export interface LoadCatalogOptions {
-  /** The default document, parsed but not yet trusted. */
+  /** The default document, parsed but not validated. */
   readonly source: unknown
-  /** The operator's document, when there is one. */
+  /** The operator's document, if there is one. */
   readonly override?: { readonly file: string; readonly document: unknown } | undefined
-  /** When given, a route to another provider is a problem. */
+  /** If given, a route to an unknown provider is reported as a problem. */
   readonly isKnownProvider?: ((providerId: string) => boolean) | undefined
 }
 
-/** Reads catalog documents into models. Throws a `CatalogInvalid` that names every problem and its place. */
+/** Converts catalog documents to models. Throws `CatalogInvalid` with every problem and its place. */
 export function loadCatalog({ source, override, isKnownProvider }: LoadCatalogOptions): CatalogModel[] {
   const problems: string[] = []
   const entries = placeEntries(source, '', problems)
@@ -36,7 +36,7 @@ export function loadCatalog({ source, override, isKnownProvider }: LoadCatalogOp
   return models
 }
 
-/** A catalog file that cannot be used, with everything that is wrong with it. */
+/** A catalog file that cannot be used, with all its problems. */
 export class CatalogInvalid extends Error {
   override readonly name = 'CatalogInvalid'
   readonly problems: readonly string[]
@@ -97,7 +97,7 @@ function findEntryProblems(
   return problems
 }
 
-// What they make is not counted in tokens, and so could not be priced.
+// Their output is not measured in tokens, so a token price cannot be applied.
 const UNIT_CATEGORIES: ReadonlySet<string> = new Set(['image', 'video', 'music', 'upscale', 'bg_remove'])
 
 function findSchemaProblems(
@@ -112,14 +112,14 @@ function findSchemaProblems(
     const allowed =
       'allowedValues' in params && Array.isArray(params.allowedValues) ? params.allowedValues : null
     const text = allowed ? `must be one of ${allowed.join(', ')}` : message
-    // A union reports each branch and then itself; the branches alone say what is allowed.
+    // A union reports each branch and then itself. The branches alone say what is allowed.
     if (text.includes('anyOf')) continue
     byPath.set(path, [...(byPath.get(path) ?? []), text])
   }
   return [...byPath].map(([path, messages]) => `${path}: ${messages.join(' or ')}`)
 }
 
-// `/price/unit` under `models[3]` reads `models[3].price.unit`.
+// `/price/unit` under `models[3]` becomes `models[3].price.unit`.
 function toPlace(place: string, instancePath: string): string {
   const path = instancePath
     .split('/')
@@ -153,7 +153,7 @@ function readModel(entry: CatalogEntry, place: string, problems: string[]): Cata
   })
 }
 
-// The date of the catalog itself, for entries that do not say when their model came out.
+// The date of the catalog, for entries without a release date.
 const RELEASED_WHEN_UNKNOWN = '2026-08-01'
 
 function readRoutes(routes: CatalogEntry['routes']): ModelRoute[] {

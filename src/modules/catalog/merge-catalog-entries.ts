@@ -1,13 +1,13 @@
 export interface PlacedEntry {
-  /** `models[3]`, with the file in front for an operator's entry. */
+  /** Such as `models[3]`, with the file name in front for an operator's entry. */
   readonly place: string
   readonly entry: Readonly<Record<string, unknown>> & { readonly id: string }
 }
 
 /**
- * Lays an operator's entries over the default ones, by id. A field replaces the default's field, with these exceptions:
- * a price without a unit, or with the same one, changes only the amounts it names; `extra_routes` follow the routes
- * there are; `disabled: true` takes the model out. A name the operator uses is taken from the default's aliases.
+ * Merges an operator's entries over the default ones, by id. A field replaces the default's field, with these exceptions: a price
+ * without a unit, or with the same unit, changes only the given amounts; `extra_routes` are appended to the existing routes;
+ * `disabled: true` removes the model. A name that the operator uses is removed from the aliases of other default models.
  */
 export function mergeCatalogEntries(
   defaults: readonly PlacedEntry[],
@@ -32,7 +32,7 @@ function mergeEntry({ entry }: PlacedEntry, { place, entry: override }: PlacedEn
   const merged: Record<string, unknown> & { id: string } = { ...entry, ...fields }
   if (override.price !== undefined) merged.price = mergePrice(entry.price, override.price)
   if (extraRoutes !== undefined) {
-    // What is not a list is kept as it is, for the validation of the merged entry to report.
+    // A value that is not a list is kept, so that the validation of the merged entry reports it.
     merged.routes =
       Array.isArray(merged.routes) && Array.isArray(extraRoutes)
         ? [...merged.routes, ...extraRoutes]

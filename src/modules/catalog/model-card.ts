@@ -81,7 +81,7 @@ export type ModelCard = Static<typeof ModelCard>
 /** What decides whether a model can be served now. */
 export interface ModelReadiness {
   readonly isProviderConfigured: (providerId: string) => boolean
-  /** Whether the sandbox stands in for providers that are not configured. */
+  /** Whether the sandbox replaces providers that are not configured. */
   readonly isSandboxAllowed: boolean
 }
 
@@ -116,7 +116,7 @@ function formatPricing({ price, isPriceListed }: CatalogModel): string {
   return `$${formatUsd(price.inputNanoUsdPer1m)} in / $${formatUsd(price.outputNanoUsdPer1m)} out per 1M tokens`
 }
 
-/** Thousands and millions of 1000, rounded down: 131072 is `131K`. */
+/** Formats in units of 1000 or 1,000,000, rounded down: 131072 becomes `131K`. */
 function formatContext(tokens: number | null): string {
   if (tokens === null) return '-'
   if (tokens >= 1_000_000) return `${Math.floor(tokens / 1_000_000)}M`

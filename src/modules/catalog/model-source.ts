@@ -1,16 +1,16 @@
 import type { CatalogModel } from './catalog-model.ts'
 
-/** Who asks which models there are. */
+/** The account that looks up models. */
 export interface ModelViewer {
   readonly accountId: string
   readonly environment: 'live' | 'prod' | 'staging' | 'test' | 'dev'
   readonly isOperator?: boolean
 }
 
-/** Models besides those of the catalog file, such as an account's own. Look-ups wait for nothing. */
+/** Models outside the catalog file, such as those of one account. Lookups are synchronous. */
 export interface ModelSource {
-  /** Undefined for whom it is not there. The same object until something about the model changes. */
+  /** Returns undefined if the viewer may not use the model. Returns the same object until the model changes. */
   resolve(viewer: ModelViewer, modelId: string): CatalogModel | undefined
-  /** Those that can be used now. */
+  /** Returns the models that can be used now. */
   list(viewer: ModelViewer): CatalogModel[]
 }

@@ -9,28 +9,28 @@ import {
 
 export interface TokenCounts {
   readonly promptTokens: number
-  /** The part of the prompt the upstream read from its cache. */
+  /** The part of the prompt that the upstream read from its cache. */
   readonly cachedTokens: number
-  /** The part of the prompt the upstream wrote to its cache. */
+  /** The part of the prompt that the upstream wrote to its cache. */
   readonly cacheWriteTokens?: number
-  /** The part of what was written that is kept for an hour. */
+  /** The part of the cache writes that is kept for an hour. */
   readonly cacheWriteHourTokens?: number
-  /** The part of the prompt that is sound. */
+  /** The part of the prompt that is audio. */
   readonly audioPromptTokens?: number
-  /** Reasoning tokens are inside. */
+  /** Includes reasoning tokens. */
   readonly completionTokens: number
-  /** The part of the completion that is sound. */
+  /** The part of the completion that is audio. */
   readonly audioCompletionTokens?: number
 }
 
 const TOKENS_PER_PRICE = 1_000_000n
 
-/** What a request costs. Rounded up once, at the end, so that no request is sold below its price. */
+/** Returns the cost of a request. Rounds up once at the end, so that no request is sold below its price. */
 export function priceTokens(price: TokenPrice, counts: TokenCounts): NanoUsd {
   const prompt = toCount(counts.promptTokens)
   const heard = lesser(toCount(counts.audioPromptTokens ?? 0), prompt)
-  // An upstream that reports more cached tokens than there are in the prompt gives no discount on the excess, nor on sound,
-  // of which nobody tells how much was cached.
+  // Cached tokens beyond the prompt get no discount. Audio gets none either, because upstreams do not report how much of it was
+  // cached.
   const cached = lesser(toCount(counts.cachedTokens), prompt - heard)
   const written = lesser(toCount(counts.cacheWriteTokens ?? 0), prompt - heard - cached)
   const writtenForHour = lesser(toCount(counts.cacheWriteHourTokens ?? 0), written)
@@ -66,18 +66,18 @@ function toCount(tokens: number): bigint {
   return BigInt(tokens)
 }
 
-/** Nano-dollars a unit with its multipliers, as a whole number of the parts named below. */
+/** Nano-dollars per unit including multipliers, in fractions of 1 / `RATE_PARTS`. */
 export type UnitRate = bigint
 
 const MULTIPLIER_ONE = 1_000_000n
-/** Fixed, because the rates of tasks under way are stored; exact for as many multipliers as one work has traits. */
+/** Must not change, because the rates of running tasks are stored. Exact for four multipliers, and no request has more. */
 const RATE_PARTS = MULTIPLIER_ONE ** 4n
-/** Seconds are measured in thousandths. */
+/** Seconds have a resolution of a thousandth. */
 const UNIT_PARTS = 1000
-/** 5.04 seconds are 5040 thousandths and not one more, whatever a float makes of them. */
+/** Keeps floating-point errors from rounding up: 5.04 seconds are 5040 thousandths. */
 const FLOAT_NOISE = 1e-6
 
-/** The price of a unit of what has these traits; a value the catalog does not name counts once. */
+/** Returns the unit price for these traits. Values that the catalog does not name have the multiplier 1. */
 export function unitRate(
   { nanoUsdPerUnit, multipliers = {} }: UnitPrice,
   traits: Readonly<Partial<Record<PriceTrait, string | null>>> = {},
@@ -87,14 +87,14 @@ export function unitRate(
     const value = traits[trait]
     const values = multipliers[trait]
     if (typeof value !== 'string' || values === undefined) continue
-    // `hd@1792x1024` is the quality at that size, where the two prices do not simply multiply.
+    // `hd@1792x1024` is the multiplier of a quality at that size, for prices that are not a product of both.
     const multiplier = values.get(`${value}@${traits.size}`) ?? values.get(value)
     if (multiplier !== undefined) rate = (rate * multiplier) / MULTIPLIER_ONE
   }
   return rate
 }
 
-/** What so many units cost. Rounded up once, at the end. */
+/** Returns the cost of this number of units. Rounds up once at the end. */
 export function priceUnits(rate: UnitRate, units: number): NanoUsd {
   if (!Number.isFinite(units) || units < 0) throw new RangeError(`not a number of units: ${units}`)
   const amount = rate * BigInt(Math.ceil(units * UNIT_PARTS - FLOAT_NOISE))

@@ -2,7 +2,7 @@ import type { DurationBounds, ModelBounds, PriceMultipliers } from './catalog-mo
 import { PRICE_TRAITS } from './catalog-model.ts'
 import type { CatalogEntry } from './catalog-schema.ts'
 
-/** What a model of images, video or music can be asked for. */
+/** Reads the allowed parameters of a model. */
 export function readBounds({ bounds = {} }: Pick<CatalogEntry, 'bounds'>): ModelBounds {
   return {
     imagesMax: bounds.images_max ?? null,
@@ -18,7 +18,7 @@ export function readBounds({ bounds = {} }: Pick<CatalogEntry, 'bounds'>): Model
   }
 }
 
-/** Empty when the bounds make sense. */
+/** Returns an empty list if the bounds are consistent. */
 export function findBoundsProblems({ bounds = {} }: Pick<CatalogEntry, 'bounds'>, place: string): string[] {
   const { qualities, quality_default: quality, resolutions, resolution_default: resolution } = bounds
   const problems: string[] = []
@@ -73,7 +73,7 @@ export function readMultipliers(
   for (const trait of PRICE_TRAITS) {
     const values = multipliers[trait]
     if (values === undefined) continue
-    // Rounded, because 1.1 is not a number of millionths to a computer.
+    // Rounded, because 1.1 times a million is not an exact integer in floating point.
     const entries = Object.entries(values).map(
       ([value, factor]) => [value, BigInt(Math.round(factor * MILLION))] as const,
     )

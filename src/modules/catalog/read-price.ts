@@ -5,7 +5,7 @@ import type { ModelPrice, TokenPrice, TokenRates } from './catalog-model.ts'
 import type { CatalogEntry } from './catalog-schema.ts'
 import { readMultipliers } from './read-bounds.ts'
 
-/** Dollars of a catalog file as nano-dollars. What is finer than that is added to the problems. */
+/** Converts the dollars of a catalog file to nano-dollars. Amounts with a finer resolution are added to the problems. */
 export function readPrice(entry: CatalogEntry, place: string, problems: string[]): ModelPrice {
   const { price } = entry
   const read: ReadAmount = (field, usd = 0) => {
@@ -44,7 +44,7 @@ type RateFields = Pick<
   | 'output_usd_per_1m'
 >
 
-/** Of the vendor of the model, or of one that serves it. */
+/** Returns the cache prices of the model's vendor, or of a provider that serves it. */
 function cachePricesOf({ vendor, routes }: CatalogEntry): CachePrices | null {
   const vendors = [vendor.toLowerCase(), ...routes.map(({ provider }) => provider)]
   return vendors.map((id) => vendorOf(id)?.cachePrices).find((prices) => prices !== undefined) ?? null
@@ -93,7 +93,7 @@ function readAudioRates(
   }
 }
 
-/** Rounded up, so that nothing is sold below its price. */
+/** Rounds up, so that nothing is sold below its price. */
 function shareOf(amount: NanoUsd, hundredths: bigint): NanoUsd {
   return (amount * hundredths + 99n) / 100n
 }

@@ -5,13 +5,13 @@ export interface WatchCatalogFileOptions {
   readonly file: string
   readonly onChange: () => void
   readonly pollIntervalMs?: number | undefined
-  /** How long a file must be left alone before it is read: an editor writes in several steps. */
+  /** How long a file must be unchanged before it is read, because an editor writes in several steps. */
   readonly settleMs?: number | undefined
 }
 
 /**
- * Follows one file. The directory is watched rather than the file, because editors and configuration mounts replace the
- * file by a rename; a slow poll stands in where no events arrive, such as on network mounts.
+ * Watches one file for changes. Watches its directory, because editors and configuration mounts replace the file by a rename. A
+ * slow poll covers systems without events, such as network mounts.
  */
 export function watchCatalogFile(options: WatchCatalogFileOptions): { close: () => void } {
   const { file, onChange, pollIntervalMs = 5000, settleMs = 50 } = options
@@ -30,7 +30,7 @@ export function watchCatalogFile(options: WatchCatalogFileOptions): { close: () 
   }
 
   const watcher = watchDirectory(dirname(file), (name) => {
-    // A configuration mount swaps a link beside the file, so every name but a known other one counts.
+    // A configuration mount replaces a link beside the file, so names that start with `..` count too.
     if (name === null || name === basename(file) || name.startsWith('..')) lookSoon()
   })
   const poll = setInterval(lookSoon, pollIntervalMs).unref()
@@ -47,7 +47,7 @@ export function watchCatalogFile(options: WatchCatalogFileOptions): { close: () 
 function watchDirectory(directory: string, onName: (name: string | null) => void): FSWatcher | null {
   try {
     const watcher = watch(directory, { persistent: false }, (_event, name) => onName(name))
-    // The poll goes on alone when the directory can no longer be watched.
+    // If the directory can no longer be watched, only the poll remains.
     watcher.on('error', () => watcher.close())
     return watcher
   } catch {
@@ -55,7 +55,7 @@ function watchDirectory(directory: string, onName: (name: string | null) => void
   }
 }
 
-// Inode and size beside the time: a replaced file can carry an older or an equal time.
+// Includes inode and size, because a replaced file may have an older or the same modification time.
 function readFingerprint(file: string): string {
   const stats = statSync(file, { bigint: true, throwIfNoEntry: false })
   return stats ? `${stats.ino}:${stats.size}:${stats.mtimeNs}` : 'absent'

@@ -16,20 +16,23 @@ const REFUSED_KEYS_MAX = 10_000
 const REFUSED_KEY_TTL_MS = 5000
 const READS_WAITING_MAX = 1000
 const TOO_MANY_READS = 'too many keys are being read at once'
-/** Bounds what a change that was committed but never announced, by a process that died between the two, can do. */
+/** Limits the effect of a change that was committed but not announced, because its process died in between. */
 const REFRESH_AFTER_MS = 30_000
 const REFRESH_RETRY_MS = 5000
-/** A use so soon after one that was noted is not worth another write: ten thousand busy keys would be as many rows every few seconds. */
+/**
+ * Uses within this time after a recorded one are not written: ten thousand busy keys would cause as many row updates every few
+ * seconds.
+ */
 const NOTE_USE_AFTER_MS = 60_000
 const READ_AT_ONCE_MAX = 1000
-/** Between two reads, so that what comes meanwhile goes into one. */
+/** The pause between two reads, so that the keys that become due meanwhile share one read. */
 const REFRESH_PAUSE_MS = 50
 
 export interface KeyAuthenticatorOptions {
   readonly database: Queryable
   readonly clock: Clock
   readonly messageBus: KeyChangeBus
-  /** Called when a key was used, at most once a minute for each; must not block. */
+  /** Called when a key is used, at most once a minute for each key. Must not block. */
   readonly noteUse: (keyId: string, nowMs: number) => void
 }
 
@@ -50,7 +53,7 @@ interface RefusedKey {
 }
 
 /**
- * Answers who a key belongs to, from memory when it can. Memory is trusted only while changes are being heard: without
+ * Finds the caller of a key, from memory if possible. The memory is valid only while the message bus delivers changes. Without
  * the bus, every request reads the database.
  */
 export class KeyAuthenticator {
@@ -63,16 +66,16 @@ export class KeyAuthenticator {
   readonly #knownKeys = new BoundedMap<string, KnownKey>({ entriesMax: KNOWN_KEYS_MAX })
   readonly #refused = new BoundedMap<string, RefusedKey>({ entriesMax: REFUSED_KEYS_MAX })
   readonly #sharedReads = new Map<string, Promise<KnownKey | null>>()
-  /** Many keys that are met at the same time are read together. */
+  /** Combines concurrent reads of several keys into one query. */
   readonly #reads = new Batches<string, KnownKey | null>(async (keyHashes) => {
     const found = await this.#readAndRemember(keyHashes)
     return keyHashes.map((keyHash) => found.get(keyHash) ?? null)
   }, READ_AT_ONCE_MAX)
   #readsRunning = 0
-  /** Keys that are to be read again. */
+  /** The hashes of keys that are due for another read. */
   #due: string[] = []
   #isRefreshing = false
-  /** Counts changes heard, so that a read begun before a change is not remembered after it. */
+  /** Counts received changes, so that a read that began before a change is not cached after it. */
   #generation = 0
 
   constructor({ database, clock, messageBus, noteUse }: KeyAuthenticatorOptions) {
@@ -128,7 +131,7 @@ export class KeyAuthenticator {
     this.#knownKeys.clear()
   }
 
-  // What a running read returns may be older than the change, so nobody who asks from now on may share it.
+  // A running read may return data from before the change, so later requests must not share it.
   #forgetRunningReads(): void {
     this.#generation += 1
     this.#sharedReads.clear()
@@ -137,7 +140,7 @@ export class KeyAuthenticator {
   #admit(known: KnownKey, nowMs: number): Caller {
     if (known.expiresAtMs !== null && nowMs >= known.expiresAtMs) throw invalidApiKey('expired')
     if (known.isAccountSuspended) throw new AppError('account_suspended', 'This account is suspended.')
-    // A clock that was set back must not keep uses from being noted.
+    // A clock that was set back must not stop the recording of uses.
     if (nowMs >= known.noteUseAtMs || nowMs < known.noteUseAtMs - NOTE_USE_AFTER_MS) {
       known.noteUseAtMs = nowMs + NOTE_USE_AFTER_MS
       this.#noteUse(known.caller.keyId, nowMs)
@@ -178,13 +181,13 @@ export class KeyAuthenticator {
       this.#refused.set(keyHash, { untilMs, reason: known === undefined ? 'unknown' : 'revoked' })
       return
     }
-    // What was noted may not be written yet.
+    // A recorded use may not be written to the database yet.
     const notedUntilMs = this.#knownKeys.get(keyHash)?.noteUseAtMs ?? 0
     known.noteUseAtMs = Math.max(known.noteUseAtMs, notedUntilMs)
     this.#knownKeys.set(keyHash, known)
   }
 
-  // In the background: the request that finds an old entry does not wait, and keeps working if the database is away.
+  // Runs in the background: the request does not wait for it, and keys keep working while the database is unavailable.
   #refresh(keyHash: string, known: KnownKey, monotonicMs: number): void {
     known.refreshAtMs = monotonicMs + REFRESH_RETRY_MS
     this.#due.push(keyHash)
@@ -226,7 +229,7 @@ interface KnownKeyRow extends CallerRow {
 const READ_KNOWN_KEYS = `${SELECT_CALLER}
   WHERE k.key_hash = ANY ($1::bytea[])`
 
-/** Those that there are, by their hashes. */
+/** Returns the existing keys by hash. */
 async function readKnownKeys(
   database: Queryable,
   keyHashes: readonly string[],
@@ -238,7 +241,7 @@ async function readKnownKeys(
   for (const row of rows) {
     const keyHash = row.key_hash.toString('hex')
     const hashBytes = asked.get(keyHash)
-    // The index found the row by its hash; the last word is a comparison whose duration says nothing.
+    // The index found the row by its hash. The final comparison takes constant time.
     if (hashBytes === undefined || !timingSafeEqual(row.key_hash, hashBytes)) continue
     const lastUsedAtMs = row.last_used_at?.getTime() ?? null
     known.set(keyHash, {
@@ -253,7 +256,7 @@ async function readKnownKeys(
   return known
 }
 
-// Only who has the whole key is told that it was one, so that nothing is said about others.
+// Details are given only to a client that has the complete key, so that nothing is revealed about other keys.
 const REFUSALS = {
   malformed: `The API key is malformed: a key has the form ${KEY_FORM}.`,
   unknown: 'The API key is unknown: this gateway has not issued it.',

@@ -6,7 +6,7 @@ export type Scope = (typeof SCOPES)[number]
 export const ENVIRONMENTS = ['live', 'prod', 'staging', 'test', 'dev'] as const
 export type Environment = (typeof ENVIRONMENTS)[number]
 
-/** Who is asking: an authenticated key and the account it belongs to. */
+/** The client of a request: an authenticated key and its account. */
 export interface Caller {
   readonly accountId: string
   readonly keyId: string
@@ -15,13 +15,13 @@ export interface Caller {
   /** Null allows every model. */
   readonly allowedModels: ReadonlySet<string> | null
   readonly requestsPerMinute: number | null
-  /** The key's own spend cap. */
+  /** The key's own spending cap. */
   readonly limitNanoUsd: NanoUsd | null
-  /** Its account has a key of the scope `admin`. */
+  /** Whether the account has a key with the scope `admin`. */
   readonly isOperator?: boolean
-  /** Null for never. */
+  /** Null for no expiry. */
   readonly expiresAtMs?: number | null
-  /** The restricted key that made this one: its limits hold for both together. */
+  /** The restricted key that created this one. Its limits apply to both keys together. */
   readonly parent?: ParentKey | null
 }
 

@@ -13,7 +13,7 @@ import {
 import { readAuthority } from './read-authority.ts'
 import { readKey } from './read-keys.ts'
 
-/** What is absent stays as it is. */
+/** Absent members stay unchanged. */
 export interface KeyChanges {
   readonly name?: string
   /** False revokes the key. A revoked key stays revoked. */
@@ -58,12 +58,14 @@ export async function updateKey(
   })
 }
 
-/** Revoking twice is the same as once, so that a client may repeat the request. */
+/** Revokes a key. A repeated call has no further effect, so clients may retry. */
 export async function revokeKey(database: Database, request: KeyChangeRequest): Promise<KeyRecord> {
   return updateKey(database, request, { isActive: false })
 }
 
-/** A restricted key manages itself and the keys it made: those of others may have more than it can give back. */
+/**
+ * A restricted key may manage only itself and the keys it created, because other keys may have more rights than it could restore.
+ */
 function requireManaged(authority: Authority, target: KeyRecord): void {
   if (authority.kind === 'operator') return
   const { key } = authority
@@ -72,18 +74,18 @@ function requireManaged(authority: Authority, target: KeyRecord): void {
   throw new AppError('forbidden', 'A restricted key can only manage itself and the keys it made.')
 }
 
-/** Who may lift restrictions takes a key out of the limits that it shares by setting its own. */
+/** A caller that may lift restrictions detaches a key from its parent's limits by setting the key's own limits. */
 function parentAfter(authority: Authority, before: KeyRecord, changes: KeyChanges): string | null {
   const setsLimits = changes.limitNanoUsd !== undefined || changes.requestsPerMinute !== undefined
   return setsLimits && liftsRestrictions(authority) ? null : before.parentId
 }
 
-/** A change leaves the environment as it is, so it is not compared. */
+/** A change keeps the environment, so the environment needs no comparison. */
 function environmentHeld(authority: Authority) {
   return authority.kind === 'operator' ? authority.environment : authority.key.environment
 }
 
-/** The account keeps a root key while it has an unrestricted one. */
+/** Makes another unrestricted key the root key, if the account has one. */
 async function passRootOn(transaction: Queryable, { id, accountId }: KeyRecord): Promise<void> {
   await transaction.query('UPDATE api_keys SET is_root = false WHERE id = $1', [id])
   await transaction.query(

@@ -11,12 +11,14 @@ import {
 } from './key-rights.ts'
 import { readAuthority } from './read-authority.ts'
 
-/** What is absent is passed on from the key that asks. */
+/** Absent members are inherited from the calling key. */
 export interface KeyRequest extends Partial<KeyRights> {
   readonly name: string
 }
 
-/** Makes a key that can do no more than the one that asks for it, nor both together more than it alone. */
+/**
+ * Creates a key that has at most the rights of the calling key. Both keys together cannot exceed the limits of the calling key.
+ */
 export async function createKey(
   database: Database,
   { caller, accountId, nowMs }: { caller: Caller; accountId: string; nowMs: number },

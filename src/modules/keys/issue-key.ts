@@ -21,7 +21,7 @@ export interface KeyDraft {
 
 export interface IssuedKey {
   readonly record: KeyRecord
-  /** The key in plain text. Nothing can show it again. */
+  /** The key in plain text. It cannot be shown again. */
   readonly token: string
 }
 
@@ -62,7 +62,7 @@ export async function issueKey(
   return { record: keyRecordFromRow(row), token }
 }
 
-// The first unrestricted key that manages the account is its root key.
+// The first unrestricted key that can manage the account becomes its root key.
 const INSERT_KEY = `
   INSERT INTO api_keys (id, account_id, name, environment, key_hash, key_prefix, scopes, allowed_models,
     limit_nano_usd, requests_per_minute, expires_at, created_at, parent_id, is_root)

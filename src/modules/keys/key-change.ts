@@ -2,7 +2,7 @@ import { AppError } from '../../kernel/app-error.ts'
 import { isUuid } from '../../kernel/identifiers.ts'
 import type { MessageBus } from '../../storage/message-bus.ts'
 
-/** What the processes tell each other, so that a revoked key stops working on all of them. */
+/** A message between processes, so that a revoked key stops working on all of them. */
 export type KeyChange = { readonly keyId: string } | { readonly accountId: string }
 
 export type KeyChangeBus = Pick<
@@ -15,7 +15,7 @@ export const KEY_CHANGE_TOPIC = 'keys.changed'
 const CONFIRM_TIMEOUT_MS = 2000
 const ANNOUNCE_ATTEMPTS_MAX = 2
 
-/** Returns once every process has dropped what changed. Announcing twice does no harm. */
+/** Returns after every process has dropped the changed key or account from memory. A repeated announcement is harmless. */
 export async function announceKeyChange(messageBus: KeyChangeBus, change: KeyChange): Promise<void> {
   let cause: unknown
   for (let attempt = 1; attempt <= ANNOUNCE_ATTEMPTS_MAX; attempt += 1) {
@@ -28,7 +28,7 @@ export async function announceKeyChange(messageBus: KeyChangeBus, change: KeyCha
       cause = error
     }
   }
-  // Success would promise that the old key is refused everywhere, which is not yet known.
+  // A success response would promise that all processes refuse the old key, which is not confirmed.
   throw new AppError(
     'service_unavailable',
     'The change is saved, but not every process of the gateway has confirmed it yet. Send the request again.',
@@ -40,7 +40,7 @@ function formatKeyChange(change: KeyChange): string {
   return 'keyId' in change ? `key ${change.keyId}` : `account ${change.accountId}`
 }
 
-/** Null for a message that this version does not understand. */
+/** Returns null for a message that this version does not understand. */
 export function parseKeyChange(payload: string): KeyChange | null {
   const [subject, id = ''] = payload.split(' ', 2)
   if (!isUuid(id)) return null

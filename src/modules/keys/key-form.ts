@@ -6,19 +6,19 @@ const SECRET_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 const SECRET_LENGTH = 43
 const SHOWN_SECRET_LENGTH = 4
 
-// The upper bound keeps a megabyte sent as a key from being hashed.
+// The upper bound keeps very long values from being hashed.
 const KEY_PATTERN = new RegExp(`^pk-(${ENVIRONMENTS.join('|')})-[A-Za-z0-9_-]{27,200}$`)
 
 export const KEY_FORM = `pk-<${ENVIRONMENTS.join('|')}>-<at least 27 url-safe characters>`
 
-/** A new key in plain text. It is shown once; only its hash is kept. */
+/** Creates a key in plain text. It is shown once; only its hash is stored. */
 export function createKeyToken(environment: Environment): string {
   let secret = ''
   while (secret.length < SECRET_LENGTH) secret += SECRET_ALPHABET.charAt(randomInt(SECRET_ALPHABET.length))
   return `pk-${environment}-${secret}`
 }
 
-/** The environment a key names, or null for what does not have the form of a key. */
+/** Returns the environment in the key, or null if the text is not a well-formed key. */
 export function environmentOfKey(token: string): Environment | null {
   const name = KEY_PATTERN.exec(token)?.[1]
   return ENVIRONMENTS.find((environment) => environment === name) ?? null
@@ -28,12 +28,12 @@ export function isKeyForm(token: string): boolean {
   return KEY_PATTERN.test(token)
 }
 
-/** SHA-256 without salt or stretching: the secret is random, so there is nothing to guess from its hash. */
+/** SHA-256 without salt or stretching is enough, because the secret is random and cannot be guessed from its hash. */
 export function hashKey(token: string): string {
   return hash('sha256', token, 'hex')
 }
 
-/** Enough of a key for its owner to recognise it, too little to use it. */
+/** Returns enough of a key for its owner to recognise it, and too little to use it. */
 export function shownPrefixOfKey(token: string): string {
   const secretStart = token.indexOf('-', 'pk-'.length) + 1
   return `${token.slice(0, secretStart + SHOWN_SECRET_LENGTH)}…`

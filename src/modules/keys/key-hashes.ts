@@ -1,10 +1,13 @@
 import { hashKey, isKeyForm } from './key-form.ts'
 
-/** Remembers of each connection the key that came last: a client sends the same one again, and hashing takes longer than all else of finding it. */
+/**
+ * Caches the last key of each connection with its hash: clients repeat the same key, and hashing takes longer than the rest of
+ * the lookup.
+ */
 export class KeyHashes {
   readonly #lastOf = new WeakMap<object, { readonly token: string; readonly hash: string }>()
 
-  /** Null for what does not have the form of a key. */
+  /** Returns null if the token is not a well-formed key. */
   find(token: string, connection: object | undefined): string | null {
     const last = connection && this.#lastOf.get(connection)
     if (last?.token === token) return last.hash

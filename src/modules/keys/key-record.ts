@@ -17,9 +17,9 @@ export interface KeyRecord {
   readonly revokedAtMs: number | null
   readonly createdAtMs: number
   readonly lastUsedAtMs: number | null
-  /** May lift the restrictions of the account's keys, its own included. */
+  /** Whether it may lift the restrictions of the account's keys, including its own. */
   readonly isRoot: boolean
-  /** The restricted key that made it. */
+  /** The restricted key that created it. */
   readonly parentId: string | null
 }
 
@@ -74,7 +74,7 @@ function parseEnvironment(text: string): Environment {
   return environment
 }
 
-// A scope that this version does not know gives no right, so that an older process stays safe beside a newer one.
+// Unknown scopes are dropped and give no rights, so that an older process is safe beside a newer one.
 function parseScopes(names: readonly string[]): Scope[] {
   return SCOPES.filter((scope) => names.includes(scope))
 }

@@ -2,21 +2,21 @@ import { AppError } from '../../kernel/app-error.ts'
 import type { Environment, Scope } from './caller.ts'
 import type { KeyRecord } from './key-record.ts'
 
-/** What a key may do. Null sets no limit. */
+/** The rights of a key. Null means no limit. */
 export type KeyRights = Pick<
   KeyRecord,
   'environment' | 'scopes' | 'allowedModels' | 'limitNanoUsd' | 'requestsPerMinute' | 'expiresAtMs'
 >
 
-/** Who makes or changes a key: the operator, or a key of the account. */
+/** The creator or editor of a key: the operator, or a key of the account. */
 export type Authority =
   | { readonly kind: 'operator'; readonly environment: Environment }
   | { readonly kind: 'key'; readonly key: KeyRecord }
 
-/** What a person expects of a key of their own: models, and their account. */
+/** The scopes of a typical personal key: using models and managing the account. */
 const PERSONAL_SCOPES: readonly Scope[] = ['inference', 'manage']
 
-/** What is not asked for is passed on as it is held. */
+/** Fills absent members with the rights of the authority. */
 export function inheritRights(authority: Authority, asked: Partial<KeyRights>): KeyRights {
   if (authority.kind === 'operator') return { ...UNRESTRICTED, environment: authority.environment, ...asked }
   const { key } = authority
@@ -34,7 +34,7 @@ const UNRESTRICTED = {
   expiresAtMs: null,
 }
 
-/** Whether something of what the account has is kept from the key. */
+/** Whether the key is limited in any way that its account is not. */
 export function isRestricted(
   rights: Omit<KeyRights, 'environment' | 'scopes'> & { parentId?: string | null },
 ): boolean {
@@ -44,12 +44,12 @@ export function isRestricted(
   )
 }
 
-/** Whether the restrictions of the one who asks do not count. */
+/** Whether the authority's own restrictions do not apply when it creates or changes keys. */
 export function liftsRestrictions(authority: Authority): boolean {
   return authority.kind === 'operator' || authority.key.isRoot
 }
 
-/** Throws unless the authority holds everything that is given. */
+/** Throws unless the authority has all the given rights. */
 export function requireRights(authority: Authority, given: KeyRights): void {
   if (authority.kind === 'operator') return
   const { key: held } = authority
@@ -64,7 +64,7 @@ export function requireRights(authority: Authority, given: KeyRights): void {
   )
 }
 
-/** No key gives or takes a scope that it does not hold itself. */
+/** Throws if a scope is missing: no key may give or take a scope that it does not have. */
 export function requireScopes(held: readonly Scope[], scopes: readonly Scope[]): void {
   const missing = scopes.find((scope) => !held.includes(scope))
   if (missing === undefined) return
@@ -74,7 +74,7 @@ export function requireScopes(held: readonly Scope[], scopes: readonly Scope[]):
   )
 }
 
-/** The first field by which the given rights go beyond the held ones, under its name on the wire. */
+/** Returns the API name of the first field in which the given rights exceed the held ones. */
 function findExcess(held: KeyRights, given: KeyRights): string | null {
   if (given.scopes.some((scope) => !held.scopes.includes(scope))) return 'scopes'
   if (given.environment !== held.environment) return 'env'

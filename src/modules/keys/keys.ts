@@ -31,34 +31,34 @@ export type { KeyRecord } from './key-record.ts'
 
 export interface Keys {
   /**
-   * Who holds this key. From memory and at once for a key seen before; throws `invalid_api_key` otherwise.
-   * @param connection what it came on, where more with the same key may follow
+   * Returns the caller of this key, synchronously if the key is in memory. Throws `invalid_api_key` if it is not valid.
+   * @param connection the connection of the request, to cache the hash for further requests with the same key
    */
   authenticate(token: string, connection?: object): Caller | Promise<Caller>
-  /** Who holds this key now, for work that goes on after its request was answered. Throws as `authenticate` does. */
+  /** Returns the current caller of this key, for work that continues after the response. Throws like `authenticate`. */
   callerOf(accountId: string, keyId: string): Promise<Caller>
-  /** Whether the key is in memory, so that nothing has to be looked up for it. */
+  /** Whether the key is in memory, so that no database read is needed. */
   isKnown(token: string): boolean
-  /** What the request leaves out is passed on from the caller's key; more than it has is refused. */
+  /** Absent members are inherited from the caller's key. Throws if the request exceeds the caller's rights. */
   create(caller: Caller, accountId: string, request: KeyRequest): Promise<IssuedKey>
   list(accountId: string, page: PageRequest): Promise<Page<KeyRecord>>
   read(accountId: string, keyId: string): Promise<KeyRecord>
-  /** The keys that this one may see: all of the account for one that manages it, itself otherwise. */
+  /** Returns the keys that the caller may see: all keys of the account if it can manage the account, otherwise only its own. */
   listFor(caller: Caller, page: PageRequest): Promise<Page<KeyRecord>>
   readFor(caller: Caller, keyId: string): Promise<KeyRecord>
-  /** Returns once every process follows the change. */
+  /** Returns after every process has applied the change. */
   update(caller: Caller, accountId: string, keyId: string, changes: KeyChanges): Promise<KeyRecord>
-  /** Returns once every process refuses the key. */
+  /** Returns after every process refuses the key. */
   revoke(caller: Caller, accountId: string, keyId: string): Promise<KeyRecord>
-  /** Whether the key works now: neither revoked nor expired. */
+  /** Whether the key is usable now: neither revoked nor expired. */
   isActive(key: KeyRecord): boolean
-  /** The key of all scopes that the first account begins with: the given one, or a new one without it. */
+  /** Issues the key with all scopes for the first account: the given one, or a new one. */
   issueFirstKey(transaction: Queryable, accountId: string, token?: string): Promise<IssuedKey>
   /** Makes every process read the account again. */
   announceAccountChange(accountId: string): Promise<void>
-  /** Tells what was changed by any process; null when changes may have been missed. */
+  /** Reports changes of any process. Null means that changes may have been missed. */
   onChange(listener: (change: KeyChange | null) => void): void
-  /** Writes the uses noted so far; they are otherwise written every few seconds. */
+  /** Writes the recorded uses now. Otherwise they are written every few seconds. */
   flushLastUsed(): Promise<void>
   close(): Promise<void>
 }
@@ -123,7 +123,7 @@ export function createKeys({
   }
 }
 
-// The message leaves the key out: a mistyped key is still most of a secret.
+// The message omits the key, because even a mistyped key contains most of the secret.
 function draftFirstKey(token: string): KeyDraft {
   const environment = environmentOfKey(token)
   if (environment === null) throw new Error(`The bootstrap key does not have the form ${KEY_FORM}.`)

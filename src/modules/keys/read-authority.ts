@@ -4,7 +4,7 @@ import type { Caller } from './caller.ts'
 import { isActive, KEY_COLUMNS, keyRecordFromRow, type KeyRow } from './key-record.ts'
 import type { Authority } from './key-rights.ts'
 
-/** What the caller may pass on, read from the database: a restriction that is being added must not be outrun. */
+/** Reads the caller's rights from the database with a lock, so that a restriction that is being added is not bypassed. */
 export async function readAuthority(
   transaction: Queryable,
   caller: Caller,

@@ -3,7 +3,7 @@ import type { Queryable } from '../../storage/database.ts'
 import type { Caller } from './caller.ts'
 import { isActive, keyRecordFromRow, type KeyRow } from './key-record.ts'
 
-/** A key with what is known of its account and of the key that made it. */
+/** A key with the state of its account and the limits of its parent key. */
 export interface CallerRow extends KeyRow {
   readonly account_status: string
   readonly is_operator: boolean
@@ -19,8 +19,8 @@ export const SELECT_CALLER = `
   FROM api_keys k JOIN accounts a ON a.id = k.account_id LEFT JOIN api_keys p ON p.id = k.parent_id`
 
 /**
- * Who holds the key now, for work that goes on after its request was answered. Throws what a request with the key would
- * be refused with.
+ * Returns the current caller of the key, for work that continues after the response. Throws the error that a request with the key
+ * would get.
  */
 export async function readCaller(
   queryable: Queryable,

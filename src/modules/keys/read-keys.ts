@@ -4,7 +4,7 @@ import { ID_AFTER_ALL, type Page, type PageRequest } from '../../kernel/page.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { KEY_COLUMNS, keyRecordFromRow, type KeyRecord, type KeyRow } from './key-record.ts'
 
-/** Another account's key is not found, like one that never was. */
+/** Throws `not_found` also for a key of another account. */
 export async function readKey(
   queryable: Queryable,
   accountId: string,
@@ -20,14 +20,14 @@ export async function readKey(
   return keyRecordFromRow(row)
 }
 
-/** Newest first, revoked keys included: usage is attributed to them. */
+/** Returns keys, newest first, including revoked keys, because usage is attributed to them. */
 export async function listKeys(
   queryable: Queryable,
   accountId: string,
   { limit, afterId }: PageRequest,
 ): Promise<Page<KeyRecord>> {
   const [rows, [count]] = await Promise.all([
-    // One more than asked tells whether there are more.
+    // Reads one row more than requested to detect further pages.
     queryable.query<KeyRow>(
       `SELECT ${KEY_COLUMNS} FROM api_keys
        WHERE account_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3`,

@@ -1,18 +1,18 @@
 import type { Database } from '../../storage/database.ts'
 
 const FLUSH_INTERVAL_MS = 5000
-/** More keys than this between two flushes are not recorded; their next use is. */
+/** Beyond this number of keys between two flushes, uses are not recorded until the next use. */
 const PENDING_KEYS_MAX = 50_000
 
 export interface LastUsedRecorder {
-  /** Costs one map entry; the write comes later. */
+  /** Adds a map entry. The database write comes later. */
   note(keyId: string, usedAtMs: number): void
-  /** Writes what was noted so far. Rejects when the database does; what was noted is kept for the next time. */
+  /** Writes all recorded uses. Rejects if the database fails; the uses are kept for the next flush. */
   flush(): Promise<void>
   close(): Promise<void>
 }
 
-/** Writes `last_used_at` with one statement for all keys that were used since the last, not one a request. */
+/** Writes `last_used_at` in one statement for all keys used since the last flush, not for each request. */
 export function recordLastUsed({
   database,
   flushIntervalMs = FLUSH_INTERVAL_MS,
@@ -46,20 +46,20 @@ export function recordLastUsed({
     return running
   }
 
-  // A failed flush is tried again at the next tick and reported by whatever else needs the database.
+  // A failed flush is retried at the next tick. Other parts report that the database is unavailable.
   const timer = setInterval(() => void flush().catch(() => undefined), flushIntervalMs)
   timer.unref()
 
   const close = async (): Promise<void> => {
     clearInterval(timer)
-    // A database that is away costs the last few seconds of use, and not the rest of the shutdown.
+    // If the database is unavailable, only the last few seconds of uses are lost, and the shutdown continues.
     await flush().catch(() => undefined)
   }
 
   return { note, flush, close }
 }
 
-// Rows are locked in one order, so that two processes flushing the same keys wait instead of deadlocking.
+// Locks rows in id order, so that two processes that flush the same keys do not deadlock.
 const WRITE_LAST_USED = `
   WITH used AS (
     SELECT id, used_at FROM unnest($1::uuid[], $2::timestamptz[]) AS noted (id, used_at)

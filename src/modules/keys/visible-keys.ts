@@ -5,7 +5,10 @@ import type { Caller } from './caller.ts'
 import type { KeyRecord } from './key-record.ts'
 import { listKeys, readKey } from './read-keys.ts'
 
-/** All keys of the account for one that manages it; itself for any other, so that a client can read what it signed in with. */
+/**
+ * Returns all keys of the account if the caller can manage it, otherwise only the caller's key, so that a client can read its own
+ * key.
+ */
 export async function listVisibleKeys(
   queryable: Queryable,
   caller: Caller,

@@ -12,17 +12,17 @@ export const token = createKeyToken('dev')
 export const keyId = createId()
 export const accountId = createId()
 
-/** An authenticator whose clock, bus and only key are in the hands of a test. */
+/** An authenticator with a clock, a message bus and a single key that a test controls. */
 export interface AuthenticatorStage {
   nowMs: number
-  /** What the database has for the key. */
+  /** The database row of the key. */
   row: Record<string, unknown> | null
   reads: number
   readonly uses: string[]
   readonly database: ReturnType<typeof createControlledDatabase>
   readonly bus: ReturnType<typeof createFakeBus>
   readonly authenticator: KeyAuthenticator
-  /** Rejects where the authenticator throws. */
+  /** Rejects if the authenticator throws. */
   authenticate(presented?: string): Promise<Caller>
 }
 
@@ -67,7 +67,7 @@ export function keyRow(overrides: Record<string, unknown> = {}): Record<string, 
   }
 }
 
-/** Answers with the row as it was when the question arrived, as a database does, and can be made to wait. */
+/** Returns the row as it was when the query arrived, like a database, and can be made to wait. */
 function createControlledDatabase(state: Pick<AuthenticatorStage, 'row' | 'reads'>) {
   let gate = Promise.withResolvers<void>()
   gate.resolve()

@@ -10,7 +10,7 @@ import { createKeys, type KeyChangeBus, type KeyRequest, type Keys } from '../ke
 
 export const inferenceDraft: KeyRequest = { name: 'a key', environment: 'dev', scopes: ['inference'] }
 
-/** Two processes of a gateway on one database, with one account and a clock that a test moves. */
+/** Two processes of a gateway on one database, with one account and a clock that a test controls. */
 export interface KeyProcesses {
   nowMs: number
   readonly database: Database
@@ -19,9 +19,9 @@ export interface KeyProcesses {
   readonly accountId: string
   createProcess(messageBus: KeyChangeBus): Keys
   insertAccount(): Promise<string>
-  /** An operator, or somebody whose key is nowhere. */
+  /** Returns an operator, or a caller whose key is not in the database. */
   callerWith(...scopes: Scope[]): Caller
-  /** With a key of its own that is not the root key, of the account or of this one. */
+  /** Creates a key that is not the root key, in the default account or the given one. */
   managerWith(request: Omit<KeyRequest, 'name'>, ofAccount?: string): Promise<Caller>
   close(): Promise<void>
 }
@@ -74,7 +74,7 @@ export async function startKeyProcesses(): Promise<KeyProcesses> {
   })
 }
 
-/** Rejects where the module throws. */
+/** Rejects if the module throws. */
 export async function authenticate(on: Keys, token: string): Promise<Caller> {
   return on.authenticate(token)
 }
