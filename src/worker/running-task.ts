@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '../kernel/app-error.ts'
 import { Cancellation } from '../kernel/cancellation.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { keepTrying } from '../kernel/keep-trying.ts'
 import type { Logger } from '../kernel/logger.ts'
 import {
   type Claim,
@@ -15,7 +16,6 @@ import {
   ATTEMPTS_MAX,
   TaskPostponed,
 } from '../modules/tasks/tasks.ts'
-import { keepTrying } from './keep-trying.ts'
 
 /** Why a performer was stopped. */
 export type StopReason = 'cancelled' | 'lost' | 'deadline' | 'stopping'
@@ -116,7 +116,7 @@ export class RunningTask {
     const end = this.#why === 'deadline' ? endOf(task, { error: tookTooLong() }) : endOf(task, attempt)
     const isLost = () => this.#why === 'lost' || this.#why === 'cancelled'
     if (end instanceof TaskPostponed) {
-      await keepTrying(() => queue.postpone(claim, end), isLost)
+      await tryUnless(isLost, () => queue.postpone(claim, end))
       return
     }
     if (end === 'retry') {
@@ -124,10 +124,10 @@ export class RunningTask {
         { err: 'error' in attempt ? attempt.error : null, taskId: task.id },
         'a task is tried again',
       )
-      await keepTrying(() => queue.retry(claim, { pauseMs: retryPauseMs(task.attempt) }), isLost)
+      await tryUnless(isLost, () => queue.retry(claim, { pauseMs: retryPauseMs(task.attempt) }))
       return
     }
-    const isOurs = await keepTrying(() => queue.finish({ claim, end }), isLost)
+    const isOurs = await tryUnless(isLost, () => queue.finish({ claim, end }))
     if (this.#why === 'deadline' || (isOurs === true && end.status === 'failed' && this.#job !== null))
       await performer.cancelJob(this.#asKnown())
   }
@@ -173,9 +173,9 @@ export class RunningTask {
       saveJob: async (job) => {
         // Known from here on, even to a task that has been cancelled meanwhile.
         this.#job = job
-        const isStanding = await keepTrying(
-          () => queue.note({ claim, job }),
+        const isStanding = await tryUnless(
           () => this.#why === 'lost',
+          () => queue.note({ claim, job }),
         )
         this.#requireStanding(isStanding === true)
       },
@@ -195,6 +195,18 @@ export class RunningTask {
     this.#cancellation.throwIfCancelled()
     throw new TaskStopped('lost')
   }
+}
+
+/** Null when another has the task meanwhile, who writes it down. */
+async function tryUnless<Result>(
+  isLost: () => boolean,
+  write: () => Promise<Result>,
+): Promise<Result | null> {
+  if (isLost()) return null
+  return keepTrying(write, isLost).catch((error: unknown) => {
+    if (isLost()) return null
+    throw error
+  })
 }
 
 export type Attempt = { readonly outcome: TaskOutcome } | { readonly error: unknown }

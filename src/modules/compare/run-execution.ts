@@ -1,6 +1,7 @@
 import { AppError } from '../../kernel/app-error.ts'
 import { Cancellation } from '../../kernel/cancellation.ts'
 import type { Clock } from '../../kernel/clock.ts'
+import { keepTrying } from '../../kernel/keep-trying.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Database } from '../../storage/database.ts'
@@ -12,7 +13,6 @@ import type { AskChat } from './ask-chat.ts'
 import { CellWindow, type WaitingCell } from './cell-window.ts'
 import { createCellWriter, type CellWriter } from './cell-writer.ts'
 import { endRun, handBackRun, type ClaimedRun } from './claim-run.ts'
-import { keepTrying } from './keep-trying.ts'
 import { measureLanes, refreshLaneStats, type FindInterval } from './lane-stats.ts'
 import { runCell, type RanCell, type RunCellOptions } from './run-cell.ts'
 import type { Lane, Run, RunError } from './run.ts'
@@ -52,7 +52,8 @@ export class RunExecution {
   /** Of calls. */
   readonly #cancellation = new Cancellation()
   /** Of writes: nobody waits for them any more. */
-  readonly #givenUp = new Cancellation()
+  #hasGivenUp = false
+  readonly #isGivenUp = () => this.#hasGivenUp
   readonly #runningOfLane = new Map<number, number>()
   #running = 0
   #shortOfCredit = 0
@@ -68,8 +69,8 @@ export class RunExecution {
     this.#options = options
     const writer = createCellWriter({ database, clock }, claim)
     this.#writer = {
-      begin: (key) => keepTrying(() => writer.begin(key), this.#givenUp),
-      end: (end) => keepTrying(() => writer.end(end), this.#givenUp),
+      begin: (key) => keepTrying(() => writer.begin(key), this.#isGivenUp),
+      end: (end) => keepTrying(() => writer.end(end), this.#isGivenUp),
     }
     this.#window = new CellWindow(database, run.id)
     this.#spend = new SpendPlan(run)
@@ -89,7 +90,7 @@ export class RunExecution {
     this.#cancellation.cancel(
       isCancelled ? new AbandonedWork('the run was cancelled') : new Error('the run was stopped'),
     )
-    if (this.#why === 'lost') this.#givenUp.cancel(new Error('the run is another’s'))
+    if (this.#why === 'lost') this.#hasGivenUp = true
     this.#note()
   }
 
@@ -100,11 +101,11 @@ export class RunExecution {
     try {
       await this.#askAll()
       if (this.#why === null && this.#halt === null && run.judge !== null) await this.#judge()
-      await keepTrying(() => refreshLaneStats(database, run.id), this.#givenUp)
+      await keepTrying(() => refreshLaneStats(database, run.id), this.#isGivenUp)
       if (this.#why === 'stopping') await handBackRun(database, claim)
       if (this.#why !== null) return
-      await keepTrying(() => measureLanes(database, run, this.#options.findInterval), this.#givenUp)
-      await keepTrying(() => endRun(database, claim, this.#halt), this.#givenUp)
+      await keepTrying(() => measureLanes(database, run, this.#options.findInterval), this.#isGivenUp)
+      await keepTrying(() => endRun(database, claim, this.#halt), this.#isGivenUp)
     } catch (error) {
       logger.error({ err: error, runId: run.id }, 'a run could not go on')
       this.cut()
@@ -116,9 +117,9 @@ export class RunExecution {
   async #askAll(): Promise<void> {
     const { database } = this.#options
     const { run, claim } = this.claimed
-    await keepTrying(() => adoptCells(database, { run, claim, writer: this.#writer }), this.#givenUp)
+    await keepTrying(() => adoptCells(database, { run, claim, writer: this.#writer }), this.#isGivenUp)
     while (this.#why === null && this.#halt === null) {
-      await keepTrying(() => this.#window.fill(), this.#givenUp)
+      await keepTrying(() => this.#window.fill(), this.#isGivenUp)
       this.#changed = Promise.withResolvers()
       while (this.#beginNext());
       if (this.#running === 0) break
@@ -173,7 +174,7 @@ export class RunExecution {
     const { ask, isBilled, database } = this.#options
     const { run } = this.claimed
     const findCharge = async (requestId: string) =>
-      (await keepTrying(() => findCharges(database, run.accountId, [requestId]), this.#givenUp)).get(
+      (await keepTrying(() => findCharges(database, run.accountId, [requestId]), this.#isGivenUp)).get(
         requestId,
       ) ?? null
     return {
@@ -205,7 +206,7 @@ export class RunExecution {
         if (error instanceof AppError) return error
         throw error
       })
-    const caller = await keepTrying(read, this.#givenUp)
+    const caller = await keepTrying(read, this.#isGivenUp)
     if (caller instanceof AppError) throw caller
     if (caller.scopes.has('inference')) return caller
     throw new AppError('forbidden', 'The API key that asked for this may not ask models any more.')

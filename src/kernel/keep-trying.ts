@@ -4,18 +4,18 @@ const TRIES_MAX = 40
 const PAUSE_MS = 50
 const PAUSE_MS_MAX = 2_000
 
-/** Does what must be written down, through a restart of the database. Null when it is not needed any more. */
+/** Does what must be written down, through a restart of the database. Throws the last error when it is not needed any more. */
 export async function keepTrying<Result>(
   work: () => Promise<Result>,
   isOver: () => boolean,
-): Promise<Result | null> {
+): Promise<Result> {
   for (let tries = 1; ; tries += 1) {
-    if (isOver()) return null
     try {
       return await work()
     } catch (error) {
-      if (tries === TRIES_MAX) throw error
+      if (tries === TRIES_MAX || isOver()) throw error
       await delay(Math.min(PAUSE_MS * 2 ** tries, PAUSE_MS_MAX))
+      if (isOver()) throw error
     }
   }
 }
