@@ -9,6 +9,7 @@ import { until } from './call.ts'
 
 const received: ReceivedSpan[] = []
 let collector: Server
+let endpoint: string
 let gateway: TestGateway
 
 beforeAll(async () => {
@@ -22,8 +23,9 @@ beforeAll(async () => {
   }).listen(0, '127.0.0.1')
   await once(collector, 'listening')
   const { port } = collector.address() as AddressInfo
+  endpoint = `http://127.0.0.1:${port}`
   gateway = await startTestGateway({
-    settings: { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`, PARKWAY_SANDBOX_JOB_MS: '1' },
+    settings: { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, PARKWAY_SANDBOX_JOB_MS: '1' },
   })
 })
 
@@ -77,6 +79,24 @@ test('a span joins the trace of its client on every route', async () => {
     traceId: '0af7651916cd43dd8448eb211c80319c',
     parentSpanId: 'b7ad6b7169203331',
   })
+})
+
+test('of traces begun here only the configured share is kept, and a client’s sampling is followed', async () => {
+  const settings = { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_TRACES_SAMPLER_ARG: '0' }
+  const sparing = await startTestGateway({ settings })
+  try {
+    const send = async (headers: Record<string, string>) => {
+      const response = await sparing.fetch('POST', '/v1/chat/completions', { body: CHAT, headers })
+      await response.arrayBuffer()
+      return response.headers.get('x-request-id') ?? ''
+    }
+    const own = await send({})
+    const joined = await send({ traceparent: '00-1af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' })
+    await spanOf(joined)
+    expect(spansOf(own)).toEqual([])
+  } finally {
+    await sparing.close()
+  }
 })
 
 test('an image has a span, at once or as a task, and making the task has none', async () => {

@@ -184,6 +184,7 @@ async function openModules(
     endpoint: config.otlpEndpoint ?? undefined,
     headers: parseOtlpHeaders(config.otlpHeaders.join(',')),
     serviceName: config.serviceName,
+    sampleRatio: config.traceShare,
     serviceVersion: VERSION,
     logger,
   })

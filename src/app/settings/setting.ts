@@ -51,6 +51,15 @@ export function integerSetting(
   })
 }
 
+export function shareSetting(about: About, defaultShare: number): Setting<number> {
+  const allowed = 'a number from 0 to 1'
+  return setting(about, allowed, String(defaultShare), (text) => {
+    const value = /^\d(\.\d{1,9})?$/.test(text) ? Number(text) : NaN
+    if (!(value <= 1)) throw new RangeError(allowed)
+    return value
+  })
+}
+
 export function amountSetting(about: About, defaultUsd: number): Setting<number> {
   const allowed = 'an amount in dollars, zero or more, with at most nine decimals'
   return setting(about, allowed, String(defaultUsd), (text) => {

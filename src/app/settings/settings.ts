@@ -15,6 +15,7 @@ import {
   listSetting,
   objectSetting,
   optionalTextSetting,
+  shareSetting,
   textSetting,
   urlSetting,
 } from './setting.ts'
@@ -259,6 +260,13 @@ export const SETTINGS = {
     description: 'Headers for the trace exporter, as `name=value`.',
     isSecret: true,
   }),
+  traceShare: shareSetting(
+    {
+      environment: 'OTEL_TRACES_SAMPLER_ARG',
+      description: 'The share of the traces begun here that is kept. The sampling of a client is followed.',
+    },
+    1,
+  ),
   serviceName: textSetting(
     { environment: 'OTEL_SERVICE_NAME', description: 'The name of this service in traces.' },
     'parkway',
