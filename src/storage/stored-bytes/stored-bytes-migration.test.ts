@@ -1,11 +1,5 @@
-import { cp, mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { silentLogger } from '../../kernel/logger.ts'
-import { connectDatabase } from '../connect-database.ts'
-import { migrate, MIGRATIONS_DIRECTORY } from '../migrate.ts'
-import { createEmptyDatabase, type TestDatabase } from '../testing/test-database.ts'
+import { createOlderDatabase, type OlderDatabase } from '../testing/create-older-database.ts'
 import { foldStoredBytes } from './fold-stored-bytes.ts'
 import { readAllStoredBytes } from './stored-bytes.ts'
 
@@ -14,49 +8,31 @@ const ACCOUNT_ID = '01890000-0000-7000-8000-000000000001'
 const KEPT_ID = '01890000-0000-7000-8000-00000000000a'
 const DELETED_ID = '01890000-0000-7000-8000-00000000000b'
 
-let testDatabase: TestDatabase
-let before: string
+let older: OlderDatabase
 
 beforeAll(async () => {
-  testDatabase = await createEmptyDatabase()
-  before = await mkdtemp(join(tmpdir(), 'parkway-migrations-'))
-  for (const name of await readdir(MIGRATIONS_DIRECTORY))
-    if (Number(name.slice(0, 4)) < VERSION) await cp(join(MIGRATIONS_DIRECTORY, name), join(before, name))
+  older = await createOlderDatabase(VERSION)
 })
 
-afterAll(async () => {
-  await testDatabase.drop()
-  await rm(before, { recursive: true, force: true })
-})
+afterAll(() => older.drop())
 
 test('what was stored before is counted, and what the release before stores and deletes afterwards too', async () => {
-  const { connectionString } = testDatabase
-  await migrate({ connectionString, logger: silentLogger, directory: before })
-  const database = connectDatabase({
-    connectionString,
-    logger: silentLogger,
-    poolSize: 1,
-    statementTimeoutMs: 30_000,
-  })
-  try {
-    for (const statement of STORED_BEFORE) await database.query(statement)
-    await migrate({ connectionString, logger: silentLogger })
-    const counted = { media: 70, dataset: 5, task: 16, stored_response: 3, response: 0 }
-    expect(await readAllStoredBytes(database, ACCOUNT_ID)).toEqual(counted)
+  const { database } = older
+  for (const statement of STORED_BEFORE) await database.query(statement)
+  await older.update()
+  const counted = { media: 70, dataset: 5, task: 16, stored_response: 3, response: 0 }
+  expect(await readAllStoredBytes(database, ACCOUNT_ID)).toEqual(counted)
 
-    await database.query('DELETE FROM media WHERE bytes = 50')
-    await database.query(`UPDATE tasks SET result = '[1, 2]'`)
-    await database.query('DELETE FROM idempotency_keys')
-    await database.query('UPDATE compare_datasets SET deleted_at = now()')
-    const changed = { media: 20, dataset: 0, task: 22, stored_response: 0, response: 0 }
-    expect(await readAllStoredBytes(database, ACCOUNT_ID)).toEqual(changed)
-    await foldStoredBytes(database)
-    expect(await readAllStoredBytes(database, ACCOUNT_ID)).toEqual(changed)
-    expect(await database.query('SELECT FROM stored_byte_changes')).toEqual([])
-    expect(await database.query('SELECT FROM compare_dataset_versions')).toEqual([])
-  } finally {
-    await database.close()
-  }
+  await database.query('DELETE FROM media WHERE bytes = 50')
+  await database.query(`UPDATE tasks SET result = '[1, 2]'`)
+  await database.query('DELETE FROM idempotency_keys')
+  await database.query('UPDATE compare_datasets SET deleted_at = now()')
+  const changed = { media: 20, dataset: 0, task: 22, stored_response: 0, response: 0 }
+  expect(await readAllStoredBytes(database, ACCOUNT_ID)).toEqual(changed)
+  await foldStoredBytes(database)
+  expect(await readAllStoredBytes(database, ACCOUNT_ID)).toEqual(changed)
+  expect(await database.query('SELECT FROM stored_byte_changes')).toEqual([])
+  expect(await database.query('SELECT FROM compare_dataset_versions')).toEqual([])
 })
 
 const dataset = (id: string, deletedAt: string) => [

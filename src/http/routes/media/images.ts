@@ -21,11 +21,12 @@ const ONE_IMAGE_JSON_BYTES_MAX = Math.ceil((IMAGE_BYTES_MAX * 4) / 3) + MEBIBYTE
 const EDIT_JSON_BYTES_MAX = 2 * ONE_IMAGE_JSON_BYTES_MAX
 const EDITED_IMAGES_MAX = 16
 
-const ONE_IMAGE: FormDescription = {
+const ONE_IMAGE_FORM: FormDescription = {
   files: {
     image: { countMax: 1, bytesMax: IMAGE_BYTES_MAX, isRequired: true, description: 'The image.' },
   },
 }
+const ONE_IMAGE = { form: ONE_IMAGE_FORM, bodyLimitBytes: ONE_IMAGE_JSON_BYTES_MAX }
 
 const EDIT_FORM: FormDescription = {
   files: {
@@ -67,9 +68,8 @@ export const imageRoutes = ({ runGeneration }: { runGeneration: RunGeneration })
       refuseStream(request.body)
       return runGeneration(request, {
         type: 'image',
-        model: request.body.model,
         work: toImageWork(request.body, [], null),
-        responseFormat: request.body.response_format ?? null,
+        ...readTarget(request.body),
       })
     },
   }),
@@ -86,9 +86,8 @@ export const imageRoutes = ({ runGeneration }: { runGeneration: RunGeneration })
       const images = readImages(body.image, files)
       return runGeneration(request, {
         type: 'edit',
-        model: body.model ?? null,
         work: toImageWork(body, images, readImages(body.mask, files, 'mask')[0] ?? null),
-        responseFormat: body.response_format ?? null,
+        ...readTarget(body),
       })
     },
   }),
@@ -97,16 +96,13 @@ export const imageRoutes = ({ runGeneration }: { runGeneration: RunGeneration })
     path: '/v1/images/upscale',
     summary: 'Enlarge an image',
     body: UpscaleRequest,
-    form: ONE_IMAGE,
-    bodyLimitBytes: ONE_IMAGE_JSON_BYTES_MAX,
+    ...ONE_IMAGE,
     handle: (request) => {
-      const { body, files } = request
-      const image = requireImage(readImages(body.image, files))
+      const { scale, prompt } = request.body
       return runGeneration(request, {
         type: 'upscale',
-        model: body.model ?? null,
-        work: { kind: 'upscale', image, scale: body.scale ?? 2, prompt: body.prompt || null },
-        responseFormat: body.response_format ?? null,
+        work: { kind: 'upscale', image: readOneImage(request), scale: scale ?? 2, prompt: prompt || null },
+        ...readTarget(request.body),
       })
     },
   }),
@@ -115,20 +111,24 @@ export const imageRoutes = ({ runGeneration }: { runGeneration: RunGeneration })
     path: '/v1/images/bg-remove',
     summary: 'Cut an image out of its background',
     body: BackgroundRemovalRequest,
-    form: ONE_IMAGE,
-    bodyLimitBytes: ONE_IMAGE_JSON_BYTES_MAX,
+    ...ONE_IMAGE,
     handle: (request) => {
-      const { body, files } = request
-      const image = requireImage(readImages(body.image, files))
+      const outputFormat = request.body.output_format ?? 'png'
       return runGeneration(request, {
         type: 'bg_remove',
-        model: body.model ?? null,
-        work: { kind: 'bg_remove', image, outputFormat: body.output_format ?? 'png' },
-        responseFormat: body.response_format ?? null,
+        work: { kind: 'bg_remove', image: readOneImage(request), outputFormat },
+        ...readTarget(request.body),
       })
     },
   }),
 ]
+
+type Target = Partial<Pick<ImageEditRequest, 'model' | 'response_format'>>
+
+/** Which model is asked, and in which form its images come back. */
+function readTarget({ model, response_format: responseFormat }: Target) {
+  return { model: model ?? null, responseFormat: responseFormat ?? null }
+}
 
 function toImageWork(
   body: Omit<ImageGenerationRequest, 'model'>,
@@ -183,7 +183,13 @@ function isList(given: ImageInput | readonly ImageInput[]): given is readonly Im
   return Array.isArray(given)
 }
 
-function requireImage([image]: readonly ClientFile[]): ClientFile {
+interface OneImageRequest {
+  readonly body: { readonly image?: ImageInput | readonly ImageInput[] | null | undefined }
+  readonly files: readonly UploadedFile[]
+}
+
+function readOneImage({ body, files }: OneImageRequest): ClientFile {
+  const [image] = readImages(body.image, files)
   if (image) return image
   const message = "Missing required parameter: 'image'."
   throw new AppError('missing_required_parameter', message, { param: 'image' })

@@ -1,53 +1,29 @@
-import { cp, mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { silentLogger } from '../../../kernel/logger.ts'
-import { connectDatabase } from '../../../storage/connect-database.ts'
-import { migrate, MIGRATIONS_DIRECTORY } from '../../../storage/migrate.ts'
-import { createEmptyDatabase, type TestDatabase } from '../../../storage/testing/test-database.ts'
+import { createOlderDatabase, type OlderDatabase } from '../../../storage/testing/create-older-database.ts'
 import { verifyLedger } from '../ledger.ts'
 
 const VERSION = 14
 const ACCOUNT_ID = '01890000-0000-7000-8000-000000000001'
 const KEY_ID = '01890000-0000-7000-8000-00000000000a'
 
-let testDatabase: TestDatabase
-let before: string
+let older: OlderDatabase
 
 beforeAll(async () => {
-  testDatabase = await createEmptyDatabase()
-  before = await mkdtemp(join(tmpdir(), 'parkway-migrations-'))
-  for (const name of await readdir(MIGRATIONS_DIRECTORY))
-    if (Number(name.slice(0, 4)) < VERSION) await cp(join(MIGRATIONS_DIRECTORY, name), join(before, name))
+  older = await createOlderDatabase(VERSION)
 })
 
-afterAll(async () => {
-  await testDatabase.drop()
-  await rm(before, { recursive: true, force: true })
-})
+afterAll(() => older.drop())
 
 test('what was spent before counts against the same caps, and its entries stay as they are', async () => {
-  const { connectionString } = testDatabase
-  await migrate({ connectionString, logger: silentLogger, directory: before })
-  const database = connectDatabase({
-    connectionString,
-    logger: silentLogger,
-    poolSize: 1,
-    statementTimeoutMs: 30_000,
-  })
-  try {
-    for (const statement of SPENT_BEFORE) await database.query(statement)
-    await migrate({ connectionString, logger: silentLogger })
-    const [spent] = await database.query(`
-      SELECT spent_under('key:${KEY_ID}') AS key, spent_under('day:${ACCOUNT_ID}:2026-10-31') AS day,
-        spent_under('month:${ACCOUNT_ID}:2026-10') AS october, spent_under('month:${ACCOUNT_ID}:2026-11') AS november`)
-    expect(spent).toEqual({ key: 11n, day: 3n, october: 3n, november: 8n })
-    const checks = await verifyLedger(database)
-    expect(checks.flatMap(({ differences }) => differences)).toEqual([])
-  } finally {
-    await database.close()
-  }
+  const { database } = older
+  for (const statement of SPENT_BEFORE) await database.query(statement)
+  await older.update()
+  const [spent] = await database.query(`
+    SELECT spent_under('key:${KEY_ID}') AS key, spent_under('day:${ACCOUNT_ID}:2026-10-31') AS day,
+      spent_under('month:${ACCOUNT_ID}:2026-10') AS october, spent_under('month:${ACCOUNT_ID}:2026-11') AS november`)
+  expect(spent).toEqual({ key: 11n, day: 3n, october: 3n, november: 8n })
+  const checks = await verifyLedger(database)
+  expect(checks.flatMap(({ differences }) => differences)).toEqual([])
 })
 
 /** A grant, a charge on the last day of a month, and one on the first day of the next. */
