@@ -16,7 +16,8 @@ export interface OlderDatabase {
 
 /** A database of a release before a migration, to see what the migration makes of what was there. */
 export async function createOlderDatabase(beforeVersion: number): Promise<OlderDatabase> {
-  const { connectionString, drop } = await createEmptyDatabase()
+  const empty = await createEmptyDatabase()
+  const { connectionString } = empty
   const directory = await mkdtemp(join(tmpdir(), 'parkway-migrations-'))
   try {
     for (const name of await readdir(MIGRATIONS_DIRECTORY))
@@ -35,7 +36,7 @@ export async function createOlderDatabase(beforeVersion: number): Promise<OlderD
     },
     drop: async () => {
       await database.close()
-      await drop()
+      await empty.drop()
     },
   }
 }
