@@ -1,4 +1,4 @@
-/** Every code a client can be answered with. `http/error-envelope.ts` gives each its status and type. */
+/** All error codes that clients can receive. `http/answers/error-envelope.ts` maps each to a status and a type. */
 export type ErrorCode =
   | 'invalid_json'
   | 'invalid_request'
@@ -42,29 +42,29 @@ export type ErrorCode =
   | 'timeout'
 
 export interface AppErrorOptions {
-  /** The offending request field, nested as `messages.0.content`. */
+  /** The invalid request field; nested ones as `messages.0.content`. */
   param?: string
   /** Sent as `retry-after`. */
   retryAfterSeconds?: number
   /** Further response headers, such as `allow`. */
   headers?: Record<string, string>
-  /** It may have been done or charged all the same: whoever sends it again may do it twice. */
+  /** The work may have been done or charged although the request failed. Sending it again may do it twice. */
   mayBeDone?: boolean
-  /** … unless it is sent under the same request id, as a repeated Idempotency-Key does. */
+  /** Sending it again is safe under the same request id, as with a repeated Idempotency-Key. */
   isOnceByRequestId?: boolean
-  /** Shown to the client in place of what the code stands for. */
+  /** Replaces the status and the code that the client receives. */
   injected?: InjectedFailure
   /** For the log only; never shown to a client. */
   cause?: unknown
 }
 
-/** A failure that a client ordered of the sandbox, to be answered as it was ordered. */
+/** A failure that a client has requested from the sandbox. */
 export interface InjectedFailure {
   readonly status: number
   readonly code: string
 }
 
-/** An error with a message that a client may read. Whatever else is thrown is a defect and is answered as one. */
+/** An error whose message clients may read. Any other thrown error is a defect and becomes an internal error. */
 export class AppError extends Error {
   override readonly name = 'AppError'
   readonly code: ErrorCode
@@ -86,7 +86,7 @@ export class AppError extends Error {
     this.injected = options.injected ?? null
   }
 
-  /** The code a client reads; the gateway itself decides by `code`. */
+  /** The code that the client receives. The gateway itself uses `code`. */
   get shownCode(): string {
     return this.injected?.code ?? this.code
   }
@@ -96,7 +96,7 @@ export function invalidValue(param: string, message: string): AppError {
   return new AppError('invalid_value', message, { param })
 }
 
-/** The same answer for what does not exist and for what belongs to another account. */
+/** Returns the same error for objects that do not exist and for objects of another account. */
 export function notFound(what: string): AppError {
   return new AppError('not_found', `No such ${what}.`)
 }

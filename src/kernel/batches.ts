@@ -4,17 +4,14 @@ interface Waiting<Item, Result> {
   readonly reject: (error: unknown) => void
 }
 
-/**
- * Does together what comes together: items that arrive while a batch is being done make the next one. Alone, an item waits
- * for nothing.
- */
+/** Performs items in batches: items that arrive while a batch runs form the next one. A single item does not wait. */
 export class Batches<Item, Result> {
   readonly #perform: (items: readonly Item[]) => Promise<readonly Result[]>
   readonly #sizeMax: number
   #waiting: Waiting<Item, Result>[] = []
   #isWorking = false
 
-  /** Gives a result for each item, in their order, or throws for all of them. */
+  /** `perform` returns one result per item in the same order, or throws for all of them. */
   constructor(perform: (items: readonly Item[]) => Promise<readonly Result[]>, sizeMax: number) {
     this.#perform = perform
     this.#sizeMax = sizeMax
@@ -29,7 +26,7 @@ export class Batches<Item, Result> {
 
   async #performAll(): Promise<void> {
     this.#isWorking = true
-    // Whatever this turn of the event loop brings goes along.
+    // Include all items that are added in this turn of the event loop.
     await Promise.resolve()
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, this.#sizeMax)
@@ -44,7 +41,7 @@ export class Batches<Item, Result> {
         for (const { reject } of batch) reject(error)
       }
     }
-    // At once, with no turn in between: what comes a moment later finds nobody at work and begins anew.
+    // Set synchronously after the check, so that an item added later starts a new batch.
     this.#isWorking = false
   }
 }

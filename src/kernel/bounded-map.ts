@@ -1,4 +1,4 @@
-/** A map that forgets its oldest entry rather than grow: what is still wanted is read again. */
+/** A cache that removes its oldest entry when it is full. */
 export class BoundedMap<Key, Value> {
   readonly #entries = new Map<Key, Value>()
   readonly #entriesMax: number

@@ -1,8 +1,8 @@
 type Listener = (reason: unknown) => void
 
 /**
- * Says that work is no longer wanted. What an AbortSignal does, at a fraction of its cost for the many requests that
- * nobody cancels; those who need a real signal are given one.
+ * Signals that work is no longer wanted. A cheaper `AbortSignal` for the many requests that are never cancelled; a real signal is
+ * created on demand.
  */
 export class Cancellation {
   #isCancelled = false
@@ -18,7 +18,7 @@ export class Cancellation {
     return this.#reason
   }
 
-  /** Made on the first look, and aborted with this. */
+  /** Created on first access, and aborted on cancellation. */
   get signal(): AbortSignal {
     if (this.#controller === null) {
       this.#controller = new AbortController()
@@ -27,7 +27,7 @@ export class Cancellation {
     return this.#controller.signal
   }
 
-  /** The first reason counts; later calls change nothing. */
+  /** Cancels with a reason. Later calls have no effect. */
   cancel(reason: unknown): void {
     if (this.#isCancelled) return
     this.#isCancelled = true
@@ -38,7 +38,7 @@ export class Cancellation {
     this.#controller?.abort(reason)
   }
 
-  /** Called once, at once when it has happened already. */
+  /** Calls the listener once on cancellation, or immediately if it has already been cancelled. */
   onCancel(listener: Listener): void {
     if (this.#isCancelled) listener(this.#reason)
     else this.#listeners.push(listener)

@@ -1,4 +1,4 @@
-/** Why work is cancelled that nobody waits for any more, though whoever does it may go on. */
+/** Reason for cancelling work whose client has disconnected. The work may still continue. */
 export class ClientDisconnected extends Error {
   override readonly name: string = 'ClientDisconnected'
 }

@@ -1,14 +1,14 @@
-/** Time as an argument, so that what depends on it can be tested without waiting. */
+/** The time as a dependency, so that tests need not wait. */
 export interface Clock {
-  /** Milliseconds since the Unix epoch, for what is shown or stored. It jumps when somebody sets the system's clock. */
+  /** Milliseconds since the Unix epoch, for shown or stored times. Jumps when the system clock is set. */
   nowMs(): number
-  /** Milliseconds since some moment in the past, for durations. It never jumps, and means nothing to another process. */
+  /** Milliseconds since an arbitrary moment, for durations. Never jumps, and has no meaning in other processes. */
   monotonicMs(): number
 }
 
 export const systemClock: Clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() }
 
-/** RFC 3339 in UTC, as every timestamp on the wire but OpenAI's `created`. */
+/** Formats a time as RFC 3339 in UTC, like all timestamps of the API except OpenAI's `created`. */
 export function toTimestamp(epochMs: number): string {
   return new Date(epochMs).toISOString()
 }

@@ -1,7 +1,7 @@
 import { splitLongRuns } from './split-long-runs.ts'
 import { loadTokenEncoding, type TokenEncodingName } from './token-encoding.ts'
 
-/** Tokens in the encoding that current models share, or in the one named. */
+/** Counts tokens, by default in `o200k`. */
 export function countTokens(text: string, encodingName: TokenEncodingName = 'o200k'): number {
   const encoding = loadTokenEncoding(encodingName)
   let tokens = 0

@@ -1,16 +1,16 @@
-/** What a deadline ends. */
+/** A pending deadline. */
 export interface Deadline {
   readonly atMs: number
   readonly expire: () => void
-  /** Where the deadlines keep it; -1 once it is over. */
+  /** Index in the list of pending deadlines, or -1 after it has expired or was cancelled. */
   position: number
 }
 
 const TICK_MS = 500
 
 /**
- * Many deadlines, far away and nearly all of them cancelled: one tick looks at all, instead of a timer for each. They come
- * up to half a second late.
+ * Manages many deadlines of which nearly all are cancelled. One interval checks all of them instead of a timer each, so they
+ * expire up to half a second late.
  */
 export class Deadlines {
   readonly #pending: Deadline[] = []
@@ -19,7 +19,7 @@ export class Deadlines {
   add(durationMs: number, expire: () => void): Deadline {
     const deadline = { atMs: performance.now() + durationMs, expire, position: this.#pending.length }
     this.#pending.push(deadline)
-    // Never the reason for a process to stay: whatever has a deadline keeps it alive.
+    // Does not keep the process alive; the work with the deadline does.
     this.#ticker ??= setInterval(() => this.#expireDue(), TICK_MS).unref()
     return deadline
   }

@@ -1,8 +1,8 @@
 import { loadTokenEncoding, type TokenEncodingName } from './token-encoding.ts'
 
 /**
- * Turns token ids back into text, of the o200k encoding unless another is named. Null when one of them is no token of it. The
- * package's own decoder keeps half a character for its next caller, so the bytes are put together here.
+ * Decodes token ids to text, by default of `o200k`. Returns null if an id is unknown. Joins the bytes itself, because the
+ * package's decoder keeps an incomplete character for its next call.
  */
 export function decodeTokens(
   tokens: readonly number[],

@@ -1,15 +1,15 @@
-/** JSON text for a member's new value, or null to leave the member out. */
+/** New values by member name, as JSON text. Null removes the member. */
 export type JsonEdits = ReadonlyMap<string, string | null>
 
 /**
- * Changes members of a JSON object in its text: what is not edited is copied as it came, so that a large request costs
- * no second serialisation. The text must have passed `JSON.parse`. Answers null when the object names a member twice or
- * writes a name with an escape, because readers disagree about those, or has very many: the caller must write it anew.
+ * Changes members of a JSON object in its text. Copies everything else unchanged, which saves serialising a large request again.
+ * The text must be valid JSON. Returns null for an object with duplicate names or escaped names, which parsers treat differently,
+ * or with very many members. The caller must then serialise it.
  */
 export function editJsonObject(text: string, edits: JsonEdits): string | null {
   const names: string[] = []
   let edited = ''
-  /** Where the members began that are copied as they are; -1 while there is none. */
+  /** Start of the current run of unchanged members, or -1. */
   let runStart = -1
   let runEnd = -1
   const append = (member: string) => {
@@ -45,7 +45,7 @@ export function editJsonObject(text: string, edits: JsonEdits): string | null {
   return edited === '' ? '{}' : `${edited}}`
 }
 
-/** Few enough that looking through all of them is cheaper than a set; a request has a dozen. */
+/** Small enough that a linear search is faster than a set. A request has about a dozen members. */
 const MEMBERS_MAX = 100
 
 const QUOTE = 0x22
@@ -66,7 +66,7 @@ function skipSpace(text: string, from: number): number {
   return position
 }
 
-/** From an opening quote to behind its closing one. */
+/** Returns the position after the closing quote of the string that starts at `from`. */
 function skipString(text: string, from: number): number {
   let position = from + 1
   for (;;) {
@@ -79,7 +79,7 @@ function skipString(text: string, from: number): number {
   }
 }
 
-/** From the start of a value to behind its end. */
+/** Returns the position after the value that starts at `from`. */
 export function skipJsonValue(text: string, from: number): number {
   let position = from
   let depth = 0

@@ -1,4 +1,4 @@
-/** Waiting items of several owners, who take turns: an owner with a thousand items delays another one by a single item. */
+/** A queue in which owners take turns, so that an owner with a thousand items delays another owner by only one item. */
 export class FairQueue<Item> {
   readonly #itemsOf = new Map<string, Item[]>()
   readonly #ownerItemsMax: number
@@ -7,7 +7,7 @@ export class FairQueue<Item> {
     this.#ownerItemsMax = ownerItemsMax
   }
 
-  /** False when this owner has too many items waiting already. */
+  /** Returns false if this owner has too many waiting items. */
   add(owner: string, item: Item): boolean {
     const items = this.#itemsOf.get(owner)
     if (items === undefined) this.#itemsOf.set(owner, [item])
@@ -16,13 +16,13 @@ export class FairQueue<Item> {
     return true
   }
 
-  /** The oldest item of the owner whose turn it is. */
+  /** Returns the oldest item of the owner whose turn it is. */
   take(): Item | undefined {
     const [next] = this.#itemsOf
     if (next === undefined) return undefined
     const [owner, items] = next
     const item = items.shift()
-    // Who had a turn goes to the end of the line.
+    // Move the owner to the end of the order.
     this.#itemsOf.delete(owner)
     if (items.length > 0) this.#itemsOf.set(owner, items)
     return item

@@ -2,7 +2,7 @@ import { randomBytes, randomFillSync } from 'node:crypto'
 
 const UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** A UUIDv7: sorts by creation time, so that indexes stay dense and cursors can be ids. */
+/** Returns a UUIDv7. It sorts by creation time, which keeps indexes dense and allows ids as cursors. */
 export function createId(nowMs: number = Date.now()): string {
   const bytes = randomBytes(16)
   bytes.writeUIntBE(nowMs, 0, 6)
@@ -21,7 +21,7 @@ const TIME_DIGITS = 12
 let lastMs = 0
 let lastMsText = ''
 
-/** `req_` and the digits of a UUIDv7, because what a request cost is filed under that. */
+/** Returns `req_` and the digits of a UUIDv7, which is the id of the request's usage record. */
 export function createRequestId(nowMs: number): string {
   if (nowMs !== lastMs) {
     lastMs = nowMs
@@ -31,12 +31,12 @@ export function createRequestId(nowMs: number): string {
   return `${REQUEST_PREFIX}${lastMsText}7${random.slice(0, 3)}8${random.slice(3, 18)}`
 }
 
-/** The 32 digits without the prefix. */
+/** Returns the 32 digits without the prefix. */
 export function uuidOfRequest(requestId: string): string {
   return requestId.slice(REQUEST_PREFIX.length)
 }
 
-/** `chatcmpl-…` for answers: 96 random bits behind a prefix. */
+/** Returns a prefix with 96 random bits, such as `chatcmpl-…`. */
 export function createToken(prefix: string): string {
   return prefix + takeRandomHex()
 }
@@ -45,7 +45,7 @@ const TOKEN_BYTES = 12
 const pool = Buffer.alloc(TOKEN_BYTES * 512)
 let poolOffset = pool.length
 
-// One call for 512 tokens: asking the system for each costs more than the rest of the request id.
+// Reads random bytes for 512 tokens at once, because a system call per token costs more than the rest of the id.
 function takeRandomHex(): string {
   if (poolOffset === pool.length) {
     randomFillSync(pool)

@@ -1,4 +1,4 @@
-/** Whether a parsed JSON value is an object with members. */
+/** Returns whether a parsed JSON value is an object. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

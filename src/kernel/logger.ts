@@ -1,4 +1,4 @@
-/** What any part may say to the operator. Structural, so that pino fits it and a test can pass its own. */
+/** The log interface of all modules. pino implements it, and tests can pass their own. */
 export interface Logger {
   info(details: object, message: string): void
   warn(details: object, message: string): void

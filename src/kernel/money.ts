@@ -1,12 +1,12 @@
 /**
- * Money is a bigint count of nano-dollars: one token can cost less than a micro-dollar, and sums must be exact.
- * Dollars as a number exist only on the wire and in the catalog file.
+ * Money as a bigint of nano-dollars: one token can cost less than a micro-dollar, and sums must be exact. Dollars as a number are
+ * used only on the wire and in the catalog file.
  */
 export type NanoUsd = bigint
 
 const NANO_USD_PER_USD = 1_000_000_000n
 
-/** Parses a dollar amount from outside. Refuses what has more than nine decimals rather than rounding it. */
+/** Converts a dollar amount from outside. Throws a `RangeError` instead of rounding if it has more than nine decimals. */
 export function nanoUsdFromUsd(usd: number): NanoUsd {
   if (!Number.isFinite(usd)) throw new RangeError(`not an amount of money: ${usd}`)
   const text = decimalText(usd)
@@ -17,14 +17,14 @@ export function nanoUsdFromUsd(usd: number): NanoUsd {
   return sign === '-' ? -amount : amount
 }
 
-/** For JSON. Exact for every amount below eight million dollars. */
+/** Returns dollars as a number for JSON. Exact for amounts below eight million dollars. */
 export function usdFromNanoUsd(amount: NanoUsd): number {
   return Number(formatUsd(amount))
 }
 
 const ZERO = 0x30
 
-/** Decimal text without an exponent and without trailing zeros: `0.000015`. */
+/** Formats dollars without an exponent and without trailing zeros: `0.000015`. */
 export function formatUsd(amount: NanoUsd): string {
   const sign = amount < 0n ? '-' : ''
   const digits = (amount < 0n ? -amount : amount).toString().padStart(10, '0')
@@ -34,7 +34,7 @@ export function formatUsd(amount: NanoUsd): string {
   return end === digits.length - 9 ? sign + whole : `${sign}${whole}.${digits.slice(digits.length - 9, end)}`
 }
 
-// Numbers under 1e-6 print with an exponent; prices of a character or a second are that small.
+// JavaScript prints numbers below 1e-6 with an exponent. Prices per character or second are that small.
 function decimalText(value: number): string {
   const match = /^(-?)(\d)(?:\.(\d+))?e-(\d+)$/.exec(value.toString())
   if (!match) return value.toString()

@@ -1,15 +1,15 @@
-/** Which part of a list is wanted: what follows the entry with this id, newest first unless the list says otherwise. */
+/** The requested part of a list: up to `limit` entries after the entry `afterId`, newest first unless the list says otherwise. */
 export interface PageRequest {
   readonly limit: number
   readonly afterId: string | null
 }
 
-/** Sorts after every id, so that a list without a cursor and one with it are the same statement and use the index. */
+/** Sorts after all ids, so that lists with and without a cursor use the same statement and index. */
 export const ID_AFTER_ALL = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 export interface Page<Item> {
   readonly items: readonly Item[]
-  /** How many the whole list holds. */
+  /** Number of entries in the whole list. */
   readonly total: number
   readonly hasMore: boolean
 }

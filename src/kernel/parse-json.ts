@@ -1,12 +1,12 @@
-/** Deeper than anything that people or models write, and far from where a recursive reader runs out of stack. */
+/** Deeper than any real document, and far below the depth at which recursive code overflows the stack. */
 export const JSON_DEPTH_MAX = 100
 
-/** Is a `SyntaxError`, so that whoever refuses what is not JSON refuses this too. */
+/** A `SyntaxError`, so that code that handles invalid JSON handles this too. */
 export class JsonTooDeep extends SyntaxError {
   override readonly name = 'JsonTooDeep'
 }
 
-/** `JSON.parse` for every text from outside: of clients, of upstreams, of files. Throws a `SyntaxError`. */
+/** Parses JSON from outside: from clients, upstreams and files. Throws a `SyntaxError`, also for JSON that is nested too deep. */
 export function parseJson(text: string): unknown {
   if (isTooDeep(text)) throw new JsonTooDeep(`the JSON is nested deeper than ${JSON_DEPTH_MAX} levels`)
   return JSON.parse(text)
@@ -19,9 +19,9 @@ const BRACE_BIT = 0x20
 const OPENING = 0x7b
 const CLOSING = 0x7d
 
-/** Whether arrays and objects are nested deeper than the limit. What is not JSON may be told either way. */
+/** Returns whether arrays and objects are nested deeper than the limit. The result for invalid JSON is arbitrary. */
 function isTooDeep(text: string): boolean {
-  // Most texts have fewer altogether, and finding those is all it costs.
+  // Fast path: most texts have fewer brackets in total than the limit.
   const brackets = countUpTo(text, '[', JSON_DEPTH_MAX + 1)
   if (brackets + countUpTo(text, '{', JSON_DEPTH_MAX + 1 - brackets) <= JSON_DEPTH_MAX) return false
   let depth = 0
@@ -50,7 +50,7 @@ function countUpTo(text: string, character: string, most: number): number {
   return count
 }
 
-/** Where the quote is that ends the string which begins at `start`. */
+/** Returns the position of the closing quote of the string that starts at `start`. */
 function endOfString(text: string, start: number): number {
   for (let from = start + 1; ;) {
     const end = text.indexOf('"', from)

@@ -1,6 +1,6 @@
 /**
- * An address of the web, as it may stand in a link or a `Location` header. Null for anything else: the parser of URLs takes line
- * ends and letters beyond ASCII, which no header may hold.
+ * Parses an http or https URL that is safe in a link or a `Location` header. Returns null for anything else. The URL parser alone
+ * would accept line breaks and non-ASCII characters, which headers must not contain.
  */
 export function parseWebAddress(text: string): URL | null {
   const url = PRINTABLE_ASCII.test(text) && URL.canParse(text) ? new URL(text) : null

@@ -14,17 +14,17 @@ export function hashText(text: string, start = FNV_OFFSET): number {
 const FNV_OFFSET = 0x811c9dc5
 const FNV_PRIME = 0x01000193
 
-/** Where a key has one candidate among the others: between 0 and 1, evenly over many keys. */
+/** Returns a pseudo-random number between 0 and 1 for a key and a candidate, evenly distributed over keys. */
 export function drawFor(key: number, candidate: number): number {
   return (mix(mix(key) ^ candidate) + 0.5) / 2 ** 32
 }
 
-/** How much a candidate is wanted for a draw: the highest of several wins as often as its part of all weights. */
+/** Returns the score of a candidate. The candidate with the highest score wins in proportion to its weight. */
 export function scoreOf(draw: number, weight: number): number {
   return weight > 0 ? Math.log(draw) / weight : -Infinity
 }
 
-/** Every bit of the input changes about half of the output's. */
+/** Mixes the bits: each input bit changes about half of the output bits. */
 function mix(value: number): number {
   let mixed = value
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b)

@@ -1,17 +1,17 @@
-/** Draws that are the same for the same seed, in every process and version. */
+/** Random numbers that are the same for the same seed, in all processes and versions. */
 export interface SeededRandom {
-  /** From 0 up to 1, without it. */
+  /** Returns a number from 0 up to, but not including, 1. */
   next(): number
-  /** From 0 up to the count, without it. */
+  /** Returns an integer from 0 up to, but not including, `count`. */
   below(count: number): number
 }
 
-/** Enough of a 53-bit seed to tell any two apart. */
+/** Splits a 53-bit seed into two words. */
 const HIGH_BITS = 0x1_0000_0000
 
 /**
- * The generator known as sfc32: small, fast, and good enough for resampling. It keeps no secret. One seed has many series,
- * which have nothing to do with each other.
+ * Creates an sfc32 generator: small, fast, and good enough for resampling, but not for secrets. One seed has many independent
+ * series.
  */
 export function createRandom(seed: number, series = 0): SeededRandom {
   let a = Math.trunc(seed) >>> 0
@@ -27,7 +27,7 @@ export function createRandom(seed: number, series = 0): SeededRandom {
     c = (c + sum) | 0
     return sum >>> 0
   }
-  // The first draws of neighbouring seeds are alike.
+  // Skip the first numbers, which are similar for neighbouring seeds.
   for (let index = 0; index < 15; index += 1) draw()
   return {
     next: () => draw() / HIGH_BITS,
@@ -35,7 +35,7 @@ export function createRandom(seed: number, series = 0): SeededRandom {
   }
 }
 
-/** A new list in an order that the draws decide; every order is as likely as any other. */
+/** Returns a shuffled copy. All orders are equally likely. */
 export function shuffle<Item>(items: readonly Item[], random: SeededRandom): Item[] {
   const left = [...items]
   const shuffled: Item[] = []

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 
 const TURN_MS = 8
 
-/** Long work on the main thread, in turns short enough that requests between them do not notice. */
+/** Splits long work on the main thread into short turns, so that requests in between are not delayed. */
 export class ShortTurns {
   #startedMs = performance.now()
 

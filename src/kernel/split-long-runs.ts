@@ -1,9 +1,9 @@
 const RUN_LENGTH_MAX = 64
 
 /**
- * The encoder takes quadratic time on a long run without a break: 64 KB of one letter cost four seconds, 16 KB of arrows and
- * exclamation marks five. Cutting such runs changes the count by less than a token a cut. A run ends only where the encoder surely
- * begins a new token, whatever characters stand around.
+ * Splits long runs of text without a token boundary, on which the encoder takes quadratic time: four seconds for 64 KB of one
+ * letter, five for 16 KB of arrows and exclamation marks. Each cut changes the count by less than one token. A run ends only
+ * where the encoder certainly starts a new token, whatever the neighbouring characters are.
  */
 export function* splitLongRuns(text: string): Generator<string> {
   let segmentStart = 0
@@ -26,7 +26,10 @@ const TAB = 9
 const SPACE = 32
 const APOSTROPHE = 39
 
-/** Digits go by threes, a space or tab never follows anything in its token but white space, and a word ends where its letters end. */
+/**
+ * Returns whether a new token certainly starts at `unit`. Digits form groups of at most three, a space or tab follows only white
+ * space within a token, and a word ends after its last letter.
+ */
 function isSureBreak(previous: number, unit: number): boolean {
   if (isDigit(unit) || isDigit(previous)) return true
   if (unit === SPACE || unit === TAB) return !isWhiteSpace(previous)
@@ -41,7 +44,7 @@ function isLetter(unit: number): boolean {
   return (unit >= 65 && unit <= 90) || (unit >= 97 && unit <= 122)
 }
 
-/** As regular expressions have it: `\s`. */
+/** Same as `\s` in regular expressions. */
 function isWhiteSpace(unit: number): boolean {
   if (unit < 0x80) return unit === SPACE || (unit >= TAB && unit <= 13)
   return (

@@ -1,16 +1,19 @@
 import { stringifyJson } from './stringify-json.ts'
 
-/** Whether the database can keep the text: it knows neither U+0000 nor half of a surrogate pair. */
+/** Returns whether PostgreSQL can store the text. It cannot store U+0000 or unpaired surrogates. */
 export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed()
 }
 
-/** The text with U+FFFD for each character that the database cannot keep: of upstreams and models, which nobody can refuse any more. */
+/**
+ * Replaces characters that the database cannot store by U+FFFD. For text from upstreams and models, which cannot be refused any
+ * more.
+ */
 export function toStorable(text: string): string {
   return isStorable(text) ? text : text.replaceAll('\0', REPLACEMENT).toWellFormed()
 }
 
-/** The JSON text of a value, every string in it storable. */
+/** Serialises a value to JSON in which all strings are storable. */
 export function toStorableJson(value: unknown): string {
   const text = stringifyJson(value)
   if (isStorableJson(text)) return text
@@ -21,7 +24,7 @@ export function toStorableJson(value: unknown): string {
       at += 2
       continue
     }
-    // A pair is written as it is; what is escaped of the two kinds stands alone.
+    // JSON.stringify escapes only unpaired surrogates, not pairs.
     const code = readEscape(text, at)
     if (code === 0 || isLowSurrogate(code) || isHighSurrogate(code)) {
       pieces.push(text.slice(written, at), REPLACEMENT)
@@ -35,8 +38,8 @@ export function toStorableJson(value: unknown): string {
 const REPLACEMENT = '\ufffd'
 
 /**
- * The same of every string in a JSON text, which must be well-formed itself. Only an escape can bring one of the two in: a bare
- * U+0000 is no JSON.
+ * Returns whether all strings in a well-formed JSON text are storable. Only escapes can contain such characters, because JSON
+ * does not allow a raw U+0000.
  */
 export function isStorableJson(text: string): boolean {
   for (let at = text.indexOf('\\'); at !== -1; at = text.indexOf('\\', at)) {
@@ -54,7 +57,7 @@ export function isStorableJson(text: string): boolean {
   return true
 }
 
-/** Of `\u0000`. */
+/** Length of an escape such as `\u0000`. */
 const ESCAPE_LENGTH = 6
 
 function readEscape(text: string, at: number): number {

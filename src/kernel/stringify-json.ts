@@ -1,6 +1,6 @@
 /**
- * The JSON text of a value that was itself read from JSON. The engine's own writer overflows the stack some thousand levels deep, while
- * its parser reads any depth: such a value is written without recursion.
+ * Serialises a value that was parsed from JSON. `JSON.stringify` overflows the stack at some thousand levels, while `JSON.parse`
+ * reads any depth, so very deep values are written without recursion.
  */
 export function stringifyJson(value: unknown): string {
   try {
@@ -11,7 +11,7 @@ export function stringifyJson(value: unknown): string {
   }
 }
 
-/** What is still to be written, last first: text as it stands, or a value. */
+/** A part still to be written, in reverse order: literal text or a value. */
 type Pending = { readonly text: string } | { readonly value: unknown }
 
 function stringifyDeep(root: unknown): string {

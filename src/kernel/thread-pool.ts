@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { FairQueue } from './fair-queue.ts'
 
 interface ThreadPoolOptions {
-  /** Posts one message when it is ready, and then an answer for each message. */
+  /** The worker script. It posts one message when it is ready, and then one answer per message. */
   readonly script: URL
   readonly threadsMax: number
   readonly ownerQuestionsMax: number
@@ -16,8 +16,8 @@ interface Asked<Question> {
 }
 
 /**
- * Threads for work that cannot be stopped from within and whose time depends on what a client or a model wrote. Owners take turns, and
- * a question that takes too long is given up together with its thread. No thread keeps the process from ending.
+ * Runs work in threads that cannot be interrupted otherwise and whose time depends on input of clients or models. Owners take
+ * turns. If a question exceeds its time, its thread is terminated. Threads do not keep the process alive.
  */
 export class ThreadPool<Question> {
   readonly #options: ThreadPoolOptions
@@ -30,7 +30,7 @@ export class ThreadPool<Question> {
     this.#waiting = new FairQueue({ ownerItemsMax: options.ownerQuestionsMax })
   }
 
-  /** What the thread answered; undefined when that took too long, failed, or this owner asks too much at once. */
+  /** Returns the answer of the thread, or undefined if it timed out, failed, or the owner has too many questions queued. */
   ask(question: Question, { owner, timeMsMax }: { owner: string; timeMsMax: number }): Promise<unknown> {
     return new Promise((resolve) => {
       const isQueued = this.#waiting.add(owner, { question, timeMsMax, resolve })
@@ -39,7 +39,7 @@ export class ThreadPool<Question> {
     })
   }
 
-  /** Answers one question after the other, until none is left. */
+  /** Answers queued questions one by one until none is left. */
   async #work(): Promise<void> {
     this.#threads += this.#idle.length > 0 ? 0 : 1
     let thread = this.#idle.pop() ?? null
@@ -59,7 +59,7 @@ export class ThreadPool<Question> {
 }
 
 async function answerInTime(thread: Worker, { question, timeMsMax }: Asked<unknown>): Promise<unknown> {
-  // The timer holds the process while somebody waits; the idle thread does not.
+  // The timer keeps the process alive while a caller waits; an idle thread does not.
   const tooLate = new AbortController()
   const timer = setTimeout(() => tooLate.abort(), timeMsMax)
   try {
@@ -72,10 +72,10 @@ async function answerInTime(thread: Worker, { question, timeMsMax }: Asked<unkno
   }
 }
 
-/** The time of a question begins when the thread can answer, however long a busy machine took to load it. */
+/** Starts a thread and waits until it is ready, so that its loading time does not count against the question. */
 async function startThread(script: URL): Promise<Worker> {
   const started = new Worker(script, { execArgv: [] })
-  // Told to whoever waits for an answer; without anybody it must not end the process.
+  // A waiting caller gets the error. Without a listener it would end the process.
   started.on('error', () => {})
   await once(started, 'message')
   started.unref()

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 
-/** OpenAI's encodings: `o200k`, which stands in for every model's own, and `cl100k` of the models before GPT-4o. */
+/** OpenAI's encodings: `o200k`, which is used as an approximation for all models, and `cl100k` for models before GPT-4o. */
 export type TokenEncodingName = 'o200k' | 'cl100k'
 
 export interface TokenEncoding {
@@ -9,7 +9,7 @@ export interface TokenEncoding {
   readonly vocabulary: Vocabulary
 }
 
-/** Each token's text, or its bytes where they are no whole characters; nothing where no token has that number. */
+/** The text of each token, or its bytes if they are not complete characters. Undefined for unused ids. */
 type Vocabulary = readonly (string | readonly number[] | undefined)[]
 
 interface Encoder {
@@ -20,18 +20,18 @@ interface Encoder {
 
 const loaded: Partial<Record<TokenEncodingName, TokenEncoding>> = {}
 
-/** Loads a vocabulary at its first use, which takes up to half a second and 77 MB. */
+/** Loads a vocabulary on first use, which takes up to half a second and 77 MB. */
 export function loadTokenEncoding(name: TokenEncodingName = 'o200k'): TokenEncoding {
   return (loaded[name] ??= createTokenEncoding(name))
 }
 
 const require = createRequire(import.meta.url)
-// The encoder's own default of 100,000 makes each miss walk over the graves of evicted entries.
+// With the encoder's default of 100,000, each cache miss walks over many deleted entries.
 const MERGE_CACHE_SIZE = 4096
-// Text that looks like a control token is only text.
+// Treat text that looks like a control token as ordinary text.
 const NO_SPECIAL_TOKENS = { allowedSpecial: new Set<string>(), disallowedSpecial: new Set<string>() }
 
-// The vocabulary is the same object the encoder reads from; nothing is loaded twice.
+// The vocabulary is the object that the encoder uses, so it is not loaded twice.
 const PACKAGES: Readonly<Record<TokenEncodingName, () => readonly [unknown, unknown]>> = {
   o200k: () => [require('gpt-tokenizer/encoding/o200k_base'), require('gpt-tokenizer/bpeRanks/o200k_base')],
   cl100k: () => [

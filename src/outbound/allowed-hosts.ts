@@ -2,12 +2,12 @@ import ipaddr from 'ipaddr.js'
 
 /** Hosts and networks that may be private. */
 export interface AllowedHosts {
-  /** By name, whatever it resolves to. */
+  /** Whether the host is allowed by name, whatever it resolves to. */
   hasHost(url: URL): boolean
   hasAddress(address: string): boolean
 }
 
-/** Entries are `name`, `name:port`, an address, or a network such as `10.0.0.0/8`. */
+/** Parses the allowed hosts. Entries are `name`, `name:port`, an address, or a network such as `10.0.0.0/8`. */
 export function parseAllowedHosts(entries: readonly string[]): AllowedHosts {
   const hosts = new Set(entries.map((entry) => entry.toLowerCase()))
   const networks = entries.map(parseNetwork).filter((network) => network !== null)
@@ -27,7 +27,7 @@ export function parseAllowedHosts(entries: readonly string[]): AllowedHosts {
   }
 }
 
-/** Whether a text can be an entry. */
+/** Returns whether the text is a valid entry. */
 export function isAllowedHostEntry(text: string): boolean {
   if (text.includes('/')) return parseNetwork(text) !== null
   if (ipaddr.isValid(text)) return true

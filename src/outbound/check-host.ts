@@ -7,15 +7,17 @@ import type { ResolveHost } from './resolve-host.ts'
 export type HostCheck = (url: URL, signal: AbortSignal) => Promise<readonly string[]>
 
 interface HostCheckOptions {
-  /** By the operator. */
+  /** Allowed by the operator. */
   readonly allowed: AllowedHosts
-  /** For one request. */
+  /** Allowed for this request. */
   readonly trusted: AllowedHosts
   readonly resolveAllowed: ResolveHost
   readonly resolveOther: ResolveHost
 }
 
-/** Gives the addresses a connection may go to. One that is not allowed refuses them all: it is a matter of luck which is taken. */
+/**
+ * Creates a check that returns the addresses to connect to. Throws if any of them is not allowed, because any one may be used.
+ */
 export function createHostCheck(options: HostCheckOptions): HostCheck {
   const { allowed, trusted, resolveAllowed, resolveOther } = options
   return async (url, signal) => {
@@ -27,7 +29,7 @@ export function createHostCheck(options: HostCheckOptions): HostCheck {
     const isAllowed = (address: string): boolean =>
       isPublicAddress(address) || allowed.hasAddress(address) || trusted.hasAddress(address)
     if (addresses.every(isAllowed)) return addresses
-    // The address itself is not told: who asks may be exploring our network.
+    // Do not reveal the address, because the caller may be exploring our network.
     throw new OutboundRefused('The address does not lead to a public host.')
   }
 }

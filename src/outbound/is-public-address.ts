@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js'
 
 /**
- * Whether an address is one of the public internet. What is not known to be is not: private, loopback, link-local, shared and
- * multicast networks, and addresses that carry such a one inside.
+ * Returns whether an address belongs to the public internet. Returns false for private, loopback, link-local, shared and
+ * multicast networks, for addresses that embed such an address, and for anything unknown.
  */
 export function isPublicAddress(text: string): boolean {
   if (!ipaddr.isValid(text) || text.includes('%')) return false
@@ -14,14 +14,14 @@ export function isPublicAddress(text: string): boolean {
   return range === 'unicast' && address.match(GLOBAL_UNICAST)
 }
 
-/** All that is given out of version 6; the rest is old forms of private and embedded addresses. */
+/** The allocated range of IPv6. Other ranges contain old forms of private and embedded addresses. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
-/** The one prefix for translation that everybody uses; others are a network's own. */
+/** The well-known NAT64 prefix. Other translation prefixes belong to a single network. */
 const TRANSLATED = ipaddr.IPv6.parseCIDR('64:ff9b::/96')
-/** Public by its number, and answered by the machine's own cloud with its secrets. */
+/** Azure's metadata address: it looks public, but the machine's own cloud answers it, with secrets. */
 const METADATA = ipaddr.IPv4.parseCIDR('168.63.129.16/32')
 
-/** Where an address of version 4 stands in one of version 6; null for a form that is a network's own. */
+/** Extracts the embedded IPv4 address of an IPv6 range. Null for prefixes that belong to a single network. */
 const INSIDE: Readonly<Record<string, (address: ipaddr.IPv6) => ipaddr.IPv4 | null>> = {
   ipv4Mapped: (address) => ipv4At(address, 12),
   rfc6052: (address) => (address.match(TRANSLATED) ? ipv4At(address, 12) : null),

@@ -1,11 +1,14 @@
-/** The address is not one that the gateway asks: its form, its network, or where it leads. The message may be shown. */
+/**
+ * The gateway does not send requests to this address, because of its form, its network or its redirect target. Clients may see
+ * the message.
+ */
 export class OutboundRefused extends Error {
   override readonly name = 'OutboundRefused'
 }
 
 export type OutboundFailure = 'unreachable' | 'timeout' | 'too_large' | 'too_many_redirects' | 'closed'
 
-/** The address was asked and did not answer as it should. The message may be shown. */
+/** The request was sent, but did not get a proper answer. Clients may see the message. */
 export class OutboundFailed extends Error {
   override readonly name = 'OutboundFailed'
   readonly reason: OutboundFailure

@@ -9,11 +9,11 @@ import { sendPinned, type PinnedAnswer } from './send-pinned.ts'
 export { isAllowedHostEntry } from './allowed-hosts.ts'
 export { OutboundFailed, OutboundRefused } from './outbound-error.ts'
 
-/** Requests to addresses that came from outside: a client's image, an upstream's result, a webhook. */
+/** Sends requests to URLs from outside: images of clients, results of upstreams, webhooks. */
 export interface Outbound {
   /**
-   * Resolves with the head of the answer; the body is read by the caller, up to the bound. Throws an `OutboundRefused` for an
-   * address that is not allowed and an `OutboundFailed` for one that does not answer as it should. A status is no failure.
+   * Resolves with the head of the answer. The caller reads the body, up to the limit. Throws `OutboundRefused` for a URL that is
+   * not allowed, and `OutboundFailed` if there is no proper answer. An error status is no failure.
    */
   fetch(request: OutboundRequest): Promise<OutboundResponse>
   close(): Promise<void>
@@ -22,16 +22,16 @@ export interface Outbound {
 export interface OutboundRequest {
   readonly url: string
   readonly method?: 'GET' | 'POST'
-  /** Sent to this address only, not to where it redirects. */
+  /** Sent only to this URL, not to redirect targets. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
-  /** Of the answer's body. */
+  /** Limit for the answer's body. */
   readonly bytesMax: number
-  /** For all of it. */
+  /** Limit for the whole request, including the body. */
   readonly timeoutMs: number
-  /** None unless told, and only of a GET; each is checked like the first address. */
+  /** Default: 0. Only GET requests are redirected, and each target is checked like the first URL. */
   readonly redirectsMax?: number
-  /** Hosts (`name` or `name:port`) that may be private for this one request, beside those the operator allows. */
+  /** Hosts (`name` or `name:port`) that may be private for this request, besides those that the operator allows. */
   readonly trustedHosts?: readonly string[]
   readonly cancellation?: Cancellation
 }
@@ -40,24 +40,24 @@ interface OutboundResponse {
   readonly status: number
   readonly contentType: string | null
   readonly contentLength: number | null
-  /** Holds its connection until it is read, left, or discarded. */
+  /** Keeps its connection until it is read completely, abandoned or discarded. */
   readonly body: AsyncIterable<Uint8Array>
-  /** For who does not want the body. */
+  /** Closes the connection without reading the body. */
   discard(): void
 }
 
 interface OutboundOptions {
-  /** What may be private: `name`, `name:port`, an address, or a network such as `10.0.0.0/8`. */
+  /** Hosts that may be private: `name`, `name:port`, an address, or a network such as `10.0.0.0/8`. */
   readonly allowedHosts: readonly string[]
-  /** Of all names, instead of the system for allowed ones and name servers for others. */
+  /** Resolves all names. Default: the system resolver for allowed names, and DNS servers for others. */
   readonly resolveHost?: ResolveHost
 }
 
 const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 /**
- * Each address is resolved once, every address of the answer is checked, and the connection goes to those and to no other: a
- * name that means something else a moment later changes nothing. No connection is kept for another request.
+ * Creates the client. Each name is resolved once, all its addresses are checked, and the connection uses only those, so a DNS
+ * answer that changes afterwards has no effect. Connections are not reused.
  */
 export function createOutbound({ allowedHosts, resolveHost }: OutboundOptions): Outbound {
   const resolveAllowed = resolveHost ?? resolveBySystem
@@ -107,7 +107,7 @@ export function createOutbound({ allowedHosts, resolveHost }: OutboundOptions): 
         running.delete(controller)
       }
       running.add(controller)
-      // Also for a body that nobody reads.
+      // Also applies to a body that is never read.
       signal.addEventListener('abort', end, { once: true })
       cancellation?.onCancel(cancel)
       try {
@@ -147,7 +147,7 @@ function parseAddress(text: string, base?: URL): URL {
   return url
 }
 
-/** What ended it counts, not how the connection put it. */
+/** Returns the reason of the abort if there is one, instead of the connection error that it caused. */
 function describeFailure(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason
   if (error instanceof OutboundFailed || error instanceof OutboundRefused) return error

@@ -5,12 +5,12 @@ interface BoundedBody {
   readonly contentLength: number | null
   readonly bytesMax: number
   readonly signal: AbortSignal
-  /** Called when it is over, however that came. */
+  /** Called at the end, whether it succeeded or failed. */
   readonly end: () => void
   readonly discard: () => void
 }
 
-/** The body up to its bound. Too large by its own word, it is not even begun. */
+/** Yields the body up to its limit. Throws before reading if its content-length exceeds the limit. */
 export async function* readBounded(options: BoundedBody): AsyncGenerator<Uint8Array, void> {
   const { body, contentLength, bytesMax, signal, end, discard } = options
   let bytes = 0

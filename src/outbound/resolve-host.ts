@@ -1,20 +1,20 @@
 import { lookup, Resolver } from 'node:dns/promises'
 
-/** Every address of a name. */
+/** Returns all addresses of a name. */
 export type ResolveHost = (name: string) => Promise<readonly string[]>
 
 const QUERY_MS_MAX = 3_000
 const QUERY_TRIES_MAX = 2
 
-/** As everything on this machine does, with its own file of hosts: for names that the operator knows. */
+/** Uses the system's resolver, including its hosts file. For names that the operator allows. */
 export const resolveBySystem: ResolveHost = async (name) => {
   const found = await lookup(name, { all: true, verbatim: true })
   return found.map(({ address }) => address)
 }
 
 /**
- * By asking name servers alone, for names that anybody can think of. The system's way takes one of a few threads for as long as a
- * server wants to keep it, and reading files waits for the same threads.
+ * Creates a resolver that only queries DNS servers, for names from clients. The system's resolver would block one of a few
+ * threads for as long as a slow server takes, and file access shares those threads.
  */
 export function createDnsResolver(): ResolveHost {
   const resolver = new Resolver({ timeout: QUERY_MS_MAX, tries: QUERY_TRIES_MAX })

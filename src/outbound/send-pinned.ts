@@ -3,7 +3,7 @@ import { Client } from 'undici'
 
 interface PinnedRequest {
   readonly url: URL
-  /** The only ones a connection goes to. */
+  /** The only addresses that are connected to. */
   readonly addresses: readonly string[]
   readonly method: 'GET' | 'POST'
   readonly headers: Readonly<Record<string, string>>
@@ -17,21 +17,21 @@ export interface PinnedAnswer {
   readonly contentLength: number | null
   readonly location: string | null
   readonly body: AsyncIterable<Uint8Array>
-  /** Ends the connection, whatever is still on its way. */
+  /** Closes the connection, even if data is outstanding. */
   discard(): void
 }
 
 const CONNECT_MS_MAX = 10_000
 const HEADER_BYTES_MAX = 32 * 1024
 
-/** One request over a connection of its own, which ends with it. */
+/** Sends one request over its own connection. */
 export async function sendPinned(request: PinnedRequest): Promise<PinnedAnswer> {
   const { url, method, body, signal } = request
   const client = new Client(url.origin, {
     pipelining: 0,
     allowH2: false,
     maxHeaderSize: HEADER_BYTES_MAX,
-    // Whoever sends has a timeout for all of it, which ends both by the signal.
+    // The caller has one timeout for everything, which aborts through the signal.
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: { timeout: CONNECT_MS_MAX, lookup: lookUpAmong(request.addresses) },
@@ -47,7 +47,7 @@ export async function sendPinned(request: PinnedRequest): Promise<PinnedAnswer> 
       ...(body === null ? {} : { body }),
       signal,
     })
-    // A connection that breaks after the body was left has nobody to tell.
+    // Ignore errors after the body was abandoned.
     answer.body.on('error', () => {})
     return {
       status: answer.statusCode,

@@ -1,38 +1,38 @@
 /**
- * What takes people's money. A provider is asked for a page to pay at, and tells, by webhook or when asked, what has become of
- * the payment. It decides nothing about credit.
+ * A payment provider. It creates a checkout page and reports the state of a payment, by webhook or on request. It does not decide
+ * about credit.
  */
 export interface PaymentProvider {
   readonly name: string
-  /** Money that nobody pays. */
+  /** Whether payments use no real money. */
   readonly isTestMode: boolean
-  /** What a browser needs to talk to the provider itself; null where it never does. */
+  /** The key with which browsers call the provider. Null if they never do. */
   readonly publishableKey: string | null
-  /** Why nobody can pay here, in words for a client; null when all is well. */
+  /** The reason why payments are not possible, for clients. Null if they are. */
   readonly problem: string | null
 
-  /** A page to pay at. The same order is the same page, however often it is asked for. */
+  /** Creates a checkout page. The same order always returns the same page. */
   createCheckout(order: CheckoutOrder): Promise<Checkout>
-  /** What has become of a checkout, as the provider knows it now. */
+  /** Returns the current state of a checkout at the provider. */
   readCheckout(sessionId: string): Promise<PaymentReport>
-  /** The same by the provider's own id of the payment. */
+  /** Returns the same by the provider's payment id. */
   readPayment(providerPaymentId: string): Promise<PaymentReport>
-  /** Checks who sent it before reading it. Throws an `AppError` for a forged or stale one. */
+  /** Verifies the sender, then parses the webhook. Throws an `AppError` if it is forged or too old. */
   readWebhook(webhook: Webhook): Promise<PaymentNotice>
-  /** Gives money back. The same idempotency key gives it back once. */
+  /** Refunds money. The same idempotency key refunds only once. */
   refund(order: RefundOrder): Promise<PaymentReport>
-  /** Only of a provider whose page the gateway serves: the session that the secret in the page's address opens. */
+  /** Only for a provider whose page the gateway serves: returns the session of the secret token in the page's URL. */
   readonly sessionOfToken?: (token: string) => string
 }
 
 export interface CheckoutOrder {
-  /** Ours, and the idempotency key. */
+  /** Our id of the payment, also the idempotency key. */
   readonly paymentId: string
   readonly accountId: string
   readonly amountCents: number
-  /** Where the gateway serves its own pages. */
+  /** The base URL of the gateway's own pages. */
   readonly baseUrl: string
-  /** Null for the gateway's own page. */
+  /** Null uses the gateway's own page. */
   readonly successUrl: string | null
   readonly cancelUrl: string | null
   readonly expiresAtMs: number
@@ -44,7 +44,7 @@ export interface Checkout {
 }
 
 export interface Webhook {
-  /** As it came: the signature is over these bytes. */
+  /** The raw bytes, because the signature covers them. */
   readonly body: Buffer
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
 }
@@ -52,23 +52,23 @@ export interface Webhook {
 export interface PaymentNotice {
   readonly eventId: string
   readonly type: string
-  /** Null for an event that says nothing of a payment of ours. */
+  /** Null for an event that does not concern one of our payments. */
   readonly report: PaymentReport | null
 }
 
 /**
- * What a provider says of one payment. Reports may come twice and in any order: each is true from some moment on, and
- * applying an older one after a newer one changes nothing.
+ * The provider's report about one payment. Reports may arrive twice and in any order. Applying an older report after a newer one
+ * has no effect.
  */
 export interface PaymentReport {
-  /** Ours, as the provider was told; null when it did not say. */
+  /** Our id of the payment, as given to the provider. Null if the report does not contain it. */
   readonly paymentId: string | null
   readonly accountId: string | null
   readonly sessionId: string | null
   readonly providerPaymentId: string | null
-  /** Null when the report is about something else. */
+  /** Null if the report does not contain the state. */
   readonly state: PaymentState | null
-  /** What was paid; null when the report does not say. */
+  /** The paid amount. Null if the report does not contain it. */
   readonly amountCents: number | null
   readonly currency: string | null
   readonly receiptUrl: string | null
@@ -77,13 +77,13 @@ export interface PaymentReport {
 
 type PaymentState = 'open' | 'processing' | 'paid' | 'failed' | 'expired'
 
-/** Money that went back: refunded by us, or taken by a bank in a dispute. */
+/** Returned money: a refund by us, or a dispute at the bank. */
 export interface Reversal {
   readonly kind: 'refund' | 'dispute'
-  /** The provider's. */
+  /** The provider's id. */
   readonly id: string
   readonly amountCents: number
-  /** It came to nothing: the refund failed, the dispute was won. Final. */
+  /** Whether the reversal was undone: the refund failed, or the dispute was won. Final. */
   readonly isReturned: boolean
 }
 

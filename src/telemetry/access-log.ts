@@ -1,12 +1,12 @@
 import { currentTimestamp } from './current-timestamp.ts'
 import type { TokenCounts } from './token-counts.ts'
 
-/** One answered request, as the operator reads it. Prompts are in it only where the operator asked for them. */
+/** One answered request in the log. Contains prompts only if the operator has enabled them. */
 export interface AccessLogEntry {
   readonly requestId: string
-  /** Of calls that no request of a client is for there is none. */
+  /** Undefined for calls that were not made by a client's request. */
   readonly method?: string | undefined
-  /** The path with its parameters as `:id`, so that nothing a client put into the address is logged. */
+  /** The route pattern with parameters as `:id`, so that no client input is logged. */
   readonly route: string
   readonly status: number
   readonly durationMs: number
@@ -16,21 +16,21 @@ export interface AccessLogEntry {
   readonly keyId?: string | undefined
   readonly model?: string | undefined
   readonly provider?: string | undefined
-  /** How many upstream calls it took. */
+  /** Number of upstream calls. */
   readonly attempts?: number | undefined
   readonly tokens?: TokenCounts | undefined
   readonly requestBytes?: number | undefined
   readonly errorCode?: string | undefined
-  /** The client left before the answer was complete. */
+  /** Whether the client disconnected before the answer was complete. */
   readonly isAborted?: boolean | undefined
-  /** What was asked, dropped unless the logger was made with `logPrompts`. */
+  /** The prompt. Ignored unless the logger was created with `logPrompts`. */
   readonly prompt?: unknown
 }
 
-/** One JSON line. Put together by hand: it is written for every request, and pino takes several times as long. */
+/** Formats one JSON line. Built by hand, because it is written for every request and pino takes several times as long. */
 export function formatAccessLine(entry: AccessLogEntry, logPrompts: boolean): string {
   const { tokens, firstTokenMs, model, provider } = entry
-  // Names of models and providers are the operator's text; everything else in the line is ours and needs no escaping.
+  // Only the names of models and providers come from the operator and need escaping.
   return (
     `${LINE_START}"time":"${currentTimestamp()}","request_id":"${entry.requestId}"` +
     (entry.method === undefined ? '' : `,"method":"${entry.method}"`) +

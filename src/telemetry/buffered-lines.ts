@@ -1,23 +1,23 @@
 import { pino } from 'pino'
 
-/** Somewhere to write lines to that costs no system call a line. */
+/** A line writer that does not need a system call per line. */
 export interface BufferedLines {
   write(line: string): void
-  /** Resolves when everything written so far has left the process. */
+  /** Resolves when all lines so far are written. */
   flush(): Promise<void>
 }
 
-/** Handing a chunk on wakes another thread, which costs as much as a hundred lines. */
+/** Size of a chunk. Passing a chunk to the writer wakes another thread, which costs as much as a hundred lines. */
 const CHUNK_BYTES = 256 * 1024
 const SPARE_CHUNKS_MAX = 4
-/** No character of a text takes more in UTF-8. */
+/** Maximum UTF-8 bytes of a UTF-16 code unit. */
 const BYTES_PER_CHARACTER_MAX = 3
-// A reader that stops reading costs this much memory and then log lines, never the gateway.
+// If the reader stops reading, this much memory is used and then log lines are dropped. The gateway does not block.
 const BACKLOG_BYTES_MAX = 8 * 1024 * 1024
 
 /**
- * Gathers lines and hands them on in chunks: when a chunk is full, when the interval has passed, and when the process
- * exits or dies of an exception. Only a kill loses the last interval.
+ * Collects lines and writes them in chunks: when a chunk is full, after the interval, and when the process exits or crashes with
+ * an exception. Only a kill loses the lines of the last interval.
  */
 export function createBufferedLines(options: {
   readonly destination: string | number
@@ -26,13 +26,13 @@ export function createBufferedLines(options: {
   const destination = pino.destination({
     dest: options.destination,
     sync: false,
-    // Below this a flush does not wait for the write.
+    // With a smaller value a flush does not wait for the write.
     minLength: 1,
     maxLength: BACKLOG_BYTES_MAX,
     contentMode: 'buffer',
     mkdir: true,
   })
-  // Bytes at once, not lines to be joined later: text that waits is text the collector copies again and again.
+  // Encode to bytes immediately, because the garbage collector would copy buffered strings again and again.
   let chunk: Buffer = Buffer.allocUnsafe(CHUNK_BYTES)
   let length = 0
   let isClosed = false
@@ -40,7 +40,7 @@ export function createBufferedLines(options: {
     isClosed = true
   })
 
-  // Written chunks are used again: each would otherwise stay until a full collection, which may be minutes away.
+  // Written chunks are reused, because otherwise they would stay until a full garbage collection, maybe minutes later.
   let unwrittenBytes = 0
   let handedOn: Buffer[] = []
   const spare: Buffer[] = []
@@ -50,7 +50,7 @@ export function createBufferedLines(options: {
     spare.push(...handedOn.slice(0, SPARE_CHUNKS_MAX - spare.length))
     handedOn = []
   })
-  // Typed for text only, though it takes bytes in this mode.
+  // The types allow only text, but bytes work in this mode.
   const writeBytes: (bytes: Buffer) => void = destination.write.bind(destination) as never
   let isDropped = false
   destination.on('drop', () => {
@@ -65,7 +65,7 @@ export function createBufferedLines(options: {
     if (length === 0 || isClosed) return
     handBytesOn(chunk.subarray(0, length))
     length = 0
-    // What was dropped holds nothing any more and is filled again.
+    // A dropped chunk is not referenced any more and can be reused immediately.
     if (isDropped) return
     handedOn.push(chunk)
     chunk = spare.pop() ?? Buffer.allocUnsafe(CHUNK_BYTES)
@@ -92,14 +92,14 @@ export function createBufferedLines(options: {
   }
 }
 
-// Pipes and terminals hold nothing that could be forced to a disk, and say so after everything is written.
+// Pipes and terminals cannot be synced to disk. They report it after everything is written.
 function isUnsyncable(error: Error): boolean {
   return 'code' in error && (error.code === 'EINVAL' || error.code === 'ENOTSUP')
 }
 
 const exits: (() => void)[] = []
 
-// One listener for all: a process may open many logs, as tests do, and Node warns of many listeners.
+// One listener for all logs, because Node warns about many listeners and tests open many logs.
 function onExit(writeOut: () => void): void {
   if (exits.length === 0) process.on('exit', () => exits.forEach((exit) => exit()))
   exits.push(writeOut)
@@ -109,6 +109,6 @@ function writeRest(destination: { flushSync(): void }): void {
   try {
     destination.flushSync()
   } catch {
-    // The process is going; there is nobody left to tell.
+    // The process is exiting, so the error cannot be reported.
   }
 }

@@ -1,7 +1,9 @@
 let secondMs = -Infinity
 let prefix = ''
 
-/** RFC 3339 with milliseconds. Formats a second once: a date costs more than the rest of a log line. */
+/**
+ * Returns RFC 3339 with milliseconds. Formats each second once, because formatting a date costs more than the rest of a log line.
+ */
 export function currentTimestamp(nowMs: number = Date.now()): string {
   const sinceSecondMs = nowMs - secondMs
   if (sinceSecondMs < 0 || sinceSecondMs >= 1_000) {

@@ -8,10 +8,7 @@ interface DescribedError {
   readonly cause?: unknown
 }
 
-/**
- * What the log says of an error. Its other members are left out: drivers hang connections on theirs, with all they
- * hold.
- */
+/** Returns the loggable part of an error. Omits its other members, because drivers attach connections, with their secrets. */
 export function describeError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return error
   const described: DescribedError = {

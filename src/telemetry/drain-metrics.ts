@@ -1,11 +1,11 @@
 import type { Registry } from 'prom-client'
 import { createCounterFamily, createGaugeFamily } from './metric-family.ts'
 
-/** Of answers whose clients left while a vendor billed them. */
+/** Metrics of answers that are still read after their client disconnected, because the vendor bills them. */
 export interface DrainMetrics {
-  /** So many are being read at this moment. */
+  /** The number of such answers being read now. */
   running(count: number): void
-  /** One was not read to its end, and what it cost was estimated. */
+  /** Called when such an answer was not read to its end, so that its cost was estimated. */
   abandoned(): void
 }
 

@@ -1,13 +1,13 @@
 import type { Registry } from 'prom-client'
 import { createCounterFamily, createGaugeFamily, createHistogramFamily, observe } from './metric-family.ts'
 
-/** What the ledger tells of itself. */
+/** Metrics of the ledger. */
 export interface LedgerMetrics {
-  /** Charges were written together, in so much time. */
+  /** Called when charges were committed together. */
   committed(commit: { charges: number; durationMs: number }): void
-  /** Charges wait for a database that does not take them, or no longer do. */
+  /** Called when commits start or stop failing. */
   failing(isFailing: boolean): void
-  /** An answer cost so much more than its account had. */
+  /** Called when an answer cost this much more than the account had. */
   uncovered(usd: number): void
 }
 

@@ -1,13 +1,13 @@
 import type { Registry } from 'prom-client'
 import { createCounterFamily, createGaugeFamily } from './metric-family.ts'
 
-/** What limits tell of themselves. */
+/** Metrics of the limits. */
 export interface LimitMetrics {
-  /** One of the limits refused a request. */
+  /** Called when a limit refused a request. */
   refused(layer: string): void
-  /** Of how many limits this process has borrowed a part. */
+  /** The number of limits of which this process has borrowed a part. */
   borrowed(count: number): void
-  /** Limits have to do with what is borrowed, because the database does not answer. */
+  /** Whether the limits use only what is borrowed, because the database is unavailable. */
   databaseAway(isAway: boolean): void
 }
 

@@ -12,24 +12,27 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 
 export interface GatewayLogger extends Logger {
   debug(details: object, message: string): void
-  /** One line a request, at `info`. */
+  /** Writes one line per request, at `info`. */
   logAccess(entry: AccessLogEntry): void
-  /** Writes out what is buffered; resolves when it is written. */
+  /** Writes the buffered lines. Resolves when they are written. */
   flush(): Promise<void>
 }
 
 export interface LoggerOptions {
   readonly level: LogLevel
-  /** A file or a file descriptor; standard output unless told. */
+  /** A file or a file descriptor. Default: standard output. */
   readonly destination?: string | number
-  /** Prompts in the access log, where the caller passes them. */
+  /** Whether the access log contains prompts. */
   readonly logPrompts?: boolean
-  /** Lines for people instead of JSON. */
+  /** Whether lines are formatted for people instead of as JSON. */
   readonly isPretty?: boolean
   readonly flushIntervalMs?: number
 }
 
-/** Errors and events go through pino; the access line is written out by hand, because it is there for every request. */
+/**
+ * Creates the logger. Errors and events are written by pino; access lines are formatted by hand, because there is one per
+ * request.
+ */
 export function createLogger(options: LoggerOptions): GatewayLogger {
   const { level, destination = 1, logPrompts = false, isPretty = false, flushIntervalMs = 1_000 } = options
   const lines = createBufferedLines({ destination, flushIntervalMs })
@@ -46,7 +49,7 @@ export function createLogger(options: LoggerOptions): GatewayLogger {
     lines,
   )
   const logsAccess = logger.isLevelEnabled('info')
-  // The fields of an access line are ours and hold no secret; only prompts are somebody else's text.
+  // Access lines contain no secrets, except that prompts may.
   const finishAccess = isPretty || logPrompts ? finish : (line: string) => line
 
   return {
@@ -61,7 +64,7 @@ export function createLogger(options: LoggerOptions): GatewayLogger {
   }
 }
 
-/** A log line for people: time, level, message, then the rest as `name=value`. */
+/** Formats a log line for people: time, level, message, then the other fields as `name=value`. */
 function formatForTerminal(line: string): string {
   const { time, level, msg, err, pid: _, ...details } = parseLine(line)
   const clock = asText(time).slice(11, 23)

@@ -1,22 +1,22 @@
 import type { Aggregator, Metric, Registry } from 'prom-client'
 
 /**
- * Counters, gauges and histograms whose series are plain objects, added to in place. prom-client's own children build a
- * string from their labels on every call; here a caller keeps the series, and labels cost nothing after the first time.
+ * The value of a counter or gauge with fixed labels. Callers keep series and update them in place, so labels cost nothing after
+ * the first call. prom-client would build a string from the labels on each call.
  */
 export interface Series {
   value: number
 }
 
 export interface HistogramSeries {
-  /** Observations a bucket, not cumulative; the last one is everything above the highest bound. */
+  /** Observations per bucket, not cumulative. The last one counts values above the highest bound. */
   readonly counts: Float64Array
   readonly bounds: readonly number[]
   sum: number
 }
 
 export interface Family<Kind> {
-  /** The series of these label values, in the order of the label names. Made on first use. */
+  /** Returns the series of these label values, in the order of the label names. Creates it on first use. */
   series(...labelValues: string[]): Kind
 }
 
@@ -24,7 +24,7 @@ interface FamilyOptions {
   readonly name: string
   readonly help: string
   readonly labelNames: readonly string[]
-  /** How the series of several processes become one. */
+  /** How the series of several processes are combined. */
   readonly aggregator?: Aggregator
 }
 
@@ -34,7 +34,7 @@ interface Sample {
   readonly value: number
 }
 
-// Past this many, further label values share one series: a scrape and the memory behind it stay bounded.
+// Above this number, further label values share one series, so that scrapes and memory stay bounded.
 const SERIES_MAX = 5_000
 const OVERFLOW_LABEL = 'other'
 
@@ -128,6 +128,6 @@ function register(
     aggregator,
     get: async () => ({ name, help, type, aggregator, values: sample() }),
   }
-  // A registry asks no more of a metric than this, as its own aggregation shows; the type names the four classes only.
+  // The registry uses only these members, but its type accepts only prom-client's four classes.
   registry.registerMetric(metric as unknown as Metric)
 }

@@ -14,31 +14,31 @@ import { collectProcessMetrics } from './process-metrics.ts'
 import { createStallMetrics, type StallMetrics } from './stall-metrics.ts'
 import type { TokenCounts } from './token-counts.ts'
 
-/** What the gateway counts. Recording takes no locks, no I/O and well under a microsecond. */
+/** The metrics of the gateway. Recording needs no locks, no I/O and far less than a microsecond. */
 export interface Metrics {
-  /** Pairs with one `requestFinished` of the same route. */
+  /** Must be followed by one `requestFinished` of the same route. */
   requestStarted(route: string): void
   requestFinished(request: FinishedRequest): void
   upstreamAttempted(attempt: UpstreamAttempt): void
-  /** Another attempt at the same upstream. */
+  /** Called for another attempt at the same upstream. */
   upstreamRetried(provider: string): void
-  /** An attempt at another upstream, because the one before it failed. */
+  /** Called for an attempt at another upstream after a failure. */
   upstreamFellBack(change: { from: string; to: string }): void
-  /** The client went away before its answer was complete. */
+  /** Called when the client disconnected before its answer was complete. */
   clientDisconnected(request: { route: string; model?: string | undefined }): void
   breakerChanged(change: BreakerChange): void
   readonly drains: DrainMetrics
   readonly ledger: LedgerMetrics
   readonly limits: LimitMetrics
   readonly stalls: StallMetrics
-  /** The Prometheus text of this process. */
+  /** Returns the metrics of this process in Prometheus's text format. */
   exposition(): Promise<Exposition>
-  /** The same as plain data, to be sent to the process that merges several. */
+  /** Returns the metrics as plain data, for the process that merges several. */
   snapshot(): Promise<MetricsSnapshot>
 }
 
 export interface FinishedRequest {
-  /** The path with its parameters as `:id`, or `unmatched`: never the path a client sent. */
+  /** The route pattern with parameters as `:id`, or `unmatched`. Never the client's path. */
   readonly route: string
   readonly model?: string | undefined
   readonly provider?: string | undefined
@@ -52,7 +52,7 @@ interface UpstreamAttempt {
   readonly provider: string
   /** `ok`, or the kind of failure. */
   readonly outcome: 'ok' | 'aborted' | 'connect' | 'local' | 'timeout' | 'status' | 'invalid_answer' | 'cut'
-  /** The upstream's HTTP status, when the failure is one. */
+  /** The upstream's HTTP status, if the failure is one. */
   readonly status?: number
 }
 
@@ -62,7 +62,7 @@ interface BreakerChange {
   readonly provider: string
   readonly model: string
   readonly state: BreakerState
-  /** Sent elsewhere by themselves. */
+  /** Number of accounts whose own breaker is open. */
   readonly accounts: number
 }
 
@@ -75,7 +75,10 @@ export type MetricsSnapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 
 const BREAKER_VALUES: Record<BreakerState, number> = { closed: 0, 'half-open': 1, open: 2 }
 
-/** `isKnownModel` keeps what a client wrote out of the labels: a model that is not known is counted as `unknown`. */
+/**
+ * Creates the metrics. Models for which `isKnownModel` is false are counted as `unknown`, so that client input does not become a
+ * label.
+ */
 export function createMetrics({
   isKnownModel = () => true,
 }: { isKnownModel?: (modelId: string) => boolean } = {}): Metrics {
@@ -116,9 +119,9 @@ export function createMetrics({
   }
 }
 
-/** Adds up the snapshots of several processes: counts are summed, states and lags take the worst. */
+/** Merges the snapshots of several processes: counts are summed; for states and lags the worst value counts. */
 export async function mergeSnapshots(snapshots: readonly MetricsSnapshot[]): Promise<Exposition> {
-  // What is not a number does not survive the way between processes, and would make the whole text unreadable.
+  // Values that are not finite are lost in messages between processes and would make the text invalid.
   const readable = snapshots.map((snapshot) =>
     snapshot.map((metric) => ({
       ...metric,
@@ -129,7 +132,7 @@ export async function mergeSnapshots(snapshots: readonly MetricsSnapshot[]): Pro
   return { contentType: merged.contentType, text: await merged.metrics() }
 }
 
-// Answers take from a millisecond in the gateway to many minutes of a reasoning model.
+// Answers take from a millisecond in the gateway to many minutes for a reasoning model.
 const DURATION_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
 const FIRST_TOKEN_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60]
 
@@ -204,7 +207,7 @@ interface RequestSeries {
   readonly requests: Series
   readonly inFlight: Series
   readonly duration: HistogramSeries
-  /** Null for requests that name no model. */
+  /** Null for requests without a model. */
   readonly inference: InferenceSeries | null
 }
 
@@ -218,14 +221,14 @@ interface InferenceSeries {
 
 const REQUEST_KINDS_MAX = 10_000
 
-// All series of one kind of request are found by one look-up.
+// Finds all series of a kind of request with one lookup.
 function createRequestSeries(families: Families, isKnownModel: (modelId: string) => boolean) {
   const known = new Map<string, RequestSeries>()
 
   return ({ route, model, provider = '', status }: FinishedRequest): RequestSeries => {
     const found = known.get(`${route}\u0000${model}\u0000${provider}\u0000${status}`)
     if (found) return found
-    // Only labels make keys, so that what clients write cannot grow the map.
+    // Use only labels as keys, so that client input cannot grow the map.
     const label = labelModel(model, isKnownModel)
     const key = `${route}\u0000${label === '' ? undefined : label}\u0000${provider}\u0000${status}`
     const existing = known.get(key)

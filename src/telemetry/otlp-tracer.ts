@@ -27,7 +27,7 @@ const BATCH_SPANS_MAX = 512
 const BATCH_DELAY_MS = 2_000
 const EXPORT_TIMEOUT_MS = 10_000
 
-/** Loaded only when tracing is on: this file alone imports OpenTelemetry. */
+/** Creates the OTLP tracer. Only this file imports OpenTelemetry, and it is loaded only if tracing is on. */
 export function createOtlpTracer(options: TracingOptions & { endpoint: string }): Tracer {
   const { serviceName = 'parkway', serviceVersion, sampleRatio = 1, shutdownTimeoutMs = 3_000 } = options
   const logger = options.logger ?? silentLogger
@@ -83,7 +83,7 @@ function parentOf({ traceparent }: InferenceStart): Context {
 function describeStart(start: InferenceStart): Attributes {
   return {
     'gen_ai.operation.name': start.operation,
-    // Required from the start; replaced as soon as an upstream is chosen.
+    // Required at the start, and replaced when an upstream is chosen.
     'gen_ai.provider.name': 'parkway',
     'gen_ai.request.model': start.model,
     'gen_ai.request.stream': start.isStream,
@@ -143,7 +143,7 @@ async function shutdown(
   provider: TracerProvider,
   { timeoutMs, logger }: { timeoutMs: number; logger: Logger },
 ): Promise<void> {
-  // An exporter goes on retrying a collector that is away for longer than a stop may take.
+  // The exporter retries an unavailable collector for longer than a shutdown may take.
   const { promise: timedOut, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
   try {

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { Counter, Gauge, type Aggregator, type Registry } from 'prom-client'
 
-/** The process as dashboards know it, by the usual names, and how late its event loop runs. */
+/** Collects the process metrics under the usual names, and the lag of the event loop. */
 export function collectProcessMetrics(registry: Registry): void {
   collectEventLoop(registry)
   const heap = () => process.memoryUsage()
@@ -81,7 +81,7 @@ function collectEventLoop(registry: Registry): void {
       registers: [],
       aggregator: 'max',
       collect() {
-        // Two scrapers must not empty each other's window.
+        // Keep the window for a minimum time, so that two scrapers do not reset each other's window.
         if (performance.now() - windowStartMs >= WINDOW_MS_MIN) {
           lagSeconds = QUANTILES.map((quantile) => lateSeconds(delay.percentile(quantile * 100)))
           windowStartMs = performance.now()
@@ -108,7 +108,7 @@ function collectEventLoop(registry: Registry): void {
   })
 }
 
-// The histogram records the whole interval between two of its ticks, the planned one included.
+// The histogram records the whole interval between two ticks, including the planned resolution.
 function lateSeconds(intervalNs: number): number {
   return Number.isFinite(intervalNs) ? Math.max(0, intervalNs / 1e6 - RESOLUTION_MS) / 1e3 : 0
 }

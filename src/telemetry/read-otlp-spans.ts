@@ -1,4 +1,4 @@
-/** For the tests: reads an OTLP `ExportTraceServiceRequest`, as far as the tests look at it. */
+/** A span of an OTLP `ExportTraceServiceRequest`, with the members that tests check. */
 export interface ReceivedSpan {
   traceId: string
   spanId: string
@@ -49,7 +49,7 @@ function asBytes(field: Buffer | number | undefined): Buffer {
   return Buffer.isBuffer(field) ? field : Buffer.alloc(0)
 }
 
-/** The values of one field of a protobuf message: numbers for varints, bytes for everything else. */
+/** Returns the values of one field of a protobuf message: numbers for varints, bytes for everything else. */
 function readFields(message: Buffer, wanted: number): (Buffer | number)[] {
   const found: (Buffer | number)[] = []
   let offset = 0

@@ -1,6 +1,6 @@
 /**
- * Takes credentials out of a finished log line, wherever they stand: in a message, a stack, a header, a nested object.
- * Works on the text, because what an upstream or a driver put into its error has no known shape.
+ * Removes credentials from a complete log line: from messages, stacks, headers and nested objects. Works on the text, because
+ * errors of upstreams and drivers have no known structure.
  */
 export function scrubSecrets(line: string): string {
   return line.replace(NAMED_SECRET, `$1"${REDACTED}"`).replace(SECRET, `$1${REDACTED}`)
@@ -8,7 +8,7 @@ export function scrubSecrets(line: string): string {
 
 const REDACTED = '[redacted]'
 
-/** A property whose name says that its value is a credential, as `"authorization":"…"` or `"apiKey":["…"]`. */
+/** A property whose name identifies a credential, such as `"authorization":"…"` or `"apiKey":["…"]`. */
 const NAMED_SECRET =
   /("(?:proxy-)?(?:authorization|cookie|set-cookie|x-api-key|x-goog-api-key|api[-_]?keys?|password|secret|access[-_]?token|refresh[-_]?token|metrics[-_]?token|bootstrap[-_]?key)"\s*:\s*)(?:"(?:[^"\\]|\\.)*"|\[[^\][]*\])/gi
 

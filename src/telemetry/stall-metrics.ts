@@ -1,9 +1,9 @@
 import type { Registry } from 'prom-client'
 import { createHistogramFamily, observe } from './metric-family.ts'
 
-/** What the watchdog tells. */
+/** Metrics of the stall watchdog. */
 export interface StallMetrics {
-  /** The event loop stood still for so long, most likely by this route. */
+  /** Called when the event loop was blocked for this time, most likely by this route. */
   stalled(route: string, stallMs: number): void
 }
 

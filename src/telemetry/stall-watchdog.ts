@@ -1,29 +1,29 @@
 import type { Logger } from '../kernel/logger.ts'
 import type { StallMetrics } from './stall-metrics.ts'
 
-/** A request that is being worked on. */
+/** A running request. */
 export interface WatchedRequest {
   /** The pattern of the route. */
   readonly route: string
-  /** By `performance.now()`. */
+  /** Time of `performance.now()`. */
   readonly startedMs: number
 }
 
 interface WatchdogOptions {
   readonly metrics: StallMetrics
   readonly logger: Logger
-  /** Looked at only after a stall. */
+  /** Called only after a stall. */
   readonly listRequests: () => Iterable<WatchedRequest>
 }
 
 const TICK_MS = 20
-/** Less is what a busy machine and the garbage collector take anyway. */
+/** Shorter delays are normal on a busy machine or during garbage collection. */
 const STALL_MS_MIN = 50
 const LOGGED_STALL_MS_MIN = 1_000
 
 /**
- * Notices when the event loop stood still, and whose work it most likely was. A timer that comes late tells; requests pay nothing for it.
- * What is returned ends it.
+ * Detects a blocked event loop by a late timer, and finds the route that most likely caused it. Requests have no overhead.
+ * Returns a function that stops the watchdog.
  */
 export function startStallWatchdog({ metrics, logger, listRequests }: WatchdogOptions): () => void {
   let lastTickMs = performance.now()
@@ -42,14 +42,15 @@ export function startStallWatchdog({ metrics, logger, listRequests }: WatchdogOp
   return () => clearInterval(timer)
 }
 
-/** No request was being worked on: a worker, a run, or the process itself. */
+/** No request was running: the cause was a worker, a run, or the process itself. */
 const BACKGROUND = 'background'
-/** Requests of several routes were, and none began the stall. */
+/** Requests of several routes were running, and none started the stall. */
 const SEVERAL = 'several'
 
 /**
- * The route whose request most likely held everybody up. A request that begins does its reading and checking at once: the one after whose
- * beginning nothing else began for most of the stall. Otherwise the one route that was being worked on all the time, if there is only one.
+ * Returns the route that most likely blocked the event loop. A new request is read and checked synchronously, so it is the
+ * request after whose start no other started for most of the stall. Otherwise it is the route of the requests that ran before the
+ * stall, if they all have the same one.
  */
 export function attributeStall(
   requests: Iterable<WatchedRequest>,

@@ -7,7 +7,7 @@ export interface RemoteParent {
 const TRACEPARENT =
   /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/
 
-/** Reads a W3C `traceparent` header; null when there is none or it is malformed, and a new trace begins. */
+/** Parses a W3C `traceparent` header. Returns null if it is missing or malformed; a new trace then begins. */
 export function parseTraceparent(header: string | undefined): RemoteParent | null {
   if (header === undefined || header.length > 512) return null
   const [, traceId, spanId, flags] = TRACEPARENT.exec(header) ?? []

@@ -1,15 +1,15 @@
 import type { Logger } from '../kernel/logger.ts'
 import type { TokenCounts } from './token-counts.ts'
 
-/** Traces of what the gateway asks of models, in the words of OpenTelemetry's GenAI conventions. */
+/** Traces model calls by OpenTelemetry's GenAI conventions. */
 export interface Tracer {
   startInference(start: InferenceStart): InferenceSpan
-  /** Sends what is queued, waits for it a bounded time, and stops. Never rejects. */
+  /** Sends the queued spans within a time limit, then stops. Never rejects. */
   shutdown(): Promise<void>
 }
 
 export interface InferenceStart {
-  /** The conventions name the first four; the others are words of our own, which they allow. */
+  /** The first four are names of the conventions, the others our own, which the conventions allow. */
   readonly operation:
     | 'chat'
     | 'text_completion'
@@ -18,9 +18,9 @@ export interface InferenceStart {
     | 'rerank'
     | 'moderation'
     | 'transcription'
-  /** What it was by our own names, where several are one to the conventions. */
+  /** Our own name of the operation, if several share one name in the conventions. */
   readonly work?: string
-  /** The model as the client named it, or the catalog's id of it. */
+  /** The model as the client named it, or its id in the catalog. */
   readonly model: string
   readonly requestId?: string
   readonly accountId?: string
@@ -30,33 +30,33 @@ export interface InferenceStart {
   readonly topP?: number
   readonly choiceCount?: number
   readonly seed?: number
-  /** Since the Unix epoch; now unless told. */
+  /** Milliseconds since the Unix epoch. Default: now. */
   readonly startedAtMs?: number
-  /** The client's W3C header; the span joins its trace. */
+  /** The client's W3C header. The span becomes part of its trace. */
   readonly traceparent?: string
 }
 
-/** One logical operation, with all its retries and fallbacks. */
+/** One logical operation, including its retries and fallbacks. */
 export interface InferenceSpan {
-  /** The upstream that answered, as the conventions name it. */
+  /** Sets the upstream that answered, by its name in the conventions. */
   setProvider(upstream: { provider: string }): void
-  /** The catalog's id of the model that answered. */
+  /** Sets the catalog id of the model that answered. */
   setResponse(response: { model: string }): void
   setFirstToken(firstTokenMs: number): void
   setUsage(usage: TokenCounts): void
-  /** Ends the span; later calls change nothing. */
+  /** Ends the span. Later calls have no effect. */
   finish(end: { status: number; error?: { type: string; message?: string }; attempts?: number }): void
 }
 
 export interface TracingOptions {
-  /** The collector's base address, as in `OTEL_EXPORTER_OTLP_ENDPOINT`; no tracing without it. */
+  /** The collector's base URL, as in `OTEL_EXPORTER_OTLP_ENDPOINT`. Without it there is no tracing. */
   readonly endpoint: string | undefined
   readonly headers?: Readonly<Record<string, string>>
   readonly serviceName?: string
   readonly serviceVersion?: string
-  /** The part of the traces begun here that is kept; a client's own decision is followed. */
+  /** The share of traces started here that is sampled. A client's own sampling decision is respected. */
   readonly sampleRatio?: number
-  /** How long a stop may wait for the collector; 3 s unless told. */
+  /** How long a shutdown may wait for the collector. Default: 3 s. */
   readonly shutdownTimeoutMs?: number
   readonly logger?: Logger
 }

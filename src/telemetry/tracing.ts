@@ -2,7 +2,7 @@ import type { Tracer, TracingOptions } from './tracer.ts'
 
 export type { InferenceSpan, InferenceStart, Tracer } from './tracer.ts'
 
-/** Null without an endpoint: then nothing of OpenTelemetry is loaded and a request pays for one null check. */
+/** Returns null without an endpoint. OpenTelemetry is then not loaded, and requests only pay for a null check. */
 export async function createTracer(options: TracingOptions): Promise<Tracer | null> {
   const { endpoint } = options
   if (endpoint === undefined || endpoint === '') return null
@@ -10,7 +10,7 @@ export async function createTracer(options: TracingOptions): Promise<Tracer | nu
   return createOtlpTracer({ ...options, endpoint })
 }
 
-/** Reads `OTEL_EXPORTER_OTLP_HEADERS`: `name=value` pairs between commas, values percent-encoded. */
+/** Parses `OTEL_EXPORTER_OTLP_HEADERS`: comma-separated `name=value` pairs with percent-encoded values. */
 export function parseOtlpHeaders(text: string): Record<string, string> {
   const pairs = text.split(',').flatMap((pair): [string, string][] => {
     const separator = pair.indexOf('=')

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
 
-/** Both times of one number, as it is while nobody sets the clock. */
+/** Returns a clock whose two times are the same number. */
 export function fakeClock(nowMs: () => number): Clock {
   return { nowMs, monotonicMs: nowMs }
 }

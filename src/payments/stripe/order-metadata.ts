@@ -1,6 +1,8 @@
 import type { CheckoutOrder, PaymentReport } from '../payment-provider.ts'
 
-/** How an object at Stripe says whose it is. The names are ours alone: others may use the same Stripe account. */
+/**
+ * Metadata that identifies the payment and account of a Stripe object. Prefixed, because others may use the same Stripe account.
+ */
 const PAYMENT_ID = 'parkway_payment_id'
 const ACCOUNT_ID = 'parkway_account_id'
 

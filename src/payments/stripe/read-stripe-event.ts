@@ -3,7 +3,7 @@ import type { PaymentNotice, PaymentReport } from '../payment-provider.ts'
 import { reportSession } from './stripe-checkout.ts'
 import { reportCharge, reportDispute, reportRefund } from './stripe-payment.ts'
 
-/** What an event says of a payment. Types that are not listed say nothing. */
+/** Reads the payment report of an event. Other event types have no report. */
 export async function readStripeEvent(stripe: Stripe, event: Stripe.Event): Promise<PaymentNotice> {
   return { eventId: event.id, type: event.type, report: await reportOf(stripe, event) }
 }

@@ -3,7 +3,7 @@ import { AppError } from '../../kernel/app-error.ts'
 import { EMPTY_REPORT, type Checkout, type CheckoutOrder, type PaymentReport } from '../payment-provider.ts'
 import { metadataOf, readOrderMetadata } from './order-metadata.ts'
 
-/** The order's id is the idempotency key: a repeated request is answered with the first session. */
+/** Creates a Stripe checkout. The payment id is the idempotency key, so a repeated request returns the first session. */
 export async function createStripeCheckout(stripe: Stripe, order: CheckoutOrder): Promise<Checkout> {
   const metadata = metadataOf(order)
   const session = await stripe.checkout.sessions.create(
@@ -21,7 +21,7 @@ export async function createStripeCheckout(stripe: Stripe, order: CheckoutOrder)
       ],
       client_reference_id: order.paymentId,
       metadata,
-      // Stripe copies these to the charge, which is what refunds are told of by.
+      // Stripe copies these to the charge, by which refunds are assigned to the payment.
       payment_intent_data: { metadata },
       success_url:
         order.successUrl ?? `${order.baseUrl}/checkout/stripe/return?session_id={CHECKOUT_SESSION_ID}`,
@@ -64,7 +64,7 @@ function stateOf({
   if (payment_status === 'paid') return 'paid'
   if (status === 'expired') return 'expired'
   if (status !== 'complete') return 'open'
-  // A delayed payment that failed asks for another method; the session itself stays complete and unpaid.
+  // After a delayed payment failed, the intent requires another method, while the session stays complete and unpaid.
   const intentStatus = typeof payment_intent === 'object' ? payment_intent?.status : undefined
   return intentStatus === 'requires_payment_method' || intentStatus === 'canceled' ? 'failed' : 'processing'
 }

@@ -31,7 +31,7 @@ export async function refundStripePayment(stripe: Stripe, order: RefundOrder): P
   return { ...EMPTY_REPORT, providerPaymentId, reversals: [reversalOfRefund(refund)] }
 }
 
-/** A charge tells how much of it was refunded and, since long, not by which refunds: those are asked for. */
+/** Reports a charge. A charge contains the refunded amount but not the refunds, so they are requested separately. */
 export async function reportCharge(stripe: Stripe, charge: Stripe.Charge): Promise<PaymentReport> {
   const { data: refunds } =
     charge.amount_refunded > 0
@@ -61,7 +61,7 @@ export function reportDispute(dispute: Stripe.Dispute): PaymentReport {
   return {
     ...EMPTY_REPORT,
     providerPaymentId: idOf(dispute.payment_intent),
-    // An inquiry, and a dispute prevented in time, move no money.
+    // Inquiries and prevented disputes move no money.
     reversals: isMoneyMoved(dispute.status) ? [reversalOfDispute(dispute)] : [],
   }
 }

@@ -10,7 +10,7 @@ export interface StripeProviderOptions {
   readonly secretKey: string | null
   readonly webhookSecret: string | null
   readonly publishableKey: string | null
-  /** Another server that speaks Stripe's wire. */
+  /** Another server with Stripe's API. Null for Stripe. */
   readonly apiBaseUrl: string | null
   readonly clock: Clock
 }
@@ -18,10 +18,10 @@ export interface StripeProviderOptions {
 const REQUEST_MS_MAX = 20_000
 const NETWORK_RETRIES_MAX = 2
 
-/** Stripe Checkout: a page at Stripe, told of by webhook. */
+/** Creates the Stripe Checkout provider: a page at Stripe, with webhooks that report payments. */
 export function createStripeProvider(options: StripeProviderOptions): PaymentProvider {
   const { secretKey, webhookSecret, clock } = options
-  // Loaded with the first call: the package costs a start too much.
+  // Loaded on first use, because the package is too expensive to load at start.
   let client: Promise<Stripe> | undefined
   const call = async <Result>(work: (stripe: Stripe) => Promise<Result>): Promise<Result> => {
     client ??= connectStripe(options)
@@ -51,7 +51,7 @@ export function createStripeProvider(options: StripeProviderOptions): PaymentPro
   }
 }
 
-/** Half a configuration is a mistake that would take money and miss refunds, so nobody can pay until it is whole. */
+/** Returns why payments are disabled. With an incomplete configuration the gateway would take money but miss refunds. */
 function findProblem({ secretKey, webhookSecret }: StripeProviderOptions): string | null {
   if (secretKey !== null && webhookSecret !== null) return null
   return 'Payments are not fully configured: Stripe needs its secret key and its webhook secret.'
@@ -87,8 +87,8 @@ function addressOf({ protocol, hostname, port }: URL): {
 const RETRY_AFTER_SECONDS = 5
 
 /**
- * A refusal is final and says `provider_error`; after anything else nobody knows whether Stripe acted, and the request may
- * be repeated. What Stripe said goes to the log alone.
+ * Converts an error of Stripe. A refusal is final and becomes `provider_error`. After any other error it is unknown whether
+ * Stripe acted, and the request may be repeated. Stripe's message is only logged.
  */
 async function toPaymentError(error: unknown): Promise<unknown> {
   if (error instanceof AppError) return error
@@ -106,7 +106,7 @@ async function toPaymentError(error: unknown): Promise<unknown> {
 
 const TOLERANCE_SECONDS = 300
 
-/** Stripe's own check: HMAC over the time and the bytes as they came, and no older than five minutes. */
+/** Verifies a webhook with Stripe's library: an HMAC over the time and the raw bytes, at most five minutes old. */
 function verifyStripeEvent(
   stripe: Stripe,
   { body, headers }: Webhook,
@@ -119,7 +119,7 @@ function verifyStripeEvent(
   try {
     return stripe.webhooks.constructEvent(body, signature, secret, TOLERANCE_SECONDS, undefined, nowMs)
   } catch (cause) {
-    // Nothing more is said: who forges must not learn how near it came.
+    // Give no details, which would help an attacker.
     throw new AppError('invalid_request', 'The webhook is not signed by Stripe, or is too old.', { cause })
   }
 }

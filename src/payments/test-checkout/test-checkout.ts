@@ -5,8 +5,8 @@ import { EMPTY_REPORT, type PaymentProvider } from '../payment-provider.ts'
 const TOKEN_BYTES = 32
 
 /**
- * Payments in test mode without anybody else: the gateway serves the page and a person clicks. Who has the address of the
- * page may pay; only a hash of the secret in it is kept.
+ * Creates the provider for test payments: the gateway serves the page, and a person confirms. Anyone with the page's URL may pay.
+ * Only a hash of the secret in it is stored.
  */
 export function createTestCheckout(): PaymentProvider {
   return {
@@ -18,7 +18,7 @@ export function createTestCheckout(): PaymentProvider {
       const token = randomBytes(TOKEN_BYTES).toString('base64url')
       return { sessionId: sessionOfToken(token), url: `${baseUrl}/checkout/test/${token}` }
     },
-    // Whatever happens to a test payment happens on the gateway's own page, so there is nothing to learn by asking.
+    // Test payments change only on the gateway's own page, so the provider has nothing to report.
     readCheckout: async (sessionId) => ({ ...EMPTY_REPORT, sessionId }),
     readPayment: async () => EMPTY_REPORT,
     readWebhook: async () => {
