@@ -19,7 +19,7 @@ export interface ToolCallDraft {
 
 const CALLS_MAX = 8
 
-/** The calls a model would make: none, one, or several where they may run side by side. */
+/** Returns the tool calls that a model would make: none, one, or several if parallel calls are allowed. */
 export function callTools(
   body: ChatRequest,
   conversation: Conversation,
@@ -39,11 +39,11 @@ function chooseTools({ tools, choice }: ToolSelection, conversation: Conversatio
 
   const mentioned = listMentioned(tools, conversation.userText)
   if (choice === 'required') return mentioned.length > 0 ? mentioned : tools.slice(0, 1)
-  // What the tools answered is what the text is made of; calling them again would never end.
+  // The answer is composed from the tool results. Calling the tools again would never end.
   return conversation.toolResults.length > 0 ? [] : mentioned
 }
 
-/** The tools whose name the text mentions, or else those it has words of, best first. */
+/** Returns the tools that the text mentions by name, or otherwise those that share words with it, best match first. */
 function listMentioned(tools: readonly ChatTool[], userText: string): ChatTool[] {
   const text = userText.toLowerCase()
   const named = tools.filter((tool) => text.includes(nameOfTool(tool).toLowerCase()))
@@ -73,7 +73,7 @@ const COMMON_WORDS = new Set(
   ),
 )
 
-// Singular and plural are taken for the same word.
+// Treats singular and plural as the same word.
 function splitWords(text: string): string[] {
   const spaced = text.replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2').toLowerCase()
   const words = spaced.split(/[^\p{L}\p{N}]+/u).filter((word) => word.length >= 3 && !COMMON_WORDS.has(word))
@@ -108,7 +108,7 @@ const INPUT_LENGTH_MAX = 1000
 
 type CustomTool = Extract<ChatTool, { type: 'custom' }>
 
-/** What a custom tool is called with: text that its regular expression matches, or else what the user wrote. */
+/** Returns the input of a custom tool: text that its regular expression matches, or otherwise the user's text. */
 function composeToolInput(tool: CustomTool, userText: string, random: SeededRandom): string {
   const pattern = readPattern(tool)
   const matching =
@@ -124,7 +124,7 @@ function composeToolInput(tool: CustomTool, userText: string, random: SeededRand
   return typeof suggested === 'string' ? suggested : userText.slice(0, INPUT_LENGTH_MAX)
 }
 
-// A grammar of the other syntax, Lark, would take a parser generator to follow.
+// Grammars of the other syntax, Lark, would need a parser generator.
 function readPattern({ custom: { format } }: CustomTool): string | null {
   return format?.grammar?.syntax === 'regex' ? format.grammar.definition : null
 }

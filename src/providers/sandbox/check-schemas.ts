@@ -3,11 +3,11 @@ import { stringifyJson } from '../../kernel/stringify-json.ts'
 import type { ChatRequest } from '../../wires/openai-chat/chat-request.ts'
 import { refuseRequest } from './media/refuse-request.ts'
 
-/** Larger and deeper than any vendor takes. */
+/** Higher limits than those of any vendor. */
 const SCHEMA_LENGTH_MAX = 256 * 1024
 const SCHEMA_DEPTH_MAX = 100
 
-/** Refuses schemas that no vendor would read either, before anything is made of them. */
+/** Refuses schemas that no vendor would accept, before they are processed. */
 export function checkSchemas({ tools, response_format: format }: ChatRequest): void {
   if (format?.type === 'json_schema')
     checkSchema(format.json_schema.schema, 'response_format.json_schema.schema')
@@ -24,7 +24,7 @@ function checkSchema(schema: unknown, param: string): void {
     throw refuseRequest(`The sandbox takes schemas of up to ${SCHEMA_DEPTH_MAX} levels.`, param)
 }
 
-/** Level by level, so that no depth overflows the stack. */
+/** Checks level by level, so that deep schemas do not overflow the stack. */
 function isDeeper(root: unknown, depthMax: number): boolean {
   let level = [root]
   for (let depth = 0; level.length > 0; depth += 1) {

@@ -9,9 +9,9 @@ export interface Chunk {
 }
 
 export interface ChunkWriter {
-  /** The answer as `chat.completion.chunk`s, its choices interleaved as OpenAI's are. */
+  /** Returns the answer as `chat.completion.chunk`s. The choices are interleaved, as in OpenAI's streams. */
   answer(choices: readonly PlannedChoice[]): Generator<Chunk>
-  /** A chunk of text in the first choice. */
+  /** Returns a chunk of text for the first choice. */
   text(text: string): Chunk
   usage(usage: ChatUsage): Chunk
 }
@@ -24,7 +24,7 @@ export function createChunkWriter(identity: AnswerIdentity, isUsageAsked: boolea
     model: identity.model,
     system_fingerprint: SYSTEM_FINGERPRINT,
   }).slice(0, -1)
-  // A client that asked for usage finds the member in every chunk.
+  // If the client requested usage, every chunk has the member.
   const tail = isUsageAsked ? '}],"usage":null}' : '}]}'
 
   const write: WriteDelta = (index, delta, tokenCount = 0, logprobs = 'null', finishReason = null) => {

@@ -5,7 +5,7 @@ import { WORDS } from './words.ts'
 
 const QUOTE_LENGTH_MAX = 240
 
-/** An answer that says where it comes from, quotes what was asked and goes on a little about it. */
+/** Composes an answer that says that it comes from the sandbox, quotes the user's message and adds a few sentences. */
 export function composeText(conversation: Conversation, random: SeededRandom): string {
   const { userText, instructions, toolResults, media } = conversation
   const sentences: string[] = [random.pick(OPENINGS)]
@@ -21,7 +21,7 @@ export function composeText(conversation: Conversation, random: SeededRandom): s
   return sentences.join(' ')
 }
 
-/** What the sandbox is said to have thought, longer for more effort. */
+/** Composes the reasoning text. It is longer for more effort. */
 export function composeReasoning(conversation: Conversation, effort: string, random: SeededRandom): string {
   const steps = [`The user wrote “${clip(conversation.userText, QUOTE_LENGTH_MAX)}”.`]
   const stepCount = STEPS_BY_EFFORT.get(effort) ?? 3
@@ -49,7 +49,7 @@ export function composeJsonObject(conversation: Conversation, random: SeededRand
   }
 }
 
-/** Words without meaning, for answers of a given length. */
+/** Returns meaningless words, for answers of a given length. */
 export function composeFiller(wordCount: number, random: SeededRandom): string {
   let text: string = random.pick(WORDS)
   for (let index = 1; index < wordCount; index += 1) text += ` ${random.pick(WORDS)}`
@@ -78,7 +78,7 @@ const STEPS_BY_EFFORT = new Map(
   }),
 )
 
-/** What a message is about, told by a word or two. */
+/** Replies by subject, which is recognised by a word or two. */
 const SUBJECTS: readonly [RegExp, readonly [string, ...string[]]][] = [
   [/\b(hello|hi|hey|good (morning|evening|day))\b/i, ['Hello, and welcome!', 'Hi there, good to meet you!']],
   [/\bthank/i, ['You are welcome.', 'Glad to be of use.']],

@@ -4,7 +4,7 @@ import { stringifyJson } from '../../kernel/stringify-json.ts'
 import type { ChatRequest, ContentPart } from '../../wires/openai-chat/chat-request.ts'
 import { splitParts } from './split-tokens.ts'
 
-/** Media count the same whatever they hold, so that a bill can be checked by hand. */
+/** Media have fixed token counts regardless of their content, so that a bill can be checked by hand. */
 const MEDIA_TOKENS = { image_url: 765, input_audio: 500, file: 1000, video_url: 2000 } as const
 
 const TOKENS_PER_MESSAGE = 4
@@ -13,8 +13,8 @@ const EXACT_CHARACTERS_MAX = 131_072
 const CHARACTERS_PER_TURN = 2048
 
 /**
- * Exact for the first 131,072 characters and in proportion beyond, so that no prompt costs more than a bounded time;
- * other requests get their turn in between.
+ * Counts the first 131,072 characters exactly and extrapolates the rest, so that the time is bounded for any prompt. Yields to
+ * other requests in between.
  */
 export async function countPromptTokens(body: ChatRequest, signal: AbortSignal): Promise<number> {
   const counter = createTokenCounter(signal)
@@ -31,7 +31,7 @@ export interface TokenCounter {
   total(): number
 }
 
-/** Counts texts one after the other, in turns. */
+/** Counts texts one after the other, and yields to other requests in between. */
 export function createTokenCounter(signal: AbortSignal): TokenCounter {
   let textTokens = 0
   let countedCharacters = 0
@@ -55,7 +55,7 @@ export function createTokenCounter(signal: AbortSignal): TokenCounter {
   }
 }
 
-/** Texts to count, and counts that are known already. */
+/** Yields texts to count, and counts that are already known. */
 function* listPromptItems(body: ChatRequest): Generator<string | number> {
   if (body.tools && body.tools.length > 0) yield stringifyJson(body.tools)
   if (body.response_format?.type === 'json_schema') yield stringifyJson(body.response_format.json_schema)

@@ -3,7 +3,7 @@ import { readImageSize } from './read-image-size.ts'
 
 const DESCRIBED_MAX = 8
 
-/** One sentence a kind of attachment, from what the request itself holds: nothing is ever fetched. */
+/** Returns one sentence for images and one for other attachments, based only on the request. Never fetches anything. */
 export function describeMedia(media: readonly MediaPart[]): string[] {
   const images: string[] = []
   const others: string[] = []
@@ -17,7 +17,7 @@ export function describeMedia(media: readonly MediaPart[]): string[] {
   return sentences
 }
 
-// A camera's metadata before the size takes up to 64 KB a segment.
+// Camera metadata before the size may have up to 64 KB in each segment.
 const HEADER_BASE64_LENGTH_MAX = 256 * 1024
 
 function describeImage(url: string): string {

@@ -1,6 +1,6 @@
-/** The `key=value` words behind a directive's name. */
+/** The `key=value` options after a directive's name. */
 export interface DirectiveOptions {
-  /** Null when absent; one that is no whole number within bounds stays unread, which voids the directive. */
+  /** Returns null if absent. A value that is not an integer within the bounds stays unread, which makes the directive invalid. */
   integer(name: string, min: number, max: number): number | null
   word(name: string): string | null
   areAllRead(): boolean
@@ -9,7 +9,7 @@ export interface DirectiveOptions {
 const OPTION_PATTERN = /^([a-z_]{1,32})=([\w.-]{1,64})$/
 const OPTIONS_MAX = 8
 
-/** Null when the text is anything but options. */
+/** Returns null if the text contains anything but options. */
 export function readDirectiveOptions(text: string): DirectiveOptions | null {
   const words = text.split(/\s+/, OPTIONS_MAX + 1).filter((word) => word !== '')
   const unread = new Map<string, string>()

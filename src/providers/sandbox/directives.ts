@@ -1,7 +1,7 @@
 import { readDirectiveOptions, type DirectiveOptions } from './directive-options.ts'
 import { readJobDirective, type JobFault } from './job-faults.ts'
 
-/** What a request tells the sandbox to do to it, written as `[[sandbox:<name> <options>]]` in the last user message. */
+/** Instructions to the sandbox, written as `[[sandbox:<name> <options>]]` in the last user message. */
 export interface Directives {
   readonly fault: ScheduledFault | null
   readonly latencyMs: number
@@ -9,7 +9,7 @@ export interface Directives {
   readonly echoText: string | null
   readonly tokenCount: number | null
   readonly tokensPerSecond: number | null
-  /** How long work that goes by a job takes; makes a job also of what would be done at once. */
+  /** Duration of work that runs as a job. If set, work that would be done immediately becomes a job too. */
   readonly jobDurationMs: number | null
   readonly jobFault: JobFault | null
 }
@@ -21,13 +21,13 @@ export type Fault =
   | { kind: 'empty' }
   | { kind: 'endless' }
   | { kind: 'huge-line'; sizeBytes: number }
-  /** Null is before the first chunk. */
+  /** Null means before the first chunk. */
   | { kind: 'hang' | 'cut' | 'end' | 'garbage' | 'error-body'; afterChunks: number | null }
 
 export type ScheduledFault = Fault & {
-  /** The first so many attempts fail and the next succeeds; null fails always. */
+  /** Number of attempts that fail before one succeeds. Null means that all fail. */
   readonly attemptsMax: number | null
-  /** What attempts are counted by: this key, or else the request. */
+  /** Key by which attempts are counted. Null counts by request id. */
   readonly attemptKey: string | null
 }
 
@@ -45,7 +45,7 @@ const NONE: Directives = {
   jobFault: null,
 }
 
-/** Takes the directives out of a text. What is unknown or malformed does nothing, and is taken out all the same. */
+/** Removes the directives from a text. Unknown and malformed directives have no effect, but are removed too. */
 export function parseDirectives(text: string): { directives: Directives; remainingText: string } {
   let directives = NONE
   let remainingText = ''
@@ -73,7 +73,7 @@ function readDirective(source: string, soFar: Directives): Partial<Directives> {
   return change !== null && options.areAllRead() ? change : {}
 }
 
-/** Null is a malformed directive. */
+/** Returns null for a malformed directive. */
 type SettingReader = (options: DirectiveOptions) => Partial<Directives> | null
 
 const SETTINGS = new Map(
@@ -92,7 +92,7 @@ function withInteger(
   return value === null ? null : change(value)
 }
 
-// The first fault wins: a request can fail in one way only.
+// Only the first fault is used, because a request can fail in only one way.
 function readFault(name: string, options: DirectiveOptions, soFar: Directives): Partial<Directives> | null {
   const fault = FAULTS.get(name)?.(options) ?? null
   if (fault === null || soFar.fault !== null) return null

@@ -1,7 +1,7 @@
 const OPENING = '<system-reminder>'
 const CLOSING = '</system-reminder>'
 
-/** A user's text without what a coding agent puts into it for the model: those words name tools that nobody wants called. */
+/** Removes the reminders that a coding agent adds to the user's text. They name tools that should not be called. */
 export function dropReminders(text: string): string {
   let kept = ''
   let position = 0

@@ -7,7 +7,7 @@ export interface FaultAttempts {
   isDue(fault: Pick<ScheduledFault, 'attemptsMax' | 'attemptKey'>, requestId: string): boolean
 }
 
-/** Remembers how often a fault has struck, so that a request can be told to fail twice and then succeed. */
+/** Counts how often a fault has occurred, so that a request can fail twice and then succeed. */
 export function createFaultAttempts(): FaultAttempts {
   const attempts = new BoundedMap<string, number>({ entriesMax: KEYS_MAX })
   return {

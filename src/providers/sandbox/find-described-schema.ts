@@ -6,8 +6,8 @@ const CANDIDATES_MAX = 16
 const EXAMPLE_DEPTH_MAX = 8
 
 /**
- * The schema that a prompt describes in words, for answers in JSON without a schema of their own: a JSON schema in the text, an example, or
- * names of members. Null where it describes none.
+ * Finds the schema that a prompt describes, for JSON answers without a schema: a JSON schema in the text, an example, or the
+ * names of members. Null if it describes none.
  */
 export function findDescribedSchema(text: string): JsonSchema | null {
   const bounded = text.slice(0, TEXT_LENGTH_MAX)
@@ -20,7 +20,7 @@ export function findDescribedSchema(text: string): JsonSchema | null {
   return example ?? schemaOfNames(bounded)
 }
 
-/** The JSON objects that stand in a text, outermost first. */
+/** Yields the JSON objects in a text, outermost first. */
 function* listObjects(text: string): Generator<Record<string, unknown>> {
   let position = 0
   for (let count = 0; count < CANDIDATES_MAX; count += 1) {
@@ -33,7 +33,7 @@ function* listObjects(text: string): Generator<Record<string, unknown>> {
   }
 }
 
-/** Behind the brace that closes the one at `start`; null when none does. */
+/** Returns the position after the closing brace that matches the one at `start`, or null if there is none. */
 function endOfObject(text: string, start: number): number | null {
   let depth = 0
   let isInString = false
@@ -58,7 +58,7 @@ function parseObject(text: string): Record<string, unknown> | null {
   }
 }
 
-/** Also one that is wrapped as in `response_format`, with a name. */
+/** Also accepts a schema that is wrapped with a name, as in `response_format`. */
 function asSchema(value: Record<string, unknown>): JsonSchema | null {
   const wrapped = [value['json_schema'], value['schema'], value['parameters']].find(isRecord)
   if (isRecord(value['properties']) || typeof value['$ref'] === 'string') return value
@@ -82,7 +82,7 @@ function schemaOfExample(value: unknown, depth: number): JsonSchema {
 const NAMES_PATTERN = /\b(?:keys?|fields?|members?|properties|attributes)\b([^.\n]{1,200})/i
 const NAME_PATTERN = /["'`]([A-Za-z_]\w{0,63})["'`]/g
 
-/** Names in quotes behind a word such as “keys”. */
+/** Reads quoted names after a word such as “keys”. */
 function schemaOfNames(text: string): JsonSchema | null {
   const [, listed = ''] = NAMES_PATTERN.exec(text) ?? []
   const names = Array.from(listed.matchAll(NAME_PATTERN), ([, name = '']) => name)

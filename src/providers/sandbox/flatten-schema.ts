@@ -2,15 +2,15 @@ import { isRecord } from '../../kernel/is-record.ts'
 import { mergeSchemas, resolveReference, type JsonSchema } from './resolve-schema.ts'
 import type { WorkBudget } from './work-budget.ts'
 
-/** Deep enough for real schemas; behind it only what is required is made. */
+/** Deep enough for real schemas. Below this depth only required values are generated. */
 export const FULL_DEPTH = 4
 const COMBINATIONS_MAX = 32
 
 export type FlattenSchema = (schema: unknown, depth: number) => JsonSchema
 
 /**
- * Follows references and takes one branch of each choice, until a schema of plain keywords is left. Each schema is flattened once, however
- * many values are made of it.
+ * Follows references and takes one branch of each choice, until only plain keywords are left. Each schema is flattened once, even
+ * if it is used for many values.
  */
 export function createFlattener(root: unknown, budget: WorkBudget): FlattenSchema {
   const shallow = new Map<unknown, JsonSchema>()
@@ -49,7 +49,7 @@ function flatten(flattening: Flattening, given: unknown): JsonSchema {
   return {}
 }
 
-// Deep down the branch that ends soonest, so that a list of lists of lists comes to an end.
+// At greater depth, take the branch that ends soonest, so that nested lists come to an end.
 function chooseBranch({ root, budget }: Flattening, branches: readonly unknown[], depth: number): unknown {
   if (depth < FULL_DEPTH) return branches[0]
   budget.stepsLeft -= branches.length

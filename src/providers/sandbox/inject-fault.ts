@@ -17,7 +17,7 @@ const ERROR_BODY = Buffer.from(
 )
 const ENDLESS_CHUNKS_MAX = 10_000_000
 
-/** Waits as a slow upstream would: as long as told, or until the time for a first byte is up. */
+/** Simulates a slow upstream: waits for the given latency, or until the first-byte timeout. */
 export async function delayAnswer(
   latencyMs: number,
   { timeouts, sleep, signal }: FaultContext,
@@ -27,7 +27,7 @@ export async function delayAnswer(
   if (latencyMs > timeouts.firstByteMs) throw timedOut(`no answer within ${timeouts.firstByteMs} ms`)
 }
 
-/** Fails before anything is answered, where that is the fault. */
+/** Fails before the answer begins, if the fault is of that kind. */
 export async function failAtOnce(fault: Fault, context: FaultContext): Promise<void> {
   switch (fault.kind) {
     case 'error': {
@@ -66,7 +66,7 @@ export async function failAtOnce(fault: Fault, context: FaultContext): Promise<v
   }
 }
 
-/** What becomes of an answer that is not streamed. */
+/** Applies a fault to an answer that is not streamed. */
 export async function damagePayload(fault: Fault, payload: Buffer, context: FaultContext): Promise<Buffer> {
   switch (fault.kind) {
     case 'garbage':
@@ -92,7 +92,7 @@ export async function damagePayload(fault: Fault, payload: Buffer, context: Faul
   }
 }
 
-/** What becomes of a stream. `writeText` makes a sound chunk for the faults that send too much. */
+/** Applies a fault to a stream. `writeText` creates a valid chunk for the faults that send too much. */
 export async function* damageStream(
   fault: Fault,
   batches: AsyncGenerator<Buffer[], void>,
@@ -148,7 +148,7 @@ async function* breakStream(
   }
 }
 
-// Spaces behind a JSON object change its size and nothing else.
+// Spaces after a JSON object change only its size.
 function padPayload(payload: Buffer, sizeBytes: number): Buffer {
   return Buffer.concat([payload, Buffer.alloc(Math.max(0, sizeBytes - payload.length), ' ')])
 }

@@ -1,12 +1,12 @@
 import type { DirectiveOptions } from './directive-options.ts'
 
-/** What goes wrong with work that was accepted and goes on by a job. */
+/** Faults of work that was accepted and runs as a job. */
 export type JobFault =
   | { kind: 'fail'; atPercent: number; status: number; code: string | null }
-  /** The upstream does not know the job any more. */
+  /** The upstream no longer knows the job. */
   | { kind: 'lost'; atPercent: number }
   | { kind: 'endless' }
-  /** Asking for the job fails, so many times or always; the job itself goes on. */
+  /** Polls fail, a limited number of times or always, while the job continues. */
   | { kind: 'check'; status: number; attemptsMax: number | null }
 
 interface JobDirective {
@@ -16,7 +16,7 @@ interface JobDirective {
 
 const HOUR_MS = 3_600_000
 
-/** Null for a directive that is not about jobs, or malformed. */
+/** Returns null for a directive that is malformed or not about jobs. */
 export function readJobDirective(name: string, options: DirectiveOptions): JobDirective | null {
   return READERS.get(name)?.(options) ?? null
 }

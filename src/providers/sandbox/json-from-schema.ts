@@ -9,16 +9,16 @@ import { createWorkBudget, isSpent, type WorkBudget } from './work-budget.ts'
 
 export interface JsonFromSchemaOptions {
   readonly random: SeededRandom
-  /** Values that would suit a property; the first that its schema allows is taken. */
+  /** Returns plausible values for a property. The first that its schema allows is used. */
   readonly suggest?: (propertyName: string, type: 'string' | 'number' | 'enum') => readonly unknown[]
   readonly budget?: WorkBudget
 }
 
-/** Behind this nothing is made. */
+/** Below this depth values are null. */
 const DEPTH_MAX = 24
 const ITEMS_MAX = 1000
 
-/** Makes a value that a JSON schema accepts. Bounded, also for schemas that refer to themselves. */
+/** Generates a value that a JSON schema accepts. The work is bounded, also for recursive schemas. */
 export function jsonFromSchema(schema: unknown, options: JsonFromSchemaOptions): unknown {
   const budget = options.budget ?? createWorkBudget()
   const flatten = createFlattener(schema, budget)
@@ -30,14 +30,14 @@ interface Maker {
   readonly options: JsonFromSchemaOptions
   readonly budget: WorkBudget
   readonly flatten: FlattenSchema
-  /** What was worked out of a schema before. */
+  /** Cached results for a schema. */
   readonly shapes: Map<JsonSchema, ObjectShape>
   readonly enums: Map<readonly unknown[], ReadonlyMap<string, unknown>>
 }
 
 interface Place {
   readonly schema: unknown
-  /** Of the nearest property, for plausible values. */
+  /** Name of the nearest property, for plausible values. */
   readonly name: string
   readonly depth: number
 }
@@ -51,7 +51,7 @@ function makeValue(maker: Maker, place: Place): unknown {
   return MAKERS[chooseType(schema, place.depth)](maker, place, schema)
 }
 
-/** A value out of the schema itself may be large, and asked for many times. */
+/** Charges the budget for values copied from the schema, which may be large and used many times. */
 function spendGiven(maker: Maker, value: unknown): unknown {
   maker.budget.charactersLeft -= stringifyJson(value).length
   return isSpent(maker.budget) ? null : value
@@ -130,7 +130,7 @@ function nameValues(maker: Maker, values: readonly unknown[]): ReadonlyMap<strin
   return byName
 }
 
-/** Which properties an object has, in what order. */
+/** The properties of an object and their order. */
 interface ObjectShape {
   readonly properties: JsonSchema
   readonly required: readonly string[]
@@ -174,7 +174,7 @@ function makeObject(maker: Maker, place: Place, schema: JsonSchema): Record<stri
   }
   for (let index = made.length; index < countMin && !isSpent(maker.budget); index += 1)
     add(`property_${index}`, schema['additionalProperties'])
-  // From entries, because a schema may name a property `__proto__`.
+  // Use `fromEntries`, because a schema may name a property `__proto__`.
   return Object.fromEntries(made)
 }
 
@@ -197,7 +197,7 @@ function makeArray(maker: Maker, place: Place, schema: JsonSchema): unknown[] {
     if (schema['uniqueItems'] === true) {
       let name = nameItem(maker, item)
       for (let tries = 0; seen.has(name); tries += 1) {
-        // Fewer distinct values than wanted: a short list is better than a repeated item.
+        // If there are not enough distinct values, a shorter list is better than a repeated item.
         if (tries === REPEATS_MAX) return items
         item = makeValue(maker, itemPlace)
         name = nameItem(maker, item)

@@ -4,7 +4,7 @@ import type { SeededRandom } from './seeded-random.ts'
 const USUAL_SPAN = 100
 const STEPS_TRIED_MAX = 64
 
-/** A number within the schema's bounds; a suggested one where it fits. */
+/** Returns a number within the schema's bounds, preferably a suggested one. */
 export function numberFromSchema(
   schema: JsonSchema,
   isInteger: boolean,
@@ -33,7 +33,10 @@ export function numberFromSchema(
   return isInteger ? Math.round(middle) : middle
 }
 
-/** From zero to a hundred, or as near to it as the bounds are: many schemas only say which numbers a machine can hold. */
+/**
+ * Returns the range from zero to `span`, or the nearest to it within the bounds. Many schemas only state the range of a machine
+ * type.
+ */
 function chooseRange({ min, max }: Bounds, span: number): { low: number; high: number } {
   if (max <= 0) return { low: Math.max(min, max - span), high: max }
   const low = Math.max(min, 0)
@@ -55,7 +58,7 @@ function* listCandidates(range: {
   }
 }
 
-// 3 × 0.1 is 0.30000000000000004, which no validator takes for a multiple of 0.1.
+// 3 × 0.1 is 0.30000000000000004, which no validator accepts as a multiple of 0.1.
 function multiply(count: number, step: number): number {
   return Number.isInteger(step) ? count * step : Number((count * step).toPrecision(12))
 }
@@ -67,7 +70,7 @@ function isMultiple(value: number, step: number): boolean {
 interface Bounds {
   readonly min: number
   readonly max: number
-  /** Bounds that are excluded themselves. */
+  /** Exclusive bounds. */
   readonly notMin: number | null
   readonly notMax: number | null
 }
@@ -81,7 +84,7 @@ function readBounds(schema: JsonSchema): Bounds {
   return {
     min: Math.max(min, above),
     max: Math.min(max, below),
-    // In the older drafts the keyword is a switch beside the bound.
+    // In older drafts the keyword is a boolean next to the bound.
     notMin: above >= min && above !== -Infinity ? above : exclusiveMinimum === true ? min : null,
     notMax: below <= max && below !== Infinity ? below : exclusiveMaximum === true ? max : null,
   }

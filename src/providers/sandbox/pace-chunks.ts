@@ -4,7 +4,7 @@ import type { Chunk } from './chunk-stream.ts'
 import type { Sleep } from './sleep.ts'
 
 interface PaceOptions {
-  /** Zero is as fast as they are taken. */
+  /** Zero means no delay. */
   readonly tokensPerSecond: number
   readonly clock: Clock
   readonly sleep: Sleep
@@ -13,7 +13,7 @@ interface PaceOptions {
 
 const BATCH_CHUNKS_MAX = 32
 
-/** Hands chunks out in batches, each token when it is due. */
+/** Yields chunks in batches, each token when it is due. */
 export async function* paceChunks(
   chunks: Iterable<Chunk>,
   options: PaceOptions,
@@ -27,7 +27,7 @@ export async function* paceChunks(
     if (batch.length > 0 && (batch.length >= BATCH_CHUNKS_MAX || dueMs > clock.monotonicMs())) {
       yield batch
       batch = []
-      // A reader that is always ready would otherwise never let anybody else run.
+      // Without this, a reader that is always ready would block all other requests.
       await nextTurn()
       signal.throwIfAborted()
     }

@@ -12,15 +12,15 @@ import { createSeededRandom, type SeededRandom } from './seeded-random.ts'
 import { splitTokens, type TokenPiece } from './split-tokens.ts'
 import { createTurns, type TakeTurn } from './take-turns.ts'
 
-/** A choice as it will be delivered, whole or piece by piece. */
+/** A choice to deliver, complete or in pieces. */
 export interface PlannedChoice {
   readonly index: number
   readonly reasoning: readonly TokenPiece[]
-  /** Null where the answer is made of tool calls. */
+  /** Null if the answer consists of tool calls. */
   readonly content: readonly TokenPiece[] | null
   readonly toolCalls: readonly PlannedToolCall[]
   readonly finishReason: 'stop' | 'length' | 'tool_calls' | 'function_call'
-  /** Whether a call is written as `function_call`. */
+  /** Whether the call is written as `function_call`. */
   readonly isLegacyCall: boolean
   readonly reasoningTokens: number
   readonly completionTokens: number
@@ -42,12 +42,12 @@ export interface AnswerRequest {
   readonly signal: AbortSignal
 }
 
-/** Further drafts of one request, where choices came out the same. */
+/** Maximum number of additional drafts in one request, to replace choices that are equal. */
 const DISTINCT_ATTEMPTS_MAX = 32
-/** Characters of a draft between two turns of everybody else. */
+/** Characters of a draft to process before yielding to other requests. */
 const WORK_PER_TURN = 4096
 
-/** Decides the whole answer from the request alone: the same request and seed give the same answer. */
+/** Plans the complete answer from the request alone: the same request and seed give the same answer. */
 export async function planAnswer(request: AnswerRequest): Promise<PlannedChoice[]> {
   checkSchemas(request.body)
   refuseUnknownTool(request.body)
@@ -103,7 +103,7 @@ function draftChoice({ body, conversation, canReason }: AnswerRequest, random: S
   return { reasoning, content: composeContent(body, conversation, random), toolCalls: [] }
 }
 
-/** Null leaves reasoning out. */
+/** Returns null if the answer has no reasoning. */
 function readEffort(body: ChatRequest, canReason: boolean): string | null {
   if (!canReason || body.think === false || body.reasoning_effort === 'none') return null
   return body.reasoning_effort ?? (body.think === true ? 'medium' : null)
@@ -122,7 +122,7 @@ function composeContent(body: ChatRequest, conversation: Conversation, random: S
   return composeText(conversation, random)
 }
 
-/** Cuts a draft to what stop sequences and the token limit leave of it. */
+/** Cuts a draft at stop sequences and at the token limit. */
 async function measureChoice(
   index: number,
   draft: ChoiceDraft,
@@ -163,7 +163,7 @@ function limitPieces(pieces: readonly TokenPiece[], tokensMax: number | null): r
 }
 
 interface TokenBudget {
-  /** The pieces that still fit. Once one did not, nothing fits any more. */
+  /** Returns the pieces that fit. After the first piece that does not fit, none do. */
   take(pieces: readonly TokenPiece[]): readonly TokenPiece[]
   spentTokens(): number
   isExceeded(): boolean
@@ -191,14 +191,14 @@ function createBudget(tokensMax: number): TokenBudget {
   }
 }
 
-/** The text before the first stop sequence. */
+/** Returns the text before the first stop sequence. */
 function cutAtStop(text: string, stop: string | readonly string[]): string {
   let end = text.length
   for (const sequence of typeof stop === 'string' ? [stop] : stop) {
     const found = sequence === '' ? -1 : text.indexOf(sequence)
     if (found !== -1 && found < end) end = found
   }
-  // A sequence may begin with the second half of a character that takes two units.
+  // A stop sequence may begin with the second half of a surrogate pair.
   const last = end > 0 && end < text.length ? text.charCodeAt(end - 1) : 0
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? end - 1 : end)
 }

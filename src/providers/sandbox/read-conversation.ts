@@ -2,17 +2,17 @@ import type { ChatMessage, ChatRequest, ContentPart } from '../../wires/openai-c
 import { parseDirectives, type Directives } from './directives.ts'
 import { dropReminders } from './drop-reminders.ts'
 
-/** What the sandbox reacts to in a request. Every text is bounded, so that no prompt makes it slow. */
+/** The parts of a request that the sandbox reacts to. Each text has a maximum length, so that no prompt makes it slow. */
 export interface Conversation {
   /** The last user message without its directives. */
   readonly userText: string
   readonly directives: Directives
   readonly media: readonly MediaPart[]
-  /** Of the system and developer messages. */
+  /** Texts of the system and developer messages. */
   readonly instructions: string
-  /** Present when the conversation ends with the answers of tools. */
+  /** Not empty if the conversation ends with tool results. */
   readonly toolResults: readonly ToolResult[]
-  /** Where a schema may be described: what was instructed and what the user said last, less bounded than the rest. */
+  /** Texts that may describe a schema: the instructions and the last user message, with a higher length limit than the rest. */
   readonly described: string
   /** Equal for equal conversations. */
   readonly fingerprint: string
@@ -47,7 +47,7 @@ export function readConversation(body: ChatRequest): Conversation {
   }
 }
 
-/** Shortens a text without leaving half a character at its end. */
+/** Shortens a text without cutting a surrogate pair. */
 export function clip(text: string, lengthMax: number): string {
   if (text.length <= lengthMax) return text.toWellFormed()
   const last = text.charCodeAt(lengthMax - 1)
@@ -82,7 +82,7 @@ function readToolResults(messages: readonly ChatMessage[]): ToolResult[] {
 
 const SAMPLE_LENGTH = 4096
 
-// Both ends and the length tell texts apart well enough, at a cost that does not grow with them.
+// Both ends and the length distinguish texts well enough, at a constant cost.
 function describeMessage(message: ChatMessage): string {
   const text = textOf(message)
   const sample =

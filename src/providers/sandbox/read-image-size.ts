@@ -4,7 +4,7 @@ export interface ImageSize {
   readonly height: number
 }
 
-/** Reads format and pixel size from the first bytes of a picture. Null for anything else, or when cut too short. */
+/** Reads the format and pixel size from the first bytes of an image. Null for other formats, or if there are too few bytes. */
 export function readImageSize(bytes: Buffer): ImageSize | null {
   return readPng(bytes) ?? readGif(bytes) ?? readWebp(bytes) ?? readJpeg(bytes)
 }
@@ -22,7 +22,7 @@ function readGif(bytes: Buffer): ImageSize | null {
   return { format: 'GIF', width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) }
 }
 
-// Three encodings share the container, each with its size in another place and form.
+// Three encodings share the container. Each stores its size at a different place.
 function readWebp(bytes: Buffer): ImageSize | null {
   if (bytes.length < 30 || bytes.toString('latin1', 0, 4) !== 'RIFF') return null
   if (bytes.toString('latin1', 8, 12) !== 'WEBP') return null
@@ -41,7 +41,7 @@ function readWebp(bytes: Buffer): ImageSize | null {
 }
 
 const JPEG_SEGMENTS_MAX = 1000
-// These markers sit in the same range as the frame headers without being one.
+// Markers in the range of the frame headers that are not frame headers.
 const JPEG_NOT_FRAME = new Set([0xc4, 0xc8, 0xcc])
 
 function readJpeg(bytes: Buffer): ImageSize | null {
@@ -53,7 +53,7 @@ function readJpeg(bytes: Buffer): ImageSize | null {
     if (marker >= 0xc0 && marker <= 0xcf && !JPEG_NOT_FRAME.has(marker)) {
       return { format: 'JPEG', width: bytes.readUInt16BE(offset + 7), height: bytes.readUInt16BE(offset + 5) }
     }
-    // A fill byte or a marker without a length.
+    // Skip a fill byte or a marker without a length.
     if (marker === 0xff) offset += 1
     else if (marker === 0x01 || (marker >= 0xd0 && marker <= 0xd8)) offset += 2
     else offset += 2 + bytes.readUInt16BE(offset + 2)

@@ -2,15 +2,15 @@ import { isRecord } from '../../kernel/is-record.ts'
 import type { ChatRequest, ChatTool } from '../../wires/openai-chat/chat-request.ts'
 
 export interface ReadFunctions {
-  /** With `tools` and `tool_choice` in the place of `functions` and `function_call`. */
+  /** The request with `functions` and `function_call` replaced by `tools` and `tool_choice`. */
   readonly body: ChatRequest
-  /** Whether the answer calls by `function_call`, as clients of the older wire read it. */
+  /** Whether the answer uses `function_call`, which clients of the older wire expect. */
   readonly isLegacy: boolean
 }
 
 const FUNCTIONS_MAX = 1024
 
-/** The older way to offer functions, still sent by clients of years past. `tools` count where both are given. */
+/** Converts the older `functions`, which old clients still send. If both are given, `tools` takes precedence. */
 export function readLegacyFunctions(body: ChatRequest): ReadFunctions {
   const { functions, function_call: choice }: Record<string, unknown> = { ...body }
   if (!Array.isArray(functions) || (body.tools?.length ?? 0) > 0) return { body, isLegacy: false }
@@ -19,7 +19,7 @@ export function readLegacyFunctions(body: ChatRequest): ReadFunctions {
     ...body,
     tools,
     tool_choice: toToolChoice(choice),
-    // The older wire has room for one call.
+    // The older wire allows only one call.
     parallel_tool_calls: false,
   }
   return { body: converted, isLegacy: true }

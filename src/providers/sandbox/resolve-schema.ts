@@ -5,7 +5,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>
 
 const REFERENCE_LENGTH_MAX = 1_000
 
-/** What `#/$defs/name` points to within the same schema; an empty schema when it points nowhere. */
+/** Returns the target of a reference such as `#/$defs/name` within the same schema, or an empty schema if it does not exist. */
 export function resolveReference(root: unknown, reference: string): unknown {
   if (!reference.startsWith('#') || reference.length > REFERENCE_LENGTH_MAX) return {}
   let target: unknown = root
@@ -30,8 +30,8 @@ function decodeSegment(segment: string): string {
 }
 
 /**
- * One schema that asks for what all ask for. Bounds are tightened; of other keywords the last one's are taken. What is put together
- * is copied once, however many there are.
+ * Merges schemas into one that requires what all of them require. Bounds are tightened; for other keywords the last one wins.
+ * Lists and objects are copied only once, regardless of the number of schemas.
  */
 export function mergeSchemas(schemas: readonly unknown[], budget: WorkBudget): JsonSchema {
   const merged: Record<string, unknown> = {}
@@ -52,7 +52,7 @@ export function mergeSchemas(schemas: readonly unknown[], budget: WorkBudget): J
 }
 
 interface Merging {
-  /** Lists and objects that were made here and may be added to. */
+  /** Lists and objects that were created here and may be modified. */
   readonly owned: Set<unknown>
   readonly budget: WorkBudget
 }

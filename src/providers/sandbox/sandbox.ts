@@ -18,14 +18,17 @@ const JOB_DURATION_MS = 1000
 
 interface SandboxOptions {
   readonly clock?: Clock
-  /** How fast streams are delivered; zero is as fast as they are read. */
+  /** Speed of streams. Zero means no delay. */
   readonly paceTokensPerSecond?: number
-  /** How long work that goes by a job seems to take. */
+  /** Simulated duration of work that runs as a job. */
   readonly jobDurationMs?: number
   readonly sleep?: Sleep
 }
 
-/** Answers without any upstream: deterministic, honest about what it is, and able to fail on demand. */
+/**
+ * Creates a provider that answers without an upstream: its answers are deterministic, say that they come from the sandbox, and
+ * can fail on request.
+ */
 export function createSandboxProvider(options: SandboxOptions = {}): Provider {
   const {
     clock = systemClock,
@@ -78,7 +81,7 @@ export function createSandboxProvider(options: SandboxOptions = {}): Provider {
   return { id: 'sandbox', isConfigured: true, refundsCancelled: true, whenLeft: 'stops', chat, ...media }
 }
 
-/** Null when no usage will be sent: counting a long prompt is the dearest part of an answer. */
+/** Returns null if no usage will be sent, because counting a long prompt is the most expensive part of an answer. */
 async function countPromptTokensIfAsked(
   { body, cancellation }: InferenceCall,
   directives: Directives,
@@ -97,7 +100,7 @@ function* listChunks(
   if (usage !== null) yield usage
 }
 
-/** Says that it is done after the last batch, unless a fault kept that from being sent. */
+/** Signals the end after the last batch, unless a fault prevents it. */
 function answerWithStream(batches: AsyncGenerator<Buffer[], void>, fault: Fault | null): StreamAnswer {
   let hasEnded = false
   const watched = async function* (): AsyncGenerator<Buffer[], void> {

@@ -1,6 +1,6 @@
-/** Chance that repeats itself: the same seed text gives the same choices on every machine. */
+/** Deterministic random numbers: the same seed text gives the same choices on every machine. */
 export interface SeededRandom {
-  /** A whole number from zero up to, and without, `end`. */
+  /** Returns an integer from zero up to, but excluding, `end`. */
   integerBelow(end: number): number
   pick<T>(choices: readonly [T, ...T[]]): T
   hex(length: number): string
@@ -9,7 +9,7 @@ export interface SeededRandom {
 export function createSeededRandom(seedText: string): SeededRandom {
   let state = hashText(seedText)
 
-  // Mulberry32: four multiplications a number are plenty for picking words.
+  // Mulberry32 is cheap, and good enough for picking words.
   const next = (): number => {
     state = (state + 0x6d2b79f5) >>> 0
     let mixed = Math.imul(state ^ (state >>> 15), state | 1)

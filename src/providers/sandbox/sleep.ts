@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 /** Waits, unless the signal aborts first. */
 export type Sleep = (durationMs: number, signal: AbortSignal) => Promise<void>
 
-/** Rejects with the signal's own reason, not with an error about it. */
+/** Rejects with the reason of the signal instead of an `AbortError`. */
 export async function sleep(durationMs: number, signal: AbortSignal): Promise<void> {
   try {
     await delay(durationMs, undefined, { signal })

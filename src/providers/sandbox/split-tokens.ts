@@ -2,7 +2,7 @@ import { splitLongRuns } from '../../kernel/split-long-runs.ts'
 import { loadTokenEncoding, type TokenEncoding } from '../../kernel/token-encoding.ts'
 import type { TakeTurn } from './take-turns.ts'
 
-/** Usually one token; more where a token alone would cut a character in two. */
+/** Usually one token. More if a token boundary would split a character. */
 export interface TokenPiece {
   readonly text: string
   readonly tokenCount: number
@@ -11,7 +11,7 @@ export interface TokenPiece {
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 const PART_LENGTH = 2048
 
-/** Part by part, so that other requests get their turn in a long text. */
+/** Splits in parts and yields to other requests in between. */
 export async function splitTokens(text: string, takeTurn: TakeTurn): Promise<TokenPiece[]> {
   const pieces: TokenPiece[] = []
   for (const part of splitParts(text.toWellFormed())) {
@@ -21,7 +21,7 @@ export async function splitTokens(text: string, takeTurn: TakeTurn): Promise<Tok
   return pieces
 }
 
-/** Cut at a space, where the encoder would have begun a new token anyway; never within a character of two units. */
+/** Cuts at a space, where the encoder would start a new token anyway, and never within a surrogate pair. */
 export function* splitParts(text: string, partLength = PART_LENGTH): Generator<string> {
   let start = 0
   while (text.length - start > partLength) {
@@ -59,10 +59,10 @@ function countBytes(entry: TokenEncoding['vocabulary'][number]): number {
   return typeof entry === 'string' ? Buffer.byteLength(entry) : (entry?.length ?? 0)
 }
 
-// A carriage return and its line feed are one character, and the only such pair in ASCII.
+// CR LF is one grapheme, and the only one in ASCII that has two characters.
 const HAS_JOINED_CHARACTERS = /[\r\u0080-\uffff]/
 
-/** Where a character ends, in the text by bytes of its UTF-8. Null where every byte is a character. */
+/** Maps the end of each character in UTF-8 bytes to its end in the text. Null if every byte is a character. */
 function findBoundaries(text: string): Map<number, number> | null {
   if (!HAS_JOINED_CHARACTERS.test(text)) return null
   const boundaries = new Map<number, number>()

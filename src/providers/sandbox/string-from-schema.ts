@@ -14,7 +14,7 @@ export interface StringOptions {
   readonly budget: WorkBudget
 }
 
-/** A text of the schema's format, pattern or length; a suggested one where it fits. */
+/** Returns a text that fits the schema's format, pattern or length, preferably a suggested one. */
 export function stringFromSchema(schema: JsonSchema, options: StringOptions): string {
   const { propertyName, random, suggestions, budget } = options
   const { format, pattern, minLength, maxLength } = schema
@@ -38,7 +38,7 @@ export function stringFromSchema(schema: JsonSchema, options: StringOptions): st
   return fitLength(plausibleText(propertyName, random), lengthMin, lengthMax, random)
 }
 
-/** Characters are counted only where units do not tell: one takes a unit or two. */
+/** Counts code points only if the number of UTF-16 units does not decide: a code point has one or two units. */
 function hasLength(text: string, lengthMin: number, lengthMax: number, budget: WorkBudget): boolean {
   if (text.length < lengthMin || text.length > 2 * lengthMax) return false
   if (text.length >= 2 * lengthMin && text.length <= lengthMax) return true

@@ -1,4 +1,4 @@
-/** An enum is matched against single words; the other types are taken as they are. */
+/** For an enum the suggestions are single words. Other types get complete values. */
 export type SuggestedType = 'string' | 'number' | 'enum'
 
 const NAMES_MAX = 8
@@ -8,11 +8,11 @@ const TEXT_LENGTH_MAX = 1000
 const NAME_LENGTH_MAX = 200
 const FREE_TEXT_PATTERN =
   /query|question|text|prompt|message|input|content|search|topic|expression|title|body/i
-// A language, a unit or a date is seldom what the capitalised words of a sentence are.
+// Capitalised words are rarely the value of properties such as a language, a unit or a date.
 const OTHER_TEXT_PATTERN = /unit|format|type|lang|mail|date|time|colou?r|currency|id$/i
 const PROPER_NAME = String.raw`\p{Lu}[\p{L}\p{M}'’-]{0,30}(?: \p{Lu}[\p{L}\p{M}'’-]{0,30}){0,3}`
 
-/** Picks values for a tool's arguments out of what the user wrote: names, quotations, numbers, the text itself. */
+/** Extracts values for a tool's arguments from the user's text: names, quotations, numbers, and the text itself. */
 export function createSuggestions(
   userText: string,
 ): (propertyName: string, type: SuggestedType) => readonly unknown[] {
@@ -32,7 +32,7 @@ export function createSuggestions(
   }
 }
 
-/** “Paris and London tomorrow” as two texts with one name each, which ask for one call each. */
+/** Splits “Paris and London tomorrow” into two texts with one name each, so that each gets its own call. */
 export function splitByNames(userText: string): string[] {
   const text = userText.slice(0, TEXT_LENGTH_MAX)
   const joined = new RegExp(`(${PROPER_NAME})((?:, ${PROPER_NAME}){0,6}),? and (${PROPER_NAME})`, 'u').exec(
@@ -43,7 +43,7 @@ export function splitByNames(userText: string): string[] {
   const names = [first, ...middle.split(', ').filter((name) => name !== ''), last]
   const before = text.slice(0, joined.index)
   const after = text.slice(joined.index + all.length)
-  // A name at the very start would be taken for the first word of any sentence.
+  // A name at the very start would be treated as the first word of a sentence.
   return names.map((name) => `${before === '' ? 'for ' : before}${name}${after}`)
 }
 
@@ -51,7 +51,7 @@ function listQuotations(text: string): string[] {
   return [...text.matchAll(/["“]([^"“”]{1,200})["”]/g)].slice(0, NAMES_MAX).map(([, quoted = '']) => quoted)
 }
 
-// The word that begins a sentence is capitalised whatever it is.
+// The first word of a sentence is always capitalised.
 function listProperNames(text: string): string[] {
   const pattern = new RegExp(`(?<=[\\p{Ll}\\d,] )${PROPER_NAME}`, 'gu')
   return [...text.matchAll(pattern)].slice(0, NAMES_MAX).map(([name]) => name)

@@ -1,9 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/** Resolves when other requests have had their turn, if this one has worked long enough. */
+/** Yields to other requests if enough work was done since the last time. */
 export type TakeTurn = (workDone: number) => Promise<void>
 
-/** Long work in turns: after so much of it, counted and not timed, everybody else comes first. */
+/**
+ * Creates a function that yields to other requests after each `workPerTurn` units of work. It counts work instead of measuring
+ * time.
+ */
 export function createTurns(workPerTurn: number, signal: AbortSignal): TakeTurn {
   let done = 0
   return async (workDone) => {

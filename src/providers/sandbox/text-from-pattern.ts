@@ -12,8 +12,9 @@ const EXTRA_REPEATS = [0, 1, 3, 8, 24, 64]
 const ATTEMPTS_PER_STEP = 4
 
 /**
- * A text that a regular expression matches, or null when the expression needs more than literals, classes, groups,
- * alternatives and repeats, or more work than is left. The expression is never run: it is a stranger's, and could take forever.
+ * Returns a text that the regular expression matches. Null if the expression uses more than literals, classes, groups,
+ * alternatives and repeats, or needs more work than the budget allows. The expression is never executed: it is untrusted and
+ * could run forever.
  */
 export function textFromPattern(
   pattern: string,
@@ -115,7 +116,7 @@ const ESCAPES: Partial<Record<string, string>> = {
   r: '\r',
 }
 
-/** The characters an escape stands for; null for one that is no character, such as `\b`, `\1` or `\p`. */
+/** Returns the characters that an escape matches. Null for an escape that is not a character, such as `\b`, `\1` or `\p`. */
 function readEscape(reader: Reader): string | null {
   const name = peek(reader)
   reader.position += 1
@@ -124,14 +125,14 @@ function readEscape(reader: Reader): string | null {
   return name === '' || /\w/.test(name) ? null : name
 }
 
-/** More of one class would only be picked from, never seen. */
+/** Enough to pick from. */
 const CLASS_CHARACTERS_MAX = 512
 
 function parseClass(reader: Reader): Node | null {
   const isNegated = take(reader, '^')
   const characters = new Set<string>()
   const add = (from: number, to: number): void => {
-    // Only what can be printed is made of a negated class, so only that has to be known of it.
+    // A negated class generates only printable characters, so the others are not needed.
     const first = isNegated ? Math.max(from, FIRST_PRINTABLE) : from
     const last = isNegated ? Math.min(to, LAST_PRINTABLE) : Math.min(to, from + RANGE_MAX - 1)
     for (
@@ -144,7 +145,7 @@ function parseClass(reader: Reader): Node | null {
     }
   }
   while (peek(reader) !== ']') {
-    // The few characters that stand for `\D` do not tell what lies outside of it.
+    // The set for `\D` is only a sample, so its complement is unknown.
     if (isNegated && /^\\[DWS]/.test(reader.source.slice(reader.position, reader.position + 2))) return null
     const from = readClassMember(reader)
     if (from === null) return null
@@ -206,11 +207,11 @@ function parseRepeat(reader: Reader, part: Node): Node | null {
 
 interface Writer {
   readonly random: SeededRandom
-  /** How many more times than it must a repeat may be written. */
+  /** Maximum number of repeats beyond the required minimum. */
   readonly extraRepeats: number
-  /** Nested repeats multiply, those of nothing too. */
+  /** Nested repeats multiply the work, even if they repeat an empty text. */
   readonly budget: WorkBudget
-  /** Writing stops once the text is too long anyway. */
+  /** Writing stops when the text is too long. */
   charactersLeft: number
 }
 

@@ -4,8 +4,8 @@ import { WORDS } from './words.ts'
 const OTHER_TOKENS = WORDS.map((word) => ` ${word}`)
 
 /**
- * Plausible numbers in OpenAI's shape, as JSON: the token itself is always the likeliest. As text, because twenty alternatives of each
- * of many tokens are too many objects to be written in one go.
+ * Writes plausible log probabilities in OpenAI's form, as JSON. The token itself always has the highest. Returns text, because
+ * twenty alternatives for each of many tokens would be too many objects to serialise at once.
  */
 export function writeTokenLogprobs({ text }: TokenPiece, topCount: number): string {
   const bytes = Buffer.from(text)

@@ -1,4 +1,4 @@
-/** Plain ASCII words, one token each with the space before them, for filling texts. */
+/** ASCII words for filler text. Each is one token together with the space before it. */
 export const WORDS = [
   'river',
   'window',

@@ -1,9 +1,9 @@
-/** What making one value may take. A schema is a stranger's: a kilobyte of it can ask for seconds of work. */
+/** Limits the work for one generated value. Schemas are untrusted: one kilobyte can cause seconds of work. */
 export interface WorkBudget {
   valuesLeft: number
-  /** Of texts and names. */
+  /** Characters of texts and names. */
   charactersLeft: number
-  /** Of patterns and of schemas that are put together. */
+  /** Steps for patterns and for merging schemas. */
   stepsLeft: number
 }
 

@@ -6,16 +6,16 @@ import { writeTokenLogprobs } from './token-logprobs.ts'
 
 export const SYSTEM_FINGERPRINT = 'fp_sandbox'
 
-/** What every payload of one answer has in common. */
+/** Members that every payload of one answer has in common. */
 export interface AnswerIdentity {
   readonly id: string
   readonly createdSeconds: number
   readonly model: string
-  /** Null leaves logprobs out. */
+  /** Null omits logprobs. */
   readonly topLogprobs: number | null
 }
 
-/** The whole answer as one `chat.completion`. */
+/** Writes the complete answer as one `chat.completion`. */
 export async function writeCompletion(
   identity: AnswerIdentity,
   choices: readonly PlannedChoice[],
@@ -48,7 +48,7 @@ export async function writeCompletion(
 }
 
 const LOGPROBS_PER_TURN = 256
-/** Of all tokens of a choice together: whoever reads the answer reads it in one go. */
+/** Limit for all tokens of a choice together, because clients parse the answer in one step. */
 const ALTERNATIVES_MAX = 200_000
 
 function* listLogprobs({ content }: PlannedChoice, topLogprobs: number | null): Generator<string> {
@@ -103,7 +103,7 @@ function writeCalls({ toolCalls, isLegacyCall }: PlannedChoice): Record<string, 
   }
 }
 
-/** The part of a call that names its kind: JSON arguments for a function, plain input for a custom tool. */
+/** Returns the member for the type of call: JSON arguments for a function, plain input for a custom tool. */
 export function writeCalled(type: ChatTool['type'], text: string, name?: string): Record<string, unknown> {
   const named = name === undefined ? {} : { name }
   return type === 'custom'

@@ -13,7 +13,7 @@ import type { ImageWork } from '../../media-work.ts'
 import type { InferenceAnswer } from '../../provider.ts'
 import { createSandboxProvider } from '../sandbox.ts'
 
-/** A sandbox whose time passes when it is told to, so that no test waits. */
+/** Creates a sandbox with a simulated clock, so that no test waits. */
 export function sandboxInNoTime() {
   const time = { nowMs: 1_700_000_000_000, sleptMs: 0 }
   const provider = createSandboxProvider({
@@ -63,7 +63,7 @@ export async function lookAt<Work>(
   return operation.check({ ...callContext(), job })
 }
 
-/** The files' bytes of work that is done. */
+/** Returns the bytes of the files of completed work. */
 export function filesOf(answer: MediaStart | MediaProgress): Buffer[] {
   if (answer.kind !== 'done') throw new Error('not done')
   return answer.output.files.map((file) => {
@@ -84,7 +84,7 @@ export async function jsonOf<Body>(answering: Promise<InferenceAnswer>): Promise
   return JSON.parse(answer.payload.toString()) as Body
 }
 
-/** A disc on a plain ground, as a client might send it. */
+/** Creates an image of a disc on a plain background. */
 export async function picture(
   options: { side?: number; ground?: string; format?: 'png' | 'jpeg' | 'webp' } = {},
 ) {
@@ -96,7 +96,7 @@ export async function picture(
   return { bytes: await sharp(Buffer.from(svg)).toFormat(format).toBuffer(), contentType: `image/${format}` }
 }
 
-/** Red, green, blue and alpha at a place. */
+/** Returns red, green, blue and alpha of a pixel. */
 export async function pixelOf(file: Uint8Array, x: number, y: number): Promise<number[]> {
   const { data, info } = await sharp(file).ensureAlpha().raw().toBuffer({ resolveWithObject: true })
   return [...data.subarray((y * info.width + x) * 4, (y * info.width + x) * 4 + 4)]

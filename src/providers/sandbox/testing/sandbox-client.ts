@@ -4,7 +4,7 @@ import { ChatRequest } from '../../../wires/openai-chat/chat-request.ts'
 import type { InferenceAnswer, InferenceCall } from '../../provider.ts'
 import { createSandboxProvider } from '../sandbox.ts'
 
-/** What the tests read of the answers; the wire has more. */
+/** The members of answers that the tests read. */
 export interface Completion {
   readonly object: string
   readonly model: string
@@ -92,7 +92,7 @@ export async function chatStream(body: object, options?: CallOptions): Promise<S
   return chunks
 }
 
-/** The messages a client would have put together, by choice. */
+/** Assembles the messages from stream chunks, by choice. */
 export function joinDeltas(chunks: readonly StreamChunk[]): Message[] {
   const messages: Message[] = []
   for (const { index, delta } of chunks.flatMap(({ choices }) => choices)) {
