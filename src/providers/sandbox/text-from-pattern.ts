@@ -125,7 +125,7 @@ function readEscape(reader: Reader): string | null {
   return name === '' || /\w/.test(name) ? null : name
 }
 
-/** Enough to pick from. */
+/** Maximum number of characters kept of one class, which is enough to pick from. */
 const CLASS_CHARACTERS_MAX = 512
 
 function parseClass(reader: Reader): Node | null {

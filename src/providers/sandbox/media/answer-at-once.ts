@@ -4,12 +4,12 @@ import { damagePayload, type FaultContext } from '../inject-fault.ts'
 import { beginCall, type SandboxParts } from './begin-call.ts'
 
 interface Maker<Work> {
-  /** What is asked for in words, where directives may stand. */
+  /** Returns the text of the request, which may contain directives. */
   readPrompt(work: Work): string
   make(work: Work, prompt: string, call: MediaCall<Work>): Promise<MediaOutput>
 }
 
-/** Work that is done when its call returns. */
+/** Answers with work that is complete when its call returns. */
 export function answerAtOnce<Work>(
   parts: SandboxParts,
   maker: Maker<Work>,

@@ -12,7 +12,7 @@ import { BoundedMap } from '../../../kernel/bounded-map.ts'
 
 interface Maker<Work, Recipe extends TSchema> {
   readonly recipe: Recipe
-  /** Plain data that says all there is to know of the work: the job carries it, so that any process can finish it. */
+  /** Returns the complete description of the work as plain data. The job carries it, so that any process can finish the work. */
   writeRecipe(call: MediaCall<Work>): Promise<Static<Recipe>> | Static<Recipe>
   readPrompt(recipe: Static<Recipe>): string
   make(recipe: Static<Recipe>, prompt: string, signal: AbortSignal): Promise<MediaOutput>
@@ -24,7 +24,7 @@ const ENDLESS_PROGRESS_MAX = 0.99
 
 const START_FAULTS: ReadonlySet<Fault['kind']> = new Set(['error', 'html', 'refuse', 'hang', 'cut'])
 
-/** Work that goes on by a job. Nothing runs between start and check: the job itself says when it will be done. */
+/** Answers with work that runs as a job. Nothing runs between start and check: the progress follows from the job's start time. */
 export function answerByJob<Work, Recipe extends TSchema>(
   parts: SandboxParts,
   maker: Maker<Work, Recipe>,
@@ -32,7 +32,7 @@ export function answerByJob<Work, Recipe extends TSchema>(
   const started = new BoundedMap<string, UpstreamJob>({ entriesMax: JOBS_REMEMBERED_MAX })
   const cancelled = new BoundedMap<string, true>({ entriesMax: JOBS_REMEMBERED_MAX })
 
-  /** A fault strikes once in the life of a job: when it is submitted, or when its files are handed out. */
+  /** Returns the fault if it applies at this moment. A fault applies either to the submission or to the returned files. */
   const takeFault = (
     { fault }: Directives,
     moment: 'start' | 'result',
@@ -54,7 +54,7 @@ export function answerByJob<Work, Recipe extends TSchema>(
       id: nameJob(call, recipe),
       data: { started_ms: parts.clock.nowMs(), recipe },
     }
-    // An answer that is cut or never comes leaves a job behind, which is what `find` is for.
+    // If the response is cut or never arrives, the job exists anyway. `find` looks it up.
     if (fault === null || fault.kind === 'cut' || fault.kind === 'hang') started.set(call.requestId, job)
     if (fault) await failAtOnce(fault, faultContext)
     started.set(call.requestId, job)
@@ -120,13 +120,13 @@ function readJob<Recipe extends TSchema>(job: UpstreamJob, schema: Recipe): Read
   return { startedMs: data.started_ms, recipe: data.recipe }
 }
 
-// The same work of the same request is the same job, whoever submits it again.
+// The same work of the same request is the same job, even if it is submitted again.
 function nameJob(call: { requestId: string; upstreamModel: string }, recipe: unknown): string {
   const text = JSON.stringify([call.requestId, call.upstreamModel, recipe])
   return `job_${createHash('sha256').update(text).digest('hex').slice(0, 24)}`
 }
 
-/** Of the look, not of the job. */
+/** Returns an error of the poll, not of the job. */
 function fail(status: number, message: string): UpstreamError {
   return new UpstreamError(`sandbox: ${message}`, {
     failure: 'status',
@@ -136,7 +136,7 @@ function fail(status: number, message: string): UpstreamError {
   })
 }
 
-/** The job is gone: looking again would show nothing else. */
+/** Returns the error for a job that has ended, so that polling again is useless. */
 function end(status: number, message: string): UpstreamError {
   return new UpstreamError(`sandbox: ${message}`, { ...fail(status, message).details, hasJobEnded: true })
 }

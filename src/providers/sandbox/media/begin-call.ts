@@ -6,12 +6,12 @@ import type { FaultAttempts } from '../fault-attempts.ts'
 import { delayAnswer, failAtOnce, type FaultContext } from '../inject-fault.ts'
 import type { Sleep } from '../sleep.ts'
 
-/** What the operations of one sandbox share. */
+/** The parts that all operations of one sandbox share. */
 export interface SandboxParts {
   readonly clock: Clock
   readonly sleep: Sleep
   readonly faultAttempts: FaultAttempts
-  /** How long work that goes by a job takes, unless a directive says. */
+  /** Duration of work that runs as a job, unless a directive sets it. */
   readonly jobDurationMs: number
 }
 
@@ -22,15 +22,15 @@ export interface CallContext {
 }
 
 export interface BegunCall {
-  /** Without the directives. */
+  /** The text without its directives. */
   readonly text: string
   readonly directives: Directives
-  /** What the answer still has to suffer. */
+  /** The fault that the answer still has to simulate. */
   readonly fault: Fault | null
   readonly faultContext: FaultContext
 }
 
-/** Waits, and fails, as the directives in a text say, before anything is worked on. */
+/** Applies the latency and the immediate faults of the directives before any work is done. */
 export async function beginCall(parts: SandboxParts, text: string, call: CallContext): Promise<BegunCall> {
   const { signal } = call.cancellation
   signal.throwIfAborted()

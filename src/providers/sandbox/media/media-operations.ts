@@ -28,7 +28,7 @@ type MediaOperations = Omit<
   | 'countMessageTokens'
 >
 
-/** All that the sandbox does besides chat. */
+/** Creates all operations of the sandbox besides chat. */
 export function createMediaOperations(parts: SandboxParts): Required<MediaOperations> {
   const recentOutputs = createRecentOutputs()
   const renderer = createRenderer()

@@ -2,7 +2,7 @@ import type { MediaOutput } from '../../media-operation.ts'
 
 const BYTES_MAX = 32 * 1024 * 1024
 
-/** Keeps what was made last: the same work gives the same files, and a load test asks for the same work. */
+/** Caches the latest outputs: the same work gives the same files, and load tests repeat the same work. */
 export interface RecentOutputs {
   remember(key: string, make: () => Promise<MediaOutput>): Promise<MediaOutput>
 }

@@ -1,6 +1,6 @@
 import { UpstreamError } from '../../upstream-error.ts'
 
-/** The request itself is at fault: what an upstream answers with 400. */
+/** Returns the error for an invalid request, which an upstream answers with 400. */
 export function refuseRequest(message: string, parameter?: string): UpstreamError {
   return new UpstreamError(`sandbox: refused: ${message}`, {
     failure: 'status',

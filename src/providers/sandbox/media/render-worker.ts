@@ -7,7 +7,7 @@ export type RenderingAnswer =
   | { readonly kind: 'done'; readonly bytes: Uint8Array }
   | { readonly kind: 'failed'; readonly message: string }
 
-/** The thread that encodes: one rendering at a time, an answer each. */
+/** The rendering thread: one rendering at a time, one answer for each. */
 parentPort?.on('message', (rendering: Rendering) => {
   void answer(rendering).then((message) => parentPort?.postMessage(message, []))
 })

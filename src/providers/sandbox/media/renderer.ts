@@ -5,7 +5,7 @@ import type { Rendering, RenderingAnswer } from './render-worker.ts'
 const QUEUE_MAX = 1000
 const IDLE_MS = 30_000
 
-/** Encodes in a thread of its own, so that the event loop goes on serving; one file after the other. */
+/** Renders in a separate thread, one file at a time, so that the event loop is not blocked. */
 export interface Renderer {
   render(rendering: Rendering, signal: AbortSignal): Promise<Uint8Array>
 }
@@ -17,7 +17,7 @@ interface Order {
   readonly drop: (reason: unknown) => void
 }
 
-/** The thread is started by the first order and ends when there has been none for a while. */
+/** Starts the thread with the first order, and ends it after a period without orders. */
 export function createRenderer(): Renderer {
   const waiting: Order[] = []
   let worker: Worker | null = null
@@ -75,7 +75,7 @@ export function createRenderer(): Renderer {
     const place = waiting.indexOf(order)
     if (place !== -1) waiting.splice(place, 1)
     if (current !== order) return
-    // A thread cannot be told to leave its work.
+    // A running rendering cannot be interrupted, so the thread is terminated.
     stop()
     finish(() => {})
   }

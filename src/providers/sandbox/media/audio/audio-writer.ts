@@ -1,24 +1,24 @@
-/** Turns samples into a file, piece by piece. */
+/** Converts samples into a file, piece by piece. */
 export interface AudioWriter {
   readonly contentType: string
   begin(): Uint8Array
-  /** One array a channel, samples between -1 and 1. */
+  /** One array for each channel, with samples between -1 and 1. */
   write(channels: readonly Float32Array[]): Uint8Array
   end(): Uint8Array
 }
 
-/** Known before the first sample, as several headers tell how long the file will be. */
+/** Known before the first sample, because several formats store the length in their header. */
 export interface AudioShape {
   readonly sampleRate: number
   readonly channelCount: 1 | 2
   readonly sampleCount: number
-  /** Stands in the file's tags. */
+  /** Stored in the file's tags. */
   readonly comment: string
 }
 
 export const NOTHING = new Uint8Array(0)
 
-/** Whole numbers of 16 bits, channel after channel for each moment. */
+/** Converts to 16-bit integers with interleaved channels. */
 export function toIntegerSamples(channels: readonly Float32Array[]): Int16Array {
   const count = channels[0]?.length ?? 0
   const samples = new Int16Array(count * channels.length)

@@ -19,7 +19,7 @@ interface Brief {
 
 const MAJOR = [0, 2, 4, 5, 7, 9, 11]
 const MINOR = [0, 2, 3, 5, 7, 8, 10]
-/** Degrees of the scale that chords stand on, a bar each. */
+/** Scale degrees of the chords, one for each bar. */
 const PROGRESSIONS: readonly [readonly number[], ...(readonly number[])[]] = [
   [0, 4, 5, 3],
   [0, 5, 3, 4],
@@ -30,7 +30,7 @@ const PROGRESSIONS: readonly [readonly number[], ...(readonly number[])[]] = [
 const BEATS_PER_BAR = 4
 const BARS_MAX = 400
 
-/** A song whose tempo, mode and instruments follow the prompt's words, and whose tune follows the seed. */
+/** Composes a song. Its tempo, mode and instruments depend on the prompt's words, and its tune on the seed. */
 export function* composeMusic(brief: Brief): Generator<Note> {
   const random = createSeededRandom(brief.seedText)
   const mood = readMood(brief.prompt, random)
@@ -104,7 +104,7 @@ function* playBass({ startSeconds, beatSeconds, mood, key, degree }: Bar): Gener
 
 const STEPS_PER_BAR = 8
 
-/** The theme, bent so that strong beats fall on the chord; every other bar rests in its second half. */
+/** Plays the theme, changed so that strong beats fall on notes of the chord. Every second bar rests in its second half. */
 function* playTune(
   { startSeconds, beatSeconds, mood, key, degree, bar }: Bar,
   theme: readonly number[],
@@ -148,7 +148,7 @@ function* playDrums({ startSeconds, beatSeconds }: Bar): Generator<Note> {
   }
 }
 
-/** Of the scale's step above a key, which is counted in half tones as MIDI does. */
+/** Returns the frequency of a step of the scale above the key, which is a MIDI note number. */
 function pitchOf(scale: readonly number[], key: number, step: number): number {
   const octave = Math.floor(step / scale.length)
   const halfTones = key + 12 * octave + (scale[step % scale.length] ?? 0)

@@ -8,7 +8,7 @@ const OPENINGS = ['The', 'A', 'Every', 'One', 'Another'] as const
 const VERBS = ['crossed', 'followed', 'reached', 'remembered', 'watched', 'kept', 'found', 'passed'] as const
 const LINKS = ['beside the', 'behind the', 'near the', 'under the', 'across the', 'without a'] as const
 
-/** Plain English sentences, about as many as are spoken in the time; none in no time at all. */
+/** Composes plain English sentences, about as many as can be spoken in the given time. Empty for a duration of zero. */
 export function composeTranscript(durationSeconds: number, seedText: string): string {
   const random = createSeededRandom(seedText)
   const wordCount = Math.min(WORDS_MAX, Math.round(durationSeconds * WORDS_PER_SECOND))
@@ -43,7 +43,7 @@ const SIGNS: readonly (readonly [RegExp, string])[] = [
   [/[çêœ]|\b(?:le|les|une|est|bonjour)\b/i, 'fr'],
 ]
 
-/** By its letters and a few common words; English where nothing speaks against it. */
+/** Guesses the language from its letters and a few common words. The default is English. */
 export function guessLanguage(text: string): string {
   const bounded = text.slice(0, 2000)
   return SIGNS.find(([pattern]) => pattern.test(bounded))?.[1] ?? 'en'

@@ -22,7 +22,7 @@ interface MusicParts {
   readonly renderer: Renderer
 }
 
-/** Chords, a bass and a tune of the length asked for. */
+/** Creates chords, a bass and a tune of the requested duration. */
 export function createMusic(
   parts: SandboxParts,
   { recentOutputs, renderer }: MusicParts,

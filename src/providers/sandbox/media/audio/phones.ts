@@ -1,18 +1,18 @@
-/** One sound of speech: the resonances of mouth and throat, and what makes them ring. */
+/** One speech sound: the formants of the vocal tract and the sources that excite them. */
 export interface Phone {
   readonly formantsHz: readonly [number, number, number]
-  /** Of the vocal folds, 0 to 1. */
+  /** Strength of the vocal folds, 0 to 1. */
   readonly voicing: number
-  /** Of air, 0 to 1. */
+  /** Strength of the air noise, 0 to 1. */
   readonly hiss: number
-  /** In letters of average length. */
+  /** In units of an average letter. */
   readonly length: number
 }
 
 const SILENCE: Phone = { formantsHz: [500, 1500, 2500], voicing: 0, hiss: 0, length: 0.8 }
 const PAUSE: Phone = { ...SILENCE, length: 2.6 }
 
-/** The sounds of a text, a letter each: nobody would understand it, but it has a text's rhythm and colour. */
+/** Returns one sound for each letter of a text. The speech is not intelligible, but it has the rhythm and timbre of the text. */
 export function listPhones(text: string): Phone[] {
   const plain = text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase()
   return Array.from(plain, (character) => {
@@ -20,7 +20,7 @@ export function listPhones(text: string): Phone[] {
     if (known) return known
     if (/[.,;:!?…。、！？\n]/.test(character)) return PAUSE
     if (!/[\p{L}\p{N}]/u.test(character)) return SILENCE
-    // Letters of other scripts share the sounds of the Latin ones.
+    // Letters of other scripts use the sounds of the Latin ones.
     return LETTERS[(character.codePointAt(0) ?? 0) % LETTERS.length] ?? SILENCE
   })
 }

@@ -13,7 +13,7 @@ export interface MusicRendering {
   readonly format: 'mp3' | 'wav'
 }
 
-/** A whole file of music. Takes seconds, so it belongs into a thread of its own. */
+/** Renders a complete music file. It takes seconds, so it must run in a separate thread. */
 export async function renderMusic(rendering: MusicRendering): Promise<Uint8Array> {
   const shape: AudioShape = {
     sampleRate: MUSIC_SAMPLE_RATE,

@@ -1,11 +1,11 @@
 const MARK = 'Parkway sandbox speech: '
 
-/** What a file of the sandbox's own speech says, for its tags. Ends in a JSON string, which tells where it ends. */
+/** Writes the spoken text for the tags of a file. It ends in a JSON string, whose closing quote marks the end. */
 export function writeSpeechTag(text: string): string {
   return `${MARK}${JSON.stringify(text)}`
 }
 
-/** The text out of the first bytes of a file, whatever its format; null when the sandbox did not speak it. */
+/** Reads the text from the first bytes of a file of any format. Null if the file is not the sandbox's own speech. */
 export function readSpeechTag(bytes: Buffer): string | null {
   const start = bytes.indexOf(MARK)
   if (start === -1) return null

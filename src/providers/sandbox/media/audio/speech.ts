@@ -15,7 +15,7 @@ import { createPcmWriter, createWavWriter } from './write-wav.ts'
 const SPEED_MIN = 0.25
 const SPEED_MAX = 4
 
-/** Babble with the rhythm of the text, in a voice of its own, streamed as it is made. */
+/** Streams babble with the rhythm of the text, in the sound of the requested voice. */
 export function createSpeech(parts: SandboxParts): SpeechOperation {
   return {
     async speak(call) {
@@ -46,7 +46,7 @@ export function createSpeech(parts: SandboxParts): SpeechOperation {
 
 type CreateWriter = (shape: AudioShape) => AudioWriter | Promise<AudioWriter>
 
-/** Null where the sandbox has no encoder: another codec under the same name would break whoever reads it. */
+/** Null if the sandbox has no encoder: another codec under the same name would break readers. */
 const WRITERS: Readonly<Record<AudioFormat, CreateWriter | null>> = {
   mp3: createMp3Writer,
   opus: null,
@@ -76,7 +76,7 @@ async function* streamSpeech(
   yield* batchOf(writer.begin())
   for (const samples of pieces) {
     yield* batchOf(writer.write([samples]))
-    // A reader that is always ready would keep everybody else waiting.
+    // Without this, a reader that is always ready would block all other requests.
     await nextTurn()
     signal.throwIfAborted()
   }

@@ -5,7 +5,7 @@ const BLOCK_SAMPLES = 4096
 const FADE_SECONDS = 2
 const TABLE_SIZE = 2048
 
-/** Blocks of two channels. Notes come in order of the bars they belong to; those that sound together are summed. */
+/** Renders notes into blocks of two channels. Simultaneous notes are added up. */
 export function* synthesizeMusic(
   notes: Iterable<Note>,
   durationSeconds: number,
@@ -28,12 +28,12 @@ export function* synthesizeMusic(
 }
 
 interface Sound {
-  /** Loudness of each harmonic. */
+  /** Amplitude of each harmonic. */
   readonly harmonics: readonly number[]
   readonly attackSeconds: number
-  /** How fast a note dies away, in a second. */
+  /** How fast a note fades, per second. */
   readonly decay: number
-  /** From the left, 0 to 1. */
+  /** Stereo position: 0 is left, 1 is right. */
   readonly place: number
 }
 
@@ -41,7 +41,7 @@ const SOUNDS: Readonly<Record<Instrument, Sound>> = {
   pad: { harmonics: [1, 0.3, 0.15, 0.05], attackSeconds: 0.15, decay: 0.2, place: 0.5 },
   bass: { harmonics: [1, 0.5, 0.2, 0.1], attackSeconds: 0.01, decay: 2, place: 0.5 },
   lead: { harmonics: [1, 0.45, 0.35, 0.15, 0.1], attackSeconds: 0.012, decay: 3.2, place: 0.65 },
-  // Strong third to fifth harmonics sound like an open mouth.
+  // Strong third to fifth harmonics sound like an open vowel.
   voice: { harmonics: [0.7, 0.8, 1, 0.6, 0.5, 0.15], attackSeconds: 0.05, decay: 0.6, place: 0.45 },
   drum: { harmonics: [1, 0.1], attackSeconds: 0.002, decay: 14, place: 0.5 },
   hat: { harmonics: [], attackSeconds: 0.001, decay: 60, place: 0.35 },
@@ -63,7 +63,7 @@ function addNote(note: Note, blockStart: number, [left, right]: readonly [Float3
   for (let index = from; index < to; index += 1) {
     const age = blockStart + index - noteStart
     const edge = Math.min(1, age / attack, (noteEnd - noteStart - age) / release)
-    // A drum's pitch falls as its skin calms down.
+    // The pitch of a drum falls after the stroke.
     const turns =
       note.instrument === 'drum'
         ? (note.frequencyHz * age * (1 + 400 / (age + 300))) / MUSIC_SAMPLE_RATE
@@ -75,7 +75,7 @@ function addNote(note: Note, blockStart: number, [left, right]: readonly [Float3
   }
 }
 
-/** One turn of an instrument's wave; noise for one that has no harmonics. */
+/** Returns one period of the instrument's wave, or noise for an instrument without harmonics. */
 function findTable(instrument: Instrument): Float32Array {
   const known = TABLES.get(instrument)
   if (known) return known
@@ -94,7 +94,7 @@ function findTable(instrument: Instrument): Float32Array {
   return table
 }
 
-/** Never too loud, and faded out at the end. */
+/** Limits the amplitude, and fades out at the end. */
 function shapeBlock(channel: Float32Array, start: number, sampleCount: number): void {
   const fadeSamples = Math.min(FADE_SECONDS * MUSIC_SAMPLE_RATE, sampleCount / 4)
   for (let index = 0; index < channel.length; index += 1) {

@@ -6,7 +6,7 @@ export const SPEECH_SAMPLE_RATE = 24_000
 const CHARACTERS_PER_SECOND = 15
 const SECONDS_MIN = 0.4
 const BLOCK_SAMPLES = 2048
-/** Between two looks at the text: one and a third milliseconds. */
+/** Samples between two updates of the sound: one and a third milliseconds. */
 const STEP_SAMPLES = 32
 const EDGE_SAMPLES = 400
 const BANDWIDTHS_HZ = [80, 110, 160] as const
@@ -24,7 +24,9 @@ export function countSpeechSamples(text: string, speed: number): number {
   return Math.round(seconds * SPEECH_SAMPLE_RATE)
 }
 
-/** A buzzing of the vocal folds and some hiss, through three resonances that glide from letter to letter. */
+/**
+ * Synthesizes speech from a buzz of the vocal folds and some noise, through three resonances that glide from letter to letter.
+ */
 export function* synthesizeSpeech({ text, sound, speed, seedText }: Utterance): Generator<Float32Array> {
   const sampleCount = countSpeechSamples(text, speed)
   const score = layOutPhones(listPhones(text), sampleCount, seedText)
@@ -44,11 +46,11 @@ export function* synthesizeSpeech({ text, sound, speed, seedText }: Utterance): 
 
 interface Moment {
   readonly phone: Phone
-  /** Of the pitch: a sentence rises and falls. */
+  /** Relative pitch, which rises and falls within a sentence. */
   readonly pitchFactor: number
 }
 
-/** Which sound is made at which sample. Asked in order. */
+/** Returns a function that maps a sample position to its sound. Positions must be requested in ascending order. */
 function layOutPhones(
   phones: readonly Phone[],
   sampleCount: number,
@@ -63,7 +65,7 @@ function layOutPhones(
   for (const { length, voicing } of phones) {
     reached += length
     ends.push((reached / total) * sampleCount)
-    // Falls through a phrase, jumps a little at each word, and starts over after a pause.
+    // The pitch falls through a phrase, changes a little at each word, and resets after a pause.
     pitch =
       length > 2 ? 1.12 : voicing === 0 ? pitch * (0.985 + random.integerBelow(40) / 1000) : pitch * 0.997
     pitches.push(Math.min(1.35, Math.max(0.8, pitch)))
@@ -76,7 +78,7 @@ function layOutPhones(
   }
 }
 
-/** Fills a few samples at a time; the state between them is what makes it sound like one mouth. */
+/** Creates a function that fills a few samples at a time. It keeps its state between calls, so that the sound is continuous. */
 function createThroat({
   pitchHz,
   formantScale,
@@ -90,7 +92,7 @@ function createThroat({
   let phase = 0
   let noiseState = 0x1234_5678
   return ({ phone, pitchFactor }, samples) => {
-    // Muscles are slow: everything glides towards what the letter asks for.
+    // All parameters glide towards the values of the letter, as in a real vocal tract.
     voicing += (phone.voicing - voicing) * 0.12
     hiss += (phone.hiss - hiss) * 0.17
     pitch += (pitchHz * pitchFactor - pitch) * 0.013
@@ -116,14 +118,14 @@ function createThroat({
 }
 
 interface Resonance {
-  /** What came out of the samples last listened to. */
+  /** Output for the samples of the last `listen` call. */
   readonly heard: Float32Array
   readonly loudness: number
   tune(frequencyHz: number): void
   listen(samples: Float32Array): void
 }
 
-/** Two poles: rings at one frequency. */
+/** Creates a two-pole resonator at one frequency. */
 function createResonance(bandwidthHz: number, index: number): Resonance {
   const decay = Math.exp((-Math.PI * bandwidthHz) / SPEECH_SAMPLE_RATE)
   const heard = new Float32Array(STEP_SAMPLES)

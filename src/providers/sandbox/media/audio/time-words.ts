@@ -1,6 +1,6 @@
 import type { TranscriptSegment, TranscriptWord } from '../../../audio-operations.ts'
 
-/** Sentences, each with its share of the time by its length. */
+/** Splits the text into sentences and divides the time between them by their length. */
 export function timeSegments(text: string, durationSeconds: number): TranscriptSegment[] {
   const sentences = (text.match(/[^.!?。！？]+[.!?。！？]*\s*|[.!?。！？]+\s*/g) ?? [])
     .map((sentence) => sentence.trim())
@@ -54,7 +54,7 @@ function shareTime(
   })
 }
 
-// Down, so that no word ends after the audio.
+// Round down, so that no word ends after the audio.
 function roundMs(seconds: number): number {
   return Math.floor(seconds * 1000) / 1000
 }

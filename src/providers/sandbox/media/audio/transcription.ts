@@ -15,7 +15,7 @@ import { timeSegments, timeWords } from './time-words.ts'
 
 const HEAD_BYTES = 128 * 1024
 
-/** What the sandbox spoke itself is given back word for word; for other audio a text is made up out of its bytes. */
+/** Returns the original text of the sandbox's own speech. For other audio, composes a text that is seeded by its bytes. */
 export function createTranscription(parts: SandboxParts): TranscriptionOperation {
   return async (call) => {
     const { directives, fault, faultContext } = await beginCall(parts, call.prompt ?? '', call)
@@ -35,7 +35,7 @@ export function createTranscription(parts: SandboxParts): TranscriptionOperation
 
 function writeTranscript(call: TranscriptionCall, spoken: string | null, seedText: string): Transcript {
   const durationSeconds = Math.max(0, call.audio.durationSeconds)
-  // The sandbox knows no languages: what is not English is told in other words.
+  // The sandbox cannot translate, so text that is not English is replaced by a composed one.
   const isUsable = spoken !== null && !(call.isTranslation && guessLanguage(spoken) !== 'en')
   const text = isUsable ? spoken : composeTranscript(durationSeconds, seedText)
   const segments = timeSegments(text, durationSeconds)
@@ -48,7 +48,7 @@ function writeTranscript(call: TranscriptionCall, spoken: string | null, seedTex
   }
 }
 
-/** Only the beginning: a transcript that is made up needs no more, and tags stand there. */
+/** Reads only the beginning, which contains the tags and suffices as a seed. */
 async function readHead(audio: AudioFile): Promise<Buffer> {
   try {
     const file = await open(audio.path)

@@ -4,9 +4,9 @@ import { createSeededRandom } from '../../seeded-random.ts'
 /** How a voice sounds. */
 export interface VoiceSound {
   readonly pitchHz: number
-  /** Small heads resonate higher. */
+  /** Smaller heads have higher resonances. */
   readonly formantScale: number
-  /** How much breath there is in it, 0 to 1. */
+  /** Amount of breath noise, 0 to 1. */
   readonly breath: number
 }
 
@@ -14,7 +14,7 @@ interface KnownVoice extends VoiceSound {
   readonly gender: Voice['gender']
 }
 
-/** OpenAI's names. */
+/** By OpenAI's voice names. */
 const VOICES = {
   alloy: { gender: 'neutral', pitchHz: 165, formantScale: 1.06, breath: 0.05 },
   ash: { gender: 'male', pitchHz: 118, formantScale: 1, breath: 0.08 },
@@ -38,7 +38,7 @@ export const SANDBOX_VOICES: readonly Voice[] = [...KNOWN].map(([id, { gender }]
   gender,
 }))
 
-/** Any name has a sound of its own: the sandbox stands in for providers whose voices it does not know. */
+/** Returns a distinct sound for any name, because the sandbox replaces providers whose voices it does not know. */
 export function findVoiceSound(voice: string): VoiceSound {
   const known = KNOWN.get(voice.toLowerCase())
   if (known) return known

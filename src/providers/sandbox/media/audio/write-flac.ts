@@ -3,14 +3,14 @@ import { toIntegerSamples, type AudioShape, type AudioWriter } from './audio-wri
 const BLOCK_SAMPLES = 4096
 const BITS_PER_SAMPLE = 16
 
-/** FLAC with its samples as they are: as large as WAV, and read by everything that reads FLAC. */
+/** Writes FLAC without compression: as large as WAV, but readable by every FLAC decoder. */
 export function createFlacWriter(shape: AudioShape): AudioWriter {
   const { channelCount } = shape
   const blockLength = BLOCK_SAMPLES * channelCount
   let pending: number[] = []
   let frameNumber = 0
 
-  /** Whole blocks, and at the end what is left. */
+  /** Writes complete blocks, and at the end the remaining samples. */
   const takeFrames = (lengthMin: number): Buffer => {
     const frames: Buffer[] = []
     while (pending.length >= lengthMin) {
@@ -67,7 +67,7 @@ function writeFrame(samples: readonly number[], channelCount: number, frameNumbe
   size.writeUInt16BE(count - 1)
   const head = Buffer.concat([
     Buffer.from([0xff, 0xf8, SIZE_AT_THE_END, ((channelCount - 1) << 4) | SIXTEEN_BITS]),
-    // Frames are numbered in the way UTF-8 writes characters.
+    // Frame numbers are encoded like UTF-8 characters.
     Buffer.from(String.fromCodePoint(frameNumber)),
     size,
   ])
@@ -106,7 +106,7 @@ function checksum16(bytes: Uint8Array): number {
   return value
 }
 
-/** The tags of FLAC and Ogg: who wrote it, and one comment. */
+/** Writes the tags of FLAC: the vendor and one comment. */
 function writeVorbisComment(comment: string): Buffer {
   return Buffer.concat([writeText('Parkway sandbox'), writeCount(1), writeText(`COMMENT=${comment}`)])
 }

@@ -15,20 +15,20 @@ export async function createMp3Writer(shape: AudioShape): Promise<AudioWriter> {
   return {
     contentType: 'audio/mpeg',
     begin: () => writeTags(shape.comment),
-    // What the encoder returns lies in memory that it writes to again.
+    // Copy, because the encoder reuses the memory of its result.
     write: (channels) => Buffer.from(encoder.encode(channels)),
     end: () => Buffer.from(encoder.finalize()),
   }
 }
 
-/** ID3 2.4 with one comment in UTF-8. */
+/** Writes an ID3 2.4 tag with one comment in UTF-8. */
 function writeTags(comment: string): Buffer {
   const content = Buffer.concat([Buffer.from('\u0003eng\0', 'latin1'), Buffer.from(comment)])
   const frame = Buffer.concat([Buffer.from('COMM'), writeSize(content.length), Buffer.alloc(2), content])
   return Buffer.concat([Buffer.from('ID3\u0004\0\0', 'latin1'), writeSize(frame.length), frame])
 }
 
-/** Seven bits a byte, so that no size looks like the beginning of a frame. */
+/** Uses seven bits of each byte, so that no size looks like the start of a frame. */
 function writeSize(size: number): Buffer {
   return Buffer.from([(size >> 21) & 0x7f, (size >> 14) & 0x7f, (size >> 7) & 0x7f, size & 0x7f])
 }
@@ -38,7 +38,7 @@ const CODE = 'wasm-media-encoders/wasm/mp3'
 
 let compiled: object | null = null
 
-/** A new MP3 encoder; the code behind it is compiled at the first use and shared by all. */
+/** Creates an MP3 encoder. Its code is compiled at the first use and shared. */
 async function loadEncoder(): Promise<WasmMediaEncoder<'audio/mpeg'>> {
   const encoders = await import('wasm-media-encoders')
   const code = compiled ?? (await readFile(require.resolve(CODE)))

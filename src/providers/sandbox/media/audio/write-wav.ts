@@ -6,7 +6,7 @@ export function createWavWriter(shape: AudioShape): AudioWriter {
   return { ...createPcmWriter(), contentType: 'audio/wav', begin: () => writeHeader(shape) }
 }
 
-/** Samples without any header: 16 bits, little-endian. */
+/** Writes samples without a header: 16 bits, little-endian. */
 export function createPcmWriter(): AudioWriter {
   return {
     contentType: 'audio/pcm',
@@ -46,7 +46,7 @@ function writeHeader({ sampleRate, channelCount, sampleCount, comment }: AudioSh
   return Buffer.concat([opening, inner])
 }
 
-/** Chunks begin at even places. */
+/** Pads the chunk, because chunks must start at even offsets. */
 function writeChunk(name: string, content: Buffer): Buffer {
   const head = Buffer.alloc(8)
   head.write(name, 'latin1')

@@ -9,7 +9,7 @@ import { openPicture, usePictures, type OpenPicture } from './open-picture.ts'
 
 const LOOK_SIDE_MAX = 512
 
-/** Makes transparent what is like the picture's border and reached from it, with soft edges. */
+/** Makes everything transparent that resembles the image's border and is connected to it, with soft edges. */
 export function createBackgroundRemoval(
   parts: SandboxParts,
 ): MediaOperation<BackgroundRemovalWork<InputFile>> {
@@ -39,7 +39,7 @@ async function cutOut(
   const sharp = await loadSharp()
   const { width, height } = picture
   const own = await picture.read().extractChannel(3).toColourspace('b-w').raw().toBuffer()
-  // What was transparent before stays so.
+  // Pixels that were transparent stay transparent.
   const alpha = await sharp(kept, { raw: { width, height, channels: 1 } })
     .composite([{ input: own, raw: { width, height, channels: 1 }, blend: 'multiply' }])
     .extractChannel(0)
@@ -53,7 +53,9 @@ async function cutOut(
   return { files: [await encodePicture(cut, outputFormat)] }
 }
 
-/** How much of each pixel to keep, in the picture's size; looked for in a small copy, as edges are soft anyway. */
+/**
+ * Returns how much of each pixel to keep, in the size of the image. Computed on a small copy, because the edges are soft anyway.
+ */
 async function findForeground(picture: OpenPicture, signal: AbortSignal): Promise<Buffer> {
   const scale = Math.min(1, LOOK_SIDE_MAX / Math.max(picture.width, picture.height))
   const width = Math.max(1, Math.round(picture.width * scale))

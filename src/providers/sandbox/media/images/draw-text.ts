@@ -9,7 +9,7 @@ interface TextBox {
 
 interface TextStyle {
   readonly color: string
-  /** Of a line; smaller where the text would not fit otherwise. */
+  /** Maximum height of a line. Reduced if the text does not fit. */
   readonly lineHeightMax: number
   readonly lineHeightMin: number
 }
@@ -19,7 +19,10 @@ const SHRINK_FACTOR = 0.88
 const TEXT_LENGTH_MAX = 600
 const STROKE_WIDTH = 0.75
 
-/** SVG of a text, centred in a box in the largest letters that fit; what does not fit in the smallest is cut. */
+/**
+ * Returns the SVG of a text, centred in a box, in the largest letters that fit. Text that does not fit in the smallest letters is
+ * cut.
+ */
 export function drawText(text: string, box: TextBox, style: TextStyle): string {
   const words = listWords(text)
   let lineHeight = Math.min(style.lineHeightMax, box.height)
@@ -43,7 +46,7 @@ export function drawText(text: string, box: TextBox, style: TextStyle): string {
   )
 }
 
-// Accents are dropped rather than boxed: the letter below them says nearly the same.
+// Drop accents, because the base letter is more readable than a box.
 function listWords(text: string): string[] {
   const plain = text
     .slice(0, TEXT_LENGTH_MAX)

@@ -19,8 +19,8 @@ const SIDE_MAX = 4096
 const INSETS_MAX = 4
 
 /**
- * With a mask, paints a new scene where the mask says and leaves every other pixel alone; without one, writes the
- * prompt on a band at the foot. Further pictures are shown as insets.
+ * Edits an image. With a mask, paints a new scene in the masked area and leaves all other pixels unchanged. Without one, writes
+ * the prompt on a band at the bottom. Further images become insets.
  */
 export function editImage(edit: Edit): Promise<MediaOutput> {
   const { work, signal } = edit
@@ -66,7 +66,7 @@ async function makeEdit({ work, prompt, upstreamModel }: Edit): Promise<MediaOut
   return { files }
 }
 
-/** The size asked for, or that of the picture as far as it is bearable. */
+/** Returns the requested size, or that of the image up to the maximum. */
 function chooseSize(work: ImageWork<InputFile>, first: PictureSize): PictureSize {
   if (/^\d+x\d+$/.test(work.size ?? '') || work.aspectRatio !== null)
     return choosePictureSize(work.size, work.aspectRatio)
@@ -77,7 +77,7 @@ function chooseSize(work: ImageWork<InputFile>, first: PictureSize): PictureSize
   }
 }
 
-/** The scene, only where the mask lets it through: where it is transparent or, if it is opaque throughout, white. */
+/** Returns the scene in the masked area only: where the mask is transparent or, if it is fully opaque, where it is white. */
 async function cutScene(scene: string, mask: OpenPicture, size: PictureSize): Promise<Buffer> {
   const sharp = await loadSharp()
   const { channels } = await mask.read().stats()

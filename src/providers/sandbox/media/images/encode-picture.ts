@@ -3,7 +3,7 @@ import type { OutputFile } from '../../../media-operation.ts'
 
 export type PictureFormat = 'png' | 'jpeg' | 'webp'
 
-/** JPEG knows no transparency: what shines through becomes white. */
+/** JPEG has no transparency, so transparent areas become white. */
 export async function encodePicture(picture: Sharp, format: PictureFormat): Promise<OutputFile> {
   const encoded = {
     png: () => picture.png({ compressionLevel: 4 }),

@@ -1,18 +1,21 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
 interface Pixels {
-  /** Red, green, blue and alpha of each. */
+  /** Red, green, blue and alpha of each pixel. */
   readonly pixels: Uint8Array
   readonly width: number
   readonly height: number
 }
 
-/** Distances of colour: up to the first all background, from the second on all foreground. */
+/** Colour distances: up to `NEAR` a pixel is background, from `FAR` on it is foreground. */
 const NEAR = 26
 const FAR = 52
 const PIXELS_PER_TURN = 8000
 
-/** How much of each pixel to keep, 0 to 255. The background is what is like the border and joined to it. */
+/**
+ * Returns how much of each pixel to keep, 0 to 255. The background consists of the pixels that resemble the border and are
+ * connected to it.
+ */
 export async function findBackground(picture: Pixels, signal: AbortSignal): Promise<Uint8Array> {
   const { width, height } = picture
   const border = listBorder(width, height)
@@ -27,7 +30,7 @@ export async function findBackground(picture: Pixels, signal: AbortSignal): Prom
     const distance = likeness(place)
     if (distance >= FAR) return
     kept[place] = distance <= NEAR ? 0 : Math.round(((distance - NEAR) / (FAR - NEAR)) * 255)
-    // The flood ends in what is only half like the background, so that it cannot leak through an edge.
+    // The flood fill stops at pixels that only partly resemble the background, so that it cannot leak through an edge.
     if (distance <= NEAR) queue[queued++] = place
   }
   for (const place of border) visit(place)
@@ -46,8 +49,9 @@ export async function findBackground(picture: Pixels, signal: AbortSignal): Prom
 }
 
 /**
- * How far a pixel is from the background's colours: the common ones of the border, and those at both ends of its row and
- * at the top of its column, since skies and studio walls change slowly. Not at the foot, where subjects stand.
+ * Returns the distance of a pixel from the background's colours: the common colours of the border, and those at both ends of its
+ * row and at the top of its column, since skies and studio walls change slowly. The bottom is excluded, because subjects stand
+ * there.
  */
 function createLikeness(
   { pixels, width, height }: Pixels,
@@ -69,7 +73,7 @@ function createLikeness(
 
 const AVERAGE_REACH = 3
 
-/** Smoothed, so that the noise of one pixel does not decide on a whole row. */
+/** Averages neighbours, so that the noise of one pixel does not affect a whole row. */
 function averageAlong(
   pixels: Uint8Array,
   { start, step, count }: { start: number; step: number; count: number },
@@ -99,10 +103,10 @@ function listBorder(width: number, height: number): number[] {
 type Color = readonly [number, number, number]
 
 const COLORS_MAX = 4
-/** A colour counts as the background's when it holds at least this share of the border. */
+/** Minimum share of the border that makes a colour a background colour. */
 const SHARE_MIN = 0.12
 
-/** The commonest colours along the border: a subject that touches the edge is a small part of it. */
+/** Returns the most common colours of the border. A subject that touches the edge covers only a small part of it. */
 function chooseBorderColors({ pixels }: Pixels, border: readonly number[]): Color[] {
   const groups = new Map<number, { count: number; sum: [number, number, number] }>()
   for (const place of border) {
@@ -120,7 +124,7 @@ function chooseBorderColors({ pixels }: Pixels, border: readonly number[]): Colo
     .map(({ count, sum }) => [sum[0] / count, sum[1] / count, sum[2] / count])
 }
 
-// Green weighs most and blue least, about as the eye has it.
+// Weighted like human vision: green most, blue least.
 function distanceBetween(left: Color, right: Color): number {
   const red = left[0] - right[0]
   const green = left[1] - right[1]

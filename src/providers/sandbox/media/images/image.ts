@@ -15,7 +15,7 @@ import { choosePictureSize } from './picture-size.ts'
 import type { RecentOutputs } from '../recent-outputs.ts'
 
 const COUNT_MAX = 16
-/** What is remembered for others is made to its end. */
+/** Outputs are cached for other requests, so a cancelled request does not abort them. */
 const NEVER = new AbortController().signal
 
 const nullableText = Type.Union([Type.String(), Type.Null()])
@@ -31,7 +31,7 @@ const ImageRecipe = Type.Object({
 })
 type ImageRecipe = Static<typeof ImageRecipe>
 
-/** Pictures of the size asked for with the prompt drawn in them, and edits that can be seen. */
+/** Creates images of the requested size with the prompt drawn in them, and visible edits. */
 export function createImage(
   parts: SandboxParts,
   recentOutputs: RecentOutputs,
@@ -60,7 +60,7 @@ export function createImage(
   })
   return {
     ...byJob,
-    // A job is carried in a few hundred bytes, which the pictures of an edit do not fit in.
+    // A job has only a few hundred bytes of data, which is too little for the images of an edit.
     start: (call) => {
       const { directives } = parseDirectives(call.work.prompt)
       const isJob = directives.jobDurationMs !== null || directives.jobFault !== null

@@ -2,10 +2,10 @@ import type Sharp from 'sharp'
 
 let loading: Promise<typeof Sharp> | null = null
 
-/** Loaded at the first use: a gateway that serves no pictures of its own never needs the library. */
+/** Loads the library at the first use, because a gateway that does not create images never needs it. */
 export function loadSharp(): Promise<typeof Sharp> {
   loading ??= import('sharp').then(({ default: sharp }) => {
-    // Every picture is asked for once, so what the library would keep for a second time is only memory.
+    // Each image is requested only once, so a cache would waste memory.
     sharp.cache(false)
     return sharp
   })

@@ -8,7 +8,7 @@ import { refuseRequest } from '../refuse-request.ts'
 
 export interface OpenPicture extends PictureSize {
   readonly format: 'png' | 'jpeg' | 'webp'
-  /** A new pipeline over the decoded picture, upright and in sRGB with alpha. */
+  /** Returns a new pipeline over the decoded image, upright and in sRGB with alpha. */
   read(): Sharp
 }
 
@@ -20,8 +20,8 @@ interface NamedFile {
 }
 
 /**
- * Does work on pictures of a client once there is room for their pixels and those it makes. Refuses a request with too many before
- * anything is decoded.
+ * Runs work on a client's images as soon as there is memory for their pixels and those of the output. Refuses a request with too
+ * many pixels before anything is decoded.
  */
 export async function usePictures<Result>(
   files: readonly NamedFile[],
@@ -41,13 +41,13 @@ export async function usePictures<Result>(
 
 function requireSize(file: InputFile, parameter: string) {
   const bytes = Buffer.from(file.bytes.buffer, file.bytes.byteOffset, file.bytes.length)
-  // Looked at first: the library would also open formats that can refer to other files.
+  // Check the format first, because the library would also open formats that can refer to other files.
   const found = readImageSize(bytes)
   if (found === null) throw refuseRequest(`${parameter} is no PNG, JPEG, WebP or GIF picture.`, parameter)
   return { ...found, bytes }
 }
 
-/** A client's picture, or a refusal that says which of its files is none. To be called within `usePictures`. */
+/** Decodes a client's image, or throws a refusal that names the invalid file. Must be called within `usePictures`. */
 export async function openPicture(file: InputFile, parameter: string): Promise<OpenPicture> {
   const found = requireSize(file, parameter)
   const sharp = await loadSharp()

@@ -5,12 +5,12 @@ import type { PictureSize } from './picture-size.ts'
 interface Scene extends PictureSize {
   readonly prompt: string
   readonly seedText: string
-  /** Small letters at the foot: where the picture comes from. */
+  /** Small text at the bottom that names the origin of the image. */
   readonly footer: string
   readonly isTransparent: boolean
 }
 
-/** An SVG with the prompt drawn over hills, a sun and a sky whose colours come from the prompt's words and the seed. */
+/** Returns an SVG with the prompt drawn over hills, a sun and a sky. The colours depend on the prompt's words and the seed. */
 export function paintScene(scene: Scene): string {
   const random = createSeededRandom(scene.seedText)
   const hues = chooseHues(scene.prompt, random)
@@ -18,13 +18,13 @@ export function paintScene(scene: Scene): string {
   return `${openSvg(scene)}${landscape}${paintCard(scene)}</svg>`
 }
 
-/** Only the landscape, without a word in it. */
+/** Returns only the landscape, without text. */
 export function paintBackdrop(scene: PictureSize & Pick<Scene, 'prompt' | 'seedText'>): string {
   const random = createSeededRandom(scene.seedText)
   return `${openSvg(scene)}${paintLandscape(scene, chooseHues(scene.prompt, random), random)}</svg>`
 }
 
-/** Only the words, on glass. */
+/** Returns only the text, on a transparent background. */
 export function paintCaption(scene: PictureSize & Pick<Scene, 'prompt' | 'footer'>): string {
   const { width, height } = scene
   const bandHeight = Math.max(12, Math.round(height * 0.22))
@@ -51,7 +51,7 @@ function openSvg({ width, height }: PictureSize): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`
 }
 
-/** Words that name a colour, and its hue in degrees. */
+/** Words that suggest a colour, and its hue in degrees. */
 const HUES: readonly (readonly [RegExp, number])[] = [
   [/\b(red|fire|rose|blood|cherry|sunset|dawn|mars)/i, 8],
   [/\b(orange|autumn|fox|pumpkin|desert|sand)/i, 28],
@@ -112,7 +112,7 @@ function paintHill(
   )
 }
 
-/** The words in the middle, on a dark card that keeps them readable on any sky. */
+/** Draws the text in the middle, on a dark card that keeps it readable on any sky. */
 function paintCard({ width, height, prompt, footer }: Scene): string {
   const left = width * 0.08
   const top = height * 0.26

@@ -7,7 +7,7 @@ const SIDE_MIN = 16
 const SIDE_MAX = 4096
 const DEFAULT_SIDE = 1024
 
-/** The size that is asked for, within bounds; a square where nothing is, and about as many pixels for a ratio. */
+/** Returns the requested size within the limits. The default is a square, or a similar number of pixels for a ratio. */
 export function choosePictureSize(size: string | null, aspectRatio: string | null): PictureSize {
   const [, width, height] = /^(\d{1,5})x(\d{1,5})$/.exec(size ?? '') ?? []
   if (width !== undefined && height !== undefined)
@@ -17,7 +17,7 @@ export function choosePictureSize(size: string | null, aspectRatio: string | nul
   return { width: clampSide(roundTo8(exact)), height: clampSide(roundTo8(exact / ratio)) }
 }
 
-/** Width by height; null for what is no ratio. */
+/** Returns width divided by height, or null if the text is not a ratio. */
 export function readAspectRatio(aspectRatio: string | null): number | null {
   const [, width, height] = /^(\d{1,4}(?:\.\d{1,3})?):(\d{1,4}(?:\.\d{1,3})?)$/.exec(aspectRatio ?? '') ?? []
   const ratio = Number(width) / Number(height)

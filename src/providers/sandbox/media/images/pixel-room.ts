@@ -1,8 +1,8 @@
 import { UpstreamError } from '../../../upstream-error.ts'
 
-/** What one request may decode and make, about 130 MB. */
+/** Maximum number of pixels that one request may decode and create, about 130 MB. */
 export const REQUEST_PIXELS_MAX = 32 * 1024 * 1024
-/** What all requests of this process may have decoded at the same time. */
+/** Maximum number of pixels that all requests of this process may have decoded at the same time. */
 const PROCESS_PIXELS_MAX = 48 * 1024 * 1024
 const WAITING_MAX = 64
 const RETRY_AFTER_SECONDS = 5
@@ -13,8 +13,8 @@ interface Waiter {
 }
 
 /**
- * Bounds what is decoded at once: a few kilobytes of a picture can be hundreds of megabytes of pixels. Requests wait in the order they
- * came; beyond a queue of them they are refused.
+ * Limits the pixels that are decoded at the same time: an image of a few kilobytes can have hundreds of megabytes of pixels.
+ * Requests wait in order of arrival, and are refused if the queue is full.
  */
 export class PixelRoom {
   readonly #pixelsMax: number
@@ -27,7 +27,7 @@ export class PixelRoom {
     this.#waitingMax = waitingMax
   }
 
-  /** What is decoded now. */
+  /** Number of pixels that are decoded now. */
   get pixels(): number {
     return this.#pixels
   }
@@ -76,13 +76,13 @@ export class PixelRoom {
     }
   }
 
-  /** One that is larger than all the room has it alone. */
+  /** A request that is larger than the limit runs alone. */
   #fits(pixels: number): boolean {
     return this.#pixels === 0 || this.#pixels + pixels <= this.#pixelsMax
   }
 }
 
-/** One for the process, whoever asks: memory is the process's. */
+/** One for the whole process, because the memory belongs to the process. */
 export const sharedPixelRoom = new PixelRoom()
 
 function tooBusy(): UpstreamError {

@@ -1,17 +1,17 @@
 export interface Glyph {
-  /** SVG path data, to be stroked. */
+  /** SVG path data for a stroke. */
   readonly path: string
   readonly width: number
 }
 
-/** Capitals stand between 0 and 6, small letters begin at 2, descenders end at 8. */
+/** Capitals reach from 0 to 6, lower-case letters start at 2, and descenders end at 8. */
 export const LINE_HEIGHT = 10
 export const GLYPH_GAP = 1.4
 export const SPACE_WIDTH = 2.2
 
 /**
- * Letters as strokes. A server often has no fonts at all, and the picture must be the same on every machine, so text
- * is drawn with these instead of with whatever is installed.
+ * Returns a letter as strokes. A server often has no fonts, and the image must be the same on every machine, so text is not drawn
+ * with installed fonts.
  */
 export function findGlyph(character: string): Glyph {
   return GLYPHS.get(character) ?? spellOutCodePoint(character)
@@ -140,7 +140,7 @@ const GLYPHS = new Map(
 const DIGIT_SCALE = 0.4
 const BOX_WIDTH = 6.7
 
-/** A box with the character's number in it, as systems show what they have no letter for. */
+/** Returns a box with the character's code point in it, as systems show missing glyphs. */
 function spellOutCodePoint(character: string): Glyph {
   const hex = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0').slice(-4)
   const digits = Array.from(hex, (digit, index) =>

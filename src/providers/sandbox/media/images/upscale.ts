@@ -6,11 +6,11 @@ import { encodePicture } from './encode-picture.ts'
 import { openPicture, usePictures } from './open-picture.ts'
 import type { PictureSize } from './picture-size.ts'
 
-/** Sharpening takes longer than all the rest, and what is this large is not looked at closely. */
+/** Sharpening takes longer than everything else, and is hardly visible in images this large. */
 const SHARPENED_PIXELS_MAX = 20_000_000
 const SHARPENING = { sigma: 0.8, m1: 0.4, m2: 1 }
 
-/** Twice or four times as wide and high, by Lanczos and a little sharpening, in the format it came in. */
+/** Doubles or quadruples both sides with Lanczos and a little sharpening, in the format of the input. */
 export function createUpscale(parts: SandboxParts): MediaOperation<UpscaleWork<InputFile>> {
   return {
     start: answerAtOnce(parts, {

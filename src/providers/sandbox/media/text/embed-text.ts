@@ -1,9 +1,11 @@
 import { listFeatures } from './text-features.ts'
 
-/** Places a feature is spread over: few keep texts apart cheaply, one would let two features cancel each other. */
+/**
+ * Dimensions over which a feature is spread: a few separate texts cheaply. With one, two features could cancel each other out.
+ */
 const SPREAD = 8
 
-/** A vector of length one whose cosine with another's tells how much the two texts have in common. */
+/** Returns a unit vector. The cosine of two such vectors shows how much their texts have in common. */
 export function embedText(text: string, dimensions: number): Float32Array {
   const weights = new Map<string, number>()
   for (const { name, weight } of listFeatures(text)) weights.set(name, (weights.get(name) ?? 0) + weight)
@@ -11,17 +13,17 @@ export function embedText(text: string, dimensions: number): Float32Array {
 
   const vector = new Float32Array(dimensions)
   for (const [name, weight] of weights) {
-    // A word said twenty times does not say twenty times as much.
+    // A word that occurs twenty times does not count twenty times.
     spreadFeature(vector, hashName(name), weight / Math.sqrt(Math.max(1, weight)))
   }
   return normalize(fillGaps(normalize(vector), hashName(text.slice(0, GAP_TEXT_LENGTH_MAX))))
 }
 
 const GAP_TEXT_LENGTH_MAX = 1024
-/** Of a vector of length one: enough to leave no place empty, too little to make texts seem related. */
+/** For a unit vector: enough to leave no dimension at zero, too little to make texts seem related. */
 const GAP_LENGTH = 0.05
 
-/** A real model leaves no place of a vector at zero, and a text of few words would leave nearly all. */
+/** Adds a little noise to all dimensions: a real model leaves none at zero, and a short text would leave nearly all at zero. */
 function fillGaps(vector: Float32Array, seed: number): Float32Array {
   const size = GAP_LENGTH / Math.sqrt(vector.length)
   let state = seed
@@ -62,7 +64,7 @@ function normalize(vector: Float32Array): Float32Array {
   let sum = 0
   for (const value of vector) sum += value * value
   const length = Math.sqrt(sum)
-  // In very few dimensions everything can cancel out, and a vector has to point somewhere.
+  // With very few dimensions everything can cancel out, but the vector must have length one.
   if (length === 0) vector[0] = 1
   else for (let index = 0; index < vector.length; index += 1) vector[index] = (vector[index] ?? 0) / length
   return vector

@@ -14,7 +14,7 @@ const DIMENSIONS: readonly (readonly [RegExp, number])[] = [
   [/voyage|bge-|e5-|minilm/i, 1024],
 ]
 
-/** Texts into vectors whose cosine tells how related the texts are. */
+/** Converts texts into vectors whose cosine shows how related the texts are. */
 export function createEmbedding(parts: SandboxParts): InferenceOperation<EmbeddingRequest> {
   return async (call) => {
     const { body, upstreamModel, cancellation } = call
@@ -41,7 +41,7 @@ export function createEmbedding(parts: SandboxParts): InferenceOperation<Embeddi
     const tokens = knownTokens + counter.total()
     const usage = { prompt_tokens: tokens, total_tokens: tokens }
     const rest = JSON.stringify({ model: upstreamModel, ...(directives.isUsageHidden ? {} : { usage }) })
-    // Put together as bytes: a text of all the vectors would hold everybody up.
+    // Joined as bytes, because building one string of all vectors would block other requests.
     const payload = Buffer.concat([
       Buffer.from('{"object":"list","data":['),
       ...rows,
@@ -51,12 +51,12 @@ export function createEmbedding(parts: SandboxParts): InferenceOperation<Embeddi
   }
 }
 
-// Many inputs are worked on in turns, so that other requests are served in between.
+// Yields to other requests after this many characters.
 const CHARACTERS_PER_TURN = 16_384
 
 interface Input {
   readonly text: string
-  /** Known already where tokens were sent. */
+  /** Known if the client sent tokens. */
   readonly tokens: number | null
 }
 
@@ -77,7 +77,7 @@ function readTokens(tokens: readonly number[]): Input {
   return { text, tokens: tokens.length }
 }
 
-// A float32 has no more than seven digits to tell.
+// A float32 has about seven significant digits.
 const DIGITS = 1e8
 
 function writeVector(vector: Float32Array, format: 'float' | 'base64'): string {

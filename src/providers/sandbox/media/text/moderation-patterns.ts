@@ -2,7 +2,7 @@ import type { MODERATION_CATEGORIES } from '../../../../wires/openai-moderations
 
 export type ModerationCategory = (typeof MODERATION_CATEGORIES)[number]
 
-/** The categories that pictures are judged by; the others are about words only. */
+/** Categories that apply to images. The others apply to text only. */
 export const PICTURE_CATEGORIES: ReadonlySet<ModerationCategory> = new Set([
   'self-harm',
   'self-harm/intent',
@@ -21,7 +21,7 @@ const PERSON = '(?:you|him|her|them|everyone|everybody|people|myself|my \\w+|you
 const GROUP =
   '(?:immigrants?|foreigners?|refugees?|jews?|muslims?|christians?|women|men|gays?|blacks?|whites?|asians?|disabled people|that race|those people)'
 
-/** Plain phrases, enough to try a client's handling; nobody should rely on them to keep anything out. */
+/** Plain phrases for testing a client's handling. They are not a reliable filter. */
 export const MODERATION_PATTERNS: readonly ModerationPattern[] = [
   {
     pattern: new RegExp(

@@ -9,7 +9,7 @@ import { createSeededRandom } from '../../seeded-random.ts'
 import { beginCall, type SandboxParts } from '../begin-call.ts'
 import { MODERATION_PATTERNS, PICTURE_CATEGORIES, type ModerationCategory } from './moderation-patterns.ts'
 
-/** Judges by plain phrases, in OpenAI's shape and with all of its categories. */
+/** Moderates by plain phrases, in OpenAI's form and with all of its categories. */
 export function createModeration(parts: SandboxParts): InferenceOperation<ModerationRequest> {
   return async (call) => {
     const inputs = readInputs(call.body.input)
@@ -40,7 +40,7 @@ const TEXT_LENGTH_MAX = 20_000
 interface Input {
   readonly text: string
   readonly hasText: boolean
-  /** Addresses of pictures. */
+  /** URLs of images. */
   readonly pictures: readonly string[]
 }
 
@@ -67,7 +67,7 @@ interface Judgement {
 
 function judge({ text, hasText, pictures }: Input): Judgement {
   const fromText = scoreText(text)
-  // Nothing is fetched: a picture is judged by the words of its address.
+  // Nothing is fetched: an image is judged by the words of its URL.
   const fromPictures = scoreText(pictures.map(readAddressWords).join('\n'))
   const categories: Record<string, boolean> = {}
   const scores: Record<string, number> = {}
@@ -92,7 +92,7 @@ function scoreText(text: string): Map<ModerationCategory, number> {
   const bounded = text.slice(0, TEXT_LENGTH_MAX).replaceAll('’', "'")
   const random = createSeededRandom(bounded)
   const scores = new Map<ModerationCategory, number>()
-  // Real scores are never quite zero.
+  // Real scores are never exactly zero.
   for (const category of MODERATION_CATEGORIES) scores.set(category, (1 + random.integerBelow(99)) / 1e6)
   for (const { pattern, scores: found } of MODERATION_PATTERNS) {
     if (!pattern.test(bounded)) continue
@@ -104,7 +104,7 @@ function scoreText(text: string): Map<ModerationCategory, number> {
   return scores
 }
 
-/** Two signs of the same thing make it more certain, never quite so. */
+/** Combines two scores of the same category: the result is higher than both, but below one. */
 function combine(left: number, right: number): number {
   return Math.round((1 - (1 - left) * (1 - right)) * 1e6) / 1e6
 }

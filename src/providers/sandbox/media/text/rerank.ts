@@ -12,7 +12,7 @@ const VECTOR_DIMENSIONS = 512
 const TERM_SHARE = 0.65
 const CHARACTERS_PER_TURN = 16_384
 
-/** Scores documents by the words they share with the query, rare ones before common ones, and by what they are about. */
+/** Scores documents by the words that they share with the query, where rare words count more, and by similarity of topic. */
 export function createRerank(parts: SandboxParts): InferenceOperation<RerankRequest> {
   return async (call) => {
     const { body, upstreamModel, requestId, cancellation } = call
@@ -50,14 +50,14 @@ interface ReadDocument {
   readonly vector: Float32Array
 }
 
-// Okapi BM25's usual constants: how soon a repeated word stops counting, and how much length matters.
+// Okapi BM25's usual constants: how soon a repeated word stops counting, and how much the length matters.
 const SATURATION = 1.2
 const LENGTH_WEIGHT = 0.75
-/** Of a query; no question has more. */
+/** Maximum number of terms of a query, more than any real question has. */
 const QUERY_TERMS_MAX = 512
 const LOOKUPS_PER_TURN = 20_000
 
-/** BM25 as a share of what the best possible document would get, so that scores of different queries compare. */
+/** Returns BM25 as a share of the best possible score, so that scores of different queries are comparable. */
 async function scoreDocuments(
   query: string,
   documents: readonly ReadDocument[],

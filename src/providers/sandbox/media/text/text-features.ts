@@ -1,17 +1,17 @@
-/** A piece of a text's meaning, and how much it counts. */
+/** A part of a text's meaning, and its weight. */
 export interface Feature {
   readonly name: string
   readonly weight: number
 }
 
-/** Beyond this a text's meaning does not change any more. */
+/** Longer texts are cut, because the rest hardly changes the meaning. */
 const CHARACTERS_MAX = 16_384
 const GRAM_LENGTH = 3
 const WEIGHTS = { stem: 1, stopWord: 0.08, concept: 0.9, gram: 0.16, pair: 0.25 } as const
 
 /**
- * What a text is about, told by stems, by the concepts they stand for, by neighbouring words and by runs of letters; the
- * last bring misspelt and inflected words together. Common words count little.
+ * Yields what a text is about: stems, their concepts, pairs of neighbouring words and runs of letters, which match misspelt and
+ * inflected words. Common words have a low weight.
  */
 export function* listFeatures(text: string): Generator<Feature> {
   let previous: string | null = null
@@ -32,7 +32,7 @@ export function* listFeatures(text: string): Generator<Feature> {
   }
 }
 
-/** Stems, and the concepts behind them, of the words that carry meaning. */
+/** Returns the stems, or their concepts, of the meaningful words. */
 export function listTerms(text: string): string[] {
   const words = [...listWords(text)]
   const telling = words.filter((word) => !STOP_WORDS.has(word))
@@ -46,7 +46,7 @@ const SCRIPT_WITHOUT_SPACES =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u
 
 function* listWords(text: string): Generator<string> {
-  // Cut again: one character can become eighteen.
+  // Cut again, because one character can become eighteen.
   const plain = text
     .slice(0, CHARACTERS_MAX)
     .normalize('NFKD')
@@ -65,7 +65,7 @@ function* listPairs(run: string): Generator<string> {
     yield characters.slice(index, index + 2).join('')
 }
 
-/** Endings of English words, longest first; the stem keeps at least three letters. */
+/** Endings of English words, longest first. The stem keeps at least three letters. */
 const ENDINGS: readonly (readonly [string, string])[] = [
   ['ization', 'ize'],
   ['fulness', ''],
@@ -110,7 +110,7 @@ const STOP_WORDS = new Set(
   ).split(' '),
 )
 
-/** Words that mean nearly the same, one concept a line. */
+/** Words with nearly the same meaning, one concept on each line. */
 const SYNONYMS = `
 car automobile vehicle auto sedan truck
 happy glad joyful cheerful delighted joy happiness

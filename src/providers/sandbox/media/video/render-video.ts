@@ -8,11 +8,11 @@ export interface VideoRendering {
   readonly height: number
   readonly frameRate: number
   readonly frameCount: number
-  /** Red, green, blue and alpha of what the camera looks at, in the size of the video. */
+  /** Red, green, blue and alpha of the scene, in the size of the video. */
   readonly backdrop: Uint8Array
-  /** Laid over it from the second frame on. */
+  /** Drawn over the scene from the second frame on. */
   readonly caption: Uint8Array
-  /** Of the light's path, 0 to 1. */
+  /** Start of the light's path, 0 to 1. */
   readonly phase: number
 }
 
@@ -23,8 +23,8 @@ const ZOOM = 0.18
 const FADE_SECONDS = 0.5
 
 /**
- * A whole MP4 in which the camera moves into the backdrop, a light wanders, and a bar tells the time. The first frame is the
- * backdrop itself. Takes a second, so it belongs into a thread of its own.
+ * Renders a complete MP4 in which the camera zooms into the backdrop, a light moves, and a bar shows the time. The first frame is
+ * the backdrop itself. It takes a second, so it must run in a separate thread.
  */
 export async function renderVideo(rendering: VideoRendering): Promise<Uint8Array> {
   const { width, height, frameRate, frameCount } = rendering
@@ -60,7 +60,7 @@ export async function renderVideo(rendering: VideoRendering): Promise<Uint8Array
 const CONTAINERS = new Set(['moov', 'trak', 'mdia'])
 const DATED = new Set(['mvhd', 'tkhd', 'mdhd'])
 
-/** The encoder notes when it ran; without that the same work gives the same bytes. */
+/** Clears the timestamps of the encoder, so that the same work gives the same bytes. */
 function forgetTimes(boxes: Buffer): void {
   for (let offset = 0; offset + 8 <= boxes.length; offset += Math.max(8, boxes.readUInt32BE(offset))) {
     const name = boxes.toString('latin1', offset + 4, offset + 8)
@@ -74,7 +74,7 @@ interface Film {
   readonly backdrop: VideoPlanes
   readonly caption: VideoPlanes
   readonly captionAlpha: VideoPlanes
-  /** The three planes of a frame, one behind the other. */
+  /** The three planes of a frame, one after the other. */
   readonly frame: Uint8Array
   readonly planes: readonly [Uint8Array, Uint8Array, Uint8Array]
 }

@@ -1,4 +1,6 @@
-/** A picture as video encoders take it: brightness for each pixel, and two planes of colour for each square of four. */
+/**
+ * An image in the form that video encoders need: luminance for each pixel, and two chroma planes for each square of four pixels.
+ */
 export interface VideoPlanes {
   readonly planes: readonly [Plane, Plane, Plane]
 }
@@ -12,11 +14,11 @@ export interface Plane {
 interface Pixels {
   readonly width: number
   readonly height: number
-  /** Red, green, blue and alpha of each. */
+  /** Red, green, blue and alpha of each pixel. */
   readonly pixels: Uint8Array
 }
 
-/** BT.601 in the range that video uses. Sides are even. */
+/** Converts with BT.601 in the limited range of video. Both sides must be even. */
 export function toVideoPlanes({ width, height, pixels }: Pixels): VideoPlanes {
   const brightness = mapPixels({ width, height, step: 1 }, (place) => {
     const [red, green, blue] = colorAt(pixels, place)
@@ -33,7 +35,7 @@ export function toVideoPlanes({ width, height, pixels }: Pixels): VideoPlanes {
   return { planes: [brightness, blueness, redness] }
 }
 
-/** How much of each pixel is there, in the sizes of the planes above. */
+/** Returns the alpha of each pixel, in the sizes of the planes above. */
 export function toAlphaPlanes({ width, height, pixels }: Pixels): VideoPlanes {
   const alphaAt = (place: number) => pixels[place * 4 + 3] ?? 0
   const half = mapPixels({ width, height, step: 2 }, alphaAt)
@@ -57,7 +59,7 @@ function colorAt(pixels: Uint8Array, place: number): [number, number, number] {
   return [pixels[place * 4] ?? 0, pixels[place * 4 + 1] ?? 0, pixels[place * 4 + 2] ?? 0]
 }
 
-/** The middle of a plane, enlarged. Between four values, as whole steps would make slow movements jitter. */
+/** Enlarges the middle of a plane. Interpolates between four values, because whole steps would make slow movements jitter. */
 export function zoomInto(target: Uint8Array, { width, height, values }: Plane, zoom: number): void {
   const columns = new Int32Array(width)
   const weights = new Int32Array(width)
@@ -80,7 +82,7 @@ export function zoomInto(target: Uint8Array, { width, height, values }: Plane, z
   }
 }
 
-/** Lays a plane over another one, as strongly as its alpha says. */
+/** Blends a plane over another one, weighted by its alpha. */
 export function layOver(target: Uint8Array, values: Uint8Array, alpha: Uint8Array, strength: number): void {
   const factor = Math.round(strength * 256)
   for (let index = 0; index < values.length; index += 1) {

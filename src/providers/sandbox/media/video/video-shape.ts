@@ -10,7 +10,7 @@ const LONG_SECONDS = 10
 const DEFAULT_RATIO = 16 / 9
 const SIDE_MIN = 48
 
-/** Small and not very smooth, so that a minute of it is encoded in seconds; the ratio is the one asked for. */
+/** Returns a small frame and a low frame rate, so that a minute is encoded in seconds. The ratio is the requested one. */
 export function chooseVideoShape(
   { aspectRatio, resolution }: { aspectRatio: string | null; resolution: string | null },
   durationSeconds: number,
@@ -26,7 +26,7 @@ export function chooseVideoShape(
 
 const CANDIDATES = 40
 
-/** Even sides, as the encoder wants them, that come nearest to the ratio at about so many pixels. */
+/** Returns even sides, which the encoder requires, that are nearest to the ratio at about this number of pixels. */
 function fitSides(ratio: number, pixels: number): PictureSize {
   const ideal = Math.sqrt(pixels / ratio)
   let best: PictureSize = { width: toEven(ideal * ratio), height: toEven(ideal) }

@@ -22,7 +22,7 @@ const VideoRecipe = Type.Object({
   aspectRatio: nullableText,
   resolution: nullableText,
   seed: Type.Union([Type.Number(), Type.Null()]),
-  /** A WebP in base64, small enough to travel in the job. */
+  /** A WebP in base64, small enough to be stored in the job. */
   firstFrame: nullableText,
 })
 type VideoRecipe = Static<typeof VideoRecipe>
@@ -32,7 +32,7 @@ interface VideoParts {
   readonly renderer: Renderer
 }
 
-/** MP4s that play, of the duration and ratio asked for, with the prompt written over a landscape or the given picture. */
+/** Creates playable MP4s of the requested duration and ratio, with the prompt written over a landscape or the given image. */
 export function createVideo(
   parts: SandboxParts,
   { recentOutputs, renderer }: VideoParts,
@@ -71,7 +71,7 @@ async function writeRecipe({ work, upstreamModel }: MediaCall<VideoWork<InputFil
   const durationSeconds = Math.min(SECONDS_MAX, Math.max(1, work.durationSeconds))
   const { aspectRatio, resolution } = work
   const picture = work.image === null ? null : await openPicture(work.image, 'image')
-  // A picture says itself which ratio it has, unless the client wants another one.
+  // Use the ratio of the image, unless the client requested another one.
   const ratio = aspectRatio ?? (picture && resolution === null ? `${picture.width}:${picture.height}` : null)
   const { width, height } = chooseVideoShape({ aspectRatio: ratio, resolution }, durationSeconds)
   const firstFrame = await picture
