@@ -7,7 +7,7 @@ export interface Account {
   readonly id: string
   readonly name: string
   readonly status: AccountStatus
-  /** Of paid and promotional credit; negative while a reversal is not made good. */
+  /** The sum of paid and promotional credit. Negative while a reversal is not covered. */
   readonly balanceNanoUsd: NanoUsd
   readonly createdAtMs: number
   readonly updatedAtMs: number

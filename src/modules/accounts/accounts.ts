@@ -22,12 +22,12 @@ import { insertAccount, type FirstCredit } from './insert-account.ts'
 export type { Account } from './account-record.ts'
 export { findAccount } from './find-account.ts'
 
-/** What accounts need of their keys. */
+/** The key operations that accounts need. */
 export interface AccountKeys extends FirstKeyIssuer {
   announceAccountChange(accountId: string): Promise<void>
 }
 
-/** What accounts need of the ledger, which knows their balances. */
+/** The ledger operations that accounts need. */
 export interface BorrowedAccount extends FirstCredit {
   readBalances(accountIds: readonly string[]): Promise<ReadonlyMap<string, { balanceNanoUsd: NanoUsd }>>
 }
@@ -36,7 +36,7 @@ export interface Accounts {
   create(draft: { name: string; creditNanoUsd: NanoUsd }): Promise<Account>
   read(accountId: string): Promise<Account>
   list(page: PageRequest): Promise<Page<Account>>
-  /** Returns once every process refuses the account's keys. The caller's own account cannot be suspended. */
+  /** Returns after every process refuses the account's keys. The caller's own account cannot be suspended. */
   suspend(caller: { accountId: string }, accountId: string): Promise<Account>
   activate(accountId: string): Promise<Account>
   bootstrapFirstAccount(request: BootstrapRequest): Promise<BootstrapOutcome>
@@ -111,7 +111,7 @@ async function listAccounts(
   { limit, afterId }: PageRequest,
 ): Promise<{ rows: AccountRow[]; total: number }> {
   const [rows, [count]] = await Promise.all([
-    // One more than asked tells whether there are more.
+    // Reads one row more than requested to detect further pages.
     database.query<AccountRow>(
       `SELECT ${ACCOUNT_COLUMNS} FROM accounts WHERE id < $1 ORDER BY id DESC LIMIT $2`,
       [afterId ?? ID_AFTER_ALL, limit + 1],

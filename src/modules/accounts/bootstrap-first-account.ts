@@ -4,12 +4,12 @@ import type { Database, Queryable } from '../../storage/database.ts'
 import { insertAccount, type FirstCredit } from './insert-account.ts'
 
 export interface BootstrapRequest {
-  /** The key to use; a new one is made without it. */
+  /** The key to use. A new one is created if absent. */
   readonly key?: string
   readonly creditNanoUsd: NanoUsd
 }
 
-/** Expected either way: a second start, or another process, finds the account there. */
+/** Both outcomes are normal: on a second start, or in another process, the account already exists. */
 export type BootstrapOutcome =
   | { readonly created: true; readonly accountId: string; readonly token: string }
   | { readonly created: false }
@@ -18,7 +18,7 @@ export interface FirstKeyIssuer {
   issueFirstKey(transaction: Queryable, accountId: string, token?: string): Promise<{ token: string }>
 }
 
-/** Gives an empty database its first account and a key of all scopes, exactly once however many processes start. */
+/** Creates the first account of an empty database and its key with all scopes, exactly once however many processes start. */
 export async function bootstrapFirstAccount(
   {
     database,
@@ -28,10 +28,10 @@ export async function bootstrapFirstAccount(
   }: { database: Database; clock: Clock; keys: FirstKeyIssuer; credit: FirstCredit },
   { key, creditNanoUsd }: BootstrapRequest,
 ): Promise<BootstrapOutcome> {
-  // Looked at first, so that an ordinary start takes no lock that running processes would wait for.
+  // Checked before the lock, so that a normal start does not block running processes.
   if (await hasAccount(database)) return { created: false }
   return database.transaction(async (transaction) => {
-    // Who comes second waits here, and then sees what who came first has committed.
+    // Reads after the lock, so it sees the row that a concurrent first start inserted.
     await transaction.query('LOCK TABLE accounts IN SHARE ROW EXCLUSIVE MODE')
     if (await hasAccount(transaction)) return { created: false }
     const { id: accountId } = await insertAccount(transaction, credit, {

@@ -3,11 +3,11 @@ import type { Database } from '../../storage/database.ts'
 
 export interface FoundAccount {
   readonly id: string
-  /** The first that was made, which is the operator's. */
+  /** Whether it is the oldest account, which belongs to the operator. */
   readonly isFirst: boolean
 }
 
-/** The account of that id, or the first one when none is named. */
+/** Returns the account with this id, or the first account if the id is null. */
 export async function findAccount(
   database: Database,
   accountId: string | null,

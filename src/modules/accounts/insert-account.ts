@@ -3,7 +3,7 @@ import type { NanoUsd } from '../../kernel/money.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { ACCOUNT_COLUMNS, type AccountRow } from './account-record.ts'
 
-/** Gives an account the credit it begins with. */
+/** Grants an account its initial credit. */
 export interface FirstCredit {
   grant(
     transaction: Queryable,

@@ -6,7 +6,7 @@ export interface AuditEntry {
   readonly targetKind: string | null
   readonly targetId: string | null
   readonly details: Readonly<Record<string, unknown>>
-  /** `unknown` while it runs, and for good when the process died on it. */
+  /** `unknown` while it runs, and permanently if the process died during it. */
   readonly outcome: 'done' | 'failed' | 'unknown'
   readonly createdAtMs: number
 }

@@ -8,25 +8,25 @@ import { AUDIT_COLUMNS, auditEntryFromRow, type AuditEntry, type AuditRow } from
 export type { AuditEntry } from './audit-entry.ts'
 
 interface OperatorAction {
-  /** The key that asks, and its account. */
+  /** The calling key and its account. */
   readonly actor: { readonly accountId: string; readonly keyId: string }
   /** Noun and verb: `account.suspend`. */
   readonly action: string
   readonly target: { readonly kind: string; readonly id: string | null }
-  /** What was asked for. Never a secret. */
+  /** The parameters of the request. Never secrets. */
   readonly details?: Readonly<Record<string, unknown>>
 }
 
 export interface Audit {
   /**
-   * Does what an operator asks for, and writes down that it was asked, before, and how it ended, after: nothing an operator
-   * does can go unrecorded, not even when the process dies in the middle.
+   * Runs an operator's action. Stores an entry before it and the outcome after it, so that every action is recorded, even if the
+   * process dies in between.
    */
   run<Result extends { readonly id?: string }>(
     action: OperatorAction,
     work: () => Promise<Result>,
   ): Promise<Result>
-  /** Newest first; of one target when it is named. */
+  /** Returns entries, newest first, optionally for one target. */
   list(page: PageRequest, filter: { targetId: string | null }): Promise<Page<AuditEntry>>
 }
 
@@ -67,7 +67,7 @@ async function insertEntry(
   )
 }
 
-// What is created has no id before; what had one keeps it.
+// A created object has no id before the action. An existing target id is kept.
 async function closeEntry(
   database: Database,
   id: string,

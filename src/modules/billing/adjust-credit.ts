@@ -19,7 +19,7 @@ export interface Adjustment {
   /** Negative to deduct. */
   readonly amountNanoUsd: NanoUsd
   readonly reason: string
-  /** Of what is given. */
+  /** The class of granted credit. */
   readonly class: CreditClass
   readonly expiresAtMs: number | null
   readonly idempotencyKey: OperatorKey | null
@@ -31,7 +31,7 @@ interface AdjustContext {
   readonly ledger: Pick<Ledger, 'grant' | 'deduct' | 'recall' | 'announceChange'>
 }
 
-/** An operator gives credit, or takes what is there of it. */
+/** Grants or deducts credit on behalf of an operator. */
 export function adjustCredit(context: AdjustContext, adjustment: Adjustment): Promise<Payment> {
   return inviteRepeating(adjustment.idempotencyKey, () => adjustOnce(context, adjustment))
 }

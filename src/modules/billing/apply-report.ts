@@ -14,16 +14,17 @@ export interface ReportContext {
   readonly ledger: Pick<Ledger, 'grant' | 'reverse' | 'recall' | 'announceChange'>
 }
 
-/** Of a webhook: noted in the commit that acts on it, so that no event counts as seen whose credit did not come. */
+/**
+ * The webhook event. It is stored in the transaction that acts on it, so that no event counts as processed without its credit.
+ */
 export interface ReportEvent {
   readonly id: string
   readonly type: string
 }
 
 /**
- * Makes true what a provider says of a payment. The only place where money becomes credit: for webhooks, for the page a
- * customer returns to, for the sweep and for refunds. Each grant and reversal happens once, whatever comes twice, late or in
- * another order.
+ * Applies a provider's report on a payment. This is the only place where payments become credit: for webhooks, the return page,
+ * the sweep and refunds. Each grant and reversal happens once, also for reports that are repeated, late or out of order.
  */
 export async function applyReport(
   { database, clock, ledger }: ReportContext,
@@ -60,7 +61,7 @@ interface Application {
   readonly nowMs: number
 }
 
-/** A valid signature is not enough: the payment must be the one we asked for, of this account and this amount. */
+/** A valid signature is not enough: account and amount must match the payment that we requested. */
 function requireSamePayment({ payment }: CheckoutRecord, report: PaymentReport): void {
   const isAccount = report.accountId === null || report.accountId === payment.accountId
   const isAmount =
@@ -99,13 +100,13 @@ async function grantWhenPaid(
   return true
 }
 
-/** What went back goes off the credit once, and comes back once when it came to nothing. */
+/** Deducts a reversed amount once, and grants it again once if the reversal is itself returned. */
 async function applyReversal(
   application: Application,
   reversal: Reversal,
   isCredited: boolean,
 ): Promise<boolean> {
-  // Credit cannot be taken before it was given; the provider will tell again.
+  // Credit cannot be deducted before it was granted. The provider will retry.
   if (!isCredited) {
     throw new AppError('service_unavailable', 'The payment is not known to be paid yet.', {
       retryAfterSeconds: 60,
@@ -126,7 +127,7 @@ async function takeBack(
 ): Promise<boolean> {
   const wantedNanoUsd = nanoUsdFromCents(amountCents)
   const leftNanoUsd = payment.amountNanoUsd - (await readReversedNanoUsd(transaction, payment.id))
-  // Never more than was given for it: what a bank takes beyond that is between the operator and the bank.
+  // Never more than was granted for the payment. If a bank takes more, that is between the operator and the bank.
   const amountNanoUsd = isReturned ? 0n : wantedNanoUsd < leftNanoUsd ? wantedNanoUsd : leftNanoUsd
   await insertPayment(transaction, {
     id: createId(nowMs),
@@ -180,7 +181,7 @@ async function readReversal(
   return row === undefined ? null : { status: row.status, amountNanoUsd: -row.amount_nano_usd }
 }
 
-/** What has been taken back of a payment and not returned. */
+/** Returns the amount of a payment that is currently reversed. */
 export async function readReversedNanoUsd(queryable: Queryable, paymentId: string): Promise<bigint> {
   const [row] = await queryable.query<{ reversed: bigint }>(
     `SELECT coalesce(-sum(amount_nano_usd), 0)::bigint AS reversed FROM payments
@@ -210,7 +211,7 @@ const PROGRESS: Readonly<Partial<Record<NonNullable<PaymentReport['state']>, Pay
   expired: 'expired',
 }
 
-/** How a payment that is not paid goes on. Late news of an earlier state change nothing. */
+/** Updates the status of an unpaid payment. Late reports of an earlier state have no effect. */
 async function writeProgress(
   transaction: Queryable,
   payment: Payment,

@@ -39,19 +39,21 @@ interface PaymentOffer {
   readonly publishableKey: string | null
   readonly minNanoUsd: NanoUsd
   readonly maxNanoUsd: NanoUsd
-  /** Why nobody can pay; null when all is well. */
+  /** Why payments are not possible; null if they are. */
   readonly problem: string | null
 }
 
-/** Credit for money: bought, taken back, and adjusted by operators. */
+/** Buys, refunds and adjusts credit. */
 export interface Billing {
   describeOffer(): Promise<PaymentOffer>
   checkout(request: CheckoutRequest): Promise<OpenedCheckout>
-  /** Asks the provider first when the payment is open, so that who just paid sees it. */
+  /** Asks the provider first if the payment is open, so that a customer sees a payment that was just made. */
   read(accountId: string, paymentId: string): Promise<Payment>
   list(accountId: string, page: PageRequest): Promise<Page<Payment>>
   receiveWebhook(provider: string, webhook: Webhook): Promise<void>
-  /** A customer is back from the provider's page; the session's id is secret enough to show how the payment went. */
+  /**
+   * Handles the return of a customer from the provider's page. The session id is secret enough to authorise showing the payment.
+   */
   completeReturn(provider: string, session: string): Promise<{ payment: Payment; successUrl: string | null }>
   readHosted(token: string): Promise<HostedCheckout>
   payHosted(token: string): Promise<HostedCheckout>
@@ -66,7 +68,7 @@ export interface BillingOptions extends TestModeRules {
   readonly clock: Clock
   readonly ledger: Pick<Ledger, 'grant' | 'reverse' | 'deduct' | 'recall' | 'announceChange'>
   readonly logger: Logger
-  /** The first takes new payments; the others are known for what was paid at them. */
+  /** The first one takes new payments. The others only handle earlier payments. */
   readonly providers: readonly [PaymentProvider, ...PaymentProvider[]]
   readonly sweepIntervalMs: number
 }
@@ -96,13 +98,13 @@ export function createBilling(options: BillingOptions): Billing {
     return hosted
   }
 
-  /** A page opened before another provider took over can be looked at, not paid. */
+  /** A page that was opened before another provider became active can be viewed, but not paid. */
   const readHosted = async (token: string): Promise<HostedCheckout> => {
     const checkout = await readHostedCheckout(options, requireHosted(), token)
     return checkout.state === 'open' && hosted !== active ? { ...checkout, state: 'expired' } : checkout
   }
 
-  /** What cannot be asked now is asked by the sweep. */
+  /** If the provider cannot be asked now, the sweep asks later. */
   const follow = async (provider: PaymentProvider, checkout: CheckoutRecord): Promise<void> => {
     const { id: paymentId } = checkout.payment
     const nowMs = clock.nowMs()
@@ -139,7 +141,7 @@ export function createBilling(options: BillingOptions): Billing {
       const provider = providers.get(name)
       if (provider === undefined) throw notFound('payment provider')
       const isOurs = await receiveWebhook(options, provider, webhook).catch((error: unknown) => {
-        // Money came in for which no credit was given: somebody has to look.
+        // A payment arrived for which no credit was granted, so an operator must check it.
         if (error instanceof AppError && error.code === 'conflict') {
           logger.error({ err: error, provider: name }, 'a payment does not match what was asked for')
         }

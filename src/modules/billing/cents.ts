@@ -6,7 +6,7 @@ export function nanoUsdFromCents(cents: number): NanoUsd {
   return BigInt(cents) * NANO_USD_PER_CENT
 }
 
-/** Null for what cannot be paid exactly. */
+/** Returns null if the amount is not a whole number of cents. */
 export function centsFromNanoUsd(amount: NanoUsd): number | null {
   return amount % NANO_USD_PER_CENT === 0n ? Number(amount / NANO_USD_PER_CENT) : null
 }

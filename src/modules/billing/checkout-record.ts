@@ -2,7 +2,7 @@ import { parseWebAddress } from '../../kernel/parse-web-address.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { PAYMENT_COLUMNS, paymentFromRow, type Payment, type PaymentRow } from './payment-record.ts'
 
-/** A payment at a provider, and what the provider knows it by. */
+/** A payment at a provider, with the provider's ids. */
 export interface CheckoutRecord {
   readonly payment: Payment
   readonly provider: string
@@ -27,7 +27,7 @@ interface CheckoutRow extends PaymentRow {
 const SELECT_CHECKOUT = `SELECT ${PAYMENT_COLUMNS}, provider, session_id, provider_payment_id, base_url, success_url,
   cancel_url, expires_at FROM checkouts JOIN payments ON payments.id = payment_id`
 
-/** By our id or either of the provider's. Ours is asked first: it is known before the provider has answered. */
+/** Our id or one of the provider's ids. Ours is tried first, because it is known before the provider has answered. */
 export type CheckoutKey =
   | { readonly paymentId: string }
   | { readonly sessionId: string }
@@ -46,7 +46,7 @@ export async function findCheckout(
   return row === undefined ? null : checkoutFromRow(row)
 }
 
-/** Whoever moves credit of a checkout locks its payment first. */
+/** Locks the payment. All code that moves credit of a checkout must lock it first. */
 export async function lockCheckout(transaction: Queryable, paymentId: string): Promise<CheckoutRecord> {
   const [row] = await transaction.query<CheckoutRow>(
     `${SELECT_CHECKOUT} WHERE payment_id = $1 FOR UPDATE OF payments`,
@@ -78,7 +78,7 @@ export async function insertCheckout(
   )
 }
 
-/** What is known already stays: a report that says nothing of an id does not erase it. */
+/** Keeps stored ids: a report without an id does not erase it. */
 export async function writeProviderIds(
   queryable: Queryable,
   paymentId: string,
@@ -92,8 +92,8 @@ export async function writeProviderIds(
 }
 
 /**
- * Takes the checkouts that are due and sets when they are due again, so that no two processes ask for the same. They are
- * asked for less often the older they are, and no more after a month.
+ * Claims the due checkouts and sets their next check, so that no two processes ask for the same one. Older checkouts are checked
+ * less often, and no more after 30 days.
  */
 export async function claimDueCheckouts(
   queryable: Queryable,
@@ -112,7 +112,7 @@ export async function claimDueCheckouts(
   return rows.map(({ payment_id }) => payment_id)
 }
 
-/** True for whoever may ask now: at most one in so long, however many wait for the same payment. */
+/** Returns true at most once per pause, so that many waiting clients cause one provider request. */
 export async function claimCheckout(
   queryable: Queryable,
   paymentId: string,
@@ -145,7 +145,7 @@ function checkoutFromRow(row: CheckoutRow): CheckoutRecord {
   }
 }
 
-/** Earlier releases took letters beyond ASCII, which no header may hold: they are written as browsers write them. */
+/** Earlier releases accepted characters outside ASCII, which headers must not contain. They are encoded like in a browser. */
 function toLocation(address: string | null): string | null {
   if (address === null || parseWebAddress(address) !== null) return address
   return URL.canParse(address) ? (parseWebAddress(new URL(address).href)?.href ?? null) : null

@@ -20,7 +20,7 @@ const URL_LENGTH_MAX = 2048
 export interface CheckoutRequest {
   readonly accountId: string
   readonly amountNanoUsd: NanoUsd
-  /** Where the gateway's own pages are. */
+  /** The address of the gateway's own pages. */
   readonly baseUrl: string
   readonly successUrl: string | null
   readonly cancelUrl: string | null
@@ -32,7 +32,7 @@ export interface OpenedCheckout {
   readonly expiresAtMs: number
 }
 
-/** The payment is stored before the provider hears of it: its webhook may be faster than its answer. */
+/** Stores the payment before it calls the provider, because the webhook may arrive before the provider's response. */
 export async function createCheckout(
   { database, clock, provider }: { database: Database; clock: Clock; provider: PaymentProvider },
   request: CheckoutRequest,
@@ -45,7 +45,7 @@ export async function createCheckout(
   const checkout = await storeCheckout(database, provider.name, request, nowMs)
   const { payment, expiresAtMs } = checkout
   const { url, sessionId } = await openAtProvider(provider, checkout).catch(async (error: unknown) => {
-    // After anything but a refusal the page may exist: the sweep finds out.
+    // After any error but a refusal, the checkout may exist at the provider. The sweep checks that.
     if (error instanceof AppError && error.code === 'provider_error') await failCheckout(database, payment.id)
     throw error
   })
@@ -53,7 +53,7 @@ export async function createCheckout(
   return { payment, url, expiresAtMs }
 }
 
-/** The same checkout is the same order: asked for again, the provider answers with the page it made first. */
+/** Opens the checkout at the provider. A repeated call returns the same page. */
 export async function openAtProvider(provider: PaymentProvider, checkout: CheckoutRecord): Promise<Checkout> {
   const { payment, baseUrl, successUrl, cancelUrl, expiresAtMs } = checkout
   return provider.createCheckout({
@@ -114,7 +114,7 @@ function requireAmount(amountNanoUsd: NanoUsd): void {
   )
 }
 
-// Nothing else may stand in a link that a customer is sent to: `javascript:` runs in the page.
+// Only web addresses are allowed in a link for customers: `javascript:` would run in the page.
 function requireWebAddress(param: string, text: string | null): void {
   if (text === null) return
   if (text.length <= URL_LENGTH_MAX && parseWebAddress(text) !== null) return

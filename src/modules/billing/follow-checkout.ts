@@ -11,7 +11,7 @@ import { applyReport, type ReportContext } from './apply-report.ts'
 import { findCheckout, writeProviderIds, type CheckoutRecord } from './checkout-record.ts'
 import { failCheckout, openAtProvider } from './create-checkout.ts'
 
-/** Acts on what a provider tells by itself. Returns whether it was about a payment of ours. */
+/** Processes a provider's webhook. Returns whether it was about a payment of this gateway. */
 export async function receiveWebhook(
   context: ReportContext,
   provider: PaymentProvider,
@@ -27,7 +27,7 @@ export async function receiveWebhook(
   return true
 }
 
-/** Asks the provider what has become of a checkout, and acts on the answer. */
+/** Asks the provider for the state of a checkout and applies the answer. */
 export async function askProvider(
   context: ReportContext,
   provider: PaymentProvider,
@@ -43,7 +43,7 @@ export async function askProvider(
   if (sessionId !== null) await applyReport(context, checkout, await provider.readCheckout(sessionId))
 }
 
-/** The process died, or the line did, before the provider's answer was stored: it is asked for the same page once more. */
+/** The provider's response was not stored, because the process died or the connection failed. Requests the same page again. */
 async function recoverSession(
   { database }: ReportContext,
   provider: PaymentProvider,
@@ -60,7 +60,7 @@ async function recoverSession(
   }
 }
 
-// News of a refund may be faster than news of the payment, and do not say whose it was.
+// A webhook about a refund may arrive before the one about the payment, and does not contain its account.
 function isWhole(report: PaymentReport, known: CheckoutRecord | null): boolean {
   if (report.reversals.length === 0 || report.state === 'paid') return true
   return known !== null && known.payment.completedAtMs !== null

@@ -5,7 +5,7 @@ import { centsFromNanoUsd } from './cents.ts'
 import { findCheckout, type CheckoutRecord } from './checkout-record.ts'
 import type { Payment } from './payment-record.ts'
 
-/** A checkout as the page shows it to who pays. */
+/** A checkout as the payment page shows it. */
 export interface HostedCheckout {
   readonly payment: Payment
   readonly state: 'open' | 'paid' | 'cancelled' | 'expired'
@@ -14,7 +14,7 @@ export interface HostedCheckout {
   readonly expiresAtMs: number
 }
 
-/** The address of the page is all it takes to open it, so a wrong one tells nothing. */
+/** The URL of the page is its only credential, so errors reveal nothing about other checkouts. */
 export async function readHostedCheckout(
   context: ReportContext,
   provider: PaymentProvider,
@@ -23,7 +23,7 @@ export async function readHostedCheckout(
   return toHosted(await findHosted(context, provider, token), context.clock.nowMs())
 }
 
-/** Clicked twice it is paid once. */
+/** Pays the checkout. A repeated call has no further effect. */
 export async function payHostedCheckout(
   context: ReportContext,
   provider: PaymentProvider,
@@ -44,7 +44,7 @@ export async function payHostedCheckout(
   return readHostedCheckout(context, provider, token)
 }
 
-/** What is paid stays paid. */
+/** Cancels the checkout, unless it is already paid. */
 export async function cancelHostedCheckout(
   context: ReportContext,
   provider: PaymentProvider,

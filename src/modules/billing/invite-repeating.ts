@@ -1,7 +1,10 @@
 import { AppError } from '../../kernel/app-error.ts'
 import type { OperatorKey } from './refund-request-record.ts'
 
-/** What has a key moves money once, however often it is sent: when in doubt, the operator sends it again. */
+/**
+ * Marks an error with an unknown outcome as safe to retry if the operator sent an idempotency key, because the key moves money at
+ * most once.
+ */
 export async function inviteRepeating<Result>(
   idempotencyKey: OperatorKey | null,
   work: () => Promise<Result>,

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../storage/database.ts'
 
-/** Wrong codes that an account, or one of its keys, may try in a while. Each key less than all of them together. */
+/** The number of wrong codes per window for a key and for its account. */
 const FAILURES_MAX = { key: 5, account: 10 } as const
 const WINDOW_MS = 600_000
 
@@ -10,12 +10,12 @@ export interface Guesser {
 }
 
 /**
- * Zero, or how long until the guesser may try again. Both counters stay locked until the transaction ends, so that attempts
- * at the same moment are counted one after another, on whichever process.
+ * Returns 0, or how long until the next attempt is allowed. Both counters stay locked until the transaction ends, so that
+ * concurrent attempts on all processes are counted one after another.
  */
 export async function readWaitMs(transaction: Queryable, guesser: Guesser, nowMs: number): Promise<number> {
   let waitMs = 0
-  // In one order everywhere: two attempts of an account must not wait for each other.
+  // Always in the same order, so that two attempts of an account do not deadlock.
   for (const kind of ['account', 'key'] as const) {
     const [row] = await transaction.query<{ failures: number; window_ends_at: Date }>(
       `INSERT INTO promo_guesses AS known (scope, failures, window_ends_at) VALUES ($1, 0, $2)

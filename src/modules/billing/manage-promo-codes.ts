@@ -14,7 +14,7 @@ import {
 } from './promo-code.ts'
 
 export interface PromoCodeDraft {
-  /** Made up when null. */
+  /** Null to generate one. */
   readonly code: string | null
   readonly amountNanoUsd: NanoUsd
   readonly creditDays: number | null
@@ -24,7 +24,7 @@ export interface PromoCodeDraft {
 }
 
 export interface RedemptionRecord {
-  /** Of the payment it is in the account's history. */
+  /** The id of the payment in the account's history. */
   readonly id: string
   readonly accountId: string
   readonly amountNanoUsd: NanoUsd
@@ -59,7 +59,7 @@ export async function createPromoCode(
   return promoCodeFromRow(row)
 }
 
-/** Disabling twice is the same as once. What was redeemed stays. */
+/** Disables a code. A repeated call has no further effect. Redeemed credit is kept. */
 export async function disablePromoCode(
   { database, clock }: { database: Database; clock: Clock },
   promoCodeId: string,
@@ -83,7 +83,7 @@ export async function readPromoCode(database: Database, promoCodeId: string): Pr
   return promoCodeFromRow(row)
 }
 
-/** Newest first. */
+/** Returns promo codes, newest first. */
 export async function listPromoCodes(
   database: Database,
   { limit, afterId }: PageRequest,
@@ -102,7 +102,7 @@ export async function listPromoCodes(
   }
 }
 
-/** Newest first. */
+/** Returns redemptions, newest first. */
 export async function listRedemptions(
   database: Database,
   promoCodeId: string,

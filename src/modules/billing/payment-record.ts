@@ -18,19 +18,19 @@ export type PaymentStatus =
   | 'disputed'
   | 'returned'
 
-/** Something that moved, or was to move, credit of an account: bought, given by a code, adjusted, taken back. */
+/** A change of an account's credit, completed or planned: a purchase, a promo code, an adjustment or a refund. */
 export interface Payment {
   readonly id: string
   readonly accountId: string
   readonly kind: PaymentKind
-  /** Negative when credit was taken. */
+  /** Negative if credit is deducted. */
   readonly amountNanoUsd: NanoUsd
   readonly status: PaymentStatus
   readonly refundedPaymentId: string | null
   readonly reason: string | null
   readonly receiptUrl: string | null
   readonly createdAtMs: number
-  /** When the credit moved. */
+  /** When the credit changed. */
   readonly completedAtMs: number | null
 }
 
@@ -77,7 +77,7 @@ export interface NewPayment {
   readonly reason?: string
 }
 
-/** Null when something with its reference is there already. */
+/** Returns null if a payment with this reference already exists. */
 export async function insertPayment(queryable: Queryable, payment: NewPayment): Promise<Payment | null> {
   const isComplete = payment.status === 'completed'
   const [row] = await queryable.query<PaymentRow>(
@@ -101,7 +101,7 @@ export async function insertPayment(queryable: Queryable, payment: NewPayment): 
   return row === undefined ? null : paymentFromRow(row)
 }
 
-/** Of any account when that is null. Another account's payment is not found, like one that never was. */
+/** Reads a payment; `accountId` null allows any account. Throws `not_found` also for a payment of another account. */
 export async function readPayment(
   queryable: Queryable,
   paymentId: string,
@@ -116,7 +116,7 @@ export async function readPayment(
   return paymentFromRow(row)
 }
 
-/** Newest first. */
+/** Returns payments, newest first. */
 export async function listPayments(
   queryable: Queryable,
   accountId: string,

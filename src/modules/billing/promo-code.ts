@@ -1,15 +1,15 @@
 import { randomInt } from 'node:crypto'
 import type { NanoUsd } from '../../kernel/money.ts'
 
-/** A word that gives credit to who knows it. */
+/** A code that grants credit to the accounts that redeem it. */
 export interface PromoCode {
   readonly id: string
   readonly code: string
   readonly amountNanoUsd: NanoUsd
-  /** From the redemption until the credit expires; null for never. */
+  /** The days from redemption to the expiry of the credit; null for no expiry. */
   readonly creditDays: number | null
   readonly expiresAtMs: number | null
-  /** Null for any number. */
+  /** Null for no limit. */
   readonly redemptionsMax: number | null
   readonly redemptionsPerAccountMax: number
   readonly redemptions: number
@@ -48,24 +48,24 @@ export function promoCodeFromRow(row: PromoCodeRow): PromoCode {
   }
 }
 
-/** Whether anybody can redeem it now. */
+/** Whether it can be redeemed now. */
 export function isRedeemable(code: PromoCode, nowMs: number): boolean {
   const isLeft = code.redemptionsMax === null || code.redemptions < code.redemptionsMax
   const isCurrent = code.expiresAtMs === null || nowMs < code.expiresAtMs
   return code.disabledAtMs === null && isCurrent && isLeft
 }
 
-/** People type codes in any case and with spaces around them. */
+/** Ignores case and surrounding spaces, which vary when codes are typed. */
 export function normaliseCode(text: string): string {
   return text.trim().toUpperCase()
 }
 
-// Without letters and digits that look like another.
+// Without characters that look alike.
 const ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789'
 const GROUPS = 4
 const GROUP_LENGTH = 4
 
-/** Eighty random bits: nobody finds one by trying. */
+/** Eighty random bits, so that codes cannot be guessed. */
 export function generateCode(): string {
   const group = (): string =>
     Array.from({ length: GROUP_LENGTH }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join('')

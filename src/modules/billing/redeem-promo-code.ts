@@ -35,14 +35,14 @@ type Outcome =
 
 const DAY_MS = 86_400_000
 
-/** Gives the credit of a code, at most as often as the code allows, whoever asks at the same moment. */
+/** Grants the credit of a code, at most as often as the code allows, also for concurrent requests. */
 export async function redeemPromoCode(
   { database, clock, ledger }: RedeemContext,
   redeemer: Guesser,
   text: string,
 ): Promise<Redemption> {
   const nowMs = clock.nowMs()
-  // Refusals are committed too: a wrong code counts.
+  // Refusals are committed too, so that wrong codes are counted.
   const outcome = await database.transaction((transaction) =>
     attempt({ transaction, ledger, redeemer, nowMs }, normaliseCode(text)),
   )

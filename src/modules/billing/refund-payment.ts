@@ -17,15 +17,15 @@ import {
 
 export interface RefundRequest {
   readonly paymentId: string
-  /** What is left of the payment when null. */
+  /** Null for the rest of the payment. */
   readonly amountNanoUsd: NanoUsd | null
   readonly idempotencyKey: OperatorKey | null
 }
 
-/** Less than providers remember what they did under a key, which is a day at least. */
+/** Shorter than the time for which providers remember idempotency keys, which is at least a day. */
 const REPEATABLE_MS = 20 * 60 * 60_000
 
-/** The provider gives the money back first: credit is taken for what went back, never for what was only meant to. */
+/** Refunds at the provider first. Credit is deducted only for money that was actually returned. */
 export function refundPayment(
   context: ReportContext,
   providers: ReadonlyMap<string, PaymentProvider>,
@@ -57,7 +57,7 @@ async function refundOnce(
     sessionId,
     providerPaymentId: checkout.providerPaymentId,
     amountCents,
-    // Without a name for it, two requests at the same moment are one: what they start from is the same.
+    // Without an idempotency key, concurrent requests get the same key, because they start from the same state.
     idempotencyKey: `refund:${paymentId}:${idempotencyKey?.key ?? `${reversedNanoUsd}:${amountCents}`}`,
   })
   await applyReport(context, checkout, report)

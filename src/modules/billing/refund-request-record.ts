@@ -1,13 +1,13 @@
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Queryable } from '../../storage/database.ts'
 
-/** What an operator calls a movement of money, which makes repeating it harmless for good. */
+/** An operator's idempotency key for a movement of money. It never expires. */
 export interface OperatorKey {
   readonly operatorAccountId: string
   readonly key: string
 }
 
-/** A refund that was asked for under a key. */
+/** A refund that was requested with an idempotency key. */
 export interface RefundRequestRecord {
   readonly paymentId: string
   readonly amountNanoUsd: NanoUsd
@@ -39,7 +39,7 @@ export async function findRefundRequest(
   }
 }
 
-/** False when another request was first. */
+/** Returns false if a concurrent request was first. */
 export async function insertRefundRequest(
   queryable: Queryable,
   { operatorAccountId, key }: OperatorKey,

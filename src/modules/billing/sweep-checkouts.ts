@@ -13,8 +13,8 @@ export interface Sweep {
 }
 
 /**
- * Asks for what no webhook told: a payment that was made and never credited, a checkout that ran out. Every process sweeps;
- * each checkout is taken by one of them.
+ * Asks providers about open checkouts for which no webhook arrived: payments that were made but not credited, and expired
+ * checkouts. Every process sweeps; each checkout is claimed by one of them.
  */
 export function startSweep(
   context: ReportContext & { readonly logger: Logger },

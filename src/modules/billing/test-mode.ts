@@ -3,15 +3,15 @@ import type { PaymentProvider } from '../../payments/payment-provider.ts'
 import type { Queryable } from '../../storage/database.ts'
 
 export interface TestModeRules {
-  /** The operator gives credit away on purpose. */
+  /** The operator deliberately gives credit away. */
   readonly allowsTestCheckout: boolean
-  /** Something other than the sandbox answers requests, so that credit costs the operator money. */
+  /** Real providers serve requests, so credit costs the operator money. */
   readonly servesRealModels: boolean
 }
 
 /**
- * Why a payment in test mode is refused, or null. Credit that nobody paid for must not be spent on real models, so test mode
- * works only beside the sandbox unless the operator says otherwise.
+ * Returns why a payment in test mode is refused, or null. Unpaid credit must not be spent on real models. So test mode works only
+ * if no real provider is configured and no live or prod key exists, unless the operator allows it.
  */
 export async function findTestModeProblem(
   {

@@ -35,20 +35,20 @@ export interface AnswerNowOptions {
 
 /** A request whose model and price are known. */
 export interface PricedRequest {
-  /** With the work as it is sent. */
+  /** With the work as it is sent upstream. */
   readonly request: GenerationRequest
   readonly resolved: ResolvedCall<GenerationRequest>
   readonly candidates: readonly Candidate[]
   readonly price: WorkPrice
 }
 
-/** Longer than any model that answers at once takes; others make tasks. */
+/** Longer than any synchronous model takes. Other models use tasks. */
 const ANSWER_MS_MAX = 300_000
 
 /**
- * Does the work while the client waits. It is charged before the answer leaves. Once an upstream was asked, the work goes on and is
- * charged although the client leaves, because the vendor bills it; what was made for nobody is removed. What nobody waits for to its
- * end costs what was asked for.
+ * Does the work while the client waits, and charges before the response is sent. Once an upstream has been called, the work
+ * continues and is charged even if the client disconnects, because the vendor bills it; its files are then deleted. If the result
+ * is not awaited to the end, the estimate is charged.
  */
 export async function answerNow(priced: PricedRequest, options: AnswerNowOptions): Promise<GenerationAnswer> {
   const { inference, media, clock } = options
@@ -78,7 +78,7 @@ interface AnsweredNow {
   readonly made: MadeOutput
 }
 
-/** `kept` is told the files that lie in the store, also where the call fails later. */
+/** Adds the stored files to `kept`, also if the call fails later. */
 function createSteps(
   { request, candidates, price }: PricedRequest,
   kept: string[],
@@ -116,7 +116,7 @@ interface MadeNow {
   readonly refresh?: (() => Promise<MediaOutput>) | undefined
 }
 
-/** The client's files go through the store, which knows images from what only says so, and are removed again. */
+/** Stores the client's files, which verifies that they are images, and deletes them afterwards. */
 async function makeOutput(
   request: GenerationRequest,
   { candidates, request: lingering, plan: { linger } }: PaidCall<GenerationRequest, NowPlan>,
@@ -133,7 +133,7 @@ async function makeOutput(
       candidates,
       request: lingering,
       notes: {
-        // Nobody is asked for a client that has left.
+        // Do not call the upstream for a client that has disconnected.
         noteSubmitting: async ({ provider: id }) => {
           cancellation.throwIfCancelled()
           linger.noteAsked(candidates.find(({ provider }) => provider.id === id)?.provider)
@@ -169,7 +169,7 @@ async function makeOutput(
 
 interface CollectedFile {
   readonly item: AnswerItem
-  /** Null for what the client gets in the answer itself. */
+  /** Null for a file that is in the response itself. */
   readonly kept: KeptFile | null
 }
 

@@ -3,7 +3,7 @@ import type { MediaWork, VideoWork } from '../../providers/media-work.ts'
 import { isDurationAllowed, type CatalogModel } from '../catalog/catalog.ts'
 import type { GenerationType } from './generation-request.ts'
 
-/** Refuses what the model cannot do, before anything is paid for. Errors name the field and what is allowed. */
+/** Throws if the model does not support the request, before anything is charged. Errors name the field and the allowed values. */
 export function checkWork(type: GenerationType, model: CatalogModel, work: MediaWork<unknown>): void {
   const { bounds } = model
   if (work.kind === 'image') {
@@ -34,7 +34,7 @@ function checkVideo(model: CatalogModel, { image, aspectRatio, resolution }: Vid
     throw new AppError('unsupported_parameter', message, { param: 'image_url' })
   }
   requireOneOf(model, 'aspect_ratio', aspectRatio, bounds.aspectRatios)
-  // A size in pixels is the upstream's to judge.
+  // Sizes in pixels are left to the upstream.
   if (resolution !== null && !resolution.includes('x'))
     requireOneOf(model, 'resolution', resolution, bounds.resolutions)
 }

@@ -10,7 +10,7 @@ import type { CatalogModel } from '../catalog/catalog.ts'
 
 type Bounds = CatalogModel['bounds']
 
-/** Says for the client what it left open, where the upstream's own choice may cost more than the price. */
+/** Sets parameters that the client left out, because the upstream's own default may cost more than the charged price. */
 export function completeWork<File>({ bounds, routes }: CatalogModel, work: MediaWork<File>): MediaWork<File> {
   if (work.kind === 'image')
     return { ...work, size: sizeOf(bounds, work), quality: work.quality ?? bounds.qualityDefault }
@@ -24,11 +24,14 @@ function sizeOf<File>(bounds: Bounds, { size, aspectRatio, images }: ImageWork<F
   const { sizes, aspectRatios, sizeDefault } = bounds
   if (aspectRatio !== null)
     return sizes === null || aspectRatios !== null ? null : chooseOfferedSize(aspectRatio, sizes)
-  // An edit keeps the shape of its picture.
+  // An edit keeps the aspect ratio of its image.
   return images.length === 0 ? sizeDefault : null
 }
 
-/** Pixels become the resolution that they are priced as, in their shape: an upstream may offer more than the price knows. */
+/**
+ * Converts a size in pixels to the resolution it is priced as, with its aspect ratio, because an upstream may support sizes that
+ * have no price.
+ */
 function completeVideo<File>(bounds: Bounds, work: VideoWork<File>): VideoWork<File> {
   const { resolutions, aspectRatios, resolutionDefault } = bounds
   const resolution = work.resolution ?? resolutionDefault

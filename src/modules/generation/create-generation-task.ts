@@ -19,7 +19,7 @@ interface CreateOptions {
 
 const WAIT_SECONDS_MAX = 60
 
-/** Makes a task of the request, and waits for it as long as the client asked for. */
+/** Creates a task for the request and waits for it as long as the client asked. */
 export async function createGenerationTask(
   priced: PricedRequest,
   options: CreateOptions,
@@ -27,7 +27,7 @@ export async function createGenerationTask(
   const { request } = priced
   const created = await createTask(priced, options)
   const { waitSeconds } = request.preference
-  // Video and music take longer than anybody holds a connection for.
+  // Video and music take longer than a connection can be held open.
   if (waitSeconds === null || GENERATION_KINDS[request.type].isAlwaysTask)
     return { kind: 'task', task: created }
   const task = await waitForEnd(created, request, { ...options, waitSeconds })
@@ -51,7 +51,7 @@ async function createTask(
   const { model, requestedModel, startedMs } = resolved
   const holdNanoUsd = estimateWork(price, work)
   if (listFiles(work).length > 0) {
-    // Nobody's files are fetched or kept who cannot pay for what is to be done with them.
+    // Check the balance before fetching input files.
     const asked = { wantedNanoUsd: holdNanoUsd, leastNanoUsd: holdNanoUsd, atMs: startedMs, cancellation }
     const hold = await ledger.hold(caller, asked)
     hold.release()
@@ -91,7 +91,7 @@ async function waitForEnd(
   return task
 }
 
-/** In the form the client asked for, as of a model that answers at once. */
+/** Returns the files in the requested format, as a synchronous model would. */
 async function collectItems(
   { result, mediaIds }: Task,
   { caller, responseFormat, baseUrl }: GenerationRequest,
@@ -99,7 +99,7 @@ async function collectItems(
 ): Promise<AnswerItem[]> {
   const prompts = readPrompts(result)
   const items: AnswerItem[] = []
-  // One after the other, so that no more than one is on its way at a time.
+  // Sequential, so that only one file is loaded at a time.
   for (const [index, id] of mediaIds.entries()) {
     const prompt = prompts[index]
     items.push(

@@ -3,7 +3,7 @@ import type { MediaWork } from '../../providers/media-work.ts'
 import type { MadeOutput } from './price-work.ts'
 import { countCharacters } from './price-work.ts'
 
-/** The `usage` of an answer or a task. */
+/** Returns the `usage` of a response or a task. */
 export function describeUsage(
   work: MediaWork<unknown>,
   made: MadeOutput,

@@ -20,9 +20,9 @@ interface FollowOptions {
   readonly clock: Clock
   readonly pause: Pause
   readonly cancellation: Cancellation
-  /** By the monotonic clock. */
+  /** On the monotonic clock. */
   readonly deadlineAtMs: number
-  /** Before the first look. */
+  /** The pause before the first poll. */
   readonly pollAfterMs?: number | undefined
   reportProgress(progress: number | null): void
 }
@@ -34,10 +34,10 @@ const FIRST_PAUSE_MS = 1_000
 const PAUSE_MS_MAX = 10_000
 const ASKED_PAUSE_MS_MAX = 30_000
 const PAUSE_GROWTH = 1.3
-/** An upstream that cannot be asked for longer than this has lost the job as far as we can tell. */
+/** A job is considered lost if its upstream cannot be reached for this time. */
 const SILENCE_MS_MAX = 180_000
 
-/** Looks at the job until it is done. Throws an `UpstreamError` when it failed and an `AppError` when it is lost. */
+/** Polls the job until it is done. Throws `UpstreamError` if it failed and `AppError` if it is lost. */
 export async function followJob(followed: FollowedJob, options: FollowOptions): Promise<MediaOutput> {
   const { clock, pause, cancellation, deadlineAtMs } = options
   let backoffMs = FIRST_PAUSE_MS
@@ -68,7 +68,7 @@ export async function followJob(followed: FollowedJob, options: FollowOptions): 
   throw new UpstreamError(`${provider}: the job took too long`, { failure: 'timeout', provider })
 }
 
-/** One look. */
+/** Polls once. */
 async function checkJob(followed: FollowedJob, cancellation: Cancellation): Promise<MediaProgress> {
   const { operation, provider, job, upstreamModel, requestId, timeouts } = followed
   if (!operation.check) throw new Error(`${provider} makes jobs and cannot be asked about them`)
@@ -76,12 +76,12 @@ async function checkJob(followed: FollowedJob, cancellation: Cancellation): Prom
     return await operation.check({ job, upstreamModel, requestId, timeouts, cancellation })
   } catch (error) {
     if (!(error instanceof UpstreamError) || error.details.status !== 404) throw error
-    // Not submitted again: it may have been paid for.
+    // Do not submit it again: it may have been billed.
     throw new AppError('provider_error', `The provider '${provider}' lost the job.`, { cause: error })
   }
 }
 
-/** Whether the upstream only could not be asked now. What it says of the job itself does not pass. */
+/** Whether the request only failed temporarily. A failure of the job itself is final. */
 function isPassing(error: unknown): error is UpstreamError {
   return error instanceof UpstreamError && error.details.hasJobEnded !== true && error.isRetryable
 }

@@ -6,11 +6,11 @@ import type { WorkKind } from './work-operation.ts'
 export interface GenerationKind {
   readonly work: WorkKind
   readonly category: Category
-  /** Of the files it makes. */
+  /** The kind of the files it creates. */
   readonly media: MediaKind
-  /** Whatever the catalog says of its models. */
+  /** Overrides the delivery mode in the catalog. */
   readonly isAlwaysTask: boolean
-  /** What it usually takes. */
+  /** The usual duration. */
   readonly expectedMs: number
 }
 

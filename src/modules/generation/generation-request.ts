@@ -4,16 +4,16 @@ import type { InferenceRecord } from '../inference/inference.ts'
 import type { Caller } from '../keys/keys.ts'
 import type { Task, TaskType } from '../tasks/tasks.ts'
 
-/** What a client asked for, checked as far as that is possible without the model. */
+/** A client's request, validated as far as possible without the model. */
 export interface GenerationRequest {
   readonly type: GenerationType
-  /** Null takes the first model of the kind. */
+  /** Null selects the first model of the category. */
   readonly model: string | null
   readonly work: MediaWork<ClientFile>
-  /** Of an answer that is waited for; tasks have addresses. Null leaves it to the model. */
+  /** For a synchronous response; tasks always return URLs. Null leaves the choice to the model. */
   readonly responseFormat: 'url' | 'b64_json' | null
   readonly preference: DeliveryPreference
-  /** Where the client reaches the gateway, for addresses where nothing else is configured. */
+  /** The gateway's address as the client sees it, for URLs if no public address is configured. */
   readonly baseUrl: string
   readonly webhookUrl: string | null
   readonly metadata: Readonly<Record<string, unknown>> | null
@@ -25,7 +25,7 @@ export interface GenerationRequest {
 
 export type GenerationType = Exclude<TaskType, 'stt' | 'response'>
 
-/** A file as it came. `param` names its field in errors. */
+/** A client's file before it is stored. `param` names its field in errors. */
 export type ClientFile = { readonly param: string } & (
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
   | { readonly kind: 'stream'; open(): AsyncIterable<Uint8Array> }
@@ -35,9 +35,9 @@ export type ClientFile = { readonly param: string } & (
 /** The `Prefer` header. */
 export interface DeliveryPreference {
   readonly isAsyncWanted: boolean
-  /** How long the answer may be held for a task to end; null is not at all. */
+  /** How long the response may wait for a task to end. Null for no wait. */
   readonly waitSeconds: number | null
-  /** The client did not ask for the wait, and does not expect a task. */
+  /** The wait is a default: the client did not ask for it and does not expect a task. */
   readonly isWaitByDefault?: true
 }
 

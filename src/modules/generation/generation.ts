@@ -23,10 +23,10 @@ import { jobOperationOf } from './work-operation.ts'
 export type { ClientFile, DeliveryPreference, GenerationRequest } from './generation-request.ts'
 export { IMAGE_BYTES_MAX } from './input-files.ts'
 
-/** Images, video, music and speech: at once where the model answers so, as a task elsewhere. */
+/** Generates images, video, music and speech: synchronously if the model allows it, otherwise as a task. */
 export interface Generation {
   generate(request: GenerationRequest): Promise<GenerationResult>
-  /** The duration of a video or music whose client names none. */
+  /** Returns the default duration of video or music. */
   durationOf(type: 'video' | 'music', model: string | null): number
   /** For the worker. */
   readonly performer: TaskPerformer
@@ -40,7 +40,7 @@ interface GenerationOptions {
   readonly tasks: Pick<Tasks, 'create' | 'readAfterChange'>
   readonly media: GenerationMedia
   readonly clock: Clock
-  /** For upstreams whose route says nothing else. */
+  /** For routes without timeouts of their own. */
   readonly timeouts: UpstreamTimeouts
   readonly trustedHostsOf: (providerId: string) => readonly string[]
   readonly pause?: Pause
@@ -86,7 +86,7 @@ export function createGeneration(options: GenerationOptions): Generation {
       GENERATION_KINDS[request.type].isAlwaysTask ||
       request.preference.isAsyncWanted ||
       priced.resolved.model.delivery === 'async'
-    // Before anything is charged; an answer that carries its files leaves none.
+    // Check the quota before anything is charged. A response that contains its files stores none.
     if (isTask || priced.request.responseFormat !== 'b64_json')
       await options.media.requireRoom(request.caller.accountId)
     if (!isTask) return { kind: 'done', answer: await answerNow(priced, parts) }

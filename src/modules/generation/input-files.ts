@@ -5,7 +5,7 @@ import type { Media } from '../media/media.ts'
 import type { ClientFile } from './generation-request.ts'
 import type { FileReference } from './stored-work.ts'
 
-/** What is used of the store here. */
+/** The part of the media store that generation uses. */
 export type GenerationMedia = Pick<
   Media,
   'keep' | 'keepFromAddress' | 'requireRoom' | 'read' | 'addressOf' | 'remove'
@@ -19,7 +19,7 @@ interface KeepOptions {
   readonly cancellation: Cancellation
 }
 
-/** Puts the client's files into the store. Nothing stays of them when one cannot be had. */
+/** Stores the client's files. If one fails, deletes those already stored. */
 export async function keepInputs(
   work: MediaWork<ClientFile>,
   { media, accountId, cancellation }: KeepOptions,
@@ -45,7 +45,7 @@ export async function keepInputs(
   }
 }
 
-/** The same work with the files in memory, for a provider. */
+/** Loads the files into memory, for a provider. */
 export function loadInputs(
   work: MediaWork<FileReference>,
   { media, accountId }: { media: Pick<Media, 'read'>; accountId: string },
@@ -75,7 +75,7 @@ async function replaceFiles<From, To>(
   switch (work.kind) {
     case 'image': {
       const images: To[] = []
-      // One after the other, so that no more than one is on its way at a time.
+      // Sequential, so that only one file is loaded at a time.
       for (const image of work.images) images.push(await replace(image))
       return { ...work, images, mask: work.mask === null ? null : await replace(work.mask) }
     }

@@ -12,18 +12,18 @@ interface KeepOutputOptions {
   readonly media: Pick<Media, 'keep' | 'keepFromAddress' | 'remove'>
   readonly accountId: string
   readonly kind: MediaKind
-  /** Of the provider: they may be private. */
+  /** The provider's own hosts, which may be private. */
   readonly trustedHosts: readonly string[]
   readonly cancellation: Cancellation
   readonly pause: Pause
-  /** The same output with fresh addresses, where the upstream can be asked again. */
+  /** Returns the same output with new URLs, if the upstream can be asked again. */
   readonly refresh?: (() => Promise<MediaOutput>) | undefined
 }
 
 const ROUNDS_MAX = 3
 const PAUSE_MS = 500
 
-/** Copies what was made into the store, all of it or nothing. Where an address has expired, the upstream is asked for another. */
+/** Copies the output into the store, all files or none. If a URL has expired, asks the upstream for a new one. */
 export async function keepOutput(output: MediaOutput, options: KeepOutputOptions): Promise<KeptFile[]> {
   const { cancellation } = options
   let current = output

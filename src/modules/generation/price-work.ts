@@ -4,16 +4,16 @@ import type { MediaWork } from '../../providers/media-work.ts'
 import { countSpeechCharacters } from '../../providers/speech-instructions.ts'
 import { priceUnits, unitRate, type CatalogModel, type UnitPrice, type UnitRate } from '../catalog/catalog.ts'
 
-/** The price of one piece of work, fixed when it is asked for: a change of the catalog does not reach work under way. */
+/** The price of one request, fixed when it arrives: a later change of the catalog does not affect it. */
 export interface WorkPrice {
   readonly unit: UnitPrice['unit']
   readonly rate: UnitRate
 }
 
-/** What was made of the work. */
+/** What the work produced. */
 export interface MadeOutput {
   readonly files: number
-  /** Of video or audio, where it is known. */
+  /** The duration of video or audio, if known. */
   readonly seconds?: number | undefined
 }
 
@@ -23,25 +23,25 @@ export function priceOfWork(model: CatalogModel, work: MediaWork<unknown>): Work
   return { unit: price.unit, rate: unitRate(price, traitsOf(model, price, work)) }
 }
 
-/** The most it can cost. */
+/** Returns the maximum cost of what was requested. */
 export function estimateWork(price: WorkPrice, work: MediaWork<unknown>): NanoUsd {
   return priceUnits(price.rate, unitsAsked(price, work))
 }
 
-/** What it did cost: for what was made, which may be more than was asked. Nothing made costs nothing. */
+/** Returns the cost of the output, which may be more than was requested. No output costs nothing. */
 export function priceOutput(price: WorkPrice, work: MediaWork<unknown>, made: MadeOutput): NanoUsd {
   if (made.files === 0) return 0n
   return priceUnits(price.rate, unitsMade(price, unitsAsked(price, work), made))
 }
 
-/** A vendor that tells more is wrong: the longest that can be asked for is a few minutes. */
+/** The limit on durations that a vendor reports. Requests are limited to a few minutes, so a longer one is wrong. */
 const SECONDS_MADE_MAX = 3_600
 
 function unitsMade({ unit }: WorkPrice, asked: number, { files, seconds }: MadeOutput): number {
   if (unit === 'image') return files
   const isMeasured = unit === 'second' && seconds !== undefined && Number.isFinite(seconds) && seconds >= 0
   if (!isMeasured) return asked
-  // Films end with a frame: 5.04 seconds are the five that were asked for, and six are six.
+  // Videos end at a frame boundary: 5.04 seconds count as the requested 5, but 6 seconds count as 6.
   return seconds <= asked ? seconds : Math.max(asked, Math.min(Math.floor(seconds), SECONDS_MADE_MAX))
 }
 
@@ -59,7 +59,7 @@ function unitsAsked({ unit }: WorkPrice, work: MediaWork<unknown>): number {
   }
 }
 
-/** Slow speech has about five characters a second; nobody speaks slower than two. */
+/** Slow speech has about five characters per second. Two is below any real speech. */
 const SPOKEN_CHARACTERS_PER_SECOND_MIN = 2
 
 function secondsAsked(work: MediaWork<unknown>): number {
@@ -69,7 +69,7 @@ function secondsAsked(work: MediaWork<unknown>): number {
   return 1
 }
 
-/** Code points: an emoji of two code units is one. */
+/** Counts code points: an emoji of two code units counts as one. */
 export function countCharacters(work: MediaWork<unknown>): number {
   if (work.kind === 'speech') return Array.from(work.input).length
   return 'prompt' in work && work.prompt !== null ? Array.from(work.prompt).length : 0
@@ -91,7 +91,10 @@ function traitsOf(
   }
 }
 
-/** A size whose price is not named counts by its longer side, as vendors do that sell `2K` and `4K`. */
+/**
+ * Returns the price tier of a size. A size without its own price is priced by its longer side, like vendors that sell `2K` and
+ * `4K`.
+ */
 function nameSize(size: string | null, named: ReadonlyMap<string, unknown> | undefined): string {
   if (size === null) return 'auto'
   const shape = readShape(size)

@@ -3,12 +3,12 @@ import { BILLED_MEMBERS, isOrdinaryValue } from '../../providers/billed-members.
 import type { MediaWork } from '../../providers/media-work.ts'
 import type { Provider } from '../../providers/provider.ts'
 
-/** What changes neither the price of a picture nor who makes it. */
+/** Members that affect neither the price of an image nor the choice of the provider. */
 const PLAIN_MEMBERS: ReadonlySet<string> = new Set(['user', 'moderation', 'output_compression'])
 
 /**
- * A picture has one price, so that what its request may hold is listed, unlike with tokens, which are counted: members
- * that are known to change the bill are refused, and what nobody knows is left out.
+ * Filters the members that are passed on to an image provider. An image has a fixed price, unlike counted tokens, so only listed
+ * members pass. Members that are known to change the bill are refused, and unknown ones are dropped.
  */
 export function screenExtraMembers<File>(
   work: MediaWork<File>,
@@ -16,7 +16,7 @@ export function screenExtraMembers<File>(
 ): MediaWork<File> {
   if (work.kind !== 'image') return work
   const kept = Object.entries(work.extra).filter(([name, value]) => {
-    // A task may go to any of them.
+    // A task may be sent to any of the candidates.
     const isTaken = candidates.every(({ provider }) => provider.takenMembers?.has(name))
     if (PLAIN_MEMBERS.has(name) || isTaken) return true
     if (BILLED_MEMBERS.get(name) === 'refused' && !isOrdinaryValue(name, value)) throw untakenMember(name)

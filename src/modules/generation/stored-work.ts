@@ -4,7 +4,7 @@ import { AUDIO_FORMATS, type MediaWork } from '../../providers/media-work.ts'
 import { PRICE_UNITS } from '../catalog/catalog.ts'
 import type { WorkPrice } from './price-work.ts'
 
-/** What a task is stored with: plain JSON, checked when it is read because another version may have written it. */
+/** The stored form of a task: plain JSON, validated when it is read because another version may have written it. */
 const nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 const Text = Type.String()
 const File = Type.Object({ mediaId: Text })
@@ -74,7 +74,7 @@ const Stored = Type.Object({
   }),
 })
 
-/** A file of the client, in the media store. */
+/** A client's file in the media store. */
 export type FileReference = Static<typeof File>
 
 export interface StoredWork {

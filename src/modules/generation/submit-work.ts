@@ -18,7 +18,7 @@ interface Submission {
   readonly notes: Pick<TaskControl, 'noteSubmitting' | 'noteRefused' | 'saveJob'>
 }
 
-/** Gives the work to the first upstream that takes it. Throws an `AppError` when none does. */
+/** Submits the work to the first upstream that accepts it. Throws `AppError` if none does. */
 export function submitWork(inference: Pick<Inference, 'answer'>, submission: Submission): Promise<Submitted> {
   const { work, candidates, request, notes } = submission
   return inference.answer(candidates, request, async (candidate, cancellation) => {
@@ -47,7 +47,7 @@ export function storedJob(target: Omit<StoredJob, 'job'>, { id, data }: Upstream
   return { ...target, job: { id, ...(data === undefined ? {} : { data }) } }
 }
 
-/** Nothing made is no answer: nothing is charged for it. */
+/** Throws if the output has no file. An empty output is a failure and is not charged. */
 export function requireFiles(provider: string, { files }: MediaOutput): void {
   if (files.length > 0) return
   throw new UpstreamError(`${provider}: the answer has no file in it`, {
@@ -56,7 +56,10 @@ export function requireFiles(provider: string, { files }: MediaOutput): void {
   })
 }
 
-/** A submit whose answer never came may have been taken. Where the upstream can be asked, it is. */
+/**
+ * Starts the work. If the response was lost, the upstream may have accepted it, so asks for the job where the upstream supports
+ * that.
+ */
 async function startOrFind(
   operation: WorkOperation,
   call: Parameters<WorkOperation['start']>[0],
@@ -72,6 +75,6 @@ async function startOrFind(
   }
 }
 
-/** An answer that says no, or none because nobody was there. */
+/** Failures after which the upstream certainly has no job: it refused, or no connection was made. */
 const NEVER_TAKEN: ReadonlySet<string> = new Set(['status', 'connect'])
 const MAYBE_TAKEN: ReadonlySet<string> = new Set(['timeout', 'cut', 'invalid_answer'])

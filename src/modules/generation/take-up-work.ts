@@ -20,13 +20,13 @@ export interface TakeUpOptions {
   readonly providers: Pick<ProviderRegistry, 'get'>
   readonly media: Pick<Media, 'read'>
   readonly clock: Clock
-  /** For jobs of routes that are not in the catalog any more. */
+  /** For jobs of routes that are no longer in the catalog. */
   readonly timeouts: UpstreamTimeouts
   readonly selectorOf: (kind: GenerationKind) => CandidateSelector
   readonly pause: Pause
 }
 
-/** A task with everything that is known of it. */
+/** A task with its parsed work, model and request. */
 export interface TaskPlan extends StoredWork {
   readonly task: ClaimedTask
   readonly kind: GenerationKind
@@ -34,7 +34,7 @@ export interface TaskPlan extends StoredWork {
   readonly request: InferenceRequest<unknown>
 }
 
-/** Work that an upstream has: by a job, or done already. */
+/** Work that an upstream has accepted as a job, or has already finished. */
 export type TakenWork = { readonly provider: string } & (
   | { readonly kind: 'started'; readonly followed: FollowedJob; readonly pollAfterMs?: number | undefined }
   | { readonly kind: 'done'; readonly output: MediaOutput }
@@ -44,7 +44,7 @@ const CAPACITY_ROUNDS_MAX = 8
 const CAPACITY_PAUSE_SECONDS = 2
 const CAPACITY_PAUSE_SECONDS_MAX = 30
 
-/** Goes on with the job there is, finds the one that was being submitted, or submits. */
+/** Continues the stored job, finds the job of an interrupted submit, or submits the work. */
 export async function takeUpWork(
   plan: TaskPlan,
   control: TaskControl,
@@ -80,7 +80,7 @@ export async function takeUpWork(
   return { kind: 'started', provider, followed, pollAfterMs: submitted.pollAfterMs }
 }
 
-/** What a worker was about to submit when it died: asked for where that is possible. */
+/** Looks up the job that a worker was submitting when it died, if the provider supports that. */
 async function findCutSubmit(
   { task, request }: TaskPlan,
   candidates: readonly Candidate[],
@@ -101,7 +101,7 @@ async function findCutSubmit(
   return job ? storedJob(target, job) : null
 }
 
-/** The same upstream knows the request by its id, and need not do it twice. */
+/** Sorts the candidates of this provider first. It recognises the request by its id and need not do the work twice. */
 function firstThoseOf(candidates: readonly Candidate[], provider: string | undefined): readonly Candidate[] {
   return candidates.toSorted(
     (one, other) => Number(other.provider.id === provider) - Number(one.provider.id === provider),
@@ -125,7 +125,7 @@ function requireAttached(followed: FollowedJob | null): FollowedJob {
   return followed
 }
 
-/** Work that nobody has room for waits, because it may: unlike a request, nobody holds a connection for it. */
+/** Retries while no provider has capacity. A task can wait, because no client holds a connection for it. */
 async function withPatience<Result>(
   cancellation: Cancellation,
   pause: Pause,

@@ -16,15 +16,15 @@ import { attachTo, takeUpWork, type TakeUpOptions, type TaskPlan } from './take-
 export interface PerformerOptions extends TakeUpOptions {
   readonly catalog: Pick<Catalog, 'resolve'>
   readonly media: GenerationMedia
-  /** Hosts of the provider that the operator configured: they may be private. */
+  /** The configured hosts of the provider, which may be private. */
   readonly trustedHostsOf: (providerId: string) => readonly string[]
 }
 
 const CANCEL_MS_MAX = 10_000
-/** What tasks are counted under. */
+/** The route under which tasks appear in metrics. */
 const ROUTE = '/v1/tasks'
 
-/** Does what tasks of images, video, music and speech are about, on any worker, from wherever another one left off. */
+/** Performs image, video, music and speech tasks on any worker, and continues where another worker stopped. */
 export function createTaskPerformer(options: PerformerOptions): TaskPerformer {
   return {
     perform: async (task, control) => {
@@ -60,7 +60,7 @@ function planTask(task: ClaimedTask, control: TaskControl, { catalog }: Performe
     kind: GENERATION_KINDS[task.type],
     model,
     request: {
-      // What the key may do was checked when the task was made.
+      // The rights of the key were checked when the task was created.
       caller: { accountId, keyId, environment, scopes: new Set(), ...unlimited },
       body: null,
       text: '',
@@ -126,7 +126,7 @@ function describeOutcome({ task, work, price }: TaskPlan, { provider, kept, seco
   }
 }
 
-/** Tells the upstream, where it can be told, and waits no longer than a moment for it. Never throws. */
+/** Cancels the job upstream if the provider supports it, with a short timeout. Never throws. */
 export async function cancelJob(followed: FollowedJob | null): Promise<void> {
   if (!followed?.operation.cancel) return
   const { operation, job, upstreamModel, requestId, timeouts } = followed
@@ -135,7 +135,7 @@ export async function cancelJob(followed: FollowedJob | null): Promise<void> {
   try {
     await operation.cancel?.({ job, upstreamModel, requestId, timeouts, cancellation })
   } catch {
-    // The job ends by itself, and nobody is charged for it.
+    // The job then ends by itself. The charge does not depend on the provider's answer.
   } finally {
     clearTimeout(timer)
   }

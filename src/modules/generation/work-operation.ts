@@ -14,13 +14,13 @@ import type { SpeechOperation } from '../../providers/audio-operations.ts'
 
 export type WorkKind = MediaWork<never>['kind']
 
-/** What a provider does with jobs that exist, whatever they are about. */
+/** What a provider supports for existing jobs, whatever their work is. */
 export interface JobOperation {
   check?(call: JobCall): Promise<MediaProgress>
   cancel?(call: JobCall): Promise<void>
 }
 
-/** What a provider can begin with one piece of work. */
+/** How a provider starts one piece of work. */
 export interface WorkOperation {
   start(call: Omit<MediaCall<never>, 'work'>): Promise<MediaStart>
   find?(call: Omit<MediaCall<never>, 'work'>): Promise<UpstreamJob | null>
@@ -36,11 +36,11 @@ const JOB_OPERATIONS: Readonly<Record<WorkKind, (provider: Provider) => JobOpera
   bg_remove: ({ backgroundRemoval }) => backgroundRemoval,
   video: ({ video }) => video,
   music: ({ music }) => music,
-  // Speech comes at once and has no job.
+  // Speech is synchronous and has no job.
   speech: ({ speech }) => speech && {},
 }
 
-/** The provider's operation with the work put in; undefined when it has none for such work. */
+/** Returns the provider's operation bound to the work. Undefined if the provider does not support such work. */
 export function bindWork(provider: Provider, work: MediaWork<InputFile>): WorkOperation | undefined {
   switch (work.kind) {
     case 'image':
@@ -66,7 +66,7 @@ function bind<Work>(operation: MediaOperation<Work> | undefined, work: Work): Wo
   }
 }
 
-/** More than the longest text spoken at the slowest speed, as uncompressed audio. */
+/** More than the longest input at the slowest speed as uncompressed audio. */
 const SPEECH_BYTES_MAX = 128 * 1024 * 1024
 
 function bindSpeech(provider: string, speech: SpeechOperation, work: SpeechWork): WorkOperation {

@@ -1,6 +1,6 @@
 import type { Database } from '../../storage/database.ts'
 
-/** Where a key's row is, and which run speaks of it. */
+/** The row of a key, and the run that owns or claims it. */
 export interface KeyPlace {
   readonly accountId: string
   readonly keyHash: Buffer
@@ -22,10 +22,10 @@ export type FoundKey =
   | { readonly kind: 'running'; readonly runningMs: number }
   | { readonly kind: 'reused' }
 
-/** A row can go between the two statements; it does not do so for ever. */
+/** The row may be deleted between the two statements, so try again a few times. */
 const ATTEMPTS_MAX = 3
 
-/** Takes the key in one atomic statement, or tells who has it. */
+/** Claims the key in one atomic statement, or returns its current state. */
 export async function claimKey(database: Database, order: ClaimOrder): Promise<FoundKey> {
   const { place, requestId, leaseMs, retentionMs } = order
   const { accountId, keyHash, fingerprint, runId } = place
@@ -46,11 +46,11 @@ export async function claimKey(database: Database, order: ClaimOrder): Promise<F
 
 interface ClaimedRow {
   readonly request_id: string
-  /** Of all answers that are kept for the account. */
+  /** The size of all stored answers of the account. */
   readonly stored_bytes: bigint
 }
 
-// An expired row is as good as none. One whose run was last heard of too long ago goes on under its own request id.
+// An expired row counts as absent. A row whose lease has expired is taken over and keeps its request id.
 const CLAIM = `
   INSERT INTO idempotency_keys AS kept
     (account_id, key_hash, fingerprint, request_id, run_id, claimed_at, lease_until, expires_at)

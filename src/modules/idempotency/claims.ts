@@ -5,16 +5,16 @@ import type { Database } from '../../storage/database.ts'
 import type { KeyPlace } from './claim-key.ts'
 import type { KeptAnswer } from './seal-answer.ts'
 
-/** The right to do the request, and the duty to say how it ended. One of the four is called, once. */
+/** The claim to execute a request. The owner must end it by calling one of the four methods once. */
 export interface Claim {
-  /** That of the first run where this one takes over: whatever is idempotent by it happens once. */
+  /** The id of the first run if this one takes over, so that everything that is idempotent by this id happens once. */
   readonly requestId: string
-  /** Rejects when it is not kept yet: while the database is away it is tried again in the background. */
+  /** Rejects if the answer is not stored yet. While the database is unavailable, storing is retried in the background. */
   keep(answer: KeptAnswer): Promise<void>
   keepNothing(): Promise<void>
-  /** It may have been done or not: the next one takes over at once, under the same request id. */
+  /** The outcome is unknown. The next request takes over immediately, under the same request id. */
   interrupt(): Promise<void>
-  /** It ended and left nothing to repeat: the next one is a request of its own. */
+  /** The request ended without an answer to replay. The next request is independent. */
   release(): Promise<void>
 }
 
@@ -29,20 +29,23 @@ interface RunningClaim extends KeyPlace {
 }
 
 interface Claims {
-  /** What this process itself runs under the key. */
+  /** Returns the run of this process under the key. */
   find(keyHash: Buffer): RunningClaim | undefined
   begin(place: KeyPlace, requestId: string, seal: (answer: KeptAnswer) => Promise<Buffer>): Claim
-  /** Waits for what is being written. What still runs is left to its lease. */
+  /** Waits for running writes. Runs that have not ended are left to their leases. */
   close(): Promise<void>
 }
 
 const RENEWALS_PER_LEASE = 4
-/** Answers wait for a database that is away for so long and with so many bytes; beyond that the next request does the work again. */
+/**
+ * How long, and with how many bytes in total, answers wait for an unavailable database. Beyond that, a repeated request does the
+ * work again.
+ */
 const KEEP_MS_MAX = 60_000
 const WAITING_BYTES_MAX = 64 * 1024 * 1024
 const KEEP_PAUSE_MS = 500
 
-/** What this process runs at the moment under a key, said to be alive in one statement for all. */
+/** Tracks the runs of this process and renews all their leases in one statement. */
 export function createClaims({ database, logger, leaseMs }: ClaimsOptions): Claims {
   const running = new Map<string, RunningClaim>()
   const writing = new Set<Promise<unknown>>()
@@ -73,13 +76,13 @@ export function createClaims({ database, logger, leaseMs }: ClaimsOptions): Clai
     }
   }
 
-  // What cannot be written is not renewed either, so that the next request takes over when the lease has passed.
+  // If the write fails, the lease is not renewed either, so that the next request takes over when it expires.
   const conclude = (place: KeyPlace, write: () => Promise<unknown>): Promise<void> => {
     running.delete(nameOf(place.keyHash))
     return track(write())
   }
 
-  /** Until it is written, whoever asks this process again is told that the request still runs. */
+  /** Until the answer is stored, this process reports the request as still running. */
   const keepLater = async (write: () => Promise<unknown>, requestId: string): Promise<void> => {
     const untilMs = performance.now() + KEEP_MS_MAX
     for (;;) {
@@ -158,7 +161,7 @@ const KEEP_NOTHING = `UPDATE idempotency_keys SET is_unkept = true WHERE ${OWN_R
 const INTERRUPT = `UPDATE idempotency_keys SET lease_until = now() WHERE ${OWN_ROW}`
 const RELEASE = `DELETE FROM idempotency_keys WHERE ${OWN_ROW}`
 
-// Rows are locked in one order, so that two processes never wait for each other in a circle.
+// Locks rows in one order, so that two processes do not deadlock.
 const RENEW = `
   WITH alive AS (
     SELECT kept.account_id, kept.key_hash

@@ -11,13 +11,13 @@ import { sweepExpired } from './sweep-expired.ts'
 export type { Claim } from './claims.ts'
 export type { KeptAnswer } from './seal-answer.ts'
 
-/** A request that must be done once, however often it is sent. */
+/** A request that must be executed once, however often it is sent. */
 export interface KeyedRequest {
   readonly accountId: string
-  /** What the client calls it. */
+  /** The client's idempotency key. */
   readonly key: string
   readonly method: string
-  /** With its query. */
+  /** Includes the query. */
   readonly url: string
   readonly body: string | Buffer
   readonly requestId: string
@@ -26,27 +26,27 @@ export interface KeyedRequest {
 export type ClaimOutcome =
   | { readonly kind: 'claimed'; readonly claim: Claim }
   | { readonly kind: 'answered'; readonly answer: KeptAnswer; readonly requestId: string }
-  /** It was done, and its answer cannot be given again: it was too large to keep. */
+  /** The request was executed, but its answer was too large to store. */
   | { readonly kind: 'unkept'; readonly requestId: string }
   | { readonly kind: 'running'; readonly runningMs: number }
-  /** The key belongs to another request. */
+  /** The key was used for another request. */
   | { readonly kind: 'reused' }
 
 export interface Idempotency {
-  /** Throws when no further answer may be kept for the account; those that are kept are still given. */
+  /** Throws if the account's quota for stored answers is used up. Answers that are already stored are still returned. */
   claim(request: KeyedRequest): Promise<ClaimOutcome>
-  /** Deletes what has expired; runs by itself too. */
+  /** Deletes expired rows. Also runs periodically. */
   sweep(): Promise<number>
-  /** Requests must have ended. */
+  /** Call it after all requests have ended. */
   close(): Promise<void>
 }
 
 export interface IdempotencyOptions {
   readonly database: Database
   readonly logger: Logger
-  /** How long a key is honoured. */
+  /** How long a key is remembered. */
   readonly retentionMs?: number
-  /** How long a run counts as alive after it was last heard of. */
+  /** How long a run counts as alive after its last renewal. */
   readonly leaseMs?: number
   readonly quotaOf?: QuotaOf
 }
@@ -54,12 +54,12 @@ export interface IdempotencyOptions {
 const RETENTION_MS = 24 * 60 * 60_000
 const LEASE_MS = 20_000
 const SWEEP_INTERVAL_MS = 60_000
-/** Repeated requests pass no rate limit; these bounds keep them from taking the database for themselves. */
+/** Replayed requests bypass the rate limits. These limits keep them from taking all database connections. */
 const STATEMENTS_RUNNING_MAX = 3
 const STATEMENTS_WAITING_MAX = 1_000
 
 /**
- * Keys and answers in the database, so that every process knows them. Time is the database's: the clocks of several
+ * Stores keys and answers in the database, which all processes share. Uses the time of the database, because the clocks of
  * machines differ.
  */
 export function createIdempotency(options: IdempotencyOptions): Idempotency {
@@ -86,7 +86,7 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
   return {
     async claim(request) {
       const { keyHash, fingerprint, sealingKey } = deriveSecrets(request)
-      // A run that is known to be alive is not taken over, though the database may not have heard of it for a while.
+      // A run that is alive in this process is not taken over, even if its lease in the database could not be renewed.
       const running = claims.find(keyHash)
       if (running) {
         if (!running.fingerprint.equals(fingerprint)) return { kind: 'reused' }
@@ -98,7 +98,7 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
       if (found.kind === 'claimed') {
         const seal = (answer: KeptAnswer): Promise<Buffer> => sealAnswer(answer, sealingKey)
         const claim = claims.begin(place, found.requestId, seal)
-        // A run that takes over was counted when it began, and may have been done.
+        // A run that takes over was checked when it first began, and may already have been executed.
         if (found.requestId === requestId) await requireQuota(claim, accountId, found.storedBytes)
         return { kind: 'claimed', claim }
       }

@@ -5,7 +5,7 @@ interface ConcurrencyLimits {
   readonly waitingMax: number
 }
 
-/** Runs so many at once, lets so many wait in turn, and refuses the others. */
+/** Limits concurrency: runs up to `runningMax`, queues up to `waitingMax`, and refuses the rest. */
 export function limitConcurrency({
   runningMax,
   waitingMax,
@@ -16,7 +16,7 @@ export function limitConcurrency({
   return async (work) => {
     if (running >= runningMax) {
       if (waiting.length >= waitingMax) throw tooMany()
-      // Who leaves hands over the place: the count stays.
+      // The finished work passes its slot to the next waiter, so the count stays the same.
       await new Promise<void>((resolve) => {
         waiting.push(resolve)
       })

@@ -2,10 +2,10 @@ import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes }
 import { promisify } from 'node:util'
 import { constants, deflateRaw, inflateRaw } from 'node:zlib'
 
-/** An answer as it can be given again. */
+/** A stored answer that can be replayed. */
 export interface KeptAnswer {
   readonly status: number
-  /** Names and values in turn. */
+  /** Names and values alternate. */
   readonly headers: readonly string[]
   readonly body: Buffer
 }
@@ -19,15 +19,17 @@ interface SecretsSource {
 }
 
 interface Secrets {
-  /** Finds the row. */
+  /** The lookup key of the row. */
   readonly keyHash: Buffer
-  /** Tells this request from another one. */
+  /** Distinguishes this request from others with the same key. */
   readonly fingerprint: Buffer
-  /** Never stored: who sends the same request under the same key has it again. */
+  /** Never stored. It can be derived again only from the same request and key. */
   readonly sealingKey: Buffer
 }
 
-/** Half of one keyed hash is compared, the other half seals: neither tells anything of the other. */
+/**
+ * Derives the secrets. One half of a keyed hash is stored for comparison and the other half encrypts; neither reveals the other.
+ */
 export function deriveSecrets({ accountId, key, method, url, body }: SecretsSource): Secrets {
   const digest = createHmac('sha512', key).update(`${accountId}\n${method}\n${url}\n`).update(body).digest()
   return {
@@ -41,13 +43,13 @@ const CIPHER = 'aes-256-gcm'
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const LENGTH_BYTES = 4
-/** More than is ever kept; a bound for what is unpacked. */
+/** A limit on decompression, above the size of any stored answer. */
 const UNPACKED_BYTES_MAX = 64 * 1024 * 1024
 
 const pack = promisify(deflateRaw)
 const unpack = promisify(inflateRaw)
 
-/** Packed, because events repeat themselves, then sealed. */
+/** Compresses the answer, because events are repetitive, and encrypts it. */
 export async function sealAnswer(answer: KeptAnswer, sealingKey: Buffer): Promise<Buffer> {
   const head = Buffer.from([String(answer.status), ...answer.headers].join('\n'))
   const length = Buffer.alloc(LENGTH_BYTES)
@@ -59,7 +61,7 @@ export async function sealAnswer(answer: KeptAnswer, sealingKey: Buffer): Promis
   return Buffer.concat([nonce, cipher.getAuthTag(), ...sealed])
 }
 
-/** Throws when the bytes are not what was sealed with this key. */
+/** Throws if the bytes were not encrypted with this key. */
 export async function openAnswer(sealed: Buffer, sealingKey: Buffer): Promise<KeptAnswer> {
   const decipher = createDecipheriv(CIPHER, sealingKey, sealed.subarray(0, NONCE_BYTES))
   decipher.setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))

@@ -3,7 +3,7 @@ import type { Database } from '../../storage/database.ts'
 const BATCH_ROWS = 500
 const BATCHES_MAX = 40
 
-/** Deletes expired rows in small batches. Any number of processes may do it at once: they take different rows. */
+/** Deletes expired rows in small batches. Several processes may do this at once: each takes different rows. */
 export async function sweepExpired(database: Database): Promise<number> {
   let deleted = 0
   for (let batch = 0; batch < BATCHES_MAX; batch += 1) {

@@ -1,7 +1,7 @@
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { AccountGate, KeyGate, RateGate } from './gates.ts'
 
-/** What refused a request. */
+/** The limit that refused a request. */
 export type LimitLayer =
   | 'key_requests'
   | 'key_tokens'
@@ -11,7 +11,7 @@ export type LimitLayer =
   | 'model_queue'
   | 'address'
 
-/** What the rate headers say of one limit. */
+/** The values of the rate headers for one limit. */
 export interface RateState {
   readonly limit: number
   readonly remaining: number
@@ -19,7 +19,7 @@ export interface RateState {
 }
 
 interface RateStates {
-  /** Null where no limit applies. */
+  /** Null if no limit applies. */
   requestRate(): RateState | null
   tokenRate(): RateState | null
 }
@@ -31,13 +31,13 @@ export interface Refusal extends RateStates {
   readonly retryAfterSeconds: number
 }
 
-/** What a request used, known at its end. */
+/** What a request used, known when it ends. */
 export interface UsedUp {
   readonly tokens: number
   readonly spentNanoUsd: NanoUsd
 }
 
-/** A request that may run. It counts as running until it is finished. */
+/** An admitted request. It counts as running until `finish` is called. */
 export class Admission implements RateStates {
   readonly isAdmitted = true
   readonly #gate: KeyGate
@@ -59,7 +59,7 @@ export class Admission implements RateStates {
     return rateStateOf(this.#gate.tokens, this.#startedMs)
   }
 
-  /** Puts right what was only estimated, and makes room for the next request. */
+  /** Corrects the estimates and frees the slot. */
   finish({ tokens, spentNanoUsd }: UsedUp): void {
     if (this.#isFinished) return
     this.#isFinished = true
@@ -73,7 +73,7 @@ export class Admission implements RateStates {
   }
 }
 
-/** The tighter one, where the model's kind has a limit of its own. */
+/** Returns the state with fewer remaining requests, if the model's category has a limit of its own. */
 export function requestRateOf({ requests, categoryRequests }: KeyGate, nowMs: number): RateState | null {
   const general = rateStateOf(requests, nowMs)
   if (categoryRequests === null) return general

@@ -12,7 +12,7 @@ interface Request {
 
 type Outcome = Admission | Refusal
 
-/** From memory while everything asked for is in hand; otherwise asks for all that is missing in one go. */
+/** Admits synchronously if this process has borrowed enough of every limit. Otherwise requests all missing parts at once. */
 export function admit(gates: Gates, { caller, category, tokens }: Request): Outcome | Promise<Outcome> {
   const nowMs = performance.now()
   const gate = gates.open(caller, category, nowMs)
@@ -69,7 +69,7 @@ const WAIT_MS_MAX = 60_000
 function needSlot({ account }: KeyGate, gate: SlotGate | null, nowMs: number, isTaken: boolean): Need | null {
   if (gate === null) return null
   const { share, capacity } = gate
-  // Until one of those that run has ended, by what they took so far.
+  // The average duration of a request, after which a slot may be free.
   const retryAfterMs = Math.min(WAIT_MS_MAX, Math.max(1, account.averageMs))
   const toOutcome = (isSlotTaken: boolean): RateOutcome =>
     isSlotTaken ? TAKEN : { isTaken: false, retryAfterMs }

@@ -14,47 +14,47 @@ export interface SlotGate {
   readonly capacity: number
 }
 
-/** What all keys of an account share. */
+/** The limits that all keys of an account share. */
 export interface AccountGate {
   readonly accountId: string
   readonly tier: Tier
   readonly spend: RateGate | null
   readonly slots: SlotGate | null
-  /** For bodies that are refused, over all keys; opened by the first. */
+  /** For refused bodies of all keys. Opened by the first one. */
   readonly refused: () => RateGate | null
-  /** Of a request, for who has to wait until one ends. */
+  /** The average duration of a request, to estimate when a slot becomes free. */
   averageMs: number
-  /** The account has moved to another tier, and has another gate. */
+  /** True if the account has moved to another tier and therefore has a new gate. */
   isLeft: boolean
 }
 
-/** Everything a request of one key for one kind of model has to pass. */
+/** All limits that apply to requests of one key for one model category. */
 export interface KeyGate {
   readonly account: AccountGate
   readonly requestsPerMinute: number | null
   readonly requests: RateGate | null
-  /** Of the key that made this one, for both together. */
+  /** The limit of the parent key, which applies to both keys together. */
   readonly parentRequests: RateGate | null
   readonly parentRequestsPerMinute: number | null
   readonly tokens: RateGate | null
-  /** Where the kind of model has a narrower limit. */
+  /** Set if the model category has a narrower limit. */
   readonly categoryRequests: RateGate | null
   readonly categorySlots: SlotGate | null
-  /** When to look at the balance again. */
+  /** When to check the balance again. */
   checkAtMs: number
 }
 
-/** How much an account has. */
+/** The balances of accounts. */
 export interface Balances {
-  /** As far as this process knows: less than there is while credit is on its way to it or back. */
+  /** The balance that this process knows. It is lower than the real one while credit is in transfer. */
   readonly knownOf: (accountId: string) => NanoUsd | undefined
   readonly read: (accountId: string) => Promise<NanoUsd>
 }
 
 export interface Gates {
-  /** At once while the account's balance is known to reach its tier. */
+  /** Returns synchronously while the known balance is enough for the account's tier. */
   open(caller: Caller, category: string, nowMs: number): KeyGate | Promise<KeyGate>
-  /** The same, without a request. */
+  /** Returns the tier without a request. */
   tierOf(accountId: string): Tier | Promise<Tier>
 }
 
@@ -68,7 +68,7 @@ interface GatesOptions {
 const CHECK_EVERY_MS = 500
 const GATES_MAX = 20_000
 
-/** Finds what applies to a key, and follows its account from tier to tier. */
+/** Finds the limits of a key, and updates them when its account changes its tier. */
 export function createGates({ table, rates, slots, balances }: GatesOptions): Gates {
   const byCategory = new Map<string, Map<string, KeyGate>>()
   const accounts = new Map<string, AccountGate>()
@@ -144,10 +144,10 @@ export function createGates({ table, rates, slots, balances }: GatesOptions): Ga
       const account = known && !known.account.isLeft ? known.account : accounts.get(caller.accountId)
       const tier = account?.tier
       const balance = balances.knownOf(caller.accountId)
-      // Nobody falls to a poorer tier by what is known here alone.
+      // Local knowledge alone never lowers the tier.
       if (tier && balance !== undefined && reaches(table, balance, tier)) return renew(balance)
       const renewed = readBalance(caller.accountId).then(renew)
-      // An account whose balance has to be read stays where it was until that is done.
+      // The account keeps its tier until its balance has been read.
       if (known === undefined || !isCurrent) return renewed
       known.checkAtMs = nowMs + CHECK_EVERY_MS
       renewed.catch(() => {})
@@ -163,7 +163,7 @@ export function createGates({ table, rates, slots, balances }: GatesOptions): Ga
   }
 }
 
-/** All who ask at the same time share one answer. */
+/** Concurrent reads of one account share one query. */
 function shareReads(read: Balances['read']): Balances['read'] {
   const running = new Map<string, Promise<NanoUsd>>()
   return (accountId) => {
@@ -183,7 +183,7 @@ function openRate(rates: BorrowedRates, id: string, perMinute: number): RateGate
   return { rate: rates.rate(id, perMinute), perMinute }
 }
 
-/** The rate that the parent key itself takes from. */
+/** Opens the same rate that the parent key itself uses. */
 function openParentRate(rates: BorrowedRates, { parent = null }: Caller, tier: Tier): RateGate | null {
   if (parent === null || parent.requestsPerMinute === null) return null
   const perMinute = Math.min(parent.requestsPerMinute, tier.requestsPerMinute ?? Infinity)
@@ -199,7 +199,7 @@ function narrowest(first: number | null, second: number | null): number | null {
   return Math.min(first, second)
 }
 
-// The oldest goes first: what is still used is made again, and what it had borrowed is kept elsewhere.
+// Evicts the oldest entry. If it is still in use, it is created again, and its borrowed parts are stored elsewhere.
 function remember<Value>(known: Map<string, Value>, id: string, value: Value): void {
   known.delete(id)
   known.set(id, value)

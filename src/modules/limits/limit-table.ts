@@ -1,7 +1,7 @@
 import { nanoUsdFromUsd, type NanoUsd } from '../../kernel/money.ts'
 import type { StorageQuotas } from '../../storage/stored-bytes/stored-bytes.ts'
 
-/** What an account may do at once and in a minute. Null sets no limit. */
+/** The limits of an account. Null means no limit. */
 export interface TierLimits {
   readonly requestsPerMinute: number | null
   readonly tokensPerMinute: number | null
@@ -12,32 +12,32 @@ export interface TierLimits {
 
 export interface Tier extends TierLimits {
   readonly name: string
-  /** From this balance on. */
+  /** The minimum balance of the tier. */
   readonly balanceNanoUsd: NanoUsd
 }
 
-/** How many requests a local upstream works on at once, and how many wait for it. */
+/** The concurrency and the queue of local upstreams. */
 interface LocalModelLimits {
-  /** By provider id, instead of what the provider has by default. */
+  /** By provider id. Overrides the provider's default. */
   readonly slots: ReadonlyMap<string, number>
   readonly waitersMax: number
   readonly waitMsMax: number
 }
 
-/** What an address may do without a valid key. */
+/** The limits of an IP address without a valid key. */
 export interface UnauthenticatedLimits {
-  /** Failed authentications a minute before its delays begin. */
+  /** Failed authentications per minute before delays begin. */
   readonly failuresPerMinute: number
-  /** The first delay is a second; each further one is twice as long, up to this. */
+  /** The first delay is one second. Each further delay is twice as long, up to this limit. */
   readonly delaySecondsMax: number
-  /** Of pages that need no key. */
+  /** For pages that need no key. */
   readonly requestsPerMinute: number
 }
 
 export interface LimitTable {
-  /** From the poorest to the richest; the first one begins at nothing. */
+  /** In ascending order of balance. The first tier starts at zero. */
   readonly tiers: readonly Tier[]
-  /** The part of its tier's requests and concurrency that a kind of model may take; one where it is not named. */
+  /** The share of its tier's request and concurrency limits that a model category may use. The default is 1. */
   readonly categories: ReadonlyMap<string, number>
   readonly localModels: LocalModelLimits
   readonly strangers: UnauthenticatedLimits
@@ -47,7 +47,7 @@ const usd = (amount: number): NanoUsd => nanoUsdFromUsd(amount)
 
 const GIGABYTE = 1_000_000_000
 
-/** All kinds grow with the files. */
+/** All quotas are derived from the quota for files. */
 const quotas = (mediaGigabytes: number): StorageQuotas => ({
   media: mediaGigabytes * GIGABYTE,
   dataset: (mediaGigabytes * GIGABYTE) / 10,
@@ -56,10 +56,10 @@ const quotas = (mediaGigabytes: number): StorageQuotas => ({
   response: (mediaGigabytes * GIGABYTE) / 10,
 })
 
-/** Of a tier that names none. */
+/** The quotas of a tier that sets none. */
 export const DEFAULT_QUOTAS: StorageQuotas = quotas(10)
 
-/** Generous: they keep one account from taking everything, and are there to be lowered. */
+/** Generous defaults: they keep one account from using everything, and operators can lower them. */
 export const DEFAULT_LIMITS: LimitTable = {
   tiers: [
     {
@@ -108,7 +108,7 @@ export const DEFAULT_LIMITS: LimitTable = {
       storedBytesMax: quotas(10_000),
     },
   ],
-  // Work of seconds or minutes on hardware that few share.
+  // Work of seconds or minutes on scarce hardware.
   categories: new Map([
     ['image', 0.1],
     ['upscale', 0.1],
@@ -120,14 +120,14 @@ export const DEFAULT_LIMITS: LimitTable = {
   strangers: { failuresPerMinute: 60, delaySecondsMax: 600, requestsPerMinute: 1_200 },
 }
 
-/** The richest tier the balance reaches. A debt reaches the poorest. */
+/** Returns the highest tier that the balance reaches. A negative balance gets the lowest tier. */
 export function chooseTier(tiers: readonly Tier[], balanceNanoUsd: NanoUsd): Tier {
   const tier = tiers.findLast((candidate) => candidate.balanceNanoUsd <= balanceNanoUsd) ?? tiers[0]
   if (tier === undefined) throw new Error('a table of limits without tiers')
   return tier
 }
 
-/** What one kind of model gets of a limit: never less than one. */
+/** Returns a category's share of a limit, at least 1. */
 export function narrow(limit: number, share: number): number {
   return Math.max(1, Math.floor(limit * share))
 }

@@ -21,12 +21,12 @@ export type { Balances } from './gates.ts'
 export { parseLimitTable } from './parse-limit-table.ts'
 export { createUnauthenticatedThrottle, type UnauthenticatedThrottle } from './unauthenticated-throttle.ts'
 
-/** What is asked of a request's limits. */
+/** The request for an admission. */
 interface AdmissionRequest {
   readonly caller: Caller
-  /** The kind of the model. */
+  /** The category of the model. */
   readonly category: string
-  /** The most it is expected to use; put right at its end. */
+  /** The estimated maximum. Corrected when the request ends. */
   readonly tokens: number
 }
 
@@ -43,30 +43,30 @@ interface SlotRequest {
 
 /** Limits that hold over all processes together. */
 export interface Limits {
-  /** At once while enough is borrowed. An admission must be finished. */
+  /** Returns synchronously if enough is borrowed. The caller must finish an admission. */
   admit(request: AdmissionRequest): Admission | Refusal | Promise<Admission | Refusal>
-  /** A body that was refused takes of the key's rates like a request that runs. Null while there is enough of them. */
+  /** Counts a refused body against the rates of the key, like a request that runs. Returns null while the rates suffice. */
   countRefused(body: RefusedBody): Promise<Refusal | null>
-  /** How long a key whose refused bodies used up its rates has to wait; 0 for every other. */
+  /** Returns how long a key must wait after its refused bodies used up its rates. 0 for all other keys. */
   secondsToRest(caller: Caller): number
-  /** A slot of a local model, or a place in its queue until there is one. Throws `queue_full`. */
+  /** Returns a slot of a local model, or waits in its queue. Throws `queue_full`. */
   acquireSlot(request: SlotRequest): QueuedSlot | Promise<QueuedSlot>
-  /** What applies to the key. */
+  /** Returns the limits that apply to the key. */
   describe(caller: Caller): Promise<CallerLimits>
-  /** How many bytes of a kind the account may store. */
+  /** Returns the account's storage quota for a kind of data. */
   readonly quotaOf: QuotaOf
   readStoredBytes(accountId: string): Promise<Readonly<Record<StoredKind, number>>>
-  /** The queues of local models, over all processes. */
+  /** The queues of local models over all processes. */
   readQueues(): Promise<PoolState[]>
-  /** Requests must have ended. */
+  /** Call it after all requests have ended. */
   close(): Promise<void>
 }
 
 interface LimitsObserver {
   refused(layer: LimitLayer): void
-  /** Of how many limits this process has borrowed a part. */
+  /** The number of limits of which this process has borrowed a part. */
   borrowed(count: number): void
-  /** The database answers no more, or again. */
+  /** Called when the database becomes unavailable, or available again. */
   databaseAway(isAway: boolean): void
 }
 

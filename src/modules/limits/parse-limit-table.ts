@@ -8,7 +8,7 @@ const strict = <Properties extends TProperties>(properties: Properties) =>
 const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 const whole = (minimum: number, maximum: number) => Type.Integer({ minimum, maximum })
 
-// Bounded so that a level in sixty-thousandths of a unit fits its column.
+// Limited so that a level in sixty-thousandths of a unit fits its column.
 const UNITS_MAX = 100_000_000_000_000
 const USD_MAX = 100_000
 const BYTES_MAX = 1_000_000_000_000_000
@@ -48,7 +48,7 @@ const LimitsEntry = strict({
   ),
 })
 
-/** The operator's table over the default one. Throws a `RangeError` that says what must be changed. */
+/** Merges the operator's table over the default. Throws a `RangeError` that says what to change. */
 export function parseLimitTable(text: string): LimitTable {
   const entry = parseEntry(text)
   const { local_models: local = {}, strangers = {} } = entry
@@ -104,7 +104,7 @@ function toTier(entry: Static<typeof TierEntry>): Tier {
   }
 }
 
-/** Null is a value: it sets no limit. */
+/** Null is a value: it means no limit. */
 function orDefault(given: number | null | undefined, standard: number | null): number | null {
   return given === undefined ? standard : given
 }

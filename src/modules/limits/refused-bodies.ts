@@ -5,7 +5,7 @@ import { needRate, takeNeeds } from './take-needs.ts'
 
 export interface RefusedBody {
   readonly caller: Caller
-  /** What its bytes would have been. */
+  /** The estimate from its bytes. */
   readonly tokens: number
 }
 
@@ -17,8 +17,8 @@ interface Rest {
 const KEYS_MAX = 10_000
 
 /**
- * Reading a body and finding what is wrong with it costs as much as a request that runs. Who has used up its rates with such
- * bodies is refused before the next one is read.
+ * Reading and validating a body costs as much as a request that runs. A key that has used up its rates with invalid bodies is
+ * refused before the next body is read.
  */
 export class RefusedBodies {
   readonly #gates: Gates
@@ -52,7 +52,7 @@ export class RefusedBodies {
     const rest = this.#resting.get(keyId)
     if (rest === undefined) return 0
     const leftMs = rest.endsAtMs - performance.now()
-    // A limit that is changed holds at once.
+    // If the limit of the key was changed, the wait ends.
     if (leftMs > 0 && rest.requestsPerMinute === requestsPerMinute) return Math.ceil(leftMs / 1000)
     this.#resting.delete(keyId)
     return 0

@@ -2,7 +2,7 @@ import type { RateOutcome } from '../../storage/borrowing/borrowed-rates.ts'
 import { rateStateOf, requestRateOf, type LimitLayer, type Refusal } from './admission.ts'
 import type { KeyGate, RateGate } from './gates.ts'
 
-/** One thing a request needs: how it is asked for, and how it is given back when something else is missing. */
+/** A limit that a request needs: the result of taking it, and how to return it if another one is missing. */
 export interface Need {
   readonly layer: LimitLayer
   readonly limit: number
@@ -29,7 +29,7 @@ export function needRate(
   }
 }
 
-/** All of them, or none and why. */
+/** Takes all needs. If one is missing, returns the others and the refusal. */
 export async function takeNeeds(gate: KeyGate, needs: readonly Need[]): Promise<Refusal | null> {
   const outcomes = await Promise.allSettled(needs.map(async ({ isTaken }) => isTaken))
   const failed = outcomes.find((outcome) => outcome.status === 'rejected')
@@ -46,7 +46,7 @@ export async function takeNeeds(gate: KeyGate, needs: readonly Need[]): Promise<
   return refuse(gate, missing)
 }
 
-/** The longest of the waits, so that a retry passes everything. */
+/** Uses the longest wait, so that a retry passes all limits. */
 function refuse(gate: KeyGate, missing: readonly { need: Need; retryAfterMs: number }[]): Refusal {
   const [longest] = missing.toSorted((a, b) => b.retryAfterMs - a.retryAfterMs)
   if (longest === undefined) throw new Error('a refusal without a reason')

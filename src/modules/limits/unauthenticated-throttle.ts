@@ -1,17 +1,17 @@
 import type { MessageBus } from '../../storage/message-bus.ts'
 import type { UnauthenticatedLimits } from './limit-table.ts'
 
-/** What an address did that has no valid key to show. */
+/** Throttles IP addresses that have no valid key. */
 export interface UnauthenticatedThrottle {
-  /** Whether any address has to wait: nothing else needs to be asked while none has. */
+  /** Whether any address is blocked. If not, callers can skip the other checks. */
   hasBlocked(): boolean
-  /** How long the address has to wait before it may try another key; null when it may. */
+  /** Returns how long the address must wait before it may try another key. Null if it may try now. */
   secondsToWait(address: string): number | null
-  /** Whether a key that is not in memory may be looked up although the address has to wait. */
+  /** Whether a key that is not in memory may be looked up although the address is blocked. */
   mayLookUp(address: string): boolean
-  /** A key was missing or wrong. */
+  /** Records a missing or wrong key. */
   noteFailure(address: string): void
-  /** A page that needs no key was asked for. Seconds to wait when there were too many. */
+  /** Records a request for a page that needs no key. Returns the seconds to wait if there were too many. */
   noteVisit(address: string): number | null
   close(): void
 }
@@ -19,17 +19,17 @@ export interface UnauthenticatedThrottle {
 interface UnauthenticatedThrottleOptions {
   readonly limits: UnauthenticatedLimits
   readonly messageBus: Pick<MessageBus, 'subscribe' | 'publish' | 'isConnected'>
-  /** Of the monotonic clock: processes tell each other for how long. */
+  /** A monotonic clock. Processes send each other durations, not times. */
   readonly nowMs?: () => number
 }
 
 interface Stranger {
-  /** Failures that are left before a delay, refilled with time. */
+  /** Failures left before a delay. Refilled over time. */
   attempts: number
   visits: number
   lookUps: number
   refilledAtMs: number
-  /** How many delays it has had; forgotten after a quiet quarter of an hour. */
+  /** The number of delays so far. Reset after 15 minutes without a failure. */
   delays: number
   blockedUntilMs: number
 }
@@ -40,12 +40,12 @@ const FORGIVEN_AFTER_MS = 900_000
 const MINUTE_MS = 60_000
 const ANNOUNCEMENTS_PER_SECOND_MAX = 20
 const SECOND_MS = 1_000
-// Enough for the valid keys behind a shared address to be met; too few to be a load.
+// Enough to find the valid keys behind a shared address; too few to cause load.
 const LOOK_UPS_PER_SECOND = 10
 
 /**
- * Failures are counted by each process; a delay is told to all. An address that fails everywhere at once gets a few more
- * failures than one process allows, and then waits everywhere.
+ * Each process counts failures by itself, and announces delays to all. An address that fails at all processes at once gets a few
+ * more failures than one process allows, and is then blocked everywhere.
  */
 export function createUnauthenticatedThrottle({
   limits,
@@ -108,7 +108,7 @@ export function createUnauthenticatedThrottle({
     },
     noteFailure(address) {
       const stranger = find(address)
-      // What comes within a delay was refused already and makes it no longer.
+      // Failures during a delay were already refused and do not extend it.
       if (nowMs() < stranger.blockedUntilMs) return
       stranger.attempts -= 1
       if (stranger.attempts >= 0) return
@@ -131,7 +131,7 @@ export function createUnauthenticatedThrottle({
 
 function refill(stranger: Stranger, limits: UnauthenticatedLimits, nowMs: number): void {
   const elapsedMs = Math.max(0, nowMs - stranger.refilledAtMs)
-  // A delay is not a time to collect new attempts in.
+  // Attempts are not refilled during a delay.
   const freeMs = Math.max(0, Math.min(elapsedMs, nowMs - stranger.blockedUntilMs))
   stranger.attempts = Math.min(
     limits.failuresPerMinute,
@@ -151,7 +151,7 @@ function refill(stranger: Stranger, limits: UnauthenticatedLimits, nowMs: number
   }
 }
 
-// The oldest goes first: who has many addresses is not kept by remembering all of them.
+// Evicts the oldest entry: a client with many addresses cannot be stopped by storing all of them.
 function remember(strangers: Map<string, Stranger>, address: string, stranger: Stranger): void {
   strangers.set(address, stranger)
   if (strangers.size <= STRANGERS_MAX) return

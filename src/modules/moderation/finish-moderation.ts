@@ -8,7 +8,7 @@ import { invalidAnswer, parsePayload, type WholeQuestion } from '../inference/in
 
 const ID_PREFIX = 'modr-'
 
-/** Checks an upstream's judgement and completes it: every category is named, those it does not know as not found. */
+/** Validates an upstream's result and completes it: categories that the upstream does not know are added as not flagged. */
 export function finishModeration(payload: Buffer, question: WholeQuestion<ModerationRequest>): string {
   const { provider, requestedModel, request } = question
   const { input } = request.body
@@ -26,7 +26,7 @@ export function finishModeration(payload: Buffer, question: WholeQuestion<Modera
   })
 }
 
-/** Texts are judged one by one, the parts of one message together. */
+/** A list of texts gives one result each; the parts of one message give one result together. */
 function countInputs(input: ModerationRequest['input']): number {
   return typeof input !== 'string' && typeof input[0] === 'string' ? input.length : 1
 }

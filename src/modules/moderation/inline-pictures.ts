@@ -3,7 +3,7 @@ import type { ModerationPart, ModerationRequest } from '../../wires/openai-moder
 import type { InferenceRequest } from '../inference/inference.ts'
 import { findOwnUses, inlineFiles, type FileUse, type OwnFiles, type OwnFileUse } from '../media/media.ts'
 
-/** The request with those pictures in it that lie here, because an upstream may not reach the gateway. */
+/** Replaces the URLs of the gateway's own images with their data, because an upstream may not be able to reach the gateway. */
 export async function inlinePictures(
   media: OwnFiles,
   request: InferenceRequest<ModerationRequest>,

@@ -24,7 +24,7 @@ interface ModerationOptions {
   readonly countTokens: (text: string) => number
 }
 
-/** What is free is held and charged like everything else, with an amount of nothing: it is in the usage too. */
+/** Free requests are held and charged with a zero amount, so that they appear in the usage. */
 export function createModeration({ inference, ledger, media, countTokens }: ModerationOptions): Moderation {
   const priceOf = ({ price }: CatalogModel, { input }: ModerationRequest): NanoUsd =>
     price.unit === 'token'
@@ -60,7 +60,7 @@ export function createModeration({ inference, ledger, media, countTokens }: Mode
 }
 
 const WHOLE_TOKENS_MAX = 32_768
-/** What a picture of usual size costs at the vendors that publish a formula. */
+/** The tokens of an image of usual size at the vendors that publish a formula. */
 const TOKENS_PER_PICTURE = 1000
 
 function countInput(input: ModerationRequest['input'], count: (text: string) => number): number {

@@ -11,7 +11,7 @@ interface RankedDocument {
   readonly relevance_score: number
 }
 
-/** Checks an upstream's ranking, puts it in order, meters it and adds what was asked for. */
+/** Validates and sorts an upstream's ranking, meters it, and adds the requested members. */
 export function finishRerank(
   payload: Buffer,
   question: WholeQuestion<RerankRequest>,

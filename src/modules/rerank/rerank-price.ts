@@ -4,10 +4,10 @@ import type { RerankRequest } from '../../wires/rerank/rerank-request.ts'
 import { priceTokens, type ModelPrice } from '../catalog/catalog.ts'
 import { TextTokens } from '../inference/inference.ts'
 
-/** What a ranking used. */
+/** The usage of a ranking. */
 export interface RerankUse {
   readonly searchUnits: number
-  /** Null where nobody has counted them. */
+  /** Null if they were not counted. */
   readonly tokens: number | null
 }
 
@@ -18,7 +18,9 @@ export function priceRerank(price: ModelPrice, use: RerankUse, countPrompt: () =
   return price.nanoUsdPerUnit * BigInt(price.unit === 'search' ? use.searchUnits : 1)
 }
 
-/** How much is held for a request: all it can cost, or as much as there is as long as that covers whole documents. */
+/**
+ * Returns the amount to hold: the maximum cost, or less if the balance is lower, but at least the cost of one chunk per document.
+ */
 export function boundPrice(
   price: ModelPrice,
   body: RerankRequest,
@@ -36,7 +38,7 @@ export function boundPrice(
   }
 }
 
-/** The query is read anew with each document. */
+/** The query counts once for each document. */
 export function countRerankTokens(body: RerankRequest, countTokens: CountTokens): number {
   const documents = readDocuments(body)
   const counted = (texts: readonly string[]): number => {
@@ -49,12 +51,12 @@ export function countRerankTokens(body: RerankRequest, countTokens: CountTokens)
 
 const WHOLE_TOKENS_MAX = 8_192
 
-/** A long document is ranked in chunks, and each counts as one; the query takes a part of every chunk. */
+/** A long document is ranked in chunks, each counted as one document. The query takes a part of every chunk. */
 const CHUNK_TOKENS = 500
 const QUERY_TOKENS_MAX = 250
 const CHUNKS_PER_DOCUMENT_MAX = 10
 
-// No tokenizer makes more tokens than there are bytes.
+// A tokenizer never produces more tokens than bytes.
 function boundSearchUnits(body: RerankRequest): number {
   const queryTokens = Math.min(Buffer.byteLength(body.query), QUERY_TOKENS_MAX)
   const chunksMax = Math.max(CHUNKS_PER_DOCUMENT_MAX, body.max_chunks_per_doc ?? 0)

@@ -30,7 +30,7 @@ const SOURCE = {
   ],
 }
 
-/** A generation module over upstreams that do what the test says, and time that passes by itself. */
+/** Creates a generation module with upstreams that a test controls and a clock that advances by itself. */
 export function createStage(operations: Record<string, Partial<MediaOperation<never>>>) {
   const providers = new Map(
     Object.entries(operations).map(([id, operation]): [string, Provider] => [
@@ -109,7 +109,7 @@ export function createControl() {
   return { control, notes, jobs }
 }
 
-/** A task of five seconds of film, held at 0.50 USD. */
+/** A task for five seconds of video with a hold of 0.50 USD. */
 export function claimTask(fields: Partial<ClaimedTask> = {}): ClaimedTask {
   return {
     id: '018f0000-0000-7000-8000-00000000000a',

@@ -8,12 +8,12 @@ type MemoryMedia = Pick<
 > & {
   /** By id. */
   readonly files: Map<string, { accountId: string; bytes: Uint8Array }>
-  /** What lies at addresses; others are gone. */
+  /** The files at URLs. All other URLs fail. */
   readonly addresses: Map<string, Uint8Array>
   readonly fetched: string[]
 }
 
-/** A media store that forgets. */
+/** A media store in memory. */
 export function createMemoryMedia(): MemoryMedia {
   const files: MemoryMedia['files'] = new Map()
   const addresses: MemoryMedia['addresses'] = new Map()
