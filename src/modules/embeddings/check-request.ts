@@ -5,7 +5,7 @@ import type { CatalogModel } from '../catalog/catalog.ts'
 import { TextTokens, type TextInput } from '../inference/inference.ts'
 import { encodingOf } from './input-tokens.ts'
 
-/** What the model cannot do is refused before anybody is asked. */
+/** Throws if the model does not support the request, before an upstream is called. */
 export function checkRequest(model: CatalogModel, { dimensions, input }: EmbeddingRequest): void {
   if (typeof dimensions === 'number') checkDimensions(model, dimensions)
   if (model.contextTokens !== null) checkLengths(model, model.contextTokens, input)
@@ -31,10 +31,10 @@ function checkLengths(model: CatalogModel, contextTokens: number, input: TextInp
   }
 }
 
-/** Prose has about so many; what is denser and too long is found by the upstream. */
+/** The usual density of prose. The upstream refuses denser texts that are too long. */
 const CHARACTERS_PER_TOKEN = 4
 
-// Counted only where it is likely to be too long, and only with the model's own encoding: other vendors cut by themselves.
+// Counts only texts that are probably too long, and only with the model's own encoding. Other vendors truncate by themselves.
 function checkText(model: CatalogModel, contextTokens: number, text: string, param: string): void {
   if (text.length <= contextTokens * CHARACTERS_PER_TOKEN) return
   const encoding = encodingOf(model)

@@ -13,12 +13,12 @@ import { scanEmbeddings, type EmbeddingScan, type Span } from './scan-embeddings
 import { decodeEmbedding, encodeEmbedding } from '../../providers/encode-embedding.ts'
 
 interface Metering {
-  /** Only where an upstream reports no usage. */
+  /** Used only if the upstream reports no usage. */
   readonly countTokens: () => number
   readonly priceOf: (promptTokens: number) => NanoUsd
 }
 
-/** Checks an upstream's answer, meters it and puts our model id, usage and cost into its bytes. */
+/** Validates an upstream's response, meters it, and writes the requested model id, usage and cost into its bytes. */
 export function finishEmbeddings(
   payload: Buffer,
   question: WholeQuestion<EmbeddingRequest>,
@@ -53,7 +53,7 @@ export function finishEmbeddings(
   return JSON.stringify({ ...members, object: 'list', data, model: requestedModel, usage })
 }
 
-/** Some upstreams name only the total, which is the same where nothing is written. */
+/** Some upstreams report only the total, which is the same because embeddings have no completion. */
 function readPromptTokens(reported: unknown): number | null {
   if (!isRecord(reported)) return null
   return readCount(reported['prompt_tokens'] ?? reported['input_tokens'] ?? reported['total_tokens'])
@@ -67,7 +67,7 @@ function parseMember(payload: Buffer, { start, end }: { start: number; end: numb
   }
 }
 
-/** The bytes as they came, but for two values; what is large is not copied. */
+/** Returns the original bytes with two values replaced. Large parts are not copied. */
 function edit(payload: Buffer, scan: EmbeddingScan, requestedModel: string, usage: object): Buffer[] {
   const model = editOf('model', scan.model, scan.end, JSON.stringify(requestedModel))
   const metered = editOf('usage', scan.usage, scan.end, JSON.stringify(usage))
@@ -89,7 +89,7 @@ function editOf(name: string, span: Span | null, end: number, value: string) {
 
 const SMALL_BYTES_MAX = 4096
 
-/** Each piece is a write of its own. */
+/** Joins small pieces, because each piece is a separate write. */
 function joinSmall(pieces: readonly Buffer[]): Buffer[] {
   const joined: Buffer[] = []
   let small: Buffer[] = []
@@ -111,7 +111,7 @@ interface RewrittenEmbeddings {
   readonly data: readonly object[]
 }
 
-/** For an answer in another encoding than was asked for, or of another shape than usual: parsed and written anew. */
+/** Parses and rewrites a response with another encoding than requested or an unusual structure. */
 function rewriteEmbeddings(provider: string, payload: Buffer, isBase64: boolean): RewrittenEmbeddings {
   const { members, list } = parsePayload(provider, payload, 'data')
   const items = list.every(({ index }) => typeof index === 'number')

@@ -11,7 +11,7 @@ interface InputCost {
   readonly priceOf: (promptTokens: number) => NanoUsd
 }
 
-/** Sets aside what the bytes can cost at most; the tokens are counted only where that is more than there is. */
+/** Holds the maximum cost of the bytes. Counts the tokens only if the credit does not cover that. */
 export function holdInputCost(
   ledger: Pick<Ledger, 'hold' | 'holdAtOnce' | 'knownBalanceNanoUsd'>,
   model: CatalogModel,

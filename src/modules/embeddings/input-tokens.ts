@@ -12,7 +12,9 @@ import {
   type TextVocabulary,
 } from '../inference/inference.ts'
 
-/** The most an upstream can count: no tokenizer makes more tokens than there are bytes, and JSON never has fewer. */
+/**
+ * Returns an upper bound: a tokenizer never produces more tokens than bytes, and the JSON has at least as many bytes as the text.
+ */
 export function boundInputTokens(model: CatalogModel, input: TextInput, requestBytes: number): number {
   const { vocabulary, tokensPerInput } = tokenizerOf(model)
   const ids = countTokenIds(input)
@@ -20,7 +22,7 @@ export function boundInputTokens(model: CatalogModel, input: TextInput, requestB
   return tokens + countInputs(input) * tokensPerInput
 }
 
-/** A closer count than the bytes give. Takes milliseconds. */
+/** Returns a closer estimate than the bytes give. Takes milliseconds. */
 export function refineInputTokens(model: CatalogModel, input: TextInput, requestBytes: number): number {
   const bound = boundInputTokens(model, input, requestBytes)
   if (countTokenIds(input) !== null) return bound
@@ -34,7 +36,7 @@ export function refineInputTokens(model: CatalogModel, input: TextInput, request
   return Math.min(text.tokens + countInputs(input) * tokensPerInput, bound)
 }
 
-/** For upstreams that report no usage. */
+/** Counts the tokens for upstreams that report no usage. */
 export function countInputTokens(input: TextInput, count: (text: string) => number): number {
   const ids = countTokenIds(input)
   if (ids !== null) return ids
@@ -43,21 +45,21 @@ export function countInputTokens(input: TextInput, count: (text: string) => numb
   return text.tokens
 }
 
-/** OpenAI's embedding models have the encoding of GPT-4; null where the vendor publishes none. */
+/** Returns the encoding of OpenAI's embedding models, which is that of GPT-4. Null for vendors that publish none. */
 export function encodingOf({ vendor }: CatalogModel): TokenEncodingName | null {
   return vendor.toLowerCase() === 'openai' ? 'cl100k' : null
 }
 
-/** A few milliseconds for what people write. */
+/** Takes a few milliseconds for normal text. */
 const REFINED_TOKENS_MAX = 4096
 const SAMPLE_MARGIN = 1.1
-/** Exact for thirty kilobytes of prose; takes some tens of milliseconds of text that no vocabulary knows. */
+/** Exact for thirty kilobytes of prose. Takes tens of milliseconds for text that no vocabulary contains. */
 const COUNTED_TOKENS_MAX = 8_192
 
 interface Tokenizer {
   readonly vocabulary: TextVocabulary
   readonly encoding: TokenEncodingName
-  /** Markers, and the line that tells a query from a document. */
+  /** Markers, and the line that distinguishes a query from a document. */
   readonly tokensPerInput: number
 }
 

@@ -1,11 +1,11 @@
-/** Where things stand in an answer of the usual shape. */
+/** The positions in a response of the usual structure. */
 export interface EmbeddingScan {
   readonly vectors: number
   readonly isBase64: boolean
-  /** Of the value of `model`; null where there is none. */
+  /** The value of `model`; null if absent. */
   readonly model: Span | null
   readonly usage: Span | null
-  /** The closing brace of it all. */
+  /** The position of the last closing brace. */
   readonly end: number
 }
 
@@ -15,8 +15,8 @@ export interface Span {
 }
 
 /**
- * Finds the few places of an answer that matter without a look at each of its thousands of digits, which would cost more
- * than everything else that is done for the request. Null for an answer of any other shape: that one must be parsed.
+ * Finds the relevant positions of a response without parsing its thousands of numbers, which would cost more than the rest of the
+ * request. Returns null for any other structure, which must be parsed.
  */
 export function scanEmbeddings(payload: Buffer): EmbeddingScan | null {
   const scanner = new Scanner(payload)
@@ -24,7 +24,7 @@ export function scanEmbeddings(payload: Buffer): EmbeddingScan | null {
   if (members === null || !scanner.isAtEnd()) return null
   const { isListed, vectors, isBase64, data, model, usage } = scanner
   if (!isListed || vectors === 0) return null
-  // What stands in the place of a number that there is none for has letters.
+  // The list must not contain words instead of numbers.
   const list = payload.subarray(data.start, data.end)
   if (!isBase64 && NO_NUMBERS.some((word) => list.includes(word))) return null
   return { vectors, isBase64, model, usage, end: members.end - 1 }
@@ -44,7 +44,7 @@ const CLOSING_BRACKET = 0x5d
 const OPENING_BRACE = 0x7b
 const CLOSING_BRACE = 0x7d
 
-/** Reads forward. Every method answers false or null where something stands that it does not expect. */
+/** Reads forward. Every method returns false or null for unexpected input. */
 class Scanner {
   readonly #payload: Buffer
   #position = 0
@@ -93,7 +93,7 @@ class Scanner {
       if (name === 'object' || name === 'index' || name === 'embedding') members += 1
       if (name === 'embedding') return this.#readVector()
       const value = this.#skipValue()
-      // As long as they are in the order they were asked for.
+      // The vectors must be in the order of the inputs.
       return value !== null && (name !== 'index' || this.#textOf(value) === String(this.vectors))
     })
     return members === 3 ? item : null
@@ -126,7 +126,7 @@ class Scanner {
       const nameStart = this.#position
       if (!this.#skipString()) return null
       const name = this.#payload.toString('latin1', nameStart + 1, this.#position - 1)
-      // Readers disagree about a name that stands there twice.
+      // Parsers disagree about duplicate names.
       if (names.includes(name) || names.length === MEMBERS_MAX) return null
       names.push(name)
       if (!this.#take(COLON) || !readMember(name)) return null
@@ -145,7 +145,7 @@ class Scanner {
     return this.#position > start ? { start, end: this.#position } : null
   }
 
-  /** Without escapes, which none of the texts here needs. */
+  /** Does not support escapes, which these texts do not need. */
   #skipString(): boolean {
     const payload = this.#payload
     if (payload[this.#position] !== QUOTE) return false
@@ -172,7 +172,7 @@ class Scanner {
   }
 }
 
-/** An answer has four, an item three. */
+/** A response has four members, an item three. */
 const MEMBERS_MAX = 16
 const EMPTY_STRING_LENGTH = 2
 
@@ -180,7 +180,7 @@ function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 }
 
-/** Of a number, or of `true`, `false` and `null`. */
+/** A byte of a number or of `true`, `false` and `null`. */
 function isOfWord(byte = 0): boolean {
   return (byte >= ZERO && byte <= NINE) || (byte >= 0x61 && byte <= 0x7a) || WORD_MARKS.includes(byte)
 }

@@ -29,7 +29,7 @@ interface Stranger {
   visits: number
   lookUps: number
   refilledAtMs: number
-  /** The number of delays so far. Reset after 15 minutes without a failure. */
+  /** The number of delays so far. Reset 15 minutes after the last delay ended. */
   delays: number
   blockedUntilMs: number
 }

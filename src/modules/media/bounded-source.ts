@@ -1,11 +1,11 @@
 import { HEAD_BYTES } from './recognise-media.ts'
 
-/** A source whose beginning was looked at, still whole. */
+/** A source whose first bytes were read but which can still be read from the start. */
 export interface OpenedSource {
   readonly head: Uint8Array
-  /** The head and all that follows it. Throws `SourceTooLarge` past the bound. */
+  /** All bytes from the start. Throws `SourceTooLarge` beyond the limit. */
   readonly all: AsyncIterable<Uint8Array>
-  /** For who does not read it. */
+  /** Closes a source that is not read. */
   close(): Promise<void>
 }
 

@@ -5,13 +5,13 @@ import { bytesMaxOf } from './media-limits.ts'
 import type { MediaRecord } from './media-record.ts'
 import type { CopyOrder, KeepOrder } from './media-order.ts'
 
-/** A client waits for its input; a result is worth more patience, because somebody was paid for it. */
+/** A client waits while its input is fetched. A result gets a longer timeout and more attempts, because it has been paid for. */
 const TIMEOUT_MS = { input: 30_000, result: 600_000 }
 const ATTEMPTS_MAX = { input: 1, result: 3 }
 const PAUSE_MS = 500
 const REDIRECTS_MAX = 5
 
-/** Another status than a good one. */
+/** The response had a status that is not a success. */
 class BadStatus extends Error {
   readonly status: number
 
@@ -82,7 +82,7 @@ async function pause({ cancellation }: CopyOrder, pauseMs: number): Promise<void
   cancellation?.throwIfCancelled()
 }
 
-/** Whose fault it is depends on who gave the address. */
+/** The error depends on the origin of the URL: the client or the provider. */
 function explain({ purpose, kind, param }: CopyOrder, error: unknown): unknown {
   const why = describe(error)
   if (why === null) return error
@@ -98,6 +98,6 @@ function describe(error: unknown): string | null {
   if (error instanceof BadStatus) return `its address answers ${error.status}.`
   if (error instanceof OutboundFailed && error.reason === 'closed') return null
   if (error instanceof OutboundFailed || error instanceof OutboundRefused) return error.message
-  // An address is not an upload: what lies there is as wrong as anything else that lies there.
+  // A file at a URL is not an upload, so a too large one is reported as an invalid value.
   return error instanceof AppError && error.code === 'request_too_large' ? error.message : null
 }

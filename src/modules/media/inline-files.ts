@@ -2,15 +2,15 @@ import { AppError, invalidValue } from '../../kernel/app-error.ts'
 import type { MediaKind } from './media-order.ts'
 import type { OwnFiles } from './own-files.ts'
 
-/** A place of a request that names a file by its address. */
+/** A place in a request that names a file by its URL. */
 export interface FileUse {
   readonly url: string
-  /** Null takes every file. */
+  /** Null accepts every kind. */
   readonly kind: MediaKind | null
   readonly param: string
 }
 
-/** A use of a file of our own. */
+/** A use of a file that the gateway stores. */
 export interface OwnFileUse extends FileUse {
   readonly mediaId: string
 }
@@ -20,11 +20,11 @@ export interface InlineFile {
   readonly base64: string
 }
 
-/** Of all files of a request together, each counted as often as it is used. */
+/** The limit for all files of a request together. Each use counts. */
 const BYTES_MAX = 20_000_000
 const USES_MAX = 64
 
-/** Those uses that name files of our own. Asks nobody. */
+/** Returns the uses that name files of the gateway. Reads only the URLs. */
 export function findOwnUses(media: Pick<OwnFiles, 'ownIdOf'>, uses: readonly FileUse[]): OwnFileUse[] {
   const own: OwnFileUse[] = []
   for (const use of uses) {
@@ -34,7 +34,7 @@ export function findOwnUses(media: Pick<OwnFiles, 'ownIdOf'>, uses: readonly Fil
   return own
 }
 
-/** The account's files for upstreams that cannot reach the gateway, by their addresses. */
+/** Loads the account's files for upstreams that cannot reach the gateway. The keys are their URLs. */
 export async function inlineFiles(
   media: Pick<OwnFiles, 'openOwn'>,
   accountId: string,

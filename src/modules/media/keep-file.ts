@@ -16,16 +16,18 @@ export interface KeepParts {
   readonly rows: MediaRows
   readonly store: MediaStore
   readonly clock: Clock
-  /** Of results; inputs are kept as long as their work can take. */
+  /** For results. Inputs are kept as long as their work can take. */
   readonly resultRetentionMs: number
   readonly quotaOf: QuotaOf
 }
 
 const INPUT_RETENTION_MS = 24 * 60 * 60_000
-/** How long a file may be written before it counts as one that nobody writes any more. */
+/** How long writing a file may take before the file counts as abandoned. */
 export const UNFINISHED_MS = 24 * 60 * 60_000
 
-/** The row, then the file, then the row again: whenever the process dies, a row is left that the sweep finds. */
+/**
+ * Inserts the row, writes the file, then completes the row. If the process dies in between, the sweep finds the incomplete row.
+ */
 export async function keepFile(parts: KeepParts, order: KeepOrder): Promise<MediaRecord> {
   const { rows, store } = parts
   const { accountId, purpose, kind } = order
@@ -49,13 +51,13 @@ export async function keepFile(parts: KeepParts, order: KeepOrder): Promise<Medi
       const { bytes } = await store.put(storeKey, source.all, contentType)
       const retentionMs = purpose === 'result' ? parts.resultRetentionMs : INPUT_RETENTION_MS
       const written = { id, bytes, retentionMs }
-      // What was paid for is kept in any case: who has no room left is refused before the work is done.
+      // A result is stored even beyond the quota, because it has been paid for. The quota is checked before the work begins.
       const kept =
         purpose === 'result' ? await rows.complete(written) : await completeInput(parts, order, written)
       if (kept === null) throw new Error('a file took too long to be written')
       return kept
     } catch (error) {
-      // What cannot be cleared now is left to the sweep.
+      // If the deletion fails, the sweep repeats it.
       await clear(parts, id).catch(() => {})
       throw error
     }

@@ -13,7 +13,7 @@ const TOKEN_CHARACTERS = Math.ceil(((ID_BYTES + EXPIRY_BYTES + SIGNATURE_BYTES) 
 const TOKEN_FORM = new RegExp(`^([A-Za-z0-9_-]{${TOKEN_CHARACTERS}})(?:\\.([a-z0-9]{1,5}))?$`)
 const EXPIRY_SECONDS_MAX = 2 ** 32 - 1
 
-/** The last part of an address: which file, until when, and that we said so. */
+/** Returns the last part of a URL: the file id, its expiry and a signature. */
 export function signAddress(secret: Buffer, { id, expiresAtMs }: MediaAddress): string {
   const said = Buffer.alloc(ID_BYTES + EXPIRY_BYTES)
   said.write(id.replaceAll('-', ''), 'hex')
@@ -23,7 +23,7 @@ export function signAddress(secret: Buffer, { id, expiresAtMs }: MediaAddress): 
   return format === null ? token : `${token}.${format.extension}`
 }
 
-/** Null for everything that we did not sign, whatever is wrong with it. Says nothing of the time. */
+/** Returns null for a token without a valid signature. Does not check the expiry. */
 export function readAddress(secret: Buffer, token: string): MediaAddress | null {
   const [, encoded, extension] = TOKEN_FORM.exec(token) ?? []
   if (encoded === undefined) return null
@@ -31,7 +31,7 @@ export function readAddress(secret: Buffer, token: string): MediaAddress | null 
   const said = bytes.subarray(0, ID_BYTES + EXPIRY_BYTES)
   const signature = bytes.subarray(ID_BYTES + EXPIRY_BYTES)
   if (signature.length !== SIGNATURE_BYTES || !timingSafeEqual(signature, sign(secret, said))) return null
-  // The last character has bits to spare: one spelling of a token is enough.
+  // The last character has unused bits. Accept only the canonical encoding.
   if (bytes.toString('base64url') !== encoded) return null
   const hex = said.toString('hex', 0, ID_BYTES)
   const id = hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
@@ -39,7 +39,7 @@ export function readAddress(secret: Buffer, token: string): MediaAddress | null 
   return { id, expiresAtMs: said.readUInt32BE(ID_BYTES) * 1000 }
 }
 
-// The text in front keeps the secret from signing anything but addresses.
+// The prefix binds the signature to this purpose.
 function sign(secret: Buffer, said: Buffer): Buffer {
   return createHmac('sha256', secret).update('parkway-media-address-1').update(said).digest()
 }

@@ -1,13 +1,13 @@
 import type { MediaKind } from './media-order.ts'
 
-/** A form of file that is kept and served. */
+/** A file format that is stored and served. */
 export interface MediaFormat {
   readonly kind: MediaKind
   readonly contentType: string
   readonly extension: string
 }
 
-/** Ids of files name their format by its place in this list: it grows at its end, and nothing in it moves. */
+/** File ids contain the index of their format in this list. Only append to it, and never reorder it. */
 const FORMATS: readonly MediaFormat[] = [
   { kind: 'image', contentType: 'image/png', extension: 'png' },
   { kind: 'image', contentType: 'image/jpeg', extension: 'jpg' },
@@ -28,10 +28,10 @@ const FORMATS: readonly MediaFormat[] = [
   { kind: 'audio', contentType: 'audio/pcm', extension: 'pcm' },
 ]
 
-/** Sound without a head looks like anything; it is what is said of it. */
+/** Raw audio has no header to recognise, so its declared type is used. */
 const HEADLESS_TYPES: ReadonlySet<string> = new Set(['audio/pcm', 'audio/l16', 'audio/x-pcm'])
 
-/** By its extension, as what it is wanted for: a video's container can also hold sound alone. */
+/** Finds the format for the requested kind, because a video container can also hold only audio. */
 export function findFormat(kind: MediaKind, extension: string): MediaFormat | null {
   return FORMATS.find((format) => format.kind === kind && format.extension === extension) ?? null
 }
@@ -47,8 +47,8 @@ export function describeFormats(kind: MediaKind): string {
 }
 
 /**
- * The id of a file of this format: two of its random digits say which. The address of a file ends in its extension, and can be
- * made of the id alone, without asking anybody.
+ * Stores the index of the format in two of the id's random digits, so that a URL with the right extension can be made from the id
+ * alone.
  */
 export function markId(id: string, format: MediaFormat): string {
   const place = FORMATS.indexOf(format).toString(16).padStart(MARK_DIGITS, '0')

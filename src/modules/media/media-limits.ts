@@ -2,14 +2,14 @@ import type { KeepOrder, MediaKind } from './media-order.ts'
 
 const MEGABYTE = 1_000_000
 
-/** Largest file a client may give. */
+/** The largest file that a client may upload. */
 const INPUT_BYTES_MAX: Readonly<Record<MediaKind, number>> = {
   image: 20 * MEGABYTE,
   audio: 25 * MEGABYTE,
   video: 100 * MEGABYTE,
 }
 
-/** Largest file that is taken from an upstream. */
+/** The largest file that is accepted from an upstream. */
 const RESULT_BYTES_MAX = 512 * MEGABYTE
 
 export function bytesMaxOf({

@@ -1,6 +1,6 @@
 import type { Cancellation } from '../../kernel/cancellation.ts'
 
-/** What a file may be; it is recognised by its bytes, not by what somebody says of it. */
+/** The kind of a file. It is recognised by its content, not by its declared type. */
 export type MediaKind = 'image' | 'video' | 'audio'
 
 export interface KeepOrder {
@@ -8,7 +8,7 @@ export interface KeepOrder {
   readonly purpose: 'input' | 'result'
   readonly kind: MediaKind
   readonly source: Uint8Array | AsyncIterable<Uint8Array>
-  /** Used where the bytes do not tell. */
+  /** Used if the content cannot be recognised. */
   readonly contentType?: string
   readonly bytesMax?: number
   /** Names the field of the request in errors. */
@@ -24,7 +24,7 @@ export interface CopyOrder {
   readonly bytesMax?: number
   /** Names the field of the request in errors. */
   readonly param?: string
-  /** Hosts that may be private: those of the upstream that gave the address. */
+  /** Hosts that may be private: those of the upstream that returned the URL. */
   readonly trustedHosts?: readonly string[]
   readonly cancellation?: Cancellation
 }

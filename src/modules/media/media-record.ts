@@ -20,7 +20,7 @@ interface MediaRow {
   readonly expires_at: Date
 }
 
-/** A file that is about to be written; it expires soon unless it is completed. */
+/** A file that is about to be written. It expires soon unless it is completed. */
 export interface NewMedia {
   readonly id: string
   readonly accountId: string
@@ -40,7 +40,7 @@ export interface WrittenMedia {
 
 const BATCH_MAX = 50
 
-/** Writes the rows of files. Files that are kept in the same moment share their statements, and the wait for the disk. */
+/** Writes the rows of files. Concurrent writes share their statements and commits. */
 export class MediaRows {
   readonly #inserts: Batches<NewMedia, true>
   readonly #completions: Batches<WrittenMedia, MediaRecord | null>
@@ -54,7 +54,7 @@ export class MediaRows {
     await this.#inserts.add(media)
   }
 
-  /** Null when it took so long that the row is being removed. */
+  /** Returns null if it took so long that the row is already being deleted. */
   complete(media: WrittenMedia): Promise<MediaRecord | null> {
     return this.#completions.add(media)
   }
@@ -94,7 +94,7 @@ export async function completeMedia(
   return batch.map(({ id }) => records.get(id) ?? null)
 }
 
-/** Null for what is not there, not whole, or past its time. */
+/** Returns null if the file is missing, incomplete or expired. */
 export async function findMedia(database: Queryable, id: string): Promise<MediaRecord | null> {
   const [row] = await database.query<MediaRow>(
     `SELECT id, account_id, content_type, store_key, bytes, expires_at FROM media

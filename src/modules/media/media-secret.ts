@@ -3,7 +3,7 @@ import type { Database } from '../../storage/database.ts'
 
 const SECRET_BYTES = 32
 
-/** The one secret of all processes on a database; the first that asks makes it. */
+/** Returns the secret that all processes on a database share. The first call creates it. */
 export async function readMediaSecret(database: Database): Promise<Buffer> {
   const found = await selectSecret(database)
   if (found !== null) return found

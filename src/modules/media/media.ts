@@ -21,27 +21,27 @@ export { findOwnUses, inlineFiles, type FileUse, type OwnFileUse } from './inlin
 export type { OwnFile, OwnFiles } from './own-files.ts'
 export type { CopyOrder, KeepOrder, MediaKind } from './media-order.ts'
 
-/** Files of accounts: what clients gave us for long work, and what upstreams made. */
+/** Stores files of accounts: inputs of clients and results of upstreams. */
 export interface Media extends OwnFiles {
-  /** Keeps what the source gives, up to the bound. Nothing is left of a source that fails or is too large. */
+  /** Stores the bytes of a source up to the limit. Nothing remains of a source that fails or is too large. */
   keep(order: KeepOrder): Promise<MediaFile>
-  /** Throws when the account's quota of bytes is used up: for who is about to make a file that is kept in any case. */
+  /** Throws if the account's quota is used up. Call it before work whose result is stored in any case. */
   requireRoom(accountId: string): Promise<void>
-  /** Copies what lies at an address. `AppError`s name `param` where the client gave the address. */
+  /** Copies a file from a URL. Errors name `param` if the client gave the URL. */
   keepFromAddress(order: CopyOrder): Promise<MediaFile>
   read(
     accountId: string,
     mediaId: string,
   ): Promise<{ readonly bytes: Uint8Array; readonly contentType: string }>
   /**
-   * Absolute, signed, and good until then, or for the usual time from now; needs no key and reveals nothing. `baseUrl` is where
-   * the one who asks reaches the gateway, as far as that is known and nothing else is configured.
+   * Returns an absolute, signed URL that is valid until the given time, or for the default lifetime. It needs no key and reveals
+   * nothing. `baseUrl` is the gateway's address as the client sees it, used if no public address is configured.
    */
   addressOf(file: AddressedFile, baseUrl?: string): string
-  /** The file of an address, by its last part. Every token that is not good is the same `not_found`. */
+  /** Opens the file of a URL by its last part. Every invalid token gives the same `not_found`. */
   openAddress(token: string): Promise<ServedFile>
   remove(mediaIds: readonly string[]): Promise<void>
-  /** Removes what has expired; runs by itself too. */
+  /** Deletes expired files. Also runs periodically. */
   sweep(): Promise<number>
   close(): Promise<void>
 }
@@ -50,7 +50,7 @@ export interface MediaFile {
   readonly id: string
   readonly contentType: string
   readonly bytes: number
-  /** Of the address. The file itself is kept for as long as the results of tasks are. */
+  /** The expiry of the URL. The file itself is kept as long as the results of tasks. */
   readonly expiresAt: Date
 }
 
@@ -63,9 +63,9 @@ export interface ServedFile {
   readonly id: string
   readonly contentType: string
   readonly bytes: number
-  /** Of the address. */
+  /** The expiry of the URL. */
   readonly expiresAt: Date
-  /** Who opens it reads to the end or destroys it. */
+  /** The caller must read it to the end or destroy it. */
   open(range?: ByteRange): Promise<Readable>
 }
 
@@ -74,12 +74,12 @@ interface MediaOptions {
   readonly store: MediaStore
   readonly outbound: Outbound
   readonly clock: Clock
-  /** By which files on a disk are dated. */
+  /** The clock of the machine, which sets the times of files on a disk. */
   readonly machineClock: Clock
   readonly logger: Logger
-  /** Where clients reach the gateway, by the operator's word. */
+  /** The configured address of the gateway for clients. */
   readonly publicUrl: string | null
-  /** Where it listens, for who is not told otherwise. */
+  /** The listening address, used if no other is known. */
   readonly ownUrl: () => string
   readonly addressMs?: number
   readonly resultRetentionMs?: number
@@ -105,7 +105,7 @@ export async function createMedia(options: MediaOptions): Promise<Media> {
   const publicUrl = options.publicUrl?.replace(/\/+$/, '') ?? null
   let secret = await readMediaSecret(database)
 
-  // To the full hour: who asks for a file's address again and again gets one that caches know.
+  // Rounded to the full hour, so that repeated requests get the same URL, which caches know.
   const usualExpiry = (): Date => new Date(Math.ceil((clock.nowMs() + addressMs) / HOUR_MS) * HOUR_MS)
   const keep = (order: KeepOrder): Promise<MediaRecord> => keepFile(parts, order)
   const describe = ({ id, contentType, bytes }: MediaRecord): MediaFile => ({
@@ -115,7 +115,7 @@ export async function createMedia(options: MediaOptions): Promise<Media> {
     expiresAt: usualExpiry(),
   })
   const sweep = async (): Promise<number> => {
-    // Restoring a backup brings another one.
+    // A restored backup contains another secret.
     secret = await readMediaSecret(database)
     await store.removeUnfinished(new Date(machineClock.nowMs() - UNFINISHED_MS))
     return sweepMedia(database, store)
@@ -189,7 +189,7 @@ export async function createMedia(options: MediaOptions): Promise<Media> {
 
 async function openStored(store: MediaStore, record: MediaRecord, range?: ByteRange): Promise<Readable> {
   const file = await store.open(record.storeKey, range)
-  // Removed between two looks, or by somebody who is not us.
+  // The file was deleted since its row was read, possibly by another program.
   if (file === null) throw notFound('file')
   return file
 }

@@ -5,14 +5,14 @@ const OWN_PATH = /\/media\/([^/?#]+)$/
 
 interface OwnAddressOptions {
   readonly secret: Buffer
-  /** Where clients reach the gateway, as far as that is known. */
+  /** The known addresses of the gateway. */
   readonly bases: readonly string[]
   readonly param: string
 }
 
 /**
- * The id of our own file that an address leads to; null for an address of somebody else. Whether the file may be read is left to the
- * account's rights, so an address that has expired is good too. One of ours that was never signed is refused and not fetched.
+ * Returns the id of the gateway's file at a URL, or null for the URL of another server. Access is decided by the account's
+ * rights, so expired URLs are accepted. A URL of the gateway without a valid signature is refused and not fetched.
  */
 export function readOwnAddress(url: string, { secret, bases, param }: OwnAddressOptions): string | null {
   // Most inputs are data URIs, which can be very long.

@@ -1,16 +1,16 @@
 import type { Readable } from 'node:stream'
 
-/** Files of the gateway that clients name by their addresses, as inputs. They are read from the store, never over the network. */
+/** Files of the gateway that clients pass as inputs by URL. They are read from the store, never over the network. */
 export interface OwnFiles {
-  /** The id of our own file that an address leads to; null for an address of somebody else. Asks nobody. */
+  /** Returns the id of the gateway's file at a URL, or null for the URL of another server. Reads only the URL. */
   ownIdOf(url: string, param: string): string | null
-  /** A file by its id, for its account. Another account's file is not found, like one that never was. */
+  /** Opens a file of the account. Throws `not_found` also for a file of another account. */
   openOwn(accountId: string, mediaId: string, param: string): Promise<OwnFile>
 }
 
 export interface OwnFile {
   readonly contentType: string
   readonly bytes: number
-  /** Who opens it reads to the end or destroys it. */
+  /** The caller must read it to the end or destroy it. */
   open(): Promise<Readable>
 }

@@ -1,7 +1,7 @@
-/** How much of a file is needed to tell what it is. */
+/** The number of bytes needed to recognise a file. */
 export const HEAD_BYTES = 256
 
-/** What a file is by its first bytes, as an extension; null for everything that is no image, video or sound we know. */
+/** Recognises a file by its first bytes and returns its extension. Null if it is no known image, video or audio format. */
 export function recogniseMedia(head: Uint8Array): string | null {
   const bytes = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, HEAD_BYTES))
   const found = MAGIC.find(({ at, magic }) => bytes.subarray(at, at + magic.length).equals(magic))
@@ -23,7 +23,7 @@ const MAGIC: readonly Magic[] = [
   { at: 0, magic: Buffer.from('RIFF'), form: recogniseRiff },
   { at: 0, magic: Buffer.from('RF64'), form: recogniseRiff },
   { at: 4, magic: Buffer.from('ftyp'), form: recogniseBrand },
-  // Old films of QuickTime begin without saying what they are.
+  // Old QuickTime files have no brand.
   { at: 4, magic: Buffer.from('moov'), form: 'mov' },
   { at: 4, magic: Buffer.from('mdat'), form: 'mov' },
   { at: 4, magic: Buffer.from('wide'), form: 'mov' },
@@ -39,7 +39,7 @@ function recogniseRiff(bytes: Buffer): string | null {
   return form === 'WEBP' ? 'webp' : form === 'WAVE' ? 'wav' : null
 }
 
-/** The brands of a file: the first says what it is meant as, the others what it can be read as. */
+/** Reads the brands of a file: the first is its main format, the others are compatible formats. */
 function recogniseBrand(bytes: Buffer): string | null {
   const end = Math.min(bytes.length, bytes.length >= 4 ? bytes.readUInt32BE(0) : 0)
   const brands: string[] = []
@@ -60,7 +60,7 @@ function recogniseOgg(bytes: Buffer): string | null {
   return bytes.includes('theora') ? null : 'ogg'
 }
 
-/** Sound that begins with its first frame: eleven set bits, then what the layer, the bit rate and the sampling rate may be. */
+/** Recognises audio that begins with a frame: eleven set bits, followed by a valid layer, bit rate and sampling rate. */
 function recogniseFrames(bytes: Buffer): string | null {
   const [first = 0, second = 0, third = 0] = bytes
   if (first !== 0xff || (second & 0xe0) !== 0xe0 || bytes.length < 4) return null

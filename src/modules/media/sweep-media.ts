@@ -11,8 +11,8 @@ interface ClaimedRow {
 }
 
 /**
- * Removes expired files in small batches, a file before its row. Any number of processes may do it at once: each takes files
- * for itself, and what one of them took and did not finish is taken again later.
+ * Deletes expired files in small batches, each file before its row. Several processes may do this at once: each claims different
+ * files, and unfinished claims are taken again later.
  */
 export async function sweepMedia(database: Database, store: Pick<MediaStore, 'delete'>): Promise<number> {
   let removed = 0
@@ -24,7 +24,7 @@ export async function sweepMedia(database: Database, store: Pick<MediaStore, 'de
   return removed
 }
 
-/** At once, whenever they would expire. What does not exist is no error. */
+/** Deletes files immediately, whatever their expiry. Missing files are ignored. */
 export async function removeMedia(
   database: Database,
   store: Pick<MediaStore, 'delete'>,

@@ -13,9 +13,9 @@ export interface ListedVoice extends Voice {
 }
 
 export interface VoiceFilter {
-  /** Those of the providers that serve this model. */
+  /** Only the voices of providers that serve this model. */
   readonly model?: string | undefined
-  /** Voices of many languages are in every one. */
+  /** Multilingual voices match every language. */
   readonly language?: string | undefined
 }
 
@@ -25,7 +25,7 @@ interface ListOptions {
   readonly voiceCache: VoiceCache
 }
 
-/** The voices of every provider that would serve the caller, in the order of the catalog. */
+/** Returns the voices of all providers that would serve the caller, in the order of the catalog. */
 export async function listVoices(
   { selector, catalog, voiceCache }: ListOptions,
   caller: Caller,
@@ -38,7 +38,7 @@ export async function listVoices(
   const lists = await Promise.all(
     [...providers].map((provider) => readVoices(provider, voiceCache, cancellation)),
   )
-  // One provider that does not answer leaves the others' voices; when none does, that is the answer.
+  // If one provider fails, the voices of the others are returned. If all fail, throws the error.
   const voices = lists.flatMap((list) => (list instanceof Error ? [] : list))
   const failure = lists.find((list) => list instanceof Error)
   if (failure && voices.length === 0)

@@ -15,12 +15,12 @@ import type { SpeechOrder } from './speech-order.ts'
 
 export interface SpokenAudio {
   readonly contentType: string
-  /** Pieces that leave together. Throws an `AppError` when the upstream fails in the middle. */
+  /** Chunks that are sent together. Throws `AppError` if the upstream fails in the middle. */
   readonly batches: AsyncIterable<readonly Uint8Array[]>
 }
 
 export interface SpeechPlan {
-  /** With the instructions that its upstreams read. */
+  /** Includes only the instructions that its upstreams support. */
   readonly work: SpeechWork
   readonly priceNanoUsd: NanoUsd
   readonly linger: Linger
@@ -28,7 +28,7 @@ export interface SpeechPlan {
 
 type SpeechCall = PaidCall<SpeechOrder, SpeechPlan>
 
-/** One attempt at one upstream. Resolves with its first bytes: from there on there is no falling back to another. */
+/** Makes one attempt at one upstream. Resolves with its first bytes. After that, no other upstream is tried. */
 export async function openSpeech(
   candidate: Candidate,
   call: SpeechCall,
@@ -38,7 +38,7 @@ export async function openSpeech(
   const { request, bill } = call
   const { work, linger, priceNanoUsd } = call.plan
   const { record, requestId } = request
-  // Nobody is asked for a client that has left.
+  // Do not call the upstream for a client that has disconnected.
   request.body.cancellation.throwIfCancelled()
   const operation = requireSpeech(candidate)
   const attempt = await inference.beginAttempt(candidate, request)
@@ -51,7 +51,7 @@ export async function openSpeech(
     const first = await nextChunk(upstream)
     if (first === null) throw empty(provider.id)
     record.firstTokenMs = performance.now() - record.startedMs
-    // Known before it is spoken, and so it can stand in the head of the answer.
+    // The price is known before the audio, so it can be in the response headers.
     bill.charge(priceNanoUsd)
     breaker?.opened(request.caller.accountId)
     attempt.answered()
@@ -75,14 +75,14 @@ interface Relay {
 }
 
 /**
- * Passes the audio on but for its last byte, which leaves when the charge is durable. A client that goes away pays the whole: the
- * upstream was given the whole text. Audio that breaks off is of no use, and costs nothing.
+ * Streams the audio, but holds the last byte back until the charge is durable. A client that disconnects pays the full price,
+ * because the upstream received the full text. Audio that is cut off is useless and costs nothing.
  */
 async function* relay(stream: Relay): AsyncGenerator<readonly Uint8Array[], void> {
   const { upstream, call, candidate, attempt } = stream
   const { request, bill } = call
   const { record } = request
-  // Of the client, and not of the work that goes on without it.
+  // The cancellation of the client, not of the work that continues without it.
   const { cancellation } = request.body
   const { accountId } = request.caller
   try {
@@ -120,7 +120,7 @@ async function* relay(stream: Relay): AsyncGenerator<readonly Uint8Array[], void
   }
 }
 
-/** Null at the end. Chunks of nothing are read past. */
+/** Returns the next chunk that is not empty. Null at the end. */
 async function nextChunk(upstream: AsyncIterator<Uint8Array>): Promise<Uint8Array | null> {
   for (;;) {
     const next = await upstream.next()

@@ -23,11 +23,11 @@ import { createVoiceCache, isKnownEverywhere, type VoiceCache } from './voice-ca
 
 export type { ListedVoice } from './list-voices.ts'
 
-/** Text into audio, priced by the character. */
+/** Converts text to audio, priced by the character or by the request. */
 export interface Speech {
-  /** Resolves with the first byte; the charge is durable before the last. */
+  /** Resolves with the first byte. The charge is durable before the last byte is sent. */
   speak(order: SpeechOrder): Promise<SpokenAudio>
-  /** What the caller can ask for as `voice`. */
+  /** Returns the voices that the caller can use. */
   voices(caller: Caller, filter: VoiceFilter, cancellation: Cancellation): Promise<readonly ListedVoice[]>
 }
 
@@ -36,7 +36,7 @@ interface SpeechOptions {
   readonly catalog: Pick<Catalog, 'list'>
   readonly ledger: Pick<Ledger, 'hold'>
   readonly clock: Clock
-  /** For asking upstreams for their voices. */
+  /** For requests for the voices of upstreams. */
   readonly timeouts: UpstreamTimeouts
 }
 
@@ -57,7 +57,7 @@ export function createSpeech({ inference, catalog, ledger, clock, timeouts }: Sp
         atMs: startedMs,
         cancellation,
       })
-      // An upstream that was given the text charges for it, whether the client waits for the first byte or not.
+      // The upstream bills the text once it has it, even if the client disconnects before the first byte.
       const linger = lingerAfter(cancellation, caller.accountId, inference.drains)
       const request = { ...asked, cancellation: linger.cancellation }
       return { hold, linger, request, candidates, plan: { work, priceNanoUsd, linger } }
@@ -89,14 +89,14 @@ export function createSpeech({ inference, catalog, ledger, clock, timeouts }: Sp
   }
 }
 
-/** Charges for audio that nobody waits for any more. */
+/** Charges for audio after the client has disconnected. */
 async function leaveUnread({ batches }: SpokenAudio): Promise<void> {
   const reading = batches[Symbol.asyncIterator]()
   await reading.next().catch(() => {})
   await reading.return?.()
 }
 
-/** Who has no such voice is not asked; when nobody has it, the request is at fault. */
+/** Keeps the candidates that have the voice. If none has it, throws an error for the request. */
 async function keepThoseWithVoice(
   candidates: readonly Candidate[],
   { work: { voice }, cancellation }: Pick<SpeechOrder, 'work' | 'cancellation'>,

@@ -4,11 +4,11 @@ import type { SpeechOperation, Voice } from '../../providers/audio-operations.ts
 import { OPENAI_VOICE_NAMES } from '../../providers/openai-voices.ts'
 import type { UpstreamTimeouts } from '../../providers/provider.ts'
 
-/** The voices of each provider, asked for now and then and not for every request. */
+/** Caches the voices of each provider. */
 export interface VoiceCache {
-  /** Throws an `UpstreamError` where they cannot be had and were not before. */
+  /** Throws `UpstreamError` if they cannot be read and are not cached. */
   read(provider: string, operation: SpeechOperation, cancellation: Cancellation): Promise<readonly Voice[]>
-  /** True also where nobody can tell: such a provider says itself what it does not know. */
+  /** Also returns true if unknown. Then the provider itself refuses an unknown voice. */
   mayHave(
     provider: string,
     operation: SpeechOperation,
@@ -23,7 +23,7 @@ interface VoiceCacheOptions {
 }
 
 const FRESH_MS = 5 * 60_000
-/** A voice that was made a moment ago is worth another look, though not one a request. */
+/** A missing voice may be new, so a shorter cache time applies, but not one read per request. */
 const MISSED_FRESH_MS = 10_000
 const TIMEOUT_MS_MAX = 10_000
 
@@ -72,7 +72,7 @@ export function createVoiceCache({ clock, timeouts }: VoiceCacheOptions): VoiceC
   }
 }
 
-/** Every provider has a voice of its own for these names. */
+/** Whether every provider maps this name to a voice of its own. */
 export function isKnownEverywhere(voice: string): boolean {
   return NAMES.has(voice)
 }

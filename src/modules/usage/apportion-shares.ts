@@ -3,8 +3,8 @@ import type { NanoUsd } from '../../kernel/money.ts'
 const MILLION = 1_000_000n
 
 /**
- * What part of the whole each amount is, to six decimals. They add up to exactly one, the largest remainders rounded up
- * first; of nothing, every part is zero.
+ * Returns each amount's share of the total, to six decimals. The shares sum to exactly one; the largest remainders are rounded up
+ * first. If the total is zero, all shares are zero.
  */
 export function apportionShares(amounts: readonly NanoUsd[]): number[] {
   const total = amounts.reduce((sum, amount) => sum + amount, 0n)

@@ -31,7 +31,7 @@ export interface UsageRecord {
   readonly reasoningTokens: number
   readonly costNanoUsd: NanoUsd
   readonly promotionalNanoUsd: NanoUsd
-  /** What it cost beyond all that the account had. */
+  /** The part of the cost that exceeded the account's credit. */
   readonly uncoveredNanoUsd: NanoUsd
   readonly latencyMs: number
   readonly firstTokenMs: number | null
@@ -64,10 +64,10 @@ const RECORD_COLUMNS = `id, key_id, environment, operation, model, provider, out
   cache_write_tokens, completion_tokens, reasoning_tokens, cost_nano_usd, promotional_nano_usd, uncovered_nano_usd, latency_ms, first_token_ms,
   created_at`
 
-/** An id may be older than what is filed under it: of a request that is sent again, of a cell that waited for its turn. */
+/** An id may be older than its record: for a repeated request, or for a cell that waited in a queue. */
 const ID_AGE_MS_MAX = 25 * HOUR_MS
 
-/** Newest first. */
+/** Returns records, newest first. */
 export async function listRecords(queryable: Queryable, query: RecordsQuery): Promise<Page<UsageRecord>> {
   const { limit, afterId } = query.page
   const found = await findSpan(queryable, query)
@@ -76,7 +76,7 @@ export async function listRecords(queryable: Queryable, query: RecordsQuery): Pr
   const beforeId = firstOf(afterId ?? ID_AFTER_ALL, firstIdAt(found.span.toMs))
   const { conditions, values } = matchRecords(query, found.span, beforeId)
   const [rows, total] = await Promise.all([
-    // One more than asked tells whether there are more.
+    // Reads one row more than requested to detect further pages.
     queryable.query<RecordRow>(
       `SELECT ${RECORD_COLUMNS} FROM usage_records WHERE ${conditions} ORDER BY id DESC LIMIT $${values.length + 1}`,
       [...values, limit + 1],
@@ -87,8 +87,8 @@ export async function listRecords(queryable: Queryable, query: RecordsQuery): Pr
 }
 
 /**
- * How many records there are and between which hours, by the rollups: neither counting them nor looking for a model that
- * was last used a year ago may read every record.
+ * Reads the number of records and their time span from the rollups, because counting, or searching for a model that was last used
+ * a year ago, must not read every record.
  */
 async function findSpan(
   queryable: Queryable,
@@ -130,7 +130,7 @@ function matchRecords(
   return { conditions, values }
 }
 
-// As text, identifiers sort like the database sorts them: digits and lower case.
+// As text, ids sort like in the database: digits and lower case.
 function firstOf(a: string, b: string): string {
   return a.toLowerCase() < b ? a : b
 }

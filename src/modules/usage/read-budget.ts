@@ -5,14 +5,14 @@ import { readTotals } from './read-totals.ts'
 import { readSpent } from './read-spent.ts'
 import { lastHourAt, type UsageRange } from './usage-range.ts'
 
-/** What a budget is drawn from, and what writes the usage: the ledger. */
+/** The part of the ledger that usage needs: it has the balances and writes the usage. */
 export interface CreditReader {
   readBalance(accountId: string): Promise<{
     readonly balanceNanoUsd: NanoUsd
     readonly heldNanoUsd: NanoUsd
   }>
   readBudgets(accountId: string): Promise<readonly SpendBudget[]>
-  /** Resolves when everything that was charged before can be read. */
+  /** Resolves when all earlier charges can be read. */
   postCharges(): Promise<void>
 }
 
@@ -22,22 +22,22 @@ interface SpendBudget {
   readonly spentNanoUsd: NanoUsd
 }
 
-/** How far an account is through what it may spend this month of UTC. */
+/** An account's spending and limits in the current UTC month. */
 export interface Budget {
-  /** The month's budget; without one, all that was there to be spent. */
+  /** The monthly budget. Without one, the month's spending plus the balance. */
   readonly limitNanoUsd: NanoUsd
   readonly spentNanoUsd: NanoUsd
-  /** What can be spent from now on: neither more than a budget leaves nor more than the balance. */
+  /** What can still be spent: the smallest of the balance and the rests of all budgets. */
   readonly remainingNanoUsd: NanoUsd
-  /** Set aside for work in progress; still a part of what remains. */
+  /** The part that is held for running work. It is included in what remains. */
   readonly heldNanoUsd: NanoUsd
   readonly balanceNanoUsd: NanoUsd
-  /** Spent in the last sixty minutes. */
+  /** The spending of the last sixty minutes. */
   readonly burnRateNanoUsdPerHour: NanoUsd
   readonly month: UsageRange
   readonly readAtMs: number
   readonly budgets: readonly SpendBudget[]
-  /** A number that differs whenever any amount but the burn rate does, which follows the clock. */
+  /** A hash that changes with every amount except the burn rate, which changes with the clock. */
   readonly version: number
 }
 
@@ -95,7 +95,7 @@ function largest(a: NanoUsd, b: NanoUsd): NanoUsd {
   return a > b ? a : b
 }
 
-// 48 bits, which a number holds exactly and which two states hardly ever share.
+// 48 bits fit exactly into a number, and collisions are very unlikely.
 function hashAmounts(amounts: readonly (string | bigint)[]): number {
   return createHash('sha256').update(amounts.join(' ')).digest().readUIntBE(0, 6)
 }

@@ -20,17 +20,17 @@ export interface SpendingQuery {
   readonly limit: number
 }
 
-/** The dearest first. The shares of the groups and of the rest add up to one, or to zero when nothing was spent. */
+/** Sorted by cost, highest first. The shares of the groups and of the rest sum to one, or to zero if nothing was spent. */
 export interface Spending {
   readonly totals: UsageTotals
   readonly groups: readonly SpendingGroup[]
-  /** All that the limit left out. */
+  /** The groups beyond the limit. */
   readonly rest: { readonly groups: number; readonly totals: UsageTotals; readonly share: number }
 }
 
 interface SpendingGroup {
   readonly value: string
-  /** What people call it: the name of a key or an account, otherwise the value. */
+  /** The name of a key or an account, otherwise the value. */
   readonly name: string
   readonly totals: UsageTotals
   readonly share: number
@@ -42,7 +42,7 @@ interface GroupRow extends UsageTotalsRow {
   readonly groups: bigint
 }
 
-/** Spending of one account, by model, provider, key or environment. */
+/** Returns the spending of one account by model, provider, key or environment. */
 export async function readSpending(
   queryable: Queryable,
   { accountId, range, by, filter, limit }: SpendingQuery,
@@ -57,13 +57,13 @@ export async function readSpending(
   return shareSpending(rows, names)
 }
 
-/** Spending of every account, whatever it was for. */
+/** Returns the spending of every account. */
 export async function readSpendingOfAccounts(
   queryable: Queryable,
   { range, filter, limit }: Omit<SpendingQuery, 'accountId' | 'by'>,
 ): Promise<Spending> {
   const usage = selectUsage('accounts.id', splitRange(range), filter)
-  // Added up inside, an account at a time, so that each is found by the index that begins with it.
+  // Aggregated per account in a lateral join, so that each account is found by the index that begins with its id.
   const grouped = `SELECT accounts.id AS value, used.* FROM accounts CROSS JOIN LATERAL (
       SELECT ${SUMS} FROM (${usage.sql}) AS usage
     ) AS used WHERE used.requests > 0`

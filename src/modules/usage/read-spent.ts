@@ -1,7 +1,7 @@
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { Queryable } from '../../storage/database.ts'
 
-/** What was spent in each scope. */
+/** Returns the spending of each scope. */
 export async function readSpent(
   queryable: Queryable,
   scopes: readonly string[],

@@ -24,17 +24,17 @@ export interface TimeseriesQuery {
 }
 
 export interface UsageBucket {
-  /** Hours and days of UTC, cut to the range at both ends. */
+  /** An hour or a day in UTC, cut to the range at both ends. */
   readonly range: UsageRange
   readonly totals: UsageTotals
 }
 
 export interface Timeseries {
-  /** Without gaps: a bucket in which nothing was used is there, with zeros. */
+  /** Without gaps: buckets without usage contain zeros. */
   readonly buckets: readonly UsageBucket[]
-  /** The dearest values of the dimension, each over the same buckets. Empty without a dimension. */
+  /** The values of the dimension with the highest cost, each over the same buckets. Empty without a dimension. */
   readonly series: readonly { readonly value: string; readonly buckets: readonly UsageBucket[] }[]
-  /** All other values together, when there are more than are shown. */
+  /** All other values together, if there are more than are shown. */
   readonly rest: readonly UsageBucket[]
 }
 
@@ -45,7 +45,7 @@ const BUCKET_MS: Readonly<Record<Granularity, number>> = { hour: HOUR_MS, day: D
 
 interface BucketRow extends UsageTotalsRow {
   readonly bucket: Date
-  /** Null for what is not among the dearest, and without a dimension. */
+  /** Null for values that are not among the most expensive, and without a dimension. */
   readonly value: string | null
 }
 
@@ -73,12 +73,12 @@ export async function readTimeseries(queryable: Queryable, query: TimeseriesQuer
   }
 }
 
-// Only over hours that are added up already: cutting a time to the day costs more than adding a row up.
+// Applied after hours are summed, because truncating a time costs more than summing a row.
 function bucketOf({ granularity }: TimeseriesQuery): string {
   return `date_trunc('${granularity}', hour, 'UTC')`
 }
 
-/** Ranked in the database, so that ten thousand keys do not arrive here to be thrown away. */
+/** Ranks in the database, so that thousands of unused keys are not transferred. */
 function splitByDearest(usageSql: string, by: Dimension, bucket: string): string {
   return `WITH hours AS MATERIALIZED (
        SELECT hour, ${DIMENSIONS[by]} AS value, ${SUMS} FROM (${usageSql}) AS usage GROUP BY 1, 2

@@ -2,7 +2,7 @@ import type { Environment } from '../keys/keys.ts'
 import { firstIdAt, floorHour, type SplitRange, type UsageRange } from './usage-range.ts'
 import { RECORD_COUNTS, ROLLUP_COUNTS } from './usage-totals.ts'
 
-/** What usage can be narrowed to. */
+/** Filters for usage. */
 export interface UsageFilter {
   readonly keyId?: string
   readonly model?: string
@@ -11,7 +11,7 @@ export interface UsageFilter {
   readonly operation?: string
 }
 
-/** What usage can be split by, and the column for it. */
+/** The dimensions by which usage can be grouped, with their columns. */
 export const DIMENSIONS = {
   model: 'model',
   provider: 'provider',
@@ -30,15 +30,15 @@ const FILTER_COLUMNS = [
   ['operation', 'operation', 'text'],
 ] as const satisfies readonly (readonly [keyof UsageFilter, string, string])[]
 
-/** A relation of everything an account used in a range, and the values its parameters stand for. */
+/** A SQL relation of all usage of an account in a range, with its parameter values. */
 export interface UsageSelection {
   readonly sql: string
   readonly values: readonly unknown[]
 }
 
 /**
- * Whole hours from the rollups and the rest from the records, in one relation, so that one statement sees one state of both.
- * `account` is SQL for the account's id: a parameter, or a column of the statement around it.
+ * Selects whole hours from the rollups and the rest from the records. Both are in one relation, so that one statement sees a
+ * consistent state. `account` is the account's id, or SQL for it: a column of the surrounding statement.
  */
 export function selectUsage(
   account: string | { readonly accountId: string },
@@ -53,7 +53,7 @@ export function selectUsage(
   const fromHours = ({ fromMs, toMs }: UsageRange): string =>
     `SELECT hour, ${ATTRIBUTES}, ${ROLLUP_COUNTS} FROM usage_rollups
      WHERE account_id = ${owner} AND hour >= ${bind(new Date(fromMs))} AND hour < ${bind(new Date(toMs))}${narrowed}`
-  // By id, because an id begins with the time of its request and the index ends with the id.
+  // Selected by id, because an id begins with the time of its request and the index ends with the id.
   const fromRecords = ({ fromMs, toMs }: UsageRange): string =>
     `SELECT ${bind(new Date(floorHour(fromMs)))}::timestamptz AS hour, ${ATTRIBUTES}, ${RECORD_COUNTS} FROM usage_records
      WHERE account_id = ${owner} AND id >= ${bind(firstIdAt(fromMs))} AND id < ${bind(firstIdAt(toMs))}${narrowed}`
@@ -64,7 +64,7 @@ export function selectUsage(
 
 const NO_EDGE: UsageRange = { fromMs: 0, toMs: 0 }
 
-/** All of them, whether asked for or not: one statement for every question is planned once. */
+/** Always binds all filters, so that the statement text is the same and is planned once. */
 export function filterConditions(filter: UsageFilter, bind: (value: unknown) => string): string {
   return FILTER_COLUMNS.map(([name, column, type]) => {
     const parameter = `${bind(filter[name] ?? null)}::${type}`

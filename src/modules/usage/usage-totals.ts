@@ -1,6 +1,6 @@
 import type { NanoUsd } from '../../kernel/money.ts'
 
-/** What some requests add up to. Tokens of a cache are a part of the prompt's, reasoning tokens of the completion's. */
+/** The sums over some requests. Cache tokens are included in the prompt tokens, and reasoning tokens in the completion tokens. */
 export interface UsageTotals {
   readonly requests: number
   readonly promptTokens: number
@@ -38,7 +38,7 @@ const COUNT_COLUMNS = [
 export const ROLLUP_COUNTS = COUNT_COLUMNS.join(', ')
 /** A record is one request. */
 export const RECORD_COUNTS = ['1::bigint AS requests', ...COUNT_COLUMNS.slice(1)].join(', ')
-// A sum of bigint is numeric, which would arrive as text.
+// A sum of bigint has the type numeric, which would arrive as text.
 export const SUMS = COUNT_COLUMNS.map((column) => `coalesce(sum(${column}), 0)::bigint AS ${column}`).join(
   ', ',
 )
@@ -80,7 +80,7 @@ export function addTotals(a: UsageTotals, b: UsageTotals): UsageTotals {
   }
 }
 
-/** The dearest first; equals in an order that does not change from one answer to the next. */
+/** Sorts by cost, highest first; ties have a stable order. */
 export function compareByCost<Group extends { readonly value: string; readonly totals: UsageTotals }>(
   a: Group,
   b: Group,

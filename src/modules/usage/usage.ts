@@ -25,17 +25,17 @@ export interface UsageComparison {
   readonly previous: UsageTotals
 }
 
-/** What was used and what it cost, as the ledger wrote it down. Reads only. */
+/** Reads usage and costs, as the ledger stored them. */
 export interface Usage {
   readBudget(accountId: string): Promise<Budget>
-  /** The range, and another to compare it with. */
+  /** Returns the totals of the range and of another one for comparison. */
   compareTotals(query: TotalsQuery, previous: UsageRange): Promise<UsageComparison>
   readTimeseries(query: TimeseriesQuery): Promise<Timeseries>
   readSpending(query: SpendingQuery): Promise<Spending>
   readSpendingOfAccounts(query: Omit<SpendingQuery, 'accountId' | 'by'>): Promise<Spending>
   readGpuBilling(query: { accountId: string; range: UsageRange }): Promise<GpuBilling>
   listRecords(query: RecordsQuery): Promise<Page<UsageRecord>>
-  /** What each of these keys has ever spent; a key that has spent nothing is left out. */
+  /** Returns the total spending of each key. Keys without spending are omitted. */
   spentByKeys(keyIds: readonly string[]): Promise<ReadonlyMap<string, NanoUsd>>
 }
 
@@ -79,14 +79,14 @@ export function createUsage({
 const KEY_SCOPE = 'key:'
 
 interface GpuBilling {
-  /** By the model that each deployment serves. */
+  /** Grouped by the model that each deployment serves. */
   readonly spending: Spending
   readonly burnRateNanoUsdPerHour: NanoUsd
 }
 
 const DEPLOYMENTS_MAX = 100
 
-/** What an account paid for GPUs: usage whose operation is `gpu`, time and not requests. */
+/** Returns the GPU costs of an account: usage with the operation `gpu`, which is time and not requests. */
 async function readGpuBilling(
   queryable: Queryable,
   { accountId, range }: { readonly accountId: string; readonly range: UsageRange },

@@ -19,15 +19,15 @@ export interface MediaStage {
   readonly database: Database
   readonly store: MediaStore
   readonly accountId: string
-  /** Names of all files on the disk, unfinished ones too. */
+  /** Returns the names of all files on the disk, including unfinished ones. */
   listFiles(): Promise<string[]>
-  /** Another process on the same database and directory. */
+  /** Opens another process on the same database and directory. */
   openAnother(): Promise<Media>
   close(): Promise<void>
 }
 
 interface StageOptions {
-  /** Those of a gateway that runs; its own unless told. */
+  /** The database and directory of a running gateway. The default is a new one. */
   readonly connectionString?: string
   readonly directory?: string
   readonly store?: MediaStore
@@ -36,7 +36,7 @@ interface StageOptions {
   readonly nowMs?: () => number
 }
 
-/** Media on a real database and a real directory. */
+/** Media with a real database and a real directory. */
 export async function openMediaStage(options: StageOptions = {}): Promise<MediaStage> {
   const { nowMs = Date.now, baseUrl = 'http://gateway.test' } = options
   const testDatabase = options.connectionString === undefined ? await createTestDatabase() : null

@@ -1,4 +1,4 @@
-/** The beginning of a file of each form, with so many bytes behind it. */
+/** Returns a file with the header of the format and this many bytes. */
 export function sampleFile(extension: string, bytes = 2_000): Buffer {
   const head = HEADS[extension]
   if (head === undefined) throw new Error(`there is no sample of ${extension}`)

@@ -10,14 +10,14 @@ export interface UsageFilling {
   readonly models: number
 }
 
-/** Very many requests of an account, and the rollups of them, made inside the database. */
+/** Creates many requests of an account and their rollups inside the database. */
 export async function fillUsage(queryable: Queryable, filling: UsageFilling): Promise<void> {
   const { accountId, requests, days, untilMs, keys, models } = filling
   await queryable.query(FILL_RECORDS, [accountId, requests, days * 86_400_000, untilMs, keys, models])
   await queryable.query(FILL_ROLLUPS, [accountId])
 }
 
-// A hash of the number instead of chance, so that every run has the same rows.
+// Uses a hash of the number instead of random values, so that every run has the same rows.
 const FILL_RECORDS = `
   INSERT INTO usage_records (account_id, id, key_id, environment, operation, model, provider, outcome, prompt_tokens,
     cached_tokens, completion_tokens, reasoning_tokens, cost_nano_usd, promotional_nano_usd, latency_ms, first_token_ms,

@@ -10,7 +10,7 @@ export interface UsageStage {
   readonly connectionString: string
   readonly database: Queryable
   readonly usage: Usage
-  /** Every statement the module sent. */
+  /** All statements that the module sent. */
   readonly statements: { sql: string; values: readonly unknown[] }[]
   nowMs: number
   balanceNanoUsd: NanoUsd
@@ -20,7 +20,7 @@ export interface UsageStage {
   close(): Promise<void>
 }
 
-/** The module on a database of its own unless told, with the time and the credit in the test's hands. */
+/** Creates the module, by default on a new database, with a clock and credit that a test controls. */
 export async function setUsageStage(existing?: string): Promise<UsageStage> {
   const testDatabase = existing === undefined ? await createTestDatabase() : null
   const connectionString = existing ?? testDatabase?.connectionString ?? ''

@@ -5,7 +5,7 @@ export interface SampleRequest {
   readonly accountId: string
   /** When it began, RFC 3339. */
   readonly at: string
-  /** When its id was given, where that was earlier. */
+  /** When its id was created, if earlier. */
   readonly namedAt?: string
   readonly keyId?: string
   readonly environment?: string
@@ -23,13 +23,13 @@ export interface SampleRequest {
   readonly uncoveredNanoUsd?: bigint
   readonly latencyMs?: number
   readonly firstTokenMs?: number | null
-  /** The process that wrote it down. */
+  /** The process that wrote it. */
   readonly writer?: number
 }
 
 export const SAMPLE_KEY_ID = '01890000-0000-7000-8000-00000000000a'
 
-/** Writes requests down as a group commit does, at times of the test's choosing. Returns their ids. */
+/** Writes requests like a group commit does, at times that a test chooses. Returns their ids. */
 export async function writeUsage(
   queryable: Queryable,
   requests: readonly SampleRequest[],
