@@ -1,7 +1,7 @@
 import type { Database } from '../../storage/database.ts'
+import { interpretCharge } from '../inference/inference.ts'
 import { findCharges, type FoundCharge } from '../ledger/ledger.ts'
 import type { CellWriter, RunClaim } from './cell-writer.ts'
-import { interpretCharge } from './interpret-charge.ts'
 import type { Run } from './run.ts'
 
 interface AdoptOrder {

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import { stringifyJson } from '../../kernel/stringify-json.ts'
@@ -100,9 +99,4 @@ function toAnswer(answer: AnswerText, record: InferenceRecord): ChatAnswer {
     model: record.model,
     provider: record.provider,
   }
-}
-
-/** Resolves early, without an error, when it is cancelled. */
-export async function pause(timeMs: number, { signal }: Cancellation): Promise<void> {
-  await delay(timeMs, undefined, { signal }).catch(() => {})
 }

@@ -1,13 +1,19 @@
 import { AppError, type ErrorCode } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
+import {
+  interpretCharge,
+  mayPass,
+  pauseBeforeTry,
+  toCallError,
+  UNATTENDED_TRIES_MAX,
+} from '../inference/inference.ts'
 import type { Caller } from '../keys/keys.ts'
 import type { FoundCharge } from '../ledger/ledger.ts'
-import { ChatCallFailed, pause, type AskChat, type ChatAnswer } from './ask-chat.ts'
+import { ChatCallFailed, type AskChat, type ChatAnswer } from './ask-chat.ts'
 import { cellBody } from './cell-body.ts'
 import type { WaitingCell } from './cell-window.ts'
 import type { CellEnd, CellWriter } from './cell-writer.ts'
-import { interpretCharge } from './interpret-charge.ts'
 import type { Lane } from './run.ts'
 import { scoreOutput } from './score-output.ts'
 
@@ -33,25 +39,11 @@ export interface RanCell {
   readonly halt: AppError | null
 }
 
-const TRIES_MAX = 3
-const RETRY_PAUSE_MS = 1_000
-const RETRY_PAUSE_MS_MAX = 60_000
 /** How often a cell waits for other cells to release their credit. */
 const CREDIT_WAITS_MAX = 50
 /** A cell that was started this often without an end is assumed to crash the worker. */
 const INTERRUPTIONS_MAX = 50
 
-const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
-  'provider_error',
-  'timeout',
-  'service_unavailable',
-  'rate_limit_exceeded',
-  'concurrency_limit_reached',
-  'queue_full',
-  'capacity_exhausted',
-  'deployment_waking',
-  'internal_error',
-])
 const OUT_OF_CREDIT: ReadonlySet<ErrorCode> = new Set(['insufficient_balance', 'key_limit_reached'])
 
 /** Asks one cell until it has an answer or a permanent error. Rejects only if the result cannot be written. */
@@ -84,7 +76,7 @@ export async function runCell(cell: WaitingCell, lane: Lane, options: RunCellOpt
     const isShort = OUT_OF_CREDIT.has(error.code)
     const mayTryAgain = isShort
       ? creditWaits < CREDIT_WAITS_MAX && (await options.waitForAnother())
-      : RETRYABLE.has(error.code) && tries < TRIES_MAX && cell.tries < INTERRUPTIONS_MAX
+      : mayPass(error) && tries < UNATTENDED_TRIES_MAX && cell.tries < INTERRUPTIONS_MAX
     if (!mayTryAgain) {
       const { shownCode: code, message } = error
       return end(
@@ -98,7 +90,7 @@ export async function runCell(cell: WaitingCell, lane: Lane, options: RunCellOpt
     countedNanoUsd = isIdSpent ? 0n : countedNanoUsd + chargedNanoUsd
     if (isShort) creditWaits += 1
     else {
-      await pause(retryPauseMs(tries, error), cancellation)
+      await pauseBeforeTry(tries, error, cancellation)
       tries += 1
     }
     if (cancellation.isCancelled) return ended
@@ -158,21 +150,9 @@ async function askOnce(
     return {
       chargedNanoUsd: added,
       isIdSpent: isSpent,
-      error: toAppError(error),
+      error: toCallError(error),
       isCallerRefused: false,
       asked,
     }
   }
-}
-
-function toAppError(error: unknown): AppError {
-  const cause = error instanceof ChatCallFailed ? error.cause : error
-  return cause instanceof AppError
-    ? cause
-    : new AppError('internal_error', 'The gateway could not finish the call.', { cause })
-}
-
-function retryPauseMs(tries: number, { retryAfterSeconds }: AppError): number {
-  const wantedMs = (retryAfterSeconds ?? 0) * 1000
-  return Math.min(Math.max(RETRY_PAUSE_MS * 2 ** (tries - 1), wantedMs), RETRY_PAUSE_MS_MAX)
 }

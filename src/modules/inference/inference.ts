@@ -38,6 +38,13 @@ export { demandOf, OPERATION_TRAITS, outputLimitOf, usedUp, type Demand } from '
 export type { CallSteps, PaidCall, PaidOperation, PreparedCall, ResolvedCall } from './make-paid-call.ts'
 export type { RequestBill } from './request-bill.ts'
 export type { Candidate, CandidateSelector } from './select-candidates.ts'
+export {
+  interpretCharge,
+  mayPass,
+  pauseBeforeTry,
+  toCallError,
+  UNATTENDED_TRIES_MAX,
+} from './retry-unattended.ts'
 export { createSandboxPolicy, type MayUseSandbox } from './sandbox-policy.ts'
 export { createWholeOperation, invalidAnswer, parsePayload, type WholeQuestion } from './whole-operation.ts'
 export { countInputs, countTokenIds, textsOf, type TextInput } from './text-input.ts'

@@ -1,11 +1,17 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import { AppError, type ErrorCode } from '../../kernel/app-error.ts'
+import type { AppError } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { createRequestId } from '../../kernel/identifiers.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { ChatRequest } from '../../wires/openai-chat/chat-request.ts'
 import type { Database } from '../../storage/database.ts'
+import {
+  interpretCharge,
+  mayPass,
+  pauseBeforeTry,
+  toCallError,
+  UNATTENDED_TRIES_MAX,
+} from '../inference/inference.ts'
 import type { Caller } from '../keys/keys.ts'
 import { findCharges } from '../ledger/ledger.ts'
 import { beginJudgement, endJudgement, type Judgement, type JudgementKey, type Said } from './judgements.ts'
@@ -37,22 +43,6 @@ export interface JudgeQuestion {
   readonly read: (output: string) => Said | null
 }
 
-const TRIES_MAX = 3
-const RETRY_PAUSE_MS = 1_000
-const RETRY_PAUSE_MS_MAX = 60_000
-
-const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
-  'provider_error',
-  'timeout',
-  'service_unavailable',
-  'rate_limit_exceeded',
-  'concurrency_limit_reached',
-  'queue_full',
-  'capacity_exhausted',
-  'deployment_waking',
-  'internal_error',
-])
-
 /**
  * Asks the judge and stores the judgement. A judgement that is already stored is returned without a call. An unreadable answer,
  * or a judge that keeps failing, is stored as a failure (null). Throws errors that would fail every further question too, such as
@@ -72,8 +62,8 @@ export async function askJudge(options: AskJudgeOptions, question: JudgeQuestion
       return said === null ? null : { ...begun, ...said, isDone: true }
     }
     const { error, chargedNanoUsd, isBroken } = outcome
-    const { code, message } = error
-    const isHopeless = !RETRYABLE.has(code) && !isOfTheQuestion(error)
+    const { message } = error
+    const isHopeless = !mayPass(error) && !isOfTheQuestion(error)
     // An interrupted question is asked again under its request id, unless a partial answer was charged under that id.
     if (!isBroken && (cancellation.isCancelled || isHopeless)) throw error
     const failed = {
@@ -84,8 +74,8 @@ export async function askJudge(options: AskJudgeOptions, question: JudgeQuestion
     }
     await endJudgement(database, key, failed)
     if (cancellation.isCancelled || isHopeless) throw error
-    if (!RETRYABLE.has(code) || tries === TRIES_MAX) return null
-    await pause(tries, error, cancellation)
+    if (!mayPass(error) || tries === UNATTENDED_TRIES_MAX) return null
+    await pauseBeforeTry(tries, error, cancellation)
   }
 }
 
@@ -135,11 +125,9 @@ async function readCharge(
   { requestId, countedNanoUsd }: Judgement,
 ): Promise<ChargedUnderId> {
   if (!isBilled) return NOTHING_CHARGED
-  const charge = (await findCharges(database, accountId, [requestId])).get(requestId)
-  if (charge === undefined) return NOTHING_CHARGED
-  const { costNanoUsd, outcome } = charge
-  const chargedNanoUsd = costNanoUsd > countedNanoUsd ? costNanoUsd - countedNanoUsd : 0n
-  return { chargedNanoUsd, isBroken: outcome !== 'completed' }
+  const charges = await findCharges(database, accountId, [requestId])
+  const { added, isSpent } = interpretCharge(charges.get(requestId) ?? null, countedNanoUsd)
+  return { chargedNanoUsd: added, isBroken: isSpent }
 }
 
 type Outcome =
@@ -165,7 +153,7 @@ async function askOnce(
     const charge = isBilled
       ? await readCharge(options, accountId, begun)
       : { chargedNanoUsd: costOf(error), isBroken: costOf(error) > 0n }
-    return { ...charge, error: toAppError(error) }
+    return { ...charge, error: toCallError(error) }
   }
 }
 
@@ -173,19 +161,4 @@ function costOf(error: unknown): NanoUsd {
   return error instanceof Error && 'costNanoUsd' in error && typeof error.costNanoUsd === 'bigint'
     ? error.costNanoUsd
     : 0n
-}
-
-function toAppError(error: unknown): AppError {
-  const cause = error instanceof Error && error.cause instanceof AppError ? error.cause : error
-  if (cause instanceof AppError) return cause
-  return new AppError('internal_error', 'The gateway could not finish the call.', { cause: error })
-}
-
-async function pause(
-  tries: number,
-  { retryAfterSeconds }: AppError,
-  { signal }: Cancellation,
-): Promise<void> {
-  const wantedMs = Math.max(RETRY_PAUSE_MS * 2 ** (tries - 1), (retryAfterSeconds ?? 0) * 1000)
-  await delay(Math.min(wantedMs, RETRY_PAUSE_MS_MAX), undefined, { signal }).catch(() => {})
 }

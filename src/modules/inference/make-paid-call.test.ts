@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest'
+import { AppError } from '../../kernel/app-error.ts'
+import { Cancellation } from '../../kernel/cancellation.ts'
+import { ClientDisconnected } from '../../kernel/client-disconnected.ts'
+import { UpstreamError } from '../../providers/upstream-error.ts'
+import { createCatalog } from '../catalog/catalog.ts'
+import type { Hold } from '../ledger/ledger.ts'
+import { AbandonedWork } from './drains.ts'
+import { createInferenceRecord } from './inference-record.ts'
+import type { Linger } from './linger-after.ts'
+import { makePaidCall, type CallSteps } from './make-paid-call.ts'
+import { RequestBill } from './request-bill.ts'
+
+const SOURCE = {
+  models: [
+    {
+      id: 'm',
+      name: 'M',
+      vendor: 'Us',
+      category: 'llm',
+      capabilities: [],
+      price: { unit: 'request', usd: 1 },
+      routes: [{ provider: 'first', model: 'm' }],
+    },
+  ],
+}
+
+/** A call that holds 10 and does what the test says; what became of the money is written down. */
+function call(steps: Partial<CallSteps<object, undefined, string>>, linger?: Linger) {
+  const events: string[] = []
+  const hold: Hold = {
+    amountNanoUsd: 10n,
+    balanceNanoUsd: 90n,
+    cover: () => null,
+    settle: async ({ costNanoUsd, isDelivered }) =>
+      void events.push(`settled ${costNanoUsd}${isDelivered ? ', delivered' : ''}`),
+    release: () => void events.push('released'),
+  }
+  const [model] = createCatalog({ source: SOURCE }).list({})
+  if (model === undefined) throw new Error('no model')
+  const cancellation = new Cancellation()
+  const record = createInferenceRecord('chat')
+  const unlimited = { allowedModels: null, requestsPerMinute: null, limitNanoUsd: null, isOperator: true }
+  const ids = { accountId: 'a', keyId: 'k' }
+  const caller = { ...ids, environment: 'dev' as const, scopes: new Set<never>(), ...unlimited }
+  const asked = { caller, body: {}, text: '{}', bytes: 2, requestId: 'req_1', record, cancellation }
+  const resolved = { asked, model, requestedModel: 'm', routes: [], startedMs: 0, affinity: () => null }
+  const answer = makePaidCall<object, undefined, string>(
+    {
+      prepare: () => {
+        events.push('held')
+        return { hold, request: asked, candidates: [], plan: undefined, ...(linger && { linger }) }
+      },
+      perform: async ({ bill }) => {
+        bill.charge(4n)
+        return 'answer'
+      },
+      ...steps,
+    },
+    resolved,
+    (held, request, startedMs) => new RequestBill({ hold: held, request, startedMs, onUncovered: () => {} }),
+  )
+  return { answer, events, record }
+}
+
+describe('a paid call', () => {
+  it('charges what the answer costs before that leaves', async () => {
+    const { answer, events, record } = call({})
+    expect(await answer).toBe('answer')
+    expect([events, record.outcome]).toEqual([['held', 'settled 4'], 'completed'])
+  })
+
+  it('asks nobody and charges nothing where no credit can be held', async () => {
+    const refused = new AppError('insufficient_balance', 'no')
+    const perform = () => Promise.reject(new Error('somebody was asked'))
+    const { answer, events, record } = call({ prepare: () => Promise.reject(refused), perform })
+    await expect(answer).rejects.toBe(refused)
+    expect([events, record.outcome]).toEqual([[], 'failed'])
+  })
+
+  it('gives back what it holds when upstreams fail, and puts that into words', async () => {
+    const error = new UpstreamError('first: no', { failure: 'connect', provider: 'first' })
+    const { answer, events, record } = call({ perform: () => Promise.reject(error) })
+    await expect(answer).rejects.toMatchObject({ code: 'provider_error' })
+    expect([events, record.outcome]).toEqual([['held', 'released'], 'failed'])
+  })
+
+  it('leaves the bill of an answer that is open to that answer', async () => {
+    const { answer, events } = call({ isOpen: () => true })
+    await answer
+    expect(events).toEqual(['held'])
+  })
+
+  it('charges an answer that was made for a client that left', async () => {
+    const { answer, events, record } = call({
+      perform: async ({ bill, request }) => {
+        bill.charge(4n)
+        request.cancellation.cancel(new ClientDisconnected('gone'))
+        return 'answer'
+      },
+    })
+    await answer
+    expect([events, record.outcome]).toEqual([['held', 'settled 4, delivered'], 'disconnected'])
+  })
+
+  it('charges what a vendor bills although nobody read it, once', async () => {
+    const { answer, events } = call({
+      perform: () => Promise.reject(new AbandonedWork('nobody reads on')),
+      chargeUnread: ({ bill }) => bill.charge(7n),
+    })
+    await expect(answer).rejects.toBeInstanceOf(AbandonedWork)
+    expect(events).toEqual(['held', 'settled 7, delivered'])
+  })
+
+  it.each([true, false])(
+    'charges work that went on alone only where it was abandoned: %s',
+    async (isAbandoned) => {
+      let released = 0
+      const none = () => {}
+      const linger: Linger = {
+        cancellation: new Cancellation(),
+        isAbandoned,
+        noteAsked: none,
+        noteRefused: none,
+        follow: none,
+        release: () => (released += 1),
+      }
+      const steps = {
+        perform: () => Promise.reject(new Error('cut')),
+        chargeUnread: ({ bill }: { bill: RequestBill }) => bill.charge(7n),
+      }
+      const { answer, events } = call(steps, linger)
+      await expect(answer).rejects.toThrow('cut')
+      expect(events).toEqual(['held', isAbandoned ? 'settled 7, delivered' : 'released'])
+      expect(released).toBe(1)
+    },
+  )
+})
