@@ -26,7 +26,7 @@ function secretsOf({ apiKeys, baseUrl }: ProviderSettings): string[] {
   return [...apiKeys, ...apiKeys.flatMap((key) => key.split(':')), ...hosts]
 }
 
-/** Contains only the providers that the operator configured, and the sandbox. */
+/** Creates a registry of the sandbox and the configured providers. A provider that is absent is not configured. */
 export function createProviderRegistry(options: RegistryOptions): ProviderRegistry {
   const providers = new Map<string, ClosableProvider>([[options.sandbox.id, options.sandbox]])
   for (const [id, settings] of options.settings) {

@@ -24,7 +24,7 @@ export function paintBackdrop(scene: PictureSize & Pick<Scene, 'prompt' | 'seedT
   return `${openSvg(scene)}${paintLandscape(scene, chooseHues(scene.prompt, random), random)}</svg>`
 }
 
-/** Returns only the text, on a transparent background. */
+/** Returns only the text, on a semi-transparent band. */
 export function paintCaption(scene: PictureSize & Pick<Scene, 'prompt' | 'footer'>): string {
   const { width, height } = scene
   const bandHeight = Math.max(12, Math.round(height * 0.22))
