@@ -29,25 +29,25 @@ interface ComposeOptions {
   readonly config: Config
   readonly connectionString: string
   readonly logger: GatewayLogger
-  /** Of this machine; what is stored goes by the database's. */
+  /** The clock of this machine. Stored times use the database's clock. */
   readonly machineClock?: Clock | undefined
-  /** Other processes listen on the same port. */
+  /** Whether other processes listen on the same port. */
   readonly sharePort?: boolean
-  /** The metrics of all processes, where there are several. */
+  /** Returns the metrics of all processes, if there are several. */
   readonly expositionOfAll?: () => Promise<Exposition>
 }
 
-/** A task that takes longer goes on elsewhere, from where it was. */
+/** Tasks that take longer are continued by another worker. */
 const WORKER_GRACE_MS = 5_000
 
-/** Builds the gateway of one process from its parts and starts it. The only place where they meet. */
+/** Builds the gateway of one process from its parts and starts it. Only here the parts are combined. */
 export async function composeGateway(options: ComposeOptions): Promise<Gateway> {
   const { config, logger } = options
-  // Loads while storage answers.
+  // Preload while the storage is opened.
   if (config.role !== 'api') void import('../worker/worker.ts')
   let url = ownUrlOf(config)
   const modules = await buildModules({ ...options, ownUrl: () => url })
-  // A start that fails half-way ends what it began, or the process would go on without being a gateway.
+  // A failed start must close what it opened, because otherwise the process would keep running.
   const begun = new AsyncDisposableStack()
   begun.defer(() => modules.close())
   try {
@@ -109,7 +109,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       listRequests: () => server.listExchanges(),
     })
     begun.defer(stopWatching)
-    // Only once the port is ours: a key that is made and never shown would be lost.
+    // Only after the port is bound: if the start failed afterwards, a created key would be lost unseen.
     const bootstrap = await accounts.bootstrapFirstAccount({
       creditNanoUsd: nanoUsdFromUsd(config.bootstrapCreditUsd),
       ...(config.bootstrapKey === null ? {} : { key: config.bootstrapKey }),
@@ -125,7 +125,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
       close: async () => {
         isShuttingDown = true
         refusals.close()
-        // Load balancers get time to notice before connections are refused.
+        // Give load balancers time to notice before connections are refused.
         if (config.shutdownDelayMs > 0) await delay(config.shutdownDelayMs)
         const { drains } = modules.inference
         const graceEndsMs = performance.now() + config.shutdownGraceMs

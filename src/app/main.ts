@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import type { Command } from './commands/command.ts'
 
-/** Loaded only when asked for: most of them need a part of the program only. */
+/** Loaded on demand, because most commands need only a part of the program. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import('./commands/serve.ts')).serve,
   'config check': async () => (await import('./commands/check-config.ts')).checkConfig,

@@ -4,7 +4,7 @@ const TRIES_MAX = 40
 const PAUSE_MS = 50
 const PAUSE_MS_MAX = 2_000
 
-/** Does what must be written down, through a restart of the database. Throws the last error when it is not needed any more. */
+/** Retries a write through a restart of the database. Throws the last error when `isOver` says that it is no longer needed. */
 export async function keepTrying<Result>(
   work: () => Promise<Result>,
   isOver: () => boolean,

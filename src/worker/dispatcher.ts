@@ -5,12 +5,12 @@ import { RunningTask, type RunningTaskOptions, type StopReason } from './running
 
 export interface DispatcherOptions extends RunningTaskOptions {
   readonly queue: TaskQueue
-  /** Tasks that this process works on at once. */
+  /** Maximum concurrent tasks of this process. */
   readonly concurrency: number
   readonly logger: Logger
 }
 
-/** Takes what is next whenever there is room and reason to think that something waits. */
+/** Claims tasks when it has room and has been told that tasks may be waiting. */
 export class Dispatcher {
   readonly #options: DispatcherOptions
   readonly #running = new Map<string, RunningTask>()
@@ -31,13 +31,13 @@ export class Dispatcher {
     return this.#running.size < this.#options.concurrency
   }
 
-  /** Something waits. */
+  /** Called when tasks may be waiting. */
   wake(): void {
     this.#isWanted = true
     if (this.#claiming !== null || this.#isStopping || !this.hasRoom) return
     this.#claiming = this.#claim().finally(() => {
       this.#claiming = null
-      // What came while the last claim was on its way.
+      // Handle wake-ups that arrived during the claim.
       if (this.#isWanted && this.hasRoom && !this.#isStopping) this.wake()
     })
   }
@@ -46,7 +46,7 @@ export class Dispatcher {
     this.#running.get(taskId)?.stop(why)
   }
 
-  /** Claims nothing more. Resolves when all have ended, or when the time is over. */
+  /** Stops claiming. Resolves when all running tasks have ended, or after the grace period. */
   async stopClaiming(graceMs: number): Promise<void> {
     this.#isStopping = true
     await this.#claiming
@@ -68,7 +68,7 @@ export class Dispatcher {
     try {
       const claims = await queue.claim(room)
       for (const claim of claims) this.#start(new RunningTask(claim, this.#options))
-      // More may wait than there was room for.
+      // More tasks may be waiting than there was room for.
       if (claims.length === room) this.#isWanted = true
     } catch (error) {
       logger.warn({ reason: messageOf(error) }, 'tasks could not be claimed')
@@ -81,7 +81,7 @@ export class Dispatcher {
     void task.run().finally(() => {
       if (this.#running.get(id) === task) this.#running.delete(id)
       for (const look of this.#ended) look()
-      // A place is free, and with it perhaps a limit.
+      // The end of a task frees room, and perhaps a limit.
       if (this.#isWanted) this.wake()
     })
   }

@@ -18,17 +18,17 @@ export interface JobRun {
   stop(): Promise<void>
 }
 
-/** Tickets are cheap to handle; two connections fetch and finish them in batches, one listens. */
+/** Jobs are cheap to handle: two connections fetch and complete them in batches, and one listens. */
 const CONNECTIONS_MAX = 3
 const TICKETS_AT_ONCE = 16
 const TICKETS_FETCHED_MAX = 64
-/** For tickets whose notification got lost, and those of a later time. */
+/** Poll interval for jobs whose notification was lost, and for jobs that are scheduled for later. */
 const POLL_MS = 1_000
 const RESTART_PAUSE_MS = 500
 const RESTART_PAUSE_MS_MAX = 5_000
 const STOP_MS_MAX = 5_000
 
-/** Hands tickets to their handlers for as long as it is not stopped, through restarts of the database. */
+/** Passes jobs to their handlers until it is stopped. Survives restarts of the database. */
 export async function runJobs(options: RunJobsOptions): Promise<JobRun> {
   const { logger } = options
   const pool = openJobPool(options.connectionString, CONNECTIONS_MAX)
@@ -60,7 +60,7 @@ export async function runJobs(options: RunJobsOptions): Promise<JobRun> {
         .catch(() => {})
         .then(() => running)
         .then(() => pool.end())
-      // A webhook that takes its time is told again by another process.
+      // A slow webhook delivery is repeated by another process.
       await Promise.race([stopped, delay(STOP_MS_MAX, undefined, { ref: false })])
     },
   }
@@ -73,7 +73,7 @@ function start(pool: Pool, { handlers, logger }: RunJobsOptions): Promise<Runner
       try {
         await handler(payload)
       } catch (error) {
-        // A ticket is not tried again: what it was about is still in its table, where the next look finds it.
+        // Do not retry the job: its work is still in the tables, and the next poll finds it.
         logger.warn({ reason: messageOf(error) }, 'a ticket could not be handled')
       }
     }
@@ -100,10 +100,10 @@ function start(pool: Pool, { handlers, logger }: RunJobsOptions): Promise<Runner
   })
 }
 
-/** What the library says of its connections is worth a line; what it says of every job is not. */
+/** Logs only the library's warnings and errors, not its messages about each job. */
 function toJobLogger(logger: Logger): JobLogger {
   return new JobLogger(() => (level, message, meta) => {
-    // It warns of a pool smaller than the tickets at once; ours are handled without its connections.
+    // Ignore the warning that the pool is smaller than the concurrency: our handlers do not use its connections.
     if (meta?.['max'] === CONNECTIONS_MAX && meta['concurrency'] === TICKETS_AT_ONCE) return
     if (level === 'error' || level === 'warning')
       logger.warn({ reason: message }, 'the job queue has trouble')

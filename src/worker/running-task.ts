@@ -20,7 +20,7 @@ import {
 /** Why a performer was stopped. */
 export type StopReason = 'cancelled' | 'lost' | 'deadline' | 'stopping'
 
-/** The reason of the cancellation that the performer sees. */
+/** The cancellation reason that the performer receives. */
 class TaskStopped extends Error {
   override readonly name = 'TaskStopped'
   readonly why: StopReason
@@ -38,10 +38,10 @@ export interface RunningTaskOptions {
   readonly logger: Logger
 }
 
-/** A performer that does not stop when it is told does not keep its place. */
+/** How long a stopped performer may continue before its task is given up. */
 const STOP_MS_MAX = 5_000
 
-/** One claimed task from its start to its end, or until somebody else has it. */
+/** Runs one claimed task until it ends or this process loses it. */
 export class RunningTask {
   readonly claim: Claim
   readonly #options: RunningTaskOptions
@@ -59,21 +59,21 @@ export class RunningTask {
     this.#submittingTo = claim.task.submittingTo
   }
 
-  /** The first reason counts. */
+  /** Stops the task. Only the first reason counts. */
   stop(why: StopReason): void {
     if (this.#why !== null) return
     this.#why = why
     this.#cancellation.cancel(new TaskStopped(why))
   }
 
-  /** What was reported since the last look, in percent. */
+  /** Returns the progress in percent if it has changed since the last call, otherwise null. */
   takeProgress(): number | null {
     if (!this.#isProgressNew) return null
     this.#isProgressNew = false
     return this.#progress
   }
 
-  /** Never rejects. */
+  /** Runs the task. Never rejects. */
   async run(): Promise<void> {
     const { clock, logger } = this.#options
     const { task, isExhausted } = this.claim
@@ -86,7 +86,7 @@ export class RunningTask {
       clearTimeout(timer)
       await this.#conclude(attempt)
     } catch (error) {
-      // Whoever looks after the dead gives it to another worker.
+      // The task stays claimed until the lease of this process expires. Then another worker takes it over.
       logger.error({ err: error, taskId: task.id }, 'a task could not be ended')
     } finally {
       clearTimeout(timer)
@@ -101,7 +101,7 @@ export class RunningTask {
     const stopped = new Promise<void>((resolve) => this.#cancellation.onCancel(() => resolve()))
     const first = await Promise.race([performed, stopped])
     if (first !== undefined) return first
-    // What it is about to submit may still become known, and has to be cancelled then.
+    // The performer may still be submitting a job upstream, which must then be cancelled.
     const late = await Promise.race([performed, delay(STOP_MS_MAX, null, { ref: false })])
     return late ?? { error: this.#cancellation.reason }
   }
@@ -136,13 +136,13 @@ export class RunningTask {
     return this.#why === 'lost' || this.#why === 'stopping'
   }
 
-  /** The claim fell before this process was told why. */
+  /** Returns whether the claim was lost because of a cancellation that this process has not been told about yet. */
   async #isFoundCancelled(attempt: Attempt): Promise<boolean> {
     if (!('error' in attempt) || !(attempt.error instanceof TaskStopped)) return false
     return this.#why === null && (await this.#options.queue.readCancelled(this.claim.task.id)) !== null
   }
 
-  /** With what became known since it was claimed. */
+  /** Returns the task with the job data that was stored after the claim. */
   #asKnown(): ClaimedTask {
     return { ...this.claim.task, job: this.#job, submittingTo: this.#submittingTo }
   }
@@ -171,7 +171,7 @@ export class RunningTask {
         await queue.note({ claim, isRefused: true })
       },
       saveJob: async (job) => {
-        // Known from here on, even to a task that has been cancelled meanwhile.
+        // Remember the job even if the task has been cancelled meanwhile, so that the job can be cancelled.
         this.#job = job
         const isStanding = await tryUnless(
           () => this.#why === 'lost',
@@ -191,13 +191,13 @@ export class RunningTask {
 
   #requireStanding(isStanding: boolean): void {
     if (isStanding) return this.#cancellation.throwIfCancelled()
-    // A cancel that this process was not told of yet is told to it within seconds; either way the work is over.
+    // The claim is lost, perhaps by a cancellation whose message has not arrived yet. The work ends in either case.
     this.#cancellation.throwIfCancelled()
     throw new TaskStopped('lost')
   }
 }
 
-/** Null when another has the task meanwhile, who writes it down. */
+/** Retries a write. Returns null if the claim is lost, because its new owner then writes the result. */
 async function tryUnless<Result>(
   isLost: () => boolean,
   write: () => Promise<Result>,
@@ -225,7 +225,7 @@ type TaskEnd =
   | ({ readonly status: 'completed' } & TaskOutcome)
   | { readonly status: 'failed'; readonly code: string; readonly message: string }
 
-/** What an attempt means for its task. An `AppError` is for good; after anything else another try may do better. */
+/** Returns how the attempt ends the task. An `AppError` is final; other errors are retried up to `ATTEMPTS_MAX` attempts. */
 function endOf(
   task: ClaimedTask,
   attempt: { readonly outcome: TaskOutcome } | { readonly error: unknown },
@@ -238,7 +238,7 @@ function endOf(
   return { status: 'failed', code: 'internal_error', message: 'The gateway could not finish the task.' }
 }
 
-/** Longer after every try. */
+/** Returns the pause before the next attempt, which doubles each time. */
 function retryPauseMs(attempt: number): number {
   return RETRY_PAUSE_MS * 2 ** (attempt - 1)
 }

@@ -8,10 +8,10 @@ import { messageOf } from '../storage/storage-error.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { runJobs } from './run-jobs.ts'
 
-/** Claims tasks and has them done, and does what else is due. */
+/** Claims and performs tasks, and does periodic work. */
 export interface Worker {
   isRunning(): boolean
-  /** What runs may end within the time; the rest goes back into the queue. */
+  /** Lets running tasks end within the grace period and returns the others to the queue. */
   close(options: { graceMs: number }): Promise<void>
 }
 
@@ -19,24 +19,24 @@ export interface WorkerOptions {
   readonly connectionString: string
   readonly queue: TaskQueue
   readonly performer: TaskPerformer
-  /** Works on comparisons; left out where there are none. */
+  /** Works on comparison runs, if there are any. */
   readonly runner?: Runner
-  /** This process, as the others see it: tasks are claimed in its name. */
+  /** The identity of this process, under which tasks are claimed. */
   readonly borrower: Pick<Borrower, 'id' | 'onLost'>
   readonly concurrency: number
-  /** Tells webhooks what is due. */
+  /** Delivers the webhooks that are due. */
   readonly deliverWebhooks: () => Promise<void>
-  /** What has to be done now and then. */
+  /** Periodic maintenance. */
   readonly sweep: () => Promise<void>
   readonly clock: Clock
   readonly logger: Logger
 }
 
-/** Tickets wake the dispatcher; this finds what a lost ticket was for, and what waited for another's limit. */
+/** Jobs wake the dispatcher. This poll finds tasks whose job was lost, and tasks that waited for a limit. */
 const LOOK_MS = 1_000
 const PROGRESS_MS = 1_000
 const STANDING_MS = 5_000
-/** A cancel whose message got lost costs money for as long as nobody looks. */
+/** Short, because a run whose cancellation message was lost keeps spending money until the next check. */
 const RUNS_MS = 2_000
 const WEBHOOKS_MS = 15_000
 const SWEEP_MS = 300_000
@@ -103,7 +103,7 @@ async function writeProgress(dispatcher: Dispatcher, queue: TaskQueue): Promise<
   if (reports.length > 0) await queue.writeProgress(reports)
 }
 
-/** Finds claims that another worker has now, and cancels whose message got lost. */
+/** Stops tasks whose claim another worker has taken over, and tasks whose cancellation message was lost. */
 async function stopLost(dispatcher: Dispatcher, queue: TaskQueue): Promise<void> {
   const running = dispatcher.running
   if (running.length === 0) return
@@ -115,7 +115,7 @@ async function stopLost(dispatcher: Dispatcher, queue: TaskQueue): Promise<void>
   }
 }
 
-/** Again and again, one after the other, until it is stopped. */
+/** Repeats the work with a pause after each run. Returns a function that stops it. */
 function tick(intervalMs: number, work: () => Promise<void>, logger: Logger): () => void {
   let isStopped = false
   let timer: NodeJS.Timeout

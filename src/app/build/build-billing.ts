@@ -36,7 +36,10 @@ export function buildBilling(
   }
 }
 
-/** Any setting of Stripe's means Stripe: what was meant to take money never turns into what gives it away. */
+/**
+ * Chooses Stripe if its secret key or webhook secret is set. So an incomplete configuration never falls back to the test
+ * checkout, which gives credit for free.
+ */
 function choosePaymentProviders(
   { stripeSecretKey, stripeWebhookSecret, stripePublishableKey, stripeApiBaseUrl }: Config,
   clock: Clock,

@@ -48,7 +48,7 @@ export function buildCompare(parts: CompareParts): BuiltCompare {
   }
 }
 
-/** Where the prompts of a run come from when it is made of something else. */
+/** Returns the sources of prompts for runs: datasets and conversations. */
 export function findPromptSources({
   datasets,
   conversations,

@@ -29,7 +29,7 @@ export interface BuiltDeployments {
 
 const SANDBOX = 'sandbox'
 
-/** Deployments, as models of the catalog and with who serves them. */
+/** Builds deployments: their models in the catalog and the provider that serves them. */
 export async function buildDeployments(config: Config, parts: DeploymentParts): Promise<BuiltDeployments> {
   const { database, clock, logger, ledger, catalog, providers, mayUseSandbox } = parts
   const sandbox = createSandboxDriver({
@@ -56,7 +56,7 @@ export async function buildDeployments(config: Config, parts: DeploymentParts): 
   return { deployments, gpus }
 }
 
-/** A fifth until there is a GPU, the rest to load the model. */
+/** Divides the start time: a fifth to get a GPU, the rest to load the model. */
 function sandboxTimings(startMs: number) {
   const bindMs = Math.floor(startMs / 5)
   return { bindMs, loadMs: startMs - bindMs, releaseMs: Math.min(1_000, bindMs) }

@@ -12,7 +12,7 @@ export function buildGeneration(config: Config, parts: Parts): Generation {
   })
 }
 
-/** What an operator's own server made lies on that server, which may be in a private network. */
+/** Returns the host of the operator's own server, from which results are fetched. It may be in a private network. */
 function hostsOf(baseUrl: string | null): string[] {
   return baseUrl !== null && URL.canParse(baseUrl) ? [new URL(baseUrl).host] : []
 }

@@ -41,12 +41,12 @@ const PLENTY: Balances = {
   read: async () => freeCredit.knownBalanceNanoUsd(),
 }
 
-/** How many requests an upstream works on at once; null for one that is not the operator's own. */
+/** Returns how many requests an upstream processes at once, or null if it is not the operator's own. */
 export function slotsOf(config: Config, { id, localSlots }: Provider): number | null {
   return config.limits.localModels.slots.get(id) ?? localSlots ?? null
 }
 
-/** Models that an upstream with slots can serve, by the pool of that upstream. */
+/** Lists the models of upstreams with slots, each with the pool of its upstream. */
 export function listLocalModels(
   config: Config,
   { catalog, providers }: { catalog: Catalog; providers: ProviderRegistry },

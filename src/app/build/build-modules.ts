@@ -77,7 +77,7 @@ export interface Modules extends BuiltDeployments {
   readonly outbound: Outbound
   readonly media: Media
   readonly tasks: Tasks
-  /** Who does what tasks are about. */
+  /** Performs the work of tasks. */
   readonly performer: TaskPerformer
   readonly inference: Inference
   readonly shortages: ShortageWatch
@@ -87,7 +87,7 @@ export interface Modules extends BuiltDeployments {
   readonly datasets: Datasets
   readonly conversations: Conversations
   readonly judging: Judging
-  /** A chat call that nobody waits for. */
+  /** Makes a chat call that no client waits for. */
   readonly ask: AskChat
   readonly generation: Generation
   readonly speech: Speech
@@ -95,7 +95,7 @@ export interface Modules extends BuiltDeployments {
   readonly embeddings: Embeddings
   readonly rerank: Rerank
   readonly moderation: Moderation
-  /** Requests must have ended. */
+  /** May be called only after all requests have ended. */
   close(): Promise<void>
 }
 
@@ -104,11 +104,11 @@ interface BuildOptions {
   readonly connectionString: string
   readonly logger: GatewayLogger
   readonly machineClock?: Clock | undefined
-  /** Where it listens, once it does. */
+  /** The URL of this gateway, final once it listens. */
   readonly ownUrl?: () => string
 }
 
-/** Everything below HTTP, each part given what it uses and nothing else. */
+/** Builds all modules below HTTP, each with only the dependencies it uses. */
 export async function buildModules(options: BuildOptions): Promise<Modules> {
   const opened = new AsyncDisposableStack()
   try {
@@ -119,7 +119,7 @@ export async function buildModules(options: BuildOptions): Promise<Modules> {
   }
 }
 
-/** What was opened first is closed last: nothing is closed while something above still needs it. */
+/** Opens the modules. They are closed in reverse order, so that none is closed while another one needs it. */
 async function openModules(
   {
     config,

@@ -14,7 +14,7 @@ const CHANGING_MS = 2_000
 const RUNNING_MS = 15_000
 const RETRY_MS = 15_000
 
-/** Who moves deployments, in a process that has a worker. */
+/** Builds the reconciler of deployments, for a process with a worker. */
 export function buildReconciler(config: Config, { modules, borrower, logger }: ReconcilerParts): Reconciler {
   const { database, messageBus, clock, gpus, deployments, ledger } = modules
   return createReconciler({

@@ -59,7 +59,7 @@ interface BuildRoutesOptions {
   readonly readMetrics: () => Promise<Exposition>
 }
 
-/** The whole route table. */
+/** Builds the complete route table. */
 export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
   const { config, modules, logger } = options
   const { accounts, keys, catalog, providers, chat, billing, promoCodes, audit, usage } = modules
@@ -151,7 +151,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
       logger,
     }),
   ]
-  // A worker is looked after like any other process, and asked for nothing else.
+  // A worker process serves only the routes for monitoring.
   return config.role === 'worker' ? routes.filter(({ tag }) => tag === 'Operations') : routes
 }
 

@@ -5,7 +5,7 @@ import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Modules } from './build-modules.ts'
 import type { Config } from '../settings/config.ts'
 
-/** Who works on runs, in the process that has a worker. */
+/** Builds the runner of comparison runs, for a process with a worker. */
 export function buildRunner(
   config: Config,
   { modules, borrower, logger }: { modules: Modules; borrower: Borrower; logger: GatewayLogger },

@@ -14,7 +14,7 @@ import type { ProviderRegistry } from '../../providers/registry.ts'
 import type { Reclaimer } from '../../storage/borrowing/borrower.ts'
 import type { Config } from '../settings/config.ts'
 
-/** What is taken back from a process that is gone. Tasks first: whoever ends one locks it before its account. */
+/** Reclaim what a dead process held. Tasks first, because ending a task locks it before its account. */
 export const RECLAIMERS: readonly Reclaimer[] = [reclaimTasks, reclaimRuns, reclaimLeases, reclaimSlots]
 
 const HOUR_MS = 60 * 60_000

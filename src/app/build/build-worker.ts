@@ -25,12 +25,12 @@ interface WorkerParts {
   readonly logger: GatewayLogger
 }
 
-/** The worker of this process, which the others know as a borrower of its own: what it writes waits for no request. */
+/** Builds the worker of this process. It is a separate borrower, so that its writes do not wait for those of requests. */
 export async function buildWorker(
   config: Config,
   { modules, connectionString, logger }: WorkerParts,
 ): Promise<Worker> {
-  // Loaded only where it runs.
+  // Loaded only in processes with a worker.
   const { createWorker } = await import('../../worker/worker.ts')
   const { database, messageBus, ledger, media, tasks, outbound, performer } = modules
   const borrower = await createBorrower({ database, logger, leaseMs: config.leaseMs, reclaimers: RECLAIMERS })

@@ -1,9 +1,9 @@
 import type { Catalog } from '../../modules/catalog/catalog.ts'
 
-/** A small one that everybody has heard of, which the sandbox plays too. */
+/** A small, well-known model, which the sandbox simulates too. */
 const FAMILIAR_MODEL = 'gpt-4o-mini'
 
-/** A model for a first request: one that a configured provider serves, where there is one. */
+/** Returns a model for a first request, if possible one that a configured provider serves. */
 export function exampleModel(
   catalog: Pick<Catalog, 'list' | 'resolve'>,
   isConfigured: (providerId: string) => boolean,

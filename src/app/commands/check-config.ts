@@ -6,7 +6,7 @@ import { SETTINGS } from '../settings/settings.ts'
 import type { Setting } from '../settings/setting.ts'
 import type { Command } from './command.ts'
 
-/** Reads the configuration as `serve` would and shows what came out of it, without secrets. */
+/** Reads the configuration as `serve` would and prints the result without secrets. */
 export const checkConfig: Command = {
   usage: `config check ${SERVE_FLAGS_USAGE}`,
   summary: 'Read the configuration as serve does and report every problem.',
@@ -28,7 +28,7 @@ export const checkConfig: Command = {
   },
 }
 
-/** What JSON has no form for. */
+/** Converts values that JSON cannot represent. */
 function showValue(_key: string, value: unknown): unknown {
   if (value instanceof Map) return Object.fromEntries(value)
   return typeof value === 'bigint' ? Number(value) : value

@@ -1,11 +1,11 @@
-/** One verb of the command line. */
+/** One command of the command line. */
 export interface Command {
   readonly usage: string
-  /** Null hides a command that only the gateway itself calls. */
+  /** Null hides a command that only the gateway itself runs. */
   readonly summary: string | null
-  /** What each argument and flag means, as they are written in the usage. */
+  /** Descriptions of the arguments and flags, by their text in the usage. */
   readonly options: Readonly<Record<string, string>>
-  /** Returns the exit code. Throws a `UsageError` for words it does not take. */
+  /** Returns the exit code. Throws a `UsageError` for invalid arguments. */
   run(words: readonly string[]): Promise<number>
 }
 

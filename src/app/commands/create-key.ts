@@ -18,7 +18,7 @@ import { findStorage } from '../process/find-storage.ts'
 import { UsageError } from '../settings/usage-error.ts'
 import { CONFIG_OPTION, type Command } from './command.ts'
 
-/** Whoever can run this can read the database: no key has to say so. The audit log shows the zeros. */
+/** The caller for the audit log, with zeros as ids. The command needs no key, because its user can access the database anyway. */
 const OPERATOR: Caller = {
   accountId: '00000000-0000-0000-0000-000000000000',
   keyId: '00000000-0000-0000-0000-000000000000',
@@ -31,7 +31,7 @@ const OPERATOR: Caller = {
 const NAME_LENGTH_MAX = 200
 const STATEMENT_MS_MAX = 10_000
 
-/** Makes a key without having one, whether the gateway runs or not. */
+/** Creates a key without needing one. Works whether the gateway runs or not. */
 export const createKey: Command = {
   usage: 'keys create [--account ID] [--scopes LIST] [--env ENV] [--name NAME] [--config FILE]',
   summary: 'Make a key and print it, once; also for who lost the first one.',
@@ -53,7 +53,7 @@ export const createKey: Command = {
     })
     try {
       const { token, note } = await makeKey(database, request)
-      // The key alone is on standard output, so that a script can take it from there.
+      // Print only the key on standard output, so that scripts can read it.
       process.stderr.write(note)
       process.stdout.write(`${token}\n`)
       return 0
@@ -115,7 +115,7 @@ async function makeKey(
         : `There is no account ${accountId}.`,
     )
   }
-  // As the first key of the gateway, which this may have to replace.
+  // Use the scopes of the gateway's first key, which this key may have to replace.
   const given = scopes ?? (account.isFirst ? SCOPES : null)
   const request = { name, environment, ...(given !== null && { scopes: given }) }
   const { token, record } = await createAudit({ database, clock: systemClock }).run(

@@ -6,7 +6,7 @@ import { openStorage } from '../process/open-storage.ts'
 import { UsageError } from '../settings/usage-error.ts'
 import { CONFIG_OPTION, type Command } from './command.ts'
 
-/** Loads an archive into an empty database, or over a full one when told to. The gateway must not be running. */
+/** Loads an archive into an empty database, or replaces the content with `--overwrite`. The gateway must not be running. */
 export const restore: Command = {
   usage: 'restore FILE [--overwrite] [--config FILE]',
   summary: 'Load a backup into the database.',

@@ -9,7 +9,7 @@ import type { Command } from './command.ts'
 
 const METRICS_MS_MAX = 3_000
 
-/** One of several processes on one port. Started by the supervisor, which owns the database and the signals. */
+/** Runs one of several gateway processes on one port. The supervisor starts it, and owns the database and the signal handling. */
 export const serveProcess: Command = {
   usage: 'serve-process',
   summary: null,
@@ -55,9 +55,9 @@ export const serveProcess: Command = {
 function stopOrdered(): Promise<null> {
   return new Promise((resolve) => {
     process.on('SIGTERM', () => resolve(null))
-    // A terminal interrupts the whole group; the supervisor says when it is time.
+    // A terminal interrupts the whole process group; the supervisor decides when to stop.
     process.on('SIGINT', () => {})
-    // Without a supervisor nobody would restart or stop this process.
+    // Without a supervisor, this process would never be restarted or stopped.
     process.on('disconnect', () => resolve(null))
   })
 }
@@ -73,7 +73,7 @@ function startOrdered(): Promise<Extract<ProcessOrder, { order: 'start' }>> {
   })
 }
 
-/** The supervisor asks every process and sends what they counted together. */
+/** Requests the merged metrics of all processes from the supervisor. */
 function createMetricsOfAll() {
   const waiting = new Map<number, (exposition: Exposition) => void>()
   let lastRequestId = 0

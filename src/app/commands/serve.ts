@@ -8,7 +8,7 @@ import { openStorage, type OpenStorage } from '../process/open-storage.ts'
 import { readServeConfig, SERVE_FLAGS_USAGE, SERVE_OPTIONS } from '../settings/read-serve-config.ts'
 import type { Command } from './command.ts'
 
-/** Starts the gateway and runs it until it is told to stop. */
+/** Starts the gateway and runs it until it is stopped. */
 export const serve: Command = {
   usage: `serve ${SERVE_FLAGS_USAGE}`,
   summary: 'Run the gateway.',
@@ -39,26 +39,26 @@ export const serve: Command = {
       return 0
     } catch (error) {
       gateway?.abandon()
-      // A start that is interrupted ends in many ways, none of which is news.
+      // Ignore errors of an interrupted start.
       if (isStopping) return 0
       throw error
     } finally {
       await storage?.close()
-      // A log that nobody reads any more does not make the stop a failure.
+      // A log output that is closed does not make the shutdown a failure.
       await logger.flush().catch(() => {})
     }
   },
 }
 
-/** Loads while storage is opened. */
+/** A gateway that loads while the storage is opened. */
 interface PreparedGateway {
   start(connectionString: string): Promise<ReadyGateway>
   close(): Promise<void>
-  /** Ends at once what a mere exit of this process would not end. */
+  /** Immediately stops child processes, which would outlive this process. */
   abandon(): void
 }
 
-// Each is loaded only where it runs: a supervisor that carries the whole gateway starts later and takes more memory.
+// Load only what is needed, because a supervisor with the whole gateway would start later and use more memory.
 async function prepareGateway(config: Config, logger: GatewayLogger): Promise<PreparedGateway> {
   if (config.processes > 1) {
     const { Supervisor } = await import('../process/supervisor.ts')
@@ -79,10 +79,12 @@ async function prepareGateway(config: Config, logger: GatewayLogger): Promise<Pr
 }
 
 const SIGNAL_EXIT_CODE = 130
-/** npm and timeout(1) pass a signal on that the terminal or they themselves have sent to the whole group already. */
+/**
+ * Signals within this time count as one, because npm and timeout(1) forward a signal that the process group has already received.
+ */
 const REPEAT_MS = 1_000
 
-/** Resolves on the first request to stop. A later one does not wait for anything. */
+/** Resolves on the first stop signal. A later one exits immediately. */
 function stopRequested({ onImpatience }: { onImpatience: () => void }): Promise<void> {
   return new Promise((resolve) => {
     let firstMs: number | null = null

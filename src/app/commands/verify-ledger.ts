@@ -6,10 +6,10 @@ import { loadConfig } from '../settings/config.ts'
 import { findStorage } from '../process/find-storage.ts'
 import { CONFIG_OPTION, type Command } from './command.ts'
 
-/** Whole tables are added up, however large they are. */
+/** Long, because whole tables are summed up. */
 const STATEMENT_MS_MAX = 600_000
 
-/** Recomputes every balance from the entries, whether the gateway runs or not. */
+/** Recomputes all balances from the ledger entries. Works whether the gateway runs or not. */
 export const verifyLedger: Command = {
   usage: 'ledger verify [--config FILE]',
   summary: 'Recompute every balance from the ledger, and fail on any difference.',

@@ -1,12 +1,12 @@
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 
-/** What the process has open besides: the database, listeners, files of requests, Node's own. */
+/** Files that the process needs for other purposes: the database, listeners, uploads, Node itself. */
 const OWN_FILES = 100
 
 /**
- * How many connections of clients a process can serve with the files it may open. Each of them may need another connection to an
- * upstream: a process that took more would refuse at the upstream what it had already accepted.
+ * Returns how many client connections a process can serve with its limit of open files. Each may need another connection to an
+ * upstream, so with more connections accepted requests would fail at the upstream.
  */
 export function roomForConnections(connectionsMax: number, openFilesMax = readOpenFilesMax()): number {
   const room = Math.floor((openFilesMax - OWN_FILES) / 2)
@@ -18,9 +18,9 @@ const REPORT = Type.Object({
 })
 
 function readOpenFilesMax(): number {
-  // Otherwise it looks up the names of all peers.
+  // Otherwise the report looks up the host names of all peers.
   Object.assign(process.report, { excludeNetwork: true })
   const report: unknown = process.report.getReport()
-  // A system without a limit says "unlimited".
+  // Without a limit the value is "unlimited".
   return Value.Check(REPORT, report) ? report.userLimits.open_files.soft : Infinity
 }

@@ -1,8 +1,8 @@
 import type { Logger } from '../../kernel/logger.ts'
 
 /**
- * Ends the process on an error nobody caught: what it left half done is unknown, and another process starts clean.
- * A rejection nobody handled arrives here too. The log is written out on exit.
+ * Ends the process on an uncaught error or an unhandled rejection, because its state is unknown then, and a new process starts
+ * clean. The log is flushed on exit.
  */
 export function exitOnDefect(logger: Logger): void {
   process.on('uncaughtException', (error) => {

@@ -6,7 +6,7 @@ import { StorageError } from '../../storage/storage-error.ts'
 import type { Config } from '../settings/config.ts'
 import { borrowStorage, openStorage, type OpenStorage } from './open-storage.ts'
 
-/** What exists: the operator's database, the embedded one of a running gateway, or else that one started for us. */
+/** Finds the existing database: the operator's, or the embedded one, which is started unless a gateway already runs it. */
 export async function findStorage(config: Config, logger: Logger): Promise<OpenStorage> {
   if (config.databaseUrl === null) {
     requireCluster(config.dataDir)
@@ -16,7 +16,7 @@ export async function findStorage(config: Config, logger: Logger): Promise<OpenS
   return openStorage(config, logger)
 }
 
-// A mistyped directory would otherwise be filled with an empty database, and a backup of nothing would look like one.
+// Otherwise a mistyped directory would get an empty database, and a backup of it would look valid.
 function requireCluster(dataDir: string): void {
   if (existsSync(join(dataDir, 'postgres', 'PG_VERSION'))) return
   throw new StorageError(

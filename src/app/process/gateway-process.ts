@@ -11,7 +11,7 @@ export interface EndedProcess {
   readonly signal: string | null
 }
 
-/** One process of several on a port, as its supervisor sees it. It loads the program at once and waits to be started. */
+/** The supervisor's view of one gateway process. The process loads the program immediately and waits for the start order. */
 export class GatewayProcess {
   readonly #child: ChildProcess
   readonly #readMetrics: () => Promise<Exposition>
@@ -20,19 +20,19 @@ export class GatewayProcess {
   readonly #snapshots = new Map<number, (snapshot: MetricsSnapshot | null) => void>()
   #lastRequestId = 0
 
-  /** Takes what `/metrics` of this process answers: what all of them counted. */
+  /** `readMetrics` returns the merged metrics of all processes, for `/metrics` of this process. */
   constructor({ readMetrics }: { readMetrics: () => Promise<Exposition> }) {
     this.#readMetrics = readMetrics
     this.#child = fork(new URL('../main.ts', import.meta.url), ['serve-process'], {
       execArgv: process.execArgv,
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      // JSON would lose maps.
+      // JSON cannot represent maps.
       serialization: 'advanced',
     })
     this.#child.on('message', (message) => {
       if (isReport(message)) this.#receive(message)
     })
-    // A channel that breaks is followed by the end of the process, which is what counts.
+    // After a channel error the process ends, which is handled by `exit`.
     this.#child.on('error', () => {})
     this.#child.once('exit', (code, signal) => {
       this.#ready.reject(
@@ -40,7 +40,7 @@ export class GatewayProcess {
       )
       this.#ended.resolve({ code, signal })
     })
-    // Whoever starts it is told; before that its end is enough.
+    // `start` reports the error. Avoid an unhandled rejection if the process ends before `start`.
     this.#ready.promise.catch(() => {})
   }
 
@@ -48,7 +48,7 @@ export class GatewayProcess {
     return this.#child.pid
   }
 
-  /** Rejects with a `ProcessNotStarted` when it cannot start; it has ended then, or is about to. */
+  /** Starts the gateway. Rejects with a `ProcessNotStarted` if that fails; the process has then ended or is about to. */
   async start(order: { config: Config; connectionString: string }): Promise<ReadyGateway> {
     const timer = setTimeout(() => {
       this.#ready.reject(new ProcessNotStarted(`A process did not start within ${START_MS_MAX / 1000} s.`))
@@ -66,7 +66,7 @@ export class GatewayProcess {
     return this.#ended.promise
   }
 
-  /** Null for a process that is too busy to answer, or dying: it is left out rather than waited for. */
+  /** Returns null for a process that is too busy to answer or is dying, so that callers do not wait for it. */
   readSnapshot(): Promise<MetricsSnapshot | null> {
     this.#lastRequestId += 1
     const requestId = this.#lastRequestId
@@ -82,7 +82,7 @@ export class GatewayProcess {
     })
   }
 
-  /** Asks it to finish what runs, and ends it when it has not by then. */
+  /** Asks the process to stop, and kills it after this time. */
   async stop(timeMsMax: number): Promise<void> {
     this.#child.kill('SIGTERM')
     const timer = setTimeout(() => this.kill(), timeMsMax)
@@ -118,7 +118,7 @@ export class GatewayProcess {
   }
 }
 
-/** A process that could not start, and why, in words for the operator. */
+/** A process could not start. The message is for the operator. */
 export class ProcessNotStarted extends Error {
   override readonly name = 'ProcessNotStarted'
 }

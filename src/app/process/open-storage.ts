@@ -6,11 +6,11 @@ import type { Config } from '../settings/config.ts'
 export interface OpenStorage {
   readonly connectionString: string
   close(): Promise<void>
-  /** Asks an embedded server to stop without waiting for it, for an exit that waits for nothing. */
+  /** Sends the embedded server a stop signal without waiting, for an immediate exit. */
   abandon(): void
 }
 
-/** The operator's PostgreSQL, or the embedded one started for us; migrated either way. */
+/** Opens the operator's PostgreSQL or starts the embedded one, and migrates it. */
 export async function openStorage(config: Config, logger: Logger): Promise<OpenStorage> {
   if (config.databaseUrl !== null) {
     await migrate({ connectionString: config.databaseUrl, logger })
@@ -30,7 +30,7 @@ export async function openStorage(config: Config, logger: Logger): Promise<OpenS
   }
 }
 
-/** A server that somebody else starts and stops. */
+/** Uses a server that is started and stopped elsewhere. */
 export function borrowStorage(connectionString: string): OpenStorage {
   return { connectionString, close: async () => {}, abandon: () => {} }
 }

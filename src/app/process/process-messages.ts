@@ -2,30 +2,30 @@ import { isRecord } from '../../kernel/is-record.ts'
 import type { Exposition, MetricsSnapshot } from '../../telemetry/metrics.ts'
 import type { Config } from '../settings/config.ts'
 
-/** What a start comes to. */
+/** The result of a start. */
 export interface ReadyGateway {
   readonly url: string
-  /** The key of the first account, when this start created it. */
+  /** The key of the first account, if this start created it. */
   readonly bootstrapKey: string | null
-  /** One that is served, for a first request. */
+  /** A served model for a first request. */
   readonly exampleModel: string
 }
 
-/** From the supervisor to a process. */
+/** Messages from the supervisor to a process. */
 export type ProcessOrder =
-  /** The configuration goes over whole, so that a process started later runs with the same one. */
+  /** Contains the complete configuration, so that a process started later uses the same. */
   | { readonly order: 'start'; readonly config: Config; readonly connectionString: string }
   | { readonly order: 'snapshot'; readonly requestId: number }
   | { readonly order: 'metrics'; readonly requestId: number; readonly exposition: Exposition }
 
-/** From a process to its supervisor. */
+/** Messages from a process to its supervisor. */
 export type ProcessReport =
   | ({ readonly report: 'ready' } & ReadyGateway)
   | { readonly report: 'failed'; readonly reason: string }
   | { readonly report: 'snapshot'; readonly requestId: number; readonly snapshot: MetricsSnapshot }
   | { readonly report: 'metrics-wanted'; readonly requestId: number }
 
-// Both ends are this program, so that a message has the shape its name says.
+// Both ends are the same program, so the name of a message determines its shape.
 export function isReport(message: unknown): message is ProcessReport {
   return isRecord(message) && typeof message['report'] === 'string'
 }

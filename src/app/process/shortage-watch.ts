@@ -1,11 +1,11 @@
 import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
 
-/** What this process is short of: told in the log and to whoever asks whether it is ready. */
+/** Reports shortages of this process, such as of open files, in the log and in the readiness check. */
 export interface ShortageWatch {
-  /** A connection could not be made for want of something of ours. */
+  /** Called when a connection failed because of a local shortage. */
   note(code: string): void
-  /** Throws while the last shortage is recent. */
+  /** Throws if the last shortage was recent. */
   requireEnough(): Promise<void>
 }
 
@@ -14,7 +14,7 @@ interface ShortageWatchOptions {
   readonly logger: Logger
 }
 
-/** Long enough for a load balancer to see it, and short enough to be back soon after it is over. */
+/** Long enough for a load balancer to notice, and short enough to recover soon afterwards. */
 const RECENT_MS = 5_000
 const LOG_INTERVAL_MS = 10_000
 

@@ -9,9 +9,9 @@ import { createServer } from 'node:net'
 
 const RESTART_PAUSE_MS = 200
 const RESTART_PAUSE_MS_MAX = 10_000
-/** A process that lived this long crashed by accident; one that did not will crash again. */
+/** A process that ran longer than this is restarted without a longer pause. A shorter run suggests that it will crash again. */
 const HEALTHY_MS = 10_000
-/** On top of what running requests get: to abort what is left and to close storage. */
+/** Time in addition to the grace period, to abort the remaining requests and to close the storage. */
 const STOP_MARGIN_MS = 10_000
 
 interface SupervisorOptions {
@@ -19,16 +19,16 @@ interface SupervisorOptions {
   readonly logger: Logger
 }
 
-/** Runs one gateway a core on one port. A process that dies is replaced; the others do not notice. */
+/** Runs several gateway processes on one port. A process that dies is replaced, without effect on the others. */
 export class Supervisor {
   readonly #options: SupervisorOptions
   readonly #members = new Set<GatewayProcess>()
   #connectionString = ''
   #port: number
-  /** Until all have started, one that cannot start ends the whole. */
+  /** While false, a process that cannot start makes the whole start fail. */
   #isRunning = false
 
-  /** The processes load while the caller opens storage. */
+  /** Forks the processes, which load while the caller opens the storage. */
   constructor(options: SupervisorOptions) {
     this.#options = options
     this.#port = options.config.port
@@ -40,11 +40,11 @@ export class Supervisor {
     const waiting = [...this.#members]
     const ready: ReadyGateway[] = []
     if (this.#port === 0) {
-      // The first takes a free port, which the others then share.
+      // The first process takes a free port, and the others share it.
       for (const member of waiting.splice(0, 1)) ready.push(await this.#startMember(member))
       this.#port = Number(new URL(ready[0]?.url ?? '').port)
     } else {
-      // Sharing would let a second gateway in on the port of the first without a word.
+      // Check first, because with port sharing a second gateway could silently use the port of another one.
       await requireFreePort({ host: this.#options.config.host, port: this.#port })
     }
     ready.push(...(await Promise.all(waiting.map((member) => this.#startMember(member)))))
@@ -61,13 +61,16 @@ export class Supervisor {
     await Promise.all([...this.#members].map((member) => member.stop(timeMsMax)))
   }
 
-  /** Ends all processes at once. */
+  /** Kills all processes. */
   abandon(): void {
     this.#isRunning = false
     for (const member of this.#members) member.kill()
   }
 
-  /** Takes how long its predecessor waited: one that keeps crashing does not slow down the others. */
+  /**
+   * `pauseMs` is the pause before this process was started. The next one is longer if it crashes soon again. Each process has its
+   * own.
+   */
   #fork(pauseMs = RESTART_PAUSE_MS): GatewayProcess {
     const member = new GatewayProcess({ readMetrics: () => this.#readMetrics() })
     this.#members.add(member)

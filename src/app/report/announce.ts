@@ -2,15 +2,15 @@ import type { Config } from '../settings/config.ts'
 
 interface Announcement {
   readonly url: string
-  /** The key of the first account, when this start created it. */
+  /** The key of the first account, if this start created it. */
   readonly bootstrapKey: string | null
-  /** What the first request asks. */
+  /** The model of the example request. */
   readonly exampleModel: string
   readonly config: Pick<Config, 'bootstrapKey' | 'providers' | 'role'>
   readonly startMs: number
 }
 
-/** What a newcomer needs: where it is, the key, and a first request that works as pasted. */
+/** Returns the start message: the URL, the key, and an example request that works when pasted. */
 export function announce(announcement: Announcement): string {
   const { url, bootstrapKey, exampleModel, config, startMs } = announcement
   const baseUrl = nameReachable(url)
@@ -34,7 +34,7 @@ First request:
 `
 }
 
-// The operator's own key is not repeated: what is printed here often ends up in a log.
+// Do not print a key that the operator configured, because this output often ends up in logs.
 function describeKey(created: string | null, given: string | null): { line: string; shown: string } {
   if (created === null)
     return {
@@ -45,7 +45,7 @@ function describeKey(created: string | null, given: string | null): { line: stri
   return { line: `${created}   (shown this once: keep it)`, shown: created }
 }
 
-/** A gateway that listens on all addresses is shown by one that can be called. */
+/** Replaces a wildcard address by one that can be called. */
 function nameReachable(url: string): string {
   return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
 }

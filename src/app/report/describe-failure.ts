@@ -7,7 +7,7 @@ import { UsageError } from '../settings/usage-error.ts'
 
 const EXPECTED = [AppError, CatalogInvalid, ConfigInvalid, StorageError, ProcessNotStarted]
 
-/** What an operator is told: a sentence for what can go wrong, the stack for what should not. */
+/** Returns the message for the operator: a sentence for an expected error, the stack for a defect. */
 export function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (EXPECTED.some((kind) => error instanceof kind)) return error.message
@@ -17,12 +17,12 @@ export function describeFailure(error: unknown): string {
   return 'syscall' in error && code !== '' ? error.message : (error.stack ?? error.message)
 }
 
-/** The sentence for a command line that is wrong; null for every other failure. */
+/** Returns the message for an invalid command line, or null for any other error. */
 export function describeMisuse(error: unknown): string | null {
   if (error instanceof UsageError) return error.message
   const isParsing =
     error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS_')
-  // What follows the first sentence is advice for programmers.
+  // The text after the first sentence is advice for programmers.
   return isParsing ? `${error.message.split(/\.\s|\n/, 1)[0]?.replace(/\.$/, '')}.` : null
 }
 

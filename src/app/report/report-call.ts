@@ -5,17 +5,20 @@ import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Tracer } from '../../telemetry/tracing.ts'
 import { tokenCounts, traceInference } from './trace-inference.ts'
 
-/** Nginx's name for a client that left before it was answered; our log says the same. */
+/** Nginx's status for a client that disconnected before the answer. Our log uses the same. */
 export const CLIENT_CLOSED_REQUEST = 499
 
 interface CallReporterOptions {
   readonly metrics: Metrics
   readonly logger: GatewayLogger
-  /** Null while tracing is off. */
+  /** Null if tracing is off. */
   readonly tracer: Tracer | null
 }
 
-/** Tells the metrics, the access log and the trace of a call that no exchange belongs to, as `report-exchange.ts` does of others. */
+/**
+ * Creates a reporter that records a call without an exchange in the metrics, the access log and the trace. `report-exchange.ts`
+ * does it for the others.
+ */
 export function createCallReporter({ metrics, logger, tracer }: CallReporterOptions) {
   return ({ route, request, durationMs, error }: EndedCall): void => {
     const { caller, requestId, record } = request
@@ -57,5 +60,5 @@ export function describeInference(inference: InferenceRecord | null) {
   }
 }
 
-/** With the same members as any other, so that reading them costs the same. */
+/** Has the same members as other results, so that property access stays fast. */
 const NO_INFERENCE = { model: undefined, provider: undefined, firstTokenMs: undefined, usage: undefined }

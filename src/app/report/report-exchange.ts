@@ -10,12 +10,12 @@ import { traceInference } from './trace-inference.ts'
 interface ReporterOptions {
   readonly metrics: Metrics
   readonly logger: GatewayLogger
-  /** Null while tracing is off. */
+  /** Null if tracing is off. */
   readonly tracer: Tracer | null
   readonly clientAddressOf: (incoming: RequestMessage) => string
 }
 
-/** Tells the metrics, the access log and the trace how a request ended. */
+/** Creates a reporter that records how a request ended, in the metrics, the access log and the trace. */
 export function createExchangeReporter({ metrics, logger, tracer, clientAddressOf }: ReporterOptions) {
   return ({ exchange, durationMs, isDisconnected }: FinishedExchange): void => {
     const { id, incoming, response, route, caller, inference, errorCode } = exchange
@@ -56,7 +56,7 @@ export function createExchangeReporter({ metrics, logger, tracer, clientAddressO
   }
 }
 
-/** Work that was only handed to a task asked nobody; the task has a span of its own. */
+/** Returns whether the work was only handed to a task. The task has its own span. */
 function isHandedOn({ outcome, attempts }: InferenceRecord): boolean {
   return outcome === 'completed' && attempts.length === 0
 }

@@ -3,7 +3,7 @@ import { usdFromNanoUsd } from '../../kernel/money.ts'
 import type { UncoveredCost } from '../../modules/ledger/ledger.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 
-/** Tells the operator what answers cost beyond all that their accounts had. */
+/** Reports to the operator the part of an answer's cost that its account could not cover. */
 export function reportUncovered({ metrics, logger }: { metrics: Metrics; logger: Logger }) {
   return ({ requestId, accountId, model, uncoveredNanoUsd }: UncoveredCost): void => {
     const uncoveredUsd = usdFromNanoUsd(uncoveredNanoUsd)

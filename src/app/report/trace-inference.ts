@@ -12,7 +12,9 @@ interface EndedInference {
   readonly traceparent?: string | undefined
 }
 
-/** A span with the times of the inference. Made at its end, so that it costs nothing before. */
+/**
+ * Records the span of an inference. It is created at the end with the real start time, so that a running request has no overhead.
+ */
 export function traceInference(tracer: Tracer, ended: EndedInference): void {
   const { record, requestId, accountId, durationMs, status, traceparent } = ended
   const { provider, model, firstTokenMs, usage, outcome, attempts } = record
@@ -32,12 +34,12 @@ export function traceInference(tracer: Tracer, ended: EndedInference): void {
   span.finish({
     status,
     attempts: attempts.length,
-    // What was refused before it ran failed too.
+    // An inference that was refused before it ran counts as failed too.
     ...(outcome === 'completed' ? {} : { error: { type: outcome === 'running' ? 'failed' : outcome } }),
   })
 }
 
-/** As the client named the model, and how it is to write. */
+/** Returns the model as the client named it, and the generation parameters. */
 function describeAsked({
   asked,
   model,

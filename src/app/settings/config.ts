@@ -17,7 +17,7 @@ export type Config = {
   readonly providers: ReadonlyMap<string, ProviderSettings>
 }
 
-/** Everything that is wrong with the configuration, told at once. */
+/** Reports all problems of the configuration at once. */
 export class ConfigInvalid extends Error {
   override readonly name = 'ConfigInvalid'
   readonly problems: readonly string[]
@@ -30,7 +30,7 @@ export class ConfigInvalid extends Error {
 
 interface ConfigSources {
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** From the command line; they win over the environment, which wins over the file. */
+  /** From the command line. They override the environment, which overrides the file. */
   readonly flags?: Readonly<Partial<Record<SettingName, string>>>
   readonly file?: string | null
   readonly directory?: string
@@ -40,7 +40,7 @@ const FILE_NAMES = ['parkway.config.json', 'parkway.config.yaml', 'parkway.confi
 const FILE_VARIABLE = 'PARKWAY_CONFIG_FILE'
 const OBJECT_KEYS: ReadonlySet<string> = new Set(['providers', 'limits', 'task_limits'])
 
-/** Reads the environment and the optional file once. Throws a `ConfigInvalid` that names every bad value. */
+/** Reads the environment and the optional file once. Throws a `ConfigInvalid` with all invalid values. */
 export function loadConfig(sources: ConfigSources): Config {
   const problems: string[] = []
   const { environment, flags = {} } = sources
@@ -100,13 +100,13 @@ function reportUnknownKeys(file: Record<string, unknown>, problems: string[]): v
   }
 }
 
-/** Read by clients of the gateway, whose environment may be the same. */
+/** Variables for clients of the gateway, which may share its environment. */
 const CLIENT_VARIABLES: ReadonlySet<string> = new Set(['PARKWAY_API_KEY', 'PARKWAY_BASE_URL'])
-/** What Kubernetes tells every container of a service that is called parkway. */
+/** Variables that Kubernetes sets in all containers if a service is called parkway. */
 const SERVICE_LINK = /^PARKWAY_(SERVICE_(HOST|PORT)(_|$)|PORT_\d+_)/
 const PREFIX = 'PARKWAY_'
 
-// A limit with a misspelt name would otherwise be no limit, without a word.
+// Otherwise a misspelt limit would silently have no effect.
 function reportUnknownVariables(environment: ConfigSources['environment'], problems: string[]): void {
   const known = [...Object.values(SETTINGS).map((setting) => setting.environment), FILE_VARIABLE]
   for (const [name, text] of Object.entries(environment)) {

@@ -2,7 +2,7 @@ import { integerSetting } from './setting.ts'
 
 const MEBIBYTE = 1024 * 1024
 
-/** How long, and how many, answers are read on whose clients left while a vendor bills them: see docs/pricing.md. */
+/** Limits for reading answers to their end after the client disconnected, because the vendor bills them: see docs/pricing.md. */
 export const DRAIN_SETTINGS = {
   drainMsMax: integerSetting(
     {

@@ -2,7 +2,7 @@ import { booleanSetting, integerSetting } from './setting.ts'
 
 const MEBIBYTE = 1024 * 1024
 
-/** How connections of clients are taken. */
+/** Settings of client connections. */
 export const HTTP_SETTINGS = {
   bodyBytesMax: integerSetting(
     { environment: 'PARKWAY_BODY_BYTES_MAX', description: 'Largest JSON body.' },

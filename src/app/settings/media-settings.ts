@@ -2,7 +2,7 @@ import { isAllowedHostEntry } from '../../outbound/outbound.ts'
 import { parseS3Url } from '../../storage/media-store/s3-store.ts'
 import { integerSetting, listSetting, optionalTextSetting } from './setting.ts'
 
-/** Settings of files: where they lie, how long, and where the gateway may fetch them. */
+/** Settings of files: where they are stored, for how long, and from where the gateway may fetch them. */
 export const MEDIA_SETTINGS = {
   mediaStoreUrl: optionalTextSetting(
     {

@@ -1,9 +1,9 @@
-/** The name that was probably meant: the one with the fewest letters to change, unless all are too far off. */
+/** Returns the known name with the smallest edit distance, or null if all are too different. */
 export function nearestName(name: string, known: readonly string[]): string | null {
   let nearest: string | null = null
   let fewest = Math.max(2, Math.floor(name.length / 3)) + 1
   for (const candidate of known) {
-    // The same words in another order are as near as their letters.
+    // Names with the same words in another order count as similar.
     const distance = Math.min(
       editDistance(name, candidate),
       1 + editDistance(sortWords(name), sortWords(candidate)),
@@ -22,7 +22,7 @@ function sortWords(name: string): string {
     .join('_')
 }
 
-/** How many letters must be put in, taken out or changed. */
+/** Returns the number of insertions, deletions and substitutions. */
 function editDistance(from: string, to: string): number {
   let previous = Array.from({ length: to.length + 1 }, (_, index) => index)
   for (let row = 1; row <= from.length; row += 1) {

@@ -1,4 +1,4 @@
-/** Where a gateway that listens there can be reached from this machine. */
+/** Returns the URL at which this machine reaches a gateway with this host and port. */
 export function ownUrlOf({ host, port }: { host: string; port: number }): string {
   const name = WILDCARDS.has(host) ? 'localhost' : host
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`

@@ -4,25 +4,25 @@ import { isNativeWire, NATIVE_WIRES, type NativeWire } from '../../providers/nat
 import type { ProviderSettings } from '../../providers/create-provider.ts'
 import { VENDORS, vendorOf } from '../../providers/vendors.ts'
 
-/** Environment names a provider is configured by: the first that is set counts. */
+/** The environment variables of a provider. The first one that is set is used. */
 export interface ProviderVariables {
   readonly id: string
   readonly apiKey: readonly string[]
-  /** The other half of the key, where a vendor gives two: they are kept as `<key>:<secret>`. */
+  /** The secret part, if a vendor issues two values. They are stored as `<key>:<secret>`. */
   readonly secretKey?: string
   readonly baseUrl: readonly string[]
-  /** Names the wires it speaks besides chat. */
+  /** Variable that lists the wires it speaks besides chat. */
   readonly wires: string
 }
 
-/** With the names that other tools use too, so that an environment that works for them works here. */
+/** Uses the variable names of other tools, so that an existing environment works here. */
 export const PROVIDER_VARIABLES: readonly ProviderVariables[] = VENDORS.map(({ id, keys }) => {
   const { prefix, apiKey = [`${prefix}_API_KEY`], secretKey } = keys
   const others = { baseUrl: [`${prefix}_BASE_URL`], wires: `${prefix}_WIRES` }
   return { id, apiKey, ...(secretKey === undefined ? {} : { secretKey }), ...others }
 })
 
-/** Which variable an operator sets to have a provider: its key, or its address where it needs no key. */
+/** Returns the variable that configures a provider: its key, or its URL if it has no default URL. */
 export function providerVariableOf(providerId: string): string | null {
   const variables = PROVIDER_VARIABLES.find(({ id }) => id === providerId)
   const hasNoAddress = vendorOf(providerId)?.wire?.defaultBaseUrl === null
@@ -35,7 +35,7 @@ interface ProviderSources {
   readonly file: unknown
 }
 
-/** Credentials and addresses by provider id, from the environment and the file; the environment wins. */
+/** Reads credentials and URLs by provider id. The environment overrides the file. */
 export function readProviderSettings(
   { environment, file }: ProviderSources,
   problems: string[],
@@ -107,7 +107,7 @@ function readFileEntry(id: string, entry: unknown, problems: string[]): Provider
   }
 }
 
-/** Chat is spoken by all of them: naming it alone turns the others off. */
+/** All providers speak chat. Listing only this wire disables the others. */
 const CHAT_WIRE = 'openai-chat'
 
 function checkWires(place: string, names: readonly string[], problems: string[]): NativeWire[] {

@@ -12,7 +12,7 @@ export const SERVE_OPTIONS = {
   ...CONFIG_OPTION,
 } as const
 
-/** The configuration a gateway is served with: flags over the environment over the file. */
+/** Reads the configuration of `serve`. Flags override the environment, which overrides the file. */
 export function readServeConfig(words: readonly string[]): Config {
   const { values } = parseArgs({
     args: [...words],

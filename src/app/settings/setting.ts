@@ -1,10 +1,10 @@
 import { parseDatabaseAddress } from '../../storage/database-address.ts'
 
-/** How one setting is read from text. Returns the value, or throws a `RangeError` that says what is allowed. */
+/** One setting. `parse` returns the value, or throws a `RangeError` that says what is allowed. */
 export interface Setting<Value> {
   readonly environment: string
   readonly description: string
-  /** As shown in the documentation. */
+  /** The allowed values, as shown in the documentation. */
   readonly allowed: string
   readonly defaultText: string | null
   /** Never printed. */
@@ -22,7 +22,7 @@ export function textSetting(about: About, defaultText: string): Setting<string> 
   return setting(about, 'text', defaultText, (text) => text)
 }
 
-/** What a text must look like. */
+/** The allowed form of a text. */
 interface Form {
   readonly allowed: string
   readonly isAllowed: (text: string) => boolean
@@ -102,7 +102,10 @@ export function listSetting(about: About, form: Form = ANY_TEXT): Setting<readon
   })
 }
 
-/** A JSON object; in a file it may also be written as one. `parse` throws a `RangeError` that says what is allowed. */
+/**
+ * A setting with a JSON object as text; a file may also contain the object itself. `parse` throws a `RangeError` that says what
+ * is allowed.
+ */
 export function objectSetting<Value>(
   about: About,
   allowed: string,
@@ -111,7 +114,7 @@ export function objectSetting<Value>(
   return setting(about, allowed, '{}', parse)
 }
 
-/** One host or several, as libpq takes them. */
+/** A setting with a database URL of one or several hosts, as in libpq. */
 export function databaseUrlSetting(about: About): Setting<string | null> {
   const allowed = 'a URL with postgres:// or postgresql://'
   return setting(about, allowed, null, (text) => {

@@ -20,7 +20,7 @@ import {
   urlSetting,
 } from './setting.ts'
 
-/** Every setting of the gateway but the credentials of providers. In a file the name is the key, in snake case. */
+/** All settings of the gateway except the credentials of providers. In a file, the key is the name in snake case. */
 export const SETTINGS = {
   host: textSetting({ environment: 'HOST', description: 'Address to listen on.' }, '127.0.0.1'),
   port: integerSetting(

@@ -3,7 +3,7 @@ import { Value } from 'typebox/value'
 import type { TaskLimits } from '../../modules/tasks/tasks.ts'
 import { choiceSetting, integerSetting, objectSetting } from './setting.ts'
 
-/** Settings of long work: who does it, and how much of it at once. */
+/** Settings of tasks: which process works on them, and how many at once. */
 export const TASK_SETTINGS = {
   role: choiceSetting(
     {

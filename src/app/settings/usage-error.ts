@@ -1,4 +1,4 @@
-/** A command line that cannot be understood, in one sentence. */
+/** An invalid command line. The message is one sentence. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
