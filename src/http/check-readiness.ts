@@ -46,7 +46,7 @@ export function checkReadiness({
     const results = await Promise.all(
       Object.entries(checks).map(async ([name, check]) => {
         const { result, cause } = await runOnce(name, check)
-        // Only logged, because anybody can read the response without a key.
+        // Only logged, because the response is readable without a key.
         if (cause !== undefined) logger.warn({ check: name, err: cause }, 'a readiness check failed')
         return [name, result] as const
       }),

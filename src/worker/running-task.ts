@@ -197,7 +197,7 @@ export class RunningTask {
   }
 }
 
-/** Retries a write. Returns null if the claim is lost, because its new owner then writes the result. */
+/** Retries a write. Returns null if the task was lost or cancelled, because then this process must not write its result. */
 async function tryUnless<Result>(
   isLost: () => boolean,
   write: () => Promise<Result>,

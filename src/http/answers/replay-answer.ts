@@ -32,7 +32,7 @@ export function handleOnce(
   })
 }
 
-/** Returns undefined, because the handler has written the response itself. */
+/** Replays a stored answer through the framework. Returns undefined, because it sends the reply itself. */
 function replayThrough(reply: FastifyReply, { status, headers, body }: KeptAnswer): void {
   void reply.code(status)
   for (let index = 0; index + 1 < headers.length; index += 2) {

@@ -91,7 +91,7 @@ export function toCellAnswer(run: Run, cell: Cell): Record<string, unknown> {
 }
 
 /**
- * Returns the output speed. If the answer came at once or within the last tenth of the latency, the whole latency counts as
+ * Returns the output speed. If the answer came in one piece, or within the last tenth of the latency, the whole latency counts as
  * output time.
  */
 export function outputTokensPerSecond({ usage, latencyMs, ttftMs }: Cell): number | null {

@@ -218,7 +218,7 @@ async function readFilePrompts(file: UploadedFile, accountId: string): Promise<P
   return toPromptCases(read.file, 'file')
 }
 
-/** Returns the format by the file's name and content type, or by its first character if neither tells it. */
+/** Determines the format by the file's name and content type, or else by its first character. */
 function formatOf({ filename, contentType }: UploadedFile, text: string): 'csv' | 'jsonl' {
   if (/\.csv$/i.test(filename) || /\bcsv\b/i.test(contentType)) return 'csv'
   if (/\.(jsonl|ndjson|json)$/i.test(filename) || /json/i.test(contentType)) return 'jsonl'

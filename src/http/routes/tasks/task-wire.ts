@@ -115,7 +115,7 @@ export function toTaskReceipt(task: Task): Record<string, unknown> {
 const POLL_MS_DEFAULT = 1_000
 const POLL_MS: Readonly<Partial<Record<TaskType, number>>> = { video: 5_000, music: 3_000 }
 
-/** Returns the headers that tell when to poll a task again. Returns none for a task that has ended. */
+/** Returns the headers that say when to poll a task again. Returns none for a task that has ended. */
 export function pollHeadersOf({ status, type }: Task): Record<string, string> {
   if (isTerminal(status)) return {}
   const pollMs = POLL_MS[type] ?? POLL_MS_DEFAULT
