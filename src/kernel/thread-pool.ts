@@ -16,7 +16,7 @@ interface Asked<Question> {
 }
 
 /**
- * Runs work in threads that cannot be interrupted otherwise and whose time depends on input of clients or models. Owners take
+ * Runs work in threads if it cannot be interrupted otherwise and its time depends on input of clients or models. Owners take
  * turns. If a question exceeds its time, its thread is terminated. Threads do not keep the process alive.
  */
 export class ThreadPool<Question> {

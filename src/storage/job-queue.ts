@@ -27,7 +27,7 @@ export async function isJobQueueCurrent(client: Pick<Client, 'query'>): Promise<
   return (rows[0]?.version ?? 0) >= JOB_SCHEMA_VERSION
 }
 
-/** Migrates the schema of the queue. Must not run concurrently. */
+/** Migrates the schema of the queue. The caller must hold the schema lock, because migrations must not run concurrently. */
 export async function migrateJobQueue(connectionString: string): Promise<void> {
   // Loaded on demand, because a start with a current schema does not need it.
   const { Logger, runMigrations } = await import('graphile-worker')
@@ -49,7 +49,7 @@ export async function migrateJobQueue(connectionString: string): Promise<void> {
 
 /** Opens a connection pool for the library, which needs plain connections. */
 export function openJobPool(connectionString: string, connectionsMax: number): Pool {
-  // The pool waits for this promise, though its types do not say so.
+  // The pool awaits this promise, although its types do not say so.
   const onConnect = async (client: ClientBase): Promise<void> => {
     // An error of a connection must not end the process. Its user gets the error too.
     client.on('error', () => {})

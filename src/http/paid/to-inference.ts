@@ -18,7 +18,7 @@ export function toInference<Body>(
 /** Claude Code sends it with every request of a session. */
 const SESSION_HEADER = 'x-claude-code-session-id'
 
-/** Of requests to deployments. */
+/** How long a request to a deployment waits for its engine to start. */
 const WAKE_HEADER = 'x-wake-timeout'
 
 function readText(value: unknown): string | undefined {

@@ -9,12 +9,12 @@ import { createEmptyDatabase } from './test-database.ts'
 
 export interface OlderDatabase {
   readonly database: Database
-  /** Brings it to this release. */
+  /** Migrates the database to this release. */
   update(): Promise<void>
   drop(): Promise<void>
 }
 
-/** A database of a release before a migration, to see what the migration makes of what was there. */
+/** Creates a database of a release before a migration, to test what the migration does to existing rows. */
 export async function createOlderDatabase(beforeVersion: number): Promise<OlderDatabase> {
   const empty = await createEmptyDatabase()
   const { connectionString } = empty

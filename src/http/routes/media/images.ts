@@ -125,7 +125,7 @@ export const imageRoutes = ({ runGeneration }: { runGeneration: RunGeneration })
 
 type Target = Partial<Pick<ImageEditRequest, 'model' | 'response_format'>>
 
-/** Which model is asked, and in which form its images come back. */
+/** The model of the request and the format of its images. */
 function readTarget({ model, response_format: responseFormat }: Target) {
   return { model: model ?? null, responseFormat: responseFormat ?? null }
 }
