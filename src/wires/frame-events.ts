@@ -1,9 +1,9 @@
-/** The type of an event, which every vendor of such a wire writes first. */
+/** Matches the type of an event, which all vendors of such wires write first. */
 const TYPE_FIRST = /^\{"type":\s?"([\w.]+)"/
 const TYPE_LENGTH_MAX = 96
 const FRAME_END = Buffer.from('\n\n')
 
-/** Events of a wire that names them: each frame has an `event:` line with the type of its payload. */
+/** Frames events for wires with named events: each frame has an `event:` line with the type of its payload. */
 export function frameEvents(batch: readonly Buffer[]): Buffer {
   const pieces: Buffer[] = []
   for (const payload of batch)

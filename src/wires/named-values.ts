@@ -6,7 +6,10 @@ interface Names {
   readonly description?: string
 }
 
-/** An object whose names a client chooses. The pattern takes names with line ends too, which the usual one does not look at. */
+/**
+ * An object with names that the client chooses. The pattern also matches names with line breaks, which the default pattern would
+ * leave unchecked.
+ */
 export function namedValues<Schema extends TSchema>(value: Schema, { count, length, ...rest }: Names) {
   return Type.Record(Type.String({ pattern: String.raw`^[\s\S]*$` }), value, {
     maxProperties: count,

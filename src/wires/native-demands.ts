@@ -1,8 +1,8 @@
 import { AppError } from '../kernel/app-error.ts'
 
-/** Something that a vendor does on its servers and bills beside the tokens, or that nobody knows the price of. */
+/** A feature that a vendor runs on its servers and bills in addition to tokens, or whose price is unknown. */
 export interface ServerFeature {
-  /** The member of `BILLED_MEMBERS` by which an operator allows it; null for what cannot be allowed. */
+  /** The member of `BILLED_MEMBERS` by which an operator allows it. Null if it cannot be allowed. */
   readonly member: string | null
   readonly param: string
   readonly what: string
@@ -13,13 +13,13 @@ export function refuseFeature({ what, param }: ServerFeature): AppError {
   return new AppError('unsupported_parameter', message, { param })
 }
 
-/** Files, conversations and the like lie in the operator's account, which all clients of the gateway share. */
+/** Files, conversations and similar objects belong to the operator's account, which all clients of the gateway share. */
 export function refuseAccountState(param: string, what: string): AppError {
   const message = `${what} would be of the account that this gateway has at the provider. Send the content instead.`
   return new AppError('unsupported_parameter', message, { param })
 }
 
-/** OpenAI keeps what stands before such a part in a cache for half an hour or half a day, at prices that no model has here. */
+/** OpenAI caches the content before such a part for half an hour or half a day, at prices that the catalog does not have. */
 export function refuseCacheMark(part: object, param: string): void {
   const mark: unknown = Reflect.get(part, CACHE_MARK)
   if (mark === undefined || mark === null || mark === false) return

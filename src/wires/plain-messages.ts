@@ -1,11 +1,11 @@
 import type { ChatMessage, ContentPart } from './openai-chat/chat-request.ts'
 
-/** A message with members that only some providers of the chat form know. */
+/** A message with members that only some providers of the chat format accept. */
 interface RichMessage extends ChatMessage {
   reasoning_details?: readonly object[]
 }
 
-/** Without the members that an upstream of the chat form may refuse because its wire does not have them. */
+/** Removes the members that an upstream of the chat format may refuse as unknown. */
 export function toPlainMessages(messages: readonly ChatMessage[]): ChatMessage[] {
   return messages.map((message: RichMessage) => {
     const { reasoning_details: _, reasoning_content: __, content, ...rest } = message
@@ -14,7 +14,7 @@ export function toPlainMessages(messages: readonly ChatMessage[]): ChatMessage[]
   })
 }
 
-/** Plain text where that says it all: every upstream takes it. */
+/** Returns plain text if that is equivalent, because every upstream accepts it. */
 export function simplifyParts(parts: readonly ContentPart[]): string | ContentPart[] {
   const [only] = parts
   if (parts.length === 1 && only?.type === 'text' && !('cache_control' in only)) return only.text

@@ -1,25 +1,25 @@
 import { isRecord } from '../kernel/is-record.ts'
 
-/** A piece of what a model thought: text that may be signed, a signature that follows its text, or something only its vendor can read. */
+/** A piece of reasoning: text that may be signed, a signature for the preceding text, or data that only its vendor can read. */
 export type Thought =
   | { readonly kind: 'text'; readonly text: string; readonly signature: string | null }
   | { readonly kind: 'signature'; readonly signature: string }
   | { readonly kind: 'redacted'; readonly data: string }
 
 /**
- * Of a message of the chat form, or of a delta of one. Providers that sign thoughts tell them in `reasoning_details`; the text
- * alone stands in `reasoning_content` or `reasoning`.
+ * Reads the reasoning of a chat message or delta. Providers that sign reasoning use `reasoning_details`; plain text is in
+ * `reasoning_content` or `reasoning`.
  */
 export function readThoughts(message: Readonly<Record<string, unknown>>): Thought[] {
   const plain = [message['reasoning_content'], message['reasoning']].find(isText)
   const details = Array.isArray(message['reasoning_details']) ? message['reasoning_details'] : []
   const signed = details.filter(isRecord).flatMap((detail) => readDetail(detail))
-  // A whole message has its thoughts in both places, a delta of a stream has the signature apart from the text.
+  // A complete message has its reasoning in both places. A delta has the signature without the text.
   if (plain === undefined || signed.some(({ kind }) => kind === 'text')) return signed
   return [{ kind: 'text', text: plain, signature: null }, ...signed]
 }
 
-/** Streams tell a thought piece by piece, and once more as a whole when it is signed. */
+/** Whether the text was already streamed. Streams send reasoning in pieces, and once more in full with the signature. */
 export function isToldAgain({ text, signature }: Extract<Thought, { kind: 'text' }>, told: string): boolean {
   return signature !== null && told !== '' && told.endsWith(text)
 }

@@ -1,4 +1,4 @@
-/** An error as every wire tells it, each in its own shape. */
+/** The content of an error. Each wire formats it in its own way. */
 export interface WireError {
   readonly status: number
   readonly code: string
@@ -8,26 +8,26 @@ export interface WireError {
   readonly requestId: string
 }
 
-/** How the payloads of a stream leave as Server-Sent Events. */
+/** Writes the payloads of a stream as Server-Sent Events. */
 export interface StreamWriter {
-  /** The frames of payloads that came together. */
+  /** Returns the frames of payloads that arrived together. */
   write(batch: readonly Buffer[]): Buffer
-  /** What closes a stream that has come to its end; empty where its last payload does. */
+  /** Returns the bytes that end a complete stream. Empty if the last payload ends it. */
   end(): Buffer
-  /** The frame that tells of a failure in the middle. */
+  /** Returns the frame for an error in the middle of a stream. */
   fail(error: WireError): string
 }
 
-/** What a client speaks: how errors look, and how the payloads of a stream are framed. */
+/** A client's API format: how errors look, and how the payloads of a stream are framed. */
 export interface Wire {
   readonly id: string
-  /** The body of an error answer. */
+  /** Returns the body of an error response. */
   formatError(error: WireError): object
   /** Sent while an upstream is silent. */
   readonly keepAlive: Buffer
-  /** Whether a stream is whole whose last frames these are. */
+  /** Whether a stream that ends with these frames is complete. */
   isWholeStream(lastFrames: Buffer): boolean
-  /** Headers of its own, as names and values in turn. */
+  /** Additional headers, as alternating names and values. */
   readonly headersOf?: (requestId: string) => readonly string[]
   openStream(): StreamWriter
 }

@@ -25,7 +25,7 @@ const Usage = Type.Object({
   cost_usd: Type.Number({ description: 'What the request cost.' }),
 })
 
-/** For the reference. */
+/** The schema for the API reference. */
 export const Message = Type.Object({
   id: Type.String(),
   type: Type.Literal('message'),

@@ -2,7 +2,7 @@ import { isRecord } from '../../kernel/is-record.ts'
 import { refuseAccountState, refuseCacheMark, refuseFeature, type ServerFeature } from '../native-demands.ts'
 import type { CountTokensRequest, MessagesTool } from './messages-request.ts'
 
-/** Throws for members that no upstream may be sent, whoever serves the request. */
+/** Throws for members that must not be sent to any upstream. */
 export function refuseForeignState(request: CountTokensRequest): void {
   const thread: unknown = Reflect.get(request, 'thread')
   if (isRecord(thread)) throw refuseAccountState('thread', 'A conversation that is kept on the server')
@@ -15,14 +15,14 @@ export function refuseForeignState(request: CountTokensRequest): void {
   refuseFiles(request.system, 'system')
 }
 
-/** Members with prices of their own, and the value of each that has the usual price. */
+/** Members that change the price, with the value that has the normal price. */
 const UNPRICED_MEMBERS: readonly (readonly [string, string | null])[] = [
   ['speed', 'standard'],
   ['inference_geo', 'global'],
   ['fallback_credit_token', null],
 ]
 
-/** What of a request runs on Anthropic's servers and is not only paid by tokens. */
+/** Returns the features of a request that run on Anthropic's servers and are not billed only by tokens. */
 export function serverFeaturesOf({ tools }: CountTokensRequest): ServerFeature[] {
   return (tools ?? []).flatMap((tool, index) => {
     const member = billedBy(tool)
@@ -31,13 +31,13 @@ export function serverFeaturesOf({ tools }: CountTokensRequest): ServerFeature[]
   })
 }
 
-/** Undefined for tools that a client runs itself; null for those that are not known. */
+/** Returns undefined for tools that the client runs, and null for unknown tools. */
 function billedBy({ type }: MessagesTool): string | null | undefined {
   if (type === undefined || type === null || type === 'custom' || CLIENT_TOOL.test(type)) return undefined
   return BILLED_TOOLS.find(([pattern]) => pattern.test(type))?.[1] ?? null
 }
 
-/** Run by the client, or only a search among the tools of the request. */
+/** Tools that the client runs, or that only search the tools of the request. */
 const CLIENT_TOOL =
   /^(bash|text_editor|computer|memory|computer_toolset|browser_toolset|tool_search_tool_\w+?)(_\d{8})?$/
 
@@ -47,7 +47,9 @@ const BILLED_TOOLS: readonly (readonly [RegExp, string])[] = [
   [/^mcp_toolset$/, 'mcp_servers'],
 ]
 
-/** Files are named by `file_id`, in whichever block. What a model gave a tool is the client's own. */
+/**
+ * Refuses files, which any block may name by `file_id`. Does not search the input of tool calls, which is the client's own data.
+ */
 function refuseFiles(value: unknown, param: string): void {
   if (Array.isArray(value)) {
     for (const [index, one] of value.entries()) refuseFiles(one, `${param}.${index}`)

@@ -1,14 +1,14 @@
 import type { MessageUsage } from './message-usage.ts'
 
-/** A message of the assistant, whole or as it stands before its first block. */
+/** A message of the assistant, complete or before its first block. */
 export interface MessageEnvelope {
-  /** Of the answer in the chat form. */
+  /** The id of the answer in the chat format. */
   readonly id: unknown
   readonly model: unknown
   readonly content: readonly object[]
   readonly stopReason: string | null
   readonly stopSequence: string | null
-  /** Null while nothing is known of it. */
+  /** Null until it is known. */
   readonly usage: MessageUsage | null
 }
 

@@ -4,7 +4,7 @@ import { toMessageUsage, type MessageUsage } from './message-usage.ts'
 import { isToldAgain, readThoughts, type Thought } from '../read-thoughts.ts'
 import { toStopReason } from './stop-reason.ts'
 
-/** The block that is open. A stream of this wire has one at a time, while calls of the chat form may come interleaved. */
+/** The open block. This wire has one open block at a time, while tool calls in the chat format may be interleaved. */
 type OpenBlock =
   | { readonly kind: 'text' | 'thinking' }
   | { readonly kind: 'call'; readonly callIndex: number }
@@ -15,33 +15,33 @@ interface WaitingCall {
   input: string
 }
 
-/** Turns the chunks of one chat stream into the events of a message, as JSON. */
+/** Converts the chunks of a chat stream to the events of a message, as JSON. */
 export class MessageStream {
   #events: Buffer[] = []
   #isStarted = false
   #open: OpenBlock | null = null
   #index = -1
-  /** What was thought and is not signed yet. */
+  /** The thinking text that is not signed yet. */
   #thought = ''
-  /** None where the upstream tells none: what was used is counted then. */
+  /** Null if the upstream reports none; then the tokens are counted. */
   #usage: MessageUsage | null = null
   #finishReason = 'stop'
-  /** Whether the model came to an end, whatever the upstream still sends. */
+  /** Whether the model has finished, even if the upstream sends more. */
   hasFinished = false
   #stopSequence: string | null = null
   #isRefusal = false
   #hasToolCalls = false
-  /** Calls that begin while another is written; each follows when that one is through. */
+  /** Calls that began while another one was open. They are written after it. */
   readonly #waiting = new Map<number, WaitingCall>()
 
-  /** The events of a chunk that was parsed. */
+  /** Returns the events of a parsed chunk. */
   add(chunk: Readonly<Record<string, unknown>>): Buffer[] {
     this.#events = []
     this.#add(chunk)
     return this.#events
   }
 
-  /** The events behind the last chunk. */
+  /** Returns the events after the last chunk. */
   end(): Buffer[] {
     this.#events = []
     this.#start({})
@@ -104,7 +104,7 @@ export class MessageStream {
     const { signature } = thought
     if (signature === null) return
     this.#thought = ''
-    // Nothing follows a signature: it is that of the whole block.
+    // The signature covers the whole block, so the block ends here.
     this.#delta({ type: 'signature_delta', signature })
     this.#close()
   }

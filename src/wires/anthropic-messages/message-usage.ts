@@ -1,6 +1,6 @@
 import { isRecord } from '../../kernel/is-record.ts'
 
-/** Anthropic counts what was read from a cache or written to one beside the rest of the input. */
+/** Anthropic counts cache reads and cache writes separately from the other input tokens. */
 export interface MessageUsage {
   readonly input_tokens: number
   readonly cache_creation_input_tokens: number
@@ -9,13 +9,13 @@ export interface MessageUsage {
   readonly output_tokens_details?: { readonly thinking_tokens: number }
 }
 
-/** Of the usage object of the chat form; null where there is none. */
+/** Converts the usage object of the chat format. Null if there is none. */
 export function toMessageUsage(usage: unknown): MessageUsage | null {
   if (!isRecord(usage)) return null
   const details = isRecord(usage['prompt_tokens_details']) ? usage['prompt_tokens_details'] : {}
   const thoughts = isRecord(usage['completion_tokens_details']) ? usage['completion_tokens_details'] : {}
   const promptTokens = count(usage['prompt_tokens'])
-  // The counts stand side by side in this wire, so that one beyond the prompt would add to it.
+  // In this wire the counts add up, so cache tokens beyond the prompt would increase the total.
   const readTokens = Math.min(count(details['cached_tokens']), promptTokens)
   const writtenTokens = Math.min(count(details['cache_write_tokens']), promptTokens - readTokens)
   const thinkingTokens = count(thoughts['reasoning_tokens'])

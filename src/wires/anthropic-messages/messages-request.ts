@@ -3,8 +3,8 @@ import { namedValues } from '../named-values.ts'
 import { nullable } from '../nullable.ts'
 
 /**
- * Anthropic's Messages wire, as far as the gateway looks at it. Every object is open: fields that are not named here are
- * for the provider that speaks the wire itself. What a block must hold is checked where it is translated.
+ * The part of Anthropic's Messages wire that the gateway reads. Every object is open: unknown fields are passed on to providers
+ * that use this wire. The content of a block is validated where it is translated.
  */
 const Block = Type.Object({ type: Type.String({ minLength: 1, maxLength: 128 }) })
 

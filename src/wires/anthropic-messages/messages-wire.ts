@@ -16,7 +16,7 @@ const ERROR_TYPES: Readonly<Record<number, string>> = {
 }
 
 function errorTypeOf({ status, code }: WireError): string {
-  // Nothing is overloaded: waiting does not help.
+  // Not `overloaded_error`, because waiting does not help.
   if (code === 'provider_not_configured') return 'api_error'
   return ERROR_TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error')
 }
@@ -32,7 +32,7 @@ function formatError(error: WireError): object {
 
 const EVENTS: StreamWriter = {
   write: frameEvents,
-  // The last event of a message is its end.
+  // The last event of a message ends the stream.
   end: () => NOTHING,
   fail: (error) => `event: error\ndata: ${JSON.stringify(formatError(error))}\n\n`,
 }
@@ -40,7 +40,7 @@ const EVENTS: StreamWriter = {
 const NOTHING = Buffer.alloc(0)
 const MESSAGE_STOP = Buffer.from('event: message_stop\ndata: {"type":"message_stop"}\n\n')
 
-/** Anthropic's Messages. */
+/** Anthropic's Messages API. */
 export const messagesWire: Wire = {
   id: 'anthropic-messages',
   formatError,

@@ -7,7 +7,7 @@ const Model = Type.Object({
   created_at: Type.String({ format: 'date-time', description: 'When the vendor released it.' }),
 })
 
-/** Anthropic's list of models, a page of it. */
+/** One page of Anthropic's model list. */
 export const AnthropicModelList = Type.Object({
   data: Type.Array(Model),
   has_more: Type.Boolean({ description: 'Whether another page follows.' }),

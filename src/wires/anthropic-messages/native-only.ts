@@ -1,6 +1,6 @@
 import { Untranslatable } from '../untranslatable.ts'
 
-/** What only Anthropic's own API can do, asked of a model that is reached through another wire. */
+/** Returns the error for a feature that only Anthropic's own API has, requested from a model behind another wire. */
 export function nativeOnly(param: string, what: string): Untranslatable {
   return new Untranslatable(
     `${what} can only be used with a model that is served by Anthropic itself.`,

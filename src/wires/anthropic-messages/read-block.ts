@@ -1,7 +1,7 @@
 import { AppError, invalidValue } from '../../kernel/app-error.ts'
 import { isRecord } from '../../kernel/is-record.ts'
 
-/** A block, or a part of one, that is not checked yet. */
+/** A block, or a part of one, before validation. */
 export type Members = Readonly<Record<string, unknown>>
 
 export function readText(block: Members, name: string, param: string): string {
@@ -23,7 +23,7 @@ export function readMembers(block: Members, name: string, param: string): Member
   throw invalidValue(`${param}.${name}`, `${param}.${name} must be an object.`)
 }
 
-/** The blocks of a member that may also be plain text, which is one block of text. */
+/** Returns the blocks of a member. Plain text becomes one text block. */
 export function readBlocks(value: unknown, param: string): readonly Members[] {
   if (value === undefined || value === null) return []
   if (typeof value === 'string') return [{ type: 'text', text: value }]

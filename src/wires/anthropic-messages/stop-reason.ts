@@ -6,10 +6,10 @@ const STOP_REASONS: Readonly<Record<string, string>> = {
   content_filter: 'refusal',
 }
 
-/** How a choice of the chat form ended. */
+/** How a choice of the chat format ended. */
 export interface ChoiceEnd {
   readonly finishReason: string
-  /** The text at which it stopped, where the upstream says so. */
+  /** The stop sequence, if the upstream reports it. */
   readonly stopSequence: string | null
   readonly isRefusal: boolean
   readonly hasToolCalls: boolean
@@ -18,7 +18,7 @@ export interface ChoiceEnd {
 export function toStopReason(end: ChoiceEnd): string {
   if (end.isRefusal) return 'refusal'
   if (end.stopSequence !== null) return 'stop_sequence'
-  // Some upstreams say `stop` behind calls, which a client would then not make.
+  // Some upstreams report `stop` after tool calls. The client would then not run them.
   if (end.finishReason === 'stop' && end.hasToolCalls) return 'tool_use'
   return STOP_REASONS[end.finishReason] ?? 'end_turn'
 }

@@ -6,12 +6,12 @@ import { nativeOnly } from './native-only.ts'
 import { readBlocks, readMembers, readText, type Members } from './read-block.ts'
 import { toChatParts } from './to-chat-parts.ts'
 
-/** What a model said or thought earlier, in the extra members that providers of the chat form take back. */
+/** An assistant message with the reasoning members that some providers of the chat format accept. */
 interface ThoughtfulMessage extends ChatMessage {
   reasoning_details?: readonly object[]
 }
 
-/** Instructions as one message. */
+/** Converts the instructions to one message. */
 export function toSystemMessages(system: unknown): ChatMessage[] {
   const blocks = readBlocks(system, 'system')
   const parts = blocks.flatMap((block, index) => toChatParts(block, `system.${index}`))
@@ -27,7 +27,7 @@ export function toChatMessages(messages: readonly MessagesMessage[]): ChatMessag
   })
 }
 
-/** Results of tools become messages of their own, which follow the calls they answer; what else was said comes after them. */
+/** Tool results become separate messages, which must follow the calls. The other content comes after them. */
 function toUserMessages(role: 'user' | 'system', blocks: readonly Members[], param: string): ChatMessage[] {
   const results: ChatMessage[] = []
   const parts: ContentPart[] = []
@@ -42,7 +42,7 @@ function toUserMessages(role: 'user' | 'system', blocks: readonly Members[], par
 
 const ERROR_START = 'Error: '
 
-/** The chat form has no mark for a failed tool, so that its text says so. */
+/** The chat format cannot mark a failed tool, so the text begins with `Error: `. */
 function toToolMessage(block: Members, param: string): ChatMessage {
   const inner = readBlocks(block['content'], `${param}.content`)
   const parts = inner.flatMap((one, index) => toChatParts(one, `${param}.content.${index}`))
@@ -101,7 +101,7 @@ function toAssistantMessage(blocks: readonly Members[], param: string): ChatMess
 
 const FORMAT = 'anthropic-claude-v1'
 
-/** Thoughts of another vendor's model have no signature, and nobody who checks one takes them back. */
+/** Thinking blocks of other vendors have no signature, and providers that verify signatures do not accept them. */
 function signedThought(block: Members): object[] {
   const { thinking, signature } = block
   if (typeof signature !== 'string' || signature === '') return []

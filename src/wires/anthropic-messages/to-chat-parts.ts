@@ -2,7 +2,7 @@ import type { ContentPart } from '../openai-chat/chat-request.ts'
 import { nativeOnly } from './native-only.ts'
 import { readBlocks, readMembers, readOptionalText, readText, type Members } from './read-block.ts'
 
-/** Parts of the chat form for one block of a user's message, of instructions or of a tool's result. */
+/** Converts a block of a user message, of the instructions or of a tool result to chat parts. */
 export function toChatParts(block: Members, param: string): ContentPart[] {
   switch (block['type']) {
     case 'text':
@@ -14,7 +14,7 @@ export function toChatParts(block: Members, param: string): ContentPart[] {
     case 'search_result':
       return [withCacheMark({ type: 'text', text: describeSearchResult(block, param) }, block)]
     case 'tool_reference':
-      // All tools of a request are given to the model, also those that are to be loaded later.
+      // The model gets all tools of a request, including those that are to be loaded later.
       return [{ type: 'text', text: `The tool ${readText(block, 'tool_name', param)} can be used now.` }]
     default:
       throw nativeOnly(param, `A content block of the type ${JSON.stringify(block['type'])}`)
@@ -76,7 +76,9 @@ function toDataUrl(source: Members, param: string): string {
   return `data:${readText(source, 'media_type', param)};base64,${readText(source, 'data', param)}`
 }
 
-/** For a provider that reads the chat form and has a cache of prompts; `toPlainMessages` leaves it out for all others. */
+/**
+ * Keeps the cache mark for providers of the chat format that have a prompt cache. `toPlainMessages` removes it for all others.
+ */
 function withCacheMark<Part extends ContentPart>(part: Part, block: Members): Part {
   const mark = block['cache_control']
   return mark === undefined || mark === null ? part : { ...part, cache_control: mark }

@@ -6,15 +6,15 @@ import { nativeOnly } from './native-only.ts'
 import { toChatMessages, toSystemMessages } from './to-chat-messages.ts'
 import { toChatTools } from './to-chat-tools.ts'
 
-/** A request in the gateway's chat form. */
+/** A request in the gateway's chat format. */
 export interface TranslatedRequest {
-  /** With everything that can be said in it: cache marks, signed thoughts, how hard to think. */
+  /** With all extensions: cache marks, signed reasoning and reasoning effort. */
   readonly body: ChatRequest
-  /** The same as JSON, without what an upstream of this wire would refuse as unknown. */
+  /** The same as JSON, without the members that an upstream of this wire would refuse as unknown. */
   readonly text: string
 }
 
-/** Members that make Anthropic's servers do something of their own. Others that are not known are left out. */
+/** Members that make Anthropic's servers do extra work. Other unknown members are dropped. */
 const NATIVE_MEMBERS: Readonly<Record<string, string>> = {
   container: 'A container',
   mcp_servers: 'An MCP server',
@@ -44,7 +44,7 @@ export function toChatRequest(request: MessagesRequest): TranslatedRequest {
   }
 }
 
-/** What a model reads: the part of a request whose tokens are counted. */
+/** Returns the part of a request that the model reads and whose tokens are counted. */
 export function toChatPrompt(request: CountTokensRequest): ChatRequest {
   const { model, messages, system, thinking, output_config: output } = request
   const format = output?.format

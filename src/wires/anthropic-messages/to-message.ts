@@ -5,7 +5,7 @@ import { toMessageUsage } from './message-usage.ts'
 import { readThoughts, type Thought } from '../read-thoughts.ts'
 import { toStopReason } from './stop-reason.ts'
 
-/** A whole `chat.completion` as a message of Anthropic's wire. */
+/** Converts a complete `chat.completion` to a message of Anthropic's wire. */
 export function toMessage(completion: Readonly<Record<string, unknown>>): object {
   const choice = asRecord(asList(completion['choices'])[0])
   const message = asRecord(choice['message'])
@@ -48,7 +48,7 @@ function toToolUse(call: Record<string, unknown>): object {
   }
 }
 
-/** The wire takes an object only, and a model may have been cut off in the middle of its arguments. */
+/** The wire requires an object, but the arguments may be cut off. */
 function readInput(text: unknown): object {
   if (typeof text !== 'string' || text.trim() === '') return {}
   try {

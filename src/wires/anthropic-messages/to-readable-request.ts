@@ -8,8 +8,8 @@ import { toChatTools } from './to-chat-tools.ts'
 type Block = Readonly<Record<string, unknown>> & { readonly type: string }
 
 /**
- * A request whose blocks and tools can all be translated, for its size: what only its vendor knows is the text of its JSON.
- * Never sent to anybody.
+ * Replaces blocks and tools that cannot be translated with their JSON as text, to measure the size of a request. The result is
+ * never sent.
  */
 export function toReadableRequest<Request extends CountTokensRequest>(request: Request): Request {
   const { messages, system, tools } = request
@@ -56,7 +56,7 @@ function toReadableTool(tool: MessagesTool): MessagesTool {
   return { name: tool.name ?? 'tool', description: stringifyJson(tool), input_schema: {} }
 }
 
-/** Other mistakes of the client stay for whoever translates it all. */
+/** Returns false only if a translation does not exist. Other client errors are left to the actual translation. */
 function canRead(translate: () => unknown): boolean {
   try {
     translate()

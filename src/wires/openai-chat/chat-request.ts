@@ -3,8 +3,8 @@ import { namedValues } from '../named-values.ts'
 import { nullable } from '../nullable.ts'
 
 /**
- * The OpenAI chat wire, as far as the gateway looks at it. Fields that are not named here pass through: every object
- * is open. Bounds are the gateway's own; an upstream may be stricter.
+ * The part of the OpenAI chat wire that the gateway reads. Every object is open: unknown fields pass through. The limits are the
+ * gateway's own; an upstream may be stricter.
  */
 const TextPart = Type.Object({ type: Type.Literal('text'), text: Type.String() })
 

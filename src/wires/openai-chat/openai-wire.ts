@@ -5,7 +5,7 @@ const FRAME_START = Buffer.from('data: ')
 const FRAME_END = Buffer.from('\n\n')
 const DONE = Buffer.from('data: [DONE]\n\n')
 
-/** Chunks leave as they are. */
+/** Writes chunks unchanged. */
 const CHUNKS: StreamWriter = {
   write(batch) {
     const pieces: Buffer[] = []
@@ -20,7 +20,7 @@ function formatError({ message, type, param, code, requestId }: WireError): obje
   return { error: { message, type, param, code, request_id: requestId } }
 }
 
-/** OpenAI's chat completions and legacy completions, which is also the form of every error elsewhere. */
+/** OpenAI's chat completions and legacy completions. Its error format is also used on all routes without a wire of their own. */
 export const openAiWire: Wire = {
   id: 'openai-chat',
   formatError,

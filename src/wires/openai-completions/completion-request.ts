@@ -5,7 +5,7 @@ import { nullable } from '../nullable.ts'
 
 const PROMPTS_MAX = 128
 
-/** OpenAI's legacy text completion. Objects are open: what is not named here passes through. */
+/** OpenAI's legacy text completion. Objects are open: unknown fields pass through. */
 export const CompletionRequest = Type.Object(
   {
     model: Type.String({ minLength: 1, maxLength: 256, description: 'A model id from `GET /v1/models`.' }),

@@ -3,7 +3,7 @@ import { nullable } from '../nullable.ts'
 
 const INPUTS_MAX = 2048
 
-/** OpenAI's embeddings. Objects are open: what is not named here passes through. */
+/** OpenAI's embeddings. Objects are open: unknown fields pass through. */
 export const EmbeddingRequest = Type.Object(
   {
     model: Type.String({ minLength: 1, maxLength: 256, description: 'A model id from `GET /v1/models`.' }),

@@ -3,7 +3,7 @@ import { nullable } from '../nullable.ts'
 
 const INPUTS_MAX = 256
 
-/** OpenAI's thirteen, which every answer names. */
+/** OpenAI's thirteen categories. Every response contains all of them. */
 export const MODERATION_CATEGORIES = [
   'harassment',
   'harassment/threatening',

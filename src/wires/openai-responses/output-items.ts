@@ -5,16 +5,16 @@ import { isToldAgain, type Thought } from '../read-thoughts.ts'
 import { sealThoughts } from './sealed-thoughts.ts'
 import { TEXT_ARGUMENT, type KnownTool } from './tool-names.ts'
 
-/** Tells an event of one item; `output_index` and the sequence are added. */
+/** Emits an event of one item. `output_index` and the sequence number are added. */
 export type Emit = (type: string, members: object) => void
 
-/** An item of a response while it grows. */
+/** An item of a response that is being built. */
 export interface OutputItem {
-  /** Tells what is left to tell, and returns the item as it stays. */
+  /** Emits the remaining events and returns the final item. */
   close(status: 'completed' | 'incomplete'): object
 }
 
-/** What the model says. Text and a refusal are parts of one message. */
+/** The text of the model. Text and refusal are parts of one message. */
 export class MessageItem implements OutputItem {
   readonly #id = createToken('msg_')
   readonly #emit: Emit
@@ -72,7 +72,7 @@ export class MessageItem implements OutputItem {
 
 const SIGNED_FORMAT = 'anthropic-claude-v1'
 
-/** What the model thinks: as a summary where one was asked for, else as it is. */
+/** The reasoning of the model, as a summary if the request asked for one. */
 export class ReasoningItem implements OutputItem {
   readonly #id = createToken('rs_')
   readonly #emit: Emit
@@ -148,7 +148,7 @@ export class ReasoningItem implements OutputItem {
   }
 }
 
-/** A call of a tool, of a function or of one that takes plain text. */
+/** A call of a function or of a tool that takes plain text. */
 export class CallItem implements OutputItem {
   readonly #id: string
   readonly #emit: Emit
@@ -166,7 +166,7 @@ export class CallItem implements OutputItem {
 
   add(delta: string): void {
     this.#arguments += delta
-    // Plain text is told when it is whole: it comes as JSON.
+    // Plain text is emitted when it is complete, because it arrives wrapped in JSON.
     if (delta !== '' && this.#tool.kind === 'function')
       this.#emit('response.function_call_arguments.delta', { item_id: this.#id, delta })
   }
@@ -204,7 +204,7 @@ export class CallItem implements OutputItem {
   }
 }
 
-/** Of the one argument; the text as it is where a model did not write JSON. */
+/** Reads the single argument. Returns the text unchanged if the model did not write JSON. */
 function readInput(text: string): string {
   try {
     const value: unknown = parseJson(text)

@@ -24,7 +24,7 @@ const Usage = Type.Object({
   cost_usd: Type.Number({ description: 'What the request cost.' }),
 })
 
-/** For the reference. */
+/** The schema for the API reference. */
 export const ResponseObject = Type.Object({
   id: Type.String(),
   object: Type.Literal('response'),

@@ -3,12 +3,12 @@ import { refuseAccountState, refuseCacheMark, type ServerFeature } from '../nati
 import type { ResponsesRequest } from './responses-request.ts'
 import { isSpareSearch } from './tool-names.ts'
 
-/** Throws for what would be looked up in the operator's account or has no price, whoever serves the request. */
+/** Throws for members that refer to objects in the operator's account or have no price, whichever provider serves the request. */
 export function refuseForeignState({ input }: ResponsesRequest): void {
   if (Array.isArray(input)) for (const [index, item] of input.entries()) refuseFiles(item, `input.${index}`)
 }
 
-/** Where the wire has files; results and citations that name one only tell of it. */
+/** The members in which the wire has files. Results and citations only mention them. */
 const FILE_PLACES = ['content', 'output']
 
 function refuseFiles(value: unknown, param: string): void {
@@ -22,10 +22,10 @@ function refuseFiles(value: unknown, param: string): void {
   }
 }
 
-/** What of a request runs at OpenAI and is not only paid by tokens. */
+/** Returns the features of a request that run on OpenAI's servers and are not billed only by tokens. */
 export function serverFeaturesOf({ tools, input }: ResponsesRequest): ServerFeature[] {
   const features = featuresOfTools(tools, 'tools')
-  // Tools that a client found while a conversation went on stand among its items.
+  // Tools that the client discovered during a conversation are among its items.
   if (Array.isArray(input))
     for (const [index, item] of input.entries())
       if ('tools' in item) features.push(...featuresOfTools(item.tools, `input.${index}.tools`))
@@ -44,7 +44,7 @@ function featuresOfTools(tools: unknown, param: string): ServerFeature[] {
   })
 }
 
-/** Run by the client, or only a search among the tools of the request. */
+/** Tools that the client runs, or that only search the tools of the request. */
 const CLIENT_TOOLS: ReadonlySet<unknown> = new Set([
   'function',
   'custom',
@@ -61,7 +61,7 @@ const BILLED_TOOLS: readonly (readonly [RegExp, string])[] = [
   [/^mcp$/, 'mcp_servers'],
 ]
 
-/** Undefined for tools that a client runs itself; null for those that are not known or look into the operator's account. */
+/** Returns undefined for tools that the client runs, and null for tools that are unknown or access the operator's account. */
 function billedBy({ type, environment }: Record<string, unknown>): string | null | undefined {
   if (CLIENT_TOOLS.has(type)) return undefined
   if (type === 'shell' && isRecord(environment) && environment['type'] === 'local') return undefined

@@ -9,7 +9,7 @@ export interface ResponseUsage {
   readonly total_tokens: number
 }
 
-/** What of a response changes while it is made. */
+/** The members of a response that change while it is built. */
 export interface ResponseState {
   readonly id: string
   readonly createdAt: number
@@ -21,7 +21,7 @@ export interface ResponseState {
 
 const ENDED: ReadonlySet<string> = new Set(['completed', 'incomplete'])
 
-/** The response object, with the settings of its request. */
+/** Returns the response object with the settings of its request. */
 export function toSnapshot(request: ResponsesRequest, state: ResponseState): object {
   const { reasoning, text } = request
   return {
@@ -60,13 +60,13 @@ export function toSnapshot(request: ResponsesRequest, state: ResponseState): obj
   }
 }
 
-/** A function is shown with all its members, as the Open Responses specification asks. */
+/** Adds the missing members of a function, as the Open Responses specification requires. */
 function toShownTool(tool: object): object {
   const isFunction = 'type' in tool && tool.type === 'function'
   return isFunction ? { description: null, parameters: null, strict: null, ...tool } : tool
 }
 
-/** Of the usage object of the chat form; null where there is none. */
+/** Converts the usage object of the chat format. Null if there is none. */
 export function toResponseUsage(usage: unknown): ResponseUsage | null {
   if (!isRecord(usage)) return null
   const prompt = isRecord(usage['prompt_tokens_details']) ? usage['prompt_tokens_details'] : {}

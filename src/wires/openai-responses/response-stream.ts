@@ -8,7 +8,7 @@ import type { ToolNames } from './tool-names.ts'
 
 const SEALED = 'reasoning.encrypted_content'
 
-/** Turns the chunks of one chat stream into the events of a response, as JSON. */
+/** Converts the chunks of a chat stream to the events of a response, as JSON. */
 export class ResponseStream {
   readonly #request: ResponsesRequest
   readonly #tools: ToolNames
@@ -19,11 +19,11 @@ export class ResponseStream {
   #events: Buffer[] = []
   #sequence = 0
   #createdAt: number | null = null
-  /** What is written now; calls stay open beside it. */
+  /** The item that is being written. Calls stay open beside it. */
   #open: MessageItem | ReasoningItem | null = null
   #finishReason = 'stop'
   #usage: ResponseUsage | null = null
-  /** Whether the model came to an end, whatever the upstream still sends. */
+  /** Whether the model has finished, even if the upstream sends more. */
   hasFinished = false
 
   constructor(id: string, request: ResponsesRequest, tools: ToolNames) {
@@ -32,7 +32,7 @@ export class ResponseStream {
     this.#tools = tools
   }
 
-  /** The events of a chunk that was parsed, or of a whole answer, whose message is one delta. */
+  /** Returns the events of a parsed chunk, or of a complete answer, whose message counts as one delta. */
   add(chunk: Readonly<Record<string, unknown>>): Buffer[] {
     this.#events = []
     this.#start(chunk['created'])
@@ -49,7 +49,7 @@ export class ResponseStream {
     return this.#events
   }
 
-  /** The events behind the last chunk; the last of them holds the whole response. */
+  /** Returns the events after the last chunk. The last event contains the complete response. */
   end(): Buffer[] {
     this.#events = []
     this.#start(null)
@@ -72,12 +72,12 @@ export class ResponseStream {
 
   #addThought(thought: Thought): void {
     if (!(this.#open instanceof ReasoningItem)) {
-      // A signature belongs to thoughts that came before it.
+      // A signature belongs to the reasoning before it.
       if (thought.kind === 'signature') return
       const { reasoning, include, store } = this.#request
       const options = {
         isSummary: typeof reasoning?.summary === 'string' && reasoning.summary !== 'none',
-        // A stored response can be continued, and some vendors want their thoughts back then.
+        // A stored response can be continued, and some vendors then require their reasoning.
         isSealed: store === true || include?.includes(SEALED) === true,
       }
       this.#open = this.#begin((emit) => new ReasoningItem(emit, options))
@@ -120,7 +120,7 @@ export class ResponseStream {
     const open = this.#open
     if (open === null) return
     this.#open = null
-    // Whatever is begun closes it first, so that it is the last one.
+    // A new item closes this one first, so this one is always the last.
     this.#output[this.#items.length - 1] = open.close('completed')
   }
 

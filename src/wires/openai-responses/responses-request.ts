@@ -3,8 +3,8 @@ import { namedValues } from '../named-values.ts'
 import { nullable } from '../nullable.ts'
 
 /**
- * OpenAI's Responses wire, as far as the gateway looks at it. Every object is open. What an item or a tool must hold is
- * checked where it is translated.
+ * The part of OpenAI's Responses wire that the gateway reads. Every object is open. The content of items and tools is validated
+ * where it is translated.
  */
 const Item = Type.Object({
   type: Type.Optional(

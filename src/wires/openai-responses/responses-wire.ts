@@ -4,7 +4,7 @@ import type { StreamWriter, Wire } from '../wire.ts'
 
 const NOTHING = Buffer.alloc(0)
 
-/** Counts events, because every one has a number, also that of a failure. */
+/** Counts events, because each has a sequence number, including an error. */
 function openStream(): StreamWriter {
   let sequence = 0
   return {
@@ -12,7 +12,7 @@ function openStream(): StreamWriter {
       sequence += batch.length
       return frameEvents(batch)
     },
-    // The last event of a response is its end.
+    // The last event of a response ends the stream.
     end: () => NOTHING,
     fail({ code, message, param }) {
       const payload = { type: 'error', sequence_number: sequence, code, message, param }
@@ -21,12 +21,12 @@ function openStream(): StreamWriter {
   }
 }
 
-/** OpenAI's Responses. */
+/** OpenAI's Responses API. */
 export const responsesWire: Wire = {
   id: 'openai-responses',
   formatError: (error) => openAiWire.formatError(error),
   keepAlive: openAiWire.keepAlive,
-  // No two responses end with the same bytes; a stream that fails ends with an error.
+  // Responses do not share a common last byte sequence, so check the type of the last event. A failed stream ends with an error.
   isWholeStream: (lastPiece) => WHOLE.test(lastPiece.toString('latin1', 0, WHOLE_LENGTH_MAX)),
   openStream,
 }

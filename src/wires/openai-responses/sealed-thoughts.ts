@@ -2,8 +2,8 @@ import { isRecord } from '../../kernel/is-record.ts'
 import { parseJson } from '../../kernel/parse-json.ts'
 
 /**
- * What a model thought, for the next turn, in `encrypted_content`: the text with the signature of a vendor that checks it, in a
- * form that clients carry and do not read.
+ * The reasoning of a model for the next turn, stored in `encrypted_content`: the text with the vendor's signature, encoded in a
+ * form that clients only pass back.
  */
 export interface SealedThoughts {
   readonly text: string
@@ -16,12 +16,12 @@ export function sealThoughts(thoughts: SealedThoughts): string {
   return START + Buffer.from(JSON.stringify(thoughts)).toString('base64url')
 }
 
-/** Whether this gateway made it of the answer of a translated provider. */
+/** Whether this gateway created it from the answer of a translated provider. */
 export function isSealedHere(sealed: string): boolean {
   return sealed.startsWith(START)
 }
 
-/** Null for what another gateway or vendor sealed. */
+/** Returns null for content that another gateway or vendor created. */
 export function unsealThoughts(sealed: unknown): SealedThoughts | null {
   if (typeof sealed !== 'string' || !isSealedHere(sealed)) return null
   try {

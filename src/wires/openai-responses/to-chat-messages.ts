@@ -7,12 +7,12 @@ import { TEXT_ARGUMENT, type ToolNames } from './tool-names.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
-/** A message of the assistant, with what providers of the chat form take back of its thoughts. */
+/** An assistant message with the reasoning members that some providers of the chat format accept. */
 interface AssistantTurn extends ChatMessage {
   reasoning_details?: readonly object[]
 }
 
-/** What was said, called and thought between two messages of others is one message of the assistant. */
+/** Combines the text, calls and reasoning between two messages of other roles into one assistant message. */
 export function toChatMessages(input: string | readonly unknown[], tools: ToolNames): ChatMessage[] {
   if (typeof input === 'string') return [{ role: 'user', content: input }]
   const messages: ChatMessage[] = []

@@ -9,14 +9,14 @@ import { toChatMessages } from './to-chat-messages.ts'
 import { readTools, type ToolNames } from './tool-names.ts'
 
 export interface TranslatedRequest {
-  /** With everything that can be said in the chat form: signed thoughts, how hard to think. */
+  /** With all extensions of the chat format: signed reasoning and reasoning effort. */
   readonly body: ChatRequest
-  /** The same as JSON, without what an upstream of that wire would refuse as unknown. */
+  /** The same as JSON, without the members that an upstream of that wire would refuse as unknown. */
   readonly text: string
   readonly tools: ToolNames
 }
 
-/** Members that need what is stored at OpenAI. */
+/** Members that refer to objects stored at OpenAI. */
 const UNSUPPORTED = ['conversation', 'prompt'] as const
 
 export function toChatRequest(request: ResponsesRequest): TranslatedRequest {

@@ -6,8 +6,8 @@ import { toChatMessages } from './to-chat-messages.ts'
 import { readTools } from './tool-names.ts'
 
 /**
- * A request whose items and tools can all be translated, for its size: what only OpenAI knows is the text of its JSON. Never sent
- * to anybody.
+ * Replaces items and tools that cannot be translated with their JSON as text, to measure the size of a request. The result is
+ * never sent.
  */
 export function toReadableRequest(request: ResponsesRequest): ResponsesRequest {
   const { input, tools } = request
@@ -33,7 +33,7 @@ function toText(item: object): object {
   return { type: 'message', role: 'user', content: isRecord(item) ? stringifyJson(item) : '' }
 }
 
-/** Other mistakes of the client stay for whoever translates it all. */
+/** Returns false only if a translation does not exist. Other client errors are left to the actual translation. */
 function canRead(translate: () => unknown): boolean {
   try {
     translate()

@@ -3,15 +3,15 @@ import { isRecord } from '../../kernel/is-record.ts'
 import type { ChatTool } from '../openai-chat/chat-request.ts'
 import { Untranslatable } from '../untranslatable.ts'
 
-/** How a tool of the wire is known to a model that knows functions only. */
+/** A tool of the wire, for models that support only functions. */
 export interface KnownTool {
   readonly kind: 'function' | 'custom'
   readonly name: string
-  /** Of a tool in a group. */
+  /** For a tool in a group. */
   readonly namespace: string | null
 }
 
-/** The tools of one request, by the names under which a model calls them. */
+/** The tools of one request by the names under which the model calls them. */
 export interface ToolNames {
   readonly tools: readonly ChatTool[]
   readonly known: ReadonlyMap<string, KnownTool>
@@ -52,8 +52,8 @@ export function readTools(given: readonly unknown[]): ToolNames {
 }
 
 /**
- * Agents offer a search of the vendor beside tools of their own with every request. A model without it still does their work;
- * a request that has nothing else asks for the search.
+ * Whether a web search can be dropped. Agents send it with every request beside their own tools, and still work without it. A
+ * request without other tools needs it.
  */
 export function isSpareSearch({ type }: { readonly type?: unknown }, given: readonly unknown[]): boolean {
   const isSearch = type === 'web_search' || type === 'web_search_preview'
@@ -86,7 +86,7 @@ function toFunction(name: string, { description, parameters, strict }: Record<st
   }
 }
 
-/** A tool that takes plain text, for models that know functions only: one argument holds the text. */
+/** Converts a tool that takes plain text for models that support only functions. A single argument holds the text. */
 function toTextFunction(name: string, { description, format }: Record<string, unknown>): ChatTool {
   const grammar = isRecord(format) && typeof format['definition'] === 'string' ? format['definition'] : null
   return {
