@@ -10,6 +10,8 @@ import { createWorker, type Worker } from './worker.ts'
 const OUTCOME: TaskOutcome = { result: { data: [] }, usage: null, costNanoUsd: 1n, provider: 'maker' }
 const JOB = { provider: 'maker', upstreamModel: 'm', job: { id: 'job-1' } }
 
+const PATIENCE = { timeout: 15_000 }
+
 let stage: TaskStage
 let caller: Caller
 let worker: Worker | null = null
@@ -142,6 +144,25 @@ describe('a worker', () => {
     await expect.poll(() => cancelledJobs.some(({ job }) => job?.job.id === 'job-1')).toBe(true)
     expect((await stage.tasks.read(caller.accountId, id)).status).toBe('cancelled')
     expect(await stage.findDifferences()).toEqual([])
+  })
+
+  test('cancels the job of a task that was cancelled while no worker was there', async () => {
+    const { id } = await stage.tasks.create(orderOf(caller))
+    const claims = await stage.queue.claim(1)
+    for (const claim of claims) await stage.queue.note({ claim, job: JOB })
+    await stage.queue.handBack(claims)
+    await stage.tasks.cancel(caller.accountId, id)
+    expect(cancelledJobs).toEqual([])
+    await startWorker()
+    await expect.poll(() => cancelledJobs, PATIENCE).toMatchObject([{ id, job: JOB }])
+  })
+
+  test('finds a task whose ticket got lost', async () => {
+    perform = async () => OUTCOME
+    const { id } = await stage.tasks.create(orderOf(caller))
+    await stage.database.query(`SELECT parkway_jobs.complete_jobs(ARRAY(SELECT id FROM parkway_jobs.jobs))`)
+    await startWorker()
+    await untilStatus(id, 'completed')
   })
 
   test('ends what takes too long, and what has waited too long', async () => {

@@ -113,6 +113,6 @@ const INSERT = `
     ON CONFLICT (request_id) DO NOTHING RETURNING *
   ), tickets AS (
     SELECT count(*) FROM ${JOB_SCHEMA}.add_jobs(ARRAY(
-      SELECT ('task', '{}', NULL, NULL, 1, NULL, -priority, NULL)::${JOB_SCHEMA}.job_spec FROM tasks))
+      SELECT ('task', '{}', NULL, NULL, 1, NULL, 0, NULL)::${JOB_SCHEMA}.job_spec FROM tasks))
   )
   SELECT ${TASK_COLUMNS.replace(/CASE WHEN[^]*END AS/, 'NULL::int AS')} FROM tasks, tickets`
