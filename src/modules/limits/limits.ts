@@ -64,7 +64,7 @@ export interface Limits {
 
 interface LimitsObserver {
   refused(layer: LimitLayer): void
-  /** The number of limits of which this process has borrowed a part. */
+  /** Reports how many limits this process has borrowed from. */
   borrowed(count: number): void
   /** Called when the database becomes unavailable, or available again. */
   databaseAway(isAway: boolean): void

@@ -15,7 +15,7 @@ export interface OggClaim {
 }
 
 /**
- * Sums up the packets of an Ogg Opus file, each of which declares its duration; at least the minimum for their bytes. The page
+ * Sums up the packets of an Ogg Opus file, which declare their durations; at least the minimum for their bytes. The page
  * positions are ignored, because decoders do not use them. Packets of other codecs have no duration.
  */
 export function scanOggPackets(path: string): Promise<number | OggClaim | null> {
