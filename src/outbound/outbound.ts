@@ -24,6 +24,8 @@ export interface OutboundRequest {
   readonly method?: 'GET' | 'POST'
   /** Sent only to this URL, not to redirect targets. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Sent wherever it leads: nothing secret. */
+  readonly sharedHeaders?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
   /** Limit for the answer's body. */
   readonly bytesMax: number
@@ -81,7 +83,7 @@ export function createOutbound({ allowedHosts, resolveHost }: OutboundOptions): 
         url,
         addresses,
         method,
-        headers: isFirst ? (request.headers ?? {}) : {},
+        headers: { ...request.sharedHeaders, ...(isFirst ? request.headers : {}) },
         body: isFirst ? (request.body ?? null) : null,
         signal,
       })

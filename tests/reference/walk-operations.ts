@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { eventually } from '../support/eventually.ts'
+import { safetensorsFile, startHub } from '../upstreams/hub-server.ts'
 import { startTestGateway, type TestAnswer } from '../support/start-test-gateway.ts'
 
 export interface WalkedAnswer {
@@ -24,11 +25,38 @@ export interface Walk {
   readonly answers: readonly WalkedAnswer[]
 }
 
+const HUB_MODEL = {
+  info: { cardData: { license: 'apache-2.0' } },
+  files: {
+    'config.json': {
+      architectures: ['Qwen3ForCausalLM'],
+      model_type: 'qwen3',
+      num_hidden_layers: 36,
+      hidden_size: 4096,
+      intermediate_size: 12_288,
+      num_attention_heads: 32,
+      num_key_value_heads: 8,
+      head_dim: 128,
+      vocab_size: 151_936,
+      max_position_embeddings: 40_960,
+    },
+    'tokenizer_config.json': { chat_template: '{{ messages }}' },
+    'model.safetensors': safetensorsFile({ weights: { dtype: 'BF16', shape: [8_190_735_360] } }),
+  },
+}
+
 const ENDED = /^(completed|failed|cancelled)$/
 
 /** Drives every operation of the API once, with the request bodies that the document gives as examples. */
 export async function walkOperations(): Promise<Walk> {
-  const gateway = await startTestGateway({ settings: { PARKWAY_SANDBOX_GPU_START_MS: '100' } })
+  const hub = await startHub({ 'Qwen/Qwen3-8B': HUB_MODEL })
+  const gateway = await startTestGateway({
+    settings: {
+      PARKWAY_SANDBOX_GPU_START_MS: '100',
+      HF_ENDPOINT: hub.url,
+      PARKWAY_OUTBOUND_ALLOW: hub.cdnHost,
+    },
+  })
   const answers: WalkedAnswer[] = []
   try {
     const { body: document } = await gateway.request('GET', '/openapi.json', { key: null })
@@ -61,6 +89,7 @@ export async function walkOperations(): Promise<Walk> {
     return { document, answers }
   } finally {
     await gateway.close()
+    await hub.close()
   }
 }
 
@@ -152,6 +181,8 @@ async function walkDeployments(
   await call('GET /v1/gpu-tiers')
   await call('GET /v1/gpu-tiers/live')
   await call('GET /v1/deployment-templates')
+  await call('POST /v1/hf/validate')
+  await call('GET /v1/deployments/preview', { query: '?huggingface_id=Qwen/Qwen3-8B&gpu_tier=l40s_48gb' })
   const { id } = await call('POST /v1/deployments')
   const params = { id }
   await until(() => call('GET /v1/deployments/{id}', { params }), /^running$/)

@@ -1,4 +1,7 @@
 import { createGpuRegistry, type GpuRegistry } from '../../gpu/registry.ts'
+import { createCachedHub } from '../../hub/cached-hub.ts'
+import { createHub } from '../../hub/hub.ts'
+import type { Outbound } from '../../outbound/outbound.ts'
 import { createSandboxDriver } from '../../gpu/sandbox/sandbox-driver.ts'
 import {
   createDeployments,
@@ -20,6 +23,7 @@ interface DeploymentParts extends Pick<DeploymentsOptions, 'database' | 'message
   readonly catalog: Catalog
   readonly providers: ProviderRegistry
   readonly mayUseSandbox: MayUseSandbox
+  readonly outbound: Outbound
 }
 
 export interface BuiltDeployments {
@@ -28,6 +32,7 @@ export interface BuiltDeployments {
 }
 
 const SANDBOX = 'sandbox'
+const PUBLIC_HUB = 'https://huggingface.co'
 
 /** Builds deployments: their models in the catalog and the provider that serves them. */
 export async function buildDeployments(config: Config, parts: DeploymentParts): Promise<BuiltDeployments> {
@@ -45,6 +50,13 @@ export async function buildDeployments(config: Config, parts: DeploymentParts): 
   const deployments = await createDeployments({
     ...parts,
     gpus,
+    hub: createCachedHub({
+      hub: createHub({
+        outbound: parts.outbound,
+        endpoint: (config.hfEndpoint ?? PUBLIC_HUB).replace(/\/+$/, ''),
+      }),
+      clock,
+    }),
     ledger: config.billing ? ledger : null,
     isOffered: (viewer, driverId) => driverId !== SANDBOX || mayUseSandbox(viewer),
     connect: () => providers.sandbox,

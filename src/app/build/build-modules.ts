@@ -222,7 +222,7 @@ async function openModules(
     hasProviders: config.providers.size > 0,
   })
   const stored = { database, messageBus, clock, logger, ledger }
-  const built = await buildDeployments(config, { ...stored, catalog, providers, mayUseSandbox })
+  const built = await buildDeployments(config, { ...stored, catalog, providers, mayUseSandbox, outbound })
   opened.defer(() => built.deployments.close())
   const credit = config.billing ? ledger : freeCredit
   const shortages = createShortageWatch({ clock, logger })

@@ -15,6 +15,7 @@ import { compareLeaderboardRoutes } from '../../http/routes/compare/compare-lead
 import { compareVoteRoutes } from '../../http/routes/compare/compare-votes.ts'
 import { deploymentChatRoutes } from '../../http/routes/deployments/deployment-chat.ts'
 import { deploymentRoutes } from '../../http/routes/deployments/deployments.ts'
+import { hubModelRoutes } from '../../http/routes/deployments/hub-models.ts'
 import { gpuTierRoutes } from '../../http/routes/deployments/gpu-tiers.ts'
 import { embeddingRoutes } from '../../http/routes/text/embeddings.ts'
 import { imageRoutes } from '../../http/routes/media/images.ts'
@@ -108,6 +109,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
       onStreamError,
     }),
     ...gpuTierRoutes({ deployments: modules.deployments }),
+    ...hubModelRoutes({ deployments: modules.deployments }),
     ...deploymentRoutes({ deployments: modules.deployments }),
     ...deploymentChatRoutes({ deployments: modules.deployments, chat, sendInference }),
     ...tenantRoutes({ accounts, limits: modules.limits }),

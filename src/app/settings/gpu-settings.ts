@@ -1,4 +1,4 @@
-import { choiceSetting, integerSetting } from './setting.ts'
+import { choiceSetting, integerSetting, urlSetting } from './setting.ts'
 
 /** Settings of models that accounts deploy on GPUs. */
 export const GPU_SETTINGS = {
@@ -38,6 +38,13 @@ export const GPU_SETTINGS = {
       description: 'How long a request waits for a deployment that is not ready yet.',
     },
     { default: 30_000, minimum: 0, maximum: 600_000 },
+  ),
+  hfEndpoint: urlSetting(
+    {
+      environment: 'HF_ENDPOINT',
+      description: 'The hub that models are read from; the public one without it.',
+    },
+    ['http:', 'https:'],
   ),
   sandboxGpuStartMs: integerSetting(
     {

@@ -5,6 +5,7 @@ import type { Logger } from '../../kernel/logger.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import { createId } from '../../kernel/identifiers.ts'
 import type { GpuRegistry, OfferedTier } from '../../gpu/registry.ts'
+import type { Hub } from '../../hub/hub.ts'
 import type { Provider } from '../../providers/provider.ts'
 import type { Database } from '../../storage/database.ts'
 import type { MessageBus } from '../../storage/message-bus.ts'
@@ -12,12 +13,25 @@ import type { ModelSource, ModelViewer } from '../catalog/catalog.ts'
 import type { Caller } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Deployment, DeploymentEvent, DesiredState } from './deployment.ts'
+import {
+  assessModel,
+  previewTier,
+  type Assessment,
+  type ModelQuestion,
+  type TierPreview,
+} from './assess-model.ts'
 import { createDeploymentActivity } from './deployment-activity.ts'
 import { CHANGE_TOPIC, createDeploymentDirectory } from './deployment-directory.ts'
 import { listEvents } from './deployment-events.ts'
 import { createDeploymentProvider } from './deployment-provider.ts'
 import { gpuCost } from './gpu-cost.ts'
-import { checkOrder, checkPrice, insertDeployment, type DeploymentOrder } from './new-deployment.ts'
+import {
+  checkHubId,
+  checkOrder,
+  checkPrice,
+  insertDeployment,
+  type DeploymentOrder,
+} from './new-deployment.ts'
 import { listDeployments, readDeployment, type DeploymentFilter } from './read-deployments.ts'
 import { readBill, type DeploymentBill } from './read-bill.ts'
 import { WISH_TOPIC } from './reconciler.ts'
@@ -29,6 +43,7 @@ export { DEPLOYMENT_STATUSES, modelIdOf, type Deployment, type DeploymentEvent }
 export type { DeploymentOrder } from './new-deployment.ts'
 export { createReconciler, type Reconciler } from './reconciler.ts'
 export { DEPLOYMENT_TEMPLATES, type DeploymentTemplate } from './deployment-templates.ts'
+export type { Assessment, TierPreview } from './assess-model.ts'
 export type { DeploymentBill } from './read-bill.ts'
 export { providerKeyOf } from './to-catalog-model.ts'
 
@@ -36,6 +51,9 @@ export { providerKeyOf } from './to-catalog-model.ts'
 export interface Deployments {
   /** What this caller may use. */
   readTiers(caller: Caller, options: { readonly isLive: boolean }): Promise<TierSnapshot>
+  /** What the hub says of a model, and whether it can be deployed. */
+  assess(caller: Caller, question: ModelQuestion): Promise<Assessment>
+  preview(caller: Caller, question: ModelQuestion & { readonly gpuTier: string }): Promise<TierPreview>
   create(caller: Caller, order: DeploymentOrder): Promise<Deployment>
   list(accountId: string, page: PageRequest, filter: DeploymentFilter): Promise<Page<Deployment>>
   read(accountId: string, deploymentId: string): Promise<Deployment>
@@ -64,6 +82,7 @@ export interface DeploymentsOptions {
   readonly clock: Clock
   readonly logger: Logger
   readonly gpus: GpuRegistry
+  readonly hub: Hub
   /** Null for a gateway that charges nobody. */
   readonly ledger: Pick<Ledger, 'readBalance'> | null
   readonly isOffered: (viewer: ModelViewer, driverId: string) => boolean
@@ -105,6 +124,14 @@ export async function createDeployments(options: DeploymentsOptions): Promise<De
   return {
     readTiers: async (caller, { isLive }) =>
       offeredTo(caller, await (isLive ? tiers.readLive() : tiers.read())),
+    assess: async (caller, question) => {
+      checkHubId('huggingface_id', question.huggingfaceId)
+      return assessModel(options.hub, question, offeredTo(caller, await tiers.read()).tiers)
+    },
+    preview: async (caller, question) => {
+      checkHubId('huggingface_id', question.huggingfaceId)
+      return previewTier(options.hub, question, offeredTo(caller, await tiers.read()).tiers)
+    },
     create: async (caller, order) => {
       checkOrder(order)
       const offered = offeredTo(caller, await tiers.read())

@@ -37,7 +37,7 @@ const ENV_NAME = /^(?:VLLM|SANDBOX|LLAMA_ARG)_[A-Z0-9_]{1,60}$/
 const ENV_VALUE = /^[\x20-\x7e]{0,500}$/
 const ENV_COUNT_MAX = 32
 
-function checkHubId(param: string, id: string): void {
+export function checkHubId(param: string, id: string): void {
   if (id.length > HUB_ID_LENGTH_MAX || !HUB_ID.test(id))
     throw invalidValue(param, `${param} must be the id of a model on the hub, such as 'Qwen/Qwen3-8B'.`)
 }

@@ -3,6 +3,11 @@ export const DEPLOYMENT_NOTES: Readonly<Record<string, string>> = {
   'GET /v1/gpu-tiers': 'Lists the GPU tiers that deployments can run on, with prices. At most a minute old.',
   'GET /v1/gpu-tiers/live': 'Lists the same tiers, and asks the drivers for prices and free capacity now.',
   'GET /v1/deployment-templates': 'Lists recommended models with a tier and settings that suit them.',
+  'POST /v1/hf/validate':
+    'Reads a model from the hub: its licence, architecture and size, by the headers of its weights. Says whether it can be deployed, ' +
+    'why not, and how much memory it takes. Pickled weights and models with code of their own are refused.',
+  'GET /v1/deployments/preview':
+    'Estimates how a model would fit on a tier: memory, the longest context, the price, and other tiers that it fits on.',
   'POST /v1/deployments':
     'Deploys a model of the hub on a GPU tier. It is billed by the second from when it has a GPU until that is released; ' +
     'a start that never becomes ready is free. Ask it as model `byom-<id>`.',

@@ -76,6 +76,7 @@ export async function createDeploymentStage(): Promise<DeploymentStage> {
     clock,
     logger,
     gpus,
+    hub: { readModel: () => Promise.reject(new Error('there is no hub on this stage')) },
     ledger,
     isOffered: () => true,
     connect: () => ({ id: 'sandbox', isConfigured: true }),

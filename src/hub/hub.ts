@@ -1,0 +1,156 @@
+import { isRecord } from '../kernel/is-record.ts'
+import type { Cancellation } from '../kernel/cancellation.ts'
+import type { Outbound } from '../outbound/outbound.ts'
+import { HubError } from './hub-error.ts'
+import { HubFiles } from './hub-files.ts'
+import { readModelShape, type ModelShape } from './model-shape.ts'
+import { readSafetensors, type SafetensorsFacts } from './read-safetensors.ts'
+
+/** Where models come from. */
+export interface Hub {
+  /** Throws a `HubError`. */
+  readModel(request: HubRequest): Promise<HubModel>
+}
+
+export interface HubRequest {
+  readonly modelId: string
+  /** A branch, tag or commit; the hub's main branch unless told. */
+  readonly revision?: string | null
+  readonly token?: string | null
+  readonly cancellation?: Cancellation
+}
+
+type WeightFormat = 'safetensors' | 'gguf' | 'pickle' | 'none'
+
+export interface HubModel {
+  readonly id: string
+  /** The commit that everything below was read of. */
+  readonly commit: string
+  readonly isGated: boolean
+  readonly license: string | null
+  readonly architecture: string | null
+  readonly modelType: string | null
+  readonly format: WeightFormat
+  /** Its config names code of its own, which an engine would have to run. */
+  readonly hasRemoteCode: boolean
+  readonly hasChatTemplate: boolean
+  /** How its weights are quantized already; null where they are not. */
+  readonly quantizedBy: string | null
+  /** Null for what is no transformer, or has no config. */
+  readonly shape: ModelShape | null
+  /** Null where there are no safetensors. */
+  readonly weights: SafetensorsFacts | null
+}
+
+interface HubOptions {
+  readonly outbound: Pick<Outbound, 'fetch'>
+  /** Without a slash at the end. */
+  readonly endpoint: string
+}
+
+const MAIN = 'main'
+const COMMIT = /^[0-9a-f]{40}$/
+const INDEX_FILE = 'model.safetensors.index.json'
+const SINGLE_FILE = 'model.safetensors'
+const FILES_MAX = 10_000
+
+export function createHub({ outbound, endpoint }: HubOptions): Hub {
+  return {
+    readModel: async ({ modelId, revision, token = null, cancellation }) => {
+      const address = { endpoint, modelId, token, cancellation }
+      const info = await new HubFiles(outbound, { ...address, revision: revision ?? MAIN }).readInfo()
+      const facts = readInfo(info)
+      // Everything else is read of this commit, whatever happens to the branch meanwhile.
+      const files = new HubFiles(outbound, { ...address, revision: facts.commit })
+      const config = facts.names.has('config.json') ? await files.readJson('config.json') : null
+      const quantization = isRecord(config) ? config['quantization_config'] : null
+      const format = formatOf(facts.names)
+      const weights =
+        format === 'safetensors'
+          ? await readSafetensors(
+              files,
+              await listWeightFiles(files, facts.names),
+              packedBitsOf(quantization),
+            )
+          : null
+      return {
+        id: modelId,
+        commit: facts.commit,
+        isGated: facts.isGated,
+        license: facts.license,
+        ...describeConfig(config),
+        format,
+        hasChatTemplate: await findChatTemplate(files, facts.names),
+        quantizedBy: isRecord(quantization) ? textOf(quantization['quant_method']) : null,
+        shape: readModelShape(config),
+        weights,
+      }
+    },
+  }
+}
+
+function readInfo(info: unknown) {
+  if (!isRecord(info) || typeof info['sha'] !== 'string' || !COMMIT.test(info['sha']))
+    throw new HubError('unreadable', 'The hub does not say which commit the model is at.')
+  const siblings = Array.isArray(info['siblings']) ? info['siblings'].slice(0, FILES_MAX) : []
+  const names = siblings.flatMap((file) => (isRecord(file) ? (textOf(file['rfilename']) ?? []) : []))
+  const card = info['cardData']
+  const tags = Array.isArray(info['tags']) ? info['tags'] : []
+  const tag = tags.find((one): one is string => typeof one === 'string' && one.startsWith('license:'))
+  return {
+    commit: info['sha'],
+    isGated: info['gated'] !== undefined && info['gated'] !== false,
+    license: (isRecord(card) ? textOf(card['license']) : null) ?? tag?.slice('license:'.length) ?? null,
+    names: new Set(names),
+  }
+}
+
+function formatOf(names: ReadonlySet<string>): WeightFormat {
+  const has = (pattern: RegExp) => [...names].some((name) => pattern.test(name))
+  if (names.has(SINGLE_FILE) || names.has(INDEX_FILE)) return 'safetensors'
+  if (has(/\.gguf$/i)) return 'gguf'
+  return has(/\.(?:bin|pt|pth|ckpt|pkl)$/i) ? 'pickle' : 'none'
+}
+
+async function listWeightFiles(files: HubFiles, names: ReadonlySet<string>): Promise<string[]> {
+  if (!names.has(INDEX_FILE)) return [SINGLE_FILE]
+  const index = await files.readJson(INDEX_FILE)
+  const map = isRecord(index) && isRecord(index['weight_map']) ? index['weight_map'] : {}
+  const listed = [...new Set(Object.values(map))].filter((name) => typeof name === 'string')
+  // A name that is not in the repository leads nowhere, or elsewhere.
+  if (listed.length === 0 || listed.some((name) => !names.has(name)))
+    throw new HubError('unreadable', 'The index of the weights names files that are not there.')
+  return listed
+}
+
+/** Of the two methods that pack several weights into one number. */
+function packedBitsOf(quantization: unknown): number | null {
+  if (!isRecord(quantization)) return null
+  const method = textOf(quantization['quant_method'])
+  const { bits } = quantization
+  const isPacked = method === 'awq' || method === 'gptq'
+  return isPacked && (bits === 2 || bits === 3 || bits === 4 || bits === 8) ? bits : null
+}
+
+function describeConfig(config: unknown): Pick<HubModel, 'architecture' | 'modelType' | 'hasRemoteCode'> {
+  if (!isRecord(config)) return { architecture: null, modelType: null, hasRemoteCode: false }
+  const { architectures } = config
+  return {
+    architecture: Array.isArray(architectures) ? textOf(architectures[0]) : null,
+    modelType: textOf(config['model_type']),
+    hasRemoteCode: isRecord(config['auto_map']) && Object.keys(config['auto_map']).length > 0,
+  }
+}
+
+async function findChatTemplate(files: HubFiles, names: ReadonlySet<string>): Promise<boolean> {
+  if (names.has('chat_template.jinja') || names.has('chat_template.json')) return true
+  if (!names.has('tokenizer_config.json')) return false
+  const config = await files.readJson('tokenizer_config.json')
+  return isRecord(config) && config['chat_template'] !== undefined && config['chat_template'] !== null
+}
+
+const TEXT_LENGTH_MAX = 500
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' && value.length <= TEXT_LENGTH_MAX ? value : null
+}

@@ -1,0 +1,195 @@
+import { AppError, invalidValue } from '../../kernel/app-error.ts'
+import type { OfferedTier } from '../../gpu/registry.ts'
+import {
+  cacheBytes,
+  estimateMemory,
+  fitOf,
+  longestFitting,
+  usableBytes,
+  weightBytes,
+  type Fit,
+} from '../../hub/estimate-memory.ts'
+import { HubError } from '../../hub/hub-error.ts'
+import type { Hub, HubModel, HubRequest } from '../../hub/hub.ts'
+
+/** What is asked of a model before it is deployed. */
+export interface ModelQuestion {
+  readonly huggingfaceId: string
+  readonly quantization: string
+  readonly maxModelLen: number | null
+  readonly token: string | null
+}
+
+/** What is known of a model: whether it can be deployed, and why not. */
+export interface Assessment {
+  /** Null for one that could not be read. */
+  readonly model: HubModel | null
+  readonly isGated: boolean
+  readonly errors: readonly string[]
+  readonly warnings: readonly string[]
+  /** In bytes, of the weights alone; null where they are not known. */
+  readonly weights: { readonly fp16: number; readonly int8: number; readonly int4: number } | null
+  /** In bytes, of one request of the longest context. */
+  readonly cache: number | null
+  readonly contextMax: number | null
+  readonly recommendedTier: string | null
+}
+
+export interface TierPreview {
+  readonly tier: OfferedTier
+  readonly fit: Fit
+  readonly requiredBytes: number | null
+  readonly availableBytes: number
+  readonly longestContext: number
+  /** Other tiers that it fits on, the cheapest first. */
+  readonly alternatives: readonly string[]
+  readonly notes: readonly string[]
+}
+
+const CONTEXT_DEFAULT = 8_192
+
+export async function assessModel(
+  hub: Hub,
+  question: ModelQuestion,
+  tiers: readonly OfferedTier[],
+): Promise<Assessment> {
+  const { huggingfaceId: modelId, token } = question
+  const request: HubRequest = { modelId, token }
+  try {
+    const model = await hub.readModel(request)
+    return assess(model, question, tiers)
+  } catch (error) {
+    if (!(error instanceof HubError)) throw error
+    return {
+      model: null,
+      isGated: error.failure === 'gated',
+      errors: [error.message],
+      warnings: [],
+      weights: null,
+      cache: null,
+      contextMax: null,
+      recommendedTier: null,
+    }
+  }
+}
+
+function assess(model: HubModel, question: ModelQuestion, tiers: readonly OfferedTier[]): Assessment {
+  const { shape, weights } = model
+  const tokens = question.maxModelLen ?? shape?.contextMax ?? CONTEXT_DEFAULT
+  const isKnown = shape !== null && weights !== null
+  return {
+    model,
+    isGated: model.isGated,
+    errors: findErrors(model, question),
+    warnings: findWarnings(model),
+    weights: isKnown
+      ? {
+          fp16: weightBytes(shape, weights, 'fp16'),
+          int8: weightBytes(shape, weights, 'int8'),
+          int4: weightBytes(shape, weights, 'awq'),
+        }
+      : null,
+    cache: shape === null ? null : cacheBytes(shape, tokens),
+    contextMax: shape?.contextMax ?? null,
+    recommendedTier: isKnown ? (listFitting(model, question, tiers)[0] ?? null) : null,
+  }
+}
+
+function findErrors(model: HubModel, { maxModelLen }: ModelQuestion): string[] {
+  const contextMax = model.shape?.contextMax ?? null
+  return [
+    ...(model.format === 'pickle'
+      ? [
+          'The weights are pickled only, which can run any code when they are loaded. Use a model with safetensors or GGUF.',
+        ]
+      : []),
+    ...(model.format === 'none' ? ['The repository has no weights that an engine can load.'] : []),
+    ...(model.hasRemoteCode ? ['The model brings code of its own, which this gateway does not run.'] : []),
+    ...(contextMax !== null && maxModelLen !== null && maxModelLen > contextMax
+      ? [`max_model_len is above the context of the model, ${contextMax} tokens.`]
+      : []),
+  ]
+}
+
+function findWarnings(model: HubModel): string[] {
+  return [
+    ...(model.isGated
+      ? ['The model is gated: deploying it needs a token of an account that accepted its terms.']
+      : []),
+    ...(model.license === null ? ['The model names no licence.'] : []),
+    ...(model.hasChatTemplate || model.format === 'gguf'
+      ? []
+      : ['The model has no chat template: it may be a base model that does not follow instructions.']),
+    ...(model.shape === null ? ['Its memory could not be estimated from its config.'] : []),
+  ]
+}
+
+interface Sized {
+  readonly model: HubModel
+  readonly question: ModelQuestion
+}
+
+/** Null where the memory cannot be known. */
+function needOn({ model, question }: Sized, tier: OfferedTier, tokens?: number) {
+  const { shape, weights } = model
+  if (shape === null || weights === null) return null
+  return estimateMemory(shape, weights, {
+    quantization: question.quantization,
+    tokens: tokens ?? question.maxModelLen ?? shape.contextMax ?? CONTEXT_DEFAULT,
+    gpuCount: tier.gpuCount,
+  })
+}
+
+/** Tiers that it fits on, the cheapest first. */
+function listFitting(model: HubModel, question: ModelQuestion, tiers: readonly OfferedTier[]): string[] {
+  return tiers
+    .filter((tier) => {
+      const need = needOn({ model, question }, tier)
+      return need !== null && fitOf(need, tier) === 'fits'
+    })
+    .toSorted((one, other) => Number(one.pricePerHourNanoUsd - other.pricePerHourNanoUsd))
+    .map(({ id }) => id)
+}
+
+/** What a model would be on a tier. Throws what says that there is nothing to preview. */
+export async function previewTier(
+  hub: Hub,
+  question: ModelQuestion & { readonly gpuTier: string },
+  tiers: readonly OfferedTier[],
+): Promise<TierPreview> {
+  const tier = tiers.find(({ id }) => id === question.gpuTier)
+  if (tier === undefined)
+    throw invalidValue('gpu_tier', 'There is no such tier. GET /v1/gpu-tiers lists them.')
+  const model = await readForPreview(hub, question)
+  const { shape, weights } = model
+  const notes = [...findErrors(model, question), ...findWarnings(model)]
+  const alternatives = listFitting(model, question, tiers).filter((id) => id !== tier.id)
+  const need = needOn({ model, question }, tier)
+  const availableBytes = usableBytes(tier)
+  if (shape === null || weights === null || need === null)
+    return { tier, fit: 'no', requiredBytes: null, availableBytes, longestContext: 0, alternatives, notes }
+  const longestContext = longestFitting(shape, weights, {
+    quantization: question.quantization,
+    tokensMax: shape.contextMax ?? CONTEXT_DEFAULT,
+    memory: tier,
+  })
+  const isRefused = findErrors(model, question).length > 0
+  const fit = isRefused ? 'no' : fitOf(need, tier)
+  return { tier, fit, requiredBytes: need.totalBytes, availableBytes, longestContext, alternatives, notes }
+}
+
+async function readForPreview(hub: Hub, { huggingfaceId, token }: ModelQuestion): Promise<HubModel> {
+  try {
+    return await hub.readModel({ modelId: huggingfaceId, token })
+  } catch (error) {
+    if (!(error instanceof HubError)) throw error
+    if (error.failure === 'unavailable')
+      throw new AppError('service_unavailable', error.message, {
+        retryAfterSeconds: RETRY_SECONDS,
+        cause: error,
+      })
+    throw new AppError('invalid_value', error.message, { param: 'huggingface_id', cause: error })
+  }
+}
+
+const RETRY_SECONDS = 10
