@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest'
+import { beforeEach, expect, it, vi } from 'vitest'
 import { loadConfig } from '../../src/app/settings/config.ts'
 import { Supervisor } from '../../src/app/process/supervisor.ts'
 import { silentLogger } from '../../src/kernel/logger.ts'
@@ -11,6 +11,7 @@ const { FakeProcess, forked } = vi.hoisted(() => {
     readonly #ended = Promise.withResolvers<{ code: number; signal: null }>()
     readonly pid: number
     isStarted = false
+    beforeStart: Promise<unknown> = Promise.resolve()
 
     constructor() {
       forked.push(this)
@@ -22,6 +23,7 @@ const { FakeProcess, forked } = vi.hoisted(() => {
     }
 
     async start() {
+      await this.beforeStart
       this.isStarted = true
       return { url: 'http://127.0.0.1:1', bootstrapKey: null, exampleModel: '' }
     }
@@ -38,6 +40,10 @@ const { FakeProcess, forked } = vi.hoisted(() => {
 })
 
 vi.mock(import('../../src/app/process/gateway-process.ts'), () => ({ GatewayProcess: FakeProcess as never }))
+
+beforeEach(() => {
+  forked.length = 0
+})
 
 it('a process that keeps dying waits longer each time, and the others do not wait for it', async () => {
   const pauses: [pid: number, pauseMs: number][] = []
@@ -66,5 +72,15 @@ it('a process that keeps dying waits longer each time, and the others do not wai
     [4, 1600],
     [2, 400],
   ])
+  await supervisor.close()
+})
+
+it('a process that dies while the others are starting is replaced', async () => {
+  const config = loadConfig({ environment: { PORT: '0', PARKWAY_PROCESSES: '2' }, directory: '/nowhere' })
+  const supervisor = new Supervisor({ config, logger: silentLogger })
+  const [first, second] = forked
+  if (second !== undefined) second.beforeStart = until(() => first?.isStarted).then(() => first?.die())
+  await supervisor.start('postgres://nowhere')
+  await until(() => forked[2]?.isStarted)
   await supervisor.close()
 })

@@ -49,6 +49,9 @@ export class Supervisor {
     }
     ready.push(...(await Promise.all(waiting.map((member) => this.#startMember(member)))))
     this.#isRunning = true
+    // A process may have died while the others were starting.
+    for (let count = this.#members.size; count < this.#options.config.processes; count += 1)
+      void this.#replace(RESTART_PAUSE_MS)
     const bootstrapped = ready.find(({ bootstrapKey }) => bootstrapKey !== null)
     const [{ url, exampleModel } = { url: '', exampleModel: '' }] = ready
     return { url, exampleModel, bootstrapKey: bootstrapped?.bootstrapKey ?? null }
@@ -93,9 +96,13 @@ export class Supervisor {
     const pauseMs = isHealthy ? RESTART_PAUSE_MS : Math.min(lastPauseMs * 2, RESTART_PAUSE_MS_MAX)
     logger.error({ processPid: member.pid, code, signal, pauseMs }, 'a process died and is replaced')
     await wait(pauseMs)
+    await this.#replace(pauseMs)
+  }
+
+  async #replace(pauseMs: number): Promise<void> {
     if (!this.#isRunning) return
     await this.#startMember(this.#fork(pauseMs)).catch((error: unknown) => {
-      if (this.#isRunning) logger.error({ err: error }, 'a process could not be replaced yet')
+      if (this.#isRunning) this.#options.logger.error({ err: error }, 'a process could not be replaced yet')
     })
   }
 
