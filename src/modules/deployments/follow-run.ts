@@ -20,13 +20,13 @@ export async function followRun(look: Look, run: Run): Promise<NextLookMs> {
     return failRun(look, run, seen.failure ?? VANISHED)
   if (seen.state !== 'ready' && isLate(look, run)) return failRun(look, run, TOO_SLOW)
   if (run.readyAtMs === null) await noteProgress(look, seen)
-  const shortage = await billIfDue(look, clock.nowMs())
+  const shortage = await billIfDue(look, run, clock.nowMs())
   if (shortage !== null) {
     await stopForWant(look, shortage)
     return 0
   }
   if (seen.state !== 'ready') return Math.min(paces.changingMs, seen.lookAgainMs ?? paces.changingMs)
-  const idleMs = await idleLeftMs(look)
+  const idleMs = await idleLeftMs(look, run)
   if (idleMs === null) return paces.runningMs
   if (idleMs > 0) return Math.min(paces.runningMs, idleMs)
   await fallAsleep(look)
@@ -92,8 +92,9 @@ function stepsTo({ status }: Deployment, { state }: Observation): readonly ('sta
 }
 
 /** Once a slice of one that is ready; of one that is not, at each look, so that its hold grows with it. */
-async function billIfDue({ database, claim, billing }: Look, nowMs: number): Promise<Shortage> {
-  if (billing === null) return null
+async function billIfDue({ database, claim, billing }: Look, seen: Run, nowMs: number): Promise<Shortage> {
+  // Most looks find nothing due, and cost no transaction.
+  if (billing === null || !isDue(seen, nowMs, billing.sliceSeconds)) return null
   const bill = async (isForced: boolean): Promise<Shortage> => {
     try {
       return await database.transaction(async (transaction) => {
@@ -115,21 +116,24 @@ async function billIfDue({ database, claim, billing }: Look, nowMs: number): Pro
 }
 
 function isDue({ boundAtMs, billedSeconds, readyAtMs }: Run, nowMs: number, sliceSeconds: number): boolean {
-  if (boundAtMs === null) return false
-  return readyAtMs === null || nowMs - boundAtMs - billedSeconds * 1000 >= sliceSeconds * 1000
+  return (
+    readyAtMs === null ||
+    boundAtMs === null ||
+    nowMs - boundAtMs - billedSeconds * 1000 >= sliceSeconds * 1000
+  )
 }
 
 const MINUTE_MS = 60_000
 
 /** How long until it has been idle for long enough; null for one that never sleeps or is in use. */
-async function idleLeftMs({ database, clock, claim }: Look): Promise<number | null> {
-  const { id, idleTimeoutMinutes, lastRequestAtMs, desiredState } = claim.deployment
-  if (idleTimeoutMinutes === 0 || desiredState !== 'running') return null
+async function idleLeftMs({ database, clock, claim }: Look, { readyAtMs }: Run): Promise<number | null> {
+  const { id, idleTimeoutMinutes, lastRequestAtMs } = claim.deployment
+  if (idleTimeoutMinutes === 0) return null
   const nowMs = clock.nowMs()
-  if ((await countInFlight(database, id, nowMs)) > 0) return null
-  const run = await readOpenRun(database, id, { isLocked: false })
-  const sinceMs = Math.max(lastRequestAtMs ?? 0, run?.readyAtMs ?? nowMs)
-  return Math.max(0, sinceMs + idleTimeoutMinutes * MINUTE_MS - nowMs)
+  const sinceMs = Math.max(lastRequestAtMs ?? 0, readyAtMs ?? nowMs)
+  const leftMs = sinceMs + idleTimeoutMinutes * MINUTE_MS - nowMs
+  if (leftMs > 0) return leftMs
+  return (await countInFlight(database, id, nowMs)) > 0 ? null : 0
 }
 
 async function fallAsleep({ database, claim }: Look): Promise<void> {
