@@ -11,7 +11,7 @@ interface ReconcilerParts {
 }
 
 const CHANGING_MS = 2_000
-const RUNNING_MS = 15_000
+const RUNNING_MS = 30_000
 const RETRY_MS = 15_000
 
 /** Builds the reconciler of deployments, for a process with a worker. */

@@ -96,7 +96,7 @@ export async function createDeploymentStage(): Promise<DeploymentStage> {
       announce: async () => {},
       owner: () => owner,
       leaseMs: LEASE_MS,
-      paces: { changingMs: 2_000, runningMs: 15_000, startMsMax: 600_000, drainMs: 30_000, retryMs: 15_000 },
+      paces: { changingMs: 2_000, runningMs: 30_000, startMsMax: 600_000, drainMs: 30_000, retryMs: 15_000 },
     })
   }
 
