@@ -1,5 +1,7 @@
 import { OPENAI_VOCABULARY, OTHER_VOCABULARY, type TextVocabulary } from '../inference/inference.ts'
-import type { PixelSize } from './read-image-size.ts'
+import type { ImageSize } from '../../kernel/read-image-size.ts'
+
+type PixelSize = Pick<ImageSize, 'width' | 'height'>
 
 type ImageDetail = 'auto' | 'low' | 'high' | 'original' | null | undefined
 

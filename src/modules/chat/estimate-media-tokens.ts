@@ -1,7 +1,8 @@
 import type { ContentPart } from '../../wires/openai-chat/chat-request.ts'
 import type { TokenFamily } from './estimate-family.ts'
 import { isSound } from './sound-parts.ts'
-import { findPayload, readBytes, readImageSize } from './read-image-size.ts'
+import { findPayload, readBytes, readInlineImageSize } from '../../kernel/inline-image-size.ts'
+import type { ImageSize } from '../../kernel/read-image-size.ts'
 
 /** What is in a message beside plain text. */
 export interface MediaTokens {
@@ -47,7 +48,7 @@ export function estimateMediaTokens(
       case 'image_url': {
         const { url, detail } = part.image_url
         const isInline = url.startsWith('data:')
-        const size = isInline ? readImageSize(url) : null
+        const size = isInline ? readBillableSize(url) : null
         if (isInline) payloadLength += url.length
         imageTokens += Math.max(Math.ceil(family.imageTokens(size, detail)), PART_TOKENS_MIN)
         break
@@ -129,4 +130,10 @@ function documentTokens(data: string): number {
 /** At most so many: a data URI that is not base64 holds no more bytes than characters. */
 export function decodedBytes(data: string): number {
   return data.startsWith('data:') && findPayload(data) === -1 ? data.length : Math.ceil((data.length * 3) / 4)
+}
+
+/** The header of a GIF has the size of its canvas, which frames may exceed. */
+function readBillableSize(dataUri: string): ImageSize | null {
+  const size = readInlineImageSize(dataUri)
+  return size?.format === 'GIF' ? null : size
 }

@@ -1,5 +1,5 @@
 import type { MediaPart } from './read-conversation.ts'
-import { readImageSize } from './read-image-size.ts'
+import { readInlineImageSize } from '../../kernel/inline-image-size.ts'
 
 const DESCRIBED_MAX = 8
 
@@ -17,15 +17,9 @@ export function describeMedia(media: readonly MediaPart[]): string[] {
   return sentences
 }
 
-// Camera metadata before the size may have up to 64 KB in each segment.
-const HEADER_BASE64_LENGTH_MAX = 256 * 1024
-
 function describeImage(url: string): string {
   if (!url.startsWith('data:')) return `one at ${readHost(url)}, which the sandbox does not fetch`
-  const comma = url.indexOf(',')
-  const encoded = url.slice(comma + 1, comma + 1 + HEADER_BASE64_LENGTH_MAX)
-  const isBase64 = url.slice(0, comma).endsWith(';base64')
-  const size = comma !== -1 && isBase64 ? readImageSize(Buffer.from(encoded, 'base64')) : null
+  const size = readInlineImageSize(url)
   return size ? `a ${size.format} of ${size.width}×${size.height} pixels` : 'one whose format I cannot read'
 }
 

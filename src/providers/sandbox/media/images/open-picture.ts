@@ -1,6 +1,6 @@
 import type { Sharp } from 'sharp'
 import type { InputFile } from '../../../media-operation.ts'
-import { readImageSize } from '../../read-image-size.ts'
+import { readImageSize } from '../../../../kernel/read-image-size.ts'
 import { loadSharp } from './load-sharp.ts'
 import type { PictureSize } from './picture-size.ts'
 import { REQUEST_PIXELS_MAX, sharedPixelRoom } from './pixel-room.ts'
@@ -42,7 +42,7 @@ export async function usePictures<Result>(
 function requireSize(file: InputFile, parameter: string) {
   const bytes = Buffer.from(file.bytes.buffer, file.bytes.byteOffset, file.bytes.length)
   // Check the format first, because the library would also open formats that can refer to other files.
-  const found = readImageSize(bytes)
+  const found = readImageSize((offset, count) => bytes.subarray(offset, offset + count))
   if (found === null) throw refuseRequest(`${parameter} is no PNG, JPEG, WebP or GIF picture.`, parameter)
   return { ...found, bytes }
 }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
-import { readBytes, readImageSize } from './read-image-size.ts'
+import { readBytes, readInlineImageSize } from './inline-image-size.ts'
 
 const uri = (bytes: Buffer, type = 'image/png') => `data:${type};base64,${bytes.toString('base64')}`
 const bytes = (...parts: readonly (string | readonly number[] | number)[]): Buffer =>
@@ -36,7 +36,7 @@ describe('the size of a picture', () => {
       ),
     ],
   ] as const)('is read from a %s', ([, file]) => {
-    expect(readImageSize(uri(file))).toEqual({ width: 800, height: 600 })
+    expect(readInlineImageSize(uri(file))).toMatchObject({ width: 800, height: 600 })
   })
 
   test.for([
@@ -52,14 +52,14 @@ describe('the size of a picture', () => {
     ],
     ['another format', uri(bytes('GIF89a', 100), 'image/gif')],
   ] as const)('is unknown for %s', ([, dataUri]) => {
-    expect(readImageSize(dataUri)).toBeNull()
+    expect(readInlineImageSize(dataUri)).toBeNull()
   })
 
   test('never fails, whatever is sent', () => {
     const heads = fc.constantFrom('', '\xff\xd8', '\x89PNG', 'RIFF____WEBP')
     fc.assert(
       fc.property(heads, fc.uint8Array({ maxLength: 80 }), (head, rest) => {
-        expect(() => readImageSize(uri(bytes(head, [...rest])))).not.toThrow()
+        expect(() => readInlineImageSize(uri(bytes(head, [...rest])))).not.toThrow()
       }),
     )
   })
@@ -80,7 +80,7 @@ test('a JPEG of many short segments is decoded in few pieces', () => {
   const file = uri(bytes([0xff, 0xd8], segments, [0xff, 0xc0, 0, 17, 8, 2, 88, 3, 32], 100))
   const decode = vi.spyOn(Buffer, 'from')
   try {
-    expect(readImageSize(file)).toEqual({ width: 800, height: 600 })
+    expect(readInlineImageSize(file)).toMatchObject({ width: 800, height: 600 })
     expect(decode.mock.calls.length).toBeLessThanOrEqual(2)
   } finally {
     decode.mockRestore()
