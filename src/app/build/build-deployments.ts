@@ -1,3 +1,4 @@
+import type { GpuDriver } from '../../gpu/gpu-driver.ts'
 import { createGpuRegistry, type GpuRegistry } from '../../gpu/registry.ts'
 import { createCachedHub } from '../../hub/cached-hub.ts'
 import { createHub } from '../../hub/hub.ts'
@@ -16,6 +17,7 @@ import type { ProviderRegistry } from '../../providers/registry.ts'
 import { createSandboxMachines } from '../../storage/sandbox-machines.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Config } from '../settings/config.ts'
+import { buildLocalDriver, connectEngines } from './build-local-gpu.ts'
 
 interface DeploymentParts extends Pick<DeploymentsOptions, 'database' | 'messageBus' | 'clock'> {
   readonly logger: GatewayLogger
@@ -36,14 +38,10 @@ const PUBLIC_HUB = 'https://huggingface.co'
 
 /** Builds deployments: their models in the catalog and the provider that serves them. */
 export async function buildDeployments(config: Config, parts: DeploymentParts): Promise<BuiltDeployments> {
-  const { database, clock, logger, ledger, catalog, providers, mayUseSandbox } = parts
-  const sandbox = createSandboxDriver({
-    machines: createSandboxMachines(database),
-    clock,
-    timings: sandboxTimings(config.sandboxGpuStartMs),
-  })
+  const { clock, logger, ledger, catalog, providers, mayUseSandbox } = parts
+  const connectLocal = connectEngines({ connectTimeoutMs: config.upstreamConnectTimeoutMs })
   const gpus = createGpuRegistry({
-    drivers: config.gpuDriver === SANDBOX ? [sandbox] : [],
+    drivers: createDrivers(config, parts),
     onFailure: (driver, error) =>
       logger.warn({ driver, err: error }, 'a GPU driver could not tell its capacity'),
   })
@@ -59,13 +57,20 @@ export async function buildDeployments(config: Config, parts: DeploymentParts): 
     }),
     ledger: config.billing ? ledger : null,
     isOffered: (viewer, driverId) => driverId !== SANDBOX || mayUseSandbox(viewer),
-    connect: () => providers.sandbox,
+    connect: (driverId, endpoint) => (driverId === SANDBOX ? providers.sandbox : connectLocal(endpoint)),
     sliceSeconds: config.gpuSliceSeconds,
     wakeMsMax: config.gpuWakeMs,
   })
   catalog.addSource(deployments.models)
   for (const provider of deployments.providers) providers.add(providerKeyOf(provider.id), provider)
   return { deployments, gpus }
+}
+
+function createDrivers(config: Config, { database, clock }: DeploymentParts): readonly GpuDriver[] {
+  if (config.gpuDriver === 'none') return []
+  if (config.gpuDriver === 'local') return [buildLocalDriver(config, clock)]
+  const machines = createSandboxMachines(database)
+  return [createSandboxDriver({ machines, clock, timings: sandboxTimings(config.sandboxGpuStartMs) })]
 }
 
 /** Divides the start time: a fifth to get a GPU, the rest to load the model. */

@@ -1,4 +1,5 @@
-import { choiceSetting, integerSetting, urlSetting } from './setting.ts'
+import { parseLocalSettings } from './parse-local-settings.ts'
+import { choiceSetting, integerSetting, objectSetting, urlSetting } from './setting.ts'
 
 /** Settings of models that accounts deploy on GPUs. */
 export const GPU_SETTINGS = {
@@ -6,10 +7,19 @@ export const GPU_SETTINGS = {
     {
       environment: 'PARKWAY_GPU_DRIVER',
       description:
-        'Where deployments run: `sandbox` simulates GPUs for the keys that may use the sandbox, `none` offers nothing.',
+        'Where deployments run: `local` on this machine, `sandbox` simulates GPUs for the keys that may use the sandbox, `none` offers nothing.',
     },
-    ['sandbox', 'none'],
+    ['sandbox', 'local', 'none'],
     'sandbox',
+  ),
+  localGpu: objectSetting(
+    {
+      environment: 'PARKWAY_LOCAL_GPU',
+      description:
+        'The command, tiers and limits of engines on this machine: see [deployments](deployments.md#local).',
+    },
+    'a JSON object as in docs/deployments.md',
+    parseLocalSettings,
   ),
   gpuSliceSeconds: integerSetting(
     {

@@ -1,0 +1,46 @@
+import { request } from 'node:http'
+import type { EnginePlan } from './engine-plan.ts'
+
+const HEALTH_MS = 5_000
+const WARM_UP_MS = 300_000
+const BODY_BYTES_MAX = 1024 * 1024
+
+interface Question {
+  readonly port: number
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly body?: string
+  readonly timeoutMs: number
+  readonly signal: AbortSignal
+}
+
+/** Whether the engine answers, and where that is wanted answers a chat. */
+export async function checkEngine(plan: EnginePlan, signal: AbortSignal): Promise<boolean> {
+  const { port, healthPath, warmsUp, model } = plan
+  const isHealthy = await ask({ port, method: 'GET', path: healthPath, timeoutMs: HEALTH_MS, signal })
+  if (!isHealthy || !warmsUp) return isHealthy
+  const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }], max_tokens: 1 })
+  const path = '/v1/chat/completions'
+  return ask({ port, method: 'POST', path, body, timeoutMs: WARM_UP_MS, signal })
+}
+
+/** Whether it was answered with success. A redirect is none. */
+function ask({ port, method, path, body, timeoutMs, signal }: Question): Promise<boolean> {
+  return new Promise((resolve) => {
+    const headers = body === undefined ? {} : { 'content-type': 'application/json' }
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+    const sent = request({ host: '127.0.0.1', port, method, path, headers, agent: false, signal: limit })
+    sent.on('error', () => resolve(false))
+    sent.on('response', (response) => {
+      const { statusCode = 0 } = response
+      let bytes = 0
+      response.on('data', (chunk: Buffer) => {
+        bytes += chunk.length
+        if (bytes > BODY_BYTES_MAX) response.destroy()
+      })
+      response.on('error', () => resolve(false))
+      response.on('close', () => resolve(response.complete && statusCode >= 200 && statusCode < 300))
+    })
+    sent.end(body)
+  })
+}

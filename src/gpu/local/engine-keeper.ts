@@ -1,0 +1,183 @@
+import { basename, resolve } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { InstanceFailure } from '../gpu-driver.ts'
+import { BoundedLog } from './bounded-log.ts'
+import { checkEngine } from './check-engine.ts'
+import type { EnginePlan, EngineState } from './engine-plan.ts'
+import { startEngine, type EngineProcess } from './engine-process.ts'
+import { explainExit, type EngineExit } from './explain-exit.ts'
+import { hasCode, openInstanceDirectory, type InstanceDirectory } from './instance-directory.ts'
+import { endTree, findTree, identifyProcess, readOwnBytes } from './process-tree.ts'
+
+const TICK_MS = 200
+const READY_TICK_MS = 500
+const MEMORY_LOOK_MS = 2_000
+const RESTARTS_MAX = 3
+/** One that was ready for so long was well: its restarts begin anew. */
+const WELL_MS = 600_000
+
+/**
+ * Runs the engine of one instance: a process of its own that outlives the gateway's. It reads what the engine says, tells when it is ready, starts it
+ * again when it crashes, and leaves nothing behind. Who kills it leaves the engine to the next look of the driver.
+ */
+class EngineKeeper {
+  readonly #directory: InstanceDirectory
+  readonly #plan: EnginePlan
+  readonly #log: BoundedLog
+  readonly #stopped = new AbortController()
+  #state: EngineState
+
+  constructor(directory: InstanceDirectory, plan: EnginePlan, state: EngineState) {
+    this.#directory = directory
+    this.#plan = plan
+    this.#state = state
+    this.#log = new BoundedLog(directory.pathOf(plan.instanceId))
+  }
+
+  stop(): void {
+    this.#stopped.abort()
+  }
+
+  async run(): Promise<void> {
+    await this.#write({})
+    // Whoever stopped it before the state was there takes it for gone.
+    if (await this.#pause(0)) return this.#end(null)
+    for (const note of this.#plan.notes) this.#log.line(note)
+    let wasReady = false
+    for (let restarts = 0; ; restarts += 1) {
+      const exit = await this.#runOnce(wasReady)
+      if (exit === null) return this.#end(null)
+      const failure = explainExit(exit, this.#log.takeRecent())
+      if (exit.readyMs > WELL_MS) restarts = 0
+      wasReady ||= exit.wasReady
+      if (!wasReady || restarts >= RESTARTS_MAX) return this.#end(failure)
+      const pauseMs = this.#plan.restartMs * 2 ** restarts
+      this.#log.line(`${failure.message} It is started again in ${pauseMs} ms.`)
+      await this.#write({ phase: 'loading' })
+      if (await this.#pause(pauseMs)) return this.#end(null)
+    }
+  }
+
+  /** From the start of the engine until nothing of it is left. Null where that was wanted. */
+  async #runOnce(isRestart: boolean): Promise<(EngineExit & { readonly readyMs: number }) | null> {
+    const plan = this.#plan
+    this.#log.line(`${isRestart ? 'starting again' : 'starting'} ${plan.model}`)
+    const engine = await startEngine(plan, this.#directory.pathOf(plan.instanceId), this.#log)
+    await this.#write({ engine: engine.identity })
+    const seen = await this.#follow(engine, isRestart)
+    const isWanted = engine.exit() === null && !seen.tookTooMuch && !seen.isLate
+    if (isWanted) await this.#write({ phase: 'stopping' })
+    const graceMs = seen.tookTooMuch ? 0 : plan.stopGraceMs
+    while (!(await endTree(plan.instanceId, engine.identity, graceMs)))
+      this.#log.line('the engine does not end; its GPU stays taken')
+    if (isWanted) return null
+    const exit = engine.exit() ?? { status: null, signal: 'SIGKILL', startProblem: null }
+    return { ...exit, tookTooMuch: seen.tookTooMuch, wasReady: seen.readyMs > 0, readyMs: seen.readyMs }
+  }
+
+  /** Until it ends, takes too much memory, takes too long, or is not wanted any more. */
+  async #follow(engine: EngineProcess, isRestart: boolean) {
+    const startedMs = performance.now()
+    let readyAtMs: number | null = null
+    let lookedMs = 0
+    const check = this.#checkReadiness()
+    const seen = () => ({ readyMs: readyAtMs === null ? 0 : performance.now() - readyAtMs + 1 })
+    while (engine.exit() === null) {
+      const nowMs = performance.now()
+      if (nowMs - lookedMs > MEMORY_LOOK_MS) {
+        lookedMs = nowMs
+        if (await this.#tookTooMuch(engine)) return { ...seen(), tookTooMuch: true, isLate: false }
+      }
+      if (readyAtMs === null && check()) {
+        readyAtMs = nowMs
+        this.#log.line('ready')
+        await this.#write({ phase: 'ready' })
+      }
+      if (readyAtMs === null && isRestart && nowMs - startedMs > this.#plan.restartMsMax)
+        return { ...seen(), tookTooMuch: false, isLate: true }
+      if (await this.#pause(readyAtMs === null ? TICK_MS : READY_TICK_MS)) break
+    }
+    return { ...seen(), tookTooMuch: false, isLate: false }
+  }
+
+  /** Says whether the engine has answered, and asks it while it has not; a stop does not wait for its answer. */
+  #checkReadiness(): () => boolean {
+    let isReady = false
+    let isAsking = false
+    return () => {
+      if (isReady || isAsking) return isReady
+      isAsking = true
+      void checkEngine(this.#plan, this.#stopped.signal)
+        .catch(() => false)
+        .then((hasAnswered) => {
+          isReady = hasAnswered
+          isAsking = false
+        })
+      return false
+    }
+  }
+
+  async #tookTooMuch({ identity }: EngineProcess): Promise<boolean> {
+    const { ramBytesMax, instanceId } = this.#plan
+    if (ramBytesMax === null) return false
+    const bytes = await readOwnBytes(await findTree(instanceId, identity))
+    if (bytes <= ramBytesMax) return false
+    this.#log.line(`the engine takes ${bytes} bytes of memory; its tier allows ${ramBytesMax}`)
+    return true
+  }
+
+  /** Says whether it is not wanted any more: somebody said so, or its directory is gone. */
+  async #pause(forMs: number): Promise<boolean> {
+    const untilMs = performance.now() + forMs
+    const { signal } = this.#stopped
+    for (;;) {
+      const leftMs = untilMs - performance.now()
+      await wait(Math.max(0, Math.min(TICK_MS, leftMs)), undefined, { signal }).catch(() => {})
+      const { instanceId } = this.#plan
+      if (await this.#directory.isStopRequested(instanceId)) this.stop()
+      if ((await this.#directory.readOrderedAtMs(instanceId)) === null) this.stop()
+      if (signal.aborted || performance.now() >= untilMs) return signal.aborted
+    }
+  }
+
+  async #end(failure: InstanceFailure | null): Promise<void> {
+    const { instanceId, placeNames, clockAheadMs } = this.#plan
+    this.#log.line(failure === null ? 'stopped' : `failed: ${failure.message}`)
+    await this.#write({ phase: 'ended', failure, releasedAtMs: Date.now() + clockAheadMs })
+    for (const name of placeNames) await this.#directory.release(name, instanceId)
+  }
+
+  async #write(change: Partial<EngineState>): Promise<void> {
+    this.#state = { ...this.#state, ...change }
+    try {
+      await this.#directory.writeState(this.#plan.instanceId, this.#state)
+    } catch (error) {
+      // Its directory was removed: the next look ends it.
+      if (!hasCode(error, 'ENOENT')) throw error
+    }
+  }
+}
+
+const path = resolve(process.argv[2] ?? '')
+const directory = openInstanceDirectory(resolve(path, '..', '..'))
+const plan = await directory.readPlan(basename(path))
+if (plan === null) throw new Error('there is no plan for an engine')
+// Somebody has given up on this keeper before it began.
+if ((await directory.readState(plan.instanceId)) !== null) process.exit(0)
+const keeper = new EngineKeeper(directory, plan, {
+  phase: 'loading',
+  keeper: await identifyProcess(process.pid),
+  engine: null,
+  boundAtMs: plan.boundAtMs,
+  releasedAtMs: null,
+  failure: null,
+})
+process.on('SIGTERM', () => keeper.stop())
+process.on('SIGHUP', () => {})
+try {
+  await keeper.run()
+} finally {
+  // A disk that is full must not leave an engine that nobody keeps.
+  await endTree(plan.instanceId, null, 0)
+}
+process.exit(0)

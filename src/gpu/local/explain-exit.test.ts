@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { explainExit } from './explain-exit.ts'
+
+const EXIT = { status: 1, signal: null, startProblem: null, tookTooMuch: false, wasReady: false }
+
+test.each([
+  ['torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB', 'out_of_memory'],
+  ['ggml_backend_cuda_buffer_type_alloc_buffer: failed to allocate CUDA0 buffer', 'out_of_memory'],
+  ['ValueError: No available memory for the cache blocks.', 'out_of_memory'],
+  [
+    'Access to model meta-llama/Llama-3.1-8B is restricted and you are not in the authorized list.',
+    'model_gated',
+  ],
+  ["llama_model_load: error loading model: unknown model architecture: 'x'", 'model_unsupported'],
+  ["ValueError: Model architectures ['XForCausalLM'] are not supported for now.", 'model_unsupported'],
+  ['Segmentation fault', 'engine_crashed'],
+])('an engine that said %j last failed with %s', (line, code) => {
+  const failure = explainExit(EXIT, ['before', line])
+  expect([failure.code, failure.message.includes(line)]).toEqual([code, true])
+})
+
+test('an engine that the system killed while it loaded had too little memory', () => {
+  const killed = { ...EXIT, status: null, signal: 'SIGKILL' }
+  expect(explainExit(killed, []).code).toBe('out_of_memory')
+  expect(explainExit({ ...killed, wasReady: true }, []).code).toBe('engine_crashed')
+})
+
+test('what is shown of an engine is bounded', () => {
+  const lines = Array.from({ length: 40 }, () => 'x'.repeat(2_000))
+  expect(explainExit(EXIT, lines).message.length).toBeLessThan(1_900)
+})

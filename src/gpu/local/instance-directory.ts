@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, readdir, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseOrder, parsePlan, parseState, type EnginePlan, type EngineState } from './engine-plan.ts'
+
+/** Where an instance keeps what is known of it, so that every process of the gateway knows the same. */
+export interface InstanceDirectory {
+  /** Makes the directory of an instance; false where there was one. */
+  create(instanceId: string, order: { readonly orderedAtMs: number }): Promise<boolean>
+  list(): Promise<readonly string[]>
+  readOrderedAtMs(instanceId: string): Promise<number | null>
+  readPlan(instanceId: string): Promise<EnginePlan | null>
+  writePlan(plan: EnginePlan): Promise<void>
+  readState(instanceId: string): Promise<EngineState | null>
+  writeState(instanceId: string, state: EngineState): Promise<void>
+  /** Wants it to end; says whether nobody did before. */
+  requestStop(instanceId: string): Promise<boolean>
+  isStopRequested(instanceId: string): Promise<boolean>
+  remove(instanceId: string): Promise<void>
+  pathOf(instanceId: string): string
+  /** Takes a name for an instance; false where another has it. */
+  take(name: string, instanceId: string): Promise<boolean>
+  /** Gives a name back, if it is that instance's. */
+  release(name: string, instanceId: string): Promise<void>
+  holderOf(name: string): Promise<string | null>
+}
+
+const INSTANCE_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+/** Only such an id becomes part of a path. */
+export function isInstanceId(text: string): boolean {
+  return INSTANCE_ID.test(text)
+}
+
+export function openInstanceDirectory(root: string): InstanceDirectory {
+  const pathOf = (instanceId: string) => {
+    if (!isInstanceId(instanceId)) throw new Error('not the id of an instance')
+    return join(root, 'instances', instanceId)
+  }
+  const placeOf = (name: string) => join(root, 'places', name)
+  /** A directory replaces one that is not there or empty, in one step, and no other. */
+  const claim = async (path: string, files: Readonly<Record<string, string>>): Promise<boolean> => {
+    const draft = join(root, 'drafts', randomUUID())
+    await mkdir(draft, { recursive: true, mode: 0o700 })
+    try {
+      for (const [name, text] of Object.entries(files)) await writeFile(join(draft, name), text)
+      await rename(draft, path)
+      return true
+    } catch (error) {
+      await rm(draft, { recursive: true, force: true })
+      if (hasCode(error, 'ENOTEMPTY') || hasCode(error, 'EEXIST')) return false
+      throw error
+    }
+  }
+  const replace = async (path: string, text: string): Promise<void> => {
+    const draft = `${path}.${randomUUID()}`
+    await writeFile(draft, text, { mode: 0o600 })
+    await rename(draft, path)
+  }
+  const readJson = async <Content>(
+    instanceId: string,
+    name: string,
+    parse: (text: string) => Content,
+  ): Promise<Content | null> => {
+    const text = await readFile(join(pathOf(instanceId), name), 'utf8').catch(ignoreMissing)
+    return text === null ? null : parse(text)
+  }
+  const prepare = async () => {
+    for (const name of ['instances', 'places'])
+      await mkdir(join(root, name), { recursive: true, mode: 0o700 })
+  }
+
+  return {
+    pathOf,
+    create: async (instanceId, order) => {
+      await prepare()
+      return claim(pathOf(instanceId), { 'order.json': JSON.stringify(order) })
+    },
+    list: async () =>
+      ((await readdir(join(root, 'instances')).catch(ignoreMissing)) ?? []).filter(isInstanceId),
+    readOrderedAtMs: async (instanceId) =>
+      (await readJson(instanceId, 'order.json', parseOrder))?.orderedAtMs ?? null,
+    readPlan: (instanceId) => readJson(instanceId, 'plan.json', parsePlan),
+    writePlan: (plan) => replace(join(pathOf(plan.instanceId), 'plan.json'), JSON.stringify(plan)),
+    readState: (instanceId) => readJson(instanceId, 'state.json', parseState),
+    writeState: (instanceId, state) => replace(join(pathOf(instanceId), 'state.json'), JSON.stringify(state)),
+    requestStop: async (instanceId) => {
+      try {
+        await writeFile(join(pathOf(instanceId), 'stop'), '', { flag: 'wx' })
+        return true
+      } catch (error) {
+        if (hasCode(error, 'EEXIST') || hasCode(error, 'ENOENT')) return false
+        throw error
+      }
+    },
+    isStopRequested: async (instanceId) =>
+      (await readFile(join(pathOf(instanceId), 'stop')).catch(ignoreMissing)) !== null,
+    remove: (instanceId) => rm(pathOf(instanceId), { recursive: true, force: true }),
+    take: async (name, instanceId) => claim(placeOf(name), { [instanceId]: '' }),
+    release: async (name, instanceId) => {
+      await unlink(join(placeOf(name), instanceId)).catch(ignoreMissing)
+    },
+    holderOf: async (name) => (await readdir(placeOf(name)).catch(ignoreMissing))?.[0] ?? null,
+  }
+}
+
+export function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}
+
+function ignoreMissing(error: unknown): null {
+  if (hasCode(error, 'ENOENT')) return null
+  throw error
+}

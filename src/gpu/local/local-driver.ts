@@ -1,0 +1,71 @@
+import { existsSync } from 'node:fs'
+import type { GpuDriver } from '../gpu-driver.ts'
+import { readLastLines } from './bounded-log.ts'
+import { findGpus } from './find-gpus.ts'
+import { isInstanceId, openInstanceDirectory, type InstanceDirectory } from './instance-directory.ts'
+import { launchInstance, type LaunchOptions } from './launch-instance.ts'
+import { listTiers } from './local-tiers.ts'
+import { observeInstance } from './observe-instance.ts'
+import { isFree, portName } from './places.ts'
+
+interface LocalDriverOptions extends LaunchOptions {
+  /** Everything that is known of instances lies here, for every process of the gateway. */
+  readonly directory: string
+}
+
+/** Ended instances are remembered for a while: a late launch does not begin them again, and their port is nobody else's. */
+const REMEMBERED_MS = 3_600_000
+
+/** Engines on this machine, each under a keeper that outlives the gateway. The driver itself remembers nothing. */
+export function createLocalDriver(options: LocalDriverOptions): GpuDriver {
+  const { settings, clock, inherited } = options
+  if (!existsSync('/proc/self/stat')) throw new Error('engines on this machine need Linux and its /proc')
+  const directory = openInstanceDirectory(options.directory)
+  const readTiers = async () => listTiers(settings, await findGpus(inherited['PATH'] ?? ''))
+  const observe = (instanceId: string) => observeInstance(directory, instanceId, clock.nowMs())
+
+  return {
+    id: 'local',
+    capacity: async () =>
+      Promise.all(
+        (await readTiers()).map(async ({ places, ramBytesMax: _ram, command: _command, ...tier }) => {
+          const free = await Promise.all(places.map((place) => isFree(directory, place)))
+          return { ...tier, availableCount: free.filter(Boolean).length }
+        }),
+      ),
+    launch: async (order) => {
+      if (!isInstanceId(order.instanceId)) throw new Error('not the id of an instance')
+      const tier = (await readTiers()).find(({ id }) => id === order.tierId)
+      if (tier === undefined) throw new Error(`there is no tier '${order.tierId}'`)
+      await launchInstance(directory, { order, tier }, options)
+    },
+    observe,
+    logs: async (instanceId, { linesMax }) =>
+      isInstanceId(instanceId) ? readLastLines(directory.pathOf(instanceId), linesMax) : [],
+    // Its keeper sees that within a moment.
+    stop: async (instanceId) => {
+      if (isInstanceId(instanceId)) await directory.requestStop(instanceId)
+    },
+    sweep: async (findKnown) => {
+      const ids = await directory.list()
+      const known = await findKnown(ids)
+      const ended: string[] = []
+      for (const id of ids) {
+        const { state, releasedAtMs } = await observe(id)
+        if (known.has(id)) continue
+        const isOver = state === 'gone' || state === 'failed'
+        if (!isOver && (await directory.requestStop(id))) ended.push(id)
+        const orderedAtMs = (await directory.readOrderedAtMs(id)) ?? 0
+        const sinceMs = releasedAtMs === null ? Date.now() - orderedAtMs : clock.nowMs() - releasedAtMs
+        if (isOver && sinceMs > REMEMBERED_MS) await forget(directory, id)
+      }
+      return ended
+    },
+  }
+}
+
+async function forget(directory: InstanceDirectory, instanceId: string): Promise<void> {
+  const plan = await directory.readPlan(instanceId)
+  await directory.remove(instanceId)
+  if (plan !== null) await directory.release(portName(plan.port), instanceId)
+}

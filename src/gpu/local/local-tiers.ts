@@ -1,0 +1,122 @@
+import { totalmem } from 'node:os'
+import { nanoUsdFromUsd } from '../../kernel/money.ts'
+import type { GpuTier } from '../gpu-driver.ts'
+import type { FoundGpu } from './find-gpus.ts'
+import type { EngineCommand, LocalSettings, LocalTierSettings } from './local-settings.ts'
+
+/** A tier of this machine with the places that instances take. */
+export interface LocalTier extends Omit<GpuTier, 'availableCount'> {
+  readonly places: readonly Place[]
+  readonly ramBytesMax: number | null
+  readonly command: EngineCommand
+}
+
+/** What one instance takes: all of these names, or nothing. */
+export interface Place {
+  readonly names: readonly string[]
+  readonly gpus: readonly number[]
+  /** Whether so much memory of its GPUs is free as an instance needs, whoever else uses them. */
+  readonly hasMemory: boolean
+}
+
+const CPU_TIER = 'cpu_local'
+const MIB_PER_GB = 1024
+const BYTES_PER_GB = 1024 ** 3
+/** Where nobody says what an instance needs: a GPU that something else uses is not offered. */
+const FREE_SHARE = 0.9
+
+const DEFAULT_TIER: LocalTierSettings = {
+  pricePerHourUsd: 0,
+  count: 1,
+  gpuCount: 0,
+  gpus: null,
+  sharedBy: 1,
+  memoryGb: null,
+  ramGb: null,
+  command: null,
+}
+
+/** The configured tiers; else one a kind of GPU, or the processor where there is none. */
+export function listTiers(settings: LocalSettings, gpus: readonly FoundGpu[]): readonly LocalTier[] {
+  if (settings.tiers !== null)
+    return Object.entries(settings.tiers).map(([id, tier]) => toTier(id, tier, settings, gpus))
+  if (gpus.length === 0) return [toTier(CPU_TIER, DEFAULT_TIER, settings, gpus)]
+  const kinds = Map.groupBy(gpus, (gpu) => tierIdOf(gpu))
+  return [...kinds].map(([id, found]) => {
+    const indexes = found.map(({ index }) => index)
+    return toTier(id, { ...DEFAULT_TIER, gpuCount: 1, gpus: indexes }, settings, gpus)
+  })
+}
+
+function toTier(
+  id: string,
+  tier: LocalTierSettings,
+  { command }: LocalSettings,
+  found: readonly FoundGpu[],
+): LocalTier {
+  const { gpuCount } = tier
+  const usable = found.filter(({ index }) => tier.gpus === null || tier.gpus.includes(index))
+  const memoryGb = tier.memoryGb ?? foundMemoryGb(usable.slice(0, gpuCount), gpuCount)
+  const ramGb = tier.ramGb ?? (gpuCount === 0 ? tier.memoryGb : null)
+  return {
+    id,
+    gpuName: gpuCount === 0 ? 'CPU' : (usable[0]?.name ?? 'GPU'),
+    gpuCount,
+    vramGb: memoryGb,
+    pricePerHourNanoUsd: nanoUsdFromUsd(tier.pricePerHourUsd),
+    region: null,
+    places: gpuCount === 0 ? processorPlaces(id, tier.count) : gpuPlaces(tier, usable),
+    ramBytesMax: ramGb === null ? null : Math.floor(ramGb * BYTES_PER_GB),
+    command: tier.command ?? command,
+  }
+}
+
+function foundMemoryGb(gpus: readonly FoundGpu[], gpuCount: number): number {
+  if (gpuCount === 0) return Math.floor(totalmem() / BYTES_PER_GB)
+  return gpus.reduce((sum, gpu) => sum + nominalGb(gpu), 0)
+}
+
+function processorPlaces(tierId: string, count: number): Place[] {
+  return Array.from({ length: count }, (_, number) => ({
+    names: [`tier-${tierId}.${number}`],
+    gpus: [],
+    hasMemory: true,
+  }))
+}
+
+/** GPUs in groups of neighbours: of two instances that want the same group one gets its first GPU, and all of it. */
+function gpuPlaces(
+  { gpuCount, sharedBy, memoryGb }: LocalTierSettings,
+  usable: readonly FoundGpu[],
+): Place[] {
+  const groups = Array.from({ length: Math.floor(usable.length / gpuCount) }, (_, group) =>
+    usable.slice(group * gpuCount, (group + 1) * gpuCount),
+  )
+  return groups.flatMap((group) =>
+    Array.from({ length: sharedBy }, (_, share) => ({
+      names: group.map(({ index }) => `gpu-${index}.${share}`),
+      gpus: group.map(({ index }) => index),
+      hasMemory: group.every(({ totalMib, freeMib }) => {
+        const neededMib =
+          memoryGb === null ? (totalMib * FREE_SHARE) / sharedBy : (memoryGb / gpuCount) * MIB_PER_GB
+        return freeMib >= Math.min(neededMib, totalMib * FREE_SHARE)
+      }),
+    })),
+  )
+}
+
+/** Sizes that GPUs are sold in; what is reported is a little less. */
+const NOMINAL_GB = [2, 4, 6, 8, 10, 11, 12, 16, 20, 24, 32, 40, 48, 64, 80, 94, 96, 128, 141, 180, 192, 288]
+
+function nominalGb({ totalMib }: FoundGpu): number {
+  const gb = totalMib / MIB_PER_GB
+  return NOMINAL_GB.find((size) => size >= gb) ?? Math.round(gb)
+}
+
+/** `NVIDIA H100 80GB HBM3` is `h100_80gb`. */
+function tierIdOf(gpu: FoundGpu): string {
+  const words = gpu.name
+    .toLowerCase()
+    .replaceAll(/\b(?:nvidia|geforce|tesla|generation|hbm\w*|pcie|sxm\w*|nvl|\d+gb)\b/g, '')
+  return `${words.replaceAll(/[^a-z0-9]/g, '') || 'gpu'}_${nominalGb(gpu)}gb`
+}

@@ -1,0 +1,82 @@
+import type { InstanceFailure, Observation } from '../gpu-driver.ts'
+import type { EnginePlan, EngineState } from './engine-plan.ts'
+import { isInstanceId, type InstanceDirectory } from './instance-directory.ts'
+import { releaseAll } from './places.ts'
+import { endTree, isAlive } from './process-tree.ts'
+
+/** A launch whose process died is not waited for any longer. */
+const LAUNCH_MS_MAX = 60_000
+const LOOK_AGAIN_MS = 500
+
+/** What is seen of an instance. One whose keeper has died is ended by whoever sees that first. */
+export async function observeInstance(
+  directory: InstanceDirectory,
+  instanceId: string,
+  nowMs: number,
+): Promise<Observation> {
+  const orderedAtMs = isInstanceId(instanceId) ? await directory.readOrderedAtMs(instanceId) : null
+  if (orderedAtMs === null) return GONE
+  // In this order: a keeper that writes its state after this was read sees the stop.
+  const isStopped = await directory.isStopRequested(instanceId)
+  const state = await directory.readState(instanceId)
+  const plan = await directory.readPlan(instanceId)
+  if (state === null && !isStopped && Date.now() - orderedAtMs < LAUNCH_MS_MAX)
+    return { ...GONE, state: 'pending', lookAgainMs: LOOK_AGAIN_MS }
+  const isKept = state?.phase === 'ended' || (state?.keeper && (await isAlive(state.keeper)))
+  if (state !== null && isKept) return toObservation(state, plan, isStopped)
+  // The keeper may have written its last word after it was read.
+  const last = await directory.readState(instanceId)
+  if (last?.phase === 'ended') return toObservation(last, plan, isStopped)
+  return toObservation(await reap(directory, instanceId, { state: last, plan, nowMs }), plan, isStopped)
+}
+
+const GONE: Observation = {
+  state: 'gone',
+  boundAtMs: null,
+  releasedAtMs: null,
+  progress: 0,
+  endpoint: null,
+  failure: null,
+  lookAgainMs: null,
+}
+
+function toObservation(state: EngineState, plan: EnginePlan | null, isStopped: boolean): Observation {
+  const { phase, boundAtMs, releasedAtMs, failure } = state
+  const seen = { ...GONE, boundAtMs, releasedAtMs }
+  if (phase === 'ended') return isStopped || failure === null ? seen : { ...seen, state: 'failed', failure }
+  if (isStopped || phase === 'stopping') return { ...seen, state: 'stopping', lookAgainMs: LOOK_AGAIN_MS }
+  if (phase === 'loading' || plan === null) return { ...seen, state: 'loading', lookAgainMs: LOOK_AGAIN_MS }
+  return { ...seen, state: 'ready', progress: 100, endpoint: `http://127.0.0.1:${plan.port}/v1` }
+}
+
+const LOST: InstanceFailure = { code: 'engine_crashed', message: 'The keeper of the engine is gone.' }
+
+interface Reaped {
+  readonly state: EngineState | null
+  readonly plan: EnginePlan | null
+  readonly nowMs: number
+}
+
+/** Ends what a keeper has left behind when it died, and gives its place back. */
+async function reap(
+  directory: InstanceDirectory,
+  instanceId: string,
+  { state, plan, nowMs }: Reaped,
+): Promise<EngineState> {
+  const known = state ?? { ...NOTHING, boundAtMs: plan?.boundAtMs ?? null }
+  if (!(await endTree(instanceId, known.engine, 0))) return { ...known, phase: 'stopping' }
+  const ended: EngineState = { ...known, phase: 'ended', failure: LOST, releasedAtMs: nowMs }
+  await directory.writeState(instanceId, ended)
+  await releaseAll(directory, plan?.placeNames ?? [], instanceId)
+  return ended
+}
+
+/** Of an instance that never had an engine. */
+export const NOTHING: EngineState = {
+  phase: 'ended',
+  keeper: null,
+  engine: null,
+  boundAtMs: null,
+  releasedAtMs: null,
+  failure: null,
+}

@@ -1,0 +1,223 @@
+import { chmod, mkdir, mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import { findTree } from '../../src/gpu/local/process-tree.ts'
+import { eventually } from '../support/eventually.ts'
+import { createLocalStage, type LocalStage } from './local-stage.ts'
+
+let stage: LocalStage
+const open = async (settings?: object, path?: string): Promise<LocalStage> => {
+  stage = await createLocalStage(settings, path)
+  return stage
+}
+afterEach(() => stage.close())
+
+const readState = async (instanceId: string) =>
+  JSON.parse(await readFile(join(stage.directory, 'instances', instanceId, 'state.json'), 'utf8'))
+
+const launchReady = async (given: Parameters<LocalStage['order']>[0] = {}) => {
+  const order = stage.order(given)
+  await stage.driver.launch(order)
+  await stage.settle()
+  expect((await stage.driver.observe(order.instanceId)).state).toBe('ready')
+  return order.instanceId
+}
+
+const say = async (instanceId: string, content: string): Promise<boolean> => {
+  const { endpoint } = await stage.driver.observe(instanceId)
+  const body = JSON.stringify({ messages: [{ role: 'user', content }] })
+  return fetch(`${endpoint}/chat/completions`, { method: 'POST', body }).then(
+    ({ ok }) => ok,
+    () => false,
+  )
+}
+
+describe('an engine of this machine', () => {
+  test('outlives the process that launched it: another one sees it, and ends it', async () => {
+    await open()
+    const id = await launchReady()
+    const other = stage.createDriver()
+    const seen = await other.observe(id)
+    expect(seen).toEqual(await stage.driver.observe(id))
+    await other.stop(id)
+    await eventually(async () => expect((await stage.driver.observe(id)).state).toBe('gone'))
+  })
+
+  test('is ended by whoever finds its keeper dead, and its place is free', async () => {
+    await open({ tiers: { cpu_local: { count: 1 } } })
+    const id = await launchReady()
+    const { keeper } = await readState(id)
+    process.kill(keeper.pid, 'SIGKILL')
+    await eventually(async () =>
+      expect(await stage.createDriver().observe(id)).toMatchObject({
+        state: 'failed',
+        failure: { code: 'engine_crashed' },
+      }),
+    )
+    expect(await findTree(id, null)).toEqual([])
+    expect((await stage.driver.capacity())[0]?.availableCount).toBe(1)
+  })
+
+  test('is not mistaken for a later process with the same pid', async () => {
+    await open()
+    const id = await launchReady()
+    const state = await readState(id)
+    const later = { pid: process.pid, startedAt: 'another boot:1' }
+    process.kill(state.keeper.pid, 'SIGKILL')
+    const path = join(stage.directory, 'instances', id, 'state.json')
+    await writeFile(path, JSON.stringify({ ...state, keeper: later, engine: later }))
+    expect((await stage.driver.observe(id)).state).toBe('failed')
+    expect(await findTree(id, null)).toEqual([])
+  })
+
+  test('takes everything with it that it started, in other sessions too and deaf to SIGTERM', async () => {
+    await open()
+    const [helper, stubborn] = [
+      await launchReady({ environment: { SANDBOX_FAILURE: 'helper' } }),
+      await launchReady({ environment: { SANDBOX_FAILURE: 'stubborn' } }),
+    ]
+    expect(await findTree(helper, null)).toHaveLength(2)
+    await stage.close()
+    for (const id of [helper, stubborn]) expect(await findTree(id, null)).toEqual([])
+  })
+
+  test('is started again after a crash, three times, and then fails with its last lines', async () => {
+    await open()
+    const id = await launchReady()
+    for (let crash = 1; crash <= 4; crash += 1) {
+      await eventually(async () => expect(await say(id, 'Hello!')).toBe(true))
+      expect(await say(id, 'crash')).toBe(false)
+    }
+    await eventually(async () =>
+      expect(await stage.driver.observe(id)).toMatchObject({
+        state: 'failed',
+        endpoint: null,
+        failure: { code: 'engine_crashed', message: expect.stringContaining('status 3') },
+      }),
+    )
+  })
+
+  test('is ended when it takes more memory than its tier allows', async () => {
+    await open({ tiers: { cpu_local: { ram_gb: 0.12 } } })
+    const order = stage.order({ environment: { SANDBOX_FAILURE: 'hungry' } })
+    await stage.driver.launch(order)
+    await eventually(async () =>
+      expect(await stage.driver.observe(order.instanceId)).toMatchObject({
+        state: 'failed',
+        failure: { code: 'out_of_memory' },
+      }),
+    )
+  })
+
+  test('fills no disk with what it says', async () => {
+    await open()
+    const id = await launchReady({ environment: { SANDBOX_FAILURE: 'noise' } })
+    const directory = join(stage.directory, 'instances', id)
+    const sizes = await Promise.all(
+      ['log', 'log.old'].map(async (name) => (await stat(join(directory, name))).size),
+    )
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(256 * 1024)
+    const lines = await eventually(async () => {
+      const read = await stage.driver.logs(id, { linesMax: 100_000 })
+      expect(read.some((line) => line.includes('Z 19999 x'))).toBe(true)
+      return read
+    })
+    expect(lines.some((line) => line.includes('Z 0 x'))).toBe(false)
+  })
+
+  test('gets neither a path nor an option nor a variable from an order', async () => {
+    await open()
+    for (const huggingfaceId of ['../../etc', '--flag', 'a b', 'a\0b', '/etc/passwd', 'a/b/c', '']) {
+      const order = stage.order({ huggingfaceId })
+      await stage.driver.launch(order)
+      expect([huggingfaceId, (await stage.driver.observe(order.instanceId)).failure?.code]).toEqual([
+        huggingfaceId,
+        'model_unsupported',
+      ])
+    }
+    const id = await launchReady({
+      environment: { LD_PRELOAD: '/tmp/evil.so', SANDBOX_FAILURE: '$(id) {port}' },
+    })
+    const log = (await stage.driver.logs(id, { linesMax: 100 })).join('\n')
+    expect(log).toContain('the variable LD_PRELOAD is not allowed here and was left out')
+    expect(/^\S+ environment (.*)$/m.exec(log)?.[1]).toBe(
+      'CUDA_DEVICE_ORDER CUDA_VISIBLE_DEVICES PARKWAY_ENGINE PATH SANDBOX_FAILURE',
+    )
+    for (const hostile of ['..', '../../x', 'not-an-id'])
+      expect([
+        await stage.driver.logs(hostile, { linesMax: 5 }),
+        (await stage.driver.observe(hostile)).state,
+      ]).toEqual([[], 'gone'])
+  })
+
+  test('of the last place is one, whichever process asks', async () => {
+    await open({ tiers: { cpu_local: { count: 1 } } })
+    const drivers = [stage.driver, stage.createDriver(), stage.createDriver()]
+    const orders = drivers.flatMap((driver) => [0, 1].map(() => ({ driver, order: stage.order() })))
+    await Promise.all(orders.map(({ driver, order }) => driver.launch(order)))
+    await stage.settle()
+    const states = await Promise.all(orders.map(({ order }) => stage.driver.observe(order.instanceId)))
+    expect(states.filter(({ state }) => state === 'ready')).toHaveLength(1)
+  })
+})
+
+describe('the GPUs of this machine', () => {
+  /** Answers as the documentation of nvidia-smi says. */
+  const fakeSmi = async (lines: readonly string[]): Promise<string> => {
+    const directory = await mkdtemp(join(tmpdir(), 'parkway-smi-'))
+    const script = `#!/bin/sh\n[ "$1 $2" = "--query-gpu=index,name,memory.total,memory.free --format=csv,noheader,nounits" ] || exit 2\n${lines.map((line) => `echo '${line}'`).join('\n')}\n`
+    await writeFile(join(directory, 'nvidia-smi'), script)
+    await chmod(join(directory, 'nvidia-smi'), 0o755)
+    await mkdir(join(directory, 'bin'))
+    return `${directory}:/usr/bin:/bin`
+  }
+  const H100 = (index: number, freeMib: number) => `${index}, NVIDIA H100 80GB HBM3, 81559, ${freeMib}`
+
+  test('are offered by kind, without those that somebody else uses, and an engine sees its own only', async () => {
+    const path = await fakeSmi([
+      H100(0, 2_000),
+      H100(1, 81_000),
+      '2, NVIDIA L4, 23034, 22500',
+      '3, Odd, [N/A], [N/A]',
+    ])
+    const { driver } = await open({ tiers: undefined }, path)
+    expect(await driver.capacity()).toMatchObject([
+      { id: 'h100_80gb', gpuName: 'NVIDIA H100 80GB HBM3', gpuCount: 1, vramGb: 80, availableCount: 1 },
+      { id: 'l4_24gb', gpuName: 'NVIDIA L4', gpuCount: 1, vramGb: 24, availableCount: 1 },
+    ])
+    const id = await launchReady({ tierId: 'h100_80gb' })
+    const plan = JSON.parse(await readFile(join(stage.directory, 'instances', id, 'plan.json'), 'utf8'))
+    expect(plan.environment.CUDA_VISIBLE_DEVICES).toBe('1')
+    expect((await driver.capacity())[0]?.availableCount).toBe(0)
+  })
+
+  test('are taken in groups, and by no two instances unless they are shared', async () => {
+    const path = await fakeSmi([0, 1, 2, 3].map((index) => H100(index, 81_000)))
+    const { driver } = await open(
+      {
+        tiers: {
+          one: { gpu_count: 1, gpus: [0, 1], price_per_hour_usd: 2 },
+          two: { gpu_count: 2, gpus: [0, 1] },
+          shared: { gpu_count: 1, gpus: [2, 3], shared_by: 2, memory_gb: 40 },
+        },
+      },
+      path,
+    )
+    const free = async () => (await driver.capacity()).map(({ availableCount }) => availableCount)
+    expect(await free()).toEqual([2, 1, 4])
+    await launchReady({ tierId: 'one' })
+    expect(await free()).toEqual([1, 0, 4])
+    await launchReady({ tierId: 'shared' })
+    expect(await free()).toEqual([1, 0, 3])
+    const refused = stage.order({ tierId: 'two' })
+    await driver.launch(refused)
+    expect((await driver.observe(refused.instanceId)).failure?.code).toBe('capacity_exhausted')
+    expect((await readdir(join(stage.directory, 'places', 'gpu-1.0')).catch(() => [])).length).toBe(0)
+  })
+
+  test('are none where there is no nvidia-smi: the processor is offered', async () => {
+    const { driver } = await open({ tiers: undefined }, '/nonexistent')
+    expect(await driver.capacity()).toMatchObject([{ id: 'cpu_local', gpuCount: 0, availableCount: 1 }])
+  })
+})

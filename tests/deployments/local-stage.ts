@@ -1,0 +1,92 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { parseLocalSettings } from '../../src/app/settings/parse-local-settings.ts'
+import type { GpuDriver, LaunchOrder } from '../../src/gpu/gpu-driver.ts'
+import { createLocalDriver } from '../../src/gpu/local/local-driver.ts'
+import { findTree } from '../../src/gpu/local/process-tree.ts'
+import { systemClock } from '../../src/kernel/clock.ts'
+import { createId } from '../../src/kernel/identifiers.ts'
+import { eventually } from '../support/eventually.ts'
+
+const ENGINE = join(import.meta.dirname, 'engines/scripted-engine.mjs')
+
+/** Settings of engines that answer by script. */
+export const SCRIPTED = {
+  command: [
+    process.execPath,
+    ENGINE,
+    '--model',
+    '{model}',
+    '--port',
+    '{port}',
+    ['--max-model-len', '{max_model_len}'],
+  ],
+  account_variables: ['SANDBOX_FAILURE'],
+  stop_grace_ms: 500,
+  tiers: { cpu_local: { count: 2 } },
+}
+
+export interface LocalStage {
+  readonly driver: GpuDriver
+  readonly directory: string
+  /** Another gateway process on the same directory. */
+  createDriver(settings?: object): GpuDriver
+  order(given?: Partial<LaunchOrder>): LaunchOrder
+  /** Waits until everything that was launched is ready or over. */
+  settle(): Promise<void>
+  /** Stops everything, and sees that nothing is left. */
+  close(): Promise<void>
+}
+
+const AT_REST = ['ready', 'failed', 'gone']
+
+export async function createLocalStage(settings: object = {}, path?: string): Promise<LocalStage> {
+  const directory = await mkdtemp(join(tmpdir(), 'parkway-engines-'))
+  const launched = new Set<string>()
+  const createDriver = (more: object = {}): GpuDriver => {
+    const driver = createLocalDriver({
+      settings: parseLocalSettings(JSON.stringify({ ...SCRIPTED, ...settings, ...more })),
+      directory,
+      inherited: { PATH: path ?? process.env['PATH'] ?? '' },
+      clock: systemClock,
+      restartMs: 20,
+      restartMsMax: 20_000,
+    })
+    const launch = (order: LaunchOrder) => {
+      launched.add(order.instanceId)
+      return driver.launch(order)
+    }
+    return { ...driver, launch }
+  }
+  const driver = createDriver()
+  const settle = () =>
+    eventually(async () => {
+      for (const id of launched) expect(AT_REST).toContain((await driver.observe(id)).state)
+    })
+  return {
+    driver,
+    directory,
+    createDriver,
+    order: (given = {}) => ({
+      instanceId: createId(),
+      tierId: 'cpu_local',
+      huggingfaceId: 'Qwen/Qwen3-8B',
+      revision: null,
+      quantization: 'auto',
+      maxModelLen: null,
+      environment: {},
+      ...given,
+    }),
+    settle,
+    close: async () => {
+      for (const id of launched) await driver.stop(id)
+      await eventually(async () => {
+        for (const id of launched) expect((await driver.observe(id)).state).toBe('gone')
+      })
+      for (const id of launched) expect(await findTree(id, null)).toEqual([])
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
