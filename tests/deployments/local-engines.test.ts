@@ -1,10 +1,15 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmod, mkdir, mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { findTree } from '../../src/gpu/local/process-tree.ts'
+import { systemClock } from '../../src/kernel/clock.ts'
 import { eventually } from '../support/eventually.ts'
-import { createLocalStage, type LocalStage } from './local-stage.ts'
+import { createLocalStage, SCRIPTED, type LocalStage } from './local-stage.ts'
+
+const LAUNCHER = join(import.meta.dirname, 'engines/launch-and-wait.ts')
 
 let stage: LocalStage
 const open = async (settings?: object, path?: string): Promise<LocalStage> => {
@@ -42,6 +47,37 @@ describe('an engine of this machine', () => {
     expect(seen).toEqual(await stage.driver.observe(id))
     await other.stop(id)
     await eventually(async () => expect((await stage.driver.observe(id)).state).toBe('gone'))
+  })
+
+  test('runs on when the process that launched it is killed', async () => {
+    await open()
+    const order = stage.order()
+    const options = { directory: stage.directory, order, settings: SCRIPTED }
+    const launcher = spawn(process.execPath, [LAUNCHER, JSON.stringify(options)], { stdio: 'pipe' })
+    await once(launcher.stdout, 'data')
+    launcher.kill('SIGKILL')
+    await once(launcher, 'exit')
+    await eventually(async () => expect((await stage.driver.observe(order.instanceId)).state).toBe('ready'))
+    expect(await say(order.instanceId, 'Hello!')).toBe(true)
+    // The next process knows nothing of it, and ends it.
+    expect(await stage.driver.sweep(async () => new Set())).toEqual([order.instanceId])
+    await eventually(async () => expect(await findTree(order.instanceId, null)).toEqual([]))
+    await eventually(async () => expect((await stage.driver.observe(order.instanceId)).state).toBe('gone'))
+  })
+
+  test('is forgotten an hour after its end, and its port is free', async () => {
+    await open()
+    const id = await launchReady()
+    await stage.driver.stop(id)
+    await stage.settle()
+    const sweep = async (aheadMs: number) => {
+      const clock = { ...systemClock, nowMs: () => Date.now() + aheadMs }
+      await stage.createDriver(clock).sweep(async () => new Set())
+      const places = await readdir(join(stage.directory, 'places'), { recursive: true })
+      return [await readdir(join(stage.directory, 'instances')), places.filter((name) => name.includes(id))]
+    }
+    expect(await sweep(3_000_000)).toEqual([[id], [expect.stringMatching(/^port-/)]])
+    expect(await sweep(3_700_000)).toEqual([[], []])
   })
 
   test('is ended by whoever finds its keeper dead, and its place is free', async () => {

@@ -6,7 +6,7 @@ import { parseLocalSettings } from '../../src/app/settings/parse-local-settings.
 import type { GpuDriver, LaunchOrder } from '../../src/gpu/gpu-driver.ts'
 import { createLocalDriver } from '../../src/gpu/local/local-driver.ts'
 import { findTree } from '../../src/gpu/local/process-tree.ts'
-import { systemClock } from '../../src/kernel/clock.ts'
+import { systemClock, type Clock } from '../../src/kernel/clock.ts'
 import { createId } from '../../src/kernel/identifiers.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -32,7 +32,7 @@ export interface LocalStage {
   readonly driver: GpuDriver
   readonly directory: string
   /** Another gateway process on the same directory. */
-  createDriver(settings?: object): GpuDriver
+  createDriver(clock?: Clock): GpuDriver
   order(given?: Partial<LaunchOrder>): LaunchOrder
   /** Waits until everything that was launched is ready or over. */
   settle(): Promise<void>
@@ -45,12 +45,12 @@ const AT_REST = ['ready', 'failed', 'gone']
 export async function createLocalStage(settings: object = {}, path?: string): Promise<LocalStage> {
   const directory = await mkdtemp(join(tmpdir(), 'parkway-engines-'))
   const launched = new Set<string>()
-  const createDriver = (more: object = {}): GpuDriver => {
+  const createDriver = (clock: Clock = systemClock): GpuDriver => {
     const driver = createLocalDriver({
-      settings: parseLocalSettings(JSON.stringify({ ...SCRIPTED, ...settings, ...more })),
+      settings: parseLocalSettings(JSON.stringify({ ...SCRIPTED, ...settings })),
       directory,
       inherited: { PATH: path ?? process.env['PATH'] ?? '' },
-      clock: systemClock,
+      clock,
       restartMs: 20,
       restartMsMax: 20_000,
     })

@@ -17,7 +17,7 @@ import type { ProviderRegistry } from '../../providers/registry.ts'
 import { createSandboxMachines } from '../../storage/sandbox-machines.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Config } from '../settings/config.ts'
-import { buildLocalDriver, connectEngines } from './build-local-gpu.ts'
+import { buildLocalDriver, createEngineConnections } from './build-local-gpu.ts'
 
 interface DeploymentParts extends Pick<DeploymentsOptions, 'database' | 'messageBus' | 'clock'> {
   readonly logger: GatewayLogger
@@ -31,6 +31,7 @@ interface DeploymentParts extends Pick<DeploymentsOptions, 'database' | 'message
 export interface BuiltDeployments {
   readonly deployments: Deployments
   readonly gpus: GpuRegistry
+  close(): Promise<void>
 }
 
 const SANDBOX = 'sandbox'
@@ -39,7 +40,7 @@ const PUBLIC_HUB = 'https://huggingface.co'
 /** Builds deployments: their models in the catalog and the provider that serves them. */
 export async function buildDeployments(config: Config, parts: DeploymentParts): Promise<BuiltDeployments> {
   const { clock, logger, ledger, catalog, providers, mayUseSandbox } = parts
-  const connectLocal = connectEngines({ connectTimeoutMs: config.upstreamConnectTimeoutMs })
+  const engines = createEngineConnections({ connectTimeoutMs: config.upstreamConnectTimeoutMs })
   const gpus = createGpuRegistry({
     drivers: createDrivers(config, parts),
     onFailure: (driver, error) =>
@@ -57,13 +58,17 @@ export async function buildDeployments(config: Config, parts: DeploymentParts): 
     }),
     ledger: config.billing ? ledger : null,
     isOffered: (viewer, driverId) => driverId !== SANDBOX || mayUseSandbox(viewer),
-    connect: (driverId, endpoint) => (driverId === SANDBOX ? providers.sandbox : connectLocal(endpoint)),
+    connect: (driverId, endpoint) => (driverId === SANDBOX ? providers.sandbox : engines.connect(endpoint)),
     sliceSeconds: config.gpuSliceSeconds,
     wakeMsMax: config.gpuWakeMs,
   })
   catalog.addSource(deployments.models)
   for (const provider of deployments.providers) providers.add(providerKeyOf(provider.id), provider)
-  return { deployments, gpus }
+  const close = async () => {
+    await deployments.close()
+    await engines.close()
+  }
+  return { deployments, gpus, close }
 }
 
 function createDrivers(config: Config, { database, clock }: DeploymentParts): readonly GpuDriver[] {

@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import type { GpuDriver } from '../../gpu/gpu-driver.ts'
 import { createLocalDriver } from '../../gpu/local/local-driver.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import { BoundedMap } from '../../kernel/bounded-map.ts'
 import { createOpenAiCompatibleProvider } from '../../providers/openai-compatible/openai-compatible.ts'
+import type { ClosableProvider } from '../../providers/create-provider.ts'
 import type { Provider } from '../../providers/provider.ts'
 import type { Config } from '../settings/config.ts'
 import { UsageError } from '../settings/usage-error.ts'
@@ -37,20 +37,32 @@ export function buildLocalDriver(config: Config, clock: Clock): GpuDriver {
 const ENGINES_MAX = 1_000
 const LOCAL_ENDPOINT = /^http:\/\/127\.0\.0\.1:\d{1,5}\/v1$/
 
-/** Who speaks to the engines of this machine, each with connections of its own. */
-export function connectEngines({ connectTimeoutMs }: { connectTimeoutMs: number }) {
-  const engines = new BoundedMap<string, Provider>({ entriesMax: ENGINES_MAX })
-  return (endpoint: string): Provider => {
-    const known = engines.get(endpoint)
-    if (known !== undefined) return known
-    if (!LOCAL_ENDPOINT.test(endpoint)) throw new Error('an engine of this machine listens on 127.0.0.1')
-    const engine = createOpenAiCompatibleProvider({
-      upstream: { id: 'local', defaultBaseUrl: null, whenLeft: 'stops' },
-      baseUrl: endpoint,
-      credentials: null,
-      connectTimeoutMs,
-    })
-    engines.set(endpoint, engine)
-    return engine
+interface EngineConnections {
+  connect(endpoint: string): Provider
+  close(): Promise<void>
+}
+
+/** Who speaks to the engines of this machine, each over connections of its own. They are closed with the gateway, which engines outlive. */
+export function createEngineConnections(options: { connectTimeoutMs: number }): EngineConnections {
+  const engines = new Map<string, ClosableProvider>()
+  return {
+    connect: (endpoint) => {
+      const known = engines.get(endpoint)
+      if (known !== undefined) return known
+      if (!LOCAL_ENDPOINT.test(endpoint)) throw new Error('an engine of this machine listens on 127.0.0.1')
+      const engine = createOpenAiCompatibleProvider({
+        upstream: { id: 'local', defaultBaseUrl: null, whenLeft: 'stops' },
+        baseUrl: endpoint,
+        credentials: null,
+        ...options,
+      })
+      const [oldest] = engines.keys()
+      if (engines.size >= ENGINES_MAX && oldest !== undefined) engines.delete(oldest)
+      engines.set(endpoint, engine)
+      return engine
+    },
+    close: async () => {
+      for (const engine of engines.values()) await engine.close?.()
+    },
   }
 }

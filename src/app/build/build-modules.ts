@@ -223,7 +223,7 @@ async function openModules(
   })
   const stored = { database, messageBus, clock, logger, ledger }
   const built = await buildDeployments(config, { ...stored, catalog, providers, mayUseSandbox, outbound })
-  opened.defer(() => built.deployments.close())
+  opened.defer(() => built.close())
   const credit = config.billing ? ledger : freeCredit
   const shortages = createShortageWatch({ clock, logger })
   const inference = buildInference(config, {
