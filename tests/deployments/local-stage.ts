@@ -1,6 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { expect } from 'vitest'
 import { parseLocalSettings } from '../../src/app/settings/parse-local-settings.ts'
 import type { GpuDriver, LaunchOrder } from '../../src/gpu/gpu-driver.ts'
@@ -48,7 +48,8 @@ export async function createLocalStage(settings: object = {}, path?: string): Pr
   const createDriver = (clock: Clock = systemClock): GpuDriver => {
     const driver = createLocalDriver({
       settings: parseLocalSettings(JSON.stringify({ ...SCRIPTED, ...settings })),
-      directory,
+      // As it is by default: relative to where the gateway was started.
+      directory: relative(process.cwd(), directory),
       inherited: { PATH: path ?? process.env['PATH'] ?? '' },
       clock,
       restartMs: 20,

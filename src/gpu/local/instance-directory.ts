@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseOrder, parsePlan, parseState, type EnginePlan, type EngineState } from './engine-plan.ts'
 
 /** Where an instance keeps what is known of it, so that every process of the gateway knows the same. */
@@ -32,7 +32,9 @@ export function isInstanceId(text: string): boolean {
   return INSTANCE_ID.test(text)
 }
 
-export function openInstanceDirectory(root: string): InstanceDirectory {
+export function openInstanceDirectory(path: string): InstanceDirectory {
+  // A keeper works elsewhere.
+  const root = resolve(path)
   const pathOf = (instanceId: string) => {
     if (!isInstanceId(instanceId)) throw new Error('not the id of an instance')
     return join(root, 'instances', instanceId)
