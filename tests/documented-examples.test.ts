@@ -22,7 +22,7 @@ const examples = documents.map((path) => ({ path, commands: readCommands(path) }
 let gateway: TestGateway
 
 beforeAll(async () => {
-  gateway = await startTestGateway()
+  gateway = await startTestGateway({ settings: { PARKWAY_SANDBOX_GPU_START_MS: '0' } })
 })
 
 afterAll(() => gateway.close())
@@ -90,7 +90,8 @@ test.each(examples.filter(({ commands }) => commands.length > 0))(
   async ({ commands }) => {
     let id = ''
     for (const words of commands) {
-      const { url, headers, body } = readRequest(words)
+      const { url, headers, body: shown } = readRequest(words)
+      const body = typeof shown === 'string' ? shown.replaceAll(SHOWN_ID, id) : shown
       const sent = headers.map(([name, value]): [string, string] => [
         name,
         value.replace('$PARKWAY_API_KEY', gateway.key),

@@ -52,20 +52,21 @@ describe('a deployment that sleeps', () => {
     ])
   })
 
-  test('is told to come back to a client that does not wait', async () => {
-    const id = await deploy(gateway)
-    await putToSleep(id)
-    for (const stream of [false, true]) {
+  test.each([false, true])(
+    'is told to come back to a client that does not wait (stream: %s)',
+    async (stream) => {
+      const id = await deploy(gateway)
+      await putToSleep(id)
       const { status, headers, body } = await gateway.request('POST', '/v1/chat/completions', {
         body: { model: `byom-${id}`, messages: [{ role: 'user', content: 'Hello!' }], stream },
         headers: { 'x-wake-timeout': '0' },
       })
       expect([status, body.error.code, headers.get('retry-after')]).toEqual([503, 'deployment_waking', '10'])
-    }
-    await waitForStatus(gateway, id, 'running')
-    expect(await wakesOf(id)).toBe(1)
-    expect((await chatWith(gateway, id)).status).toBe(200)
-  })
+      await waitForStatus(gateway, id, 'running')
+      expect(await wakesOf(id)).toBe(1)
+      expect((await chatWith(gateway, id)).status).toBe(200)
+    },
+  )
 
   test('is woken by a start too', async () => {
     const id = await deploy(gateway)

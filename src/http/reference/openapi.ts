@@ -150,7 +150,9 @@ function describeParameters(
   names?: string[],
 ): JsonObject[] {
   const { properties, required } = membersOf(schema)
-  return (names ?? Object.keys(properties)).map((name) => {
+  // A name with brackets is another spelling of the same parameter, which generated clients would have twice.
+  const shown = names ?? Object.keys(properties).filter((name) => !name.endsWith('[]'))
+  return shown.map((name) => {
     const property = properties[name]
     const { description = fieldNote(null, name), ...rest } = property ? read(property) : { type: 'string' }
     return {
