@@ -1,71 +1,70 @@
 import type { NanoUsd } from '../kernel/money.ts'
 
 /**
- * What runs engines on GPUs. A driver is asked for an instance and told to end it, and says what it sees when it is looked at. It
- * decides nothing: retries, billing and the life of a deployment belong to whoever asks. Any number of processes may ask at the same
- * time, about the same instance too.
+ * Runs engines on GPUs. A driver starts, observes and stops instances. It makes no decisions: the deployments module is responsible
+ * for retries, billing and lifecycle. Several processes may call a driver at the same time, also for the same instance.
  */
 export interface GpuDriver {
   readonly id: string
-  /** Every tier that it offers, with what is free now. */
+  /** Returns all tiers with their free capacity. */
   capacity(): Promise<readonly GpuTier[]>
   /**
-   * Asks for an instance and returns when that was taken. Asking again for the same id changes nothing, and neither does asking for one
-   * that has been stopped. Problems are told by `observe`.
+   * Requests an instance and returns when the request is stored. A repeated request with the same id has no effect, also after the
+   * instance was stopped. `observe` reports failures.
    */
   launch(order: LaunchOrder): Promise<void>
   observe(instanceId: string): Promise<Observation>
   /** The last lines of the engine, oldest first. */
   logs(instanceId: string, options: { readonly linesMax: number }): Promise<readonly string[]>
-  /** Begins to end an instance; `observe` tells when its GPU is free. Also of one that is unknown or has ended. */
+  /** Starts to stop an instance; `observe` reports when its GPU is free. Has no effect on unknown or ended instances. */
   stop(instanceId: string): Promise<void>
-  /** Ends the instances that nobody knows any more and forgets those that have ended. Returns the ids of the former. */
+  /** Stops instances that are not known to the database and deletes the records of ended ones. Returns the ids of the unknown ones. */
   sweep(
     findKnown: (instanceIds: readonly string[]) => Promise<ReadonlySet<string>>,
   ): Promise<readonly string[]>
 }
 
-/** A kind of machine that can be had. */
+/** A type of machine. */
 export interface GpuTier {
   readonly id: string
   readonly gpuName: string
   readonly gpuCount: number
-  /** Of all its GPUs together. */
+  /** The memory of all its GPUs together. */
   readonly vramGb: number
   readonly pricePerHourNanoUsd: NanoUsd
-  /** How many could be had now. */
+  /** The number of free machines. */
   readonly availableCount: number
   readonly region: string | null
 }
 
 export interface LaunchOrder {
-  /** Chosen by who asks, so that a launch whose answer got lost can be repeated. */
+  /** Chosen by the caller, so that it can repeat a launch whose reply was lost. */
   readonly instanceId: string
   readonly tierId: string
   readonly huggingfaceId: string
   readonly revision: string | null
   readonly quantization: string
   readonly maxModelLen: number | null
-  /** Of the engine. Names were checked. */
+  /** Variables for the engine. The names have been checked. */
   readonly environment: Readonly<Record<string, string>>
 }
 
-/** `pending` has no GPU yet, `loading` has one. `gone` has none any more, or never was. */
+/** A `pending` instance has no GPU yet, a `loading` one has. A `gone` instance has ended or never existed. */
 type InstanceState = 'pending' | 'loading' | 'ready' | 'failed' | 'stopping' | 'gone'
 
 export interface Observation {
   readonly state: InstanceState
-  /** When it was given its GPU; null before. */
+  /** When the GPU was assigned, or null. */
   readonly boundAtMs: number | null
-  /** When its GPU was free again; null before, and where the driver cannot tell. */
+  /** When the GPU was released, or null if it was not or the driver does not know. */
   readonly releasedAtMs: number | null
-  /** From 0 to 100, of becoming ready. */
+  /** Startup progress from 0 to 100. */
   readonly progress: number
-  /** Where it is asked; null unless it is ready. */
+  /** The base URL of a ready engine, otherwise null. */
   readonly endpoint: string | null
-  /** Only of one that failed. */
+  /** Set only for failed instances. */
   readonly failure: InstanceFailure | null
-  /** When something may have changed; null leaves it to who asks. */
+  /** When to observe it again, or null for the caller's default. */
   readonly lookAgainMs: number | null
 }
 

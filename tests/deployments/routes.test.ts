@@ -210,3 +210,24 @@ describe('reading deployments', () => {
     expect((await gateway.request('GET', `/v1/deployments/${id}/logs?lines=0`)).status).toBe(400)
   })
 })
+
+test('a key that is restricted to some models neither creates deployments nor changes others', async () => {
+  const id = await deploy(gateway)
+  const { body: restricted } = await gateway.request('POST', '/v1/tenants/me/api-keys', {
+    body: { name: 'restricted', env: 'dev', allowed_models: ['gpt-4o-mini'], scopes: ['inference'] },
+  })
+  const { body: owner } = await gateway.request('POST', '/v1/tenants/me/api-keys', {
+    body: { name: 'owner', env: 'dev', allowed_models: [`byom-${id}`], scopes: ['inference'] },
+  })
+  expect(await create(ORDER, restricted.key)).toMatchObject({
+    status: 403,
+    body: { error: { code: 'model_not_allowed' } },
+  })
+  for (const [method, path] of [
+    ['POST', `/v1/deployments/${id}/start`],
+    ['POST', `/v1/deployments/${id}/stop`],
+    ['DELETE', `/v1/deployments/${id}`],
+  ] as const)
+    expect((await gateway.request(method, path, { key: restricted.key })).status).toBe(403)
+  expect((await gateway.request('POST', `/v1/deployments/${id}/stop`, { key: owner.key })).status).toBe(200)
+})

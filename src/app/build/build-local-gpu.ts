@@ -42,7 +42,7 @@ interface EngineConnections {
   close(): Promise<void>
 }
 
-/** Who speaks to the engines of this machine, each over connections of its own. They are closed with the gateway, which engines outlive. */
+/** Creates a client for each local engine. The connections are closed with the gateway, because engines outlive it. */
 export function createEngineConnections(options: { connectTimeoutMs: number }): EngineConnections {
   const engines = new Map<string, ClosableProvider>()
   return {

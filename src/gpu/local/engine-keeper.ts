@@ -13,12 +13,13 @@ const TICK_MS = 200
 const READY_TICK_MS = 500
 const MEMORY_LOOK_MS = 2_000
 const RESTARTS_MAX = 3
-/** One that was ready for so long was well: its restarts begin anew. */
+/** An engine that was ready for this long is healthy, and its restart count is reset. */
 const WELL_MS = 600_000
 
 /**
- * Runs the engine of one instance: a process of its own that outlives the gateway's. It reads what the engine says, tells when it is ready, starts it
- * again when it crashes, and leaves nothing behind. Who kills it leaves the engine to the next look of the driver.
+ * Runs the engine of one instance, in a separate process that outlives the gateway. It collects the engine's log, records when the
+ * engine is ready, restarts it after a crash and kills its process tree at the end. If the keeper itself is killed, the driver kills
+ * the engine at its next observation.
  */
 class EngineKeeper {
   readonly #directory: InstanceDirectory
@@ -40,7 +41,7 @@ class EngineKeeper {
 
   async run(): Promise<void> {
     await this.#write({})
-    // Whoever stopped it before the state was there takes it for gone.
+    // A stop before the state was written reports the instance as gone, so start no engine.
     if (await this.#pause(0)) return this.#end(null)
     for (const note of this.#plan.notes) this.#log.line(note)
     let wasReady = false
@@ -58,7 +59,7 @@ class EngineKeeper {
     }
   }
 
-  /** From the start of the engine until nothing of it is left. Null where that was wanted. */
+  /** Runs the engine until its process tree has ended. Null if it was stopped on request. */
   async #runOnce(isRestart: boolean): Promise<(EngineExit & { readonly readyMs: number }) | null> {
     const plan = this.#plan
     this.#log.line(`${isRestart ? 'starting again' : 'starting'} ${plan.model}`)
@@ -75,7 +76,7 @@ class EngineKeeper {
     return { ...exit, tookTooMuch: seen.tookTooMuch, wasReady: seen.readyMs > 0, readyMs: seen.readyMs }
   }
 
-  /** Until it ends, takes too much memory, takes too long, or is not wanted any more. */
+  /** Returns when the engine exits, exceeds its memory, is not ready in time, or is stopped. */
   async #follow(engine: EngineProcess, isRestart: boolean) {
     const startedMs = performance.now()
     let readyAtMs: number | null = null
@@ -100,7 +101,7 @@ class EngineKeeper {
     return { ...seen(), tookTooMuch: false, isLate: false }
   }
 
-  /** Says whether the engine has answered, and asks it while it has not; a stop does not wait for its answer. */
+  /** Returns a function that polls the engine and tells whether it has become ready. A stop cancels the poll. */
   #checkReadiness(): () => boolean {
     let isReady = false
     let isAsking = false
@@ -126,7 +127,7 @@ class EngineKeeper {
     return true
   }
 
-  /** Says whether it is not wanted any more: somebody said so, or its directory is gone. */
+  /** Waits. Returns true if the instance was stopped or its directory was removed. */
   async #pause(forMs: number): Promise<boolean> {
     const untilMs = performance.now() + forMs
     const { signal } = this.#stopped
@@ -152,7 +153,7 @@ class EngineKeeper {
     try {
       await this.#directory.writeState(this.#plan.instanceId, this.#state)
     } catch (error) {
-      // Its directory was removed: the next look ends it.
+      // The directory was removed. The next pause detects that and stops the engine.
       if (!hasCode(error, 'ENOENT')) throw error
     }
   }
@@ -162,7 +163,7 @@ const path = resolve(process.argv[2] ?? '')
 const directory = openInstanceDirectory(resolve(path, '..', '..'))
 const plan = await directory.readPlan(basename(path))
 if (plan === null) throw new Error('there is no plan for an engine')
-// Somebody has given up on this keeper before it began.
+// The driver has already declared this keeper dead.
 if ((await directory.readState(plan.instanceId)) !== null) process.exit(0)
 const keeper = new EngineKeeper(directory, plan, {
   phase: 'loading',
@@ -177,7 +178,7 @@ process.on('SIGHUP', () => {})
 try {
   await keeper.run()
 } finally {
-  // A disk that is full must not leave an engine that nobody keeps.
+  // Kill the engine also if a write failed, for example on a full disk.
   await endTree(plan.instanceId, null, 0)
 }
 process.exit(0)

@@ -40,7 +40,7 @@ describe('a run is billed', () => {
     await stage.pass(reconciler, 3 * HOUR_MS + 7 * SECOND_MS)
     const running = await stage.deployments.readBill(caller.accountId, id)
     expect(running.isBurning).toBe(true)
-    await stage.deployments.wish(caller.accountId, id, 'stopped')
+    await stage.deployments.wish(caller, id, 'stopped')
     await stage.pass(reconciler, MINUTE_MS)
     const bill = await stage.deployments.readBill(caller.accountId, id)
     const [interval] = bill.intervals
@@ -68,7 +68,7 @@ describe('a run is billed', () => {
     const { id } = await stage.deployments.create(caller, ORDER)
     await reconciler.lookAtDue()
     expect((await balanceOf(caller)).heldNanoUsd).toBe(gpuCost(HOUR_NANO_USD, 2 * SLICE_SECONDS))
-    await stage.deployments.wish(caller.accountId, id, 'deleted')
+    await stage.deployments.wish(caller, id, 'deleted')
     await stage.pass(reconciler, MINUTE_MS)
   })
 
@@ -110,7 +110,7 @@ describe('a run is billed', () => {
       [id],
     )
     expect(run?.uncovered_nano_usd).toBe(0n)
-    await expect(stage.deployments.wish(caller.accountId, id, 'running')).rejects.toMatchObject({
+    await expect(stage.deployments.wish(caller, id, 'running')).rejects.toMatchObject({
       code: 'insufficient_balance',
     })
     expect(await stage.findDifferences()).toEqual([])
@@ -143,7 +143,7 @@ describe('a run is billed', () => {
     const { id } = await stage.deployments.create(caller, ORDER)
     await stage.pass(reconciler, 30 * SECOND_MS)
     expect((await stage.deployments.read(caller.accountId, id)).status).toBe('running')
-    await stage.deployments.wish(caller.accountId, id, 'deleted')
+    await stage.deployments.wish(caller, id, 'deleted')
     await stage.pass(reconciler, MINUTE_MS)
   })
 

@@ -12,7 +12,7 @@ import type { MessageBus } from '../../storage/message-bus.ts'
 import type { ModelSource, ModelViewer } from '../catalog/catalog.ts'
 import type { Caller } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import type { Deployment, DeploymentEvent, DesiredState } from './deployment.ts'
+import { modelIdOf, type Deployment, type DeploymentEvent, type DesiredState } from './deployment.ts'
 import {
   assessModel,
   previewTier,
@@ -58,7 +58,7 @@ export interface Deployments {
   list(accountId: string, page: PageRequest, filter: DeploymentFilter): Promise<Page<Deployment>>
   read(accountId: string, deploymentId: string): Promise<Deployment>
   /** Changes what is wanted and returns at once: events tell what becomes of it. */
-  wish(accountId: string, deploymentId: string, desired: DesiredState): Promise<Deployment>
+  wish(caller: Caller, deploymentId: string, desired: DesiredState): Promise<Deployment>
   listEvents(
     accountId: string,
     deploymentId: string,
@@ -134,6 +134,7 @@ export async function createDeployments(options: DeploymentsOptions): Promise<De
     },
     create: async (caller, order) => {
       checkOrder(order)
+      if (caller.allowedModels !== null) throw notAllowed()
       const offered = offeredTo(caller, await tiers.read())
       const tier = findTier(offered.tiers, order.gpuTier)
       checkPrice(tier, order)
@@ -148,7 +149,8 @@ export async function createDeployments(options: DeploymentsOptions): Promise<De
     },
     list: (accountId, page, filter) => listDeployments(database, accountId, page, filter),
     read,
-    wish: async (accountId, deploymentId, desired) => {
+    wish: async ({ accountId, allowedModels }, deploymentId, desired) => {
+      if (allowedModels?.has(modelIdOf(deploymentId)) === false) throw notAllowed()
       if (desired === 'running') {
         const { pricePerHourNanoUsd } = await read(accountId, deploymentId)
         await requireCredit(options, accountId, pricePerHourNanoUsd)
@@ -187,6 +189,11 @@ export async function createDeployments(options: DeploymentsOptions): Promise<De
       await activity.close()
     },
   }
+}
+
+/** A key that is restricted to some models neither adds models nor starts and stops others. */
+function notAllowed(): AppError {
+  return new AppError('model_not_allowed', 'This key may use only some models, and this is not one of them.')
 }
 
 function findTier(tiers: readonly OfferedTier[], tierId: string): OfferedTier {

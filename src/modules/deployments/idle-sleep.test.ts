@@ -142,7 +142,7 @@ describe('an idle deployment', () => {
     await stage.pass(reconciler, MINUTE_MS)
     const end = activity.begin(id)
     await activity.flush()
-    await stage.deployments.wish(caller.accountId, id, 'stopped')
+    await stage.deployments.wish(caller, id, 'stopped')
     await stage.pass(reconciler, 20_000)
     expect([
       (await stage.deployments.read(caller.accountId, id)).status,

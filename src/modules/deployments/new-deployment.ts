@@ -87,6 +87,10 @@ export async function insertDeployment(
   transaction: Queryable,
   { order, tier, owner, nowMs }: NewDeployment,
 ): Promise<Deployment> {
+  // One order of an account at a time, so that the limit is exact.
+  await transaction.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
+    `deployments ${owner.accountId}`,
+  ])
   const kept = await transaction.query(
     'SELECT FROM deployments WHERE account_id = $1 AND desired_state <> $2 LIMIT $3',
     [owner.accountId, 'deleted', DEPLOYMENTS_MAX],

@@ -170,7 +170,7 @@ export const deploymentRoutes = ({ deployments }: { deployments: Deployments }):
       otherErrors: [402],
       responses: described('The deployment, on its way.'),
       handle: async ({ caller, params }) =>
-        toDeploymentAnswer(await deployments.wish(caller.accountId, params.id, 'running')),
+        toDeploymentAnswer(await deployments.wish(caller, params.id, 'running')),
     }),
     defineRoute({
       ...one,
@@ -179,7 +179,7 @@ export const deploymentRoutes = ({ deployments }: { deployments: Deployments }):
       summary: 'Stop a deployment',
       responses: described('The deployment. Requests in flight may end; then its GPU is released.'),
       handle: async ({ caller, params }) =>
-        toDeploymentAnswer(await deployments.wish(caller.accountId, params.id, 'stopped')),
+        toDeploymentAnswer(await deployments.wish(caller, params.id, 'stopped')),
     }),
     defineRoute({
       ...one,
@@ -188,7 +188,7 @@ export const deploymentRoutes = ({ deployments }: { deployments: Deployments }):
       summary: 'Delete a deployment',
       responses: { 200: { description: 'It is gone but for its events.', schema: Deleted } },
       handle: async ({ caller, params }) => {
-        await deployments.wish(caller.accountId, params.id, 'deleted')
+        await deployments.wish(caller, params.id, 'deleted')
         return { id: params.id, object: 'deployment', deleted: true }
       },
     }),
