@@ -4,33 +4,33 @@ import { hasUsed, type InferenceRecord, type RequestBill, type TokenUsage } from
 import type { DeliveredText } from './delivered-text.ts'
 import type { Sound } from './sound-tokens.ts'
 
-/** What is needed to turn an upstream's answer into ours. */
+/** What is needed to turn an upstream's answer into the gateway's answer. */
 export interface AnswerContext {
   readonly provider: string
   readonly model: CatalogModel
   /** The id the client asked for, which may be an alias. */
   readonly requestedModel: string
   readonly requestId: string
-  /** Members of the answer that tell what only the gateway knows. */
+  /** Members of the answer whose values only the gateway knows. */
   readonly ownMembers?: Readonly<Record<string, unknown>> | undefined
   readonly record: InferenceRecord
   readonly bill: RequestBill
   readonly startedMs: number
-  /** What a model may have thought of which nothing was seen, for an answer that nobody reads to its end. */
+  /** Estimates reasoning tokens that were never shown, for an answer that was not read to its end. */
   readonly estimateHiddenTokens: () => number
   /** Counted only when an upstream reports no usage. */
   readonly countPromptTokens: () => number
   readonly countTokens: (text: string) => number
-  /** How much of it is sound, as far as the upstream does not tell. */
+  /** How much of the request and its answer is audio. Used where the upstream does not report it. */
   readonly soundOf: () => Sound
   /** Whether the request asks to keep its prompt in a cache for an hour. */
   readonly asksForHourCache: () => boolean
 }
 
-/** `chatcmpl-…` and `cmpl-…`, as clients of this wire expect. */
+/** Id prefixes (`chatcmpl-…`, `cmpl-…`) that clients of this wire expect. */
 export const ID_PREFIXES = { chat: 'chatcmpl-', completion: 'cmpl-' } as const
 
-/** Fixes what the request used and what that costs. Nothing costs only what reports nothing and delivers nothing. */
+/** Records the usage of the request and its cost. An answer is free only if it reports no usage and delivers nothing. */
 export function settleUsage(
   context: AnswerContext,
   reported: TokenUsage | null,
@@ -41,7 +41,7 @@ export function settleUsage(
   return usage
 }
 
-/** The same for an answer that broke off: a report from its middle may not know yet of what was delivered. */
+/** Records the usage of an answer that was cut off. A report sent mid-stream may not include what was delivered after it. */
 export function settlePartialUsage(
   context: AnswerContext,
   reported: TokenUsage | null,
@@ -51,7 +51,9 @@ export function settlePartialUsage(
   noteUsage(context, reported === null ? counted : withDelivered(reported, counted), delivered)
 }
 
-/** The same for an answer whose client left a vendor that bills it, and of which more may have been made than was seen. */
+/**
+ * Records the usage of an answer whose client left while the vendor bills it. The vendor may have produced more than was seen.
+ */
 export function settleAbandonedUsage(
   context: AnswerContext,
   reported: TokenUsage | null,
@@ -67,7 +69,7 @@ export function settleAbandonedUsage(
   noteUsage(context, reported === null ? estimated : withDelivered(reported, estimated), delivered)
 }
 
-/** The prompt as it was reported, which is exact, and as much of a completion as is known of. */
+/** Keeps the reported prompt tokens, which are exact, and the larger count of completion tokens. */
 function withDelivered(reported: TokenUsage, counted: TokenUsage): TokenUsage {
   return {
     ...reported,
@@ -104,14 +106,16 @@ function priceAnswer(context: AnswerContext, reported: TokenUsage): NanoUsd {
     : priceTokens(price, withSound(usage, context.soundOf()))
 }
 
-/** Where an upstream does not tell how long it keeps what it wrote, it is taken to be as long as was asked for. */
+/** Assumes the cache lifetime that the request asked for if the upstream does not report one. */
 function withCacheLife({ asksForHourCache }: AnswerContext, usage: TokenUsage): TokenUsage {
   const { cacheWriteTokens = 0, cacheWriteHourTokens } = usage
   if (cacheWriteTokens === 0 || cacheWriteHourTokens !== undefined || !asksForHourCache()) return usage
   return { ...usage, cacheWriteHourTokens: cacheWriteTokens }
 }
 
-/** What an upstream does not tell of sound is taken to be as much as was sent, and all of an answer that was to be spoken. */
+/**
+ * Fills in audio tokens that the upstream does not report: the audio that was sent, and all of an answer that was to be spoken.
+ */
 function withSound(usage: TokenUsage, sound: Sound): TokenUsage {
   return {
     ...usage,

@@ -7,21 +7,21 @@ import { finishCompleteAnswer } from './finish-complete-answer.ts'
 
 /** How the answers of one wire are read, metered and completed. */
 export interface AnswerForm {
-  /** Checks a whole answer, meters it, and puts our model id, usage and cost into its text. */
+  /** Checks a complete answer, meters it, and puts our model id, usage and cost into its text. */
   readonly finish: (payload: Buffer, context: AnswerContext) => string
   readonly openStream: (context: AnswerContext, options: { isUsageAsked: boolean }) => StreamReader
 }
 
 /** Reads one stream, payload by payload. */
 export interface StreamReader {
-  /** The payload as it leaves, or null when it carries nothing for the client. */
+  /** Returns the payload to send, or null if it has nothing for the client. */
   read(payload: Buffer): Buffer | null
-  /** What was given to the client. */
+  /** What was sent to the client. */
   readonly delivered: DeliveredText
   readonly reportedUsage: TokenUsage | null
-  /** Whether the answer is complete, although the upstream may not have said that it is done. */
+  /** Whether the answer is complete, even if the upstream has not sent its end marker. */
   readonly hasFinished: boolean
-  /** The last payloads, which leave when the charge is durable. */
+  /** Returns the last payloads. They are sent once the charge is durable. */
   end(usage: TokenUsage, costNanoUsd: NanoUsd): Buffer[]
 }
 

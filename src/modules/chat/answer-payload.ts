@@ -3,13 +3,13 @@ import { parseJson } from '../../kernel/parse-json.ts'
 import { readErrorPayload } from '../../providers/error-payload.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
 
-/** A `chat.completion`, a chunk of one, or a `text_completion`: parsed, and known to have choices. */
+/** A parsed `chat.completion`, a chunk of one, or a `text_completion`, with checked choices. */
 export interface AnswerPayload {
   readonly members: Record<string, unknown>
   readonly choices: readonly Record<string, unknown>[]
 }
 
-/** Throws an `UpstreamError` when the text is an error or nothing that belongs to this wire. */
+/** Parses an answer. Throws an `UpstreamError` if the text is an error or does not belong to this wire. */
 export function readAnswerPayload(provider: string, text: string): AnswerPayload {
   const members = parseObject(text)
   if (members === null) throw invalidAnswer(provider, 'it sent something that is not a JSON object')

@@ -25,26 +25,29 @@ import type { Sound } from './sound-tokens.ts'
 
 export type StreamableRequest = Pick<ChatRequest, 'model' | 'stream' | 'stream_options'>
 
-/** How one of the operations is done: everything else is the same for all of them. */
+/** The parts in which the operations differ. Everything else is shared. */
 export interface Operation<Body> {
   readonly form: AnswerForm
   readonly of: (provider: Provider) => InferenceOperation<Body> | undefined
   readonly countPromptTokens: (body: Body, countTokens: (text: string) => number) => number
   readonly estimate: Estimate<Body>
-  /** Members that change the bill and are in its estimate. */
+  /** Members that change the bill and that the estimate includes. */
   readonly pricedMembers: (model: CatalogModel, body: Body) => ReadonlySet<string>
-  /** Those that may be asked for the sound in the request. Throws where nobody may. */
+  /** Returns the candidates that may serve the audio in the request. Throws if none may. */
   readonly screenSound: (
     model: CatalogModel,
     body: Body,
     candidates: readonly Candidate[],
   ) => readonly Candidate[]
   readonly soundOf: (body: Body) => Sound
-  /** Members of the answer that tell what only the gateway knows. */
+  /** Members of the answer whose values only the gateway knows. */
   readonly ownMembers?: (body: Body) => Readonly<Record<string, unknown>>
-  /** Of wires that some providers speak themselves: those that can be asked for what only they can do. Throws where nobody can. */
+  /**
+   * For wires that some providers speak natively: returns the candidates that support what the request asks for. Throws if none
+   * does.
+   */
   readonly screenWire?: (body: Body, candidates: readonly Candidate[]) => readonly Candidate[]
-  /** Of the gateway, as a request may name them. */
+  /** How a request refers to files stored in the gateway. */
   readonly files?: {
     find(media: OwnFiles, body: Body): OwnFileUse[]
     inline(
@@ -61,7 +64,7 @@ interface CallOptions {
   readonly countTokens: (text: string) => number
 }
 
-/** One call of one upstream: an answer that is finished, or a stream whose first chunk is sound, which settles where it ends. */
+/** Calls one upstream. Returns a finished answer, or a stream with a valid first chunk, which settles the bill at its end. */
 export async function callCandidate<Body extends StreamableRequest>(
   candidate: Candidate,
   operation: Operation<Body>,
@@ -93,7 +96,7 @@ export async function callCandidate<Body extends StreamableRequest>(
     return result
   } catch (error) {
     attempt.failed(error)
-    // The client left before anything came, and the vendor bills what it did.
+    // The client left before an answer arrived, and the vendor bills the work.
     if (error instanceof AbandonedWork)
       settleAbandonedUsage(
         contextOf({ candidate, operation, call, options, attempt }),
@@ -134,14 +137,16 @@ function readAnswer<Body extends StreamableRequest>(
     })
   }
   const payload = form.finish(answer.payload, context)
-  // More was used than was held. When it is known what else there is, the answer is written anew with what it costs.
+  // The answer costs more than was held. Write it again once it is known how much of the price the account can cover.
   if (bill.covering !== null) return bill.covering.then(() => readAnswer(answer, attempted))
   attempt.work.release()
   candidate.breaker?.succeeded(request.caller.accountId)
   return { kind: 'complete', payload }
 }
 
-/** Where a vendor stops with its stream and the model hides no thoughts, what is billed is what was seen. */
+/**
+ * Whether the delivered text is all that is billed: the vendor stops when the stream is closed, and the model does not reason.
+ */
 function isSeenWhole({ provider }: Candidate, { capabilities }: CatalogModel): boolean {
   return provider.whenLeft === 'streams stop' && !capabilities.has('reasoning')
 }
@@ -167,7 +172,7 @@ function contextOf<Body extends StreamableRequest>(attempted: Attempted<Body>): 
     estimateHiddenTokens: () => {
       const { sentAtMs } = attempt.work
       if (sentAtMs === null || (body.stream === true && !model.capabilities.has('reasoning'))) return 0
-      // A stream shows itself from its first token on; a whole answer never did.
+      // A stream shows its tokens from the first one on. A complete answer shows none before its end.
       const { firstTokenMs } = record
       const shownMs = firstTokenMs === null ? 0 : clock.nowMs() - startedMs - firstTokenMs
       const hiddenMs = performance.now() - sentAtMs - shownMs

@@ -41,11 +41,11 @@ export interface Chat {
   completion(request: InferenceRequest<CompletionRequest>): Promise<InferenceResult>
   messages(request: InferenceRequest<MessagesRequest>): Promise<InferenceResult>
   responses(request: InferenceRequest<ResponsesRequest>): Promise<InferenceResult>
-  /** `{input_tokens}` of a prompt. Costs nothing. */
+  /** Returns `{input_tokens}` of a prompt. Free of charge. */
   countMessageTokens(request: InferenceRequest<CountTokensRequest>): Promise<object>
-  /** Throws what a request is refused with before anybody is asked: its model, its form, no credit at all. */
+  /** Throws the errors that do not need an upstream: unknown model, invalid request, no credit at all. */
   checkResponse(request: InferenceRequest<ResponsesRequest>): Promise<void>
-  /** Tokens of the prompt, as far as they can be known without asking the vendor. */
+  /** Returns the tokens of the prompt, as far as they can be counted without the vendor. */
   countResponseTokens(caller: Caller, body: ResponsesRequest): number
 }
 
@@ -82,7 +82,7 @@ const COMPLETION: Operation<CompletionRequest> = {
   pricedMembers: () => COMPLETION_MEMBERS,
   screenSound: (_model, _body, candidates) => candidates,
   soundOf: () => SILENCE,
-  // Without a limit it is OpenAI's default, which not every upstream keeps.
+  // Without a limit in the request, OpenAI's default applies. Not every upstream has it, so the limit is always sent.
   estimate: {
     bound: estimateCompletion,
     refine: refineCompletion,

@@ -7,8 +7,8 @@ import { estimateProfileOf } from './estimate-profile.ts'
 import { leastTokens } from './least-tokens.ts'
 
 /**
- * Refuses messages whose text alone is certainly longer than the model's context. Whether pictures, tools and the
- * tokens of other vendors make a prompt too long is left to the upstream, so that nothing is refused that would fit.
+ * Refuses messages whose text alone is certainly longer than the model's context. The upstream decides whether images, tools and
+ * the tokens of other vendors make a prompt too long, so that no request is refused that would fit.
  */
 export function checkChatContext(model: CatalogModel, body: ChatRequest): void {
   if (isShortened(body)) return
@@ -20,7 +20,7 @@ export function checkChatContext(model: CatalogModel, body: ChatRequest): void {
   checkTexts(model, texts, { asked: body.model, param: 'messages' })
 }
 
-/** The same for each prompt, with the text behind it. */
+/** Checks each prompt together with its suffix. */
 export function checkCompletionContext(model: CatalogModel, body: CompletionRequest): void {
   const { prompt, suffix, model: asked } = body
   if (isShortened(body)) return
@@ -34,12 +34,12 @@ export function checkCompletionContext(model: CatalogModel, body: CompletionRequ
 }
 
 interface Place {
-  /** The model as the client named it. */
+  /** The model name that the client sent. */
   readonly asked: string
   readonly param: string
 }
 
-/** UTF-16 writes in one unit what UTF-8 writes in up to three bytes, and no token is shorter than a byte. */
+/** One UTF-16 unit takes up to three bytes in UTF-8, and a token has at least one byte. */
 const TOKENS_PER_UNIT_MAX = 3
 
 function checkTexts(model: CatalogModel, texts: readonly string[], place: Place): void {
@@ -54,7 +54,7 @@ function checkTexts(model: CatalogModel, texts: readonly string[], place: Place)
   )
 }
 
-/** Of the tokens that OpenAI's encoding makes: its own models count the same, others at the least so many. */
+/** Lower bound of a model's token count relative to OpenAI's encoding, for OpenAI's models and for others. */
 const LEAST_SHARE_OF_OPENAI = 0.98
 const LEAST_SHARE_OF_OTHERS = 0.7
 
@@ -68,7 +68,7 @@ function checkTokens(model: CatalogModel, encodedTokens: number, { asked, param 
   throw new AppError('context_length_exceeded', message, { param })
 }
 
-/** Members by which upstreams are asked to cut what is too long. */
+/** Members that ask an upstream to truncate a prompt that is too long. */
 const SHORTENING_MEMBERS = [
   'transforms',
   'truncation',

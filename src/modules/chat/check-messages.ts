@@ -3,7 +3,7 @@ import { isRecord } from '../../kernel/is-record.ts'
 import type { ChatMessage, ChatRequest } from '../../wires/openai-chat/chat-request.ts'
 import { refuseAccountState, refuseCacheMark } from '../../wires/native-demands.ts'
 
-/** What the schema cannot say: which roles may come without content, and what a tool's answer must name. */
+/** Checks what the schema cannot express: which roles may omit content, and what a tool result must name. */
 export function checkMessages(messages: readonly ChatMessage[]): void {
   for (const [index, message] of messages.entries()) {
     const isContentMissing = message.content === undefined || message.content === null
@@ -22,7 +22,7 @@ export function checkMessages(messages: readonly ChatMessage[]): void {
   }
 }
 
-/** Throws for mistakes in a request of the chat wire, and for parts that have a price of their own or name files of the operator. */
+/** Throws for invalid messages of the chat wire, and for parts that are priced separately or name files of the operator. */
 export function checkChatRequest(body: ChatRequest): void {
   checkMessages(body.messages)
   for (const [index, { content }] of body.messages.entries())

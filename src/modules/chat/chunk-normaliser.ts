@@ -11,12 +11,12 @@ import { noteDelivered } from './note-delivered.ts'
 
 const OBJECTS = { chat: 'chat.completion.chunk', completion: 'text_completion' } as const
 const STREAM_BYTES_MAX = 256 * 1024 * 1024
-/** An upstream whose chunks differ in other things as well is not looked at more often. */
+/** Templates tried per stream. If its chunks differ in more than their text, the rest of the stream is parsed. */
 const TEMPLATES_MAX = 16
 
 type StreamContext = Pick<AnswerContext, 'provider' | 'requestedModel' | 'startedMs'>
 
-/** Brings the chunks of one stream into our wire and keeps what is needed to meter them. */
+/** Converts the chunks of one stream to our wire and collects what is needed to meter them. */
 export class ChunkNormaliser {
   readonly #context: StreamContext
   readonly #kind: 'chat' | 'completion'
@@ -39,7 +39,7 @@ export class ChunkNormaliser {
     this.#isUsageAsked = options.isUsageAsked
   }
 
-  /** The chunk as it leaves, or null when it carries nothing for the client. Unchanged bytes stay as they came. */
+  /** Returns the chunk to send, or null if it has nothing for the client. Returns the same bytes if nothing changes. */
   read(payload: Buffer): Buffer | null {
     this.#bytes += payload.length
     if (this.#bytes > STREAM_BYTES_MAX)
@@ -86,7 +86,7 @@ export class ChunkNormaliser {
     return Buffer.from(JSON.stringify(members))
   }
 
-  /** From a chunk that does nothing but add text. */
+  /** Makes a template from a chunk that only adds text. */
   #learn(payload: Buffer, written: Buffer, choices: readonly Record<string, unknown>[]): void {
     const [choice] = choices
     if (choice === undefined || choices.length > 1 || this.#templates === TEMPLATES_MAX) return
@@ -97,7 +97,7 @@ export class ChunkNormaliser {
     this.#template = ChunkTemplate.learn({ payload, written, ...member })
   }
 
-  /** A chunk with the usage, when the client asked for that. */
+  /** Returns a chunk with the usage if the client asked for it. */
   end(usage: TokenUsage, costNanoUsd: NanoUsd): Buffer[] {
     if (!this.#isUsageAsked) return []
     const chunk = {
@@ -112,7 +112,7 @@ export class ChunkNormaliser {
     return [Buffer.from(JSON.stringify(chunk))]
   }
 
-  /** Keeps the usage for the end of the stream, where it belongs. Tells whether the chunk was changed. */
+  /** Keeps the usage for the end of the stream. Returns whether the chunk was changed. */
   #takeUsage(members: Record<string, unknown>): boolean {
     const usage = members['usage']
     if (isRecord(usage)) {
@@ -126,7 +126,7 @@ export class ChunkNormaliser {
     return true
   }
 
-  /** What else an upstream tells comes from the report that says the most, the later of two that say as much. */
+  /** Takes the other members from the report with the most completion tokens; of two equal ones, from the later. */
   #noteUsage(members: Record<string, unknown>): void {
     const reported = readUsage(members)
     if (reported === null) return
@@ -143,7 +143,7 @@ export class ChunkNormaliser {
     this.#fingerprint = fingerprint ?? null
   }
 
-  // The first delta of each choice says who speaks and that nothing is refused yet, as OpenAI's does.
+  // The first delta of each choice has a role and a null refusal, as OpenAI's does.
   #introduceRole(choice: Record<string, unknown>): boolean {
     if (this.#introduced.has(choice['index'])) return false
     this.#introduced.add(choice['index'])
@@ -157,7 +157,7 @@ export class ChunkNormaliser {
   }
 }
 
-/** The only text among the members; null where there are several, or something else is given to the client. */
+/** Returns the only text member, or null if there are several or the delta has other content for the client. */
 function findAddedText(members: unknown): { member: string; text: string } | null {
   if (!isRecord(members)) return null
   let found: { member: string; text: string } | null = null
@@ -169,11 +169,11 @@ function findAddedText(members: unknown): { member: string; text: string } | nul
   return found
 }
 
-/** Those that add text which is metered. */
+/** Members whose text is metered. */
 const TEXT_MEMBERS: ReadonlySet<string> = new Set(['content', 'reasoning_content', 'text'])
 const SILENT_MEMBERS: ReadonlySet<string> = new Set(['role', 'index'])
 
-/** Tells whether the member had another value. */
+/** Returns whether the value changed. */
 function replace(members: Record<string, unknown>, name: string, value: unknown): boolean {
   if (members[name] === value) return false
   members[name] = value
@@ -182,7 +182,7 @@ function replace(members: Record<string, unknown>, name: string, value: unknown)
 
 const FINGERPRINT = Buffer.from(',"system_fingerprint":null}')
 
-/** In the bytes, because many upstreams leave it out of every chunk and nothing else has to change. */
+/** Edits the bytes: many upstreams omit the fingerprint in every chunk, and often nothing else has to change. */
 function appendFingerprint(payload: Buffer): Buffer {
   const last = payload.length - 1
   const end = payload[last] === CLOSING_BRACE ? last : payload.lastIndexOf(CLOSING_BRACE)

@@ -1,32 +1,32 @@
-/** Random padding that some vendors put behind the text of a chunk. */
+/** Random padding that some vendors add after the text of a chunk. */
 const PADDING = 'obfuscation'
 const QUOTE = '"'
 const BACKSLASH = 0x5c
-/** Not in a JSON string as it is. */
+/** Characters that a JSON string must escape. */
 // oxlint-disable-next-line no-control-regex
 const CONTROL_CHARACTER = /[\u0000-\u001f]/
 const ABOVE_ASCII = /[\u0080-\u00ff]/
 
-/** A chunk that was parsed. */
+/** A chunk after parsing. */
 interface ParsedChunk {
   readonly payload: Buffer
-  /** As it left. */
+  /** The bytes that were sent to the client. */
   readonly written: Buffer
-  /** The member that holds the text which it adds, and the text. */
+  /** The member with the added text, and the text. */
   readonly member: string
   readonly text: string
 }
 
 /**
- * The bytes that the chunks of one stream have in common. Most chunks differ only in the text they add: one that was parsed
- * shows how to read the others and what to write, so that they need not be parsed.
+ * The bytes that the chunks of one stream have in common. Most chunks differ only in the text they add. One parsed chunk shows
+ * how to read the others and what to write, so they need not be parsed.
  */
 export class ChunkTemplate {
-  /** What stands before, between and behind the differing strings, as Latin-1. */
+  /** The bytes before, between and after the strings that differ, as Latin-1. */
   readonly #segments: readonly string[]
-  /** The same of what is written; null where chunks leave as they came. */
+  /** The same segments of the output, or null if chunks are forwarded unchanged. */
   readonly #written: readonly Buffer[] | null
-  /** Added by the chunk that was read last. */
+  /** The text that the last chunk added. */
   text = ''
 
   private constructor(segments: readonly string[], written: readonly Buffer[] | null) {
@@ -34,7 +34,7 @@ export class ChunkTemplate {
     this.#written = written
   }
 
-  /** Null where it is not certain which bytes differ from chunk to chunk. */
+  /** Returns null if it is not certain which bytes differ between chunks. */
   static learn({ payload, written, member, text }: ParsedChunk): ChunkTemplate | null {
     const segments = splitAtStrings(payload.toString('latin1'), member)
     if (segments === null) return null
@@ -46,7 +46,7 @@ export class ChunkTemplate {
     return template.read(payload) !== null && template.text === text ? template : null
   }
 
-  /** What to write; null where the chunk differs in something else or is not valid. */
+  /** Returns the bytes to write, or null if the chunk differs in something else or is invalid. */
   read(payload: Buffer): Buffer | null {
     const bytes = payload.toString('latin1')
     const [before = '', behind = '', afterPadding] = this.#segments
@@ -73,7 +73,7 @@ export class ChunkTemplate {
   }
 }
 
-/** Null where the member is not a string, or the padding stands elsewhere than behind it. */
+/** Returns null if the member is not a string, or if the padding is not after it. */
 function splitAtStrings(bytes: string, member: string): string[] | null {
   const text = findString(bytes, member)
   if (text === null) return null
@@ -84,7 +84,9 @@ function splitAtStrings(bytes: string, member: string): string[] | null {
   return [before, bytes.slice(text.end, padding.start), bytes.slice(padding.end)]
 }
 
-/** Where the only string of that name stands, without its quotes. A name in quotes before a colon can only be a member's. */
+/**
+ * Returns the position, without quotes, of the only string member of this name. A quoted name before a colon is always a member.
+ */
 function findString(bytes: string, member: string): { start: number; end: number } | null {
   const name = `"${member}":`
   const at = bytes.indexOf(name)
@@ -95,7 +97,7 @@ function findString(bytes: string, member: string): { start: number; end: number
   return end === -1 ? null : { start, end }
 }
 
-/** Where the quote is that ends the string. */
+/** Returns the position of the closing quote, or -1. */
 function endOfString(bytes: string, start: number): number {
   for (let from = start; ;) {
     const end = bytes.indexOf(QUOTE, from)
@@ -107,7 +109,7 @@ function endOfString(bytes: string, start: number): number {
   }
 }
 
-/** The value of a JSON string, or null where it is not valid. */
+/** Decodes a JSON string. Returns null if it is invalid. */
 function readString(payload: Buffer, bytes: string, start: number, end: number): string | null {
   const raw = bytes.slice(start, end)
   if (CONTROL_CHARACTER.test(raw)) return null

@@ -3,8 +3,8 @@ import { isRecord } from '../../kernel/is-record.ts'
 export type ChoiceForm = 'message' | 'delta' | 'text'
 
 /**
- * Puts into a choice what clients of this wire rely on and some upstreams leave out or call otherwise. Tells whether
- * anything was changed, so that the bytes can stay as they came when nothing was.
+ * Adds to a choice what clients of this wire rely on and some upstreams omit or name differently. Returns whether anything
+ * changed, so that unchanged bytes can be forwarded.
  */
 export function completeChoice(choice: Record<string, unknown>, index: number, form: ChoiceForm): boolean {
   let isChanged = false

@@ -17,7 +17,7 @@ import { invalidAnswer } from './answer-payload.ts'
 import { countChatPromptTokens } from './count-prompt-tokens.ts'
 import { MESSAGE_MEMBERS, readMessagePrompt } from './message-operation.ts'
 
-/** A count that takes longer is made here. */
+/** After this time the gateway counts by itself. */
 const TIMEOUT_MS = 10_000
 
 interface CountOptions {
@@ -26,7 +26,9 @@ interface CountOptions {
   readonly countTokens: (text: string) => number
 }
 
-/** By the vendor where it counts and can be reached, which knows what it will bill; else by the gateway's own count. */
+/**
+ * Returns the vendor's count if the vendor has one and can be reached, because that is what it bills; otherwise our own count.
+ */
 export async function countMessageTokens(
   asked: InferenceRequest<CountTokensRequest>,
   { inference, selector, countTokens }: CountOptions,
@@ -62,7 +64,7 @@ export async function countMessageTokens(
   }
 }
 
-/** None where no provider is configured: a prompt can be counted all the same. */
+/** Returns no candidates if no provider is configured: the gateway can still count the prompt. */
 function routesOf(
   selector: CandidateSelector,
   { caller, body }: InferenceRequest<CountTokensRequest>,
@@ -85,7 +87,7 @@ function hasten({ connectMs, firstByteMs, idleMs }: UpstreamTimeouts): UpstreamT
   return { connectMs, firstByteMs: Math.min(firstByteMs, TIMEOUT_MS), idleMs: Math.min(idleMs, TIMEOUT_MS) }
 }
 
-/** What else the vendor tells is passed on. */
+/** Returns the vendor's whole answer if it has a valid count. */
 function readTokenCount(provider: string, payload: Buffer): object {
   let told: unknown
   try {
@@ -98,7 +100,7 @@ function readTokenCount(provider: string, payload: Buffer): object {
   return told
 }
 
-/** A count here would hide a mistake that the request itself would be refused for. */
+/** Errors that are passed on: the request itself would be refused with them, and our own count would hide that. */
 const CLIENT_CODES: ReadonlySet<string> = new Set([
   'invalid_request',
   'invalid_value',

@@ -6,14 +6,14 @@ import { isSound } from './sound-parts.ts'
 import { countSoundTokens } from './sound-tokens.ts'
 
 const TOKENS_PER_MESSAGE = 4
-/** What a picture of usual size costs at the vendors that publish a formula. */
+/** Tokens of an image of usual size at the vendors that publish a formula. */
 const TOKENS_PER_MEDIA_PART = 1000
-/** Exact for thirty kilobytes of prose; takes some tens of milliseconds of text that no vocabulary knows. */
+/** Exact for thirty kilobytes of prose. Takes some tens of milliseconds for text that is not in the vocabulary. */
 const WHOLE_TOKENS_MAX = 8_192
 
 type CountTokens = (text: string) => number
 
-/** For upstreams that report no usage. */
+/** Counts a prompt for upstreams that report no usage. */
 export function countChatPromptTokens(body: ChatRequest, countTokens: CountTokens): number {
   const text = createText(countTokens)
   let tokens = 0

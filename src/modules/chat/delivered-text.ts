@@ -1,11 +1,11 @@
 import { TextTokens } from '../inference/inference.ts'
 
-/** Behind this the rest is taken to have as many tokens a letter as the beginning. */
+/** Text after this length is assumed to have as many tokens per character as the text before it. */
 const KEPT_LENGTH_MAX = 32 * 1024
-/** All that is kept of prose; takes some tens of milliseconds of text that no vocabulary knows. */
+/** Covers all kept text if it is prose. Takes some tens of milliseconds for text that is not in the vocabulary. */
 const WHOLE_TOKENS_MAX = 8_192
 
-/** What was given to a client, for metering an upstream that reports no usage. An endless stream is not kept whole. */
+/** The text sent to a client, for metering an upstream that reports no usage. Keeps only the beginning of a long stream. */
 export class DeliveredText {
   #kept = ''
   #length = 0
@@ -16,7 +16,7 @@ export class DeliveredText {
     this.#length += text.length
   }
 
-  /** Pictures and sound, which have tokens and no letters. */
+  /** Adds images and audio, which have tokens but no characters. */
   addTokens(tokens: number): void {
     this.#otherTokens += tokens
   }

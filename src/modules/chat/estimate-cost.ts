@@ -12,32 +12,32 @@ import {
 import { refineChatPromptTokens, refineCompletionPromptTokens } from './estimate-refined-tokens.ts'
 import { isSpokenAnswerAsked } from './sound-parts.ts'
 
-/** The most a request can cost. What is held for it, so that no charge is ever above a hold. */
+/** The maximum cost of a request. This amount is held before an upstream is called. */
 export interface WorstCase {
-  /** Upper bound of the prompt tokens an upstream reports. */
+  /** Upper bound of the prompt tokens that an upstream reports. */
   readonly promptTokensMax: number
-  /** What one choice may write: what was asked for, else the model's maximum. Reasoning is inside. */
+  /** Tokens that one choice may have, reasoning included: the requested limit, or the model's maximum. */
   readonly outputTokensMax: number
   readonly choices: number
-  /** Prompt plus all output: what is held when the balance is ample. */
+  /** Cost of prompt and complete output. Held if the balance is sufficient. */
   readonly wantedNanoUsd: NanoUsd
-  /** Prompt plus one token for each choice: below this the request is refused. */
+  /** Cost of the prompt and one token per choice. With less, the request is refused. */
   readonly leastNanoUsd: NanoUsd
-  /** What the prompt costs at most, in millionths of a nano-dollar. */
+  /** Maximum cost of the prompt, in millionths of a nano-dollar. */
   readonly promptAmount: bigint
-  /** What more the prompt costs when all of it is kept in a cache for an hour, in the same parts. */
+  /** Extra cost of the prompt if all of it is cached for an hour, in millionths of a nano-dollar. */
   readonly hourCacheAmount: bigint
-  /** What each token of the answer costs at most; 0 where a request has one price. */
+  /** Maximum price of an output token. 0 if the price is per request. */
   readonly outputNanoUsdPer1m: NanoUsd
 }
 
-/** By the bytes of the request. Costs about a microsecond. */
+/** Estimates from the request's bytes, in about a microsecond. */
 export function estimateChat(model: CatalogModel, body: ChatRequest, requestBytes: number): WorstCase {
   const profile = estimateProfileOf(model)
   return priceChat(profile, body, boundChatPromptTokens(profile, body, requestBytes))
 }
 
-/** With a tokenizer, for when the cheap bound does not fit into the balance. Never above it. */
+/** Estimates with a tokenizer, for when the balance does not cover the cheap bound. Never higher than that bound. */
 export function refineChat(model: CatalogModel, body: ChatRequest, requestBytes: number): WorstCase {
   const profile = estimateProfileOf(model)
   const bound = boundChatPromptTokens(profile, body, requestBytes)
@@ -65,7 +65,7 @@ export function refineCompletion(
   return priceCompletion(profile, body, Math.min(refineCompletionPromptTokens(profile, body), bound))
 }
 
-/** How many output tokens a choice may write when so much is held. At least one, at most what was asked for. */
+/** Returns how many output tokens per choice the held amount covers: at least one, at most the requested limit. */
 export function outputTokensCovered(worstCase: WorstCase, heldNanoUsd: NanoUsd): number {
   const { outputTokensMax, choices, wantedNanoUsd, outputNanoUsdPer1m } = worstCase
   if (heldNanoUsd >= wantedNanoUsd || outputNanoUsdPer1m === 0n) return outputTokensMax
@@ -74,9 +74,9 @@ export function outputTokensCovered(worstCase: WorstCase, heldNanoUsd: NanoUsd):
   return Math.min(Math.max(tokens, 1), outputTokensMax)
 }
 
-/** OpenAI's default for the legacy route, kept by the gateway for every model. */
+/** OpenAI's default on the legacy route. The gateway applies it to every model. */
 const COMPLETION_OUTPUT_TOKENS_DEFAULT = 16
-/** Far above what a valid request can ask for; keeps the arithmetic exact whatever arrives. */
+/** Far above any valid request. Keeps the arithmetic exact for any input. */
 const CHOICES_MAX = 1_000_000
 const TOKENS_PER_PRICE = 1_000_000n
 
@@ -106,7 +106,7 @@ interface Counts {
   readonly promptTokens: number
   readonly outputTokens: number
   readonly choices: number
-  /** Part of the prompt's. */
+  /** Part of the prompt tokens. */
   readonly soundTokens?: number
   readonly isAnswerSpoken?: boolean
 }
@@ -160,7 +160,7 @@ function selectStep(steps: readonly RateStep[], promptTokens: number): RateStep 
   return selected
 }
 
-/** A whole number from 1 to `max`; undefined where nothing was asked for. */
+/** Returns a whole number from 1 to `max`, or undefined if the request has none. */
 function readCount(value: number | null | undefined, max: number): number | undefined {
   if (value === null || value === undefined) return undefined
   return value >= 1 ? Math.min(Math.ceil(value), max) : 1

@@ -6,25 +6,25 @@ type PixelSize = Pick<ImageSize, 'width' | 'height'>
 type ImageDetail = 'auto' | 'low' | 'high' | 'original' | null | undefined
 
 /**
- * What is known of a vendor's way of counting. Every number is an upper bound: the excess is held for the time of the
- * request and given back, while tokens above the hold would be given away.
+ * How a vendor counts tokens. Every number is an upper bound: the excess is held only while the request runs, but tokens above
+ * the hold may remain unpaid.
  */
 export interface TokenFamily extends TextVocabulary {
-  /** What a template adds to every prompt by itself: markers, a date, a system prompt of the vendor's own. */
+  /** Tokens that the chat template adds to every prompt: markers, a date, a system prompt of the vendor. */
   readonly hiddenTokens: number
-  /** What is added once a request has tools or a schema for its answer. */
+  /** Tokens that are added if a request has tools or a response schema. */
   readonly toolTokens: number
-  /** Of one picture; the size is null where it is not known. */
+  /** Tokens of one image. The size is null if it is unknown. */
   readonly imageTokens: (size: PixelSize | null, detail: ImageDetail) => number
 }
 
-/** The family of a catalog model, by the vendor it names. */
+/** Returns the family of a catalog model by its vendor. */
 export function tokenFamilyOf(vendor: string, modelNames: readonly string[]): TokenFamily {
   const family = FAMILIES.get(vendor.toLowerCase()) ?? UNKNOWN_FAMILY
   return family === OPENAI && modelNames.some((name) => name.includes('4o-mini')) ? OPENAI_4O_MINI : family
 }
 
-/** A model whose vendor is not in the list counts by the worst of each. */
+/** The worst values of all families, for vendors that are not listed. */
 const UNKNOWN_FAMILY: TokenFamily = {
   hiddenTokens: 1024,
   toolTokens: 1024,
@@ -41,12 +41,12 @@ const OPENAI: TokenFamily = {
   imageTokens: openAiPatches,
 }
 
-/** Bills pictures with the tokens of a much dearer model. */
+/** Bills images with the token counts of a much more expensive model. */
 const OPENAI_4O_MINI: TokenFamily = { ...OPENAI, imageTokens: dearTiles }
 
 const ANTHROPIC: TokenFamily = {
   ...OTHER_VOCABULARY,
-  // Its newest vocabulary makes up to a third more of the same text than the one before.
+  // The newest vocabulary makes up to a third more tokens of the same text than the one before.
   tokensPerEncodedToken: 2,
   hiddenTokens: 128,
   toolTokens: 1024,
@@ -74,7 +74,7 @@ const MISTRAL: TokenFamily = {
   imageTokens: patchesOf(14, 4352),
 }
 
-/** Open weights, rendered by the template they ship with. */
+/** Open-weight models, which use the chat template published with them. */
 const OPEN_WEIGHTS: TokenFamily = {
   ...OTHER_VOCABULARY,
   hiddenTokens: 256,
@@ -97,7 +97,7 @@ const FAMILIES: ReadonlyMap<string, TokenFamily> = new Map([
   ['minimax', OPEN_WEIGHTS],
 ])
 
-/** A token for each square of pixels, with one more row and column for what is padded and for line breaks. */
+/** One token per square patch of pixels, plus a row and a column for padding and line breaks. */
 function patchesOf(patchPixels: number, tokensMax: number): TokenFamily['imageTokens'] {
   return (size) =>
     size === null
@@ -106,12 +106,12 @@ function patchesOf(patchPixels: number, tokensMax: number): TokenFamily['imageTo
 }
 
 const OPENAI_PATCH_PIXELS = 32
-/** Small models count each patch more than twice but take few; large models take many and count them little more. */
+/** Small models count each patch more than twice but accept few patches. Large models accept many and count each 1.62 times. */
 const OPENAI_PATCHES = { few: { max: 2500, tokens: 2.46 }, many: { max: 10_000, tokens: 1.62 } }
-/** Eight tiles of 170 and the base of 85, of the models that count tiles. */
+/** Maximum of models that count tiles: eight tiles of 170 and the base of 85. */
 const OPENAI_TILED_TOKENS_MAX = 1445
 
-// Models that count patches ignore `low`, so that it saves nothing here; `original` and the default may take many.
+// Models that count patches ignore `low`, so it does not lower the bound. `original` and the default may use many patches.
 function openAiPatches(size: PixelSize | null, detail: ImageDetail): number {
   const { few, many } = OPENAI_PATCHES
   const patches = size === null ? Infinity : countSquares(size, OPENAI_PATCH_PIXELS)
@@ -125,7 +125,7 @@ const DEAR_TILE_TOKENS = 5667
 const DEAR_TILE_PIXELS = 512
 const DEAR_TILES_MAX = 8
 
-// Made to fit 2048 × 2048, then the shorter side to 768, then covered with squares of 512.
+// The image is scaled to fit 2048 × 2048, then its shorter side to 768, then covered with tiles of 512 × 512.
 function dearTiles(size: PixelSize | null, detail: ImageDetail): number {
   if (detail === 'low') return DEAR_BASE_TOKENS
   let tiles = DEAR_TILES_MAX
@@ -141,7 +141,7 @@ function dearTiles(size: PixelSize | null, detail: ImageDetail): number {
 
 const GOOGLE_TOKENS_PER_TILE = 258
 const GOOGLE_IMAGE_TOKENS_MAX = 8192
-/** What the newer models count for one picture at the highest resolution, whatever its size. */
+/** What newer models count for one image at the highest resolution, regardless of its size. */
 const GOOGLE_IMAGE_TOKENS_MIN = 2240
 
 function googleTiles(size: PixelSize | null): number {

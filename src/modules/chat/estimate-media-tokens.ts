@@ -4,34 +4,37 @@ import { isSound } from './sound-parts.ts'
 import { findPayload, readBytes, readInlineImageSize } from '../../kernel/inline-image-size.ts'
 import type { ImageSize } from '../../kernel/read-image-size.ts'
 
-/** What is in a message beside plain text. */
+/** The parts of a message that are not plain text. */
 export interface MediaTokens {
-  /** Characters that the client wrote as text. */
+  /** Characters that the client sent as text. */
   readonly textLength: number
-  /** Characters of the request that are media and therefore not counted as text. */
+  /** Characters of the request that are media and are therefore not counted as text. */
   readonly payloadLength: number
   readonly tokens: number
-  /** The part of the tokens that may be billed as sound: sound itself, and the track of a video. */
+  /** The tokens that may be billed as audio: audio parts, and the sound track of a video. */
   readonly soundTokens: number
 }
 
-/** Counts at least this for every part, which is what the gateway counts itself where an upstream reports nothing. */
+/** Minimum per part. The gateway counts this much itself if an upstream reports no usage. */
 const PART_TOKENS_MIN = 1024
 const VIDEO_TOKENS_MIN = 2048
 
 const AUDIO_TOKENS_PER_SECOND = 40
 const VIDEO_TOKENS_PER_SECOND = 320
 const SOUND_OF_VIDEO = AUDIO_TOKENS_PER_SECOND / VIDEO_TOKENS_PER_SECOND
-/** Below this nothing can be understood any more: eight kilobits for MP3, less for codecs made for speech. */
+/** Audio below these rates is unintelligible: 8 kbit/s for MP3, less for speech codecs. */
 const MP3_BYTES_PER_SECOND_MIN = 1000
 const AUDIO_BYTES_PER_SECOND_MIN = 500
 const VIDEO_BYTES_PER_SECOND_MIN = 2500
 
-/** A page of a document costs its words and its picture, and can be small when compressed. */
+/** A page of a document is billed for its words and for its image, and can be small when compressed. */
 const DOCUMENT_TOKENS_PER_BYTE = 4
 const DOCUMENT_TOKENS_MIN = 8192
 
-/** `longestTokens` stands for what only the upstream can see: no prompt is longer than the model's context. */
+/**
+ * Estimates the tokens of media parts.
+ * @param longestTokens the model's context, used for media that only the upstream can fetch
+ */
 export function estimateMediaTokens(
   parts: readonly ContentPart[],
   family: TokenFamily,
@@ -106,7 +109,7 @@ function audioTokens(data: string, format: string): number {
 
 const WAVE_HEADER_BYTES = 36
 
-// Uncompressed sound says in its header how long it is; by its bytes alone it would count sixty times as much.
+// Uncompressed audio has its byte rate in the header. Counted by bytes alone, it would have sixty times as many tokens.
 export function readWaveBytesPerSecond(data: string): number | null {
   const head = readBytes(data, Math.max(findPayload(data), 0), 0, WAVE_HEADER_BYTES)
   if (head.length < WAVE_HEADER_BYTES || head.toString('latin1', 0, 4) !== 'RIFF') return null
@@ -122,17 +125,17 @@ function videoTokens(dataUri: string): number {
 
 function documentTokens(data: string): number {
   const bytes = decodedBytes(data)
-  // Plain text cannot make more tokens than it has bytes.
+  // Plain text has at most one token per byte.
   if (data.startsWith('data:text/')) return Math.max(bytes, PART_TOKENS_MIN)
   return DOCUMENT_TOKENS_MIN + bytes * DOCUMENT_TOKENS_PER_BYTE
 }
 
-/** At most so many: a data URI that is not base64 holds no more bytes than characters. */
+/** Returns an upper bound of the decoded bytes. A data URI that is not base64 has at most one byte per character. */
 export function decodedBytes(data: string): number {
   return data.startsWith('data:') && findPayload(data) === -1 ? data.length : Math.ceil((data.length * 3) / 4)
 }
 
-/** The header of a GIF has the size of its canvas, which frames may exceed. */
+/** Returns null for a GIF: its header has the size of the canvas, which frames may exceed. */
 function readBillableSize(dataUri: string): ImageSize | null {
   const size = readInlineImageSize(dataUri)
   return size?.format === 'GIF' ? null : size

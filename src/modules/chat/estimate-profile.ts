@@ -4,31 +4,31 @@ import { vendorOf } from '../../providers/vendors.ts'
 import type { CatalogModel, TokenPrice } from '../catalog/catalog.ts'
 import { tokenFamilyOf, type TokenFamily } from './estimate-family.ts'
 
-/** What an estimate needs of a model, worked out once for each. */
+/** What an estimate needs to know about a model. Computed once per model. */
 export interface EstimateProfile {
   readonly family: TokenFamily
   readonly encoding: TokenEncodingName
-  /** The longest prompt the model takes. */
+  /** The longest prompt that the model accepts. */
   readonly contextTokens: number
-  /** The longest answer it writes. */
+  /** The longest answer that the model writes. */
   readonly outputTokensMax: number
-  /** Some upstreams have no `n`: each choice is then a call of its own and its prompt is billed again. */
+  /** Whether some upstream has no `n`: each choice is then a separate call, and the prompt is billed each time. */
   readonly isPromptBilledPerChoice: boolean
-  /** Null where a request has a price whatever it holds. */
+  /** Null if the price is per request. */
   readonly rateSteps: readonly RateStep[] | null
   readonly nanoUsdPerRequest: NanoUsd
-  /** Whether sound has prices of its own. */
+  /** Whether audio is priced separately. */
   readonly isSoundPriced: boolean
 }
 
-/** The dearest rates of any prompt that is no longer than one that reaches this step. */
+/** The highest rates that apply to a prompt up to this step. */
 export interface RateStep {
   readonly aboveTokens: number
   readonly inputNanoUsdPer1m: NanoUsd
-  /** The same where the request asks to keep its prompt in a cache for an hour. */
+  /** The input rate if the request asks to cache its prompt for an hour. */
   readonly hourInputNanoUsdPer1m: NanoUsd
   readonly outputNanoUsdPer1m: NanoUsd
-  /** Of sound, which is never cheaper than text. */
+  /** Rates of audio, at least as high as those of text. */
   readonly audioInputNanoUsdPer1m: NanoUsd
   readonly audioOutputNanoUsdPer1m: NanoUsd
 }
@@ -41,14 +41,14 @@ export function estimateProfileOf(model: CatalogModel): EstimateProfile {
   return profile
 }
 
-/** By the object, which a reload of the catalog replaces. */
+/** Keyed by the model object, which a reload of the catalog replaces. */
 const profiles = new WeakMap<CatalogModel, EstimateProfile>()
 
-/** For models whose catalog entry does not say: as much as the largest have. */
+/** For models whose catalog entry has no limit: the values of the largest models. */
 const CONTEXT_TOKENS_UNKNOWN = 2_000_000
 const OUTPUT_TOKENS_UNKNOWN = 131_072
 
-/** OpenAI's models before GPT-4o; `gpt-4.1` and `gpt-4o` have the newer encoding. */
+/** OpenAI's models before GPT-4o. `gpt-4.1` and `gpt-4o` use the newer encoding. */
 const OLDER_ENCODING = /(^|\/)gpt-(3\.?5|4(?![.\do]))/
 
 function createProfile(model: CatalogModel): EstimateProfile {
@@ -68,7 +68,7 @@ function createProfile(model: CatalogModel): EstimateProfile {
   }
 }
 
-// A step keeps what was dearer before it, so that a bound above the true length never costs less than the true one.
+// A step keeps higher rates of earlier steps, so that overestimating the prompt's length never lowers the cost.
 function listRateSteps(price: TokenPrice): RateStep[] {
   const steps: RateStep[] = []
   let inputNanoUsdPer1m = 0n

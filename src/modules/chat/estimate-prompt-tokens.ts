@@ -5,9 +5,9 @@ import { estimateMediaTokens } from './estimate-media-tokens.ts'
 import type { EstimateProfile } from './estimate-profile.ts'
 
 /**
- * No tokenizer in use makes more tokens than there are UTF-8 bytes, and JSON never writes text in fewer bytes than it
- * has. The bytes of a request therefore bound everything in it that is text; the JSON around each message is longer
- * than what a template puts around it.
+ * Returns an upper bound of the prompt tokens. No tokenizer in use makes more tokens than UTF-8 bytes, and JSON never writes text
+ * in fewer bytes than it has. The bytes of a request therefore bound its text, and the JSON around each message is longer than
+ * what a chat template puts around it.
  */
 export function boundChatPromptTokens(
   profile: EstimateProfile,
@@ -34,7 +34,7 @@ export function boundChatPromptTokens(
   return tokens + hiddenReadingTokens(profile, body)
 }
 
-/** How much of that may be billed as sound. */
+/** Returns an upper bound of the prompt tokens that may be billed as audio. */
 export function boundSoundTokens(profile: EstimateProfile, body: ChatRequest): number {
   let tokens = 0
   for (const { content } of body.messages)
@@ -43,7 +43,7 @@ export function boundSoundTokens(profile: EstimateProfile, body: ChatRequest): n
   return tokens
 }
 
-/** Token ids count as they are; everything else as above, and the suffix again for each prompt that gets it. */
+/** Counts token ids exactly and text by bytes. The suffix counts once for each prompt. */
 export function boundCompletionPromptTokens(
   profile: EstimateProfile,
   body: CompletionRequest,
@@ -60,12 +60,12 @@ export function boundCompletionPromptTokens(
   return tokens + completionOverheadTokens(profile, prompts)
 }
 
-/** Each is asked on its own, with a line of instruction where the upstream only has chat. */
+/** Each prompt is a separate call, with a line of instructions if the upstream only has chat. */
 export function completionOverheadTokens(profile: EstimateProfile, prompts: number): number {
   return prompts * (profile.family.hiddenTokens + COMPLETION_INSTRUCTION_TOKENS)
 }
 
-/** Whether something is rendered anew for the model, which can take two tokens for a byte: `1,2` becomes `1 | 2`. */
+/** Whether a part of the request is rendered differently for the model, up to two tokens per byte: `1,2` becomes `1 | 2`. */
 export function hasStructure(body: ChatRequest): boolean {
   return (
     (body.tools !== undefined && body.tools !== null && body.tools.length > 0) ||
@@ -76,7 +76,7 @@ export function hasStructure(body: ChatRequest): boolean {
   )
 }
 
-/** What an upstream may read by itself before it answers is billed as prompt, and nobody knows how much it will be. */
+/** Text that an upstream may fetch before it answers is billed as prompt, and its size is unknown. */
 export function hiddenReadingTokens(profile: EstimateProfile, body: ChatRequest): number {
   for (const member of SEARCH_MEMBERS) if (member in body) return profile.contextTokens
   return 0
@@ -84,5 +84,5 @@ export function hiddenReadingTokens(profile: EstimateProfile, body: ChatRequest)
 
 const SEARCH_MEMBERS = ['web_search_options', 'search_parameters', 'plugins', 'enable_search']
 const COMPLETION_INSTRUCTION_TOKENS = 64
-/** A character outside the basic plane is two units and four bytes. */
+/** A character outside the basic plane has two UTF-16 units and four bytes. */
 const UTF8_BYTES_PER_UNIT_MAX = 3

@@ -14,10 +14,10 @@ import { completionOverheadTokens, hasStructure, hiddenReadingTokens } from './e
 
 const TOKENS_PER_MESSAGE = 16
 const TOKENS_PER_PART = 8
-/** What is rendered anew for the model takes other marks than JSON, at most half as many again. */
+/** A structure rendered for the model uses other punctuation than JSON: at most half as many tokens more. */
 const STRUCTURE_FACTOR = 1.5
 
-/** A closer count than the bytes give. Takes milliseconds. */
+/** Counts more exactly than by bytes. Takes milliseconds. */
 export function refineChatPromptTokens(profile: EstimateProfile, body: ChatRequest): number {
   const text = createText(profile)
   const structure = createText(profile)
@@ -54,7 +54,7 @@ export function refineCompletionPromptTokens(profile: EstimateProfile, body: Com
   return idTokens + text.tokens + suffixText.tokens * prompts + completionOverheadTokens(profile, prompts)
 }
 
-/** A few milliseconds for what people write, some tens for text that no vocabulary knows. */
+/** Takes a few milliseconds for ordinary text, some tens for text that is not in the vocabulary. */
 const WHOLE_TOKENS_MAX = 4096
 const SAMPLE_MARGIN = 1.1
 
@@ -66,7 +66,7 @@ function createText({ family, encoding }: EstimateProfile): TextTokens {
   })
 }
 
-/** What upstreams do not show to the model. A member that is not listed may be part of the prompt, so it is counted. */
+/** Members that upstreams do not show to the model. Others may be part of the prompt, so they are counted. */
 const SETTINGS: ReadonlySet<string> = new Set([
   'model',
   'messages',

@@ -10,7 +10,7 @@ import { formatUsage, readUsage } from '../inference/inference.ts'
 
 const OBJECTS = { chat: 'chat.completion', completion: 'text_completion' } as const
 
-/** Checks an upstream's whole answer, meters it and puts our model id, usage and cost into its text. */
+/** Checks a complete answer of an upstream, meters it and puts our model id, usage and cost into its text. */
 export function finishCompleteAnswer(
   payload: Buffer,
   context: AnswerContext,

@@ -8,24 +8,24 @@ import type { InferenceRequest } from '../inference/inference.ts'
 import { boundHourCache } from './hour-cache.ts'
 import { boundThinking, shortenThinking } from './thinking-budget.ts'
 
-/** Of requests in the forms of OpenAI's chat and completions. */
+/** The limits of OpenAI's chat and completions requests. */
 export const CHAT_LIMITS: readonly string[] = ['max_completion_tokens', 'max_tokens']
 
-/** How the worst case of one operation is found. */
+/** How the maximum cost of an operation is estimated. */
 export interface Estimate<Body> {
-  /** By the request's bytes: cheap, and far too much. */
+  /** Estimates from the request's bytes: cheap, but far too high. */
   readonly bound: (model: CatalogModel, body: Body, requestBytes: number) => WorstCase
-  /** With a tokenizer: dear, and only a little too much. */
+  /** Estimates with a tokenizer: expensive, but only a little too high. */
   readonly refine: (model: CatalogModel, body: Body, requestBytes: number) => WorstCase
-  /** Throws where the prompt is longer than the model's context. Looked at where the bytes allow it to be. */
+  /** Throws if the prompt is longer than the model's context. Called only if the byte bound exceeds the context. */
   readonly checkContext: (model: CatalogModel, body: Body) => void
-  /** Whether an answer without a limit is as long as the model allows; otherwise the limit is always sent along. */
+  /** Whether an answer without a limit may be as long as the model allows. If false, a limit is always sent. */
   readonly isLimitedByModel: boolean
-  /** The members that limit the answer, the one that decides first. */
+  /** The members that limit the answer, in order of precedence. */
   readonly limitMembers: readonly string[]
 }
 
-/** What the client allows the answer, or null where it allows as much as the model does. */
+/** Returns the client's limit on the answer, or null if it sets none. */
 export function outputLimitOf(
   body: object,
   { limitMembers }: Pick<Estimate<never>, 'limitMembers'>,
@@ -40,15 +40,15 @@ function findLimit(body: object, members: readonly string[]): string | null {
 
 export interface CoveredRequest<Body> {
   readonly hold: Hold
-  /** With a shorter answer asked for, when the balance does not cover the whole one. */
+  /** Asks for a shorter answer if the balance does not cover the complete one. */
   readonly request: InferenceRequest<Body>
 }
 
 type HoldLedger = Pick<Ledger, 'hold' | 'holdAtOnce' | 'knownBalanceNanoUsd'>
 
 /**
- * Sets aside what the request can cost at most. Ample credit is held by the cheap bound; where that does not fit, the
- * prompt is counted; where even that does not, the answer is shortened to what is covered.
+ * Holds the maximum cost of the request. If the balance does not cover the cheap bound, counts the prompt with a tokenizer. If it
+ * does not cover that either, shortens the answer to what it covers.
  */
 export function holdWorstCase<Body extends object>(
   ledger: HoldLedger,
@@ -65,7 +65,7 @@ export function holdWorstCase<Body extends object>(
   return { hold, request: limitAnswer(request, estimate, bound, bound.outputTokensMax) }
 }
 
-/** With what a request asks for besides its prompt and its answer. */
+/** Adds the cost of an hour cache and of a thinking budget. */
 function boundRequest<Body extends object>(
   worstCase: WorstCase,
   { body, text }: InferenceRequest<Body>,
@@ -73,7 +73,7 @@ function boundRequest<Body extends object>(
   return boundThinking(boundHourCache(worstCase, text), body)
 }
 
-/** Waits for as much as the bound, unless it is known that there is less. */
+/** Holds the byte bound, unless the balance is known to be lower. */
 async function holdBound<Body extends object>(
   ledger: HoldLedger,
   estimate: Estimate<Body>,
@@ -85,7 +85,7 @@ async function holdBound<Body extends object>(
   const balance = ledger.knownBalanceNanoUsd(caller.accountId)
   const { wantedNanoUsd } = bound
   const isAmple = balance !== undefined && balance >= wantedNanoUsd
-  // However often it asks, a request waits for what others hold once.
+  // A request that calls `hold` several times waits only once for credit that other requests hold.
   const sinceMs = performance.now()
   if (!isAmple) return holdWhatIsThere(ledger, estimate, model, request, { atMs, bound, sinceMs })
   try {
@@ -103,7 +103,7 @@ async function holdBound<Body extends object>(
   }
 }
 
-/** When the prompt is this small a part of what there is, counting it exactly would change next to nothing. */
+/** If the prompt is at most this part of the balance, counting it exactly changes almost nothing. */
 const SMALL_PROMPT_DIVISOR = 10n
 
 async function holdWhatIsThere<Body extends object>(
@@ -135,7 +135,7 @@ async function holdWhatIsThere<Body extends object>(
   }
 }
 
-/** Asks for no longer an answer than is held for. */
+/** Limits the answer to what the hold covers. */
 function limitAnswer<Body extends object>(
   request: InferenceRequest<Body>,
   { isLimitedByModel, limitMembers }: Estimate<Body>,

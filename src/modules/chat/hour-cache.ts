@@ -1,8 +1,8 @@
 import type { WorstCase } from './estimate-cost.ts'
 
 /**
- * Whether a request asks to keep its prompt in a cache for an hour: whether its JSON has the string `1h`, in whichever
- * escapes. Within another string the quotes would be escaped, so text that speaks of hours does not count.
+ * Returns whether a request asks to cache its prompt for an hour: whether its JSON has the string `1h`, with or without escapes.
+ * Inside another string the quotes would be escaped, so text that mentions `1h` does not match.
  */
 export function asksForHourCache(requestText: string): boolean {
   return HOUR.test(requestText)
@@ -10,7 +10,7 @@ export function asksForHourCache(requestText: string): boolean {
 
 const HOUR = /"(?:1|\\u0031)(?:h|\\u0068)"/
 
-/** The most a request can cost that may ask for such a cache. */
+/** Adds the extra cost of an hour cache if the request may ask for it. */
 export function boundHourCache(worstCase: WorstCase, requestText: string): WorstCase {
   const { hourCacheAmount, promptAmount, wantedNanoUsd, leastNanoUsd } = worstCase
   if (hourCacheAmount === 0n || !asksForHourCache(requestText)) return worstCase

@@ -4,7 +4,7 @@ import type { MessagesRequest } from '../../wires/anthropic-messages/messages-re
 import type { InferenceRequest } from '../inference/inference.ts'
 import { findOwnUses, inlineFiles, type FileUse, type OwnFiles, type OwnFileUse } from '../media/media.ts'
 
-/** Where the blocks of messages name files of the gateway. */
+/** Finds references to files of the gateway in the blocks of messages. */
 export function findFilesOfMessages(
   media: Pick<OwnFiles, 'ownIdOf'>,
   { messages }: MessagesRequest,
@@ -19,7 +19,7 @@ export function findFilesOfMessages(
   return uses.length === 0 ? [] : findOwnUses(media, uses)
 }
 
-/** The request with the files in it, because an upstream may not reach the gateway. */
+/** Returns the request with the files inlined, because an upstream may not be able to reach the gateway. */
 export async function inlineFilesOfMessages(
   media: Pick<OwnFiles, 'openOwn'>,
   request: InferenceRequest<MessagesRequest>,
@@ -40,7 +40,7 @@ export async function inlineFilesOfMessages(
 type Messages = MessagesRequest['messages']
 type Change = (block: Record<string, unknown>, param: string) => Record<string, unknown>
 
-/** Blocks of messages, and those within results of tools. */
+/** Maps the blocks of messages, and those inside tool results. */
 function mapBlocks(messages: Messages, param: string, change: Change): Messages {
   return messages.map((message, index) => {
     if (!Array.isArray(message.content)) return message

@@ -3,14 +3,14 @@ import type { ChatMessage, ChatRequest, ContentPart } from '../../wires/openai-c
 import type { InferenceRequest } from '../inference/inference.ts'
 import { findOwnUses, inlineFiles, type FileUse, type OwnFiles, type OwnFileUse } from '../media/media.ts'
 
-/** Where messages name files of the gateway. Looks at parts with an address only, and asks nobody. */
+/** Finds references to files of the gateway in messages. Looks only at parts with a URL, and reads nothing from storage. */
 export function findFilesOfChat(media: Pick<OwnFiles, 'ownIdOf'>, { messages }: ChatRequest): OwnFileUse[] {
   const uses: FileUse[] = []
   for (const [index, { content }] of messages.entries()) {
     if (!Array.isArray(content)) continue
     for (const [place, part] of content.entries()) {
       const use = fileOf(part)
-      // Data URIs are long, and are no address.
+      // Data URIs are long and are not references.
       if (use !== null && /^https?:/i.test(use.url))
         uses.push({ ...use, param: `messages.${index}.content.${place}.${use.param}` })
     }
@@ -18,7 +18,7 @@ export function findFilesOfChat(media: Pick<OwnFiles, 'ownIdOf'>, { messages }: 
   return uses.length === 0 ? [] : findOwnUses(media, uses)
 }
 
-/** The request with the files in it, because an upstream may not reach the gateway. */
+/** Returns the request with the files inlined, because an upstream may not be able to reach the gateway. */
 export async function inlineFilesOfChat(
   media: Pick<OwnFiles, 'openOwn'>,
   request: InferenceRequest<ChatRequest>,

@@ -4,7 +4,7 @@ import type { ResponsesRequest } from '../../wires/openai-responses/responses-re
 import type { InferenceRequest } from '../inference/inference.ts'
 import { findOwnUses, inlineFiles, type FileUse, type OwnFiles, type OwnFileUse } from '../media/media.ts'
 
-/** Where the items of a request name files of the gateway. */
+/** Finds references to files of the gateway in the items of a request. */
 export function findFilesOfResponses(
   media: Pick<OwnFiles, 'ownIdOf'>,
   { input }: ResponsesRequest,
@@ -20,7 +20,7 @@ export function findFilesOfResponses(
   return uses.length === 0 ? [] : findOwnUses(media, uses)
 }
 
-/** The request with the files in it, because an upstream may not reach the gateway. */
+/** Returns the request with the files inlined, because an upstream may not be able to reach the gateway. */
 export async function inlineFilesOfResponses(
   media: Pick<OwnFiles, 'openOwn'>,
   request: InferenceRequest<ResponsesRequest>,
@@ -48,7 +48,7 @@ export async function inlineFilesOfResponses(
 type Items = Exclude<ResponsesRequest['input'], string>
 type Part = Record<string, unknown>
 
-/** Parts of messages, and those of results of tools. */
+/** Maps the parts of messages and of tool results. */
 function mapParts(items: Items, change: (part: Part, param: string) => Part): Items {
   return items.map((item, index) => {
     const changed: Part = { ...item }

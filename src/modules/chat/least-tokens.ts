@@ -1,11 +1,11 @@
 const SAMPLES = 32
 const SAMPLE_LENGTH = 512
-/** How far the average of the samples is lowered, in its standard errors. */
+/** How many standard errors the average of the samples is lowered by. */
 const ERRORS_ALLOWED = 3
 
 /**
- * How many tokens texts have at the least, in bounded time: short ones are counted, of long ones evenly spread samples
- * are, and their average is lowered by what they differ.
+ * Returns a lower bound of the tokens of texts, in bounded time. Short texts are counted. Long texts are sampled at evenly spread
+ * positions, and the average is lowered by a multiple of its standard error.
  */
 export function leastTokens(texts: readonly string[], count: (text: string) => number): number {
   let length = 0
@@ -18,7 +18,10 @@ export function leastTokens(texts: readonly string[], count: (text: string) => n
   return Math.max(average - ERRORS_ALLOWED * error, 0) * length
 }
 
-/** Adding it over and over spreads positions evenly within their strides, so that no rhythm of a text meets them all. */
+/**
+ * Adding it repeatedly spreads positions evenly within their strides, so that they do not all fall on a repeating pattern of the
+ * text.
+ */
 const GOLDEN_RATIO = 0.618_033_988_749_895
 
 function takeSamples(texts: readonly string[], length: number): string[] {
@@ -40,7 +43,7 @@ function takeSamples(texts: readonly string[], length: number): string[] {
   return samples
 }
 
-// Between two spaces, because a word that is cut has more tokens than one that is whole.
+// Cuts at spaces, because a cut word has more tokens than a whole one.
 function cutAtSpaces(text: string, position: number): string {
   const from = Math.max(Math.min(position, text.length - SAMPLE_LENGTH), 0)
   const piece = text.slice(from, from + SAMPLE_LENGTH)

@@ -13,7 +13,7 @@ import { readEventPayload } from './read-event-payload.ts'
 const STREAM_BYTES_MAX = 256 * 1024 * 1024
 const ID_PREFIX = 'msg_'
 
-/** Messages of Anthropic's wire. */
+/** Answers of Anthropic's Messages wire. */
 export const MESSAGE_FORM: AnswerForm = {
   finish(payload, context) {
     const { provider, requestedModel, record } = context
@@ -37,7 +37,7 @@ export const MESSAGE_FORM: AnswerForm = {
   openStream: (context) => new MessageReader(context),
 }
 
-/** Passes the events of a message on, and keeps the last two until its charge is durable. */
+/** Forwards the events of a message, and keeps the last two until the charge is durable. */
 class MessageReader implements StreamReader {
   readonly #context: AnswerContext
   #bytes = 0
@@ -61,7 +61,7 @@ class MessageReader implements StreamReader {
     const { type } = event
     if (type === 'message_start') return this.#start(event)
     if (!this.#isStarted) {
-      // Signs of life say nothing yet: another upstream can still take over.
+      // A ping has no content, so another upstream can still take over.
       if (type === 'ping') return null
       throw invalidAnswer(provider, 'its stream does not begin with message_start')
     }
@@ -104,7 +104,7 @@ class MessageReader implements StreamReader {
     return Buffer.from(JSON.stringify({ ...event, message: { ...message, id, model, usage } }))
   }
 
-  /** The last one leaves with the cost; one that another follows leaves before it. */
+  /** Keeps the last event, which is sent with the cost. If another event follows, returns the kept one. */
   #keepEnding(event: Record<string, unknown>): Buffer | null {
     const earlier = this.#ending
     this.#ending = event
@@ -114,7 +114,7 @@ class MessageReader implements StreamReader {
     return earlier === null ? null : Buffer.from(JSON.stringify(earlier))
   }
 
-  /** The output grows from event to event; the input is told by the first, or by the last as well. */
+  /** Output counts grow from event to event. Input counts are in the first event, and sometimes in the last as well. */
   #noteUsage(members: unknown): void {
     if (!isRecord(members)) return
     this.#usageMembers = { ...this.#usageMembers, ...withoutNulls(members) }
@@ -131,12 +131,12 @@ function withoutNulls(members: Record<string, unknown>): Record<string, unknown>
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null))
 }
 
-/** An upstream's own id is kept where it is one of this wire. */
+/** Keeps an upstream's id if it has the prefix of this wire. */
 function toMessageId(id: unknown): string {
   return typeof id === 'string' && id.startsWith(ID_PREFIX) ? id : createToken(ID_PREFIX)
 }
 
-/** What a block, or a delta of one, gives to the client. */
+/** Records what a block, or a delta of one, delivers to the client. */
 function noteBlock(block: Record<string, unknown>, delivered: DeliveredText): void {
   for (const name of ['text', 'thinking', 'partial_json', 'name']) {
     const text = block[name]

@@ -19,7 +19,7 @@ import { soundOfChat } from './sound-tokens.ts'
 
 const WIRE = 'anthropic-messages'
 
-/** A request of Anthropic's wire costs and is counted as its translation does, also where it is passed on as it is. */
+/** A request of Anthropic's wire is estimated and counted through its chat translation, even if it is forwarded natively. */
 export const MESSAGES: Operation<MessagesRequest> = {
   form: MESSAGE_FORM,
   of: ({ id, chat, native }) => {
@@ -41,7 +41,7 @@ export const MESSAGES: Operation<MessagesRequest> = {
   },
 }
 
-/** Members whose tokens are in the estimate, or that stay here. */
+/** Members whose tokens the estimate includes, or that are not sent to an upstream. */
 export const MESSAGE_MEMBERS: ReadonlySet<string> = new Set([
   'system',
   'thinking',
@@ -50,13 +50,13 @@ export const MESSAGE_MEMBERS: ReadonlySet<string> = new Set([
   'metadata',
 ])
 
-/** Throws where nobody may be asked what a request says, and for mistakes in it. */
+/** Throws for invalid messages, for members that change the price, and for references to state that is stored at a vendor. */
 export function checkMessagesRequest(body: MessagesRequest): void {
   refuseForeignState(body)
   checkMessages(chatOf(body).messages)
 }
 
-/** The prompt in the chat form, for a count that is made here. */
+/** Returns the prompt in chat form, for the gateway's own count. */
 export function readMessagePrompt(body: CountTokensRequest): ChatRequest {
   refuseForeignState(body)
   const prompt = readAsChat(body, toChatPrompt, toReadableRequest).chat

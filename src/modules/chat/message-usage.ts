@@ -5,8 +5,8 @@ import { readCount, readUsage, type TokenUsage } from '../inference/inference.ts
 type Members = Readonly<Record<string, unknown>>
 
 /**
- * The usage object of Anthropic's wire. What a cache held is counted beside the rest of the input, and so are steps that the
- * vendor takes by itself, such as a summary of a long prompt, each in an entry of its own.
+ * Reads the usage object of Anthropic's wire. Cached tokens are counted beside the rest of the input. So are extra steps of the
+ * vendor, such as a summary of a long prompt; each has its own entry.
  */
 export function readMessageUsage(reported: unknown): TokenUsage | null {
   if (!isRecord(reported)) return null
@@ -14,17 +14,17 @@ export function readMessageUsage(reported: unknown): TokenUsage | null {
   const steps = Array.isArray(iterations) ? iterations.slice(0, STEPS_MAX).filter(isStepBeside) : []
   const whole = steps.length === 0 ? reported : addCounts([reported, ...steps], COUNTS)
   const details = reported['output_tokens_details']
-  // The wire's name for what of the answer was thought.
+  // This wire's name for the reasoning tokens of the answer.
   const thoughts = isRecord(details) ? details['thinking_tokens'] : undefined
   return readUsage(
     thoughts === undefined ? whole : { ...whole, completion_tokens_details: { reasoning_tokens: thoughts } },
   )
 }
 
-/** Far more than a vendor takes for one answer. */
+/** Far more steps than a vendor takes for one answer. */
 const STEPS_MAX = 1_000
 
-/** Those whose tokens are not among the counts of the answer. */
+/** Whether the counts of the answer do not include this step. */
 function isStepBeside(entry: unknown): entry is Members {
   return isRecord(entry) && (entry['type'] === 'compaction' || entry['type'] === 'advisor_message')
 }
@@ -32,7 +32,7 @@ function isStepBeside(entry: unknown): entry is Members {
 const COUNTS = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens', 'output_tokens']
 const CACHE_COUNTS = ['ephemeral_5m_input_tokens', 'ephemeral_1h_input_tokens']
 
-/** The first of them, with the counts of all. */
+/** Returns the first entry with the counts of all entries added up. */
 function addCounts(all: readonly Members[], names: readonly string[]): Members {
   const sums = names.map((name) => [
     name,
@@ -46,7 +46,7 @@ function addCounts(all: readonly Members[], names: readonly string[]): Members {
   }
 }
 
-/** The usage of our answer: the counts that the upstream tells of it, or those that were made here, with what it cost. */
+/** Returns the usage of our answer: the upstream's counts or our own, with the cost. */
 export function formatMessageUsage(usage: TokenUsage, costNanoUsd: NanoUsd, reported: unknown): object {
   const shown = readUsage(reported) ?? usage
   const { cacheWriteTokens: written = 0, cacheWriteHourTokens: hour } = shown

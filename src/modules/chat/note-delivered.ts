@@ -1,14 +1,14 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import type { DeliveredText } from './delivered-text.ts'
 
-/** As much as a picture in a prompt counts. */
+/** The same count as for an image in a prompt. */
 const TOKENS_PER_PICTURE = 1_000
-/** MP3 of speech has about so many for each of the twenty tokens that a second of it costs. */
+/** About the characters of MP3 speech per audio token, at twenty tokens per second. */
 const BASE64_CHARACTERS_PER_AUDIO_TOKEN = 1_000
-/** Of lists within lists, which no vendor nests deeper than two. */
+/** Nesting of content lists. No vendor nests deeper than two. */
 const DEPTH_MAX = 4
 
-/** Notes everything that one choice of an answer, or a chunk of one, gives to the client. */
+/** Records everything that a choice of an answer, or of a chunk, delivers to the client. */
 export function noteDelivered(choice: Record<string, unknown>, delivered: DeliveredText): void {
   const message = choice['delta'] ?? choice['message']
   if (!isRecord(message)) {
@@ -24,7 +24,7 @@ export function noteDelivered(choice: Record<string, unknown>, delivered: Delive
   if (Array.isArray(message['images'])) delivered.addTokens(message['images'].length * TOKENS_PER_PICTURE)
 }
 
-/** Text, or a list of parts: text, thoughts, pictures and sound. */
+/** Content is text, or a list of parts: text, reasoning, images and audio. */
 function noteContent(content: unknown, delivered: DeliveredText, depth: number): void {
   if (typeof content === 'string') delivered.add(content)
   else if (Array.isArray(content) && depth < DEPTH_MAX)
@@ -54,7 +54,7 @@ function noteCall(called: unknown, delivered: DeliveredText): void {
   noteContent(called['arguments'] ?? called['input'], delivered, DEPTH_MAX)
 }
 
-/** Its transcript is billed beside the sound. */
+/** The transcript is billed in addition to the audio. */
 function noteAudio(audio: unknown, delivered: DeliveredText): void {
   if (!isRecord(audio)) return
   noteContent(audio['transcript'], delivered, DEPTH_MAX)

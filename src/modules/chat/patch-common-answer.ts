@@ -4,7 +4,7 @@ import { formatUsd, type NanoUsd } from '../../kernel/money.ts'
 import type { TokenUsage } from '../inference/inference.ts'
 
 interface CommonAnswer {
-  /** The text as parsed. */
+  /** The parsed text. */
   readonly members: Readonly<Record<string, unknown>>
   readonly requestedModel: string
   readonly usage: TokenUsage
@@ -12,8 +12,8 @@ interface CommonAnswer {
 }
 
 /**
- * Puts our model id and the cost into an answer whose usage is whole already: two places of the text, found without a
- * look at the rest. Null for every other answer.
+ * Puts our model id and the cost into an answer whose usage is already complete. Edits two places of the text and does not scan
+ * the rest. Returns null for every other answer.
  */
 export function patchCommonAnswer(text: string, answer: CommonAnswer): string | null {
   const { members, requestedModel, usage, costNanoUsd } = answer
@@ -35,8 +35,8 @@ const MODEL = '"model"'
 const COLON = 0x3a
 
 /**
- * Where the value begins of a member that stands in the text once; -1 otherwise. Within a string its quotes would be
- * escaped, so what is found is a member, and the only one of its name.
+ * Returns where the value of a member begins that occurs once in the text; otherwise -1. Inside a string the quotes would be
+ * escaped, so a match is a member and the only one of its name.
  */
 function findOnlyMember(text: string, quotedName: string): number {
   const valueStart = text.indexOf(quotedName) + quotedName.length + 1
@@ -44,7 +44,7 @@ function findOnlyMember(text: string, quotedName: string): number {
   return text.includes(quotedName, valueStart) ? -1 : valueStart
 }
 
-/** Whether the usage says what ours would say, but for the cost. */
+/** Whether the usage equals ours except for the cost. */
 function isWhole(reported: unknown, usage: TokenUsage): boolean {
   if (!isRecord(reported)) return false
   const prompt = reported['prompt_tokens_details']

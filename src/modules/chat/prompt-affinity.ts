@@ -2,17 +2,17 @@ import { isRecord } from '../../kernel/is-record.ts'
 import { hashText } from '../../kernel/rendezvous.ts'
 import type { InferenceRequest } from '../inference/inference.ts'
 
-/** Of what a client sends as a key, of each message, and so of all that is hashed for a request. */
+/** Characters of a client's key and of each message that are hashed. */
 const CHARACTERS_MAX = 1024
-/** Up to the first of a user; a conversation begins with few others. */
+/** Messages that are hashed, up to the first user message. Few messages precede that one. */
 const MESSAGES_MAX = 4
 const PARTS_MAX = 4
-/** About 256 tokens, the shortest prompt that any vendor caches: shorter ones are spread as if they had nothing in common. */
+/** About 256 tokens, the shortest prompt that any vendor caches. Shorter prompts are distributed without affinity. */
 const CACHEABLE_BYTES_MIN = 1024
 
 /**
- * What requests have in common that share the beginning of a prompt, so that they are sent to the upstream that has it in
- * its cache. Found when somebody asks, and once: with one upstream that has one key nobody does.
+ * Returns a hash that requests with the same prompt prefix share, so that they reach the upstream that has the prefix in its
+ * cache. Computed on the first call only: a model with one upstream and one key never needs it.
  */
 export function affinityOf(request: InferenceRequest<object>): () => number | null {
   let known: number | null | undefined
@@ -21,11 +21,11 @@ export function affinityOf(request: InferenceRequest<object>): () => number | nu
 
 function findAffinity({ body, bytes, caller, sessionId }: InferenceRequest<object>): number | null {
   const hint = findHint(body, sessionId?.()) ?? (bytes < CACHEABLE_BYTES_MIN ? null : findOpening(body))
-  // Within the account, so that nobody finds out where another's requests go.
+  // Hashed per account, so that no account can find out where the requests of another are sent.
   return hint === null ? null : hashText(hint, hashText(caller.accountId))
 }
 
-/** The first of what a client says by itself. */
+/** Returns the first identifier that the client sends. */
 function findHint(body: object, sessionId: string | undefined): string | null {
   const { prompt_cache_key: cacheKey, user, metadata } = readMembers(body)
   const hints = [cacheKey, sessionId, user, isRecord(metadata) ? metadata['user_id'] : null]
@@ -34,7 +34,7 @@ function findHint(body: object, sessionId: string | undefined): string | null {
   return null
 }
 
-/** How the prompt begins: what holds for all of it, then its messages up to the first of a user. */
+/** Returns how the prompt begins: system prompt or instructions, then the messages up to the first of a user. */
 function findOpening(body: object): string | null {
   const { system, instructions, messages, input, prompt } = readMembers(body)
   let opening = beginningOf(system ?? instructions)
@@ -47,7 +47,7 @@ function findOpening(body: object): string | null {
   return nothingAsNull(opening)
 }
 
-/** With its length, which tells texts apart that begin alike. */
+/** Includes the length, which distinguishes texts that begin alike. */
 function beginningOf(content: unknown): string {
   if (typeof content === 'string') return `${content.length} ${content.slice(0, CHARACTERS_MAX)}\n`
   if (!Array.isArray(content)) return ''

@@ -3,11 +3,11 @@ import type { ServerFeature } from '../../wires/native-demands.ts'
 import { Untranslatable } from '../../wires/untranslatable.ts'
 import type { WireDemands } from './screen-wire.ts'
 
-/** A request of another wire as the gateway reads it. */
+/** A request of another wire, translated to the chat form. */
 export interface ChatReading {
-  /** What cannot be translated stands there as text: for estimates, never for an upstream. */
+  /** Parts that cannot be translated are included as text. Used for estimates, never sent to an upstream. */
   readonly chat: ChatRequest
-  /** Why it cannot be translated as a whole; null where it can. */
+  /** Why the request cannot be translated completely, or null if it can. */
   readonly untranslatable: Untranslatable | null
 }
 
@@ -30,7 +30,7 @@ interface WireReader<Body> {
   readonly featuresOf: (body: Body) => readonly ServerFeature[]
 }
 
-/** Reads requests of a wire once each, however often they are looked at. */
+/** Translates each request of a wire once and remembers the result. */
 export function createReading<Body extends object>({
   translate,
   toReadable,
@@ -42,7 +42,7 @@ export function createReading<Body extends object>({
     if (known !== undefined) return known
     const { chat, untranslatable } = readAsChat(body, translate, toReadable)
     const features = featuresOf(body)
-    // A tool of the vendor adds what it reads to the prompt, and its size is not known before.
+    // A server tool of the vendor adds what it reads to the prompt, and its size is not known in advance.
     const whole = features.length === 0 ? chat : { ...chat, web_search_options: {} }
     const reading = { chat: whole, untranslatable, features }
     readings.set(body, reading)

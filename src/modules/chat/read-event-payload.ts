@@ -4,14 +4,17 @@ import { readErrorObject } from '../../providers/error-payload.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
 import { invalidAnswer } from './answer-payload.ts'
 
-/** An answer or an event of a wire that has errors of the type `error`. Throws an `UpstreamError` for those, and for no JSON. */
+/**
+ * Parses an answer or an event of a wire whose errors have the type `error`. Throws an `UpstreamError` for an error, and if the
+ * text is not a JSON object.
+ */
 export function readEventPayload(provider: string, text: string): Record<string, unknown> {
   const members = parseEventPayload(provider, text)
   if (members['type'] === 'error') throw readFailure(provider, members)
   return members
 }
 
-/** The same without a look at what it says. */
+/** Parses without checking for an error. */
 export function parseEventPayload(provider: string, text: string): Record<string, unknown> {
   let members: unknown
   try {
@@ -23,7 +26,9 @@ export function parseEventPayload(provider: string, text: string): Record<string
   return members
 }
 
-/** What the types and codes of errors in an event stand for, which come without a status. Others are the upstream's own fault. */
+/**
+ * Statuses for the error types and codes in events, which have no HTTP status. Any other error counts as the upstream's fault.
+ */
 const STATUSES: Readonly<Record<string, number>> = {
   invalid_request_error: 400,
   invalid_prompt: 400,
@@ -34,7 +39,7 @@ const STATUSES: Readonly<Record<string, number>> = {
   overloaded_error: 529,
 }
 
-/** Of an event that tells it beside its type, or in an object of its own. */
+/** Reads the error of an event, which has it beside its type or in an `error` object. */
 export function readFailure(provider: string, members: Record<string, unknown>): UpstreamError {
   const said = readErrorObject(isRecord(members['error']) ? members : { error: members })
   if (said === null) return invalidAnswer(provider, 'it failed without a reason')

@@ -26,11 +26,11 @@ interface StreamOptions {
   readonly cancellation: Cancellation
   readonly breaker: CircuitBreaker | null
   readonly accountId: string
-  /** Released when an opened stream is over, however it ended. */
+  /** Released when the stream ends, for whatever reason. */
   readonly work: Pick<UpstreamWork, 'cancellation' | 'leave' | 'stopWhenLeft' | 'release'>
-  /** Everything the upstream bills can be seen as it comes, and it stops when it is left. */
+  /** Whether all that the upstream bills is visible in the stream, and the upstream stops when the stream is closed. */
   readonly isSeenWhole: boolean
-  /** How much is read after the client left. */
+  /** How many bytes are read after the client left. */
   readonly drainBytesMax: number
   readonly keepEnd?: ((last: Batch) => Promise<void>) | undefined
 }
@@ -40,7 +40,7 @@ interface OpenedStream {
   readonly batches: AsyncIterable<Batch>
 }
 
-/** Resolves when the first chunk has arrived and is sound: from there on there is no falling back to another upstream. */
+/** Resolves when a valid first chunk has arrived. After that there is no fallback to another upstream. */
 export async function openStream(
   answer: StreamAnswer,
   context: AnswerContext,
@@ -68,10 +68,7 @@ interface RelayOptions {
 
 type Next = IteratorResult<Batch, undefined>
 
-/**
- * The chunks of one stream on their way to whoever reads them, metered and charged. Not a generator: one costs several promises
- * for each chunk.
- */
+/** The metered and charged chunks of one stream. Not a generator, because a generator costs several promises per chunk. */
 class RelayedStream implements AsyncIterableIterator<Batch, undefined> {
   readonly #answer: StreamAnswer
   readonly #upstream: AsyncIterator<Batch>
@@ -80,14 +77,14 @@ class RelayedStream implements AsyncIterableIterator<Batch, undefined> {
   readonly #reader: StreamReader
   /** The chunks that opened the stream, until they are read. */
   #head: Buffer[] = []
-  /** Bytes that were read after the client left. */
+  /** Bytes read after the client left. */
   #unreadBytes = 0
-  /** What went wrong behind chunks that the client is still given, and pays for. */
+  /** An error after chunks that the client still receives and pays for. */
   #failure: { readonly error: unknown } | null = null
-  /** Nothing more is read. */
+  /** No more chunks are read. */
   #isOver = false
   #isClosed = false
-  /** Thrown behind the last chunks of an answer whose charge is not confirmed. */
+  /** Thrown after the last chunks of an answer whose charge is not confirmed. */
   #doubt: AppError | null = null
 
   constructor({ answer, upstream, context, options }: RelayOptions) {
@@ -98,7 +95,7 @@ class RelayedStream implements AsyncIterableIterator<Batch, undefined> {
     this.#reader = options.form.openStream(context, options)
   }
 
-  /** Until there is something for the client, another upstream can still take over. */
+  /** Until there is a chunk for the client, another upstream can still take over. */
   async open(): Promise<void> {
     while (this.#head.length === 0) {
       const next = await this.#upstream.next()
@@ -111,13 +108,13 @@ class RelayedStream implements AsyncIterableIterator<Batch, undefined> {
   next(): Promise<Next> {
     if (this.#isOver) return this.#end()
     const head = this.#head
-    // Whoever left is given nothing more; the rest is read to learn what it costs.
+    // A client that left receives nothing more. The rest is read to learn its cost.
     if (head.length === 0 || this.#options.cancellation.isCancelled) return this.#readOn()
     this.#head = []
     return Promise.resolve({ done: false, value: head })
   }
 
-  /** Nobody reads on. Where the upstream bills to its end, that is read to learn what it costs. */
+  /** The consumer stopped reading. If the upstream bills to the end, the rest is read to learn its cost. */
   async return(): Promise<Next> {
     if (!this.#isOver) await this.#drain()
     await this.#close()
@@ -180,7 +177,7 @@ class RelayedStream implements AsyncIterableIterator<Batch, undefined> {
     if (!this.#answer.isTerminated() && !this.#reader.hasFinished) throw cut(this.#context.provider)
   }
 
-  /** The upstream has ended its stream: charges it and gives the last chunks. */
+  /** Called when the upstream has ended its stream. Charges the answer and returns the last chunks. */
   async #finish(): Promise<Next> {
     const context = this.#context
     const reader = this.#reader
@@ -192,9 +189,9 @@ class RelayedStream implements AsyncIterableIterator<Batch, undefined> {
       const usage = settleUsage(context, reader.reportedUsage, reader.delivered)
       record.outcome = cancellation.isCancelled ? 'disconnected' : 'completed'
       breaker?.succeeded(accountId)
-      // More was used than was held: what else there is decides what it costs.
+      // The answer costs more than was held. How much more the account has decides the charge.
       if (context.bill.covering !== null) await context.bill.covering
-      // The end of the stream leaves when its charge is durable.
+      // The end of the stream is sent once the charge is durable.
       this.#doubt = await context.bill.settle({ isDelivered: true }).then(() => null, requireDoubt)
       last = reader.end(usage, record.costNanoUsd ?? 0n)
       if (this.#doubt === null && !cancellation.isCancelled) await keepEnd?.(last)
@@ -250,7 +247,7 @@ class RelayedStream implements AsyncIterableIterator<Batch, undefined> {
     this.#isOver = true
     this.#isClosed = true
     const context = this.#context
-    // What was delivered is metered however the stream ended.
+    // What was delivered is metered, whatever ended the stream.
     if (context.record.usage === null)
       settlePartialUsage(context, this.#reader.reportedUsage, this.#reader.delivered)
     const settled = context.bill.settle({ isDelivered: true }).catch(() => {})
@@ -260,7 +257,7 @@ class RelayedStream implements AsyncIterableIterator<Batch, undefined> {
   }
 }
 
-/** An answer whose charge is only not confirmed is complete but for that word. */
+/** Returns the error if the charge is only unconfirmed: the answer itself is complete. Throws any other error. */
 function requireDoubt(error: unknown): AppError {
   if (error instanceof AppError && error.mayBeDone) return error
   throw error

@@ -14,7 +14,7 @@ const STREAM_BYTES_MAX = 256 * 1024 * 1024
 const ENDS: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete'])
 const FINAL_STATUSES: ReadonlySet<unknown> = new Set(['completed', 'incomplete'])
 
-/** Responses of OpenAI's wire. */
+/** Answers of OpenAI's Responses wire. */
 export const RESPONSE_FORM: AnswerForm = {
   finish(payload, context) {
     const { provider, record } = context
@@ -39,7 +39,7 @@ export const RESPONSE_FORM: AnswerForm = {
   openStream: (context) => new ResponseReader(context),
 }
 
-/** Passes the events of a response on, and keeps the last until its charge is durable. */
+/** Forwards the events of a response, and keeps the last one until the charge is durable. */
 class ResponseReader implements StreamReader {
   readonly #context: AnswerContext
   readonly #own: OwnMembers
@@ -82,13 +82,13 @@ class ResponseReader implements StreamReader {
     return [this.#tell(this.#ending, { ...response, usage: told })]
   }
 
-  /** With the type first, as OpenAI writes it and as stored events are told apart; other servers write it last. */
+  /** Writes the type first, as OpenAI does, because stored events are recognised by it. Other servers write it last. */
   #tell(event: Record<string, unknown>, response: object): Buffer {
     const { type, ...members } = event
     return Buffer.from(JSON.stringify({ type, ...members, response: { ...response, ...this.#own } }))
   }
 
-  /** What was given costs what the vendor tells of it; a failure that gave nothing is free. */
+  /** If anything was delivered, the usage in the failed response is charged. A failure that delivered nothing is free. */
   #fail(response: unknown): UpstreamError {
     const failed = isRecord(response) ? response : {}
     if (!this.delivered.isEmpty) this.reportedUsage = readResponseUsage(failed['usage'])
@@ -98,12 +98,12 @@ class ResponseReader implements StreamReader {
 
 type OwnMembers = Readonly<Record<string, unknown>>
 
-/** What only the gateway knows of a response, the same in all of its events: it is stored under our id, whoever answers. */
+/** Members that only the gateway knows, equal in all events. A response is stored under our id, whichever upstream answers. */
 function ownMembersOf({ requestId, requestedModel, ownMembers }: AnswerContext): OwnMembers {
   return { ...ownMembers, id: responseIdOf(requestId), model: requestedModel }
 }
 
-/** The wire's names for what the chat form calls prompt and completion. */
+/** Maps this wire's names to those of the chat form. */
 function readResponseUsage(reported: unknown): TokenUsage | null {
   if (!isRecord(reported)) return null
   return readUsage({
@@ -135,7 +135,7 @@ function formatResponseUsage(usage: TokenUsage, costNanoUsd: NanoUsd, reported: 
   }
 }
 
-/** What an item gives to the client beside what comes in deltas. */
+/** Records what an item delivers to the client besides its deltas. */
 function noteItem(item: Record<string, unknown>, delivered: DeliveredText): void {
   for (const name of ['name', 'arguments', 'input']) {
     const text = item[name]

@@ -19,7 +19,7 @@ import { soundOfChat } from './sound-tokens.ts'
 
 const WIRE = 'openai-responses'
 
-/** A request of the Responses wire costs and is counted as its translation does, also where it is passed on as it is. */
+/** A request of the Responses wire is estimated and counted through its chat translation, even if it is forwarded natively. */
 export const RESPONSES: Operation<ResponsesRequest> = {
   form: RESPONSE_FORM,
   of: ({ id, chat, native, takenMembers }) => {
@@ -32,7 +32,7 @@ export const RESPONSES: Operation<ResponsesRequest> = {
   screenSound: (model, body, candidates) => screenSound(model, chatOf(body), candidates),
   screenWire: (body, candidates) => screenWire(WIRE, readingOf(body), candidates),
   soundOf: (body) => soundOfChat(chatOf(body)),
-  // An upstream is asked to store nothing, and is not told what the gateway stored.
+  // Upstreams are asked to store nothing and do not know what the gateway stored.
   ownMembers: ({ store, previous_response_id: previousId, background }) => ({
     store: store === true,
     previous_response_id: previousId ?? null,
@@ -48,7 +48,7 @@ export const RESPONSES: Operation<ResponsesRequest> = {
   },
 }
 
-/** Members whose tokens are in the estimate, or that stay here. */
+/** Members whose tokens the estimate includes, or that are not sent to an upstream. */
 const PRICED_MEMBERS: ReadonlySet<string> = new Set([
   'instructions',
   'reasoning',
@@ -64,7 +64,7 @@ const PRICED_MEMBERS: ReadonlySet<string> = new Set([
   'metadata',
 ])
 
-/** Throws where nobody may be asked what a request says, and for mistakes in it. */
+/** Throws for invalid messages, and for references to state that is stored at a vendor. */
 export function checkResponsesRequest(body: ResponsesRequest): void {
   refuseForeignState(body)
   checkMessages(chatOf(body).messages)

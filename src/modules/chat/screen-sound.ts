@@ -5,8 +5,8 @@ import type { Candidate } from '../inference/inference.ts'
 import { isSpokenAnswerAsked, soundParts } from './sound-parts.ts'
 
 /**
- * Keeps the candidates that may be asked for sound. Vendors bill it by prices of its own, so that a model without such a price
- * is asked only where nobody bills: of the operator's own servers and the sandbox.
+ * Keeps the candidates that may be asked for audio. Vendors price audio separately, so a model without an audio price is only
+ * sent to upstreams that bill nothing: the operator's own servers and the sandbox.
  */
 export function screenSound(
   model: CatalogModel,
@@ -24,7 +24,10 @@ export function screenSound(
   return unbilled
 }
 
-/** The members that ask for a spoken answer, where the model has a price for one and nothing else is asked for. */
+/**
+ * Returns the members that ask for a spoken answer, if the model has a price for audio output and only text and audio are
+ * requested.
+ */
 export function pricedSoundMembers({ price }: CatalogModel, body: ChatRequest): ReadonlySet<string> {
   if (price.unit !== 'token' || price.audioOutputNanoUsdPer1m === undefined) return NONE
   const modalities: unknown = Reflect.get(body, 'modalities')
@@ -36,7 +39,7 @@ const NONE: ReadonlySet<string> = new Set()
 const SOUND_MEMBERS: ReadonlySet<string> = new Set(['modalities', 'audio'])
 
 function findSound(model: CatalogModel, body: ChatRequest): AppError | null {
-  // Nearly every prompt is text.
+  // Fast path: nearly every prompt is text.
   if (!body.messages.some(({ content }) => typeof content === 'object' && content !== null)) return null
   for (const { place } of soundParts(body))
     return unpriced(`'${model.id}' has no price for sound in a prompt`, place)

@@ -3,14 +3,17 @@ import { refuseFeature, type ServerFeature } from '../../wires/native-demands.ts
 import type { Untranslatable } from '../../wires/untranslatable.ts'
 import type { Candidate } from '../inference/inference.ts'
 
-/** What a request asks of whoever serves it, besides what every chat model can do. */
+/** What a request needs beyond what every chat model can do. */
 export interface WireDemands {
-  /** Why it cannot be translated to the chat form; null where it can. */
+  /** Why the request cannot be translated to the chat form, or null if it can. */
   readonly untranslatable: Untranslatable | null
   readonly features: readonly ServerFeature[]
 }
 
-/** Those that can be asked: where only the wire's own can, who speaks it and is allowed what it bills. */
+/**
+ * Returns the candidates that can serve the request. Those that need the native wire must speak it and be allowed its billed
+ * features.
+ */
 export function screenWire(
   wire: NativeWire,
   { untranslatable, features }: WireDemands,

@@ -1,6 +1,6 @@
 import type { ChatRequest, ContentPart } from '../../wires/openai-chat/chat-request.ts'
 
-/** The parts of a prompt that are sound, in whichever way they were given, each with its place in the request. */
+/** Yields the audio parts of a prompt, in any form, each with its place in the request. */
 export function* soundParts({ messages }: ChatRequest): Generator<{ part: ContentPart; place: string }> {
   for (const [index, { content }] of messages.entries()) {
     if (typeof content === 'string' || !content) continue
@@ -9,7 +9,7 @@ export function* soundParts({ messages }: ChatRequest): Generator<{ part: Conten
   }
 }
 
-/** Vendors go by the type of a data URI and the name of a file, so that sound may come as a picture or a document. */
+/** Vendors use the type of a data URI and the extension of a file name, so audio may be sent as an image or a document. */
 export function isSound(part: ContentPart): boolean {
   switch (part.type) {
     case 'input_audio':
@@ -28,7 +28,7 @@ export function isSound(part: ContentPart): boolean {
   }
 }
 
-/** Whether the answer is to be spoken, which the member `modalities` asks for. */
+/** Whether the member `modalities` asks for a spoken answer. */
 export function isSpokenAnswerAsked(body: object): boolean {
   const modalities: unknown = Reflect.get(body, 'modalities')
   return Array.isArray(modalities) && modalities.includes('audio')
@@ -36,7 +36,7 @@ export function isSpokenAnswerAsked(body: object): boolean {
 
 const SOUND_TYPE = /^data:audio\//i
 const SOUND_NAME = /\.(?:mp3|mpga|wav|wave|ogg|oga|opus|flac|m4a|aac|aiff?|amr|wma|weba)$/i
-/** No name of a file is longer; what comes before it does not matter. */
+/** No file name is longer. What precedes it does not matter. */
 const NAME_LENGTH_MAX = 1024
 
 function isSoundAddress(address: string): boolean {

@@ -2,7 +2,7 @@ import type { ChatRequest, ContentPart } from '../../wires/openai-chat/chat-requ
 import { decodedBytes, readWaveBytesPerSecond } from './estimate-media-tokens.ts'
 import { isSpokenAnswerAsked, soundParts } from './sound-parts.ts'
 
-/** How much of a request and its answer is sound, for upstreams that do not tell. */
+/** How much of a request and its answer is audio, for upstreams that do not report it. */
 export interface Sound {
   readonly promptTokens: number
   readonly isAnswerSpoken: boolean
@@ -16,14 +16,14 @@ export function soundOfChat(body: ChatRequest): Sound {
   return { promptTokens, isAnswerSpoken: isSpokenAnswerAsked(body) }
 }
 
-/** As Google counts a second, who counts the most. */
+/** Google's rate, the highest of all vendors. */
 const TOKENS_PER_SECOND = 32
-/** 64 kilobits, as speech is often recorded. */
+/** 64 kbit/s, a common rate for recorded speech. */
 const BYTES_PER_SECOND = 8_000
-/** As much as a picture counts. */
+/** The same count as for an image. */
 const PART_TOKENS_MIN = 1_000
 
-/** What one part of sound counts where no upstream tells. What only the vendor can fetch counts the least. */
+/** Counts one audio part if no upstream reports it. A part that only the vendor can fetch counts the minimum. */
 export function countSoundTokens(part: ContentPart): number {
   const data = dataOf(part)
   const seconds = decodedBytes(data) / (readWaveBytesPerSecond(data) ?? BYTES_PER_SECOND)

@@ -1,10 +1,10 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import type { WorstCase } from './estimate-cost.ts'
 
-/** The least that a vendor takes as a budget, and one token for the answer besides it. */
+/** The smallest thinking budget that a vendor accepts. An answer needs at least one more token. */
 const BUDGET_TOKENS_MIN = 1_024
 
-/** Where requests say how much of the answer may be thought: Anthropic's words, and OpenRouter's. */
+/** Members with a thinking budget, as Anthropic and OpenRouter name them. */
 const BUDGETS = [
   ['thinking', 'budget_tokens'],
   ['reasoning', 'max_tokens'],
@@ -26,7 +26,10 @@ function findBudget(body: object): Budget | null {
   return null
 }
 
-/** A vendor refuses a budget that does not fit into the answer, so that less than the least of both is too little credit. */
+/**
+ * Raises the least amount to the smallest budget plus one token, because a vendor refuses a budget that does not fit into the
+ * answer.
+ */
 export function boundThinking(worstCase: WorstCase, body: object): WorstCase {
   const { outputTokensMax, outputNanoUsdPer1m, choices, leastNanoUsd, wantedNanoUsd } = worstCase
   const budget = findBudget(body)
@@ -38,13 +41,13 @@ export function boundThinking(worstCase: WorstCase, body: object): WorstCase {
 
 const TOKENS_PER_PRICE = 1_000_000n
 
-/** The member with the budget of an answer that is shortened, at the same share of it; null where there is none. */
+/** Returns the budget member for a shortened answer, at the same share of it. Null if there is no budget to shorten. */
 export function shortenThinking(
   body: object,
   { fromTokens, toTokens }: { fromTokens: number; toTokens: number },
 ): readonly [string, object] | null {
   const budget = findBudget(body)
-  // One that never fitted is the client's mistake, and the vendor's to tell.
+  // A budget that never fitted is the client's mistake; the vendor reports it.
   if (budget === null || budget.tokens >= fromTokens || toTokens <= BUDGET_TOKENS_MIN) return null
   const share = Math.floor((budget.tokens * toTokens) / fromTokens)
   const least = Math.min(budget.tokens, BUDGET_TOKENS_MIN)

@@ -6,7 +6,7 @@ import { explainFailure } from './explain-failure.ts'
 import type { InferenceRequest } from './inference-request.ts'
 import type { Candidate } from './select-candidates.ts'
 
-/** Tries the candidates until one has answered as a whole. Throws an `AppError` when none does. */
+/** Tries the candidates until one returns a complete answer. Throws an `AppError` if none does. */
 export type AnswerWhole = <Answer>(
   candidates: readonly Candidate[],
   request: InferenceRequest<unknown>,

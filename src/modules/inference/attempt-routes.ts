@@ -7,7 +7,7 @@ import type { CircuitBreaker } from './circuit-breaker.ts'
 const ATTEMPTS_MIN = 3
 const ATTEMPTS_MAX = 6
 const BACKOFF_MS = 200
-/** An upstream that asks for a longer pause is not waited for. */
+/** If an upstream asks for a longer pause, it is not retried. */
 const PAUSE_MS_MAX = 2_000
 
 export interface Attemptable {
@@ -15,7 +15,7 @@ export interface Attemptable {
 }
 
 export interface AttemptRoutesOptions<Candidate extends Attemptable, Answer> {
-  /** In the order they are to be tried; at least one. */
+  /** At least one, in the order to try them. */
   readonly candidates: readonly Candidate[]
   readonly accountId: string
   readonly attempt: (candidate: Candidate) => Promise<Answer>
@@ -24,8 +24,8 @@ export interface AttemptRoutesOptions<Candidate extends Attemptable, Answer> {
 }
 
 /**
- * Tries one upstream after the other until one answers: first those that are well, each in turn, then those that rest, then
- * again, after a pause, those whose failure may pass. Ends at once when the request itself is at fault or the client is gone.
+ * Tries upstreams until one answers: first the healthy ones in order, then those whose breaker is open, then, after a pause,
+ * those with a retryable failure. Stops at once if the request is at fault or the client has left.
  */
 export function attemptRoutes<Candidate extends Attemptable, Answer>(
   options: AttemptRoutesOptions<Candidate, Answer>,
@@ -33,14 +33,14 @@ export function attemptRoutes<Candidate extends Attemptable, Answer>(
   return new RouteAttempts(options).run()
 }
 
-/** What came of one candidate so far. */
+/** The attempts at one candidate so far. */
 interface Trial<Candidate> {
   readonly candidate: Candidate
-  /** Asked to see whether it is well again, or for want of another: once is enough. */
+  /** A probe of a resting upstream, or the only upstream left. It is tried once. */
   readonly isSingle: boolean
   tries: number
   pauseMs: number
-  /** Its last failure was its own fault, and is told to the breaker when the request is over. */
+  /** Whether its last failure was its own fault. Reported to the breaker when the request ends. */
   hasFailed: boolean
 }
 
@@ -48,7 +48,7 @@ class RouteAttempts<Candidate extends Attemptable, Answer> {
   readonly #options: AttemptRoutesOptions<Candidate, Answer>
   readonly #attemptsMax: number
   #attempts = 0
-  /** How many of the candidates were looked at. */
+  /** How many candidates have been considered. */
   #position = 0
   readonly #resting: Candidate[] = []
   readonly #again: Trial<Candidate>[] = []
@@ -99,7 +99,7 @@ class RouteAttempts<Candidate extends Attemptable, Answer> {
     }
   }
 
-  /** No upstream is left alone when there is no other: the one whose rest ends first is asked. */
+  /** If no other upstream is left, tries the resting one whose rest ends first. */
   #nextResting(): Trial<Candidate> | null {
     const { accountId } = this.#options
     const restMs = ({ breaker }: Candidate) => breaker?.restMs(accountId) ?? 0
@@ -135,7 +135,7 @@ class RouteAttempts<Candidate extends Attemptable, Answer> {
     }
   }
 
-  /** Throws what no other attempt would change. */
+  /** Throws errors that another attempt cannot change. */
   #noteFailure(trial: Trial<Candidate>, error: unknown): void {
     const { random = Math.random, accountId, cancellation } = this.#options
     const isUpstreams = error instanceof UpstreamError && isUpstreamAtFault(error)
@@ -143,7 +143,7 @@ class RouteAttempts<Candidate extends Attemptable, Answer> {
     else if (trial.isSingle) trial.candidate.breaker?.failed(accountId)
     trial.hasFailed = isUpstreams && !trial.isSingle
     if (error instanceof UpstreamError) {
-      // Nobody waits for another try.
+      // The client has left, so no retry is needed.
       cancellation.throwIfCancelled()
       if (error.isRequestAtFault || error.details.failure === 'local') throw error
       const pauseMs = pauseBeforeRetry(error, trial.tries, random)
@@ -155,7 +155,7 @@ class RouteAttempts<Candidate extends Attemptable, Answer> {
   }
 }
 
-/** Null when the same upstream is not to be asked again. One that had its whole time would only take as long again. */
+/** Returns null if the same upstream should not be tried again. After a timeout, another try would take as long again. */
 function pauseBeforeRetry(error: UpstreamError, tries: number, random: () => number): number | null {
   if (!error.isRetryable || error.details.failure === 'timeout') return null
   const askedMs = (error.details.retryAfterSeconds ?? 0) * 1000
@@ -164,14 +164,17 @@ function pauseBeforeRetry(error: UpstreamError, tries: number, random: () => num
   return Math.max(askedMs, Math.min(backoffMs, PAUSE_MS_MAX))
 }
 
-/** A refusal of this request, of our credential or for now, and our own want, say nothing about whether the upstream is well. */
+/**
+ * A refusal of this request or of our credential, throttling, and a shortage in this process say nothing about the upstream's
+ * health.
+ */
 function isUpstreamAtFault({ details }: UpstreamError): boolean {
   if (details.failure !== 'status') return details.failure !== 'local'
   const { status = 0 } = details
   return status >= 500 && status !== 501 && status !== 529
 }
 
-/** Another upstream may have room. */
+/** Another upstream may have a free slot. */
 function isQueueFull(error: unknown): error is AppError {
   return error instanceof AppError && error.code === 'queue_full'
 }

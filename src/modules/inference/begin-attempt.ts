@@ -9,11 +9,11 @@ import type { Candidate } from './select-candidates.ts'
 import { UpstreamWork } from './upstream-work.ts'
 
 interface Slot {
-  /** Once is enough; more does no harm. */
+  /** May be called more than once. */
   release(): void
 }
 
-/** A slot of an upstream that works on few requests at once; null for all others. Throws `queue_full`. */
+/** Acquires a slot at an upstream with limited concurrency. Null for all other upstreams. Throws `queue_full`. */
 export type AcquireSlot = (
   provider: Provider,
   accountId: string,
@@ -21,7 +21,7 @@ export type AcquireSlot = (
 ) => Slot | null | Promise<Slot>
 
 export interface AttemptOptions {
-  /** The longest an answer may take, whole or streamed. */
+  /** Maximum duration of an answer, complete or streamed. */
   readonly durationMsMax: number
   readonly acquireSlot: AcquireSlot
   readonly drains: Drains
@@ -29,11 +29,11 @@ export interface AttemptOptions {
   readonly onShortage: (code: string) => void
 }
 
-/** One attempt at one upstream: in its slot, within its time, and written down when it ends. */
+/** One attempt at one upstream, with its slot, its deadline and its record. */
 export interface Attempt {
   readonly work: UpstreamWork
   answered(): void
-  /** Gives the slot back too. */
+  /** Also releases the slot. */
   failed(error: unknown): void
 }
 

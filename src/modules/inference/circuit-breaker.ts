@@ -3,38 +3,38 @@ import { Circuit, type CircuitState } from './circuit.ts'
 import { FailureWindow, type Tally } from './failure-window.ts'
 
 /**
- * Leaves a model of an upstream alone while most requests of several accounts fail there, so that requests go to a healthy
- * route at once. An account that fails alone may have itself to blame, and is the only one that is sent elsewhere.
+ * Stops sending requests to a model of an upstream while most requests of several accounts fail there, so that they use a healthy
+ * route at once. If only one account fails, it may be at fault itself, and only its requests are sent elsewhere.
  */
 export interface CircuitBreaker {
-  /** Whether a request of this account may be sent now; when its rest is over, one goes as a probe. */
+  /** Whether a request of this account may be sent now. After the rest period, one request is admitted as a probe. */
   admit(accountId: string): Admission
-  /** A request goes although the upstream rests, because it has nowhere else to go. */
+  /** Admits a request during the rest period because no other upstream is left. */
   force(accountId: string): void
-  /** How long the account is still to be kept away; 0 when it is not. */
+  /** Remaining rest period for the account; 0 if there is none. */
   restMs(accountId: string): number
   succeeded(accountId: string): void
-  /** A stream has begun: the upstream is there, but whether it holds out is not known yet. */
+  /** A stream has begun. Whether it will complete is not known yet. */
   opened(accountId: string): void
-  /** Once a request, however often it was tried. */
+  /** Called once per request, regardless of retries. */
   failed(accountId: string): void
-  /** The request ended without telling anything about the upstream. */
+  /** The request ended without evidence about the upstream. */
   abandoned(accountId: string): void
 }
 
 type Admission = 'yes' | 'probe' | 'no'
 
 export interface BreakerChange {
-  /** Of the circuit of all accounts. */
+  /** State of the circuit of all accounts together. */
   readonly state: CircuitState
-  /** How many accounts are kept away by themselves. */
+  /** How many accounts have an open circuit of their own. */
   readonly accounts: number
 }
 
 interface CircuitBreakerOptions {
   readonly clock: Clock
   readonly windowMs?: number
-  /** Fewer than this in a window say nothing. */
+  /** With fewer requests in a window, the breaker does not open. */
   readonly requestsMin?: number
   readonly restMs?: number
   readonly restMsMax?: number
@@ -89,7 +89,7 @@ class SharedBreaker implements CircuitBreaker {
   succeeded(accountId: string): void {
     this.#window.add(accountId, 0)
     if (this.#isQuiet) return
-    // What was counted before the recovery would open it again at the next failure.
+    // Older failures would open the circuit again at the next failure.
     if (this.#everybody.probeSucceeded(accountId)) this.#window.clear()
     if (this.#byAccount.get(accountId)?.probeSucceeded(accountId) === true) this.#release(accountId)
   }

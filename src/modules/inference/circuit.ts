@@ -9,16 +9,16 @@ export interface CircuitOptions {
   readonly onChange: (state: CircuitState) => void
 }
 
-/** Rests after trouble, for a while that doubles with each probe that fails, and closes when one succeeds. */
+/** Opens after failures, for a time that doubles with each failed probe, and closes when a probe succeeds. */
 export class Circuit {
   readonly #options: CircuitOptions
   #state: CircuitState = 'closed'
   #rests = 0
   #restMs = 0
   #restsUntilMs = 0
-  /** Whose request is the probe. Only its end says anything: others may fail by their own fault. */
+  /** The account whose request is the probe. Only its result counts: other accounts may fail by their own fault. */
   #prober: string | null = null
-  /** Whose probe failed last: somebody else goes first next time. */
+  /** The account whose probe failed last. Another account goes first next time. */
   #failedProber: string | null = null
   /** Closed by a probe that has begun to stream and has not ended yet. */
   #isOnTrial = false
@@ -31,12 +31,12 @@ export class Circuit {
     return this.#state
   }
 
-  /** Whether nothing is left of the trouble. */
+  /** Whether the circuit has recovered completely. */
   get isQuiet(): boolean {
     return this.#state === 'closed' && !this.#isOnTrial
   }
 
-  /** How long it will still rest; 0 when it is closed, or when a probe may go. */
+  /** Remaining rest period; 0 if the circuit is closed or a probe may be sent. */
   restMs(): number {
     return this.#state === 'closed' ? 0 : Math.max(0, this.#restsUntilMs - this.#options.clock.monotonicMs())
   }
@@ -47,7 +47,7 @@ export class Circuit {
     return overdueMs >= (accountId === this.#failedProber ? this.#restMs : 0)
   }
 
-  /** Allowed before the rest is over too, where there is nobody else to ask. */
+  /** Also allowed before the rest period ends, if there is no other upstream. */
   probe(accountId: string): void {
     if (this.#state !== 'open') return
     this.#prober = accountId
@@ -62,14 +62,14 @@ export class Circuit {
     this.#become('open')
   }
 
-  /** The probe has begun to stream: all are admitted again, until it is known how it ends. */
+  /** The probe has begun to stream: all requests are admitted again until its result is known. */
   probeOpened(accountId: string): void {
     if (this.#state !== 'half-open' || accountId !== this.#prober) return
     this.#isOnTrial = true
     this.#become('closed')
   }
 
-  /** Says whether the circuit closed by it. */
+  /** Returns whether this closed the circuit. */
   probeSucceeded(accountId: string): boolean {
     if (!this.#isProbing(accountId)) return false
     this.#rests = 0
@@ -80,7 +80,7 @@ export class Circuit {
     return true
   }
 
-  /** Says whether it was a probe that failed. One that went early makes the rest no longer. */
+  /** Returns whether it was a probe that failed. A failed probe during the rest period does not extend it. */
   probeFailed(accountId: string): boolean {
     if (!this.#isProbing(accountId)) return false
     this.#prober = null
@@ -93,7 +93,7 @@ export class Circuit {
     return true
   }
 
-  /** The probe ended without telling anything: the next may go when this one could. */
+  /** The probe ended without a result. The rest period stays as it was. */
   probeAbandoned(accountId: string): void {
     if (this.#state !== 'half-open' || accountId !== this.#prober) return
     this.#prober = null

@@ -3,22 +3,22 @@ import { ClientDisconnected } from '../../kernel/client-disconnected.ts'
 import { Deadlines } from '../../kernel/deadlines.ts'
 
 export interface DrainLimits {
-  /** How long an answer whose client left is read on, and how many bytes of a stream. */
+  /** How long, and for how many bytes of a stream, an answer is read after its client left. */
   readonly drainMsMax: number
   readonly drainBytesMax: number
-  /** How many at once, in this process and of one account. */
+  /** Concurrent drains in this process and per account. */
   readonly drainsMax: number
   readonly drainsPerAccountMax: number
 }
 
-/** The client left, the vendor bills, and the answer was not read to its end: what it costs is estimated. */
+/** The client left, the vendor bills, and the answer was not read to its end. Its cost is estimated. */
 export class AbandonedWork extends ClientDisconnected {
   override readonly name = 'AbandonedWork'
 }
 
 /**
- * Why work ends that a vendor bills to its end, at once. Null where it may be read on: only when nobody waits for an answer. A key
- * that was revoked in the middle saves its account nothing; a gateway that stops charges nobody for what it breaks off.
+ * Returns why billed work must stop at once with an estimated charge, or null. An account whose key was revoked during a request
+ * still pays for the work. Work that a shutdown stops has no estimated charge.
  */
 export function abandonmentFor(reason: unknown): AbandonedWork | null {
   if (reason instanceof AbandonedWork) return reason
@@ -29,14 +29,14 @@ export function abandonmentFor(reason: unknown): AbandonedWork | null {
 const REFUSED_CALLERS: ReadonlySet<ErrorCode> = new Set(['invalid_api_key', 'account_suspended'])
 
 export interface DrainObserver {
-  /** So many are being read at this moment. */
+  /** How many drains are running now. */
   running(count: number): void
-  /** One was not read to its end. */
+  /** A drain ended before the answer did. */
   abandoned(): void
 }
 
 export interface Drain {
-  /** When the work is over, however it ended. Once is enough. */
+  /** Called when the work ends, for whatever reason. May be called more than once. */
   end(): void
 }
 
@@ -47,7 +47,7 @@ interface RunningDrain {
 
 const deadlines = new Deadlines()
 
-/** Answers that are read to their usage though nobody waits for them, because a vendor bills them. */
+/** Reads answers to their usage after their clients left, because a vendor bills them. */
 export class Drains {
   readonly limits: DrainLimits
   readonly #observer: DrainObserver
@@ -61,7 +61,7 @@ export class Drains {
     this.#observer = observer
   }
 
-  /** `onAbandoned` is called when the time is over, and at once where there are too many already: then there is no drain. */
+  /** Calls `onAbandoned` when the time is over. If there are too many drains already, calls it at once and returns null. */
   begin(accountId: string, onAbandoned: () => void): Drain | null {
     const { drainMsMax, drainsMax, drainsPerAccountMax } = this.limits
     const ofAccount = this.#ofAccount.get(accountId) ?? 0
@@ -86,13 +86,13 @@ export class Drains {
     }
   }
 
-  /** The process does not wait any longer: whatever is being read is estimated from now on. */
+  /** Stops all drains now. The cost of their answers is estimated. */
   stop(): void {
     this.#isStopped = true
     for (const { abandon } of this.#running) abandon()
   }
 
-  /** Lets what is being read end for so long, and estimates the rest. Resolves when nothing is being read. */
+  /** Lets running drains finish for `graceMs`, then stops the rest. Resolves when no drain is running. */
   async close(graceMs: number): Promise<void> {
     const timer = setTimeout(() => this.stop(), graceMs)
     while (this.#running.size > 0)

@@ -5,7 +5,7 @@ const RETRY_AFTER_SECONDS_DEFAULT = 2
 const LOCAL_RETRY_AFTER_SECONDS = 1
 const CONTEXT_LENGTH_PATTERN =
   /context[_ ](length|window)|maximum context|prompt is too long|too many (input )?tokens/i
-/** What the vendors call an account that has paid for no more. */
+/** Error codes of vendors for an account without credit or quota. */
 const QUOTA_PATTERN = /insufficient[_ ]quota|quota[_ ]exceeded|billing|credit/i
 const BLOCKED_PATTERN = /content[_ ](policy|filter|management)|safety|blocked/i
 
@@ -29,12 +29,12 @@ const INJECTED_CODES: Readonly<Record<number, ErrorCode>> = {
   529: 'rate_limit_exceeded',
 }
 
-/** What a client is told about an upstream's failure: its own mistakes in the upstream's words, ours in general ones. */
+/** Returns the error for the client: its own mistakes in the upstream's words, all other failures in general words. */
 export function explainFailure(error: UpstreamError): AppError {
   return error.details.isInjected === true ? explainInjected(error) : explainOwn(error)
 }
 
-/** The gateway goes on as after any such failure of an upstream; only what is shown is as ordered. */
+/** The gateway handles an injected failure like a real one. Only the reported status, code and message are as ordered. */
 function explainInjected(error: UpstreamError): AppError {
   const { code, message, param, retryAfterSeconds } = explainOwn(error)
   const { status = 500, upstreamMessage, upstreamCode, retryAfterSeconds: ordered } = error.details
@@ -80,7 +80,7 @@ function explainOwn(error: UpstreamError): AppError {
   })
 }
 
-/** Whoever asks again in time is served, unless it is the operator's own quota that is used up. */
+/** A retry after the given time succeeds, unless the operator's own quota is used up. */
 function explainThrottling(error: UpstreamError): AppError {
   const { provider, upstreamCode = '', retryAfterSeconds = RETRY_AFTER_SECONDS_DEFAULT } = error.details
   const options = { retryAfterSeconds, cause: error }

@@ -5,20 +5,20 @@ export interface Tally {
   failures: number
 }
 
-/** What a time of requests says, of all accounts together. */
+/** Request and failure counts of a window over all accounts. */
 export interface WindowTotal extends Tally {
   readonly accounts: number
-  /** Those of whose requests at least half failed. */
+  /** Accounts with at least half of their requests failed. */
   readonly sufferers: number
 }
 
-/** Accounts beyond this are counted as one, so that a window stays small. */
+/** Further accounts are counted as one, which bounds the size of a window. */
 const ACCOUNTS_MAX = 256
 const OTHERS = ''
-/** A look at the clock costs more than all else, and only failures need to be dated well. */
+/** Reading the clock is the most expensive step, and only failures need an exact time. */
 const SUCCESSES_PER_LOOK = 32
 
-/** How many requests failed lately, and whose. Two halves follow each other, so that between half a window and a whole one is known. */
+/** Counts recent failures per account. Two halves alternate, so the counts cover between half a window and a whole one. */
 export class FailureWindow {
   readonly #clock: Clock
   readonly #halfMs: number

@@ -20,7 +20,7 @@ export type OperationName =
   | 'translation'
   | 'music'
 
-/** The members of a request that limits and traces look at. */
+/** The members of a request that limits and traces use. */
 export interface AskedMembers {
   readonly model?: string | null
   readonly stream?: boolean | null
@@ -33,24 +33,24 @@ export interface AskedMembers {
   readonly seed?: number | null
 }
 
-/** What happened to one request, filled in as it happens, for the answer's headers, the log, metrics and traces. */
+/** The record of one request, filled in while it runs. Used for response headers, logs, metrics and traces. */
 export interface InferenceRecord {
   readonly operation: OperationName
-  /** By the monotonic clock, for durations: the system's clock may be set while the request runs. */
+  /** Monotonic clock, for durations: the system clock may be changed while the request runs. */
   readonly startedMs: number
-  /** What was asked, where it is text that is asked for. */
+  /** The members of the request, for operations that write text. */
   asked: AskedMembers | null
-  /** The catalog's id; null until the request named a model that exists. */
+  /** The catalog's id. Null until the request has named a model that exists. */
   model: string | null
   provider: string | null
   readonly attempts: AttemptRecord[]
   usage: TokenUsage | null
   costNanoUsd: NanoUsd | null
-  /** The part of the price that neither what was held nor what else the account had could pay. */
+  /** The part of the price that neither the hold nor the rest of the balance could pay. */
   uncoveredNanoUsd: NanoUsd
-  /** Of the account, as far as this process knows. */
+  /** The account's balance, as far as this process knows it. */
   balanceNanoUsd: NanoUsd | null
-  /** Spent waiting for upstreams before the first byte, failed attempts included. */
+  /** Time spent waiting for the first byte of upstreams, including failed attempts. */
   upstreamMs: number
   /** From the start of the request to the first delta of a stream. */
   firstTokenMs: number | null
@@ -59,9 +59,9 @@ export interface InferenceRecord {
 
 export interface AttemptRecord {
   readonly provider: string
-  /** Who was asked before, because this is not the first attempt. */
+  /** The provider of the previous attempt; null for the first attempt. */
   readonly previousProvider: string | null
-  /** `aborted` when the client was gone before there was an answer. */
+  /** `aborted` if the client left before there was an answer. */
   readonly outcome: 'answered' | 'aborted' | UpstreamFailure
   readonly status: number | null
   readonly durationMs: number

@@ -7,19 +7,21 @@ export interface InferenceRequest<Body> {
   readonly body: Body
   /** The JSON text the body was parsed from. */
   readonly text: string
-  /** Of the text in UTF-8. */
+  /** Length of the text in UTF-8. */
   readonly bytes: number
   readonly requestId: string
   readonly record: InferenceRecord
   readonly cancellation: Cancellation
-  /** Headers of its wire that a provider of the same wire is sent, as names and values in turn. */
+  /** Headers of its wire that are forwarded to a provider of the same wire, as alternating names and values. */
   readonly headers?: readonly string[]
-  /** Given the last payloads of a stream whose charge is durable. They leave when it has resolved; it must not reject. */
+  /**
+   * Called with the last payloads of a stream once its charge is durable. They are sent when it resolves. It must not reject.
+   */
   readonly keepEnd?: ((last: readonly Buffer[]) => Promise<void>) | undefined
-  /** Whether somebody else makes the answer anew, so that nobody gets this one and it costs nothing. Asked when it is to be charged. */
+  /** Whether another worker repeats the work, so that this answer is discarded and not charged. Called before charging. */
   readonly isMadeAnew?: () => boolean
-  /** What the client calls the session that the request belongs to. */
+  /** The client's identifier of the session that the request belongs to. */
   readonly sessionId?: () => string | undefined
-  /** How many seconds the client waits for a model that has to be woken, as it says. */
+  /** How many seconds the client is willing to wait for a sleeping model, as it sent it. */
   readonly wakeTimeout?: () => string | undefined
 }

@@ -1,4 +1,4 @@
-/** An answer of one JSON document, as it goes out: its text, or its bytes in pieces. */
+/** An answer of one JSON document, as text or as byte chunks. */
 export interface WholeAnswer {
   readonly kind: 'complete'
   readonly payload: string | readonly Buffer[]
@@ -6,7 +6,7 @@ export interface WholeAnswer {
 
 interface StreamResult {
   readonly kind: 'stream'
-  /** Payloads that leave together. Throws an `AppError` when the upstream fails in the middle. */
+  /** Payloads that are sent together. Throws an `AppError` if the upstream fails mid-stream. */
   readonly batches: AsyncIterable<readonly Buffer[]>
 }
 

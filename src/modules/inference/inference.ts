@@ -60,14 +60,14 @@ export type { EndedCall } from './unattended-calls.ts'
 export type { UpstreamWork } from './upstream-work.ts'
 export { formatUsage, hasUsed, mergeUsage, readCount, readUsage, type TokenUsage } from './token-usage.ts'
 
-/** What every operation on a model does: find who can serve it, set credit aside, try one after the other, charge. */
+/** The steps that all operations on a model share: select candidates, hold credit, try the candidates, charge. */
 export interface Inference {
-  /** Everything that costs money: from the model's name to the charge. */
+  /** Runs a paid operation, from resolving the model to the charge. */
   pay<Body extends ModelChoice, Plan, Answer>(
     operation: PaidOperation<Body, Plan, Answer>,
     request: InferenceRequest<Body>,
   ): Promise<Answer>
-  /** The two halves of it, for who decides between them what becomes of the request. */
+  /** The two halves of `pay`, for callers that make a decision between them. */
   resolve<Body extends ModelChoice>(
     search: ModelSearch<Body>,
     request: InferenceRequest<Body>,
@@ -76,25 +76,25 @@ export interface Inference {
     steps: CallSteps<Body, Plan, Answer>,
     resolved: ResolvedCall<Body>,
   ): Promise<Answer>
-  /** Tries the candidates until one has answered as a whole. Throws an `AppError` when none does. */
+  /** Tries the candidates until one returns a complete answer. Throws an `AppError` if none does. */
   readonly answer: AnswerWhole
-  /** For models of these categories, among providers that offer the operation. */
+  /** Selects candidates for models of these categories, among the providers that offer the operation. */
   selectorFor(categories: readonly Category[], isOffered: (provider: Provider) => boolean): CandidateSelector
-  /** One attempt, for who ends it elsewhere than where it began. */
+  /** Begins one attempt, for callers that end it elsewhere. */
   beginAttempt(candidate: Candidate, request: InferenceRequest<unknown>): Attempt | Promise<Attempt>
-  /** Calls that no request of a client is for. */
+  /** Calls that do not belong to a client's request. */
   readonly unattended: UnattendedCalls
-  /** Answers that are read on though their clients left. */
+  /** Answers that are read after their clients left. */
   readonly drains: Drains
 }
 
 interface InferenceObserver {
   attempted(attempt: AttemptRecord): void
-  /** A connection could not be made because this process is short of something. */
+  /** This process lacks a resource for another connection. */
   ranShort(code: string): void
   breakerChanged(provider: string, upstreamModel: string, change: BreakerChange): void
   readonly drains: DrainObserver
-  /** A call ended that no exchange belongs to. */
+  /** A call ended that does not belong to an HTTP exchange. */
   callEnded(call: EndedCall): void
   /** An answer cost more than its account had. */
   uncovered(cost: UncoveredCost): void
@@ -105,13 +105,13 @@ export interface InferenceOptions {
   readonly providers: ProviderRegistry
   readonly clock: Clock
   readonly timeouts: UpstreamTimeouts
-  /** The longest an answer may take, whole or streamed. */
+  /** Maximum duration of an answer, complete or streamed. */
   readonly durationMsMax: number
   readonly limits: Pick<Limits, 'admit'>
   readonly acquireSlot: AcquireSlot
   readonly mayUseSandbox: MayUseSandbox
   readonly drainLimits: DrainLimits
-  /** The environment variable that configures a provider, for the message that it is not. */
+  /** Returns the environment variable that configures a provider, for error messages. */
   readonly variableOf?: (providerId: string) => string | null
   readonly observer: InferenceObserver
 }
@@ -119,7 +119,7 @@ export interface InferenceOptions {
 export function createInference(options: InferenceOptions): Inference {
   const { catalog, providers, clock, timeouts, observer, variableOf } = options
   const breakers = new Map<string, CircuitBreaker>()
-  // As many as there are routes: a model that its vendor serves badly says nothing about the vendor's other ones.
+  // One breaker per route: if a vendor serves one model badly, that says nothing about its other models.
   const breakerOf = (provider: string, upstreamModel: string): CircuitBreaker => {
     const name = `${provider} ${upstreamModel}`
     const known = breakers.get(name)

@@ -3,17 +3,17 @@ import { ClientDisconnected } from '../../kernel/client-disconnected.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { AbandonedWork, abandonmentFor, type Drain, type Drains } from './drains.ts'
 
-/** Work that goes on after the client left, because a vendor is paid for it either way. */
+/** Work that continues after the client left, because the vendor bills it anyway. */
 export interface Linger {
-  /** Cancelled with the client where nobody works for it, else when the bounds of the drains are reached. */
+  /** Cancelled with the client while no upstream works, otherwise when a drain limit is reached. */
   readonly cancellation: Cancellation
-  /** Whether the client left work that nobody waited for to the end: it costs what it was to cost. */
+  /** Whether billed work was stopped after the client left. It is charged in full. */
   readonly isAbandoned: boolean
-  /** An upstream is given the work now. */
+  /** An upstream is being given the work. */
   noteAsked(provider: Pick<Provider, 'whenLeft' | 'refundsCancelled'> | undefined): void
-  /** It did not take it, or failed at it. */
+  /** The upstream refused the work or failed. */
   noteRefused(): void
-  /** From here on it is cancelled together with the client. */
+  /** From now on the work is cancelled together with the client. */
   follow(): void
   release(): void
 }

@@ -9,34 +9,36 @@ import type { Linger } from './linger-after.ts'
 import type { RequestBill } from './request-bill.ts'
 import type { Candidate, CandidateSelector } from './select-candidates.ts'
 
-/** A request whose model is known, and who can serve it. */
+/** A request with its model and the candidates that can serve it. */
 export interface ResolvedCall<Body> {
   readonly asked: InferenceRequest<Body>
   readonly model: CatalogModel
-  /** The id the client asked for, which may be an alias; that of the catalog where it named none. */
+  /** The id the client asked for, which may be an alias. The catalog's id if the client named none. */
   readonly requestedModel: string
-  /** At least one, in the order they are to be tried. */
+  /** At least one, in the order to try them. */
   readonly routes: readonly Candidate[]
   /** Since the epoch. */
   readonly startedMs: number
-  /** Of requests whose prompts begin alike. */
+  /** A hash that requests with the same prompt prefix share. */
   readonly affinity: () => number | null
 }
 
-/** A request that can be sent: it was checked against its model, and what it can cost at most is held. */
+/** A request that is checked against its model and whose maximum cost is held. */
 export interface PreparedCall<Body, Plan = undefined> {
   readonly hold: Hold
-  /** As it is sent, which may differ from what was asked. */
+  /** The request to send, which may differ from what the client sent. */
   readonly request: InferenceRequest<Body>
-  /** Those of the routes that may be asked. */
+  /** The routes that may be used. */
   readonly candidates: readonly Candidate[]
-  /** Where the work may go on after the client left. Released when the bill is closed, or by an answer that is open. */
+  /**
+   * Set if the work may continue after the client left. Released when the bill is closed, or by an answer that is still open.
+   */
   readonly linger?: Linger
-  /** What else the operation has to know. */
+  /** Further data of the operation. */
   readonly plan: Plan
 }
 
-/** A call that credit is held for. */
+/** A call with held credit. */
 export interface PaidCall<Body, Plan = undefined> extends Omit<PreparedCall<Body, Plan>, 'hold' | 'linger'> {
   readonly model: CatalogModel
   readonly requestedModel: string
@@ -45,30 +47,30 @@ export interface PaidCall<Body, Plan = undefined> extends Omit<PreparedCall<Body
   readonly bill: RequestBill
 }
 
-/** How the model of a request is found, and who can serve it. */
+/** How the model of a request and its candidates are found. */
 export interface ModelSearch<Body> {
   readonly selector: CandidateSelector
-  /** Throws where the model cannot do what is asked for. Elsewhere `prepare` finds out. */
+  /** Throws if the model cannot do what the request asks for. Without it, `prepare` checks. */
   readonly check?: (model: CatalogModel, asked: InferenceRequest<Body>) => void
-  /** Where requests whose prompts begin alike go to the same upstream. */
+  /** For operations that send requests with the same prompt prefix to the same upstream. */
   readonly affinityOf?: (asked: InferenceRequest<Body>) => () => number | null
 }
 
-/** How a request is paid for and answered once its model is known. */
+/** The steps from a resolved model to the answer. */
 export interface CallSteps<Body, Plan, Answer> {
-  /** Checks the request against its model, keeps those that may be asked, and sets aside what it can cost at most. */
+  /** Checks the request against its model, filters the routes, and holds the maximum cost. */
   readonly prepare: (
     resolved: ResolvedCall<Body>,
   ) => PreparedCall<Body, Plan> | Promise<PreparedCall<Body, Plan>>
-  /** Asks upstreams, and notes in the bill what the answer costs. */
+  /** Calls upstreams and notes the answer's cost in the bill. */
   readonly perform: (call: PaidCall<Body, Plan>) => Promise<Answer>
-  /** Whether an answer goes on after it has begun: then it settles the bill where it ends. */
+  /** Whether the answer is still open: it then settles the bill at its end. */
   readonly isOpen?: (answer: Answer) => boolean
-  /** Notes the price of what a vendor worked on and nobody read, unless `perform` does. */
+  /** Notes the price of billed work that was not read, unless `perform` does. */
   readonly chargeUnread?: (call: PaidCall<Body, Plan>) => void
 }
 
-/** What differs from one operation on a model to the next. */
+/** What differs between operations on a model. */
 export interface PaidOperation<Body, Plan, Answer> extends ModelSearch<Body>, CallSteps<Body, Plan, Answer> {}
 
 /** The body of a request that may name its model. */
@@ -76,7 +78,7 @@ export interface ModelChoice {
   readonly model?: string | null
 }
 
-/** The model and its routes. Throws where there is no such model, or nobody who serves it to this caller. */
+/** Returns the model and its routes. Throws if the model does not exist or no provider serves it to this caller. */
 export function resolveCall<Body extends ModelChoice>(
   { selector, check, affinityOf }: ModelSearch<Body>,
   asked: InferenceRequest<Body>,
@@ -95,12 +97,12 @@ export function resolveCall<Body extends ModelChoice>(
 
 const NO_AFFINITY = (): null => null
 
-/** The money of one request, out of a hold on the ledger. */
+/** Opens the bill of a request on a hold of the ledger. */
 export type OpenBill = (hold: Hold, request: InferenceRequest<unknown>, startedMs: number) => RequestBill
 
 /**
- * Everything that costs money goes this way: nobody is asked before credit is held, nothing is charged without an answer, and a
- * whole answer leaves when its charge is durable. What a vendor bills although nobody waited for it is charged too.
+ * All paid calls use this function. No upstream is called before credit is held, nothing is charged without an answer, and a
+ * complete answer is sent once its charge is durable. Work that a vendor bills after the client left is charged too.
  */
 export async function makePaidCall<Body, Plan, Answer>(
   steps: CallSteps<Body, Plan, Answer>,
@@ -144,6 +146,6 @@ async function chargeAbandoned<Body, Plan>(
 ): Promise<void> {
   if (!call.bill.isOpen) return
   chargeUnread?.(call)
-  // Nobody is there to be told that it failed.
+  // The client has left, so there is nobody to report a failure to.
   await call.bill.settle({ isDelivered: true }).catch(() => {})
 }

@@ -2,11 +2,11 @@ import type { Category } from '../catalog/catalog.ts'
 import type { UsedUp } from '../limits/limits.ts'
 import type { AskedMembers, InferenceRecord, OperationName } from './inference-record.ts'
 
-/** What limits and traces have to know of an operation. */
+/** What limits and traces need to know about an operation. */
 interface OperationTraits {
-  /** The kind of its models, which the limits go by: the model itself is not known yet when they are checked. */
+  /** The category of its models, for the limits: they are checked before the model is known. */
   readonly category: Category
-  /** As OpenTelemetry's GenAI conventions name it; where they have no name, ours. */
+  /** Its name in OpenTelemetry's GenAI conventions, or our own name if they have none. */
   readonly traced:
     | 'chat'
     | 'text_completion'
@@ -15,9 +15,9 @@ interface OperationTraits {
     | 'rerank'
     | 'moderation'
     | 'transcription'
-  /** Whether the members of a chat mean something here: elsewhere they are only passed on, whatever they hold. */
+  /** Whether the chat members have a meaning here. Other operations pass them on unchecked. */
   readonly writesText: boolean
-  /** Whether it uses tokens; how many is put right at its end. */
+  /** Whether it uses tokens. The exact count is known at the end. */
   readonly usesTokens: boolean
 }
 
@@ -48,13 +48,13 @@ export const OPERATION_TRAITS: Readonly<Record<OperationName, OperationTraits>> 
   translation: plain('stt', 'transcription'),
 }
 
-/** What a call asks of the limits before it is known what it uses. */
+/** What a call needs of the limits, before its usage is known. */
 export interface Demand {
   readonly category: Category
   readonly tokens: number
 }
 
-/** Of an answer whose length nobody limits. */
+/** For an answer without a limit. */
 const OUTPUT_TOKENS_GUESS = 1_024
 const BYTES_PER_TOKEN = 4
 
@@ -67,12 +67,12 @@ export function demandOf(operation: OperationName, asked: AskedMembers, requestB
   return { category, tokens: promptTokens + perChoice * (asked.n ?? 1) }
 }
 
-/** Whatever the wire calls it. */
+/** Reads the limit under the name of any wire. */
 export function outputLimitOf(asked: AskedMembers): number | null {
   return asked.max_completion_tokens ?? asked.max_tokens ?? asked.max_output_tokens ?? null
 }
 
-/** What the limits are told when a call is over. */
+/** Returns what a finished call reports to the limits. */
 export function usedUp({ usage, costNanoUsd }: InferenceRecord): UsedUp {
   const tokens = usage === null ? 0 : usage.promptTokens + usage.completionTokens
   return { tokens, spentNanoUsd: costNanoUsd ?? 0n }

@@ -7,11 +7,11 @@ interface RecordAttemptOptions {
   readonly request: InferenceRequest<unknown>
   readonly provider: string
   readonly onAttempt: (attempt: AttemptRecord) => void
-  /** This process is short of something, as the system calls it. */
+  /** This process lacks a resource. `code` is the system's error code. */
   readonly onShortage: (code: string) => void
 }
 
-/** Starts the clock of one attempt; what it returns writes down how the attempt ended. */
+/** Starts timing one attempt. The returned object records how it ended. */
 export function recordAttempt(options: RecordAttemptOptions) {
   const { request, provider, onAttempt } = options
   const { record, cancellation } = request
@@ -33,7 +33,7 @@ export function recordAttempt(options: RecordAttemptOptions) {
       note('answered', null)
     },
     failed(error: unknown): void {
-      // It is paid for, and so it is known who worked on it.
+      // The work is charged, so the provider is known.
       if (error instanceof AbandonedWork) record.provider = provider
       if (error instanceof UpstreamError) {
         const { failure, status = null, upstreamCode = '' } = error.details

@@ -11,7 +11,7 @@ interface RequestBillOptions {
   readonly onUncovered: (uncovered: UncoveredCost) => void
 }
 
-/** The money of one request: settled with what its record says was used, or released. The first of both counts. */
+/** The bill of one request: settled with the recorded usage, or released. Only the first of the two takes effect. */
 export class RequestBill {
   readonly #options: RequestBillOptions
   #isOpen = true
@@ -23,28 +23,28 @@ export class RequestBill {
     this.#noteBalance()
   }
 
-  /** Neither settled nor released. */
+  /** Whether it is neither settled nor released. */
   get isOpen(): boolean {
     return this.#isOpen
   }
 
-  /** No charge is above this. */
+  /** Upper limit of the charge. */
   get heldNanoUsd(): NanoUsd {
     return this.#options.hold.amountNanoUsd
   }
 
-  /** Not null while more credit is looked for: what the answer costs is known when it resolves. */
+  /** Set while more credit is being held. The final cost is known when it resolves. */
   get covering(): Promise<void> | null {
     return this.#covering
   }
 
-  /** Notes what the answer costs. Where that is more than was held, the rest is held too, as far as the account has it. */
+  /** Notes the answer's cost. If it is more than was held, tries to hold the rest as far as the balance allows. */
   charge(priceNanoUsd: NanoUsd): NanoUsd {
     const { hold } = this.#options
     const covering =
       priceNanoUsd <= hold.amountNanoUsd || this.#isCovered || !this.#isOpen ? null : hold.cover(priceNanoUsd)
     if (covering !== null) {
-      // Once is enough: what was not there then is not looked for again.
+      // Done once: credit that was missing then is not requested again.
       this.#isCovered = true
       this.#covering = covering.then(() => {
         this.#covering = null
@@ -62,7 +62,7 @@ export class RequestBill {
     return costNanoUsd
   }
 
-  /** Resolves when the charge is durable: from then on the end of the answer may leave. */
+  /** Resolves when the charge is durable. The end of the answer may then be sent. */
   settle({ isDelivered }: { isDelivered: boolean }): Promise<void> {
     if (!this.#isOpen) return Promise.resolve()
     if (this.#covering !== null) return this.#covering.then(() => this.settle({ isDelivered }))
@@ -103,7 +103,7 @@ export class RequestBill {
     return settled
   }
 
-  /** Whoever makes the answer anew charges it, under the same id. */
+  /** Another worker repeats the answer and charges it under the same id. */
   #giveUp(): Promise<void> {
     const { record } = this.#options.request
     record.costNanoUsd = 0n
@@ -124,9 +124,9 @@ export class RequestBill {
   }
 }
 
-/** As their columns hold them: no figure of the clock's may make a charge fail. */
+/** Limits of the columns: an odd clock value must not make a charge fail. */
 const MILLISECONDS_MAX = 2_147_483_647
-/** From the epoch to the year 9999, which both our dates and the database's can be. */
+/** The year 9999, which both JavaScript and the database can represent. */
 const TIME_MS_MAX = 253_370_764_800_000
 
 function toMilliseconds(durationMs: number): number {

@@ -4,7 +4,7 @@ import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { NanoUsd } from '../../kernel/money.ts'
 import type { FoundCharge } from '../ledger/ledger.ts'
 
-/** How often a call that nobody waits for is made in all. */
+/** Maximum number of tries of a call that no client waits for. */
 export const UNATTENDED_TRIES_MAX = 3
 const PAUSE_MS = 1_000
 const PAUSE_MS_MAX = 60_000
@@ -21,12 +21,12 @@ const PASSING: ReadonlySet<ErrorCode> = new Set([
   'internal_error',
 ])
 
-/** Whether the same call may be answered later. */
+/** Whether the same call may succeed later. */
 export function mayPass({ code }: AppError): boolean {
   return PASSING.has(code)
 }
 
-/** Before the next try, after so many. Ends early when it is cancelled, and says nothing of it. */
+/** Waits before the next try. Resolves early, without an error, when it is cancelled. */
 export async function pauseBeforeTry(
   tries: number,
   { retryAfterSeconds }: AppError,
@@ -37,15 +37,15 @@ export async function pauseBeforeTry(
 }
 
 interface InterpretedCharge {
-  /** What is not counted yet. */
+  /** The part of the charge that is not counted yet. */
   readonly added: NanoUsd
-  /** Another answer under this id would be free, and only a broken one was paid for: it is not used again. */
+  /** Whether the id must not be used again: only an incomplete answer was charged under it, and another one would be free. */
   readonly isSpent: boolean
 }
 
 /**
- * What the charge that the ledger has under the id of a call means for it. An answer that was charged and got lost is had again under
- * the same id. Even what broke off before its first word, and cost nothing, stands in the ledger.
+ * Interprets the ledger's charge under the id of a call. A completed answer that was charged and then lost is requested again
+ * under the same id. The ledger also has a record of answers that failed before their first token and cost nothing.
  */
 export function interpretCharge(charge: FoundCharge | null, countedNanoUsd: NanoUsd): InterpretedCharge {
   if (charge === null) return { added: 0n, isSpent: false }
@@ -54,7 +54,7 @@ export function interpretCharge(charge: FoundCharge | null, countedNanoUsd: Nano
   return { added, isSpent: outcome !== 'completed' }
 }
 
-/** What a failed call is written down with. */
+/** Returns the error to store for a failed call. */
 export function toCallError(error: unknown): AppError {
   if (error instanceof AppError) return error
   if (error instanceof Error && error.cause instanceof AppError) return error.cause

@@ -4,12 +4,12 @@ type SandboxAudience = 'auto' | 'everybody' | 'operators' | 'nobody'
 
 const SANDBOX_ENVIRONMENTS: ReadonlySet<Environment> = new Set(['dev', 'test'])
 
-/** Whether the sandbox answers this key where no provider of a model is configured. */
+/** Whether the sandbox answers this key if no provider of the model is configured. */
 export type MayUseSandbox = (caller: Pick<Caller, 'environment' | 'isOperator'>) => boolean
 
 /**
- * Keys of the dev and test environments only, and beside real providers only those of the operator's accounts: a tenant that pays for models
- * must not be sold made-up answers, nor get a free model by naming another environment.
+ * Only keys of the dev and test environments may use the sandbox. If real providers are configured, only keys of the operator's
+ * accounts may. A paying tenant must not be charged for made-up answers, nor get a free model by naming another environment.
  */
 export function createSandboxPolicy({
   audience,

@@ -7,13 +7,13 @@ import type { InferenceRequest } from './inference-request.ts'
 interface Screened<Body, Served> {
   /** Without the members that must not reach an upstream. */
   readonly request: InferenceRequest<Body>
-  /** Those that take the members which are left; at least one. */
+  /** The candidates that accept the remaining members; at least one. */
   readonly candidates: readonly Served[]
 }
 
 /**
- * Holds back members that change the bill and that no price is known for. Nearly every request has only members that
- * are looked up and found plain. `priced` are those that this operation has in its estimate.
+ * Removes or refuses members that change the bill and have no known price. Most requests have only plain members, so the common
+ * path is one lookup per member. `priced` are the members that the estimate of this operation includes.
  */
 export function screenMembers<Body extends object, Served extends { readonly provider: Provider }>(
   request: InferenceRequest<Body>,
@@ -38,7 +38,7 @@ function screenUnusual<Body extends object, Served extends { readonly provider: 
     if (PLAIN_MEMBERS.has(name) || priced.has(name)) continue
     const folded = foldName(name)
     const untaken = BILLED_MEMBERS.get(folded)
-    // Some upstreams read names in any case, and would read another value than the one that was checked.
+    // Some upstreams ignore the case of names, and would read another value than the one that was checked.
     if (folded !== name && (untaken !== undefined || PLAIN_MEMBERS.has(folded))) dropped.push(name)
     else if (untaken !== undefined) {
       const taking = takers.filter(({ provider }) => provider.takenMembers?.has(name))
@@ -65,12 +65,12 @@ function withoutMembers<Body extends object>(
   return { ...request, body, text: text ?? JSON.stringify(body) }
 }
 
-/** As the most lenient readers compare names: `Model` and `ſtore` are `model` and `store` to them. */
+/** Folds a name like the most lenient JSON readers: to them, `Model` and `ſtore` are `model` and `store`. */
 function foldName(name: string): string {
   return name.normalize('NFKC').toLowerCase()
 }
 
-/** What the schemas of the routes check, and what is common and costs only the tokens that are reported. */
+/** Members that the route schemas check, and common members that cost only the reported tokens. */
 const PLAIN_MEMBERS: ReadonlySet<string> = new Set(
   (
     'model messages temperature top_p max_tokens max_completion_tokens stream stream_options stop n tools ' +

@@ -12,17 +12,17 @@ export interface Candidate {
   readonly provider: Provider
   readonly upstreamModel: string
   readonly timeouts: UpstreamTimeouts
-  /** Of streams, whose first byte comes soon or not at all: there is time left for another candidate. */
+  /** Timeouts of streams. Their first byte is due sooner, which leaves time for another candidate. */
   readonly streamTimeouts: UpstreamTimeouts
   readonly breaker: CircuitBreaker | null
 }
 
 export interface CandidateSelector {
-  /** The first of its kind in the catalog that the key may use, where none is named. */
+  /** Returns the named model. Without a name, the first of its category in the catalog that the key may use. */
   resolveModel(caller: Caller, requestedModel: string | null | undefined): CatalogModel
   /**
-   * At least one, in the order they are to be tried. A refusal names the model as the client did. Requests with the same
-   * affinity have the same order, by the same weights as all others.
+   * Returns at least one candidate, in the order to try them. Errors name the model as the client did. Requests with the same
+   * affinity get the same order, drawn by the same weights as all others.
    */
   select(
     caller: Caller,
@@ -36,20 +36,20 @@ interface CandidateSelectorOptions {
   readonly catalog: Catalog
   readonly providers: ProviderRegistry
   readonly breakerOf: (providerId: string, upstreamModel: string) => CircuitBreaker
-  /** For routes that say nothing else. */
+  /** For routes without their own timeouts. */
   readonly timeouts: UpstreamTimeouts
-  /** The kinds of model that the operation is for. */
+  /** The categories of models that the operation is for. */
   readonly categories: readonly Category[]
   readonly isOffered: (provider: Provider) => boolean
   readonly mayUseSandbox: MayUseSandbox
-  /** The environment variable that configures a provider; null where there is none. */
+  /** Returns the environment variable that configures a provider, or null. */
   readonly variableOf?: ((providerId: string) => string | null) | undefined
   readonly random?: () => number
 }
 
 export function createCandidateSelector(options: CandidateSelectorOptions): CandidateSelector {
   const { catalog, providers, mayUseSandbox, random = Math.random } = options
-  // A reload of the catalog makes new model objects, so what is remembered of the old ones goes with them.
+  // A reload of the catalog creates new model objects, so the entries of the old ones are garbage-collected.
   const groupsOfModel = new WeakMap<CatalogModel, readonly (readonly Weighted[])[]>()
 
   const groupsOf = (model: CatalogModel) => {
@@ -81,7 +81,7 @@ export function createCandidateSelector(options: CandidateSelectorOptions): Cand
     select(caller, model, requestedModel, affinity) {
       const groups = groupsOf(model)
       const [first] = groups
-      // Nearly every model has one route, and nothing to be put in order.
+      // Fast path: most models have one route.
       if (first !== undefined && groups.length === 1 && first.length === 1) return first
       if (groups.length > 0)
         return giveLastAllTime(
@@ -128,7 +128,7 @@ function chooseDefault(caller: Caller, { catalog, categories }: CandidateSelecto
 
 interface Weighted extends Candidate {
   readonly weight: number
-  /** What it is found by. */
+  /** Identifies the candidate in the affinity draw. */
   readonly hash: number
 }
 
@@ -155,12 +155,12 @@ function groupByPriority(
   return [...groups].toSorted(([a], [b]) => a - b).map(([, group]) => group)
 }
 
-/** What another candidate can make up for, while the client still waits. */
+/** First-byte timeout while another candidate is left and the client still waits. */
 const FALLBACK_FIRST_BYTE_MS = 20_000
-/** Who reasons says nothing meanwhile. */
+/** A reasoning model sends nothing while it reasons. */
 const REASONING_FALLBACK_FIRST_BYTE_MS = 120_000
 
-/** What a route says for itself counts, however long that is. */
+/** Keeps a first-byte timeout that the route sets itself, however long it is. */
 function hastenFirstByte(
   timeouts: UpstreamTimeouts,
   model: CatalogModel,
@@ -172,19 +172,19 @@ function hastenFirstByte(
   return { ...timeouts, firstByteMs: Math.min(timeouts.firstByteMs, firstByteMsMax) }
 }
 
-/** There is nobody to go to after the last one. */
+/** The last candidate gets its full timeouts, because no other is left. */
 function giveLastAllTime<One extends Candidate>(candidates: readonly One[]): readonly One[] {
   return candidates.map((candidate, index) =>
     index === candidates.length - 1 ? { ...candidate, streamTimeouts: candidate.timeouts } : candidate,
   )
 }
 
-/** The same for the same affinity; at random without one. */
+/** Draws the same number for the same affinity, and a random one without affinity. */
 function drawBy(affinity: number | null, random: () => number): (candidate: Weighted) => number {
   return affinity === null ? random : ({ hash }) => drawFor(affinity, hash)
 }
 
-/** An order in which a heavier candidate is more likely to come first. */
+/** Orders candidates at random. A candidate with more weight is more likely to come first. */
 function shuffle(group: readonly Weighted[], draw: (candidate: Weighted) => number): Weighted[] {
   return group
     .map((candidate) => ({ candidate, score: scoreOf(draw(candidate), candidate.weight) }))

@@ -2,14 +2,14 @@ import { countTokens } from '../../kernel/count-tokens.ts'
 import type { TokenEncodingName } from '../../kernel/token-encoding.ts'
 
 /**
- * The encoder takes up to eight microseconds for a token, so that a prompt of megabytes would stop every other request
- * for seconds. The beginning is counted whole, and of the rest some pieces that lie evenly in it.
+ * The encoder takes up to eight microseconds per token, so a prompt of megabytes would block all other requests for seconds. The
+ * beginning is counted exactly; of the rest, evenly spaced pieces are sampled.
  */
 interface TextTokensOptions {
   readonly count: (text: string) => number
-  /** How much is counted whole. */
+  /** How many tokens are counted exactly. */
   readonly wholeTokensMax: number
-  /** Multiplies what was only sampled. Above 1 the densest sample counts as much as the average of all. */
+  /** Multiplies the sampled part. If it is above 1, the densest sample has as much weight as the average. */
   readonly sampleMargin: number
 }
 
@@ -74,10 +74,10 @@ export class TextTokens {
   }
 }
 
-// Cut at a space, where the encoder would have begun a new token anyway.
+// Cuts at a space, where the encoder begins a new token anyway.
 function endOfPiece(text: string, start: number): number {
   if (text.length - start <= PIECE_LENGTH) return text.length
-  // Looked for in the piece alone: a text without a space would be searched back to its beginning, piece after piece.
+  // Searches the piece only: in a text without spaces, each search would go back to the beginning.
   const space = text.slice(start, start + PIECE_LENGTH + 1).lastIndexOf(' ')
   if (space > 0) return start + space
   const end = start + PIECE_LENGTH
@@ -87,11 +87,11 @@ function endOfPiece(text: string, start: number): number {
 
 /** How many tokens a vendor makes of text. Every number is an upper bound. */
 export interface TextVocabulary {
-  /** Of one that OpenAI's encoding makes. */
+  /** Tokens per token of OpenAI's encoding. */
   readonly tokensPerEncodedToken: number
-  /** Added for each byte beyond ASCII, where vocabularies differ most. */
+  /** Added per byte beyond ASCII, where vocabularies differ most. */
   readonly tokensPerWideByte: number
-  /** Added for each digit: several vendors make every digit a token, OpenAI's encoding one of three. */
+  /** Added per digit: several vendors make a token of each digit, while OpenAI's encoding takes up to three digits in one. */
   readonly tokensPerDigit: number
 }
 
@@ -101,14 +101,14 @@ export const OPENAI_VOCABULARY: TextVocabulary = {
   tokensPerDigit: 0,
 }
 
-/** Of a vendor who publishes no tokenizer. */
+/** For vendors that publish no tokenizer. */
 export const OTHER_VOCABULARY: TextVocabulary = {
   tokensPerEncodedToken: 1.5,
   tokensPerWideByte: 0.5,
   tokensPerDigit: 1,
 }
 
-/** With OpenAI's tokenizer, and a margin for every other. */
+/** Counts with OpenAI's tokenizer and adds a margin for other vendors. */
 export function countVocabularyTokens(
   text: string,
   vocabulary: TextVocabulary,

@@ -1,26 +1,23 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import { usdFromNanoUsd, type NanoUsd } from '../../kernel/money.ts'
 
-/** What an answer used. Cached tokens are part of the prompt's, reasoning tokens of the completion's. */
+/** The usage of an answer. Cached tokens are part of the prompt tokens, reasoning tokens of the completion tokens. */
 export interface TokenUsage {
   readonly promptTokens: number
   readonly cachedTokens: number
-  /** Part of the prompt's too; absent where the upstream tells of none. */
+  /** Part of the prompt tokens. Absent if the upstream reports none. */
   readonly cacheWriteTokens?: number
-  /** Written to be kept for an hour, part of what was written; absent where the upstream does not tell. */
+  /** Part of `cacheWriteTokens` that is kept for an hour. Absent if the upstream does not report it. */
   readonly cacheWriteHourTokens?: number
-  /** Sound in the prompt, part of it; absent where the upstream does not tell. */
+  /** Audio in the prompt, part of the prompt tokens. Absent if the upstream does not report it. */
   readonly audioPromptTokens?: number
   readonly completionTokens: number
   readonly reasoningTokens: number
-  /** Sound in the completion, part of it; absent where the upstream does not tell. */
+  /** Audio in the completion, part of the completion tokens. Absent if the upstream does not report it. */
   readonly audioCompletionTokens?: number
 }
 
-/**
- * Reads an upstream's usage object, or null when it has none that can be trusted. A report of nothing is believed like
- * any other.
- */
+/** Reads an upstream's usage object. Returns null if it has no valid counts. Counts of zero are valid. */
 export function readUsage(value: unknown): TokenUsage | null {
   if (!isRecord(value)) return null
   const prompt = readCount(value['prompt_tokens'] ?? value['input_tokens'])
@@ -28,7 +25,7 @@ export function readUsage(value: unknown): TokenUsage | null {
   if (prompt === null || completion === null) return null
   const cache = readCache(value)
   const reasoning = readDetail(value['completion_tokens_details'], 'reasoning_tokens') ?? 0
-  // Some upstreams count the cache or the reasoning beside the rest instead of inside; their total gives it away.
+  // Some upstreams count the cache or the reasoning beside the other tokens instead of inside. Their total shows which.
   const excess = (readCount(value['total_tokens']) ?? 0) - prompt - completion
   const isReasoningBeside = reasoning > 0 && (excess === reasoning || excess === reasoning + cache.tokens)
   const isCacheBeside =
@@ -48,7 +45,7 @@ export function readUsage(value: unknown): TokenUsage | null {
   }
 }
 
-/** No token of a prompt is counted twice: what was read goes before what was written, and both are within the prompt. */
+/** Counts no prompt token twice: cache reads first, then cache writes, both within the prompt. */
 function fitCache(
   promptTokens: number,
   reported: { cachedTokens: number; cacheWriteTokens: number; cacheWriteHourTokens: number | undefined },
@@ -73,8 +70,8 @@ function readAudio(value: Record<string, unknown>): AudioCounts {
 }
 
 /**
- * Of two reports of one answer, the larger of each count: a stream may report as it goes, once more, less or nothing at
- * its end, and none of that lowers what was used before.
+ * Merges two reports of one answer by taking the larger of each count. A stream may report several times, and a later report may
+ * be smaller or zero; it must not lower the usage.
  */
 export function mergeUsage(a: TokenUsage, b: TokenUsage): TokenUsage {
   const promptTokens = Math.max(a.promptTokens, b.promptTokens)
@@ -104,18 +101,18 @@ function largerOf(a: number | undefined, b: number | undefined): number | undefi
   return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b)
 }
 
-/** Whether an upstream says that anything was used. */
+/** Whether the upstream reports any usage. */
 export function hasUsed(usage: TokenUsage): boolean {
   return usage.promptTokens > 0 || usage.completionTokens > 0
 }
 
 interface CacheCounts {
-  /** Read from the cache and written to it, as far as they may be counted beside the input. */
+  /** Tokens read from the cache and written to it, which may be counted beside the input. */
   readonly tokens: number
   readonly readTokens: number
   readonly writtenTokens: number
   readonly hourTokens: number | undefined
-  /** Whether the names are Anthropic's, who counts the cache beside the input. */
+  /** Whether the names are Anthropic's, which counts the cache beside the input. */
   readonly isAnthropic: boolean
 }
 
@@ -140,20 +137,20 @@ function readCache(value: Record<string, unknown>): CacheCounts {
   return { tokens: cached, readTokens: cached, writtenTokens, hourTokens, isAnthropic: false }
 }
 
-/** What Anthropic tells of writes by how long they are kept, where it does not tell the sum. */
+/** Adds up Anthropic's cache writes by lifetime, for reports without a total. */
 function sumOfLives(creation: unknown): number | null {
   const minutes = readDetail(creation, 'ephemeral_5m_input_tokens')
   const hour = readDetail(creation, 'ephemeral_1h_input_tokens')
   return minutes === null && hour === null ? null : (minutes ?? 0) + (hour ?? 0)
 }
 
-// Anthropic's names under Anthropic's input, or more of a cache than there is prompt to hold it.
+// Anthropic's names with Anthropic's input, or more cached tokens than the prompt has.
 function isApart(value: Record<string, unknown>, cache: CacheCounts): boolean {
   const prompt = readCount(value['prompt_tokens'])
   return cache.isAnthropic && (prompt === null || cache.tokens > prompt)
 }
 
-/** The usage object of our wire, with whatever else the upstream reported in it. */
+/** Returns the usage object of our wire, with the other members that the upstream reported. */
 export function formatUsage(
   usage: TokenUsage,
   costNanoUsd: NanoUsd,
@@ -184,10 +181,13 @@ function readDetail(details: unknown, name: string): number | null {
   return isRecord(details) ? readCount(details[name]) : null
 }
 
-/** A hundred times what any model takes. Sums over more could leave what the books can hold, for whoever is charged beside it. */
+/**
+ * A hundred times what any model accepts. Sums of larger counts could exceed the ledger's columns, and then fail the charges of
+ * other accounts in the same batch.
+ */
 const COUNT_MAX = 1_000_000_000
 
-/** A count that can be trusted, or null. */
+/** Returns a valid count, or null. */
 export function readCount(value: unknown): number | null {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= COUNT_MAX
     ? value

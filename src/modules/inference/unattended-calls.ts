@@ -13,32 +13,32 @@ import type { InferenceRequest } from './inference-request.ts'
 import type { InferenceResult } from './inference-result.ts'
 import { demandOf, usedUp, type Demand } from './operation-traits.ts'
 
-/** A call that no request of a client is for: a cell of a run, a question of its judge, a lane of a turn, a task. */
+/** A call without a client's request: a cell of a run, a question to its judge, a lane of a turn, a task. */
 interface UnattendedCall<Body extends AskedMembers> extends Omit<InferenceRequest<Body>, 'record'> {
   readonly operation: OperationName
-  /** The route it is counted under. */
+  /** The route under which it is counted. */
   readonly route: string
   /** Begins the stream of its answer. */
   readonly start: (request: InferenceRequest<Body>) => Promise<InferenceResult>
-  /** Throws where a limit leaves no room. Without it a limit is waited for, because nobody would come back later. */
+  /** Throws if a limit is reached. Without it the call waits for the limit, because no client would retry it. */
   readonly admit?: (demand: Demand) => Admission | Promise<Admission>
-  /** Told what is written down of the call, once it may run. */
+  /** Called with the record of the call once it may run. */
   readonly onAdmitted: (record: InferenceRecord) => void
 }
 
-/** A call that is over, and that no exchange belongs to. */
+/** A finished call that does not belong to an HTTP exchange. */
 export interface EndedCall {
   readonly route: string
   readonly request: Pick<InferenceRequest<unknown>, 'caller' | 'requestId' | 'text' | 'bytes' | 'record'>
   readonly durationMs: number
-  /** Null where it was answered. */
+  /** Null if it was answered. */
   readonly error: unknown
 }
 
-/** Limited and reported like requests: they use the same models and cost the same. */
+/** Calls with the same limits and reports as requests, because they use the same models and cost the same. */
 export interface UnattendedCalls {
   stream<Body extends AskedMembers>(call: UnattendedCall<Body>): AsyncGenerator<readonly Buffer[], void>
-  /** For work that was admitted when it was ordered. Its record gets how it ended. */
+  /** Reports work that was admitted when it was ordered. Its outcome is stored in its record. */
   report<Result>(
     work: Pick<EndedCall, 'route'> & { readonly request: InferenceRequest<unknown> },
     perform: () => Promise<Result>,
@@ -109,7 +109,7 @@ async function waitForAdmission(
       const message = 'The limits of this account left no room for the call.'
       throw new AppError(code, message, { retryAfterSeconds })
     }
-    // Ends early when it is cancelled, which the next round sees.
+    // Resolves early when cancelled; the next iteration checks for that.
     await delay(retryAfterSeconds * 1_000, undefined, { signal: cancellation.signal }).catch(() => {})
   }
 }

@@ -4,13 +4,13 @@ import { Deadlines, type Deadline } from '../../kernel/deadlines.ts'
 import { AbandonedWork, abandonmentFor, type Drain, type Drains } from './drains.ts'
 
 interface UpstreamWorkOptions {
-  /** Of the request. */
+  /** The request's cancellation. */
   readonly parent: Cancellation
   readonly durationMs: number
   readonly expired: () => Error
   readonly accountId: string
   readonly drains: Drains
-  /** Whether the upstream bills what nobody waits for. */
+  /** Whether the upstream bills work after the client left. */
   readonly isBilledWhenLeft: boolean
   readonly onRelease?: (() => void) | undefined
 }
@@ -18,9 +18,9 @@ interface UpstreamWorkOptions {
 const deadlines = new Deadlines()
 
 /**
- * What an upstream does for one attempt. It ends by itself after a while: an upstream that sends a comment or a byte now and
- * then is never idle, and would otherwise hold its request for ever. It ends with its request, unless the client left while a
- * vendor works on it that bills to the end: then the answer is read on for some time, to learn what it cost.
+ * The work of an upstream for one attempt. It has a deadline: an upstream that sends a comment or a byte now and then is never
+ * idle and would otherwise hold its request forever. It ends with its request, unless the client left while a vendor works that
+ * bills to the end: then the answer is read for some more time to learn its cost.
  */
 export class UpstreamWork {
   readonly cancellation = new Cancellation()
@@ -38,7 +38,7 @@ export class UpstreamWork {
     options.parent.onCancel(this.leave)
   }
 
-  /** By `performance.now()`; null before the upstream can have begun to read the request. */
+  /** By `performance.now()`. Null before the upstream can have begun to read the request. */
   get sentAtMs(): number | null {
     return this.#sentAtMs
   }
@@ -47,20 +47,20 @@ export class UpstreamWork {
     this.#sentAtMs ??= performance.now()
   }
 
-  /** From here on everything that is billed is seen as it comes: whoever leaves ends the work. */
+  /** From now on everything that is billed is visible in the stream: when the client leaves, the work stops. */
   stopWhenLeft(): void {
     this.#isBilledWhenLeft = false
     if (this.#drain !== null) this.cancellation.cancel(new AbandonedWork('the client left a stream'))
   }
 
-  /** The request was cancelled, or nobody reads its answer. */
+  /** Called when the request is cancelled, or when its answer is no longer read. */
   readonly leave = (reason: unknown): void => {
     if (this.#isLeft) return
     this.#isLeft = true
     const isBilled = this.#isBilledWhenLeft && this.#sentAtMs !== null
     const abandonment = abandonmentFor(reason)
     if (abandonment !== null) {
-      // What nobody bills costs what came of it.
+      // Work that is not billed costs only what was delivered.
       this.cancellation.cancel(isBilled ? abandonment : asLeft(reason))
       return
     }
@@ -72,7 +72,7 @@ export class UpstreamWork {
     this.#drain = this.#options.drains.begin(this.#options.accountId, abandon)
   }
 
-  /** When the work is over, however it ended. */
+  /** Called when the work ends, for whatever reason. */
   release(): void {
     deadlines.cancel(this.#deadline)
     this.#options.parent.offCancel(this.leave)

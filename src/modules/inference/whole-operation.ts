@@ -15,34 +15,33 @@ import type { ModelChoice, PaidCall, PaidOperation } from './make-paid-call.ts'
 import { screenMembers } from './screen-members.ts'
 import type { Candidate, CandidateSelector } from './select-candidates.ts'
 
-/** What differs from one operation to the next where an answer is one JSON document. */
+/** What differs between operations whose answer is one JSON document. */
 interface WholeDescription<Body> {
   readonly selector: CandidateSelector
   readonly of: (provider: Provider) => InferenceOperation<Body> | undefined
-  /** Checks the request against the model, and sets aside what it can cost at most. */
+  /** Checks the request against the model, and holds the maximum cost. */
   readonly hold: (
     model: CatalogModel,
     request: InferenceRequest<Body>,
     startedMs: number,
   ) => Hold | Promise<Hold>
-  /** Turns an upstream's answer into ours and meters it. Throws an `UpstreamError` for what is no answer. */
+  /** Turns an upstream's answer into ours and meters it. Throws an `UpstreamError` if it is not a valid answer. */
   readonly finish: (payload: Buffer, question: WholeQuestion<Body>) => WholeAnswer['payload']
-  /** What an answer costs that a vendor worked on and nobody read: the client left, and it took too long. */
+  /** Returns the price of billed work that was not read because the client left and it took too long. */
   readonly priceUnread: (model: CatalogModel, request: InferenceRequest<Body>) => NanoUsd
 }
 
-/** What was asked, for those who make the answer. */
+/** The request, for the code that builds the answer. */
 export interface WholeQuestion<Body> {
   readonly provider: string
   readonly model: CatalogModel
-  /** The id the client asked for, which may be an alias; that of the catalog where it named none. */
+  /** The id the client asked for, which may be an alias. The catalog's id if the client named none. */
   readonly requestedModel: string
   readonly request: InferenceRequest<Body>
-  /** Notes what the answer costs, which is never more than is held. To be called once the answer is known to be good. */
+  /** Notes the answer's cost, at most what is held. Call it once the answer is known to be valid. */
   charge(priceNanoUsd: NanoUsd): NanoUsd
 }
 
-/** An operation that answers with one JSON document. */
 type WholeOperation<Body> = PaidOperation<Body, undefined, WholeAnswer>
 
 export function createWholeOperation<Body extends ModelChoice>(
@@ -96,18 +95,18 @@ async function askForWhole<Body>(
   const question = { provider, model, requestedModel, request, charge }
   const payload = finish(answer.payload, question)
   if (bill.covering === null) return payload
-  // More was used than was held: the answer is written anew with what it costs.
+  // The answer costs more than was held. Write it again with the final cost.
   await bill.covering
   return finish(answer.payload, question)
 }
 
-/** An upstream's answer, parsed, and the list that is the point of it. */
+/** An upstream's parsed answer, and its main list. */
 interface ParsedPayload {
   readonly members: Record<string, unknown>
   readonly list: readonly Record<string, unknown>[]
 }
 
-/** Throws an `UpstreamError` when it is an error or has no such list. */
+/** Parses an answer. Throws an `UpstreamError` if it is an error or has no such list. */
 export function parsePayload(provider: string, payload: Buffer, listName: string): ParsedPayload {
   let members: unknown
   try {
