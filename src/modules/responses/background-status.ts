@@ -1,13 +1,13 @@
 import { isRecord } from '../../kernel/is-record.ts'
 import type { Queryable } from '../../storage/database.ts'
 
-/** A stored response with what became of its task. */
+/** A stored response with the state of its task. */
 export interface KnownResponse {
   readonly response: Readonly<Record<string, unknown>>
   readonly isBackground: boolean
-  /** Of the task that makes it. */
+  /** The task that makes it. */
   readonly taskId: string | null
-  /** Whether nothing of it changes any more. */
+  /** Whether it no longer changes. */
   readonly hasEnded: boolean
 }
 
@@ -20,7 +20,7 @@ interface Row {
   readonly error_message: string | null
 }
 
-/** Null for one that is unknown, expired, deleted or of another account. */
+/** Returns null for a response that is unknown, expired, deleted or of another account. */
 export async function readKnownResponse(
   queryable: Queryable,
   accountId: string,
@@ -31,7 +31,7 @@ export async function readKnownResponse(
   const value: unknown = JSON.parse(row.response)
   const stored = isRecord(value) ? value : {}
   const { is_background: isBackground, task_id: taskId } = row
-  // What was answered stays answered, whatever became of the task a moment later.
+  // An answered response stays answered, whatever happens to its task afterwards.
   if (!isBackground || ANSWERED.has(stored['status']))
     return { response: stored, isBackground, taskId, hasEnded: true }
   const response = { ...stored, ...describeTask(row) }
@@ -47,7 +47,7 @@ const STATUSES: Readonly<Record<string, string>> = {
   cancelled: 'cancelled',
 }
 
-/** One without a task was cut off before it had one. */
+/** A response without a task was interrupted before the task was created. */
 function describeTask({ status, error_code: code, error_message: message }: Row): {
   status: string
   error?: object

@@ -5,8 +5,8 @@ import type { Queryable } from '../../storage/database.ts'
 import type { ResponsesRequest } from '../../wires/openai-responses/responses-request.ts'
 
 /**
- * What a worker has to know of a request: all but its input, which lies with the response. As a text within the JSON of the task, because that
- * cannot hold U+0000.
+ * Returns what a worker needs of a request: all but its input, which is stored with the response. Stored as text inside the JSON
+ * of the task, because JSON columns cannot hold U+0000.
  */
 export function toBackgroundWork(request: ResponsesRequest): object {
   const { input: _, ...rest } = request
@@ -24,6 +24,6 @@ export async function readBackgroundWork(
   )
   if (row === undefined) throw new AppError('not_found', 'The response was deleted.')
   const text = isRecord(work) && typeof work['request'] === 'string' ? work['request'] : '{}'
-  // It was checked when it came in, and written by this gateway.
+  // Safe to parse: it was validated on arrival and written by this gateway.
   return { body: { ...JSON.parse(text), input: JSON.parse(row.input) } }
 }

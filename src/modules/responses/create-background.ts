@@ -21,10 +21,10 @@ interface CreateBackgroundOptions {
   readonly retentionMs: number
 }
 
-/** What a response usually takes, for the progress of its task. */
+/** Usual duration of a response, for the progress of its task. */
 const EXPECTED_MS = 30_000
 
-/** Stores the request and makes a task of it. Gives the id of the response. */
+/** Stores the request and creates a task for it. Returns the id of the response. */
 export async function createBackground(
   options: CreateBackgroundOptions,
   request: InferenceRequest<ResponsesRequest>,

@@ -9,21 +9,21 @@ import { countEvents, LAST_EVENT, writeAnswer, writeEvents, type WrittenPlace } 
 interface RecorderOptions {
   readonly database: Database
   readonly changes: Pick<ResponseChanges, 'announce'>
-  /** The claim does not stand any more: throws why. */
+  /** Called when the claim is lost. Throws the reason. */
   readonly giveUp: () => Promise<never>
 }
 
 interface RecordedResponse extends WrittenPlace {
-  /** Whether its client wants the events: only then they are kept. */
+  /** Whether the client wants events. Only then they are stored. */
   readonly isStreamed: boolean
 }
 
-/** No event waits longer than this to be written. */
+/** Maximum delay before an event is written. */
 const FLUSH_MS = 100
 const FLUSH_BYTES = 64 * 1024
 const EVENTS_BYTES_MAX = 64 * 1024 * 1024
 
-/** Writes the events of a response while it is made, many at once, and remembers the last. */
+/** Stores the events of a response in batches while it is made, and remembers the last event. */
 export class EventRecorder {
   readonly #options: RecorderOptions
   readonly #recorded: RecordedResponse
@@ -33,7 +33,7 @@ export class EventRecorder {
   #sequence = 0
   #flushedMs = performance.now()
   #timer: NodeJS.Timeout | undefined
-  /** Writes follow each other; after one that failed there are no more. */
+  /** Writes are sequential. After a failed write there are no more. */
   #flushing: Promise<void> = Promise.resolve()
   #last: Buffer | null = null
   #hasTold = false
@@ -43,12 +43,12 @@ export class EventRecorder {
     this.#recorded = recorded
   }
 
-  /** Whether somebody may have read some of it. */
+  /** Whether a client may have read some of the events. */
   get hasTold(): boolean {
     return this.#hasTold
   }
 
-  /** What somebody may have read is not made again in other words. */
+  /** Throws if a client may have read events: an answer that was partly read must not be made again. */
   async requireUntouched(): Promise<void> {
     if (!this.#recorded.isStreamed) return
     const { count } = await countEvents(this.#options.database, this.#recorded)
@@ -60,7 +60,7 @@ export class EventRecorder {
     this.#last = batch.at(-1) ?? this.#last
     if (!this.#recorded.isStreamed) return
     for (const payload of batch) {
-      // A line break within JSON is nothing but space.
+      // A line break in JSON is only white space.
       const event = payload.toString().replaceAll('\n', ' ')
       this.#waiting.push(event)
       this.#waitingBytes += payload.length
@@ -71,15 +71,15 @@ export class EventRecorder {
         'request_too_large',
         `The events of a response take ${EVENTS_BYTES_MAX} bytes at most.`,
       )
-    // The last one is written with the answer.
+    // The last event is written together with the answer.
     if (this.#hasEnd()) return this.stop()
     const dueInMs = this.#flushedMs + FLUSH_MS - performance.now()
     if (dueInMs <= 0 || this.#waitingBytes >= FLUSH_BYTES) return this.#flush()
-    // What went wrong is told to who adds or finishes next; who lost the claim is stopped by that.
+    // The next `add` or `finish` reports a failed write. A worker that lost its claim is stopped by that.
     this.#timer ??= setTimeout(() => void this.#flush().catch(() => {}), dueInMs)
   }
 
-  /** Writes nothing more by itself. */
+  /** Stops the timed writes. */
   stop(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -101,7 +101,7 @@ export class EventRecorder {
     this.#waiting = []
     this.#waitingBytes = 0
     const hadTold = this.#hasTold
-    // Before the answer of the database, which may get lost.
+    // Set before the database replies, because the reply may be lost.
     this.#hasTold = true
     if (!(await writeEvents(this.#options.database, this.#recorded, { sequence: this.#sequence, events }))) {
       this.#hasTold = hadTold
@@ -112,7 +112,7 @@ export class EventRecorder {
     this.#options.changes.announce(this.#recorded.responseId)
   }
 
-  /** Writes the answer with the last events: whoever finds the one finds the others. Gives the response. */
+  /** Writes the answer and the last events in one transaction, so that a reader sees both or neither. Returns the response. */
   async finish(): Promise<Readonly<Record<string, unknown>>> {
     const { database, changes } = this.#options
     await this.#flushing
@@ -121,7 +121,7 @@ export class EventRecorder {
     const answer = { response: stringifyJson(response), itemIds: listItemIds(output) }
     const last = { sequence: this.#sequence, events: this.#waiting }
     const isWritten = await database.transaction(async (transaction) => {
-      // The lock of the first keeps the claim until both are written.
+      // The row lock of the first statement keeps the claim until both are written.
       if (!(await writeAnswer(transaction, this.#recorded, answer))) return false
       return last.events.length === 0 || (await writeEvents(transaction, this.#recorded, last))
     })
@@ -130,7 +130,7 @@ export class EventRecorder {
     return response
   }
 
-  /** Of the last event. */
+  /** Reads the response of the last event. */
   #readResponse(): Readonly<Record<string, unknown>> {
     const event: unknown = this.#last === null ? null : JSON.parse(this.#last.toString())
     const response = isRecord(event) ? event['response'] : null

@@ -4,11 +4,11 @@ import { placeOfInputItem, readInputItems, readOutputItems, type Item } from './
 
 interface FindOptions {
   readonly database: Database
-  /** Of the responses that hold the items. */
+  /** Maximum size of the responses that hold the items. */
   readonly bytesMax: number
 }
 
-/** Items of the account's stored responses by their ids, of what was answered and of what was asked. */
+/** Finds input and output items of the account's stored responses by id. */
 export async function findItems(
   { database, bytesMax }: FindOptions,
   accountId: string,

@@ -13,20 +13,20 @@ interface FollowOptions {
 interface Followed {
   readonly accountId: string
   readonly responseId: string
-  /** Of the task that makes it, where it has one. */
+  /** The task that makes it, or null. */
   readonly taskId: string | null
   /** The number of the last event that the client has; -1 for none. */
   readonly startingAfter: number
   readonly cancellation: Cancellation
 }
 
-/** For what nobody was told of: less and less often while nothing comes. */
+/** Polling interval for changes without a notification. It grows while no events arrive. */
 const LOOK_MS = 1_000
 const LOOK_MS_MAX = 5_000
 
 /**
- * Events of a response in the background as they are written, by whichever process makes it. One that ended without a last event of its own
- * gets one here, the same for every reader: no event is written behind it any more.
+ * Yields the events of a background response as they are written, by any process. If the response ended without a last event,
+ * yields a generated one. It is the same for every reader, because no event is written after it.
  */
 export async function* followResponse(
   { database, changes }: FollowOptions,
@@ -39,14 +39,14 @@ export async function* followResponse(
   while (!cancellation.isCancelled) {
     const wait = changes.wait(watched, { timeoutMs: lookMs, cancellation })
     try {
-      // The state first: what is written before the end is there when the end is seen.
+      // Read the state first: events that were written before the end are then visible when the end is.
       const known = await readKnownResponse(database, accountId, responseId)
       if (known === null) throw notFound('response')
       const events = await readEvents(database, place, next)
       const last = events.findLast(({ event }) => LAST_EVENT.test(event))
       const others = events.filter((event) => event !== last)
       if (others.length > 0) yield others.map(({ event }) => Buffer.from(event))
-      // Alone, so that whoever records the stream sees that it is whole.
+      // Yielded alone, so that a recorder of the stream sees that it is complete.
       if (last !== undefined) return yield [Buffer.from(last.event)]
       next += events.length
       if (events.length === 0 && known.hasEnded) {
@@ -63,8 +63,9 @@ export async function* followResponse(
 }
 
 /**
- * The last event of one that was cancelled, that failed, or that was made without events. Null for who has it already. A cancelled one ends
- * as failed, because the wire has no other event for it; its status says what it is.
+ * Returns the last event of a response that was cancelled, failed, or was made without events. Null if the client has it already.
+ * A cancelled response ends with `response.failed`, because the wire has no other event for it; its status says that it was
+ * cancelled.
  */
 function endOf(
   { response }: KnownResponse,

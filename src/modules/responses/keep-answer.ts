@@ -16,12 +16,12 @@ interface KeepOptions {
   readonly logger: Logger
 }
 
-/** A database that is slower than this keeps no client from the end of its answer. */
+/** After this time the end of the answer is sent without waiting for the database. */
 const WAIT_MS_MAX = 2_000
 
 /**
- * Asks the model, and stores what it answered when that is charged, so that whoever has the end of the answer can read and continue it from
- * any process. An answer that broke off, or whose client left, is not stored.
+ * Calls the model and stores its answer once it is charged, so that a client that has the end of the answer can read and continue
+ * it from any process. An answer that was cut off, or whose client left, is not stored.
  */
 export async function keepAnswer(
   options: KeepOptions,
@@ -55,7 +55,7 @@ interface Answered {
   readonly output: unknown
 }
 
-/** Never rejects: the answer is charged, and is given whatever becomes of its copy. */
+/** Never rejects: the answer is charged and is sent even if storing it fails. */
 async function store(
   { writer, room, logger }: KeepOptions,
   { caller, body, requestId }: InferenceRequest<ResponsesRequest>,

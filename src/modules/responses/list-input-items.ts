@@ -5,7 +5,7 @@ import { identifyInputItems, readInputItems, readOutputItems, type Item } from '
 export interface ItemPageRequest {
   readonly limit: number
   readonly order: 'asc' | 'desc'
-  /** The id of an item: those behind it are listed. */
+  /** The id of an item. The list starts after it. */
   readonly after: string | null
 }
 
@@ -14,7 +14,7 @@ export interface ItemPage {
   readonly hasMore: boolean
 }
 
-/** What the model was given for the last response of a chain: the history, then the new items. */
+/** Lists what the model was given for the last response of a chain: the history, then the new items. */
 export function listInputItems(
   links: readonly ChainLink[],
   { limit, order, after }: ItemPageRequest,

@@ -23,8 +23,8 @@ export interface PerformOptions {
 }
 
 /**
- * Makes a response in the background. It is limited, held, charged and metered as a request is, under the id of the request that asked for it:
- * however often it is taken up, it is charged once, for the answer that is kept. Cancelled, it costs what was made of it.
+ * Makes a response in the background, with the limits, hold and charge of a request, under the id of the request that created it.
+ * If several workers take up the task, only the answer that is kept is charged. A cancelled response costs what was made of it.
  */
 export async function performResponse(
   options: PerformOptions,
@@ -67,7 +67,7 @@ export async function performResponse(
   })
   try {
     for await (const batch of batches) await recorder.add(batch)
-    // Nobody paid for it: whoever has the task now keeps the answer that is charged.
+    // The answer was not charged. The worker that has the task now keeps and charges its own.
     if (isMadeAnew) control.cancellation.throwIfCancelled()
   } finally {
     recorder.stop()
@@ -80,21 +80,27 @@ export async function performResponse(
   }
 }
 
-/** It is counted as the request would be. */
+/** Counted under the route of the request. */
 const ROUTE = '/v1/responses'
 
 function describeEnd(record: InferenceRecord | null): Pick<TaskOutcome, 'costNanoUsd' | 'provider'> {
   return { costNanoUsd: record?.costNanoUsd ?? 0n, provider: record?.provider ?? '' }
 }
 
-/** A rate is waited for, because there is nobody who would come back later. */
+/** Waits for a rate limit, because no client would retry. */
 const RATE_WAIT_MS_MAX = 15 * 60_000
 const PAUSE_MS_MIN = 1_000
 const PAUSE_MS_MAX = 60_000
-/** The longer it has waited, the less often it looks: an account with many waiting keeps no worker busy with refusals. */
+/**
+ * The longer a task has waited, the less often it checks, so that an account with many waiting tasks does not keep workers busy
+ * with refusals.
+ */
 const PAUSE_SHARE = 0.1
 
-/** One that may not run yet waits in the queue: in a worker's place it would keep other accounts from theirs. */
+/**
+ * Throws `TaskPostponed` if the limits do not admit the task yet. It waits in the queue, because in a worker it would block other
+ * accounts.
+ */
 async function admit(
   limits: Pick<Limits, 'admit'>,
   { startedAtMs }: ClaimedTask,

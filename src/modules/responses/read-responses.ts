@@ -12,14 +12,17 @@ export interface ChainLink {
   readonly response: string
 }
 
-/** A response and those before it, oldest first. */
+/** A response and its predecessors, oldest first. */
 export interface Chain {
   readonly links: readonly ChainLink[]
-  /** Not all of it was read: it is longer or larger than the limits. */
+  /** Whether the chain is longer or larger than the limits, so that not all of it was read. */
   readonly isBeyondLimits: boolean
 }
 
-/** Empty where the last one is unknown. Those before it are kept past their time for as long as something continues them. */
+/**
+ * Returns an empty chain if the last response is unknown. Its predecessors are kept past their expiry while a response continues
+ * them.
+ */
 export async function readChain(
   queryable: Queryable,
   accountId: string,
@@ -50,7 +53,7 @@ interface ChainRow {
   readonly response: string
 }
 
-// Sizes are found without reading the texts, so that no more than the limit and one response is read.
+// Sizes are computed without reading the texts, so that at most the limit plus one response is read.
 const READ_CHAIN = `
   WITH RECURSIVE chain AS (
     SELECT id, previous_id, 1 AS depth, response_bytes(input, response) AS bytes

@@ -9,19 +9,19 @@ import { readInputItems, readOutputItems, type Item } from './response-items.ts'
 type Input = ResponsesRequest['input']
 
 export interface ResolvedInput {
-  /** Everything the model is given: the history, then the new items. */
+  /** The complete input of the model: the history, then the new items. */
   readonly whole: Input
-  /** The new items alone, with what their references name in their place. */
+  /** Only the new items, with references replaced by the items they name. */
   readonly own: Input
 }
 
 export interface ResolveOptions {
   readonly database: Database
-  /** Of the history and of what references name, each. */
+  /** Limits the history and the referenced items, each. */
   readonly bytesMax: number
 }
 
-/** A longer conversation is sent as input, or begun anew. */
+/** A client must send a longer conversation as input or start a new one. */
 export const CHAIN_LENGTH_MAX = 500
 const ITEMS_MAX = 16_384
 
@@ -32,7 +32,7 @@ export function needsHistory({
   return typeof previousId === 'string' || (typeof input !== 'string' && input.some(isReference))
 }
 
-/** Reads what a request names of what is stored. Throws where something of it is unknown or too much. */
+/** Reads the stored responses and items that a request names. Throws if one is unknown or if there is too much. */
 export async function resolveInput(
   options: ResolveOptions,
   accountId: string,
@@ -72,7 +72,7 @@ async function readHistory(
   return links.flatMap(({ input, response }) => [...readInputItems(input), ...readOutputItems(response)])
 }
 
-/** Of one in the background. */
+/** Throws if a background response has no answer yet. */
 function requireEnded({ id, response }: ChainLink): void {
   const value: unknown = JSON.parse(response)
   const status = isRecord(value) ? value['status'] : null

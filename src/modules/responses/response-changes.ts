@@ -2,14 +2,14 @@ import type { Logger } from '../../kernel/logger.ts'
 import { ChangeWaiters } from '../../storage/change-waiters.ts'
 import { createTaskChanges, type TaskBus } from '../tasks/tasks.ts'
 
-/** Told to every process, so that whoever follows the response looks again. */
+/** Published to all processes, so that followers of the response read it again. */
 const TOPIC = 'responses.changed'
 
-/** Nobody relies on it: who misses a message looks by itself some seconds later. */
+/** Notifies followers of changes. Delivery is not guaranteed: a follower that misses a message polls some seconds later. */
 export function createResponseChanges({ messageBus, logger }: { messageBus: TaskBus; logger: Logger }) {
   const tasks = createTaskChanges({ messageBus, logger })
   const waiters = new ChangeWaiters({
-    // What fails or is cancelled changes its task and nothing else.
+    // A failure or a cancellation changes only the task.
     onChanged: (handler) => {
       const stops = [messageBus.subscribe(TOPIC, handler), tasks.onChanged(handler)]
       return () => {
@@ -24,7 +24,7 @@ export function createResponseChanges({ messageBus, logger }: { messageBus: Task
         logger.warn({ err: error }, 'others could not be told of a changed response')
       })
     },
-    /** For the response or its task to change, by their ids. */
+    /** Waits until the response or its task changes, by their ids. */
     wait: waiters.wait.bind(waiters),
   }
 }

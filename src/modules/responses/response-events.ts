@@ -1,22 +1,22 @@
 import type { Database, Queryable } from '../../storage/database.ts'
 import { requestIdOf } from '../../wires/openai-responses/response-id.ts'
 
-/** Of a response that was answered. */
+/** Matches the last event of an answered response. */
 export const LAST_EVENT = /^\{"type":"response\.(completed|incomplete)"/
 
-/** Where the events of one response are. */
+/** Identifies the response whose events these are. */
 interface EventPlace {
   readonly accountId: string
   readonly responseId: string
 }
 
-/** Where they are written, and by whom. */
+/** The response and the worker that writes its events. */
 export interface WrittenPlace extends EventPlace {
-  /** In whose name the task is claimed. */
+  /** The worker that has claimed the task. */
   readonly workerId: string
 }
 
-/** Writes events that follow each other, from `sequence` on. False when the task has ended or somebody else has it. */
+/** Writes consecutive events, starting at `sequence`. Returns false if the task has ended or another worker has it. */
 export async function writeEvents(
   database: Queryable,
   { accountId, responseId, workerId }: WrittenPlace,
@@ -33,7 +33,7 @@ export async function writeEvents(
   return rows.length > 0
 }
 
-// The lock keeps a cancel waiting until these are there, so that all readers see the same last event before it.
+// The lock makes a cancellation wait for this write, so that all readers see the same last event before it.
 const IS_STANDING = `standing AS (
   SELECT FROM tasks WHERE request_id = $3 AND account_id = $1 AND worker_id = $4 AND status = 'processing' FOR SHARE)`
 
@@ -42,7 +42,7 @@ const WRITE_EVENTS = `
   INSERT INTO response_events (account_id, response_id, sequence, events)
   SELECT $1, $2, $5, $6 FROM standing RETURNING 1 AS one`
 
-/** The answer of a response in the background. False when the task has ended otherwise or somebody else has it. */
+/** Stores the answer of a background response. Returns false if the task has already ended or another worker has it. */
 export async function writeAnswer(
   database: Queryable,
   { accountId, responseId, workerId }: WrittenPlace,
@@ -66,7 +66,7 @@ const WRITE_ANSWER = `
 
 const ROWS_MAX = 100
 
-/** Events from a sequence number on, as many as are read at once. */
+/** Reads events from a sequence number on, up to the batch limit. */
 export async function readEvents(
   database: Database,
   { accountId, responseId }: EventPlace,
@@ -85,13 +85,13 @@ export async function readEvents(
     .filter(({ sequence }) => sequence >= fromSequence)
 }
 
-// The row that holds the first of them may begin before it.
+// The row with the first of these events may begin before it.
 const READ_EVENTS = `
   SELECT sequence, events FROM response_events WHERE account_id = $1 AND response_id = $2 AND sequence >= coalesce((
     SELECT max(sequence) FROM response_events WHERE account_id = $1 AND response_id = $2 AND sequence <= $3), 0)
   ORDER BY sequence LIMIT $4`
 
-/** How many there are, and whether the last of them is the end. */
+/** Returns how many events there are, and whether the last one ends the response. */
 export async function countEvents(
   database: Queryable,
   { accountId, responseId }: EventPlace,

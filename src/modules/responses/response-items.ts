@@ -4,7 +4,7 @@ import { uuidOfRequest } from '../../kernel/identifiers.ts'
 
 export type Item = Readonly<Record<string, unknown>>
 
-/** Items of a stored response. What is stored was checked when it came in, and is read leniently. */
+/** Reads the items of a stored response. They were validated on arrival, so they are read leniently. */
 export function readInputItems(input: string): Item[] {
   const value: unknown = JSON.parse(input)
   if (typeof value === 'string')
@@ -17,7 +17,7 @@ export function readOutputItems(response: string): Item[] {
   return isRecord(value) && Array.isArray(value['output']) ? value['output'].filter(isRecord) : []
 }
 
-/** The same with an id for each, which a reference can name. */
+/** Gives each item an id that a reference can name. */
 export function identifyInputItems(responseId: string, items: readonly Item[]): Item[] {
   const digits = digitsOf(responseId)
   return items.map((item, index) => {
@@ -36,7 +36,7 @@ const PREFIXES: Readonly<Record<string, string>> = {
   reasoning: 'rs_',
 }
 
-/** Messages are listed with parts and a status, however they were sent. */
+/** Lists messages with parts and a status, in whichever form they were sent. */
 function shownContent(item: Item, type: string): object {
   if (type !== 'message') return {}
   const { content, role, status } = item
@@ -47,7 +47,7 @@ function shownContent(item: Item, type: string): object {
 
 const INPUT_ITEM_ID = /^[a-z]+_([0-9a-f]{32})_(\d{1,5})$/
 
-/** The place of an input item by the id that it is listed with. */
+/** Returns the place of an input item from the id under which it is listed. */
 export function placeOfInputItem(itemId: string): { responseId: string; index: number } | null {
   const [, digits, index] = INPUT_ITEM_ID.exec(itemId) ?? []
   return digits === undefined ? null : { responseId: `resp_${digits}`, index: Number(index) }
@@ -61,7 +61,7 @@ function digitsOf(responseId: string): string {
 const ITEM_ID = /^[\w-]{1,128}$/
 const ITEM_IDS_MAX = 4_096
 
-/** Of output items, as far as they can be named in a reference. */
+/** Returns the ids of output items that a reference can name. */
 export function listItemIds(items: readonly Item[]): string[] {
   const ids = items.flatMap(({ id }) => (typeof id === 'string' && ITEM_ID.test(id) ? [id] : []))
   return [...new Set(ids)].slice(0, ITEM_IDS_MAX)

@@ -6,12 +6,12 @@ interface ResponseRoomOptions {
   readonly quotaOf: QuotaOf
 }
 
-/** More would only cost memory: one that is forgotten is found full again by its next response. */
+/** Bounds the memory. A forgotten account is marked as full again by its next response. */
 const FULL_ACCOUNTS_MAX = 10_000
 
 /**
- * Which accounts have used up their quota of stored responses, as this process learned when it wrote the last one. Nobody else is looked up
- * before an upstream is asked, so what runs at that moment can exceed the quota.
+ * Accounts that have used up their quota of stored responses, as this process learned from their last write. Other accounts are
+ * not checked before an upstream is called, so concurrent responses can exceed the quota.
  */
 export class ResponseRoom {
   readonly #options: ResponseRoomOptions
@@ -28,12 +28,12 @@ export class ResponseRoom {
     this.#full.add(accountId)
   }
 
-  /** Whether nothing is known to be in the way, without asking anybody. */
+  /** Returns whether the account is not known to be full, without a query. */
   isOpen(accountId: string): boolean {
     return !this.#full.has(accountId)
   }
 
-  /** Asks the database. Throws where the quota is used up. */
+  /** Queries the database. Throws if the quota is used up. */
   async require(accountId: string): Promise<void> {
     const { database, quotaOf } = this.#options
     const bytesMax = await quotaOf(accountId, 'response')

@@ -8,12 +8,13 @@ interface ResponseWriterOptions {
 }
 
 const BATCH_MAX = 50
-/** Larger ones are written alone, so that a statement stays small. */
+/** Larger responses are written alone, to keep statements small. */
 const BATCHED_BYTES_MAX = 256 * 1024
 
 /**
- * Writes responses that have been answered and charged. Those that end while others are being written go together. The commit does not wait
- * for the disk: other processes see the response at once, and one that a crash of the database server takes away was delivered.
+ * Writes responses that have been answered and charged. Responses that end during a write are batched into the next one. The
+ * commit does not wait for the disk: other processes see the response at once, and if a crash of the database server loses it, it
+ * was already delivered.
  */
 export class ResponseWriter {
   readonly #options: ResponseWriterOptions
@@ -23,14 +24,14 @@ export class ResponseWriter {
     this.#options = options
   }
 
-  /** Gives how many bytes the account has stored then. */
+  /** Returns how many bytes the account then has stored. */
   async write(response: StoredResponse): Promise<number> {
     if (sizeOf(response) <= BATCHED_BYTES_MAX) return this.#batches.add(response)
     const [storedBytes = 0] = await this.#write([response], 'off')
     return storedBytes
   }
 
-  /** The same for one that was only asked for, and must not be lost. */
+  /** Waits for the disk, for a response that is only requested so far and must not be lost. */
   async writeDurably(response: StoredResponse): Promise<void> {
     await this.#write([response], 'on')
   }
@@ -56,7 +57,8 @@ export class ResponseWriter {
   }
 }
 
-// A request that is done again under its id replaces what it made, unless a task makes it, which is one for all tries. The bytes are those before this statement.
+// A repeated request with the same id replaces its response, unless a task makes the response: that one is the same for all
+// tries. The returned bytes are those before this statement.
 const WRITE = `
   WITH durability AS MATERIALIZED (SELECT set_config('synchronous_commit', $9, true)),
   written AS (

@@ -25,21 +25,21 @@ import { ResponseWriter } from './response-writer.ts'
 
 export { sweepResponses } from './sweep-responses.ts'
 
-/** Responses of OpenAI's wire: asked of any chat model, at once or in the background, stored, read, continued. */
+/** Responses of OpenAI's wire: created with any chat model, directly or in the background, stored, read, continued. */
 export interface Responses {
   create(request: InferenceRequest<ResponsesRequest>): Promise<InferenceResult>
   read(accountId: string, responseId: string): Promise<Item>
-  /** The events of a response in the background, behind the one that the client has last. */
+  /** Returns the events of a background response after the last one that the client has. */
   follow(
     accountId: string,
     responseId: string,
     from: { startingAfter: number; cancellation: Cancellation },
   ): Promise<AsyncIterable<readonly Buffer[]>>
-  /** The response as it is then: one that has ended is not changed. */
+  /** Returns the response after the cancellation. A response that has ended stays unchanged. */
   cancel(accountId: string, responseId: string): Promise<Item>
   delete(accountId: string, responseId: string): Promise<void>
   listInputItems(accountId: string, responseId: string, page: ItemPageRequest): Promise<ItemPage>
-  /** Tokens of the prompt, with those of the responses that it continues. */
+  /** Returns the tokens of the prompt, including the responses that it continues. */
   countTokens(caller: Caller, body: ResponsesRequest): Promise<number>
   /** Makes responses in the background. */
   readonly performer: TaskPerformer
@@ -54,7 +54,7 @@ interface ResponsesOptions extends Pick<PerformOptions, 'inference' | 'keys' | '
   readonly quotaOf: QuotaOf
   /** 0 stores nothing. */
   readonly retentionMs: number
-  /** Of a conversation that is read from the store. */
+  /** Maximum size of a conversation that is read from the store. */
   readonly historyBytesMax: number
 }
 
@@ -108,7 +108,7 @@ export function createResponses(options: ResponsesOptions): Responses {
       const { accountId } = asked.caller
       const isBackground = body.background === true
       const isWanted = retentionMs > 0 && body.store !== false && !isBackground
-      // Neither waits for the database unless there is something to look up in it.
+      // Neither step queries the database unless there is something to look up.
       const store = isWanted && (room.isOpen(accountId) || (await hasRoom(room, accountId, body.store)))
       const { request, own } = needsHistory(body) ? await expand(asked) : { request: asked, own: body.input }
       if (isBackground) return beginBackground(request, own)
@@ -148,7 +148,7 @@ export function createResponses(options: ResponsesOptions): Responses {
     },
     performer: {
       perform: (task, control) => performResponse({ ...options, resolving, changes }, task, control),
-      // It has no job at an upstream: its stream is closed with its cancellation.
+      // There is no job at an upstream to cancel: the cancellation closes its stream.
       cancelJob: async () => {},
     },
   }
@@ -159,7 +159,10 @@ interface ExpandedRequest {
   readonly own: ResponsesRequest['input']
 }
 
-/** Whether the response is stored after all. Who did not ask for it is served, and told that it was not. */
+/**
+ * Returns whether the response can be stored. Without room, a request that did not ask for storing is served and its response
+ * says `store: false`.
+ */
 async function hasRoom(
   room: ResponseRoom,
   accountId: string,
@@ -174,7 +177,7 @@ async function hasRoom(
   }
 }
 
-/** One that ended a moment ago is as it is. */
+/** A task that has just ended stays unchanged. */
 async function cancelTask(tasks: Pick<Tasks, 'cancel'>, accountId: string, taskId: string): Promise<void> {
   try {
     await tasks.cancel(accountId, taskId)
@@ -183,7 +186,7 @@ async function cancelTask(tasks: Pick<Tasks, 'cancel'>, accountId: string, taskI
   }
 }
 
-/** An upstream is given the whole conversation, and nothing of what only this gateway knows. */
+/** Sends the whole conversation to the upstream, without ids that only this gateway knows. */
 function withInput(
   request: InferenceRequest<ResponsesRequest>,
   input: ResponsesRequest['input'],

@@ -1,4 +1,4 @@
-/** A response as it is kept. */
+/** A response in the store. */
 export interface StoredResponse {
   readonly accountId: string
   /** `resp_…` */
@@ -9,12 +9,12 @@ export interface StoredResponse {
   readonly input: string
   /** JSON: the response object. */
   readonly response: string
-  /** Of its output items. */
+  /** Ids of its output items. */
   readonly itemIds: readonly string[]
   readonly isBackground: boolean
 }
 
-/** In UTF-8, as the database counts it. */
+/** Returns the size in UTF-8, as the database counts it. */
 export function sizeOf({ input, response }: Pick<StoredResponse, 'input' | 'response'>): number {
   return Buffer.byteLength(input) + Buffer.byteLength(response)
 }

@@ -3,13 +3,13 @@ import type { Database } from '../../storage/database.ts'
 const BATCH_ROWS = 500
 const BATCHES_MAX = 40
 
-/** Deletes responses whose time is over and that nothing continues, in small batches. Any process does it for all. */
+/** Deletes expired responses that no other response continues, in small batches. Any process does this for all. */
 export async function sweepResponses(database: Database): Promise<number> {
   let deleted = 0
   for (let batch = 0; batch < BATCHES_MAX; batch += 1) {
     const rows = await database.query(DELETE_BATCH, [BATCH_ROWS])
     deleted += rows.length
-    // Whoever was continued by one of these may go now.
+    // Deleting these may free the responses that they continued for the next batch.
     if (rows.length === 0) break
   }
   return deleted
