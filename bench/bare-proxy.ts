@@ -1,6 +1,6 @@
 /**
- * A bare proxy as one writes it from the documentation: `node:http` in front, undici's `request` behind, bytes streamed both
- * ways, and nothing else. `node bench/bare-proxy.ts <port> <upstream port>`.
+ * A bare proxy as one writes it from the documentation: a `node:http` server, undici's `request` to the upstream, bytes streamed
+ * both ways, and nothing else. `node bench/bare-proxy.ts <port> <upstream port>`.
  */
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'

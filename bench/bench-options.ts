@@ -8,12 +8,12 @@ export interface BenchOptions {
   readonly scenarioIds: readonly string[]
   readonly only: readonly string[]
   readonly skip: readonly string[]
-  /** Where another commit is checked out, which is measured beside this one. */
+  /** The checkout of another commit, measured beside this one. */
   readonly before: string | undefined
   readonly jsonPath: string | undefined
   readonly soakMs: number
   readonly isGrowth: boolean
-  /** Its PostgreSQL takes from the gateway's core, as on a machine that has no other. */
+  /** Whether PostgreSQL shares the gateway's core, as on a machine with one core. */
   readonly isOneCore: boolean
   readonly isProfile: boolean
   readonly isQuick: boolean
@@ -77,7 +77,7 @@ export function parseBenchOptions(argv: readonly string[]): BenchOptions {
   }
 }
 
-/** The growth of a gateway takes longer to prepare than to measure. */
+/** The growth scenario takes longer to prepare than to measure, so it runs fewer rounds. */
 function chooseRounds({ quick, growth }: { quick: boolean; growth: boolean }): string {
   if (quick) return '3'
   return growth ? '8' : '20'

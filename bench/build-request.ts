@@ -1,4 +1,4 @@
-/** A request as the load generator sends it, byte for byte. */
+/** Builds the exact bytes that the load generator sends. */
 export function buildRequest({ path, headers, body }: RequestParts): string {
   const json = JSON.stringify(body)
   const lines = [
@@ -24,7 +24,7 @@ const INSTRUCTIONS =
 const QUESTION =
   'Which of your touring frames takes a 45 mm tyre with mudguards, and is it in stock in size L?'
 
-/** A chat request of a usual shape and size; `stream` asks the mock for that many chunks at that pace. */
+/** Builds a chat request of usual shape and size. `stream` asks the mock for that many chunks at that pace. */
 export function buildChatBody(stream?: {
   readonly chunks: number
   readonly chunksPerSecond: number
@@ -48,13 +48,13 @@ export function buildChatBody(stream?: {
   }
 }
 
-/** The same question in the form of Anthropic's Messages. */
+/** Builds the same question as a request of Anthropic's Messages. */
 export function buildMessagesBody({ model, isStream }: { model: string; isStream: boolean }): object {
   const messages = [{ role: 'user', content: QUESTION }]
   return { model, max_tokens: 256, system: INSTRUCTIONS, messages, stream: isStream }
 }
 
-/** The same question in the form of OpenAI's Responses. */
+/** Builds the same question as a request of OpenAI's Responses. */
 export function buildResponsesBody({ isStream, isStored }: { isStream: boolean; isStored: boolean }): object {
   return {
     model: 'gpt-4o-mini',
@@ -66,7 +66,7 @@ export function buildResponsesBody({ isStream, isStored }: { isStream: boolean; 
   }
 }
 
-/** A paragraph to be embedded, as a client asks for it: the official one for Node wants base64. */
+/** Builds a request to embed a paragraph. OpenAI's client for Node asks for base64. */
 export function buildEmbeddingBody(encoding: 'float' | 'base64'): object {
   return {
     model: 'text-embedding-3-small',

@@ -8,12 +8,12 @@ import type { Traffic } from './load/load-job.ts'
 import type { RunningContestant } from './running-contestant.ts'
 import type { Verdict } from './scenarios/scenario.ts'
 
-/** One request was answered before the load, to see that the gateway is ready. */
+/** The readiness check sends one chat request before the load. */
 const PROBE_ANSWERS = 1
 const SETTLE_STEP_MS = 50
 const SETTLE_STEPS_MAX = 100
 
-/** After the load: do the books of the gateway add up, and does every answer stand in them once? */
+/** Checks after the load that the gateway's books balance and have each answer exactly once. */
 export async function checkLedger({
   contestant: { id, ledger },
   traffic,
@@ -36,7 +36,7 @@ export async function checkLedger({
       {
         target: `the ledger of ${id} is clean, with a usage row for each answer`,
         measured: `${broken.length === 0 ? 'clean' : 'BROKEN'}; ${counts}${rules.join('')}`,
-        // What was cut off before it began may have been answered or not, as far as the client can tell.
+        // A client cannot know whether a request that was cut off before its first token was answered.
         isMet: broken.length === 0 && rows >= answers + cutOffWithin && rows <= answers + cutOff,
       },
     ]
@@ -47,7 +47,10 @@ function withProbe({ answers, ...cut }: Traffic): Traffic {
   return { answers: answers + PROBE_ANSWERS, ...cut }
 }
 
-/** What was cut off is charged a moment later than it ended. Waits on the sums, because counting the rows takes long. */
+/**
+ * Waits until the charges of requests that were cut off are recorded, shortly after they end. Polls the sums, because counting
+ * rows is slow.
+ */
 async function countSettledRows(database: Queryable, expected: number): Promise<number> {
   for (let step = 0; step < SETTLE_STEPS_MAX; step += 1) {
     const summed = await readCount(

@@ -5,10 +5,10 @@ import type { RunningContestant } from './running-contestant.ts'
 import { isPinned } from './start-process.ts'
 import type { MachineNoise } from './watch-machine.ts'
 
-/** Above this share, what others did to the machine shows in the figures. */
+/** If other processes use more than this share of the machine, they affect the figures. */
 const OTHERS_SHARE_MAX = 0.05
 
-/** What a reader must know to trust the table under it, or not to. */
+/** Describes the conditions that a reader needs to judge the table. */
 export function describeConditions({
   options,
   contestants,
@@ -18,7 +18,7 @@ export function describeConditions({
   options: BenchOptions
   contestants: readonly RunningContestant[]
   noise: MachineNoise | undefined
-  /** Before the load and after it: on a shared disk it is not the same from one minute to the next. */
+  /** Before and after the load: on a shared disk it changes from minute to minute. */
   durableWriteUs: readonly [before: number, after: number]
 }): string {
   const lines = [

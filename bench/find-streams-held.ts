@@ -2,14 +2,17 @@ import type { HeldStreamsResult } from './load/load-job.ts'
 
 export interface StreamsHeld {
   readonly streams: number
-  /** True when more might have been held than was tried. */
+  /** True if the contestant might hold more streams than were tried. */
   readonly isLimitReached: boolean
   readonly attempts: readonly { readonly streams: number; readonly onTimeShare: number }[]
 }
 
 const ON_TIME_SHARE_MIN = 0.95
 
-/** Doubles the number of streams until they are no longer held, then halves the gap. A failed attempt may be the machine's fault and is tried again. */
+/**
+ * Doubles the number of streams until they are no longer held, then bisects. Repeats a failed attempt, because the machine may be
+ * the cause.
+ */
 export async function findStreamsHeld({
   streamsMin,
   streamsMax,

@@ -1,6 +1,6 @@
 import type { MetricRow, Verdict } from './scenarios/scenario.ts'
 
-/** A line a figure, a column a contestant, in Markdown so that it can be pasted into a document as it is. */
+/** Formats one line per figure and one column per contestant, as Markdown that can be pasted into a document. */
 export function formatTable(contestantIds: readonly string[], rows: readonly MetricRow[]): string {
   const lines = [
     ['', ...contestantIds],

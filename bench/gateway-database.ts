@@ -2,10 +2,10 @@ import { connectDatabase } from '../src/storage/connect-database.ts'
 import type { Database } from '../src/storage/database.ts'
 import { findRunningPostgres } from '../src/storage/embedded-postgres/find-running-postgres.ts'
 
-/** Whole tables are filled and added up. */
+/** Long enough to fill and sum whole tables. */
 const STATEMENT_MS_MAX = 600_000
 
-/** Works on the database of a running gateway, beside it. */
+/** Opens a second connection to the database of a running gateway. */
 export async function withGatewayDatabase<Result>(
   dataDirectory: string,
   work: (database: Database) => Promise<Result>,

@@ -1,7 +1,6 @@
 /**
- * A reader of HTTP/1.1 messages that does only what a load generator and a mock upstream need: it finds the end of each
- * message and hands out its decoded body. Node's own client and server cost several times as much, and whatever the two
- * ends of the benchmark cost is taken from the core they share.
+ * A minimal HTTP/1.1 parser for the load generator and the mock upstream: it finds the end of each message and returns its
+ * decoded body. Node's own client and server cost several times as much, and both ends of the benchmark share a core.
  */
 export class HttpMessageParser {
   readonly #handlers: HttpMessageHandlers
@@ -19,7 +18,7 @@ export class HttpMessageParser {
     const buffer = this.#carry === undefined ? bytes : Buffer.concat([this.#carry, bytes])
     this.#carry = undefined
     let offset = 0
-    // Every step moves the offset forward or leaves the rest for the next read, so the buffer's length bounds the loop.
+    // Every step advances the offset or leaves the rest for the next read, so the buffer's length bounds the loop.
     while (offset < buffer.length) {
       const next = this.#step(buffer, offset)
       if (next === NEEDS_MORE) {

@@ -6,7 +6,7 @@ const WRITES = 100
 const BLOCK = Buffer.alloc(8192)
 const BLOCKS_IN_FILE = 64
 
-/** How long the disk takes until a block is safe, which is the least that any commit takes; the median of many. */
+/** Measures the median time until a written block is durable, which is the minimum time of a commit. */
 export function measureDurableWriteUs(directory: string): number {
   const path = join(directory, 'durable-write')
   const file = openSync(path, 'w')

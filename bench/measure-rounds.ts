@@ -3,8 +3,8 @@ import type { RunningContestant } from './running-contestant.ts'
 import { watchMachine } from './watch-machine.ts'
 
 /**
- * Measures every contestant once a round, in another order each round, so that what the machine does to one it does to
- * all. Samples of the same round stand at the same index and may be divided by or subtracted from each other.
+ * Measures every contestant once per round, in a different order each round, so that disturbances of the machine affect all of
+ * them. Samples of the same round have the same index and may be divided or subtracted.
  */
 export async function measureRounds<Sample>({
   contestants,
@@ -20,7 +20,7 @@ export async function measureRounds<Sample>({
   const samples = new Map(contestants.map(({ id }) => [id, [] as Sample[]]))
   for (let round = 0; round < rounds; round += 1) {
     for (const contestant of orderOfRound(contestants, round)) {
-      // A connection that the database has opened since inherits the core, but not the priority.
+      // Database connections opened since the last round inherit the core but not the priority.
       contestant.process.moveDatabaseTo(contestant.databaseCore)
       samples.get(contestant.id)?.push(await measureInPeace(() => measure(contestant)))
       contestant.process.trimLog()
@@ -33,7 +33,7 @@ export async function measureRounds<Sample>({
 const STOLEN_SHARE_MAX = 0.02
 const REPEATS_MAX = 3
 
-/** What the hypervisor took time from is measured again, unless it does nothing else. */
+/** Repeats a measurement during which the hypervisor took CPU time, up to `REPEATS_MAX` times. */
 async function measureInPeace<Sample>(measure: () => Promise<Sample>): Promise<Sample> {
   for (let repeats = 0; ; repeats += 1) {
     const readNoise = watchMachine(() => 0)
@@ -43,8 +43,8 @@ async function measureInPeace<Sample>(measure: () => Promise<Sample>): Promise<S
 }
 
 /**
- * The CPU microseconds a contestant spends on some work, what it puts off until after the last answer included: the
- * clock stops when its processes rest. This also keeps one contestant's late work off the next one's core.
+ * Measures the CPU microseconds of some work, including what the contestant does after the last answer: the measurement ends when
+ * its processes are idle. This also keeps late work of one contestant off the core of the next.
  */
 export async function measureCpu<Result>(
   contestant: RunningContestant,
@@ -75,7 +75,7 @@ export interface CpuUse {
   /** Without its database. */
   readonly cpuMicroseconds: number
   readonly databaseCpuMicroseconds: number
-  /** How much of its core the contestant used, with its database where that shares the core. */
+  /** How much of its core the contestant used, including its database if that shares the core. */
   readonly busyShare: number
 }
 

@@ -1,12 +1,12 @@
-/** What the mock upstream answers, as prebuilt bytes: one set for each wire. */
+/** The prebuilt answers of the mock upstream for one wire. */
 export interface WireAnswers {
   readonly complete: Buffer
   readonly streamHead: Buffer
-  /** All that comes before the text. */
+  /** Everything before the text. */
   readonly firstChunk: Buffer
   readonly chunk: Buffer
   readonly ending: Buffer
-  /** For clients that ask for it; the same where a wire always tells the usage. */
+  /** For clients that ask for usage. Equal to `ending` if the wire always reports usage. */
   readonly endingWithUsage: Buffer
 }
 
@@ -57,7 +57,7 @@ export function buildChatAnswers(): WireAnswers {
   }
 }
 
-/** Anthropic's Messages. */
+/** Builds answers of Anthropic's Messages. */
 export function buildMessageAnswers(): WireAnswers {
   const base = {
     id: 'msg_mock0000000000000000',
@@ -97,7 +97,7 @@ export function buildMessageAnswers(): WireAnswers {
   }
 }
 
-/** OpenAI's Responses. The events of a stream are numbered by their kind, because its chunks are the same bytes. */
+/** Builds answers of OpenAI's Responses. Stream events are numbered by their kind, because all chunks have the same bytes. */
 export function buildResponseAnswers(): WireAnswers {
   const usage = {
     input_tokens: INPUT_TOKENS,

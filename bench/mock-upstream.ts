@@ -1,8 +1,7 @@
 /**
- * An upstream that speaks OpenAI's wires and Anthropic's Messages and costs as little as possible, run as its own process:
- * `node bench/mock-upstream.ts <port>`. It answers from prebuilt bytes. A streamed answer follows the marker
- * `[[chunks=N pace=P]]` in the prompt (P chunks a second, 0 for all at once), because the prompt is the one thing that
- * every gateway forwards unchanged.
+ * A mock upstream for OpenAI's wires and Anthropic's Messages, as cheap as possible, in its own process: `node
+ * bench/mock-upstream.ts <port>`. It answers from prebuilt bytes. The marker `[[chunks=N pace=P]]` in the prompt controls a
+ * stream (P chunks a second, 0 for all at once), because every gateway forwards the prompt unchanged.
  */
 import { createServer } from 'node:net'
 import type { Socket } from 'node:net'
@@ -42,7 +41,7 @@ const pacedStreams = new Set<PacedStream>()
 const server = createServer({ noDelay: true }, serveConnection)
 server.listen(Number(process.argv[2]), '127.0.0.1', 4096)
 setInterval(sendDueChunks, TICK_MS)
-// The benchmark holds the other end of this channel: when it dies, however it dies, so does the mock.
+// The benchmark has the other end of this channel. When it exits, for whatever reason, the mock exits too.
 process.on('disconnect', () => process.exit(0))
 
 function serveConnection(socket: Socket): void {
@@ -119,7 +118,7 @@ function sendDueChunks(): void {
   }
 }
 
-/** A vector of the usual length, indented as OpenAI indents it. */
+/** Builds a vector of the usual length, indented as OpenAI indents it. */
 function buildEmbeddings() {
   const vector = Float32Array.from({ length: 1536 }, (_, index) => Math.sin(index + 1) / 28)
   const answerOf = (embedding: unknown) =>
@@ -138,7 +137,7 @@ function buildEmbeddings() {
   return { base64: answerOf(Buffer.from(vector.buffer).toString('base64')), float: answerOf([...vector]) }
 }
 
-/** The smallest picture there is: what is measured is all that happens around it. */
+/** Builds the smallest possible image, so that only the work around it is measured. */
 function buildImage(): Buffer {
   const png =
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='

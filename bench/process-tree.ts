@@ -2,26 +2,26 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { sum } from './statistics.ts'
 
-/** What a contestant uses, over all its processes; undefined where there is no `/proc` to read it from. */
+/** Resource usage of a contestant over all its processes. Undefined if there is no `/proc`. */
 export interface ProcessTreeUsage {
   readonly pids: readonly number[]
-  /** Those of the database server that the contestant runs beside itself. */
+  /** Processes of the database server that the contestant runs. */
   readonly databasePids: readonly number[]
   /**
-   * User and system time of all but the database, children that have ended included. Counted by the kernel in hundredths
-   * of a second.
+   * User and system time of all processes except the database, including children that have ended. The kernel counts it in
+   * hundredths of a second.
    */
   readonly cpuMicroseconds: number
   readonly databaseCpuMicroseconds: number
-  /** Of all processes. What the database's share among themselves counts once: each of them has it in its own figure. */
+  /** Memory of all processes. Memory that the database's processes share is counted once, although each of them reports it. */
   readonly rssMib: number
-  /** The largest single process, which for a gateway with a database beside it is the gateway. */
+  /** The largest single process: for a gateway with its own database, the gateway. */
   readonly rssOfLargestMib: number
 }
 
 /**
- * Reads the descendants of `rootPid`, and those that have left the family (a database server that detaches itself) but
- * name the contestant's directory in their command line.
+ * Reads the descendants of `rootPid`, and detached processes (such as a database server) that name the contestant's directory in
+ * their command line.
  */
 export function readProcessTree(rootPid: number, directory: string): ProcessTreeUsage | undefined {
   const processes = readProcesses()
@@ -29,7 +29,7 @@ export function readProcessTree(rootPid: number, directory: string): ProcessTree
   const members = new Set(
     processes.filter(({ pid }) => pid === rootPid || namesDirectory(pid, directory)).map(({ pid }) => pid),
   )
-  // A generation a pass; no contestant nests its processes deeper than this.
+  // One generation per pass. No contestant nests its processes deeper than this.
   for (let generation = 0; generation < GENERATIONS_MAX; generation += 1) {
     for (const { pid, parentPid } of processes) if (members.has(parentPid)) members.add(pid)
   }
@@ -49,7 +49,7 @@ function isDatabase({ name }: ProcessRow): boolean {
   return name === 'postgres'
 }
 
-/** Its own memory and its part of what it shares; all of it where the kernel does not tell. */
+/** Returns a process's own memory and its share of shared memory, or its whole memory if the kernel does not report shares. */
 function readProportionalMib({ pid, rssPages }: ProcessRow): number {
   const rollup = readOrUndefined(() => readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1'))
   const kibibytes = /^Pss: +(\d+) kB/m.exec(rollup ?? '')?.[1]
@@ -84,7 +84,7 @@ function readProcesses(): ProcessRow[] | undefined {
 function readProcess(pid: number): ProcessRow | undefined {
   const stat = readOrUndefined(() => readFileSync(`/proc/${pid}/stat`, 'latin1'))
   if (stat === undefined) return undefined
-  // The command name stands in parentheses and may hold anything; the numbers follow the last one.
+  // The command name is in parentheses and may contain anything. The numbers follow the last parenthesis.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const field = (number: number) => Number(fields[number - FIRST_FIELD_AFTER_NAME])
   return {
@@ -104,7 +104,7 @@ function namesDirectory(pid: number, directory: string): boolean {
   )
 }
 
-/** Processes come and go while `/proc` is read; one that has gone is no error. */
+/** Processes may end while `/proc` is read. That is not an error. */
 function readOrUndefined<T>(read: () => T): T | undefined {
   try {
     return read()

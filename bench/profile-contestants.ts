@@ -13,7 +13,7 @@ const WARMUP_MS = 3000
 const MEASURED_MS = 10_000
 const STREAM = { chunks: 64, chunksPerSecond: 0 }
 
-/** Runs the chosen contestants that are written for Node, each alone, under V8's sampling profiler. */
+/** Runs the selected Node contestants one by one under V8's sampling profiler. */
 export async function profileContestants({
   options,
   direct,
@@ -64,14 +64,14 @@ export async function profileContestants({
   return 0
 }
 
-/** By the scenario that was chosen. */
+/** Chooses the request of the selected scenario. */
 function chooseRequest({ scenarioIds }: BenchOptions): { path: string; body: object } {
   if (scenarioIds.includes('embeddings')) return { path: '/v1/embeddings', body: buildEmbeddingBody('float') }
   const isStreamed = scenarioIds.includes('streams')
   return { path: '/v1/chat/completions', body: buildChatBody(isStreamed ? STREAM : undefined) }
 }
 
-/** The clock V8 stamps its profiles with. */
+/** The clock of V8's profiles. */
 function monotonicMicroseconds(): number {
   return Number(process.hrtime.bigint() / 1000n)
 }

@@ -1,4 +1,4 @@
-/** The benchmark: `npm run bench -- --help` lists its flags, bench/README.md says how to read what it prints. */
+/** The benchmark. `npm run bench -- --help` lists its flags; bench/README.md explains the output. */
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -36,7 +36,7 @@ function describeFailure(error: unknown): number {
 async function runBenchmark(): Promise<number> {
   const options = parseBenchOptions(process.argv.slice(2))
   const directory = mkdtempSync(join(tmpdir(), 'parkway-bench-'))
-  // A database server that gives up root must be able to reach its directory in here.
+  // A database server that drops root privileges must be able to reach its directory in here.
   chmodSync(directory, 0o755)
   const interrupted = Promise.withResolvers<number>()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -45,11 +45,11 @@ async function runBenchmark(): Promise<number> {
       interrupted.resolve(INTERRUPTED)
     })
   }
-  // Nobody reads any more: what was started is stopped all the same.
+  // The output was closed. Stop the started processes all the same.
   for (const output of [process.stdout, process.stderr])
     output.on('error', () => interrupted.resolve(INTERRUPTED))
   const measured = measureAll(options, directory)
-  // After an interruption the measurement fails for want of its processes, which is no news.
+  // After an interruption the measurement fails because its processes are gone. Ignore that error.
   measured.catch(() => undefined)
   try {
     return await Promise.race([measured, interrupted.promise])

@@ -7,14 +7,14 @@ import type { BenchedLedger, Contestant, ContestantLaunch } from './contestants/
 import { pickFreePort, startProcess } from './start-process.ts'
 import type { Core, StartedProcess } from './start-process.ts'
 
-/** Something that answers chat requests: a started contestant, or the mock upstream itself. */
+/** A process that answers chat requests: a started contestant, or the mock upstream itself. */
 export interface RunningContestant {
   readonly id: string
   readonly version: string
   readonly port: number
   readonly requestHeaders: Readonly<Record<string, string>>
   readonly process: StartedProcess
-  /** Where its PostgreSQL runs, if it has one. */
+  /** The core of its PostgreSQL, if it has one. */
   readonly databaseCore: Core
   readonly ledger?: BenchedLedger
 }
@@ -29,7 +29,7 @@ export interface ContestantStart {
   readonly note: (text: string) => void
 }
 
-/** Starts a contestant and waits until it answers a chat request; undefined, with a note why, when it cannot. */
+/** Starts a contestant and waits until it answers a chat request. Notes the reason and returns undefined if it cannot start. */
 export async function startContestant(start: ContestantStart): Promise<RunningContestant | undefined> {
   const { contestant, note } = start
   const directory = join(start.directory, contestant.id)
@@ -89,7 +89,7 @@ async function waitUntilReady({
   return `not ready after ${launch.startTimeoutMs / 1000} s: ${lastFailure}`
 }
 
-/** Why the contestant is not ready yet, undefined when it is. */
+/** Returns why the contestant is not ready yet, or undefined if it is. */
 async function probe({ launch, port }: { launch: Readiness; port: number }): Promise<string | undefined> {
   const origin = `http://127.0.0.1:${port}`
   try {
@@ -118,7 +118,7 @@ function indent(text: string): string {
   return text.trimEnd().replace(/^/gm, '    ')
 }
 
-/** The mock upstream as a contestant of its own: what everything else is compared with. */
+/** Starts the mock upstream as a contestant, the base of all comparisons. */
 export async function startMockUpstream({ directory }: { directory: string }): Promise<RunningContestant> {
   const port = await pickFreePort()
   const started = startProcess({

@@ -7,5 +7,5 @@ import { streams } from './scenarios/streams.ts'
 import { tasks } from './scenarios/tasks.ts'
 import { wires } from './scenarios/wires.ts'
 
-/** What a plain run measures, in this order. */
+/** The scenarios of a run without flags, in this order. */
 export const scenarios: readonly Scenario[] = [requests, streams, wires, embeddings, tasks, media, credit]

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { readProcessTree } from './process-tree.ts'
 import type { ProcessTreeUsage } from './process-tree.ts'
 
-/** The contestant has a core for itself; the mock upstream, the load and the benchmark itself share the other. */
+/** The contestant has its own core. The mock upstream, the load generator and the benchmark share the other. */
 export type Core = 'contestant' | 'harness'
 
 export interface ProcessStart {
@@ -17,10 +17,10 @@ export interface ProcessStart {
   readonly command: string
   readonly arguments: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
-  /** Its log goes here; a process that names it in its command line is counted as part of the contestant. */
+  /** Directory of its log. Processes that name it in their command line count as part of the contestant. */
   readonly directory: string
   readonly workingDirectory?: string
-  /** A channel to talk over, for the processes that are the benchmark's own. */
+  /** An IPC channel, for processes of the benchmark itself. */
   readonly hasChannel?: boolean
 }
 
@@ -30,16 +30,16 @@ export interface StartedProcess {
   usage(): ProcessTreeUsage | undefined
   hasEnded(): boolean
   logTail(): string
-  /** An access log grows with the load; its bytes are of no use here. */
+  /** Truncates the log: an access log grows with the load and is not needed. */
   trimLog(): void
-  /** Moves what there is now of the database server that the contestant has started on its own core. */
+  /** Moves the current processes of the contestant's database server to this core. */
   moveDatabaseTo(core: Core): void
   stop(): Promise<void>
 }
 
 const running = new Set<StartedProcess>()
 let isStopping = false
-/** Part of util-linux; there is none on macOS. */
+/** Part of util-linux. macOS does not have it. */
 const PINNING_COMMAND = 'taskset'
 const CORE_NUMBERS: Readonly<Record<Core, string>> = { contestant: '1', harness: '0' }
 const STOP_MS_MAX = 8000
@@ -54,9 +54,9 @@ export function startProcess(start: ProcessStart): StartedProcess {
   const child = spawn(command ?? start.command, [...leading, ...start.arguments], {
     cwd: start.workingDirectory ?? start.directory,
     env: { ...inheritedEnvironment(), ...start.environment },
-    // The plain form turns a figure that is not a number into null.
+    // The default serialization turns NaN into null.
     serialization: 'advanced',
-    // A session of its own is what the kernel's automatic groups share a core by, and keeps Ctrl-C for the benchmark.
+    // The kernel's autogroups share a core by session, and a separate session does not receive Ctrl-C.
     detached: true,
     stdio: start.hasChannel === true ? ['ignore', log, log, 'ipc'] : ['ignore', log, log],
   })
@@ -96,7 +96,7 @@ export async function stopAllProcesses(): Promise<void> {
   await Promise.all([...running].map((started) => started.stop()))
 }
 
-/** The CPU time of the benchmark and of everything it has started. */
+/** Returns the CPU time of the benchmark and of all processes it has started. */
 export function readOwnCpuMicroseconds(): number {
   const { user, system } = process.cpuUsage()
   return [...running].reduce((total, started) => total + sumUsedMicroseconds(started.usage()), user + system)
@@ -115,7 +115,7 @@ export async function pickFreePort(): Promise<number> {
   return address.port
 }
 
-/** False where `taskset` is missing or there is only one core; the table says so. */
+/** False if `taskset` is missing or there is only one core. The table reports it. */
 export const isPinned =
   availableParallelism() >= 2 &&
   spawnSync(PINNING_COMMAND, ['-c', '0', 'true'], { stdio: 'ignore' }).status === 0
@@ -131,19 +131,19 @@ function moveProcess(pid: number, core: Core): void {
   spawnSync(PINNING_COMMAND, moving, { stdio: 'ignore' })
 }
 
-/** Contestants see no credential or proxy of the machine they run on, so that none can talk to anything but the mock. */
+/** Contestants inherit no credentials or proxy settings, so that they can only talk to the mock. */
 function inheritedEnvironment(): Record<string, string> {
   const kept = ['PATH', 'HOME', 'USER', 'LANG', 'TMPDIR', 'TZ']
   return Object.fromEntries(kept.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])))
 }
 
-/** Only root may. Without it the figures are as good, but others on the machine take more from the contestants. */
+/** Needs root. Without it, other processes take more CPU time from the contestants. */
 function raisePriority(pid: number): void {
   try {
     setPriority(pid, constants.priority.PRIORITY_HIGHEST)
     writeFileSync(`/proc/${pid}/autogroup`, String(constants.priority.PRIORITY_HIGHEST))
   } catch {
-    // The kernel has no automatic groups, or this is not root.
+    // The kernel has no autogroups, or this is not root.
   }
 }
 
@@ -171,6 +171,6 @@ function killIfAlive(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It has ended by itself.
+    // The process has already ended.
   }
 }

@@ -10,7 +10,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
 }
 
-/** Where the median of all rounds that could be run lies with 95 % probability, by the ranks of those that were. */
+/** Returns the 95 % confidence interval of the median, computed from ranks. */
 export function medianRange(values: readonly number[]): readonly [number, number] {
   const sorted = values.filter((value) => Number.isFinite(value)).toSorted((a, b) => a - b)
   const left = Math.max(0, Math.floor((sorted.length - 1.96 * Math.sqrt(sorted.length)) / 2))
@@ -21,7 +21,7 @@ export function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0)
 }
 
-/** Theil–Sen: the median of the slopes between all pairs, which a few outliers cannot bend. */
+/** Theil–Sen estimator: the median of the slopes between all pairs, which is robust against outliers. */
 export function medianSlope(points: readonly { readonly x: number; readonly y: number }[]): number {
   const slopes = points.flatMap((from, index) =>
     points.slice(index + 1).map((to) => (to.y - from.y) / (to.x - from.x)),

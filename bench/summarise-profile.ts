@@ -1,4 +1,4 @@
-/** Sums a V8 CPU profile up by file or package and by function. Alone: `node bench/summarise-profile.ts <file>`. */
+/** Sums up a V8 CPU profile by file or package and by function. Standalone: `node bench/summarise-profile.ts <file>`. */
 import { readFileSync } from 'node:fs'
 
 const LINES_MAX = 25
@@ -78,7 +78,7 @@ function sumSelfTime(
   let atMicroseconds = startTime
   samples.forEach((nodeId, index) => {
     atMicroseconds += timeDeltas[index] ?? 0
-    // A sample stands for the time until the next one.
+    // A sample counts for the time until the next one.
     const lasts = Math.max(0, timeDeltas[index + 1] ?? 0)
     if (atMicroseconds >= fromMicroseconds && atMicroseconds < untilMicroseconds)
       add(selfMicroseconds, nodeId, lasts)
@@ -86,7 +86,7 @@ function sumSelfTime(
   return selfMicroseconds
 }
 
-/** A file of this checkout by its path, a dependency by its package, Node's own code by its module. */
+/** Names a file of this checkout by path, a dependency by package, Node's own code by module. */
 function namePlace({ functionName, url }: CallFrame): string {
   if (url === '') return functionName.startsWith('(') ? functionName : '(native code)'
   if (url.startsWith('node:')) return url

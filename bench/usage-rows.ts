@@ -12,7 +12,7 @@ import type { Database } from '../src/storage/database.ts'
 import { startEmbeddedPostgres } from '../src/storage/embedded-postgres/start-embedded-postgres.ts'
 import { migrate } from '../src/storage/migrate.ts'
 
-/** What reading usage costs with very many rows: `node bench/usage-rows.ts --rows 1000000 --keys 50 --models 10`. */
+/** Measures reading usage with many rows: `node bench/usage-rows.ts --rows 1000000 --keys 50 --models 10`. */
 const OPTIONS = {
   rows: { type: 'string', default: '1000000' },
   days: { type: 'string', default: '30' },
@@ -73,7 +73,7 @@ async function measure(database: Database): Promise<void> {
   }
 }
 
-/** One account with most of the rows, among many that have a few each. */
+/** Inserts one account with most of the rows, and many accounts with a few each. */
 async function fill(database: Database): Promise<string> {
   const shared = { days: Number(options.days), untilMs: nowMs }
   const accountId = createId()

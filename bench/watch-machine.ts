@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 
-/** What kept the machine from the benchmark, as shares of the time of all its cores. */
+/** CPU time that the benchmark did not get, as shares of the time of all cores. */
 export interface MachineNoise {
-  /** Taken by the hypervisor for its other guests. */
+  /** Taken by the hypervisor for other guests. */
   readonly stolenShare: number
-  /** Used by processes that are not the benchmark's. */
+  /** Used by processes that do not belong to the benchmark. */
   readonly othersShare: number
 }
 
-/** Starts watching; the returned function gives the noise since then, undefined where there is no `/proc`. */
+/** Starts measuring. The returned function gives the noise since then, or undefined if there is no `/proc`. */
 export function watchMachine(readOwnCpuMicroseconds: () => number): () => MachineNoise | undefined {
   const before = readCpuTicks()
   const ownBefore = readOwnCpuMicroseconds()

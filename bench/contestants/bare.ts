@@ -2,10 +2,10 @@ import { fileURLToPath } from 'node:url'
 import type { Contestant } from './contestant.ts'
 import { startFlags } from './parkway.ts'
 
-/** What one writes from the documentation of `node:http` and undici. */
+/** A proxy as one writes it from the documentation of `node:http` and undici. */
 export const bare = createProxy('bare', 'bare-proxy.ts', 'node:http + undici')
 
-/** The same job with every trick: what is possible at all in this runtime. */
+/** The same proxy with every optimisation: the best that is possible in this runtime. */
 export const floor = createProxy('floor', 'floor-proxy.ts', 'the bare proxy tuned by hand')
 
 function createProxy(id: string, file: string, description: string): Contestant {
@@ -14,7 +14,7 @@ function createProxy(id: string, file: string, description: string): Contestant 
     prepare: async ({ port, upstreamPort, nodeFlags }) => ({
       version: `${description}, Node ${process.versions.node}`,
       command: process.execPath,
-      // The same heap as the gateway's: what differs is the work.
+      // The same heap size as the gateway, so that only the work differs.
       arguments: [
         ...startFlags(),
         ...nodeFlags,

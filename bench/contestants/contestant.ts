@@ -1,7 +1,7 @@
-/** A gateway or proxy the benchmark can start. To add one: a file here and a line in `contestants.ts`. */
+/** A gateway or proxy that the benchmark can start. To add one: a file here and a line in `contestants.ts`. */
 export interface Contestant {
   readonly id: string
-  /** How to start it, or why it cannot be had on this machine. */
+  /** Returns how to start it, or why it is not available on this machine. */
   prepare(setting: ContestantSetting): Promise<ContestantLaunch | Unavailable>
 }
 
@@ -10,7 +10,7 @@ export interface ContestantSetting {
   readonly upstreamPort: number
   /** Its own empty directory, removed at the end. */
   readonly directory: string
-  /** False when only what is already on the machine may be used. */
+  /** False if only software that is already installed may be used. */
   readonly mayInstall: boolean
   /** Flags for Node, for the contestants that run on it. */
   readonly nodeFlags: readonly string[]
@@ -24,7 +24,7 @@ export interface ContestantLaunch {
   readonly environment?: Readonly<Record<string, string>>
   readonly workingDirectory?: string
   readonly hasChannel?: boolean
-  /** What a client of this gateway adds to its requests. */
+  /** Headers that a client of this gateway adds to its requests. */
   readonly requestHeaders: Readonly<Record<string, string>>
   /** Answers 200 to a GET once the contestant is ready. A chat request is tried after it in any case. */
   readonly readyPath?: string
@@ -32,10 +32,10 @@ export interface ContestantLaunch {
   readonly ledger?: BenchedLedger
 }
 
-/** The books a gateway keeps, which are checked after the load. */
+/** The ledger of a gateway, which is checked after the load. */
 export interface BenchedLedger {
   readonly dataDirectory: string
-  /** False when it answers without charging. */
+  /** False if it answers without charging. */
   readonly isCharging: boolean
 }
 

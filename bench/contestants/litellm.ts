@@ -9,7 +9,7 @@ const INSTALL_MS_MAX = 420_000
 const cacheDirectory = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'parkway-bench')
 const environmentDirectory = join(cacheDirectory, `litellm-${VERSION}`)
 
-/** The LiteLLM proxy with one worker and a master key, without a database: its cheapest form that authenticates. */
+/** The LiteLLM proxy with one worker and a master key, without a database: the cheapest setup that authenticates. */
 export const litellm: Contestant = {
   id: 'litellm',
   prepare: async ({ port, upstreamPort, directory, mayInstall, note }) => {
@@ -28,7 +28,7 @@ export const litellm: Contestant = {
         `--config ${configurationPath} --host 127.0.0.1 --port ${port} --num_workers 1 --telemetry False`.split(
           ' ',
         ),
-      // The cost map would otherwise be fetched from the internet at the start.
+      // Otherwise it fetches the cost map from the internet at startup.
       environment: { LITELLM_LOCAL_MODEL_COST_MAP: 'True', LITELLM_LOG: 'ERROR', LITELLM_MODE: 'PRODUCTION' },
       requestHeaders: { authorization: 'Bearer sk-benchmark' },
       readyPath: '/health/readiness',

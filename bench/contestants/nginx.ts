@@ -4,7 +4,7 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { Contestant, ContestantSetting } from './contestant.ts'
 
-/** A reverse proxy as one would put it before a model server: one worker, keep-alive both ways, no buffering of answers. */
+/** A typical reverse proxy in front of a model server: one worker, keep-alive in both directions, no response buffering. */
 export const nginx: Contestant = {
   id: 'nginx',
   prepare: async (setting) => {

@@ -6,18 +6,18 @@ import type { Contestant } from './contestant.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const programOf = (checkout: string) => join(checkout, 'src/app/main.ts')
 const key = 'pk-live-benchmark0benchmark0benchmark0benchmark0benchmark0'
-/** More than a run can spend, and enough for the highest limits that come with a balance. */
+/** More than a run can spend, and enough for the highest limits that depend on a balance. */
 const CREDIT_USD = '5000000'
 
 export const parkway: Contestant = createParkway({ id: 'parkway', environment: {} })
 
-/** The same without holds, charges and limits: what these cost is the difference. */
+/** The gateway without holds, charges and limits. The difference to `parkway` is their cost. */
 export const parkwayFree: Contestant = createParkway({
   id: 'parkway-free',
   environment: { PARKWAY_BILLING: 'off' },
 })
 
-/** The gateway with its default settings, apart from those given: what a scenario about one setting compares. */
+/** Creates a gateway with default settings, except for those given. For scenarios that compare settings. */
 export function createParkway({
   id,
   environment = {},
@@ -26,9 +26,9 @@ export function createParkway({
 }: {
   id: string
   environment?: Readonly<Record<string, string>>
-  /** Of `serve`. */
+  /** Flags of `serve`. */
   flags?: readonly string[]
-  /** Of another commit, with its packages installed. */
+  /** The checkout of another commit, with its packages installed. */
   checkout?: string
 }): Contestant {
   const program = programOf(checkout)
@@ -52,7 +52,7 @@ export function createParkway({
   }
 }
 
-/** Another process of a gateway that runs: it works on tasks and answers no requests. */
+/** Describes a further process of a running gateway. It works on tasks and answers no requests. */
 export function describeWorker(setting: {
   readonly port: number
   readonly upstreamPort: number
@@ -89,7 +89,7 @@ function environmentOf({
   }
 }
 
-/** Of the runtime, as `npm start` gives them. */
+/** Returns the runtime flags of `npm start`. */
 export function startFlags(): string[] {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   return String(scripts.start).match(/--[\w-]+=\d+/g) ?? []

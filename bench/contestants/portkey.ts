@@ -8,7 +8,7 @@ const benchDirectory = fileURLToPath(new URL('..', import.meta.url))
 const packageDirectory = join(benchDirectory, 'node_modules/@portkey-ai/gateway')
 const INSTALL_MS_MAX = 180_000
 
-/** The open-source gateway from npm, on the same Node, without its console and its console's log. */
+/** The open-source gateway from npm, on the same Node, without its console and the console's log. */
 export const portkey: Contestant = {
   id: 'portkey',
   prepare: async ({ port, upstreamPort, mayInstall, nodeFlags, note }) => {

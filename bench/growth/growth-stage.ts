@@ -1,7 +1,7 @@
 import { createParkway } from '../contestants/parkway.ts'
 import type { Contestant } from '../contestants/contestant.ts'
 
-/** A gateway that has grown in one way or in all. */
+/** A gateway that has grown in one dimension or in all. */
 export interface GrowthStage {
   readonly id: string
   readonly accounts: number
@@ -9,7 +9,7 @@ export interface GrowthStage {
   readonly processes: number
 }
 
-/** The first is what the others are compared with. */
+/** The first stage is the base of the comparison. */
 export const growthStages: readonly [GrowthStage, ...GrowthStage[]] = [
   { id: 'accounts-1', accounts: 1, usageRows: 0, processes: 1 },
   { id: 'accounts-100', accounts: 100, usageRows: 0, processes: 1 },

@@ -8,7 +8,7 @@ import { KEY_DIGITS, KEY_OF_FIRST_ACCOUNT } from './seed-accounts.ts'
 const CROWD = 64
 const STRETCH_MS = 1000
 
-/** A load in which every request comes from another of the first so many accounts. */
+/** Builds a load that rotates over the first `accounts` accounts, one request each. */
 export function buildRotatingLoad({ port }: RunningContestant, accounts: number) {
   return {
     port,
@@ -25,13 +25,13 @@ export function buildRotatingLoad({ port }: RunningContestant, accounts: number)
 interface Meeting {
   readonly stage: GrowthStage
   readonly times: number
-  /** Given up after so many seconds. */
+  /** Time limit in seconds. */
   readonly secondsMax: number
 }
 
 /**
- * Sends requests until the gateway has met each account so many times: then it knows the keys and has borrowed, which it
- * has to do again for those that it has not seen for half a minute. Gives the first reason for a failure.
+ * Sends requests until the gateway has seen each account `times` times. It then has cached the keys and borrowed credit, which it
+ * must do again for accounts it has not seen for half a minute. Returns the reason of the first failure.
  */
 export async function meetAccounts(
   load: LoadGenerator,

@@ -1,27 +1,27 @@
 import type { Queryable } from '../../src/storage/database.ts'
 
 const KEY_START = 'pk-live-growth-growth-growth-growth-'
-/** What the load generator counts up; the account of that number owns the key. */
+/** The digits that the load generator counts up. The account with that number owns the key. */
 export const KEY_DIGITS = '00000000'
 export const KEY_OF_FIRST_ACCOUNT = KEY_START + KEY_DIGITS
 
 const CREDIT_NANO_USD = 100_000_000_000_000n
 
 /**
- * Accounts with credit and a key each, written by one statement: through the API ten thousand would take longer than the
- * measurement. Their ids are made from their number, so that usage can be filed under them.
+ * Inserts accounts with credit and one key each in one statement: ten thousand calls of the API would take longer than the
+ * measurement. Ids are derived from the account's number, so that usage can be inserted for them.
  */
 export async function seedAccounts(database: Queryable, accounts: number): Promise<void> {
   await database.query(SEED_ACCOUNTS, [accounts, KEY_START, KEY_DIGITS.length, CREDIT_NANO_USD])
 }
 
-/** In SQL, of a number from 0: the id of an account, and that of its key. */
+/** SQL for the id of an account and of its key, by a number from 0. */
 export const ACCOUNT_ID = (number: string) =>
   `('01890000-0000-7000-8000-' || lpad(to_hex(${number}), 12, '0'))::uuid`
 export const KEY_ID = (number: string) =>
   `('01890000-0000-7000-9000-' || lpad(to_hex(${number}), 12, '0'))::uuid`
 
-/** In SQL: of all accounts, those made here. */
+/** SQL condition for the accounts inserted here. */
 export const IS_SEEDED =
   "account_id BETWEEN '01890000-0000-7000-8000-000000000000' AND '01890000-0000-7000-8000-ffffffffffff'"
 

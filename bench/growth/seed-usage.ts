@@ -2,10 +2,10 @@ import type { Database } from '../../src/storage/database.ts'
 import { ACCOUNT_ID, IS_SEEDED, KEY_ID } from './seed-accounts.ts'
 
 const DAYS = 10
-/** Of a borrower that is no more, so that nobody adds to its sums. */
+/** A writer that no longer exists, so that no process adds to its sums. */
 const WRITER = 30_000
 
-/** Past requests of all accounts, at one hour of each day, with everything that was written with each charge. */
+/** Inserts past requests of all accounts, at one hour of each day, with all rows that a charge writes. */
 export async function seedUsage(
   database: Database,
   { rows, accounts }: { rows: number; accounts: number },
@@ -32,14 +32,14 @@ const FILLED_TABLES = [
   'spend_by_day',
 ]
 
-/** What filling leaves to do afterwards is done now, and not during the measurement. */
+/** Runs the maintenance that the inserts cause, so that it does not happen during the measurement. */
 export async function tidyTables(database: Database): Promise<void> {
-  // Only what was filled: of a table that was empty when it was looked at, the planner believes so while it grows.
+  // Only the filled tables: for a table that was empty when analysed, the planner assumes few rows even while it grows.
   await database.query(`VACUUM ANALYZE ${FILLED_TABLES.join(', ')}`)
   await database.query('CHECKPOINT')
 }
 
-// A hash of the number instead of chance, so that every run has the same rows.
+// A hash of the number instead of a random value, so that every run has the same rows.
 const SEED_RECORDS = `
   INSERT INTO usage_records (account_id, id, key_id, environment, operation, model, provider, outcome, prompt_tokens,
     cached_tokens, completion_tokens, reasoning_tokens, cost_nano_usd, promotional_nano_usd, latency_ms, created_at)
@@ -67,7 +67,7 @@ const SEED_TOTALS = `
   SELECT account_id, (created_at AT TIME ZONE 'UTC')::date, key_id, $1::smallint, sum(cost_nano_usd)
   FROM usage_records WHERE ${IS_SEEDED} GROUP BY 1, 2, 3`
 
-// A pair of entries for a day of an account, where a living gateway has one for each commit.
+// One pair of entries per account and day. A running gateway writes one for each commit.
 const SEED_ENTRIES = `
   INSERT INTO ledger_entries (key, account_id, book, kind, amount_nano_usd, created_at)
   SELECT format('charge:grown:%s:%s', account_id, day), account_id, book, 'charge', sign * cost, day

@@ -1,4 +1,4 @@
-/** The load generator's own process: runs one job at a time, as told over the channel it was started with. */
+/** The process of the load generator. Runs one job at a time, received over its IPC channel. */
 import type { LoadJob } from './load-job.ts'
 import { runExchanges } from './run-exchanges.ts'
 import { runHeldStreams } from './run-held-streams.ts'

@@ -13,13 +13,13 @@ import type {
   Traffic,
 } from './load-job.ts'
 
-/** The load generator as seen by a scenario; the work is done in another process. */
+/** The load generator as a scenario uses it. The work is done in another process. */
 export interface LoadGenerator {
   readonly process: StartedProcess
   runExchanges(job: Omit<ExchangeJob, 'kind'>): Promise<ExchangeResult>
   runHeldStreams(job: Omit<HeldStreamsJob, 'kind'>): Promise<HeldStreamsResult>
   runTasks(job: Omit<TasksJob, 'kind'>): Promise<TasksResult>
-  /** All that went to a port since the start. */
+  /** All traffic to a port since the start. */
   trafficOf(port: number): Traffic
 }
 

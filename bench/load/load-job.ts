@@ -1,39 +1,39 @@
-/** What the benchmark asks the load generator to do, and what it answers; both cross a process boundary as JSON. */
+/** Jobs of the load generator and their results. Both cross a process boundary as JSON. */
 export type LoadJob = ExchangeJob | HeldStreamsJob | TasksJob
 
 export interface ExchangeJob {
   readonly kind: 'exchanges'
   readonly port: number
-  /** The whole request as it goes over the wire. */
+  /** The bytes of the whole request. */
   readonly request: string
-  /** Digits within the request that count up from one request to the next, so that each comes from another key. */
+  /** Digits in the request that count up with each request, so that each uses another key. */
   readonly rotation?: RequestRotation
   readonly concurrency: number
-  /** A status that is no failure here: how soon it comes is part of the figures. */
+  /** A status that is not a failure in this job. Its latency is reported. */
   readonly refusalStatus?: number
-  /** Exchanges that end in this first stretch are not part of the figures. */
+  /** Exchanges that end in this time are not counted. */
   readonly warmupMs: number
   readonly durationMs: number
 }
 
 interface RequestRotation {
-  /** A text of digits that the request holds once; numbers of the same width take its place. */
+  /** Digits that occur once in the request. They are replaced by numbers of the same width. */
   readonly digits: string
   readonly count: number
 }
 
-/** What a gateway must have on its books: a charge for each answer, and for what was delivered before it was cut off. */
+/** What a gateway must have in its ledger: a charge for each answer, and for what was delivered before a cut-off. */
 export interface Traffic {
-  /** Complete ones with status 200. */
+  /** Complete answers with status 200. */
   readonly answers: number
-  /** Requests under way when a connection ended. */
+  /** Requests in progress when a connection ended. */
   readonly cutOff: number
-  /** Of those, streams of which a token had arrived. */
+  /** Of those, streams that had delivered a token. */
   readonly cutOffWithin: number
 }
 
 export interface ExchangeResult extends Traffic {
-  /** Answers counted after the warm-up; `exchangesWithWarmup` is what the CPU time of the whole job is divided by. */
+  /** Answers counted after the warm-up. The CPU time of the job is divided by `exchangesWithWarmup`. */
   readonly exchanges: number
   readonly exchangesWithWarmup: number
   readonly failures: number
@@ -43,7 +43,7 @@ export interface ExchangeResult extends Traffic {
   readonly latencyP99Us: number
   readonly firstByteP50Us: number
   readonly firstByteP99Us: number
-  /** Answers with the status of a refusal, and how long they took. */
+  /** Answers with the refusal status, and their latency. */
   readonly refusals: number
   readonly refusalP50Us: number
   readonly refusalMaxUs: number
@@ -57,7 +57,7 @@ export interface HeldStreamsJob {
   readonly request: string
   readonly streams: number
   readonly paceMs: number
-  /** Connections are opened evenly over this time, so that opening them is not what is measured. */
+  /** Connections are opened evenly over this time, so that opening them is not part of the measurement. */
   readonly rampMs: number
   readonly windowMs: number
   readonly latenessMsMax: number
@@ -66,7 +66,7 @@ export interface HeldStreamsJob {
 export interface HeldStreamsResult extends Traffic {
   readonly chunksExpected: number
   readonly chunksOnTime: number
-  /** Chunks of the whole job, the ramp included; what the CPU time of the job is divided by. */
+  /** Chunks of the whole job, including the ramp. The CPU time of the job is divided by this. */
   readonly chunksReceived: number
   readonly failures: number
   readonly latenessP99Ms: number
@@ -75,23 +75,23 @@ export interface HeldStreamsResult extends Traffic {
 export interface TasksJob {
   readonly kind: 'tasks'
   readonly port: number
-  /** Makes a task. */
+  /** The request that creates a task. */
   readonly request: string
-  /** Lines of the requests that follow a task. */
+  /** Headers of the requests that poll a task. */
   readonly headers: Readonly<Record<string, string>>
-  /** Tasks under way at once: each that ends makes room for the next. */
+  /** Concurrent tasks. Each task that ends is replaced by a new one. */
   readonly concurrency: number
   readonly warmupMs: number
   readonly durationMs: number
 }
 
 export interface TasksResult extends Traffic {
-  /** Completed after the warm-up; those with the warm-up are the answers. */
+  /** Tasks completed after the warm-up. `answers` includes the warm-up. */
   readonly tasks: number
   readonly failures: number
   readonly firstFailure: string | null
   readonly tasksPerSecond: number
-  /** From the request to the answer that says that it is completed. */
+  /** From the request to the answer that reports completion. */
   readonly durationP50Ms: number
   readonly durationP99Ms: number
 }

@@ -1,7 +1,7 @@
 import { createConnection } from 'node:net'
 import { HttpMessageParser } from '../http-message-parser.ts'
 
-/** One keep-alive connection that has at most one request under way. */
+/** A keep-alive connection with at most one request in progress. */
 export interface RawConnection {
   send(request: Buffer): void
   close(): void
@@ -10,9 +10,9 @@ export interface RawConnection {
 export interface RawConnectionHandlers {
   onOpen(): void
   onBody(bytes: Buffer): void
-  /** A whole answer has arrived. */
+  /** A complete answer has arrived. */
   onAnswer(status: number): void
-  /** The connection is gone, whoever closed it; not called after `close()`. */
+  /** The connection was closed by either side. Not called after `close()`. */
   onLost(reason: string): void
 }
 

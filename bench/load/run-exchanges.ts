@@ -11,7 +11,7 @@ const NO_BYTES = Buffer.alloc(0)
 const ERROR_FRAME = Buffer.from('data: {"error"')
 const SAMPLES_MAX = 2_000_000
 
-/** Keeps `concurrency` requests under way for the given time: each answer sends the next request on its connection. */
+/** Keeps `concurrency` requests in progress for the given time: each answer triggers the next request on its connection. */
 export async function runExchanges(job: ExchangeJob): Promise<ExchangeResult> {
   const tally = createTally()
   const nextRequest = createRequestSource(job)
@@ -34,7 +34,7 @@ export async function runExchanges(job: ExchangeJob): Promise<ExchangeResult> {
     const connection = openRawConnection(job.port, {
       onOpen: send,
       onBody: (bytes) => {
-        // Looking into each piece would be measured too where nobody is refused.
+        // Searched only if refusals are expected, because the search would distort other measurements.
         if (job.refusalStatus !== undefined && bytes.includes(ERROR_FRAME)) hasErrorFrame = true
         if (firstByteAtMs !== 0) return
         firstByteAtMs = performance.now()
@@ -78,7 +78,7 @@ export async function runExchanges(job: ExchangeJob): Promise<ExchangeResult> {
 
 let rotated = 0
 
-/** A connection's requests: its own copy of the bytes, in which only the digits of a rotation change. */
+/** Creates the requests of a connection: its own copy of the bytes, in which only the rotating digits change. */
 function createRequestSource({ request, rotation }: ExchangeJob): () => () => Buffer {
   const bytes = Buffer.from(request, 'latin1')
   if (rotation === undefined) return () => () => bytes
@@ -86,7 +86,7 @@ function createRequestSource({ request, rotation }: ExchangeJob): () => () => Bu
   const offset = bytes.indexOf(digits)
   if (offset < 0) throw new Error('the request does not hold the digits that are to rotate')
   return () => {
-    // The one before has been answered when the next is asked for, so its bytes may change.
+    // The previous request has been answered when the next one is needed, so its bytes may be changed.
     const own = Buffer.from(bytes)
     return () => {
       rotated += 1

@@ -6,13 +6,13 @@ import type { RawConnection } from './raw-connection.ts'
 
 const RAMP_STEP_MS = 10
 const SETTLE_MS = 500
-/** The first event of a stream names the role and says nothing. */
+/** The first event of a stream has the role and no text. */
 const EVENTS_WITH_A_TOKEN = 2
 const SAMPLES_MAX = 2_000_000
 
 /**
- * Holds many paced streams open at once and counts the chunks that arrive on time. When a stream's chunk is due is
- * learned from that stream itself: the earliest arrival before the window opens, less the pace of the chunks before it.
+ * Holds many paced streams open and counts the chunks that arrive on time. The schedule of a stream is learned from the stream:
+ * the earliest arrival before the window opens, minus the pace of the chunks before it.
  */
 export async function runHeldStreams(job: HeldStreamsJob): Promise<HeldStreamsResult> {
   const request = Buffer.from(job.request, 'latin1')
@@ -82,14 +82,14 @@ async function openEvenly({ streams, rampMs, open }: { streams: number; rampMs: 
   }
 }
 
-/** Counts the empty lines that end server-sent events, also when one is split over two reads. */
+/** Counts the empty lines that end server-sent events, also if one is split over two reads. */
 function createEventCounter() {
   let endedInNewline = false
   return {
     count(bytes: Buffer): number {
       let events = endedInNewline && bytes[0] === NEWLINE ? 1 : 0
       let from = events
-      // Bounded by the buffer: the search starts behind what it found.
+      // Bounded by the buffer: each search starts after the previous match.
       for (let at = bytes.indexOf('\n\n', from); at >= 0; at = bytes.indexOf('\n\n', from)) {
         events += 1
         from = at + 2

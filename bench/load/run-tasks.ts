@@ -9,7 +9,7 @@ const FAILURES_MAX = 100
 const REASON_BYTES_MAX = 300
 const WAIT_SECONDS = 30
 
-/** Keeps so many tasks under way: each connection makes one, waits until it is completed, and makes the next. */
+/** Keeps `concurrency` tasks in progress: each connection creates a task, waits until it is completed, and creates the next. */
 export async function runTasks(job: TasksJob): Promise<TasksResult> {
   const countedFromMs = performance.now() + job.warmupMs
   const countedUntilMs = countedFromMs + job.durationMs

@@ -7,10 +7,10 @@ import { pipeline } from 'node:stream/promises'
 import type { RunningContestant } from '../running-contestant.ts'
 
 const READERS = 8
-/** About four minutes of speech, which uncompressed are a dozen megabytes. */
+/** About four minutes of speech: a dozen megabytes uncompressed. */
 const TEXT = 'The quick brown fox jumps over the lazy dog, and then it rests. '.repeat(64).slice(0, 4096)
 
-/** Has the gateway keep a large file and gives its address. */
+/** Makes the gateway store a large file and returns its URL. */
 export async function makeLargeFile({ port, requestHeaders }: RunningContestant): Promise<string> {
   const origin = `http://127.0.0.1:${port}`
   const created = await fetch(`${origin}/v1/audio/speech`, {
@@ -30,7 +30,7 @@ export async function makeLargeFile({ port, requestHeaders }: RunningContestant)
   throw new Error('the task that makes a large file does not end')
 }
 
-/** The same file from a server that does nothing else. */
+/** Serves the same file from a server that does nothing else. */
 export async function startFileServer(address: string): Promise<{ url: string; close(): void }> {
   const path = join(tmpdir(), `parkway-bench-file-${process.pid}`)
   writeFileSync(path, Buffer.from(await (await fetch(address)).arrayBuffer()))
@@ -51,7 +51,7 @@ export async function startFileServer(address: string): Promise<{ url: string; c
   }
 }
 
-/** MiB a second of several readers together. */
+/** Returns MiB per second of several readers together. */
 export async function measureDownload(url: string, durationMs: number): Promise<number> {
   const startedMs = performance.now()
   let bytes = 0

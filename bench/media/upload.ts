@@ -4,7 +4,7 @@ import type { RunningContestant } from '../running-contestant.ts'
 export interface UploadSample {
   readonly answers: number
   readonly failures: number
-  /** The most the process had beyond what it had before the first upload, in MiB. */
+  /** Peak memory of the process above its memory before the first upload, in MiB. */
   readonly growthMib: number
   readonly mibPerSecond: number
 }
@@ -13,7 +13,7 @@ const FILE_MIB = 25
 const SAMPLE_MS = 10
 const PAGE_BYTES = 4096
 
-/** So many files of the largest allowed size at once, to be transcribed. */
+/** Uploads `count` files of the maximum size concurrently, to be transcribed. */
 export async function measureUploads(
   gateway: RunningContestant,
   count: number,
@@ -51,7 +51,7 @@ async function upload({ port, requestHeaders }: RunningContestant): Promise<numb
 
 const FILE = new Blob([silence(FILE_MIB * 1024 * 1024)])
 
-/** A WAV file of 16 bits at 44.1 kHz in stereo. */
+/** Creates a silent WAV file, 16 bits at 44.1 kHz in stereo. */
 function silence(bytes: number): Uint8Array<ArrayBuffer> {
   const file = Buffer.alloc(bytes)
   file.write('RIFF', 0)
@@ -69,7 +69,7 @@ function silence(bytes: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(file)
 }
 
-/** Of the gateway alone, without its database. */
+/** Memory of the gateway alone, without its database. */
 export function readRssMib({ process: { child } }: RunningContestant): number {
   try {
     const [, pages] = readFileSync(`/proc/${child.pid}/statm`, 'latin1').split(' ')

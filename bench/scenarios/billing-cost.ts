@@ -9,7 +9,7 @@ const FREE = 'parkway-free'
 const REQUESTS_LOST_SHARE_MAX = 0.15
 const COMMIT_ADDED_US_MAX = 3000
 
-/** What charging and limiting cost: the gateway against itself with both turned off, round by round. */
+/** Computes the cost of charges and limits: the gateway compared with itself with both off, round by round. */
 export function compareBilling({ alone, crowded }: RequestSamples): {
   rows: MetricRow[]
   verdicts: Verdict[]

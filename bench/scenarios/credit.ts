@@ -10,9 +10,9 @@ const IDS = ['parkway-poor', 'parkway-poor-two']
 const CLIENTS = 200
 const ROUNDS_MAX = 3
 const DURATION_MS = 5_000
-/** Enough for a few hundred answers of the mock, so that there are answers and refusals side by side. */
+/** Enough for a few hundred answers of the mock, so that there are both answers and refusals. */
 const CREDIT_USD = 0.02
-/** Those of an account without much credit are lower than what is measured here. */
+/** The default limits of an account with little credit are lower than the rates measured here. */
 const LIMITS = JSON.stringify({
   tiers: [
     {
@@ -27,10 +27,10 @@ const LIMITS = JSON.stringify({
 })
 const REFUSAL_STATUS = 402
 const REFUSAL_MS_MAX = 1_000
-/** Half a second, in which a stream holds what the others wait for. */
+/** Each stream holds credit for half a second, while other requests wait for it. */
 const STREAM = { chunks: 25, chunksPerSecond: 50 }
 
-/** Many clients of an account that is nearly empty: how soon are those told for whom there is nothing left? */
+/** Many clients use an account that is nearly empty: how soon are requests without credit refused? */
 export const credit: Scenario = {
   id: 'credit',
   contestants: IDS.map((id, index) =>
@@ -55,7 +55,7 @@ interface CreditSample {
 
 async function measureGateway(session: BenchSession, gateway: RunningContestant): Promise<CreditSample[]> {
   const taken: CreditSample[] = []
-  // The first round counts too: a gateway that has just started must not take longer to refuse.
+  // The first round counts too: a gateway that has just started must refuse as fast.
   for (let round = 0; round < Math.min(session.options.rounds, ROUNDS_MAX); round += 1) {
     const whole = await measure(session, gateway, buildChatBody())
     const streamed = await measure(session, gateway, buildChatBody(STREAM))
@@ -83,7 +83,7 @@ async function measure(
   })
 }
 
-/** Of an account of its own. */
+/** Creates a key of its own account. */
 async function createPoorKey(gateway: RunningContestant): Promise<string> {
   const account = await post(gateway, '/v1/admin/accounts', { name: 'Poor', credit_usd: CREDIT_USD })
   const path = `/v1/admin/accounts/${String(account['id'])}`

@@ -8,7 +8,7 @@ import { cpuPerRequestUs, figuresOf, throughputRatios } from './request-samples.
 import type { CrowdedSample, CrowdedSamples } from './request-samples.ts'
 import type { BenchSession, MetricRow, Scenario, ScenarioReport, Verdict } from './scenario.ts'
 
-/** Vectors passed through, in both encodings: an answer of tens of kilobytes that nobody should read twice. */
+/** Embeddings in both encodings: answers of tens of kilobytes that should be parsed at most once. */
 export const embeddings: Scenario = {
   id: 'embeddings',
   run: async (session) => {
@@ -27,7 +27,7 @@ type Encoding = 'float' | 'base64'
 const CROWD = 64
 const WARMUP_MS = 150
 const RATIO_MIN = 0.7
-/** Started with a list of models that has none for embeddings. */
+/** Started with a list of models that has no embedding model. */
 const WITHOUT_EMBEDDINGS = new Set(['litellm'])
 
 async function runEncoding(session: BenchSession, encoding: Encoding): Promise<ScenarioReport> {
@@ -62,7 +62,7 @@ function jobFor({ port, requestHeaders }: RunningContestant, encoding: Encoding)
   return { port, request, concurrency: CROWD }
 }
 
-/** Gives the answers a second at the end of it. */
+/** Returns the answers per second at the end of the warm-up. */
 async function warmUp({ load, options }: BenchSession, job: ReturnType<typeof jobFor>): Promise<number> {
   const halfMs = options.isQuick || options.rounds === 1 ? 750 : 5_000
   const result = await load.runExchanges({ ...job, warmupMs: halfMs, durationMs: halfMs })

@@ -12,7 +12,7 @@ import type { RunningContestant } from '../running-contestant.ts'
 import { median, sum } from '../statistics.ts'
 import type { BenchSession, MetricRow, Scenario, Verdict } from './scenario.ts'
 
-/** The gateway with more accounts, more past usage and more processes: does a request cost what it cost before? */
+/** The gateway with more accounts, more past usage and more processes: does the cost of a request stay the same? */
 export const growth: Scenario = {
   id: 'growth',
   contestants: growthStages.map(createGrowthContestant),
@@ -49,16 +49,16 @@ interface GrowthSample extends CpuUse {
 type Samples = ReadonlyMap<string, readonly GrowthSample[]>
 
 const WARMUP_MS = 200
-/** For each process: two of them see half of the requests, and their code is hot when each has seen enough. */
+/** Per process: with two processes each gets half of the requests, and needs enough of them to be warm. */
 const WARMUP_RUN_MS = 4000
-/** Short enough that no account of ten thousand comes twice. */
+/** Short enough that none of ten thousand accounts is used twice. */
 const STRANGERS_MS = 1000
-/** Connections are spread over processes by chance, so that each process meets nearly every account. */
+/** Connections are distributed over processes at random, so each process sees nearly every account. */
 const MEETINGS_PER_PROCESS = 2
 const MEETING_SECONDS_MAX = 60
 const MEETING_AGAIN_SECONDS_MAX = 5
 const BASE = growthStages[0].id
-/** Beyond this a cost is not called flat. */
+/** A larger increase of the cost is not considered flat. */
 const FLAT_SHARE_MAX = 0.25
 
 function stageOf({ id }: RunningContestant): GrowthStage {
@@ -76,13 +76,13 @@ async function grow({ ledger }: RunningContestant, { accounts, usageRows }: Grow
   })
 }
 
-/** Gives the CPU time of requests from accounts that the gateway has not seen before; undefined where these are too few. */
+/** Returns the CPU time of requests from accounts that are new to the gateway, or undefined if there are too few accounts. */
 async function warmUp(
   { load, note }: BenchSession,
   contestant: RunningContestant,
   stage: GrowthStage,
 ): Promise<number | undefined> {
-  // With one account, so that code is hot before it meets the others.
+  // First with one account, so that the code is warm before other accounts are used.
   await load.runExchanges({
     ...buildRotatingLoad(contestant, 1),
     warmupMs: 0,
@@ -112,7 +112,7 @@ async function measure(
   contestant: RunningContestant,
   stage: GrowthStage,
 ): Promise<GrowthSample> {
-  // While the others were measured this one had time to forget.
+  // The gateway may have dropped its caches while other contestants were measured.
   if (stage.accounts > 1)
     await meetAccounts(load, contestant, { stage, times: 1, secondsMax: MEETING_AGAIN_SECONDS_MAX })
   const { result, ...cpu } = await measureCpu(contestant, async () =>
@@ -165,7 +165,7 @@ function judge(samples: Samples): Verdict[] {
       const gain = (figure: (sample: GrowthSample) => number) => ratioToBase(samples, id, figure) - 1
       const [speed, cost] = [gain(requestsPerSecond), gain(cpuPerRequestUs)]
       const measured = `CPU a request ${percent(cost)}, requests a second ${percent(speed)}, CPU of PostgreSQL ${percent(gain(databaseCpuPerRequestUs))}`
-      // What each of them costs adds up.
+      // The costs of several kinds of growth add up.
       if (isGrownInSeveralWays(id))
         return { target: `${id}: cost and speed beside ${BASE}`, measured, isMet: null }
       return {
@@ -187,7 +187,7 @@ function isGrownInSeveralWays(id: string): boolean {
   return ways.filter(Boolean).length > 1
 }
 
-/** Within a round, then the median. */
+/** Divides within each round, then takes the median. */
 function ratioToBase(samples: Samples, id: string, figure: (sample: GrowthSample) => number): number {
   const base = (samples.get(BASE) ?? []).map(figure)
   return median((samples.get(id) ?? []).map((sample, round) => figure(sample) / (base[round] ?? Number.NaN)))

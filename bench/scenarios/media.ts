@@ -7,12 +7,12 @@ import type { RunningContestant } from '../running-contestant.ts'
 import { median } from '../statistics.ts'
 import type { BenchSession, MetricRow, Scenario, ScenarioReport, Verdict } from './scenario.ts'
 
-/** The environment of keys that get the sandbox, so that no upstream has to take the files. */
+/** A key of an environment that uses the sandbox, so that no upstream has to accept files. */
 const KEY = 'pk-dev-benchmark0benchmark0benchmark0benchmark0benchmark0'
 const GROWTH_MIB_MAX = 64
 const DOWNLOAD_RATIO_MIN = 0.7
 
-/** Files in and out: what uploads at once add to the memory of the gateway, and how fast a kept file is served. */
+/** Uploads and downloads: how much memory concurrent uploads use, and how fast a stored file is served. */
 export const media: Scenario = {
   id: 'media',
   contestants: [createSandboxed('parkway-media')],
@@ -22,7 +22,7 @@ export const media: Scenario = {
     const uploads = await runUploads(session, gateway)
     const downloads = await runDownloads(session, gateway)
     const report = summarise(gateway, uploads, downloads)
-    // A request each, and one for the file that is served; the other requests cost nothing.
+    // One charge per upload, and one for the file that is served. The other requests are free.
     const paid = uploads.reduce((total, { answers }) => total + answers, 0) + 1
     return { ...report, usageRowsBefore: new Map([[gateway.id, paid]]) }
   },

@@ -1,17 +1,17 @@
 import type { ExchangeResult } from '../load/load-job.ts'
 import type { CpuUse } from '../measure-rounds.ts'
 
-/** By contestant; the samples of one round stand at the same index. */
+/** By contestant. Samples of one round have the same index. */
 export type Samples<Sample> = ReadonlyMap<string, readonly Sample[]>
 
-/** One contestant in one round, with as many clients as it can serve. */
+/** One contestant in one round, with many concurrent clients. */
 export interface CrowdedSample extends CpuUse {
   readonly crowded: ExchangeResult
 }
 
 export type CrowdedSamples = Samples<CrowdedSample>
 
-/** With one client, and in a crowd. */
+/** With one client, and with a crowd. */
 export interface RequestSamples {
   readonly alone: Samples<ExchangeResult>
   readonly crowded: CrowdedSamples
@@ -25,7 +25,7 @@ export function figuresOf<Sample>(
   return (samples.get(id) ?? []).map(figure)
 }
 
-/** Round by round, because the machine is not the same from one round to the next. */
+/** Computed round by round, because the machine changes between rounds. */
 export function throughputRatios(samples: CrowdedSamples, id: string, to: string): number[] {
   const others = figuresOf(samples, to, ({ crowded }) => crowded.exchangesPerSecond)
   return figuresOf(samples, id, ({ crowded }) => crowded.exchangesPerSecond).map(
@@ -33,7 +33,7 @@ export function throughputRatios(samples: CrowdedSamples, id: string, to: string
   )
 }
 
-/** What a figure is above that of another contestant in the same round. */
+/** Returns the differences to another contestant in the same rounds. */
 export function differences<Sample>(
   samples: Samples<Sample>,
   { id, from, figure }: { id: string; from: string; figure: (sample: Sample) => number },

@@ -16,7 +16,7 @@ import {
 import type { CrowdedSample, RequestSamples, Samples } from './request-samples.ts'
 import type { BenchSession, MetricRow, Scenario, Verdict } from './scenario.ts'
 
-/** Plain chat completions: how many a second one core carries, what each costs, and what the way through adds. */
+/** Plain chat completions: requests per second on one core, CPU time of each, and added latency. */
 export const requests: Scenario = {
   id: 'requests',
   run: async (session) => {
@@ -51,13 +51,14 @@ const CROWD = 64
 /** The contestant whose answers wait for their charge. */
 const CHARGING = 'parkway'
 const WARMUP_MS = 150
-/** Ratios hang on the crowd, and the machine changes from second to second: many short turns tell more than few long ones. */
+/**
+ * Ratios depend on the crowded samples, and the machine changes every second: many short turns are more exact than few long ones.
+ */
 const TURNS_PER_ROUND = 3
 
 /**
- * Lets the contestant compile what is hot; gives the answers a second it managed for the crowd. That takes longer than one
- * thinks: after five seconds V8 still compiles, on the very core that is measured. A single client is served by other code
- * than a crowd, which shares what it can, so both are let in.
+ * Warms the contestant up and returns its answers per second with the crowd. After five seconds V8 still compiles, on the
+ * measured core. A single client and a crowd run different code (batching), so both are warmed up.
  */
 async function warmUp({ load, options }: BenchSession, contestant: RunningContestant): Promise<number> {
   const durationMs = options.isQuick ? 750 : 10_000
@@ -157,7 +158,7 @@ function failureRow(samples: RequestSamples): MetricRow {
   }
 }
 
-/** A refusal says what is wrong with the set-up, which a count does not. */
+/** Reports the first refusal, which explains a misconfiguration better than a count. */
 function noteFailures(samples: RequestSamples, note: (text: string) => void): void {
   for (const id of samples.crowded.keys()) {
     const failed = resultsOf(samples, id).find(({ failures }) => failures > 0)
@@ -177,7 +178,7 @@ function addedUs<Sample>(samples: Samples<Sample>, id: string, figure: (sample: 
   return median(differences(samples, { id, from: 'direct', figure }))
 }
 
-/** With and without billing, where both ran: each has to be as fast as the targets say. */
+/** Judges the gateway with and without billing, if both ran. Both have to meet the targets. */
 function judge(samples: RequestSamples): Verdict[] {
   return [CHARGING, 'parkway-free']
     .filter((id) => samples.crowded.has(id))
@@ -224,7 +225,7 @@ function judgeOne({ alone, crowded }: RequestSamples, id: string): Verdict[] {
   }
   atLeast('portkey', "Portkey's", 8)
   atLeast('bare', "the bare proxy's", 0.7)
-  // With a charge it holds a durable write, for which a few milliseconds are allowed: docs/decisions/0029.
+  // With a charge the latency includes a durable write, for which a few milliseconds are allowed: docs/decisions/0029.
   addsLess(1, alone, (result) => result, id !== CHARGING)
   addsLess(CROWD, crowded, (sample) => sample.crowded)
   return verdicts

@@ -6,13 +6,13 @@ import type { RunningContestant } from '../running-contestant.ts'
 /** One thing to measure. To add one: a file in this folder and a line in `scenarios.ts`. */
 export interface Scenario {
   readonly id: string
-  /** What it measures instead of the usual contestants, such as the gateway in several settings. */
+  /** Its own contestants instead of the usual ones, such as the gateway in several settings. */
   readonly contestants?: readonly Contestant[]
   run(session: BenchSession): Promise<ScenarioReport>
 }
 
 export interface BenchSession {
-  /** The mock upstream without anything before it; what latencies are counted from. */
+  /** The mock upstream without a gateway, the base of latencies. */
   readonly direct: RunningContestant
   readonly contestants: readonly RunningContestant[]
   readonly load: LoadGenerator
@@ -23,13 +23,13 @@ export interface BenchSession {
 export interface ScenarioReport {
   readonly rows: readonly MetricRow[]
   readonly verdicts: readonly Verdict[]
-  /** Everything measured, for `--json`. */
+  /** All samples, for `--json`. */
   readonly samples: object
-  /** Usage that a contestant was given before the load, by its id. */
+  /** Usage rows that a contestant had before the load, by its id. */
   readonly usageRowsBefore?: ReadonlyMap<string, number>
 }
 
-/** A line of the table: a figure of each contestant, by its id. */
+/** A row of the table: one figure per contestant, by its id. */
 export interface MetricRow {
   readonly label: string
   readonly cells: Readonly<Record<string, string>>
@@ -38,6 +38,6 @@ export interface MetricRow {
 export interface Verdict {
   readonly target: string
   readonly measured: string
-  /** Null where it is no target, but is compared with one. */
+  /** Null if the figure is only compared and has no target. */
   readonly isMet: boolean | null
 }

@@ -4,7 +4,7 @@ import type { RunningContestant } from '../running-contestant.ts'
 import { median, medianSlope } from '../statistics.ts'
 import type { BenchSession, MetricRow, Scenario, Verdict } from './scenario.ts'
 
-/** Full load for many minutes, streams among it: does memory stay where it is? */
+/** Full load for many minutes, including streams: does memory stay constant? */
 export const soak: Scenario = {
   id: 'soak',
   run: async (session) => {
@@ -32,7 +32,7 @@ interface MemorySample {
 
 const SAMPLE_MS = 5000
 const CROWD = 64
-/** Every fifth stretch is of streams, which keep more state than a plain answer. */
+/** Every fifth interval uses streams, which keep more state than a plain answer. */
 const STREAM_EVERY = 5
 const WARMUP_SHARE = 0.2
 const WARMUP_SECONDS_MAX = 120
@@ -76,7 +76,7 @@ interface Growth {
   readonly verdict: Verdict
 }
 
-/** Flat: what the fitted line gains after the warm-up is within what the collector's own breathing accounts for. */
+/** Flat means: the growth of the fitted line after the warm-up is within the normal variation of the garbage collector. */
 function judgeGrowth(samples: readonly MemorySample[]): Growth {
   const lastSeconds = samples.at(-1)?.atSeconds ?? 0
   const warmupSeconds = Math.min(WARMUP_SECONDS_MAX, lastSeconds * WARMUP_SHARE)

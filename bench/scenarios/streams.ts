@@ -9,7 +9,7 @@ import type { RunningContestant } from '../running-contestant.ts'
 import { median, sum } from '../statistics.ts'
 import type { BenchSession, MetricRow, Scenario } from './scenario.ts'
 
-/** Streamed chat completions: what is added to the first token, what a chunk costs, how many streams one core holds. */
+/** Streamed chat completions: added time to the first token, CPU time per chunk, and streams held by one core. */
 export const streams: Scenario = {
   id: 'streams',
   run: async (session) => {
@@ -40,7 +40,7 @@ interface StreamSample {
   readonly alone: ExchangeResult
   readonly crowded: ExchangeResult
   readonly paced: HeldStreamsResult
-  /** With its database: a stream is charged once, which is little beside its chunks. */
+  /** Including its database: a stream is charged once, which is little compared with its chunks. */
   readonly cpuMicroseconds: number
 }
 
@@ -53,10 +53,10 @@ const PACED_STREAMS = 64
 const RAMP_MS = 500
 const WARMUP_MS = 150
 const LATENESS_MS_MAX = 100
-/** The stream outlives its measurement, and ends by itself when a contestant does not notice that its client left. */
+/** The stream is longer than the window, but ends by itself if a contestant does not notice that its client left. */
 const CHUNKS_BEYOND_WINDOW = 5 * CHUNKS_PER_SECOND
 
-/** Gives the short streams a second that the contestant manages once it is warm. */
+/** Returns the short streams per second of the warm contestant. */
 async function warmUp({ load, options }: BenchSession, contestant: RunningContestant): Promise<number> {
   const durationMs = options.isQuick ? 500 : 2000
   const job = { ...shortStreamJob(contestant), concurrency: CROWD, warmupMs: durationMs / 2, durationMs }
@@ -171,7 +171,7 @@ function cpuPerChunk(samples: readonly StreamSample[]): string {
   return formatCount(spent / sum(samples.map(({ paced }) => paced.chunksReceived)))
 }
 
-/** A contestant that holds as many as the mock itself is limited by the other core, not by its own. */
+/** A contestant that holds as many streams as the mock is limited by the other core, not by its own. */
 function formatHeld(held: ReadonlyMap<string, StreamsHeld>, id: string): string {
   const own = held.get(id)
   const direct = held.get('direct')

@@ -11,7 +11,7 @@ import type { BenchSession, MetricRow, Scenario, Verdict } from './scenario.ts'
 
 const ID = 'parkway-tasks'
 const CREWS = [1, 3] as const
-/** Tasks under way at once. */
+/** Concurrent tasks. */
 const CROWD = 64
 const ROUNDS_MAX = 6
 const WARMUP_MS = 500
@@ -19,7 +19,7 @@ const WINDOW_MS_MIN = 2_000
 const TASKS_PER_SECOND_MIN = 300
 const PICKUP_MS_MAX = 20
 
-/** Tasks from their request to their result, made by an upstream that answers at once. */
+/** Tasks from request to result, with an upstream that answers at once. */
 export const tasks: Scenario = {
   id: 'tasks',
   contestants: [createParkway({ id: ID, environment: {}, flags: ['--role', 'api'] })],
@@ -46,7 +46,7 @@ interface TaskSample {
   readonly crowdedPickup: PickupTimes
   readonly quiet: TasksResult
   readonly quietPickup: PickupTimes
-  /** A task, with those of the warm-up and the drain. */
+  /** CPU time per task, including tasks of the warm-up and the drain. */
   readonly gatewayUs: number
   readonly workersUs: number
   readonly databaseUs: number
@@ -62,7 +62,7 @@ async function measureCrew(
   await crew.growTo(workers)
   const taken: TaskSample[] = []
   const rounds = Math.min(options.rounds, ROUNDS_MAX)
-  // The first is for the compiler and the caches.
+  // The first round warms up the compiler and the caches.
   for (let round = 0; round <= rounds; round += 1) {
     gateway.process.moveDatabaseTo(gateway.databaseCore)
     const sample = await measure(session, gateway, crew)
@@ -108,13 +108,13 @@ async function measure(
   }
 }
 
-/** As the server does by itself within a minute: until then it plans for tables that are empty. */
+/** Analyses the tables now. The server would do it within a minute, and until then its plans assume empty tables. */
 async function analyseTables({ ledger }: RunningContestant): Promise<void> {
   if (ledger !== undefined)
     await withGatewayDatabase(ledger.dataDirectory, (database) => database.query('ANALYZE'))
 }
 
-/** From when a task was made until a worker had it. */
+/** From the creation of a task until a worker claims it. */
 interface PickupTimes {
   readonly p50Ms: number
   readonly p99Ms: number

@@ -7,7 +7,7 @@ import { median, sum } from '../statistics.ts'
 import { cpuPerRequestUs, figuresOf, type CrowdedSample } from './request-samples.ts'
 import type { BenchSession, MetricRow, Scenario, Verdict } from './scenario.ts'
 
-/** The same question on each wire: what does a request of Messages or Responses cost beside one of chat? */
+/** The same question on each wire: what does a Messages or Responses request cost compared with a chat request? */
 export const wires: Scenario = {
   id: 'wires',
   run: async (session) => {
@@ -27,7 +27,7 @@ interface Question {
   readonly name: string
   readonly path: string
   readonly body: (isStream: boolean) => object
-  /** Of what a chat request costs; null where it is only told. */
+  /** Maximum cost relative to a chat request. Null if it is only reported. */
   readonly ratioMax: number | null
 }
 
@@ -72,7 +72,7 @@ const QUESTIONS: readonly Question[] = [
 
 async function runForm(session: BenchSession, gateway: RunningContestant, isStream: boolean) {
   const { load, options, note } = session
-  // Each question counts as a contestant, so that all of them are asked once a round.
+  // Each question counts as a contestant, so that all of them are measured once per round.
   const asked = QUESTIONS.map(({ name, path, body }) => ({
     ...gateway,
     id: name,

@@ -9,7 +9,7 @@ import { sum } from '../statistics.ts'
 
 /** The workers of one gateway, on the gateway's core. */
 export interface WorkerCrew {
-  /** Starts as many as are missing, and waits until they work. */
+  /** Starts the missing workers and waits until they are ready. */
   growTo(count: number): Promise<void>
   cpuMicroseconds(): number
   stop(): Promise<void>
@@ -30,7 +30,7 @@ export function hireWorkers(gateway: RunningContestant, upstreamPort: number): W
       ...describeWorker({ port, upstreamPort, dataDirectory, connectionString }),
       name,
       core: 'contestant',
-      // Beside that of the gateway: what names that one belongs to the gateway.
+      // Next to the gateway's directory: processes that name that one count as part of the gateway.
       directory: join(dataDirectory, '..', '..', name),
     })
     await waitUntilReady(started, port)

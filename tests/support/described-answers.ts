@@ -15,10 +15,10 @@ interface SeenAnswer {
   readonly contentType: string | null
 }
 
-// The same for every gateway of the process.
+// The same for every gateway in this process.
 let document: Document | null = null
 
-/** Holds what a gateway answered in a test against its own OpenAPI document. */
+/** Checks the answers of a gateway in a test against its own OpenAPI document. */
 export class DescribedAnswers {
   readonly #seen = new Map<string, SeenAnswer>()
 
@@ -29,7 +29,7 @@ export class DescribedAnswers {
     this.#seen.set(`${method} ${path} ${status} ${contentType}`, { method, path, status, contentType })
   }
 
-  /** Throws when an operation answered with a status or a content type that the document does not name. */
+  /** Throws if an operation answered with a status or a content type that the document does not name. */
   async check(baseUrl: string): Promise<void> {
     document ??= await readDocument(baseUrl)
     const known = document
@@ -42,7 +42,7 @@ export class DescribedAnswers {
   }
 }
 
-/** None of a gateway that cannot answer any more. */
+/** Returns null if the gateway no longer answers. */
 async function readDocument(baseUrl: string): Promise<Document | null> {
   try {
     const response = await fetch(`${baseUrl}/openapi.json`, { signal: AbortSignal.timeout(10_000) })
@@ -52,7 +52,7 @@ async function readDocument(baseUrl: string): Promise<Document | null> {
   }
 }
 
-// What no operation is for is answered by none: a wrong path, a wrong method.
+// Answers that belong to no operation need no description: a wrong path, a wrong method.
 function isDescribed(
   { paths, components }: Document,
   { method, path, status, contentType }: SeenAnswer,
@@ -66,7 +66,7 @@ function isDescribed(
   const answer = name === undefined ? given : components.responses[name]
   if (answer === undefined) return false
   const types = Object.keys(answer.content ?? {})
-  // A file of the media store has the type it was made with.
+  // A file of the media store has the type it was created with.
   return (
     contentType === null || types.length === 0 || path.startsWith('/media/') || types.includes(contentType)
   )

@@ -1,6 +1,6 @@
 import { vi } from 'vitest'
 
-/** A loaded machine may take many times as long as a quiet one; who waits for what never comes fails all the same. */
+/** A loaded machine may take many times longer than an idle one. A condition that never holds still fails. */
 const PATIENCE_MS = 20_000
 
 /** Waits until the check passes. */

@@ -1,4 +1,4 @@
-/** The shortest of several measurements in milliseconds: what else the machine does can only add to one. */
+/** Returns the shortest of several measurements in milliseconds, because other load can only make a measurement longer. */
 export function leastCostMs(work: () => unknown, runs = 5): number {
   let least = Infinity
   for (let run = 0; run < runs; run += 1) {

@@ -1,8 +1,8 @@
 import { configureGlobal } from 'fast-check'
 
 /**
- * Property tests take the same cases in every run, so a change is judged by what it changes. `PARKWAY_TEST_SEED=random` looks
- * for new cases; a number plays one search again.
+ * Property tests use the same cases in every run, so that results are comparable. `PARKWAY_TEST_SEED=random` searches for new
+ * cases; a number repeats one search.
  */
 const seed = process.env['PARKWAY_TEST_SEED'] ?? '1'
 if (seed !== 'random') configureGlobal({ seed: Number(seed) })

@@ -11,7 +11,7 @@ import { DescribedAnswers } from './described-answers.ts'
 export interface TestAnswer {
   readonly status: number
   readonly headers: Headers
-  /** Parsed JSON, or the text when it is something else. */
+  /** Parsed JSON, or the text if it is not JSON. */
   // oxlint-disable-next-line typescript/no-explicit-any -- tests reach into answers and fail loudly on a wrong shape
   readonly body: any
 }
@@ -25,30 +25,30 @@ export interface TestRequest {
 
 export interface TestGateway {
   readonly baseUrl: string
-  /** Of all scopes, in the `dev` environment unless told. */
+  /** A key with all scopes, in the `dev` environment by default. */
   readonly key: string
   readonly connectionString: string
   request(method: string, path: string, request?: TestRequest): Promise<TestAnswer>
-  /** The same, with the body still to be read. */
+  /** Sends a request and returns the response with an unread body. */
   fetch(method: string, path: string, request?: TestRequest): Promise<Response>
   close(): Promise<void>
 }
 
 export interface TestGatewayOptions {
-  /** Environment variables, as an operator would set them. */
+  /** Environment variables, as an operator sets them. */
   readonly settings?: Record<string, string>
   /** An existing database, to run a second gateway on it. */
   readonly connectionString?: string
   readonly key?: string
-  /** Its tests ask for failures of any status, which the OpenAPI document cannot describe. */
+  /** For tests that inject failures of any status, which the OpenAPI document cannot describe. */
   readonly mayAnswerAnything?: true
-  /** Of the machine, where it is not the one the tests run on. */
+  /** Replaces the clock of the machine. */
   readonly machineClock?: Clock
 }
 
 const KEY = 'pk-dev-TestTestTestTestTestTestTestTestTestTest'
 
-/** A whole gateway on a free port and a database of its own. */
+/** Starts a complete gateway on a free port with its own database. */
 export async function startTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
   const { key = KEY } = options
   const database = options.connectionString === undefined ? await createTestDatabase() : null
@@ -62,7 +62,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       PARKWAY_DATABASE_POOL_SIZE: '4',
       PARKWAY_SHUTDOWN_GRACE_MS: '2000',
       LOG_LEVEL: 'silent',
-      // The project `node-http` runs some folders once more without the fast path.
+      // The project `node-http` runs some folders a second time without the fast path.
       PARKWAY_FAST_HTTP: process.env['PARKWAY_FAST_HTTP'] ?? '',
       ...options.settings,
     },

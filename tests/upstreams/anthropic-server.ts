@@ -17,7 +17,7 @@ export async function startAnthropicServer(): Promise<ScriptedServer> {
 
 const DEFAULT_USAGE = { input_tokens: 12, output_tokens: 6 }
 
-/** A whole answer of `POST /v1/messages`. */
+/** Returns a complete answer of `POST /v1/messages`. */
 export function anthropicMessage(fields: {
   content: readonly object[]
   stop_reason?: string
@@ -53,7 +53,7 @@ export function anthropicError(
 
 export type AnthropicEvent = { type: string } & Record<string, unknown>
 
-/** An event stream; each event is written on its own unless `isOnePacket` is set. */
+/** Returns an event stream. Each event is a separate packet unless `isOnePacket` is set. */
 export function anthropicStream(
   events: readonly AnthropicEvent[],
   { ending = 'end', isOnePacket = false }: { ending?: ScriptedReply['ending']; isOnePacket?: boolean } = {},
@@ -84,7 +84,7 @@ export function anthropicMessageStart(
   }
 }
 
-/** One content block: its start, a delta for each given one, its stop. */
+/** Returns the events of one content block: its start, one event per delta, its stop. */
 export function anthropicBlock(index: number, start: object, deltas: readonly object[]): AnthropicEvent[] {
   return [
     { type: 'content_block_start', index, content_block: start },
@@ -103,7 +103,7 @@ export function anthropicMessageEnd(
   ]
 }
 
-/** A stream of one text, word by word, with the ping that the vendor sends after the first block starts. */
+/** Returns a stream of one text, word by word, with the ping that the vendor sends after the first block starts. */
 export function anthropicTextEvents(text: string): AnthropicEvent[] {
   const deltas = text.split(/(?<= )/).map((word) => ({ type: 'text_delta', text: word }))
   const [blockStart, ...rest] = anthropicBlock(0, { type: 'text', text: '' }, deltas)

@@ -6,7 +6,7 @@ import type { RecordedRequest } from './scripted-server.ts'
 
 export const AUDIO_BYTES = Buffer.from('RIFF and some sound')
 
-/** A file of a client as the transcription module hands it over. */
+/** Writes an uploaded file as the transcription module passes it to a provider. */
 export async function writeAudioFile(): Promise<{ audio: AudioFile; remove(): Promise<void> }> {
   const directory = await mkdtemp(join(tmpdir(), 'parkway-audio-'))
   const path = join(directory, 'upload')
@@ -23,7 +23,7 @@ export async function writeAudioFile(): Promise<{ audio: AudioFile; remove(): Pr
   }
 }
 
-/** What a server reads from the form it was sent. */
+/** Parses the form that a server received. */
 export async function readForm({ bytes, headers }: RecordedRequest): Promise<FormData> {
   const type = headers['content-type'] ?? ''
   return new Response(Uint8Array.from(bytes), { headers: { 'content-type': type } }).formData()

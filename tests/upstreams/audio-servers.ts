@@ -10,7 +10,7 @@ export function audioReply(...chunks: (string | Uint8Array)[]): ScriptedReply {
   return { headers: { 'content-type': 'audio/mpeg' }, chunks }
 }
 
-/** A local server that speaks ElevenLabs' voices, text to speech, speech to text and music. */
+/** Starts a local server for ElevenLabs' voices, text to speech, speech to text and music. */
 export async function startElevenLabsServer(): Promise<ScriptedServer> {
   return startAt('/v1', ({ path }) => {
     if (path.startsWith('/v1/voices')) return json({ voices: ELEVENLABS_VOICES })
@@ -44,7 +44,7 @@ const ELEVENLABS_TRANSCRIPT = {
   ],
 }
 
-/** How ElevenLabs words an error. */
+/** Returns an error as ElevenLabs formats it. */
 export function elevenLabsError(
   status: number,
   message: string,
@@ -53,7 +53,7 @@ export function elevenLabsError(
   return json({ detail: { status: 'some_status', message } }, status, headers)
 }
 
-/** A local server that speaks Deepgram's `/v1/listen` and `/v1/speak`. */
+/** Starts a local server for Deepgram's `/v1/listen` and `/v1/speak`. */
 export async function startDeepgramServer(): Promise<ScriptedServer> {
   return startAt('/v1', ({ path }) =>
     path.startsWith('/v1/speak') ? audioReply('ID3', ' and so on') : json(DEEPGRAM_TRANSCRIPT),
@@ -78,7 +78,7 @@ const DEEPGRAM_TRANSCRIPT = {
   },
 }
 
-/** How Deepgram words an error. */
+/** Returns an error as Deepgram formats it. */
 export function deepgramError(
   status: number,
   message: string,
@@ -87,7 +87,7 @@ export function deepgramError(
   return json({ err_code: 'SOME_CODE', err_msg: message, request_id: 'd1' }, status, headers)
 }
 
-/** A local server that speaks AssemblyAI's upload, submission and polling. */
+/** Starts a local server for AssemblyAI's upload, submission and polling. */
 export async function startAssemblyAiServer(): Promise<ScriptedServer> {
   return startAt('/v2', ({ path, method }) => {
     if (path === '/v2/upload') return json({ upload_url: 'https://cdn.assemblyai.com/upload/1' })
@@ -108,7 +108,7 @@ const ASSEMBLYAI_TRANSCRIPT = {
   ],
 }
 
-/** How AssemblyAI words an error. */
+/** Returns an error as AssemblyAI formats it. */
 export function assemblyAiError(
   status: number,
   error: string,

@@ -14,7 +14,7 @@ const COMMON = {
   timeouts: { connectMs: 5_000, firstByteMs: 10_000, idleMs: 10_000 },
 }
 
-/** A call of an operation that takes JSON, as a module makes it. */
+/** Creates a call of a JSON operation as a module makes it. */
 export function createInferenceCall<Body>(
   body: Body,
   upstreamModel: string,

@@ -34,7 +34,7 @@ export interface ChunkPayload {
 
 type CallOverrides = Partial<Omit<InferenceCall, 'body'>>
 
-/** A call as the chat module makes it, with generous timeouts. */
+/** Creates a call as the chat module makes it, with generous timeouts. */
 export function createCall(body: Partial<ChatRequest>, overrides: CallOverrides = {}): InferenceCall {
   const whole = { model: 'public-model', messages: [{ role: 'user' as const, content: 'Hi' }], ...body }
   return {
@@ -73,7 +73,7 @@ export async function collect(answer: StreamAnswer): Promise<{ chunks: ChunkPayl
   return { chunks, error: undefined }
 }
 
-/** The deltas of one choice, in order, without the role that opens it. */
+/** Returns the deltas of one choice in order, without the initial role. */
 export function deltasOf(chunks: readonly ChunkPayload[], choiceIndex = 0): Record<string, unknown>[] {
   return chunks
     .flatMap((chunk) => chunk.choices.filter((choice) => choice.index === choiceIndex))

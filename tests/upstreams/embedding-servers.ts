@@ -6,7 +6,7 @@ import {
   type ScriptedServer,
 } from './scripted-server.ts'
 
-/** A vector that tells which text it is of. */
+/** Returns a vector that identifies its text. */
 export function vectorOf(text: string): number[] {
   return [text.length, text.charCodeAt(0), 0.5]
 }
@@ -14,7 +14,7 @@ export function vectorOf(text: string): number[] {
 // oxlint-disable-next-line typescript/no-explicit-any -- a server of a test fails loudly on a wrong shape
 type Body = any
 
-/** A local server that speaks Cohere's `/v2/embed` and `/v2/rerank`. */
+/** Starts a local server for Cohere's `/v2/embed` and `/v2/rerank`. */
 export async function startCohereServer(): Promise<ScriptedServer> {
   return startAt('/v2', ({ path, body }: { path: string; body: Body }) =>
     path.endsWith('/rerank')
@@ -32,7 +32,7 @@ export async function startCohereServer(): Promise<ScriptedServer> {
   )
 }
 
-/** A local server that speaks Voyage's `/v1/embeddings` and `/v1/rerank`. */
+/** Starts a local server for Voyage's `/v1/embeddings` and `/v1/rerank`. */
 export async function startVoyageServer(): Promise<ScriptedServer> {
   return startAt('/v1', ({ path, body }: { path: string; body: Body }) =>
     path.endsWith('/rerank')
@@ -55,7 +55,7 @@ export async function startVoyageServer(): Promise<ScriptedServer> {
   )
 }
 
-/** A local server that speaks Google's `embedContent` and `batchEmbedContents`. */
+/** Starts a local server for Google's `embedContent` and `batchEmbedContents`. */
 export async function startGoogleEmbeddingServer(): Promise<ScriptedServer> {
   return startAt('/v1beta', answerGoogleEmbedding)
 }
@@ -75,7 +75,7 @@ async function startAt(
   return { ...server, baseUrl: `${server.baseUrl}${path}` }
 }
 
-/** The longest text first. */
+/** Ranks the longest text first. */
 function ranked(documents: string[], count: number) {
   return documents
     .map((document, index) => ({ index, relevance_score: document.length / 100 }))

@@ -1,6 +1,6 @@
 import { startScriptedServer, type ScriptedReply, type ScriptedServer } from './scripted-server.ts'
 
-/** A local server that speaks Google's `generateContent` and `streamGenerateContent?alt=sse`. */
+/** Starts a local server for Google's `generateContent` and `streamGenerateContent?alt=sse`. */
 export async function startGoogleServer(): Promise<ScriptedServer> {
   const server = await startScriptedServer((request) =>
     request.path.includes(':streamGenerateContent')
@@ -27,7 +27,7 @@ interface ChunkFields {
   usageMetadata?: object | undefined
 }
 
-/** The body of one answer, or of one event of a stream. */
+/** Returns the body of one answer, or of one stream event. */
 export function googleChunk(parts: readonly GooglePart[], fields: ChunkFields = {}): Record<string, unknown> {
   const { finishReason, usageMetadata } = { finishReason: 'STOP', usageMetadata: DEFAULT_USAGE, ...fields }
   return {
@@ -50,7 +50,7 @@ export function googleBody(body: object, status = 200): ScriptedReply {
   }
 }
 
-/** What Google answers when its safety filter refuses the prompt: no candidate at all. */
+/** Google's answer if its safety filter refuses the prompt: no candidate at all. */
 export function googleBlockedPrompt(blockReason: string): Record<string, unknown> {
   return { promptFeedback: { blockReason }, usageMetadata: { promptTokenCount: 9, totalTokenCount: 9 } }
 }

@@ -1,6 +1,6 @@
 import { startScriptedServer, type ScriptedReply, type ScriptedServer } from './scripted-server.ts'
 
-/** A local server that speaks OpenAI's Responses API, as its documentation shows it. */
+/** Starts a local server for OpenAI's Responses API, as its documentation describes it. */
 export async function startResponsesServer(): Promise<ScriptedServer> {
   const server = await startScriptedServer(({ body }) => {
     const isStream = typeof body === 'object' && body !== null && 'stream' in body && body.stream === true
@@ -60,7 +60,7 @@ export function wholeResponse(members: object = {}): ScriptedReply {
 
 export type ResponseEvent = { type: string } & Record<string, unknown>
 
-/** Numbers the events and frames them, each in a packet of its own. */
+/** Numbers the events and returns a stream with one packet per event. */
 export function responseStream(
   events: readonly ResponseEvent[],
   { ending = 'end' }: { ending?: NonNullable<ScriptedReply['ending']> } = {},

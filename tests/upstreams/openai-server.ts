@@ -8,14 +8,14 @@ import {
 export type { RecordedRequest, Reply } from './scripted-server.ts'
 
 export interface OpenAiServer extends ScriptedServer {
-  /** With `/v1`, as an operator configures it. */
+  /** Base URL with `/v1`, as an operator configures it. */
   apiUrl: string
-  /** The bodies it was sent, in order. */
+  /** The request bodies in order. */
   // oxlint-disable-next-line typescript/no-explicit-any -- tests reach into bodies and fail loudly on a wrong shape
   bodies(): any[]
 }
 
-/** A local server that speaks the OpenAI wire, well or as badly as a test asks. Answers `completion()` unless told. */
+/** Starts a local server for the OpenAI wire, correct or as faulty as a test needs. Answers `completion()` by default. */
 export async function startOpenAiServer(fallback: Reply = completion()): Promise<OpenAiServer> {
   const server = await startScriptedServer(fallback)
   return {
@@ -32,7 +32,7 @@ interface Members extends Record<string, unknown> {
   choices?: unknown
 }
 
-/** A whole answer, as OpenAI words it, with some members changed. */
+/** Returns a complete answer as OpenAI formats it, with some members changed. */
 export function completion({ message = {}, ...members }: Members = {}): ScriptedReply {
   return json({
     id: 'chatcmpl-upstream',
@@ -99,7 +99,7 @@ interface ChunkMembers extends Record<string, unknown> {
   finish_reason?: string | null
 }
 
-/** One `chat.completion.chunk`, with some members changed. */
+/** Returns one `chat.completion.chunk`, with some members changed. */
 export function chunk({ delta = {}, finish_reason = null, ...members }: ChunkMembers = {}) {
   return {
     id: 'chatcmpl-upstream',
@@ -111,7 +111,7 @@ export function chunk({ delta = {}, finish_reason = null, ...members }: ChunkMem
   }
 }
 
-/** The chunks of a good stream that says these texts. */
+/** Returns the chunks of a valid stream with these texts. */
 export function chunksOf(...texts: readonly string[]): Record<string, unknown>[] {
   return [
     chunk({ delta: { role: 'assistant', content: '' } }),
@@ -128,7 +128,9 @@ interface StreamOptions {
 
 const STREAM_HEADERS = { 'content-type': 'text/event-stream; charset=utf-8' }
 
-/** Events, one an entry; a string is written as it is. `done` closes with `[DONE]`, the others without. */
+/**
+ * Returns a stream of events, one per entry. A string is written unchanged. `done` ends with `[DONE]`, other endings without it.
+ */
 export function stream(
   entries: readonly (string | object)[],
   { ending = 'done', newline = '\n' }: StreamOptions = {},
@@ -144,13 +146,13 @@ export function event(payload: object, newline = '\n'): string {
 
 export interface PacedStream {
   reply: ScriptedReply
-  /** Lets the next chunk go. */
+  /** Sends the next chunk. */
   release(entry: string | object): void
-  /** Says `[DONE]` and ends. */
+  /** Sends `[DONE]` and ends the stream. */
   finish(): void
 }
 
-/** A stream whose every chunk goes when the test says so. */
+/** Returns a stream whose chunks the test releases one by one. */
 export function pacedStream(): PacedStream {
   const waiting: string[] = []
   let isFinished = false
@@ -180,7 +182,7 @@ export function pacedStream(): PacedStream {
   }
 }
 
-/** A stream that never stops by itself; tells how many bytes it could write. */
+/** Returns a stream that never ends, and counts the bytes it could write. */
 export function endlessStream(entry: string | object = chunk({ delta: { content: 'x'.repeat(1000) } })) {
   const written = { bytes: 0 }
   const text = typeof entry === 'string' ? entry : event(entry)
@@ -194,15 +196,15 @@ export function endlessStream(entry: string | object = chunk({ delta: { content:
   return { written, reply }
 }
 
-/** Takes the request and says nothing, not even a status. */
+/** Accepts the request and sends nothing, not even a status. */
 export const silence: Reply = () => new Promise(() => {})
 
-/** A status and headers, then nothing more. */
+/** Returns a status and headers, and no body. */
 export function headersOnly(contentType: string): ScriptedReply {
   return { headers: { 'content-type': contentType }, chunks: [], ending: 'hang' }
 }
 
-/** Holds the whole answer back until the test lets it go. */
+/** Holds the whole answer until the test releases it. */
 export function heldBack(reply: ScriptedReply): { reply: Reply; release: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>()
   return { reply: () => promise.then(() => reply), release: resolve }
@@ -214,13 +216,13 @@ export const notHttp: Reply = ({ socket }) => {
   return new Promise(() => {})
 }
 
-/** Promises more bytes than it sends. */
+/** Announces more bytes than it sends. */
 export function shortBody(): ScriptedReply {
   const { headers, chunks } = completion()
   return { headers: { ...headers, 'content-length': '100000' }, chunks, ending: 'cut' }
 }
 
-/** An address nobody listens on. */
+/** Returns an address on which no server listens. */
 export async function refusedUrl(): Promise<string> {
   const server = await startScriptedServer(completion())
   await server.close()

@@ -5,7 +5,7 @@ import type { ScriptedReply } from './scripted-server.ts'
 // oxlint-disable-next-line typescript/no-explicit-any -- a server of a test fails loudly on a wrong shape
 type Body = any
 
-/** What OpenAI's wire has for text and audio; null for a path of something else. */
+/** Answers text and audio requests of OpenAI's wire. Returns null for other paths. */
 export function answerOpenAiText({ path, body }: { path: string; body: unknown }): ScriptedReply | null {
   const call = /\/(chat\/completions|embeddings|moderations|audio\/\w+)$/.exec(path)?.[1]
   return call === undefined ? null : (ANSWERS[call]?.(body) ?? null)

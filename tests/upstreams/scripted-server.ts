@@ -1,14 +1,14 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 
-/** What a local vendor answers. A list of chunks is written one by one, each in a packet of its own. */
+/** An answer of a local vendor. Chunks are written one by one, each in its own packet. */
 export interface ScriptedReply {
   status?: number
   headers?: Record<string, string>
   chunks: readonly (string | Uint8Array)[]
-  /** Chunks that follow at a pace of their own. */
+  /** Further chunks, at their own pace. */
   more?: AsyncIterable<string | Uint8Array>
-  /** `end` completes the answer, `cut` drops the connection in its middle, `hang` says nothing more. */
+  /** `end` completes the answer, `cut` closes the connection in the middle, `hang` sends nothing more. */
   ending?: 'end' | 'cut' | 'hang'
 }
 
@@ -16,15 +16,15 @@ export interface RecordedRequest {
   method: string
   path: string
   headers: IncomingHttpHeaders
-  /** The body as it came, and what it says where it is JSON. */
+  /** The raw body, its text, and the parsed value if it is JSON. */
   bytes: Buffer
   text: string
   body: unknown
   /** For answers that are not HTTP. */
   socket: Socket
-  /** Which of the server's connections it came over, to see whether connections are reused. */
+  /** The number of the connection, to check whether connections are reused. */
   connection: number
-  /** Resolves when the caller goes away before it has the whole answer. */
+  /** Resolves if the caller closes the connection before the answer is complete. */
   abandoned: Promise<void>
 }
 
@@ -33,9 +33,9 @@ export type Reply = ScriptedReply | ((request: RecordedRequest) => ScriptedReply
 export interface ScriptedServer {
   baseUrl: string
   requests: RecordedRequest[]
-  /** Replies for the next requests in order; the last one stays. */
+  /** Replies for the next requests in order. The last one is repeated. */
   respondWith(...replies: readonly Reply[]): void
-  /** The request with this number, counted from zero, as soon as it has come. */
+  /** Resolves with the request of this number, counted from zero, once it has arrived. */
   requestNumber(index: number): Promise<RecordedRequest>
   close(): Promise<void>
 }

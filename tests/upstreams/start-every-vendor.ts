@@ -8,22 +8,22 @@ import { VENDOR_KEY, VENDOR_WIRES } from './media/vendor-wires.ts'
 import { answerOpenAiText } from './openai-text-wire.ts'
 import type { ScriptedReply } from './scripted-server.ts'
 
-/** One vendor on this machine, with everything it sells under one address. */
+/** A local vendor with all its operations under one address. */
 interface RunningVendor {
-  /** As an operator configures it. */
+  /** Base URL as an operator configures it. */
   readonly baseUrl: string
   readonly requests: readonly { readonly path: string; readonly text: string }[]
   close(): Promise<void>
 }
 
 export interface EveryVendor {
-  /** The environment of a gateway that has an account with each of them. */
+  /** The environment of a gateway with an account at each vendor. */
   readonly settings: Record<string, string>
   get(providerId: string): RunningVendor
   close(): Promise<void>
 }
 
-/** Local servers of all these providers, each of which refuses a request that does not show its key. */
+/** Starts local servers of these providers. Each refuses a request without its key. */
 export async function startEveryVendor(providerIds: readonly string[]): Promise<EveryVendor> {
   const vendors = new Map<string, RunningVendor>()
   for (const id of providerIds) vendors.set(id, await startVendor(id))
@@ -70,7 +70,7 @@ function ifKeyIsShown({ headers }: Parameters<VendorWire>[0], reply: ScriptedRep
   }
 }
 
-/** What is an image or a video is asked for by the model's name at Google. */
+/** Google's image and video requests are recognised by the model's name. */
 function answerGoogleText({ path, body }: { path: string; body: unknown }): ScriptedReply | null {
   if (/:(batchE|e)mbedContents?$/.test(path)) return answerGoogleEmbedding({ path, body })
   const isText = path.endsWith(':generateContent') && !path.includes('image') && !path.includes('banana')

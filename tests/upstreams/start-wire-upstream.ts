@@ -12,7 +12,7 @@ export interface WireUpstream {
   close(): Promise<void>
 }
 
-/** One of the built-in upstreams of OpenAI's wire, at a local server. */
+/** Starts a local server for one of the built-in upstreams of OpenAI's wire. */
 export async function startWireUpstream(id: string, keys = ['sk-1']): Promise<WireUpstream> {
   const vendor = vendorOf(id)
   const upstream = vendor === undefined ? null : wireOf(vendor)

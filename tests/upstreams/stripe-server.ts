@@ -13,14 +13,14 @@ export interface StripeServer {
   readonly baseUrl: string
   readonly state: StripeState
   readonly requests: StripeRequest[]
-  /** What happens to the next request instead of an answer: a status, or a connection that breaks after the work is done. */
+  /** Disturbs the next requests: a status instead of an answer, or a connection that breaks after the work is done. */
   disturbNext(...disturbances: readonly (number | 'cut')[]): void
   close(): Promise<void>
 }
 
 export const STRIPE_SECRET_KEY = 'sk_test_local'
 
-/** A local server that speaks the part of Stripe's API that payments need, as its reference describes it. */
+/** Starts a local server for the part of Stripe's API that payments need, as its reference describes it. */
 export async function startStripeServer(): Promise<StripeServer> {
   const state = new StripeState()
   const requests: StripeRequest[] = []

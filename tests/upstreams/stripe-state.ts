@@ -1,4 +1,4 @@
-/** An object of Stripe's, with the fields that its reference names. */
+/** A Stripe object, with the fields that its reference names. */
 // oxlint-disable-next-line typescript/no-explicit-any -- objects of another's wire, read by tests that fail loudly
 export type StripeObject = Record<string, any>
 
@@ -13,7 +13,7 @@ const nextId = (prefix: string): string => {
   return `${prefix}_${lastNumber.toString().padStart(8, '0')}`
 }
 
-/** What a Stripe account holds, and what happens in it. Each happening gives the events that Stripe would send. */
+/** The objects of a Stripe account. Each method returns the events that Stripe would send. */
 export class StripeState {
   readonly sessions = new Map<string, StripeObject>()
   readonly #intents = new Map<string, StripeObject>()
@@ -81,7 +81,7 @@ export class StripeState {
     return refund
   }
 
-  /** A card: the money is there when the session completes. */
+  /** Pays by card: the money has arrived when the session completes. */
   pay(sessionId: string): { completed: StripeEvent; succeeded: StripeEvent; intentId: string } {
     const session = this.#complete(sessionId)
     const charge = this.#charge(session)
@@ -92,7 +92,7 @@ export class StripeState {
     }
   }
 
-  /** A bank debit: the session completes before the money moves. */
+  /** Pays by bank debit: the session completes before the money moves. */
   payLater(sessionId: string): StripeEvent {
     const session = this.#complete(sessionId)
     return eventOf('checkout.session.completed', session)
@@ -214,7 +214,7 @@ export interface StripeDispute {
   change(type: string, status: string): StripeEvent
 }
 
-/** The object as it is at this moment: later changes do not reach an event that was sent. */
+/** Copies the object, so that later changes do not affect an event that was sent. */
 export function eventOf(type: string, object: StripeObject): StripeEvent {
   return {
     id: nextId('evt'),

@@ -6,15 +6,15 @@ import type { ScriptedReply, ScriptedServer } from './scripted-server.ts'
 
 interface FailureOptions {
   readonly server: () => ScriptedServer
-  /** One whole use of the operation, answer read to its end. */
+  /** One complete use of the operation, with the answer read to its end. */
   readonly perform: (cancellation: Cancellation) => Promise<unknown>
-  /** How this vendor words an error. */
+  /** Returns an error as this vendor formats it. */
   readonly refusal: (status: number, message: string, headers?: Record<string, string>) => ScriptedReply
-  /** The start of a good answer. */
+  /** The beginning of a valid answer. */
   readonly cutReply: ScriptedReply
 }
 
-/** What every operation of every provider promises when its upstream fails. */
+/** Tests what every operation of every provider promises if its upstream fails. */
 export function testUpstreamFailures(
   name: string,
   { server, perform, refusal, cutReply }: FailureOptions,

@@ -3,7 +3,10 @@ import { PNG_BASE64, type VendorRequest, type VendorState, type VendorWire } fro
 const OPERATION = 'models/veo-3.1-generate-preview/operations/abc123'
 const INTERACTION = 'v1_interaction'
 
-/** Google's images by `generateContent` and Imagen's by `predict`, Veo by long-running operations, Omni by interactions; all want the key in a header. */
+/**
+ * Google's images by `generateContent` and Imagen's by `predict`, Veo by long-running operations, Omni by interactions. All
+ * require the key in a header.
+ */
 export const googleMediaWire: VendorWire = (request, state) => {
   if (request.headers['x-goog-api-key'] === undefined) {
     return { status: 403, body: { error: { code: 403, message: 'no key', status: 'PERMISSION_DENIED' } } }

@@ -31,7 +31,7 @@ export const klingaiWire: VendorWire = (request, { phase, origin }) => {
   return reply({ task_status: 'succeed', task_result: { videos } })
 }
 
-/** Whose token it is, when it is signed with the right secret. */
+/** Returns the issuer of a token that is signed with the right secret. */
 export function readIssuer(request: VendorRequest | undefined): string | undefined {
   const [head, claims, signature] = (request?.headers.authorization ?? '').replace('Bearer ', '').split('.')
   if (claims === undefined) return undefined

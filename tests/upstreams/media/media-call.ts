@@ -43,7 +43,7 @@ export function mediaCall<Work>(work: Work, upstreamModel: string): MediaCall<Wo
   return { work, upstreamModel, ...common() }
 }
 
-/** A look at a job by another process: all it has is what was stored. */
+/** Creates a poll of a job by another process, which only has what was stored. */
 export function jobCall(job: UpstreamJob, upstreamModel: string): JobCall {
   return { job: JSON.parse(JSON.stringify(job)) as UpstreamJob, upstreamModel, ...common() }
 }

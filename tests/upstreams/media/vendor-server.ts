@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What happens to the jobs of a local vendor. */
+/** The state of a local vendor's jobs. */
 type JobPhase = 'running' | 'done' | 'failed' | 'refused' | 'lost'
 
 export interface VendorRequest {
@@ -10,7 +10,7 @@ export interface VendorRequest {
   readonly query: URLSearchParams
   readonly headers: IncomingHttpHeaders
   readonly text: string
-  /** What the text says where it is JSON. */
+  /** The parsed text, if it is JSON. */
   readonly body: unknown
 }
 
@@ -18,17 +18,17 @@ interface VendorReply {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown
-  /** In place of JSON. */
+  /** Sent instead of JSON. */
   readonly bytes?: Uint8Array
 }
 
 export interface VendorState {
   readonly phase: JobPhase
-  /** Of this server, for addresses in answers. */
+  /** The origin of this server, for URLs in answers. */
   readonly origin: string
 }
 
-/** Answers one request of a vendor's wire, or null for what the vendor does not have. */
+/** Answers one request of a vendor's wire. Returns null for a path that the vendor does not have. */
 export type VendorWire = (request: VendorRequest, state: VendorState) => VendorReply | null
 
 export interface VendorServer {
@@ -48,7 +48,7 @@ const MP4 = Buffer.from('000000186674797069736f6d0000020069736f6d69736f32', 'hex
 
 export const PNG_BASE64 = PNG.toString('base64')
 
-/** A local server that speaks one vendor's wire, and serves the files that its answers name. */
+/** Starts a local server for one vendor's wire, which also serves the files that its answers name. */
 export async function startVendorServer(wire: VendorWire): Promise<VendorServer> {
   const requests: VendorRequest[] = []
   const forced: VendorReply[] = []

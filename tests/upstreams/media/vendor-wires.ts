@@ -13,7 +13,7 @@ import { togetherWire } from './together-wire.ts'
 import type { VendorWire } from './vendor-server.ts'
 import { xaiWire } from './xai-wire.ts'
 
-/** The local vendors of images and videos, by provider, with what an operator's address ends in. */
+/** The local vendors of images and videos by provider, with the path of an operator's base URL. */
 export const VENDOR_WIRES: Readonly<Record<string, { wire: VendorWire; basePath: string }>> = {
   alibaba: { wire: alibabaWire, basePath: '' },
   'black-forest-labs': { wire: blackForestLabsWire, basePath: '/v1' },
@@ -30,5 +30,5 @@ export const VENDOR_WIRES: Readonly<Record<string, { wire: VendorWire; basePath:
   xai: { wire: xaiWire, basePath: '/v1' },
 }
 
-/** A key that every local vendor takes; Kling reads two in it. */
+/** A key that every local vendor accepts. Kling reads it as two keys. */
 export const VENDOR_KEY = 'ak-1:sk-1'
