@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { isOrderSafe, pickVariables } from '../check-order.ts'
 import type { LaunchOrder } from '../gpu-driver.ts'
 import type { EngineCommand, LocalSettings } from './local-settings.ts'
 
@@ -10,19 +11,10 @@ interface CommandOptions {
   readonly gpus: readonly number[]
 }
 
-// Neither begins like an option, nor leads out of a directory, nor holds anything but these.
-const NAME = '[A-Za-z0-9][A-Za-z0-9._-]*'
-const MODEL = new RegExp(`^(?:${NAME}/)?${NAME}$`)
-const REVISION = new RegExp(`^${NAME}(?:/${NAME})*$`)
-const QUANTIZATION = /^[A-Za-z0-9][A-Za-z0-9_]*$/
-const LENGTH_MAX = 200
-
-/** Null for an order that no command is made of. What was checked for the account is checked here for the machine. */
+/** Null for an order that no command is made of. */
 export function writeCommand({ order, command, settings, port, gpus }: CommandOptions): string[] | null {
   const { huggingfaceId, revision, quantization, maxModelLen } = order
-  if (!isName(MODEL, huggingfaceId) || !isName(QUANTIZATION, quantization)) return null
-  if (revision !== null && !isName(REVISION, revision)) return null
-  if (maxModelLen !== null && !(Number.isSafeInteger(maxModelLen) && maxModelLen > 0)) return null
+  if (!isOrderSafe(order)) return null
   const values: Readonly<Record<string, string | null>> = {
     model: huggingfaceId,
     model_path:
@@ -58,10 +50,6 @@ export function placeholdersOf(text: string): string[] {
   return [...text.matchAll(PLACEHOLDER)].flatMap(([, name]) => name ?? [])
 }
 
-function isName(pattern: RegExp, text: string): boolean {
-  return text.length <= LENGTH_MAX && pattern.test(text) && !text.includes('..')
-}
-
 interface EnvironmentOptions {
   readonly order: LaunchOrder
   readonly settings: Pick<LocalSettings, 'environment' | 'accountVariables'>
@@ -76,24 +64,18 @@ export interface EngineEnvironment {
   readonly leftOut: readonly string[]
 }
 
-const VARIABLE = /^[A-Z][A-Z0-9_]*$/
-const VALUE = /^[\x20-\x7e]*$/
-
 /** The operator's variables count more than the account's. No GPU is seen but its own. */
 export function writeEnvironment(options: EnvironmentOptions): EngineEnvironment {
   const { order, settings, inherited, gpus } = options
-  const allowed = new Set(settings.accountVariables)
-  const isTaken = ([name, value]: [string, string]) =>
-    allowed.has(name) && VARIABLE.test(name) && VALUE.test(value)
-  const given = Object.entries(order.environment)
+  const given = pickVariables(order, settings.accountVariables)
   return {
     environment: {
-      ...Object.fromEntries(given.filter(isTaken)),
+      ...given.environment,
       ...inherited,
       ...settings.environment,
       CUDA_VISIBLE_DEVICES: gpus.join(','),
       CUDA_DEVICE_ORDER: 'PCI_BUS_ID',
     },
-    leftOut: given.filter((entry) => !isTaken(entry)).map(([name]) => name),
+    leftOut: given.leftOut,
   }
 }
