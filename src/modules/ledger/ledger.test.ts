@@ -83,6 +83,28 @@ describe('a hold', () => {
     for (const open of holds) open.release()
   })
 
+  test('shares one request for credit with all that ask at the same time', async () => {
+    const payer = await stage.createPayer(10_000n)
+    await spend(first, payer, 1n)
+    const transactions = vi.spyOn(first.database, 'transaction')
+    const holds = await Promise.all(Array.from({ length: 90 }, () => hold(first, payer, 100n)))
+    // One by one they would need 17: a slice is an eighth of the credit.
+    expect(transactions.mock.calls.length).toBeLessThanOrEqual(8)
+    transactions.mockRestore()
+    for (const open of holds) open.release()
+  })
+
+  test('shares it under a cap of its key too', async () => {
+    const payer = { ...(await stage.createPayer(10_000n)), limitNanoUsd: 9_500n }
+    await spend(first, payer, 1n)
+    const transactions = vi.spyOn(first.database, 'transaction')
+    const holds = await Promise.all(Array.from({ length: 90 }, () => hold(first, payer, 100n)))
+    // One by one they would need 40.
+    expect(transactions.mock.calls.length).toBeLessThanOrEqual(16)
+    transactions.mockRestore()
+    for (const open of holds) open.release()
+  })
+
   test('can be settled or released only once', async () => {
     const payer = await stage.createPayer(100n)
     const open = await hold(first, payer, 50n)
@@ -143,7 +165,7 @@ describe('credit in use', () => {
     ;(await waiting).release()
   })
 
-  test('leads to a refusal after a second, which names the held amount', async () => {
+  test('leads to a refusal within a second, which names the held amount', async () => {
     const payer = await stage.createPayer(100n)
     const running = await hold(first, payer, 100n)
     await expect(hold(first, payer, 1n)).rejects.toThrow(

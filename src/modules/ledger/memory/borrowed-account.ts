@@ -10,7 +10,7 @@ import type { Payer } from './memory-hold.ts'
 import type { Cap } from '../books/lend-credit.ts'
 import { BorrowedBalance, type SpendingOrder } from './borrowed-balance.ts'
 import { hasKeyCap, listCaps, type BudgetLimits } from '../books/spend-caps.ts'
-import { Waiters } from './waiters.ts'
+import { CreditWaiters, type CreditNeed } from './credit-waiters.ts'
 
 /** The account borrows in the background when less than this part of the last slice is left. */
 const LOW_WATER_DIVISOR = 4n
@@ -34,8 +34,8 @@ export class BorrowedAccount {
   readonly #batcher: AccountBatcher
   readonly #credit = new BorrowedBalance()
   readonly #creditAlone: readonly BorrowedBalance[] = [this.#credit]
-  readonly #caps = new CapCredits()
-  readonly #waiters = new Waiters()
+  readonly caps = new CapCredits()
+  readonly #waiters = new CreditWaiters()
   /** Null until they are read. */
   #budgets: BudgetLimits | null = null
   /** The account's credit outside this process. */
@@ -46,6 +46,8 @@ export class BorrowedAccount {
   #isRefilling = false
   /** Counts borrow requests and state reads, so that queued calls can skip repeated ones. */
   #asked = 0
+  /** What all queued calls of `borrow` need: the database lends it at once. */
+  #queuedNanoUsd: NanoUsd = 0n
   #looks = 0
   /** The free lot that is spent first, as of the last read. */
   #nextLot: SpendingOrder | null = null
@@ -94,7 +96,7 @@ export class BorrowedAccount {
   balancesOf(payer: Payer, nowMs: number, isAsked = false): readonly BorrowedBalance[] | null {
     if (this.#budgets === null) return null
     if (this.#budgets.length === 0 && !hasKeyCap(payer)) return this.#creditAlone
-    const balances = this.#caps.balancesUnder(this.capsOf(payer, nowMs), isAsked)
+    const balances = this.caps.balancesUnder(this.capsOf(payer, nowMs), isAsked)
     return balances && [this.#credit, ...balances]
   }
 
@@ -107,15 +109,10 @@ export class BorrowedAccount {
     return this.#credit.freeNanoUsd
   }
 
-  /** What a request can take under this cap. */
-  freeUnderCapNanoUsd(scope: string): NanoUsd {
-    return this.#caps.get(scope)?.balance.freeNanoUsd ?? 0n
-  }
-
   /** Whether the wanted amount is missing here but can still be borrowed, because another request took the last slice. */
   canBorrowMore(caps: readonly Cap[], wantedNanoUsd: NanoUsd): boolean {
     if (this.#credit.freeNanoUsd < wantedNanoUsd && this.#elsewhere.freeNanoUsd > 0n) return true
-    return this.#caps.canBorrowMore(caps, wantedNanoUsd)
+    return this.caps.canBorrowMore(caps, wantedNanoUsd)
   }
 
   /** Borrows in the background before the credit runs out. */
@@ -131,19 +128,21 @@ export class BorrowedAccount {
 
   borrow(neededNanoUsd: NanoUsd): Promise<void> {
     const asked = this.#asked
+    this.#queuedNanoUsd += neededNanoUsd
     return this.#turns.take(async () => {
+      const queuedNanoUsd = this.#queuedNanoUsd
+      this.#queuedNanoUsd -= neededNanoUsd
       if (this.#isLost) return
       // A request earlier in the queue may have borrowed enough, or found the lots empty.
       if (neededNanoUsd > 0n && this.#credit.freeNanoUsd >= neededNanoUsd) return
       if (this.#asked > asked && this.#elsewhere.freeNanoUsd === 0n) return
-      await this.#borrowSlice(neededNanoUsd)
+      await this.#borrowSlice(queuedNanoUsd)
     })
   }
 
   async #borrowSlice(neededNanoUsd: NanoUsd): Promise<void> {
     this.#asked += 1
-    const missingNanoUsd = neededNanoUsd - this.#credit.freeNanoUsd
-    const request = { ...this.#borrowing, neededNanoUsd: missingNanoUsd > 0n ? missingNanoUsd : 0n }
+    const request = { ...this.#borrowing, neededNanoUsd: this.#credit.missingOf(neededNanoUsd) }
     const { lent, state } = await this.#change(() => this.#batcher.borrow(request))
     if (this.#isLost) return
     this.#credit.receive(lent)
@@ -159,7 +158,7 @@ export class BorrowedAccount {
   /** Reads budgets and credit. Called before the first borrow, and again when messages may have been missed. */
   open(): Promise<void> {
     return this.#turns.take(async () => {
-      this.#caps.doubt()
+      this.caps.doubt()
       await this.#look()
       await this.#exchange()
     })
@@ -175,36 +174,39 @@ export class BorrowedAccount {
     return this.#turns.take(async () => {
       // A call earlier in the queue has read them.
       if (this.#looks > looks) return
-      this.#caps.doubt()
+      this.caps.doubt()
       await this.#look()
       await this.#exchange()
       if (this.#elsewhere.debtNanoUsd > 0n && this.#credit.freeNanoUsd > 0n) {
         await this.#giveUp([this.#credit])
         await this.#look()
       }
-      this.wake()
+      this.#waiters.wakeAll()
     })
   }
 
   borrowCap(cap: Cap, neededNanoUsd: NanoUsd): Promise<void> {
-    const known = this.#caps.meet(cap)
+    const known = this.caps.meet(cap)
     const { asked } = known
+    known.queuedNanoUsd += neededNanoUsd
     return this.#turns.take(async () => {
+      const { queuedNanoUsd } = known
+      known.queuedNanoUsd -= neededNanoUsd
       if (this.#isLost) return
       if (known.isDoubtful || known.limitNanoUsd !== cap.limitNanoUsd) {
         // The amount borrowed under the old limit may exceed the new one.
         await this.#giveUp([known.balance])
         known.limitNanoUsd = cap.limitNanoUsd
       }
-      const missingNanoUsd = neededNanoUsd - known.balance.freeNanoUsd
-      if (!known.isDoubtful && (missingNanoUsd <= 0n || (known.asked > asked && known.roomNanoUsd === 0n)))
-        return
+      const isEnough =
+        known.balance.freeNanoUsd >= neededNanoUsd || (known.asked > asked && known.roomNanoUsd === 0n)
+      if (isEnough && !known.isDoubtful) return
       known.asked += 1
-      const request = { ...this.#borrowing, cap, neededNanoUsd: missingNanoUsd > 0n ? missingNanoUsd : 1n }
+      const request = { ...this.#borrowing, cap, neededNanoUsd: known.balance.missingOf(queuedNanoUsd) || 1n }
       const lending = await this.#change(() => borrowFromCap(this.#database, request))
       if (this.#isLost) return
       known.receive(lending)
-      this.wake()
+      this.#waiters.wakeAll()
     })
   }
 
@@ -212,7 +214,7 @@ export class BorrowedAccount {
   giveBack(): Promise<void> {
     return this.#turns.take(async () => {
       this.#lowWaterNanoUsd = 0n
-      await this.#giveUp([this.#credit, ...this.#caps.balances])
+      await this.#giveUp([this.#credit, ...this.caps.balances])
     })
   }
 
@@ -237,16 +239,16 @@ export class BorrowedAccount {
   /** The leases were taken back: nothing here may be spent any more. */
   lose(): void {
     this.#isLost = true
-    this.wake()
+    this.#waiters.wakeAll()
   }
 
-  /** Resolves when credit is freed or borrowed, or after the timeout. */
-  changed(timeoutMs: number): Promise<void> {
-    return this.#waiters.wait(timeoutMs)
+  changed(timeoutMs: number, need?: CreditNeed): Promise<void> {
+    return this.#waiters.wait(timeoutMs, need)
   }
 
+  /** Called when credit was freed or borrowed. */
   wake(): void {
-    this.#waiters.wake()
+    this.#waiters.wake(this.#credit)
   }
 
   async #look(): Promise<void> {
@@ -284,10 +286,10 @@ export class BorrowedAccount {
   /** After a lost response, reads the leases again before the next change. */
   async #change<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.#isBehind) {
-      const { scopes, balances } = this.#caps
-      const [credit = [], ...caps] = await readLent(this.#database, this.#borrowing, [null, ...scopes])
-      this.#credit.receive(credit)
-      for (const [index, balance] of balances.entries()) balance.receive(caps[index] ?? [])
+      const scopes = [null, ...this.caps.scopes]
+      const lent = await readLent(this.#database, this.#borrowing, scopes)
+      for (const [index, balance] of [this.#credit, ...this.caps.balances].entries())
+        balance.receive(lent[index] ?? [])
     }
     this.#isBehind = true
     const result = await work()

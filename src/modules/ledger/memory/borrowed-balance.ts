@@ -42,6 +42,11 @@ export class BorrowedBalance {
     return this.#freeNanoUsd
   }
 
+  /** How much of this amount is not free. */
+  missingOf(neededNanoUsd: NanoUsd): NanoUsd {
+    return neededNanoUsd > this.#freeNanoUsd ? neededNanoUsd - this.#freeNanoUsd : 0n
+  }
+
   get heldNanoUsd(): NanoUsd {
     return this.#heldNanoUsd
   }

@@ -14,6 +14,8 @@ export class CapCredit {
   isDoubtful = false
   /** Counts borrow requests, so that queued calls can skip repeated ones. */
   asked = 0
+  /** What all queued calls need: the database lends it at once. */
+  queuedNanoUsd: NanoUsd = 0n
 
   constructor(limitNanoUsd: NanoUsd) {
     this.limitNanoUsd = limitNanoUsd
@@ -39,8 +41,9 @@ export class CapCredits {
     return [...this.#caps.values()].map(({ balance }) => balance)
   }
 
-  get(scope: string): CapCredit | undefined {
-    return this.#caps.get(scope)
+  /** What a request can take under this cap. */
+  freeNanoUsd(scope: string): NanoUsd {
+    return this.#caps.get(scope)?.balance.freeNanoUsd ?? 0n
   }
 
   meet(cap: Cap): CapCredit {

@@ -179,7 +179,7 @@ export class CreditPool implements HoldKeeper {
       if (part) return part
       const isSomeInUse = account.heldNanoUsd > 0n || account.lentElsewhereNanoUsd > 0n
       if (!isSomeInUse || isWaitOver) throw refuseHold(account, caps, request.leastNanoUsd)
-      await account.changed(wait.stepMs)
+      await account.changed(wait.stepMs, request)
     }
   }
 

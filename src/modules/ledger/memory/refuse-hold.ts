@@ -6,9 +6,9 @@ import type { Cap } from '../books/lend-credit.ts'
 /** The error for a refused hold: the needed amount, the available amount and the limit that was reached. */
 export function refuseHold(account: BorrowedAccount, caps: readonly Cap[], leastNanoUsd: NanoUsd): AppError {
   const needed = `${formatUsd(leastNanoUsd)} USD needed`
-  const cap = caps.find(({ scope }) => account.freeUnderCapNanoUsd(scope) < leastNanoUsd)
+  const cap = caps.find(({ scope }) => account.caps.freeNanoUsd(scope) < leastNanoUsd)
   if (account.freeNanoUsd >= leastNanoUsd && cap !== undefined) {
-    const left = formatUsd(account.freeUnderCapNanoUsd(cap.scope))
+    const left = formatUsd(account.caps.freeNanoUsd(cap.scope))
     const limit = formatUsd(cap.limitNanoUsd)
     if (cap.scope.startsWith('key:')) {
       return new AppError(
@@ -44,5 +44,5 @@ export function storageAway(cause?: unknown): AppError {
 /** Whether the account and each cap have this amount free. */
 export function isCovered(account: BorrowedAccount, caps: readonly Cap[], neededNanoUsd: NanoUsd): boolean {
   if (account.freeNanoUsd < neededNanoUsd) return false
-  return caps.every(({ scope }) => account.freeUnderCapNanoUsd(scope) >= neededNanoUsd)
+  return caps.every(({ scope }) => account.caps.freeNanoUsd(scope) >= neededNanoUsd)
 }
