@@ -55,9 +55,12 @@ async function forward(members: object): Promise<Record<string, unknown>> {
 describe('a member that changes the bill', () => {
   const refused = [...BILLED_MEMBERS].filter(([, untaken]) => untaken === 'refused').map(([name]) => name)
 
-  test.each(refused)('%s is refused by name, before anybody is asked or charged', async (name) => {
-    await expectRefused({ model: 'via-groq', [name]: { any: 'thing' } }, name)
-  })
+  test.each(refused)(
+    '%s is refused by name, before an upstream is called or anything is charged',
+    async (name) => {
+      await expectRefused({ model: 'via-groq', [name]: { any: 'thing' } }, name)
+    },
+  )
 
   test.each([
     ['openai', { service_tier: 'priority' }],
@@ -80,7 +83,7 @@ describe('a member that changes the bill', () => {
     ['openai', { prompt_cache_retention: '24h' }],
     ['mistral', { prediction: { type: 'content', content: 'Hello' } }],
     ['openrouter', { transforms: ['middle-out'] }],
-  ])('reaches %s where it is priced: %j', async (provider, members) => {
+  ])('reaches %s if it is priced: %j', async (provider, members) => {
     expect(await forward({ model: `via-${provider}`, ...members })).toMatchObject(members)
   })
 
@@ -97,7 +100,7 @@ describe('a member that changes the bill', () => {
         },
       ],
     ],
-  ])('is refused in %s of a message: the mark of a cache that is paid for', async (_name, content) => {
+  ])('in %s of a message is refused if it marks a paid cache', async (_name, content) => {
     const messages = [
       { role: 'user', content: 'Before' },
       { role: 'user', content },
@@ -108,7 +111,7 @@ describe('a member that changes the bill', () => {
     await forward({ model: 'via-openai', messages: [{ role: 'user', content: unmarked }] })
   })
 
-  test('is refused in a prediction: the mark of a cache that is paid for', async () => {
+  test('in a prediction is refused if it marks a paid cache', async () => {
     const content = [{ type: 'text', text: 'Hi', prompt_cache_breakpoint: { mode: 'explicit' } }]
     await expectRefusedPart(
       { model: 'via-openai', prediction: { type: 'content', content } },
@@ -116,7 +119,7 @@ describe('a member that changes the bill', () => {
     )
   })
 
-  test('is refused where it names a file of the account that all clients share', async () => {
+  test('is refused if it names a file of the vendor account that all clients share', async () => {
     const content = [
       { type: 'text', text: 'Read it.' },
       { type: 'file', file: { file_id: 'file-of-somebody' } },
@@ -130,7 +133,7 @@ describe('a member that changes the bill', () => {
     expect(gateway.upstream.requests).toEqual([])
   })
 
-  test('goes to the one of two providers that takes it', async () => {
+  test('is sent only to the provider that accepts it', async () => {
     const prediction = { type: 'content', content: 'Hello' }
     expect(await forward({ model: 'two-routes', prediction })).toMatchObject({ model: 'second', prediction })
   })
@@ -144,20 +147,20 @@ describe('a member that changes the bill', () => {
     { web_search_options: null },
     { background: false },
     { models: [] },
-  ])('is left out where it asks for nothing: %j', async (members) => {
+  ])('is removed if it requests nothing: %j', async (members) => {
     const body = await forward({ model: 'via-openai', ...members })
     expect(body).toEqual(chatBody({ model: 'up/stream' }))
   })
 
   test.each(['MODEL', 'Max_Tokens', 'ſervice_tier', 'N', 'Service_Tier', '\u212aeep_alive'])(
-    'is left out when it is written %s, as some upstreams would read it',
+    'is removed if it is written %s, which some upstreams would read',
     async (name) => {
       const body = await forward({ model: 'via-vllm', max_tokens: 5, [name]: 'priority' })
       expect(body).toEqual(chatBody({ model: 'up/stream', max_tokens: 5 }))
     },
   )
 
-  test('is found behind an escape, and where it is named twice', async () => {
+  test('is found behind an escape, and if it is named twice', async () => {
     const rest = JSON.stringify(chatBody({ model: 'via-openai' })).slice(1)
     for (const first of [
       '"service\\u005ftier":"priority"',
@@ -172,14 +175,14 @@ describe('a member that changes the bill', () => {
     expect(gateway.upstream.requests[0]?.text).not.toMatch(/priority|service|store/)
   })
 
-  test('what nobody has heard of passes', async () => {
+  test('an unknown member is passed on', async () => {
     const members = { some_vendor_field: { deep: [true] }, safety_identifier: 'u', prompt_cache_key: 'k' }
     expect(await forward({ model: 'via-openai', ...members })).toMatchObject(members)
   })
 })
 
 describe('other routes', () => {
-  test('a text completion may ask for the best of several, which is held for, and for nothing else', async () => {
+  test('a text completion may use best_of, which the hold includes, and no other billed member', async () => {
     gateway.upstream.respondWith(textCompletion())
     const body = { model: 'via-vllm', prompt: 'And so', best_of: 3, n: 1 }
     const answer = await gateway.request('POST', '/v1/completions', { body })
@@ -188,7 +191,7 @@ describe('other routes', () => {
     expect([refused.status, refused.body.error.param]).toEqual([400, 'models'])
   })
 
-  test('a text completion has one limit, under whichever name', async () => {
+  test('a text completion has one output limit, under any name', async () => {
     gateway.upstream.respondWith(textCompletion())
     const body = { model: 'via-vllm', prompt: 'And so', max_tokens: 5, max_completion_tokens: 7 }
     const { status } = await gateway.request('POST', '/v1/completions', { body })
@@ -200,12 +203,12 @@ describe('other routes', () => {
     expect([refused.status, refused.body.error.param]).toEqual([400, 'max_completion_tokens'])
   })
 
-  test('messages in a text completion are no trouble', async () => {
+  test('messages in a text completion are ignored', async () => {
     const body = { model: 'via-mistral', prompt: 'And so', messages: 5 }
     expect((await gateway.request('POST', '/v1/completions', { body })).status).toBe(200)
   })
 
-  test('embeddings are asked of nobody else either', async () => {
+  test('embeddings refuse billed members too', async () => {
     const body = { model: 'text-embedding-3-small', input: 'Hi', provider: { order: ['Dear'] } }
     const { status, body: answer } = await gateway.request('POST', '/v1/embeddings', { body })
     expect([status, answer.error.code, answer.error.param]).toEqual([
@@ -216,7 +219,7 @@ describe('other routes', () => {
   })
 })
 
-test('an operator lets more of them through to a provider', () => {
+test('an operator can allow more members for a provider', () => {
   const settings = new Map([
     ['xai', { apiKeys: ['k'], baseUrl: null, allowedMembers: ['search_parameters'] }],
     ['anthropic', { apiKeys: ['k'], baseUrl: null, allowedMembers: ['service_tier'] }],

@@ -47,7 +47,7 @@ const ask = (members: object = {}) => gateway.request('POST', CHAT, { body: chat
 const open = () => gateway.fetch('POST', CHAT, { body: chatBody({ stream: true }) })
 const [role = {}, hello = {}] = chunksOf('Hello')
 
-describe('an upstream that takes its time', () => {
+describe('a slow upstream', () => {
   useGateway(IMPATIENT)
 
   test.each<[string, Reply, boolean]>([
@@ -71,7 +71,7 @@ describe('an upstream that takes its time', () => {
     await gateway.upstream.requests[0]?.abandoned
   })
 
-  test('one error frame when a stream falls silent in the middle', async () => {
+  test('a stream that stops in the middle ends with one error frame', async () => {
     gateway.upstream.respondWith(stream([role, hello], { ending: 'hang' }))
     const { content, isDone, chunks } = await readEvents(await open())
     expect([content, isDone, chunks.at(-1).error.code]).toEqual(['Hello', false, 'timeout'])
@@ -79,10 +79,10 @@ describe('an upstream that takes its time', () => {
   })
 })
 
-describe('an upstream without an end', () => {
+describe('an upstream that never ends', () => {
   useGateway(IMPATIENT)
 
-  test('one error frame when a stream goes on and on', async () => {
+  test('an endless stream ends with one error frame', async () => {
     const endless = endlessStream(chunk({ delta: { content: 'x' } }))
     gateway.upstream.respondWith(endless.reply)
     const { isDone, chunks } = await readEvents(await open())
@@ -90,26 +90,29 @@ describe('an upstream without an end', () => {
     await gateway.upstream.requests[0]?.abandoned
   })
 
-  test.each([false, true])('504 when it only ever sends comments (stream: %s)', async (isStream) => {
-    const endless = endlessStream(isStream ? ': still thinking\n\n' : ' ')
-    gateway.upstream.respondWith({
-      ...endless.reply,
-      headers: { 'content-type': isStream ? 'text/event-stream' : 'application/json' },
-    })
-    const { status, body } = await ask({ stream: isStream })
-    expect([status, body.error.code]).toEqual([504, 'timeout'])
-    await gateway.upstream.requests[0]?.abandoned
-  })
+  test.each([false, true])(
+    'an upstream that only sends comments gives 504 (stream: %s)',
+    async (isStream) => {
+      const endless = endlessStream(isStream ? ': still thinking\n\n' : ' ')
+      gateway.upstream.respondWith({
+        ...endless.reply,
+        headers: { 'content-type': isStream ? 'text/event-stream' : 'application/json' },
+      })
+      const { status, body } = await ask({ stream: isStream })
+      expect([status, body.error.code]).toEqual([504, 'timeout'])
+      await gateway.upstream.requests[0]?.abandoned
+    },
+  )
 })
 
-describe('an upstream that is in time', () => {
+describe('an upstream within its time limit', () => {
   const routeOf = (model: string, timeoutMs: number) =>
     modelEntry(model, [
       { provider: 'openai', model, timeouts: { first_byte_ms: timeoutMs, idle_ms: timeoutMs } },
     ])
   useGateway({}, [routeOf('patient', 600_000), routeOf('impatient', 300)])
 
-  test.each([false, true])('is waited for though it is slow (stream: %s)', async (isStream) => {
+  test.each([false, true])('is awaited although it is slow (stream: %s)', async (isStream) => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>()
     const answer = isStream ? stream(chunksOf('Hello')) : completion()
     gateway.upstream.respondWith(({ body }) =>
@@ -128,10 +131,10 @@ describe('an upstream that is in time', () => {
   })
 })
 
-describe('an upstream that says too much', () => {
+describe('an upstream that sends too much', () => {
   useGateway()
 
-  test.each([true, false])('502 for a line of 10 MB (with its end: %s)', async (hasEnd) => {
+  test.each([true, false])('a line of 10 MB gives 502 (with its end: %s)', async (hasEnd) => {
     const line = `data: ${'x'.repeat(10 * MEBIBYTE)}`
     gateway.upstream.respondWith(stream(hasEnd ? [`${line}\n\n`] : [line], { ending: 'hang' }))
     const { status, body } = await ask({ stream: true })
@@ -139,14 +142,14 @@ describe('an upstream that says too much', () => {
     for (const request of gateway.upstream.requests) await request.abandoned
   })
 
-  test('one error frame for a line of 10 MB in the middle', async () => {
+  test('a line of 10 MB mid-stream gives one error frame', async () => {
     const line = chunk({ delta: { content: 'x'.repeat(10 * MEBIBYTE) } })
     gateway.upstream.respondWith(stream([role, hello, line]))
     const { content, isDone, chunks } = await readEvents(await open())
     expect([content, isDone, chunks.at(-1).error.code]).toEqual(['Hello', false, 'provider_error'])
   })
 
-  test('502 for an event of lines without number', async () => {
+  test('an event with endless lines gives 502', async () => {
     const { written, reply } = endlessStream('data:\n'.repeat(10_000))
     gateway.upstream.respondWith(reply)
     const { status, body } = await ask({ stream: true })
@@ -154,7 +157,7 @@ describe('an upstream that says too much', () => {
     expect(written.bytes).toBeLessThan(30 * MEBIBYTE)
   })
 
-  test('502 for an endless document, read no further than its limit', async () => {
+  test('an endless document gives 502 and is read only up to its limit', async () => {
     const { written, reply } = endlessStream(' '.repeat(MEBIBYTE))
     gateway.upstream.respondWith({ ...reply, headers: { 'content-type': 'application/json' } })
     const { status, body } = await ask()
@@ -162,7 +165,7 @@ describe('an upstream that says too much', () => {
     expect(written.bytes).toBeLessThan(3 * 80 * MEBIBYTE)
   })
 
-  test('an error page is read no further than needed', async () => {
+  test('an error page is read only as far as needed', async () => {
     const { written, reply } = endlessStream('<p>sorry</p>'.repeat(1000))
     gateway.upstream.respondWith({ ...reply, status: 400, headers: { 'content-type': 'text/html' } })
     const { status } = await ask()
@@ -171,14 +174,14 @@ describe('an upstream that says too much', () => {
     expect(written.bytes).toBeLessThan(16 * MEBIBYTE)
   })
 
-  test('a whole answer of many megabytes passes', async () => {
+  test('a complete answer of many megabytes is passed on', async () => {
     const content = 'x'.repeat(8 * MEBIBYTE)
     gateway.upstream.respondWith(json({ choices: [{ message: { content } }], usage: null }))
     const { status, body } = await ask()
     expect([status, body.choices[0].message.content.length]).toEqual([200, content.length])
   })
 
-  test('a stream is not kept in memory', async () => {
+  test('a stream is not buffered in memory', async () => {
     const paced = pacedStream()
     gateway.upstream.respondWith(paced.reply)
     const piece = 'a'.repeat(MEBIBYTE)

@@ -78,7 +78,7 @@ const WAYS = (['chat', 'messages', 'responses'] as const).flatMap((wire) =>
 )
 
 describe.each(WAYS)('a cached prompt over %s (streamed: %s)', (wire, isStream) => {
-  test('costs each of its parts once', async () => {
+  test('is charged once for each of its parts', async () => {
     const reported = {
       prompt_tokens: 1000,
       prompt_tokens_details: { cached_tokens: 600, cache_write_tokens: 300 },
@@ -97,7 +97,7 @@ describe.each(WAYS)('a cached prompt over %s (streamed: %s)', (wire, isStream) =
     )
   })
 
-  test('never has more in a cache than there is of it', async () => {
+  test('never has more cached tokens than prompt tokens', async () => {
     const reported = {
       prompt_tokens: 100,
       prompt_tokens_details: { cached_tokens: 5000, cache_write_tokens: 7000 },
@@ -114,7 +114,7 @@ describe.each(WAYS)('a cached prompt over %s (streamed: %s)', (wire, isStream) =
     else expect(told).toMatchObject({ cached_tokens: 100, cache_write_tokens: 0 })
   })
 
-  test('gives nothing for counts that are none', async () => {
+  test('ignores invalid counts', async () => {
     const reported = {
       prompt_tokens: 100,
       prompt_tokens_details: { cached_tokens: -50, cache_write_tokens: 1.5 },
@@ -130,7 +130,7 @@ describe('the usage of cached prompts', () => {
     prompt_tokens_details: { cached_tokens: 600, cache_write_tokens: 300 },
   }
 
-  test('is told apart in the records, with the wire that was spoken', async () => {
+  test("is recorded separately, with the client's wire", async () => {
     for (const [wire, isStream] of WAYS) await usageOf(wire, CACHED, { isStream })
     const { body } = await gateway.request('GET', '/v1/usage/records?limit=6')
     expect(body.data.map((record: { wire: string }) => record.wire).toReversed()).toEqual([
@@ -166,18 +166,18 @@ describe('the usage of cached prompts', () => {
   })
 })
 
-describe('a prompt that is kept for an hour', () => {
+describe('a prompt that is cached for an hour', () => {
   const HOUR = [{ type: 'text', text: 'Hi', cache_control: { type: 'ephemeral', ttl: '1h' } }]
   const WRITTEN = { prompt_tokens: 1000, prompt_tokens_details: { cache_write_tokens: 1000 } }
 
-  test('costs that where the upstream does not tell for how long it keeps it', async () => {
+  test('has the hour price if the upstream does not report the lifetime', async () => {
     const usage = await usageOf('chat', WRITTEN, { messages: [{ role: 'user', content: HOUR }] })
     expect(usage.cost_usd).toBeCloseTo((1000 * 2) / 1e6 + OUTPUT_USD, 12)
     const other = await usageOf('chat', WRITTEN)
     expect(other.cost_usd).toBeCloseTo((1000 * 1.25) / 1e6 + OUTPUT_USD, 12)
   })
 
-  test('costs what the upstream tells, whatever was asked for', async () => {
+  test('has the price of the reported lifetime, whatever was requested', async () => {
     const told = {
       ...WRITTEN,
       cache_creation: { ephemeral_5m_input_tokens: 900, ephemeral_1h_input_tokens: 100 },
@@ -186,7 +186,7 @@ describe('a prompt that is kept for an hour', () => {
     expect(usage.cost_usd).toBeCloseTo((900 * 1.25 + 100 * 2) / 1e6 + OUTPUT_USD, 12)
   })
 
-  test('is plain input where nobody priced the cache', async () => {
+  test('costs plain input if the cache has no price', async () => {
     const usage = await usageOf('chat', WRITTEN, {
       model: 'unpriced',
       messages: [{ role: 'user', content: HOUR }],

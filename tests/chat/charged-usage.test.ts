@@ -64,12 +64,15 @@ const CONTENTS: readonly [string, Record<string, unknown>][] = [
   ],
 ]
 
-describe('what an upstream reports is charged, whatever it delivers', () => {
-  test.each([...CONTENTS, ['nothing at all', SILENT] as const])('whole, with %s', async (_name, message) => {
-    expect(await costOfWhole(completion({ message }))).toBeCloseTo(PRICE, 12)
-  })
+describe('reported usage is charged, whatever the answer contains', () => {
+  test.each([...CONTENTS, ['nothing at all', SILENT] as const])(
+    'in a complete answer with %s',
+    async (_name, message) => {
+      expect(await costOfWhole(completion({ message }))).toBeCloseTo(PRICE, 12)
+    },
+  )
 
-  test.each([...CONTENTS, ['nothing at all', {}] as const])('streamed, with %s', async (_name, delta) => {
+  test.each([...CONTENTS, ['nothing at all', {}] as const])('in a stream with %s', async (_name, delta) => {
     const chunks = [
       chunk({ delta: { role: 'assistant', ...delta } }),
       chunk({ finish_reason: 'stop' }),
@@ -78,14 +81,14 @@ describe('what an upstream reports is charged, whatever it delivers', () => {
     expect((await usageOfStream(chunks)).cost_usd).toBeCloseTo(PRICE, 12)
   })
 
-  test('a text completion of no text', async () => {
+  test('in a text completion without text', async () => {
     const choices = [{ text: '', index: 0, logprobs: null, finish_reason: 'stop' }]
     const body = { model: 'native', prompt: 'x' }
     expect(await costOfWhole(textCompletion({ choices }), body, COMPLETIONS)).toBeCloseTo(NATIVE_PRICE, 12)
   })
 })
 
-describe('where nothing is reported', () => {
+describe('without reported usage', () => {
   test.each(CONTENTS)('%s is counted', async (_name, message) => {
     expect(await costOfWhole(completion({ message, usage: undefined }))).toBeGreaterThan(0)
   })
@@ -95,14 +98,14 @@ describe('where nothing is reported', () => {
     expect((await usageOfStream(chunks)).cost_usd).toBeGreaterThan(0)
   })
 
-  test('and nothing is delivered, nothing is charged', async () => {
+  test('an answer without content is free', async () => {
     expect(await costOfWhole(completion({ message: SILENT, usage: undefined }))).toBe(0)
     const chunks = [chunk({ delta: { role: 'assistant' } }), chunk({ finish_reason: 'stop' })]
     expect((await usageOfStream(chunks)).cost_usd).toBe(0)
   })
 })
 
-describe('of several reports in one stream', () => {
+describe('with several usage reports in one stream', () => {
   const ZERO = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
   const half = { prompt_tokens: 11, completion_tokens: 3, total_tokens: 14 }
   const said = chunk({ delta: { role: 'assistant', content: 'Hello' } })
@@ -130,11 +133,11 @@ describe('of several reports in one stream', () => {
     expect(await usageOfStream(chunks)).toMatchObject({ ...USAGE, cost_usd: PRICE })
   })
 
-  test('only zeros are believed: the upstream gives it away', async () => {
+  test('reports of only zeros make the answer free', async () => {
     expect(await usageOfStream([said, end, report(ZERO)])).toMatchObject({ ...ZERO, cost_usd: 0 })
   })
 
-  test('each prompt of a list is counted at its largest', async () => {
+  test('each prompt of a list is counted by its largest report', async () => {
     const answer = (usages: readonly unknown[]) => stream([said, end, ...usages.map(report)])
     gateway.upstream.respondWith(answer([USAGE, ZERO]), answer([USAGE, half]))
     const response = await gateway.fetch('POST', COMPLETIONS, {

@@ -42,26 +42,23 @@ test.each([
   ['forty days on', 40 * 24 * HOUR_MS],
   ['forty days back', -40 * 24 * HOUR_MS],
   ['by half a millisecond', 0.5],
-])(
-  'a clock that is set %s in the middle of requests costs no answer and no charge',
-  async (_name, jumpMs) => {
+])('a system clock that is set %s during requests loses no answer and no charge', async (_name, jumpMs) => {
+  expect((await ask()).status).toBe(200)
+  for (const sign of [1, -1, 1]) {
+    jumpDuring(sign * jumpMs)
     expect((await ask()).status).toBe(200)
-    for (const sign of [1, -1, 1]) {
-      jumpDuring(sign * jumpMs)
-      expect((await ask()).status).toBe(200)
-      const response = await gateway.fetch('POST', CHAT, { body: chatBody({ stream: true }) })
-      expect(await readEvents(response)).toMatchObject({ content: 'Hello', isDone: true })
-    }
-    const records = await listRecords()
-    expect(records).toHaveLength(7)
-    for (const record of records) {
-      expect(record.latency_ms).toBeGreaterThanOrEqual(0)
-      expect(record.latency_ms).toBeLessThan(HOUR_MS)
-    }
-  },
-)
+    const response = await gateway.fetch('POST', CHAT, { body: chatBody({ stream: true }) })
+    expect(await readEvents(response)).toMatchObject({ content: 'Hello', isDone: true })
+  }
+  const records = await listRecords()
+  expect(records).toHaveLength(7)
+  for (const record of records) {
+    expect(record.latency_ms).toBeGreaterThanOrEqual(0)
+    expect(record.latency_ms).toBeLessThan(HOUR_MS)
+  }
+})
 
-test('an upstream that rests does not rest for days because the clock was set back', async () => {
+test('the rest period of an upstream does not become days if the clock is set back', async () => {
   gateway.upstream.respondWith(failure(500))
   for (let count = 0; count < 6; count += 1) expect((await ask()).status).toBe(502)
   vi.setSystemTime(Date.now() - 10 * 24 * HOUR_MS)

@@ -33,7 +33,7 @@ const complete = (body: object) => gateway.request('POST', COMPLETIONS, { body }
 const open = async (body: object) =>
   readEvents(await gateway.fetch('POST', COMPLETIONS, { body: { ...body, stream: true } }))
 
-describe('through chat', () => {
+describe('text completions through chat', () => {
   /** Answers with the prompt it was given, so that each choice can be told apart. */
   const echoing = ({ body }: RecordedRequest) => {
     const { messages } = body as { messages: { content: string }[] }
@@ -90,7 +90,7 @@ describe('through chat', () => {
     expect(gateway.upstream.bodies()[0].max_completion_tokens).toBe(99)
   })
 
-  test('a suffix makes a gap to fill', async () => {
+  test('a suffix makes the model fill a gap', async () => {
     gateway.upstream.respondWith(echoing)
     const { body } = await complete({ model: 'talking', prompt: 'def f(', suffix: '): pass' })
     expect(body.choices[0].text).toContain('def f(')
@@ -101,7 +101,7 @@ describe('through chat', () => {
     ['a list of texts', ['one', 'two'], ['<one>', '<two>']],
     ['a list of tokens', [24912, 2375], ['<hello world>']],
     ['lists of tokens', [[24912], [2375]], ['<hello>', '< world>']],
-  ])('%s gives a choice each, in order', async (_name, prompt, texts) => {
+  ])('%s gives one choice each, in order', async (_name, prompt, texts) => {
     gateway.upstream.respondWith(echoing)
     const { status, body } = await complete({ model: 'talking', prompt })
     expect(status).toBe(200)
@@ -114,7 +114,7 @@ describe('through chat', () => {
     })
   })
 
-  test('n choices of each prompt are numbered one after the other', async () => {
+  test('n choices of each prompt are numbered consecutively', async () => {
     const choice = (index: number) => ({ index, message: { content: `c${index}` }, finish_reason: 'stop' })
     gateway.upstream.respondWith(completion({ choices: [choice(0), choice(1)] }))
     const { body } = await complete({ model: 'talking', prompt: ['a', 'b'], n: 2 })
@@ -133,7 +133,7 @@ describe('through chat', () => {
     expect(body.choices.map(({ text }: { text: string }) => text)).toEqual(['aHello there', 'bHello there'])
   })
 
-  test('logprobs come in the older form', async () => {
+  test('logprobs have the legacy format', async () => {
     const content = [
       {
         token: 'Hel',
@@ -158,14 +158,14 @@ describe('through chat', () => {
     })
   })
 
-  test('logprobs of zero ask for those of the text alone', async () => {
+  test('logprobs of zero request only those of the text', async () => {
     gateway.upstream.respondWith(completion())
     await complete({ model: 'talking', prompt: 'x', logprobs: 0 })
     expect(gateway.upstream.bodies()[0]).toMatchObject({ logprobs: true })
     expect(gateway.upstream.bodies()[0]).not.toHaveProperty('top_logprobs')
   })
 
-  test('parts of the usage are added up too', async () => {
+  test('usage details are added up too', async () => {
     const usage = {
       prompt_tokens: 100,
       completion_tokens: 10,
@@ -199,7 +199,7 @@ describe('through chat', () => {
     expect(events.chunks.at(-1)).toMatchObject({ choices: [], usage: { ...USAGE, cost_usd: 0.000081 } })
   })
 
-  test('streams of several prompts become one, with one usage', async () => {
+  test('streams of several prompts become one stream with one usage', async () => {
     const each = (completion_tokens: number) => ({ ...USAGE, completion_tokens })
     gateway.upstream.respondWith(
       stream([
@@ -223,7 +223,7 @@ describe('through chat', () => {
     expect(events.chunks.at(-1).usage).toMatchObject({ prompt_tokens: 22, completion_tokens: 4 })
   })
 
-  test('one failed prompt fails the whole and ends the other calls', async () => {
+  test('one failed prompt fails the whole request and cancels the other calls', async () => {
     const paced = pacedStream()
     gateway.upstream.respondWith((request) => {
       const isBad = request.text.includes('"bad"')
@@ -237,7 +237,7 @@ describe('through chat', () => {
     await gateway.upstream.requests.find(({ text }) => text.includes('"good"'))?.abandoned
   })
 
-  test('one stream that dies ends the others with one error frame', async () => {
+  test('one broken stream ends the others with one error frame', async () => {
     const paced = pacedStream()
     paced.release(chunk({ delta: { content: 'good' } }))
     gateway.upstream.respondWith((request) =>
@@ -251,7 +251,7 @@ describe('through chat', () => {
     await gateway.upstream.requests.find(({ text }) => text.includes('"good"'))?.abandoned
   })
 
-  test('502: garbage is garbage here too', async () => {
+  test('an invalid answer gives 502 here too', async () => {
     gateway.upstream.respondWith(json('<html>'))
     expect((await complete({ model: 'talking', prompt: 'x' })).body.error.code).toBe('provider_error')
   })

@@ -27,8 +27,8 @@ const complete = (body: object) => gateway.request('POST', COMPLETIONS, { body }
 const open = async (body: object) =>
   readEvents(await gateway.fetch('POST', COMPLETIONS, { body: { ...body, stream: true } }))
 
-describe('where the upstream has it', () => {
-  test('the bytes pass but for the name of the model and the length that is held for', async () => {
+describe('text completions of an upstream that supports them', () => {
+  test('the bytes are passed on except for the model name and the held output limit', async () => {
     gateway.upstream.respondWith(textCompletion())
     const text =
       '{"model":"native-alias","prompt": ["a", "b"],"suffix":"z","echo":true,"best_of":2,"n":1, "logprobs":3,"stop":["x"],"x_own":1.0}'
@@ -55,7 +55,7 @@ describe('where the upstream has it', () => {
     expect(headers.get('x-gateway-cost-usd')).toBe('0.000081')
   })
 
-  test('a stream passes, with the usage in a chunk of its own', async () => {
+  test('a stream is passed on, with the usage in its own chunk', async () => {
     const piece = (text: string, finish_reason: string | null = null) => ({
       id: 'cmpl-1',
       object: 'text_completion',
@@ -76,7 +76,7 @@ describe('where the upstream has it', () => {
     expect(gateway.upstream.bodies()[0]).toMatchObject({ stream_options: { include_usage: true } })
   })
 
-  test('errors of the upstream are told as for chat', async () => {
+  test('errors of the upstream are reported as for chat', async () => {
     gateway.upstream.respondWith(failure(400, { message: 'suffix is not supported', param: 'suffix' }))
     const { status, body } = await complete({ model: 'native', prompt: 'x', suffix: 'y' })
     expect([status, body.error.message, body.error.param]).toEqual([400, 'suffix is not supported', 'suffix'])

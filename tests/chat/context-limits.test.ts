@@ -58,7 +58,7 @@ async function expectRefused(asking: ReturnType<typeof chat>, param: string, mod
 }
 
 describe('a prompt longer than the context', () => {
-  test('is refused before anybody is asked, whole and streamed', async () => {
+  test('is refused before an upstream is called, complete and streamed', async () => {
     await expectRefused(chat('short', words(1100)), 'messages')
     await expectRefused(chat('short', words(1100), { stream: true }), 'messages')
     await expectRefused(chat('brief', words(1100)), 'messages', 'brief')
@@ -71,7 +71,7 @@ describe('a prompt longer than the context', () => {
     await expectRefused(chat('short', '', { messages }), 'messages')
   })
 
-  test('is refused to text completions, each prompt by itself', async () => {
+  test('is refused for text completions, each prompt separately', async () => {
     await expectRefused(complete('short', words(1100)), 'prompt')
     await expectRefused(complete('short', ['a', words(1100)]), 'prompt.1')
     await expectRefused(complete('short', 'a', { suffix: words(1100) }), 'prompt')
@@ -80,11 +80,11 @@ describe('a prompt longer than the context', () => {
     await expectRefused(complete('short', [[1], ids]), 'prompt.1')
   })
 
-  test('of another vendor is refused where no vocabulary would make it fit', async () => {
+  test('of another vendor is refused if it fits with no vocabulary', async () => {
     await expectRefused(chat('other', words(1500)), 'messages', 'other')
   })
 
-  test('of megabytes is refused from samples', async () => {
+  test('of megabytes is refused based on samples', async () => {
     await expectRefused(chat('long', words(500_000)), 'messages', 'long')
     await expectRefused(chat('long', words(140_000)), 'messages', 'long')
   })
@@ -100,12 +100,12 @@ describe('a prompt that may fit', () => {
     ['short', ' '.repeat(20_000)],
     ['short', '='.repeat(20_000)],
     ['long', words(127_000)],
-  ])('is asked of %s', async (model, content) => {
+  ])('is sent to %s', async (model, content) => {
     const { status, body } = await chat(model, content)
     expect([status, body.error]).toEqual([200, undefined])
   })
 
-  test('is not refused for its pictures, its files or its tools', async () => {
+  test('is not refused because of its images, files or tools', async () => {
     const parts = [
       { type: 'text', text: 'Look' },
       { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(40_000)}` } },
@@ -114,11 +114,11 @@ describe('a prompt that may fit', () => {
     expect((await chat('short', parts)).status).toBe(200)
   })
 
-  test('is not refused where the upstream is asked to shorten it', async () => {
+  test('is not refused if the upstream is asked to truncate it', async () => {
     expect((await chat('routed', words(1100), { transforms: ['middle-out'] })).status).toBe(200)
   })
 
-  test('is not the sum of several prompts', async () => {
+  test('is not measured as the sum of several prompts', async () => {
     gateway.upstream.respondWith(textCompletion())
     expect((await complete('short', [words(600), words(600)])).status).toBe(200)
   })

@@ -60,13 +60,13 @@ const COMPLETION_TOKENS =
 const LOCAL = { model: 'native' }
 const ABORTED = /parkway_upstream_attempts_total\{provider="vllm",outcome="aborted"\} (\d+)/
 
-describe('a client that leaves a server of the operator’s own', () => {
+describe('a client that disconnects from the operator’s own server', () => {
   test.each<[string, Reply, boolean]>([
     ['before the upstream has said anything', silence, false],
     ['before the upstream has said anything to a stream', silence, true],
     ['while the upstream is between headers and body', headersOnly('application/json'), false],
     ['while the upstream is between headers and events', headersOnly('text/event-stream'), true],
-  ])('%s takes the upstream call with it', async (_name, reply, isStream) => {
+  ])('%s cancels the upstream call', async (_name, reply, isStream) => {
     const [disconnects, aborted] = [await metric(DISCONNECTS), await metric(ABORTED)]
     gateway.upstream.respondWith(reply)
     const client = new AbortController()
@@ -83,7 +83,7 @@ describe('a client that leaves a server of the operator’s own', () => {
     expect(gateway.upstream.requests).toHaveLength(1)
   })
 
-  test('in the middle of a stream takes the upstream call with it, and what it got is metered', async () => {
+  test('mid-stream cancels the upstream call, and what was delivered is metered', async () => {
     const [disconnects, tokens] = [await metric(DISCONNECTS), await metric(COMPLETION_TOKENS)]
     const paced = pacedStream()
     gateway.upstream.respondWith(paced.reply)
@@ -103,7 +103,7 @@ describe('a client that leaves a server of the operator’s own', () => {
     expect(await metric(/parkway_requests_total\{[^}]*status="499"\} (\d+)/)).toBeGreaterThan(0)
   })
 
-  test('takes every call of a list of prompts with it', async () => {
+  test('cancels every call of a list of prompts', async () => {
     gateway.upstream.respondWith(silence)
     const client = new AbortController()
     const asking = gateway.fetch('POST', COMPLETIONS, {
@@ -116,7 +116,7 @@ describe('a client that leaves a server of the operator’s own', () => {
     await Promise.all(gateway.upstream.requests.map(({ abandoned }) => abandoned))
   })
 
-  test('does not trouble the upstream: the next request is served', async () => {
+  test('does not affect the next request', async () => {
     gateway.upstream.respondWith(silence, stream(chunksOf('Hello')))
     const client = new AbortController()
     const asking = gateway.fetch('POST', CHAT, { body: chatBody(LOCAL), signal: client.signal })
@@ -127,7 +127,7 @@ describe('a client that leaves a server of the operator’s own', () => {
     expect(await response.text()).toContain('Hello')
   })
 
-  test('leaves nothing in flight', async () => {
+  test('leaves no request in flight', async () => {
     gateway.upstream.respondWith(textCompletion())
     await gateway.request('POST', COMPLETIONS, { body: { model: 'native', prompt: 'x' } })
     await eventually(async () =>
@@ -137,7 +137,7 @@ describe('a client that leaves a server of the operator’s own', () => {
 })
 
 describe('a client that reads slowly', () => {
-  test('slows the upstream down instead of filling our memory, and gets everything when it reads on', async () => {
+  test('slows the upstream down instead of filling memory, and gets everything when it continues', async () => {
     const endless = endlessStream()
     gateway.upstream.respondWith(endless.reply)
     const response = await openUnread(chatBody({ ...LOCAL, stream: true }))
@@ -156,7 +156,7 @@ describe('a client that reads slowly', () => {
     await request.abandoned
   })
 
-  test('can leave while it is not reading', async () => {
+  test('can disconnect while it is not reading', async () => {
     const endless = endlessStream()
     gateway.upstream.respondWith(endless.reply)
     const response = await openUnread(chatBody({ ...LOCAL, stream: true }))

@@ -53,14 +53,14 @@ async function askOften(times: number, key: string, model: string, content: stri
 const providersAsked = () => gateway.upstream.requests.map(({ path }) => path.split('/')[1])
 
 describe('failing prompts of one account', () => {
-  test('do not keep another from the only route of the model, nor from the provider', async () => {
+  test('do not block other accounts from the only route of the model, nor from the provider', async () => {
     failOn('poison')
     expect(new Set(await askOften(8, careless, 'alone', 'poison'))).toEqual(new Set([502]))
     expect(new Set(await askOften(75, careful, 'alone', 'hello'))).toEqual(new Set([200]))
     expect(new Set(await askOften(5, careful, 'sibling', 'hello'))).toEqual(new Set([200]))
   })
 
-  test('do not send another to the fallback, only the one who sent them', async () => {
+  test('move only that account to the fallback route', async () => {
     failOn('poison')
     await askOften(8, careless, 'with-fallback', 'poison')
     gateway.upstream.requests.length = 0
@@ -73,7 +73,7 @@ describe('failing prompts of one account', () => {
 })
 
 describe('an upstream that fails for several accounts', () => {
-  test('is left alone where there is another, and asked all the same where there is none', async () => {
+  test('is skipped if there is another, and still called if there is none', async () => {
     failOn('')
     await askOften(4, careful, 'with-fallback', 'hello')
     await askOften(4, other, 'with-fallback', 'hello')
@@ -91,7 +91,7 @@ describe('an upstream that fails for several accounts', () => {
   })
 })
 
-test('refusals, and being told to wait, count for nothing', async () => {
+test('refusals and throttling are not counted as failures', async () => {
   const model = 'refusing'
   for (const status of [400, 401, 404, 429, 529]) {
     gateway.upstream.respondWith(async ({ path }) =>

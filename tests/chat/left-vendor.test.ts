@@ -79,13 +79,13 @@ async function leaveStream(model: string) {
   return { paced, request: await gateway.upstream.requestNumber(0) }
 }
 
-describe('a client that leaves a vendor which bills to the end', () => {
+describe('a client that disconnects from a vendor that bills to the end', () => {
   beforeEach(async () => {
     gateway = await start()
   })
   afterEach(() => gateway.close())
 
-  test('pays a whole answer, which is read to its end', async () => {
+  test('pays for a complete answer, which is read to its end', async () => {
     const answer = heldBack(completion())
     gateway.upstream.respondWith(answer.reply)
     await leaveWhole()
@@ -105,7 +105,7 @@ describe('a client that leaves a vendor which bills to the end', () => {
     expect(await metric('parkway_drains_running')).toBe(0)
   })
 
-  test('pays the thoughts that it was not shown', async () => {
+  test('pays for reasoning that it was not shown', async () => {
     const { paced } = await leaveStream('thinker')
     await untilDraining()
     paced.release(chunk({ finish_reason: 'stop' }))
@@ -119,7 +119,7 @@ describe('a client that leaves a vendor which bills to the end', () => {
     await eventually(async () => expect(await heldUsd()).toBe(0))
   })
 
-  test('pays the rest of a stream that cannot be stopped', async () => {
+  test('pays for the rest of a stream that cannot be stopped', async () => {
     const { paced } = await leaveStream('unstoppable')
     await untilDraining()
     paced.release(chunk({ finish_reason: 'stop', usage: USAGE }))
@@ -127,7 +127,7 @@ describe('a client that leaves a vendor which bills to the end', () => {
     expect(await onlyRecord()).toMatchObject({ outcome: 'disconnected', cost_usd: priceOf(11, 7) })
   })
 
-  test('pays nothing when the vendor fails after that, and nobody else is asked', async () => {
+  test('pays nothing if the vendor then fails, and no other route is tried', async () => {
     const answer = heldBack(failure(500))
     gateway.upstream.respondWith(answer.reply)
     await leaveWhole()
@@ -138,7 +138,7 @@ describe('a client that leaves a vendor which bills to the end', () => {
     expect(gateway.upstream.requests).toHaveLength(1)
   })
 
-  test('finds its answer again under its idempotency key, and pays once', async () => {
+  test('gets its answer under its idempotency key, and pays once', async () => {
     const answer = heldBack(completion())
     gateway.upstream.respondWith(answer.reply)
     const headers = { 'idempotency-key': 'asked-once' }
@@ -157,7 +157,7 @@ describe('a client that leaves a vendor which bills to the end', () => {
     expect(gateway.upstream.requests).toHaveLength(1)
   })
 
-  test('pays embeddings that it did not wait for', async () => {
+  test('pays for embeddings that it did not wait for', async () => {
     const data = [{ object: 'embedding', index: 0, embedding: [0.5] }]
     const usage = { prompt_tokens: 9, total_tokens: 9 }
     const answer = heldBack(textCompletion({ object: 'list', data, usage }))
@@ -170,13 +170,13 @@ describe('a client that leaves a vendor which bills to the end', () => {
   })
 })
 
-describe('a client that leaves a vendor which stops with its stream', () => {
+describe('a client that disconnects from a vendor that stops with its stream', () => {
   beforeAll(async () => {
     gateway = await start()
   })
   afterAll(() => gateway.close())
 
-  test('stops it where nothing is hidden, and pays what came', async () => {
+  test('stops it if nothing is hidden, and pays for what was delivered', async () => {
     const { request } = await leaveStream('talker')
     await request.abandoned
     const record = await onlyRecord()
@@ -185,10 +185,10 @@ describe('a client that leaves a vendor which stops with its stream', () => {
   })
 })
 
-describe('what nobody reads to its end', () => {
+describe('an answer that is not read to its end', () => {
   afterEach(() => gateway.close())
 
-  test('is estimated when the time is over, and never above what was held', async () => {
+  test('is estimated when the time limit is reached, and never above the hold', async () => {
     gateway = await start({ PARKWAY_DRAIN_MS_MAX: '1' })
     gateway.upstream.respondWith(silence)
     const request = await leaveWhole(chatBody({ model: 'thinker', max_tokens: 3 }))
@@ -200,7 +200,7 @@ describe('what nobody reads to its end', () => {
     await eventually(async () => expect(await heldUsd()).toBe(0))
   })
 
-  test('is estimated at once where too many are read already', async () => {
+  test('is estimated at once if too many are being read already', async () => {
     gateway = await start({ PARKWAY_DRAINS_PER_ACCOUNT_MAX: '0' })
     gateway.upstream.respondWith(silence)
     const request = await leaveWhole()
@@ -209,7 +209,7 @@ describe('what nobody reads to its end', () => {
     expect(await metric('parkway_abandoned_answers_total')).toBe(1)
   })
 
-  test('is estimated when more comes than is read', async () => {
+  test('is estimated when the byte limit is reached', async () => {
     gateway = await start({ PARKWAY_DRAIN_BYTES_MAX: '100000' })
     const endless = endlessStream()
     gateway.upstream.respondWith(endless.reply)
@@ -225,7 +225,7 @@ describe('what nobody reads to its end', () => {
   })
 })
 
-test('a gateway that stops waits for its grace and then charges an estimate', async () => {
+test('a gateway that shuts down waits for its grace period and then charges an estimate', async () => {
   const own = await createTestDatabase()
   const { connectionString } = own
   const stopping = await startChatGateway({
@@ -246,7 +246,7 @@ test('a gateway that stops waits for its grace and then charges an estimate', as
   expect(charges[0]?.costNanoUsd).toBeGreaterThan(0n)
 })
 
-test('a client that leaves before its request reached the vendor pays nothing', async () => {
+test('a client that disconnects before its request reached the vendor pays nothing', async () => {
   const sockets: Socket[] = []
   const { promise: connected, resolve: onConnected } = Promise.withResolvers<Socket>()
   // Takes connections and never begins to speak TLS, so that no request is ever sent.

@@ -26,7 +26,7 @@ function expectClean(text: string): void {
 const CHAT = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hi' }] }
 
 test.each([{}, { stream: true }])(
-  '400: an echoed key or address does not reach the client, %j',
+  '400: a key or address that the upstream echoes does not reach the client, %j',
   async (members) => {
     gateway.upstream.respondWith(failure(400, { message: MESSAGE, param: `x ${UPSTREAM_KEY}` }))
     const { status, body } = await gateway.request('POST', '/v1/chat/completions', {
@@ -37,7 +37,7 @@ test.each([{}, { stream: true }])(
   },
 )
 
-test('an error in the middle of a stream does not carry them either', async () => {
+test('an error mid-stream does not contain them either', async () => {
   const error = { error: { message: MESSAGE, type: 'invalid_request_error', code: 400 } }
   gateway.upstream.respondWith(stream([...chunksOf('Hello').slice(0, 2), error]))
   const { body } = await gateway.request('POST', '/v1/chat/completions', { body: { ...CHAT, stream: true } })
@@ -45,7 +45,7 @@ test('an error in the middle of a stream does not carry them either', async () =
   expectClean(body)
 })
 
-test('nor does the error of a task', async () => {
+test('the error of a task does not contain them either', async () => {
   gateway.upstream.respondWith(failure(400, { message: MESSAGE }))
   const { status, body } = await gateway.request('POST', '/v1/images/generations', {
     headers: { prefer: 'respond-async' },

@@ -35,7 +35,7 @@ beforeEach(() => {
 const ask = (members: object = {}) =>
   gateway.request('POST', CHAT, { body: chatBody({ model: 'round', ...members }) })
 
-describe('a whole answer', () => {
+describe('a complete answer', () => {
   test('has the upstream’s members, our model id, and usage with its cost', async () => {
     const { status, body, headers } = await ask()
     expect(status).toBe(200)
@@ -70,18 +70,21 @@ describe('a whole answer', () => {
     expect(headers.get('x-gateway-balance-usd')).toBe('9.999919')
   })
 
-  test.each(['round-alias', 'org/round'])('answers with the alias it was asked for: %s', async (model) => {
-    const { body } = await ask({ model })
-    expect(body.model).toBe(model)
-    expect(gateway.upstream.bodies()[0].model).toBe('round')
-  })
+  test.each(['round-alias', 'org/round'])(
+    'has the alias that was requested as its model: %s',
+    async (model) => {
+      const { body } = await ask({ model })
+      expect(body.model).toBe(model)
+      expect(gateway.upstream.bodies()[0].model).toBe('round')
+    },
+  )
 
-  test.each([undefined, 'gen-123', 7])('has an id of this wire when the upstream’s is %s', async (id) => {
+  test.each([undefined, 'gen-123', 7])('has an id of this wire if the upstream’s is %s', async (id) => {
     gateway.upstream.respondWith(completion({ id }))
     expect((await ask()).body.id).toMatch(/^chatcmpl-[0-9a-f]{24}$/)
   })
 
-  test('keeps the members nobody here has heard of', async () => {
+  test('keeps unknown members', async () => {
     const message = { role: 'assistant', content: 'é / \u2028', x_thought: [1, { deep: true }] }
     const choice = { index: 0, message, finish_reason: 'stop', x_score: 1.5 }
     gateway.upstream.respondWith(completion({ choices: [choice], x_queue: { seconds: 0.25 } }))
@@ -89,7 +92,7 @@ describe('a whole answer', () => {
     expect(body).toMatchObject({ choices: [choice], x_queue: { seconds: 0.25 } })
   })
 
-  test('has the members of the wire that an upstream leaves out', async () => {
+  test('has the members of the wire that an upstream omits', async () => {
     gateway.upstream.respondWith(json({ choices: [{ message: { content: 'bare' } }] }))
     const { body } = await ask()
     expect(body).toMatchObject({
@@ -108,14 +111,14 @@ describe('a whole answer', () => {
     expect(Number.isInteger(body.created)).toBe(true)
   })
 
-  test('calls reasoning by one name, whatever the upstream calls it', async () => {
+  test('has one name for reasoning, whatever the upstream calls it', async () => {
     gateway.upstream.respondWith(completion({ message: { reasoning: 'because' } }))
     const { message } = (await ask()).body.choices[0]
     expect(message).toMatchObject({ content: 'Hello there', reasoning_content: 'because' })
     expect(message).not.toHaveProperty('reasoning')
   })
 
-  test('passes tool calls as they came', async () => {
+  test('passes tool calls on unchanged', async () => {
     const tool_calls = [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '{"a": 1}' } }]
     gateway.upstream.respondWith(completion({ message: { content: null, tool_calls } }))
     const { body } = await ask()
@@ -124,7 +127,7 @@ describe('a whole answer', () => {
   })
 })
 
-describe('what an answer costs', () => {
+describe('the cost of an answer', () => {
   const costOf = async (usage: unknown, message: Record<string, unknown> = {}) => {
     gateway.upstream.respondWith(completion({ usage, message }))
     const { body, headers } = await ask()
@@ -132,7 +135,7 @@ describe('what an answer costs', () => {
     return body.usage
   }
 
-  test('cached tokens at their own price', async () => {
+  test('has a separate price for cached tokens', async () => {
     const usage = {
       ...USAGE,
       prompt_tokens: 1000,
@@ -147,7 +150,7 @@ describe('what an answer costs', () => {
   test.each([
     { prompt_tokens_details: { cached_tokens: 0, cache_write_tokens: 800 } },
     { cache_creation_input_tokens: 800, cache_read_input_tokens: 0 },
-  ])('tokens that are written to a cache at their own price: %j', async (details) => {
+  ])('has a separate price for tokens written to a cache: %j', async (details) => {
     const usage = { ...USAGE, prompt_tokens: 1000, ...details }
     gateway.upstream.respondWith(completion({ usage }))
     const { body } = await ask({ model: 'writes-cache' })
@@ -156,7 +159,7 @@ describe('what an answer costs', () => {
     expect((await ask()).body.usage.cost_usd).toBe((1000 * 1 + 7 * 10) / 1e6)
   })
 
-  test('cached tokens also as DeepSeek counts them', async () => {
+  test('includes cached tokens as DeepSeek reports them', async () => {
     const usage = {
       ...USAGE,
       prompt_tokens: 1000,
@@ -166,7 +169,7 @@ describe('what an answer costs', () => {
     expect((await costOf(usage)).cost_usd).toBe((100 * 1 + 900 * 0.1 + 7 * 10) / 1e6)
   })
 
-  test('no discount on more cached tokens than the prompt has', async () => {
+  test('gives no discount for more cached tokens than the prompt has', async () => {
     const usage = { ...USAGE, prompt_tokens_details: { cached_tokens: 5000 } }
     expect(await costOf(usage)).toMatchObject({
       prompt_tokens_details: { cached_tokens: 11 },
@@ -174,7 +177,7 @@ describe('what an answer costs', () => {
     })
   })
 
-  test('reasoning tokens inside the completion are not charged twice', async () => {
+  test('does not charge reasoning tokens inside the completion twice', async () => {
     const usage = {
       prompt_tokens: 10,
       completion_tokens: 100,
@@ -189,7 +192,7 @@ describe('what an answer costs', () => {
     })
   })
 
-  test('reasoning tokens that an upstream counts beside the completion are charged once', async () => {
+  test('charges reasoning tokens beside the completion once', async () => {
     const usage = {
       prompt_tokens: 10,
       completion_tokens: 20,
@@ -209,7 +212,7 @@ describe('what an answer costs', () => {
     ['negative counts', { prompt_tokens: -5, completion_tokens: -5 }],
     ['counts as text', { prompt_tokens: '5', completion_tokens: '5' }],
     ['fractions', { prompt_tokens: 0.5, completion_tokens: 1 }],
-  ])('is counted here when the upstream reports %s', async (_name, usage) => {
+  ])('is counted by the gateway if the upstream reports %s', async (_name, usage) => {
     const counted = await costOf(usage)
     expect(counted.prompt_tokens).toBeGreaterThan(0)
     expect(counted.completion_tokens).toBe(2)
@@ -217,7 +220,7 @@ describe('what an answer costs', () => {
     expect(counted.cost_usd).toBe((counted.prompt_tokens * 1 + 2 * 10) / 1e6)
   })
 
-  test('nothing for an empty answer of which nothing is reported', async () => {
+  test('is zero for an empty answer without reported usage', async () => {
     expect(await costOf(undefined, { content: '' })).toMatchObject({ completion_tokens: 0, cost_usd: 0 })
   })
 })

@@ -43,8 +43,8 @@ async function forward(body: object | string) {
   return { ...request, body: request.body as Record<string, unknown> }
 }
 
-describe('the request that reaches an upstream', () => {
-  test('has the bytes of the client but for the name of the model', async () => {
+describe('the request to an upstream', () => {
+  test('has the client’s bytes except for the model name', async () => {
     const body =
       '{ "messages" : [ {"content":"caf\u00e9 \\u00e9 \\/ 1e2", "role":"user"} ],\n "temperature": 0.10, "model":"via-openai",\t"x_vendor": {"b":1, "a":[1.0]}, "seed": 9007199254740991 }'
     const { text } = await forward(body)
@@ -58,7 +58,7 @@ describe('the request that reaches an upstream', () => {
     )
   })
 
-  test('has every field of the wire and fields nobody here has heard of', async () => {
+  test('has every field of the wire and unknown fields', async () => {
     const body = {
       model: 'via-openai',
       messages: [
@@ -102,7 +102,7 @@ describe('the request that reaches an upstream', () => {
     expect((await forward(body)).body).toEqual({ ...body, model: 'up/stream' })
   })
 
-  test('carries our credential and not the client’s, and the id of the request', async () => {
+  test('has our credential instead of the client’s, and the request id', async () => {
     const answer = await gateway.request('POST', CHAT, {
       body: chatBody({ model: 'via-openai' }),
       headers: { cookie: 'secret=1', 'x-forwarded-for': '10.0.0.1', 'openai-organization': 'org' },
@@ -119,7 +119,7 @@ describe('the request that reaches an upstream', () => {
     expect(headers).not.toHaveProperty('openai-organization')
   })
 
-  test('asks for usage of a stream also when the client did not, and keeps its other options', async () => {
+  test('asks for the usage of a stream even if the client did not, and keeps its other options', async () => {
     gateway.upstream.respondWith(stream(chunksOf('x')))
     const plain = await forward(chatBody({ model: 'via-vllm', stream: true }))
     expect(plain.body['stream_options']).toEqual({ include_usage: true })
@@ -129,7 +129,7 @@ describe('the request that reaches an upstream', () => {
     expect(refused.body['stream_options']).toEqual({ include_usage: true, include_obfuscation: false })
   })
 
-  test('has no stream options when there is no stream: upstreams refuse them', async () => {
+  test('has no stream options without a stream, because upstreams refuse them', async () => {
     const { body } = await forward(
       chatBody({ model: 'via-vllm', stream: false, stream_options: { include_usage: true } }),
     )
@@ -140,7 +140,7 @@ describe('the request that reaches an upstream', () => {
     '{"model":"plain-openai","model":"via-vllm","messages":[{"role":"user","content":"Hi"}]}',
     '{"model":"plain-openai","mod\\u0065l":"via-vllm","messages":[{"role":"user","content":"Hi"}]}',
     '{"messages":[{"role":"user","content":"Hi"}],"model":"via-vllm","m\\u006fdel":"via-vllm"}',
-  ])('names one model where the client names two: %s', async (body) => {
+  ])('names one model if the client names two: %s', async (body) => {
     const { text, path } = await forward(body)
     expect(path).toBe('/vllm/v1/chat/completions')
     expect(text.match(/mod/g)).toHaveLength(1)
@@ -150,7 +150,7 @@ describe('the request that reaches an upstream', () => {
     })
   })
 
-  test('says once whether it streams, where the client says it twice', async () => {
+  test('has one stream member if the client sends two', async () => {
     const body = `{"stream":true,"stream":false,${JSON.stringify(chatBody({ model: 'via-vllm' })).slice(1)}`
     expect((await forward(body)).body).toMatchObject({ stream: false })
   })
@@ -167,7 +167,7 @@ describe('the output limit', () => {
     ['vllm', { max_completion_tokens: 5 }, { max_tokens: 5 }],
     ['mistral', { max_completion_tokens: 5 }, { max_tokens: 5 }],
     ['deepseek', { max_tokens: 5 }, { max_tokens: 5 }],
-  ])('%s: %j is said as %j', async (provider, given, expected) => {
+  ])('%s: %j is sent as %j', async (provider, given, expected) => {
     const model = `via-${provider}`
     const { body } = await forward(chatBody({ model, ...given }))
     expect(body).toEqual(chatBody({ model: 'up/stream', ...expected }))
@@ -196,12 +196,12 @@ describe('think', () => {
     ['ollama', { reasoning_effort: 'medium' }],
     ['lmstudio', { reasoning_effort: 'medium' }],
     ['tgi', {}],
-  ])('%s is told in its own words: %j', async (provider, members) => {
+  ])('%s gets its own parameter: %j', async (provider, members) => {
     const { body } = await forward(chatBody({ model: `via-${provider}`, think: true }))
     expect(body).toEqual(chatBody({ model: 'up/stream', ...members }))
   })
 
-  test('keeps the effort the client asks for', async () => {
+  test('keeps the requested effort', async () => {
     const { body } = await forward(chatBody({ model: 'via-openai', think: true, reasoning_effort: 'high' }))
     expect(body).toEqual(chatBody({ model: 'up/stream', reasoning_effort: 'high' }))
   })
@@ -210,32 +210,32 @@ describe('think', () => {
     ['plain-openai', true],
     ['via-openai', false],
     ['via-openai', null],
-  ])('is ignored on %s when it is %s', async (model, think) => {
+  ])('is ignored on %s if it is %s', async (model, think) => {
     const { body } = await forward(chatBody({ model, think }))
     expect(body).toEqual(chatBody({ model: 'up/stream' }))
   })
 })
 
-describe('where an upstream departs from the wire', () => {
+describe('if an upstream departs from the wire', () => {
   const messages = [
     { role: 'developer', content: 'Be brief' },
     { role: 'user', content: 'Hi' },
   ]
 
   test.each(['deepseek', 'mistral', 'dashscope', 'moonshot', 'zai', 'tgi'])(
-    '%s gets the system role for the developer role',
+    '%s gets the system role instead of the developer role',
     async (provider) => {
       const { body } = await forward(chatBody({ model: `via-${provider}`, messages }))
       expect(body['messages']).toEqual([{ role: 'system', content: 'Be brief' }, messages[1]])
     },
   )
 
-  test('the developer role stays where it is known', async () => {
+  test('the developer role is kept if the upstream knows it', async () => {
     const { body } = await forward(chatBody({ model: 'via-openai', messages }))
     expect(body['messages']).toEqual(messages)
   })
 
-  test('Mistral gets its own name for the seed and nothing it refuses', async () => {
+  test('Mistral gets its own name for the seed and no members that it refuses', async () => {
     gateway.upstream.respondWith(stream(chunksOf('x')))
     const refused = { user: 'u', logit_bias: { '1': 1 }, logprobs: true, top_logprobs: 2 }
     const { body } = await forward(

@@ -65,7 +65,7 @@ const HINTS: readonly [string, (id: string) => Asked][] = [
 ]
 
 describe.each(['two-routes', 'two-keys'])('requests that share a prompt, with %s', (model) => {
-  test.each(HINTS)('stay where they were, by %s', async (_name, hint) => {
+  test.each(HINTS)('use the same place again, by %s', async (_name, hint) => {
     const places = new Set<string>()
     // Until both sides have been seen: sixty conversations on one of two would be less than once in a lifetime.
     for (let id = 0; id < 4 || (places.size < 2 && id < 60); id += 1) {
@@ -77,14 +77,14 @@ describe.each(['two-routes', 'two-keys'])('requests that share a prompt, with %s
     expect(places.size).toBe(2)
   })
 
-  test('are spread where they are too short for any cache', async () => {
+  test('are distributed if they are too short for any cache', async () => {
     const places = new Set<string>()
     for (let turn = 0; turn < 40; turn += 1) places.add(await placeOf(model, {}))
     expect(places.size).toBe(2)
   })
 })
 
-test('a prompt whose key is throttled moves to the other, and does not lose its answer', async () => {
+test('a prompt whose key is throttled moves to the other key and is still answered', async () => {
   const asked = { members: { prompt_cache_key: 'throttled' } }
   const own = await placeOf('two-keys', asked)
   gateway.upstream.respondWith(async ({ headers }) =>
@@ -97,7 +97,7 @@ test('a prompt whose key is throttled moves to the other, and does not lose its 
   expect(await placeOf('two-keys', asked)).toBe(other)
 })
 
-test('a prompt whose route fails is answered by the other, and comes back', async () => {
+test('a prompt whose route fails is answered by the other route, and returns later', async () => {
   const asked = { members: { prompt_cache_key: 'broken' } }
   const own = await placeOf('two-routes', asked)
   const [provider = ''] = own.split(' ')

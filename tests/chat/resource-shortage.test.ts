@@ -42,7 +42,7 @@ const ask = () => gateway.request('POST', CHAT, { body: chatBody({ model: 'two-r
 const readiness = () => gateway.request('GET', '/readyz', { key: null })
 
 test.each(['EMFILE', 'EADDRNOTAVAIL', 'ENOMEM'])(
-  '%s is 503 of ours, told on /readyz, and nobody is blamed',
+  '%s gives 503 of the gateway, is reported on /readyz, and does not count against a provider',
   async (code) => {
     const refusal = refuseConnections(code)
     try {

@@ -81,13 +81,13 @@ const asked = () => gateway.upstream.requests.map(({ path }) => path.split('/')[
 const metricsText = async () => (await gateway.request('GET', '/metrics', { key: null })).body as string
 
 describe('several routes', () => {
-  test('the lowest priority goes first, with that upstream’s name of the model', async () => {
+  test('the lowest priority is tried first, with that upstream’s name of the model', async () => {
     const { headers, body } = await ask('ordered')
     expect([headers.get('x-gateway-provider'), body.model]).toEqual(['vllm', 'ordered'])
     expect(gateway.upstream.bodies()).toMatchObject([{ model: 'vllm-name' }])
   })
 
-  test('routes whose provider is not configured are passed over', async () => {
+  test('routes whose provider is not configured are skipped', async () => {
     const { status, headers } = await ask('unconfigured-first')
     expect([status, headers.get('x-gateway-provider')]).toEqual([200, 'ollama'])
   })
@@ -114,7 +114,7 @@ describe('several routes', () => {
     ['a closed connection', { chunks: [], ending: 'cut' }],
     ['something that is not HTTP', notHttp],
     ['an error with status 200', failure(200)],
-  ])('the next one answers after %s, at once', async (_name, reply) => {
+  ])('the next route answers after %s, without a pause', async (_name, reply) => {
     replyWith({ vllm: [reply] })
     const { status, headers, body } = await ask('ordered')
     expect([status, headers.get('x-gateway-provider'), body.model]).toEqual([200, 'ollama', 'ordered'])
@@ -122,18 +122,18 @@ describe('several routes', () => {
     expect(gateway.upstream.bodies()[1].model).toBe('ollama-name')
   })
 
-  test('the next one answers when the first cannot be reached', async () => {
+  test('the next route answers if the first cannot be reached', async () => {
     const { status, headers } = await ask('unreachable-first')
     expect([status, headers.get('x-gateway-provider')]).toEqual([200, 'ollama'])
   })
 
-  test('502 when the only one cannot be reached', async () => {
+  test('502 if the only route cannot be reached', async () => {
     const { status, body } = await ask('unreachable')
     expect([status, body.error.code]).toEqual([502, 'provider_error'])
     expect(body.error.message).not.toMatch(/127\.0\.0\.1|ECONNREFUSED/)
   })
 
-  test('the next one answers when the first is silent for its route’s time', async () => {
+  test('the next route answers if the first exceeds its own timeout', async () => {
     replyWith({ vllm: [silence] })
     const { status, headers } = await ask('slow-first')
     expect([status, headers.get('x-gateway-provider')]).toEqual([200, 'ollama'])
@@ -141,24 +141,29 @@ describe('several routes', () => {
     await gateway.upstream.requests[0]?.abandoned
   })
 
-  test.each([false, true])('a stream moves on too (error as first event: %s)', async (isEvent) => {
-    replyWith({
-      vllm: [isEvent ? stream([{ error: { message: 'x' } }]) : failure(500)],
-      ollama: [stream(chunksOf('Hello'))],
-    })
-    const response = await gateway.fetch('POST', CHAT, { body: chatBody({ model: 'ordered', stream: true }) })
-    expect(response.headers.get('x-gateway-provider')).toBe('ollama')
-    expect((await readEvents(response)).content).toBe('Hello')
-  })
+  test.each([false, true])(
+    'a stream moves to the next route too (error as first event: %s)',
+    async (isEvent) => {
+      replyWith({
+        vllm: [isEvent ? stream([{ error: { message: 'x' } }]) : failure(500)],
+        ollama: [stream(chunksOf('Hello'))],
+      })
+      const response = await gateway.fetch('POST', CHAT, {
+        body: chatBody({ model: 'ordered', stream: true }),
+      })
+      expect(response.headers.get('x-gateway-provider')).toBe('ollama')
+      expect((await readEvents(response)).content).toBe('Hello')
+    },
+  )
 
-  test('400 is the request’s fault everywhere, so nobody else is asked', async () => {
+  test('after a 400 no other route is tried', async () => {
     replyWith({ vllm: [failure(400, { message: 'no such thing' })] })
     const { status, body } = await ask('ordered')
     expect([status, body.error.message]).toEqual([400, 'no such thing'])
     expect(asked()).toEqual(['vllm'])
   })
 
-  test('after all have failed they are asked again, a bounded number of times', async () => {
+  test('after all routes have failed they are tried again, a limited number of times', async () => {
     replyWith({ vllm: [failure(500)], ollama: [failure(500)] })
     const { status } = await ask('ordered')
     expect(status).toBe(502)
@@ -194,7 +199,7 @@ describe('one route', () => {
 describe('several keys of one upstream', () => {
   const keysUsed = () => gateway.upstream.requests.map(({ headers }) => headers.authorization)
 
-  test('are used in turn, and a refused one is left alone while others answer', async () => {
+  test('are used in turn, and a refused key rests while others answer', async () => {
     for (let count = 0; count < 3; count += 1) await ask('gpt-4o-mini')
     expect(new Set(keysUsed())).toEqual(new Set(['Bearer key-one', 'Bearer key-two', 'Bearer key-three']))
     gateway.upstream.requests.length = 0
@@ -207,7 +212,7 @@ describe('several keys of one upstream', () => {
     expect(keysUsed().filter((key) => key === 'Bearer key-two')).toHaveLength(1)
   })
 
-  test('502 when all of them are refused', async () => {
+  test('502 if all of them are refused', async () => {
     gateway.upstream.respondWith(failure(403))
     const { status, body } = await ask('gpt-4o-mini')
     expect([status, body.error.code]).toEqual([502, 'provider_error'])
@@ -223,7 +228,7 @@ describe('an upstream that keeps failing', () => {
       'parkway_circuit_breaker_accounts{provider="together",model="together-name"}',
     )
 
-  test('is asked on although it rests, where there is no other, and used again when it answers', async () => {
+  test('is still called if there is no other, and used normally again once it answers', async () => {
     replyWith({ together: [failure(500)] })
     for (let count = 0; count < 5; count += 1) expect((await ask('fragile')).status).toBe(502)
     expect(await state()).toBe(1)

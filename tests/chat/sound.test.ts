@@ -69,18 +69,18 @@ async function expectRefused(body: object, param: string): Promise<void> {
   expect((await gateway.request('GET', '/v1/tenants/me')).body).toEqual(before)
 }
 
-describe('sound that a model has no price for', () => {
+describe('audio that a model has no price for', () => {
   test.each([
     ['a part of sound', CLIP],
     ['a file of sound', { type: 'file', file: { file_data: `data:audio/mp3;base64,${DATA}` } }],
     ['a file named as sound', { type: 'file', file: { file_data: DATA, filename: 'talk.MP3' } }],
     ['a picture that is sound', { type: 'image_url', image_url: { url: `data:Audio/wav;base64,${DATA}` } }],
     ['an address of sound', { type: 'video_url', video_url: { url: 'https://example.com/a.ogg?x=1' } }],
-  ])('is refused before a vendor is asked or anything is charged: %s', async (_name, part) => {
+  ])('is refused before a vendor is called or anything is charged: %s', async (_name, part) => {
     await expectRefused(withParts('deaf', part), 'messages.0.content.1')
   })
 
-  test('is taken of a server that nobody bills for, which is preferred to a vendor', async () => {
+  test('is accepted by a server without billing, which is preferred to a vendor', async () => {
     for (const model of ['own', 'deaf-or-own']) {
       expect((await ask(withParts(model, CLIP))).status).toBe(200)
       expect((await gateway.upstream.requestNumber(0)).path).toContain('/vllm/')
@@ -88,11 +88,11 @@ describe('sound that a model has no price for', () => {
     }
   })
 
-  test('is taken where an answer has one price whatever is asked', async () => {
+  test('is accepted if the price is per request', async () => {
     expect(await costOf(withParts('flat', CLIP), null)).toBe(0.25)
   })
 
-  test('does not keep pictures and documents out', async () => {
+  test('does not affect images and documents', async () => {
     const parts = [
       { type: 'image_url', image_url: { url: 'https://example.com/mp3' } },
       { type: 'file', file: { file_data: `data:application/pdf;base64,${DATA}`, filename: 'a.mp3.pdf' } },
@@ -101,7 +101,7 @@ describe('sound that a model has no price for', () => {
   })
 })
 
-describe('sound that has a price', () => {
+describe('audio that has a price', () => {
   const usageOf = (prompt: object, answer: object = {}) => ({
     prompt_tokens: 1000,
     completion_tokens: 100,
@@ -110,7 +110,7 @@ describe('sound that has a price', () => {
     completion_tokens_details: answer,
   })
 
-  test('costs that for what the upstream reports, in the prompt and in the answer', async () => {
+  test('is charged by the reported usage, in the prompt and in the answer', async () => {
     const usage = usageOf({ audio_tokens: 900 }, { audio_tokens: 80 })
     const cost = await costOf({ ...withParts('hears', CLIP), ...SPOKEN }, usage)
     expect(cost).toBeCloseTo((100 * 1 + 900 * 40 + 20 * 10 + 80 * 80) / 1e6, 12)
@@ -122,7 +122,7 @@ describe('sound that has a price', () => {
     expect(cost).toBeCloseTo((900 * 40 + 100 * 0.1 + 100 * 10) / 1e6, 12)
   })
 
-  test('is taken to be as much as was sent where the upstream does not tell', async () => {
+  test('is counted from what was sent if the upstream does not report it', async () => {
     // The clip is two seconds of 8,000 bytes and counts as much as a picture.
     const cost = await costOf(withParts('hears', CLIP), usageOf({}))
     expect(cost).toBeCloseTo((1000 * 40 + 100 * 10) / 1e6, 12)
@@ -130,11 +130,11 @@ describe('sound that has a price', () => {
     expect(spoken).toBeCloseTo((1000 * 1 + 100 * 80) / 1e6, 12)
   })
 
-  test('costs that where the upstream reports nothing at all', async () => {
+  test('is charged if the upstream reports no usage at all', async () => {
     expect(await costOf(withParts('hears', CLIP), null)).toBeGreaterThan((1000 * 40) / 1e6)
   })
 
-  test('costs that in a stream, whichever report came last', async () => {
+  test('is charged in a stream, whichever report came last', async () => {
     gateway.upstream.respondWith(
       stream([
         chunk({ delta: { content: 'Hello' } }),
@@ -153,7 +153,7 @@ describe('sound that has a price', () => {
     expect(chunks.at(-1).usage.cost_usd).toBeCloseTo((100 + 900 * 40 + 20 * 10 + 80 * 80) / 1e6, 12)
   })
 
-  test('is held for before it is asked for', async () => {
+  test('is held before the upstream is called', async () => {
     const { key } = await createAccount(gateway, { creditUsd: 0.02 })
     const send = (body: object) => gateway.request('POST', CHAT, { body, key })
     // Any clip is held for as 1,024 tokens at least, which cost $0.041.
@@ -163,12 +163,12 @@ describe('sound that has a price', () => {
     expect((await send(withParts('hears'))).status).toBe(200)
   })
 
-  test('other modalities stay refused', async () => {
+  test('other modalities are still refused', async () => {
     const { status, body } = await ask(chatBody({ model: 'hears', modalities: ['text', 'image'] }))
     expect([status, body.error.param]).toEqual([400, 'modalities'])
   })
 
-  test('is on the card of the model', async () => {
+  test("is shown in the model's entry", async () => {
     const { body } = await gateway.request('GET', '/v1/models/hears')
     expect(body.price).toMatchObject({ audio_input_usd_per_1m: 40, audio_output_usd_per_1m: 80 })
   })

@@ -43,7 +43,7 @@ test.each<[string, (socket: Socket) => void]>([
   expect(metrics).not.toContain('parkway_upstream_retries_total{')
 })
 
-test('an upstream that ends its lines in LF alone is refused at once', async () => {
+test('an upstream that ends its lines with bare LF is refused at once', async () => {
   const upstream = await startRawUpstream(({ socket }) => {
     socket.write('HTTP/1.1 200 OK\ncontent-type: application/json\ncontent-length: 2\n\n{}')
   })

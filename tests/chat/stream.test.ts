@@ -30,7 +30,7 @@ async function read(entries: readonly (string | object)[], members: object = {},
 }
 
 describe('a stream', () => {
-  test('begins with headers that no proxy buffers or caches', async () => {
+  test('has headers that prevent buffering and caching by proxies', async () => {
     gateway.upstream.respondWith(stream(chunksOf('Hello')))
     const response = await open()
     expect(response.status).toBe(200)
@@ -48,13 +48,13 @@ describe('a stream', () => {
     await response.text()
   })
 
-  test('has one data line an event, no event lines, and [DONE] last', async () => {
+  test('has one data line per event, no event lines, and [DONE] last', async () => {
     const { text, isDone, content } = await read(chunksOf('Hel', 'lo'))
     expect(text).toMatch(/^(data: [^\n]+\n\n)+$/)
     expect([isDone, content]).toEqual([true, 'Hello'])
   })
 
-  test('has the id asked for, one id of this wire, and one time of creation', async () => {
+  test('has the requested model id, one id of this wire, and one creation time', async () => {
     const { chunks } = await read(chunksOf('Hel', 'lo'), { model: 'round-alias', ...WITH_USAGE })
     expect(new Set(chunks.map(({ model }) => model))).toEqual(new Set(['round-alias']))
     expect(new Set(chunks.map(({ id }) => id))).toEqual(new Set(['chatcmpl-upstream']))
@@ -62,13 +62,13 @@ describe('a stream', () => {
     expect(new Set(chunks.map(({ object }) => object))).toEqual(new Set(['chat.completion.chunk']))
   })
 
-  test('without include_usage no chunk mentions usage', async () => {
+  test('without include_usage has no chunk with usage', async () => {
     const { chunks } = await read(chunksOf('Hel', 'lo'))
     expect(chunks.filter((one) => 'usage' in one)).toEqual([])
     expect(chunks.every(({ choices }) => choices.length === 1)).toBe(true)
   })
 
-  test('with include_usage every chunk has a null and the last one the usage and its cost', async () => {
+  test('with include_usage has null usage in every chunk and the usage with its cost in the last one', async () => {
     const { chunks } = await read(chunksOf('Hel', 'lo'), WITH_USAGE)
     const last = chunks.at(-1)
     expect(chunks.slice(0, -1).map(({ usage }) => usage)).toEqual([null, null, null, null])
@@ -83,7 +83,7 @@ describe('a stream', () => {
     expect(chunks.map(({ choices }) => choices[0].finish_reason)).toEqual([null, null, null, 'stop'])
   })
 
-  test('brings each chunk as soon as the upstream says it', async () => {
+  test('delivers each chunk as soon as the upstream sends it', async () => {
     const paced = pacedStream()
     gateway.upstream.respondWith(paced.reply)
     const [first, second, last] = ['first', 'second', 'last']
@@ -99,11 +99,11 @@ describe('a stream', () => {
   })
 })
 
-describe('where an upstream departs from the wire', () => {
+describe('if an upstream departs from the wire', () => {
   test.each([
     ['an error', event({ error: { message: 'out of luck', code: 503 } })],
     ['something that is no JSON', 'data: {\n\n'],
-  ])('what came in one packet with %s reaches the client', async (_, failure) => {
+  ])('chunks in one packet with %s reach the client', async (_, failure) => {
     const paced = pacedStream()
     gateway.upstream.respondWith(paced.reply)
     paced.release(chunk({ delta: { role: 'assistant', content: 'first' } }))
@@ -113,7 +113,7 @@ describe('where an upstream departs from the wire', () => {
     expect(await reader.until(/"error"/)).toContain('second')
   })
 
-  test('usage on every chunk is told once, at the end, and the last one counts', async () => {
+  test('usage on every chunk is sent once, at the end, and the last report counts', async () => {
     const counted = (completion_tokens: number) => ({ prompt_tokens: 11, completion_tokens, total_tokens: 0 })
     const entries = [
       chunk({ delta: { role: 'assistant', content: 'a' }, usage: counted(1) }),
@@ -126,7 +126,7 @@ describe('where an upstream departs from the wire', () => {
     expect(untold.chunks.filter((one) => 'usage' in one)).toEqual([])
   })
 
-  test('usage on the last choice is told in a chunk of its own', async () => {
+  test('usage on the last choice is sent in its own chunk', async () => {
     const { chunks } = await read(
       [chunk({ delta: { content: 'a' } }), chunk({ finish_reason: 'stop', usage: USAGE })],
       WITH_USAGE,
@@ -138,7 +138,7 @@ describe('where an upstream departs from the wire', () => {
     ])
   })
 
-  test('without any usage it is counted here', async () => {
+  test('usage is counted by the gateway if there is none', async () => {
     const { chunks } = await read(
       [
         chunk({ delta: { content: 'Hello' } }),
@@ -151,7 +151,7 @@ describe('where an upstream departs from the wire', () => {
     expect(usage.cost_usd).toBe((usage.prompt_tokens * 1 + 2 * 10) / 1e6)
   })
 
-  test('the first delta says who speaks, once a choice', async () => {
+  test('the first delta of each choice has the role', async () => {
     const choice = (index: number, content: string) => ({ index, delta: { content }, finish_reason: null })
     const { chunks } = await read([
       chunk({ choices: [choice(0, 'a')] }),
@@ -168,13 +168,13 @@ describe('where an upstream departs from the wire', () => {
     ])
   })
 
-  test('a missing id is made up, the same for the whole stream', async () => {
+  test('a missing id is generated, one for the whole stream', async () => {
     const { chunks } = await read(chunksOf('a', 'b').map(({ id: _id, ...rest }) => rest))
     const [id, ...others] = new Set(chunks.map((one) => one.id))
     expect([id, others]).toEqual([expect.stringMatching(/^chatcmpl-[0-9a-f]{24}$/), []])
   })
 
-  test('a bare chunk gets what clients rely on', async () => {
+  test('a minimal chunk gets the members that clients rely on', async () => {
     const { chunks } = await read([{ choices: [{ delta: { content: 'a' } }] }])
     expect(chunks[0]).toMatchObject({
       object: 'chat.completion.chunk',
@@ -201,17 +201,17 @@ describe('where an upstream departs from the wire', () => {
     expect(sent).toMatch(/^(data: [^\n\r]+\n\n)+$/)
   })
 
-  test('letters beyond ASCII arrive whole', async () => {
+  test('characters beyond ASCII arrive complete', async () => {
     const { content } = await read(chunksOf('h\u00e9\u{1F600}', '\u4F60\u597D'))
     expect(content).toBe('h\u00e9\u{1F600}\u4F60\u597D')
   })
 
-  test('an end without [DONE] after a finish reason is an end', async () => {
+  test('an end without [DONE] after a finish reason is a valid end', async () => {
     const { isDone, content } = await read(chunksOf('Hello'), {}, { ending: 'end' })
     expect([isDone, content]).toEqual([true, 'Hello'])
   })
 
-  test('what follows [DONE] is not waited for, and a connection that stays open is closed', async () => {
+  test('data after [DONE] is not awaited, and a connection that stays open is closed', async () => {
     gateway.upstream.respondWith(stream([...chunksOf('Hello'), 'data: [DONE]\n\n'], { ending: 'hang' }))
     const { isDone, content } = await readEvents(await open())
     expect([isDone, content]).toEqual([true, 'Hello'])

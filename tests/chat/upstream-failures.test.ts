@@ -83,7 +83,7 @@ describe('before the first byte', () => {
   })
 
   test.each([401, 403, 404])(
-    '502: %i of the upstream is our trouble, and asking again is no use',
+    '502: %i of the upstream is the gateway’s problem, and is not retried',
     async (code) => {
       const said = { message: `Incorrect API key provided: ${UPSTREAM_KEY}`, code: 'invalid_api_key' }
       const { status, error, attempts } = await fail(failure(code, said))
@@ -92,7 +92,7 @@ describe('before the first byte', () => {
     },
   )
 
-  test.each([429, 529])('429: %i is tried again, then told with the time to wait', async (code) => {
+  test.each([429, 529])('429: %i is retried, then returned with the time to wait', async (code) => {
     const { status, error, headers, attempts } = await fail(failure(code, {}, { 'retry-after': '1' }))
     expect([status, error]).toEqual([
       429,
@@ -102,30 +102,30 @@ describe('before the first byte', () => {
     expect(attempts).toBe(3)
   })
 
-  test.each([429, 529])('429: an upstream that wants a long pause is not waited for (%i)', async (code) => {
+  test.each([429, 529])('429: an upstream that asks for a long pause is not retried (%i)', async (code) => {
     const { status, headers, attempts } = await fail(failure(code, {}, { 'retry-after': '17' }))
     expect([status, headers.get('retry-after'), attempts]).toEqual([429, '17', 1])
   })
 
-  test('503: the operator has paid the upstream for no more', async () => {
+  test('503: the operator’s quota at the upstream is used up', async () => {
     const { status, error, headers } = await fail(failure(429, { code: 'insufficient_quota' }))
     expect([status, error.code, headers.get('retry-after')]).toEqual([503, 'capacity_exhausted', '2'])
   })
 
-  test('a failure that passes is not seen by the client', async () => {
+  test('the client does not see a temporary failure', async () => {
     gateway.upstream.respondWith(failure(429), failure(500), completion())
     const { status, body } = await gateway.request('POST', CHAT, { body: chatBody() })
     expect([status, body.choices[0].message.content]).toEqual([200, 'Hello there'])
     expect(gateway.upstream.requests).toHaveLength(3)
   })
 
-  test('a stream that fails before its first chunk is tried again', async () => {
+  test('a stream that fails before its first chunk is retried', async () => {
     gateway.upstream.respondWith(stream([{ error: { message: 'busy' } }]), stream(chunksOf('Hello')))
     const response = await gateway.fetch('POST', CHAT, { body: chatBody({ stream: true }) })
     expect((await readEvents(response)).content).toBe('Hello')
   })
 
-  test('a stream that has said nothing for the client yet is tried again', async () => {
+  test('a stream that has sent nothing for the client yet is retried', async () => {
     const silent = chunk({ choices: [], prompt_filter_results: [] })
     gateway.upstream.respondWith(stream([silent, { error: { message: 'busy' } }]), stream(chunksOf('Hello')))
     const response = await gateway.fetch('POST', CHAT, { body: chatBody({ stream: true }) })
@@ -189,13 +189,13 @@ describe('when the request is at fault', () => {
     expect([status, body.error.code]).toEqual([413, 'request_too_large'])
   })
 
-  test('400: a page without a reason', async () => {
+  test('400: an error page without a reason', async () => {
     gateway.upstream.respondWith(htmlPage(400))
     const { status, body } = await gateway.request('POST', CHAT, { body: chatBody() })
     expect([status, body.error.message]).toEqual([400, 'The provider refused the request.'])
   })
 
-  test('a reason is bounded', async () => {
+  test('the length of a reason is limited', async () => {
     const { body } = await refuse(400, { message: 'x'.repeat(100_000) })
     expect(body.error.message.length).toBeLessThanOrEqual(2000)
   })

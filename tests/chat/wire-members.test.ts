@@ -64,8 +64,8 @@ const bareChunks = (model: string) =>
     choices: [{ index: 0, delta, finish_reason: position === 2 ? 'stop' : null }],
   }))
 
-describe('an upstream that leaves members out', () => {
-  test('gets them in a whole answer', async () => {
+describe('if an upstream omits members', () => {
+  test('they are added to a complete answer', async () => {
     gateway.upstream.respondWith(json({ choices: [{ message: { content: 'bare' } }] }))
     const { body } = await gateway.request('POST', CHAT, { body: chatBody({ model: 'round' }) })
     expectWholeAnswer(body)
@@ -77,7 +77,7 @@ describe('an upstream that leaves members out', () => {
     ])
   })
 
-  test('gets each of them also where it is the only one that is missing', async () => {
+  test('each of them is added even if it is the only one missing', async () => {
     const whole = { role: 'assistant', content: 'Hello', refusal: null }
     for (const members of [
       { system_fingerprint: undefined },
@@ -92,7 +92,7 @@ describe('an upstream that leaves members out', () => {
     }
   })
 
-  test('keeps what it said', async () => {
+  test('existing values are kept', async () => {
     const message = { role: 'assistant', content: null, refusal: 'No.' }
     const choice = { index: 0, message, logprobs: { content: [], refusal: [] }, finish_reason: 'stop' }
     gateway.upstream.respondWith(completion({ choices: [choice] }))
@@ -100,7 +100,7 @@ describe('an upstream that leaves members out', () => {
     expect([body.choices, body.system_fingerprint]).toEqual([[choice], 'fp_upstream'])
   })
 
-  test.each(['round', 'another'])('gets them in every chunk of a stream of %s', async (model) => {
+  test.each(['round', 'another'])('they are added to every chunk of a stream of %s', async (model) => {
     gateway.upstream.respondWith(stream(bareChunks(model)))
     const members = { model: 'round', stream: true, stream_options: { include_usage: true } }
     const response = await gateway.fetch('POST', CHAT, { body: chatBody(members) })
@@ -110,7 +110,7 @@ describe('an upstream that leaves members out', () => {
     expect(chunks.at(-1)).toMatchObject({ choices: [], system_fingerprint: null })
   })
 
-  test('gets only the fingerprint where that is all a chunk lacks, and every other byte stays', async () => {
+  test('only the fingerprint is added if nothing else is missing, and all other bytes stay', async () => {
     const chunk = (delta: string, finish: string) =>
       `{"id":"chatcmpl-bare", "object":"chat.completion.chunk","created":1750000000,"model":"round","choices":[{"index":0,"delta":${delta},"logprobs":null,"finish_reason":${finish}}]}`
     const first = chunk('{"role":"assistant","content":"","refusal":null}', 'null')
@@ -122,7 +122,7 @@ describe('an upstream that leaves members out', () => {
     expect(text).toBe([...expected, '[DONE]'].map((data) => `data: ${data}\n\n`).join(''))
   })
 
-  test('gets them in text completions, whole and streamed', async () => {
+  test('they are added to text completions, complete and streamed', async () => {
     const bare = { choices: [{ text: ' on', index: 0, finish_reason: 'stop' }] }
     gateway.upstream.respondWith(textCompletion(bare))
     const asked = { model: 'native', prompt: 'And so' }

@@ -21,7 +21,7 @@ const vote = (runId: string, laneId: string, body: object) =>
   gateway.request('POST', `${RUNS}/${runId}/lanes/${laneId}/winner`, { body })
 
 describe('a blind run', () => {
-  test('shows answers without anything that tells whose they are, in another order in every prompt', async () => {
+  test('shows answers without anything that identifies their lane, in a different order in every prompt', async () => {
     const { id, lanes } = await make()
     const cells = await readCells(gateway, id)
     expect(cells).toHaveLength(72)
@@ -65,7 +65,7 @@ describe('a blind run', () => {
     expect([seen.length, new Set(seen).size]).toEqual([72, 72])
   })
 
-  test('is voted on by the names of its prompt, and then that prompt is known', async () => {
+  test('accepts votes by the names of a prompt, and then reveals that prompt', async () => {
     const { id, lanes } = await make()
     const [hidden] = (await readCells(gateway, id, '&prompt_index=4')).filter(
       ({ output }) => output === 'from blue',
@@ -95,7 +95,7 @@ describe('a blind run', () => {
     for (const hidden of body.data) expect(hidden.model).toBe('')
   })
 
-  test('is exported as blind as it is, and cannot be sorted by lane', async () => {
+  test('is also blind in its export, and cannot be sorted by lane', async () => {
     const { id, lanes } = await make()
     for (const format of ['json', 'csv']) {
       const { body } = await gateway.request('GET', `${RUNS}/${id}/export?format=${format}`)

@@ -46,8 +46,8 @@ const refusalOfChat = async () => {
   return { status, error: { type, code, message, param: 'lanes.1.model' } }
 }
 
-describe('a lane of a model that the operator serves', () => {
-  test('runs beside others, on its own server, and costs what the catalog says', async () => {
+describe("a lane with a model on the operator's server", () => {
+  test('runs beside others, on its own server, at the price in the catalog', async () => {
     const before = await balance()
     const run = await makeRun(gateway, {
       prompts: ['one', 'two'],
@@ -70,7 +70,7 @@ describe('a lane of a model that the operator serves', () => {
     expect(before - (await balance())).toBeCloseTo(run.cost_usd, 9)
   })
 
-  test('takes turns in a conversation', async () => {
+  test('takes part in a conversation', async () => {
     const before = await balance()
     const { body: conversation } = await gateway.request('POST', CONVERSATIONS, {
       body: { models: ['red', OURS] },
@@ -90,7 +90,7 @@ describe('a lane of a model that the operator serves', () => {
   })
 })
 
-describe('a lane of a model that nobody serves', () => {
+describe('a lane with a model that no provider serves', () => {
   test.each([
     ['run', RUNS, { prompt: 'one' }],
     ['conversation', CONVERSATIONS, {}],

@@ -33,7 +33,7 @@ const begin = async (body: object = { models: ['red', 'blue'] }) => {
 const tell = (id: string, body: object) => gateway.request('POST', `${CONVERSATIONS}/${id}/turns`, { body })
 
 describe('a conversation', () => {
-  test('begins with lanes that may differ in anything a chat takes', async () => {
+  test('starts with lanes that may differ in any chat parameter', async () => {
     const conversation = await begin({
       name: 'Colours',
       system: 'Be brief.',
@@ -91,7 +91,7 @@ describe('a conversation', () => {
     ],
     ['a model that is none', { models: ['red', 'nobody'] }, 'lanes.1.model', 'model_not_found'],
     ['a name that is not text', { models: ['red', 'blue'], name: 'a\0b' }, 'name', 'invalid_value'],
-  ])('does not begin with %s', async (_name, body, param, code) => {
+  ])('is refused with %s', async (_name, body, param, code) => {
     const answer = await gateway.request('POST', CONVERSATIONS, { body })
     expect([answer.body.error.param, answer.body.error.code]).toEqual([param, code])
     expect(answer.status).toBe(code === 'model_not_found' ? 404 : 400)
@@ -120,7 +120,7 @@ describe('a conversation', () => {
   })
 
   test.each(['GET', 'PATCH', 'DELETE', 'POST'])(
-    'of another account is not found by %s, like one that never was',
+    'of another account is not found by %s, like one that does not exist',
     async (method) => {
       const { id } = await begin()
       const path = method === 'POST' ? '/turns' : ''

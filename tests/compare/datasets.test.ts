@@ -31,7 +31,7 @@ async function upload(name: string, content: string, members: Record<string, str
 }
 
 describe('a dataset', () => {
-  test('is made of prompts or test cases, and read with them', async () => {
+  test('is created from prompts or test cases, and read with them', async () => {
     const { status, body: dataset } = await make({
       name: 'Capitals',
       description: 'Of countries',
@@ -82,7 +82,7 @@ describe('a dataset', () => {
   test.each([
     ['large.csv', (text: string) => `prompt\r\n"${text.replaceAll('"', '""')}"\r\nsecond\r\n`],
     ['large.jsonl', (text: string) => `${JSON.stringify(text)}\n"second"\n`],
-  ])('is read from a large file, away from other requests: %s', async (name, write) => {
+  ])('is read from a large file without blocking other requests: %s', async (name, write) => {
     const text = '"'.repeat(100_000)
     const { status, body: dataset } = await upload(name, write(text))
     expect([status, dataset.prompts_total]).toEqual([201, 2])
@@ -91,14 +91,14 @@ describe('a dataset', () => {
     expect([broken.status, broken.body.error.param]).toEqual([400, 'file'])
   })
 
-  test('is read from JSON, a line each', async () => {
+  test('is read from JSON lines', async () => {
     const lines = ['"Just text"', '{"prompt":"France?","expected":{"city":"Paris"}}', '']
     const { status, body: dataset } = await upload('cities.jsonl', lines.join('\n'), { name: 'Cities' })
     expect([status, dataset.name, dataset.prompts_total]).toEqual([201, 'Cities', 2])
     expect((await read(dataset.id)).prompts[1].expected).toEqual({ city: 'Paris' })
   })
 
-  test('has another version when its prompts change, and the same when they are what they were', async () => {
+  test('gets a new version if its prompts change, and the old one if they change back', async () => {
     const { body: made } = await make({ name: 'v', prompts: ['one'] })
     const patch = async (body: object) =>
       (await gateway.request('PATCH', `${DATASETS}/${made.id}`, { body })).body
@@ -121,7 +121,7 @@ describe('a dataset', () => {
     expect((await gateway.request('GET', `${DATASETS}/${made.id}?version=none`)).status).toBe(404)
   })
 
-  test('is pinned by the runs that are made of it', async () => {
+  test('is pinned by the runs that use it', async () => {
     const { body: dataset } = await make({ name: 'pinned', prompts: [{ prompt: 'one', expected: 'one' }] })
     const lanes = { dataset_id: dataset.id, models: ['red', 'blue'] }
     const before = await makeRun(gateway, lanes)
@@ -169,7 +169,7 @@ describe('a dataset', () => {
     expect(await readCells(gateway, run.id)).toHaveLength(2)
   })
 
-  test('of another account, or of nobody, is not found', async () => {
+  test('of another account, or an unknown one, is not found', async () => {
     const { body: dataset } = await make({ name: 'mine', prompts: ['one'] })
     for (const method of ['GET', 'PATCH', 'DELETE'] as const) {
       for (const [key, id] of [
@@ -192,7 +192,7 @@ describe('a dataset', () => {
   })
 })
 
-describe('making a dataset is refused', () => {
+describe('creating a dataset is refused', () => {
   test.each([
     ['without prompts', { name: 'x' }, 'missing_required_parameter', 'prompts'],
     ['without a name', { prompts: ['x'] }, 'missing_required_parameter', 'name'],
@@ -217,12 +217,12 @@ describe('making a dataset is refused', () => {
     ['an open quote', 'x.csv', 'prompt\r\n"one\r\n'],
     ['no prompts', 'x.csv', 'prompt\r\n'],
     ['no JSON', 'x.jsonl', '{"prompt":\n'],
-  ])('of a file with %s', async (_, name, content) => {
+  ])('from a file with %s', async (_, name, content) => {
     const { status, body } = await upload(name, content)
     expect([status, body.error.code, body.error.param]).toEqual([400, 'invalid_value', 'file'])
   })
 
-  test('of a file whose lines are no prompts', async () => {
+  test('from a file whose lines are not prompts', async () => {
     const { status, body } = await upload('x.jsonl', '"fine"\n{"expected":"x"}\n')
     expect([status, body.error.param]).toEqual([400, 'file.1'])
   })

@@ -78,7 +78,7 @@ describe('two runs of one dataset', () => {
     expect(back.lanes[0].measures.score).toMatchObject({ difference: -1, verdict: 'worse' })
   })
 
-  test('of other versions are compared over the prompts that stayed', async () => {
+  test('of different versions are compared over the unchanged prompts', async () => {
     const dataset = await makeDataset()
     gateway.upstream.respondWith(speakers({ red: solve, blue: solve }))
     const before = await makeRun(gateway, { models: ['red', 'blue'], dataset_id: dataset.id })
@@ -99,7 +99,7 @@ describe('two runs of one dataset', () => {
     })
   })
 
-  test('of few prompts are compared without a verdict', async () => {
+  test('with few prompts are compared without a verdict', async () => {
     const { id } = await makeDataset(CASES.slice(0, 2))
     gateway.upstream.respondWith(speakers({ red: solve, blue: solve }))
     const [one, other] = [
@@ -110,7 +110,7 @@ describe('two runs of one dataset', () => {
     expect(body.lanes[0].measures.score.verdict).toBe('not_enough_prompts')
   })
 
-  test('are the only ones that can be, and only by their account', async () => {
+  test('can be compared only with each other, and only by their account', async () => {
     gateway.upstream.respondWith(speakers({ red: solve, blue: solve }))
     const { id } = await makeDataset(CASES.slice(0, 1))
     const [run, loose] = [

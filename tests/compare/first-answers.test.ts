@@ -12,7 +12,7 @@ afterAll(() => gateway.close())
 
 const models = ['gpt-4o-mini', 'gpt-4o']
 
-test('a finished run holds the first answers of each lane beside its summary, with a link to the rest', async () => {
+test('a finished run has the first answers of each lane beside its summary, with a link to the rest', async () => {
   const prompts = Array.from({ length: 12 }, (_, index) => `[[sandbox:echo answer ${index}]]`)
   const run = await makeRun(gateway, { prompts, models })
   for (const lane of run.lanes) {
@@ -29,7 +29,7 @@ test('a finished run holds the first answers of each lane beside its summary, wi
   }
 })
 
-test('long answers end the first page early, and the link goes on behind them', async () => {
+test('long answers shorten the first page, and the link continues after them', async () => {
   const prompts = Array.from({ length: 3 }, () => `[[sandbox:echo ${'long '.repeat(12_000)}]]`)
   const run = await makeRun(gateway, { prompts, models })
   const { answers } = run.results[run.lanes[0].id]
@@ -38,7 +38,7 @@ test('long answers end the first page early, and the link goes on behind them', 
   expect(rest.data.map((cell: { prompt_index: number }) => cell.prompt_index)).toEqual([1, 2])
 })
 
-test('a blind run, a run in a list and a run that has not ended hold none', async () => {
+test('a blind run, a run in a list and a run that has not ended have no answers', async () => {
   const blind = await makeRun(gateway, { prompts: ['Hi'], models, blind: true })
   const { body: list } = await gateway.request('GET', RUNS)
   const { body: begun } = await gateway.request('POST', RUNS, { body: { prompts: ['Hi'], models } })

@@ -76,8 +76,8 @@ async function interrupt(runId: string): Promise<void> {
   )
 }
 
-describe('a cell that was charged and not written down', () => {
-  test('is asked again under its id, not charged again, and costs what was charged', async () => {
+describe('a cell that was charged but not stored', () => {
+  test('is asked again under its id, is not charged again, and has the charged cost', async () => {
     const run = await makeRun(gateway, { prompt: 'one', models: ['red', 'blue'] })
     const [before] = await readCells(gateway, run.id)
     const paid = await charged()
@@ -97,7 +97,7 @@ describe('a cell that was charged and not written down', () => {
   })
 })
 
-describe('a cell that was charged and not written down, and that then fails', () => {
+describe('a cell that was charged but not stored, and that then fails', () => {
   const loseAnswer = async () => {
     const run = await makeRun(gateway, { prompt: 'one', models: ['red', 'blue'] })
     const [cell] = await readCells(gateway, run.id)
@@ -106,7 +106,7 @@ describe('a cell that was charged and not written down, and that then fails', ()
     return { run, cell, paid }
   }
 
-  test('has cost what was charged, and is not charged again when it is resumed, however often', async () => {
+  test('has the charged cost, and is not charged again when it is resumed, however often', async () => {
     const { run, cell, paid } = await loseAnswer()
     gateway.upstream.respondWith(failure(400))
     const failed = await waitForRun(gateway, run.id)
@@ -133,7 +133,7 @@ describe('a cell that was charged and not written down, and that then fails', ()
     await expectRightMoney()
   })
 
-  test('is not charged again when a passing error came between', async () => {
+  test('is not charged again after a temporary error in between', async () => {
     const { run, cell, paid } = await loseAnswer()
     gateway.upstream.respondWith(({ body }) =>
       Object(body).model === 'red' && gateway.upstream.requests.length < 4 ? failure(503) : says(50),
@@ -146,7 +146,7 @@ describe('a cell that was charged and not written down, and that then fails', ()
     await expectRightMoney()
   })
 
-  test('is not charged again when it was cancelled between', async () => {
+  test('is not charged again after a cancellation in between', async () => {
     const { run, cell, paid } = await loseAnswer()
     const paced = pacedStream()
     gateway.upstream.requests.length = 0
@@ -170,7 +170,7 @@ describe('a cell that was charged and not written down, and that then fails', ()
   })
 })
 
-describe('a cell whose answer breaks off', () => {
+describe('a cell whose answer is cut off', () => {
   const begun = (content: string) => chunk({ delta: { role: 'assistant', content } })
   const cutOnce = (content: string) => {
     let cuts = 0
@@ -181,7 +181,7 @@ describe('a cell whose answer breaks off', () => {
     })
   }
 
-  test('for good costs what was delivered, and its answer when it is resumed', async () => {
+  test('permanently costs what was delivered, plus its answer when it is resumed', async () => {
     gateway.upstream.respondWith(({ body }) =>
       Object(body).model === 'red' ? stream([begun('Half of')], { ending: 'cut' }) : says(5),
     )
@@ -199,7 +199,7 @@ describe('a cell whose answer breaks off', () => {
     await expectRightMoney()
   })
 
-  test('before a word was said costs nothing, and its next answer is charged', async () => {
+  test('before the first token is free, and its next answer is charged', async () => {
     cutOnce('')
     const run = await makeRun(gateway, { prompt: 'one', models: ['red', 'blue'] })
     const [red, blue] = await readCells(gateway, run.id)
@@ -208,7 +208,7 @@ describe('a cell whose answer breaks off', () => {
     await expectRightMoney()
   })
 
-  test('before a word was said, because the run was cancelled, costs what the vendor made, and its answer when it is resumed', async () => {
+  test('before the first token by a cancellation costs what the vendor made, plus its answer when it is resumed', async () => {
     const paced = pacedStream()
     gateway.upstream.respondWith(({ body }) => (Object(body).model === 'red' ? paced.reply : says(5)))
     paced.release(begun(''))
@@ -230,7 +230,7 @@ describe('a cell whose answer breaks off', () => {
   })
 })
 
-describe('a cell whose answer broke off and was not written down', () => {
+describe('a cell whose answer was cut off and not stored', () => {
   test('is asked under another id, and costs both', async () => {
     const run = await makeRun(gateway, { prompt: 'one', models: ['red', 'blue'] })
     const [before] = await readCells(gateway, run.id)
@@ -251,8 +251,8 @@ describe('a cell whose answer broke off and was not written down', () => {
   })
 })
 
-describe('a run whose worker lives and has let go of it', () => {
-  test('is taken up again', async () => {
+describe('a run of a live worker that no longer works on it', () => {
+  test('is claimed again', async () => {
     gateway.upstream.respondWith(() => pacedStream().reply)
     const { body: made } = await gateway.request('POST', RUNS, {
       body: { prompt: 'one', models: ['red', 'blue'] },

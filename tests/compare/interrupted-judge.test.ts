@@ -36,7 +36,7 @@ const verdictOf = async (id: string) => (await gateway.request('GET', `${RUNS}/$
 const balance = async () => (await gateway.request('GET', '/v1/tenants/me')).body.balance_usd
 const judgeCalls = () => gateway.upstream.bodies().filter(({ model }) => model === 'judge')
 
-describe('a judge whose charge was written but not its word, because of a crash,', () => {
+describe('a judgement that was charged but not stored because of a crash', () => {
   const lose = async () => {
     gateway.upstream.respondWith(played(fairJudge))
     const body = { models: ['poor', 'good'], prompts: ['one'], judge: { model: 'judge' } }
@@ -60,7 +60,7 @@ describe('a judge whose charge was written but not its word, because of a crash,
   const expectCleanBooks = async () =>
     expect((await verifyLedger(database)).flatMap(({ differences }) => differences)).toEqual([])
 
-  test('is asked again and not charged again', async () => {
+  test('is requested again and not charged again', async () => {
     const { done, before } = await lose()
     const run = await goOn(done.id)
     expect([run.status, run.cost_usd]).toEqual(['completed', done.cost_usd])
@@ -70,7 +70,7 @@ describe('a judge whose charge was written but not its word, because of a crash,
     await expectCleanBooks()
   })
 
-  test('is not charged again either when it could not be asked in between', async () => {
+  test('is not charged again even if the judge was unavailable in between', async () => {
     const { done, before } = await lose()
     gateway.upstream.respondWith(played(failure(400)))
     const failed = await goOn(done.id)
@@ -85,7 +85,7 @@ describe('a judge whose charge was written but not its word, because of a crash,
     await expectCleanBooks()
   })
 
-  test('is asked anew, and charged, when only a part of its word was charged', async () => {
+  test('is requested again, and charged, if only a part of it was charged', async () => {
     const { done, before } = await lose()
     await postCharges(database)
     await database.query(

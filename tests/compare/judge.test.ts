@@ -78,7 +78,7 @@ describe('a judge', () => {
     expect(board.data[0].model).toBe('good')
   })
 
-  test('recovers it too when it errs often and likes the first place', async () => {
+  test('recovers it even if it errs often and prefers the first position', async () => {
     let calls = 0
     gateway.upstream.respondWith(
       played((body) => {
@@ -99,7 +99,7 @@ describe('a judge', () => {
     expect(found.verdict.text).toBe('good is better')
   })
 
-  test('that always prefers the first place is counted nowhere', async () => {
+  test('that always prefers the first position has no effect', async () => {
     gateway.upstream.respondWith(played(() => say('A')))
     const run = await makeRun(gateway, {
       models: ['poor', 'good'],
@@ -115,7 +115,7 @@ describe('a judge', () => {
     expect(cell.judge).toMatchObject({ inconsistent: 1 })
   })
 
-  test('that sees no difference ties them', async () => {
+  test('that sees no difference gives ties', async () => {
     gateway.upstream.respondWith(played(() => `Sure! \`\`\`json\n${say('tie')}\n\`\`\``))
     const run = await makeRun(gateway, {
       models: ['poor', 'good'],
@@ -128,7 +128,7 @@ describe('a judge', () => {
     })
   })
 
-  test('whose answers cannot be read is told as failed, and paid', async () => {
+  test('whose answers cannot be parsed is reported as failed, and paid', async () => {
     gateway.upstream.respondWith(played(() => 'What a lovely day.'))
     const run = await makeRun(gateway, {
       models: ['poor', 'good'],
@@ -140,7 +140,7 @@ describe('a judge', () => {
     expect(run.cost_usd).toBeCloseTo(4 * CALL_USD, 9)
   })
 
-  test('of ten lanes compares each with two others a prompt', async () => {
+  test('of ten lanes compares each with two others per prompt', async () => {
     gateway.upstream.respondWith(played(fairJudge))
     const run = await makeRun(gateway, {
       models: Array.from({ length: 10 }, (_, index) => ['poor', 'fair', 'good'][index % 3]),
@@ -151,7 +151,7 @@ describe('a judge', () => {
     expect((await verdictOf(run.id)).judge.pairs).toBe(10)
   })
 
-  test('scores answers by what is expected of them', async () => {
+  test('scores answers by the expected value', async () => {
     gateway.upstream.respondWith(
       played((body) =>
         body.messages[0].content.includes('grade')
@@ -171,7 +171,7 @@ describe('a judge', () => {
     expect(judgeCalls().some(({ messages }) => messages[1].content.includes('A friendly tone.'))).toBe(true)
   })
 
-  test('that its upstream does not let in costs nothing, and leaves the answers as they are', async () => {
+  test('that its upstream refuses is free, and leaves the answers unchanged', async () => {
     gateway.upstream.respondWith(played(failure(401)))
     const run = await makeRun(gateway, {
       models: ['poor', 'good'],
@@ -182,7 +182,7 @@ describe('a judge', () => {
     expect(run.cost_usd).toBeCloseTo(4 * CALL_USD, 9)
   })
 
-  test('stops with the run, and goes on from there without asking anything twice', async () => {
+  test('stops with the run, and continues later without asking anything twice', async () => {
     const readBalance = async () => (await gateway.request('GET', '/v1/tenants/me')).body.balance_usd
     const balance = await readBalance()
     let judged = 0
@@ -238,7 +238,7 @@ describe('a judge', () => {
     expect(await partOf('poor', 'fair', 'good')).toBeCloseTo(3 * ofTwo, 9)
   })
 
-  test('is refused at once when it is no model that writes', async () => {
+  test('is refused at once if it is not a text model', async () => {
     const body = { models: ['poor', 'good'], prompts: ['one'], judge: { model: 'nobody' } }
     const answer = await gateway.request('POST', RUNS, { body })
     expect([answer.status, answer.body.error.param]).toEqual([404, 'judge.model'])

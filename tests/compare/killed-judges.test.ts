@@ -63,7 +63,7 @@ function reply(content: string, pauseMs: number): ScriptedReply {
   return { headers, chunks: [event(chunk({ delta: { role: 'assistant', content: '' } }))], more: rest() }
 }
 
-describe('a run whose process is killed at random while its judge is asked', () => {
+describe('a run whose process is killed at random while its judge works', () => {
   let spender: Spender
   // oxlint-disable-next-line typescript/no-explicit-any -- tests reach into answers and fail loudly on a wrong shape
   let run: any
@@ -117,7 +117,7 @@ describe('a run whose process is killed at random while its judge is asked', () 
     expect(run.lanes.map(({ wins }: { wins: number }) => wins)).toEqual([0, PROMPTS, 2 * PROMPTS])
   })
 
-  test('charges every judgement once, and says of each what it was charged', async () => {
+  test('charges every judgement once, and reports the charged amount of each', async () => {
     const charges = await fleet.readCharges(spender.accountId)
     expect(charges).toHaveLength(CELLS + JUDGEMENTS)
     const rows = await fleet.database.query<{ id: string; cost: bigint }>(
@@ -128,7 +128,7 @@ describe('a run whose process is killed at random while its judge is asked', () 
     expect(charges.filter(({ requestId, costNanoUsd }) => costs.get(requestId) !== costNanoUsd)).toEqual([])
   })
 
-  test('adds up: the run, its judgements, its cells, and the books', async () => {
+  test('has consistent sums over the run, its judgements, its cells, and the ledger', async () => {
     const [row] = await fleet.database.query<{ run: bigint; parts: bigint }>(
       `SELECT (SELECT sum(cost_nano_usd) FROM compare_runs)::bigint AS run,
          ((SELECT sum(cost_nano_usd) FROM compare_cells) + (SELECT sum(cost_nano_usd) FROM compare_judgements))::bigint

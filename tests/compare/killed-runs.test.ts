@@ -60,7 +60,7 @@ describe('a run whose process is killed ten times at random', () => {
     await until(() => upstream.requests.length > before)
   }
 
-  test('ends with every cell done exactly once', async () => {
+  test('ends with every cell completed exactly once', async () => {
     expect(run).toMatchObject({
       status: 'completed',
       cells_total: CELLS,
@@ -78,7 +78,7 @@ describe('a run whose process is killed ten times at random', () => {
     expect(upstream.requests.length).toBeGreaterThan(CELLS)
   })
 
-  test('charges every cell once, and says of each what it was charged', async () => {
+  test('charges every cell once, and reports the charged amount of each', async () => {
     const charges = await fleet.readCharges(spender.accountId)
     expect(charges).toHaveLength(CELLS)
     const rows = await fleet.database.query<{ id: string; cost: bigint }>(
@@ -88,7 +88,7 @@ describe('a run whose process is killed ten times at random', () => {
     expect(charges.filter(({ requestId, costNanoUsd }) => costs.get(requestId) !== costNanoUsd)).toEqual([])
   })
 
-  test('adds up: the run, its lanes, and the books', async () => {
+  test('has consistent sums over the run, its lanes, and the ledger', async () => {
     const [row] = await fleet.database.query<{
       run: bigint
       lanes: bigint

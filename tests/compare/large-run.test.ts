@@ -46,7 +46,7 @@ describe('a run of 1,000 prompts and 10 lanes', () => {
     await database.close()
   }
 
-  test('is read, listed and paged through, wherever the page lies', async () => {
+  test('can be read, listed and paged through, on every page', async () => {
     const paths = [
       '',
       '/results?limit=100',
@@ -64,7 +64,7 @@ describe('a run of 1,000 prompts and 10 lanes', () => {
     expect(last.data.map((cell: { prompt_index: number }) => cell.prompt_index)).toEqual(Array(10).fill(999))
   })
 
-  test('is exported whole, a part at a time', async () => {
+  test('is exported completely, as a stream', async () => {
     const answer = await gateway.fetch('GET', `${RUNS}/${run.id}/export?format=csv`)
     let chunks = 0
     let text = ''

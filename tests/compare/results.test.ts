@@ -56,7 +56,7 @@ afterAll(() => gateway.close())
 const results = (query: string) => gateway.request('GET', `${RUNS}/${run.id}/results${query}`)
 
 describe('results', () => {
-  test('come in pages, in the order of prompts, repeats and lanes, each cell once', async () => {
+  test('are paged in the order of prompts, repeats and lanes, each cell once', async () => {
     const cells = await readCells(gateway, run.id)
     expect(cells).toHaveLength(NASTY.length * 3 * 2)
     const { body: first } = await results('?limit=4')
@@ -84,7 +84,7 @@ describe('results', () => {
     expect((await results('?status=failed')).body).toMatchObject({ total: 0, data: [], next_cursor: null })
   })
 
-  test('say what a lane answered besides text', async () => {
+  test('have what a lane answered besides text', async () => {
     const { body } = await results(`?lane_id=${run.lanes[2].id}&limit=1`)
     expect(body.data[0]).toMatchObject({
       output: '',
@@ -106,7 +106,7 @@ const exported = (query: string, headers = {}) =>
   gateway.fetch('GET', `${RUNS}/${run.id}/export${query}`, { headers })
 
 describe('an export as CSV', () => {
-  test('has one row a cell, comes through a reader as it was, and holds no formula', async () => {
+  test('has one row per cell, survives a CSV reader unchanged, and contains no formula', async () => {
     const answer = await exported('?format=csv')
     expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8')
     expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="compare-${run.id}.csv"`)
@@ -121,7 +121,7 @@ describe('an export as CSV', () => {
     expect(red.map(({ messages }) => JSON.parse(messages ?? '')[0].content)).toEqual(NASTY)
   })
 
-  test('tells what was read from caches and written to them, as the results do', async () => {
+  test('has cache reads and writes, like the results', async () => {
     const rows = readTable(await (await exported('?format=csv')).text())
     expect(rows.find(({ model }) => model === 'caller')).toMatchObject({
       prompt_tokens: '100',
@@ -137,7 +137,7 @@ describe('an export as CSV', () => {
     expect(cell?.usage.prompt_tokens_details).toEqual(CACHED.prompt_tokens_details)
   })
 
-  test('says everything that is needed to ask the same again', async () => {
+  test('has everything that is needed to repeat the run', async () => {
     const [row] = readTable(await (await exported('', { accept: 'text/csv' })).text())
     expect(row).toMatchObject({
       run_id: run.id,
@@ -167,7 +167,7 @@ describe('an export as CSV', () => {
 })
 
 describe('an export as JSON', () => {
-  test('has the run, its prices and every cell with what it was asked', async () => {
+  test('has the run, its prices and every cell with its messages', async () => {
     const answer = await exported('')
     expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
     expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="compare-${run.id}.json"`)

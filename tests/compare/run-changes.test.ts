@@ -62,7 +62,7 @@ async function expectRightMoney(accountId: string): Promise<void> {
 const account = async () => (await gateway.request('GET', '/v1/tenants/me')).body.id
 
 describe('cancelling a run', () => {
-  test('stops what streams, charges what was delivered, and keeps what is done; resuming asks only the rest', async () => {
+  test('stops streams, charges what was delivered, and keeps completed cells; resuming asks only the rest', async () => {
     const before = await balance()
     const paced = pacedStream()
     gateway.upstream.respondWith((request) => {
@@ -111,7 +111,7 @@ describe('cancelling a run', () => {
     await expectRightMoney(await account())
   })
 
-  test('that has ended is refused; again it changes nothing', async () => {
+  test('that has ended is refused; cancelling twice changes nothing', async () => {
     const run = await makeRun(gateway, { prompt: 'one', models: ['red', 'blue'] })
     const { status, body } = await change(run.id, 'cancel')
     expect([status, body.error.code]).toEqual([409, 'conflict'])
@@ -125,7 +125,7 @@ describe('cancelling a run', () => {
 })
 
 describe('resuming a run', () => {
-  test('asks what failed, and nothing that is done', async () => {
+  test('asks failed cells, and no completed ones', async () => {
     gateway.upstream.respondWith(speakers({ red: hello, blue: failure(400) }))
     const run = await makeRun(gateway, { prompts: ['one', 'two'], models: ['red', 'blue'] })
     expect(run).toMatchObject({ status: 'completed', cells_done: 2, cells_failed: 2 })
@@ -139,7 +139,7 @@ describe('resuming a run', () => {
     expect(done.cost_usd).toBeCloseTo(4 * CELL_USD, 9)
   })
 
-  test('is refused when nothing is left to ask, while it runs, and with a budget that is spent', async () => {
+  test('is refused if nothing is left to ask, while it runs, and if its budget is spent', async () => {
     const done = await makeRun(gateway, { prompt: 'one', models: ['red', 'blue'] })
     const refused = await change(done.id, 'resume')
     expect([refused.status, refused.body.error.code]).toEqual([409, 'run_not_resumable'])
@@ -153,7 +153,7 @@ describe('resuming a run', () => {
   })
 })
 
-describe('a run that fails in all its cells', () => {
+describe('a run whose cells all fail', () => {
   test('has failed, and can be resumed', async () => {
     gateway.upstream.respondWith(failure(400))
     const run = await makeRun(gateway, { prompt: 'one', models: ['red', 'blue'] })
@@ -170,8 +170,8 @@ describe('a run that fails in all its cells', () => {
   })
 })
 
-describe('an error that another try may not meet', () => {
-  test('is tried again, under another id where something was delivered and charged', async () => {
+describe('a temporary error', () => {
+  test('is retried, under a new id if something was delivered and charged', async () => {
     const before = await balance()
     let cuts = 0
     gateway.upstream.respondWith((request) => {
@@ -190,7 +190,7 @@ describe('an error that another try may not meet', () => {
 })
 
 describe('a budget', () => {
-  test('stops a run cleanly when it is spent, and a larger one lets it go on', async () => {
+  test('stops a run cleanly when it is spent, and a larger one lets it continue', async () => {
     const budget = 0.000405
     const prompts = Array.from({ length: 10 }, (_, index) => `p${index}`)
     const run = await makeRun(gateway, { prompts, models: ['red', 'blue'], budget_usd: budget })
@@ -212,7 +212,7 @@ describe('a budget', () => {
 })
 
 describe('an account without credit', () => {
-  test('gets a run that fails with 402 in its cells, and goes on when there is credit', async () => {
+  test('gets a run that fails with 402 in its cells, and continues when there is credit', async () => {
     const key = await createStranger(gateway)
     const asPoor = {
       request: (method: string, path: string, rest = {}) => gateway.request(method, path, { key, ...rest }),
@@ -243,8 +243,8 @@ describe('an account without credit', () => {
   })
 })
 
-describe('a key that is revoked', () => {
-  test('asks nothing more: its run fails and says why', async () => {
+describe('a revoked key', () => {
+  test('asks nothing more: its run fails with the reason', async () => {
     const { body: key } = await gateway.request('POST', '/v1/tenants/me/api-keys', {
       body: { name: 'brief', env: 'dev', scopes: ['inference'] },
     })
@@ -273,7 +273,7 @@ describe('a key that is revoked', () => {
 })
 
 describe('saving a run', () => {
-  test('pins it', async () => {
+  test('keeps it beyond the retention period', async () => {
     const run = await makeRun(gateway, { prompt: 'one', models: ['red', 'blue'] })
     expect(run.saved).toBe(false)
     expect((await change(run.id, 'save')).body.saved).toBe(true)

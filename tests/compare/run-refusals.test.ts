@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.close())
 
-describe('making a run is refused', () => {
+describe('creating a run is refused', () => {
   const lanes = [{ model: 'red' }, { model: 'blue' }]
   const prompts = ['one']
 
@@ -61,7 +61,7 @@ describe('making a run is refused', () => {
     expect([answer.status, answer.body.error.code]).toEqual([404, code])
   })
 
-  test('to a key that may not ask that model, and to nobody at all', async () => {
+  test('to a key that may not use the model, and without a key', async () => {
     const { body: key } = await gateway.request('POST', '/v1/tenants/me/api-keys', {
       body: { name: 'red only', env: 'dev', allowed_models: ['red'] },
     })

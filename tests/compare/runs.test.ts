@@ -32,7 +32,7 @@ const balance = async () => (await gateway.request('GET', '/v1/tenants/me')).bod
 const make = (body: object) => makeRun(gateway, body)
 
 describe('a run', () => {
-  test('asks every lane every prompt, and costs what the chat calls cost', async () => {
+  test('asks every lane every prompt, and costs the same as the chat calls', async () => {
     const before = await balance()
     const { status, body: made } = await gateway.request('POST', RUNS, {
       body: {
@@ -105,7 +105,7 @@ describe('a run', () => {
     expect(cells.every(({ request_id: id }) => ids.has(id))).toBe(true)
   })
 
-  test('sends each lane its own parameters, and its system prompt in place of the prompt’s', async () => {
+  test('sends each lane its own parameters, and its system prompt instead of the prompt’s', async () => {
     await make({
       prompts: [
         {
@@ -140,7 +140,7 @@ describe('a run', () => {
     expect(blue.n).toBeUndefined()
   })
 
-  test('shuffles the lanes for each prompt by its seed, and says in which order they were asked', async () => {
+  test('shuffles the lanes for each prompt by its seed, and reports their order', async () => {
     const body = {
       prompts: Array.from({ length: 12 }, (_, index) => `p${index}`),
       models: ['red', 'blue'],
@@ -166,7 +166,7 @@ describe('a run', () => {
     expect(firsts).toEqual(new Set(['red', 'blue']))
   })
 
-  test('scores what was expected', async () => {
+  test('scores expected answers', async () => {
     const run = await make({
       prompts: [
         { id: 'a', prompt: '4', expected: 'red heard 4' },
@@ -207,7 +207,7 @@ describe('a run', () => {
     expect(await balance()).toBeCloseTo(before - CELL_USD, 9)
   })
 
-  test('may be made of one prompt and models alone', async () => {
+  test('may be created from one prompt and models alone', async () => {
     const run = await make({ models: ['red', 'blue', 'red'], prompt: 'Hello' })
     expect(run.lanes.map(({ name }: { name: string }) => name)).toEqual(['red', 'blue', 'red #2'])
     expect(run).toMatchObject({
@@ -218,7 +218,7 @@ describe('a run', () => {
     })
   })
 
-  test('may be made of a conversation: its turns, and its lanes', async () => {
+  test('may be created from a conversation, with its turns and lanes', async () => {
     const { body: talk } = await gateway.request('POST', '/v1/compare/conversations', {
       body: { models: ['red', 'blue'] },
     })

@@ -32,7 +32,7 @@ const read = async (id: string) => (await gateway.request('GET', `${CONVERSATION
 const balance = async () => (await gateway.request('GET', '/v1/tenants/me')).body.balance_usd
 
 describe('a streamed turn', () => {
-  test('has frames of both lanes as they come, a usage each, the whole turn, and an end', async () => {
+  test('has chunks of both lanes as they arrive, a usage for each, the complete turn, and an end', async () => {
     const { id, lanes } = await begin('red', 'blue')
     const [slow, fast] = [pacedStream(), pacedStream()]
     gateway.upstream.respondWith(speakers({ red: slow.reply, blue: fast.reply }))
@@ -72,7 +72,7 @@ describe('a streamed turn', () => {
     expect((await read(id)).turns).toMatchObject([{ replies: [{ output: 'late' }, { output: 'quick' }] }])
   })
 
-  test('goes on when one lane fails before, and when one breaks off in its middle', async () => {
+  test('continues if one lane fails before its first chunk, or mid-stream', async () => {
     const { id, lanes } = await begin('red', 'broken', 'blue')
     const cut = stream([chunk({ delta: { role: 'assistant', content: 'half' } })], { ending: 'cut' })
     gateway.upstream.respondWith(speakers({ red: () => 'whole', blue: cut }))
@@ -92,7 +92,7 @@ describe('a streamed turn', () => {
     expect(chunks.at(-1).replies[2].cost_usd).toBeGreaterThan(0)
   })
 
-  test('whose client leaves takes all calls with it where no more is read, pays for them, and lets the next begin', async () => {
+  test('whose client disconnects cancels all calls if draining is off, charges them, and lets the next turn begin', async () => {
     const { id } = await begin('red', 'blue')
     const before = await balance()
     const [one, other] = [pacedStream(), pacedStream()]
@@ -120,7 +120,7 @@ describe('a streamed turn', () => {
     expect(gateway.upstream.bodies().at(-1).messages.at(-1)).toEqual({ role: 'user', content: 'Hi' })
   })
 
-  test('of more lanes than the account may run at once answers all of them, some after the others', async () => {
+  test("with more lanes than the account's concurrency answers all of them, one after the other", async () => {
     const { id } = await begin(...Array.from({ length: 10 }, () => 'red'))
     gateway.upstream.respondWith(speakers({ red: () => 'r' }))
     const { chunks } = await readEvents(await open(id))

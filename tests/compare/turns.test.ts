@@ -35,7 +35,7 @@ const tell = (id: string, body: object) => gateway.request('POST', `${CONVERSATI
 const balance = async () => (await gateway.request('GET', '/v1/tenants/me')).body.balance_usd
 
 describe('a turn', () => {
-  test('tells every lane its own history, returns the replies together and charges each as a chat', async () => {
+  test('sends every lane its own history, returns the replies together and charges each as a chat', async () => {
     const { id, lanes } = await begin()
     const before = await balance()
     const first = await tell(id, { content: 'one' })
@@ -85,7 +85,7 @@ describe('a turn', () => {
     )
   })
 
-  test('of which one lane fails keeps what the others said, and the lane hears of it later', async () => {
+  test('in which one lane fails keeps the other replies, and that lane gets the message with the next turn', async () => {
     const { id } = await begin({ models: ['red', 'broken'] })
     const { status, body } = await tell(id, { content: 'one' })
     expect(status).toBe(200)
@@ -102,7 +102,7 @@ describe('a turn', () => {
     expect(asked.messages.map(({ content }: { content: string }) => content)).toEqual(['one', 'two'])
   })
 
-  test('that no lane could answer is an error, costs nothing and leaves no trace', async () => {
+  test('that no lane could answer is an error, is free and is not stored', async () => {
     const { id } = await begin()
     const before = await balance()
     gateway.upstream.respondWith(failure(400, { code: 'context_length_exceeded' }))
@@ -129,7 +129,7 @@ describe('a turn', () => {
     await gateway.request('DELETE', `${CONVERSATIONS}/${made.id}`, { key: stranger })
   })
 
-  test('is refused while another is being answered, and so is deleting the conversation', async () => {
+  test('is refused while another one runs, and so is deleting the conversation', async () => {
     const { id } = await begin()
     const paced = pacedStream()
     gateway.upstream.respondWith(paced.reply, stream(chunksOf('quick')))
@@ -146,7 +146,7 @@ describe('a turn', () => {
     expect((await tell(id, { content: 'next' })).status).toBe(200)
   })
 
-  test('of ten that come at once answers one, and never two', async () => {
+  test('of ten concurrent ones is answered once', async () => {
     const { id } = await begin()
     gateway.upstream.respondWith(silence, silence)
     const client = new AbortController()
@@ -172,7 +172,7 @@ describe('a turn', () => {
     expect(gateway.upstream.requests).toHaveLength(2)
   })
 
-  test('may go to some lanes only, such as the answer to a tool that one of them called', async () => {
+  test('may be sent to some lanes only, such as the result of a tool that one of them called', async () => {
     const { id, lanes } = await begin({ models: ['red', 'blue'] })
     const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } }
     const calling = stream([
@@ -231,7 +231,7 @@ describe('a turn', () => {
     })
   })
 
-  test('sent twice with one Idempotency-Key is taken once', async () => {
+  test('sent twice with one Idempotency-Key is done once', async () => {
     const { id } = await begin()
     const headers = { 'idempotency-key': `turn-${id}` }
     const send = () =>
@@ -242,7 +242,7 @@ describe('a turn', () => {
     expect(gateway.upstream.requests).toHaveLength(2)
   })
 
-  test('that the upstream refuses is told in that lane only', async () => {
+  test('that the upstream refuses is reported in that lane only', async () => {
     const { id } = await begin()
     const tooLong = failure(400, { code: 'context_length_exceeded', type: 'invalid_request_error' })
     gateway.upstream.respondWith(speakers({ red: () => 'fine', blue: tooLong }))

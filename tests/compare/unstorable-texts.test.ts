@@ -31,7 +31,7 @@ function answerBadly(): void {
   )
 }
 
-test('cells of a run keep what can be kept of an answer, a tool call and an error', async () => {
+test('cells of a run store an answer, a tool call and an error with invalid characters replaced', async () => {
   answerBadly()
   const { id } = await makeRun(gateway, {
     prompts: ['one'],
@@ -49,7 +49,7 @@ test('cells of a run keep what can be kept of an answer, a tool call and an erro
   expect(cells.filter(({ status }) => status === 'failed')).toHaveLength(1)
 })
 
-test('a turn of a conversation is stored, and the next is told', async () => {
+test('a turn of a conversation is stored, and sent with the next turn', async () => {
   answerBadly()
   const { body: conversation } = await gateway.request('POST', '/v1/compare/conversations', {
     body: { models: ['red', 'blue', 'broken'] },
@@ -64,7 +64,7 @@ test('a turn of a conversation is stored, and the next is told', async () => {
   expect([status, JSON.stringify(body).includes(KEPT)]).toEqual([200, true])
 })
 
-test('an answer with an idempotency key is given again as it was', async () => {
+test('an answer with an idempotency key is replayed unchanged', async () => {
   gateway.upstream.respondWith(completion({ message: { content: HOSTILE } }))
   const ask = () =>
     gateway.request('POST', '/v1/chat/completions', {

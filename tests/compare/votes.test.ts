@@ -42,7 +42,7 @@ describe('a vote', () => {
     expect((await verdictOf(id)).votes).toEqual({ total: 1, human: 1, judge: 0, ties: 1, both_bad: 0 })
   })
 
-  test('on a prompt is counted as a win, and another by the same key takes its place', async () => {
+  test('on a prompt counts as a win, and a new vote of the same key replaces it', async () => {
     const { id, lanes } = await make(['red', 'blue'])
     const [red, blue] = lanes
     await vote(id, red.id, { prompt_index: 0, reason: 'shorter' })
@@ -60,7 +60,7 @@ describe('a vote', () => {
     expect((await verdictOf(id)).votes).toMatchObject({ total: 3, both_bad: 1 })
   })
 
-  test('of many at once on one prompt leaves one of them, and wins that add up', async () => {
+  test('of many concurrent ones on one prompt is stored once, and the wins add up', async () => {
     const { id, lanes } = await make(['red', 'blue'])
     await Promise.all(
       Array.from({ length: 12 }, (_, index) => vote(id, lanes[index % 2].id, { prompt_index: 3 })),
@@ -83,7 +83,7 @@ describe('a vote', () => {
     expect([answer.status, answer.body.error.param]).toEqual([400, param])
   })
 
-  test('on a run or lane that is not there, or another account’s, is not found', async () => {
+  test('on an unknown run or lane, or another account’s, is not found', async () => {
     const [{ id, lanes }, other] = [await make(['red', 'blue']), await make(['red', 'blue'])]
     for (const [runId, laneId, key, what] of [
       [id, NOBODY, gateway.key, 'lane'],
@@ -100,7 +100,7 @@ describe('a vote', () => {
 })
 
 describe('a verdict', () => {
-  test('grows from not enough votes over no difference to a better lane', async () => {
+  test('goes from not enough votes over no difference to a better lane', async () => {
     const { id, lanes } = await make(['red', 'blue', 'green'], { prompts: prompts(40) })
     const [red, blue, green] = lanes
     expect(await verdictOf(id)).toMatchObject({

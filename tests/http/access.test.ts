@@ -64,7 +64,7 @@ describe('401', () => {
   test('no key at all', () => expectRefused({ key: null }))
 
   test.each(['Bearer', 'Bearer ', 'Basic dXNlcjpwYXNz', 'pk-dev-x', 'Bearer a b', 'Bearer\t\tx'])(
-    'a header of another form: %j',
+    'a malformed header: %j',
     (authorization) => expectRefused({ key: null, headers: { authorization } }),
   )
 
@@ -73,7 +73,7 @@ describe('401', () => {
     (key) => expectRefused({ key }),
   )
 
-  test('nothing of a wrong key is in the answer', async () => {
+  test('the answer does not contain the wrong key', async () => {
     expect(JSON.stringify((await chat({ key: unknown })).body)).not.toContain('xxxx')
   })
 
@@ -90,7 +90,7 @@ describe('401', () => {
     await expectRefused({ key })
   })
 
-  test('is said before anything else: the body is not even looked at', async () => {
+  test('comes before the body is checked', async () => {
     expect((await chat({ key: null, body: 'not json' })).status).toBe(401)
   })
 })
@@ -103,7 +103,7 @@ describe('403', () => {
     expect(body.error.message).toContain('inference')
   })
 
-  test('a model the key may not use, by whatever name', async () => {
+  test('a model the key may not use, by any name', async () => {
     const { key } = await createKey({ allowed_models: ['gpt-5.4', 'gpt-oss-20b'] })
     for (const model of ['gpt-4o-mini', 'gpt-4o-mini-2024-07-18']) {
       const { status, body } = await chat({ key, body: { ...BODY, model } })
@@ -137,7 +137,7 @@ describe('models', () => {
   test.each([
     ['gpt-image-2', '/v1/images/generations'],
     ['text-embedding-3-small', '/v1/embeddings'],
-  ])('400: %s is served by %s, and the message says so', async (model, endpoint) => {
+  ])('400: %s is served by %s, and the message names that route', async (model, endpoint) => {
     const { status, body } = await chat({ body: { ...BODY, model } })
     expect([status, body.error.code, body.error.param]).toEqual([400, 'invalid_value', 'model'])
     expect(body.error.message).toContain(endpoint)
@@ -151,16 +151,19 @@ describe('models', () => {
     expect(body.error.message).toContain('OPENAI_API_KEY')
   })
 
-  test.each(['dev', 'test'])('200: the sandbox for a key of %s, and it says so', async (env) => {
-    const { key } = await createKey({ env })
-    const { status, headers } = await chat({ key })
-    expect([status, headers.get('x-gateway-provider')]).toEqual([200, 'sandbox'])
-  })
+  test.each(['dev', 'test'])(
+    '200: the sandbox answers a key of %s and is named in the answer',
+    async (env) => {
+      const { key } = await createKey({ env })
+      const { status, headers } = await chat({ key })
+      expect([status, headers.get('x-gateway-provider')]).toEqual([200, 'sandbox'])
+    },
+  )
 })
 
 describe('402', () => {
   test.each([false, true])(
-    'an account without credit is not served, and not retried (stream: %s)',
+    'an account without credit is refused, and the client does not retry (stream: %s)',
     async (stream) => {
       const { body: account } = await gateway.request('POST', '/v1/admin/accounts', {
         body: { name: 'Poor' },
@@ -182,7 +185,7 @@ describe('402', () => {
 })
 
 describe('429', () => {
-  test('a key gets its requests of a minute and then the time to wait, which is true', async () => {
+  test('a key gets its requests per minute and then a correct retry-after', async () => {
     const { key } = await createKey({ requests_per_minute: 60 })
     const startedMs = performance.now()
     const answers = await Promise.all(Array.from({ length: 150 }, () => chat({ key })))
@@ -208,7 +211,7 @@ describe('429', () => {
     expect((await chat({ key })).status).toBe(200)
   })
 
-  test('what is left of a limit is told with every answer', async () => {
+  test('every answer has the remaining requests of a limit', async () => {
     const { key } = await createKey({ requests_per_minute: 2 })
     const startedMs = performance.now()
     expect(rateHeaders((await chat({ key })).headers)).toEqual(['2', '1', '30s'])
@@ -219,7 +222,7 @@ describe('429', () => {
     expect(seconds * 1_000 + performance.now() - startedMs).toBeGreaterThanOrEqual(30_000)
   })
 
-  test('a bad request counts as any other, and other keys and routes are not touched', async () => {
+  test('a bad request counts like any other, and other keys and routes are not affected', async () => {
     const { key } = await createKey({ requests_per_minute: 2 })
     expect((await chat({ key, body: '{' })).status).toBe(400)
     expect((await chat({ key })).status).toBe(200)
@@ -228,7 +231,7 @@ describe('429', () => {
     expect((await chat()).status).toBe(200)
   })
 
-  test('a key without a limit of its own has that of its account', async () => {
+  test('a key without its own limit has that of its account', async () => {
     const [limit, remaining] = rateHeaders((await chat()).headers)
     expect(Number(limit)).toBeGreaterThan(1000)
     expect(Number(remaining)).toBeLessThan(Number(limit))
@@ -239,8 +242,8 @@ describe('429', () => {
   }
 })
 
-describe('a client that leaves', () => {
-  test('in the middle of its body is no trouble', async () => {
+describe('a client that disconnects', () => {
+  test('in the middle of its body does no harm', async () => {
     const { hostname, port } = new URL(gateway.baseUrl)
     const socket = connect({ host: hostname, port: Number(port) })
     socket.on('error', () => {})

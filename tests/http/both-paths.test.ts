@@ -171,7 +171,7 @@ const expectAlike = async (pieces: readonly Buffer[], isHead: boolean): Promise<
   return left.map(({ status }) => status)
 }
 
-describe('the fast path and Node’s own server answer alike', () => {
+describe('the fast path and Node’s own server give the same answers', () => {
   test.each<[string, Partial<Sent>]>([
     ['a whole POST', {}],
     ['a POST without a body', { body: '', framing: 'none' }],
@@ -212,7 +212,7 @@ describe('the fast path and Node’s own server answer alike', () => {
     expect(statuses.length).toBeGreaterThan(0)
   })
 
-  test('to any requests, however they are cut and lined up', async () => {
+  test('to any requests, however they are split and pipelined', async () => {
     const cuts = fc.array(fc.nat(400), { maxLength: 3 })
     const seen = new Set<number>()
     await fc.assert(

@@ -65,8 +65,8 @@ const expectRefused = async (client: Client): Promise<void> => {
 const expectAnswered = (client: Client, status: number) =>
   expect.poll(() => client.heard).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
 
-describe('more connections than a process takes', () => {
-  test('are answered 503 and closed, and taken again when others have gone', async () => {
+describe('more connections than a process accepts', () => {
+  test('get 503 and are closed, and new ones are accepted when others have closed', async () => {
     const clients = await Promise.all(Array.from({ length: CONNECTIONS_MAX }, () => open()))
     await expectRefused(await open())
     await expectRefused(await open(requestOf(gateway.key)))
@@ -83,20 +83,20 @@ describe('more connections than a process takes', () => {
   })
 })
 
-describe('bytes of requests whose key is not known', () => {
+describe('bytes of requests without a known key', () => {
   const fill = async (): Promise<Client[]> => {
     const half = 'GET /v1/models HTTP/1.1\r\nhost: x\r\n'
     return [await open(half), await open(half)]
   }
 
-  test('are bounded over all connections: more are answered 503 and closed', async () => {
+  test('are limited over all connections: further connections get 503 and are closed', async () => {
     const half = 'GET /v1/models HTTP/1.1\r\nhost: x\r\n'
     const clients = await Promise.all(Array.from({ length: 6 }, () => open(half)))
     await expect.poll(() => clients.filter(({ isClosed }) => isClosed).length).toBe(4)
     for (const client of clients.filter(({ isClosed }) => isClosed)) await expectRefused(client)
   })
 
-  test('are bounded where they come past Node’s server too', async () => {
+  test('are limited on the fast path too', async () => {
     const part = 'x'.repeat(60 * 1024)
     const clients = await Promise.all(
       Array.from({ length: 5 }, () => open(requestOf('pk-dev-nobody', part, 200 * 1024))),
@@ -105,7 +105,7 @@ describe('bytes of requests whose key is not known', () => {
     for (const client of clients.filter(({ isClosed }) => isClosed)) await expectRefused(client)
   })
 
-  test('keep out nobody who shows a key that is known, nor a probe', async () => {
+  test('do not block requests with a known key, nor probes', async () => {
     expect((await gateway.request('POST', CHAT, { body: BODY })).status).toBe(200)
     await fill()
     await expect
@@ -123,7 +123,7 @@ describe('bytes of requests whose key is not known', () => {
     for (const client of [known, probe, hot]) await expectAnswered(client, 200)
   })
 
-  test('count no more once the key is known, or the connection closed', async () => {
+  test('no longer count once the key is known or the connection is closed', async () => {
     for (let round = 0; round < 3; round += 1) {
       const clients = await Promise.all(
         Array.from({ length: 2 }, () =>

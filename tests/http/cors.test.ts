@@ -23,7 +23,7 @@ describe('with origins configured', () => {
     ['GET', '/v1/models'],
   ] as const
 
-  test.each(PATHS)('a browser may ask before it sends: %s %s', async (method, path) => {
+  test.each(PATHS)('a preflight request is allowed: %s %s', async (method, path) => {
     const answer = await gateway.request('OPTIONS', path, {
       key: null,
       headers: {
@@ -65,7 +65,7 @@ describe('with origins configured', () => {
     }
   })
 
-  test.each(PATHS)('another origin is allowed nothing: %s %s', async (method, path) => {
+  test.each(PATHS)('another origin is not allowed: %s %s', async (method, path) => {
     const answer = await gateway.request(method, path, {
       ...(method === 'POST' ? { body: BODY } : {}),
       headers: { origin: 'https://evil.example.com' },
@@ -74,13 +74,13 @@ describe('with origins configured', () => {
     expect(answer.headers.get('access-control-allow-origin')).toBeNull()
   })
 
-  test('credentials of the browser are never asked for', async () => {
+  test('browser credentials are never allowed', async () => {
     const { headers } = await gateway.request('GET', '/v1/models', { headers: { origin: ORIGIN } })
     expect(headers.get('access-control-allow-credentials')).toBeNull()
   })
 })
 
-describe('open to all', () => {
+describe('with all origins allowed', () => {
   test('every origin may read', async () => {
     const gateway = await startTestGateway({ settings: { PARKWAY_CORS_ORIGINS: '*' } })
     try {
@@ -101,7 +101,7 @@ describe('open to all', () => {
 })
 
 describe('by default', () => {
-  test('no browser may call', async () => {
+  test('no origin is allowed', async () => {
     const gateway = await startTestGateway()
     try {
       const answer = await gateway.request('POST', CHAT, { body: BODY, headers: { origin: ORIGIN } })

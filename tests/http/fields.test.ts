@@ -83,7 +83,7 @@ describe('fields', () => {
     expectEnvelope(await gateway.request('POST', CHAT, { body }), 400, { code, param })
   })
 
-  test('null is as good as absent for every optional one', async () => {
+  test('null means the same as absent for every optional field', async () => {
     const names = [
       'temperature',
       'top_p',

@@ -123,7 +123,7 @@ async function send(operation: FuzzedOperation, { path, body }: HostileRequest):
   return `${method} ${path}: ${status}\n${sent}\n${text}`.slice(0, REPORTED_CHARACTERS_MAX)
 }
 
-test('no request breaks the gateway, gets an undocumented status, or holds it up', async () => {
+test('no request crashes the gateway, gets an undocumented status, or blocks it', async () => {
   const stallsBefore = await countStallsAbove(gateway, STALL_SECONDS)
   const operations = listOperations()
   expect(operations.length).toBeGreaterThan(80)

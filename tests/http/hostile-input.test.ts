@@ -54,13 +54,13 @@ describe('JSON that is nested too deep', () => {
         `{"model":"gpt-4o-mini","messages":[{"role":"user","content":"Hi"}],"x":${nest(depth)}}`,
     ],
     [KEYS, (depth: number) => `{"name":"deep","x":${nest(depth)}}`],
-  ])('400: of %s, and 100 levels are not too deep', async (path, bodyOf) => {
+  ])('400: of %s, while 100 levels are accepted', async (path, bodyOf) => {
     for (const depth of [100, 3_000, 5_000, 1_000_000])
       expectEnvelope(await post(path, bodyOf(depth)), 400, { code: 'invalid_json' })
     expect((await post(path, bodyOf(99))).body.error?.code).not.toBe('invalid_json')
   })
 
-  test('400: in a line of a file, and in a column of one', async () => {
+  test('400: in a line of a JSON file, and in a column of a CSV file', async () => {
     const line = `{"prompt":"a","metadata":${nest(5_000)}}`
     expect((await sendFile('a.jsonl', line)).status).toBe(400)
     expect((await sendFile('a.csv', `messages\n"${nest(5_000)}"`)).status).toBe(400)
@@ -71,7 +71,7 @@ describe('text that cannot be stored', () => {
   const ZERO = String.raw`\u0000`
   const HALF = String.raw`\ud83d`
 
-  test.each([ZERO, HALF, String.raw`\ude00\ud83d`])('400: %s in a body that is kept', async (text) => {
+  test.each([ZERO, HALF, String.raw`\ude00\ud83d`])('400: %s in a body that is stored', async (text) => {
     for (const path of [KEYS, '/v1/images/generations', '/v1/compare/datasets', '/v1/admin/accounts'])
       expectEnvelope(await post(path, `{"name":"a${text}","prompt":"${text}"}`), 400, {
         code: 'invalid_value',
@@ -84,11 +84,11 @@ describe('text that cannot be stored', () => {
     expect((await sendFile('a.jsonl', `{"prompt":"${text}"}`)).status).toBe(400)
   })
 
-  test('an escaped backslash before it is another text', async () => {
+  test('an escaped backslash before it is accepted', async () => {
     expect((await post(KEYS, String.raw`{"name":"a\\u0000 \ud83d\ude00"}`)).status).toBe(201)
   })
 
-  test('a prompt that is not kept may hold it', async () => {
+  test('a prompt that is not stored may contain it', async () => {
     const { status } = await post(
       CHAT,
       `{"model":"gpt-4o-mini","messages":[{"role":"user","content":"a${ZERO}${HALF}"}]}`,
@@ -110,7 +110,7 @@ describe('text that cannot be stored', () => {
     expect([status, body.error.code]).toEqual([400, 'invalid_value'])
   })
 
-  test('400: in a field of a form', async () => {
+  test('400: in a form field', async () => {
     const form = new FormData()
     form.set('prompt', 'a\0b')
     form.set('image', new Blob(['x']), 'a.png')
@@ -126,7 +126,7 @@ describe('text that cannot be stored', () => {
   })
 })
 
-describe('bytes that are no text', () => {
+describe('bytes that are not text', () => {
   const broken = Buffer.concat([
     Buffer.from('{"name":"a","model":"gpt-4o-mini","messages":[{"role":"user","content":"'),
     Buffer.from([0xff, 0xc3]),
@@ -144,7 +144,7 @@ describe('bytes that are no text', () => {
     expect((await sendFile('a.jsonl', broken)).status).toBe(400)
   })
 
-  test('a replacement character of its own is a character', async () => {
+  test('a replacement character in the input is accepted', async () => {
     expect((await post(KEYS, { name: 'a\ufffd' })).status).toBe(201)
   })
 
@@ -155,7 +155,7 @@ describe('bytes that are no text', () => {
     }
   })
 
-  test('identity is no encoding', async () => {
+  test('the encoding identity is accepted', async () => {
     expect((await post(CHAT, BODY, { 'content-encoding': 'identity' })).status).toBe(200)
     expect((await post(KEYS, { name: 'a' }, { 'content-encoding': 'identity' })).status).toBe(201)
   })
@@ -172,11 +172,11 @@ describe('numbers and booleans of a query', () => {
     },
   )
 
-  test('400: a number twice', async () => {
+  test('400: the same number parameter twice', async () => {
     expect((await gateway.request('GET', `${KEYS}?limit=1&limit=2`)).status).toBe(400)
   })
 
-  test('a number as JSON writes it is read', async () => {
+  test('a number in JSON notation is accepted', async () => {
     expect((await gateway.request('GET', `${KEYS}?limit=5`)).status).toBe(200)
   })
 })
@@ -205,7 +205,7 @@ describe('methods and addresses', () => {
     'https://example.com/é',
     'https://example.com/a b',
     'https://ex\tample.com/',
-  ])('400: a return address of %j', async (address) => {
+  ])('400: a return URL of %j', async (address) => {
     for (const param of ['success_url', 'cancel_url']) {
       const answer = await post('/v1/payments/checkout', { amount_usd: 5, [param]: address })
       expectEnvelope(answer, 400, { code: 'invalid_value', param })

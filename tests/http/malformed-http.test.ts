@@ -14,7 +14,7 @@ afterAll(async () => {
   await gateway.close()
 })
 
-describe('what is not HTTP', () => {
+describe('data that is not HTTP', () => {
   test.each([
     ['a greeting', 'EHLO example.com\r\n\r\n'],
     ['a TLS hello', Buffer.from([0x16, 0x03, 0x01, 0x00, 0xa5, 0x01, 0x00, 0x00, 0xa1, 0x03, 0x03])],
@@ -40,7 +40,7 @@ describe('what is not HTTP', () => {
     expect(head).toContain(`x-request-id: ${body.error.request_id}`)
   })
 
-  test('413 for headers without end', async () => {
+  test('413 for endless headers', async () => {
     const { status, body } = parseRaw(
       await sendRaw(gateway.baseUrl, `GET / HTTP/1.1\r\nhost: x\r\nx-filler: ${'x'.repeat(100_000)}\r\n\r\n`),
     )
@@ -55,7 +55,7 @@ describe('what is not HTTP', () => {
     expect([...answer.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(['200', '400'])
   })
 
-  test('the gateway goes on after all of that', async () => {
+  test('the gateway keeps running after all of that', async () => {
     expect((await gateway.request('GET', '/healthz', { key: null })).status).toBe(200)
   })
 })

@@ -38,7 +38,7 @@ describe('paths', () => {
     ['PUT', '/v1/tenants/me/api-keys/x', 'GET, PATCH, DELETE'],
     ['POST', '/v1/models/a%2Fb', 'GET'],
     ['OPTIONS', CHAT, 'POST'],
-  ])('405: %s %s names what is allowed', async (method, path, allowed) => {
+  ])('405: %s %s names the allowed methods', async (method, path, allowed) => {
     const answer = await gateway.request(method, path)
     expectEnvelope(answer, 405, { code: 'method_not_allowed' })
     expect(new Set(answer.headers.get('allow')?.split(', '))).toEqual(new Set(allowed.split(', ')))
@@ -48,12 +48,12 @@ describe('paths', () => {
     expect((await gateway.request('GET', path)).status).toBe(404)
   })
 
-  test('an id with a slash in it is one segment', async () => {
+  test('an id that contains a slash is one segment', async () => {
     const { status, body } = await gateway.request('GET', '/v1/models/openai%2Fgpt-oss-120b')
     expect([status, body.id]).toEqual([200, 'gpt-oss-120b'])
   })
 
-  test('404: an id that is nobody’s, however it is written', async () => {
+  test('404: an unknown id, in any spelling', async () => {
     for (const id of ['a%2Fb', '%20', '..%2F..%2Fetc%2Fpasswd', '%E2%82%AC']) {
       const answer = await gateway.request('GET', `/v1/models/${id}`)
       expectEnvelope(answer, 404, { code: 'model_not_found', param: 'model' })
@@ -64,11 +64,11 @@ describe('paths', () => {
     expectEnvelope(await gateway.request('GET', path), 400, { code: 'invalid_request' })
   })
 
-  test('404: an id without end', async () => {
+  test('404: a very long id', async () => {
     expectEnvelope(await gateway.request('GET', `/v1/models/${'x'.repeat(5000)}`), 404, { code: 'not_found' })
   })
 
-  test('a query on a hot route changes nothing', async () => {
+  test('a query on a hot route is ignored', async () => {
     expect((await gateway.request('POST', `${CHAT}?api-version=1`, { body: BODY })).status).toBe(200)
   })
 })
@@ -132,7 +132,7 @@ describe('bodies', () => {
   test.each([
     ['no body', {}],
     ['an empty one', { headers: { 'content-type': 'application/json', 'content-length': '0' } }],
-  ])('%s is an empty object: a route that needs members says which', async (_name, request) => {
+  ])('%s is an empty object: a route names the members it requires', async (_name, request) => {
     expectEnvelope(await gateway.request('POST', CHAT, request), 400, {
       code: 'missing_required_parameter',
       param: 'model',
@@ -140,7 +140,7 @@ describe('bodies', () => {
     expect((await gateway.request('POST', '/v1/tenants/me/api-keys', request)).status).toBe(201)
   })
 
-  test('letters beyond ASCII arrive whole, however the body is cut', async () => {
+  test('characters beyond ASCII arrive complete, however the body is split', async () => {
     const text = JSON.stringify({ model: 'm\u00e9\u{1F600}', messages: BODY.messages })
     const bytes = Buffer.from(text)
     const cut = bytes.indexOf(0xc3) + 1
@@ -150,7 +150,7 @@ describe('bodies', () => {
   })
 })
 
-describe('what a stranger sends', () => {
+describe('requests without a valid key', () => {
   test('401 reaches a client that is still sending a large body', async () => {
     const answer = await gateway.request('POST', CHAT, {
       key: 'pk-dev-unknownunknownunknownunknownunknownunknown1',

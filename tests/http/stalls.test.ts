@@ -42,7 +42,7 @@ const HOSTILE: Record<string, object> = {
 // Far above what a loaded machine takes for the bounded work, and below what any of these took.
 const STALL_SECONDS = '5'
 
-test.each(Object.entries(HOSTILE))('%s do not hold up everybody else', async (_, rest) => {
+test.each(Object.entries(HOSTILE))('%s do not delay other requests', async (_, rest) => {
   const before = await countStallsAbove(gateway, STALL_SECONDS)
   const body = { model: MODEL, messages: [user('Hi')], ...rest }
   const { status } = await gateway.request('POST', CHAT, { body })
@@ -50,7 +50,7 @@ test.each(Object.entries(HOSTILE))('%s do not hold up everybody else', async (_,
   expect(await countStallsAbove(gateway, STALL_SECONDS)).toBe(before)
 })
 
-test('answers that are hard to compare do not either', async () => {
+test('answers that are expensive to compare do not delay other requests', async () => {
   const before = await countStallsAbove(gateway, STALL_SECONDS)
   const answer = (text: string) => `[[sandbox:echo ${text}]]`
   const nearly = 'a'.repeat(100_000)
@@ -66,7 +66,7 @@ test('answers that are hard to compare do not either', async () => {
   expect(await countStallsAbove(gateway, STALL_SECONDS)).toBe(before)
 })
 
-test('a loop that stands still is counted for the route that is being worked on', async () => {
+test('a blocked event loop is counted for the route in progress', async () => {
   const leaving = new AbortController()
   const hanging = gateway
     .fetch('POST', CHAT, {

@@ -37,8 +37,8 @@ const uncovered = async () => {
   return Number(/^parkway_uncovered_usd_total (\S+)/m.exec(text)?.[1] ?? 0)
 }
 
-describe('usage above what was held', () => {
-  test('is taken from what else the account has, whole and streamed', async () => {
+describe('usage above the hold', () => {
+  test('is charged to the rest of the balance, for complete and streamed answers', async () => {
     const { key } = await createAccount(gateway, { creditUsd: 1 })
     gateway.upstream.respondWith(completion({ usage: usageOf(50_000) }))
     const whole = await gateway.request('POST', CHAT, { key, body: body() })
@@ -57,7 +57,7 @@ describe('usage above what was held', () => {
     expect(await balanceOf(key)).toBeCloseTo(1 - priceOf(50_000) - priceOf(20_000), 9)
   })
 
-  test('never takes an account below zero; what stays uncovered is counted', async () => {
+  test('never makes a balance negative; the uncovered rest is counted', async () => {
     const before = await uncovered()
     const { key } = await createAccount(gateway, { creditUsd: 0.01 })
     gateway.upstream.respondWith(completion({ usage: usageOf(50_000) }))
@@ -72,7 +72,7 @@ describe('usage above what was held', () => {
   test.each([
     [2, priceOf(50_000)],
     [0.3, 0.3],
-  ])('takes all that a cap of %s dollars leaves, and no more', async (limit, cost) => {
+  ])('uses all that a cap of %s dollars leaves, and no more', async (limit, cost) => {
     const { accountId } = await createAccount(gateway, { creditUsd: 5 })
     const { body: made } = await gateway.request('POST', `/v1/admin/accounts/${accountId}/api-keys`, {
       body: { scopes: ['inference'], limit_usd: limit },

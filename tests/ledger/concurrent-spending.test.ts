@@ -15,52 +15,49 @@ beforeAll(async () => {
 })
 afterAll(() => upstream.close())
 
-describe.each([1, 2, 4])(
-  'budget overspent by concurrent requests: %i processes, 200 clients, one dollar',
-  (processes) => {
-    let fleet: Fleet
-    let calls: Call[]
-    let charges: ChargeRow[]
+describe.each([1, 2, 4])('200 clients that share one dollar over %i processes', (processes) => {
+  let fleet: Fleet
+  let calls: Call[]
+  let charges: ChargeRow[]
 
-    beforeAll(async () => {
-      fleet = await startFleet({ upstream })
-      const { url } = await fleet.start({ processes })
-      const { key, accountId } = await fleet.createSpender({ creditUsd: 1 })
-      calls = await spendUntilRefused(url, key)
-      charges = await fleet.readCharges(accountId)
-    })
-    afterAll(() => fleet.close())
+  beforeAll(async () => {
+    fleet = await startFleet({ upstream })
+    const { url } = await fleet.start({ processes })
+    const { key, accountId } = await fleet.createSpender({ creditUsd: 1 })
+    calls = await spendUntilRefused(url, key)
+    charges = await fleet.readCharges(accountId)
+  })
+  afterAll(() => fleet.close())
 
-    test('spend all of it and not one nano-dollar more', () => {
-      const spent = charges.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0n)
-      expect(spent).toBeLessThanOrEqual(DOLLAR)
-      expect(spent).toBeGreaterThanOrEqual((DOLLAR * 99n) / 100n)
-    })
+  test('spend all of it and not one nano-dollar more', () => {
+    const spent = charges.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0n)
+    expect(spent).toBeLessThanOrEqual(DOLLAR)
+    expect(spent).toBeGreaterThanOrEqual((DOLLAR * 99n) / 100n)
+  })
 
-    test('get nothing but answers and refusals for lack of credit', () => {
-      const outcomes = new Set(calls.map(({ status, code, isComplete }) => `${status} ${code} ${isComplete}`))
-      expect(outcomes).toEqual(new Set(['200 null true', '402 insufficient_balance true']))
-      expect(calls.filter(({ status }) => status === 402)).toHaveLength(CLIENTS)
-    })
+  test('get only answers and refusals for lack of credit', () => {
+    const outcomes = new Set(calls.map(({ status, code, isComplete }) => `${status} ${code} ${isComplete}`))
+    expect(outcomes).toEqual(new Set(['200 null true', '402 insufficient_balance true']))
+    expect(calls.filter(({ status }) => status === 402)).toHaveLength(CLIENTS)
+  })
 
-    test('are charged once for each answer, what the upstream reported, and for nothing else', () => {
-      const answered = calls.filter(({ status }) => status === 200).map(({ requestId }) => String(requestId))
-      expect(charges.map(({ requestId }) => requestId).toSorted()).toEqual(answered.toSorted())
-      const expected = charges.map(({ requestId }) => priceOf(requestId))
-      expect(charges.map(({ costNanoUsd }) => costNanoUsd)).toEqual(expected)
-    })
+  test('are charged once for each answer, by the reported usage, and for nothing else', () => {
+    const answered = calls.filter(({ status }) => status === 200).map(({ requestId }) => String(requestId))
+    expect(charges.map(({ requestId }) => requestId).toSorted()).toEqual(answered.toSorted())
+    const expected = charges.map(({ requestId }) => priceOf(requestId))
+    expect(charges.map(({ costNanoUsd }) => costNanoUsd)).toEqual(expected)
+  })
 
-    test('leave books that add up', async () => {
-      expect(await fleet.findDifferences()).toEqual([])
-      if (processes > 1) return
-      // The same as an operator asks it.
-      const { code, stdout } = await fleet.workplace.run(['ledger', 'verify'], {
-        environment: { DATABASE_URL: fleet.connectionString },
-      })
-      expect([code, stdout.includes('BROKEN')]).toEqual([0, false])
+  test('leave a ledger that verifies', async () => {
+    expect(await fleet.findDifferences()).toEqual([])
+    if (processes > 1) return
+    // The same as an operator asks it.
+    const { code, stdout } = await fleet.workplace.run(['ledger', 'verify'], {
+      environment: { DATABASE_URL: fleet.connectionString },
     })
-  },
-)
+    expect([code, stdout.includes('BROKEN')]).toEqual([0, false])
+  })
+})
 
 async function spendUntilRefused(url: string, key: string): Promise<Call[]> {
   const caller = createCaller()

@@ -29,8 +29,8 @@ const ask = ({ key }: TestAccount, members: object = {}) =>
 const chargesOf = ({ accountId }: TestAccount) => readCharges(database, accountId)
 const payerWith = (creditUsd: number) => createAccount(gateway, { creditUsd })
 
-describe('spend rows dropped on database deadlock', () => {
-  test('a charge that a deadlock throws out is written again', async () => {
+describe('charges in database deadlocks', () => {
+  test('a charge that a deadlock aborts is written again', async () => {
     const payer = await payerWith(1)
     await ask(payer)
     const rival = new Client({
@@ -55,7 +55,7 @@ describe('spend rows dropped on database deadlock', () => {
     expect(await chargesOf(payer)).toHaveLength(2)
   })
 
-  test('charges that conflict again and again all arrive, each once', async () => {
+  test('charges that conflict repeatedly are all written, each once', async () => {
     await database.query('CREATE SEQUENCE conflicts')
     await database.query(`
       CREATE FUNCTION conflict() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN

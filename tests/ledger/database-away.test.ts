@@ -47,9 +47,9 @@ const ask = (isStream = false, headers: Record<string, string> = {}) =>
   caller.call(gateway.url, spender.key, chatOf('Hi', { max_tokens: 100, stream: isStream }), headers)
 const askMany = () => Promise.all(Array.from({ length: CLIENTS }, (_, client) => ask(client % 2 === 0)))
 
-describe('a database that restarts under running requests', () => {
+describe('a database that restarts while requests run', () => {
   test.each<StopMode>(['fast', 'immediate'])(
-    '%s, is waited for: all of them are answered and charged',
+    '%s: all requests wait for it and are answered and charged',
     async (mode) => {
       const before = (await charged()).size
       const release = holdAnswersBack()
@@ -65,7 +65,7 @@ describe('a database that restarts under running requests', () => {
     },
   )
 
-  test('is away to nobody worse than 503 with a time to come back', async () => {
+  test('causes nothing worse than 503 with retry-after', async () => {
     const before = (await charged()).size
     await postgres.restart('immediate')
     const calls = await askMany()
@@ -78,8 +78,8 @@ describe('a database that restarts under running requests', () => {
   })
 })
 
-describe('a database that stays away for longer than an answer waits for its charge', () => {
-  test('makes answers 503 instead, charges what was delivered, and is found again', async () => {
+describe('a database that is down longer than an answer waits for its charge', () => {
+  test('turns answers into 503, still charges what was delivered, and recovers', async () => {
     const release = holdAnswersBack()
     const running = askMany()
     await upstream.requestNumber(CLIENTS - 1)
@@ -116,7 +116,7 @@ describe('a database that stays away for longer than an answer waits for its cha
   })
 })
 
-test('a stream whose charge was not confirmed is given again under its idempotency key, and charged once', async () => {
+test('a stream whose charge was not confirmed is replayed under its idempotency key and charged once', async () => {
   const headers = { 'idempotency-key': 'unconfirmed' }
   const before = (await charged()).size
   const release = holdAnswersBack()

@@ -30,7 +30,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.close())
 
-describe('usage lost on disconnect: a client that leaves at any byte of a stream', () => {
+describe('a client that disconnects at any byte of a stream', () => {
   const cut: { relayed: number; charge: ChargeRow | undefined }[] = []
   let whole: bigint
 
@@ -59,7 +59,7 @@ describe('usage lost on disconnect: a client that leaves at any byte of a stream
     }
   })
 
-  test('pays for what was relayed, never more than the whole, and more for more', () => {
+  test('pays for what was sent, never more than the whole answer, and more for more', () => {
     expect(whole).toBeGreaterThan(0n)
     const costs = cut.map(({ charge }) => charge?.costNanoUsd ?? 0n)
     expect(costs.filter((cost) => cost > whole)).toEqual([])
@@ -74,12 +74,12 @@ describe('usage lost on disconnect: a client that leaves at any byte of a stream
     expect(byRelayed.get(0)?.[0]?.charge).toBeUndefined()
   })
 
-  test('is filed as one that left', () => {
+  test('is recorded as disconnected', () => {
     const outcomes = cut.flatMap(({ charge }) => charge?.outcome ?? [])
     expect(new Set(outcomes)).toEqual(new Set(['disconnected']))
   })
 
-  test('holds nothing afterwards: a request can take all that is left', async () => {
+  test('leaves no hold: a later request can use all remaining credit', async () => {
     const { body } = await gateway.request('GET', '/v1/tenants/me', { key: payer.key })
     const balanceNanoUsd = BigInt(Math.round(body.balance_usd * 1e9))
     // All but what the prompt can cost at most.

@@ -76,12 +76,12 @@ async function costOf({ status, headers, body }: TestAnswer): Promise<number> {
 const PAID_AT_LEAST = ['/v1/chat/completions', '/v1/embeddings', '/v1/images/generations']
 
 describe('every paid route', () => {
-  test('has an example to be tried with', () => {
+  test('has an example body', () => {
     expect(paidRoutes.map(({ path }) => path)).toEqual(expect.arrayContaining(PAID_AT_LEAST))
     expect(paidRoutes.filter(({ example }) => example === undefined)).toEqual([])
   })
 
-  test('charges once what it says, and counts against the rates; a task when it has completed', async () => {
+  test('charges the reported cost once and counts against the rates; a task does so when it completes', async () => {
     for (const { path, example } of paidRoutes) {
       const [recordsBefore, balanceBefore] = [(await records()).total, await balance()]
       const answer = await gateway.request('POST', await pathFor(path), { body: example })
@@ -102,7 +102,7 @@ describe('every paid route', () => {
     }
   })
 
-  test('is refused with 402 to an account without credit, before anybody is asked', async () => {
+  test('answers 402 to an account without credit, before an upstream is called', async () => {
     const { body: account } = await gateway.request('POST', '/v1/admin/accounts', { body: { name: 'poor' } })
     const { body: key } = await gateway.request('POST', `/v1/admin/accounts/${account.id}/api-keys`, {
       body: { name: 'poor', env: 'dev', scopes: ['inference'] },

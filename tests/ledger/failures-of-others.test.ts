@@ -75,8 +75,8 @@ async function soleCharge(payer: TestAccount): Promise<ChargeRow> {
   return charge
 }
 
-describe('completion price left out of the hold', () => {
-  test('a balance that covers the prompt but not one token of the answer is refused, saying what is needed', async () => {
+describe('a hold covers the answer', () => {
+  test('a balance that covers the prompt but not one token of the answer is refused with the required amount', async () => {
     const payer = await payerWith(0.5)
     const { status, body } = await ask(payer, { model: 'dear', n: 60 })
     expect([status, body.error.code]).toEqual([402, 'insufficient_balance'])
@@ -84,7 +84,7 @@ describe('completion price left out of the hold', () => {
     expect(gateway.upstream.requests).toHaveLength(0)
   })
 
-  test('while an answer is written its price is set aside', async () => {
+  test('the price of an answer is held while it is written', async () => {
     const payer = await payerWith(1)
     const answer = heldBack(completion({ usage: usageOf(10) }))
     gateway.upstream.respondWith(answer.reply, completion({ usage: usageOf(10) }))
@@ -99,7 +99,7 @@ describe('completion price left out of the hold', () => {
   })
 })
 
-test('no hold at all above a balance: however rich, the sum of holds is never more than there is', async () => {
+test('the sum of all holds never exceeds the balance, however large it is', async () => {
   const payer = await payerWith(1_500)
   const answer = heldBack(completion({ usage: usageOf(1) }))
   gateway.upstream.respondWith(answer.reply)
@@ -113,7 +113,7 @@ test('no hold at all above a balance: however rich, the sum of holds is never mo
   expect((await Promise.all(asking)).filter(({ status }) => status === 200)).toHaveLength(2)
 })
 
-test('streams begun without credit: who finds none gets 402 as its status, not 200 and an error frame', async () => {
+test('a stream without credit is answered with status 402, not with 200 and an error frame', async () => {
   const payer = await payerWith(1)
   const answer = heldBack(completion({ usage: usageOf(1) }))
   gateway.upstream.respondWith(answer.reply)
@@ -130,7 +130,7 @@ test('streams begun without credit: who finds none gets 402 as its status, not 2
   expect((await running).status).toBe(200)
 })
 
-test('settlement that drives the balance negative: an upstream that reports too much is paid what was held', async () => {
+test('an upstream that reports too much usage does not make the balance negative', async () => {
   const payer = await payerWith(0.01)
   gateway.upstream.respondWith(completion({ usage: usageOf(5_000_000) }))
   const { status, body } = await ask(payer)
@@ -141,7 +141,7 @@ test('settlement that drives the balance negative: an upstream that reports too 
   expect((await ask(payer)).status).toBe(402)
 })
 
-describe('reservations leaked into phantom refusals', () => {
+describe('holds are not leaked', () => {
   const broken: [string, Reply, object][] = [
     ['is refused by the upstream', failure(400), {}],
     ['finds the upstream broken', failure(500), {}],
@@ -150,7 +150,7 @@ describe('reservations leaked into phantom refusals', () => {
     ['gets a stream that ends before it begins', stream([], { ending: 'cut' }), { stream: true }],
     ['gets a stream that is cut', stream(chunksOf('Hello').slice(0, 2), { ending: 'cut' }), { stream: true }],
   ]
-  test.each(broken)('a request that %s holds nothing afterwards', async (_name, reply, members) => {
+  test.each(broken)('a request that %s leaves no hold', async (_name, reply, members) => {
     const payer = await payerWith(1)
     gateway.upstream.respondWith(reply)
     await ask(payer, { max_tokens: 90_000, ...members })
@@ -158,7 +158,7 @@ describe('reservations leaked into phantom refusals', () => {
     await takesAll(payer, 1 - charged / 1e9)
   })
 
-  test('clients that leave hold nothing afterwards', async () => {
+  test('clients that disconnect leave no hold', async () => {
     const payer = await payerWith(1)
     gateway.upstream.respondWith(silence)
     for (const isStream of [false, true]) {
@@ -179,7 +179,7 @@ describe('reservations leaked into phantom refusals', () => {
     expect(await chargesOf(payer)).toHaveLength(3)
   })
 
-  test('many failures in a row leave the balance as it was', async () => {
+  test('many failures in a row do not change the balance', async () => {
     const payer = await payerWith(1)
     gateway.upstream.respondWith(failure(400))
     const answers = await Promise.all(Array.from({ length: 50 }, () => ask(payer, { max_tokens: 1_000 })))
@@ -189,7 +189,7 @@ describe('reservations leaked into phantom refusals', () => {
   })
 })
 
-test('refunds run in a background job that a crash loses: what a failed request held is back with its answer', async () => {
+test('the hold of a failed request is released with its answer, not by a later job', async () => {
   const payer = await payerWith(1)
   for (let round = 0; round < 5; round += 1) {
     gateway.upstream.respondWith(failure(400))
@@ -200,12 +200,12 @@ test('refunds run in a background job that a crash loses: what a failed request 
   await takesAll(payer, 1)
 })
 
-describe('explicit zero usage re-estimated and billed', () => {
+describe('an upstream that explicitly reports zero usage', () => {
   const zero = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
   test.each([
     ['a whole answer', completion({ usage: zero }), false],
     ['a stream', stream([...chunksOf('Hello').slice(0, -1), { choices: [], usage: zero }]), true],
-  ])('%s of which the upstream reports nothing costs nothing', async (_name, reply, isStream) => {
+  ])('%s with zero reported usage is free', async (_name, reply, isStream) => {
     const payer = await payerWith(1)
     gateway.upstream.respondWith(reply)
     expect((await ask(payer, { stream: isStream })).status).toBe(200)
@@ -221,7 +221,7 @@ test.each([
     { prompt_tokens: 1000, prompt_tokens_details: { cached_tokens: 800 }, completion_tokens: 10 },
   ],
   ['beside the input', { input_tokens: 200, cache_read_input_tokens: 800, output_tokens: 10 }],
-])('cached tokens billed twice: counted %s, each token is paid once', async (_name, usage) => {
+])('cached tokens counted %s are charged once each', async (_name, usage) => {
   const payer = await payerWith(1)
   gateway.upstream.respondWith(completion({ usage }))
   const { body } = await ask(payer)
@@ -229,7 +229,7 @@ test.each([
   expect((await soleCharge(payer)).costNanoUsd).toBe(200n * 1_000n + 800n * 100n + 10n * 10_000n)
 })
 
-test('over-budget answered with 429 so that clients retry it: 402, and the OpenAI client asks once', async () => {
+test('a spent budget is answered with 402, which the OpenAI client does not retry', async () => {
   const payer = await payerWith(0)
   const { fetch, exchanges } = createRecordingFetch()
   const client = new OpenAI({ apiKey: payer.key, baseURL: `${gateway.baseUrl}/v1`, fetch, maxRetries: 3 })
@@ -245,7 +245,7 @@ test('over-budget answered with 429 so that clients retry it: 402, and the OpenA
 })
 
 describe('an answer that the balance does not cover', () => {
-  test('is asked for as long as the balance covers', async () => {
+  test('is limited to what the balance covers', async () => {
     const payer = await payerWith(0.01)
     const { status } = await ask(payer)
     expect(status).toBe(200)
@@ -256,13 +256,13 @@ describe('an answer that the balance does not cover', () => {
     expect(tokens).toBeGreaterThan(800)
   })
 
-  test('is not shortened when it fits', async () => {
+  test('is not shortened if it fits', async () => {
     const payer = await payerWith(0.01)
     await ask(payer, { max_tokens: 500 })
     expect(tokensAsked()).toBe(500)
   })
 
-  test('is refused only when not even one token is covered, naming what is needed and what is there', async () => {
+  test('is refused only if not even one token is covered, with the required and the available amount', async () => {
     const payer = await payerWith(0.002)
     const first = await ask(payer)
     expect([first.status, tokensAsked() > 0]).toEqual([200, true])

@@ -36,7 +36,7 @@ afterAll(async () => {
   await upstream.close()
 })
 
-describe('processes that are killed and a database that is restarted, at random for half a minute', () => {
+describe('killing processes and restarting the database at random for half a minute', () => {
   let rich: Spender
   let poor: Spender
   const calls = new Map<Spender, Call[]>()
@@ -63,11 +63,11 @@ describe('processes that are killed and a database that is restarted, at random 
   const chargesOf = (spender: Spender) => charges.get(spender) ?? []
   const bothSpenders = () => [rich, poor]
 
-  test('leave books that add up', async () => {
+  test('leaves a ledger that verifies', async () => {
     expect(await fleet.findDifferences()).toEqual([])
   })
 
-  test('leave no completed answer uncharged, and nothing charged twice', () => {
+  test('leaves no completed answer uncharged, and nothing charged twice', () => {
     for (const spender of bothSpenders()) {
       const completed = callsOf(spender).filter(isAnswered)
       expect(completed.length).toBeGreaterThan(CLIENTS_OF_EACH)
@@ -78,7 +78,7 @@ describe('processes that are killed and a database that is restarted, at random 
     }
   })
 
-  test('charge what the upstream reported for every completed answer', () => {
+  test('charges the reported usage of every completed answer', () => {
     const costs = new Map(chargesOf(rich).map(({ requestId, costNanoUsd }) => [requestId, costNanoUsd]))
     const wrong = callsOf(rich)
       .filter(isAnswered)
@@ -87,7 +87,7 @@ describe('processes that are killed and a database that is restarted, at random 
     expect(wrong).toEqual([])
   })
 
-  test('charge beyond that only requests that were cut', () => {
+  test('charges besides that only requests that were cut off', () => {
     for (const spender of bothSpenders()) {
       const answered = new Set(
         callsOf(spender)
@@ -101,7 +101,7 @@ describe('processes that are killed and a database that is restarted, at random 
     }
   })
 
-  test('are answered with nothing worse than 503 and a time to come back', () => {
+  test('gives clients nothing worse than 503 with retry-after', () => {
     expect(fleet.findDefects()).toEqual([])
     const complete = [...calls.values()].flat().filter(({ isComplete }) => isComplete)
     const refused = complete.filter(({ status }) => status !== 200 && status !== 402)
@@ -110,13 +110,13 @@ describe('processes that are killed and a database that is restarted, at random 
     expect(callsOf(rich).filter(({ status }) => status === 402)).toEqual([])
   })
 
-  test('give the holds of the dead back, and all of the dollar can be spent', () => {
+  test('returns the holds of dead processes, and all of the dollar can be spent', () => {
     const spent = chargesOf(poor).reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0n)
     expect(spent).toBeLessThanOrEqual(DOLLAR)
     expect(spent).toBeGreaterThanOrEqual((DOLLAR * 99n) / 100n)
   })
 
-  test('serve again', () => {
+  test('does not stop the gateway from serving again', () => {
     const last = callsOf(rich).slice(-CLIENTS_OF_EACH)
     expect(new Set(last.map(({ status, isComplete }) => `${status} ${isComplete}`))).toEqual(
       new Set(['200 true']),

@@ -58,8 +58,8 @@ const makeFilm = async (key: string) => {
 }
 const paint = (key: string) => gateway.request('POST', '/v1/images/generations', { key, body: IMAGE })
 
-describe('a film that is longer than was asked for', () => {
-  test('is paid from what else the account has, though a process has borrowed it', async () => {
+describe('a video that is longer than requested', () => {
+  test('is charged to the rest of the balance, even if a process has borrowed it', async () => {
     const { key } = await createAccount(gateway, { creditUsd: 1 })
     filmSeconds = 5
     expect((await makeFilm(key)).cost_usd).toBe(5 * SECOND_USD)
@@ -71,13 +71,13 @@ describe('a film that is longer than was asked for', () => {
     expect(await balanceOf(key)).toBeCloseTo(1 - 17 * SECOND_USD, 9)
   })
 
-  test('costs what was asked for where it ends with a frame', async () => {
+  test('costs the requested seconds if only a fraction of a second more was made', async () => {
     const { key } = await createAccount(gateway, { creditUsd: 1 })
     filmSeconds = 5.04
     expect((await makeFilm(key)).cost_usd).toBe(5 * SECOND_USD)
   })
 
-  test('never takes an account below zero; what stays uncovered is counted', async () => {
+  test('never makes a balance negative; the uncovered rest is counted', async () => {
     const before = await uncovered()
     const { key } = await createAccount(gateway, { creditUsd: 0.3 })
     filmSeconds = 12
@@ -116,8 +116,8 @@ async function setBudget(accountId: string): Promise<void> {
   await database.close()
 }
 
-describe('more pictures than were asked for', () => {
-  test('are paid from what else the account has', async () => {
+describe('more images than requested', () => {
+  test('are charged to the rest of the balance', async () => {
     const { key } = await createAccount(gateway, { creditUsd: 1 })
     const { status, body, headers } = await paint(key)
     expect([status, body.usage]).toEqual([200, { images: 3, cost_usd: 3 * IMAGE_USD }])
@@ -125,7 +125,7 @@ describe('more pictures than were asked for', () => {
     expect(await balanceOf(key)).toBeCloseTo(1 - 3 * IMAGE_USD, 9)
   })
 
-  test('never take an account below zero; what stays uncovered is counted', async () => {
+  test('never make a balance negative; the uncovered rest is counted', async () => {
     const before = await uncovered()
     const { key } = await createAccount(gateway, { creditUsd: 0.05 })
     const { status, body } = await paint(key)

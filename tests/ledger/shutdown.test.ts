@@ -17,7 +17,7 @@ afterAll(async () => {
   await upstream.close()
 })
 
-test('a process that stops charges what it has delivered, and gives back everything else', async () => {
+test('a process that shuts down charges what it has delivered and gives back all other credit', async () => {
   const { url, program } = await fleet.start()
   const { key, accountId } = await fleet.createSpender({ creditUsd: 1 })
   const response = await fetch(url + CHAT, {

@@ -41,7 +41,7 @@ const ask = ({ url }: Gateway, { key }: Spender, members: object = {}) =>
   caller.call(url, key, chatOf('Hi', { max_tokens: 100, ...members }))
 const tokensAsked = (): unknown => upstream.bodies().at(-1)?.max_completion_tokens
 
-test('credit that sits idle in one process is there for another at once', async () => {
+test('idle credit of one process is available to another at once', async () => {
   const spender = await fleet.createSpender({ creditUsd: 1 })
   upstream.respondWith(completion({ usage: usageOf(10) }))
   expect((await ask(first, spender, { max_tokens: 99_000 })).status).toBe(200)
@@ -58,7 +58,7 @@ test('credit that sits idle in one process is there for another at once', async 
 
 // At the same time, because each of them waits for what the last requests hold.
 describe.concurrent('a cap', () => {
-  test('of a key is reached in both processes together, and never exceeded', async () => {
+  test('of a key applies to both processes together and is never exceeded', async () => {
     const spender = await fleet.createSpender({ creditUsd: 10, limitUsd: 0.05 })
     const calls = await spendAtBoth(spender)
     expect(refusalsOf(calls)).toEqual(['402 key_limit_reached'])
@@ -70,7 +70,7 @@ describe.concurrent('a cap', () => {
     ['monthly', 'monthly_usd'],
     ['daily', 'daily_usd'],
   ])(
-    'of an account, %s, is reached in both processes together, and never exceeded',
+    'of an account, %s, applies to both processes together and is never exceeded',
     async (period, member) => {
       const spender = await fleet.createSpender({ creditUsd: 10 })
       await setBudget(spender, { [member]: 0.05 })
@@ -81,7 +81,7 @@ describe.concurrent('a cap', () => {
     },
   )
 
-  test('that is lowered while requests run holds from then on, and one that is raised lets more through', async () => {
+  test('that is lowered while requests run applies at once, and one that is raised admits more requests', async () => {
     const spender = await fleet.createSpender({ creditUsd: 10, limitUsd: 1 })
     await Promise.all([ask(first, spender), ask(second, spender)])
     const keys = `/v1/admin/accounts/${spender.accountId}/api-keys`
@@ -103,7 +103,7 @@ describe.concurrent('a cap', () => {
   })
 })
 
-test('two accounts that share commits are charged each for its own', async () => {
+test('two accounts that share commits are each charged for their own requests', async () => {
   const spenders = await Promise.all([0.05, 0.03].map((creditUsd) => fleet.createSpender({ creditUsd })))
   const calls = await Promise.all(spenders.map((spender) => spendAtBoth(spender)))
   for (const [index, spender] of spenders.entries()) {
@@ -131,7 +131,7 @@ describe('promotional credit', () => {
     ])
   })
 
-  test('is all spent when nothing is left, whichever process had it', async () => {
+  test('is spent completely, whichever process has borrowed it', async () => {
     const spender = await fleet.createSpender({ creditUsd: 0.02 })
     await grant(spender, { amount_usd: 0.02, class: 'promotional' })
     await spendAtBoth(spender)
@@ -141,7 +141,7 @@ describe('promotional credit', () => {
     expect(left).toBeLessThan(PROMPT_NANO_USD_MAX)
   })
 
-  test('that has expired is spent by nobody, and is written off', async () => {
+  test('that has expired cannot be spent and is written off', async () => {
     const spender = await fleet.createSpender({ creditUsd: 0.01 })
     const expiresAt = new Date(Date.now() + 1_500).toISOString()
     await grant(spender, { amount_usd: 1, class: 'promotional', expires_at: expiresAt })
@@ -158,7 +158,7 @@ describe('promotional credit', () => {
   })
 })
 
-test('refunds run in a background job that a crash loses: what a killed process held is back when its lease is over', async () => {
+test('the credit held by a killed process is available again after its lease expires', async () => {
   const spender = await fleet.createSpender({ creditUsd: 1 })
   const third = await fleet.start()
   upstream.respondWith(silence)
