@@ -45,6 +45,11 @@ export interface LaunchOrder {
   readonly revision: string | null
   readonly quantization: string
   readonly maxModelLen: number | null
+  /**
+   * For the download of the model from the hub, or null. A secret of the account: a driver gives it to nobody but the hub, and keeps it
+   * no longer than the instance needs it. Never in arguments, logs or observations.
+   */
+  readonly hubToken: string | null
   /** Variables for the engine. The names have been checked. */
   readonly environment: Readonly<Record<string, string>>
 }

@@ -2,7 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Cancellation } from '../kernel/cancellation.ts'
 import { parseJson } from '../kernel/parse-json.ts'
 import { OutboundFailed, OutboundRefused, type Outbound } from '../outbound/outbound.ts'
-import { HubError } from './hub-error.ts'
+import { isRecord } from '../kernel/is-record.ts'
+import { HubError, type HubFailure } from './hub-error.ts'
+import { isFilePath } from './hub-id.ts'
+import type { ModelFile } from './model-file.ts'
 
 /** One model on the hub, at one revision, for whoever has this token. */
 export interface HubAddress {
@@ -19,11 +22,17 @@ const REDIRECTS_MAX = 3
 const JSON_BYTES_MAX = 16 * 1024 * 1024
 const ATTEMPTS_MAX = 3
 const PAUSE_MS = 300
+/** Nobody waits longer while a model is only looked at. */
+const PAUSE_MS_MAX = 5_000
+const FILES_MAX = 10_000
+/** A hub that always names another page is not followed for ever. */
+const REQUESTS_MAX = 1_000
 
 /** Files and facts of models, read in bounded pieces over the outbound rules. */
 export class HubFiles {
   readonly #outbound: Pick<Outbound, 'fetch'>
   readonly #address: HubAddress
+  #requests = 0
 
   constructor(outbound: Pick<Outbound, 'fetch'>, address: HubAddress) {
     this.#outbound = outbound
@@ -32,9 +41,65 @@ export class HubFiles {
 
   /** What the hub says of the model. */
   async readInfo(): Promise<unknown> {
-    const { endpoint, revision } = this.#address
-    const url = `${endpoint}/api/models/${this.#path()}/revision/${encodeURIComponent(revision)}`
-    return readJson(await this.#read(url, JSON_BYTES_MAX))
+    const { modelInfo } = await import('@huggingface/hub')
+    const { endpoint, modelId, revision } = this.#address
+    return this.#understand(() =>
+      modelInfo({
+        name: modelId,
+        revision,
+        hubUrl: endpoint,
+        fetch: this.#fetch,
+        additionalFields: ['sha', 'cardData', 'tags'],
+      }),
+    )
+  }
+
+  /** The files of the model with their sizes and checksums. */
+  async listFiles(): Promise<ModelFile[]> {
+    const { listFiles } = await import('@huggingface/hub')
+    const { endpoint, modelId, revision } = this.#address
+    const repo = { type: 'model', name: modelId } as const
+    const entries = listFiles({ repo, revision, recursive: true, hubUrl: endpoint, fetch: this.#fetch })
+    return this.#understand(async () => {
+      const files: ModelFile[] = []
+      for await (const entry of entries) {
+        const file = readFile(entry)
+        if (file !== null) files.push(file)
+        if (files.length > FILES_MAX) throw new HubError('unreadable', 'The model has too many files.')
+      }
+      return files
+    })
+  }
+
+  /** A library fails in its own words for an answer that it does not expect. */
+  async #understand<Result>(read: () => Promise<Result>): Promise<Result> {
+    try {
+      return await read()
+    } catch (error) {
+      this.#address.cancellation?.throwIfCancelled()
+      if (error instanceof HubError) throw error
+      throw new HubError('unreadable', 'The hub answered with something that cannot be read.', {
+        cause: error,
+      })
+    }
+  }
+
+  /**
+   * For libraries that read from the hub: within the same bounds as everything here. They are given no token, because this sends it,
+   * and to the hub itself only. Fails instead of answering with an error.
+   */
+  readonly #fetch: typeof fetch = async (input, init) => {
+    const url = new URL(input instanceof Request ? input.url : input)
+    if (url.origin !== new URL(this.#address.endpoint).origin)
+      throw new HubError('unreadable', 'The hub names an address that is not its own.')
+    const range = new Headers(init?.headers).get('range')
+    const { bytes, header } = await this.#answer(url.href, JSON_BYTES_MAX, range ?? undefined)
+    const headers = new Headers({ 'content-type': 'application/json' })
+    for (const name of ['link', 'content-range']) {
+      const value = header(name)
+      if (value !== null) headers.set(name, value)
+    }
+    return new Response(new Uint8Array(bytes), { status: range === null ? 200 : 206, headers })
   }
 
   async readJson(file: string): Promise<unknown> {
@@ -48,32 +113,36 @@ export class HubFiles {
     return this.#read(this.#urlOf(file), bytesMax, range)
   }
 
-  #path(): string {
-    return this.#address.modelId.split('/').map(encodeURIComponent).join('/')
-  }
-
   #urlOf(file: string): string {
-    const { endpoint, revision } = this.#address
-    const path = file.split('/').map(encodeURIComponent).join('/')
-    return `${endpoint}/${this.#path()}/resolve/${encodeURIComponent(revision)}/${path}`
+    return fileUrl(this.#address.endpoint, this.#address, file)
   }
 
   async #read(url: string, bytesMax: number, range?: string): Promise<Buffer> {
+    return (await this.#answer(url, bytesMax, range)).bytes
+  }
+
+  async #answer(url: string, bytesMax: number, range?: string): Promise<HubAnswer> {
     for (let attempt = 1; ; attempt += 1) {
+      this.#requests += 1
+      if (this.#requests > REQUESTS_MAX)
+        throw new HubError('unreadable', 'The model has too many parts to read.')
       const answer = await this.#readOnce(url, bytesMax, range)
-      if (Buffer.isBuffer(answer)) return answer
-      const isWorthAnother = answer.failure === 'unavailable' && attempt < ATTEMPTS_MAX
-      if (!isWorthAnother) throw answer
-      await wait(PAUSE_MS * 2 ** (attempt - 1))
+      if (!('error' in answer)) return answer
+      const isWorthAnother = answer.error.failure === 'unavailable' && attempt < ATTEMPTS_MAX
+      const pauseMs = answer.retryAfterMs ?? PAUSE_MS * 2 ** (attempt - 1)
+      if (!isWorthAnother || pauseMs > PAUSE_MS_MAX) throw answer.error
+      await wait(pauseMs)
+      this.#address.cancellation?.throwIfCancelled()
     }
   }
 
-  async #readOnce(url: string, bytesMax: number, range?: string): Promise<Buffer | HubError> {
+  async #readOnce(url: string, bytesMax: number, range?: string): Promise<HubAnswer | HubRefusal> {
     const { token, endpoint, cancellation } = this.#address
     try {
       const response = await this.#outbound.fetch({
         url,
         headers: token === null ? {} : { authorization: `Bearer ${token}` },
+        keepsHeadersOnOrigin: true,
         sharedHeaders: range === undefined ? {} : { range },
         // A server that knows no ranges sends the whole file: nobody wants to read that.
         bytesMax,
@@ -84,24 +153,72 @@ export class HubFiles {
       })
       if (response.status !== (range === undefined ? 200 : 206)) {
         response.discard()
-        return failureOf(response.status)
+        return {
+          error: failureOf(response.status),
+          retryAfterMs: retryAfterMs(response.header('retry-after')),
+        }
       }
       const pieces: Uint8Array[] = []
       for await (const piece of response.body) pieces.push(piece)
-      return Buffer.concat(pieces)
+      return { bytes: Buffer.concat(pieces), header: response.header }
     } catch (error) {
       if (error instanceof OutboundFailed && error.reason !== 'too_large')
-        return new HubError('unavailable', 'The hub could not be reached.', { cause: error })
+        return refusal('unavailable', 'The hub could not be reached.', error)
       if (error instanceof OutboundFailed || error instanceof OutboundRefused)
-        return new HubError('unreadable', 'The hub answered with something that cannot be read.', {
-          cause: error,
-        })
+        return refusal('unreadable', 'The hub answered with something that cannot be read.', error)
       throw error
     }
   }
 }
 
-function failureOf(status: number): HubError {
+interface HubAnswer {
+  readonly bytes: Buffer
+  readonly header: (name: string) => string | null
+}
+
+interface HubRefusal {
+  readonly error: HubError
+  /** Null where the hub does not say. */
+  readonly retryAfterMs: number | null
+}
+
+function refusal(failure: HubFailure, message: string, cause: unknown): HubRefusal {
+  return { error: new HubError(failure, message, { cause }), retryAfterMs: null }
+}
+
+/** Null for what is no file. Throws for one that the hub does not describe. */
+function readFile(entry: unknown): ModelFile | null {
+  if (!isRecord(entry) || entry['type'] !== 'file') return null
+  const { path, size, oid, lfs } = entry
+  if (typeof path !== 'string' || !isFilePath(path))
+    throw new HubError('unreadable', 'The model has a file with an unsafe name.')
+  const isLarge = isRecord(lfs)
+  const sizeBytes = isLarge ? lfs['size'] : size
+  const hex = isLarge ? lfs['oid'] : oid
+  if (typeof sizeBytes !== 'number' || !Number.isSafeInteger(sizeBytes) || typeof hex !== 'string')
+    throw new HubError('unreadable', 'The hub does not say how large a file is, or its checksum.')
+  return { path, sizeBytes, checksum: { kind: isLarge ? 'sha256' : 'git', hex: hex.toLowerCase() } }
+}
+
+/** Where a file of a model is read. */
+export function fileUrl(
+  endpoint: string,
+  { modelId, revision }: Pick<HubAddress, 'modelId' | 'revision'>,
+  file: string,
+): string {
+  return `${endpoint}/${encodePath(modelId)}/resolve/${encodeURIComponent(revision)}/${encodePath(file)}`
+}
+
+function encodePath(path: string): string {
+  return path.split('/').map(encodeURIComponent).join('/')
+}
+
+/** Null where the hub does not say how long to wait. */
+export function retryAfterMs(header: string | null): number | null {
+  return header !== null && /^\d{1,6}$/.test(header) ? Number(header) * 1_000 : null
+}
+
+export function failureOf(status: number): HubError {
   if (status === 404) return new HubError('missing', 'There is no such file or model on the hub.')
   if (status === 401 || status === 403)
     return new HubError('gated', 'The hub asks for a token of an account that may read this model.')

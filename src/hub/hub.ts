@@ -3,6 +3,8 @@ import type { Cancellation } from '../kernel/cancellation.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import { HubError } from './hub-error.ts'
 import { HubFiles } from './hub-files.ts'
+import { isCommit, isHubId } from './hub-id.ts'
+import type { ModelFile } from './model-file.ts'
 import { readModelShape, type ModelShape } from './model-shape.ts'
 import { readSafetensors, type SafetensorsFacts } from './read-safetensors.ts'
 
@@ -26,6 +28,7 @@ export interface HubModel {
   readonly id: string
   /** The commit that everything below was read of. */
   readonly commit: string
+  readonly files: readonly ModelFile[]
   readonly isGated: boolean
   readonly license: string | null
   readonly architecture: string | null
@@ -46,41 +49,41 @@ interface HubOptions {
   readonly outbound: Pick<Outbound, 'fetch'>
   /** Without a slash at the end. */
   readonly endpoint: string
+  /** Of the operator, for requests that bring none. */
+  readonly token?: string | null
 }
 
 const MAIN = 'main'
-const COMMIT = /^[0-9a-f]{40}$/
 const INDEX_FILE = 'model.safetensors.index.json'
 const SINGLE_FILE = 'model.safetensors'
-const FILES_MAX = 10_000
 
-export function createHub({ outbound, endpoint }: HubOptions): Hub {
+export function createHub({ outbound, endpoint, token: operatorToken = null }: HubOptions): Hub {
   return {
-    readModel: async ({ modelId, revision, token = null, cancellation }) => {
-      const address = { endpoint, modelId, token, cancellation }
+    readModel: async ({ modelId, revision, token, cancellation }) => {
+      const address = { endpoint, modelId, token: token ?? operatorToken, cancellation }
+      if (!isHubId(modelId)) throw new HubError('missing', 'There is no such model on the hub.')
       const info = await new HubFiles(outbound, { ...address, revision: revision ?? MAIN }).readInfo()
-      const facts = readInfo(info)
       // Everything else is read of this commit, whatever happens to the branch meanwhile.
+      const facts = readInfo(info)
       const files = new HubFiles(outbound, { ...address, revision: facts.commit })
-      const config = facts.names.has('config.json') ? await files.readJson('config.json') : null
+      const listed = await files.listFiles()
+      const names = new Set(listed.map(({ path }) => path))
+      const config = names.has('config.json') ? await files.readJson('config.json') : null
       const quantization = isRecord(config) ? config['quantization_config'] : null
-      const format = formatOf(facts.names)
+      const format = formatOf(names)
       const weights =
         format === 'safetensors'
-          ? await readSafetensors(
-              files,
-              await listWeightFiles(files, facts.names),
-              packedBitsOf(quantization),
-            )
+          ? await readSafetensors(files, await listWeightFiles(files, names), packedBitsOf(quantization))
           : null
       return {
         id: modelId,
         commit: facts.commit,
+        files: listed,
         isGated: facts.isGated,
         license: facts.license,
         ...describeConfig(config),
         format,
-        hasChatTemplate: await findChatTemplate(files, facts.names),
+        hasChatTemplate: await findChatTemplate(files, names),
         quantizedBy: isRecord(quantization) ? textOf(quantization['quant_method']) : null,
         shape: readModelShape(config),
         weights,
@@ -90,10 +93,8 @@ export function createHub({ outbound, endpoint }: HubOptions): Hub {
 }
 
 function readInfo(info: unknown) {
-  if (!isRecord(info) || typeof info['sha'] !== 'string' || !COMMIT.test(info['sha']))
+  if (!isRecord(info) || typeof info['sha'] !== 'string' || !isCommit(info['sha']))
     throw new HubError('unreadable', 'The hub does not say which commit the model is at.')
-  const siblings = Array.isArray(info['siblings']) ? info['siblings'].slice(0, FILES_MAX) : []
-  const names = siblings.flatMap((file) => (isRecord(file) ? (textOf(file['rfilename']) ?? []) : []))
   const card = info['cardData']
   const tags = Array.isArray(info['tags']) ? info['tags'] : []
   const tag = tags.find((one): one is string => typeof one === 'string' && one.startsWith('license:'))
@@ -101,7 +102,6 @@ function readInfo(info: unknown) {
     commit: info['sha'],
     isGated: info['gated'] !== undefined && info['gated'] !== false,
     license: (isRecord(card) ? textOf(card['license']) : null) ?? tag?.slice('license:'.length) ?? null,
-    names: new Set(names),
   }
 }
 

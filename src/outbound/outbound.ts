@@ -24,6 +24,8 @@ export interface OutboundRequest {
   readonly method?: 'GET' | 'POST'
   /** Sent only to this URL, not to redirect targets. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Sends `headers` also to redirect targets, as long as no redirect has left the origin of this URL. */
+  readonly keepsHeadersOnOrigin?: boolean
   /** Sent wherever it leads: nothing secret. */
   readonly sharedHeaders?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
@@ -42,6 +44,8 @@ interface OutboundResponse {
   readonly status: number
   readonly contentType: string | null
   readonly contentLength: number | null
+  /** The first value of a header, by its name in lower case. */
+  readonly header: (name: string) => string | null
   /** Keeps its connection until it is read completely, abandoned or discarded. */
   readonly body: AsyncIterable<Uint8Array>
   /** Closes the connection without reading the body. */
@@ -76,6 +80,7 @@ export function createOutbound({ allowedHosts, resolveHost }: OutboundOptions): 
       resolveOther,
     })
     let url = parseAddress(request.url)
+    let hasOwnHeaders = true
     for (let redirects = 0; ; redirects += 1) {
       const addresses = await checkHost(url, signal)
       const isFirst = redirects === 0
@@ -83,7 +88,7 @@ export function createOutbound({ allowedHosts, resolveHost }: OutboundOptions): 
         url,
         addresses,
         method,
-        headers: { ...request.sharedHeaders, ...(isFirst ? request.headers : {}) },
+        headers: { ...request.sharedHeaders, ...(hasOwnHeaders ? request.headers : {}) },
         body: isFirst ? (request.body ?? null) : null,
         signal,
       })
@@ -91,7 +96,9 @@ export function createOutbound({ allowedHosts, resolveHost }: OutboundOptions): 
       if (location === null || redirectsMax === 0) return answer
       answer.discard()
       if (redirects >= redirectsMax) throw tooManyRedirects(redirectsMax)
-      url = parseAddress(location, url)
+      const target = parseAddress(location, url)
+      hasOwnHeaders &&= request.keepsHeadersOnOrigin === true && target.origin === url.origin
+      url = target
     }
   }
 
@@ -120,6 +127,7 @@ export function createOutbound({ allowedHosts, resolveHost }: OutboundOptions): 
           status,
           contentType,
           contentLength,
+          header: answer.header,
           body: readBounded({ body, contentLength, bytesMax, signal, end, discard }),
           discard: () => {
             end()

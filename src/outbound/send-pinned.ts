@@ -16,6 +16,7 @@ export interface PinnedAnswer {
   readonly contentType: string | null
   readonly contentLength: number | null
   readonly location: string | null
+  readonly header: (name: string) => string | null
   readonly body: AsyncIterable<Uint8Array>
   /** Closes the connection, even if data is outstanding. */
   discard(): void
@@ -54,6 +55,7 @@ export async function sendPinned(request: PinnedRequest): Promise<PinnedAnswer> 
       contentType: first(answer.headers['content-type']),
       contentLength: parseLength(first(answer.headers['content-length'])),
       location: first(answer.headers['location']),
+      header: (name) => first(answer.headers[name]),
       body: answer.body,
       discard,
     }

@@ -77,6 +77,7 @@ export async function createLocalStage(settings: object = {}, path?: string): Pr
       revision: null,
       quantization: 'auto',
       maxModelLen: null,
+      hubToken: null,
       environment: {},
       ...given,
     }),

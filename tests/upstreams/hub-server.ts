@@ -1,12 +1,32 @@
+import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /** A repository of the hub: what its card says, and its files. */
 export interface HubRepository {
   readonly info?: Readonly<Record<string, unknown>>
+  /** Bytes are large files behind a redirect; anything else is a small file of JSON. */
   readonly files: Readonly<Record<string, Buffer | object>>
   /** Read only with this token. */
   readonly token?: string
+  /** What the list of files says otherwise than is true, by path. */
+  readonly lies?: Readonly<Record<string, { size?: number; sha256?: string; path?: string }>>
+}
+
+/** What one answer with a file does wrong. */
+interface HubFault {
+  readonly status?: number
+  readonly retryAfter?: string
+  /** Breaks the connection after so many bytes. */
+  readonly cutAfter?: number
+  /** Sends so many bytes, then nothing, until `release`. */
+  readonly holdAfter?: number
+  /** Sends all of it, whatever range was asked for. */
+  readonly ignoresRange?: boolean
+  /** Sends the wrong part of it. */
+  readonly shiftsRange?: boolean
+  /** Sends these bytes instead. */
+  readonly body?: Buffer
 }
 
 export interface HubServer {
@@ -18,6 +38,10 @@ export interface HubServer {
   readonly repositories: Map<string, HubRepository>
   /** Answers so many requests with this status first. */
   failNext(status: number, times: number): void
+  /** What the next answers with large files do wrong, one each. */
+  readonly faults: HubFault[]
+  /** Lets answers go on that are held. */
+  release(): void
   /** Where files are redirected to; the server's own second address unless told. */
   redirectTo(url: string | null): void
   close(): Promise<void>
@@ -32,55 +56,87 @@ interface HubCall {
 }
 
 export const COMMIT = 'a'.repeat(40)
+/** As many files on one page of the list. */
+const PAGE_FILES = 3
 
-/** A hub with small models in it: its API, its files behind a redirect, ranges, gates and failures. */
+/** A hub with small models in it: its API, its files behind a redirect, ranges, gates, pages and failures. */
 export async function startHub(repositories: Record<string, HubRepository>): Promise<HubServer> {
   const known = new Map(Object.entries(repositories))
   const requests: HubCall[] = []
+  const faults: HubFault[] = []
+  const held: (() => void)[] = []
   let failures = { status: 500, left: 0 }
   let target: string | null = null
 
-  const send = (
-    request: IncomingMessage,
-    response: ServerResponse,
-    status: number,
-    body: Buffer | object,
-  ): void => {
-    const bytes = Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body))
-    const range = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '')
-    const part = range === null ? bytes : bytes.subarray(Number(range[1]), Number(range[2]) + 1)
-    requests.push({
-      host: request.headers.host ?? '',
-      path: request.url ?? '',
-      range: request.headers.range ?? null,
-      authorization: request.headers.authorization ?? null,
-      bytes: part.length,
+  const note = (request: IncomingMessage, bytes: number): void => {
+    const { host = '', range = null, authorization = null } = request.headers
+    requests.push({ host, path: request.url ?? '', range, authorization, bytes })
+  }
+  const sendJson = (request: IncomingMessage, response: ServerResponse, status: number, body: object) => {
+    const bytes = Buffer.from(JSON.stringify(body))
+    note(request, bytes.length)
+    response
+      .writeHead(status, { 'content-type': 'application/json', 'content-length': bytes.length })
+      .end(bytes)
+  }
+  const sendFile = (request: IncomingMessage, response: ServerResponse, file: Buffer): void => {
+    const fault = request.headers.host === cdnHost ? (faults.shift() ?? {}) : {}
+    const content = fault.body ?? file
+    const asked = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '')
+    const isRange = asked !== null && fault.ignoresRange !== true
+    const from = isRange ? Number(asked[1]) + (fault.shiftsRange === true ? 1 : 0) : 0
+    const to = isRange && asked[2] !== '' ? Math.min(Number(asked[2]) + 1, content.length) : content.length
+    const part = content.subarray(from, to)
+    note(request, part.length)
+    if (fault.status !== undefined) {
+      const headers = fault.retryAfter === undefined ? {} : { 'retry-after': fault.retryAfter }
+      response.writeHead(fault.status, headers).end()
+      return
+    }
+    response.writeHead(isRange ? 206 : 200, {
+      'content-length': part.length,
+      ...(isRange ? { 'content-range': `bytes ${from}-${to - 1}/${content.length}` } : {}),
     })
-    response.writeHead(range === null ? status : 206, { 'content-length': part.length }).end(part)
+    const stopAt = fault.cutAfter ?? fault.holdAfter
+    if (stopAt === undefined) return void response.end(part)
+    response.write(part.subarray(0, stopAt), () => {
+      if (fault.cutAfter !== undefined) response.destroy()
+    })
+    if (fault.holdAfter !== undefined) held.push(() => response.end(part.subarray(stopAt)))
   }
 
   const answer = (request: IncomingMessage, response: ServerResponse, isCdn: boolean): void => {
     if (failures.left > 0) {
       failures = { ...failures, left: failures.left - 1 }
-      return send(request, response, failures.status, {})
+      return sendJson(request, response, failures.status, {})
     }
-    const path = decodeURIComponent(request.url ?? '')
-    const api = /^\/api\/models\/(.+)\/revision\/(.+)$/.exec(path)
+    const url = new URL(request.url ?? '', 'http://hub')
+    const path = decodeURIComponent(url.pathname)
+    const api = /^\/api\/models\/(.+)\/(revision|tree)\/([^/]+)$/.exec(path)
     const file = /^\/(.+?)\/resolve\/([^/]+)\/(.+)$/.exec(path)
     const repository = known.get(api?.[1] ?? file?.[1] ?? '')
-    if (repository === undefined) return send(request, response, 404, { error: 'Repository not found' })
-    if (api !== null) {
-      const siblings = Object.keys(repository.files).map((rfilename) => ({ rfilename }))
-      return send(request, response, 200, { sha: COMMIT, gated: false, siblings, ...repository.info })
+    if (repository === undefined) return sendJson(request, response, 404, { error: 'Repository not found' })
+    if (api?.[2] === 'revision')
+      return sendJson(request, response, 200, { sha: COMMIT, gated: false, ...repository.info })
+    if (api?.[2] === 'tree') {
+      const from = Number(url.searchParams.get('cursor') ?? 0)
+      const all = listTree(repository)
+      if (from + PAGE_FILES < all.length)
+        response.setHeader(
+          'link',
+          `<http://${hostOf(hub)}${url.pathname}?cursor=${from + PAGE_FILES}>; rel="next"`,
+        )
+      return sendJson(request, response, 200, all.slice(from, from + PAGE_FILES))
     }
     const isAllowed =
       isCdn ||
       repository.token === undefined ||
       request.headers.authorization === `Bearer ${repository.token}`
-    if (!isAllowed) return send(request, response, 401, { error: 'Access to this model is restricted' })
+    if (!isAllowed) return sendJson(request, response, 401, { error: 'Access to this model is restricted' })
     const content = repository.files[file?.[3] ?? '']
-    if (content === undefined || file?.[2] !== COMMIT) return send(request, response, 404, {})
-    if (isCdn || !Buffer.isBuffer(content)) return send(request, response, 200, content)
+    if (content === undefined || file?.[2] !== COMMIT) return sendJson(request, response, 404, {})
+    if (!Buffer.isBuffer(content)) return sendFile(request, response, bytesOf(content))
+    if (isCdn) return sendFile(request, response, content)
     response.writeHead(302, { location: `${target ?? `http://${cdnHost}`}${request.url}` }).end()
   }
 
@@ -92,8 +148,12 @@ export async function startHub(repositories: Record<string, HubRepository>): Pro
     cdnHost,
     requests,
     repositories: known,
+    faults,
     failNext: (status, times) => {
       failures = { status, left: times }
+    },
+    release: () => {
+      for (const goOn of held.splice(0)) goOn()
     },
     redirectTo: (url) => {
       target = url
@@ -105,6 +165,22 @@ export async function startHub(repositories: Record<string, HubRepository>): Pro
       }
     },
   }
+}
+
+/** The files as the hub lists them: large ones with the checksum of their content, small ones with the name of their git blob. */
+function listTree({ files, lies = {} }: HubRepository): object[] {
+  return Object.entries(files).map(([path, content]) => {
+    const bytes = bytesOf(content)
+    const { size = bytes.length, sha256, path: shown = path } = lies[path] ?? {}
+    const oid = createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex')
+    const sum = sha256 ?? createHash('sha256').update(bytes).digest('hex')
+    const lfs = Buffer.isBuffer(content) ? { lfs: { oid: sum, size, pointerSize: 134 } } : {}
+    return { type: 'file', oid, size, path: shown, ...lfs }
+  })
+}
+
+function bytesOf(content: Buffer | object): Buffer {
+  return Buffer.isBuffer(content) ? content : Buffer.from(JSON.stringify(content))
 }
 
 async function listen(handle: (request: IncomingMessage, response: ServerResponse) => void): Promise<Server> {

@@ -17,6 +17,9 @@ import type { ProviderRegistry } from '../../providers/registry.ts'
 import { createSandboxMachines } from '../../storage/sandbox-machines.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Config } from '../settings/config.ts'
+import { buildModelCache } from './build-model-cache.ts'
+import type { ModelCache } from '../../hub/model-cache/model-cache.ts'
+import { hubEndpoint } from './hub-endpoint.ts'
 import { buildLocalDriver, createEngineConnections } from './build-local-gpu.ts'
 
 interface DeploymentParts extends Pick<DeploymentsOptions, 'database' | 'messageBus' | 'clock'> {
@@ -31,15 +34,16 @@ interface DeploymentParts extends Pick<DeploymentsOptions, 'database' | 'message
 export interface BuiltDeployments {
   readonly deployments: Deployments
   readonly gpus: GpuRegistry
+  readonly modelCache: ModelCache
   close(): Promise<void>
 }
 
 const SANDBOX = 'sandbox'
-const PUBLIC_HUB = 'https://huggingface.co'
 
 /** Builds deployments: their models in the catalog and the provider that serves them. */
 export async function buildDeployments(config: Config, parts: DeploymentParts): Promise<BuiltDeployments> {
   const { clock, logger, ledger, catalog, providers, mayUseSandbox } = parts
+  const modelCache = buildModelCache(config, parts)
   const engines = createEngineConnections({ connectTimeoutMs: config.upstreamConnectTimeoutMs })
   const gpus = createGpuRegistry({
     drivers: createDrivers(config, parts),
@@ -52,7 +56,8 @@ export async function buildDeployments(config: Config, parts: DeploymentParts): 
     hub: createCachedHub({
       hub: createHub({
         outbound: parts.outbound,
-        endpoint: (config.hfEndpoint ?? PUBLIC_HUB).replace(/\/+$/, ''),
+        endpoint: hubEndpoint(config),
+        token: config.hfToken,
       }),
       clock,
     }),
@@ -68,7 +73,7 @@ export async function buildDeployments(config: Config, parts: DeploymentParts): 
     await deployments.close()
     await engines.close()
   }
-  return { deployments, gpus, close }
+  return { deployments, gpus, modelCache, close }
 }
 
 function createDrivers(config: Config, { database, clock }: DeploymentParts): readonly GpuDriver[] {

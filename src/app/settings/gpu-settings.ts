@@ -1,5 +1,5 @@
 import { parseLocalSettings } from './parse-local-settings.ts'
-import { choiceSetting, integerSetting, objectSetting, urlSetting } from './setting.ts'
+import { choiceSetting, integerSetting, objectSetting, optionalTextSetting, urlSetting } from './setting.ts'
 
 /** Settings of models that accounts deploy on GPUs. */
 export const GPU_SETTINGS = {
@@ -55,6 +55,30 @@ export const GPU_SETTINGS = {
       description: 'The hub that models are read from; the public one without it.',
     },
     ['http:', 'https:'],
+  ),
+  hfToken: optionalTextSetting({
+    environment: 'HF_TOKEN',
+    description: 'The token that the hub is asked with where a request brings none of its own.',
+    isSecret: true,
+  }),
+  modelCacheDir: optionalTextSetting({
+    environment: 'PARKWAY_MODEL_CACHE_DIR',
+    description: 'Where models of the hub are kept; `models` in the data directory without it.',
+  }),
+  modelCacheGb: integerSetting(
+    {
+      environment: 'PARKWAY_MODEL_CACHE_GB',
+      description:
+        'How much the models there may take. Those that no deployment uses are deleted to make room for others.',
+    },
+    { default: 200, minimum: 1, maximum: 1_000_000 },
+  ),
+  modelCacheFreeGb: integerSetting(
+    {
+      environment: 'PARKWAY_MODEL_CACHE_FREE_GB',
+      description: 'How much of the disk a download of a model leaves free.',
+    },
+    { default: 5, minimum: 0, maximum: 1_000_000 },
   ),
   sandboxGpuStartMs: integerSetting(
     {

@@ -13,6 +13,7 @@ const write = (given: object) =>
       revision: null,
       quantization: 'auto',
       maxModelLen: null,
+      hubToken: null,
       environment: {},
       ...given,
     },
@@ -62,6 +63,7 @@ test('the environment of an engine has what is allowed, and the operator has the
       revision: null,
       quantization: 'auto',
       maxModelLen: null,
+      hubToken: null,
       environment: {
         VLLM_A: 'theirs',
         VLLM_B: 'theirs',

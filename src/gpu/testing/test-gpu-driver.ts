@@ -28,6 +28,7 @@ export function testGpuDriver(name: string, createStage: () => Promise<DriverSta
       revision: null,
       quantization: 'auto',
       maxModelLen: null,
+      hubToken: null,
       environment: {},
       ...given,
     })

@@ -43,6 +43,7 @@ export async function launchRun(
       revision: deployment.revision,
       quantization: deployment.quantization,
       maxModelLen: deployment.maxModelLen,
+      hubToken: null,
       environment: deployment.env,
     })
   } catch (error) {

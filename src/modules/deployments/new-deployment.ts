@@ -2,6 +2,7 @@ import { AppError, invalidValue } from '../../kernel/app-error.ts'
 import { createId } from '../../kernel/identifiers.ts'
 import { formatUsd, type NanoUsd } from '../../kernel/money.ts'
 import type { OfferedTier } from '../../gpu/registry.ts'
+import { isHubId } from '../../hub/hub-id.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { QUANTIZATIONS, type Deployment } from './deployment.ts'
 import { deploymentFromRow, type DeploymentRow } from './deployment-row.ts'
@@ -26,9 +27,6 @@ export interface DeploymentOrder {
 const DEPLOYMENTS_MAX = 100
 const NAME_LENGTH_MAX = 200
 
-// The hub's own rules: letters, digits and . _ - inside, no two of the latter in a row.
-const HUB_ID = /^(?:[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*\/)?[A-Za-z0-9]+(?:(?:[._]|-{1,2})[A-Za-z0-9]+)*$/
-const HUB_ID_LENGTH_MAX = 193
 const REVISION = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/
 /** The files of GGUF repositories are named after it. */
 const GGUF_QUANTIZATION = /^(?:I?Q[1-8]|BF16|F16|F32|TQ[12])(?:_[A-Z0-9]{1,4}){0,3}$/
@@ -38,7 +36,7 @@ const ENV_VALUE = /^[\x20-\x7e]{0,500}$/
 const ENV_COUNT_MAX = 32
 
 export function checkHubId(param: string, id: string): void {
-  if (id.length > HUB_ID_LENGTH_MAX || !HUB_ID.test(id))
+  if (!isHubId(id))
     throw invalidValue(param, `${param} must be the id of a model on the hub, such as 'Qwen/Qwen3-8B'.`)
 }
 

@@ -1,0 +1,130 @@
+import { realpath } from 'node:fs/promises'
+import type { Cancellation } from '../../kernel/cancellation.ts'
+import type { Outbound } from '../../outbound/outbound.ts'
+import { HubError } from '../hub-error.ts'
+import { isCommit, isFilePath, isHubId } from '../hub-id.ts'
+import type { ModelFile } from '../model-file.ts'
+import { CacheDirectory, makeDirectory, type CacheProgress } from './cache-directory.ts'
+import { downloadFile } from './download-file.ts'
+import { withLock } from './download-lock.ts'
+import { reserveRoom, type CacheLimits } from './reserve-room.ts'
+
+interface CacheOrder {
+  readonly modelId: string
+  readonly commit: string
+  readonly files: readonly ModelFile[]
+  /** Sent to the hub itself and to nobody it redirects to. Not kept. */
+  readonly token: string | null
+  readonly cancellation?: Cancellation
+  /** Called often, also while another process does the work. */
+  readonly onProgress?: (progress: CacheProgress) => void
+}
+
+interface CachedModel {
+  /** Holds all files of the order under their names. */
+  readonly directory: string
+  /** Where each file of the order lies, in the same order. */
+  readonly paths: readonly string[]
+}
+
+/** Models of the hub on this disk, shared by all processes of the gateway. */
+export interface ModelCache {
+  /** Downloads what is missing, and returns where everything lies. Throws a `HubError`, or the reason of its cancellation. */
+  fetch(order: CacheOrder): Promise<CachedModel>
+  /** How much of the files lies here already. */
+  measure(order: Pick<CacheOrder, 'modelId' | 'commit' | 'files'>): Promise<CacheProgress>
+}
+
+interface ModelCacheOptions {
+  readonly outbound: Pick<Outbound, 'fetch'>
+  /** Of the hub, without a slash at the end. */
+  readonly endpoint: string
+  /** Of the operator, for orders that bring none. */
+  readonly token?: string | null
+  readonly directory: string
+  readonly limits: CacheLimits
+}
+
+const FILES_MAX = 1_000
+
+/** The layout is that of the hub's own libraries, so that engines find the models there too. */
+export function createModelCache(options: ModelCacheOptions): ModelCache {
+  const open = async (order: Pick<CacheOrder, 'modelId' | 'commit' | 'files'>): Promise<CacheDirectory> => {
+    checkOrder(order)
+    await makeDirectory(options.directory)
+    return new CacheDirectory(await realpath(options.directory), order)
+  }
+
+  return {
+    measure: async (order) => (await open(order)).measure(order.files),
+    fetch: async (order) => {
+      const directory = await open(order)
+      const { cancellation, files } = order
+      cancellation?.throwIfCancelled()
+      await directory.prepare()
+      // Before the download, so that what is left of one that ends early can be deleted for others.
+      await directory.touch()
+      const missing = await directory.listMissing(files)
+      if (missing.length > 0) {
+        const room = await reserveRoom(directory, missing, options.limits, cancellation)
+        try {
+          for (const file of missing) await fetchFile(directory, file, order, options)
+        } finally {
+          await room.release()
+        }
+      }
+      const paths: string[] = []
+      for (const file of files) paths.push(await directory.link(file))
+      return { directory: directory.snapshot, paths }
+    },
+  }
+}
+
+/** One process downloads a file. Others wait, and go on where it stops. */
+async function fetchFile(
+  directory: CacheDirectory,
+  file: ModelFile,
+  order: CacheOrder,
+  options: ModelCacheOptions,
+): Promise<void> {
+  const { cancellation, onProgress } = order
+  const tell = async () => {
+    if (onProgress !== undefined) onProgress(await directory.measure(order.files))
+  }
+  await withLock(directory.lockOf(file), { cancellation, onWait: tell }, async (lock) => {
+    if (await directory.isComplete(file)) return
+    const before = onProgress === undefined ? null : await directory.measure(order.files)
+    const have = before === null ? 0 : await directory.bytesOf(file)
+    await downloadFile({
+      ...options,
+      address: { modelId: order.modelId, commit: order.commit, token: order.token ?? options.token ?? null },
+      file,
+      partPath: directory.partOf(file),
+      cancellation,
+      isLost: () => lock.isLost,
+      onBytes: (bytes) => {
+        if (before !== null) onProgress?.({ ...before, bytesDone: before.bytesDone - have + bytes })
+      },
+    })
+    await directory.complete(file)
+  })
+  await tell()
+}
+
+function checkOrder({ modelId, commit, files }: Pick<CacheOrder, 'modelId' | 'commit' | 'files'>): void {
+  if (!isHubId(modelId) || !isCommit(commit))
+    throw new HubError('unreadable', 'This is no model of the hub at a commit.')
+  if (files.length === 0 || files.length > FILES_MAX)
+    throw new HubError('unreadable', `A model has between 1 and ${FILES_MAX} files.`)
+  for (const { path, sizeBytes, checksum } of files) {
+    if (!isFilePath(path)) throw new HubError('unreadable', 'The model has a file with an unsafe name.')
+    const isSound =
+      Number.isSafeInteger(sizeBytes) &&
+      sizeBytes >= 0 &&
+      (checksum.kind === 'sha256' ? /^[0-9a-f]{64}$/ : /^[0-9a-f]{40}$/).test(checksum.hex)
+    if (!isSound)
+      throw new HubError('unreadable', 'The hub does not say how large a file is, or its checksum.')
+  }
+  if (new Set(files.map(({ path }) => path)).size !== files.length)
+    throw new HubError('unreadable', 'The model has two files with one name.')
+}
