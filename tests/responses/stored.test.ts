@@ -180,10 +180,15 @@ describe('input items', () => {
     const short = await count({ input: 'Hi' })
     expect(await count({ input: 'Hi '.repeat(50) })).toBeGreaterThan(short + 40)
     expect(await count({ input: null, instructions: 'Be short.' })).toBeGreaterThan(0)
-    const { status, body: refused } = await gateway.request('POST', '/v1/responses/input_tokens', {
+    expect(await count({ input: 'Hi', model: null })).toBe(short)
+    const { body: withoutModel } = await gateway.request('POST', '/v1/responses/input_tokens', {
       body: { input: 'Hi' },
     })
-    expect([status, refused.error.param]).toEqual([400, 'model'])
+    expect(withoutModel.input_tokens).toBe(short)
+    const { status, body: refused } = await gateway.request('POST', '/v1/responses/input_tokens', {
+      body: { input: 'Hi', model: 'no-such-model' },
+    })
+    expect([status, refused.error.code]).toEqual([404, 'model_not_found'])
     const { id } = await client.responses.create(hello)
     const counted = await client.responses.inputTokens.count({
       model: MODEL,

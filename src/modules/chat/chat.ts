@@ -2,7 +2,10 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { ChatRequest } from '../../wires/openai-chat/chat-request.ts'
 import type { CompletionRequest } from '../../wires/openai-completions/completion-request.ts'
 import type { CountTokensRequest, MessagesRequest } from '../../wires/anthropic-messages/messages-request.ts'
-import type { ResponsesRequest } from '../../wires/openai-responses/responses-request.ts'
+import type {
+  CountedResponsesRequest,
+  ResponsesRequest,
+} from '../../wires/openai-responses/responses-request.ts'
 import { completionThroughChat } from '../../providers/wire-bridges/completion-through-chat.ts'
 import type { CatalogModel } from '../catalog/catalog.ts'
 import type { Ledger } from '../ledger/ledger.ts'
@@ -46,7 +49,7 @@ export interface Chat {
   /** Throws the errors that do not need an upstream: unknown model, invalid request, no credit at all. */
   checkResponse(request: InferenceRequest<ResponsesRequest>): Promise<void>
   /** Returns the tokens of the prompt, as far as they can be counted without the vendor. */
-  countResponseTokens(caller: Caller, body: ResponsesRequest): number
+  countResponseTokens(caller: Caller, body: CountedResponsesRequest): number
 }
 
 interface ChatOptions {
@@ -197,7 +200,7 @@ export function createChat(options: ChatOptions): Chat {
       await requireCredit(RESPONSES.estimate, request, model, clock.nowMs())
     },
     countResponseTokens: (caller, body) => {
-      selector.resolveModel(caller, body.model)
+      if (typeof body.model === 'string') selector.resolveModel(caller, body.model)
       return countResponseTokens(body, options.countTokens)
     },
   }

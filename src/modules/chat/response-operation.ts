@@ -2,7 +2,10 @@ import type { ChatRequest } from '../../wires/openai-chat/chat-request.ts'
 import { refuseForeignState, serverFeaturesOf } from '../../wires/openai-responses/response-features.ts'
 import { responsesNatively } from '../../providers/wire-bridges/responses-natively.ts'
 import { responsesThroughChat } from '../../providers/wire-bridges/responses-through-chat.ts'
-import type { ResponsesRequest } from '../../wires/openai-responses/responses-request.ts'
+import type {
+  CountedResponsesRequest,
+  ResponsesRequest,
+} from '../../wires/openai-responses/responses-request.ts'
 import { toChatRequest } from '../../wires/openai-responses/to-chat-request.ts'
 import { toReadableRequest } from '../../wires/openai-responses/to-readable-request.ts'
 import type { Operation } from './call-candidate.ts'
@@ -70,7 +73,12 @@ export function checkResponsesRequest(body: ResponsesRequest): void {
   checkMessages(chatOf(body).messages)
 }
 
-export function countResponseTokens(body: ResponsesRequest, countTokens: (text: string) => number): number {
+export function countResponseTokens(
+  counted: CountedResponsesRequest,
+  countTokens: (text: string) => number,
+): number {
+  // The count is the same for all models.
+  const body = { ...counted, model: counted.model ?? '' }
   checkResponsesRequest(body)
   return countChatPromptTokens(chatOf(body), countTokens)
 }

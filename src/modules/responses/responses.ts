@@ -5,7 +5,10 @@ import type { Logger } from '../../kernel/logger.ts'
 import { stringifyJson } from '../../kernel/stringify-json.ts'
 import type { Database } from '../../storage/database.ts'
 import type { QuotaOf } from '../../storage/stored-bytes/stored-bytes.ts'
-import type { ResponsesRequest } from '../../wires/openai-responses/responses-request.ts'
+import type {
+  CountedResponsesRequest,
+  ResponsesRequest,
+} from '../../wires/openai-responses/responses-request.ts'
 import type { Chat } from '../chat/chat.ts'
 import type { InferenceRequest, InferenceResult } from '../inference/inference.ts'
 import type { Caller } from '../keys/keys.ts'
@@ -40,7 +43,7 @@ export interface Responses {
   delete(accountId: string, responseId: string): Promise<void>
   listInputItems(accountId: string, responseId: string, page: ItemPageRequest): Promise<ItemPage>
   /** Returns the tokens of the prompt, including the responses that it continues. */
-  countTokens(caller: Caller, body: ResponsesRequest): Promise<number>
+  countTokens(caller: Caller, body: CountedResponsesRequest): Promise<number>
   /** Makes responses in the background. */
   readonly performer: TaskPerformer
 }
@@ -201,7 +204,7 @@ function withInput(
   return { ...request, body, text, bytes: Buffer.byteLength(text) }
 }
 
-function requireStorage(body: ResponsesRequest, retentionMs: number): void {
+function requireStorage(body: CountedResponsesRequest, retentionMs: number): void {
   if (retentionMs > 0) return
   const param = typeof body.previous_response_id === 'string' ? 'previous_response_id' : 'input'
   const message =

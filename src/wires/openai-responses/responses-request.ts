@@ -84,3 +84,8 @@ export const ResponsesRequest = Type.Object(
 )
 
 export type ResponsesRequest = Static<typeof ResponsesRequest>
+
+/** A request whose tokens are counted. It does not have to name a model. */
+export type CountedResponsesRequest = Omit<ResponsesRequest, 'model'> & {
+  readonly model?: string | null | undefined
+}

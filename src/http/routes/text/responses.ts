@@ -20,6 +20,7 @@ interface ResponseRouteOptions {
 const TokenCountRequest = Type.Object(
   {
     ...ResponsesRequest.properties,
+    model: nullable(ResponsesRequest.properties.model),
     input: nullable(ResponsesRequest.properties.input),
   },
   { examples: [{ model: 'gpt-5.4-mini', input: 'Why is the sky blue?' }] },
