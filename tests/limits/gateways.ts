@@ -19,9 +19,13 @@ export async function startGateways(
   }
 }
 
-export async function createKey(gateway: TestGateway, members: object): Promise<string> {
+export async function createKey(
+  gateway: TestGateway,
+  members: object,
+  creator = gateway.key,
+): Promise<string> {
   const body = { name: 'a key', env: 'dev', ...members }
-  const answer = await gateway.request('POST', '/v1/tenants/me/api-keys', { body })
+  const answer = await gateway.request('POST', '/v1/tenants/me/api-keys', { key: creator, body })
   if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
   return answer.body.key
 }

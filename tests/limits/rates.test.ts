@@ -59,6 +59,17 @@ describe('requests a minute', () => {
     expect((await sendChat(gatewayNumber(1), key)).status).toBe(200)
   })
 
+  test('the headers of a key tell what its parent key has left', async () => {
+    const gateway = await start(1)
+    const parent = await createKey(gateway, { requests_per_minute: 3, scopes: ['inference', 'manage'] })
+    const child = await createKey(gateway, { scopes: ['inference'] }, parent)
+    for (let index = 0; index < 2; index += 1) await sendChat(gateway, parent)
+    const { status, headers } = await sendChat(gateway, child)
+    expect([status, headers.get('x-ratelimit-limit-requests')]).toEqual([200, '3'])
+    // The child itself has sent one request of three.
+    expect(Number(headers.get('x-ratelimit-remaining-requests'))).toBeLessThan(2)
+  })
+
   test('a limit that is changed holds at once', async () => {
     const gateway = await start(1)
     const key = await createKey(gateway, { requests_per_minute: 1000 })

@@ -1,6 +1,12 @@
-import { AppError } from '../../kernel/app-error.ts'
+import type { AppError } from '../../kernel/app-error.ts'
 import type { Caller } from '../../modules/keys/keys.ts'
-import type { Admission, LimitLayer, Limits, RateState, Refusal } from '../../modules/limits/limits.ts'
+import {
+  explainRefusal,
+  type Admission,
+  type Limits,
+  type RateState,
+  type Refusal,
+} from '../../modules/limits/limits.ts'
 
 interface AdmissionRequest {
   readonly caller: Caller
@@ -21,7 +27,7 @@ export function admitRequest(
 }
 
 function accept(outcome: Admission | Refusal, headers: string[]): Admission {
-  if (!outcome.isAdmitted) throw explainRefusal(outcome)
+  if (!outcome.isAdmitted) throw refuseWithRates(outcome)
   pushRate(headers, REQUESTS, outcome.requestRate())
   pushRate(headers, TOKENS, outcome.tokenRate())
   return outcome
@@ -56,25 +62,13 @@ function pushRate(headers: string[], names: RateNames, rate: RateState | null): 
   )
 }
 
-const DESCRIPTIONS: Readonly<Record<LimitLayer, (limit: number) => string>> = {
-  key_requests: (limit) => `This key may send ${limit} requests a minute.`,
-  key_tokens: (limit) => `This key may use ${limit} tokens a minute.`,
-  tenant_spend: () => 'This account has spent what it may spend in a minute.',
-  tenant_concurrency: (limit) => `This account may have ${limit} requests running at once.`,
-  tenant_refused: (limit) => `This account may send ${limit} requests a minute that are refused.`,
-  model_queue: () => 'The queue of the model is full.',
-  address: () => 'Too many requests came from this address.',
-}
-
-export function explainRefusal(refusal: Refusal): AppError {
-  const { layer, limit, retryAfterSeconds } = refusal
-  const code = layer === 'tenant_concurrency' ? 'concurrency_limit_reached' : 'rate_limit_exceeded'
+/** The error of a refused request, with its rate headers. */
+export function refuseWithRates(refusal: Refusal): AppError {
   const pairs: string[] = []
   pushRate(pairs, REQUESTS, refusal.requestRate())
   pushRate(pairs, TOKENS, refusal.tokenRate())
   const headers: Record<string, string> = {}
   for (let index = 0; index + 1 < pairs.length; index += 2)
     headers[pairs[index] ?? ''] = pairs[index + 1] ?? ''
-  const message = `${DESCRIPTIONS[layer](limit)} Try again in ${retryAfterSeconds} s.`
-  return new AppError(code, message, { retryAfterSeconds, headers })
+  return explainRefusal(refusal, headers)
 }

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { AppError } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { Caller } from '../keys/keys.ts'
-import type { Admission, Limits } from '../limits/limits.ts'
+import { explainRefusal, type Admission, type Limits } from '../limits/limits.ts'
 import {
   createInferenceRecord,
   type AskedMembers,
@@ -103,13 +102,8 @@ async function waitForAdmission(
     cancellation.throwIfCancelled()
     const outcome = await limits.admit({ caller, ...demand })
     if (outcome.isAdmitted) return outcome
-    const { layer, retryAfterSeconds } = outcome
-    if (performance.now() > endMs) {
-      const code = layer === 'tenant_concurrency' ? 'concurrency_limit_reached' : 'rate_limit_exceeded'
-      const message = 'The limits of this account left no room for the call.'
-      throw new AppError(code, message, { retryAfterSeconds })
-    }
+    if (performance.now() > endMs) throw explainRefusal(outcome)
     // Resolves early when cancelled; the next iteration checks for that.
-    await delay(retryAfterSeconds * 1_000, undefined, { signal: cancellation.signal }).catch(() => {})
+    await delay(outcome.retryAfterSeconds * 1_000, undefined, { signal: cancellation.signal }).catch(() => {})
   }
 }

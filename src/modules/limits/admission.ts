@@ -73,13 +73,20 @@ export class Admission implements RateStates {
   }
 }
 
-/** Returns the state with fewer remaining requests, if the model's category has a limit of its own. */
-export function requestRateOf({ requests, categoryRequests }: KeyGate, nowMs: number): RateState | null {
-  const general = rateStateOf(requests, nowMs)
-  if (categoryRequests === null) return general
-  const narrow = rateStateOf(categoryRequests, nowMs)
-  if (general === null || narrow === null) return general ?? narrow
-  return narrow.remaining < general.remaining ? narrow : general
+/** Returns the state with the fewest remaining requests: of the key, of its parent key, or of the model's category. */
+export function requestRateOf(
+  { requests, categoryRequests, parentRequests }: KeyGate,
+  nowMs: number,
+): RateState | null {
+  let state = rateStateOf(requests, nowMs)
+  if (parentRequests !== null) state = narrower(state, rateStateOf(parentRequests, nowMs))
+  if (categoryRequests !== null) state = narrower(state, rateStateOf(categoryRequests, nowMs))
+  return state
+}
+
+function narrower(one: RateState | null, other: RateState | null): RateState | null {
+  if (one === null || other === null) return one ?? other
+  return other.remaining < one.remaining ? other : one
 }
 
 export function rateStateOf(gate: RateGate | null, nowMs: number): RateState | null {

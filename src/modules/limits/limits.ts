@@ -17,6 +17,7 @@ import type { LimitTable, TierLimits } from './limit-table.ts'
 
 export { reclaimSlots } from '../../storage/borrowing/borrowed-slots.ts'
 export type { Admission, LimitLayer, RateState, Refusal, UsedUp } from './admission.ts'
+export { explainRefusal } from './explain-refusal.ts'
 export type { Balances } from './gates.ts'
 export { parseLimitTable } from './parse-limit-table.ts'
 export { createUnauthenticatedThrottle, type UnauthenticatedThrottle } from './unauthenticated-throttle.ts'

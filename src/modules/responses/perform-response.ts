@@ -1,11 +1,10 @@
-import { AppError } from '../../kernel/app-error.ts'
 import { stringifyJson } from '../../kernel/stringify-json.ts'
 import type { Database } from '../../storage/database.ts'
 import { responseIdOf } from '../../wires/openai-responses/response-id.ts'
 import type { Chat } from '../chat/chat.ts'
 import type { Demand, Inference, InferenceRecord } from '../inference/inference.ts'
 import type { Caller, Keys } from '../keys/keys.ts'
-import type { Admission, Limits } from '../limits/limits.ts'
+import { explainRefusal, type Admission, type Limits } from '../limits/limits.ts'
 import { TaskPostponed, type ClaimedTask, type TaskControl, type TaskOutcome } from '../tasks/tasks.ts'
 import { EventRecorder } from './event-recorder.ts'
 import { resolveInput, type ResolveOptions } from './resolve-input.ts'
@@ -109,8 +108,7 @@ async function admit(
   const outcome = await limits.admit(asked)
   if (outcome.isAdmitted) return outcome
   const waitedMs = performance.now() - startedAtMs
-  if (waitedMs > RATE_WAIT_MS_MAX)
-    throw new AppError('rate_limit_exceeded', 'The limits of this account left no room for the response.')
+  if (waitedMs > RATE_WAIT_MS_MAX) throw explainRefusal(outcome)
   const wantedMs = Math.max(PAUSE_MS_MIN, outcome.retryAfterSeconds * 1_000, waitedMs * PAUSE_SHARE)
   throw new TaskPostponed(Math.min(wantedMs, PAUSE_MS_MAX))
 }
