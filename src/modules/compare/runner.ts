@@ -23,7 +23,8 @@ export interface RunnerOptions extends ExecutionOptions {
 
 /** Announces a cancelled run to all processes. */
 export const CANCELLED_TOPIC = 'compare.cancelled'
-const RUNS_AT_ONCE = 4
+/** Runs of one process. Most of them wait for models or for the rates of their account, and an account has two at most. */
+const RUNS_AT_ONCE = 32
 
 export function createRunner(options: RunnerOptions): Runner {
   const { database, borrower, messageBus, logger } = options
