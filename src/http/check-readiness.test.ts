@@ -9,7 +9,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-test('a hanging check is waited for once, and fails at once while it hangs', async () => {
+test('a hanging check is awaited once, and then fails at once while it hangs', async () => {
   const asked: PromiseWithResolvers<void>[] = []
   const ask = checkReadiness({
     logger: silentLogger,

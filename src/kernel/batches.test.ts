@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Batches } from './batches.ts'
 
 describe('batches', () => {
-  it('do what comes while they are busy together, in the order it came', async () => {
+  it('process entries that arrive during a batch together, in order', async () => {
     const performed: number[][] = []
     const batches = new Batches<number, number>(async (items) => {
       performed.push([...items])
@@ -17,7 +17,7 @@ describe('batches', () => {
     ])
   })
 
-  it('tell everyone of a batch that it failed, and go on with the next', async () => {
+  it('report a failed batch to all its entries, and continue with the next', async () => {
     const batches = new Batches<string, string>(async (items) => {
       if (items.includes('bad')) throw new Error('no')
       return items
@@ -26,7 +26,7 @@ describe('batches', () => {
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled'])
   })
 
-  it('do what comes the moment the one before it is done', async () => {
+  it('process entries that arrive at the end of the previous batch', async () => {
     const batches = new Batches<number, number>(async (items) => items, 10)
     const results: number[] = []
     for (let item = 0; item < 100; item += 1) results.push(await batches.add(item))

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { BoundedMap } from './bounded-map.ts'
 
-test('a bounded map holds exactly the most recently set entries, as many as it may', () => {
+test('a bounded map keeps exactly the most recently set entries, up to its limit', () => {
   const entries = fc.array(fc.tuple(fc.nat({ max: 12 }), fc.nat()), { maxLength: 60 })
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 6 }), entries, (entriesMax, sets) => {
@@ -20,7 +20,7 @@ test('a bounded map holds exactly the most recently set entries, as many as it m
   )
 })
 
-test('entries can be forgotten one by one, by what they hold, or all', () => {
+test('entries can be removed one by one, by their value, or all', () => {
   const map = new BoundedMap<string, number>({ entriesMax: 10 })
   for (const [key, value] of [
     ['a', 1],

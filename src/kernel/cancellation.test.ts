@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Cancellation } from './cancellation.ts'
 
 describe('Cancellation', () => {
-  it('tells every listener once, with the first reason', () => {
+  it('calls every listener once, with the first reason', () => {
     const cancellation = new Cancellation()
     const heard: unknown[] = []
     cancellation.onCancel((reason) => heard.push(['a', reason]))
@@ -16,7 +16,7 @@ describe('Cancellation', () => {
     expect(cancellation.reason).toBe('first')
   })
 
-  it('tells a listener that comes late at once, and one that has left never', () => {
+  it('calls a late listener at once, and a removed one never', () => {
     const cancellation = new Cancellation()
     const heard: string[] = []
     const leaving = () => heard.push('left')
@@ -27,7 +27,7 @@ describe('Cancellation', () => {
     expect(heard).toEqual(['late'])
   })
 
-  it('has a signal that aborts with the same reason, whenever it is asked for', () => {
+  it('has a signal that aborts with the same reason, whenever it is read', () => {
     const before = new Cancellation()
     const { signal } = before
     const reason = new Error('gone')

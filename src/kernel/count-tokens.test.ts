@@ -18,7 +18,7 @@ const PRE_TOKENS =
   /[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+/giu
 const HOSTILE = Array.from("aZé人글\u0300ʰ0٣!/→⇒«'\u0001 \t\n\r\u00a0\u2003\u3000😀\u2028")
 
-test('no mix of characters makes a run that the encoder takes quadratic time for', () => {
+test('no mix of characters takes the encoder quadratic time', () => {
   const unit = fc.array(fc.constantFrom(...HOSTILE), { minLength: 1, maxLength: 4 })
   fc.assert(
     fc.property(unit, (characters) => {
@@ -34,7 +34,7 @@ test('no mix of characters makes a run that the encoder takes quadratic time for
   )
 })
 
-test('text that looks like a control token is only text', () => {
+test('text that looks like a control token counts as text', () => {
   expect(countTokens('<|endoftext|>')).toBeGreaterThan(1)
 })
 
@@ -47,7 +47,7 @@ test.for(['a', ' ', '\n', '人', '😀', '!', '0'])(
   },
 )
 
-test('the encoding of older models is counted when it is named', () => {
+test('the encoding of older models is used if it is named', () => {
   expect(countTokens('Привет, мир', 'cl100k')).toBe(countWithOlderPackage('Привет, мир'))
   expect(countTokens('Привет, мир', 'cl100k')).toBeGreaterThan(countTokens('Привет, мир'))
 })

@@ -11,7 +11,7 @@ afterEach(() => {
 })
 
 describe('Deadlines', () => {
-  it('expire within half a second of their time, once', () => {
+  it('expire once, within half a second of their time', () => {
     const expired = vi.fn()
     new Deadlines().add(1_000, expired)
     vi.advanceTimersByTime(999)
@@ -21,14 +21,14 @@ describe('Deadlines', () => {
     expect(expired).toHaveBeenCalledOnce()
   })
 
-  it('leave no timer behind when none is left', () => {
+  it('leave no timer when none is left', () => {
     const deadlines = new Deadlines()
     deadlines.cancel(deadlines.add(60_000, () => {}))
     vi.advanceTimersByTime(500)
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  it('expire exactly those that were not cancelled, whatever the order', () => {
+  it('expire exactly those that were not cancelled, in any order', () => {
     const step = fc.record({ durationMs: fc.nat(5_000), cancels: fc.option(fc.nat(20)) })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {

@@ -6,17 +6,17 @@ const edit = (text: string, edits: Record<string, string | null>) =>
   editJsonObject(text, new Map(Object.entries(edits)))
 
 describe('editJsonObject', () => {
-  it('replaces a value and leaves every other byte as it came', () => {
+  it('replaces a value and keeps all other bytes', () => {
     expect(edit('{ "model" : "a",  "x": 1.50 }', { model: '"b"' })).toBe('{"model":"b","x": 1.50}')
   })
 
-  it('adds what is missing and removes what is null', () => {
+  it('adds missing members and removes those set to null', () => {
     expect(edit('{"think":true,"n":1}', { think: null, stream: 'true' })).toBe('{"n":1,"stream":true}')
     expect(edit('{"think":true}', { think: null })).toBe('{}')
     expect(edit('{}', { a: '1' })).toBe('{"a":1}')
   })
 
-  it('does not look inside strings or nested values', () => {
+  it('does not match inside strings or nested values', () => {
     const text = '{"a":"\\"model\\":\\\\","b":{"model":"inner"},"model":"outer"}'
     expect(JSON.parse(edit(text, { model: '"new"' }) ?? '')).toEqual({
       a: '"model":\\',
@@ -25,7 +25,7 @@ describe('editJsonObject', () => {
     })
   })
 
-  it('refuses an object in which a reader could see two different values', () => {
+  it('refuses an object that readers could interpret in two ways', () => {
     expect(edit('{"model":"cheap","model":"dear"}', { model: '"x"' })).toBeNull()
     expect(edit('{"mod\\u0065l":"dear"}', { model: '"x"' })).toBeNull()
     expect(edit('[1]', { model: '"x"' })).toBeNull()

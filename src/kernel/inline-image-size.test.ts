@@ -14,7 +14,7 @@ const bytes = (...parts: readonly (string | readonly number[] | number)[]): Buff
     ),
   )
 
-describe('the size of a picture', () => {
+describe('the size of an image', () => {
   test.for([
     [
       'PNG',
@@ -55,7 +55,7 @@ describe('the size of a picture', () => {
     expect(readInlineImageSize(dataUri)).toBeNull()
   })
 
-  test('never fails, whatever is sent', () => {
+  test('never throws, whatever the input', () => {
     const heads = fc.constantFrom('', '\xff\xd8', '\x89PNG', 'RIFF____WEBP')
     fc.assert(
       fc.property(heads, fc.uint8Array({ maxLength: 80 }), (head, rest) => {
@@ -65,7 +65,7 @@ describe('the size of a picture', () => {
   })
 })
 
-test('bytes out of the middle are the ones that decoding all of it gives', () => {
+test('a range of decoded bytes equals that of decoding everything', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 60 }), fc.nat(60), fc.nat(20), (all, offset, count) => {
       const text = `prefix${Buffer.from(all).toString('base64')}`

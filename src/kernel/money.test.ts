@@ -25,13 +25,13 @@ describe('money', () => {
     expect(nanoUsdFromUsd(usd)).toBe(amount)
   })
 
-  it('refuses what a nano-dollar cannot hold', () => {
+  it('refuses amounts that are finer than a nano-dollar', () => {
     expect(() => nanoUsdFromUsd(1e-10)).toThrow(RangeError)
     expect(() => nanoUsdFromUsd(Number.NaN)).toThrow(RangeError)
     expect(() => nanoUsdFromUsd(Number.POSITIVE_INFINITY)).toThrow(RangeError)
   })
 
-  it('comes back unchanged from the wire for every amount below eight million dollars', () => {
+  it('survives the wire unchanged for every amount below eight million dollars', () => {
     const most = 8_000_000n * 1_000_000_000n - 1n
     fc.assert(
       fc.property(fc.bigInt({ min: -most, max: most }), (amount) => {

@@ -22,7 +22,7 @@ const candidates: fc.Arbitrary<Weighted[]> = fc.uniqueArray(
 )
 
 describe('rendezvous hashing', () => {
-  test('gives each candidate its part of many keys, by weight', () => {
+  test('gives each candidate its share of many keys, by weight', () => {
     fc.assert(
       fc.property(candidates, fc.string(), (list, salt) => {
         const keys = 4_000
@@ -43,7 +43,7 @@ describe('rendezvous hashing', () => {
     )
   })
 
-  test('moves only the keys of a candidate that is taken away', () => {
+  test('moves only the keys of a removed candidate', () => {
     fc.assert(
       fc.property(candidates, fc.string(), (list, key) => {
         const chosen = choose(key, list)

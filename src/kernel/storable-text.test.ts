@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isStorable, isStorableJson, toStorable, toStorableJson } from './storable-text.ts'
 
-describe('what the database can keep', () => {
+describe('text that the database can store', () => {
   test.each([
     ['plain', true],
     ['a pair \u{1F600}', true],
@@ -13,7 +13,7 @@ describe('what the database can keep', () => {
     expect(isStorable(text)).toBe(isKept)
   })
 
-  test('is told of a JSON text as of the strings in it', () => {
+  test('is recognised in a JSON text by its strings', () => {
     const character = fc.oneof(
       fc.constantFrom('\0', '\ud83d', '\ude00', '\\', '"', 'u', '0', '\n'),
       fc.string({ unit: 'binary', maxLength: 2 }),
@@ -30,8 +30,8 @@ describe('what the database can keep', () => {
   })
 })
 
-describe('what is made storable', () => {
-  test('is as it was but for what cannot be kept', () => {
+describe('text that is made storable', () => {
+  test('is unchanged except for characters that cannot be stored', () => {
     const text = fc.string({ unit: fc.constantFrom('\0', '\ud83d', '\ude00', '\\', 'u0000', '"', 'a') })
     fc.assert(
       fc.property(text, text, (value, name) => {

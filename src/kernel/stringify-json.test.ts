@@ -9,7 +9,7 @@ test('a value of any depth is written as it was read', () => {
   expect(stringifyJson(JSON.parse(text)) === text).toBe(true)
 })
 
-test('whatever stands around something deep is written as JSON.stringify writes it', () => {
+test('shallow values around a deep one are written as by JSON.stringify', () => {
   const deep = `${'['.repeat(DEPTH)}${']'.repeat(DEPTH)}`
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {

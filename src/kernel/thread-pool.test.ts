@@ -22,7 +22,7 @@ function createPool(ownerQuestionsMax = 100) {
 
 const UNHURRIED = 60_000
 
-test('an owner with many questions delays another one by a single question', async () => {
+test('an owner with many questions delays another owner by one question at most', async () => {
   const pool = createPool()
   const answered: string[] = []
   const ask = async (owner: string, question: string) => {
@@ -35,7 +35,7 @@ test('an owner with many questions delays another one by a single question', asy
   expect(answered).toHaveLength(51)
 })
 
-test('a question that never ends is given up with its thread, and so is one that breaks it; the next is answered', async () => {
+test('a question that hangs or crashes its thread is given up, and the next one is answered', async () => {
   const pool = createPool()
   const [hung, broke, next] = await Promise.all([
     pool.ask('hang', { owner: 'a', timeMsMax: 10 }),
@@ -45,7 +45,7 @@ test('a question that never ends is given up with its thread, and so is one that
   expect([hung, broke, next]).toEqual([undefined, undefined, 'answer to me'])
 })
 
-test('an owner who asks too much at once gets no answer, others do', async () => {
+test('an owner with too many questions gets no answer, while others do', async () => {
   const pool = createPool(2)
   const ask = (owner: string) => pool.ask('q', { owner, timeMsMax: UNHURRIED })
   const answers = await Promise.all([ask('a'), ask('a'), ask('a'), ask('a'), ask('b')])

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { createCall } from '../../../tests/upstreams/call-provider.ts'
 import { createEngineConnections } from './build-local-gpu.ts'
 
-test('connections to engines are closed with the gateway, so that an engine that runs on does not keep it', async () => {
+test('connections to engines are closed with the gateway, so a running engine does not keep the gateway alive', async () => {
   const server = createServer((_, response) => {
     response.setHeader('content-type', 'application/json')
     response.end('{"object":"chat.completion","choices":[]}')

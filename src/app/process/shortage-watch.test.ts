@@ -3,7 +3,7 @@ import { silentLogger, type Logger } from '../../kernel/logger.ts'
 import { fakeClock } from '../../kernel/testing/fake-clock.ts'
 import { createShortageWatch } from './shortage-watch.ts'
 
-test('a shortage is told once in a while with what was untold, and over when it is old', async () => {
+test('a shortage is reported periodically with the number of suppressed reports, and ends after a while', async () => {
   const time = { nowMs: 1_000 }
   const lines: unknown[] = []
   const logger: Logger = { ...silentLogger, error: (fields: unknown) => void lines.push(fields) }

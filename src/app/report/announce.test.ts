@@ -9,7 +9,7 @@ it.each([
   [['openai', 'anthropic'], 'openai'],
   [['anthropic'], 'anthropic'],
   [['groq'], 'groq'],
-])('with %s configured, the first request asks a model of %s', (configured, provider) => {
+])('with %s configured, the printed first request uses a model of %s', (configured, provider) => {
   const model = exampleModel(catalog, (id) => configured.includes(id))
   expect(catalog.resolve(model)?.routes.map((route) => route.provider)).toContain(provider)
   const banner = announce({
@@ -22,7 +22,7 @@ it.each([
   expect(banner).toContain(`"model":"${model}"`)
 })
 
-it('the familiar one is asked where a provider or the sandbox has it', () => {
+it('the default model is used if a provider or the sandbox serves it', () => {
   expect(exampleModel(catalog, (id) => id === 'openai')).toBe('gpt-4o-mini')
   expect(exampleModel(catalog, () => false)).toBe('gpt-4o-mini')
 })

@@ -3,7 +3,7 @@ import { silentLogger } from '../../kernel/logger.ts'
 import { createMetrics } from '../../telemetry/metrics.ts'
 import { reportUncovered } from './report-uncovered.ts'
 
-test('what stays uncovered is logged with the request and the account', () => {
+test('the uncovered cost is logged with the request and the account', () => {
   const lines: unknown[] = []
   const report = reportUncovered({
     metrics: createMetrics({ isKnownModel: () => true }),

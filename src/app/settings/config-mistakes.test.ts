@@ -11,7 +11,7 @@ function problemsOf(environment: Record<string, string>): readonly string[] {
   }
 }
 
-it('a misspelt variable, a missing catalog file and a bad value are told together', () => {
+it('a misspelt variable, a missing catalog file and an invalid value are reported together', () => {
   expect(
     problemsOf({
       PORT: 'many',
@@ -25,20 +25,20 @@ it('a misspelt variable, a missing catalog file and a bad value are told togethe
   ])
 })
 
-it('a variable whose setting has no prefix is told its name', () => {
+it('a variable with a wrong prefix is reported with the right name', () => {
   expect(problemsOf({ PARKWAY_PORT: '9000', PARKWAY_DATABASE_URL: 'postgres://x' })).toEqual([
     'PARKWAY_PORT is not a setting; PORT was probably meant',
     'PARKWAY_DATABASE_URL is not a setting; DATABASE_URL was probably meant',
   ])
 })
 
-it('a variable that resembles nothing is told all the same, without its value', () => {
+it('an unknown variable is reported without its value even if no name is similar', () => {
   expect(problemsOf({ PARKWAY_QUITE_ANOTHER_THING: 'hunter2' })).toEqual([
     'PARKWAY_QUITE_ANOTHER_THING is not a setting; see docs/configuration.md',
   ])
 })
 
-it('what clients read and what Kubernetes sets is left alone', () => {
+it('variables of clients and of Kubernetes are ignored', () => {
   expect(
     problemsOf({
       PARKWAY_API_KEY: 'pk-dev-x',

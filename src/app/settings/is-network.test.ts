@@ -18,6 +18,6 @@ it.each([
   '::/129',
   '::/-1',
   'fe80::1%eth0',
-])('%j is not', (text) => {
+])('%j is not an address or a network', (text) => {
   expect(isNetwork(text)).toBe(false)
 })

@@ -4,7 +4,7 @@ import { parseCsv } from '../../modules/compare/parse-csv.ts'
 import { csvRow } from './csv-row.ts'
 
 describe('a row of CSV', () => {
-  test('comes back from a reader, and no field of it begins like a formula', () => {
+  test('survives a CSV reader unchanged, and no field begins like a formula', () => {
     const fields = fc.array(fc.string({ unit: 'binary' }), { minLength: 2, maxLength: 6 })
     fc.assert(
       fc.property(fields, (values) => {
@@ -16,7 +16,7 @@ describe('a row of CSV', () => {
     )
   })
 
-  test('leaves numbers as they are and nothing empty', () => {
+  test('keeps numbers unchanged and writes missing values as empty fields', () => {
     expect(csvRow([1.5, null, undefined, '', -3])).toBe('1.5,,,,-3\r\n')
   })
 })

@@ -22,11 +22,11 @@ test('the last page has no cursor', () => {
   expect(listAnswer('keys', { items: [], total: 0, hasMore: false }, (item) => item).next_cursor).toBe(null)
 })
 
-test('a page has twenty entries unless told', () => {
+test('a page has twenty entries by default', () => {
   expect(parsePageRequest({})).toEqual({ limit: 20, afterId: null })
 })
 
-test('a cursor that no list gave out is refused by name', () => {
+test('an invalid cursor is refused by name', () => {
   fc.assert(
     fc.property(fc.string(), (after) => {
       expect(() => parsePageRequest({ after })).toThrow(
@@ -36,7 +36,7 @@ test('a cursor that no list gave out is refused by name', () => {
   )
 })
 
-test('every cursor a list gives out is accepted', () => {
+test('every cursor that a list returns is accepted', () => {
   const id = createId()
   const { next_cursor: after } = listAnswer(
     'keys',

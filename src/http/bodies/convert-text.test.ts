@@ -7,21 +7,21 @@ const convert = (schema: TSchema, value: unknown): unknown => convertText(schema
 
 describe('convertText', () => {
   test.each(['true', '0x5', '1e1', ' 5', '5 ', '+5', '5.0', '05', '', 'Infinity', '٣'])(
-    '%j is no integer',
+    '%j is not an integer',
     (text) => {
       expect(convert(Type.Integer(), text)).toBe(text)
     },
   )
 
-  test.each(['0x5', ' 5', '+5', '5.', '.5', '', 'NaN', 'Infinity', 'true'])('%j is no number', (text) => {
+  test.each(['0x5', ' 5', '+5', '5.', '.5', '', 'NaN', 'Infinity', 'true'])('%j is not a number', (text) => {
     expect(convert(Type.Number(), text)).toBe(text)
   })
 
-  test.each(['1', '0', 'TRUE', 'yes', '', ' true'])('%j is no boolean', (text) => {
+  test.each(['1', '0', 'TRUE', 'yes', '', ' true'])('%j is not a boolean', (text) => {
     expect(convert(Type.Boolean(), text)).toBe(text)
   })
 
-  test('what JSON writes is read', () => {
+  test('values in JSON notation are read', () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.maxSafeInteger(), fc.double({ noNaN: true, noDefaultInfinity: true })),
@@ -36,13 +36,13 @@ describe('convertText', () => {
     expect(convert(Type.Union([Type.Integer(), Type.Null()]), 'null')).toBeNull()
   })
 
-  test('a text stays one where a text is taken', () => {
+  test('a text stays a text if the schema takes a text', () => {
     expect(convert(Type.Union([Type.String(), Type.Integer()]), '5')).toBe('5')
     expect(convert(Type.Union([Type.Literal('auto'), Type.Integer()]), 'auto')).toBe('auto')
     expect(convert(Type.Union([Type.Literal('auto'), Type.Integer()]), '5')).toBe(5)
   })
 
-  test('a choice of numbers is read, and what is none of them stays text', () => {
+  test('a choice of numbers is read, and any other value stays text', () => {
     const schema = Type.Union([Type.Enum([2, 4]), Type.Null()])
     expect(convert(schema, '2')).toBe(2)
     expect(convert(schema, '3')).toBe('3')
@@ -50,7 +50,7 @@ describe('convertText', () => {
     expect(convert(Type.Enum(['2', 4]), '2')).toBe('2')
   })
 
-  test('members and items are read by their own schemas, and others left', () => {
+  test('members and items are converted by their own schemas, and others are left unchanged', () => {
     const schema = Type.Object({ n: Type.Integer(), list: Type.Array(Type.Number()) })
     expect(convert(schema, { n: '1', list: ['1.5', 'x'], other: '1' })).toEqual({
       n: 1,

@@ -21,7 +21,7 @@ const problemOf = (work: () => unknown) => {
 const message = (content: unknown) => ({ model: 'm', messages: [{ role: 'user', content }] })
 
 describe('compileCheck', () => {
-  it('passes a good request with fields it does not know', () => {
+  it('accepts a valid request with unknown fields', () => {
     expect(
       problemOf(() => checkChat({ ...message('hi'), some_vendor_field: { x: 1 }, temperature: null })),
     ).toBeNull()
@@ -58,11 +58,11 @@ describe('compileCheck', () => {
       'tool_choice.function',
     ],
     [[], 'invalid_request', null],
-  ])('names the offending field of %j', (body, code, param) => {
+  ])('names the invalid field of %j', (body, code, param) => {
     expect(problemOf(() => checkChat(body))).toMatchObject({ code, param })
   })
 
-  it('says what is allowed', () => {
+  it('names the allowed values', () => {
     expect(problemOf(() => checkChat({ ...message('x'), temperature: 9 }))?.message).toBe(
       "'temperature' must be <= 2.",
     )
@@ -93,7 +93,7 @@ describe('compileConversion', () => {
     expect(convert({})).toEqual({ limit: 20 })
   })
 
-  it('refuses what is out of bounds', () => {
+  it('refuses values that are out of range', () => {
     expect(problemOf(() => convert({ limit: '0' }))).toMatchObject({ code: 'invalid_value', param: 'limit' })
     expect(problemOf(() => convert({ limit: 'many' }))).toMatchObject({
       code: 'invalid_value',
@@ -118,7 +118,7 @@ describe('a check that fails', () => {
     expect(looked).toBeLessThan(100)
   })
 
-  it('looks at what comes before the problem a few times, not once for each part of it', () => {
+  it('visits what precedes the problem a few times, not once for each part of it', () => {
     let looked = 0
     const good = Array.from({ length: 1_000 }, () => ({
       get role() {
@@ -134,12 +134,12 @@ describe('a check that fails', () => {
     expect(looked).toBeLessThan(30 * good.length)
   })
 
-  it('names no more than the beginning of a name without end', () => {
+  it('shows only the beginning of a very long name', () => {
     const problem = problemOf(() => checkChat({ ...message('x'), metadata: { ['n'.repeat(100_000)]: 1 } }))
     expect([problem?.code, (problem?.message ?? '').length < 1_000]).toEqual(['invalid_value', true])
   })
 
-  it('agrees with the validator on what is wrong, for every body', () => {
+  it('agrees with the validator on the problem, for every body', () => {
     const part = fc.constantFrom({ type: 'text', text: 'a' }, { type: 'text' }, { type: 'hologram' }, 7, null)
     const content = fc.oneof(fc.string(), fc.array(part, { maxLength: 3 }), fc.constantFrom(null, 5, {}))
     const body = fc.record(

@@ -6,11 +6,11 @@ const request = (remoteAddress: string, forwarded?: string) =>
   ({ socket: { remoteAddress }, headers: { 'x-forwarded-for': forwarded } }) as unknown as IncomingMessage
 
 describe('createClientAddress', () => {
-  it('believes only the connection when no proxy is trusted', () => {
+  it("uses the connection's address if no proxy is trusted", () => {
     expect(createClientAddress([])(request('203.0.113.9', '1.2.3.4'))).toBe('203.0.113.9')
   })
 
-  it('takes the last stranger on the way through trusted proxies', () => {
+  it('uses the last untrusted address on the way through trusted proxies', () => {
     const addressOf = createClientAddress(['10.0.0.0/8', '::1', '192.0.2.7'])
     expect(addressOf(request('10.1.2.3', '1.2.3.4, 198.51.100.5, 192.0.2.7'))).toBe('198.51.100.5')
     expect(addressOf(request('::ffff:10.1.2.3', '198.51.100.5'))).toBe('198.51.100.5')
@@ -19,11 +19,11 @@ describe('createClientAddress', () => {
     expect(addressOf(request('10.1.2.3', 'garbage'))).toBe('10.1.2.3')
   })
 
-  it('does not believe a stranger who claims to be forwarded', () => {
+  it('ignores a forwarded header of an untrusted client', () => {
     expect(createClientAddress(['10.0.0.0/8'])(request('203.0.113.9', '10.9.9.9'))).toBe('203.0.113.9')
   })
 
-  it('refuses what is not an address', () => {
+  it('refuses a value that is not an address', () => {
     expect(() => createClientAddress(['everywhere'])).toThrow(RangeError)
   })
 })

@@ -99,7 +99,7 @@ const bodiesOf = (heard: string) =>
   [...heard.matchAll(/\r\n\r\n((?:fast|node)[^H]*)/g)].map(([, body]) => body)
 
 describe('a connection', () => {
-  test('serves one request after the other', async () => {
+  test('serves consecutive requests', async () => {
     const client = await open()
     client.socket.write(requestOf('one'))
     await client.hears('fast one')
@@ -109,7 +109,7 @@ describe('a connection', () => {
     expect(client.heard).toMatch(/date: \w{3}, \d\d \w{3} \d{4} /)
   })
 
-  test('serves requests that were sent together in their order, and not before the one ahead is answered', async () => {
+  test('serves pipelined requests in order, each after the previous answer', async () => {
     const client = await open()
     const waiting: (() => void)[] = []
     answer = (response, body) => {
@@ -140,7 +140,7 @@ describe('a connection', () => {
     expect(clients.filter(({ heard }) => heard.includes('fast')).length).toBeGreaterThan(4)
   })
 
-  test('is handed to Node with its first other request, and stays there', async () => {
+  test('is handed to Node with its first request of another kind, and stays there', async () => {
     const client = await open()
     client.socket.write(requestOf('one'))
     await client.hears('fast one')
@@ -154,7 +154,7 @@ describe('a connection', () => {
     ['another path', requestOf('a', '/cold')],
     ['chunks', 'POST /hot HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n'],
     ['a large body', requestOf('a'.repeat(300_000))],
-  ])('is given to Node for %s, even behind a request that is not answered yet', async (_name, second) => {
+  ])('is handed to Node for %s, even after a request that is not answered yet', async (_name, second) => {
     const client = await open()
     const { promise, resolve } = Promise.withResolvers<ResponseMessage>()
     answer = resolve
@@ -180,7 +180,7 @@ describe('a connection', () => {
     await expect.poll(() => served).toEqual(['x', 'y'])
   })
 
-  test('is closed behind an answer that says so', async () => {
+  test('is closed after an answer that says so', async () => {
     const client = await open()
     answer = (response) => response.writeHead(503, ['content-length', '2', 'connection', 'close']).end('no')
     client.socket.write(requestOf('x') + requestOf('y'))
@@ -206,7 +206,7 @@ describe('a connection', () => {
     expect(served).toEqual(['x'])
   })
 
-  test('tells its answer that the client has gone', async () => {
+  test('reports to its answer that the client has disconnected', async () => {
     const client = await open()
     const { promise, resolve } = Promise.withResolvers<ResponseMessage>()
     answer = resolve
@@ -273,7 +273,7 @@ describe('a connection', () => {
     halfway.socket.write('lf')
     await halfway.hears('node POST half')
   })
-  test('is given to Node when a request does not come whole, and closed when none comes any more', async () => {
+  test('is handed to Node if a request does not arrive complete, and closed if no request follows', async () => {
     stop()
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
     await start()

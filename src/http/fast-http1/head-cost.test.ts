@@ -73,7 +73,7 @@ describe('the most expensive head of the maximum size', () => {
     )
   })
 
-  test('costs no more behind another one of the same connection', () => {
+  test('costs no more after another one on the same connection', () => {
     const read = (head: string, next: string) => () => {
       const reader = new HeadReader()
       reader.read(START + 'x-text: a')

@@ -7,14 +7,14 @@ const headOf = (...fields: string[]) =>
   ['POST /v1/chat/completions HTTP/1.1', 'host: x', 'content-length: 2', ...fields].join('\r\n')
 
 describe('the next head on a connection', () => {
-  test('is the same object when nothing changed', () => {
+  test('is the same object if nothing changed', () => {
     const reader = new HeadReader()
     const head = reader.read(headOf('x-a: 1'))
     expect(head).toEqual(readHead(headOf('x-a: 1')))
     expect(reader.read(headOf('x-a: 1'))).toBe(head)
   })
 
-  test('has what changed, and leaves the one before as it was', () => {
+  test('has the changes, and leaves the previous one unchanged', () => {
     const reader = new HeadReader()
     const first = reader.read(headOf('Authorization: Bearer one', 'x-a: 1'))
     const second = reader.read(headOf('Authorization: Bearer another', 'x-a: 1'))
@@ -38,14 +38,14 @@ describe('the next head on a connection', () => {
     ['a carriage return at the end', headOf('x-a: 1', 'x-b: 2\r')],
     ['a line feed of its own', headOf('x-a: 1\nx-b: 2')],
     ['an empty line', headOf('x-a: 1', '', 'x-b: 2')],
-  ])('is read as if it were the first where it has %s', (_name, text) => {
+  ])('is parsed like a first head if it has %s', (_name, text) => {
     const reader = new HeadReader()
     expect(reader.read(headOf('x-a: 1', 'x-b: 2'))).not.toBeNull()
     expect(reader.read(text)).toEqual(readHead(text))
     expect(reader.read(headOf('x-a: 1', 'x-b: 2'))).toEqual(readHead(headOf('x-a: 1', 'x-b: 2')))
   })
 
-  test('is read as if it were the first, whatever came before', () => {
+  test('is parsed like a first head, whatever preceded it', () => {
     const name = fc.constantFrom('x-a', 'X-A', 'x-b', '5', 'connection', 'expect')
     const value = fc.constantFrom('1', '12', '', 'keep-alive', 'close', '1\r', '\n', '1\rx-b: 1')
     const field = fc.tuple(name, fc.constantFrom(':', ': ', ' :'), value).map((parts) => parts.join(''))

@@ -8,7 +8,7 @@ const HEAD = ['POST /v1/chat/completions HTTP/1.1', 'host: x', 'content-length: 
 const headOf = (...more: string[]) => [...HEAD, ...more].join('\r\n')
 
 describe('the head of a request', () => {
-  test('is read with its names in small letters and its values without the space around them', () => {
+  test('is parsed with lower-case names and trimmed values', () => {
     const text = headOf('Content-Type:application/json', 'X-Empty:', 'X-Text: \t a b\tc \t')
     expect(readHead(text)).toEqual({
       url: '/v1/chat/completions',
@@ -23,7 +23,7 @@ describe('the head of a request', () => {
     })
   })
 
-  test.each(['keep-alive', 'Keep-Alive'])('may ask for what is done anyway: connection: %s', (value) => {
+  test.each(['keep-alive', 'Keep-Alive'])('may ask for the default: connection: %s', (value) => {
     expect(readHead(headOf(`connection: ${value}`))).not.toBeNull()
   })
 
@@ -55,11 +55,11 @@ describe('the head of a request', () => {
     ['a line without a colon', headOf('x-one')],
     ['an empty name', headOf(': 1')],
     ['an empty line', headOf('', 'x-one: 1')],
-  ])('is left to Node where it has %s', (_name, text) => {
+  ])('is left to Node if it has %s', (_name, text) => {
     expect(readHead(text)).toBeNull()
   })
 
-  test('is read as Node reads it, or not at all', async () => {
+  test('is parsed exactly as by Node, or not at all', async () => {
     const name = fc.constantFrom('host', 'Content-Length', 'x-a', 'X-B', 'connection', 'accept', 'cookie', '')
     const value = fc.oneof(
       fc.constantFrom(

@@ -23,7 +23,7 @@ async function leave(name: string): Promise<string> {
 }
 
 describe('the spool', () => {
-  test('keeps what is written until it is removed', async () => {
+  test('keeps files until they are removed', async () => {
     const spool = createSpool({ parentDirectory, logger: silentLogger })
     const file = await spool.create()
     await file.write(Buffer.from('hello '))
@@ -36,7 +36,7 @@ describe('the spool', () => {
     expect(await readdir(parentDirectory)).toEqual([])
   })
 
-  test('goes on when somebody has tidied up its directory', async () => {
+  test('continues if its directory was deleted', async () => {
     const spool = createSpool({ parentDirectory, logger: silentLogger })
     await (await spool.create()).close()
     for (const name of await readdir(parentDirectory))
@@ -45,7 +45,7 @@ describe('the spool', () => {
     await spool.close()
   })
 
-  test('removes at its start what killed processes have left, and nobody else’s', async () => {
+  test('removes at its start the files of killed processes, and no others', async () => {
     const { pid: deadPid } = spawnSync('true')
     await leave(`parkway-uploads-${host}-${deadPid}-a`)
     await leave(`parkway-uploads-${host}-${process.pid}-b`)

@@ -14,7 +14,7 @@ it.each([
   expect(parseByteRange(header, 100)).toEqual(range)
 })
 
-it.each(['bytes=100-', 'bytes=100-200', 'bytes=-0'])('%s has nothing of a hundred bytes', (header) => {
+it.each(['bytes=100-', 'bytes=100-200', 'bytes=-0'])('%s is outside a hundred bytes', (header) => {
   expect(parseByteRange(header, 100)).toBe('unsatisfiable')
 })
 
@@ -28,11 +28,11 @@ it.each([
   'bytes=5-2',
   'bytes=a-b',
   'bytes=1',
-])('%s asks for the whole file', (header) => {
+])('%s requests the whole file', (header) => {
   expect(parseByteRange(header, 100)).toBeNull()
 })
 
-it('a part lies within the file', () => {
+it('a part is always within the file', () => {
   const size = integer({ min: 1, max: 1_000 })
   const place = integer({ min: 0, max: 2_000 })
   assert(

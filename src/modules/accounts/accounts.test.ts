@@ -29,13 +29,13 @@ afterEach(async () => {
   await testDatabase.drop()
 })
 
-test('a new account is active and holds its starting credit to the nano-dollar', async () => {
+test('a new account is active and has its starting credit, exact to the nano-dollar', async () => {
   const account = await accounts.create({ name: 'Ada', creditNanoUsd: 9_000_000_000_000_001n })
   expect(account).toMatchObject({ name: 'Ada', status: 'active', balanceNanoUsd: 9_000_000_000_000_001n })
   expect(await accounts.read(account.id)).toEqual(account)
 })
 
-test('an account that is not there is not found, whatever its id looks like', async () => {
+test('an unknown account is not found, whatever its id looks like', async () => {
   for (const id of [createId(), 'not-a-uuid', '']) {
     await expect(accounts.read(id)).rejects.toMatchObject({ code: 'not_found' })
     await expect(accounts.suspend(caller, id)).rejects.toMatchObject({ code: 'not_found' })
@@ -61,7 +61,7 @@ test('an account cannot suspend itself', async () => {
   }
 })
 
-test('pages of the list hold every account once, newest first', async () => {
+test('pages of the list have every account once, newest first', async () => {
   const created: string[] = []
   for (let index = 0; index < 5; index += 1) {
     nowMs += 1
@@ -74,7 +74,7 @@ test('pages of the list hold every account once, newest first', async () => {
 })
 
 describe('the first account', () => {
-  test('is made once, however many processes start together', async () => {
+  test('is created once, however many processes start together', async () => {
     const processes = Array.from({ length: 8 }, connect)
     const outcomes = await Promise.all(
       processes.map((process) =>
@@ -94,7 +94,7 @@ describe('the first account', () => {
     expect(items).toMatchObject([{ balanceNanoUsd: 10n, status: 'active' }])
   })
 
-  test('is not made, and no key is shown, on a database that has an account', async () => {
+  test('is not created, and no key is shown, if the database has an account', async () => {
     await accounts.bootstrapFirstAccount({ creditNanoUsd: 10n })
     expect(await accounts.bootstrapFirstAccount({ creditNanoUsd: 10n, key: 'given' })).toEqual({
       created: false,
@@ -108,7 +108,7 @@ describe('the first account', () => {
     })
   })
 
-  test('is not left behind without a key when the key is refused', async () => {
+  test('is not created without a key if the key is refused', async () => {
     const refusing: AccountKeys = {
       ...fakeKeys,
       issueFirstKey: () => Promise.reject(new Error('not a key')),

@@ -44,7 +44,7 @@ const HISTORY: readonly PaymentReport[] = [
   reversed({ kind: 'dispute', id: 'dp_1', amountCents: 500, isReturned: true }),
 ]
 
-test('reports in any order and any number end with the same credit and the same state', async () => {
+test('reports in any order and number lead to the same credit and state', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.shuffledSubarray([...HISTORY], { minLength: HISTORY.length }),
@@ -58,7 +58,7 @@ test('reports in any order and any number end with the same credit and the same 
   )
 })
 
-test('reports at the same moment do too', async () => {
+test('concurrent reports lead to the same credit and state too', async () => {
   const { balance, status } = await play([...HISTORY, ...HISTORY], { atOnce: true })
   expect([balance, status]).toEqual([17_000_000_000n, 'partially_refunded'])
 })

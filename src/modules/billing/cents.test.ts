@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { centsFromNanoUsd, nanoUsdFromCents } from './cents.ts'
 
-test('cents survive the way there and back', () => {
+test('cents are converted to nano-dollars and back without loss', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 1_000_000_000 }), (cents) => {
       expect(centsFromNanoUsd(nanoUsdFromCents(cents))).toBe(cents)
@@ -10,6 +10,6 @@ test('cents survive the way there and back', () => {
   )
 })
 
-test('what is finer than a cent is not rounded', () => {
+test('an amount finer than a cent is not rounded', () => {
   expect(centsFromNanoUsd(10_000_001n)).toBeNull()
 })

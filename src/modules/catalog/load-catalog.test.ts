@@ -57,12 +57,12 @@ describe('a catalog document', () => {
     ])
   })
 
-  test('charges cached tokens as input where no cached price is published', () => {
+  test('charges cached tokens as input if no cached price is published', () => {
     const [model] = loadCatalog({ source })
     expect(model?.price).toMatchObject({ cachedInputNanoUsdPer1m: 150_000_000n })
   })
 
-  test('charges the cache of a Claude as Anthropic does where an entry names no price', () => {
+  test("charges the cache of a Claude model at Anthropic's prices if an entry has none", () => {
     const claude = { ...entry, price: { unit: 'token', input_usd_per_1m: 3, output_usd_per_1m: 15 } }
     const prices = [
       { ...claude, vendor: 'Anthropic' },
@@ -76,7 +76,7 @@ describe('a catalog document', () => {
       })
   })
 
-  test('never sells a write below input, nor one for an hour below one for minutes', () => {
+  test('never prices a cache write below input, nor one for an hour below one for minutes', () => {
     const price = {
       unit: 'token',
       input_usd_per_1m: 4,
@@ -127,7 +127,7 @@ describe('a catalog document', () => {
     )
   })
 
-  test('is refused whole when it is not a document', () => {
+  test('is refused as a whole if it is not a document', () => {
     for (const document of [null, 'text', [], 7]) expect(problemsOf({ source: document })).not.toEqual([])
     expect(problemsOf({ source: { models: [{}] } })).toEqual(['models[0]: must have required properties id'])
   })
@@ -143,7 +143,7 @@ describe("an operator's document", () => {
     expect(model?.displayName).toBe('Tiny')
   })
 
-  test('replaces the price when the unit is another', () => {
+  test('replaces the price if the unit differs', () => {
     const [model] = overridden({ id: 'tiny', price: { unit: 'request', usd: 0.01 } })
     expect(model?.price).toEqual({ unit: 'request', nanoUsdPerUnit: 10_000_000n })
   })
@@ -156,14 +156,14 @@ describe("an operator's document", () => {
     expect(providers('extra_routes')).toEqual(['openai', 'vllm'])
   })
 
-  test('adds a model and takes one out', () => {
+  test('adds a model and removes one', () => {
     const ids = overridden({ ...entry, id: 'own', aliases: [] }, { id: 'tiny', disabled: true }).map(
       ({ id }) => id,
     )
     expect(ids).toEqual(['own'])
   })
 
-  test('takes a name from the aliases of a default model', () => {
+  test('removes its names from the aliases of a default model', () => {
     const models = overridden({ ...entry, id: 'tiny-latest', aliases: [] })
     expect(models.map(({ id, aliases }) => [id, aliases])).toEqual([
       ['tiny', []],
@@ -171,7 +171,7 @@ describe("an operator's document", () => {
     ])
   })
 
-  test('is named in the place of its problems', () => {
+  test('is named in the location of its problems', () => {
     const document = { models: [{ id: 'own' }, { id: 'tiny', price: { unit: 'x' }, extra_routes: 3 }] }
     expect(problemsOf({ source, override: { file: 'own.yaml', document } })).toEqual([
       'own.yaml: models[1].price.unit: must be one of token, image, second, character, search, request',

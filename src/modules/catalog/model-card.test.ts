@@ -75,7 +75,7 @@ describe('a model card', () => {
     expect(cardOf({ context_tokens: tokens }).context).toBe(text)
   })
 
-  test('shows See pricing for units other than tokens and for prices that are not listed', () => {
+  test('shows See pricing for units other than tokens and for unlisted prices', () => {
     expect(cardOf({ price: { unit: 'second', usd: 0.00003083 } })).toMatchObject({
       pricing: 'See pricing',
       pricing_kind: 'per_second',
@@ -84,11 +84,11 @@ describe('a model card', () => {
     expect(cardOf({ price: { ...entry.price, listed: false } }).pricing).toBe('See pricing')
   })
 
-  test('names the first route that is configured', () => {
+  test('names the first configured route', () => {
     expect(cardOf({}, ['openai'])).toMatchObject({ is_ready: true, provider: 'openai' })
   })
 
-  test('is served by the sandbox only where the sandbox may serve and nothing is configured', () => {
+  test('is served by the sandbox only if the sandbox may serve and nothing is configured', () => {
     expect(cardOf({}, [], true)).toMatchObject({
       is_ready: true,
       not_ready_reason: null,
@@ -102,7 +102,7 @@ describe('a model card', () => {
     })
   })
 
-  test('of every model fits the schema the reference shows', () => {
+  test('of every model matches the schema of the reference', () => {
     const catalog = createCatalog()
     const models = [...catalog.list(), ...catalog.list({ category: 'rerank' })]
     for (const model of models) {

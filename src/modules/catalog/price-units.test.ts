@@ -23,7 +23,7 @@ describe('the price of units', () => {
     )
   })
 
-  test('never falls when more is made', () => {
+  test('never falls if more is made', () => {
     const seconds = fc.double({ min: 0, max: 3600, noNaN: true })
     fc.assert(
       fc.property(amount, seconds, seconds, (price, one, other) => {
@@ -34,15 +34,15 @@ describe('the price of units', () => {
     )
   })
 
-  test('counts a value that the catalog does not name once', () => {
+  test('uses the factor 1 for a value that the catalog does not name', () => {
     expect(unitRate(priced(7n, 4_000_000n), { quality: 'auto', size: '1x1' })).toBe(unitRate(priced(7n)))
   })
 
-  test('counts thousandths of a second as they are', () => {
+  test('counts milliseconds exactly', () => {
     expect(priceUnits(unitRate(priced(1000n)), 5.04)).toBe(5040n)
   })
 
-  test('refuses what is not a number of units', () => {
+  test('refuses invalid numbers of units', () => {
     for (const units of [-1, Number.NaN, Number.POSITIVE_INFINITY])
       expect(() => priceUnits(1n, units)).toThrow(RangeError)
   })

@@ -47,7 +47,7 @@ function exactNumerator(
 }
 
 describe('the price of tokens', () => {
-  test('counts what is written to a cache at its own rate, and never more of it than there is prompt', () => {
+  test('charges cache writes at their own rate, limited to the prompt', () => {
     const price: TokenPrice = {
       unit: 'token',
       inputNanoUsdPer1m: 1_000_000n,
@@ -74,7 +74,7 @@ describe('the price of tokens', () => {
     )
   })
 
-  test('is never negative, and nothing costs nothing', () => {
+  test('is never negative, and zero for zero tokens', () => {
     fc.assert(
       fc.property(flatPrice, counts, (price, used) => {
         expect(priceTokens(price, used)).toBeGreaterThanOrEqual(0n)
@@ -83,7 +83,7 @@ describe('the price of tokens', () => {
     )
   })
 
-  test('never falls when more tokens are used, and never rises when more of them were cached', () => {
+  test('never falls if more tokens are used, and never rises if more of them were cached', () => {
     fc.assert(
       fc.property(flatPrice, counts, count, (price, used, more) => {
         const charged = priceTokens(price, used)
@@ -99,7 +99,7 @@ describe('the price of tokens', () => {
     )
   })
 
-  test('of two requests is that of both together, but for one rounding', () => {
+  test('of two requests equals that of both together, except for one rounding', () => {
     fc.assert(
       fc.property(flatPrice, counts, counts, (price, first, second) => {
         const together = priceTokens(price, {
@@ -138,7 +138,7 @@ describe('the price of tokens', () => {
     )
   })
 
-  test('of a prompt that is split is the sum of its parts at their own rates', () => {
+  test('of a split prompt is the sum of its parts at their own rates', () => {
     fc.assert(
       fc.property(cachePrice, count, count, count, count, (price, plain, read, minutes, hour) => {
         const charged = priceTokens(price, {
@@ -184,14 +184,14 @@ describe('the price of tokens', () => {
     expect(priceTokens(price, { promptTokens: 1000, cachedTokens: 5000, completionTokens: 0 })).toBe(all)
   })
 
-  test('is the long-context price for the whole request once the prompt is longer', () => {
+  test('is the long-context price for the whole request if the prompt is longer', () => {
     const at = (promptTokens: number) =>
       priceTokens(price, { promptTokens, cachedTokens: 0, completionTokens: 1 })
     expect(at(272_000)).toBe(272_000n * 5000n + 30_000n)
     expect(at(272_001)).toBe(272_001n * 10_000n + 45_000n)
   })
 
-  test('refuses what is not a count', () => {
+  test('refuses invalid counts', () => {
     for (const promptTokens of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY]) {
       expect(() => priceTokens(price, { promptTokens, cachedTokens: 0, completionTokens: 0 })).toThrow(
         RangeError,

@@ -14,8 +14,8 @@ function load(entry: Record<string, unknown>) {
   return createCatalog({ source: { models: [{ ...video, ...entry }] } }).resolve('film')
 }
 
-describe('what a model can be asked for', () => {
-  test('is unbounded where the catalog says nothing', () => {
+describe('the bounds of a model', () => {
+  test('are unlimited if the catalog has none', () => {
     expect(load({})?.bounds).toEqual({
       imagesMax: null,
       sizes: null,
@@ -30,7 +30,7 @@ describe('what a model can be asked for', () => {
     })
   })
 
-  test('has a list of durations or a range of them, and one for who names none', () => {
+  test('have a list or a range of durations, and a default', () => {
     expect(
       load({ bounds: { duration_seconds: [8, 4], duration_default_seconds: 8 } })?.bounds.durations,
     ).toEqual({
@@ -47,7 +47,7 @@ describe('what a model can be asked for', () => {
     })
   })
 
-  test('is refused where it makes no sense', () => {
+  test('are refused if they are inconsistent', () => {
     for (const bounds of [
       { duration_seconds: { min: 10, max: 3 } },
       { duration_seconds: [4, 8], duration_default_seconds: 5 },

@@ -25,7 +25,7 @@ describe('watching a catalog file', () => {
       ;({ close } = watchCatalogFile({ file, onChange: resolve, pollIntervalMs, settleMs: 1 }))
     })
 
-  test('sees a write, a file that appears and a file that goes, by events alone', async () => {
+  test('detects a write, a new file and a deleted file by events alone', async () => {
     const appeared = watchOnce(POLL_NEVER_MS)
     writeFileSync(file, '{}')
     await appeared
@@ -39,7 +39,7 @@ describe('watching a catalog file', () => {
     await gone
   })
 
-  test('sees a mounted file whose directory link is swapped', async () => {
+  test('detects a mounted file whose directory link is swapped', async () => {
     const publish = (version: string) => {
       mkdirSync(join(directory, version))
       writeFileSync(join(directory, version, 'catalog.json'), `{"note":"${version}"}`)
@@ -53,7 +53,7 @@ describe('watching a catalog file', () => {
     await swapped
   })
 
-  test('finds a change by polling when the directory cannot be watched', async () => {
+  test('detects a change by polling if the directory cannot be watched', async () => {
     const later = join(directory, 'later')
     file = join(later, 'catalog.json')
     const seen = watchOnce(5)
@@ -62,7 +62,7 @@ describe('watching a catalog file', () => {
     await seen
   })
 
-  test('says nothing after it is closed', async () => {
+  test('reports nothing after it is closed', async () => {
     let calls = 0
     const watcher = watchCatalogFile({ file, onChange: () => (calls += 1), pollIntervalMs: 1, settleMs: 1 })
     watcher.close()

@@ -39,7 +39,7 @@ const chunk = fc
     obfuscation,
   }))
 
-test('a chunk leaves as the same JSON and is metered alike, whether it is parsed or recognised', () => {
+test('a chunk becomes the same JSON and usage whether it is parsed or matched by a template', () => {
   fc.assert(
     fc.property(fc.array(chunk, { maxLength: 12 }), fc.boolean(), (chunks, isUsageAsked) => {
       const context = { provider: 'p', requestedModel: 'ours', startedMs: 0 }

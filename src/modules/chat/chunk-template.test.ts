@@ -32,7 +32,7 @@ describe('a template of chunks', () => {
     )
   })
 
-  test('writes what the first one became, with the text of the others', () => {
+  test('writes the output of the first chunk with the text of the others', () => {
     const template = learn(
       bytesOf(chunkOf('Hi', { model: 'theirs' })),
       bytesOf(chunkOf('Hi', { model: 'ours', system_fingerprint: null })),
@@ -47,7 +47,7 @@ describe('a template of chunks', () => {
     )
   })
 
-  test('takes padding of any length', () => {
+  test('accepts padding of any length', () => {
     const padded = (content: string, obfuscation: string, model: string) =>
       bytesOf(chunkOf(content, { model, obfuscation }))
     const template = learn(padded('Hi', 'abc', 'theirs'), padded('Hi', 'abc', 'ours'))

@@ -20,11 +20,11 @@ describe('completeChoice', () => {
     ['delta', { index: 3, delta: {}, logprobs: { content: [] }, finish_reason: null }],
     ['delta', { index: 0, delta: { content: 'x' }, finish_reason: 'stop', logprobs: null }],
     ['text', { index: 0, text: 'x', logprobs: null, finish_reason: null }],
-  ])('leaves a whole %s as it is', (form, choice) => {
+  ])('leaves a complete %s unchanged', (form, choice) => {
     expect(complete(structuredClone(choice), form)).toEqual({ isChanged: false, choice })
   })
 
-  it('fills in what a message lacks', () => {
+  it('adds missing members to a message', () => {
     expect(complete({ message: { content: 'x' } }, 'message', 2)).toEqual({
       isChanged: true,
       choice: {
@@ -42,12 +42,12 @@ describe('completeChoice', () => {
     })
   })
 
-  it('does not say that a chunk is the last', () => {
+  it('does not mark a chunk as the last', () => {
     expect(complete({}, 'delta').choice).toEqual({ index: 0, delta: {}, logprobs: null, finish_reason: null })
     expect(complete({}, 'text').choice).toEqual({ index: 0, text: '', logprobs: null, finish_reason: null })
   })
 
-  it('calls reasoning by one name and loses none', () => {
+  it('uses one name for reasoning and loses none', () => {
     const both = { reasoning: 'short', reasoning_content: 'long' }
     expect(complete({ index: 0, delta: both, finish_reason: null }, 'delta').choice).toEqual({
       index: 0,

@@ -2,15 +2,15 @@ import { describe, expect, test } from 'vitest'
 import { countTokens } from '../../kernel/count-tokens.ts'
 import { countChatPromptTokens, countCompletionPromptTokens } from './count-prompt-tokens.ts'
 
-describe('a prompt that no upstream counted', () => {
-  test('is counted exactly when it is of usual length', () => {
+describe("the gateway's own count of a prompt", () => {
+  test('is exact for usual lengths', () => {
     const sentence = 'The committee met to discuss the budget; nobody was surprised. '
     const content = sentence.repeat(300)
     const body = { model: 'm', messages: [{ role: 'user' as const, content }] }
     expect(countChatPromptTokens(body, countTokens)).toBe(4 + countTokens(content))
   })
 
-  test('of megabytes is sampled', () => {
+  test('is sampled for megabytes', () => {
     let counted = 0
     const count = (text: string) => {
       counted += text.length
@@ -21,7 +21,7 @@ describe('a prompt that no upstream counted', () => {
     expect(counted).toBeLessThan(150_000)
   })
 
-  test('of token ids is as long as the list', () => {
+  test('of token ids is the length of the list', () => {
     expect(countCompletionPromptTokens({ model: 'm', prompt: [[1, 2], [3]] }, countTokens)).toBe(3)
     expect(countCompletionPromptTokens({ model: 'm', prompt: [1, 2, 3] }, countTokens)).toBe(3)
   })

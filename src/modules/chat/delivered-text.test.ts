@@ -4,7 +4,7 @@ import { DeliveredText } from './delivered-text.ts'
 const countLetters = (text: string) => text.length
 
 describe('DeliveredText', () => {
-  it('is empty until there is something', () => {
+  it('is empty until text is added', () => {
     const delivered = new DeliveredText()
     delivered.add('')
     expect([delivered.isEmpty, delivered.countTokens(countLetters)]).toEqual([true, 0])
@@ -12,7 +12,7 @@ describe('DeliveredText', () => {
     expect([delivered.isEmpty, delivered.countTokens(countLetters)]).toEqual([false, 1])
   })
 
-  it('counts all of it but keeps only the beginning', () => {
+  it('counts all text but keeps only the beginning', () => {
     const delivered = new DeliveredText()
     for (let piece = 0; piece < 1000; piece += 1) delivered.add('x'.repeat(10_000))
     let keptLength = 0

@@ -23,7 +23,7 @@ const image = (url: string, detail?: 'low' | 'high' | 'auto' | 'original'): Cont
   image_url: { url, ...(detail === undefined ? {} : { detail }) },
 })
 
-describe('a picture', () => {
+describe('an image', () => {
   test.for([
     ['OpenAI', 'gpt-4o-mini', 'low', 64, 64, 2833],
     ['OpenAI', 'gpt-4o-mini', 'high', 128, 64, 8500],
@@ -49,7 +49,7 @@ describe('a picture', () => {
   })
 
   test.for(['OpenAI', 'Anthropic', 'Google', 'xAI', 'Mistral', 'Meta', 'Somebody'])(
-    'of %s behind an address, or unreadable, counts the most there is',
+    'of %s behind an address, or unreadable, counts the maximum',
     (vendor) => {
       const largest = count(vendor, image(png(100_000, 100_000)))
       for (const url of [
@@ -63,7 +63,7 @@ describe('a picture', () => {
     },
   )
 
-  test('of gpt-4o-mini is billed with the tokens of a dearer model', () => {
+  test('of gpt-4o-mini is billed with the tokens of a more expensive model', () => {
     expect(count('OpenAI', image('https://example.com/a.png'), 'gpt-4o-mini')).toBe(2833 + 8 * 5667)
   })
 })
@@ -84,13 +84,13 @@ describe('other media', () => {
     return file
   }
 
-  test('a wave file counts by the seconds its header tells', () => {
+  test('a WAV file counts by the seconds of its header', () => {
     const tokens = count('Google', audio(wave(60), 'wav'))
     expect(tokens).toBeGreaterThanOrEqual(60 * 32)
     expect(tokens).toBeLessThan(60 * 45)
   })
 
-  test('compressed sound counts as if it were of the lowest quality there is', () => {
+  test('compressed audio counts as if it had the lowest quality', () => {
     expect(count('Google', audio(Buffer.alloc(60_000), 'mp3'))).toBeGreaterThanOrEqual(60 * 32)
     expect(count('Google', audio(Buffer.alloc(60_000), 'ogg'))).toBeGreaterThanOrEqual(120 * 32)
     expect(count('Google', audio(Buffer.alloc(60_000, 'RIFF'), 'wav'))).toBeGreaterThanOrEqual(120 * 32)
@@ -105,7 +105,7 @@ describe('other media', () => {
     expect(count('Anthropic', file('application/pdf'))).toBeGreaterThan(9 * 3000)
   })
 
-  test('what only the upstream can see counts the whole context, once', () => {
+  test('media that only the upstream can fetch count the whole context, once', () => {
     const unseen: ContentPart[] = [
       { type: 'file', file: { file_id: 'file-1' } },
       { type: 'file', file: { file_data: 'https://example.com/a.pdf' } },
@@ -115,7 +115,7 @@ describe('other media', () => {
     expect(estimateMediaTokens(unseen, family('Google'), CONTEXT_TOKENS).tokens).toBe(CONTEXT_TOKENS)
   })
 
-  test('inline media are taken out of the text, addresses are not', () => {
+  test('inline media are removed from the text, addresses are not', () => {
     const url = `data:video/mp4;base64,${'A'.repeat(1000)}`
     const length = (part: ContentPart) =>
       estimateMediaTokens([part], family('Google'), CONTEXT_TOKENS).payloadLength

@@ -32,7 +32,7 @@ const text = fc.oneof(
 )
 
 describe('the bytes of a request', () => {
-  test('are more than the tokens of any text in it', () => {
+  test('are at least as many as the tokens of any text in it', () => {
     fc.assert(
       fc.property(profiles, text, (profile, content) => {
         const tokens = countTokens(content)
@@ -43,7 +43,7 @@ describe('the bytes of a request', () => {
     )
   })
 
-  test('bound what the gateway counts itself where an upstream reports nothing', () => {
+  test("are an upper bound of the gateway's own count", () => {
     const parts = fc.array(
       fc.constantFrom<Exclude<ChatRequest['messages'][number]['content'], string | null | undefined>[number]>(
         { type: 'text', text: 'What is this?' },
@@ -64,7 +64,7 @@ describe('the bytes of a request', () => {
     )
   })
 
-  test('count twice where a tool is rendered anew for the model', () => {
+  test('count twice if a tool is rendered for the model', () => {
     const values = Array.from({ length: 2000 }, (_, index) => index % 10)
     const tools: ChatRequest['tools'] = [
       {
@@ -79,21 +79,21 @@ describe('the bytes of a request', () => {
     }
   })
 
-  test('count once for what the client wrote, also where there are tools', () => {
+  test("count once for the client's text, even if there are tools", () => {
     const tools: ChatRequest['tools'] = [{ type: 'function', function: { name: 'f' } }]
     const long = 'x'.repeat(10_000)
     for (const content of [long, [{ type: 'text' as const, text: long }]])
       expect(bound(profileOf('gpt-4o-mini'), { ...ask(content), tools })).toBeLessThan(11_000)
   })
 
-  test('of media are not text', () => {
+  test('of media do not count as text', () => {
     const url = `data:image/png;base64,${'A'.repeat(10_000_000)}`
     expect(bound(profileOf('claude-opus-5'), ask([{ type: 'image_url', image_url: { url } }]))).toBeLessThan(
       10_000,
     )
   })
 
-  test('bound a request without a single message', () => {
+  test('are a bound even for a request without a message', () => {
     expect(bound(profileOf('gpt-4o-mini'), { model: 'm', messages: [] })).toBeGreaterThan(0)
     expect(
       bound(profileOf('gpt-4o-mini'), { model: 'm', messages: [{ role: 'user', content: null }] }),
@@ -102,14 +102,14 @@ describe('the bytes of a request', () => {
 })
 
 describe('a refined count', () => {
-  test('is the exact one for the models whose tokenizer is known, but for a small allowance', () => {
+  test('is nearly exact for models with a known tokenizer', () => {
     const content = 'Tell me, in three sentences, why the sky is blue. '.repeat(40)
     const refined = refineChatPromptTokens(profileOf('gpt-5.4'), ask(content))
     expect(refined).toBeGreaterThanOrEqual(countTokens(content))
     expect(refined).toBeLessThan(countTokens(content) + 200)
   })
 
-  test('counts older models in their own encoding', () => {
+  test('uses the encoding of older models', () => {
     const [first] = catalog.list({ vendor: 'OpenAI' })
     if (!first) throw new Error('no model')
     const older = (id: string) => estimateProfileOf({ ...first, id, routes: [] }).encoding
@@ -133,13 +133,13 @@ describe('a refined count', () => {
     },
   )
 
-  test('counts what passes through, like functions of the older wire', () => {
+  test('includes members that pass through, such as legacy functions', () => {
     const functions = [{ name: 'lookup', description: 'word '.repeat(500) }]
     const body = { ...ask('x'), functions }
     expect(refineChatPromptTokens(profileOf('gpt-4o-mini'), body)).toBeGreaterThan(500)
   })
 
-  test('of megabytes is sampled, takes milliseconds and stays near the truth', () => {
+  test('of megabytes is sampled, takes milliseconds and stays near the exact count', () => {
     const sentence = 'The committee met on 12 March to discuss the budget; nobody was surprised. '
     const content = sentence.repeat(40_000)
     countTokens(sentence)
@@ -149,7 +149,7 @@ describe('a refined count', () => {
     expect(refined).toBeLessThan(expected * 1.4)
   })
 
-  test('of a megabyte of tools is bounded', () => {
+  test('of a megabyte of tools takes bounded time', () => {
     const tools: ChatRequest['tools'] = [
       { type: 'function', function: { name: 'f', description: 'word '.repeat(200_000) } },
     ]

@@ -11,7 +11,7 @@ test.each([
   ['{"cache_control":{"ttl":"5m"}}', false],
   [JSON.stringify({ content: 'wait "1h" for it' }), false],
   [JSON.stringify({ content: 'in 1h' }), false],
-])('%s asks to be kept for an hour: %s', (text, asks) => {
+])('%s asks for an hour cache: %s', (text, asks) => {
   expect(asksForHourCache(text)).toBe(asks)
 })
 
@@ -33,7 +33,7 @@ const body = fc.record({
   n: fc.integer({ min: 1, max: 4 }),
 })
 
-test('what is held covers a prompt that is all written to a cache, for an hour where that is asked for', () => {
+test('the hold covers a prompt that is completely written to a cache, for an hour if requested', () => {
   fc.assert(
     fc.property(price, body, fc.double({ min: 0, max: 1, noNaN: true }), (prices, asked, hour) => {
       if (base === undefined) throw new Error('the catalog has no language model')

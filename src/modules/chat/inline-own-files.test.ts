@@ -19,7 +19,7 @@ function lookedUp(request: ChatRequest): string[] {
 }
 
 describe('finding files of the gateway in a chat', () => {
-  it('looks at nothing that is no address', () => {
+  it('looks only at addresses', () => {
     expect(lookedUp(requestOf('see http://gateway.test/media/a.png'))).toEqual([])
     const parts: ContentPart[] = [
       { type: 'text', text: 'http://gateway.test/media/a.png' },
@@ -30,7 +30,7 @@ describe('finding files of the gateway in a chat', () => {
     expect(lookedUp(requestOf(parts))).toEqual([])
   })
 
-  it('asks nobody for the file of somebody else', () => {
+  it('checks every address, also of other hosts', () => {
     const url = 'https://elsewhere.example/a.png'
     expect(lookedUp(requestOf([{ type: 'image_url', image_url: { url } }]))).toEqual([url])
   })

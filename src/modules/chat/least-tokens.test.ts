@@ -3,21 +3,21 @@ import { describe, expect, it } from 'vitest'
 import { countTokens } from '../../kernel/count-tokens.ts'
 import { leastTokens } from './least-tokens.ts'
 
-describe('the least that texts have', () => {
-  it('is the exact count of what is short', () => {
+describe('the lower bound of tokens', () => {
+  it('is the exact count of short texts', () => {
     expect(leastTokens(['Hello there', '', 'Once upon a time'], countTokens)).toBe(
       countTokens('Hello there') + countTokens('Once upon a time'),
     )
   })
 
-  it('is close to the count of what is the same all along', () => {
+  it('is close to the count of uniform texts', () => {
     const text = 'word '.repeat(40_000)
     const least = leastTokens([text], countTokens)
     expect(least).toBeGreaterThan(39_900)
     expect(least).toBeLessThanOrEqual(40_001)
   })
 
-  it('is never above the count of what is mixed', () => {
+  it('is never above the count of mixed texts', () => {
     const kinds = [
       'the quick brown fox ',
       '漢字と仮名',

@@ -20,13 +20,13 @@ const answer = {
 const edit = (members: Record<string, unknown>, text = JSON.stringify(members)) =>
   patchCommonAnswer(text, { members, requestedModel: 'gpt-4o', usage, costNanoUsd: 81_000n })
 
-test('a whole usage gets its cost and the model its public name; every other byte stays', () => {
+test('a complete usage gets its cost and the model its public name; all other bytes stay', () => {
   const edited = edit(answer)
   const expected = JSON.stringify({ ...answer, model: 'gpt-4o', usage: { ...reported, cost_usd: 0.5 } })
   expect(edited).toBe(expected.replace('"cost_usd":0.5', '"cost_usd":0.000081'))
 })
 
-test('a model that has its public name already stays', () => {
+test('a model that already has its public name stays unchanged', () => {
   expect(JSON.parse(edit({ ...answer, model: 'gpt-4o' }) ?? '')).toEqual({
     ...answer,
     model: 'gpt-4o',
@@ -34,7 +34,7 @@ test('a model that has its public name already stays', () => {
   })
 })
 
-test('what is not usual is left to be read member by member', () => {
+test('an unusual answer is left to the parser', () => {
   const { prompt_tokens_details: _details, ...partial } = reported
   for (const members of [
     { ...answer, usage: null },

@@ -24,7 +24,7 @@ const user = (content: unknown) => ({ role: 'user', content })
 const talk = (...messages: object[]) => ({ messages: [system, ...messages] })
 
 describe('the affinity of a request', () => {
-  test('is that of its conversation, however long that has become', () => {
+  test('is that of its conversation, however long it is', () => {
     const first = affinity(talk(user('Hello')))
     expect(first).not.toBeNull()
     expect(affinity(talk(user('Hello'), { role: 'assistant', content: 'Hi' }, user('Go on')))).toBe(first)
@@ -32,7 +32,7 @@ describe('the affinity of a request', () => {
     expect(affinity(talk(user('Hello')), { accountId: 'another' })).not.toBe(first)
   })
 
-  test('is what the client names, in this order', () => {
+  test("is the client's identifier, in this order", () => {
     const hinted = { ...talk(user('Hello')), user: 'u', metadata: { user_id: 'm' } }
     const key = affinity({ ...hinted, prompt_cache_key: 'k' }, { sessionId: 's' })
     expect(affinity({ prompt_cache_key: 'k' })).toBe(key)
@@ -59,7 +59,7 @@ describe('the affinity of a request', () => {
     expect(affinity(changed)).not.toBe(affinity(body))
   })
 
-  test('is none where a prompt is too short for any cache, or nothing is said', () => {
+  test('is null if a prompt is too short for any cache, or empty', () => {
     expect(affinity({ messages: [user('Hello')] })).toBeNull()
     expect(affinity({ messages: [], padding: LONG })).toBeNull()
     expect(affinity({ user: '', prompt_cache_key: 5, metadata: null, messages: [] })).toBeNull()

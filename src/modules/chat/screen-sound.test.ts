@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { createCatalog } from '../catalog/catalog.ts'
 import { screenSound } from './screen-sound.ts'
 
-it('a spoken answer without a price is refused although the provider takes the member', () => {
+it('a spoken answer without a price is refused although the provider accepts the member', () => {
   const model = createCatalog().resolve('gpt-4o')
   if (!model) throw new Error('no such model')
   const provider = { id: 'any', isConfigured: true, takenMembers: new Set(['modalities']) }

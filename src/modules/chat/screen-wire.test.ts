@@ -21,18 +21,18 @@ const plain = { untranslatable: null, features: [] }
 const search = { member: 'web_search', param: 'tools.0.type', what: 'A search' }
 const untranslatable = new Untranslatable('only natively', 'messages.0')
 
-test('whoever serves the model is asked for what every model can do', () => {
+test('every provider may serve what all models can do', () => {
   expect(screenWire('anthropic-messages', plain, all)).toBe(all)
 })
 
-test('only those that speak the wire are asked for what cannot be translated', () => {
+test('only providers that speak the wire may serve what cannot be translated', () => {
   const demands = { ...plain, untranslatable }
   expect(screenWire('anthropic-messages', demands, all)).toEqual([speaker, allowed])
   expect(() => screenWire('anthropic-messages', demands, [translated])).toThrow(untranslatable)
   expect(() => screenWire('openai-responses', demands, all)).toThrow(untranslatable)
 })
 
-test('only those whose operator allows it are asked for what is billed beside the tokens', () => {
+test("only providers with the operator's permission may serve what is billed besides tokens", () => {
   const demands = { untranslatable, features: [search] }
   expect(screenWire('anthropic-messages', demands, all)).toEqual([allowed])
   expect(() => screenWire('anthropic-messages', demands, [translated, speaker])).toThrow('not taken here')

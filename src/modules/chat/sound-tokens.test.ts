@@ -9,7 +9,7 @@ const worstCaseOf = (model: CatalogModel, members: Omit<ChatRequest, 'model'>): 
   return estimateChat(model, body, Buffer.byteLength(JSON.stringify(body)))
 }
 
-test('sound is held for by its own prices, in the prompt and in the answer', () => {
+test('audio is held at its own prices, in the prompt and in the answer', () => {
   const model = createCatalog().resolve('gpt-4o')
   if (!model) throw new Error('no such model')
   const { price } = model
@@ -33,7 +33,7 @@ test('sound is held for by its own prices, in the prompt and in the answer', () 
   expect(outputTokensCovered(spoken, spoken.wantedNanoUsd - 80_000n)).toBe(9)
 })
 
-test('sound that no upstream counts is counted by the second, WAV by its header', () => {
+test('audio without reported tokens is counted by the second, WAV by its header', () => {
   const wave = Buffer.alloc(3_200_044)
   wave.write('RIFF', 0, 'latin1')
   wave.write('WAVEfmt ', 8, 'latin1')

@@ -60,7 +60,7 @@ describe('readUsage', () => {
     expect(read).toEqual({ promptTokens, cachedTokens, completionTokens, reasoningTokens })
   })
 
-  it('reads what was written to a cache, under either name', () => {
+  it('reads cache writes under either name', () => {
     const anthropic = { input_tokens: 9, output_tokens: 5, cache_creation_input_tokens: 30 }
     expect(readUsage(anthropic)).toMatchObject({ promptTokens: 39, cacheWriteTokens: 30 })
     const details = { cached_tokens: 10, cache_write_tokens: 20 }
@@ -68,7 +68,7 @@ describe('readUsage', () => {
     expect(readUsage(openai)).toMatchObject({ promptTokens: 40, cachedTokens: 10, cacheWriteTokens: 20 })
   })
 
-  it('does not count what was rejected of a prediction twice', () => {
+  it('does not count rejected prediction tokens twice', () => {
     const details = { reasoning_tokens: 2, accepted_prediction_tokens: 3, rejected_prediction_tokens: 40 }
     const usage = {
       prompt_tokens: 9,
@@ -80,13 +80,13 @@ describe('readUsage', () => {
   })
 
   it.each([null, undefined, 7, [], {}, { prompt_tokens: 1 }, { prompt_tokens: 1.5, completion_tokens: 1 }])(
-    'trusts nothing of %j',
+    'ignores %j',
     (usage) => {
       expect(readUsage(usage)).toBeNull()
     },
   )
 
-  it.each([1_000_000_001, Number.MAX_SAFE_INTEGER])('a count of %d is not believed', (count) => {
+  it.each([1_000_000_001, Number.MAX_SAFE_INTEGER])('ignores a count of %d', (count) => {
     expect(readUsage({ prompt_tokens: count, completion_tokens: 1 })).toBeNull()
     expect(readUsage({ prompt_tokens: 1, completion_tokens: count })).toBeNull()
   })
@@ -131,7 +131,7 @@ describe('mergeUsage', () => {
   const reports = fc.array(report, { minLength: 1, maxLength: 6 })
   const merge = (all: readonly TokenUsage[]) => all.reduce((a, b) => mergeUsage(a, b))
 
-  it('gives the same for every order and however often each report comes', () => {
+  it('gives the same result for every order and repetition of reports', () => {
     fc.assert(
       fc.property(reports, fc.func(fc.nat()), (all, weightOf) => {
         const again = [...all, ...all].toSorted((a, b) => weightOf(a) - weightOf(b))
@@ -140,7 +140,7 @@ describe('mergeUsage', () => {
     )
   })
 
-  it('never makes an answer cheaper by a further report, unless that tells of a cache', () => {
+  it('never makes an answer cheaper by a further report, unless it reports cached tokens', () => {
     fc.assert(
       fc.property(reports, report, (all, further) => {
         const before = merge(all)
@@ -154,7 +154,7 @@ describe('mergeUsage', () => {
   })
 })
 
-describe('what went wrong in other gateways', () => {
+describe('defects known from other gateways', () => {
   const rates = { inputNanoUsdPer1m: 10_000_000n, cachedInputNanoUsdPer1m: 1_000_000n }
   const price = { unit: 'token', ...rates, outputNanoUsdPer1m: 100_000_000n, longContext: [] } as const
   const priceOf = (reported: unknown) => {
@@ -163,7 +163,7 @@ describe('what went wrong in other gateways', () => {
     return priceTokens(price, usage)
   }
 
-  it('explicit zero usage is not estimated again and billed', () => {
+  it('explicit zero usage is not estimated and billed', () => {
     const delivered = new DeliveredText()
     delivered.add('An answer that the upstream gives away.')
     const record: { usage: null; costNanoUsd: bigint | null } = { usage: null, costNanoUsd: null }
@@ -223,7 +223,7 @@ describe('what went wrong in other gateways', () => {
     expect(priceOf({ prompt_tokens: 1, ...completion, ...details })).toBe(10n + 50n * 100n)
   })
 
-  it('both beside the rest are each billed once', () => {
+  it('reasoning and cached tokens beside the rest are each billed once', () => {
     const usage = {
       prompt_tokens: 10,
       completion_tokens: 20,
@@ -238,7 +238,7 @@ describe('what went wrong in other gateways', () => {
 describe('formatUsage', () => {
   const usage = { promptTokens: 9, cachedTokens: 4, completionTokens: 5, reasoningTokens: 3 }
 
-  it('has every member of the wire, and keeps what else the upstream reported', () => {
+  it('has every member of the wire, and keeps other reported members', () => {
     const reported = { queue_time: 0.1, prompt_tokens_details: { audio_tokens: 2, cached_tokens: 99 } }
     expect(formatUsage(usage, 1_500n, reported)).toEqual({
       queue_time: 0.1,

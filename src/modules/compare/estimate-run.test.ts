@@ -48,7 +48,7 @@ const callsOf = (shape: Shape) => Number(estimateWith(shape, byCall).judgeCostNa
 const judgeCost = (shape: Shape) => Number(estimateWith(shape).judgeCostNanoUsd)
 
 describe('the estimate of a run', () => {
-  test('without a judge is that of its cells', () => {
+  test('without a judge is the sum of its cells', () => {
     const { costNanoUsd, judgeCostNanoUsd } = estimateWith({ prompts: 3 }, null)
     // Nine tokens in and a hundred out.
     expect([costNanoUsd, judgeCostNanoUsd]).toEqual([6n * (9n * 1_000n + 100n * 10_000n), 0n])
@@ -66,27 +66,24 @@ describe('the estimate of a run', () => {
     [4, 12],
     [5, 10],
     [10, 20],
-  ])(
-    'has a judge of %d lanes asked %d times a prompt, and once a lane for what it shall score',
-    (lanes, asked) => {
-      expect(callsOf({ lanes })).toBe(asked)
-      expect(callsOf({ lanes, prompts: 4, repeats: 3 })).toBe(12 * asked)
-      expect(callsOf({ lanes, expected: { type: 'judge', value: 'Friendly.' } })).toBe(asked + lanes)
-      expect(callsOf({ lanes, expected: { type: 'exact', value: 'Friendly.' } })).toBe(asked)
-    },
-  )
+  ])('has %d lanes judged %d times per prompt, plus once per lane for its scores', (lanes, asked) => {
+    expect(callsOf({ lanes })).toBe(asked)
+    expect(callsOf({ lanes, prompts: 4, repeats: 3 })).toBe(12 * asked)
+    expect(callsOf({ lanes, expected: { type: 'judge', value: 'Friendly.' } })).toBe(asked + lanes)
+    expect(callsOf({ lanes, expected: { type: 'exact', value: 'Friendly.' } })).toBe(asked)
+  })
 
-  test('has a judge read two answers, as long as the lanes may make them, and the rubric', () => {
+  test('has the judge read two answers of the maximum length, and the rubric', () => {
     // Twice in both orders: 2 × 2 × 100 tokens more.
     expect(judgeCost({ maxTokens: 200 }) - judgeCost({ maxTokens: 100 })).toBe(2 * 2 * 100 * 1_000)
     expect(judgeCost({ rubric: 'word '.repeat(1_000) })).toBeGreaterThan(judgeCost({}) + 2 * 1_000 * 1_000)
   })
 
-  test('takes no answer to be longer than answers usually are', () => {
+  test('limits the assumed length of an answer', () => {
     expect(judgeCost({ maxTokens: 1_000_000 })).toBe(judgeCost({ maxTokens: 400 }))
   })
 
-  test('takes longer with a judge, and longest where a budget lets it ask one prompt after the other', () => {
+  test('takes longer with a judge, and longest if a budget makes it ask one prompt after the other', () => {
     const timeOf = (shape: Shape, judge: CatalogModel | null = model) => estimateWith(shape, judge).durationMs
     const prompts = 20
     expect(timeOf({ prompts })).toBeGreaterThan(timeOf({ prompts }, null))

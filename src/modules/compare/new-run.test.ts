@@ -13,7 +13,7 @@ describe('the order of lanes', () => {
     )
   })
 
-  test('lets every lane be first about as often', () => {
+  test('puts every lane first about equally often', () => {
     const firsts = Array.from({ length: 4 }, () => 0)
     for (let prompt = 0; prompt < 4_000; prompt += 1) {
       const [first = 0] = orderLanes(42, prompt, 4)

@@ -5,7 +5,7 @@ import { CsvInvalid, parseCsv } from './parse-csv.ts'
 const quoted = (field: string) => `"${field.replaceAll('"', '""')}"`
 
 describe('CSV', () => {
-  test('reads back whatever was quoted', () => {
+  test('reads back any quoted text', () => {
     const row = fc.array(fc.string({ unit: 'binary' }), { minLength: 1, maxLength: 5 })
     const table = fc.array(row, { maxLength: 8 })
     fc.assert(
@@ -47,12 +47,12 @@ describe('CSV', () => {
   })
 })
 
-test('reading stops behind as many rows as are wanted, and at a line of too many columns', () => {
+test('stops after the requested number of rows, and at a line with too many columns', () => {
   expect(parseCsv('a\n'.repeat(1_000_000), { rowsMax: 10 })).toHaveLength(11)
   expect(() => parseCsv(','.repeat(5_000_000), { columnsMax: 1_000 })).toThrow(CsvInvalid)
 })
 
-test('empty lines count too, and a field of quotes alone is read', () => {
+test('counts empty lines, and reads a field of quotes only', () => {
   expect(() => parseCsv(`a${'\n'.repeat(5_000_000)}`, { linesMax: 1_000 })).toThrow('more than 1000 lines')
   expect(parseCsv(`"${'""'.repeat(100_000)}"`)).toEqual([['"'.repeat(100_000)]])
 })

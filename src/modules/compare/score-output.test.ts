@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { checkExpected, scoreOutput } from './score-output.ts'
 
-describe('what is expected', () => {
+describe('expected answers', () => {
   test.each([
     ['a text is compared whole, but for space around it', 'Paris', ' Paris\n', 1],
     ['a text that is only part of the answer does not do', 'Paris', 'Paris, France', 0],
@@ -22,7 +22,7 @@ describe('what is expected', () => {
     expect(await scoreOutput(expected, output, 'an account')).toBe(score)
   })
 
-  test('a pattern that never ends is given up, others go on, and nobody waits for it twice', async () => {
+  test('a pattern that never ends is given up, others continue, and it is not tried again', async () => {
     const endless = { type: 'regex', value: '^(\\w+\\s?)*!$' }
     const text = 'word '.repeat(40)
     const [given, other] = await Promise.all([
@@ -57,7 +57,7 @@ describe('what is expected', () => {
       0,
     ],
     ['200,000 spaces', 'x', `${' '.repeat(200_000)}x`, 1],
-  ])('%s do not hold up whoever waits', async (_, expected, output, score) => {
+  ])('%s do not delay other requests', async (_, expected, output, score) => {
     expect(await scoreOutput(expected, output, 'an account')).toBe(score)
   })
 

@@ -27,13 +27,13 @@ describe('a budget', () => {
     expect(plan.reserve(lane, false)).toBeNull()
   })
 
-  test('learns from what cells cost', () => {
+  test('learns from the cost of cells', () => {
     const plan = planOf({})
     plan.settle(lane, plan.reserve(lane, true) ?? 0n, completed(5n))
     expect(plan.reserve(lane, true)).toBe(5n)
   })
 
-  test('is not kept from beginning by an estimate that is too high', () => {
+  test('lets one cell begin although the estimate is too high', () => {
     const plan = planOf({ estimatedCostNanoUsd: 100_200n })
     expect(plan.reserve(lane, false)).toBeNull()
     expect(plan.reserve(lane, true)).toBe(10_000n)
@@ -41,7 +41,7 @@ describe('a budget', () => {
     expect(plan.reserve(lane, false)).toBe(10n)
   })
 
-  test('that is spent lets nothing begin, and none lets everything', () => {
+  test('that is spent lets no cell begin, and without a budget all begin', () => {
     expect(planOf({ costNanoUsd: 100n }).reserve(lane, true)).toBeNull()
     expect(planOf({ budgetNanoUsd: null, costNanoUsd: 100n }).reserve(lane, false)).toBe(0n)
   })

@@ -31,7 +31,7 @@ async function insertRun(name: string, members: { status: string; daysAgo: numbe
   )
 }
 
-test('runs that ended long ago are removed, but for those that were saved', async () => {
+test('runs that ended long ago are deleted, except for saved ones', async () => {
   await database.query(`INSERT INTO accounts (id, name) VALUES ($1, 'Ada')`, [createId()])
   await insertRun('old', { status: 'completed', daysAgo: 91 })
   await insertRun('old and cancelled', { status: 'cancelled', daysAgo: 200 })

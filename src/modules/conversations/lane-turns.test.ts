@@ -7,7 +7,7 @@ const refuse = (): never => {
   throw new AppError('concurrency_limit_reached', 'full')
 }
 
-test('a lane waits for a place while another of its turn has one', async () => {
+test('a lane waits for a slot while another lane of its turn has one', async () => {
   const crowd = new LaneTurns()
   const cancellation = new Cancellation()
   expect(await crowd.enter(() => 'first', cancellation)).toBe('first')
@@ -18,7 +18,7 @@ test('a lane waits for a place while another of its turn has one', async () => {
   expect(await second).toBe('second')
 })
 
-test('a lane that is refused while the last other one leaves asks again', async () => {
+test('a lane that is refused while the last other lane ends asks again', async () => {
   const crowd = new LaneTurns()
   const cancellation = new Cancellation()
   await crowd.enter(() => 'first', cancellation)
@@ -32,7 +32,7 @@ test('a lane that is refused while the last other one leaves asks again', async 
   expect(await second).toBe('second')
 })
 
-test('a lane does not wait for places that others have, nor for anything but a place', async () => {
+test('a lane does not wait if no lane of its turn has a slot, nor for other limits', async () => {
   const crowd = new LaneTurns()
   const cancellation = new Cancellation()
   await expect(crowd.enter(refuse, cancellation)).rejects.toThrow('full')
@@ -43,7 +43,7 @@ test('a lane does not wait for places that others have, nor for anything but a p
   await expect(crowd.enter(broken, cancellation)).rejects.toThrow('too many')
 })
 
-test('a lane stops waiting when nobody wants it any more', async () => {
+test('a lane stops waiting when it is cancelled', async () => {
   const crowd = new LaneTurns()
   const cancellation = new Cancellation()
   await crowd.enter(() => 'first', cancellation)

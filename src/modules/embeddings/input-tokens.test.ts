@@ -23,7 +23,7 @@ const input = fc.oneof(
 )
 
 describe('the tokens of an input', () => {
-  test('are at most what is held, and what is held closely is at most what is held by bytes', () => {
+  test('are at most what is held, and the exact hold is at most the hold by bytes', () => {
     const small = modelOf('text-embedding-3-small')
     const exact = (value: string) => countTokens(value, 'cl100k')
     fc.assert(
@@ -37,7 +37,7 @@ describe('the tokens of an input', () => {
     )
   })
 
-  test('are more where the vendor counts in a way of its own', () => {
+  test('are more if the vendor has its own tokenizer', () => {
     const value = 'The committee met on 14 May 2026 to discuss the budget.'
     const refined = models.map((model) => [model.vendor, refineInputTokens(model, value, bytesOf(value))])
     const openAi = countTokens(value, 'cl100k')
@@ -47,14 +47,14 @@ describe('the tokens of an input', () => {
     }
   })
 
-  test('are as many as were sent where tokens were sent', () => {
+  test('are exact if token ids were sent', () => {
     const small = modelOf('text-embedding-3-small')
     expect(boundInputTokens(small, [[1, 2], [3]], 1000)).toBe(3)
     expect(refineInputTokens(small, [1, 2, 3, 4], 1000)).toBe(4)
     expect(countInputTokens([[1, 2], [3]], countTokens)).toBe(3)
   })
 
-  test('of megabytes are counted in bounded work', () => {
+  test('of megabytes are counted in bounded time', () => {
     let counted = 0
     const count = (piece: string) => {
       counted += piece.length

@@ -13,7 +13,7 @@ const scan = (value: unknown, space?: number) =>
   scanEmbeddings(Buffer.from(JSON.stringify(value, null, space)))
 
 describe('a scan of an answer', () => {
-  test('finds what a parser finds, whatever stands between', () => {
+  test('finds the same as a parser, whatever is in between', () => {
     const vectors = fc.oneof(
       fc.array(fc.array(fc.float({ noNaN: true, noDefaultInfinity: true }), { minLength: 1 }), {
         minLength: 1,
@@ -51,11 +51,11 @@ describe('a scan of an answer', () => {
     )
   })
 
-  test('knows an answer without model or usage', () => {
+  test('recognises an answer without model or usage', () => {
     expect(scan(answer({ model: undefined, usage: undefined }))).toMatchObject({ model: null, usage: null })
   })
 
-  test('never takes a part of an answer for one', () => {
+  test('never mistakes a part of an answer for a complete one', () => {
     const payload = Buffer.from(JSON.stringify(answer()))
     for (let length = 0; length < payload.length; length += 1)
       expect(scanEmbeddings(payload.subarray(0, length))).toBeNull()
@@ -85,13 +85,13 @@ describe('a scan of an answer', () => {
     expect(scan(value)).toBeNull()
   })
 
-  test('leaves a name that stands there twice to a parser', () => {
+  test('leaves a duplicate name to a parser', () => {
     const text = JSON.stringify(answer()).replace('"model":"m"', '"model":"m","model":"n"')
     expect(scanEmbeddings(Buffer.from(text))).toBeNull()
     expect(scanEmbeddings(Buffer.from('{"object":"list","data":[NaN]}'))).toBeNull()
   })
 
-  test('does not mind an empty value beside the vectors', () => {
+  test('accepts an empty value beside the vectors', () => {
     expect(scan(answer({ usage: { prompt_tokens: 3, prompt_tokens_details: null } }), 2)?.vectors).toBe(1)
   })
 })

@@ -13,12 +13,12 @@ function modelOf(id: string): CatalogModel {
   return model
 }
 
-test('a quality or resolution that was not asked for is asked of the upstream by name', () => {
+test('a default quality or resolution is sent to the upstream by name', () => {
   expect(completeWork(modelOf('gpt-image-2'), imageWork())).toMatchObject({ quality: 'medium' })
   expect(completeWork(modelOf('wan-2.6-t2v'), videoWork())).toMatchObject({ resolution: '720p' })
 })
 
-test('what was asked for stays, and so does what a model has no default for', () => {
+test('requested values are kept, and values without a default stay unset', () => {
   const high = imageWork({ quality: 'high', size: '1024x1024' })
   expect(completeWork(modelOf('gpt-image-2'), high)).toEqual(high)
   expect(completeWork(modelOf('recraft-v3'), imageWork())).toEqual(imageWork())

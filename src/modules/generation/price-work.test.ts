@@ -74,20 +74,20 @@ const seconds = modelOf('video', {
   multipliers: { resolution: { '4k': 2 }, audio: { off: 0.5 } },
 })
 
-describe('what work can cost', () => {
-  test('is the price of an image, times how many, times size and quality', () => {
+describe('the maximum cost of work', () => {
+  test('is the price per image, times the number, times size and quality', () => {
     expect(estimate(images, image())).toBe(40_000_000n)
     expect(estimate(images, image({ count: 3, size: '1024x1536', quality: 'high' }))).toBe(720_000_000n)
     expect(estimate(images, image({ quality: 'low' }))).toBe(10_000_000n)
   })
 
-  test('is the price of a second, times the seconds asked for, by resolution and sound', () => {
+  test('is the price per second, times the requested seconds, by resolution and audio', () => {
     expect(estimate(seconds, video())).toBe(2_000_000_000n)
     expect(estimate(seconds, video({ resolution: '4k', withAudio: false }))).toBe(2_000_000_000n)
     expect(estimate(modelOf('music', { unit: 'second', usd: 0.005 }), music)).toBe(150_000_000n)
   })
 
-  test('is that of the nearest resolution when the size is given in pixels', () => {
+  test('is that of the nearest resolution if the size is given in pixels', () => {
     const price = {
       unit: 'second',
       usd: 0.1,
@@ -103,18 +103,18 @@ describe('what work can cost', () => {
     ])
   })
 
-  test('depends on the duration where the vendor does not sell by the second', () => {
+  test('depends on the duration if the vendor does not sell by the second', () => {
     const price = { unit: 'second', usd: 0.1, multipliers: { duration: { '9': 1.112 } } }
     const model = modelOf('video', price)
     expect(estimate(model, video())).toBe(500_000_000n)
     expect(estimate(model, video({ durationSeconds: 9 }))).toBe(1_000_800_000n)
   })
 
-  test('counts the characters of speech as people do', () => {
+  test('counts the characters of speech as graphemes', () => {
     expect(estimate(modelOf('tts', { unit: 'character', usd: 0.000015 }), speech)).toBe(7n * 15_000n)
   })
 
-  test('counts instructions of speech that an upstream is sent, 16 bytes as a character', () => {
+  test('counts instructions of speech that are sent to an upstream, 16 bytes as a character', () => {
     const price = { unit: 'character', usd: 0.000015 }
     const told = { ...speech, instructions: 'é'.repeat(20) }
     expect(estimate(modelOf('tts', price), told)).toBe((7n + 3n) * 15_000n)
@@ -127,22 +127,22 @@ describe('what work can cost', () => {
       expect(completeWork(deaf, told)).toEqual({ ...told, instructions: null })
   })
 
-  test('is one price for an image that is enlarged or cut out, and for a request', () => {
+  test('is one price for an upscaled or cut-out image, and for a request', () => {
     const upscale: MediaWork<string> = { kind: 'upscale', image: 'x', scale: 2, prompt: null }
     expect(estimate(modelOf('upscale', { unit: 'image', usd: 0.03 }), upscale)).toBe(30_000_000n)
     expect(estimate(modelOf('image', { unit: 'request', usd: 0.1 }), image({ count: 4 }))).toBe(100_000_000n)
   })
 })
 
-describe('what work did cost', () => {
-  test('is for the images there are', () => {
+describe('the actual cost of work', () => {
+  test('counts the images that were made', () => {
     const work = image({ count: 4 })
     const price = priceOfWork(images, work)
     expect(priceOutput(price, work, { files: 3 })).toBe(120_000_000n)
     expect(priceOutput(price, work, { files: 0 })).toBe(0n)
   })
 
-  test('is for the seconds the upstream tells, and for those asked for where it tells none', () => {
+  test('counts the reported seconds, or the requested ones if none are reported', () => {
     const work = video()
     const price = priceOfWork(seconds, work)
     expect(priceOutput(price, work, { files: 1, seconds: 4.5 })).toBe(1_800_000_000n)
@@ -150,7 +150,7 @@ describe('what work did cost', () => {
     expect(priceOutput(price, work, { files: 1, seconds: Number.NaN })).toBe(2_000_000_000n)
   })
 
-  test('is for more than was asked where more was made, but for the rest of a second', () => {
+  test('counts more than requested if more was made, except for fractions of a second', () => {
     const film = video()
     const price = priceOfWork(seconds, film)
     expect(priceOutput(price, film, { files: 1, seconds: 5.9 })).toBe(2_000_000_000n)
@@ -159,7 +159,7 @@ describe('what work did cost', () => {
     expect(priceOutput(priceOfWork(images, picture), picture, { files: 3 })).toBe(120_000_000n)
   })
 
-  test('is never negative and bounded, whatever an upstream says', () => {
+  test('is never negative and limited, whatever an upstream reports', () => {
     const works = [
       [images, image({ count: 2, quality: 'high' })],
       [seconds, video({ resolution: '4k' })],

@@ -38,7 +38,7 @@ async function codeOf(work: Promise<unknown>): Promise<unknown> {
 }
 
 describe('a task', () => {
-  test('is submitted, its job stored, looked at until done, and its file kept and priced', async () => {
+  test('is submitted, its job stored, polled until done, and its file stored and priced', async () => {
     const check = inTurn<MediaProgress>(running, running, { ...done, output: { ...done.output, seconds: 4 } })
     const { performer, media } = createStage({ first: { start: inTurn(started('j1')), check } })
     const { control, notes } = createControl()
@@ -53,7 +53,7 @@ describe('a task', () => {
     })
   })
 
-  test('goes to the next upstream when the first does not take it', async () => {
+  test('goes to the next upstream if the first refuses it', async () => {
     const refuse = inTurn<MediaStart>(upstreamError('first', { failure: 'connect' }))
     const { performer } = createStage({
       first: { start: refuse },
@@ -72,7 +72,7 @@ describe('a task', () => {
     expect(notes).toEqual(['progress 0.5'])
   })
 
-  test('whose submit was cut is found where the upstream can be asked', async () => {
+  test('whose submission was cut off is found if the upstream supports a lookup', async () => {
     const start = inTurn<MediaStart>(new Error('submitted twice'))
     const find = async () => ({ id: 'j7' })
     const { performer } = createStage({ first: { start, find, check: inTurn<MediaProgress>(done) } })
@@ -82,7 +82,7 @@ describe('a task', () => {
     expect(jobs).toEqual([job('j7')])
   })
 
-  test('whose submit was cut is submitted again, to the same upstream, where there is no such job', async () => {
+  test('whose submission was cut off is submitted again, to the same upstream, if there is no such job', async () => {
     const { performer } = createStage({
       first: { start: inTurn<MediaStart>(new Error('another upstream')) },
       second: { start: inTurn<MediaStart>(done), find: async () => null },
@@ -93,7 +93,7 @@ describe('a task', () => {
     expect(outcome.provider).toBe('second')
   })
 
-  test('whose submit got no answer is found before anybody else is asked', async () => {
+  test('whose submission got no answer is looked up before another upstream is tried', async () => {
     const start = inTurn<MediaStart>(upstreamError('first', { failure: 'cut' }))
     const find = async () => ({ id: 'j8' })
     const { performer } = createStage({
@@ -105,7 +105,7 @@ describe('a task', () => {
     expect(jobs).toEqual([job('j8')])
   })
 
-  test('outlasts an upstream that cannot be asked for a while', async () => {
+  test('survives an upstream that cannot be reached for a while', async () => {
     const away = upstreamError('first', { status: 503 })
     const check = inTurn<MediaProgress>(away, away, away, done)
     const { performer } = createStage({ first: { check } })
@@ -113,7 +113,7 @@ describe('a task', () => {
     expect((await performer.perform(claimTask({ job: job('j1') }), control)).provider).toBe('first')
   })
 
-  test('fails when the upstream cannot be asked for minutes', async () => {
+  test('fails if the upstream cannot be reached for minutes', async () => {
     const { performer } = createStage({
       first: { check: inTurn<MediaProgress>(upstreamError('first', { failure: 'connect' })) },
     })
@@ -121,7 +121,7 @@ describe('a task', () => {
     expect(await codeOf(performer.perform(claimTask({ job: job('j1') }), control))).toBe('provider_error')
   })
 
-  test('fails when the job failed, in the words of the upstream where the request is at fault', async () => {
+  test('fails if the job failed, in the words of the upstream if the request is at fault', async () => {
     const refused = upstreamError('first', { status: 422, hasJobEnded: true, upstreamMessage: 'Too wild.' })
     const { performer } = createStage({
       first: { start: inTurn(started('j')), check: inTurn<MediaProgress>(refused) },
@@ -138,14 +138,14 @@ describe('a task', () => {
     expect(await codeOf(performer.perform(claimTask({ job: job('j1') }), control))).toBe('provider_error')
   })
 
-  test('of which nothing was made fails', async () => {
+  test('without any output fails', async () => {
     const empty: MediaProgress = { kind: 'done', output: { files: [] } }
     const { performer } = createStage({ first: { check: inTurn(empty) } })
     const { control } = createControl()
     expect(await codeOf(performer.perform(claimTask({ job: job('j1') }), control))).toBe('provider_error')
   })
 
-  test('waits for room at its upstreams', async () => {
+  test('waits for a slot at its upstreams', async () => {
     const busy = upstreamError('first', { status: 429, retryAfterSeconds: 20 })
     const { performer, pauses } = createStage({ first: { start: inTurn<MediaStart>(busy, done) } })
     const { control } = createControl()
@@ -153,7 +153,7 @@ describe('a task', () => {
     expect(pauses).toContain(20_000)
   })
 
-  test('gets a fresh address of its result when the first has expired', async () => {
+  test('gets a new address of its result if the first has expired', async () => {
     const at = (url: string): MediaProgress => ({ kind: 'done', output: { files: [{ kind: 'url', url }] } })
     const check = inTurn(at('https://up/old'), at('https://up/new'))
     const { performer, media } = createStage({ first: { check } })
@@ -176,7 +176,7 @@ describe('a task', () => {
     expect(media.files.size).toBe(0)
   })
 
-  test('costs what was made, though less is held', async () => {
+  test('costs what was made, even if less is held', async () => {
     const output = { ...done.output, seconds: 50 }
     const { performer } = createStage({ first: { check: inTurn<MediaProgress>({ kind: 'done', output }) } })
     const { control } = createControl()
@@ -184,7 +184,7 @@ describe('a task', () => {
     expect(outcome.costNanoUsd).toBe(5_000_000_000n)
   })
 
-  test('that is cancelled ends with the reason, and its job is cancelled where the upstream can do that', async () => {
+  test('that is cancelled ends with the reason, and its job is cancelled if the upstream supports it', async () => {
     const cancelled: string[] = []
     const { control } = createControl()
     const reason = new Error('nobody wants it')
@@ -201,20 +201,20 @@ describe('a task', () => {
     expect(cancelled).toEqual(['j1'])
   })
 
-  test('whose upstream cannot cancel is left alone', async () => {
+  test('whose upstream cannot cancel is left running', async () => {
     const cancel = () => Promise.reject(upstreamError('first', {}))
     const { performer } = createStage({ first: { cancel } })
     await expect(performer.cancelJob(claimTask({ job: job('j1') }))).resolves.toBeUndefined()
   })
 
-  test('whose providers are not configured any more names the id that was asked for', async () => {
+  test('whose providers are no longer configured names the requested id', async () => {
     const { performer } = createStage({})
     const { control } = createControl()
     const task = claimTask({ requestedModel: 'film-of-old' })
     await expect(performer.perform(task, control)).rejects.toThrow(/'film-of-old'/)
   })
 
-  test('of a model or provider that is gone fails', async () => {
+  test('of a removed model or provider fails', async () => {
     const { performer } = createStage({ first: {} })
     const { control } = createControl()
     expect(await codeOf(performer.perform(claimTask({ model: 'gone' }), control))).toBe('model_not_found')
@@ -222,7 +222,7 @@ describe('a task', () => {
     expect(await codeOf(performer.perform(task, control))).toBe('provider_error')
   })
 
-  test('stored by a version that knows more goes back for another worker', async () => {
+  test('stored by a newer version is returned for another worker', async () => {
     const { performer } = createStage({ first: {} })
     const { control } = createControl()
     const error = await codeOf(performer.perform(claimTask({ work: { work: { kind: 'dance' } } }), control))

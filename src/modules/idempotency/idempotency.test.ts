@@ -67,7 +67,7 @@ const age = (column: 'lease_until' | 'expires_at') =>
   database.query(`UPDATE idempotency_keys SET ${column} = now() - interval '1 millisecond'`)
 
 describe('a key', () => {
-  test('is claimed by one of many that come at once, in any process', async () => {
+  test('is claimed by one of many concurrent requests, in any process', async () => {
     const processes = [open(), open(), open()]
     const outcomes = await Promise.all(
       processes.flatMap((process) => Array.from({ length: 20 }, () => process.claim(keyed()))),
@@ -77,7 +77,7 @@ describe('a key', () => {
     expect(kinds.filter((kind) => kind === 'running')).toHaveLength(59)
   })
 
-  test('gives the first answer again, from any process, with the id of the first request', async () => {
+  test('returns the first answer again, from any process, with the id of the first request', async () => {
     const first = keyed()
     await requireClaim(await open().claim(first)).keep(answer)
     expect(await open().claim(keyed())).toEqual({ kind: 'answered', answer, requestId: first.requestId })
@@ -96,14 +96,14 @@ describe('a key', () => {
     expect(await idempotency.claim(keyed(members))).toEqual({ kind: 'reused' })
   })
 
-  test('is another one for another account', async () => {
+  test('is separate for each account', async () => {
     const idempotency = open()
     await requireClaim(await idempotency.claim(keyed())).keep(answer)
     const other = await idempotency.claim(keyed({ accountId: createId(), body: 'else' }))
     expect(other.kind).toBe('claimed')
   })
 
-  test('is free again after a release, for a request of its own', async () => {
+  test('is free again after a release, for a new request', async () => {
     const idempotency = open()
     await requireClaim(await idempotency.claim(keyed())).release()
     const second = keyed({ body: 'else' })
@@ -118,7 +118,7 @@ describe('a key', () => {
     expect(requireClaim(await idempotency.claim(keyed())).requestId).toBe(first.requestId)
   })
 
-  test('whose answer was too large says that it was done', async () => {
+  test('whose answer was too large reports that it was done', async () => {
     const idempotency = open()
     const first = keyed()
     await requireClaim(await idempotency.claim(first)).keepNothing()
@@ -126,7 +126,7 @@ describe('a key', () => {
     expect(await idempotency.claim(keyed())).toEqual({ kind: 'unkept', requestId: first.requestId })
   })
 
-  test('whose answer was damaged says that it was done', async () => {
+  test('whose answer was damaged reports that it was done', async () => {
     const idempotency = open()
     const first = keyed()
     await requireClaim(await idempotency.claim(first)).keep(answer)
@@ -134,7 +134,7 @@ describe('a key', () => {
     expect(await idempotency.claim(keyed())).toEqual({ kind: 'unkept', requestId: first.requestId })
   })
 
-  test('is kept as bytes that tell nothing of key, request or answer', async () => {
+  test('is stored as bytes that reveal nothing of key, request or answer', async () => {
     const secret = { key: 'secret-key', body: 'secret prompt' }
     await requireClaim(await open().claim(keyed(secret))).keep({
       ...answer,
@@ -148,8 +148,8 @@ describe('a key', () => {
   })
 })
 
-describe('a run that died', () => {
-  test('is taken over when its lease has passed, by one, under its request id', async () => {
+describe('a request whose process died', () => {
+  test('is taken over by one request when its lease has expired, under its request id', async () => {
     const first = keyed()
     await open({ leaseMs: 1_000_000 }).claim(first)
     await age('lease_until')
@@ -159,7 +159,7 @@ describe('a run that died', () => {
     expect(claims.map(({ requestId }) => requestId)).toEqual([first.requestId])
   })
 
-  test('and was not dead can no longer say how it ended', async () => {
+  test('but was alive can no longer store its result', async () => {
     const [slow, other] = [open({ leaseMs: 1_000_000 }), open()]
     const lost = requireClaim(await slow.claim(keyed()))
     await age('lease_until')
@@ -171,7 +171,7 @@ describe('a run that died', () => {
     expect(await slow.claim(keyed())).toMatchObject({ kind: 'answered', answer })
   })
 
-  test('is never one of the same process', async () => {
+  test('is not assumed in the same process, even if its lease has expired', async () => {
     const idempotency = open({ leaseMs: 1_000_000 })
     const claim = requireClaim(await idempotency.claim(keyed()))
     await age('lease_until')
@@ -181,7 +181,7 @@ describe('a run that died', () => {
     expect((await idempotency.claim(keyed())).kind).toBe('answered')
   })
 
-  test('is told from one that takes long: that one is heard of', async () => {
+  test('is distinguished from a long one, which renews its lease', async () => {
     const idempotency = open({ leaseMs: 400 })
     await idempotency.claim(keyed())
     const leases = new Set<number>()
@@ -195,7 +195,7 @@ describe('a run that died', () => {
 })
 
 describe('after a day', () => {
-  test('the key begins anew, whatever the body', async () => {
+  test('the key can be used again, with any body', async () => {
     const idempotency = open()
     await requireClaim(await idempotency.claim(keyed())).keep(answer)
     await age('expires_at')
@@ -206,7 +206,7 @@ describe('after a day', () => {
     expect(await idempotency.claim(keyed({ body: 'else' }))).toMatchObject({ answer: { status: 201 } })
   })
 
-  test('a day is what it is unless told', async () => {
+  test('a day is the default', async () => {
     const idempotency = open()
     await idempotency.claim(keyed())
     const [row] = await database.query<{ hours: number }>(
@@ -215,7 +215,7 @@ describe('after a day', () => {
     expect(row?.hours).toBe(24)
   })
 
-  test('a sweep deletes what has expired and nothing else, in batches, by several at once', async () => {
+  test('a sweep deletes only expired keys, in batches, also concurrently', async () => {
     const [one, other] = [open({ retentionMs: 0 }), open()]
     await Promise.all(
       Array.from({ length: 700 }, async (_, index) =>

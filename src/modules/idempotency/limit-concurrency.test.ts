@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { limitConcurrency } from './limit-concurrency.ts'
 
-test('so many run at once, so many wait in turn, the others are refused, and a failure frees its place', async () => {
+test('a limited number run, a limited number wait in turn, others are refused, and a failure frees its place', async () => {
   const limited = limitConcurrency({ runningMax: 2, waitingMax: 3 })
   const started: number[] = []
   const gates = Array.from({ length: 6 }, () => Promise.withResolvers<number>())

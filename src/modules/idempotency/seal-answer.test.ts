@@ -11,7 +11,7 @@ const answer = {
 }
 
 describe('a sealed answer', () => {
-  test('is what it was when it is opened with the same key', async () => {
+  test('is unchanged when it is opened with the same key', async () => {
     const word = stringMatching(/^[!-~]{0,40}$/)
     await assert(
       asyncProperty(
@@ -42,13 +42,13 @@ describe('a sealed answer', () => {
     }
   })
 
-  test('is never the same twice', async () => {
+  test('is always different', async () => {
     const [one, other] = [await sealAnswer(answer, sealingKey), await sealAnswer(answer, sealingKey)]
     expect(one.equals(other)).toBe(false)
   })
 })
 
-test('every part of a request makes a key of its own, and what is stored is not the key', () => {
+test('every part of a request changes the key, and the key is not stored', () => {
   const others = [
     { ...source, accountId: 'b' },
     { ...source, key: 'l' },
