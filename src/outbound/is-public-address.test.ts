@@ -57,7 +57,7 @@ it.each([
   expect(isPublicAddress(address)).toBe(false)
 })
 
-it('an address of version 4 is as public inside one of version 6 as it is alone', () => {
+it('an IPv4 address inside an IPv6 address is as public as it is alone', () => {
   const byte = integer({ min: 0, max: 255 })
   assert(
     property(byte, byte, byte, byte, (...bytes) => {

@@ -35,7 +35,7 @@ describe('addresses', () => {
     await expect(outbound.fetch({ ...BOUNDS, url })).rejects.toThrow(OutboundRefused)
   })
 
-  it('a name is refused when any of its addresses is private', async () => {
+  it('a name is refused if any of its addresses is private', async () => {
     const outbound = createOutbound({
       allowedHosts: [],
       resolveHost: async () => ['93.184.216.34', '10.0.0.1'],
@@ -43,7 +43,7 @@ describe('addresses', () => {
     await expect(outbound.fetch({ ...BOUNDS, url: 'http://mixed.test/' })).rejects.toThrow(OutboundRefused)
   })
 
-  it('a name that is not found fails', async () => {
+  it('an unknown name fails', async () => {
     const outbound = createOutbound({ allowedHosts: [], resolveHost: async () => [] })
     await expect(outbound.fetch({ ...BOUNDS, url: 'http://nobody.test/' })).rejects.toMatchObject({
       name: 'OutboundFailed',
@@ -51,7 +51,7 @@ describe('addresses', () => {
     })
   })
 
-  it('what the operator allows and what one request trusts may be private', async () => {
+  it('hosts that the operator allows or that one request trusts may be private', async () => {
     const { port } = await serve((_request, response) => response.end('here'))
     const url = `http://127.0.0.1:${port}/`
     const allowing = createOutbound({ allowedHosts: ['127.0.0.0/8'] })
@@ -62,8 +62,8 @@ describe('addresses', () => {
   })
 })
 
-describe('a name that changes its mind', () => {
-  it('is connected to where it pointed when it was checked', async () => {
+describe('a name whose address changes', () => {
+  it('is connected to the address that was checked', async () => {
     const inner = await serve((_request, response) => response.end('inner'), '127.0.0.2')
     const outer = await serve((_request, response) => response.end('outer'), '127.0.0.1', inner.port)
     const answers = [['127.0.0.1'], ['127.0.0.2']]
@@ -118,7 +118,7 @@ describe('redirects', () => {
     await expect(local().fetch(request)).rejects.toThrow(OutboundRefused)
   })
 
-  it('are bounded, and are answers where none are wanted', async () => {
+  it('are limited, and are returned as answers if they are not wanted', async () => {
     const { port, requests } = await serve((_request, response) =>
       response.writeHead(307, { location: '/' }).end(),
     )
@@ -133,15 +133,15 @@ describe('redirects', () => {
   })
 })
 
-describe('bounds', () => {
-  it('an answer that says it is too large is not read', async () => {
+describe('limits', () => {
+  it('an answer that announces too much is not read', async () => {
     const { port } = await serve((_request, response) => response.end(Buffer.alloc(2_000)))
     const request = { url: `http://127.0.0.1:${port}/`, bytesMax: 1_999 }
     await expect(readAll(local(), request)).rejects.toMatchObject({ reason: 'too_large' })
     expect(await readAll(local(), { ...request, bytesMax: 2_000 })).toHaveLength(2_000)
   })
 
-  it('an answer that does not say how large it is ends at the bound', async () => {
+  it('an answer of unknown length ends at the limit', async () => {
     const { port, closed } = await serve((_request, response) => {
       const timer = setInterval(() => response.write(Buffer.alloc(1_000)), 1)
       response.on('close', () => clearInterval(timer))
@@ -170,7 +170,7 @@ describe('bounds', () => {
   })
 
   it.each(['head', 'body'])(
-    'a cancelled request ends its connection while it waits for the %s',
+    'a cancelled request closes its connection while it waits for the %s',
     async (part) => {
       const { port, arrived, closed } = await serve((_request, response) => {
         if (part === 'body') response.write('a')
@@ -184,7 +184,7 @@ describe('bounds', () => {
     },
   )
 
-  it('an answer that breaks off fails', async () => {
+  it('an answer that is cut off fails', async () => {
     const { port } = await serve((_request, response) => {
       response.writeHead(200, { 'content-length': '10' })
       response.write('abc', () => response.destroy())
@@ -192,7 +192,7 @@ describe('bounds', () => {
     await expect(readAll(local(), { url: `http://127.0.0.1:${port}/` })).rejects.toThrow(OutboundFailed)
   })
 
-  it('a close ends what runs', async () => {
+  it('closing ends running requests', async () => {
     const outbound = local()
     const { port, arrived } = await serve(() => {})
     const reading = readAll(outbound, { url: `http://127.0.0.1:${port}/` })
@@ -201,7 +201,7 @@ describe('bounds', () => {
   })
 })
 
-it('a body is posted and the status is told', async () => {
+it('a body is posted and the status is returned', async () => {
   const { port } = await serve((request, response) => {
     request.pipe(response.writeHead(202, { 'content-type': 'text/plain' }))
   })

@@ -48,7 +48,7 @@ async function run({ candidates, outcomes }: Script) {
 }
 
 describe('attemptRoutes', () => {
-  it('answers with the first that succeeds, in order, without a pause between upstreams', async () => {
+  it('returns the first success, in order, without a pause between upstreams', async () => {
     const outcomes = [failing({}), failing({ failure: 'connect' }), 'yes']
     expect(await run({ candidates: ['a', 'b', 'c'], outcomes })).toEqual({
       asked: ['a', 'b', 'c'],
@@ -64,7 +64,7 @@ describe('attemptRoutes', () => {
     ['a refused connection', failing({ failure: 'connect' })],
     ['a cut connection', failing({ failure: 'cut' })],
     ['invalid_answer', failing({ failure: 'invalid_answer' })],
-  ])('asks a single upstream three times after %s, with growing pauses', async (_name, error) => {
+  ])('tries a single upstream three times after %s, with growing pauses', async (_name, error) => {
     expect(await run({ candidates: ['a'], outcomes: [error] })).toEqual({
       asked: ['a', 'a', 'a'],
       result: error,
@@ -77,17 +77,17 @@ describe('attemptRoutes', () => {
     ['a refused credential', failing({ status: 401 })],
     ['an unknown model', failing({ status: 404 })],
     ['a wish for a long pause', failing({ status: 429, retryAfterSeconds: 3 })],
-  ])('does not ask the same upstream again after %s', async (_name, error) => {
+  ])('does not retry the same upstream after %s', async (_name, error) => {
     expect((await run({ candidates: ['a'], outcomes: [error] })).asked).toEqual(['a'])
     expect((await run({ candidates: ['a', 'b'], outcomes: [error, 'yes'] })).asked).toEqual(['a', 'b'])
   })
 
-  it('waits as long as the upstream asks, when that is short', async () => {
+  it('waits as long as the upstream asks, if that is short', async () => {
     const outcomes = [failing({ status: 429, retryAfterSeconds: 2 }), 'yes']
     expect(await run({ candidates: ['a'], outcomes })).toMatchObject({ result: 'yes', pausesMs: [2_000] })
   })
 
-  it.each([400, 413, 415, 422])('asks nobody else when the request is at fault (%i)', async (status) => {
+  it.each([400, 413, 415, 422])('tries no other upstream if the request is at fault (%i)', async (status) => {
     const error = failing({ status })
     expect(await run({ candidates: ['a', 'b'], outcomes: [error] })).toMatchObject({
       asked: ['a'],
@@ -95,7 +95,7 @@ describe('attemptRoutes', () => {
     })
   })
 
-  it('passes on what is not an upstream’s failure', async () => {
+  it('throws errors that are not an upstream’s failure', async () => {
     const defect = new TypeError('ours')
     expect(await run({ candidates: ['a', 'b'], outcomes: [defect] })).toMatchObject({
       asked: ['a'],
@@ -103,13 +103,13 @@ describe('attemptRoutes', () => {
     })
   })
 
-  it('asks a bounded number of times, however many upstreams there are', async () => {
+  it('makes a limited number of attempts, however many upstreams there are', async () => {
     const candidates = Array.from({ length: 20 }, (_, index) => `u${index}`)
     const { asked } = await run({ candidates, outcomes: [failing({})] })
     expect(asked).toEqual(candidates.slice(0, 6))
   })
 
-  it('stops in the middle of a pause when the client leaves', async () => {
+  it('stops during a pause when the client disconnects', async () => {
     const cancellation = new Cancellation()
     const reason = new Error('gone')
     const asked: string[] = []
@@ -127,39 +127,39 @@ describe('attemptRoutes', () => {
     expect(asked).toEqual(['a'])
   })
 
-  it.each([501, 529, 429, 404])('counts a status of %i for no breaker', async (status) => {
+  it.each([501, 529, 429, 404])('does not report a status of %i to the breaker', async (status) => {
     const { failures } = await outcomes([failing({ status })])
     expect(failures).toEqual([])
   })
 
-  it('counts a request that fails once, however often it was tried', async () => {
+  it('reports a failed request once, however often it was tried', async () => {
     expect(await outcomes([failing({}), failing({}), failing({})])).toEqual({ failures: ['a'], asked: 3 })
   })
 
-  it('counts no failure of an upstream that answers in the end', async () => {
+  it('reports no failure of an upstream that finally answers', async () => {
     expect(await outcomes([failing({}), failing({}), 'yes'])).toEqual({ failures: [], asked: 3 })
   })
 
-  it('counts no failure where the request turns out to be at fault', async () => {
+  it('reports no failure if the request turns out to be at fault', async () => {
     expect(await outcomes([failing({}), failing({ status: 400 })])).toEqual({ failures: [], asked: 2 })
   })
 
-  it('neither repeats nor counts what this process is short of', async () => {
+  it('neither retries nor reports a shortage in this process', async () => {
     expect(await outcomes([failing({ failure: 'local' })])).toEqual({ failures: [], asked: 1 })
   })
 
-  it('passes over an upstream that rests', async () => {
+  it('skips a resting upstream', async () => {
     expect(await askAll([resting(1_000), null], () => true)).toEqual({ asked: [1], answer: 1 })
   })
 
-  it('asks the one whose rest ends first, once, when all rest', async () => {
+  it('tries the one whose rest ends first, once, if all rest', async () => {
     expect(await askAll([resting(3_000), resting(1_000), resting(2_000)], () => true)).toMatchObject({
       asked: [1],
     })
     expect((await askAll([resting(3_000), resting(1_000)], () => false)).asked).toEqual([1, 0])
   })
 
-  it('asks one that rests when those that are well have failed', async () => {
+  it('tries a resting upstream if the healthy ones have failed', async () => {
     expect(await askAll([resting(1_000), null], (index) => index === 0)).toEqual({ asked: [1, 0], answer: 0 })
   })
 })

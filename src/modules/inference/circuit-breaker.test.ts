@@ -35,7 +35,7 @@ function open(breaker: CircuitBreaker): void {
 }
 
 describe('the share of failing requests', () => {
-  it('opens when at least half of the requests of several accounts failed', () => {
+  it('opens the circuit if at least half of the requests of several accounts failed', () => {
     const { breaker } = create()
     succeed(breaker, 'a', 2)
     succeed(breaker, 'b', 2)
@@ -46,7 +46,7 @@ describe('the share of failing requests', () => {
     expect(breaker.admit('c')).toBe('no')
   })
 
-  it('stays closed while more requests succeed than fail, however many fail', () => {
+  it('keeps the circuit closed while more requests succeed than fail, however many fail', () => {
     const { breaker, states } = create()
     for (let round = 0; round < 200; round += 1) {
       succeed(breaker, 'a', 2)
@@ -56,14 +56,14 @@ describe('the share of failing requests', () => {
     expect([breaker.admit('a'), states()]).toEqual(['yes', []])
   })
 
-  it('says nothing of fewer requests than count', () => {
+  it('does not count below the minimum of requests', () => {
     const { breaker } = create()
     fail(breaker, 'a', 1)
     fail(breaker, 'b', 2)
     expect(breaker.admit('c')).toBe('yes')
   })
 
-  it('forgets what is older than its window', () => {
+  it('ignores requests older than the window', () => {
     const { breaker, time } = create()
     fail(breaker, 'a', 1)
     fail(breaker, 'b', 1)
@@ -73,7 +73,7 @@ describe('the share of failing requests', () => {
     expect(breaker.admit('c')).toBe('yes')
   })
 
-  it('remembers over the edge between the halves of its window', () => {
+  it('includes both halves of the window', () => {
     const { breaker, time } = create()
     fail(breaker, 'a', 2)
     time.nowMs += WINDOW_MS / 2
@@ -83,14 +83,14 @@ describe('the share of failing requests', () => {
 })
 
 describe('accounts', () => {
-  it('one account that fails is kept away alone, and nobody else notices', () => {
+  it('one failing account is kept away alone, and others are not affected', () => {
     const { breaker, changes } = create()
     fail(breaker, 'a', 500)
     expect([breaker.admit('a'), breaker.admit('b')]).toEqual(['no', 'yes'])
     expect(changes.at(-1)).toEqual({ state: 'closed', accounts: 1 })
   })
 
-  it('one account that fails among many that succeed is kept away alone', () => {
+  it('one failing account among many successful ones is kept away alone', () => {
     const { breaker } = create()
     for (let account = 0; account < 200; account += 1) succeed(breaker, `account-${account}`, 1)
     fail(breaker, 'a', 1000)
@@ -107,14 +107,14 @@ describe('accounts', () => {
     expect(changes.at(-1)).toEqual({ state: 'closed', accounts: 0 })
   })
 
-  it('two that fail are not enough where most others succeed', () => {
+  it('two failing accounts are not enough if most others succeed', () => {
     const { breaker } = create()
     for (const account of ['c', 'd', 'e']) succeed(breaker, account, 1)
     open(breaker)
     expect(breaker.admit('c')).toBe('yes')
   })
 
-  it('a probe that fails is followed by that of another account', () => {
+  it('a failed probe is followed by a probe of another account', () => {
     const { breaker, time } = create()
     open(breaker)
     time.nowMs += 1_000
@@ -127,7 +127,7 @@ describe('accounts', () => {
     expect(breaker.admit('c')).toBe('probe')
   })
 
-  it('the end of another request neither closes nor opens what a probe decides', () => {
+  it('the result of another request does not change what a probe decides', () => {
     const { breaker, time } = create()
     open(breaker)
     time.nowMs += 1_000
@@ -141,7 +141,7 @@ describe('accounts', () => {
 })
 
 describe('probes', () => {
-  it('one goes after the rest, and closes it', () => {
+  it('one is sent after the rest period, and closes the circuit', () => {
     const { breaker, time, states } = create()
     open(breaker)
     expect([breaker.admit('c'), breaker.restMs('c')]).toEqual(['no', 1_000])
@@ -154,7 +154,7 @@ describe('probes', () => {
     expect(states()).toEqual(['open', 'half-open', 'closed'])
   })
 
-  it('each that fails doubles the rest, up to a bound', () => {
+  it('each failed one doubles the rest period, up to a limit', () => {
     const { breaker, time } = create()
     open(breaker)
     const rests: number[] = []
@@ -167,7 +167,7 @@ describe('probes', () => {
     expect(rests).toEqual([1_000, 2_000, 4_000, 4_000])
   })
 
-  it('one that goes early for want of another upstream closes it, or changes nothing', () => {
+  it('one that is sent early because no other upstream is left closes the circuit, or changes nothing', () => {
     const { breaker } = create()
     open(breaker)
     breaker.force('c')
@@ -178,7 +178,7 @@ describe('probes', () => {
     expect(breaker.admit('d')).toBe('yes')
   })
 
-  it('one that begins to stream admits everybody, and its death opens again', () => {
+  it('one that begins to stream admits all requests, and its failure opens the circuit again', () => {
     const { breaker, time, states } = create()
     open(breaker)
     time.nowMs += 1_000
@@ -189,7 +189,7 @@ describe('probes', () => {
     expect([breaker.admit('d'), states()]).toEqual(['no', ['open', 'half-open', 'closed', 'open']])
   })
 
-  it('one that told nothing is followed by the next at once', () => {
+  it('one without a result is followed by the next at once', () => {
     const { breaker, time } = create()
     open(breaker)
     time.nowMs += 1_000
@@ -199,7 +199,7 @@ describe('probes', () => {
   })
 })
 
-it('never locks anybody out: after the longest rest some request is admitted', () => {
+it('never lock an account out: after the longest rest some request is admitted', () => {
   const account = fc.constantFrom('a', 'b', 'c')
   const what = fc.constantFrom('admit', 'force', 'opened', 'succeeded', 'failed', 'abandoned')
   const step = fc.oneof(fc.tuple(what, account), fc.integer({ min: 0, max: 5_000 }))

@@ -15,8 +15,8 @@ function begin(drainsMax = 1) {
   return { client, linger: lingerAfter(client, 'a', drains), running: () => running, drains }
 }
 
-describe('work whose client leaves', () => {
-  it('ends at once before an upstream was asked, and after one failed at it', () => {
+describe('work whose client disconnects', () => {
+  it('ends at once before an upstream was called, and after one failed', () => {
     const unasked = begin()
     unasked.client.cancel(left)
     const failed = begin()
@@ -28,7 +28,7 @@ describe('work whose client leaves', () => {
     }
   })
 
-  it('goes on while an upstream works, and ends when that fails', () => {
+  it('continues while an upstream works, and ends if that fails', () => {
     const { client, linger, running } = begin()
     linger.noteAsked(VENDOR)
     client.cancel(left)
@@ -39,7 +39,7 @@ describe('work whose client leaves', () => {
     expect(running()).toBe(0)
   })
 
-  it('is abandoned beyond the bounds, and when the process does not wait any longer', () => {
+  it('is abandoned beyond the limits, and when the process shuts down', () => {
     const beyond = begin(0)
     beyond.linger.noteAsked(VENDOR)
     beyond.client.cancel(left)
@@ -54,7 +54,7 @@ describe('work whose client leaves', () => {
   })
 
   it.each([{ whenLeft: 'stops' as const }, { refundsCancelled: true as const }])(
-    'costs nothing where nobody bills what was given up: %j',
+    'is free if abandoned work is not billed: %j',
     (provider) => {
       const { client, linger } = begin(0)
       linger.noteAsked(provider)

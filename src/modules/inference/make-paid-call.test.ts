@@ -64,13 +64,13 @@ function call(steps: Partial<CallSteps<object, undefined, string>>, linger?: Lin
 }
 
 describe('a paid call', () => {
-  it('charges what the answer costs before that leaves', async () => {
+  it('charges the cost of the answer before the answer is returned', async () => {
     const { answer, events, record } = call({})
     expect(await answer).toBe('answer')
     expect([events, record.outcome]).toEqual([['held', 'settled 4'], 'completed'])
   })
 
-  it('asks nobody and charges nothing where no credit can be held', async () => {
+  it('calls no upstream and charges nothing if no credit can be held', async () => {
     const refused = new AppError('insufficient_balance', 'no')
     const perform = () => Promise.reject(new Error('somebody was asked'))
     const { answer, events, record } = call({ prepare: () => Promise.reject(refused), perform })
@@ -78,20 +78,20 @@ describe('a paid call', () => {
     expect([events, record.outcome]).toEqual([[], 'failed'])
   })
 
-  it('gives back what it holds when upstreams fail, and puts that into words', async () => {
+  it('releases its hold if upstreams fail, and explains the failure', async () => {
     const error = new UpstreamError('first: no', { failure: 'connect', provider: 'first' })
     const { answer, events, record } = call({ perform: () => Promise.reject(error) })
     await expect(answer).rejects.toMatchObject({ code: 'provider_error' })
     expect([events, record.outcome]).toEqual([['held', 'released'], 'failed'])
   })
 
-  it('leaves the bill of an answer that is open to that answer', async () => {
+  it('leaves the bill to an answer that is still open', async () => {
     const { answer, events } = call({ isOpen: () => true })
     await answer
     expect(events).toEqual(['held'])
   })
 
-  it('charges an answer that was made for a client that left', async () => {
+  it('charges an answer that was made for a client that disconnected', async () => {
     const { answer, events, record } = call({
       perform: async ({ bill, request }) => {
         bill.charge(4n)
@@ -103,7 +103,7 @@ describe('a paid call', () => {
     expect([events, record.outcome]).toEqual([['held', 'settled 4, delivered'], 'disconnected'])
   })
 
-  it('charges what a vendor bills although nobody read it, once', async () => {
+  it('charges once for work that a vendor bills although it was not read', async () => {
     const { answer, events } = call({
       perform: () => Promise.reject(new AbandonedWork('nobody reads on')),
       chargeUnread: ({ bill }) => bill.charge(7n),
@@ -113,7 +113,7 @@ describe('a paid call', () => {
   })
 
   it.each([true, false])(
-    'charges work that went on alone only where it was abandoned: %s',
+    'charges work that continued alone only if it was abandoned: %s',
     async (isAbandoned) => {
       let released = 0
       const none = () => {}

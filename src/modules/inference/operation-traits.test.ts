@@ -8,6 +8,6 @@ it.each([
   ['chat', { max_tokens: null }, 100 + 1024],
   ['embedding', { n: 7, max_tokens: 7 }, 100],
   ['rerank', {}, 0],
-] as const)('%s with %j asks for so many tokens of its limit', (operation, asked, tokens) => {
+] as const)('the token estimate of %s with %j', (operation, asked, tokens) => {
   expect(demandOf(operation, asked, 400).tokens).toBe(tokens)
 })

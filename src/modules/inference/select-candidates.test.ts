@@ -82,7 +82,7 @@ describe('select', () => {
       .map((candidate) => candidate.provider.id)
   }
 
-  it('orders by priority and leaves out what is not configured', () => {
+  it('orders by priority and omits routes that are not configured', () => {
     const routes = [
       { provider: 'c', priority: 3 },
       { provider: 'off', priority: 0 },
@@ -93,7 +93,7 @@ describe('select', () => {
     expect(select(routes)).toEqual(['a', 'b', 'c'])
   })
 
-  it('puts each of equal routes first as often as it weighs, and never loses one', () => {
+  it('puts each of equal routes first according to its weight, and never loses one', () => {
     const routes = [
       { provider: 'a', weight: 6 },
       { provider: 'b', weight: 3 },
@@ -113,7 +113,7 @@ describe('select', () => {
     expect((first['c'] ?? 0) / rounds).toBeCloseTo(0.1, 1)
   })
 
-  it('keeps the order of one affinity, and puts each route first for as many of them as it weighs', () => {
+  it('keeps the order of one affinity, and puts each route first for a share of affinities by its weight', () => {
     const model = modelWith([
       { provider: 'a', weight: 6 },
       { provider: 'b', weight: 3 },
@@ -135,7 +135,7 @@ describe('select', () => {
     expect(orderOf(7)).toEqual(orderOf(7))
   })
 
-  it('asks for no affinity where there is nothing to choose', () => {
+  it('does not compute the affinity if there is nothing to choose', () => {
     const model = modelWith([
       { provider: 'a', priority: 0 },
       { provider: 'b', priority: 1 },
@@ -148,7 +148,7 @@ describe('select', () => {
   })
 
   it.each(['dev', 'test'] as const)(
-    'gives keys of %s the sandbox where nothing is configured',
+    'gives keys of %s the sandbox if nothing is configured',
     (environment) => {
       expect(select([{ provider: 'off' }], environment)).toEqual(['sandbox'])
       expect(select([{ provider: 'a' }], environment)).toEqual(['a'])
@@ -164,7 +164,7 @@ describe('select', () => {
     })
   })
 
-  it('names the model as it was asked for, and what is missing of each of its providers', () => {
+  it('names the requested model, and the missing variables of each of its providers', () => {
     const routes = [{ provider: 'off' }, { provider: 'off' }, { provider: 'unknown' }]
     const model = modelWith(routes)
     const { message } = failureOf(() => createSelector(model).select(callerOf('live'), model, 'alias'))
@@ -173,7 +173,7 @@ describe('select', () => {
     )
   })
 
-  it('asks for no variable where the providers are there and cannot do this', () => {
+  it('names no variable if the providers are configured but cannot do this', () => {
     const model = modelWith([{ provider: 'mute' }])
     const { message } = failureOf(() => createSelector(model).select(callerOf('live'), model, 'alias'))
     expect(message).toBe("No configured provider of 'alias' can do this.")
@@ -181,7 +181,7 @@ describe('select', () => {
 })
 
 describe('resolveModel', () => {
-  it('refuses what does not exist, is of another kind, or is not allowed, each in its own words', () => {
+  it('refuses an unknown, unsuitable or forbidden model, each with its own error', () => {
     const chatModel = createSelector(modelWith([]))
     expect(failureOf(() => chatModel.resolveModel(callerOf('dev'), 'nothing')).code).toBe('model_not_found')
     const allowed = callerOf('dev', new Set(['other']))
@@ -194,7 +194,7 @@ describe('resolveModel', () => {
     })
   })
 
-  it('allows a model by its id and by the alias that was asked for', () => {
+  it('allows a model by its id and by the requested alias', () => {
     const selector = createSelector(modelWith([]))
     expect(selector.resolveModel(callerOf('dev', new Set(['model'])), 'alias').id).toBe('model')
     expect(selector.resolveModel(callerOf('dev', new Set(['alias'])), 'alias').id).toBe('model')
@@ -221,7 +221,7 @@ describe('the time to the first byte of a stream', () => {
   }
   const all = 300_000
 
-  it('is short while another route is left, and all there is for the last', () => {
+  it('is short while another route is left, and full for the last route', () => {
     const routes = [
       { provider: 'a', priority: 0 },
       { provider: 'b', priority: 1 },
@@ -233,7 +233,7 @@ describe('the time to the first byte of a stream', () => {
     expect(limits([{ provider: 'a' }])).toEqual([[all, all]])
   })
 
-  it('is longer for a model that reasons, and as a route says', () => {
+  it('is longer for a reasoning model, and as set by a route', () => {
     const routes = [
       { provider: 'a', priority: 0 },
       { provider: 'b', priority: 1, timeouts: { firstByteMs: 200_000 } },

@@ -17,7 +17,7 @@ const add = (texts: readonly string[], options: { wholeTokensMax: number; sample
 }
 
 describe('the tokens of many texts', () => {
-  test('are exact as long as all is counted', () => {
+  test('are exact up to the limit', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary', maxLength: 3000 }), { maxLength: 5 }), (texts) => {
         const { tokens } = add(texts, { wholeTokensMax: Infinity, sampleMargin: 1 })
@@ -26,7 +26,7 @@ describe('the tokens of many texts', () => {
     )
   })
 
-  test('are counted in bounded work, however long the texts are', () => {
+  test('are counted in bounded time, however long the texts are', () => {
     const { tokens, counted } = add(['x'.repeat(5_000_000), 'y'.repeat(5_000_000)], {
       wholeTokensMax: 4096,
       sampleMargin: 1,
@@ -35,13 +35,13 @@ describe('the tokens of many texts', () => {
     expect(tokens).toBe(10_000_000)
   })
 
-  test('lean to the densest sample where an upper bound is wanted', () => {
+  test('lean to the densest sample if an upper bound is needed', () => {
     const { tokens } = add(['x'.repeat(100_000)], { wholeTokensMax: 10_000, sampleMargin: 1.1 })
     expect(tokens).toBeGreaterThan(108_000)
     expect(tokens).toBeLessThan(111_000)
   })
 
-  test('cut no character in two', () => {
+  test('are never counted from half a character', () => {
     const text = new TextTokens({
       count: (piece) => {
         expect(piece.isWellFormed()).toBe(true)

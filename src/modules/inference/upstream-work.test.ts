@@ -40,7 +40,7 @@ afterEach(() => {
 })
 
 describe('UpstreamWork', () => {
-  it('ends by itself when the time is over, unless it was over before', () => {
+  it('ends when its time is over, unless it has ended before', () => {
     const { work } = begin({ durationMs: 1_000 })
     const { work: done } = begin({ durationMs: 1_000 })
     done.release()
@@ -60,14 +60,14 @@ describe('UpstreamWork', () => {
     expect(work.cancellation.reason).toBe(reason)
   })
 
-  it('goes on for a while when the client left a vendor that bills, and is then abandoned', () => {
+  it('continues for a while if the client left a vendor that bills, and is then abandoned', () => {
     const { work } = leaveSent()
     expect(work.cancellation.isCancelled).toBe(false)
     vi.advanceTimersByTime(LIMITS.drainMsMax + 500)
     expect(work.cancellation.reason).toBeInstanceOf(AbandonedWork)
   })
 
-  it('ends when a stream turns out to show everything, whether the client left before or after that', () => {
+  it('ends when a stream turns out to show everything, whether the client left before or after', () => {
     const { work } = leaveSent()
     work.stopWhenLeft()
     expect(work.cancellation.reason).toBeInstanceOf(AbandonedWork)
@@ -80,7 +80,7 @@ describe('UpstreamWork', () => {
 })
 
 describe('Drains', () => {
-  it('are so many of an account and so many in all; one that ends makes room', () => {
+  it('are limited per account and in total; one that ends makes room', () => {
     const drains = createDrains()
     const of = (accountId: string) => leaveSent({ accountId, drains }).work
     const [first, second] = [of('a'), of('a')]
@@ -97,7 +97,7 @@ describe('Drains', () => {
     ])
   })
 
-  it('that run when the process stops are given its grace and then abandoned, and none begins any more', async () => {
+  it('that run at a shutdown get the grace period and are then abandoned, and no new one begins', async () => {
     const { work, drains } = leaveSent()
     const closing = drains.close(100)
     vi.advanceTimersByTime(99)

@@ -24,7 +24,7 @@ const cellOf = (laneId: string, promptIndex = 0) => ({
 const HIDDEN = { isAll: false, prompts: new Set<number>() }
 
 describe('lanes of a blind run', () => {
-  test('are found again by their name of a prompt, and only of that prompt', () => {
+  test('are found by their name in a prompt, and only in that prompt', () => {
     fc.assert(
       fc.property(fc.nat(), fc.nat({ max: 1_000 }), fc.nat({ max: 3 }), (seed, prompt, position) => {
         const run = blindRun(seed)
@@ -39,7 +39,7 @@ describe('lanes of a blind run', () => {
     )
   })
 
-  test('stand in places that say nothing of who they are', () => {
+  test('have positions that do not identify them', () => {
     const places = lanes.map(() => [0, 0, 0, 0])
     for (let prompt = 0; prompt < 4_000; prompt += 1) {
       for (const [index, { id }] of lanes.entries()) {
@@ -51,7 +51,7 @@ describe('lanes of a blind run', () => {
     for (const count of places.flat()) expect(Math.abs(count - 1_000)).toBeLessThan(150)
   })
 
-  test('keep what they said, and are known where the voter has voted', () => {
+  test('keep their answers, and are revealed where the voter has voted', () => {
     const run = blindRun(1)
     const cell = cellOf(lanes[0]?.id ?? '')
     const shown = presentBlind(run, cell, HIDDEN)

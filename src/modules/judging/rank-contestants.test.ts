@@ -11,7 +11,7 @@ const verdictOf = async (names: string[], ballots: Ballot[]) =>
   decideVerdict(await rankContestants(names, ballots, { seed: 1 }), ballots.length, (name) => name)
 
 describe('strengths', () => {
-  test('are those of a worked example', () => {
+  test('match a worked example', () => {
     // Who beat whom in the example of an encyclopedia, a thousandfold, so that what was assumed before weighs nothing.
     const games = [
       [0, 2, 0, 1],
@@ -29,7 +29,7 @@ describe('strengths', () => {
     expect(d).toBeCloseTo(2.27, 2)
   })
 
-  test('are finite however one-sided the games were, have a geometric mean of one, and follow who won more of two', () => {
+  test('are finite however one-sided the games are, have a geometric mean of one, and follow the wins of two contestants', () => {
     fc.assert(
       fc.property(fc.nat({ max: 10_000 }), fc.nat({ max: 10_000 }), (won, lost) => {
         const table = createWinTable(2)
@@ -42,7 +42,7 @@ describe('strengths', () => {
     )
   })
 
-  test('do not depend on how contestants are numbered', () => {
+  test('do not depend on the numbering of contestants', () => {
     const order = fc.shuffledSubarray([0, 1, 2, 3], { minLength: 4 })
     const wins = fc.array(fc.nat({ max: 20 }), { minLength: 16, maxLength: 16 })
     fc.assert(
@@ -63,7 +63,7 @@ describe('strengths', () => {
 })
 
 describe('a ranking', () => {
-  test('finds the order that noisy votes were drawn from, and intervals that hold the truth', async () => {
+  test('finds the order behind noisy votes, with intervals that contain the true values', async () => {
     const truth = { worst: 0.25, poor: 0.5, fair: 1, good: 2, best: 4 }
     const names = Object.keys(truth)
     const ballots = drawBallots(truth, 1_500, createRandom(3))
@@ -79,7 +79,7 @@ describe('a ranking', () => {
     expect(standings.map(({ rank }) => rank)).toEqual([1, 2, 3, 4, 5])
   })
 
-  test('is the same for the same votes and seed, and adds up', async () => {
+  test('is the same for the same votes and seed, and is consistent', async () => {
     const names = ['a', 'b', 'c']
     const ballots = drawBallots({ a: 1, b: 1, c: 1 }, 200, createRandom(1))
     const standings = await rankContestants(names, ballots, { seed: 4 })
@@ -91,18 +91,18 @@ describe('a ranking', () => {
     expect([wins, losses]).toEqual([200, 200])
   })
 
-  test('says nothing of the certainty of who met others too seldom', async () => {
+  test('gives no interval for a contestant with too few games', async () => {
     const standings = await rankContestants(['a', 'b', 'new'], times(40, [duel('a', 'b', 'a')]), { seed: 1 })
     const unknown = standings.find(({ contestant }) => contestant === 'new')
     expect(unknown).toMatchObject({ interval: null, rank: 1, wins: 0, losses: 0, ties: 0 })
   })
 
-  test('leaves out who met itself', async () => {
+  test('ignores games of a contestant with itself', async () => {
     const [first] = await rankContestants(['a', 'b'], times(10, [duel('a', 'a', 'a')]), { seed: 1 })
     expect(first).toMatchObject({ rating: 1_000, wins: 0 })
   })
 
-  test('of ten times as many votes takes no more than some ten times the work', async () => {
+  test('of ten times as many votes takes about ten times the work at most', async () => {
     const truth = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`model-${index}`, 1 + index]))
     const workFor = async (votes: number): Promise<number> => {
       const ballots = drawBallots(truth, votes, createRandom(8))
@@ -119,7 +119,7 @@ describe('a ranking', () => {
 })
 
 describe('a verdict', () => {
-  test('names the better one when votes leave no doubt', async () => {
+  test('names the better one if the votes are clear', async () => {
     expect(await verdictOf(['a', 'b'], times(8, [duel('a', 'b', 'b')]))).toEqual({
       outcome: 'better',
       contestant: 'b',
@@ -127,7 +127,7 @@ describe('a verdict', () => {
     })
   })
 
-  test('is no significant difference when intervals overlap, and for nothing but ties', async () => {
+  test('is no significant difference if intervals overlap, and if there are only ties', async () => {
     const split = [...times(11, [duel('a', 'b', 'a')]), ...times(9, [duel('a', 'b', 'b')])]
     for (const ballots of [split, times(30, [duel('a', 'b', null)])]) {
       expect(await verdictOf(['a', 'b'], ballots)).toEqual({
@@ -137,21 +137,21 @@ describe('a verdict', () => {
     }
   })
 
-  test('is that there are not enough votes, however clear they are', async () => {
+  test('is that there are too few votes, however clear they are', async () => {
     for (const count of [0, 1, 5])
       expect(await verdictOf(['a', 'b'], times(count, [duel('a', 'b', 'a')]))).toMatchObject({
         outcome: 'not_enough_votes',
       })
   })
 
-  test('names nobody while a third could be as good', async () => {
+  test('names no winner while a third contestant could be as good', async () => {
     const ballots = times(20, [duel('a', 'b', 'a')])
     expect(await verdictOf(['a', 'b', 'new'], ballots)).toMatchObject({
       outcome: 'no_significant_difference',
     })
   })
 
-  test('is wrong about equals about one time in twenty', async () => {
+  test('is wrong about equal contestants about one time in twenty', async () => {
     let wrong = 0
     for (let seed = 0; seed < 100; seed += 1) {
       const ballots = drawBallots({ a: 1, b: 1 }, 40, createRandom(seed))

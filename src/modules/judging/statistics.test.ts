@@ -10,14 +10,14 @@ const values = fc.array(value, { minLength: 1, maxLength: 50 })
 const seeds = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER })
 
 describe('percentile', () => {
-  test('lies between neighbours in proportion', () => {
+  test('interpolates between neighbours', () => {
     expect(percentile([10, 20, 30, 40], 0.5)).toBe(25)
     expect(percentile([1, 2, 3, 4, 5], 0.95)).toBeCloseTo(4.8)
     expect(percentile([7], 0.95)).toBe(7)
     expect(percentile([], 0.5)).toBeNull()
   })
 
-  test('is never outside of the values, grows with the share, and meets both ends', () => {
+  test('is never outside of the values, grows with the share, and reaches both ends', () => {
     fc.assert(
       fc.property(values, fc.double({ min: 0, max: 1, noNaN: true }), (list, share) => {
         const sorted = Float64Array.from(list).sort()
@@ -31,7 +31,7 @@ describe('percentile', () => {
 })
 
 describe('draws', () => {
-  test('are the same for the same seed, and spread over their range', () => {
+  test('are the same for the same seed, and cover their range evenly', () => {
     fc.assert(
       fc.property(seeds, fc.integer({ min: 1, max: 100 }), (seed, count) => {
         const [one, other] = [createRandom(seed), createRandom(seed)]
@@ -47,7 +47,7 @@ describe('draws', () => {
     expect(mean).toBeCloseTo(0.5, 1)
   })
 
-  test('shuffle without losing anything, every order as likely as any other', () => {
+  test('shuffle without losing anything, with every order equally likely', () => {
     fc.assert(
       fc.property(fc.array(fc.integer()), seeds, (items, seed) => {
         const sort = (list: number[]) => list.toSorted((one, other) => one - other)
@@ -65,7 +65,7 @@ describe('draws', () => {
 })
 
 describe('a bootstrap interval', () => {
-  test('is the same for the same seed, lies within the values, and is a point where they are all the same', () => {
+  test('is the same for the same seed, is within the values, and is a point if they are all equal', () => {
     fc.assert(
       fc.property(values, seeds, (list, seed) => {
         const interval = bootstrapInterval(list, { seed, resamples: 50 })
@@ -83,7 +83,7 @@ describe('a bootstrap interval', () => {
     expect(bootstrapInterval([3, 3, 3], { seed: 1 })).toEqual({ low: 3, high: 3 })
   })
 
-  test('holds the true mean about nineteen times of twenty', () => {
+  test('contains the true mean about nineteen times of twenty', () => {
     const random = createRandom(11)
     let held = 0
     for (let round = 0; round < 200; round += 1) {
@@ -95,7 +95,7 @@ describe('a bootstrap interval', () => {
     expect(held).toBeLessThan(200)
   })
 
-  test('takes another statistic than the mean', () => {
+  test('accepts another statistic than the mean', () => {
     const list = [...Array.from({ length: 50 }, (_, index) => index), 100_000]
     const median = (sample: Float64Array) => percentile(sample.sort(), 0.5) ?? NaN
     const { high = NaN } = bootstrapInterval(list, { seed: 1, statistic: median }) ?? {}

@@ -13,8 +13,8 @@ beforeEach(() => {
   stage = createAuthenticatorStage()
 })
 
-describe('without the stage.bus', () => {
-  test('memory is not trusted: every request stage.reads the stage.database', async () => {
+describe('without the message bus', () => {
+  test('memory is not trusted: every request reads the database', async () => {
     await stage.authenticator.authenticate(token)
     stage.bus.disconnect()
     await stage.authenticator.authenticate(token)
@@ -26,7 +26,7 @@ describe('without the stage.bus', () => {
     expect(stage.reads).toBe(5)
   })
 
-  test('and without the stage.database the answer is to try again', async () => {
+  test('and without the database the answer is to try again', async () => {
     await stage.authenticator.authenticate(token)
     stage.bus.disconnect()
     stage.database.failWith(new Error('connection refused'))
@@ -36,7 +36,7 @@ describe('without the stage.bus', () => {
     })
   })
 
-  test('a read that began without the stage.bus is not remembered', async () => {
+  test('a read that began without the message bus is not remembered', async () => {
     stage.bus.disconnect()
     stage.database.hold()
     const running = stage.authenticator.authenticate(token)
@@ -48,14 +48,14 @@ describe('without the stage.bus', () => {
   })
 })
 
-describe('stage.reads', () => {
-  test('of the same key at the same time are one', async () => {
+describe('reads', () => {
+  test('of the same key at the same time are shared', async () => {
     const callers = await Promise.all(Array.from({ length: 50 }, () => stage.authenticate()))
     expect(new Set(callers).size).toBe(1)
     expect(stage.reads).toBe(1)
   })
 
-  test('that a change overtakes are neither remembered nor shared with who asks later', async () => {
+  test('that a change overtakes are neither remembered nor shared with later requests', async () => {
     stage.database.hold()
     const early = stage.authenticator.authenticate(token)
     await vi.waitUntil(() => stage.reads === 1)
@@ -71,7 +71,7 @@ describe('stage.reads', () => {
     )
   })
 
-  test('that a change overtakes are not remembered when nobody asks in between', async () => {
+  test('that a change overtakes are not remembered if there is no request in between', async () => {
     stage.database.hold()
     const early = stage.authenticator.authenticate(token)
     await vi.waitUntil(() => stage.reads === 1)
@@ -82,7 +82,7 @@ describe('stage.reads', () => {
     await expect(stage.authenticate()).rejects.toMatchObject({ code: 'invalid_api_key' })
   })
 
-  test('beyond a bound are refused instead of queued', async () => {
+  test('beyond a limit are refused instead of queued', async () => {
     stage.database.hold()
     const running = Array.from({ length: 1000 }, () => stage.authenticate(createKeyToken('dev')))
     await expect(stage.authenticate()).rejects.toMatchObject({ code: 'service_unavailable' })

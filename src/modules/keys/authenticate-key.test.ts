@@ -18,7 +18,7 @@ beforeEach(() => {
 })
 
 describe('a key in memory', () => {
-  test('is answered at once, without a promise and without the stage.database', async () => {
+  test('is answered at once, without a promise and without the database', async () => {
     const caller = await stage.authenticator.authenticate(token)
     expect(stage.authenticator.authenticate(token)).toBe(caller)
     expect(caller).toMatchObject({ accountId, keyId, environment: 'dev', requestsPerMinute: 60 })
@@ -27,7 +27,7 @@ describe('a key in memory', () => {
     expect(stage.uses).toEqual([keyId])
   })
 
-  test('stops at the very moment it expires', async () => {
+  test('stops working exactly when it expires', async () => {
     stage.row = keyRow({ expires_at: new Date(START_MS + 1000) })
     await stage.authenticator.authenticate(token)
     stage.nowMs = START_MS + 999
@@ -39,7 +39,7 @@ describe('a key in memory', () => {
     expect(stage.reads).toBe(1)
   })
 
-  test('is read again after a message about it, and not after one about another', async () => {
+  test('is read again after a message about it, and not after one about another key', async () => {
     await stage.authenticator.authenticate(token)
     stage.bus.deliver(`key ${createId()}`)
     await stage.authenticator.authenticate(token)
@@ -57,7 +57,7 @@ describe('a key in memory', () => {
     await expect(stage.authenticate()).rejects.toMatchObject({ code: 'account_suspended' })
   })
 
-  test('has its use noted once a minute, also when it is read again in between', async () => {
+  test('has its use recorded once a minute, also if it is read again in between', async () => {
     const usedAtSeconds: number[] = []
     for (let seconds = 0; seconds < 150; seconds += 5) {
       stage.nowMs = START_MS + seconds * 1000
@@ -70,7 +70,7 @@ describe('a key in memory', () => {
     expect(stage.reads).toBeGreaterThan(1)
   })
 
-  test('has its use noted a minute after another process did', async () => {
+  test('has its use recorded a minute after another process did', async () => {
     stage.row = keyRow({ last_used_at: new Date(START_MS - 20_000) })
     await stage.authenticator.authenticate(token)
     stage.nowMs += 39_999
@@ -81,7 +81,7 @@ describe('a key in memory', () => {
     expect(stage.uses).toEqual([keyId])
   })
 
-  test('has its use noted in time where another process has a clock that is ahead', async () => {
+  test('has its use recorded in time even if the clock of another process is ahead', async () => {
     stage.row = keyRow({ last_used_at: new Date(START_MS + 3_600_000) })
     await stage.authenticator.authenticate(token)
     stage.nowMs += 60_000
@@ -89,14 +89,14 @@ describe('a key in memory', () => {
     expect(stage.uses).toEqual([keyId])
   })
 
-  test('is read again after a message that nobody understands', async () => {
+  test('is read again after a message of unknown content', async () => {
     await stage.authenticator.authenticate(token)
     stage.bus.deliver('from the future')
     await stage.authenticator.authenticate(token)
     expect(stage.reads).toBe(2)
   })
 
-  test('keeps working while the stage.database is away', async () => {
+  test('keeps working while the database is down', async () => {
     await stage.authenticator.authenticate(token)
     stage.database.failWith(new Error('connection refused'))
     stage.nowMs += 60_000
@@ -105,7 +105,7 @@ describe('a key in memory', () => {
     expect(stage.authenticator.authenticate(token)).toMatchObject({ keyId })
   })
 
-  test('is checked against the stage.database again in time even if no message came', async () => {
+  test('is checked against the database again in time even without a message', async () => {
     await stage.authenticator.authenticate(token)
     stage.row = null
     stage.nowMs += 30_000
@@ -128,14 +128,14 @@ describe('an unknown key', () => {
     await expect(stage.authenticate()).resolves.toMatchObject({ keyId })
   })
 
-  test('is refused without naming it, and says how to authenticate', async () => {
+  test('is refused without repeating it, and the error says how to authenticate', async () => {
     stage.row = null
     const error: unknown = await stage.authenticate().catch((reason: unknown) => reason)
     expect(error).toMatchObject({ headers: { 'www-authenticate': 'Bearer' } })
     expect(JSON.stringify(error) + String(error)).not.toContain(token.slice(0, 12))
   })
 
-  test('that does not have the form of a key never reaches the stage.database', () => {
+  test('that does not have the form of a key never reaches the database', () => {
     for (const text of ['', 'secret', 'Bearer x', `sk-${token}`, 'x'.repeat(100_000)]) {
       expect(() => stage.authenticator.authenticate(text)).toThrow(
         expect.objectContaining({ code: 'invalid_api_key' }),
@@ -145,7 +145,7 @@ describe('an unknown key', () => {
   })
 })
 
-test('a stage.row whose hash differs is refused even if the stage.database returned it', async () => {
+test('a row whose hash differs is refused even if the database returned it', async () => {
   stage.row = keyRow({ key_hash: Buffer.from(hashKey('another'), 'hex') })
   await expect(stage.authenticate()).rejects.toMatchObject({ code: 'invalid_api_key' })
 })

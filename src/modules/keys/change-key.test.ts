@@ -20,7 +20,7 @@ afterEach(async () => {
 })
 
 describe('a revoked key', () => {
-  test('is refused on every process by the time the answer leaves', async () => {
+  test('is refused by all processes before the answer is sent', async () => {
     const { record, token } = await stage.keys.create(
       stage.callerWith('admin'),
       stage.accountId,
@@ -49,7 +49,7 @@ describe('a revoked key', () => {
     await expect(authenticate(stage.otherProcess, token)).rejects.toMatchObject({ code: 'invalid_api_key' })
   })
 
-  test('may be revoked again, and keeps the time it was revoked first', async () => {
+  test('may be revoked again, and keeps its first revocation time', async () => {
     const { record } = await stage.keys.create(stage.callerWith('admin'), stage.accountId, inferenceDraft)
     const first = await stage.keys.revoke(stage.callerWith('admin'), stage.accountId, record.id)
     stage.nowMs += 1000
@@ -84,7 +84,7 @@ describe('a revoked key', () => {
 })
 
 describe('an update', () => {
-  test('changes what it names and nothing else', async () => {
+  test('changes the given members and nothing else', async () => {
     const { record } = await stage.keys.create(stage.callerWith('admin'), stage.accountId, {
       ...inferenceDraft,
       requestsPerMinute: 5,
@@ -99,7 +99,7 @@ describe('an update', () => {
     expect(await stage.keys.read(stage.accountId, record.id)).toEqual(updated)
   })
 
-  test('is followed by every process by the time the answer leaves', async () => {
+  test('applies in all processes before the answer is sent', async () => {
     const { record, token } = await stage.keys.create(
       stage.callerWith('admin'),
       stage.accountId,
@@ -128,7 +128,7 @@ describe('an update', () => {
     },
   )
 
-  test("of another account's key, or of no key, finds nothing", async () => {
+  test("of another account's key, or of an unknown key, gives not found", async () => {
     const { record } = await stage.keys.create(stage.callerWith('admin'), stage.accountId, inferenceDraft)
     const another = await stage.insertAccount()
     for (const [owner, keyId] of [

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { ENVIRONMENTS } from './caller.ts'
 import { createKeyToken, environmentOfKey, hashKey, isKeyForm, shownPrefixOfKey } from './key-form.ts'
 
-test('a new key names its environment and carries 256 bits in letters and digits', () => {
+test('a new key names its environment and has 256 bits in letters and digits', () => {
   for (const environment of ENVIRONMENTS) {
     const token = createKeyToken(environment)
     expect(token).toMatch(new RegExp(`^pk-${environment}-[A-Za-z0-9]{43}$`))
@@ -11,17 +11,17 @@ test('a new key names its environment and carries 256 bits in letters and digits
   }
 })
 
-test('no two new keys are the same', () => {
+test('new keys are unique', () => {
   const tokens = new Set(Array.from({ length: 2000 }, () => createKeyToken('dev')))
   expect(tokens.size).toBe(2000)
 })
 
-test('the shown prefix gives away four characters of the secret and no more', () => {
+test('the shown prefix reveals four characters of the secret and no more', () => {
   const token = createKeyToken('staging')
   expect(shownPrefixOfKey(token)).toBe(`${token.slice(0, 'pk-staging-'.length + 4)}…`)
 })
 
-test('only the form of a key is taken for a key', () => {
+test('only text in the form of a key is accepted as a key', () => {
   const secret = 'A'.repeat(27)
   for (const token of [
     '',
@@ -40,7 +40,7 @@ test('only the form of a key is taken for a key', () => {
   expect(isKeyForm(`pk-prod-a_b-${secret}`)).toBe(true)
 })
 
-test('whatever text arrives, it is a key exactly when it names an environment', () => {
+test('any text is a key exactly if it names an environment', () => {
   fc.assert(
     fc.property(
       fc.oneof(

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createKeyToken, hashKey } from './key-form.ts'
 import { KeyHashes } from './key-hashes.ts'
 
-test('each key has its own hash, whoever sent which before on the same connection', () => {
+test('each key has its own hash, whichever keys were sent before on the connection', () => {
   const hashes = new KeyHashes()
   const [first, second] = [createKeyToken('live'), createKeyToken('live')]
   const [one, other] = [{}, {}]
@@ -14,7 +14,7 @@ test('each key has its own hash, whoever sent which before on the same connectio
   }
 })
 
-test('what is not a key has none, before and after a key', () => {
+test('text that is not a key has no hash, before and after a key', () => {
   const hashes = new KeyHashes()
   const connection = {}
   expect(hashes.find('no key', connection)).toBeNull()

@@ -52,7 +52,7 @@ const restriction = fc
   })
   .filter((given) => Object.values(given).some((value) => value !== null))
 
-test('no sequence of operations of a restricted key makes a key with more rights, or touches a key of others', async () => {
+test('no sequence of operations of a restricted key creates a key with more rights, or changes a key of others', async () => {
   await fc.assert(
     fc.asyncProperty(restriction, fc.array(step, { minLength: 3, maxLength: 10 }), async (given, steps) => {
       const accountId = await stage.insertAccount()
@@ -82,7 +82,7 @@ test('no sequence of operations of a restricted key makes a key with more rights
   )
 }, 300_000)
 
-test('the root key lifts what it set itself, and its successor is the oldest unrestricted key', async () => {
+test('the root key can remove its own restrictions, and its successor is the oldest unrestricted key', async () => {
   const accountId = await stage.insertAccount()
   const operator = stage.callerWith('admin')
   const make = async (request: Partial<KeyRequest>) => {

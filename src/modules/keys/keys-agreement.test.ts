@@ -66,7 +66,7 @@ const step = fc.oneof(
   fc.record({ act: fc.constant('toggle bus' as const), process: fc.nat({ max: 1 }) }),
 )
 
-test('whatever happens to keys, in whatever order, every process agrees with the rows', async () => {
+test('after any changes of keys, in any order, all processes agree with the rows', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
       const world = await createWorld()

@@ -19,7 +19,7 @@ afterEach(async () => {
 })
 
 describe('a new key', () => {
-  test('works at once and carries what it was created with', async () => {
+  test('works at once and has the properties it was created with', async () => {
     const { record, token } = await stage.keys.create(stage.callerWith('admin'), stage.accountId, {
       ...inferenceDraft,
       environment: 'staging',
@@ -45,7 +45,7 @@ describe('a new key', () => {
     expect(record.limitNanoUsd).toBe(123_456_789_012n)
   })
 
-  test('leaves nothing in the stage.database that it could be used from', async () => {
+  test('leaves nothing in the database from which it could be used', async () => {
     const { token } = await stage.keys.create(stage.callerWith('admin'), stage.accountId, inferenceDraft)
     const rows = await stage.database.query<{ text: string }>('SELECT api_keys::text AS text FROM api_keys')
     const secret = token.slice('pk-dev-'.length)
@@ -53,7 +53,7 @@ describe('a new key', () => {
     expect(JSON.stringify(rows)).not.toContain(secret.slice(0, 5))
   })
 
-  test('cannot be given a scope that its maker lacks', async () => {
+  test('cannot get a scope that its creator lacks', async () => {
     const manager = await stage.managerWith({ scopes: ['inference', 'manage'] })
     await expect(
       stage.keys.create(manager, stage.accountId, { ...inferenceDraft, scopes: ['inference', 'admin'] }),
@@ -70,7 +70,7 @@ describe('a new key', () => {
     ).rejects.toMatchObject({ code: 'invalid_value', param: 'expires_at' })
   })
 
-  test('is refused once the account has as many active stage.keys as it may', async () => {
+  test('is refused if the account has the maximum number of active keys', async () => {
     await stage.database.query(
       `INSERT INTO api_keys (id, account_id, name, environment, key_hash, key_prefix, scopes)
        SELECT gen_random_uuid(), $1, 'a key', 'dev', decode(md5(n::text), 'hex'), 'pk-dev-…', '{inference}'
@@ -86,7 +86,7 @@ describe('a new key', () => {
   })
 })
 
-test('pages of a list hold every key of the account once, newest first', async () => {
+test('pages of a list have every key of the account once, newest first', async () => {
   const created: string[] = []
   for (let index = 0; index < 7; index += 1) {
     stage.nowMs += 1
@@ -149,7 +149,7 @@ describe('the time of the last use', () => {
     expect((await stage.keys.read(stage.accountId, record.id)).lastUsedAtMs).toBe(stage.nowMs)
   })
 
-  test('is not noted for a key that was refused', async () => {
+  test('is not recorded for a refused key', async () => {
     const { record, token } = await stage.keys.create(stage.callerWith('admin'), stage.accountId, {
       ...inferenceDraft,
       expiresAtMs: stage.nowMs + 1,
@@ -161,7 +161,7 @@ describe('the time of the last use', () => {
   })
 })
 
-test('the first key has all scopes, and is the given one when there is one', async () => {
+test('the first key has all scopes, and is the given one if there is one', async () => {
   const made = await stage.keys.issueFirstKey(stage.database, stage.accountId)
   expect(made.token).toMatch(/^pk-dev-/)
   expect(made.record.scopes).toEqual(SCOPES)

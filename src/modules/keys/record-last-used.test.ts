@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Database } from '../../storage/database.ts'
 import { recordLastUsed } from './record-last-used.ts'
 
-test('nothing is written while nothing is used', async () => {
+test('nothing is written while no key is used', async () => {
   const { database, writes } = createRecordingDatabase()
   const recorder = recordLastUsed({ database })
   await recorder.flush()
@@ -26,7 +26,7 @@ test('many uses of many keys are one statement with the latest use of each', asy
   ])
 })
 
-test('a write that fails is made up for by the next one, without going back', async () => {
+test('a failed write is repeated with the next one, without going back', async () => {
   const { database, writes, failNext } = createRecordingDatabase()
   const recorder = recordLastUsed({ database })
   recorder.note('a', 1000)
@@ -54,7 +54,7 @@ test('closing does not fail for a use that cannot be written', async () => {
   await recorder.close()
 })
 
-test('uses are written by themselves after a while', async () => {
+test('uses are written after a while', async () => {
   const { database, written } = createRecordingDatabase()
   const recorder = recordLastUsed({ database, flushIntervalMs: 1 })
   recorder.note('a', 1000)

@@ -5,7 +5,7 @@ import { KeyAuthenticator } from './authenticate-key.ts'
 import { createKeyToken } from './key-form.ts'
 import { createAuthenticatorStage, keyRow, START_MS } from './testing/authenticator-stage.ts'
 
-test('many keys that are to be read again are read together, and nobody waits for it', async () => {
+test('many keys due for a refresh are read together, and no request waits for it', async () => {
   const tokens = Array.from({ length: 50 }, () => createKeyToken('dev'))
   const asked: number[] = []
   let gate = Promise.resolve()

@@ -59,7 +59,7 @@ function startGates({ usd, knownUsd }: { usd: number; knownUsd?: number }) {
 }
 
 describe('the limits of an account', () => {
-  it('are those of what it has while its credit is still on its way to this process', async () => {
+  it('follow its balance while its credit is being borrowed by this process', async () => {
     const { tierOf, balance } = startGates({ usd: 100_000, knownUsd: 0 })
     expect(await tierOf('llm')).toBe('tier_4')
     expect(await tierOf('video')).toBe('tier_4')
@@ -67,7 +67,7 @@ describe('the limits of an account', () => {
     expect(await tierOf('image')).toBe('tier_4')
   })
 
-  it('do not fall while its credit is on its way back', async () => {
+  it('do not fall while its credit is being given back', async () => {
     const { tierOf, balance, wait } = startGates({ usd: 100_000, knownUsd: 100_000 })
     expect(await tierOf()).toBe('tier_4')
     for (const known of [0n, 3n, undefined]) {
@@ -87,7 +87,7 @@ describe('the limits of an account', () => {
     await expect.poll(() => tierOf()).toBe('free')
   })
 
-  it('rise at once when more is known', async () => {
+  it('rise at once when a higher balance is known', async () => {
     const { tierOf, balance, wait } = startGates({ usd: 0 })
     expect(await tierOf()).toBe('free')
     balance.known = nanoUsdFromUsd(30)
@@ -95,7 +95,7 @@ describe('the limits of an account', () => {
     expect(await tierOf()).toBe('tier_2')
   })
 
-  it('need no reading while what is known reaches them, also in debt', async () => {
+  it('need no query while the known balance reaches them, also in debt', async () => {
     for (const usd of [0, 100_000, -1]) {
       const { open, counted, wait } = startGates({ usd, knownUsd: usd })
       await open()
@@ -106,7 +106,7 @@ describe('the limits of an account', () => {
     }
   })
 
-  it('are read once for all who come at the same time', async () => {
+  it('are read once for all concurrent requests', async () => {
     const { open, counted } = startGates({ usd: 1 })
     await Promise.all([open(), open(), open('video')])
     expect(counted.reads).toBe(1)

@@ -15,7 +15,7 @@ const tier = (name: string, balance: number, members: object = {}) => ({
 const parse = (value: unknown) => parseLimitTable(JSON.stringify(value))
 
 describe('parseLimitTable', () => {
-  it('leaves the defaults where nothing else is said', () => {
+  it('keeps the defaults if nothing else is given', () => {
     expect(parse({})).toEqual(DEFAULT_LIMITS)
     expect(parse({ local_models: { slots: { vllm: 3 } } }).localModels).toEqual({
       ...DEFAULT_LIMITS.localModels,
@@ -23,7 +23,7 @@ describe('parseLimitTable', () => {
     })
   })
 
-  it('puts tiers in order and money in nano-dollars', () => {
+  it('sorts tiers and converts money to nano-dollars', () => {
     const { tiers } = parse({ tiers: [tier('rich', 100), tier('poor', 0)] })
     expect(tiers.map(({ name, balanceNanoUsd }) => [name, balanceNanoUsd])).toEqual([
       ['poor', 0n],
@@ -32,7 +32,7 @@ describe('parseLimitTable', () => {
     expect(tiers[0]?.spendNanoUsdPerMinute).toBe(500_000_000n)
   })
 
-  it('gives a tier the default quotas but for those that it names', () => {
+  it('gives a tier the default quotas except for those that it names', () => {
     const { tiers } = parse({ tiers: [tier('poor', 0, { media_bytes_max: 5, task_bytes_max: null })] })
     expect(tiers[0]?.storedBytesMax).toEqual({ ...DEFAULT_QUOTAS, media: 5, task: null })
   })
@@ -54,14 +54,14 @@ describe('parseLimitTable', () => {
 })
 
 describe('a tier', () => {
-  it('is the richest one that the balance reaches', () => {
+  it('is the highest one that the balance reaches', () => {
     const names = [-5n, 0n, 999_999_999n, 1_000_000_000n, 10n ** 15n].map(
       (balance) => chooseTier(DEFAULT_LIMITS.tiers, balance).name,
     )
     expect(names).toEqual(['free', 'free', 'free', 'tier_1', 'tier_4'])
   })
 
-  it('gives dear kinds of models a part, and never nothing', () => {
+  it('gives expensive kinds of models a share, and never zero', () => {
     expect([narrow(6000, 0.02), narrow(10, 0.02)]).toEqual([120, 1])
   })
 })

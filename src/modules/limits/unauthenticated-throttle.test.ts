@@ -28,8 +28,8 @@ function startProcesses(count: number) {
   return { first, second, time, countPublished: () => published }
 }
 
-describe('strangers', () => {
-  it('wait twice as long each time, up to a bound', () => {
+describe('addresses that send wrong keys', () => {
+  it('wait twice as long each time, up to a limit', () => {
     const { first, time } = startProcesses(1)
     for (let failure = 0; failure < 4; failure += 1) first.noteFailure('a')
     const waits: (number | null)[] = []
@@ -43,7 +43,7 @@ describe('strangers', () => {
     expect(waits).toEqual([1, 2, 4, 8, 8, 8])
   })
 
-  it('are forgiven with time', () => {
+  it('have their count reset after some time', () => {
     const { first, time } = startProcesses(1)
     for (let failure = 0; failure < 4; failure += 1) first.noteFailure('a')
     time.nowMs += 1000
@@ -56,7 +56,7 @@ describe('strangers', () => {
     expect(first.secondsToWait('a')).toBe(1)
   })
 
-  it('who fail now and then never wait', () => {
+  it('that fail rarely never wait', () => {
     const { first, time } = startProcesses(1)
     for (let failure = 0; failure < 100; failure += 1) {
       first.noteFailure('a')
@@ -65,7 +65,7 @@ describe('strangers', () => {
     expect([first.secondsToWait('a'), first.hasBlocked()]).toEqual([null, false])
   })
 
-  it('are told apart, and nothing is asked while nobody waits', () => {
+  it('are counted separately, and nothing is checked while none waits', () => {
     const { first } = startProcesses(1)
     expect(first.hasBlocked()).toBe(false)
     for (let failure = 0; failure < 4; failure += 1) first.noteFailure('a')
@@ -81,7 +81,7 @@ describe('strangers', () => {
     expect(first.secondsToWait('a')).toBe(2)
   })
 
-  it('of many addresses are not announced without number', () => {
+  it('are announced in limited numbers', () => {
     const { first, countPublished } = startProcesses(1)
     for (let address = 0; address < 500; address += 1) {
       for (let failure = 0; failure < 4; failure += 1) first.noteFailure(`address ${address}`)

@@ -48,7 +48,7 @@ const copy = (order: Partial<CopyOrder> = {}) =>
     ...order,
   })
 
-it('what lies at an address is copied', async () => {
+it('the content of an address is copied', async () => {
   answer = (_request, response) => response.end(sampleFile('png'))
   const file = await copy({ headers: { authorization: 'Bearer upstream' } })
   const { bytes } = await stage.media.read(stage.accountId, file.id)
@@ -63,7 +63,7 @@ it.each(['http://10.0.0.1/cat.png', 'ftp://example.com/cat.png', 'http://169.254
   },
 )
 
-it('an address that answers 404 is the fault of who gave it', async () => {
+it("an address that answers 404 is the client's fault", async () => {
   answer = (_request, response) => response.writeHead(404).end()
   await expect(copy()).rejects.toMatchObject({
     code: 'invalid_value',
@@ -74,13 +74,13 @@ it('an address that answers 404 is the fault of who gave it', async () => {
   await expect(copy({ purpose: 'result' })).rejects.toMatchObject({ code: 'provider_error', param: null })
 })
 
-it('a page where an image was promised is refused', async () => {
+it('a page instead of an image is refused', async () => {
   answer = (_request, response) =>
     response.writeHead(200, { 'content-type': 'image/png' }).end('<html></html>')
   await expect(copy()).rejects.toMatchObject({ code: 'invalid_value', param: 'image_url' })
 })
 
-it('what is too large is refused, told or not', async () => {
+it('a file that is too large is refused, whether its size is announced or not', async () => {
   for (const isTold of [true, false]) {
     answer = (_request, response) => {
       if (!isTold) response.flushHeaders()
@@ -94,7 +94,7 @@ it('what is too large is refused, told or not', async () => {
   expect(await stage.database.query('SELECT id FROM media')).toEqual([])
 })
 
-it('a result that fails for the moment is asked for again', async () => {
+it('a result that fails temporarily is requested again', async () => {
   answer = (_request, response) => {
     if (requests.length === 1) response.writeHead(503).end()
     else response.end(sampleFile('mp4'))
@@ -104,7 +104,7 @@ it('a result that fails for the moment is asked for again', async () => {
   expect(requests).toHaveLength(2)
 })
 
-it('a result that breaks off in the middle is asked for again, and only the whole one is left', async () => {
+it('a result that is cut off is requested again, and only the complete one is kept', async () => {
   answer = (_request, response) => {
     response.writeHead(200, { 'content-length': '40000' })
     if (requests.length === 1) response.write(sampleFile('mp4', 20_000), () => response.destroy())
@@ -114,7 +114,7 @@ it('a result that breaks off in the middle is asked for again, and only the whol
   expect(await stage.database.query('SELECT id FROM media')).toHaveLength(1)
 })
 
-it('a copy that is cancelled ends with the reason, and nothing is left', async () => {
+it('a cancelled copy ends with the reason and leaves nothing', async () => {
   const cancellation = new Cancellation()
   const reason = new Error('the task was cancelled')
   answer = (_request, response) => {

@@ -11,13 +11,13 @@ const id = markId(createId(), png)
 const expiresAtMs = 1_800_000_000_000
 const token = signAddress(secret, { id, expiresAtMs })
 
-it('what was signed is read back, and ends in the extension of the file', () => {
+it('a signed id is read back, and the address ends in the extension of the file', () => {
   expect(readAddress(secret, token)).toEqual({ id, expiresAtMs })
   expect(token).toMatch(/^[A-Za-z0-9_-]{70}\.png$/)
   expect(formatOfId(id)).toBe(png)
 })
 
-it('a change of any one character is noticed', () => {
+it('a change of any character is detected', () => {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.'
   assert(
     property(
@@ -40,15 +40,15 @@ it.each([
   token.replace('.png', '.html'),
   `${token}.png`,
   ` ${token}`,
-])('%j is no address', (text) => {
+])('%j is not an address', (text) => {
   expect(readAddress(secret, text)).toBeNull()
 })
 
-it('another secret signs otherwise', () => {
+it('another secret gives another signature', () => {
   expect(readAddress(randomBytes(32), token)).toBeNull()
 })
 
-it('the id of another file does not fit the signature', () => {
+it('the id of another file does not match the signature', () => {
   const other = signAddress(secret, { id: markId(createId(), png), expiresAtMs })
   expect(readAddress(secret, other.slice(0, 27) + token.slice(27))).toBeNull()
 })

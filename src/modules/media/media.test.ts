@@ -21,8 +21,8 @@ afterEach(async () => {
 const keep = (order: Partial<KeepOrder> & Pick<KeepOrder, 'source'>) =>
   stage.media.keep({ accountId: stage.accountId, purpose: 'result', kind: 'image', ...order })
 
-describe('keeping', () => {
-  it('a file is read back by its account and by nobody else', async () => {
+describe('storing', () => {
+  it('a file can be read by its account and by no other', async () => {
     const bytes = sampleFile('png')
     const file = await keep({ source: bytes })
     expect(file).toMatchObject({ contentType: 'image/png', bytes: bytes.length })
@@ -37,24 +37,24 @@ describe('keeping', () => {
       await expect(stage.media.read(account, id)).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  it('a file may come in pieces of any size', async () => {
+  it('a file may arrive in chunks of any size', async () => {
     const bytes = sampleFile('mp4', 5_000)
     const file = await keep({ kind: 'video', source: pieces(bytes, 3) })
     const read = await stage.media.read(stage.accountId, file.id)
     expect(Buffer.from(read.bytes).equals(bytes)).toBe(true)
   })
 
-  it('what it is is told by its bytes, not by who gave it', async () => {
+  it('the type is determined by the bytes, not by the client', async () => {
     const file = await keep({ source: sampleFile('webp'), contentType: 'image/png' })
     expect(file.contentType).toBe('image/webp')
   })
 
-  it('a container of videos is sound where sound is wanted', async () => {
+  it('a video container counts as audio if audio is expected', async () => {
     expect((await keep({ kind: 'audio', source: sampleFile('mp4') })).contentType).toBe('audio/mp4')
     expect((await keep({ kind: 'audio', source: sampleFile('webm') })).contentType).toBe('audio/webm')
   })
 
-  it('sound without a head is what it is said to be', async () => {
+  it('audio without a header has the type that is stated', async () => {
     const silence = Buffer.alloc(4_000)
     const file = await keep({ kind: 'audio', source: silence, contentType: 'audio/pcm; rate=24000' })
     expect(file.contentType).toBe('audio/pcm')
@@ -64,7 +64,7 @@ describe('keeping', () => {
   })
 
   it.each(['html', 'mp3'])(
-    'an input that is no image but %s is refused by name, and nothing is left',
+    'an input that is not an image but %s is refused by name, and nothing is left',
     async (what) => {
       const source = what === 'html' ? Buffer.from('<!doctype html>') : sampleFile('mp3')
       await expect(keep({ purpose: 'input', source, param: 'image' })).rejects.toMatchObject({
@@ -78,7 +78,7 @@ describe('keeping', () => {
   it.each([
     ['input', 'request_too_large'],
     ['result', 'provider_error'],
-  ] as const)('of an %s over its bound nothing is left', async (purpose, code) => {
+  ] as const)('an %s over its limit leaves nothing', async (purpose, code) => {
     for (const source of [sampleFile('png', 10_001), pieces(sampleFile('png', 20_000), 700)])
       await expect(keep({ purpose, source, bytesMax: 10_000 })).rejects.toMatchObject({ code })
     await keep({ purpose, source: sampleFile('png', 10_000), bytesMax: 10_000 })
@@ -86,7 +86,7 @@ describe('keeping', () => {
     expect(await stage.database.query('SELECT id FROM media')).toHaveLength(1)
   })
 
-  it('of a source that breaks nothing is left', async () => {
+  it('a source that breaks leaves nothing', async () => {
     const breaking = async function* (): AsyncGenerator<Uint8Array> {
       yield sampleFile('png')
       throw new Error('the upstream hung up')
@@ -96,7 +96,7 @@ describe('keeping', () => {
     expect(await stage.database.query('SELECT id FROM media')).toEqual([])
   })
 
-  it('a source that is refused is closed', async () => {
+  it('a refused source is closed', async () => {
     let isClosed = false
     const source = async function* (): AsyncGenerator<Uint8Array> {
       try {
@@ -113,7 +113,7 @@ describe('keeping', () => {
 describe('addresses', () => {
   const tokenOf = (address: string): string => address.split('/media/')[1] ?? ''
 
-  it('lead to the file, for every process of the database', async () => {
+  it('lead to the file, in every process of the database', async () => {
     const file = await keep({ source: sampleFile('png') })
     const another = await stage.openAnother()
     const address = stage.media.addressOf(file)
@@ -122,21 +122,21 @@ describe('addresses', () => {
     expect(await another.openAddress(tokenOf(address))).toMatchObject({ id: file.id, bytes: 2_000 })
   })
 
-  it('can be made of the id alone, and begin where the reader is', async () => {
+  it("can be made from the id alone, and begin with the reader's host", async () => {
     const { id } = await keep({ source: sampleFile('png') })
     expect(stage.media.addressOf({ id }, 'http://reader.test')).toMatch(
       /^http:\/\/reader\.test\/media\/.+\.png$/,
     )
   })
 
-  it('begin with what the operator says, whoever asks', async () => {
+  it("begin with the operator's URL, whoever reads them", async () => {
     const told = await openMediaStage({ publicUrl: 'https://ai.example/gateway/' })
     const address = told.media.addressOf({ id: createId() }, 'http://reader.test')
     expect(address).toMatch(/^https:\/\/ai\.example\/gateway\/media\/[\w-]+/)
     await told.close()
   })
 
-  it('stay the same for a while, and are good for a day at least', async () => {
+  it('stay the same for a while, and are valid for at least a day', async () => {
     nowMs = Math.ceil(nowMs / HOUR_MS) * HOUR_MS + 1
     const { id } = await keep({ source: sampleFile('png') })
     const address = stage.media.addressOf({ id })
@@ -149,11 +149,11 @@ describe('addresses', () => {
   })
 })
 
-describe('the end of a file', () => {
+describe('the expiry of a file', () => {
   const expire = (id: string): Promise<unknown> =>
     stage.database.query(`UPDATE media SET expires_at = now() - interval '1 second' WHERE id = $1`, [id])
 
-  it('a file past its time is not found at once, and removed by the next sweep', async () => {
+  it('an expired file is not found at once, and deleted by the next sweep', async () => {
     const [old, young] = [
       await keep({ source: sampleFile('png') }),
       await keep({ source: sampleFile('jpg') }),
@@ -174,7 +174,7 @@ describe('the end of a file', () => {
     expect(rows.map(({ days }) => days)).toEqual([1, 30])
   })
 
-  it('several processes that sweep at once remove each file once', async () => {
+  it('several processes that sweep at once delete each file once', async () => {
     for (let count = 0; count < 250; count += 1) await keep({ source: sampleFile('png', 20) })
     await stage.database.query(`UPDATE media SET expires_at = now() - interval '1 second'`)
     const sweepers = [stage.media, await stage.openAnother(), await stage.openAnother()]
@@ -184,7 +184,7 @@ describe('the end of a file', () => {
     expect(await stage.database.query('SELECT id FROM media')).toEqual([])
   })
 
-  it('what a process that died was writing is removed after a day', async () => {
+  it('partial files of a dead process are deleted after a day', async () => {
     const id = createId()
     await stage.database.query(
       `INSERT INTO media (id, account_id, purpose, kind, content_type, store_key, created_at, expires_at)
@@ -199,7 +199,7 @@ describe('the end of a file', () => {
     expect(await stage.listFiles()).toEqual([])
   })
 
-  it('what one process took and did not remove is taken again later', async () => {
+  it('a file that one process claimed and did not delete is claimed again later', async () => {
     const { id } = await keep({ source: sampleFile('png') })
     await expire(id)
     await stage.database.query('UPDATE media SET removing_at = now()')
@@ -208,7 +208,7 @@ describe('the end of a file', () => {
     expect(await stage.media.sweep()).toBe(1)
   })
 
-  it('files are removed by name at once, and names that mean nothing are no error', async () => {
+  it('files are deleted by name at once, and unknown names are not an error', async () => {
     const [one, other] = [
       await keep({ source: sampleFile('png') }),
       await keep({ source: sampleFile('png') }),

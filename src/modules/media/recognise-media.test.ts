@@ -30,11 +30,11 @@ it.each([
   ['text in UTF-16', Buffer.from([0xff, 0xfe, 0x41, 0x00])],
   ['nothing', Buffer.alloc(0)],
   ['one byte', Buffer.from([0xff])],
-])('%s is not', (_name, bytes) => {
+])('%s is not recognised', (_name, bytes) => {
   expect(recogniseMedia(bytes)).toBeNull()
 })
 
-it('any bytes at all are looked at without harm', () => {
+it('any bytes are handled without an error', () => {
   assert(
     property(uint8Array({ maxLength: 64 }), (bytes) => {
       const extension = recogniseMedia(bytes)

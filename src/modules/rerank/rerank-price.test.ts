@@ -16,7 +16,7 @@ const countWords = (text: string) => text.split(' ').length
 const held = (price: ModelPrice, query: string, documents: string[], members: object = {}) =>
   boundPrice(price, { query, documents, ...members }, countWords)
 
-describe('what is held for a ranking', () => {
+describe('the hold for a ranking', () => {
   test('is a search unit for each hundred documents', () => {
     const documents = (count: number) => Array.from({ length: count }, () => 'short')
     expect(held(perSearch, 'q', documents(100))).toEqual({
@@ -27,13 +27,13 @@ describe('what is held for a ranking', () => {
     expect(held(perSearch, 'q', documents(1000)).wantedNanoUsd).toBe(20_000_000n)
   })
 
-  test('counts the chunks of long documents, ten of each unless more are asked for', () => {
+  test('counts the chunks of long documents, at most ten of each by default', () => {
     const documents = Array.from({ length: 100 }, () => 'x'.repeat(100_000))
     expect(held(perSearch, 'q', documents)).toEqual({ wantedNanoUsd: 20_000_000n, leastNanoUsd: 2_000_000n })
     expect(held(perSearch, 'q', documents, { max_chunks_per_doc: 20 }).wantedNanoUsd).toBe(40_000_000n)
   })
 
-  test('is never less than the least, and covers what is charged without chunks', () => {
+  test('is never below the minimum, and covers the charge without chunks', () => {
     const texts = fc.array(fc.string({ maxLength: 2000 }), { minLength: 1, maxLength: 300 })
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), texts, (query, documents) => {
@@ -46,13 +46,13 @@ describe('what is held for a ranking', () => {
     )
   })
 
-  test('is the price where a request or a token has one', () => {
+  test('is the price if it is per request or per token', () => {
     expect(held(perRequest, 'q', ['a'])).toEqual({ wantedNanoUsd: 5n, leastNanoUsd: 5n })
     expect(countRerankTokens({ query: 'a b', documents: ['c', { text: 'd e f' }] }, countWords)).toBe(8)
     expect(held(perToken, 'a b', ['c', 'd e f']).wantedNanoUsd).toBe(8000n)
   })
 
-  test('is charged by the tokens the upstream counted, where it did', () => {
+  test('is charged by the tokens that the upstream reported, if any', () => {
     expect(priceRerank(perToken, { searchUnits: 1, tokens: 3 }, () => 9)).toBe(3000n)
     expect(priceRerank(perToken, { searchUnits: 1, tokens: null }, () => 9)).toBe(9000n)
   })

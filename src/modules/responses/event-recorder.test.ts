@@ -58,7 +58,7 @@ const PATIENCE = { timeout: 15_000 }
 /** More than is kept back. */
 const BURST = Array.from({ length: 2_000 }, () => DELTA)
 
-test('a worker whose claim another has writes no events, and tells nobody of any', async () => {
+test('a worker whose claim another worker has writes no events and announces none', async () => {
   await loseClaim()
   await expect(recorder.add(BURST)).rejects.toThrow(ClaimLost)
   expect(recorder.hasTold).toBe(false)
@@ -66,14 +66,14 @@ test('a worker whose claim another has writes no events, and tells nobody of any
   expect(announced).toEqual([])
 })
 
-test('a worker whose claim another has writes no answer', async () => {
+test('a worker whose claim another worker has writes no answer', async () => {
   await recorder.add([DELTA, END])
   await loseClaim()
   await expect(recorder.finish()).rejects.toThrow(ClaimLost)
   expect(await readAll()).toEqual({ events: [], responses: ['{}'] })
 })
 
-test('a worker that has its claim writes the answer with the last events', async () => {
+test('a worker with its claim writes the answer with the last events', async () => {
   await recorder.add(BURST)
   expect(recorder.hasTold).toBe(true)
   await recorder.add([END])
@@ -96,7 +96,7 @@ test('events before a pause are written without waiting for the next ones', asyn
   expect(numbers.at(-1)).toEqual({ sequence: 2 })
 })
 
-test('a worker that lost its claim in a pause gives up in it', async () => {
+test('a worker that lost its claim during a pause gives up during it', async () => {
   await loseClaim()
   await recorder.add([DELTA]).catch(() => {})
   await vi.waitFor(() => expect(givenUp).toBe(1), PATIENCE)
@@ -104,7 +104,7 @@ test('a worker that lost its claim in a pause gives up in it', async () => {
   expect(await readAll()).toEqual({ events: [], responses: ['{}'] })
 })
 
-test('the last event is written with the answer, also when others are still on their way', async () => {
+test('the last event is written with the answer, even if others are still being written', async () => {
   const begun = Promise.withResolvers<void>()
   const mayWrite = Promise.withResolvers<void>()
   vi.spyOn(stage.database, 'query').mockImplementationOnce(async () => {

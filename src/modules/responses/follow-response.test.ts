@@ -53,14 +53,14 @@ function follow() {
   return followResponse({ database, changes }, followed)
 }
 
-test('who follows a silent response looks less and less often', async () => {
+test('a follower of a silent response polls less and less often', async () => {
   void follow().next()
   await vi.advanceTimersByTimeAsync(60_000)
   expect(looks).toBeGreaterThan(5)
   expect(looks).toBeLessThan(16)
 })
 
-test('who follows looks soon again after events came', async () => {
+test('a follower polls soon again after events arrived', async () => {
   const stream = follow()
   const first = stream.next()
   await vi.advanceTimersByTimeAsync(60_000)
@@ -76,7 +76,7 @@ test('who follows looks soon again after events came', async () => {
 test.each([
   ['responses.changed', RESPONSE],
   ['tasks.changed', `${TASK},018f0000-0000-7000-8000-00000000000b`],
-])('a message of %s ends the stream of one that failed, without a look', async (topic, payload) => {
+])('a message of %s ends the stream of a failed response without polling', async (topic, payload) => {
   const first = follow().next()
   await vi.advanceTimersByTimeAsync(30_000)
   status = 'failed'

@@ -27,22 +27,22 @@ async function startTask() {
   return { id, claim, cancel: () => stage.tasks.cancel(caller.accountId, id) }
 }
 
-describe('a task that is cancelled', () => {
-  test('costs nothing before a provider has it', async () => {
+describe('a cancelled task', () => {
+  test('is free before a provider has it', async () => {
     const { cancel } = await startTask()
     expect(await cancel()).toMatchObject({ costNanoUsd: null, refundedNanoUsd: HOLD })
     expect(await spentNanoUsd()).toBe(0n)
     expect(await stage.findDifferences()).toEqual([])
   })
 
-  test('costs nothing at a provider that does not bill it', async () => {
+  test('is free at a provider that does not bill it', async () => {
     const { claim, cancel } = await startTask()
     await stage.queue.note({ claim, job: jobAt('generous') })
     expect(await cancel()).toMatchObject({ costNanoUsd: null, refundedNanoUsd: HOLD })
     expect(await spentNanoUsd()).toBe(0n)
   })
 
-  test('costs nothing after the provider refused it', async () => {
+  test('is free after the provider refused it', async () => {
     const { claim, cancel } = await startTask()
     await stage.queue.note({ claim, submittingTo: jobAt('billing') })
     await stage.queue.note({ claim, isRefused: true })
@@ -50,7 +50,7 @@ describe('a task that is cancelled', () => {
     expect(await spentNanoUsd()).toBe(0n)
   })
 
-  test('is charged once at a provider that bills it, and keeps saying so', async () => {
+  test('is charged once at a provider that bills it, and keeps reporting that', async () => {
     const { id, claim, cancel } = await startTask()
     await stage.queue.note({ claim, submittingTo: jobAt('billing') })
     await stage.queue.note({ claim, job: jobAt('billing') })
@@ -65,7 +65,7 @@ describe('a task that is cancelled', () => {
     expect(await stage.findDifferences()).toEqual([])
   })
 
-  test('while it is submitted waits to see whether the provider takes it', async () => {
+  test('waits during its submission to see whether the provider accepts it', async () => {
     const before = await spentNanoUsd()
     const { claim, cancel } = await startTask()
     await stage.queue.note({ claim, submittingTo: jobAt('billing') })

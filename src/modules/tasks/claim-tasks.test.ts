@@ -13,8 +13,8 @@ async function createMany(caller: Caller, count: number, model = 'maker/video'):
   await Promise.all(Array.from({ length: count }, () => stage.tasks.create(orderOf(caller, { model }))))
 }
 
-describe('whose turn it is', () => {
-  test("one account's thousand videos do not keep another's one waiting", async () => {
+describe('the order of tasks', () => {
+  test('a thousand videos of one account do not delay one video of another', async () => {
     const [busy, quiet] = [await stage.createCaller(100), await stage.createCaller(1)]
     await createMany(busy, 1_000)
     await createMany(quiet, 1)
@@ -24,7 +24,7 @@ describe('whose turn it is', () => {
     )
   })
 
-  test('accounts are served in turn, with as many running for each', async () => {
+  test('accounts are served in turn, with equally many running for each', async () => {
     const callers = await Promise.all([1, 2, 3].map(() => stage.createCaller(10)))
     for (const [index, caller] of callers.entries()) await createMany(caller, [30, 10, 4][index] ?? 0)
     const countsOf = async (size: number) => {
@@ -38,7 +38,7 @@ describe('whose turn it is', () => {
     expect(await countsOf(100)).toEqual([21, 2, 0])
   })
 
-  test('one at a time, too, everybody gets a turn', async () => {
+  test('accounts take turns also with one task at a time', async () => {
     const callers = await Promise.all([1, 2, 3].map(() => stage.createCaller(10)))
     for (const caller of callers) await createMany(caller, 4)
     const served: string[] = []
@@ -66,7 +66,7 @@ describe('whose turn it is', () => {
 })
 
 describe('limits over all processes', () => {
-  test('bound how many run at once', async () => {
+  test('apply to the number of running tasks', async () => {
     const caller = await stage.createCaller(10)
     await createMany(caller, 10)
     const queue = stage.createQueue({ concurrentMax: 4 })
@@ -79,7 +79,7 @@ describe('limits over all processes', () => {
     expect(await queue.claim(3)).toHaveLength(1)
   })
 
-  test('bound each provider, and nobody waits behind a provider that is full', async () => {
+  test('apply to each provider, and tasks of other providers do not wait behind a full one', async () => {
     const caller = await stage.createCaller(10)
     await createMany(caller, 10, 'slow/video')
     await createMany(caller, 3, 'quick/image')
@@ -91,7 +91,7 @@ describe('limits over all processes', () => {
     expect(await providersOf(10)).toEqual([])
   })
 
-  test('are kept by many that claim at the same time, and nothing is given twice', async () => {
+  test('are kept by many concurrent claims, and no task is claimed twice', async () => {
     const callers = await Promise.all([1, 2, 3, 4].map(() => stage.createCaller(10)))
     for (const caller of callers) await createMany(caller, 25)
     const queue = stage.createQueue({ concurrentMax: 60 })
@@ -102,7 +102,7 @@ describe('limits over all processes', () => {
 })
 
 describe('a task whose worker died', () => {
-  test('goes back with what is known of it, and no try is counted, until very many died with it', async () => {
+  test('is returned with its state, and no try is counted, until very many workers died with it', async () => {
     const caller = await stage.createCaller(1)
     const { id } = await stage.tasks.create(orderOf(caller))
     const job = { provider: 'maker', upstreamModel: 'm', job: { id: 'job-1' } }
@@ -126,7 +126,7 @@ describe('a task whose worker died', () => {
     expect(claim).toMatchObject({ task: { id, attempt: 1 }, isExhausted: true })
   })
 
-  test('is handed back by one that stops, and no try is counted', async () => {
+  test('is returned by a stopping worker, and no try is counted', async () => {
     const caller = await stage.createCaller(1)
     const { id } = await stage.tasks.create(orderOf(caller))
     await stage.queue.handBack(await stage.queue.claim(1))
@@ -151,7 +151,7 @@ describe('a task whose worker died', () => {
 })
 
 describe('progress', () => {
-  test('goes by the time that passed until the upstream tells, and never back', async () => {
+  test('follows the elapsed time until the upstream reports it, and never goes back', async () => {
     const caller = await stage.createCaller(1)
     const { id } = await stage.tasks.create(orderOf(caller, { expectedMs: 10_000 }))
     const [claim] = await stage.queue.claim(1)

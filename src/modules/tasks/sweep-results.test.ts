@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage.close())
 
-test('what a failed task was asked for goes when its time is over, and never before a task has ended', async () => {
+test('the request of a failed task is deleted when it expires, and never before the task has ended', async () => {
   const caller = await stage.createCaller(1)
   const [failed, waiting] = [
     await stage.tasks.create(orderOf(caller)),
@@ -30,7 +30,7 @@ test('what a failed task was asked for goes when its time is over, and never bef
   await stage.tasks.cancel(caller.accountId, waiting.id)
 })
 
-test('a result whose time is over goes with its files, and the task stays', async () => {
+test('an expired result is deleted with its files, and the task stays', async () => {
   const caller = await stage.createCaller(1)
   const [old, young] = [await stage.tasks.create(orderOf(caller)), await stage.tasks.create(orderOf(caller))]
   for (const claim of await stage.queue.claim(2)) await stage.queue.finish({ claim, end: outcomeOf() })

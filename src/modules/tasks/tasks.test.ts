@@ -26,7 +26,7 @@ async function heldNanoUsd(accountId: string): Promise<bigint> {
 }
 
 describe('a new task', () => {
-  test('waits, holds what it can cost and comes with a ticket', async () => {
+  test('waits, holds its maximum cost and has a ticket', async () => {
     const caller = await stage.createCaller(1)
     const task = await stage.tasks.create(orderOf(caller, { metadata: { shot: 7 } }))
     expect(task).toMatchObject({ status: 'pending', type: 'video', model: 'video', progress: 0, attempt: 1 })
@@ -43,7 +43,7 @@ describe('a new task', () => {
     await endAll()
   })
 
-  test('is made once by one request', async () => {
+  test('is created once by one request', async () => {
     const caller = await stage.createCaller(1)
     const order = orderOf(caller)
     const [first, second] = await Promise.all([stage.tasks.create(order), stage.tasks.create(order)])
@@ -53,7 +53,7 @@ describe('a new task', () => {
     await endAll()
   })
 
-  test('is refused without credit, and those beside it are not', async () => {
+  test('is refused without credit, while those beside it are not', async () => {
     const poor = await stage.createCaller(0.025)
     const rich = await stage.createCaller(1)
     const outcomes = await Promise.allSettled([
@@ -77,7 +77,7 @@ describe('a new task', () => {
     await endAll()
   })
 
-  test("stays under the key's own limit and the account's budget", async () => {
+  test("stays within the key's own limit and the account's budget", async () => {
     const capped = await stage.createCaller(1, { limitNanoUsd: 15_000_000n })
     await stage.tasks.create(orderOf(capped))
     await expect(stage.tasks.create(orderOf(capped))).rejects.toMatchObject({ code: 'key_limit_reached' })
@@ -91,7 +91,7 @@ describe('a new task', () => {
     await endAll()
   })
 
-  test('is refused when its text cannot be kept or its webhook cannot be told', async () => {
+  test('is refused if its text cannot be stored or its webhook cannot be called', async () => {
     const caller = await stage.createCaller(1)
     const unkeepable = orderOf(caller, { work: { prompt: 'a\u0000b' } })
     await expect(stage.tasks.create(unkeepable)).rejects.toMatchObject({ code: 'invalid_value' })
@@ -109,7 +109,7 @@ describe('a new task', () => {
 })
 
 describe('a task that ends', () => {
-  test('completed, is charged what it cost, and its files get addresses', async () => {
+  test('completed is charged its cost, and its files get addresses', async () => {
     const caller = await stage.createCaller(1)
     const { id } = await stage.tasks.create(orderOf(caller))
     const [claim] = await claimAll()
@@ -137,7 +137,7 @@ describe('a task that ends', () => {
     expect(await stage.findDifferences()).toEqual([])
   })
 
-  test('completed, costs more than was held as far as the account has it', async () => {
+  test('completed may cost more than was held, as far as the account has it', async () => {
     for (const [creditUsd, costNanoUsd] of [
       [1, 30_000_000n],
       [0.02, 20_000_000n],
@@ -155,7 +155,7 @@ describe('a task that ends', () => {
     expect(await stage.findDifferences()).toEqual([])
   })
 
-  test('failed, costs nothing and says why', async () => {
+  test('failed is free and has the reason', async () => {
     const caller = await stage.createCaller(1)
     const { id } = await stage.tasks.create(orderOf(caller))
     const [claim] = await claimAll()
@@ -174,7 +174,7 @@ describe('a task that ends', () => {
     expect(await heldNanoUsd(caller.accountId)).toBe(0n)
   })
 
-  test('cancelled, costs nothing, and whoever worked on it has lost it', async () => {
+  test('cancelled is free, and its worker has lost it', async () => {
     const caller = await stage.createCaller(1)
     const { id } = await stage.tasks.create(orderOf(caller))
     const [claim] = await claimAll()
@@ -192,7 +192,7 @@ describe('a task that ends', () => {
     expect(await stage.findDifferences()).toEqual([])
   })
 
-  test('never changes again, by order of the database', async () => {
+  test('never changes again, enforced by the database', async () => {
     const caller = await stage.createCaller(1)
     const { id } = await stage.tasks.create(orderOf(caller))
     await stage.tasks.cancel(caller.accountId, id)
@@ -203,8 +203,8 @@ describe('a task that ends', () => {
   })
 })
 
-describe('who waits for a task', () => {
-  test('is answered at its next change', async () => {
+describe('waiting for a task', () => {
+  test('returns at its next change', async () => {
     const caller = await stage.createCaller(1)
     const { id } = await stage.tasks.create(orderOf(caller))
     const wait = { seconds: 20, cancellation: new Cancellation() }
@@ -213,7 +213,7 @@ describe('who waits for a task', () => {
     expect((await waiting).status).toBe('cancelled')
   })
 
-  test('gets it as it is when the time is over, and at once when it has ended', async () => {
+  test('returns the unchanged task after the timeout, and at once if it has ended', async () => {
     const caller = await stage.createCaller(1)
     const { id } = await stage.tasks.create(orderOf(caller))
     const wait = { seconds: 0.05, cancellation: new Cancellation() }
@@ -223,7 +223,7 @@ describe('who waits for a task', () => {
     expect(ended.status).toBe('cancelled')
   })
 
-  test("does not learn of another account's", async () => {
+  test('does not see a task of another account', async () => {
     const caller = await stage.createCaller(1)
     const { id } = await stage.tasks.create(orderOf(caller))
     const other = await stage.createCaller(1)

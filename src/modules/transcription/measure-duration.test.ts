@@ -30,7 +30,7 @@ const measure = async (format: AudioFormat, bytes: Buffer) => {
   return (await measureDuration({ path, bytes: bytes.length, format })) ?? Number.NaN
 }
 
-describe('a file whose head was changed is as long as before', () => {
+describe('a file with a forged header is as long as before', () => {
   test('a WAV with another byte rate, or a block larger than its samples', async () => {
     const fast = wavOf(300)
     fast.writeUInt32LE(0xffffffff, 28)
@@ -45,7 +45,7 @@ describe('a file whose head was changed is as long as before', () => {
     expect(await measure('wav', fast)).toBeGreaterThan(100)
   })
 
-  test('an M4A whose samples claim to last no time, whole and in fragments', async () => {
+  test('an M4A whose samples claim a duration of zero, complete and in fragments', async () => {
     expect(await measure('mp4', m4aOf(235, { frameUnits: 1 }))).toBeCloseTo(235, 1)
     expect(await measure('mp4', fragmentedM4aOf(235, { frameUnits: 1 }))).toBeCloseTo(235.6, 0)
     expect(await measure('mp4', fragmentedM4aOf(60))).toBeCloseTo(60.2, 0)
@@ -57,7 +57,7 @@ describe('a file whose head was changed is as long as before', () => {
       expect(await measure('flac', flacOf(120, { claimedSamples, claimedRate: 655_350 }))).toBeCloseTo(120, 0)
   })
 
-  test('a WebM whose clock stands still, with sizes in eight bytes', async () => {
+  test('a WebM whose timestamps do not advance, with sizes in eight bytes', async () => {
     expect(await measure('webm', longSizesWebmOf(90))).toBeCloseTo(90, 1)
     expect(await measure('webm', longSizesWebmOf(90, { scale: 1 }))).toBeCloseTo(90, 1)
   })
@@ -74,7 +74,7 @@ const FILES: Readonly<Record<string, { format: AudioFormat; file: Buffer; bitsMa
   longSizes: { format: 'webm', file: longSizesWebmOf(60), bitsMax: BITS_PER_SECOND_MAX.uncompressed },
 }
 
-describe('whatever is written into its head, a file', () => {
+describe('whatever its header says, a file', () => {
   test.each(Object.entries(FILES))(
     'of %s is never shorter than its bytes at the highest rate',
     async (_name, { format, file, bitsMax }) => {

@@ -19,7 +19,7 @@ const open = async (bytes: Buffer, filename = '') => {
 }
 
 describe('an audio file', () => {
-  test('is measured, and named by what it is', async () => {
+  test('is measured, and named by its type', async () => {
     expect(await open(wavOf(2.5), 'talk')).toMatchObject({
       durationSeconds: 2.5,
       contentType: 'audio/wav',
@@ -31,7 +31,7 @@ describe('an audio file', () => {
     expect((await open(webmOf(7))).durationSeconds).toBeCloseTo(7, 5)
   })
 
-  test('is not believed to be shorter than it is', async () => {
+  test('is not accepted as shorter than it is', async () => {
     expect((await open(mp3Of(60, xingFrame(3)))).durationSeconds).toBeGreaterThan(59)
     expect((await open(opusOf(60))).durationSeconds).toBeCloseTo(60, 6)
     expect((await open(m4aOf(60))).durationSeconds).toBeCloseTo(60, 1)
@@ -40,14 +40,14 @@ describe('an audio file', () => {
     expect((await open(cut)).durationSeconds).toBeGreaterThan(50)
   })
 
-  test('whose head is behind a large picture is measured', async () => {
+  test('whose header is behind a large image is measured', async () => {
     const tag = Buffer.alloc(10 + 100_000)
     tag.write('ID3')
     tag.set([4, 0, 0, 0, 6, 13, 32], 3)
     expect((await open(mp3Of(3, tag))).durationSeconds).toBeCloseTo(3, 1)
   })
 
-  test('that is none, or cannot be measured, is refused with the name of the field', async () => {
+  test('that is not audio, or cannot be measured, is refused with the name of the field', async () => {
     const refused = [
       Buffer.alloc(0),
       Buffer.from('hello, this is text'),

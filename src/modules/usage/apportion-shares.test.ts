@@ -6,7 +6,7 @@ test('three equal parts add up to one', () => {
   expect(apportionShares([1n, 1n, 1n])).toEqual([0.333334, 0.333333, 0.333333])
 })
 
-test('of nothing every part is zero', () => {
+test('all shares of zero are zero', () => {
   expect(apportionShares([])).toEqual([])
   expect(apportionShares([0n, 0n])).toEqual([0, 0])
 })

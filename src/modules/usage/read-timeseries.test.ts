@@ -35,7 +35,7 @@ const read = (
 const costs = (buckets: readonly UsageBucket[]) => buckets.map(({ totals }) => Number(totals.costNanoUsd))
 
 describe('a timeseries', () => {
-  test('has a bucket for every hour, with zeros where nothing was used, cut at both ends', async () => {
+  test('has a bucket for every hour, with zeros for no usage, cut at both ends', async () => {
     await writeUsage(stage.database, [
       { accountId, at: '2026-11-14T22:29:59.999Z', costNanoUsd: 1n },
       { accountId, at: '2026-11-14T22:30:00.000Z', costNanoUsd: 2n },
@@ -55,7 +55,7 @@ describe('a timeseries', () => {
     expect([series, rest]).toEqual([[], []])
   })
 
-  test('cuts days at midnight of UTC, over the end of a month and of a year', async () => {
+  test('splits days at midnight UTC, also at the end of a month and of a year', async () => {
     await writeUsage(stage.database, [
       { accountId, at: '2026-12-30T23:59:59.999Z', costNanoUsd: 1n },
       { accountId, at: '2026-12-31T00:00:00.000Z', costNanoUsd: 2n },
@@ -66,7 +66,7 @@ describe('a timeseries', () => {
     expect(costs(buckets)).toEqual([0, 1, 6, 8])
   })
 
-  test('is the same whatever the time zone of the database session', async () => {
+  test('is the same for every time zone of the database session', async () => {
     await writeUsage(stage.database, [{ accountId, at: '2026-11-15T00:30:00.000Z', costNanoUsd: 1n }])
     await stage.database.query(`DO $$ BEGIN
       EXECUTE format('ALTER DATABASE %I SET timezone TO %L', current_database(), 'Asia/Kolkata');
@@ -83,7 +83,7 @@ describe('a timeseries', () => {
     }
   })
 
-  test('splits by what is asked, the dearest first, over the same buckets', async () => {
+  test('splits by the requested member, the most expensive first, over the same buckets', async () => {
     const at = '2026-11-15T08:30:00Z'
     await writeUsage(stage.database, [
       { accountId, at, model: 'small', costNanoUsd: 1n },
@@ -104,7 +104,7 @@ describe('a timeseries', () => {
     expect(rest).toEqual([])
   })
 
-  test('shows the dearest alone and adds up the others', async () => {
+  test('shows the most expensive and adds up the others', async () => {
     await writeUsage(
       stage.database,
       Array.from({ length: SERIES_MAX + 2 }, (_, index) => ({
@@ -126,7 +126,7 @@ describe('a timeseries', () => {
     expect(costs(buckets)).toEqual([((SERIES_MAX + 2) * (SERIES_MAX + 3)) / 2])
   })
 
-  test('has a bounded number of buckets', async () => {
+  test('has a limited number of buckets', async () => {
     const from = Date.parse('2026-01-01T00:00:00Z')
     const to = (hours: number) => new Date(from + hours * 3_600_000).toISOString()
     const most = await read('2026-01-01T00:00:00Z', to(BUCKETS_MAX), 'hour')

@@ -63,7 +63,7 @@ test.each<[string, (usage: Usage) => Promise<unknown>]>([
   for (const plan of plans) expect(plan).not.toMatch(/Seq Scan on usage_records/)
 })
 
-test('30 days by hour touch the records of two hours at most', async () => {
+test('30 days by hour read the records of two hours at most', async () => {
   stage.statements.length = 0
   const { buckets } = await stage.usage.readTimeseries(series('hour', null))
   expect(buckets.reduce((sum, { totals }) => sum + totals.requests, 0)).toBe(6_000)

@@ -10,7 +10,7 @@ test('whole hours have no edges', () => {
   expect(splitRange(range)).toEqual({ hours: range, edges: [] })
 })
 
-test('what sticks out at either end is an edge', () => {
+test('a partial hour at either end is an edge', () => {
   expect(splitRange({ fromMs: at('10:30:00'), toMs: at('13:00:00.001') })).toEqual({
     hours: { fromMs: at('11:00:00'), toMs: at('13:00:00') },
     edges: [
@@ -20,7 +20,7 @@ test('what sticks out at either end is an edge', () => {
   })
 })
 
-test('a range inside an hour, or over one border and no whole hour, is read from the records alone', () => {
+test('a range inside an hour, or over one hour border without a whole hour, is read from the records only', () => {
   for (const [from, to] of [
     ['10:10:00', '10:20:00'],
     ['10:10:00', '11:10:00'],
@@ -32,7 +32,7 @@ test('a range inside an hour, or over one border and no whole hour, is read from
   }
 })
 
-test('the hour that is still running is a whole one for a range that ends now', () => {
+test('the current hour counts as a whole one for a range that ends now', () => {
   expect(splitRange({ fromMs: at('10:30:00'), toMs: at('12:20:00'), isUntilNow: true })).toEqual({
     hours: { fromMs: at('11:00:00'), toMs: at('13:00:00') },
     edges: [{ fromMs: at('10:30:00'), toMs: at('11:00:00') }],
@@ -56,7 +56,7 @@ test('every instant of a range is in exactly one part of it, and no other instan
   )
 })
 
-test('identifiers sort by the time they stand for', () => {
+test('identifiers sort by their time', () => {
   const ms = at('10:00:00')
   expect(createId(ms - 1) < firstIdAt(ms)).toBe(true)
   expect(createId(ms) > firstIdAt(ms)).toBe(true)

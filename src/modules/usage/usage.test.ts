@@ -29,7 +29,7 @@ async function totalsOf(from: string, to: string, filter = {}) {
 }
 
 describe('records', () => {
-  test('are listed by when they were charged, also under an id that is older', async () => {
+  test('are listed by the time of their charge, also under an older id', async () => {
     const [ofDayBefore, ofDay] = await writeUsage(stage.database, [
       { accountId, at: DAY_BEFORE },
       { accountId, at: '2026-11-15T09:10:00Z', namedAt: '2026-11-14T10:00:00Z' },
@@ -50,7 +50,7 @@ describe('records', () => {
 })
 
 describe('totals', () => {
-  test('what several processes wrote down is added up', async () => {
+  test('rows of several processes are added up', async () => {
     await writeUsage(
       stage.database,
       [1, 2, 3].map((writer) => ({
@@ -110,7 +110,7 @@ describe('totals', () => {
     expect(costNanoUsd.toString(2)).toBe(expected.toString(2))
   })
 
-  test('filters hold for whole hours and for edges', async () => {
+  test('filters apply to whole hours and to edges', async () => {
     const other = '01890000-0000-7000-8000-00000000000b'
     const live = '01890000-0000-7000-8000-0000000000ff'
     for (const at of ['2026-11-15T08:30:00Z', '2026-11-15T09:30:00Z', '2026-11-15T10:30:00Z']) {
@@ -134,8 +134,8 @@ describe('totals', () => {
   })
 })
 
-describe('what a key has spent', () => {
-  test('is added up over processes and days, and nothing for keys that have spent nothing', async () => {
+describe('the spending of a key', () => {
+  test('is added up over processes and days, and is zero for unused keys', async () => {
     const keyId = '01890000-0000-7000-8000-00000000000c'
     await writeUsage(stage.database, [
       { accountId, keyId, at: MIDNIGHT, costNanoUsd: 3n, writer: 1 },
@@ -152,7 +152,7 @@ describe('what a key has spent', () => {
 })
 
 describe('the budget', () => {
-  test('without a limit is what was spent this month and what is left', async () => {
+  test("without a limit is this month's spending plus the balance", async () => {
     Object.assign(stage, { balanceNanoUsd: 70n, heldNanoUsd: 20n, budgets: [] })
     await writeUsage(stage.database, [
       { accountId, at: '2026-10-31T23:59:59.999Z', costNanoUsd: 1000n },
@@ -184,22 +184,25 @@ describe('the budget', () => {
     ],
     ['more than the limit was spent', 1000n, [['month', 100n, 101n] as const], 100n, 0n],
     ['there is a debt', -5n, [], 0n, 0n],
-  ])('leaves what can really be spent when %s', async (_when, balanceNanoUsd, budgets, limit, remaining) => {
-    Object.assign(stage, {
-      balanceNanoUsd,
-      budgets: budgets.map(([period, limitNanoUsd, spentNanoUsd]) => ({
-        period,
-        limitNanoUsd,
-        spentNanoUsd,
-      })),
-    })
-    expect(await stage.usage.readBudget(accountId)).toMatchObject({
-      limitNanoUsd: limit,
-      remainingNanoUsd: remaining,
-    })
-  })
+  ])(
+    'leaves what can actually be spent when %s',
+    async (_when, balanceNanoUsd, budgets, limit, remaining) => {
+      Object.assign(stage, {
+        balanceNanoUsd,
+        budgets: budgets.map(([period, limitNanoUsd, spentNanoUsd]) => ({
+          period,
+          limitNanoUsd,
+          spentNanoUsd,
+        })),
+      })
+      expect(await stage.usage.readBudget(accountId)).toMatchObject({
+        limitNanoUsd: limit,
+        remainingNanoUsd: remaining,
+      })
+    },
+  )
 
-  test('has a version that is an integer, stays while nothing changes and differs when something does', async () => {
+  test('has an integer version that stays while nothing changes and differs when something does', async () => {
     Object.assign(stage, { balanceNanoUsd: 70n, heldNanoUsd: 0n, budgets: [] })
     const versionNow = async () => (await stage.usage.readBudget(accountId)).version
     const versions = [await versionNow()]

@@ -59,7 +59,7 @@ test('a provider without a key is not configured', () => {
   expect(google).toMatchObject({ id: 'google', isConfigured: true })
 })
 
-describe('a call that nobody waits for', () => {
+describe('a cancelled call', () => {
   test('is aborted at the upstream at once, before and during the answer', async () => {
     const reason = new Error('the client left')
     for (const reply of [() => new Promise<never>(() => {}), anthropicStream([], { ending: 'hang' })]) {
@@ -74,7 +74,7 @@ describe('a call that nobody waits for', () => {
     }
   })
 
-  test('is aborted at the upstream in the middle of a stream', async () => {
+  test('is aborted at the upstream mid-stream', async () => {
     const reason = new Error('the client left')
     server.respondWith(anthropicStream(partialText, { ending: 'hang' }))
     const cancellation = new Cancellation()
@@ -97,7 +97,7 @@ describe('a call that nobody waits for', () => {
     expect(server.requests).toHaveLength(2)
   })
 
-  test('is not even sent when it was aborted before', async () => {
+  test('is not sent if it was cancelled before', async () => {
     const reason = new Error('the client left')
     const cancellation = new Cancellation()
     cancellation.cancel(reason)
@@ -107,7 +107,7 @@ describe('a call that nobody waits for', () => {
 })
 
 describe('several choices', () => {
-  test('are several calls with one usage, each with a seed of its own', async () => {
+  test('are several calls with one usage, each with its own seed', async () => {
     const answer = await complete(google, createCall({ n: 3, seed: 5 }))
     expect(answer.choices.map((choice) => choice.index)).toEqual([0, 1, 2])
     expect(answer.usage).toMatchObject({ prompt_tokens: 27, completion_tokens: 12, total_tokens: 39 })
@@ -147,13 +147,13 @@ describe('several keys', () => {
   const keysUsed = () => server.requests.map((request) => request.headers['x-api-key'])
   const createTwoKeyed = () => createAnthropicProvider({ apiKeys: ['k1', 'k2'], baseUrl: server.baseUrl })
 
-  test('take turns', async () => {
+  test('are used in turn', async () => {
     const twoKeyed = createTwoKeyed()
     for (let calls = 0; calls < 3; calls += 1) await complete(twoKeyed, createCall({}))
     expect(keysUsed()).toEqual(['k1', 'k2', 'k1'])
   })
 
-  test.each([401, 403, 429])('stand in for one that is answered %i, which then rests', async (status) => {
+  test.each([401, 403, 429])('replace a key that is answered %i, which then rests', async (status) => {
     const twoKeyed = createTwoKeyed()
     server.respondWith(
       anthropicError(status, 'some_error', 'No'),
@@ -164,7 +164,7 @@ describe('several keys', () => {
     expect(keysUsed()).toEqual(['k1', 'k2', 'k2'])
   })
 
-  test('are each tried once when all are refused', async () => {
+  test('are each tried once if all are refused', async () => {
     server.respondWith(anthropicError(429, 'rate_limit_error', 'Slow down', { 'retry-after': '2' }))
     expect(await failureOf(complete(createTwoKeyed(), createCall({})))).toMatchObject({
       status: 429,
@@ -174,7 +174,7 @@ describe('several keys', () => {
   })
 })
 
-test('a message that came in one packet leaves in one batch', async () => {
+test('a message that arrives in one packet is returned in one batch', async () => {
   server.respondWith(anthropicStream(anthropicTextEvents('one two three four'), { isOnePacket: true }))
   const answer = await openStream(provider, createCall({}))
   let batches = 0
@@ -182,7 +182,7 @@ test('a message that came in one packet leaves in one batch', async () => {
   expect(batches).toBeLessThanOrEqual(4)
 })
 
-test('an upstream that never closes after its last event does not hold the stream open', async () => {
+test('an upstream that does not close after its last event does not keep the stream open', async () => {
   server.respondWith(anthropicStream(anthropicTextEvents('Hello there'), { ending: 'hang' }))
   const answer = await openStream(provider, createCall({}))
   const { error } = await collect(answer)
@@ -191,7 +191,7 @@ test('an upstream that never closes after its last event does not hold the strea
   await server.requests[0]?.abandoned
 })
 
-test('a stream with thoughts but no words is delivered', async () => {
+test('a stream with reasoning but no text is delivered', async () => {
   const events = [
     anthropicMessageStart(),
     ...anthropicBlock(0, { type: 'thinking', thinking: '', signature: '' }, [

@@ -35,7 +35,7 @@ const weatherTool = {
 }
 
 describe('a request to Anthropic', () => {
-  test('carries the key, the version and the upstream model', async () => {
+  test('has the key, the version and the upstream model', async () => {
     await complete(provider, createCall({}))
     expect(server.requests[0]).toMatchObject({
       method: 'POST',
@@ -48,7 +48,7 @@ describe('a request to Anthropic', () => {
     })
   })
 
-  test('puts system and developer messages in front, wherever they stood', async () => {
+  test('puts system and developer messages first, wherever they were', async () => {
     await complete(
       provider,
       createCall({
@@ -87,7 +87,7 @@ describe('a request to Anthropic', () => {
     })
   })
 
-  test('carries images as bytes and as addresses, PDFs and text files', async () => {
+  test('has images as bytes and as addresses, PDFs and text files', async () => {
     await complete(
       provider,
       createCall({
@@ -130,7 +130,7 @@ describe('a request to Anthropic', () => {
     })
   })
 
-  test('carries tools with their schemas, and strictness where it is asked for', async () => {
+  test('has tools with their schemas, and strictness if requested', async () => {
     const strictTool = { type: 'function' as const, function: { name: 'now', strict: true } }
     await complete(provider, createCall({ tools: [weatherTool, strictTool] }))
     expect(sentBody()).toMatchObject({
@@ -158,7 +158,7 @@ describe('a request to Anthropic', () => {
     expect(sentBody()).toMatchObject({ tool_choice: expected })
   })
 
-  test('turns parallel tool calls off when the client does', async () => {
+  test('turns parallel tool calls off if the client does', async () => {
     await complete(provider, createCall({ tools: [weatherTool], parallel_tool_calls: false }))
     expect(sentBody()).toMatchObject({ tool_choice: { type: 'auto', disable_parallel_tool_use: true } })
   })
@@ -230,7 +230,7 @@ describe('a request to Anthropic', () => {
     expect(sentBody()).toMatchObject({ system: [{ text: expect.stringContaining('JSON object') }] })
   })
 
-  test('carries limits, sampling and the user, and ignores what Anthropic has no name for', async () => {
+  test('has limits, sampling and the user, and ignores what Anthropic does not support', async () => {
     await complete(
       provider,
       createCall(
@@ -261,7 +261,7 @@ describe('a request to Anthropic', () => {
     expect(body).not.toHaveProperty('top_p')
   })
 
-  test('marks what the client wants cached', async () => {
+  test('marks the content that the client wants cached', async () => {
     const part = { type: 'text' as const, text: 'A long text', cache_control: { type: 'ephemeral' } }
     const dearer = { ...part, cache_control: { type: 'ephemeral', ttl: '1h' } }
     for (const marked of [part, dearer]) {

@@ -4,7 +4,7 @@ import { sumChatUsage, toChatUsage } from './chat-usage.ts'
 const NO_INPUT = { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined }
 const NO_OUTPUT = { total: undefined, text: undefined, reasoning: undefined }
 
-test('a vendor that tells nothing of its usage is not taken for one that used nothing', () => {
+test('a vendor that reports no usage is not treated as one that used nothing', () => {
   const silent = toChatUsage({ inputTokens: NO_INPUT, outputTokens: NO_OUTPUT })
   const told = toChatUsage({
     inputTokens: { ...NO_INPUT, total: 3 },
@@ -16,7 +16,7 @@ test('a vendor that tells nothing of its usage is not taken for one that used no
   expect(sumChatUsage([told, told])).toMatchObject({ prompt_tokens: 6 })
 })
 
-test('what Google heard of a prompt is told as sound', () => {
+test('the audio part of a prompt that Google reports is counted as audio', () => {
   const usageOf = (promptTokensDetails: { modality: string; tokenCount: number }[]) =>
     toChatUsage({
       inputTokens: { ...NO_INPUT, total: 50 },

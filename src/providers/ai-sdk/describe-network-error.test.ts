@@ -30,7 +30,7 @@ test('an error over all addresses of a host counts as its first', () => {
   )
 })
 
-test('an upstream that does not speak HTTP sends no valid answer', async () => {
+test('an upstream that does not speak HTTP gives an invalid answer', async () => {
   const sockets: Socket[] = []
   const server = createServer((socket) => {
     sockets.push(socket)

@@ -8,7 +8,7 @@ function isExceeded(eventBytesMax: number, chunks: readonly string[]): boolean {
   return chunks.some((chunk) => bound.isExceededBy(Buffer.from(chunk)))
 }
 
-test('small events never add up, however the stream is cut into chunks', () => {
+test('small events never add up, however the stream is split into chunks', () => {
   assert(
     property(
       array(constantFrom('data: abc\n\n', 'event: x\r\ndata: abc\r\n\r\n', ': ping\n\n'), { maxLength: 40 }),
@@ -23,7 +23,7 @@ test('small events never add up, however the stream is cut into chunks', () => {
   )
 })
 
-test('an event over the bound is noticed, in one chunk or in many, in one line or in many', () => {
+test('an event over the limit is detected, in one chunk or in many, in one line or in many', () => {
   const long = `data: ${'x'.repeat(100)}`
   expect(isExceeded(32, [long])).toBe(true)
   expect(isExceeded(32, long.match(/.{1,7}/g) ?? [])).toBe(true)

@@ -62,7 +62,7 @@ describe('tool use with Google', () => {
     { functionCall: { id: 'fc-2', name: 'get_weather', args: { city: 'Rome' } } },
   ]
 
-  test('round-trips parallel calls with the signature of the thought behind them', async () => {
+  test('returns parallel calls with the signature of their reasoning', async () => {
     server.respondWith(googleContent(calls))
     const first = await complete(provider, callGemini({ tools: [weatherTool] }))
     const message = first.choices[0]?.message
@@ -152,7 +152,7 @@ describe('tool use with Google', () => {
 })
 
 describe('an answer of Google', () => {
-  test('keeps thoughts apart from text, the text signature, and counts cached and thought tokens', async () => {
+  test('separates reasoning from text, keeps the text signature, and counts cached and reasoning tokens', async () => {
     server.respondWith(
       googleContent(
         [
@@ -224,7 +224,7 @@ describe('an answer of Google', () => {
     expect(await failureOf(openStream(provider, callGemini({})))).toMatchObject(expected)
   })
 
-  test('with a malformed function call or with nothing at all is an invalid answer that may be tried again', async () => {
+  test('with a malformed function call or without content is an invalid answer that may be retried', async () => {
     server.respondWith(googleContent([], { finishReason: 'MALFORMED_FUNCTION_CALL' }))
     expect(await failureOf(complete(provider, callGemini({})))).toMatchObject({
       failure: 'invalid_answer',

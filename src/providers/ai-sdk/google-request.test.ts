@@ -40,7 +40,7 @@ const weatherTool = {
 }
 
 describe('a request to Google', () => {
-  test('carries the key, and the model in its path', async () => {
+  test('has the key, and the model in its path', async () => {
     await complete(provider, callGemini({}))
     expect(server.requests[0]).toMatchObject({
       path: '/v1beta/models/gemini-3.6-flash:generateContent',
@@ -49,7 +49,7 @@ describe('a request to Google', () => {
     })
   })
 
-  test('carries instructions, turns, images, audio, video and files', async () => {
+  test('has instructions, turns, images, audio, video and files', async () => {
     await complete(
       provider,
       callGemini({
@@ -89,7 +89,7 @@ describe('a request to Google', () => {
     })
   })
 
-  test('carries sampling, at most five stop sequences and a seed that fits', async () => {
+  test('has sampling, at most five stop sequences and a seed that fits', async () => {
     await complete(
       provider,
       callGemini({
@@ -145,7 +145,7 @@ describe('a request to Google', () => {
     })
   })
 
-  test('asks for JSON by schema, by type, and in words beside tools', async () => {
+  test('asks for JSON by schema, by type, and in words if there are tools', async () => {
     const schema = { type: 'object', properties: { a: { type: 'number' } } }
     await complete(
       provider,
@@ -163,7 +163,7 @@ describe('a request to Google', () => {
     })
   })
 
-  test('asks for thoughts by level or by budget, as the model takes it', async () => {
+  test('asks for reasoning by level or by budget, as the model supports', async () => {
     await complete(provider, callGemini({ reasoning_effort: 'low' }))
     expect(sentBody()).toMatchObject({
       generationConfig: { thinkingConfig: { includeThoughts: true, thinkingLevel: 'low' } },

@@ -23,7 +23,7 @@ describe('a media part', () => {
     expect(image('data:;base64,AAAA')).toMatchObject({ mediaType: 'image/jpeg', data })
   })
 
-  test('takes a data URI that is not in base64', () => {
+  test('accepts a data URI that is not in base64', () => {
     const base64 = Buffer.from('<svg/>').toString('base64')
     expect(image('data:image/svg+xml,%3Csvg%2F%3E')).toMatchObject({ data: { data: base64 } })
   })
@@ -48,7 +48,7 @@ describe('a media part', () => {
     expect(() => image(url)).toThrow(UntranslatablePart)
   })
 
-  test('may be a file by its bytes, its address or its id, but not by nothing', () => {
+  test('may be a file by its bytes, its address or its id, but not an empty one', () => {
     const file = (fields: object) => translateMediaPart({ type: 'file', file: fields }, vendor)
     expect(file({ file_data: 'AAAA', filename: 'a.csv' })).toMatchObject({
       mediaType: 'text/csv',

@@ -27,14 +27,14 @@ describe.each([['anthropic', anthropicVendor] as const, ['google', googleVendor]
       allowed_tools: { mode, tools },
     })
 
-    test('allowed tools are the only ones that are sent', () => {
+    test('only allowed tools are sent', () => {
       const options = translate({ tools: [weather, stocks], tool_choice: allow('required', stocks) })
       expect(options.tools).toMatchObject([{ name: 'get_stocks' }])
       expect(options.toolChoice).toEqual({ type: 'required' })
       expect(translate({ tools: [weather], tool_choice: allow('auto') }).tools).toBeUndefined()
     })
 
-    test('a choice of a tool that is not there is refused', () => {
+    test('a choice of an unknown tool is refused', () => {
       const refused = refusalOf({ tools: [weather], tool_choice: allow('auto', stocks) })
       expect(refused).toMatchObject({
         isRequestAtFault: true,
@@ -42,7 +42,7 @@ describe.each([['anthropic', anthropicVendor] as const, ['google', googleVendor]
       })
     })
 
-    test('custom tools, and calls of them, are refused by their place', () => {
+    test('custom tools, and calls of them, are refused with their place', () => {
       expect(refusalOf({ tools: [weather, shell] })).toMatchObject({
         isRequestAtFault: true,
         details: { status: 400, upstreamParam: 'tools.1', upstreamCode: 'unsupported_parameter' },
@@ -58,7 +58,7 @@ describe.each([['anthropic', anthropicVendor] as const, ['google', googleVendor]
       })
     })
 
-    test('nulls are the same as nothing', () => {
+    test('null means the same as absent', () => {
       const bare = { type: 'function' as const, function: { name: 'f' } }
       const nulls = {
         type: 'function' as const,
@@ -72,7 +72,7 @@ describe.each([['anthropic', anthropicVendor] as const, ['google', googleVendor]
   },
 )
 
-test('allowed tools that need not be called leave a model its thinking', () => {
+test('allowed tools that need not be called keep reasoning on', () => {
   const think = (mode: 'auto' | 'required') =>
     translateRequest(
       createCall(

@@ -79,14 +79,14 @@ describe('an upstream that answers with an error', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  test('may be tried again later when it is overloaded, streamed or not', async () => {
+  test('may be retried later if it is overloaded, streamed or not', async () => {
     server.respondWith(anthropicError(529, 'overloaded_error', 'Overloaded', { 'retry-after': '7' }))
     const expected = { failure: 'status', status: 529, retryAfterSeconds: 7, isRetryable: true }
     expect(await failureOf(complete(provider, createCall({})))).toMatchObject(expected)
     expect(await failureOf(openStream(provider, createCall({})))).toMatchObject(expected)
   })
 
-  test('is an error before the stream when its first event is one', async () => {
+  test('is an error before the stream if its first event is one', async () => {
     const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
     server.respondWith(anthropicStream([overloaded]))
     expect(await failureOf(openStream(provider, createCall({})))).toMatchObject({
@@ -95,7 +95,7 @@ describe('an upstream that answers with an error', () => {
     })
   })
 
-  test('says when its context is too small', async () => {
+  test('reports that its context is too small', async () => {
     server.respondWith(
       anthropicError(400, 'invalid_request_error', 'prompt is too long: 210000 tokens > 200000 maximum'),
     )
@@ -104,12 +104,12 @@ describe('an upstream that answers with an error', () => {
     })
   })
 
-  test('has its message bounded', async () => {
+  test('has a limited message', async () => {
     server.respondWith(anthropicError(500, 'api_error', 'x'.repeat(10_000)))
     expect((await failureOf(complete(provider, createCall({})))).upstreamMessage).toHaveLength(2_048)
   })
 
-  test('may say in its body how long to wait', async () => {
+  test('may state in its body how long to wait', async () => {
     const retryInfo = { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '33.2s' }
     googleServer.respondWith(googleError(429, 'RESOURCE_EXHAUSTED', 'You exceeded your quota.', [retryInfo]))
     expect(await failureOf(complete(google, createCall({})))).toMatchObject({
@@ -119,7 +119,7 @@ describe('an upstream that answers with an error', () => {
     })
   })
 
-  test('breaks a stream off after what it had said, whoever it is', async () => {
+  test('ends a stream after what it had sent, for every vendor', async () => {
     const broken = { type: 'error', error: { type: 'api_error', message: 'Internal server error' } }
     server.respondWith(anthropicStream([...partialText, broken], { isOnePacket: true }))
     const answer = await openStream(provider, createCall({}))

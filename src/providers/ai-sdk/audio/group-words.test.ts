@@ -18,7 +18,7 @@ function wordsOf(...entries: (string | number)[]): TranscriptWord[] {
 const textsOf = (words: TranscriptWord[], language: string | null = 'en') =>
   groupWords(words, language).map(({ text }) => text)
 
-test('a sentence is a segment, and so is what lies between two pauses', () => {
+test('a sentence is a segment, and so are words between two pauses', () => {
   expect(textsOf(wordsOf('Is', 'it?', 'Yes', '"now."', 'well', 2, 'then'))).toEqual([
     'Is it?',
     'Yes "now."',
@@ -27,16 +27,16 @@ test('a sentence is a segment, and so is what lies between two pauses', () => {
   ])
 })
 
-test('a segment lasts from its first word to its last, and no longer than a subtitle can be read', () => {
+test('a segment lasts from its first word to its last, and no longer than a readable subtitle', () => {
   const segments = groupWords(wordsOf(...Array.from({ length: 100 }, () => 'on')), null)
   expect(segments[0]).toMatchObject({ startSeconds: 0, endSeconds: 15 })
   expect(segments).toHaveLength(4)
 })
 
-test('languages that are written without spaces get none', () => {
+test('languages written without spaces get none', () => {
   expect(textsOf(wordsOf('你', '好。'), 'zh')).toEqual(['你好。'])
 })
 
-test('no words make no segments', () => {
+test('no words give no segments', () => {
   expect(groupWords([], 'en')).toEqual([])
 })

@@ -76,7 +76,7 @@ const speak = (name: string, work: Partial<SpeechWork> = {}, cancellation = new 
   speechOf(name).speak(createSpeechCall(work, VENDORS[name]?.model ?? '', cancellation))
 
 describe.each(Object.entries(VENDORS))('speech of %s', (name, vendor) => {
-  test('passes the audio on as it comes', async () => {
+  test('passes the audio on as it arrives', async () => {
     serverOf(name).respondWith({ ...audioReply('ID3'), ending: 'hang' })
     const { contentType, chunks } = await speak(name)
     expect(contentType).toBe('audio/mpeg')
@@ -98,7 +98,7 @@ describe.each(Object.entries(VENDORS))('speech of %s', (name, vendor) => {
     await expect(iterator.next()).rejects.toBe(reason)
   })
 
-  test('every name of OpenAI has a voice', async () => {
+  test('every voice name of OpenAI has a voice', async () => {
     for (const voice of [...OPENAI_VOICE_NAMES, 'own']) await readSpeech(await speak(name, { voice }))
     const paths = serverOf(name).requests.map(({ path }) => path)
     for (const voice of OPENAI_VOICE_NAMES) expect(paths.join()).not.toContain(voice)
@@ -113,8 +113,8 @@ describe.each(Object.entries(VENDORS))('speech of %s', (name, vendor) => {
   })
 })
 
-describe('what ElevenLabs is told', () => {
-  test('the streaming address, the voice, the format and a speed it can do', async () => {
+describe('the request to ElevenLabs', () => {
+  test('has the streaming address, the voice, the format and a supported speed', async () => {
     await readSpeech(await speak('elevenlabs', { voice: 'own-1', speed: 3, language: 'tr' }))
     const { path, headers, body } = await serverOf('elevenlabs').requestNumber(0)
     expect(path).toBe('/v1/text-to-speech/own-1/stream?output_format=mp3_44100_128')
@@ -126,7 +126,7 @@ describe('what ElevenLabs is told', () => {
     })
   })
 
-  test('wav is bare samples with a head before them', async () => {
+  test('uses raw samples for wav and adds a header', async () => {
     serverOf('elevenlabs').respondWith(audioReply(Buffer.alloc(100)))
     const answer = await speak('elevenlabs', { format: 'wav' })
     const bytes = await readSpeech(answer)
@@ -135,7 +135,7 @@ describe('what ElevenLabs is told', () => {
     expect(serverOf('elevenlabs').requests[0]?.path).toContain('pcm_24000')
   })
 
-  test('formats it does not have are refused before anything is sent', async () => {
+  test('is refused for unsupported formats before anything is sent', async () => {
     expect(await failureOf(speak('elevenlabs', { format: 'flac' }))).toMatchObject({
       status: 400,
       upstreamParam: 'response_format',
@@ -160,8 +160,8 @@ describe('what ElevenLabs is told', () => {
   })
 })
 
-describe('what Deepgram is told', () => {
-  test('the voice in the name of the model, and every format', async () => {
+describe('the request to Deepgram', () => {
+  test('has the voice in the model name, and every format', async () => {
     for (const format of AUDIO_FORMATS) await readSpeech(await speak('deepgram', { format, voice: 'nova' }))
     const queries = serverOf('deepgram').requests.map(
       ({ path }) => new URL(path, 'http://localhost').searchParams,
@@ -177,7 +177,7 @@ describe('what Deepgram is told', () => {
     ])
   })
 
-  test('its voices know every voice that stands in for one of OpenAI', async () => {
+  test('its voices include every voice that replaces one of OpenAI', async () => {
     const voices = await speechOf('deepgram').voices(createSpeechCall({}, ''))
     for (const voice of OPENAI_VOICE_NAMES) await readSpeech(await speak('deepgram', { voice }))
     const asked = serverOf('deepgram').requests.map(({ path }) => /aura-2-(\w+)-en/.exec(path)?.[1] ?? path)
@@ -201,7 +201,7 @@ describe('music of ElevenLabs', () => {
     return provider.music?.start(createMediaCall({ ...WORK, ...work }, 'music_v1', cancellation))
   }
 
-  test('is asked for by its length and comes as bytes', async () => {
+  test('is requested by its length and returned as bytes', async () => {
     expect(await compose()).toEqual({
       kind: 'done',
       output: {
@@ -216,7 +216,7 @@ describe('music of ElevenLabs', () => {
     })
   })
 
-  test('lyrics are part of what is asked for', async () => {
+  test('lyrics are part of the request', async () => {
     await compose({ lyrics: 'la la', isInstrumental: false })
     expect(serverOf('elevenlabs').requests[0]?.body).toMatchObject({
       prompt: 'a waltz\n\nLyrics:\nla la',
@@ -227,7 +227,7 @@ describe('music of ElevenLabs', () => {
   test.each([
     [1, 44_100 * 2],
     [2, 44_100 * 4],
-  ])('wav of %i channels is known by the number of its samples', async (channels, bytes) => {
+  ])('wav of %i channels is recognised by the number of its samples', async (channels, bytes) => {
     serverOf('elevenlabs').respondWith(audioReply(Buffer.alloc(bytes)))
     const answer = await compose({ outputFormat: 'wav', durationSeconds: 1 })
     const file = answer?.kind === 'done' ? answer.output.files[0] : undefined

@@ -87,7 +87,7 @@ describe.each(Object.entries(VENDORS))('transcription of %s', (name, vendor) => 
     serverOf(name).requests.length = 0
   })
 
-  test('reads text, language, words and the sentences that they make', async () => {
+  test('returns text, language, words and the sentences made of them', async () => {
     expect(await transcribe(name, { withWords: true })).toMatchObject({
       text: 'Hello there. Bye.',
       language: 'en',
@@ -127,7 +127,7 @@ describe.each(Object.entries(VENDORS))('transcription of %s', (name, vendor) => 
   })
 })
 
-describe('what a vendor is told', () => {
+describe('the request to a vendor', () => {
   const queryOf = ({ path }: { path: string }) =>
     Object.fromEntries(new URL(path, 'http://localhost').searchParams)
 
@@ -142,7 +142,7 @@ describe('what a vendor is told', () => {
     for (const server of servers.values()) server.requests.length = 0
   })
 
-  test('Deepgram: the language, or to find it', async () => {
+  test('Deepgram: has the language, or asks to detect it', async () => {
     await transcribe('deepgram', { language: 'tr' })
     await transcribe('deepgram')
     const [told, untold] = serverOf('deepgram').requests
@@ -171,7 +171,7 @@ describe('what a vendor is told', () => {
     expect(sent instanceof File && [sent.name, sent.type]).toEqual(['speech "one".wav', 'audio/wav'])
   })
 
-  test('AssemblyAI: uploaded, submitted, asked for', async () => {
+  test('AssemblyAI: upload, submission, polling', async () => {
     await transcribe('assemblyai', { language: 'tr' })
     const seen = serverOf('assemblyai').requests.map(({ method, path }) => `${method} ${path}`)
     expect(seen).toEqual(['POST /v2/upload', 'POST /v2/transcript', 'GET /v2/transcript/a0'])
@@ -182,7 +182,7 @@ describe('what a vendor is told', () => {
     })
   })
 
-  test('AssemblyAI: a recording it cannot read is the client’s to know', async () => {
+  test('AssemblyAI: an unreadable recording is reported to the client', async () => {
     serverOf('assemblyai').respondWith(
       json({ upload_url: 'https://cdn.assemblyai.com/upload/1' }),
       json({ id: 'a0', status: 'queued' }),
@@ -195,7 +195,7 @@ describe('what a vendor is told', () => {
     })
   })
 
-  test('AssemblyAI: a cancelled call does not wait for the next look', async () => {
+  test('AssemblyAI: a cancelled call does not wait for the next poll', async () => {
     serverOf('assemblyai').respondWith(
       json({ upload_url: 'https://cdn.assemblyai.com/upload/1' }),
       json({ id: 'a0', status: 'queued' }),

@@ -36,7 +36,7 @@ describe('more images than one job makes', () => {
   const model = 'fal-ai/recraft/v3/text-to-image'
   const work = imageWork({ count: 3, seed: 7 })
 
-  test('are several jobs, kept and looked at as one', async () => {
+  test('are several jobs, stored and polled as one', async () => {
     const { image } = await connect('fal', falWire)
     const started = await image?.start(mediaCall(work, model))
     if (started?.kind !== 'started') throw new Error('expected a job')
@@ -57,7 +57,7 @@ describe('more images than one job makes', () => {
     expect(server.requests.map(({ method }) => method)).toEqual(['PUT', 'PUT', 'PUT'])
   })
 
-  test('leave no job behind when one is refused', async () => {
+  test('leave no job if one is refused', async () => {
     const { image } = await connect('fal', falWire)
     server.replyNext({
       status: 422,
@@ -68,7 +68,7 @@ describe('more images than one job makes', () => {
     expect(server.requests.filter(({ method }) => method === 'PUT')).toHaveLength(2)
   })
 
-  test('come from several calls where each is done at once', async () => {
+  test('come from several calls if each is finished at once', async () => {
     const { image } = await connect('xai', xaiWire, '/v1')
     const done = await image?.start(mediaCall(imageWork({ count: 5 }), 'grok-imagine-image'))
     expect(server.requests.map(({ body }) => body)).toMatchObject([{ n: 3 }, { n: 2 }])
@@ -86,14 +86,14 @@ test('an image that was held back after it was made is refused content', async (
 })
 
 describe('Kling', () => {
-  test('is asked for the job of a submission whose answer never came', async () => {
+  test('looks up the job of a submission whose answer never arrived', async () => {
     const { video } = await connect('klingai', klingaiWire)
     const call = mediaCall(videoWork(), 'kling-v3')
     expect(await video?.find?.(call)).toMatchObject({ id: 'kling-1', data: { kind: 'text2video' } })
     expect(await video?.find?.({ ...call, requestId: 'req_unknown' })).toBeNull()
   })
 
-  test('says how long the video became', async () => {
+  test('reports how long the video is', async () => {
     const { video } = await connect('klingai', klingaiWire)
     const started = await video?.start(mediaCall(videoWork(), 'kling-v3'))
     if (started?.kind !== 'started') throw new Error('expected a job')
@@ -124,7 +124,7 @@ describe('Google', () => {
   })
 })
 
-test('progress is told where the vendor tells it', async () => {
+test('progress is reported if the vendor reports it', async () => {
   const { video } = await connect('xai', xaiWire, '/v1')
   const started = await video?.start(mediaCall(videoWork(), 'grok-imagine-video'))
   if (started?.kind !== 'started') throw new Error('expected a job')

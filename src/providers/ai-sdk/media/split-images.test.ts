@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { imageWork } from '../../../../tests/upstreams/media/media-call.ts'
 import { splitImages } from './split-images.ts'
 
-test('the pieces make as many images as were asked for, none with the seed of another', () => {
+test('the parts make as many images as requested, each with its own seed', () => {
   const pieces = splitImages(imageWork({ count: 5, seed: 7 }), 2)
   expect(pieces.map(({ count, seed }) => [count, seed])).toEqual([
     [2, 7],

@@ -114,19 +114,19 @@ describe.each(Object.entries(VENDORS))('embeddings of %s', (name, vendor) => {
     }
   })
 
-  test('come as base64 where that is asked for', async () => {
+  test('are returned as base64 if requested', async () => {
     const answer = await run({ encoding_format: 'base64' })
     expect(answer.data[0].embedding).toBe(encodeEmbedding(vectorOf('a fox')))
   })
 
-  test('are of the text that the tokens stand for', async () => {
+  test('of tokens are those of the decoded text', async () => {
     const { encode } = loadTokenEncoding('cl100k')
     const [one, many] = [encode('a red fox'), [encode('ünï'), encode('two words')]]
     expect((await run({ input: one })).data[0].embedding).toEqual(vectorOf('a red fox'))
     expect((await run({ input: many })).data[1].embedding).toEqual(vectorOf('two words'))
   })
 
-  test('refuse what is no token', async () => {
+  test('refuse invalid tokens', async () => {
     expect(await failureOf(run({ input: [200_000_000] }))).toMatchObject({
       status: 400,
       upstreamParam: 'input',
@@ -134,7 +134,7 @@ describe.each(Object.entries(VENDORS))('embeddings of %s', (name, vendor) => {
     expect(server.requests).toEqual([])
   })
 
-  test('are asked for in batches and answered in order', async () => {
+  test('are requested in batches and answered in order', async () => {
     const texts = Array.from({ length: 300 }, (_, index) => `text ${index}${'x'.repeat(index % 7)}`)
     const { data } = await run({ input: texts })
     expect(data.map(({ embedding }: { embedding: number[] }) => embedding)).toEqual(texts.map(vectorOf))
@@ -143,7 +143,7 @@ describe.each(Object.entries(VENDORS))('embeddings of %s', (name, vendor) => {
     expect(sizes.reduce((sum, size) => sum + size)).toBe(300)
   })
 
-  test('too few of them are an invalid answer', async () => {
+  test('are an invalid answer if there are too few', async () => {
     server.respondWith(
       json({ embeddings: { float: [] }, meta: { billed_units: { input_tokens: 1 } }, data: [] }),
     )
@@ -158,8 +158,8 @@ describe.each(Object.entries(VENDORS))('embeddings of %s', (name, vendor) => {
   })
 })
 
-describe('what a vendor is told', () => {
-  test('Cohere: what the texts are for, and how long the vectors shall be', async () => {
+describe('the request to a vendor', () => {
+  test('Cohere: has the purpose of the texts, and the length of the vectors', async () => {
     const server = await startCohereServer()
     const provider = createCohereProvider({ apiKeys: ['key-1'], baseUrl: server.baseUrl })
     await embed(provider, { dimensions: 512, input_type: 'search_query' }, 'embed-v4.0')
@@ -174,7 +174,7 @@ describe('what a vendor is told', () => {
     await server.close()
   })
 
-  test('Google: the dimensions; and shorter vectors are scaled to length one', async () => {
+  test('Google: has the dimensions; shorter vectors are scaled to length one', async () => {
     const server = await startGoogleEmbeddingServer()
     const provider = createGoogleEmbeddingProvider({ apiKeys: ['key-1'], baseUrl: server.baseUrl })
     const { data } = await embed(provider, { dimensions: 768 }, 'gemini-embedding-001')
@@ -212,7 +212,7 @@ describe.each([
     return payloadOf(await provider.rerank?.(createInferenceCall(whole, model, cancellation)))
   }
 
-  test('answers a ranking and what it costs', async () => {
+  test('returns a ranking and its cost', async () => {
     expect(await rerank({ top_n: 1 })).toEqual({
       results: [{ index: 1, relevance_score: 0.18 }],
       meta: { billed_units: { search_units: searchUnits } },

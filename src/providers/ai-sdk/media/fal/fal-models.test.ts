@@ -55,7 +55,7 @@ test('Kontext makes an image, edits one, and joins several at three addresses', 
   })
 })
 
-test('Ideogram hears of quality and style in its own words, and of a mask at its own address', async () => {
+test('Ideogram gets quality and style in its own terms, and a mask at its own address', async () => {
   const work = imageWork({ images: [inputImage], mask: inputImage, quality: 'high', style: 'realistic' })
   expect(await askImage('fal-ai/ideogram/v3', work)).toMatchObject({
     endpoint: 'fal-ai/ideogram/v3/edit',
@@ -63,7 +63,7 @@ test('Ideogram hears of quality and style in its own words, and of a mask at its
   })
 })
 
-test('Recraft is not told a seed, because it takes none', async () => {
+test('Recraft gets no seed, because it accepts none', async () => {
   const work = imageWork({ style: 'digital_illustration', seed: 7 })
   expect((await askImage('fal-ai/recraft/v3/text-to-image', work))?.input).toEqual({
     prompt: 'a boat',
@@ -72,7 +72,7 @@ test('Recraft is not told a seed, because it takes none', async () => {
   })
 })
 
-test('each video model has its own durations, and an address of its own for images', async () => {
+test('each video model has its own durations, and its own address for images', async () => {
   const hailuo = 'fal-ai/minimax/hailuo-02/standard/text-to-video'
   const work = videoWork({ durationSeconds: 7, seed: 7, aspectRatio: '16:9', resolution: '720p' })
   expect(await askVideo(hailuo, work)).toEqual({
@@ -92,7 +92,7 @@ test('each video model has its own durations, and an address of its own for imag
   })
 })
 
-test('a model that is not known is told what most take, whoever owns it', async () => {
+test('an unknown model gets the common parameters, whoever owns it', async () => {
   expect(await askVideo('someone/new', videoWork({ seed: 0, negativePrompt: 'rain' }))).toEqual({
     endpoint: 'someone/new',
     input: { prompt: 'a boat', duration: '5', seed: 0, negative_prompt: 'rain' },

@@ -25,7 +25,7 @@ afterAll(async () => {
 })
 
 describe('Imagen', () => {
-  test('what the filter holds back is left out, and the rest is delivered', async () => {
+  test('filtered images are omitted, and the rest is delivered', async () => {
     server.respondWith(json({ predictions: [image, filtered, { ...image, prompt: 'a red boat' }] }))
     expect(await make({ count: 3 })).toMatchObject({
       kind: 'done',
@@ -42,7 +42,7 @@ describe('Imagen', () => {
     ['with its reason', { predictions: [filtered] }],
     ['without a word', {}],
     ['with an empty list', { predictions: [] }],
-  ])('a result that is filtered out entirely, %s, is refused content', async (_, answer) => {
+  ])('a result that is filtered completely, %s, is refused content', async (_, answer) => {
     server.respondWith(json(answer))
     expect(await failureOf(make())).toMatchObject({
       failure: 'status',
@@ -70,7 +70,7 @@ describe('Imagen', () => {
     expect(server.requests).toHaveLength(0)
   })
 
-  test('a model that is shut down is not found, so that another route is tried', async () => {
+  test('a model that is shut down is not found, so another route is tried', async () => {
     const message = `models/${MODEL} is not found for API version v1beta`
     server.respondWith(json({ error: { code: 404, message, status: 'NOT_FOUND' } }, 404))
     expect(await failureOf(make())).toMatchObject({ status: 404, upstreamMessage: message })
