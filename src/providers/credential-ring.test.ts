@@ -11,12 +11,12 @@ function createRing(keys: string[]) {
 }
 
 describe('a credential ring', () => {
-  test('hands out its keys in turn', () => {
+  test('returns its keys in turn', () => {
     const { ring } = createRing(['a', 'b', 'c'])
     expect([ring.take(), ring.take(), ring.take(), ring.take()]).toEqual(['a', 'b', 'c', 'a'])
   })
 
-  test('hands out the same key for the same affinity, and another while that one rests', () => {
+  test('returns the same key for the same affinity, and another while that one rests', () => {
     const { ring, passMs } = createRing(['a', 'b', 'c'])
     const affinity = () => 42
     const own = ring.take(affinity)
@@ -29,7 +29,7 @@ describe('a credential ring', () => {
     expect(ring.take(affinity)).toBe(own)
   })
 
-  test('spreads affinities evenly over its keys, and asks for none where it has one key', () => {
+  test('distributes affinities evenly over its keys, and does not compute one if it has one key', () => {
     const { ring } = createRing(['a', 'b', 'c', 'd'])
     const counts = new Map<string, number>()
     for (let key = 0; key < 8_000; key += 1) {
@@ -44,7 +44,7 @@ describe('a credential ring', () => {
     expect(createRing(['a']).ring.take(refuse)).toBe('a')
   })
 
-  test('leaves a resting key out until its rest is over', () => {
+  test('skips a resting key until its rest is over', () => {
     const { ring, passMs } = createRing(['a', 'b'])
     ring.rest('a', 5_000)
     expect([ring.take(), ring.take()]).toEqual(['b', 'b'])
@@ -52,7 +52,7 @@ describe('a credential ring', () => {
     expect(ring.take()).toBe('a')
   })
 
-  test('hands out the key that wakes first when all rest', () => {
+  test('returns the key whose rest ends first if all rest', () => {
     const { ring } = createRing(['a', 'b', 'c'])
     ring.rest('a', 3_000)
     ring.rest('b', 1_000)
@@ -60,7 +60,7 @@ describe('a credential ring', () => {
     expect(ring.take()).toBe('b')
   })
 
-  test('does not shorten a rest that is already longer', () => {
+  test('does not shorten a longer rest', () => {
     const { ring, passMs } = createRing(['a', 'b'])
     ring.rest('a', 5_000)
     ring.rest('a', 1_000)
@@ -68,18 +68,18 @@ describe('a credential ring', () => {
     expect([ring.take(), ring.take()]).toEqual(['b', 'b'])
   })
 
-  test('counts a key given twice once, and ignores a rest of a key it does not hold', () => {
+  test('counts a duplicate key once, and ignores a rest of an unknown key', () => {
     const { ring } = createRing(['a', 'a'])
     ring.rest('unknown', 1_000)
     expect(ring.size).toBe(1)
     expect([ring.take(), ring.take()]).toEqual(['a', 'a'])
   })
 
-  test('refuses to be taken from when it holds no key', () => {
+  test('refuses to return a key if it has none', () => {
     expect(() => createRing([]).ring.take()).toThrow(RangeError)
   })
 
-  test('never hands out a resting key while another is awake, and shares the work evenly', () => {
+  test('never returns a resting key while another is available, and shares the work evenly', () => {
     const keys = ['a', 'b', 'c', 'd']
     assert(
       property(subarray(keys, { maxLength: 3 }), nat({ max: 3 }), (resting, warmUp) => {

@@ -36,17 +36,17 @@ describe('readErrorObject', () => {
     { choices: [] },
     { choices: [], error: null },
     { choices: [], message: 'hi' },
-  ])('sees no error in %j', (payload) => {
+  ])('finds no error in %j', (payload) => {
     expect(readErrorObject(payload)).toBeNull()
   })
 
-  it('keeps a bounded part of what was said', () => {
+  it('keeps a limited part of the message', () => {
     expect(readErrorObject({ error: 'x'.repeat(1e6) })?.upstreamMessage?.length).toBe(2000)
   })
 })
 
 describe('readErrorPayload', () => {
-  it('takes an error inside a good answer for a failure of the upstream, unless it says otherwise', () => {
+  it('treats an error inside a 200 answer as a failure of the upstream, unless it says otherwise', () => {
     expect(readErrorPayload('p', { error: { message: 'no' } })).toMatchObject({
       isRetryable: true,
       isRequestAtFault: false,

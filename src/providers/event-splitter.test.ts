@@ -23,7 +23,7 @@ describe('EventSplitter', () => {
     expect(split([Buffer.from('data: {"a":1}')])).toEqual({ payloads: ['{"a":1}'], isDone: false })
   })
 
-  it('refuses an event over the limit however it is cut', () => {
+  it('refuses an event over the limit, however it is split', () => {
     const line = Buffer.from(`data: ${'x'.repeat(200)}`)
     expect(() => split([line, line], 300)).toThrow(EventTooLarge)
     expect(() =>
@@ -34,14 +34,14 @@ describe('EventSplitter', () => {
     ).toThrow(EventTooLarge)
   })
 
-  it('refuses an event of lines that say nothing', () => {
+  it('refuses an event of endless empty lines', () => {
     const lines = Buffer.from('data:\n'.repeat(1000))
     expect(() => split([lines], 10_000)).toThrow(EventTooLarge)
     const events = Buffer.from('data: x\n\n'.repeat(1000))
     expect(split([events], 10_000).payloads).toHaveLength(1000)
   })
 
-  it('yields the same payloads wherever the bytes are cut', () => {
+  it('yields the same payloads wherever the bytes are split', () => {
     const text = 'data: {"ü":"😀"}\r\n\r\n: c\n\ndata: {"b":2}\n\ndata: x\ndata: y\n\ndata: [DONE]\n\n'
     const bytes = Buffer.from(text)
     const whole = split([bytes])

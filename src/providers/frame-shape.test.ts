@@ -5,7 +5,7 @@ import { chooseAspectRatio, chooseDuration, chooseResolution, chooseSize, readSh
 
 const RATIOS = ['1:1', '16:9', '9:16', '4:3']
 
-test('a ratio that is offered is taken as it is, another is the nearest', () => {
+test('an offered ratio is used unchanged, any other becomes the nearest', () => {
   expect(chooseAspectRatio({ aspectRatio: '16:9', size: null }, RATIOS)).toBe('16:9')
   expect(chooseAspectRatio({ aspectRatio: '21:9', size: null }, RATIOS)).toBe('16:9')
   expect(chooseAspectRatio({ aspectRatio: null, size: '1024x1792' }, RATIOS)).toBe('9:16')
@@ -14,13 +14,13 @@ test('a ratio that is offered is taken as it is, another is the nearest', () => 
   expect(chooseAspectRatio({ aspectRatio: '1:1', size: null }, [])).toBeNull()
 })
 
-test('a size is exact where one is given, and about a million pixels for a ratio', () => {
+test('a size is exact if one is given, and about a million pixels for a ratio', () => {
   expect(chooseSize({ aspectRatio: '1:1', size: '640x480' })).toEqual({ width: 640, height: 480 })
   expect(chooseSize({ aspectRatio: '16:9', size: null })).toEqual({ width: 1344, height: 768 })
   expect(chooseSize({ aspectRatio: null, size: 'auto' })).toBeNull()
 })
 
-test('a duration is never shorter than asked for while a longer one is offered', () => {
+test('a duration is never shorter than requested while a longer one is offered', () => {
   const offered = fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1 })
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 60 }), offered, (seconds, durations) => {
@@ -31,7 +31,7 @@ test('a duration is never shorter than asked for while a longer one is offered',
   )
 })
 
-test('a resolution is found by its lines, however it is written', () => {
+test('a resolution is found by its lines, in any notation', () => {
   expect(chooseResolution('1280x720', ['540p', '720p', '1080p'])).toBe('720p')
   expect(chooseResolution('1080P', ['540p', '720p', '1080p'])).toBe('1080p')
   expect(chooseResolution('4K', ['720p', '4k'])).toBe('4k')
@@ -40,7 +40,7 @@ test('a resolution is found by its lines, however it is written', () => {
   expect(chooseResolution('720p', [])).toBeNull()
 })
 
-test('what is no shape is none', () => {
+test('an invalid shape gives none', () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       const shape = readShape(text)

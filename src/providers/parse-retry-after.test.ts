@@ -15,7 +15,7 @@ describe('parseRetryAfter', () => {
     expect(parseRetryAfter(header, NOW_MS)).toBe(seconds)
   })
 
-  it.each([undefined, '', 'soon', '-1x', ['1', '2']])('makes nothing of %j', (header) => {
+  it.each([undefined, '', 'soon', '-1x', ['1', '2']])('ignores %j', (header) => {
     expect(parseRetryAfter(header, NOW_MS)).toBeNull()
   })
 })

@@ -51,7 +51,7 @@ test.each<[string, (socket: Socket) => void]>([
   expect([upstream.sockets.length, upstream.requests.map(({ body }) => body)]).toEqual([2, ['a', 'b', 'b']])
 })
 
-test('a request on a new connection that is left is not sent again', async () => {
+test('a request on a new connection that is closed is not sent again', async () => {
   const { upstream, ask } = await start(({ socket }) => socket.destroy())
   await expect(ask('a')).rejects.toThrow()
   expect(upstream.requests).toHaveLength(1)

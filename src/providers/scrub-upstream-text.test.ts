@@ -32,7 +32,7 @@ test.each([
   'The model `claude-sonnet-4-5-20250929` does not exist, see https://docs.anthropic.com/en/docs/models.',
   'Invalid type for messages[0].content: expected a string of at most 10 characters, a short one.',
   'max_tokens: 500 is above 256; version 1.10.20.30 of gpt-4o-mini-2024-07-18',
-])('what helps a client stays: %s', (text) => {
+])('text that helps a client is kept: %s', (text) => {
   expect(scrubUpstreamText(text)).toBe(text)
 })
 

@@ -18,12 +18,12 @@ const allow = (mode: 'auto' | 'required', ...allowed: { type: string }[]) =>
 
 const reference = (type: string, name: string) => ({ type, [type]: { name } })
 
-test('a plain choice leaves every tool', () => {
+test('a plain choice keeps every tool', () => {
   expect(select()).toEqual({ tools: ['weather', 'shell', 'stocks'], choice: null, unknownName: null })
   expect(select('required')).toMatchObject({ tools: ['weather', 'shell', 'stocks'], choice: 'required' })
 })
 
-test('a named tool is told by its name, of either kind', () => {
+test('a named tool is identified by its name, of either kind', () => {
   const named = select({ type: 'custom', custom: { name: 'shell' } })
   expect(named).toMatchObject({ choice: { toolName: 'shell' }, unknownName: null })
   expect(select({ type: 'function', function: { name: 'nowhere' } })).toMatchObject({
@@ -31,7 +31,7 @@ test('a named tool is told by its name, of either kind', () => {
   })
 })
 
-test('allowed tools leave out the others and keep the order of the request', () => {
+test('allowed tools exclude the others and keep the order of the request', () => {
   expect(allow('auto', reference('function', 'stocks'), reference('custom', 'shell'))).toEqual({
     tools: ['shell', 'stocks'],
     choice: 'auto',
@@ -43,7 +43,7 @@ test('allowed tools leave out the others and keep the order of the request', () 
   })
 })
 
-test('an allowed tool that is not there is told', () => {
+test('an unknown allowed tool is reported', () => {
   expect(allow('auto', reference('function', 'weather'), reference('function', 'nowhere'))).toMatchObject({
     unknownName: 'nowhere',
   })

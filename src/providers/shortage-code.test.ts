@@ -6,7 +6,7 @@ import { shortageCodeOf } from './shortage-code.ts'
 const failing = (code: string): Error => Object.assign(new Error(`connect ${code}`), { code })
 
 describe('shortageCodeOf', () => {
-  it.each(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS', 'EADDRNOTAVAIL', 'EAGAIN'])('knows %s', (code) => {
+  it.each(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS', 'EADDRNOTAVAIL', 'EAGAIN'])('recognises %s', (code) => {
     expect(shortageCodeOf(failing(code))).toBe(code)
     expect(shortageCodeOf(new AggregateError([failing(code), failing('ECONNREFUSED')]))).toBe(code)
     expect(shortageCodeOf(new Error('no connection', { cause: failing(code) }))).toBe(code)

@@ -9,7 +9,7 @@ const usage = (members: object = {}) => ({
 })
 
 describe('sumUsage', () => {
-  it('adds up every count, parts included', () => {
+  it('adds up every count, including details', () => {
     const one = usage({
       prompt_tokens_details: { cached_tokens: 4 },
       completion_tokens_details: { reasoning_tokens: 1 },
@@ -23,13 +23,13 @@ describe('sumUsage', () => {
     })
   })
 
-  it('counts cached tokens once where they are reported under two names', () => {
+  it('counts cached tokens once if they are reported under two names', () => {
     const both = usage({ prompt_tokens_details: { cached_tokens: 4 }, prompt_cache_hit_tokens: 4 })
     const older = usage({ prompt_cache_hit_tokens: 3 })
     expect(sumUsage([both, older])).toMatchObject({ prompt_tokens_details: { cached_tokens: 7 } })
   })
 
-  it('says nothing when one of them is silent', () => {
+  it('returns nothing if one of them has no usage', () => {
     expect(sumUsage([usage(), undefined])).toBeUndefined()
     expect(sumUsage([usage(), null])).toBeUndefined()
   })

@@ -6,7 +6,7 @@ const payloads = string({ unit: 'binary', maxLength: 2_000 }).filter(
   (text) => !text.includes('\0') && Buffer.byteLength(text) <= PAYLOAD_BYTES_MAX,
 )
 
-test('what is encoded is decoded to the same and fits into a notification', () => {
+test('an encoded message is decoded to the same and fits into a notification', () => {
   assert(
     property(payloads, uuid(), uuid(), (payload, id, replyTo) => {
       const message = { topic: 'keys.revoked', id, replyTo, payload }
@@ -17,7 +17,7 @@ test('what is encoded is decoded to the same and fits into a notification', () =
   )
 })
 
-test('what cannot be sent is refused', () => {
+test('a message that cannot be sent is refused', () => {
   const encode = (topic: string, payload: string) => () =>
     encodeBusMessage({ topic, id: '', replyTo: '', payload })
   expect(encode('news', 'x'.repeat(PAYLOAD_BYTES_MAX + 1))).toThrow('over the limit')

@@ -25,26 +25,26 @@ afterAll(async () => {
 })
 
 describe('values', () => {
-  test('an int8 comes back as a bigint, beyond what a number can hold', async () => {
+  test('an int8 is returned as a bigint, beyond the range of a number', async () => {
     const rows = await database.query(
       'SELECT 9007199254740993::int8 AS money, ARRAY[1, NULL]::int8[] AS list',
     )
     expect(rows).toEqual([{ money: 9_007_199_254_740_993n, list: [1n, null] }])
   })
 
-  test('a bigint goes in as it is', async () => {
+  test('a bigint is passed unchanged', async () => {
     const rows = await database.query('SELECT $1::int8 AS money', [9_007_199_254_740_993n])
     expect(rows).toEqual([{ money: 9_007_199_254_740_993n }])
   })
 
-  test('a timestamp comes back as a Date', async () => {
+  test('a timestamp is returned as a Date', async () => {
     const rows = await database.query(`SELECT timestamptz '2026-01-02T03:04:05Z' AS moment`)
     expect(rows).toEqual([{ moment: new Date('2026-01-02T03:04:05Z') }])
   })
 })
 
 describe('statements', () => {
-  test('a statement over its time is ended by the server', async () => {
+  test('the server ends a statement after its timeout', async () => {
     const hasty = connectDatabase({
       connectionString: testDatabase.connectionString,
       poolSize: 1,
@@ -54,7 +54,7 @@ describe('statements', () => {
     await hasty.close()
   })
 
-  test('an SQL error leaves its connection in the pool', async () => {
+  test('an SQL error keeps its connection in the pool', async () => {
     const single = connectDatabase({
       connectionString: testDatabase.connectionString,
       poolSize: 1,
@@ -66,7 +66,7 @@ describe('statements', () => {
     await single.close()
   })
 
-  test('prepared statements answer the same and are kept on the server', async () => {
+  test('prepared statements give the same results and are kept on the server', async () => {
     const prepared = connectDatabase({
       connectionString: testDatabase.connectionString,
       poolSize: 1,
@@ -82,14 +82,14 @@ describe('statements', () => {
     await prepared.close()
   })
 
-  test('more callers than connections all get their turn', async () => {
+  test('more callers than connections are all served', async () => {
     const rows = await Promise.all(
       Array.from({ length: 50 }, (_, index) => database.query('SELECT $1::int AS n', [index])),
     )
     expect(rows.flat().map((row) => row['n'])).toEqual(Array.from({ length: 50 }, (_, index) => index))
   })
 
-  test('connections that die under load fail their own queries only', async () => {
+  test('connections that die under load fail only their own queries', async () => {
     const { connectionString } = testDatabase
     const loaded = connectDatabase({ connectionString, poolSize: 8, statementTimeoutMs: 5_000 })
     const stop = new AbortController()
@@ -118,7 +118,7 @@ describe('statements', () => {
     await loaded.close()
   })
 
-  test('a server that is not there is an error within the time given', async () => {
+  test('a missing server is an error within the timeout', async () => {
     const lonely = connectDatabase({
       connectionString: 'postgresql://nobody@127.0.0.1:1/nothing',
       poolSize: 1,
@@ -137,7 +137,7 @@ describe('transactions', () => {
   const readValue = async (id: number): Promise<unknown> =>
     (await database.query('SELECT value FROM counters WHERE id = $1', [id]))[0]?.['value']
 
-  test('a failing transaction leaves nothing behind', async () => {
+  test('a failing transaction leaves nothing', async () => {
     const before = await readValue(1)
     const failing = database.transaction(async (transaction) => {
       await transaction.query('UPDATE counters SET value = value + 1 WHERE id = 1')
@@ -147,7 +147,7 @@ describe('transactions', () => {
     expect(await readValue(1)).toBe(before)
   })
 
-  test('a transaction whose failed statement was ignored is not taken for committed', async () => {
+  test('a transaction whose failed statement was ignored does not count as committed', async () => {
     const ignoring = database.transaction(async (transaction) => {
       await transaction.query('UPDATE counters SET value = value + 1 WHERE id = 1')
       await transaction.query('SELECT 1 / 0').catch(() => {})
@@ -184,7 +184,7 @@ describe('transactions', () => {
     expect(await readValue(2)).toBe(BigInt(before + 2))
   })
 
-  test('a conflict that never ends is reported after a bounded number of attempts', async () => {
+  test('a permanent conflict is reported after a limited number of attempts', async () => {
     let attempts = 0
     const hopeless = database.transaction(async (transaction) => {
       attempts += 1
@@ -236,7 +236,7 @@ describe.each([
     await own.close()
   })
 
-  test('writes again and again, with queries in between', async () => {
+  test('writes repeatedly, with queries in between', async () => {
     const valuesOf = () => connection.query('SELECT id, value FROM counters WHERE id <= 2 ORDER BY id')
     const before = await valuesOf()
     await connection.write(COUNT_UP, ['{1,2}', '5'])
@@ -250,7 +250,7 @@ describe.each([
     )
   })
 
-  test('writes any text as it is', async () => {
+  test('writes any text unchanged', async () => {
     await connection.query('CREATE TEMPORARY TABLE texts (one text, other text)')
     const text = fc.string({ unit: 'binary', maxLength: 200 }).map((value) => value.replaceAll('\0', ''))
     await fc.assert(
@@ -262,7 +262,7 @@ describe.each([
     )
   })
 
-  test('tells an error of the server, and the connection can be used on', async () => {
+  test('reports an error of the server, and the connection stays usable', async () => {
     await expect(connection.write(COUNT_UP, ['{1}', 'no number'])).rejects.toMatchObject({ code: '22P02' })
     await expect(connection.write('UPDATE nothing SET a = $1', ['1'])).rejects.toMatchObject({
       code: '42P01',
@@ -271,7 +271,7 @@ describe.each([
     await connection.write(COUNT_UP, ['{1}', '1'])
   })
 
-  test('tells that its connection was lost', async () => {
+  test('reports that its connection was lost', async () => {
     const [row] = await connection.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
     const writing = connection.write('UPDATE counters SET value = (SELECT 1 FROM pg_sleep($1))', ['10'])
     const lost = expect(writing).rejects.toSatisfy(isConnectionLoss)
@@ -279,7 +279,7 @@ describe.each([
     await lost
   })
 
-  test('is not sent on a connection that says it was lost while nothing was sent', async () => {
+  test('is not sent on a connection that was lost while idle', async () => {
     const [row] = await connection.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
     expect(connection.isLost).toBe(false)
     await database.query('SELECT pg_terminate_backend($1)', [row?.pid])

@@ -47,7 +47,7 @@ async function start(): Promise<void> {
 }
 
 test.each([40 * DAY_MS, -40 * DAY_MS])(
-  'a machine that is %i ms off tells the database’s time',
+  'a machine that is %i ms off uses the database’s time',
   async (offMs) => {
     time.machineMs += offMs
     await start()
@@ -60,14 +60,14 @@ test.each([40 * DAY_MS, -40 * DAY_MS])(
   },
 )
 
-test('a machine’s clock that is set changes nothing', async () => {
+test('changing the machine’s clock has no effect', async () => {
   await start()
   time.machineMs -= 10 * DAY_MS
   expect(clock.nowMs()).toBe(START_MS)
 })
 
 test.each([40 * DAY_MS, -40 * DAY_MS])(
-  'a database’s clock that is set by %i ms is followed',
+  'a change of the database’s clock by %i ms is followed',
   async (jumpMs) => {
     await start()
     time.databaseMs += jumpMs
@@ -76,14 +76,14 @@ test.each([40 * DAY_MS, -40 * DAY_MS])(
   },
 )
 
-test('an answer that takes long moves nothing that it does not contradict', async () => {
+test('a slow answer does not change a time that it agrees with', async () => {
   await start()
   time.answerMs = 3_000
   await vi.advanceTimersByTimeAsync(1_000)
   expect(clock.nowMs()).toBe(time.databaseMs)
 })
 
-test('time goes on while the database is away', async () => {
+test('time continues while the database is down', async () => {
   await start()
   time.isAway = true
   await vi.advanceTimersByTimeAsync(5_000)

@@ -20,8 +20,8 @@ afterAll(async () => {
   await testDatabase.drop()
 })
 
-describe('a connection that is lost while a change is confirmed', () => {
-  test('leaves a commit in doubt, which is not run again', async () => {
+describe('a connection that is lost while a commit is confirmed', () => {
+  test('makes the outcome of the commit unknown, and it is not run again', async () => {
     await database.query(`CREATE FUNCTION leave() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
       PERFORM pg_terminate_backend(pg_backend_pid());
       RETURN NULL;
@@ -41,7 +41,7 @@ describe('a connection that is lost while a change is confirmed', () => {
     await database.query('DROP FUNCTION leave CASCADE')
   })
 
-  test('leaves no doubt about a statement that only reads', async () => {
+  test('does not make the outcome of a read unknown', async () => {
     const reading = database.query('SELECT pg_terminate_backend(pg_backend_pid())')
     await expect(reading).rejects.toSatisfy(isConnectionLoss)
   })

@@ -15,7 +15,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-test('the schema of a migrated database is the one the library brings, and not older than what is asked for', async () => {
+test('the job-queue schema of a migrated database is current, and an older one is detected', async () => {
   expect(await isJobQueueCurrent(client)).toBe(true)
   await client.query(
     `DELETE FROM ${JOB_SCHEMA}.migrations WHERE id = (SELECT max(id) FROM ${JOB_SCHEMA}.migrations)`,

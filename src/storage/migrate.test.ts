@@ -66,7 +66,7 @@ describe('migrate', () => {
     await expect(run()).rejects.toMatchObject({ code: 'database_newer' })
   })
 
-  test('a failing migration leaves nothing behind and can be corrected', async () => {
+  test('a failing migration leaves nothing and can be corrected', async () => {
     const { version, file } = await addMigration('CREATE TABLE extra (id int); SELECT 1 / 0')
     await expect(run()).rejects.toMatchObject({
       code: 'migration_failed',
@@ -81,7 +81,7 @@ describe('migrate', () => {
     await expect(run()).rejects.toMatchObject({ code: 'migration_mismatch' })
   })
 
-  test('everything is made in the schema of the gateway and in that of its job queue', async () => {
+  test('everything is created in the schemas of the gateway and of its job queue', async () => {
     await run()
     const connected = connectDatabase({
       connectionString: database.connectionString,

@@ -40,7 +40,7 @@ describe('reportOutages', () => {
     ['the statement takes too long', Object.assign(new Error('canceled'), { code: '57014' })],
     ['the disk is full', Object.assign(new Error('no space'), { code: '53100' })],
     ['a conflict never ends', Object.assign(new Error('again'), { code: '40001' })],
-  ])('tells a client to come back when %s', async (_name, error) => {
+  ])('tells a client to retry later when %s', async (_name, error) => {
     const { database, pings } = createDatabase()
     const call = database.ping()
     pings[0]?.reject(error)
@@ -55,14 +55,14 @@ describe('reportOutages', () => {
     ['a mistake in a statement', Object.assign(new Error('syntax'), { code: '42601' })],
     ['a transaction that was not committed', new StorageError('not_committed', 'rolled back')],
     ['what the work threw', notFound('key')],
-  ])('leaves %s as it is', async (_name, error) => {
+  ])('leaves %s unchanged', async (_name, error) => {
     const { database, pings } = createDatabase()
     const call = database.ping()
     pings[0]?.reject(error)
     await expect(call).rejects.toBe(error)
   })
 
-  test('tells a client to look first where a change may have been made', async () => {
+  test('tells a client to check first if a change may have been made', async () => {
     const { database, pings } = createDatabase()
     const call = database.ping()
     pings[0]?.reject(new StorageError('outcome_unknown', 'lost'))
@@ -73,7 +73,7 @@ describe('reportOutages', () => {
     })
   })
 
-  test('lets one call try while the server is away, and tells the others at once', async () => {
+  test('lets one call try while the server is down, and refuses the others at once', async () => {
     const { database, pings, logged } = createDatabase()
     const first = database.ping()
     pings[0]?.reject(away())

@@ -2,7 +2,7 @@ import { assert, integer, property } from 'fast-check'
 import { expect, test } from 'vitest'
 import { currentTimestamp } from './current-timestamp.ts'
 
-test('every moment is written as its date would be, in any order', () => {
+test('every time is formatted like its Date, in any order', () => {
   assert(
     property(
       integer({ min: 0, max: 4_102_444_800_000 }),

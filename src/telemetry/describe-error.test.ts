@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { describeError } from './describe-error.ts'
 
-it('tells what an error is, where it came from and what caused it', () => {
+it('describes an error with its origin and its causes', () => {
   const error = Object.assign(new TypeError('broken', { cause: new Error('below') }), { code: 'E_BROKEN' })
   expect(describeError(error)).toEqual({
     type: 'TypeError',
@@ -12,12 +12,12 @@ it('tells what an error is, where it came from and what caused it', () => {
   })
 })
 
-it('leaves out what a driver hung on its error', () => {
+it('omits members that a driver added to its error', () => {
   const error = Object.assign(new Error('lost'), { client: { secretKey: 49_529_456 } })
   expect(JSON.stringify(describeError(error))).not.toContain('49529456')
 })
 
-it('ends with an error that is its own cause', () => {
+it('terminates for an error that is its own cause', () => {
   const error = new Error('round and round')
   error.cause = error
   expect(JSON.stringify(describeError(error)).length).toBeLessThan(20_000)

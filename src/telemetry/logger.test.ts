@@ -32,7 +32,7 @@ const request = {
 }
 
 describe('logger', () => {
-  test('no secret reaches the log, wherever it stands', async () => {
+  test('no secret reaches the log, wherever it is', async () => {
     const { logger, read } = openLog()
     logger.info({ headers: { authorization: `Bearer ${SECRETS.bearer}`, cookie: SECRETS.cookie } }, 'headers')
     logger.info({ upstream: { apiKey: SECRETS.vendorKey, 'x-api-key': SECRETS.vendorKey } }, 'upstream')
@@ -55,7 +55,7 @@ describe('logger', () => {
     expect(text).toContain('upstream said: bad key')
   })
 
-  test('scrubbing leaves ordinary lines alone', async () => {
+  test('scrubbing leaves ordinary lines unchanged', async () => {
     const { logger, read } = openLog()
     logger.info(
       { key_id: '0190', task: 'desk-top', tokens: 12, url: 'http://127.0.0.1:8080/docs' },
@@ -71,7 +71,7 @@ describe('logger', () => {
     })
   })
 
-  test('an answered request is one line that names who, what and how long, and never the prompt', async () => {
+  test('an answered request is one line with account, route and duration, and never the prompt', async () => {
     const { logger, read } = openLog()
     logger.logAccess({
       ...request,
@@ -102,7 +102,7 @@ describe('logger', () => {
     })
   })
 
-  test('prompts are logged where the operator asked for them, without keys in them', async () => {
+  test('prompts are logged if the operator enables it, without keys in them', async () => {
     const { logger, read } = openLog({ logPrompts: true })
     logger.logAccess({ ...request, prompt: [{ role: 'user', content: `is ${SECRETS.vendorKey} valid` }] })
     const text = await read()
@@ -129,7 +129,7 @@ describe('logger', () => {
   test.each([
     ['exits', 'process.exit(0)'],
     ['dies of an exception', "setImmediate(() => { throw new Error('crash') })"],
-  ])('what is buffered is written when the process %s', (_, end) => {
+  ])('buffered lines are written when the process %s', (_, end) => {
     const script = `
       const { createLogger } = await import(${JSON.stringify(new URL('./logger.ts', import.meta.url).href)})
       const logger = createLogger({ level: 'info', flushIntervalMs: 60_000 })

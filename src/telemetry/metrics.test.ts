@@ -38,7 +38,7 @@ describe('metrics', () => {
     expect(text).toContain('parkway_requests_in_flight{route="/v1/chat/completions"} 0')
   })
 
-  test('what a client wrote as a model never becomes a label', async () => {
+  test('a model name of a client never becomes a label', async () => {
     const metrics = createMetrics({ isKnownModel: (id) => id === 'gpt-test' })
     metrics.requestFinished({ ...chat, model: 'evil"model', status: 404 })
     metrics.requestFinished({ ...chat, model: 'byom-0190' })
@@ -51,7 +51,7 @@ describe('metrics', () => {
     expect(text).toContain('parkway_client_disconnects_total{route="/v1/chat/completions",model="unknown"} 1')
   })
 
-  test('label values without end share one series', async () => {
+  test('unlimited label values share one series', async () => {
     const metrics = createMetrics()
     for (let index = 0; index < 6_000; index += 1) metrics.upstreamRetried(`provider-${index}`)
     const lines = (await metrics.exposition()).text.split('\n')
@@ -83,7 +83,7 @@ describe('metrics', () => {
     expect(text).not.toMatch(/nan|undefined|null/i)
   })
 
-  test('snapshots of several processes add up after travelling as JSON', async () => {
+  test('snapshots of several processes add up after serialisation as JSON', async () => {
     const processes = [createMetrics(), createMetrics()]
     for (const metrics of processes) metrics.requestFinished(chat)
     processes[1]?.breakerChanged({ provider: 'groq', model: 'm', state: 'half-open', accounts: 0 })
@@ -97,7 +97,7 @@ describe('metrics', () => {
     expect(text).not.toMatch(/nan|undefined|null/i)
   })
 
-  test('every observation lies in exactly one bucket', async () => {
+  test('every observation is in exactly one bucket', async () => {
     await assert(
       asyncProperty(array(double({ min: 0, max: 1e6, noNaN: true })), async (durations) => {
         const metrics = createMetrics()

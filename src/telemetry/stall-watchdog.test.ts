@@ -5,7 +5,7 @@ import { attributeStall, startStallWatchdog, type WatchedRequest } from './stall
 const stall = { fromMs: 1_000, toMs: 2_000 }
 const request = (route: string, startedMs: number): WatchedRequest => ({ route, startedMs })
 
-describe('a stall is put down to', () => {
+describe('a stall is attributed to', () => {
   test.each<[string, WatchedRequest[], string]>([
     ['nobody when nothing is asked', [], 'background'],
     [
@@ -35,7 +35,7 @@ describe('a stall is put down to', () => {
   })
 })
 
-test('the watchdog counts and logs a loop that stands still, with the route', async () => {
+test('the watchdog counts and logs a blocked event loop, with the route', async () => {
   const stalls: [string, number][] = []
   const warn = vi.fn<typeof silentLogger.warn>()
   const stop = startStallWatchdog({

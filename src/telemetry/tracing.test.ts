@@ -81,7 +81,7 @@ describe('tracing', () => {
     })
   })
 
-  test('a failure carries its error type', async () => {
+  test('a failure has its error type', async () => {
     const { endpoint, requests } = await startReceiver()
     const tracer = await createTracer({ endpoint })
     tracer
@@ -93,7 +93,7 @@ describe('tracing', () => {
     expect(exported?.attributes['error.type']).toBe('timeout')
   })
 
-  test('a client that is not sampled is not exported', async () => {
+  test('a call that the client does not sample is not exported', async () => {
     const { endpoint, requests } = await startReceiver()
     const tracer = await createTracer({ endpoint })
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00'
@@ -102,7 +102,7 @@ describe('tracing', () => {
     expect(requests).toEqual([])
   })
 
-  test('a collector that is away neither throws nor holds the shutdown', async () => {
+  test('an unreachable collector neither throws nor delays the shutdown', async () => {
     const warnings: string[] = []
     const logger = {
       info: () => {},
@@ -115,7 +115,7 @@ describe('tracing', () => {
     expect(warnings).toContain('the last traces could not be exported')
   })
 
-  test('without an endpoint there is no tracer and nothing of OpenTelemetry is loaded', () => {
+  test('without an endpoint there is no tracer and no part of OpenTelemetry is loaded', () => {
     const script = `
       const { createTracer } = await import(${JSON.stringify(new URL('./tracing.ts', import.meta.url).href)})
       const tracer = await createTracer({ endpoint: undefined })
@@ -124,7 +124,7 @@ describe('tracing', () => {
     expect(JSON.parse(output)).toEqual({ tracer: null, loaded: null })
   })
 
-  test('malformed trace parents begin a new trace', () => {
+  test('a malformed traceparent begins a new trace', () => {
     const traceId = '0af7651916cd43dd8448eb211c80319c'
     for (const header of [
       undefined,
@@ -142,7 +142,7 @@ describe('tracing', () => {
     })
   })
 
-  test('collector headers are read as the OpenTelemetry environment writes them', () => {
+  test('collector headers are read in the format of the OpenTelemetry environment', () => {
     expect(parseOtlpHeaders('api-key=abc%3D, x-team = core ,broken,=x')).toEqual({
       'api-key': 'abc=',
       'x-team': 'core',

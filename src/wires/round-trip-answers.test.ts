@@ -240,7 +240,7 @@ const newResponse = () => new ResponseStream('resp_1', REQUEST, readTools(REQUES
 describe('an answer of the chat form', () => {
   const length = fc.integer({ min: 1, max: 7 })
 
-  test('is the same message, whole and streamed', () => {
+  test('is the same message, complete and streamed', () => {
     fc.assert(
       fc.property(answer, length, (said, pieces) => {
         const expected = expectedOf(said, MESSAGE_ENDS)
@@ -252,7 +252,7 @@ describe('an answer of the chat form', () => {
     )
   })
 
-  test('is the same response, whole and streamed, and as its events tell it', () => {
+  test('is the same response, complete and streamed, and in its events', () => {
     fc.assert(
       fc.property(answer, length, (said, pieces) => {
         const expected = expectedOf(said, RESPONSE_ENDS)

@@ -119,7 +119,7 @@ function joinSpeech(items: readonly Item[]): Item[] {
   return joined
 }
 
-test('items of any kind survive the chat form and the way back', () => {
+test('items of any kind survive the translation to the chat form and back', () => {
   fc.assert(
     fc.property(conversation, fc.option(text), (items, instructions) => {
       const request: ResponsesRequest = { model: 'm', input: items, instructions, tools: TOOLS }

@@ -119,7 +119,7 @@ function joinSpeech(said: readonly unknown[]): string {
 }
 
 describe('a conversation', () => {
-  test('says the same to a model from every wire', () => {
+  test('means the same to a model from every wire', () => {
     fc.assert(
       fc.property(conversation, (turns) => {
         const said = joinSpeech(saidOf(turns))
@@ -135,7 +135,7 @@ describe('a conversation', () => {
     )
   })
 
-  test('can be measured with blocks and tools that nobody knows', () => {
+  test('can be measured with unknown blocks and tools', () => {
     const unknown = fc.record({ type: fc.string({ minLength: 1, maxLength: 20 }), data: fc.jsonValue() })
     fc.assert(
       fc.property(conversation, fc.array(unknown, { maxLength: 5 }), (turns, blocks) => {

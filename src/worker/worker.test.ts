@@ -63,7 +63,7 @@ function goOnUntilStopped({ cancellation }: TaskControl): Promise<never> {
 }
 
 describe('a worker', () => {
-  test('takes a task up at once and completes it', async () => {
+  test('starts a task at once and completes it', async () => {
     await startWorker()
     perform = async () => OUTCOME
     const { id } = await stage.tasks.create(orderOf(caller))
@@ -71,7 +71,7 @@ describe('a worker', () => {
     expect(worker?.isRunning()).toBe(true)
   })
 
-  test('fails a task for good with the words of its error, and tells the upstream', async () => {
+  test('fails a task permanently with the message of its error, and informs the upstream', async () => {
     await startWorker()
     perform = async (_task, control) => {
       await control.noteSubmitting(JOB)
@@ -84,7 +84,7 @@ describe('a worker', () => {
     await expect.poll(() => cancelledJobs.map(({ job }) => job)).toEqual([JOB])
   })
 
-  test('tries again after an error of another kind, with what was known', async () => {
+  test('retries after another error, with the known state', async () => {
     await startWorker()
     const seen: ClaimedTask[] = []
     perform = async (task, control) => {
@@ -104,7 +104,7 @@ describe('a worker', () => {
     ])
   })
 
-  test('stops what is cancelled at once and tells the upstream', async () => {
+  test('stops a cancelled task at once and informs the upstream', async () => {
     await startWorker()
     const stopped = Promise.withResolvers<unknown>()
     perform = async (_task, control) => {
@@ -146,7 +146,7 @@ describe('a worker', () => {
     expect(await stage.findDifferences()).toEqual([])
   })
 
-  test('cancels the job of a task that was cancelled while no worker was there', async () => {
+  test('cancels the job of a task that was cancelled while no worker ran', async () => {
     const { id } = await stage.tasks.create(orderOf(caller))
     const claims = await stage.queue.claim(1)
     for (const claim of claims) await stage.queue.note({ claim, job: JOB })
@@ -157,7 +157,7 @@ describe('a worker', () => {
     await expect.poll(() => cancelledJobs, PATIENCE).toMatchObject([{ id, job: JOB }])
   })
 
-  test('finds a task whose ticket got lost', async () => {
+  test('finds a task whose ticket was lost', async () => {
     perform = async () => OUTCOME
     const { id } = await stage.tasks.create(orderOf(caller))
     await stage.database.query(`SELECT parkway_jobs.complete_jobs(ARRAY(SELECT id FROM parkway_jobs.jobs))`)
@@ -165,7 +165,7 @@ describe('a worker', () => {
     await untilStatus(id, 'completed')
   })
 
-  test('ends what takes too long, and what has waited too long', async () => {
+  test('ends tasks that take too long or have waited too long', async () => {
     perform = (_task, control) => goOnUntilStopped(control)
     const slow = await stage.tasks.create(orderOf(caller))
     const late = await stage.tasks.create(orderOf(caller))
@@ -176,7 +176,7 @@ describe('a worker', () => {
     expect(await stage.findDifferences()).toEqual([])
   })
 
-  test('writes down what the upstream tells of its progress', async () => {
+  test('stores the progress that the upstream reports', async () => {
     await startWorker()
     perform = (_task, control) => {
       control.reportProgress(0.4)
@@ -188,7 +188,7 @@ describe('a worker', () => {
     await expect.poll(async () => (await stage.tasks.read(caller.accountId, id)).progress).toBe(40)
   })
 
-  test('that stops hands back what it could not finish', async () => {
+  test('that stops returns its unfinished tasks', async () => {
     await startWorker()
     perform = (_task, control) => goOnUntilStopped(control)
     const { id } = await stage.tasks.create(orderOf(caller))

@@ -140,8 +140,8 @@ describe('an upstream that answers with an error', () => {
   })
 })
 
-describe('a request that the vendor has no words for', () => {
-  test('is refused with the part that is at fault', async () => {
+describe('a request that the vendor does not support', () => {
+  test('is refused with the invalid part', async () => {
     const content = [{ type: 'image_url' as const, image_url: { url: 'ftp://example.com/a.png' } }]
     expect(
       await failureOf(complete(provider, createCall({ messages: [{ role: 'user', content }] }))),
@@ -154,7 +154,7 @@ describe('a request that the vendor has no words for', () => {
     expect(server.requests).toHaveLength(0)
   })
 
-  test('is refused when its media type is not taken', async () => {
+  test('is refused if its media type is not accepted', async () => {
     const content = [{ type: 'input_audio' as const, input_audio: { data: 'UklGRg==', format: 'wav' } }]
     expect(
       await failureOf(complete(provider, createCall({ messages: [{ role: 'user', content }] }))),
@@ -165,8 +165,8 @@ describe('a request that the vendor has no words for', () => {
   })
 })
 
-describe('a connection that fails', () => {
-  test('is a failure to connect when nobody listens', async () => {
+describe('a failed connection', () => {
+  test('is a connect failure if no server listens', async () => {
     const listener = createServer()
     await new Promise<void>((resolve) => {
       listener.listen(0, '127.0.0.1', resolve)
@@ -182,7 +182,7 @@ describe('a connection that fails', () => {
     })
   })
 
-  test('is a timeout when the upstream does not answer or falls silent', async () => {
+  test('is a timeout if the upstream does not answer or stops sending', async () => {
     server.respondWith(() => new Promise(() => {}))
     expect(await failureOf(complete(provider, createCall({}, { timeouts: quick })))).toMatchObject({
       failure: 'timeout',
@@ -201,7 +201,7 @@ describe('a connection that fails', () => {
     await server.requests.at(-1)?.abandoned
   })
 
-  test('is a cut when it drops in the middle, before or after the first words', async () => {
+  test('is a cut if it breaks in the middle, before or after the first text', async () => {
     server.respondWith({ headers: { 'content-type': 'application/json' }, chunks: ['{"id":'], ending: 'cut' })
     expect(await failureOf(complete(provider, createCall({})))).toMatchObject({ failure: 'cut' })
     server.respondWith(anthropicStream([anthropicMessageStart()], { ending: 'cut' }))
@@ -212,7 +212,7 @@ describe('a connection that fails', () => {
     expect(error).toMatchObject({ details: { failure: 'cut' } })
   })
 
-  test('is a cut when the stream ends politely but too early', async () => {
+  test('is a cut if the stream ends normally but too early', async () => {
     server.respondWith(anthropicStream(partialText))
     const { error } = await collect(await openStream(provider, createCall({})))
     expect(error).toMatchObject({ details: { failure: 'cut' } })
@@ -221,7 +221,7 @@ describe('a connection that fails', () => {
     expect(collected.error).toMatchObject({ details: { failure: 'cut' } })
   })
 
-  test('is reused for the next call when it does not', async () => {
+  test('is reused for the next call after a success', async () => {
     for (let calls = 0; calls < 8; calls += 1) {
       server.respondWith(anthropicStream(anthropicTextEvents('Hello there')))
       await collect(await openStream(provider, createCall({})))
@@ -233,10 +233,10 @@ describe('a connection that fails', () => {
   })
 })
 
-describe('an upstream that sends no valid answer', () => {
+describe('an upstream that sends an invalid answer', () => {
   const page = { headers: { 'content-type': 'text/html' }, chunks: ['<html>Bad day</html>'] }
 
-  test('is found out, streamed or not', async () => {
+  test('is detected, streamed or not', async () => {
     server.respondWith(page)
     expect(await failureOf(complete(provider, createCall({})))).toMatchObject({
       failure: 'invalid_answer',
@@ -254,7 +254,7 @@ describe('an upstream that sends no valid answer', () => {
     expect(await failureOf(complete(provider, createCall({})))).toMatchObject({ failure: 'invalid_answer' })
   })
 
-  test('is found out in the middle of a stream', async () => {
+  test('is detected mid-stream', async () => {
     const reply = anthropicStream(partialText)
     server.respondWith({ ...reply, chunks: [...reply.chunks, 'data: not json\n\n'] })
     const { chunks, error } = await collect(await openStream(provider, createCall({})))
@@ -262,7 +262,7 @@ describe('an upstream that sends no valid answer', () => {
     expect(error).toMatchObject({ details: { failure: 'invalid_answer' } })
   })
 
-  test('has the size of its answers and events bounded', async () => {
+  test('has a limited size of answers and events', async () => {
     const limits = { completeBytesMax: 1_000, streamBytesMax: 10_000, eventBytesMax: 1_000 }
     const bounded = createAnthropicProvider({ apiKeys: ['k'], baseUrl: server.baseUrl, limits })
     server.respondWith(anthropicMessage({ content: [{ type: 'text', text: 'x'.repeat(2_000) }] }))

@@ -37,7 +37,7 @@ const embed = (members: Partial<EmbeddingRequest> = {}) =>
   )
 
 describe('embeddings over the wire of OpenAI', () => {
-  test('the request goes on as it came but for the model, and the answer comes back byte by byte', async () => {
+  test('the request is forwarded unchanged except for the model, and the answer byte by byte', async () => {
     const text = `{"object": "list","data":[ {"object":"embedding","embedding": [0.50, 1e0],"index":0}],"usage":{"prompt_tokens":3}}`
     upstream.server.respondWith(json(text))
     const body = { model: 'small', input: ['a fox'], dimensions: 2, unknown_member: { kept: true } }
@@ -49,14 +49,14 @@ describe('embeddings over the wire of OpenAI', () => {
     expect(request?.body).toEqual({ ...body, model: 'text-embedding-3-small' })
   })
 
-  test('base64 is passed through where the upstream has it', async () => {
+  test('base64 is passed through if the upstream supports it', async () => {
     upstream.server.respondWith(json(answerOf(encodeEmbedding(VALUES))))
     expect(payloadOf(await embed({ encoding_format: 'base64' })).data[0].embedding).toBe(
       encodeEmbedding(VALUES),
     )
   })
 
-  test('an upstream without the encoding that was asked for is translated', async () => {
+  test('an answer in another encoding than requested is converted', async () => {
     upstream.server.respondWith(json(answerOf(VALUES)))
     const base64 = payloadOf(await embed({ encoding_format: 'base64' }))
     expect(base64).toEqual(answerOf(encodeEmbedding(VALUES)))

@@ -65,7 +65,7 @@ interface DrawOptions {
 }
 
 describe('images over the wire of OpenAI', () => {
-  test('says in the words of gpt-image what was asked of DALL-E', async () => {
+  test('translates DALL-E parameters to those of gpt-image', async () => {
     await draw({ quality: 'hd', size: '1792x1024', style: 'vivid' }, { model: 'gpt-image-1.5' })
     expect(openai.server.requests[0]?.body).toEqual({
       model: 'gpt-image-1.5',
@@ -76,7 +76,7 @@ describe('images over the wire of OpenAI', () => {
     })
   })
 
-  test('asks for what is wanted and nothing else', async () => {
+  test('has only the requested parameters', async () => {
     const answer = await draw({
       count: 2,
       size: '1024x1536',
@@ -99,7 +99,7 @@ describe('images over the wire of OpenAI', () => {
     })
   })
 
-  test('a shape becomes a size, and servers of one’s own are asked for bytes and told the seed', async () => {
+  test("a ratio becomes a size, and the operator's own servers are asked for bytes and get the seed", async () => {
     await draw({ aspectRatio: '16:9' }, { model: 'dall-e-3' })
     await draw({ aspectRatio: '2:3', seed: 7 }, { model: 'flux', upstream: local })
     expect(openai.server.requests[0]?.body).toMatchObject({ size: '1792x1024', response_format: 'b64_json' })
@@ -110,7 +110,7 @@ describe('images over the wire of OpenAI', () => {
     })
   })
 
-  test('an address is passed on with the prompt as it was revised', async () => {
+  test('an address is returned with the revised prompt', async () => {
     const url = 'https://files.example.com/1.png'
     openai.server.respondWith(json({ data: [{ url, revised_prompt: 'a red fox' }] }))
     expect(await draw({}, { model: 'dall-e-3' })).toEqual({

@@ -42,7 +42,7 @@ async function rerank(
 }
 
 describe('reranking over the wire of Jina', () => {
-  test('asks with texts alone and answers a ranking with what it costs', async () => {
+  test('sends texts only and returns a ranking with its cost', async () => {
     expect(payloadOf(await rerank({ ...BODY, top_n: 5, return_documents: true }))).toEqual({
       results: ANSWER.results,
       meta: { billed_units: { search_units: 1 } },
@@ -64,7 +64,7 @@ describe('reranking over the wire of Jina', () => {
     expect(payloadOf(await rerank({ ...BODY, documents })).meta.billed_units.search_units).toBe(2)
   })
 
-  test('has no chat to offer', () => {
+  test('has no chat', () => {
     expect(upstream.provider.chat).toBeUndefined()
   })
 

@@ -40,7 +40,7 @@ const speak = (work: Partial<SpeechWork>, model = 'gpt-4o-mini-tts', upstream = 
   speechOf(upstream).speak(createSpeechCall(work, model))
 
 describe('speech over the wire of OpenAI', () => {
-  test('asks for what is wanted and passes the audio on', async () => {
+  test('sends the requested parameters and passes the audio on', async () => {
     const answer = await speak({ voice: 'coral', format: 'opus', speed: 1.5, instructions: 'Whisper.' })
     expect(answer.contentType).toBe('audio/mpeg')
     expect((await readSpeech(answer)).toString()).toBe('ID3 and so on')
@@ -57,7 +57,7 @@ describe('speech over the wire of OpenAI', () => {
     })
   })
 
-  test('audio arrives as it is made, and the upstream waits for who reads it', async () => {
+  test('audio arrives as it is made, and the upstream waits for the reader', async () => {
     const written = { chunks: 0 }
     async function* endless() {
       for (;;) {
@@ -86,7 +86,7 @@ describe('speech over the wire of OpenAI', () => {
     await abandoned
   })
 
-  test('an answer that nobody reads is let go of', async () => {
+  test('an answer that is not read is closed', async () => {
     openai.server.respondWith({ ...audio('ID3'), ending: 'hang' })
     const { chunks } = await speak({})
     const { abandoned } = await openai.server.requestNumber(0)
@@ -105,7 +105,7 @@ describe('speech over the wire of OpenAI', () => {
     await expect(iterator.next()).rejects.toBe(reason)
   })
 
-  test('models from before a voice or instructions get what they know', async () => {
+  test('older models get only the voices and members they know', async () => {
     await readSpeech(await speak({ voice: 'verse', instructions: 'Whisper.' }, 'tts-1'))
     expect(openai.server.requests[0]?.body).toEqual({
       model: 'tts-1',
@@ -115,7 +115,7 @@ describe('speech over the wire of OpenAI', () => {
     })
   })
 
-  test('every name of OpenAI has a voice at Groq, and other ids stay', async () => {
+  test('every voice name of OpenAI has a voice at Groq, and other ids are kept', async () => {
     const voices = await speechOf(groq).voices({ ...createSpeechCall({}, '') })
     for (const voice of [...OPENAI_VOICE_NAMES, 'troy'])
       await readSpeech(await speak({ voice }, 'canopylabs/orpheus-v1-english', groq))
@@ -124,7 +124,7 @@ describe('speech over the wire of OpenAI', () => {
     expect(asked.at(-1)).toBe('troy')
   })
 
-  test('JSON instead of audio is garbage', async () => {
+  test('JSON instead of audio is an invalid answer', async () => {
     openai.server.respondWith(json({ error: null }))
     expect(await failureOf(speak({}))).toMatchObject({ failure: 'invalid_answer' })
   })

@@ -51,7 +51,7 @@ async function formNumber(index: number): Promise<FormData> {
 }
 
 describe('transcription over the wire of OpenAI', () => {
-  test('sends the file with its length and reads text, language, segments and words', async () => {
+  test('sends the file with its length and returns text, language, segments and words', async () => {
     const transcript = await transcribe({
       language: 'en',
       prompt: 'Names',
@@ -86,13 +86,13 @@ describe('transcription over the wire of OpenAI', () => {
     expect(Buffer.from(await sent.arrayBuffer())).toEqual(AUDIO_BYTES)
   })
 
-  test('a translation goes to its own path and names no language', async () => {
+  test('a translation uses its own path and has no language', async () => {
     await transcribe({ isTranslation: true, language: 'de', withWords: true })
     expect((await upstream.server.requestNumber(0)).path).toBe('/v1/audio/translations')
     expect([...(await formNumber(0)).keys()]).toEqual(['model', 'response_format', 'file'])
   })
 
-  test('models that answer only text are asked for it', async () => {
+  test('models that only return text are asked for text', async () => {
     upstream.server.respondWith(json({ text: 'Hello', usage: { type: 'tokens' } }))
     const transcript = await transcribe({ withWords: true }, 'gpt-4o-mini-transcribe')
     expect(transcript).toMatchObject({ text: 'Hello', language: null, segments: [], words: [] })
@@ -100,7 +100,7 @@ describe('transcription over the wire of OpenAI', () => {
     expect((await formNumber(0)).has('timestamp_granularities[]')).toBe(false)
   })
 
-  test('a server that refuses times is asked without them, and remembered', async () => {
+  test('a server that refuses timestamps is asked without them, and remembered', async () => {
     const message = 'Currently do not support verbose_json for this model'
     upstream.server.respondWith(failure(400, { message }), json({ text: 'Hello' }))
     expect((await transcribe({}, 'self-made')).text).toBe('Hello')
@@ -111,7 +111,7 @@ describe('transcription over the wire of OpenAI', () => {
     expect(formats).toEqual(['verbose_json', 'json', 'json'])
   })
 
-  test('the file is sent again with another key where the first is refused', async () => {
+  test('the file is sent again with another key if the first is refused', async () => {
     upstream.server.respondWith(failure(401), json(VERBOSE))
     await transcribe()
     const [first, second] = upstream.server.requests
@@ -119,7 +119,7 @@ describe('transcription over the wire of OpenAI', () => {
     expect(second?.text).toContain(AUDIO_BYTES.toString())
   })
 
-  test('an answer without text is garbage', async () => {
+  test('an answer without text is an invalid answer', async () => {
     upstream.server.respondWith(json({ segments: [] }))
     expect(await failureOf(transcribe())).toMatchObject({ failure: 'invalid_answer' })
   })

@@ -25,7 +25,7 @@ const callsOf = (completion: Completion) =>
     arguments: JSON.parse(called.arguments) as unknown,
   }))
 
-test('a tool is called when the message mentions it, with arguments out of the message', async () => {
+test('a tool is called if the message mentions it, with arguments from the message', async () => {
   const completion = await chatOnce(ask('How is the weather in Paris over 3 days, in celsius?'))
   expect(callsOf(completion)).toEqual([
     { name: 'get_weather', arguments: { city: 'Paris', unit: 'celsius', days: 3 } },
@@ -33,7 +33,7 @@ test('a tool is called when the message mentions it, with arguments out of the m
   expect(completion.choices[0]).toMatchObject({ finish_reason: 'tool_calls', message: { content: null } })
 })
 
-test('no tool is called when the message is about something else', async () => {
+test('no tool is called if the message is about something else', async () => {
   const completion = await chatOnce(ask('Hello, how are you?'))
   expect(callsOf(completion)).toEqual([])
   expect(completion.choices[0]?.message.content).toContain('Hello')
@@ -48,7 +48,7 @@ test('a tool is found by its description', async () => {
   expect(callsOf(completion)).toMatchObject([{ name: 'f1' }])
 })
 
-test('tool_choice decides over the message', async () => {
+test('tool_choice overrides the message', async () => {
   expect(callsOf(await chatOnce(ask('Hello', { tool_choice: 'required' })))).toMatchObject([
     { name: 'get_weather' },
   ])
@@ -61,7 +61,7 @@ test('tool_choice decides over the message', async () => {
   })
 })
 
-test('a named tool that is not there is refused as a bad request', async () => {
+test('an unknown named tool is refused as a bad request', async () => {
   const tool_choice = { type: 'function', function: { name: 'nowhere' } }
   await expect(chatOnce(ask('Hi', { tool_choice }))).rejects.toMatchObject({
     details: { failure: 'status', status: 400, upstreamParam: 'tool_choice' },
@@ -87,7 +87,7 @@ test('one tool is called once for each name', async () => {
   ).toHaveLength(1)
 })
 
-test('call ids differ from one another', async () => {
+test('call ids are unique', async () => {
   const { choices } = await chatOnce(ask('What is the weather, and the stock price?', { n: 2 }))
   const ids = choices.flatMap(({ message }) => message.tool_calls?.map(({ id }) => id) ?? [])
   expect(new Set(ids).size).toBe(4)
@@ -108,7 +108,7 @@ test('the answer to a tool result is text that uses it', async () => {
   expect(choices[0]?.message.content).toContain('get_weather returned: {"celsius":21}')
 })
 
-test('streamed fragments put together are the same calls', async () => {
+test('streamed fragments add up to the same calls', async () => {
   const request = ask('What is the weather, and the stock price?')
   const [message] = joinDeltas(await chatStream({ ...request, stream: true }))
   const whole = await chatOnce(request)
@@ -116,7 +116,7 @@ test('streamed fragments put together are the same calls', async () => {
   expect(message?.tool_calls).toMatchObject(whole.choices[0]?.message.tool_calls ?? [])
 })
 
-test('only the first fragment of a call carries its id and name', async () => {
+test('only the first fragment of a call has its id and name', async () => {
   const chunks = await chatStream(ask('weather', { stream: true }))
   const fragments = chunks.flatMap(({ choices }) => choices.flatMap(({ delta }) => delta.tool_calls ?? []))
   expect(fragments.length).toBeGreaterThan(3)
@@ -126,7 +126,7 @@ test('only the first fragment of a call carries its id and name', async () => {
   )
 })
 
-test('calls that do not fit max_tokens are cut', async () => {
+test('calls that do not fit into max_tokens are cut', async () => {
   const { choices, usage } = await chatOnce(ask('weather', { max_tokens: 5 }))
   expect(choices[0]?.finish_reason).toBe('length')
   expect(usage?.completion_tokens).toBeLessThanOrEqual(5)

@@ -20,7 +20,7 @@ async function callsFor(content: string, members: object): Promise<Call[]> {
   return [...calls]
 }
 
-test('a custom tool is called with text out of the message', async () => {
+test('a custom tool is called with text from the message', async () => {
   const tools = [custom('run_shell', { description: 'Runs a command' })]
   expect(await callsFor('run_shell "ls -la" please', { tools })).toEqual([
     {
@@ -43,7 +43,7 @@ test('a custom tool is called by its name', async () => {
   expect(await callsFor('What is the weather?', { tools, tool_choice })).toMatchObject([{ type: 'custom' }])
 })
 
-test('a streamed custom call carries its input in fragments', async () => {
+test('a streamed custom call has its input in fragments', async () => {
   const tools = [custom('run_shell')]
   const chunks = await chatStream({ messages: [userMessage('run_shell "git log --oneline"')], tools })
   const fragments: Call[] = chunks.flatMap(({ choices }) =>
@@ -56,7 +56,7 @@ test('a streamed custom call carries its input in fragments', async () => {
   )
 })
 
-test('the result of a custom call goes into the answer', async () => {
+test('the result of a custom call is used in the answer', async () => {
   const { choices } = await chatOnce({
     messages: [
       userMessage('run_shell "ls"'),
@@ -72,7 +72,7 @@ test('the result of a custom call goes into the answer', async () => {
   expect(choices[0]?.message.content).toContain('run_shell returned: README.md')
 })
 
-test('allowed_tools keeps the model to them', async () => {
+test('allowed_tools restricts the model to them', async () => {
   const tools = [weather, custom('run_shell')]
   const allow = (mode: string, ...allowed: object[]) => ({
     tools,

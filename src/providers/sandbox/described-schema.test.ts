@@ -51,7 +51,7 @@ test('names of members in the prompt are followed', async () => {
   expect(Object.keys(made as object)).toEqual(['title', 'year', 'author'])
 })
 
-test('where nothing is described the sandbox answers with an object of its own', async () => {
+test('without a description the sandbox answers with its own object', async () => {
   expect(await ask([userMessage('Answer in JSON. Braces { do not matter } to it.')])).toMatchObject({
     sandbox: true,
   })

@@ -5,7 +5,7 @@ import { parseDirectives } from './directives.ts'
 
 const parse = (text: string) => parseDirectives(text).directives
 
-test('a directive is read and taken out of the text', () => {
+test('a directive is read and removed from the text', () => {
   const { directives, remainingText } = parseDirectives('Hello [[sandbox:latency ms=500]]world')
   expect(directives.latencyMs).toBe(500)
   expect(remainingText).toBe('Hello world')
@@ -56,20 +56,20 @@ test.for([
   'hang after=soon',
   'usage all',
   '',
-])('[[sandbox:%s]] does nothing', (source) => {
+])('[[sandbox:%s]] has no effect', (source) => {
   expect(parse(`[[sandbox:${source}]]`)).toEqual(parse(''))
 })
 
-test('echoed text is kept as it is written', () => {
+test('echoed text is kept unchanged', () => {
   expect(parse('[[sandbox:echo  two  words=1\nand a line ]]').echoText).toBe('two  words=1\nand a line')
   expect(parse('[[sandbox:echo]]').echoText).toBe('')
 })
 
-test('the first of two faults wins', () => {
+test('the first of two faults counts', () => {
   expect(parse('[[sandbox:empty]][[sandbox:html]]').fault?.kind).toBe('empty')
 })
 
-test('any text is parsed, and text without a directive is left alone', () => {
+test('any text is parsed, and text without a directive is unchanged', () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), (before, after) => {
       const { remainingText } = parseDirectives(`${before}[[sandbox:${after}`)

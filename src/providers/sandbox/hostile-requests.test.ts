@@ -55,7 +55,7 @@ const HOSTILE: Record<string, object> = {
 
 const STEPS_OVER_MAX = 30_000
 
-test.each(Object.entries(HOSTILE))('%s take a bounded number of steps and characters', (_, schema) => {
+test.each(Object.entries(HOSTILE))('%s take a limited number of steps and characters', (_, schema) => {
   const budget = createWorkBudget()
   const before = { ...budget }
   const suggest = createSuggestions('one two three four '.repeat(50))
@@ -66,7 +66,7 @@ test.each(Object.entries(HOSTILE))('%s take a bounded number of steps and charac
   expect(written.length).toBeLessThan(2 * before.charactersLeft)
 })
 
-test('no combination of schemas takes more than a bounded number of steps', () => {
+test('no combination of schemas takes more than a limited number of steps', () => {
   const { schema } = fc.letrec<{ schema: unknown }>((tie) => ({
     schema: fc.oneof(
       { maxDepth: 4 },
@@ -110,7 +110,7 @@ function schemaFormat(schema: object) {
   return { type: 'json_schema', json_schema: { name: 'x', schema } }
 }
 
-test('others get their turn while a long answer with twenty alternatives a token is made', async () => {
+test('other requests run while a long answer with twenty alternatives per token is made', async () => {
   let turns = 0
   let isDone = false
   const count = () => {

@@ -35,7 +35,7 @@ async function drain(directive: string, chunksMax = 1000) {
   return { payloads, error: null, isTerminated: answer.isTerminated() }
 }
 
-test('latency is waited for before the answer', async () => {
+test('the answer waits for the latency', async () => {
   const { provider, sleptMs } = providerInNoTime()
   await chatOnce(told('latency ms=500'), { provider })
   expect(sleptMs).toEqual([500])
@@ -66,7 +66,7 @@ test.for([
   }
 })
 
-test('a hanging answer ends as soon as it is aborted', async () => {
+test('a hanging answer ends when it is cancelled', async () => {
   const cancellation = new Cancellation()
   const hanging = call(told('hang'), {
     cancellation,
@@ -76,20 +76,20 @@ test('a hanging answer ends as soon as it is aborted', async () => {
   await expect(hanging).rejects.toThrow('enough')
 })
 
-test('a stream hangs after so many chunks', async () => {
+test('a stream hangs after the given number of chunks', async () => {
   const { payloads, error } = await drain('hang after=3')
   expect(payloads).toHaveLength(3)
   expect(error).toMatchObject({ details: { failure: 'timeout' } })
 })
 
-test('a stream is cut after so many chunks', async () => {
+test('a stream is cut after the given number of chunks', async () => {
   const { payloads, error, isTerminated } = await drain('cut after=3')
   expect(payloads).toHaveLength(3)
   expect(error).toMatchObject({ details: { failure: 'cut' } })
   expect(isTerminated).toBe(false)
 })
 
-test('a stream ends without saying that it is done', async () => {
+test('a stream ends without an end marker', async () => {
   expect(await drain('end after=2')).toMatchObject({
     payloads: { length: 2 },
     error: null,
@@ -98,14 +98,14 @@ test('a stream ends without saying that it is done', async () => {
   expect(await drain('empty')).toEqual({ payloads: [], error: null, isTerminated: false })
 })
 
-test('a stream turns into garbage after so many chunks', async () => {
+test('a stream becomes invalid after the given number of chunks', async () => {
   const { payloads, isTerminated } = await drain('garbage after=2')
   expect(payloads).toHaveLength(3)
   expect(() => JSON.parse(payloads[2] ?? '') as unknown).toThrow('JSON')
   expect(isTerminated).toBe(false)
 })
 
-test('an error object stands where an answer should', async () => {
+test('an error object replaces the answer', async () => {
   const { payloads } = await drain('error-body')
   expect(payloads.map((payload) => JSON.parse(payload) as unknown)).toMatchObject([
     { error: { type: 'server_error' } },
@@ -113,13 +113,13 @@ test('an error object stands where an answer should', async () => {
   expect(await chatOnce(told('error-body'))).toMatchObject({ error: { type: 'server_error' } })
 })
 
-test('an endless stream goes on until its reader stops', async () => {
+test('an endless stream continues until its reader stops', async () => {
   const { payloads, error } = await drain('endless', 2000)
   expect(payloads.length).toBeGreaterThan(2000)
   expect(error).toBeNull()
 })
 
-test('a huge line is sound, and the answer goes on after it', async () => {
+test('a huge line is valid, and the answer continues after it', async () => {
   const chunks = await chatStream(told('huge-line', { stream: true }))
   expect(joinDeltas(chunks)[0]?.content?.length).toBeGreaterThan(10 * 1024 * 1024)
   expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe('stop')
@@ -127,7 +127,7 @@ test('a huge line is sound, and the answer goes on after it', async () => {
   expect(answer.kind === 'complete' && answer.payload.length).toBe(5000)
 })
 
-test('whole answers can be garbage, empty, cut or too long', async () => {
+test('complete answers can be invalid, empty, cut or too long', async () => {
   const garbage = await call(told('garbage'))
   expect(() => garbage.kind === 'complete' && (JSON.parse(garbage.payload.toString()) as unknown)).toThrow(
     'JSON',
@@ -140,7 +140,7 @@ test('whole answers can be garbage, empty, cut or too long', async () => {
   })
 })
 
-test('usage can be left out', async () => {
+test('usage can be omitted', async () => {
   expect(await chatOnce(told('usage none'))).not.toHaveProperty('usage')
   const chunks = await chatStream(
     told('usage none', { stream: true, stream_options: { include_usage: true } }),
@@ -159,7 +159,7 @@ test('an echo is exact, and so is a number of tokens', async () => {
   expect(cut.choices[0]?.finish_reason).toBe('length')
 })
 
-test('a fault with times strikes so often and then lets the request succeed', async () => {
+test('a fault with times occurs that often and then lets the request succeed', async () => {
   const provider = createSandboxProvider()
   const attempt = (directive: string, requestId: string) => call(told(directive), { provider, requestId })
   await expect(attempt('error status=500 times=2', 'a')).rejects.toThrow('500')

@@ -62,7 +62,7 @@ const { node: anySchema } = fc.letrec<{ node: object }>((tie) => ({
   ),
 }))
 
-test('every made value is accepted by the schema it was made from', () => {
+test('every generated value is valid under its schema', () => {
   fc.assert(
     fc.property(anySchema, fc.string(), (schema, seed) => {
       const value = make(schema, seed)
@@ -72,7 +72,7 @@ test('every made value is accepted by the schema it was made from', () => {
   )
 })
 
-test('a schema that refers to itself comes to an end', () => {
+test('a recursive schema terminates', () => {
   const tree = {
     type: 'object',
     properties: {
@@ -97,7 +97,7 @@ test('a schema that refers to itself comes to an end', () => {
   expect(accepts(tree, make(tree))).toBe(true)
 })
 
-test('a schema that nothing can satisfy is answered within bounds', () => {
+test('an unsatisfiable schema is answered within limits', () => {
   const endless = {
     type: 'object',
     properties: { self: { $ref: '#' }, twin: { $ref: '#' } },
@@ -118,7 +118,7 @@ test('conditions of allOf are met together', () => {
   expect(accepts(schema, make(schema))).toBe(true)
 })
 
-test('tuples, unique items and property counts are kept', () => {
+test('tuples, unique items and property counts are respected', () => {
   for (const schema of [
     { type: 'array', prefixItems: [{ type: 'string' }, { type: 'integer' }], items: false, minItems: 2 },
     { type: 'array', items: { enum: [1, 2, 3] }, uniqueItems: true, minItems: 3 },
@@ -129,7 +129,7 @@ test('tuples, unique items and property counts are kept', () => {
   }
 })
 
-test('a suggested value is taken where the schema allows it', () => {
+test('a suggested value is used if the schema allows it', () => {
   const suggest = (name: string) => (name === 'days' ? [99, 3] : name === 'unit' ? ['Celsius'] : ['Paris'])
   const schema = {
     type: 'object',
@@ -153,7 +153,7 @@ test.each([
   [{ type: 'integer', maximum: -5 }, -105, -5],
   [{ type: 'number', minimum: -1e300, maximum: 1e300 }, 0, 100],
   [{ type: 'integer', minimum: -9007199254740991, multipleOf: 10 }, 0, 1000],
-])('a number that %j bounds only by what a machine can hold is a sensible one', (schema, low, high) => {
+])("a number that %j limits only by the machine's range has a sensible size", (schema, low, high) => {
   fc.assert(
     fc.property(fc.string(), (seed) => {
       const made = make(schema, seed)

@@ -11,7 +11,7 @@ const functions = [
 ]
 const ask = (content: string, rest: object = {}) => ({ messages: [userMessage(content)], functions, ...rest })
 
-test('legacy functions are called when the message is about one, as function_call', async () => {
+test('a legacy function is called if the message is about it, as function_call', async () => {
   const { choices } = await chatOnce(ask('What is the weather in Paris?'))
   expect(choices[0]).toMatchObject({
     finish_reason: 'function_call',
@@ -30,7 +30,7 @@ test('function_call forces one, forbids all, or leaves it to the message', async
   }
 })
 
-test('a streamed call comes in pieces of function_call', async () => {
+test('a streamed call is sent in fragments of function_call', async () => {
   const chunks = await chatStream(ask('What is the weather in Paris?'))
   const calls = chunks.flatMap(({ choices }) => choices.flatMap(({ delta }) => Object.entries(delta)))
   const pieces = calls.flatMap(([name, value]) => (name === 'function_call' ? [value] : [])) as unknown as {
@@ -42,7 +42,7 @@ test('a streamed call comes in pieces of function_call', async () => {
   expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe('function_call')
 })
 
-test('the answer of a function is quoted, not asked for again', async () => {
+test('the result of a function is quoted, and the function is not called again', async () => {
   const { choices } = await chatOnce({
     functions,
     messages: [

@@ -10,7 +10,7 @@ const ask = (content: string, rest: object = {}) => ({
   ...rest,
 })
 
-test('the role comes first, the finish reason last, and nothing of either in between', async () => {
+test('the role is first, the finish reason last, and neither is in between', async () => {
   const chunks = await chatStream(ask('Hello'))
   const choices = chunks.map((chunk) => chunk.choices[0])
   expect(choices[0]?.delta).toEqual({ role: 'assistant', content: '', refusal: null })
@@ -22,12 +22,12 @@ test('the role comes first, the finish reason last, and nothing of either in bet
   expect(chunks.every(({ object }) => object === 'chat.completion.chunk')).toBe(true)
 })
 
-test('deltas are about a token each', async () => {
+test('deltas have about one token each', async () => {
   const chunks = await chatStream(ask('Hello'))
   expect(chunks.length).toBeGreaterThan(20)
 })
 
-test('usage is the last chunk when asked for, null before, and absent otherwise', async () => {
+test('usage is in the last chunk if requested, null before, and absent otherwise', async () => {
   const withUsage = await chatStream(ask('Hello', { stream_options: { include_usage: true } }))
   const last = withUsage.at(-1)
   expect(last?.choices).toEqual([])
@@ -38,14 +38,14 @@ test('usage is the last chunk when asked for, null before, and absent otherwise'
   expect(withoutUsage.every((chunk) => chunk.choices.length === 1 && !('usage' in chunk))).toBe(true)
 })
 
-test('every choice of n is streamed whole', async () => {
+test('every choice of n is streamed completely', async () => {
   const chunks = await chatStream(ask('Hello', { n: 3 }))
   const messages = joinDeltas(chunks)
   expect(new Set(messages.map(({ content }) => content)).size).toBe(3)
   expect(chunks.slice(0, 3).map(({ choices }) => choices[0]?.index)).toEqual([0, 1, 2])
 })
 
-test('no delta cuts a character in two', async () => {
+test('no delta splits a character', async () => {
   const text = 'Family 👩‍👩‍👧‍👦, flag 🇫🇷, accent e\u0301, hand 👋🏽'
   const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
   const chunks = await chatStream(ask(`[[sandbox:echo ${text}]]`))
@@ -55,7 +55,7 @@ test('no delta cuts a character in two', async () => {
   expect(deltas.flatMap(graphemes)).toEqual(graphemes(text))
 })
 
-test('without a pace many deltas leave together', async () => {
+test('without a pace many deltas are sent together', async () => {
   const answer = await call(ask('[[sandbox:tokens n=100]]'))
   if (answer.kind !== 'stream') throw new Error('answered at once')
   const sizes: number[] = []
@@ -67,7 +67,7 @@ test.for([
   [{ paceTokensPerSecond: 50 }, '[[sandbox:tokens n=100]]', 1980],
   [{}, '[[sandbox:tokens n=100]][[sandbox:pace tps=10]]', 9900],
   [{ paceTokensPerSecond: 50 }, '[[sandbox:tokens n=100]][[sandbox:pace tps=10]]', 9900],
-] as const)('tokens come at the pace of %j %s', async ([options, content, expectedMs]) => {
+] as const)('tokens arrive at the pace of %j %s', async ([options, content, expectedMs]) => {
   let nowMs = 0
   const provider = createSandboxProvider({
     ...options,
@@ -82,7 +82,7 @@ test.for([
   expect(nowMs).toBeLessThanOrEqual(expectedMs * 1.05)
 })
 
-test('an abort ends a paced stream at once, with the reason of the signal', async () => {
+test('a cancellation ends a paced stream at once, with its reason', async () => {
   const cancellation = new Cancellation()
   const answer = await call(ask('Hi [[sandbox:pace tps=1]]'), { cancellation })
   if (answer.kind !== 'stream') throw new Error('answered at once')
@@ -95,7 +95,7 @@ test('an abort ends a paced stream at once, with the reason of the signal', asyn
   expect(answer.isTerminated()).toBe(false)
 })
 
-test('an abort ends an unpaced stream before its next batch', async () => {
+test('a cancellation ends an unpaced stream before its next batch', async () => {
   const cancellation = new Cancellation()
   const answer = await call(ask('[[sandbox:tokens n=5000]]'), { cancellation })
   if (answer.kind !== 'stream') throw new Error('answered at once')
@@ -105,7 +105,7 @@ test('an abort ends an unpaced stream before its next batch', async () => {
   await expect(iterator.next()).rejects.toThrow('gone')
 })
 
-test('an aborted call is not answered', async () => {
+test('a cancelled call is not answered', async () => {
   const cancellation = new Cancellation()
   cancellation.cancel(new Error('too late'))
   await expect(call(ask('Hi'), { cancellation })).rejects.toThrow('too late')

@@ -6,7 +6,7 @@ import { chatOnce, chatStream, joinDeltas, userMessage, type Completion } from '
 const ask = (content: string, rest: object = {}) => ({ messages: [userMessage(content)], ...rest })
 const firstText = (completion: Completion): string => completion.choices[0]?.message.content ?? ''
 
-test('the answer says that it is the sandbox and quotes the question', async () => {
+test('the answer says that it is from the sandbox and quotes the question', async () => {
   const completion = await chatOnce(ask('How tall is a giraffe?'))
   expect(firstText(completion)).toMatch(/^[^.]*sandbox/i)
   expect(firstText(completion)).toContain('How tall is a giraffe?')
@@ -80,7 +80,7 @@ test('json_object answers with an object', async () => {
   expect(JSON.parse(firstText(completion))).toMatchObject({ sandbox: true, question: 'Give me “JSON”' })
 })
 
-test('json_schema answers with what the schema asks for', async () => {
+test('json_schema answers with a value of the schema', async () => {
   const schema = {
     type: 'object',
     properties: {
@@ -96,7 +96,7 @@ test('json_schema answers with what the schema asks for', async () => {
   expect(Schema.Check(schema, value)).toBe(true)
 })
 
-test('images are described by their headers, addresses by their host alone', async () => {
+test('images are described by their headers, addresses by their host only', async () => {
   const pixel =
     'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
   const content = [
@@ -117,7 +117,7 @@ test('images are described by their headers, addresses by their host alone', asy
   expect(completion.usage?.prompt_tokens).toBeGreaterThan(2 * 765 + 500 + 1000 + 2000)
 })
 
-test('a model that reasons shows its reasoning when asked, and only then', async () => {
+test('a reasoning model shows its reasoning if asked, and only then', async () => {
   for (const [canReason, request, isShown] of [
     [true, { think: true }, true],
     [true, { reasoning_effort: 'high' }, true],
@@ -140,7 +140,7 @@ test('reasoning is streamed before the answer', async () => {
   expect(kinds.lastIndexOf('reasoning_content')).toBeLessThan(kinds.indexOf('content', 1))
 })
 
-test('instructions are acknowledged where they are asked for', async () => {
+test('instructions are acknowledged if the user asks about them', async () => {
   const messages = [
     { role: 'system', content: 'Speak like a pirate.' },
     userMessage('What are your instructions?'),
@@ -149,7 +149,7 @@ test('instructions are acknowledged where they are asked for', async () => {
   expect(firstText(await chatOnce({ messages: [messages[0], userMessage('Hello')] }))).not.toContain('pirate')
 })
 
-test('logprobs have one entry a token with as many alternatives as asked', async () => {
+test('logprobs have one entry per token with the requested alternatives', async () => {
   const { choices } = await chatOnce(ask('Hi', { logprobs: true, top_logprobs: 3 }))
   const content = choices[0]?.logprobs?.content ?? []
   expect(content.map(({ token }) => token).join('')).toBe(choices[0]?.message.content)
@@ -172,7 +172,7 @@ test('an empty prompt is answered', async () => {
 })
 
 test.for(['word ', 'a', '人工智能', '\n', '[[sandbox:'])(
-  'a megabyte of %j is answered with a bounded text',
+  'a megabyte of %j is answered with a limited text',
   async (unit) => {
     const completion = await chatOnce(ask(unit.repeat(Math.ceil(1_048_576 / unit.length))))
     expect(firstText(completion).length).toBeLessThan(2000)

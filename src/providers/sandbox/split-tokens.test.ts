@@ -5,7 +5,7 @@ import { splitTokens } from './split-tokens.ts'
 
 const noTurns = async () => {}
 
-test('pieces put together are the text, and their tokens its count', async () => {
+test('the pieces add up to the text, and their tokens to its count', async () => {
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: 'grapheme' }), async (text) => {
       const pieces = await splitTokens(text, noTurns)
@@ -34,6 +34,6 @@ test('a family of four in one emoji is one piece', async () => {
   expect((await splitTokens('👩‍👩‍👧‍👦🇫🇷', noTurns)).map(({ text }) => text)).toEqual(['👩‍👩‍👧‍👦', '🇫🇷'])
 })
 
-test('half a surrogate pair is replaced rather than lost', async () => {
+test('half a surrogate pair is replaced, not lost', async () => {
   expect((await splitTokens('a\ud83d', noTurns)).map(({ text }) => text).join('')).toBe('a\ufffd')
 })

@@ -24,7 +24,7 @@ test.for([
   '^$',
   'é+ü',
   '^a.c\\.d$',
-])('what is made from %s matches it', (pattern) => {
+])('text generated from %s matches it', (pattern) => {
   fc.assert(
     fc.property(fc.string(), (seed) => {
       expect(textFromPattern(pattern, createSeededRandom(seed), ANY_LENGTH)).toMatch(new RegExp(pattern, 'u'))
@@ -32,7 +32,7 @@ test.for([
   )
 })
 
-test('a longer or shorter match is made where the length asks for it', () => {
+test('a longer or shorter match is generated if the length requires it', () => {
   const long = textFromPattern('^[ab]+$', createSeededRandom(''), { lengthMin: 20, lengthMax: 30 })
   expect(long).toMatch(/^[ab]{20,30}$/)
   expect(textFromPattern('^[ab]{5}$', createSeededRandom(''), { lengthMin: 6, lengthMax: 9 })).toBeNull()
@@ -53,7 +53,7 @@ test('hostile expressions are answered in bounded time', () => {
   expect(textFromPattern('('.repeat(100_000), createSeededRandom(''), ANY_LENGTH)).toBeNull()
 })
 
-test('no expression takes more steps than there are, however it is written', () => {
+test('no expression takes more steps than the limit, however it is written', () => {
   const atom = fc.constantFrom(
     'a',
     '.',
@@ -83,7 +83,7 @@ test('no expression takes more steps than there are, however it is written', () 
   )
 })
 
-test('a class of a kilobyte is read once, not for every character that is made of it', () => {
+test('a character class of a kilobyte is parsed once, not for every generated character', () => {
   const budget = createWorkBudget()
   const made = textFromPattern(`^[${'a-ÿ'.repeat(250)}]{1000}$`, createSeededRandom(''), ANY_LENGTH, budget)
   expect(made).toHaveLength(1000)

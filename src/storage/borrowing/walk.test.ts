@@ -3,7 +3,7 @@ import { Walk } from './walk.ts'
 
 const mapOf = (size: number) => new Map(Array.from({ length: size }, (_, index) => [index, index]))
 
-test('a small map is seen whole each time, as it is then', () => {
+test('a small map is visited completely each time, in its current state', () => {
   const map = mapOf(3)
   const walk = new Walk(map)
   expect([...walk.next()]).toEqual([0, 1, 2])
@@ -14,7 +14,7 @@ test('a small map is seen whole each time, as it is then', () => {
   expect([...walk.next()]).toEqual([])
 })
 
-test('a large map is seen in four pieces, each value once, and then again', () => {
+test('a large map is visited in four parts, each value once, and then again', () => {
   const map = mapOf(20_000)
   const walk = new Walk(map)
   for (let round = 0; round < 2; round += 1) {
@@ -25,7 +25,7 @@ test('a large map is seen in four pieces, each value once, and then again', () =
   }
 })
 
-test('values can be deleted and added on the way', () => {
+test('values can be deleted and added during the walk', () => {
   const map = mapOf(12_000)
   const walk = new Walk(map)
   const seen: number[] = []

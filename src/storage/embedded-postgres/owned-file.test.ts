@@ -20,7 +20,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true })
 })
 
-test('a link in the place of a file is replaced, not followed', async () => {
+test('a link in place of a file is replaced, not followed', async () => {
   const path = join(directory, 'postgresql.conf')
   await symlink(foreign, path)
   // Where a fixed name was written first.
@@ -38,7 +38,7 @@ test('a log or a password file that is a link is refused', async () => {
   await expect(readOwned(path)).rejects.toMatchObject({ code: 'ELOOP' })
 })
 
-test('a second name of another file is refused', async () => {
+test('a hard link to another file is refused', async () => {
   const path = join(directory, 'postgres.log')
   await link(foreign, path)
   await expect(openOwned(path, APPEND, null)).rejects.toMatchObject({ code: 'foreign_directory' })

@@ -30,7 +30,7 @@ afterAll(async () => {
 describe.each(['filesystem', 's3'])('the %s store', (name) => {
   const store = (): MediaStore => stores[name] ?? expect.unreachable()
 
-  it('gives back what it was given', async () => {
+  it('returns stored files unchanged', async () => {
     const key = createId()
     expect(
       await store().put(key, chunksOf(Buffer.from('hello '), Buffer.from('world')), 'text/plain'),
@@ -41,20 +41,20 @@ describe.each(['filesystem', 's3'])('the %s store', (name) => {
     expect(String(await readAll(await store().open(key)))).toBe('hello world')
   })
 
-  it('gives back a part', async () => {
+  it('returns a part', async () => {
     const key = createId()
     await store().put(key, chunksOf(Buffer.from('0123456789')), 'text/plain')
     expect(String(await readAll(await store().open(key, { start: 2, end: 5 })))).toBe('2345')
     expect(String(await readAll(await store().open(key, { start: 9, end: 9 })))).toBe('9')
   })
 
-  it('keeps a file without bytes', async () => {
+  it('stores an empty file', async () => {
     const key = createId()
     expect(await store().put(key, chunksOf(), 'text/plain')).toEqual({ bytes: 0 })
     expect(await store().exists(key)).toBe(true)
   })
 
-  it('keeps a file of many megabytes, byte for byte', async () => {
+  it('stores a file of many megabytes, byte for byte', async () => {
     const key = createId()
     const chunk = randomBytes(1_000_003)
     const all = Buffer.concat(Array.from({ length: 20 }, () => chunk))
@@ -67,7 +67,7 @@ describe.each(['filesystem', 's3'])('the %s store', (name) => {
     )
   })
 
-  it.each([0, 9_000_000])('keeps nothing of a source that fails after %d bytes', async (bytes) => {
+  it.each([0, 9_000_000])('stores nothing of a source that fails after %d bytes', async (bytes) => {
     const key = createId()
     const failing = async function* (): AsyncGenerator<Uint8Array> {
       yield Buffer.alloc(bytes)
@@ -78,7 +78,7 @@ describe.each(['filesystem', 's3'])('the %s store', (name) => {
     expect(await store().open(key)).toBeNull()
   })
 
-  it('forgets what is deleted, and what never was', async () => {
+  it('deletes a file, and deleting it again is not an error', async () => {
     const key = createId()
     await store().put(key, chunksOf(Buffer.from('x')), 'text/plain')
     await store().delete(key)
@@ -88,7 +88,7 @@ describe.each(['filesystem', 's3'])('the %s store', (name) => {
   })
 
   it.each(['../../etc/passwd', 'a/b', '', '..', 'A0000000-0000-7000-8000-00000000000G', '/etc/passwd'])(
-    'takes no key like %j',
+    'refuses a key like %j',
     async (key) => {
       await expect(store().put(key, chunksOf(), 'text/plain')).rejects.toThrow('must be a UUID')
       await expect(store().open(key)).rejects.toThrow('must be a UUID')
@@ -97,7 +97,7 @@ describe.each(['filesystem', 's3'])('the %s store', (name) => {
   )
 })
 
-it('the filesystem store removes what a process that died was writing', async () => {
+it('the filesystem store deletes partial files of a dead process', async () => {
   const incoming = join(directory, 'incoming')
   await mkdir(incoming, { recursive: true })
   await writeFile(join(incoming, 'old'), 'half')
@@ -108,7 +108,7 @@ it('the filesystem store removes what a process that died was writing', async ()
   expect(await readdir(incoming)).toEqual(['new'])
 })
 
-it('files that come together lie together, and the last one takes the directory along', async () => {
+it('files that are stored together share a directory, which is deleted with the last one', async () => {
   const own = join(directory, 'own')
   const store = createFilesystemStore({ directory: own })
   const keys = Array.from({ length: 20 }, () => createId(1_760_000_000_000))
@@ -121,7 +121,7 @@ it('files that come together lie together, and the last one takes the directory 
   expect(await store.exists(again)).toBe(true)
 })
 
-it('a directory is not made before there is a file', async () => {
+it('a directory is not created before there is a file', async () => {
   const unused = join(directory, 'unused')
   const store = createFilesystemStore({ directory: unused })
   await store.removeUnfinished(new Date())

@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => older.drop())
 
-test('what was stored before is counted, and what the release before stores and deletes afterwards too', async () => {
+test('existing rows are counted, and so are rows that the previous release stores and deletes afterwards', async () => {
   const { database } = older
   for (const statement of STORED_BEFORE) await database.query(statement)
   await older.update()

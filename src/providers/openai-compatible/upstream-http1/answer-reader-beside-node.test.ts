@@ -92,8 +92,8 @@ const STRICTER = [
 /** A tab behind a value is no part of it, but Node takes this one for another encoding. */
 const NODE_ERRS = /chunked *\t/i
 
-describe('beside Node’s own client', () => {
-  test('what is right is read alike', async () => {
+describe('compared with Node’s own client', () => {
+  test('valid answers are parsed alike', async () => {
     await fc.assert(
       fc.asyncProperty(answers, async (text) => {
         const bytes = Buffer.from(text, 'latin1')
@@ -106,7 +106,7 @@ describe('beside Node’s own client', () => {
     )
   })
 
-  test('what is spoilt is read alike or refused, by either for reasons that are known', async () => {
+  test('damaged answers are parsed alike or refused, with known differences only', async () => {
     await fc.assert(
       fc.asyncProperty(spoilt, async (text) => {
         const bytes = Buffer.from(text, 'latin1')

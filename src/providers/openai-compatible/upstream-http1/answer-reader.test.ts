@@ -65,7 +65,7 @@ const ANSWERS: [string, string, Partial<ReadAnswer>][] = [
 ]
 
 describe('an answer', () => {
-  test.each(ANSWERS)('%s is read, in whatever pieces it comes', (_name, text, expected) => {
+  test.each(ANSWERS)('%s is parsed, however its bytes are split', (_name, text, expected) => {
     const bytes = Buffer.from(text, 'latin1')
     const { pieces: _, ...whole } = readAnswer([bytes])
     expect(whole).toMatchObject(expected)
@@ -88,32 +88,32 @@ describe('an answer', () => {
   )
 
   test.each(ANSWERS.filter(([, , { outcome }]) => outcome === 'clean'))(
-    '%s is read when something follows it, and says so',
+    '%s is parsed if data follows it, and reports that',
     (_name, text, expected) => {
       const bytes = Buffer.from(`${text}HTTP/1.1 200 OK\r\n\r\n`, 'latin1')
       expect(readAnswer([bytes])).toMatchObject({ ...expected, outcome: 'followed' })
     },
   )
 
-  test('that is whole comes as one piece, and so does a short one in many reads', () => {
+  test('that is complete is one piece, and so is a short one in many reads', () => {
     const bytes = Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello')
     expect(readAnswer([bytes]).pieces).toBe(1)
     expect(readAnswer(split(bytes)).pieces).toBe(1)
   })
 
-  test('of many chunks in one read comes as one piece', () => {
+  test('of many chunks in one read is one piece', () => {
     const bytes = Buffer.from(`${CHUNKED}${'3\r\nabc\r\n'.repeat(100)}0\r\n\r\n`)
     expect(readAnswer([bytes])).toMatchObject({ pieces: 1, body: 'abc'.repeat(100) })
   })
 
-  test('of events comes as they come, even if its length is known', () => {
+  test('of events is returned as it arrives, even if its length is known', () => {
     const bytes = Buffer.from(
       'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 4\r\n\r\nabcd',
     )
     expect(readAnswer(split(bytes))).toMatchObject({ pieces: 4, body: 'abcd' })
   })
 
-  test('that is long comes as it comes', () => {
+  test('that is long is returned as it arrives', () => {
     const head = Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n')
     const half = Buffer.alloc(50_000, 'x')
     expect(readAnswer([head, half, half])).toMatchObject({
@@ -123,7 +123,7 @@ describe('an answer', () => {
     })
   })
 
-  test('that breaks in the middle has given what was sound', () => {
+  test('that breaks in the middle has returned its valid part', () => {
     expect(readAnswer([Buffer.from(`${CHUNKED}5\r\nhello\r\nrubbish`)])).toMatchObject({
       body: 'hello',
       outcome: 'refused',
@@ -150,7 +150,7 @@ describe('a connection is kept', () => {
   })
 })
 
-describe('refused is', () => {
+describe('the reader refuses', () => {
   const head = (lines: string) => `HTTP/1.1 200 OK\r\n${lines}\r\n\r\nhello`
   test.each([
     ['another protocol', 'SSH-2.0-OpenSSH_9.6\r\n'],
@@ -218,7 +218,7 @@ describe('refused is', () => {
     expect(readAnswer(split(bytes))).toMatchObject({ outcome: 'refused' })
   })
 
-  test('not what lines of a body end in', () => {
+  test('no line endings inside a body', () => {
     const body = 'data: a\ndata: b\r\rdata: c\r\n\n'
     const chunked = `${CHUNKED}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
     expect(readAnswer([Buffer.from(chunked)])).toMatchObject({ outcome: 'clean', body })

@@ -12,13 +12,13 @@ async function rest(tick: (durationMs: number) => void): Promise<void> {
 }
 
 describe('a connection', () => {
-  test('is used for one request after the other', async () => {
+  test('is used for consecutive requests', async () => {
     const { upstream, ask } = await stage(echo)
     for (const body of ['a', 'b', 'c']) expect((await ask(body).answer).body).toBe(body)
     expect(upstream.requests.map(({ connection }) => connection)).toEqual([1, 1, 1])
   })
 
-  test('has one request at a time, and the one that was used last is used next', async () => {
+  test('has one request at a time, and the most recently used one is used next', async () => {
     const { upstream, ask } = await stage(echo)
     await Promise.all([ask('a').answer, ask('b').answer, ask('c').answer])
     expect(upstream.sockets).toHaveLength(3)
@@ -29,7 +29,7 @@ describe('a connection', () => {
   })
 
   test.each(['connection: close\r\n', 'keep-alive: timeout=1\r\n'])(
-    'is not used again where the upstream says %j',
+    'is not reused if the upstream says %j',
     async (lines) => {
       const { upstream, ask } = await stage(({ socket }) => socket.write(plainAnswer('x', lines)))
       await ask().answer
@@ -39,7 +39,7 @@ describe('a connection', () => {
     },
   )
 
-  test('that is not needed is closed after a while', async () => {
+  test('that is idle is closed after a while', async () => {
     const { upstream, ask } = await stage(echo, { keepAliveMs: 100 })
     await ask().answer
     await closed(upstream, 0)
@@ -57,7 +57,7 @@ describe('a connection', () => {
   })
 
   test.each(['destroy', 'resetAndDestroy'] as const)(
-    'that the upstream closes in the same moment is not used after a rest: %s',
+    'that the upstream closes at the same moment is not used after a pause: %s',
     async (method) => {
       const tick = holdTicks()
       const { upstream, ask } = await stage(echo)
@@ -70,7 +70,7 @@ describe('a connection', () => {
     },
   )
 
-  test('that takes nothing of a request any more does not lose it', async () => {
+  test('that no longer accepts data does not lose the request', async () => {
     const { upstream, ask } = await stage(echo)
     await ask().answer
     await stat('.')
@@ -79,7 +79,7 @@ describe('a connection', () => {
     expect(upstream.requests).toHaveLength(2)
   })
 
-  test('on which something stands behind the answer is not used again', async () => {
+  test('with data after the answer is not reused', async () => {
     const { upstream, ask } = await stage(({ socket }) =>
       socket.write(`${plainAnswer('mine')}${plainAnswer('whose?')}`),
     )
@@ -89,7 +89,7 @@ describe('a connection', () => {
     await closed(upstream, 0)
   })
 
-  test('on which something comes that nobody asked for is closed', async () => {
+  test('on which unexpected data arrives is closed', async () => {
     const { upstream, ask } = await stage(echo)
     await ask().answer
     upstream.sockets[0]?.write(plainAnswer('whose?'))
@@ -97,7 +97,7 @@ describe('a connection', () => {
     expect((await ask('mine').answer).body).toBe('mine')
   })
 
-  test('on which something has come in the same moment does not answer with it', async () => {
+  test('on which data has just arrived does not answer with that data', async () => {
     const tick = holdTicks()
     const { upstream, ask } = await stage(echo)
     await ask().answer
@@ -107,7 +107,7 @@ describe('a connection', () => {
     expect(upstream.sockets).toHaveLength(2)
   })
 
-  test('that cannot be made is told as such', async () => {
+  test('that cannot be opened is reported as such', async () => {
     const upstream = await startRawUpstream(echo)
     await upstream.close()
     const client = useClient({ origin: upstream.origin })
@@ -116,7 +116,7 @@ describe('a connection', () => {
     expect(await new CollectedExchange(unknown).failure()).toEqual(failed('connect', /nobody.invalid/))
   })
 
-  test('is made to an address of version 6', async () => {
+  test('is opened to an IPv6 address', async () => {
     const upstream = await startRawUpstream(echo, { host: '::1' })
     const client = useClient({ origin: upstream.origin })
     expect((await new CollectedExchange(client, { body: 'six' }).answer).body).toBe('six')
@@ -124,7 +124,7 @@ describe('a connection', () => {
     await upstream.close()
   })
 
-  test('is made to whichever address of a name answers', async () => {
+  test('is opened to the first address of a name that answers', async () => {
     const upstream = await startRawUpstream(echo)
     const client = useClient({ origin: upstream.origin.replace('127.0.0.1', 'localhost') })
     expect((await new CollectedExchange(client, { body: 'name' }).answer).body).toBe('name')
@@ -133,7 +133,7 @@ describe('a connection', () => {
 })
 
 describe('more requests than connections', () => {
-  test('wait in their order', async () => {
+  test('wait in order', async () => {
     const held: RawRequest[] = []
     const { upstream, ask } = await stage((request) => held.push(request), { connectionsMax: 2 })
     const exchanges = ['a', 'b', 'c', 'd', 'e'].map(ask)
@@ -147,14 +147,14 @@ describe('more requests than connections', () => {
     expect(upstream.sockets).toHaveLength(2)
   })
 
-  test('get a connection of their own when one is lost', async () => {
+  test('get a new connection when one is lost', async () => {
     const { upstream, ask } = await stage(({ socket }) => socket.destroy(), { connectionsMax: 1 })
     const exchanges = [ask(), ask(), ask()]
     for (const exchange of exchanges) expect(await exchange.failure()).toEqual(failed('cut', /ended/))
     expect(upstream.sockets).toHaveLength(3)
   })
 
-  test('each learn that there is no connection', async () => {
+  test('are each told that there is no connection', async () => {
     const upstream = await startRawUpstream(echo)
     await upstream.close()
     const client = useClient({ origin: upstream.origin, connectionsMax: 1 })
@@ -163,7 +163,7 @@ describe('more requests than connections', () => {
       expect(await exchange.failure()).toEqual(failed('connect', /ECONNREFUSED/))
   })
 
-  test('come and go in any number', async () => {
+  test('are handled in any number', async () => {
     const { upstream, ask } = await stage(echo, { connectionsMax: 3 })
     const bodies = Array.from({ length: 500 }, (_, index) => `request ${index}`)
     const answers = await Promise.all(bodies.map((body) => ask(body).answer))

@@ -8,7 +8,7 @@ import { plainAnswer, type RawRequest } from './testing/raw-upstream.ts'
 const enough = new Error('enough')
 const MEBIBYTE = 1024 * 1024
 
-describe('a request that nobody wants any more', () => {
+describe('a cancelled request', () => {
   test('leaves the queue', async () => {
     const held: RawRequest[] = []
     const { upstream, ask } = await stage((request) => held.push(request), { connectionsMax: 1 })
@@ -24,7 +24,7 @@ describe('a request that nobody wants any more', () => {
     expect(upstream.requests.map(({ body }) => body)).toEqual(['a', 'c'])
   })
 
-  test('gives up the connection that is being made', async () => {
+  test('abandons the connection that is being opened', async () => {
     const { upstream, ask } = await stage(echo)
     const exchange = ask()
     exchange.controller.abort(enough)
@@ -49,7 +49,7 @@ describe('a request that nobody wants any more', () => {
     expect(upstream.requests.map(({ body }) => body)).toEqual(['a', 'c'])
   })
 
-  test('takes its connection with it, before the answer and in its middle', async () => {
+  test('closes its connection, before the answer and in the middle of it', async () => {
     const { upstream, ask } = await stage(({ socket, body }) => {
       if (body === 'begin') socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhello')
     })
@@ -65,7 +65,7 @@ describe('a request that nobody wants any more', () => {
     await closed(upstream, 1)
   })
 
-  test('can be told so while a piece of its answer is handed over, and hears nothing more', async () => {
+  test('can be cancelled while a piece of its answer is delivered, and gets nothing more', async () => {
     const { upstream, ask } = await stage(({ socket }) =>
       socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n'),
     )
@@ -76,7 +76,7 @@ describe('a request that nobody wants any more', () => {
     await closed(upstream, 0)
   })
 
-  test('that has its answer does nothing to the connection', async () => {
+  test('that already has its answer does not affect the connection', async () => {
     const { upstream, ask } = await stage(echo)
     const exchange = ask()
     await exchange.answer
@@ -88,7 +88,7 @@ describe('a request that nobody wants any more', () => {
 })
 
 describe('an answer that is read slowly', () => {
-  test('is no longer taken from the upstream, and comes whole when it is', async () => {
+  test('pauses the upstream, and is complete in the end', async () => {
     const tick = holdTicks()
     const { upstream, client } = await stage(({ socket }) => {
       socket.write(plainAnswer('x'.repeat(32 * MEBIBYTE)))
@@ -112,7 +112,7 @@ describe('an answer that is read slowly', () => {
     expect((await exchange.answer).body.length).toBe(32 * MEBIBYTE)
   })
 
-  test('leaves a connection that can be used again', async () => {
+  test('leaves a connection that can be reused', async () => {
     const { upstream, ask } = await stage(echo)
     const exchange = ask()
     exchange.onPiece = (controller) => controller.pause()
@@ -126,7 +126,7 @@ describe('an answer that is read slowly', () => {
 })
 
 describe('a client that is closed', () => {
-  test('ends what is under way, what waits and what is asked later', async () => {
+  test('ends running, waiting and later requests', async () => {
     const { upstream, client, ask } = await stage(() => {}, { connectionsMax: 1 })
     const exchanges = [ask(), ask()]
     await expect.poll(() => upstream.requests.length).toBe(1)
@@ -138,7 +138,7 @@ describe('a client that is closed', () => {
     expect(upstream.sockets).toHaveLength(1)
   })
 
-  test('has nothing open', async () => {
+  test('has no open connections', async () => {
     const { upstream, client, ask } = await stage(echo)
     await Promise.all([ask().answer, ask().answer])
     client.close()

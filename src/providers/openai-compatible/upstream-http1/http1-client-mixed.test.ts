@@ -30,7 +30,7 @@ const MANNERS: Readonly<Record<string, Manner>> = {
     socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}, and more`),
 }
 
-test('whatever an upstream does, nobody gets the answer of another, and everybody gets one or an error', async () => {
+test('whatever an upstream does, every request gets its own answer or an error', async () => {
   const asked = fc.record({
     manner: fc.constantFrom(...Object.keys(MANNERS)),
     isAborted: fc.boolean(),

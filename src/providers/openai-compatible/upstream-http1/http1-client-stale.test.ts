@@ -14,7 +14,7 @@ function leaveOnSecond(how: (socket: Socket) => void) {
   }
 }
 
-describe('a used connection that its peer has left', () => {
+describe('a reused connection that the upstream has closed', () => {
   test.each<[string, (socket: Socket) => void]>([
     ['by closing it', (socket) => socket.end()],
     ['by cutting it', (socket) => socket.destroy()],
@@ -26,20 +26,20 @@ describe('a used connection that its peer has left', () => {
     expect([upstream.sockets.length, upstream.requests.map(({ body }) => body)]).toEqual([2, ['a', 'b', 'b']])
   })
 
-  test('has its request sent on a new one although others are free', async () => {
+  test('has its request sent on a new one, although other idle ones are available', async () => {
     const { upstream, ask } = await stage(leaveOnSecond((socket) => socket.resetAndDestroy()))
     await Promise.all(['a', 'b', 'c'].map((body) => ask(body).answer))
     expect((await ask('d').answer).body).toBe('d')
     expect(upstream.sockets).toHaveLength(4)
   })
 
-  test('is a failure once a byte of the answer has come', async () => {
+  test('is a failure once a byte of the answer has arrived', async () => {
     const { ask } = await stage(leaveOnSecond((socket) => socket.end('H')))
     await ask('a').answer
     expect(await ask('b').failure()).toEqual(failed('cut', /before its answer/))
   })
 
-  test('is a failure when it is silent, and not left', async () => {
+  test('is a failure if it is only silent and not closed', async () => {
     const { upstream, client } = await stage(leaveOnSecond(() => {}))
     await new CollectedExchange(client).answer
     const silent = new CollectedExchange(client, { headersTimeout: 100 })
@@ -47,7 +47,7 @@ describe('a used connection that its peer has left', () => {
     expect(upstream.requests).toHaveLength(2)
   })
 
-  test('does not bring back a request that nobody wants', async () => {
+  test('does not send a cancelled request again', async () => {
     const { upstream, ask } = await stage(leaveOnSecond(() => {}))
     await ask('a').answer
     const unwanted = ask('b')
@@ -60,7 +60,7 @@ describe('a used connection that its peer has left', () => {
   })
 })
 
-test('a new connection that is left is a failure, told once', async () => {
+test('a new connection that is closed is a failure, reported once', async () => {
   const { upstream, ask } = await stage(({ socket }) => socket.destroy())
   expect(await ask().failure()).toEqual(failed('cut', /./))
   expect(upstream.requests).toHaveLength(1)

@@ -23,7 +23,7 @@ const tlsOf = (socket: unknown) => {
 }
 
 describe('over TLS', () => {
-  test('a connection is checked, speaks HTTP/1.1 and is used again', async () => {
+  test('a connection is verified, uses HTTP/1.1 and is reused', async () => {
     const upstream = await startTlsUpstream(echo)
     const client = useClient({ origin: upstream.origin, certificateAuthority: certificate })
     for (const body of ['a', 'größer', 'x'.repeat(200_000)])
@@ -32,7 +32,7 @@ describe('over TLS', () => {
     expect(tlsOf(upstream.sockets[0]).alpnProtocol).toBe('http/1.1')
   })
 
-  test('the name of the host is said, and the session of the first connection shortens the next', async () => {
+  test('the host name is sent, and the session of the first connection shortens the next', async () => {
     const handshakes: object[] = []
     const upstream = await startTlsUpstream(({ socket }) => {
       const { servername } = Object(socket)
@@ -49,14 +49,14 @@ describe('over TLS', () => {
     ])
   })
 
-  test('a stranger is not trusted', async () => {
+  test('an unknown certificate is not trusted', async () => {
     const upstream = await startTlsUpstream(echo)
     const client = useClient({ origin: upstream.origin })
     expect(await new CollectedExchange(client).failure()).toEqual(failed('connect', /self-signed/))
     expect(upstream.requests).toHaveLength(0)
   })
 
-  test('somebody else is not trusted', async () => {
+  test('a certificate of another host is not trusted', async () => {
     const upstream = await startTlsUpstream(echo)
     const origin = upstream.origin.replace('127.0.0.1', '127.0.0.2')
     const client = useClient({ origin, certificateAuthority: certificate })
@@ -64,7 +64,7 @@ describe('over TLS', () => {
     expect(upstream.requests).toHaveLength(0)
   })
 
-  test('whoever the environment names is trusted', async () => {
+  test('certificates named by the environment are trusted', async () => {
     const upstream = await startTlsUpstream(echo)
     const directory = await mkdtemp(join(tmpdir(), 'parkway-tls-'))
     onTestFinished(() => rm(directory, { recursive: true }))
@@ -83,7 +83,7 @@ describe('over TLS', () => {
     expect(stdout).toBe('trusted')
   })
 
-  test('an answer that is read slowly is no longer taken from the upstream, and comes whole', async () => {
+  test('an answer that is read slowly pauses the upstream, and is complete in the end', async () => {
     const bytes = 16 * 1024 * 1024
     const upstream = await startTlsUpstream(({ socket }) => socket.write(plainAnswer('x'.repeat(bytes))))
     const client = useClient({ origin: upstream.origin, certificateAuthority: certificate })
@@ -99,14 +99,14 @@ describe('over TLS', () => {
     expect((await exchange.answer).body.length).toBe(bytes)
   })
 
-  test('an answer that is cut is told as cut', async () => {
+  test('an answer that is cut off is reported as cut', async () => {
     const upstream = await startTlsUpstream(({ socket }) => socket.end(plainAnswer('hello').slice(0, -1)))
     const client = useClient({ origin: upstream.origin, certificateAuthority: certificate })
     expect(await new CollectedExchange(client).failure()).toEqual(failed('cut', /in the middle/))
     await closed(upstream, 0)
   })
 
-  test('a connection that the upstream closes is not used', async () => {
+  test('a connection that the upstream closes is not reused', async () => {
     const upstream = await startTlsUpstream(echo)
     const client = useClient({ origin: upstream.origin, certificateAuthority: certificate })
     await new CollectedExchange(client).answer

@@ -4,7 +4,7 @@ import { CollectedExchange } from './testing/collect-answer.ts'
 import { plainAnswer } from './testing/raw-upstream.ts'
 
 describe('a request', () => {
-  test('is sent whole, with its headers and the length of its body', async () => {
+  test('is sent completely, with its headers and the length of its body', async () => {
     const { upstream, client } = await stage(echo)
     const headers = ['user-agent', 'parkway', 'authorization', 'Bearer sk-1']
     const { answer } = new CollectedExchange(client, { path: '/v1/x?y=1', headers, body: '{"a":1}' })
@@ -17,7 +17,7 @@ describe('a request', () => {
   })
 
   test.each(['', 'plain', 'é', 'größer als 日本語 🎉', '\ud800', 'x'.repeat(300_000), '日'.repeat(100_000)])(
-    'arrives as it was, whatever its text (%#)',
+    'arrives unchanged, whatever its text (%#)',
     async (text) => {
       const { ask } = await stage(echo)
       expect((await ask(text).answer).body).toBe(Buffer.from(text).toString())
@@ -25,7 +25,7 @@ describe('a request', () => {
   )
 
   test.each(['sk-\r\nx-injected: 1', 'sk-\n', 'sk-\0', 'sk-é', 'sk-日'])(
-    'whose credential could change its meaning is not sent: %j',
+    'with a credential that could change its meaning is not sent: %j',
     async (credential) => {
       const { upstream, client } = await stage(echo)
       const exchange = new CollectedExchange(client, { headers: ['authorization', credential] })
@@ -34,7 +34,7 @@ describe('a request', () => {
     },
   )
 
-  test.each(['', 'v1', '/v 1', '/v1\r\nx: y', '/é'])('whose path is none is not sent: %j', async (path) => {
+  test.each(['', 'v1', '/v 1', '/v1\r\nx: y', '/é'])('with an invalid path is not sent: %j', async (path) => {
     const { client } = await stage(echo)
     expect(await new CollectedExchange(client, { path }).failure()).toBeInstanceOf(TypeError)
   })
@@ -57,7 +57,7 @@ describe('an answer', () => {
   const LENGTH = 'HTTP/1.1 200 OK\r\ncontent-length: 12\r\n\r\nhello, world'
   const CHUNKS = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n'
 
-  test.each([LENGTH, CHUNKS])('that is cut at any of its bytes is told as cut (%#)', async (text) => {
+  test.each([LENGTH, CHUNKS])('that is cut at any of its bytes is reported as cut (%#)', async (text) => {
     let bytes = 0
     const { ask } = await stage(({ socket }) => socket.end(text.slice(0, bytes)))
     for (; bytes < text.length; bytes += 1) {
@@ -66,7 +66,7 @@ describe('an answer', () => {
     expect((await ask().answer).status).toBe(200)
   })
 
-  test.each([LENGTH, CHUNKS])('that is reset at any of its bytes is told as cut (%#)', async (text) => {
+  test.each([LENGTH, CHUNKS])('that is reset at any of its bytes is reported as cut (%#)', async (text) => {
     let bytes = 0
     const { ask } = await stage(({ socket }) => {
       socket.write(text.slice(0, bytes), () => socket.resetAndDestroy())
@@ -76,7 +76,7 @@ describe('an answer', () => {
     }
   })
 
-  test('lasts as long as the connection where nothing else is said', async () => {
+  test('without a length lasts until the connection ends', async () => {
     const { upstream, ask } = await stage(({ socket }) => socket.end('HTTP/1.1 200 OK\r\n\r\nhello'))
     expect((await ask().answer).body).toBe('hello')
     expect((await ask().answer).body).toBe('hello')
@@ -87,13 +87,13 @@ describe('an answer', () => {
     'SSH-2.0-OpenSSH_9.6\r\n',
     `HTTP/1.1 200 OK\r\n${'a: b\r\n'.repeat(5000)}`,
     `${CHUNKS.slice(0, 48)}zz\r\n`,
-  ])('that is none ends the connection (%#)', async (text) => {
+  ])('that is invalid closes the connection (%#)', async (text) => {
     const { upstream, ask } = await stage(({ socket }) => socket.write(text))
     expect(await ask().failure()).toEqual(failed('invalid_answer', /./))
     await closed(upstream, 0)
   })
 
-  test('that its reader cannot bear ends alone', async () => {
+  test('whose reader throws ends without affecting others', async () => {
     const { upstream, ask } = await stage(echo)
     const [unbearable, other] = [ask('a'), ask('b')]
     unbearable.onPiece = () => {
@@ -104,7 +104,7 @@ describe('an answer', () => {
     await closed(upstream, 0)
   })
 
-  test('whose end its reader cannot bear does not trouble the next request of the connection', async () => {
+  test('whose reader throws at its end does not affect the next request of the connection', async () => {
     const { upstream, ask } = await stage(echo, { connectionsMax: 1 })
     const [unbearable, next] = [ask('a'), ask('b')]
     unbearable.onFinish = () => {
@@ -116,8 +116,8 @@ describe('an answer', () => {
   })
 })
 
-describe('time', () => {
-  test('for a connection is limited', async () => {
+describe('the time', () => {
+  test('to connect is limited', async () => {
     // It takes connections, but never answers the handshake.
     const { upstream } = await stage(() => {})
     const origin = upstream.origin.replace('http:', 'https:')
@@ -126,7 +126,7 @@ describe('time', () => {
     await closed(upstream, 0)
   })
 
-  test('for the head is limited, and what comes before an answer does not extend it', async () => {
+  test('to the head is limited, and interim responses do not extend it', async () => {
     const { upstream, client } = await stage(({ socket }) => {
       const timer = setInterval(() => socket.write('HTTP/1.1 102 Processing\r\n\r\n'), 20)
       socket.on('close', () => clearInterval(timer))
@@ -154,7 +154,7 @@ describe('time', () => {
     await closed(upstream, 0)
   })
 
-  test('for a free connection is limited', async () => {
+  test('to get a free connection is limited', async () => {
     const { client } = await stage(() => {}, { connectionsMax: 1 })
     const first = new CollectedExchange(client)
     const second = new CollectedExchange(client, { headersTimeout: 100 })

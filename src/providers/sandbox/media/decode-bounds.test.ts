@@ -45,14 +45,14 @@ const edit = (images: readonly InputFile[]) => {
   return image.start(call)
 }
 
-test('pictures with too many pixels together are refused before they are decoded', async () => {
+test('images with too many pixels together are refused before they are decoded', async () => {
   expect(large.bytes.length).toBeLessThan(64 * 1024)
   await expect(edit([large, large, large, large])).rejects.toMatchObject({
     details: { status: 400, upstreamParam: 'image' },
   })
 })
 
-test('what requests decode at the same time is bounded for all of them', async () => {
+test('the pixels that concurrent requests decode are limited in total', async () => {
   const made = [edit([large]), edit([large]), edit([large]), edit([large])]
   let most = 0
   const watch = setInterval(() => {

@@ -22,7 +22,7 @@ async function submit(directives: string, sandbox = sandboxInNoTime()) {
   return { provider, job, look, started, time }
 }
 
-test('a job runs for its time, tells how far it is and is done', async () => {
+test('a job runs for its time, reports its progress and completes', async () => {
   const { look, started } = await submit('[[sandbox:job ms=4000]]')
   expect(started.pollAfterMs).toBe(1000)
   expect(await look(0)).toMatchObject({ kind: 'running', progress: 0 })
@@ -60,7 +60,7 @@ test('a job fails, is lost or never ends when told to', async () => {
   expect(await endless.look(1e9)).toMatchObject({ kind: 'running', progress: 0.99 })
 })
 
-test('asking for a job can fail a few times while the job goes on', async () => {
+test('polling a job can fail a few times while the job continues', async () => {
   const { look } = await submit('[[sandbox:job ms=50]] [[sandbox:job-check status=502 times=2]]')
   await expect(look(10)).rejects.toMatchObject({ details: { status: 502 } })
   await expect(look(10)).rejects.toMatchObject({ details: { status: 502 } })
@@ -68,7 +68,7 @@ test('asking for a job can fail a few times while the job goes on', async () => 
   expect(await look(100)).toMatchObject({ kind: 'done' })
 })
 
-test('the files of a job can be garbage, once or always', async () => {
+test('the files of a job can be invalid, once or always', async () => {
   const always = await submit('[[sandbox:job ms=0]] [[sandbox:garbage]]')
   expect(String(filesOf(await always.look(1))[0])).toContain('not JSON')
   expect(String(filesOf(await always.look(1))[0])).toContain('not JSON')
@@ -77,14 +77,14 @@ test('the files of a job can be garbage, once or always', async () => {
   expect(filesOf(await once.look(1))[0]?.length).toBeGreaterThan(100)
 })
 
-test('a cancelled job is gone, and cancelling it again is no error', async () => {
+test('a cancelled job is gone, and cancelling it again is not an error', async () => {
   const { provider, job, look } = await submit('[[sandbox:job ms=50]]')
   await provider.image.cancel?.({ ...callContext(), job })
   await provider.image.cancel?.({ ...callContext(), job })
   await expect(look(100)).rejects.toMatchObject({ details: { status: 404 } })
 })
 
-test('a job whose start was cut is found, one that was refused is not', async () => {
+test('a job whose submission was cut is found, one that was refused is not', async () => {
   const { provider, time } = sandboxInNoTime()
   const cut = mediaCall(imageWork({ prompt: '[[sandbox:cut times=1]] [[sandbox:job ms=10]]' }))
   await expect(provider.image.start(cut)).rejects.toMatchObject({ details: { failure: 'cut' } })
@@ -104,7 +104,7 @@ test.for([
   { id: 'job_1' },
   { id: 'x', data: { started_ms: 'soon' } },
   { id: 'y', data: { started_ms: 1, recipe: {} } },
-])('the job %o of somebody else is not known', async (job) => {
+])('the job %o of another owner is unknown', async (job) => {
   const { provider } = sandboxInNoTime()
   await expect(lookAt(provider.image, job)).rejects.toMatchObject({
     details: { status: 404 },

@@ -8,7 +8,7 @@ test.for([
   [2, 'png'],
   [4, 'jpeg'],
   [2, 'webp'],
-] as const)('upscaling by %i keeps the picture and its format %s', async ([scale, format]) => {
+] as const)('upscaling by %i keeps the image and its format %s', async ([scale, format]) => {
   const image = await picture({ side: 100, format })
   const file = firstFileOf(
     await provider.upscale.start(mediaCall({ kind: 'upscale', image, scale, prompt: null } as const)),
@@ -19,7 +19,7 @@ test.for([
   expect(blue).toBeLessThan(60)
 })
 
-test('a picture that would become too large is refused', async () => {
+test('an image that would become too large is refused', async () => {
   const image = {
     bytes: await sharp({ create: { width: 4096, height: 4096, channels: 3, background: '#fff' } })
       .png()
@@ -43,7 +43,7 @@ test('upscaling can be made to fail by its prompt', async () => {
 })
 
 test.for(['png', 'webp'] as const)(
-  'the background goes and the subject stays, as %s',
+  'the background is removed and the subject stays, as %s',
   async (outputFormat) => {
     const image = await picture({ side: 300, format: 'jpeg' })
     const file = firstFileOf(
@@ -65,7 +65,7 @@ test.for(['png', 'webp'] as const)(
   },
 )
 
-test('what was transparent stays transparent', async () => {
+test('transparent areas stay transparent', async () => {
   const svg =
     '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="90"><rect width="90" height="90" fill="#fff"/>' +
     '<rect x="30" y="30" width="30" height="30" fill="#000"/></svg>'
@@ -91,7 +91,7 @@ test('what was transparent stays transparent', async () => {
   expect((await pixelOf(file, 5, 5))[3]).toBe(0)
 })
 
-test('a picture of one pixel is no trouble', async () => {
+test('an image of one pixel works', async () => {
   const bytes = await sharp({ create: { width: 1, height: 1, channels: 3, background: '#fff' } })
     .png()
     .toBuffer()

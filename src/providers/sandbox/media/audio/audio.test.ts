@@ -73,14 +73,14 @@ test('pcm has no header', async () => {
   expect(bytes).toHaveLength(Math.round(FOX_SECONDS * 24_000) * 2)
 })
 
-test.for(['opus', 'aac'] as const)('%s is refused as the fault of the request', async (format) => {
+test.for(['opus', 'aac'] as const)('%s is refused as an error of the request', async (format) => {
   await expect(speak({ format })).rejects.toMatchObject({
     isRequestAtFault: true,
     details: { upstreamParam: 'response_format' },
   })
 })
 
-test('FLAC holds the very samples of WAV', async () => {
+test('FLAC has exactly the samples of WAV', async () => {
   const flac = (await speak({ format: 'flac', input: 'Hi there' })).bytes
   const pcm = (await speak({ format: 'pcm', input: 'Hi there' })).bytes
   const firstFrame = flac.indexOf(Buffer.from([0xff, 0xf8, 0x70, 0x08]))
@@ -115,7 +115,7 @@ test("OpenAI's eleven voices are listed", async () => {
   )
 })
 
-test('a stream of speech can be cut, hang or be garbage', async () => {
+test('a stream of speech can be cut, hang or be invalid', async () => {
   await expect(speak({ input: 'Hello [[sandbox:cut after=2]]' })).rejects.toMatchObject({
     details: { failure: 'cut' },
   })
@@ -137,7 +137,7 @@ test('speech ends when it is cancelled', async () => {
 const SENTENCES = 'He said "hello", twice.\nThen: naïve café — 日本語! 😀'
 
 test.for(['mp3', 'wav', 'flac'] as const)(
-  'what the sandbox spoke in %s it understands word for word',
+  'speech of the sandbox in %s is transcribed word for word',
   async (format) => {
     const { bytes } = await speak({ format, input: SENTENCES })
     expect((await transcribe(bytes)).text).toBe(SENTENCES)
@@ -161,7 +161,7 @@ test('other audio gets a text of its length, always the same', async () => {
   expect((await transcribe(foreign, { withWords: false })).words).toEqual([])
 })
 
-test('times rise and stay within the audio', async () => {
+test('times increase and stay within the audio', async () => {
   const { bytes } = await speak({ format: 'wav', input: SENTENCES })
   const { segments, words } = await transcribe(bytes)
   for (const spans of [segments, words]) {

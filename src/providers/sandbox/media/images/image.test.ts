@@ -30,7 +30,7 @@ test.for([
     { size: '64x64', outputFormat: 'webp' as const },
     { width: 64, height: 64, format: 'webp' },
   ],
-] as const)('%o gives a picture of that size and format', async ([rest, expected]) => {
+] as const)('%o gives an image of that size and format', async ([rest, expected]) => {
   const answer = await paint(rest)
   expect(await sharp(firstFileOf(answer)).metadata()).toMatchObject(expected)
   expect(answer).toMatchObject({
@@ -38,7 +38,7 @@ test.for([
   })
 })
 
-test('no size is larger than bearable', async () => {
+test('no image is larger than the limit', async () => {
   expect(await sharp(firstFileOf(await paint({ size: '99999x16' }))).metadata()).toMatchObject({
     width: 4096,
   })
@@ -52,7 +52,7 @@ test('the same work gives the same bytes in any process, another seed or prompt 
   expect(firstFileOf(await paint({ seed: 7, prompt: 'A blue whale' }))).not.toEqual(first)
 })
 
-test('several pictures are distinct', async () => {
+test('several images are distinct', async () => {
   const files = filesOf(await paint({ count: 4 }))
   expect(new Set(files.map((file) => file.toString('base64'))).size).toBe(4)
 })
@@ -76,7 +76,7 @@ test.for([
   '<script>&"\' ]]> \u0000\ud800',
   'word '.repeat(5000),
   'x'.repeat(30_000),
-])('the prompt %j is drawn without complaint', async (prompt) => {
+])('the prompt %j is drawn without an error', async (prompt) => {
   expect((await sharp(firstFileOf(await paint({ prompt, size: '128x128' }))).metadata()).width).toBe(128)
 })
 
@@ -86,7 +86,7 @@ test('a transparent background is transparent', async () => {
   expect((await pixelOf(file, 100, 60))[3]).toBeGreaterThan(100)
 })
 
-test('an edit keeps the picture and writes the prompt on it', async () => {
+test('an edit keeps the image and writes the prompt on it', async () => {
   const image = await picture({ side: 200 })
   const file = firstFileOf(await paint({ images: [image], size: null }))
   expect(await sharp(file).metadata()).toMatchObject({ width: 200, height: 200 })
@@ -94,36 +94,33 @@ test('an edit keeps the picture and writes the prompt on it', async () => {
   expect(await pixelOf(file, 5, 195)).not.toEqual(await pixelOf(image.bytes, 5, 195))
 })
 
-test.for(['transparent', 'white'])(
-  'an edit changes only what a mask that is %s there lets through',
-  async (kind) => {
-    const image = await picture({ side: 200 })
-    const hole = `<rect x="100" width="100" height="200" fill="#fff"/>`
-    const halves =
-      kind === 'white'
-        ? `<rect width="200" height="200" fill="#000"/>${hole}`
-        : `<rect width="100" height="200" fill="#000"/>`
-    const mask = {
-      bytes: await sharp(
-        Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" width="200" height="200">${halves}</svg>`),
-      )
-        .png()
-        .toBuffer(),
-      contentType: 'image/png',
-    }
-    const file = firstFileOf(await paint({ images: [image], mask, size: null }))
-    expect(await pixelOf(file, 40, 20)).toEqual(await pixelOf(image.bytes, 40, 20))
-    expect(await pixelOf(file, 160, 20)).not.toEqual(await pixelOf(image.bytes, 160, 20))
-  },
-)
+test.for(['transparent', 'white'])('an edit changes only where a mask is %s', async (kind) => {
+  const image = await picture({ side: 200 })
+  const hole = `<rect x="100" width="100" height="200" fill="#fff"/>`
+  const halves =
+    kind === 'white'
+      ? `<rect width="200" height="200" fill="#000"/>${hole}`
+      : `<rect width="100" height="200" fill="#000"/>`
+  const mask = {
+    bytes: await sharp(
+      Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" width="200" height="200">${halves}</svg>`),
+    )
+      .png()
+      .toBuffer(),
+    contentType: 'image/png',
+  }
+  const file = firstFileOf(await paint({ images: [image], mask, size: null }))
+  expect(await pixelOf(file, 40, 20)).toEqual(await pixelOf(image.bytes, 40, 20))
+  expect(await pixelOf(file, 160, 20)).not.toEqual(await pixelOf(image.bytes, 160, 20))
+})
 
-test('several pictures to edit all show', async () => {
+test('several images to edit are all shown', async () => {
   const images = [await picture({ side: 200 }), await picture({ side: 50, ground: '#00ff00' })]
   const file = firstFileOf(await paint({ images, size: null }))
   expect(await pixelOf(file, 8, 8)).toEqual([0, 255, 0, 255])
 })
 
-test('what is no picture is refused as the fault of the request', async () => {
+test('a file that is not an image is refused as an error of the request', async () => {
   const svg = { bytes: Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), contentType: 'image/png' }
   await expect(paint({ images: [svg] })).rejects.toMatchObject({
     isRequestAtFault: true,
@@ -136,7 +133,7 @@ test('what is no picture is refused as the fault of the request', async () => {
   })
 })
 
-test('pictures can be made to fail', async () => {
+test('images can be made to fail', async () => {
   await expect(paint({ prompt: 'x [[sandbox:error status=503]]' })).rejects.toMatchObject({
     details: { status: 503 },
   })

@@ -4,8 +4,8 @@ import { PixelRoom } from './pixel-room.ts'
 
 const { signal } = new AbortController()
 
-describe('the room for pixels', () => {
-  test('is never exceeded, and everybody gets in', async () => {
+describe('the pixel budget', () => {
+  test('is never exceeded, and every request is served', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 12 }), { maxLength: 40 }), async (sizes) => {
         const room = new PixelRoom({ pixelsMax: 10, waitingMax: 100 })
@@ -25,7 +25,7 @@ describe('the room for pixels', () => {
     )
   })
 
-  test('refuses who would wait behind too many, and lets go of who leaves', async () => {
+  test('refuses a request behind too many waiting ones, and drops cancelled ones', async () => {
     const room = new PixelRoom({ pixelsMax: 10, waitingMax: 1 })
     const { promise: work, resolve: finish } = Promise.withResolvers<void>()
     const first = room.use(10, signal, () => work)

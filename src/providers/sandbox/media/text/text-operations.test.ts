@@ -55,7 +55,7 @@ test.for([
   }
 })
 
-test('vectors have length one and as many dimensions as asked for', async () => {
+test('vectors have length one and the requested dimensions', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.string({ minLength: 1 }),
@@ -70,7 +70,7 @@ test('vectors have length one and as many dimensions as asked for', async () => 
   )
 })
 
-test('vectors are dense: no place is zero, however short the text', async () => {
+test('vectors are dense: no component is zero, however short the text', async () => {
   await fc.assert(
     fc.asyncProperty(fc.string(), fc.integer({ min: 1, max: 1536 }), async (text, dimensions) => {
       const { data } = await embed({ input: ['x', text === '' ? ' ' : text], dimensions })
@@ -80,12 +80,12 @@ test('vectors are dense: no place is zero, however short the text', async () => 
   )
 })
 
-test('texts whose characters become many do not make the meaning longer to find', async () => {
+test('characters that expand when normalised do not make embedding slower', async () => {
   const { data } = await embed({ input: '\ufdfa'.repeat(100_000), dimensions: 64 })
   expect(data[0]?.embedding).toHaveLength(64)
 })
 
-test('models have dimensions of their own', async () => {
+test('models have their own dimensions', async () => {
   const lengthOf = async (upstreamModel: string) =>
     (await embed({}, { upstreamModel })).data[0]?.embedding.length
   expect(await lengthOf('text-embedding-3-small')).toBe(1536)
@@ -93,7 +93,7 @@ test('models have dimensions of their own', async () => {
   expect(await lengthOf('voyage-3.5')).toBe(1024)
 })
 
-test('base64 holds the same numbers as little-endian floats', async () => {
+test('base64 has the same numbers as little-endian floats', async () => {
   const { data } = await embed({ input: 'fox', dimensions: 64 })
   const encoded = await embed({ input: 'fox', dimensions: 64, encoding_format: 'base64' })
   const bytes = Buffer.from(encoded.data[0]?.embedding as unknown as string, 'base64')
@@ -102,7 +102,7 @@ test('base64 holds the same numbers as little-endian floats', async () => {
     expect(bytes.readFloatLE(index * 4)).toBeCloseTo(value, 6)
 })
 
-test('tokens are the text they stand for, and are counted', async () => {
+test('tokens are decoded to their text, and are counted', async () => {
   const text = 'Grüße aus Zürich'
   const tokens = encode(text)
   const fromText = await embed({ input: text })
@@ -129,7 +129,7 @@ const rerank = (body: {
   documents: (string | { text: string })[]
 }): Promise<Reranked> => jsonOf(provider.rerank(inference(body)))
 
-test('documents are ranked by what they say about the query', async () => {
+test('documents are ranked by their relevance to the query', async () => {
   const documents = [
     'Bread is baked in an oven.',
     { text: 'Paris is the capital of France.' },
@@ -144,7 +144,7 @@ test('documents are ranked by what they say about the query', async () => {
   expect(other.results[0]?.index).toBe(0)
 })
 
-test('scores stay between zero and one, and top_n and search units count', async () => {
+test('scores are between zero and one, and top_n and search units apply', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.string({ minLength: 1 }),
@@ -211,7 +211,7 @@ test.for([
   expect(Object.keys(results[0]?.category_scores ?? {})).toEqual([...MODERATION_CATEGORIES])
 })
 
-test('texts get a result each, parts one together, pictures only the categories that see them', async () => {
+test('each text gets a result, parts one together, images only the categories that apply to them', async () => {
   expect((await moderate(['I will kill you', 'Hello'])).results.map(({ flagged }) => flagged)).toEqual([
     true,
     false,

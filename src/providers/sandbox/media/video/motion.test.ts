@@ -107,7 +107,7 @@ test('the same work gives the same video in any process, another seed another on
   expect(firstFileOf(await film({ seed: 2 }))).not.toEqual(file)
 })
 
-test('a video of a picture has its ratio, and a job small enough to store', async () => {
+test('a video from an image has its ratio, and a job small enough to store', async () => {
   const image = await picture({ side: 800, format: 'jpeg' })
   expect(describeVideo(firstFileOf(await film({ image })))).toMatchObject({ width: 480, height: 480 })
   const started = await sandbox.provider.video.start(mediaCall(videoWork({ image })))
@@ -116,7 +116,7 @@ test('a video of a picture has its ratio, and a job small enough to store', asyn
   expect(describeVideo(firstFileOf(wide))).toMatchObject({ width: 640, height: 360 })
 })
 
-test('what is no picture is refused before a job begins', async () => {
+test('a file that is not an image is refused before a job begins', async () => {
   const image = { bytes: Buffer.from('hello'), contentType: 'image/png' }
   await expect(film({ image })).rejects.toMatchObject({ isRequestAtFault: true })
 })
@@ -124,7 +124,7 @@ test('what is no picture is refused before a job begins', async () => {
 test.for([
   ['mp3', 'audio/mpeg', 0.15],
   ['wav', 'audio/wav', 0.001],
-] as const)('music in %s has the duration asked for', async ([outputFormat, contentType, tolerance]) => {
+] as const)('music in %s has the requested duration', async ([outputFormat, contentType, tolerance]) => {
   const answer = await play({ outputFormat, durationSeconds: 7 })
   expect(answer).toMatchObject({ output: { files: [{ contentType }], seconds: 7 } })
   const { format } = await parseBuffer(firstFileOf(answer))
@@ -132,7 +132,7 @@ test.for([
   expect(Math.abs((format.duration ?? 0) - 7)).toBeLessThan(tolerance)
 })
 
-test('music follows its prompt, its lyrics and nothing else', async () => {
+test('music depends on its prompt and its lyrics, and nothing else', async () => {
   const tune = firstFileOf(await play())
   expect(firstFileOf(await play({}, sandboxInNoTime()))).toEqual(tune)
   expect(firstFileOf(await play({ prompt: 'A sad slow ballad' }))).not.toEqual(tune)
@@ -149,7 +149,7 @@ test('music is neither silent nor too loud', async () => {
   expect(loudness).toBeLessThan(0.5)
 })
 
-test('a rendering that is not wanted any more ends, and the next one is made all the same', async () => {
+test('a cancelled rendering ends, and the next one is made', async () => {
   const renderer = createRenderer()
   const rendering = { kind: 'music', prompt: '', seedText: '', isSung: false, format: 'wav' } as const
   const [current, waiting] = [new AbortController(), new AbortController()]
