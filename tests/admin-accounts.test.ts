@@ -78,7 +78,7 @@ describe('suspending', () => {
 })
 
 describe('keys of an account', () => {
-  test('201: a key made by the operator belongs to that account', async () => {
+  test('201: a key created by the operator belongs to that account', async () => {
     const { accountId, key, keyId } = await createAccountWithKey()
     const { body: tenant } = await gateway.request('GET', '/v1/tenants/me', { key })
     expect(tenant.id).toBe(accountId)
@@ -121,7 +121,7 @@ test.each(ROUTES)('403: %s /v1/admin/accounts%s needs the scope admin', async (m
 })
 
 test.each(ROUTES.filter(([, path]) => path !== ''))(
-  '404: %s /v1/admin/accounts%s of no account',
+  '404: %s /v1/admin/accounts%s of an unknown account',
   async (method, path) => {
     for (const id of ['01890000-0000-7000-8000-000000000000', 'not-a-uuid']) {
       const { status, body } = await gateway.request(method, ACCOUNTS + path.replace(':id', id))

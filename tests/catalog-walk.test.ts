@@ -93,7 +93,7 @@ describe('every model of the catalog, without a provider', () => {
 })
 
 describe('every model of the catalog, with an account at every vendor', () => {
-  test('is there', async () => {
+  test('is ready', async () => {
     const { body } = await vendorGateway.request('GET', '/v1/models')
     expect(body.data).toHaveLength(62)
     expect(models.map(({ id }) => id)).toEqual(
@@ -102,7 +102,7 @@ describe('every model of the catalog, with an account at every vendor', () => {
     expect(body.data.filter((card: { is_ready: boolean }) => !card.is_ready)).toEqual([])
   })
 
-  test.each(models)('$id is served by its vendor for its price', async (model) => {
+  test.each(models)('$id is served by its vendor at its price', async (model) => {
     const [route] = model.routes
     const called = await calls.get(model)
     if (called?.status !== 'fulfilled') throw called?.reason

@@ -75,7 +75,7 @@ function readPair(text: string, separator: string): [string, string] {
   return [text.slice(0, at), text.slice(at + separator.length)]
 }
 
-test('the documents have examples, and all name the address and the key alike', () => {
+test('the documents have examples, and all use the same address and key', () => {
   const commands = examples.flatMap(({ commands: ofDocument }) => ofDocument)
   expect(commands.length).toBeGreaterThan(12)
   for (const words of commands) {

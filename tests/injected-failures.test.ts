@@ -36,7 +36,7 @@ describe.each(OPERATIONS)('a failure injected into %s', (_, path, body) => {
     ['status=429', 429, 'rate_limit_exceeded', 'rate_limit_error'],
     ['status=500 code=boom', 500, 'boom', 'upstream_error'],
     ['status=529', 529, 'rate_limit_exceeded', 'rate_limit_error'],
-  ])('%s arrives as given and costs nothing', async (options, status, code, type) => {
+  ])('%s arrives as given and is free', async (options, status, code, type) => {
     const before = await balance()
     const directive = `[[sandbox:error ${options} ${AT_ONCE}]] Hi`
     const answer = await gateway.request('POST', path, { body: body(directive) })
@@ -47,7 +47,7 @@ describe.each(OPERATIONS)('a failure injected into %s', (_, path, body) => {
 })
 
 test.each([400, 401, 402, 403, 405, 408, 409, 410, 413, 422, 451, 499, 501, 502, 503, 504, 599])(
-  'a status of %i arrives with the words of the sandbox',
+  'a status of %i arrives with the message of the sandbox',
   async (status) => {
     const body = chat(`[[sandbox:error status=${status} ${AT_ONCE}]] Hi`)
     const answer = await gateway.request('POST', '/v1/chat/completions', { body })
@@ -58,7 +58,7 @@ test.each([400, 401, 402, 403, 405, 408, 409, 410, 413, 422, 451, 499, 501, 502,
   },
 )
 
-test('however often it fails, the model goes on answering', async () => {
+test('however often it fails, the model keeps answering', async () => {
   const failing = chat(`[[sandbox:error status=500 ${AT_ONCE}]] Hi`)
   for (let count = 0; count < 12; count += 1) {
     await gateway.request('POST', '/v1/chat/completions', { body: failing })
@@ -68,7 +68,7 @@ test('however often it fails, the model goes on answering', async () => {
 })
 
 test.each(['error status=451 code=withheld', 'job-fail percent=0 status=422 code=moderated'])(
-  'a task that is told to fail has the code it was given: %s',
+  'a task that is told to fail has the given code: %s',
   async (directive) => {
     const prompt = `[[sandbox:${directive}]] Waves`
     const body = { model: 'wan-2.6-t2v', prompt, duration: 5 }

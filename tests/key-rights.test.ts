@@ -60,7 +60,7 @@ describe.each([
   })
 
   test.each([['more', more] as const, ['no limit', null] as const])(
-    '403: gives nobody %s, itself included',
+    '403: grants no key %s, including itself',
     async (_what, value) => {
       const { manager } = await startAccount({ [field]: own })
       const child: MadeKey = (await create(manager, { [field]: less })).body
@@ -76,7 +76,7 @@ describe.each([
     },
   )
 
-  test('200: the root key and an operator lift it', async () => {
+  test('200: the root key and an operator can remove it', async () => {
     const { root, manager } = await startAccount({ [field]: own })
     expect((await change(root, manager, { [field]: null })).body[field]).toBe(null)
     expect((await create(manager)).body[field]).toBe(null)
@@ -105,13 +105,13 @@ test('403: a restricted key cannot name another environment, and the root key ca
   expect((await create(root, { env: 'test' })).body.env).toBe('test')
 })
 
-test('403: a key made by a restricted key makes no keys', async () => {
+test('403: a key created by a restricted key cannot create keys', async () => {
   const { manager } = await startAccount({ limit_usd: 5 })
   const child: MadeKey = (await create(manager)).body
   expect((await create(child)).status).toBe(403)
 })
 
-test('the first key of an account is no root key where the operator restricted it', async () => {
+test('the first key of an account is not a root key if the operator restricted it', async () => {
   const { body: account } = await gateway.request('POST', '/v1/admin/accounts', { body: { name: 'Ada' } })
   const { body: first } = await gateway.request('POST', `/v1/admin/accounts/${account.id}/api-keys`, {
     body: { limit_usd: 5 },
@@ -119,7 +119,7 @@ test('the first key of an account is no root key where the operator restricted i
   expect((await change(first, first, { limit_usd: null })).status).toBe(403)
 })
 
-test('a spend limit holds for a key and all keys it makes together', async () => {
+test('a spend limit applies to a key and all keys it creates together', async () => {
   const { root } = await startAccount({})
   const costOf = ({ status, body }: TestAnswer): number => (status === 200 ? Number(body.usage.cost_usd) : 0)
   const costUsd = costOf(await chat(root))
@@ -133,7 +133,7 @@ test('a spend limit holds for a key and all keys it makes together', async () =>
   expect(answers.at(-1)?.status).toBe(402)
 })
 
-test('a rate holds for a key and all keys it makes together', async () => {
+test('a rate applies to a key and all keys it creates together', async () => {
   const { manager } = await startAccount({ requests_per_minute: 3 })
   const children: MadeKey[] = []
   for (let count = 0; count < 3; count += 1) children.push((await create(manager)).body)

@@ -65,7 +65,7 @@ describe('POST /v1/tenants/me/api-keys', () => {
     expect(JSON.stringify(read.body)).not.toContain(body.key)
   })
 
-  test('201: without a body, a personal key in the environment of its maker', async () => {
+  test('201: without a body, a personal key in the environment of its creator', async () => {
     const { status, body } = await gateway.request('POST', KEYS)
     expect(status).toBe(201)
     const environment = gateway.key.split('-')[1]
@@ -98,13 +98,13 @@ describe('POST /v1/tenants/me/api-keys', () => {
     ['scopes', { scopes: [] }],
     ['scopes.0', { scopes: ['root'] }],
     ['allowed_models', { allowed_models: 'gpt-5' }],
-  ])('400: %s names itself in %j', async (param, body) => {
+  ])('400: %s is named for %j', async (param, body) => {
     const answer = await gateway.request('POST', KEYS, { body })
     expect(answer.status).toBe(400)
     expect(answer.body.error).toMatchObject({ type: 'invalid_request_error', code: 'invalid_value', param })
   })
 
-  test('403: a key cannot make one with a scope it lacks', async () => {
+  test('403: a key cannot create one with a scope it lacks', async () => {
     const manager = await createKey(['inference', 'manage'])
     const { status, body } = await gateway.request('POST', KEYS, {
       key: manager.key,
@@ -120,7 +120,7 @@ describe('POST /v1/tenants/me/api-keys', () => {
   })
 
   test.each(['pii_mode', 'protection_level', 'limit_us'])(
-    '400: %s is refused, because it would not be honoured',
+    '400: %s is refused, because it is not supported',
     async (param) => {
       const created = await gateway.request('POST', KEYS, { body: { name: 'x', [param]: 'strict' } })
       expect([created.status, created.body.error.code, created.body.error.param]).toEqual([
@@ -146,7 +146,7 @@ describe('GET /v1/tenants/me/api-keys', () => {
     expect((await gateway.request('GET', `${KEYS}/${other.id}`, { key: plain.key })).status).toBe(404)
   })
 
-  test('200: pages hold every key once, under both names, newest first', async () => {
+  test('200: pages have every key once, under both names, newest first', async () => {
     await createKey(['inference'])
     await createKey(['inference'])
     const seen: string[] = []
@@ -171,7 +171,7 @@ describe('GET /v1/tenants/me/api-keys', () => {
     ['limit', 'limit=101'],
     ['limit', 'limit=many'],
     ['after', 'after=nowhere'],
-  ])('400: %s names itself in ?%s', async (param, query) => {
+  ])('400: %s is named for ?%s', async (param, query) => {
     const { status, body } = await gateway.request('GET', `${KEYS}?${query}`)
     expect(status).toBe(400)
     expect(body.error).toMatchObject({ code: 'invalid_value', param })
@@ -179,7 +179,7 @@ describe('GET /v1/tenants/me/api-keys', () => {
 })
 
 describe('PATCH /v1/tenants/me/api-keys/{id}', () => {
-  test('200: changes what it names, and null takes a limit away', async () => {
+  test('200: changes the given members, and null removes a limit', async () => {
     const { id, key } = await createKey(['inference'])
     const set = await gateway.request('PATCH', `${KEYS}/${id}`, { body: { name: 'renamed', limit_usd: 5 } })
     expect([set.status, set.body.name, set.body.limit_usd]).toEqual([200, 'renamed', 5])
@@ -188,7 +188,7 @@ describe('PATCH /v1/tenants/me/api-keys/{id}', () => {
     expect((await gateway.request('GET', '/v1/tenants/me', { key })).status).toBe(200)
   })
 
-  test('200: is_active false stops the key, and 409 for starting it again', async () => {
+  test('200: is_active false stops the key, and reactivating it is 409', async () => {
     const { id, key } = await createKey(['inference'])
     const stopped = await gateway.request('PATCH', `${KEYS}/${id}`, { body: { is_active: false } })
     expect([stopped.status, stopped.body.is_active]).toEqual([200, false])
@@ -197,7 +197,7 @@ describe('PATCH /v1/tenants/me/api-keys/{id}', () => {
     expect([started.status, started.body.error.code]).toEqual([409, 'conflict'])
   })
 
-  test('403: a key cannot give itself a scope', async () => {
+  test('403: a key cannot grant itself a scope', async () => {
     const manager = await createKey(['inference', 'manage'])
     const { status, body } = await gateway.request('PATCH', `${KEYS}/${manager.id}`, {
       key: manager.key,
@@ -227,7 +227,7 @@ describe('DELETE /v1/tenants/me/api-keys/{id}', () => {
     expect((await gateway.request('DELETE', `${KEYS}/${id}`)).body).toEqual({ revoked: true, id })
   })
 
-  test.each(['GET', 'PATCH', 'DELETE'] as const)('404: %s of a key that is not there', async (method) => {
+  test.each(['GET', 'PATCH', 'DELETE'] as const)('404: %s of an unknown key', async (method) => {
     for (const id of ['01890000-0000-7000-8000-000000000000', 'not-a-uuid', 'a%2Fb']) {
       const options = method === 'PATCH' ? { body: {} } : {}
       const { status, body } = await gateway.request(method, `${KEYS}/${id}`, options)
@@ -271,7 +271,7 @@ describe('several gateways on one database', () => {
     }
   })
 
-  test('a gateway writes when its keys were last used before it stops', async () => {
+  test('a gateway stores the last use of its keys before it stops', async () => {
     const { id, key } = await createKey(['inference'])
     const stopping = await startTestGateway({ connectionString: gateway.connectionString })
     await stopping.request('GET', '/v1/tenants/me', { key })

@@ -88,7 +88,7 @@ const REQUESTS: Readonly<Record<Category, () => { path: string; body: object }>>
 }
 
 describe('a model that is not listed', () => {
-  test.each(UNLISTED)('$id has its price and a card, and stays out of the plain list', async (expected) => {
+  test.each(UNLISTED)('$id has its price and an entry, and is not in the plain list', async (expected) => {
     const { id, category, rates } = expected
     const { price, isListed } = resolve(id)
     const amounts =
@@ -100,7 +100,7 @@ describe('a model that is not listed', () => {
     expect([card.status, card.body.id, card.body.category]).toEqual([200, id, category])
   })
 
-  test('is told where it is asked for', async () => {
+  test('is listed on request', async () => {
     const idsOf = async (query: string) =>
       (await sandbox.request('GET', `/v1/models${query}`)).body.data.map(({ id }: { id: string }) => id)
     const [plain, all, images] = await Promise.all([
@@ -197,7 +197,7 @@ describe('with an account at OpenAI', () => {
 
   const ofOpenAi = UNLISTED.map(({ id }) => id).filter((id) => !id.startsWith('claude'))
   const named = ['tts-1', 'gpt-4o-mini', 'text-embedding-3-small', ...ofOpenAi]
-  test.each(named)('%s is asked of OpenAI under its own name', async (id) => {
+  test.each(named)('%s is requested from OpenAI under its own name', async (id) => {
     const { path, body } = REQUESTS[resolve(id).category]()
     const answer = await gateway.request('POST', path, { body: { model: id, ...body } })
     expect([answer.status, answer.headers.get('x-gateway-provider')]).toEqual([200, 'openai'])

@@ -26,7 +26,7 @@ it('every relative link of the documents leads to a file', () => {
   expect(links.filter((link) => !existsSync(pathOf(link))).map(describeLink)).toEqual([])
 })
 
-it('every link to a heading leads to one', () => {
+it('every link to a heading leads to an existing heading', () => {
   const wrong = links.filter((link) => {
     const heading = link.target.split('#')[1]
     return heading !== undefined && existsSync(pathOf(link)) && !listHeadings(pathOf(link)).has(heading)

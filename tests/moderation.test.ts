@@ -58,7 +58,7 @@ function judgements(count: number, result: object = {}) {
 }
 
 describe('a moderation', () => {
-  test('has the shape of OpenAI, costs nothing, is in the usage and counts against the rates', async () => {
+  test("has OpenAI's form, is free, is in the usage and counts against the rates", async () => {
     const before = (await records()).total
     const { status, body, headers } = await ask()
     expect(status).toBe(200)
@@ -77,7 +77,7 @@ describe('a moderation', () => {
     })
   })
 
-  test('is asked of the default where no model is named', async () => {
+  test('uses the default model if none is named', async () => {
     await ask()
     expect(gateway.upstream.bodies()[0]).toEqual({
       input: 'I will plant a tree.',
@@ -98,11 +98,11 @@ describe('a moderation', () => {
     expect(gateway.upstream.bodies()[1].input).toEqual(input)
   })
 
-  test('does not mind members that mean something only in a chat', async () => {
+  test('ignores members that only apply to a chat', async () => {
     expect((await ask({ stream: true, n: 'many' })).status).toBe(200)
   })
 
-  test('names all categories where the upstream knows fewer', async () => {
+  test('has all categories even if the upstream knows fewer', async () => {
     const older = { flagged: undefined, categories: { hate: true }, category_scores: { hate: 0.9 } }
     gateway.upstream.respondWith(judgements(1, { ...older, category_applied_input_types: undefined }))
     const [result] = (await ask()).body.results
@@ -112,7 +112,7 @@ describe('a moderation', () => {
     expect(result.category_applied_input_types).toMatchObject({ hate: ['text'], violence: [] })
   })
 
-  test('costs what its model costs where that is something', async () => {
+  test('costs the price of its model, if it has one', async () => {
     expect((await ask({ model: 'paid-guard' })).headers.get('x-gateway-cost-usd')).toBe('0.01')
     const { headers } = await ask({ model: 'token-guard', input: 'a' })
     expect(headers.get('x-gateway-cost-usd')).toBe('0.000001')
@@ -133,7 +133,7 @@ describe('a moderation is refused', () => {
     expect(gateway.upstream.requests).toHaveLength(0)
   })
 
-  test('to an account without credit only where it costs something', async () => {
+  test('to an account without credit only if it has a price', async () => {
     const { key } = await createAccountKey(gateway, { name: 'poor', credit_usd: 0 })
     expect((await ask({}, key)).status).toBe(200)
     const { status, body } = await ask({ model: 'paid-guard' }, key)
@@ -152,7 +152,7 @@ describe('a moderation is refused', () => {
     ['an error', failure(500)],
     ['too few judgements', judgements(0)],
     ['judgements without categories', judgements(1, { categories: 'none' })],
-  ])('with 502 where the upstream sends %s', async (_name, reply) => {
+  ])('with 502 if the upstream sends %s', async (_name, reply) => {
     const before = (await records()).total
     gateway.upstream.respondWith(reply)
     const { status, body } = await ask()
@@ -160,7 +160,7 @@ describe('a moderation is refused', () => {
     expect((await records()).total).toBe(before)
   })
 
-  test('for a while once its rate is reached, though it is free', async () => {
+  test('for a while once its rate is reached, although it is free', async () => {
     const key = await createKey(gateway, { name: 'slow', env: 'dev', requests_per_minute: 1 })
     expect((await ask({}, key)).status).toBe(200)
     const { status, body, headers } = await ask({}, key)
@@ -169,14 +169,14 @@ describe('a moderation is refused', () => {
   })
 })
 
-describe('a moderation in trouble', () => {
+describe('a moderation with failures', () => {
   test('is done by the second route', async () => {
     gateway.upstream.respondWith(({ path }) => (path.startsWith('/vllm') ? failure(503) : judgements(1)))
     const { status, headers } = await ask({ model: 'two-guards' })
     expect([status, headers.get('x-gateway-provider')]).toEqual([200, 'ollama'])
   })
 
-  test('ends with its client, where no more is read, and is in the usage', async () => {
+  test('ends with its client if draining is off, and is in the usage', async () => {
     const before = (await records()).total
     gateway.upstream.respondWith(silence)
     const client = new AbortController()
@@ -198,7 +198,7 @@ describe('a moderation in the sandbox', () => {
 
   afterAll(() => sandboxed.close())
 
-  test('tells a threat from a tree', async () => {
+  test('distinguishes a threat from a tree', async () => {
     const { status, body } = await sandboxed.request('POST', MODERATIONS, {
       body: { input: ['I will plant a tree.', 'I am going to kill you.'] },
     })

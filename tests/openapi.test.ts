@@ -80,7 +80,7 @@ describe('the OpenAPI document', () => {
     expect(validator.version).toBe('3.1')
   })
 
-  test('has every route but the scripts of pages, each with its own operation id', () => {
+  test('has every route except the scripts of pages, each with its own operation id', () => {
     const operations = Object.values(paths).flatMap((path) => Object.values(path))
     const api = routes.filter(({ path }) => !path.endsWith('.js'))
     expect(operations).toHaveLength(api.length)
@@ -114,7 +114,7 @@ describe('the OpenAPI document', () => {
     ])
   })
 
-  test('keeps each named schema once and refers to it', () => {
+  test('has each named schema once and refers to it', () => {
     const { schemas } = document['components'] as { schemas: Record<string, unknown> }
     expect(Object.keys(schemas)).toEqual(['Error', 'Widget', 'WidgetList'])
     expect(schemas['Widget']).not.toHaveProperty('$id')
@@ -147,7 +147,7 @@ describe('the OpenAPI document', () => {
     })
   })
 
-  test('says which errors a route can answer with', () => {
+  test('lists the errors of a route', () => {
     const statuses = (path: string, method: string) => Object.keys(paths[path]?.[method]?.['responses'] ?? {})
     expect(statuses('/v1/widgets', 'get')).toEqual(['200', '400', '401', '403', '429', '500', '503'])
     expect(statuses('/v1/chat/completions', 'post')).toEqual([
@@ -176,7 +176,7 @@ describe('the OpenAPI document', () => {
     })
   })
 
-  test('tells that a chat may be answered as a stream', () => {
+  test('says that a chat may be answered as a stream', () => {
     expect(paths['/v1/chat/completions']?.['post']).toMatchObject({
       security: [{ apiKey: [] }],
       requestBody: { required: true },
@@ -187,7 +187,7 @@ describe('the OpenAPI document', () => {
 })
 
 describe('the OpenAPI document of a running gateway', () => {
-  test('names every header of the gateway that answers carry', async () => {
+  test('names every header that the gateway sends', async () => {
     const gateway = await startTestGateway()
     try {
       const { body } = await gateway.request('GET', '/openapi.json', { key: null })
@@ -210,7 +210,7 @@ describe('the OpenAPI document of a running gateway', () => {
     }
   })
 
-  test('is valid and knows the routes that answer', async () => {
+  test('is valid and has the routes that answer', async () => {
     const gateway = await startTestGateway()
     try {
       const { status, body } = await gateway.request('GET', '/openapi.json', { key: null })

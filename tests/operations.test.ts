@@ -66,19 +66,19 @@ describe('operations', () => {
     return app
   }
 
-  test('a live process says so without asking storage', async () => {
+  test('a live process answers without querying storage', async () => {
     const app = openGateway({ checks: { database: () => Promise.reject(new Error('down')) } })
     const answer = await app.inject('/healthz')
     expect([answer.statusCode, answer.json()]).toEqual([200, { status: 'ok' }])
   })
 
-  test('a process is ready when every check passes', async () => {
+  test('a process is ready if every check passes', async () => {
     const answer = await openGateway({ checks: { database: async () => {} } }).inject('/readyz')
     expect(answer.statusCode).toBe(200)
     expect(answer.json()).toMatchObject({ status: 'ok', checks: { database: { status: 'ok' } } })
   })
 
-  test('one failing check makes it unready, and the reason goes to the log only', async () => {
+  test('one failing check makes it unready, and the reason is only in the log', async () => {
     const reasons: object[] = []
     const logger = { ...silentLogger, warn: (details: object) => reasons.push(details) }
     const checks = { database: () => Promise.reject(new Error('password wrong')), worker: async () => {} }
@@ -92,12 +92,12 @@ describe('operations', () => {
     expect(reasons).toMatchObject([{ check: 'database' }])
   })
 
-  test('a process that shuts down is not ready, though everything works', async () => {
+  test('a process that shuts down is not ready, although everything works', async () => {
     const answer = await openGateway({ isShuttingDown: () => true }).inject('/readyz')
     expect([answer.statusCode, answer.json().status]).toEqual([503, 'shutting_down'])
   })
 
-  test('callers that ask at once share one run of the checks', async () => {
+  test('concurrent callers share one run of the checks', async () => {
     let runs = 0
     const app = openGateway({
       checks: {
@@ -119,7 +119,7 @@ describe('operations', () => {
     expect(answer.body).toContain('# TYPE parkway_requests_total counter')
   })
 
-  test('guarded metrics need their token', async () => {
+  test('protected metrics need their token', async () => {
     const app = openGateway({ metricsAccess: { ...METRICS_ACCESS, token: 'scrape-me' } })
     const ask = (authorization?: string) =>
       app.inject({ url: '/metrics', headers: authorization === undefined ? {} : { authorization } })
@@ -145,7 +145,7 @@ describe('operations', () => {
     expect(answer.statusCode).toBe(status)
   })
 
-  test('metrics: 200 for everybody where the operator opens them', async () => {
+  test('metrics: 200 for everyone if the operator opens them', async () => {
     const app = openGateway({ metricsAccess: { ...METRICS_ACCESS, isOpen: true } })
     expect((await app.inject({ url: '/metrics', remoteAddress: '203.0.113.7' })).statusCode).toBe(200)
   })
@@ -162,7 +162,7 @@ describe('operations', () => {
     expect(answer.json()).toMatchObject({ openapi: '3.1.1', paths: { '/healthz': {} } })
   })
 
-  test('the reference page refers to this server only, and its policy forbids any other', async () => {
+  test('the reference page refers to this server only, and its policy forbids other hosts', async () => {
     const app = openGateway()
     const page = await app.inject('/docs')
     expect(page.headers['content-type']).toBe('text/html; charset=utf-8')
@@ -179,7 +179,7 @@ describe('operations', () => {
     }
   })
 
-  test('the scripts of the reference page come from this server, compressed where the client takes it', async () => {
+  test('the scripts of the reference page come from this server, compressed if the client accepts it', async () => {
     const app = openGateway()
     const start = await app.inject('/docs/start.js')
     expect(start.body).toContain('Scalar.createApiReference')

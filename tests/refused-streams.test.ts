@@ -60,7 +60,7 @@ async function expectEnd(
   expect(requestId).not.toBeNull()
 }
 
-describe('a running stream on another process ends with an error frame and is charged', () => {
+describe('a running stream in another process ends with an error frame and is charged', () => {
   test('when its key is revoked', async () => {
     const account = await createAccount(gateway, { creditUsd: 1 })
     const running = await openStream(account)
@@ -88,7 +88,7 @@ describe('a running stream on another process ends with an error frame and is ch
   })
 })
 
-describe('an answer that a vendor works on is refused and charged', () => {
+describe('an answer in progress at a vendor is refused and charged', () => {
   const works: readonly [string, string, object][] = [
     [
       'a chat',
@@ -121,7 +121,7 @@ describe('an answer that a vendor works on is refused and charged', () => {
   })
 })
 
-test('a change that refuses nothing leaves running streams alone', async () => {
+test('a change that refuses nothing does not affect running streams', async () => {
   const account = await createAccount(gateway, { creditUsd: 1 })
   const kept = await openStream(account)
   let hasEnded = false
@@ -141,7 +141,7 @@ test('a change that refuses nothing leaves running streams alone', async () => {
   expect(hasEnded).toBe(false)
 })
 
-test('200: a key that revokes itself is told so', async () => {
+test('200: a key that revokes itself gets the answer', async () => {
   const account = await createAccount(gateway)
   const { status } = await other.request('DELETE', `/v1/tenants/me/api-keys/${account.keyId}`, {
     key: account.key,

@@ -65,7 +65,7 @@ describe('a ranking', () => {
     expect((await records()).data[0]).toMatchObject({ operation: 'rerank', model: 'ranker', cost_usd: 0.001 })
   })
 
-  test('has no more than were asked for, and their texts where they were', async () => {
+  test('has no more results than requested, and their texts if requested', async () => {
     const { body } = await ask({ top_n: 2, return_documents: true, model: 'ranker-alias' })
     expect(body.model).toBe('ranker-alias')
     expect(body.results).toEqual([
@@ -75,7 +75,7 @@ describe('a ranking', () => {
     expect((await ask({ top_n: 50 })).body.results).toHaveLength(3)
   })
 
-  test('does not mind members that mean something only in a chat', async () => {
+  test('ignores members that only apply to a chat', async () => {
     expect((await ask({ stream: true, n: 'many' })).status).toBe(200)
   })
 
@@ -87,7 +87,7 @@ describe('a ranking', () => {
     expect(body.usage).toEqual({ search_units: 2, cost_usd: 0.002 })
   })
 
-  test('can be priced by its tokens, the query counted with each document', async () => {
+  test('can be priced by its tokens, with the query counted for each document', async () => {
     gateway.upstream.respondWith(ranking([0.5, 0.6]))
     expect((await ask({ model: 'by-token', query: 'a', documents: ['b', 'c'] })).body.usage.cost_usd).toBe(
       0.000004,
@@ -151,7 +151,7 @@ describe('a ranking is refused', () => {
   })
 })
 
-describe('a ranking in trouble', () => {
+describe('a ranking with failures', () => {
   test('is done by the second route', async () => {
     gateway.upstream.respondWith(({ path }) => (path.startsWith('/vllm') ? failure(503) : ranking([1, 2, 3])))
     const { status, headers } = await ask({ model: 'two-rankers' })
@@ -187,7 +187,7 @@ describe('a ranking in trouble', () => {
   })
 })
 
-describe('the default ranker', () => {
+describe('the default rerank model', () => {
   let sandboxed: TestGateway
 
   beforeAll(async () => {
@@ -205,7 +205,7 @@ describe('the default ranker', () => {
     expect(body.usage.cost_usd).toBe(models.data[0].price.usd)
   })
 
-  test('is not for a key that may use others', async () => {
+  test('is not available to a key that may only use others', async () => {
     const key = await createKey(sandboxed, { name: 'narrow', env: 'dev', allowed_models: ['gpt-4o-mini'] })
     const { status, body } = await sandboxed.request('POST', RERANK, {
       body: { query: 'a', documents: ['b'] },

@@ -23,7 +23,7 @@ test('without a provider the sandbox answers every dev key', async () => {
   expect(await ask({})).toEqual([200, 200])
 })
 
-test("beside a provider it answers the operator's accounts only", async () => {
+test("with a provider the sandbox answers the operator's accounts only", async () => {
   expect(await ask(PROVIDER)).toEqual([503, 200])
 })
 

@@ -70,7 +70,7 @@ afterAll(async () => {
 
 for (const { resource, collection, created, list, routes } of RESOURCES) {
   for (const { method, path, ...options } of routes) {
-    test(`${method} of another account's ${resource} is 404, like one that never was, and changes nothing`, async () => {
+    test(`${method} of another account's ${resource} is 404, like an unknown one, and changes nothing`, async () => {
       const { body: mine } = await gateway.request('POST', created.at, { body: created.body })
       const before = await gateway.request('GET', `${collection}/${mine.id}`)
       const theirs = await gateway.request(method, `${collection}/${mine.id}${path}`, {
@@ -91,7 +91,7 @@ for (const { resource, collection, created, list, routes } of RESOURCES) {
     })
   }
 
-  test(`a list holds no ${resource} of another account, not even by its cursor`, async () => {
+  test(`a list has no ${resource} of another account, not even by its cursor`, async () => {
     const { body: mine } = await gateway.request('POST', created.at, { body: created.body })
     for (const query of ['?limit=100', `?limit=100&after=${mine.id}`]) {
       const { status, body } = await gateway.request('GET', `${list}${query}`, { key: stranger })
@@ -139,7 +139,7 @@ const WORKS = [
 ]
 
 describe.each(WORKS)("another account's $resource", ({ list, routes, make }) => {
-  test('is 404 on every route, like one that never was, in no list, and unchanged', async () => {
+  test('is 404 on every route, like an unknown one, in no list, and unchanged', async () => {
     const id = await make()
     const nobodysId = id.replace(/[0-9a-f]{8}$/, (end) => (end === 'ffffffff' ? '00000000' : 'ffffffff'))
     const before = await readUnsigned(`${list}/${id}`)
@@ -166,7 +166,7 @@ async function readUnsigned(path: string): Promise<string> {
   return JSON.stringify(body).replaceAll(/\/media\/[\w-]+/g, '/media/…')
 }
 
-test('a task that waits or runs is not cancelled by another account, and its own account can', async () => {
+test('a waiting or running task cannot be cancelled by another account, but by its own', async () => {
   const body = { model: 'veo-3.1', prompt: '[[sandbox:latency ms=600000]] Mine', duration: 4 }
   const { body: receipt } = await gateway.request('POST', '/v1/videos/generations', { body })
   const at = `/v1/tasks/${receipt.task_id}`
@@ -179,14 +179,14 @@ test('a task that waits or runs is not cancelled by another account, and its own
   expect([own.status, own.body.status]).toEqual([200, 'cancelled'])
 })
 
-test('an account reads itself and no other', async () => {
+test('an account can read itself and no other', async () => {
   const { body: own } = await gateway.request('GET', '/v1/tenants/me')
   const { body: theirs } = await gateway.request('GET', '/v1/tenants/me', { key: stranger })
   expect(theirs.id).not.toBe(own.id)
   expect(theirs.name).toBe('stranger')
 })
 
-test('a request of one account is in no usage of another', async () => {
+test('a request of one account is not in the usage of another', async () => {
   const { status, headers } = await gateway.request('POST', '/v1/chat/completions', {
     body: { model: 'gpt-5.4', messages: [{ role: 'user', content: 'Mine' }], max_tokens: 5 },
   })
@@ -203,7 +203,7 @@ test('a request of one account is in no usage of another', async () => {
   }
 })
 
-test('the usage records of an account that has some are its own', async () => {
+test('the usage records of an account are only its own', async () => {
   const ask = (key: string) => gateway.request('POST', '/v1/moderations', { key, body: { input: 'Hi' } })
   // Ours lies between two of theirs, so that it is within the time of what they used.
   const first = await ask(stranger)

@@ -18,7 +18,7 @@ const transcriptOf = (text: string) => ({
   words: [],
 })
 
-describe('text from outside that is looked at with regular expressions', () => {
+describe('external text that is matched with regular expressions', () => {
   test.each<[string, (length: number) => string, (text: string) => unknown]>([
     [
       'a transcript of spaces',

@@ -67,21 +67,21 @@ const sources = listFiles('src').map(readSource)
 const everything = [...sources, ...['tests', 'bench'].flatMap(listFiles).map(readSource)]
 const product = sources.filter(({ path }) => !path.endsWith('.test.ts') && !path.includes('/testing/'))
 
-describe('the house', () => {
-  it('has files to look at', () => {
+describe('the source code', () => {
+  it('has files to check', () => {
     expect(sources.length).toBeGreaterThan(500)
     expect(everything.length).toBeGreaterThan(sources.length)
     expect(product.flatMap(({ imports }) => imports).length).toBeGreaterThan(product.length)
   })
 
-  it('has imports that point down only', () => {
+  it('has imports from lower layers only', () => {
     const wrong = product.flatMap(({ path, imports }) =>
       imports.filter((imported) => !isAllowed(path, imported)).map((imported) => `${path} → ${imported}`),
     )
     expect(wrong).toEqual([])
   })
 
-  it('has modules that know each other through their main file and by rank', () => {
+  it('has modules that import each other only through their main file and by rank', () => {
     const wrong = product.flatMap(({ path, imports }) =>
       imports
         .filter((imported) => !isModuleImportAllowed(path, imported))
@@ -90,7 +90,7 @@ describe('the house', () => {
     expect(wrong).toEqual([])
   })
 
-  it('has adapters that know their contract and no sibling', () => {
+  it('has adapters that import their contract and no sibling', () => {
     // A vendor's descriptor names the adapters that serve it.
     const adapterOf = (path: string) =>
       /^src\/(?:providers|payments|gpu)\/(?!vendors\/)([a-z-]+)\//.exec(path)?.[1]
@@ -104,7 +104,7 @@ describe('the house', () => {
     expect(wrong).toEqual([])
   })
 
-  it('knows vendors by their descriptors only', () => {
+  it('knows vendors only by their descriptors', () => {
     const ids = VENDORS.map(({ id }) => id)
     const naming = product.filter(
       ({ path, text }) =>
@@ -126,7 +126,7 @@ describe('the house', () => {
     expect(long).toEqual([])
   })
 
-  it('has names that say something, in kebab case', () => {
+  it('has meaningful names, in kebab case', () => {
     const wrong = everything
       .map(({ path }) => path)
       .filter((path) => {
@@ -143,7 +143,7 @@ describe('the house', () => {
     expect(wrong.map(({ path }) => path)).toEqual([])
   })
 
-  it('has nothing left for later', () => {
+  it('has no notes about later work', () => {
     // Bracketed letters match themselves, and keep this line from matching.
     const words = /\b(TO[D]O|FIX[M]E|X[X]X)\b/
     expect(everything.filter(({ text }) => words.test(text)).map(({ path }) => path)).toEqual([])

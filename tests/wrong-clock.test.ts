@@ -59,7 +59,7 @@ describe.each([
     hook.close()
   })
 
-  test('works off a task, and its file can be fetched', async () => {
+  test('does a task, and its file can be fetched', async () => {
     const created = await gateway.request('POST', IMAGES, {
       body: { model: 'flux-schnell', prompt: 'A cube' },
     })
@@ -68,7 +68,7 @@ describe.each([
     expect((await fetch(task.result.data[0].url)).status).toBe(200)
   })
 
-  test('holds credit for a task until the task can have ended, and not for longer', async () => {
+  test('holds credit for a task until the task must have ended, and not longer', async () => {
     const body = { model: 'flux-schnell', prompt: '[[sandbox:latency ms=60000]] A cube' }
     const { id } = (await gateway.request('POST', IMAGES, { body })).body
     const [row] = await database.query(
@@ -88,7 +88,7 @@ describe.each([
     await gateway.request('POST', `/v1/tasks/${id}/cancel`)
   })
 
-  test('tries a webhook again after seconds, signed for the receiver’s clock', async () => {
+  test('retries a webhook after seconds, signed for the receiver’s clock', async () => {
     answers.push(503)
     const body = { model: 'flux-schnell', prompt: 'A cube', webhook_url: hookUrl }
     const { id } = (await gateway.request('POST', IMAGES, { body })).body
@@ -107,7 +107,7 @@ describe.each([
       expect(new Webhook(secret).verify(text, headers)).toMatchObject({ id })
   })
 
-  test('spends promotional credit that lasts for days more', async () => {
+  test('spends promotional credit that is valid for days', async () => {
     const { code } = (
       await gateway.request('POST', '/v1/admin/promo-codes', {
         body: { amount_usd: 5, credit_expires_in_days: 30, expires_at: inDays(2) },
@@ -124,7 +124,7 @@ describe.each([
     expect(lot).toEqual({ days: 30 })
   })
 
-  test('takes a key for as long as it is valid', async () => {
+  test('accepts a key as long as it is valid', async () => {
     const key = await createKey(gateway, { name: 'short', env: 'dev', expires_at: inDays(20) })
     expect((await sendChat(gateway, key)).status).toBe(200)
     const old = await createKey(gateway, { name: 'old', env: 'dev', expires_at: inDays(20) })
@@ -142,20 +142,20 @@ describe.each([
     expect([first.status, (await send()).body]).toEqual([200, first.body])
   })
 
-  test('admits what a limit a minute admits', async () => {
+  test('admits what a limit per minute admits', async () => {
     const key = await createKey(gateway, { name: 'limited', env: 'dev', requests_per_minute: 2 })
     const statuses = []
     for (let count = 0; count < 2; count += 1) statuses.push((await sendChat(gateway, key)).status)
     expect(statuses).toEqual([200, 200])
   })
 
-  test('takes the payment of a checkout', async () => {
+  test('accepts the payment of a checkout', async () => {
     const { key, url } = await openCheckout(gateway)
     expect((await click(url, 'pay')).status).toBe(303)
     await expect.poll(() => balanceOf(gateway, key)).toBe(20)
   })
 
-  test('counts what is used today as used today', async () => {
+  test("counts today's usage as today's", async () => {
     const { key } = await createAccount(gateway, { creditUsd: 1 })
     const answer = await sendChat(gateway, key)
     const seconds = Math.abs(answer.body.created - Date.now() / 1000)

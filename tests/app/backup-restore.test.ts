@@ -24,7 +24,7 @@ afterAll(async () => {
   await origin.clean()
 })
 
-it('a backup is written while the gateway serves', async () => {
+it('a backup is written while the gateway runs', async () => {
   const created = await call('POST', `${url}/v1/tenants/me/api-keys`, { key, body: { name: 'second' } })
   expect(created.status).toBe(201)
   const writing = new AbortController()
@@ -39,7 +39,7 @@ it('a backup is written while the gateway serves', async () => {
   expect(statSync(archive).mode & 0o077).toBe(0)
 })
 
-it('a restore does not touch a gateway that runs', async () => {
+it('a restore does not touch a running gateway', async () => {
   const refused = await origin.run(['restore', archive, '--overwrite'])
   expect(refused).toMatchObject({ code: 1, stdout: '' })
   expect(refused.stderr).toMatch(/^parkway: Another gateway .* already uses /)
@@ -54,7 +54,7 @@ it('a truncated backup is refused and changes nothing', async () => {
   expect(refused.stderr).toMatch(/^parkway: .*half\.backup is not a whole backup: .*Nothing was changed\.\n$/)
 })
 
-it('a restore into a fresh directory brings back accounts and keys', async () => {
+it('a restore into a new directory restores accounts and keys', async () => {
   const restored = await target.run(['restore', archive])
   expect(restored).toMatchObject({ code: 0, stderr: '' })
   expect(restored.stdout).toMatch(/^Restored \d+ rows of \d+ tables from /)
@@ -69,14 +69,14 @@ it('a restore into a fresh directory brings back accounts and keys', async () =>
   expect(await again.exited).toMatchObject({ code: 0 })
 })
 
-it('a restore over data must be asked for', async () => {
+it('a restore over data needs a flag', async () => {
   const refused = await target.run(['restore', archive])
   expect(refused).toMatchObject({ code: 1, stdout: '' })
   expect(refused.stderr).toMatch(/^parkway: The database already holds data.*--overwrite.*\n$/)
   expect(await target.run(['restore', archive, '--overwrite'])).toMatchObject({ code: 0, stderr: '' })
 })
 
-it('a backup is written also while the gateway does not run, and not of nothing', async () => {
+it('a backup is also written while the gateway is stopped, but not without a database', async () => {
   const written = await target.run(['backup', 'stopped.backup'])
   expect(written).toMatchObject({ code: 0, stderr: '' })
   expect(written.stdout).toMatch(/^Wrote \d+ rows/)
@@ -88,7 +88,7 @@ it('a backup is written also while the gateway does not run, and not of nothing'
   expect(nothing.stderr).toMatch(/^parkway: There is no database in .*dtaa\. Set PARKWAY_DATA_DIR/)
 })
 
-it('a backup replaces a file only when it is told to', async () => {
+it('a backup replaces a file only with --force', async () => {
   const before = readFileSync(archive)
   const refused = await target.run(['backup', archive])
   expect(refused).toMatchObject({ code: 1, stdout: '' })
@@ -98,7 +98,7 @@ it('a backup replaces a file only when it is told to', async () => {
   expect(readFileSync(archive)).not.toEqual(before)
 })
 
-it('a backup and a restore say what they need', async () => {
+it('a backup and a restore name a missing argument or file', async () => {
   expect(await target.run(['backup'])).toMatchObject({ code: 2, stderr: expect.stringContaining('one file') })
   const missing = await target.run(['restore', 'nowhere.backup'])
   expect(missing.code).toBe(1)

@@ -16,7 +16,7 @@ afterAll(() => workplace.clean())
 
 const parkway = (...words: string[]): Promise<Finished> => workplace.run(words, { main: LAUNCHER })
 
-it('the launcher says its version, and is what npm puts on the path', async () => {
+it('the launcher prints its version, and npm puts it on the path', async () => {
   expect(await parkway('--version')).toEqual({ code: 0, stdout: `parkway ${manifest.version}\n`, stderr: '' })
   expect(readFileSync(LAUNCHER, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/)
 })
@@ -55,7 +55,7 @@ it.each([
   [['ledger', 'verify', 'it'], 'Unexpected argument \'it\'. See "parkway ledger verify --help".'],
   [['keys', 'create', '--scopes', 'root'], /^--scopes must be a list of inference, manage, admin/],
   [['keys', 'create', '--env', 'moon'], /^--env must be one of live, prod, staging, test, dev\./],
-])('%j is a wrong command line', async (words, sentence) => {
+])('%j is an invalid command line', async (words, sentence) => {
   const { code, stdout, stderr } = await parkway(...words)
   expect([code, stdout]).toEqual([2, ''])
   const [, told = ''] = /^parkway: (.*)\n$/.exec(stderr) ?? []

@@ -26,7 +26,7 @@ function settingsOf(stdout: string): Record<string, string> {
   )
 }
 
-it('a valid configuration is shown as it will be used, without secrets', async () => {
+it('a valid configuration is shown with its effective values, without secrets', async () => {
   const checked = await workplace.run(['config', 'check'], {
     environment: { ...SECRETS, LOG_LEVEL: 'debug' },
   })
@@ -44,7 +44,7 @@ it('a valid configuration is shown as it will be used, without secrets', async (
   })
 })
 
-it('flags win over the environment, which wins over the file, which wins over the defaults', async () => {
+it('flags override the environment, which overrides the file, which overrides the defaults', async () => {
   const yaml =
     'port: 1001\nhost: 10.0.0.1\nlog_level: warn\ncors_origins: [https://a.example, https://b.example]\n'
   workplace.write('gateway.yaml', yaml)
@@ -61,7 +61,7 @@ it('flags win over the environment, which wins over the file, which wins over th
   })
 })
 
-it('every problem is told at once, with its name and what is allowed', async () => {
+it('every problem is reported at once, with its name and the allowed values', async () => {
   workplace.write(
     'parkway.config.json',
     JSON.stringify({ prot: 1, processes: 0, providers: { openai: { api_key: 'sk-hunter2', url: 'x' } } }),
@@ -89,7 +89,7 @@ it('every problem is told at once, with its name and what is allowed', async () 
   expect(checked.stderr).not.toContain('hunter2')
 })
 
-it('a catalog file that would stop a start is told of', async () => {
+it('a catalog file that would stop a start is reported', async () => {
   const file = workplace.write('catalog.yaml', 'models: nothing\n')
   workplace.write('fine.json', '{}')
   const checked = await workplace.run(['config', 'check', '--config', 'fine.json'], {

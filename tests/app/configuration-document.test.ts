@@ -5,7 +5,7 @@ import { renderProviders, renderSettings } from './render-settings.ts'
 const document = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8')
 const operations = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
 
-it('the documentation lists every setting as it is', () => {
+it('the documentation lists every setting correctly', () => {
   expect(tablesOf(document)[0]).toBe(renderSettings())
 })
 
@@ -13,7 +13,7 @@ it('the documentation lists the variables of every provider', () => {
   expect(tablesOf(document)[1]).toBe(renderProviders())
 })
 
-it('what the documentation of operations names is a setting', () => {
+it('every variable in the operations document is a setting', () => {
   const named = [...operations.matchAll(/\b(?:PARKWAY_[A-Z_]+|DATABASE_URL|LOG_LEVEL)\b/g)].map(
     ([name]) => name,
   )

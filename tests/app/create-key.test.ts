@@ -20,7 +20,7 @@ function keyOf({ code, stdout, stderr }: Finished): string {
   return stdout.trim()
 }
 
-it('a key is made without one, while the embedded gateway runs and while it does not', async () => {
+it('a key is created without another key, while the embedded gateway runs and while it does not', async () => {
   const first = workplace.start(['serve'])
   const { url } = await first.ready()
   const key = keyOf(await workplace.run(['keys', 'create', '--name', 'Found again']))
@@ -61,7 +61,7 @@ describe('in the database of DATABASE_URL', () => {
   })
   afterAll(() => database.drop())
 
-  it('a start whose port is taken makes no account, so that the next one prints the first key', async () => {
+  it('a start whose port is taken creates no account, so the next one prints the first key', async () => {
     const none = await workplace.run(['keys', 'create'], { environment })
     expect(none).toMatchObject({ code: 1, stdout: '' })
     expect(none.stderr).toMatch(/^parkway: There is no account yet: the first start/)

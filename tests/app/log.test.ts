@@ -44,13 +44,13 @@ async function provoke(settings: Record<string, string>): Promise<Program> {
   return program
 }
 
-it('a log holds neither prompts nor keys', async () => {
+it('the log has neither prompts nor keys', async () => {
   const { stdout, stderr } = await provoke({ LOG_LEVEL: 'debug' })
   expect(stdout + stderr).not.toContain(PROMPT)
   expect(stdout + stderr).not.toContain(SECRET)
 })
 
-it('a log holds prompts, and still no keys, when the operator asks for them', async () => {
+it('the log has prompts, and still no keys, if the operator enables it', async () => {
   const program = await provoke({ PARKWAY_LOG_PROMPTS: 'true' })
   const prompts = program.log.filter(({ prompt }) => String(prompt).includes(PROMPT))
   expect(prompts.map(({ route }) => route)).toEqual(Array.from({ length: 5 }, () => '/v1/chat/completions'))

@@ -37,7 +37,7 @@ const answerWaiting = () => {
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(ANSWER))
 }
 
-it('a process with few files takes as many requests as it can serve, and refuses the others itself', async () => {
+it('a process with few file descriptors accepts as many requests as it can serve, and refuses the others itself', async () => {
   const address = upstream.address()
   const port = typeof address === 'object' ? address?.port : 0
   const program = workplace.start(['serve'], {

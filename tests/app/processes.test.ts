@@ -68,7 +68,7 @@ describe('three processes on one port', () => {
     }
   })
 
-  it('lose one of them without the others noticing, and get a new one', async () => {
+  it('survive the loss of one of them, which is replaced', async () => {
     const pids = await reachAll(program, url, 3)
     const streams = await Promise.all(
       Array.from({ length: 12 }, () =>
@@ -95,7 +95,7 @@ describe('three processes on one port', () => {
     expect(program.isRunning).toBe(true)
   })
 
-  it('replace one that dies of a defect, and say of which', async () => {
+  it('replace one that crashes, and log its error', async () => {
     const dead = new Set(deadPids(program))
     const [victim = 0] = await reachAll(program, url, 3, dead)
     process.kill(victim, 'SIGUSR2')
@@ -116,7 +116,7 @@ describe('three processes on one port', () => {
 })
 
 describe('a supervisor', () => {
-  it('that is killed takes its processes with it, and the next start adopts the database', async () => {
+  it('that is killed ends its processes, and the next start adopts the database', async () => {
     const first = workplace.start(['serve', '--processes', '2'])
     const { url, key } = await first.ready()
     const pids = await reachAll(first, url, 2)
@@ -143,7 +143,7 @@ describe('a supervisor', () => {
   })
 })
 
-describe('a supervisor that is told to stop twice', () => {
+describe('a supervisor that gets two signals to stop', () => {
   it('ends its processes and its database at once', async () => {
     const program = workplace.start(['serve', '--processes', '2'], {
       environment: { PARKWAY_SHUTDOWN_DELAY_MS: '600000' },

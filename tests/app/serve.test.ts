@@ -16,7 +16,7 @@ afterAll(() => workplace.clean())
 describe('a start without any configuration', () => {
   let key = ''
 
-  it('prints the base URL, the key, a request that works as pasted, and where the docs are', async () => {
+  it('prints the base URL, the key, a request that works when pasted, and the address of the docs', async () => {
     const program = workplace.start(['serve'])
     const ready = await program.ready()
     key = ready.key ?? ''
@@ -39,7 +39,7 @@ describe('a start without any configuration', () => {
     expect(readServerPid(workplace.dataDir)).toBeNull()
   })
 
-  it('the second time prints no key, the first key still works, and no other gateway may join', async () => {
+  it('the second time prints no key, the first key still works, and a second gateway is refused', async () => {
     const program = workplace.start(['serve'])
     const ready = await program.ready()
     expect(ready.key).toBeNull()
@@ -59,7 +59,7 @@ describe('a start without any configuration', () => {
     await program.exited
   })
 
-  it('after a kill finds the database server still running and everything in it', async () => {
+  it('after a kill finds the database server still running with all data', async () => {
     const serverPid = readServerPid(workplace.dataDir)
     expect(serverPid).not.toBeNull()
     const program = workplace.start(['serve'])
@@ -82,7 +82,7 @@ describe('the first account', () => {
   })
   afterAll(() => database.drop())
 
-  it('takes its key and its credit from the environment, in the database of DATABASE_URL', async () => {
+  it('has its key and its credit from the environment, in the database of DATABASE_URL', async () => {
     const key = 'pk-test-GivenGivenGivenGivenGivenGivenGiven'
     const program = workplace.start(['serve', '--port', '0'], {
       environment: {

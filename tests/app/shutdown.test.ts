@@ -31,9 +31,9 @@ async function start(
   return { program, url }
 }
 
-describe('a request to stop', () => {
+describe('a signal to stop', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    '(%s) refuses new connections, tells so on old ones and lets streams finish',
+    '(%s) refuses new connections, announces it on old ones and lets streams finish',
     async (signal) => {
       const { program, url } = await start()
       const stream = await openStream(url, KEY, '[[sandbox:pace tps=20]] [[sandbox:tokens n=60]]')
@@ -54,7 +54,7 @@ describe('a request to stop', () => {
     },
   )
 
-  it('that arrives twice at once, as npm and timeout send it, still lets streams finish', async () => {
+  it('that arrives twice at once, as from npm and timeout, still lets streams finish', async () => {
     const { program, url } = await start()
     const stream = await openStream(url, KEY, '[[sandbox:pace tps=20]] [[sandbox:tokens n=20]]')
     program.kill('SIGINT')
@@ -76,7 +76,7 @@ describe('a request to stop', () => {
     expect(await program.exited).toEqual({ code: 0, signal: null })
   })
 
-  it('gives load balancers time to notice when told so, and a second one does not wait', async () => {
+  it('gives load balancers the configured time, and a second signal does not wait', async () => {
     const { program, url } = await start({ PARKWAY_SHUTDOWN_DELAY_MS: '600000' })
     program.kill('SIGTERM')
     const readiness = await until(async () => {
@@ -96,7 +96,7 @@ describe('a request to stop', () => {
   })
 })
 
-describe('a defect that nobody caught', () => {
+describe('an uncaught error', () => {
   it.each([
     ['SIGUSR2', 'a played defect'],
     ['SIGWINCH', 'a played rejection'],

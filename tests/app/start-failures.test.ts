@@ -53,7 +53,7 @@ describe('a start fails with one clear sentence', () => {
     )
   })
 
-  it('when the address is not of this machine', async () => {
+  it('when the address is not one of this machine', async () => {
     expectSentence(
       await serve({ HOST: '192.0.2.1' }),
       /EADDRNOTAVAIL.*HOST is not an address of this machine/,
@@ -90,7 +90,7 @@ describe('a start fails with one clear sentence', () => {
     expect(finished.stderr).not.toContain('hunter2')
   })
 
-  it('when the database fails once the port is open, and the program ends', async () => {
+  it('when the database fails after the port is open, and the program ends', async () => {
     const other = await createTestDatabase()
     const { connectionString } = other
     const client = connectDatabase({ connectionString, poolSize: 1, statementTimeoutMs: 30_000 })
@@ -105,7 +105,7 @@ describe('a start fails with one clear sentence', () => {
     }
   })
 
-  it('when the catalog file is broken', async () => {
+  it('when the catalog file is invalid', async () => {
     const file = workplace.write('catalog.json', '{"models": [{"id": 7}]}')
     const finished = await serve({ PARKWAY_CATALOG_FILE: file })
     expect(finished).toMatchObject({ code: 1, stdout: '' })
@@ -121,7 +121,7 @@ describe('a start fails with one clear sentence', () => {
     expect(finished.stderr).not.toContain('my-secret-key')
   })
 
-  it('when the data directory is where nothing can be made', async () => {
+  it('when nothing can be created in the data directory', async () => {
     expectSentence(
       await serve({ DATABASE_URL: '', PARKWAY_DATA_DIR: '/proc/x' }),
       /The data directory \/proc\/x cannot be used: .*choose another PARKWAY_DATA_DIR/,

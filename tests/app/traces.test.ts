@@ -81,7 +81,7 @@ test('a span joins the trace of its client on every route', async () => {
   })
 })
 
-test('of traces begun here only the configured share is kept, and a client’s sampling is followed', async () => {
+test("only the configured share of the gateway's own traces is kept, and a client’s sampling is followed", async () => {
   const settings = { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_TRACES_SAMPLER_ARG: '0' }
   const sparing = await startTestGateway({ settings })
   try {
@@ -99,7 +99,7 @@ test('of traces begun here only the configured share is kept, and a client’s s
   }
 })
 
-test('an image has a span, at once or as a task, and making the task has none', async () => {
+test('an image has a span, directly or as a task, and creating the task has none', async () => {
   const body = { model: 'dall-e-3', prompt: 'A cube', size: '1024x1024' }
   const made = await gateway.fetch('POST', '/v1/images/generations', {
     body,
@@ -117,7 +117,7 @@ test('an image has a span, at once or as a task, and making the task has none', 
   expect(spansOf(id)).toHaveLength(1)
 })
 
-test('a response in the background has one span, with its usage', async () => {
+test('a background response has one span, with its usage', async () => {
   const body = { model: 'gpt-5.4-mini', input: 'Hi', background: true, max_output_tokens: 512 }
   const made = await gateway.request('POST', '/v1/responses', { body })
   expect(made.status).toBe(200)
@@ -173,7 +173,7 @@ test('every lane of a turn has a span', async () => {
   }
 })
 
-test('a refused inference has a span that says so', async () => {
+test('a refused inference has a span with its error', async () => {
   const { headers, status } = await gateway.request('POST', '/v1/audio/speech', {
     body: { model: 'tts-1', input: '[[sandbox:error status=400]]', voice: 'alloy' },
   })
@@ -183,7 +183,7 @@ test('a refused inference has a span that says so', async () => {
   expect(span.attributes['error.type']).toBe('failed')
 })
 
-test('so has one that was refused before anybody was asked', async () => {
+test('an inference that was refused before an upstream was called has a span too', async () => {
   const { headers, status } = await gateway.request('POST', '/v1/chat/completions', {
     body: { ...CHAT, model: 'no-such-model' },
   })

@@ -44,15 +44,15 @@ async function askAndLeave(status: number, answer: unknown): Promise<void> {
   leave()
 }
 
-describe('a client that leaves while its file is transcribed', () => {
-  test('pays, for the upstream has its file', async () => {
+describe('a client that disconnects during its transcription', () => {
+  test('pays, because the upstream has its file', async () => {
     const spentBefore = await gateway.spent()
     await askAndLeave(200, TRANSCRIPT)
     await eventually(async () => expect(await gateway.spent()).toBeCloseTo(spentBefore + COST, 9))
     expect(await gateway.records()).toMatchObject({ outcome: 'disconnected', cost_usd: COST })
   })
 
-  test('pays nothing when the upstream then fails, and nobody else is asked', async () => {
+  test('pays nothing if the upstream then fails, and no other route is tried', async () => {
     const spentBefore = await gateway.spent()
     const asked = gateway.upstream.requests.length
     await askAndLeave(500, { error: {} })

@@ -61,10 +61,10 @@ async function leave({ path, body }: (typeof WORKS)[number]) {
   return request
 }
 
-describe.each(WORKS)('$name whose client leaves', (work) => {
+describe.each(WORKS)('$name whose client disconnects', (work) => {
   afterEach(() => gateway.close())
 
-  test('is waited for within the bounds, and costs what was made or nothing when it fails', async () => {
+  test('continues within the limits, and costs what was made or nothing if it fails', async () => {
     gateway = await startChatGateway()
     const made = heldBack(work.reply)
     gateway.upstream.respondWith(made.reply)
@@ -84,7 +84,7 @@ describe.each(WORKS)('$name whose client leaves', (work) => {
     expect(await records()).toHaveLength(1)
   })
 
-  test('costs what was asked for when its account has too many, and is not waited for', async () => {
+  test('costs what was requested if its account has too many, and is not awaited', async () => {
     gateway = await startChatGateway({ settings: { PARKWAY_DRAINS_PER_ACCOUNT_MAX: '1' } })
     gateway.upstream.respondWith(silence)
     await leave(work)
@@ -96,7 +96,7 @@ describe.each(WORKS)('$name whose client leaves', (work) => {
     expect([await metric('parkway_drains_running'), await heldUsd()]).toEqual([1, work.costUsd])
   })
 
-  test('costs what was asked for when it takes too long', async () => {
+  test('costs what was requested if it takes too long', async () => {
     gateway = await startChatGateway({ settings: { PARKWAY_DRAIN_MS_MAX: '1' } })
     gateway.upstream.respondWith(silence)
     const request = await leave(work)
@@ -106,7 +106,7 @@ describe.each(WORKS)('$name whose client leaves', (work) => {
   })
 })
 
-describe.each(WORKS)('$name whose client left a gateway that stops', (work) => {
+describe.each(WORKS)('$name whose client disconnected from a gateway that shuts down', (work) => {
   const nanoUsd = BigInt(Math.round(work.costUsd * 1e9))
 
   test.each([

@@ -24,7 +24,7 @@ async function speak(format: string): Promise<Response> {
   })
 }
 
-test.each(Object.entries(CONTENT_TYPES))('the sandbox speaks %s', async (format, contentType) => {
+test.each(Object.entries(CONTENT_TYPES))('the sandbox supports %s', async (format, contentType) => {
   const response = await speak(format)
   const audio = await response.arrayBuffer()
   expect([response.status, response.headers.get('content-type')?.split(';')[0]]).toEqual([200, contentType])
@@ -32,7 +32,7 @@ test.each(Object.entries(CONTENT_TYPES))('the sandbox speaks %s', async (format,
   expect(audio.byteLength).toBeGreaterThan(1000)
 })
 
-test.each(['opus', 'aac'])('the sandbox refuses %s and names what it speaks', async (format) => {
+test.each(['opus', 'aac'])('the sandbox refuses %s and names the supported formats', async (format) => {
   const response = await speak(format)
   expect(response.status).toBe(400)
   expect(await response.json()).toMatchObject({
@@ -56,7 +56,7 @@ test('an unknown voice is refused', async () => {
   expect(answer.error.message).toContain('GET /v1/audio/voices')
 })
 
-test.each(['mp3', 'flac', 'wav'])('what the sandbox spoke as %s is transcribed again', async (format) => {
+test.each(['mp3', 'flac', 'wav'])('speech of the sandbox as %s is transcribed again', async (format) => {
   const audio = Buffer.from(await (await speak(format)).arrayBuffer())
   const response = await fetch(gateway.baseUrl + TRANSCRIPTIONS, {
     method: 'POST',
@@ -70,7 +70,7 @@ test.each(['mp3', 'flac', 'wav'])('what the sandbox spoke as %s is transcribed a
   expect(await response.json()).toMatchObject({ text: INPUT, duration: expect.closeTo(3, -1) })
 })
 
-test('every voice of the sandbox can be asked for', async () => {
+test('every voice of the sandbox can be used', async () => {
   const { body } = await gateway.request('GET', `${VOICES}?limit=100`)
   const [voice] = body.data
   const response = await gateway.fetch('POST', SPEECH, {

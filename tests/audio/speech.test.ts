@@ -21,7 +21,7 @@ const speak = (members: object = {}, headers: Record<string, string> = {}) =>
 const bytesOf = async (response: Response) => Buffer.from(await response.arrayBuffer())
 
 describe('speech', () => {
-  test('is audio, charged by the character, with its cost in the head', async () => {
+  test('is audio, charged by the character, with its cost in the headers', async () => {
     const spentBefore = await gateway.spent()
     const response = await speak()
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'audio/mpeg'])
@@ -35,7 +35,7 @@ describe('speech', () => {
     expect(await gateway.records()).toMatchObject({ operation: 'tts', cost_usd: COST, model: TTS })
   })
 
-  test('is asked of the upstream as it was asked of us', async () => {
+  test('is requested from the upstream with the same parameters', async () => {
     await speak({ response_format: 'wav', speed: 1.5, voice: { id: 'nova' }, instructions: 'Whisper.' })
     expect(gateway.upstream.requests.at(-1)?.body).toMatchObject({
       model: TTS,
@@ -46,7 +46,7 @@ describe('speech', () => {
     })
   })
 
-  test('costs a character for every 16 bytes of instructions where the model reads them', async () => {
+  test('costs a character for every 16 bytes of instructions if the model reads them', async () => {
     const instructions = 'é'.repeat(20)
     for (const [model, usd, characters] of [
       ['gpt-4o-mini-tts', 0.000017, CHARACTERS + 3],
@@ -61,7 +61,7 @@ describe('speech', () => {
     }
   })
 
-  test('arrives while it is made, but for its last byte, which waits for the charge', async () => {
+  test('arrives while it is made, except for its last byte, which waits for the charge', async () => {
     const { promise: rest, resolve: finish } = Promise.withResolvers<void>()
     gateway.upstream.answerNext(async (response) => {
       response.writeHead(200, { 'content-type': 'audio/mpeg' }).write('abcd')
@@ -80,7 +80,7 @@ describe('speech', () => {
     expect(await gateway.spent()).toBeCloseTo(spentBefore + COST, 9)
   })
 
-  test('goes at the pace of its reader', async () => {
+  test('is read at the pace of the client', async () => {
     const MEBIBYTE = Buffer.alloc(1024 * 1024, 7)
     let written = 0
     gateway.upstream.answerNext(async (response) => {
@@ -101,7 +101,7 @@ describe('speech', () => {
     expect((await bytesOf(response)).length).toBe(64 * MEBIBYTE.length)
   })
 
-  test('a client that leaves in the middle cancels the upstream and pays', async () => {
+  test('a client that disconnects in the middle cancels the upstream and pays', async () => {
     const spentBefore = await gateway.spent()
     const cutsBefore = gateway.upstream.cuts
     gateway.upstream.answerNext((response) => {
@@ -116,7 +116,7 @@ describe('speech', () => {
     expect(await gateway.records()).toMatchObject({ outcome: 'disconnected', cost_usd: COST })
   })
 
-  test('a client that leaves before the first byte pays, for the upstream has its text', async () => {
+  test('a client that disconnects before the first byte pays, because the upstream has its text', async () => {
     const spentBefore = await gateway.spent()
     const asked = gateway.upstream.requests.length
     const { promise: left, resolve: leave } = Promise.withResolvers<void>()
@@ -136,7 +136,7 @@ describe('speech', () => {
     expect(await gateway.records()).toMatchObject({ outcome: 'disconnected', cost_usd: COST })
   })
 
-  test('comes as events with stream_format sse, and with a voice where none is named', async () => {
+  test('is sent as events with stream_format sse, with a default voice', async () => {
     const spentBefore = await gateway.spent()
     const response = await speak({ stream_format: 'sse', voice: undefined })
     expect([response.status, response.headers.get('content-type')]).toEqual([
@@ -156,7 +156,7 @@ describe('speech', () => {
     expect(await gateway.spent()).toBeCloseTo(spentBefore + COST, 9)
   })
 
-  test('that breaks off is cut for the client too, and costs nothing', async () => {
+  test('that is cut off is cut off for the client too, and is free', async () => {
     const spentBefore = await gateway.spent()
     gateway.upstream.answerNext((response) => {
       response.writeHead(200, { 'content-type': 'audio/mpeg', 'content-length': '100' }).write('abcd', () => {
@@ -167,13 +167,13 @@ describe('speech', () => {
     expect(await gateway.spent()).toBe(spentBefore)
   })
 
-  test('is tried again before its first byte', async () => {
+  test('is retried before its first byte', async () => {
     gateway.upstream.answerNext(json(503, { error: { message: 'busy' } }))
     const response = await speak()
     expect([response.status, (await bytesOf(response)).equals(AUDIO)]).toEqual([200, true])
   })
 
-  test('is given again for the same idempotency key, and charged once', async () => {
+  test('is replayed for the same idempotency key, and charged once', async () => {
     const spentBefore = await gateway.spent()
     const key = { 'idempotency-key': 'speak-once' }
     const first = await bytesOf(await speak({}, key))
@@ -184,7 +184,7 @@ describe('speech', () => {
     expect(await gateway.spent()).toBeCloseTo(spentBefore + COST, 9)
   })
 
-  test('is a task where the client takes JSON and no audio', async () => {
+  test('is a task if the client accepts JSON and no audio', async () => {
     const asked = async (accept: string) => (await speak({}, { accept })).headers.get('content-type')
     expect(await asked('application/json, audio/*')).toBe('audio/mpeg')
     expect(await asked('application/json, */*;q=0.1')).toBe('audio/mpeg')
@@ -208,7 +208,7 @@ describe('speech is refused', () => {
   const refuse = async (members: object, status: number, error: object) =>
     expectEnvelope(await gateway.request('POST', SPEECH, { body: speechBody(members) }), status, error)
 
-  test('with the name of what is missing or wrong, and nothing is charged', async () => {
+  test('with the name of the missing or invalid member, and nothing is charged', async () => {
     const spentBefore = await gateway.spent()
     const asked = gateway.upstream.requests.length
     await refuse({ model: undefined }, 400, { code: 'missing_required_parameter', param: 'model' })

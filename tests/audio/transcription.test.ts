@@ -45,7 +45,7 @@ describe('a transcription', () => {
     expect(await gateway.records()).toMatchObject({ operation: 'stt', cost_usd: COST, model: WHISPER })
   })
 
-  test('reaches the upstream with its file and everything that was asked', async () => {
+  test('reaches the upstream with its file and all parameters', async () => {
     await gateway.send(TRANSCRIPTIONS, [
       MODEL,
       ['file', mp3Of(3), 'a.mp3'],
@@ -62,7 +62,7 @@ describe('a transcription', () => {
     expect(request?.file?.bytes.equals(mp3Of(3))).toBe(true)
   })
 
-  test('comes in every format', async () => {
+  test('is available in every format', async () => {
     const ask = async (...parts: Part[]) => {
       const { headers, body } = await gateway.send(TRANSCRIPTIONS, [MODEL, TWO_SECONDS, ...parts])
       return [headers.get('content-type'), body]
@@ -91,7 +91,7 @@ describe('a transcription', () => {
     expect(words).not.toHaveProperty('segments')
   })
 
-  test('streams as events that end with the whole text and its usage', async () => {
+  test('is streamed as events that end with the complete text and its usage', async () => {
     const { headers, body } = await gateway.send(TRANSCRIPTIONS, [MODEL, TWO_SECONDS, ['stream', 'true']])
     expect(headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
     expect(headers.get('x-gateway-cost-usd')).toBe(String(COST))
@@ -107,7 +107,7 @@ describe('a transcription', () => {
     })
   })
 
-  test('takes its file as base64 in JSON too', async () => {
+  test('accepts its file as base64 in JSON too', async () => {
     for (const text of [
       wavOf(2).toString('base64'),
       `data:audio/wav;base64,${wavOf(2).toString('base64')}`,
@@ -121,7 +121,7 @@ describe('a transcription', () => {
     expectEnvelope(answer, 400, { code: 'invalid_value', param: 'file' })
   })
 
-  test('costs by the length of what is in the file, whatever the kind', async () => {
+  test('costs by the measured length of the file, of any kind', async () => {
     const { body } = await gateway.send(TRANSCRIPTIONS, [MODEL, ['file', webmOf(60), 'blob']])
     expect(body.usage).toEqual({
       type: 'duration',
@@ -130,7 +130,7 @@ describe('a transcription', () => {
     })
   })
 
-  test('of a file that the upstream heard more of is charged what it heard', async () => {
+  test("of which the upstream heard more is charged by the upstream's length", async () => {
     for (const told of [
       { duration: 120 },
       { duration: undefined, usage: { type: 'duration', seconds: 121 } },
@@ -144,7 +144,7 @@ describe('a transcription', () => {
     }
   })
 
-  test('without a word costs what the upstream reports, and nothing where it reports nothing', async () => {
+  test('without speech costs what the upstream reports, and nothing if it reports nothing', async () => {
     const spentBefore = await gateway.spent()
     gateway.upstream.answerNext(json(200, { text: '', segments: [] }))
     const { status, body } = await gateway.send(TRANSCRIPTIONS, [MODEL, TWO_SECONDS])
@@ -155,7 +155,7 @@ describe('a transcription', () => {
     expect([silent.body.text, silent.body.usage.cost_usd]).toEqual(['', COST])
   })
 
-  test('is given again for the same key and file, and charged once, whatever the boundary', async () => {
+  test('is replayed for the same key and file, and charged once, whatever the boundary', async () => {
     const spentBefore = await gateway.spent()
     const key = { 'idempotency-key': 'transcribe-once' }
     const first = await gateway.send(TRANSCRIPTIONS, [MODEL, TWO_SECONDS], key)
@@ -171,7 +171,7 @@ describe('a transcription', () => {
 })
 
 describe('a translation', () => {
-  test('is asked of the upstream as one and told as one', async () => {
+  test('is requested from the upstream and returned as a translation', async () => {
     const parts: Part[] = [MODEL, TWO_SECONDS, ['response_format', 'verbose_json']]
     const { status, body } = await gateway.send(TRANSLATIONS, parts)
     expect([status, body.task, body.language]).toEqual([200, 'translate', 'en'])
@@ -184,7 +184,7 @@ describe('a transcription is refused', () => {
   const refuse = async (parts: readonly Part[], status: number, error: object) =>
     expectEnvelope(await gateway.send(TRANSCRIPTIONS, parts), status, error)
 
-  test('with the name of what is missing or wrong, and nothing is charged', async () => {
+  test('with the name of the missing or invalid member, and nothing is charged', async () => {
     const spentBefore = await gateway.spent()
     const asked = gateway.upstream.requests.length
     await refuse([TWO_SECONDS], 400, { code: 'missing_required_parameter', param: 'model' })
@@ -212,7 +212,7 @@ describe('a transcription is refused', () => {
     expect([await gateway.spent(), gateway.upstream.requests.length]).toEqual([spentBefore, asked])
   })
 
-  test('at exactly the limit it is not', async () => {
+  test('but not at exactly the limit', async () => {
     const { status } = await gateway.send(TRANSCRIPTIONS, [
       MODEL,
       file(wavOf(1, { sampleRate: 48_000, dataBytes: 25 * 1024 * 1024 - 44 })),

@@ -33,7 +33,7 @@ describe('voices', () => {
     })
   })
 
-  test('come page by page', async () => {
+  test('are paged', async () => {
     const { body: all } = await gateway.request('GET', `${VOICES}?limit=100`)
     const seen: unknown[] = []
     let after = ''
@@ -48,7 +48,7 @@ describe('voices', () => {
     expect([status, body.error.param]).toEqual([400, 'after'])
   })
 
-  test('are chosen by model and language', async () => {
+  test('are filtered by model and language', async () => {
     const { body } = await gateway.request('GET', `${VOICES}?model=tts-1&language=tr&limit=100`)
     expect(body.total).toBeGreaterThan(0)
     expect(new Set(body.data.map(({ provider }: { provider: string }) => provider))).toEqual(
@@ -60,7 +60,7 @@ describe('voices', () => {
     expect([other.status, other.body.error.param]).toEqual([400, 'model'])
   })
 
-  test('are those of the sandbox where nothing is configured, and none for live keys', async () => {
+  test('are those of the sandbox if nothing is configured, and none for live keys', async () => {
     const { body } = await bare.request('GET', VOICES)
     expect(body.total).toBeGreaterThan(0)
     expect(body.data.every(({ provider }: { provider: string }) => provider === 'sandbox')).toBe(true)

@@ -44,7 +44,7 @@ const isReady = async () => (await gateway.request('GET', '/readyz')).status ===
 const waitUntilReady = () => expect.poll(isReady).toBe(true)
 
 describe('a database server that stops', () => {
-  test('makes what needs it unavailable, leaves the rest, and is found again when it is back', async () => {
+  test('makes routes that need it unavailable, does not affect others, and recovers', async () => {
     expect((await gateway.request('POST', CHAT, { body: chat })).status).toBe(200)
     await server.stop()
 
@@ -70,7 +70,7 @@ describe('a database server that stops', () => {
     expect((await gateway.request('GET', '/v1/models', { key: body.key })).status).toBe(401)
   })
 
-  test('does not stop a stream that has begun, which ends when its charge is durable', async () => {
+  test('does not stop a running stream, which ends when its charge is durable', async () => {
     const content = '[[sandbox:tokens n=400]] [[sandbox:pace tps=100]]'
     const response = await gateway.fetch('POST', CHAT, {
       body: { ...chat, stream: true, messages: [{ role: 'user', content }] },
@@ -83,7 +83,7 @@ describe('a database server that stops', () => {
     expect(await text).toContain('data: [DONE]')
   })
 
-  test('does not keep the gateway from stopping', async () => {
+  test('does not prevent the gateway from stopping', async () => {
     await gateway.request('POST', CHAT, { body: chat })
     await server.stop()
     await gateway.close()
@@ -91,7 +91,7 @@ describe('a database server that stops', () => {
     gateway = await startTestGateway({ connectionString: server.connectionString })
   })
 
-  test('and is back soon is waited for', async () => {
+  test('and returns soon is awaited', async () => {
     await gateway.request('GET', '/v1/tenants/me')
     await server.stop()
     const asked = gateway.request('GET', '/v1/tenants/me')
@@ -101,7 +101,7 @@ describe('a database server that stops', () => {
 })
 
 describe('a database that refuses connections while messages still arrive', () => {
-  test('leaves keys that are known at work, whose answers wait for their charge', async () => {
+  test('keeps cached keys working, whose answers wait for their charge', async () => {
     expect((await gateway.request('POST', CHAT, { body: chat })).status).toBe(200)
     const url = new URL(server.connectionString)
     url.pathname = '/template1'

@@ -29,7 +29,7 @@ const weatherCalls = ['Oslo', 'Rome'].map((city, index) => ({
   input: { city },
 }))
 
-describe.each(VENDORS)('the AI SDK speaks to $name', (vendor) => {
+describe.each(VENDORS)('the AI SDK with $name', (vendor) => {
   let server: ScriptedServer
   let gateway: TestGateway
   let model: LanguageModel
@@ -56,7 +56,7 @@ describe.each(VENDORS)('the AI SDK speaks to $name', (vendor) => {
     await server.close()
   })
 
-  test('and gets an answer, whole and streamed', async () => {
+  test('gets an answer, complete and streamed', async () => {
     server.respondWith(vendor.say({ text: 'one two three' }))
     const result = await generateText({ model, prompt: 'Hi' })
     expect(result).toMatchObject({ text: 'one two three', finishReason: 'stop' })
@@ -71,7 +71,7 @@ describe.each(VENDORS)('the AI SDK speaks to $name', (vendor) => {
   test.each([
     ['generateText', generateText],
     ['streamText', streamText],
-  ])('and runs the tools that it calls side by side: %s', async (_name, run) => {
+  ])('runs parallel tool calls: %s', async (_name, run) => {
     server.respondWith(vendor.say({ toolCalls: weatherCalls }), vendor.say({ text: 'Mild in both.' }))
     const result = await run({ model, prompt: 'Weather?', tools, stopWhen: isStepCount(5) })
     expect(await result.text).toBe('Mild in both.')
@@ -82,21 +82,21 @@ describe.each(VENDORS)('the AI SDK speaks to $name', (vendor) => {
     if (vendor.provider === 'google') expect(lastRequestText(server)).toContain(SIGNATURE)
   })
 
-  test('and gets what the schema describes, whole and streamed', async () => {
+  test('gets the object of the schema, complete and streamed', async () => {
     server.respondWith(vendor.say({ text: JSON.stringify(FILM) }))
     const request = { model, prompt: 'Name a film.', output: Output.object({ schema: Film }) }
     expect((await generateText(request)).output).toEqual(FILM)
     expect(await streamText(request).output).toEqual(FILM)
   })
 
-  test('and shows it an image', async () => {
+  test('sends an image', async () => {
     server.respondWith(vendor.say({ text: 'Red.' }))
     const image = { type: 'file' as const, mediaType: 'image/png', data: Buffer.from(PNG_BASE64, 'base64') }
     await generateText({ model, messages: [{ role: 'user', content: [image] }] })
     expect(lastRequestText(server)).toContain(PNG_BASE64)
   })
 
-  test('and reads what it thought, whole and streamed', async () => {
+  test('reads the reasoning, complete and streamed', async () => {
     server.respondWith(vendor.say({ reasoning: 'Let me see.', text: 'Four.' }))
     const request = { model, prompt: '2 + 2?', providerOptions: { parkway: { think: true } } }
     expect(await generateText(request)).toMatchObject({ text: 'Four.', reasoningText: 'Let me see.' })

@@ -46,7 +46,7 @@ const tools = {
 }
 
 describe('text with the AI SDK', () => {
-  test('generateText returns the answer, why it ended and what it used', async () => {
+  test('generateText returns the answer, its finish reason and its usage', async () => {
     const result = await generateText({
       model: chatModel(),
       system: 'Be brief.',
@@ -100,7 +100,7 @@ describe('reasoning with the AI SDK', () => {
   test.each([
     ['think', { think: true }],
     ['reasoningEffort', { reasoningEffort: 'low' }],
-  ])('is asked for by the provider option %s, whole and streamed', async (_name, options) => {
+  ])('is requested by the provider option %s, complete and streamed', async (_name, options) => {
     const request = { model: reasoningModel(), prompt: 'Hi', providerOptions: { parkway: options } }
     const result = await generateText(request)
     expect(result.reasoningText).toContain('“Hi”')
@@ -147,7 +147,7 @@ describe('tools with the AI SDK', () => {
 describe('structured output with the AI SDK', () => {
   const output = Output.object({ schema: Film })
 
-  test('generateText returns what the schema describes', async () => {
+  test('generateText returns the object of the schema', async () => {
     const recording = createRecordingFetch()
     const model = connect({ fetch: recording.fetch })('gpt-4o-mini')
     const result = await generateText({ model, prompt: 'Name a film.', output })
@@ -172,7 +172,7 @@ describe('failures with the AI SDK', () => {
       (error: unknown) => error,
     )
 
-  test('an unknown model is an APICallError that is not sent again', async () => {
+  test('an unknown model is an APICallError that is not retried', async () => {
     const recording = createRecordingFetch()
     const model = connect({ fetch: recording.fetch })('no-such-model')
     const error = await failing(generateText({ model, prompt: 'Hi', maxRetries: 3 }))
@@ -186,7 +186,7 @@ describe('failures with the AI SDK', () => {
     expect(recording.statuses()).toEqual([404])
   })
 
-  test('a 402 is not sent again', async () => {
+  test('a 402 is not retried', async () => {
     const { key: apiKey } = await createAccountKey(gateway, { name: 'Penniless', credit_usd: 0 })
     const recording = createRecordingFetch()
     const model = connect({ apiKey, fetch: recording.fetch })('gpt-4o-mini')
@@ -195,7 +195,7 @@ describe('failures with the AI SDK', () => {
     expect(recording.statuses()).toEqual([402])
   })
 
-  test('a 429 is sent again after its retry-after, and then succeeds', async () => {
+  test('a 429 is retried after its retry-after, and then succeeds', async () => {
     const apiKey = await createKey(gateway, { requests_per_minute: 60 })
     const { exchanges } = await firstLimitedCall(apiKey)
     expect(exchanges.map(({ status }) => status)).toEqual([429, 200])
@@ -214,7 +214,7 @@ describe('failures with the AI SDK', () => {
     throw new Error('no call was refused')
   }
 
-  test('a stream that breaks in the middle ends in an error part', async () => {
+  test('a stream that breaks in the middle ends with an error part', async () => {
     const result = streamText({
       model: chatModel(),
       prompt: '[[sandbox:cut after=3]] Hi',
@@ -225,7 +225,7 @@ describe('failures with the AI SDK', () => {
     expect(parts.filter(({ type }) => type === 'error')).toHaveLength(1)
   })
 
-  test('a stream is stopped by the signal of the caller', async () => {
+  test("the caller's signal stops a stream", async () => {
     const controller = new AbortController()
     const result = streamText({
       model: chatModel(),

@@ -60,7 +60,7 @@ describe('Claude Code', () => {
     return { content, delta: events.find(({ name }) => name === 'message_delta')?.data }
   }
 
-  test('is answered with thoughts and a call of its tool, the same each time', async () => {
+  test('is answered with reasoning and a call of its tool, the same each time', async () => {
     const { content, delta } = await ask(claudeCode.body.messages)
     expect(content).toMatchObject([{ type: 'thinking' }, { type: 'tool_use', name: 'Read' }])
     expect(delta.delta.stop_reason).toBe('tool_use')
@@ -71,7 +71,7 @@ describe('Claude Code', () => {
     expect(withoutIds((await ask(claudeCode.body.messages)).content)).toBe(withoutIds(content))
   })
 
-  test('goes on with the result of its tool', async () => {
+  test('continues with the result of its tool', async () => {
     const { content } = await ask(claudeCode.body.messages)
     const [thinking, call] = content
     const result = { type: 'tool_result', tool_use_id: call?.['id'], content: '1\thello from the file' }
@@ -87,7 +87,7 @@ describe('Claude Code', () => {
     expect(delta.delta.stop_reason).toBe('end_turn')
   })
 
-  test('may find tools by name, and is told how long its prompt is', async () => {
+  test('may find tools by name, and gets the token count of its prompt', async () => {
     const search = { type: 'tool_use', id: 'toolu_1', name: 'ToolSearch', input: { query: 'x' } }
     const found = [{ type: 'tool_reference', tool_name: 'DeferredToolPlaceholder' }]
     const messages = [
@@ -104,7 +104,7 @@ describe('Claude Code', () => {
     expect([counted.status, counted.body.input_tokens]).toEqual([200, expect.any(Number)])
   })
 
-  test('finds models whose names it keeps', async () => {
+  test('finds models whose names it accepts', async () => {
     const { headers } = claudeCode
     const { body } = await gateway.request('GET', '/v1/models?limit=1000', { headers })
     expect(body.data.some(({ id }: { id: string }) => id.startsWith('claude'))).toBe(true)
@@ -126,7 +126,7 @@ describe('Codex', () => {
     return response.output
   }
 
-  test('is answered with a call of its tool, and goes on with the result', async () => {
+  test('is answered with a call of its tool, and continues with the result', async () => {
     const output = await ask(codex.body.input)
     const call = output.at(-1)
     expect(call).toMatchObject({ type: 'function_call', name: 'exec_command' })

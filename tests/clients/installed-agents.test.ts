@@ -47,7 +47,7 @@ describe.skipIf(claude === undefined && codex === undefined)('an installed progr
     })
 
   test.skipIf(claude === undefined)(
-    'Claude Code answers with two variables set',
+    'Claude Code works with two variables set',
     async () => {
       const said = await run(claude ?? '', ['-p', '[[sandbox:echo forty-two]]'], {
         ANTHROPIC_BASE_URL: gateway.baseUrl,
@@ -60,7 +60,7 @@ describe.skipIf(claude === undefined && codex === undefined)('an installed progr
   )
 
   test.skipIf(codex === undefined)(
-    'Codex answers with the gateway as its provider',
+    'Codex works with the gateway as its provider',
     async () => {
       const provider = [
         'model = "gpt-5.4"',

@@ -29,7 +29,7 @@ const weatherCalls = ['Oslo', 'Rome'].map((city, index) => ({
   input: { city },
 }))
 
-describe.each(VENDORS)('LangChain speaks to $name', (vendor) => {
+describe.each(VENDORS)('LangChain with $name', (vendor) => {
   let server: ScriptedServer
   let gateway: TestGateway
 
@@ -56,7 +56,7 @@ describe.each(VENDORS)('LangChain speaks to $name', (vendor) => {
       modelKwargs,
     })
 
-  test('and gets an answer, whole and streamed', async () => {
+  test('gets an answer, complete and streamed', async () => {
     server.respondWith(vendor.say({ text: 'one two three' }))
     const message = await connect().invoke('Hi')
     expect(message.text).toBe('one two three')
@@ -66,7 +66,7 @@ describe.each(VENDORS)('LangChain speaks to $name', (vendor) => {
   })
 
   test.each([['whole', false] as const, ['streamed', true] as const])(
-    'and answers the tool calls that it makes side by side: %s',
+    'answers parallel tool calls: %s',
     async (_name, isStream) => {
       server.respondWith(vendor.say({ toolCalls: weatherCalls }), vendor.say({ text: 'Mild in both.' }))
       const model = connect().bindTools([weatherTool])
@@ -91,20 +91,20 @@ describe.each(VENDORS)('LangChain speaks to $name', (vendor) => {
     return chunks.reduce((sum, chunk) => sum.concat(chunk))
   }
 
-  test('and gets what the schema describes', async () => {
+  test('gets the object of the schema', async () => {
     server.respondWith(vendor.say({ text: JSON.stringify(FILM) }))
     const model = connect().withStructuredOutput(Film, { name: 'film', method: 'jsonSchema' })
     expect(await model.invoke('Name a film.')).toEqual(FILM)
   })
 
-  test('and shows it an image', async () => {
+  test('sends an image', async () => {
     server.respondWith(vendor.say({ text: 'Red.' }))
     const content = [{ type: 'image_url', image_url: { url: PNG_DATA_URI } }]
     await connect().invoke([new HumanMessage({ content })])
     expect(lastRequestText(server)).toContain(PNG_BASE64)
   })
 
-  test('and keeps what it thought beside the answer', async () => {
+  test('keeps the reasoning beside the answer', async () => {
     server.respondWith(vendor.say({ reasoning: 'Let me see.', text: 'Four.' }))
     const message = await connect({ think: true }).invoke('2 + 2?')
     expect(message.text).toBe('Four.')

@@ -75,7 +75,7 @@ describe('a chat model of LangChain', () => {
     expect(messages.map(({ text }) => text)).toEqual(texts)
   })
 
-  test('callbacks hear the tokens as they come and in the end how many there were', async () => {
+  test('callbacks get the tokens as they arrive and the token count at the end', async () => {
     const tokens: string[] = []
     const usages: unknown[] = []
     const callbacks = [
@@ -106,7 +106,7 @@ describe('a chat model of LangChain', () => {
     expect(text).toContain('3×2 pixels')
   })
 
-  test('reasoning is asked for by its effort or by think, and kept beside the answer', async () => {
+  test('reasoning is requested by its effort or by think, and kept beside the answer', async () => {
     const model = 'gpt-5.4'
     const byEffort = await connect({ model, reasoning: { effort: 'low' } }).invoke('Hi')
     expect(byEffort.additional_kwargs['reasoning_content']).toContain('“Hi”')
@@ -119,7 +119,7 @@ describe('a chat model of LangChain', () => {
   })
 
   // For some of OpenAI's models ChatOpenAI takes the Responses API, which is not part of this API.
-  test('the completions class reaches models that ChatOpenAI would reach over another API', async () => {
+  test('the completions class reaches models that ChatOpenAI would call over another API', async () => {
     const model = new ChatOpenAICompletions({
       model: 'gpt-5.6',
       apiKey: gateway.key,
@@ -173,7 +173,7 @@ describe('tools of LangChain', () => {
 })
 
 describe('structured output of LangChain', () => {
-  test.each(['jsonSchema', 'functionCalling'] as const)('by %s fits the schema', async (method) => {
+  test.each(['jsonSchema', 'functionCalling'] as const)('by %s matches the schema', async (method) => {
     const film = await connect().withStructuredOutput(Film, { name: 'film', method }).invoke('Name a film.')
     expect(Film.parse(film)).toEqual(film)
   })
@@ -187,7 +187,7 @@ describe('structured output of LangChain', () => {
 })
 
 describe('failures with LangChain', () => {
-  test('an unknown model is not found, and is not asked for again', async () => {
+  test('an unknown model is not found, and not retried', async () => {
     const recording = createRecordingFetch()
     const model = connect({
       model: 'no-such-model',
@@ -198,7 +198,7 @@ describe('failures with LangChain', () => {
     expect(recording.statuses()).toEqual([404])
   })
 
-  test('a 402 is not sent again', async () => {
+  test('a 402 is not retried', async () => {
     const { key: apiKey } = await createAccountKey(gateway, { name: 'Penniless', credit_usd: 0 })
     const recording = createRecordingFetch()
     const model = connect({ apiKey, maxRetries: 3, configuration: { fetch: recording.fetch } })
@@ -206,7 +206,7 @@ describe('failures with LangChain', () => {
     expect(recording.statuses()).toEqual([402])
   })
 
-  test('a 429 is sent again until it succeeds', async () => {
+  test('a 429 is retried until it succeeds', async () => {
     const apiKey = await createKey(gateway, { requests_per_minute: 60 })
     const statuses = (await firstLimitedCall(apiKey)).statuses()
     expect(statuses[0]).toBe(429)
@@ -224,7 +224,7 @@ describe('failures with LangChain', () => {
     throw new Error('no call was refused')
   }
 
-  test('a stream that breaks in the middle throws what went wrong', async () => {
+  test('a stream that breaks in the middle throws the error', async () => {
     const reading = connect()
       .stream('[[sandbox:cut after=3]] Hi')
       .then((stream) => collect(stream))

@@ -37,23 +37,20 @@ function createAgent(looked: string[]): Agent {
 
 const runner = new Runner({ tracingDisabled: true })
 
-test.each([false, true])(
-  'an agent loops through its tool and answers, with a stream: %s',
-  async (isStreamed) => {
-    const looked: string[] = []
-    const agent = createAgent(looked)
-    const question = 'How is the weather in Paris?'
-    const result = isStreamed
-      ? await runner.run(agent, question, { stream: true, maxTurns: 4 })
-      : await runner.run(agent, question, { maxTurns: 4 })
-    if ('completed' in result) await result.completed
-    expect(looked).toHaveLength(1)
-    expect(result.finalOutput).toEqual(expect.any(String))
-    expect(result.rawResponses).toHaveLength(2)
-  },
-)
+test.each([false, true])('an agent calls its tool and answers, with a stream: %s', async (isStreamed) => {
+  const looked: string[] = []
+  const agent = createAgent(looked)
+  const question = 'How is the weather in Paris?'
+  const result = isStreamed
+    ? await runner.run(agent, question, { stream: true, maxTurns: 4 })
+    : await runner.run(agent, question, { maxTurns: 4 })
+  if ('completed' in result) await result.completed
+  expect(looked).toHaveLength(1)
+  expect(result.finalOutput).toEqual(expect.any(String))
+  expect(result.rawResponses).toHaveLength(2)
+})
 
-test('an agent goes on from a stored response', async () => {
+test('an agent continues a stored response', async () => {
   const looked: string[] = []
   const first = await runner.run(createAgent(looked), 'How is the weather in Paris?', { maxTurns: 4 })
   const agent = new Agent({ name: 'Weatherman', model })

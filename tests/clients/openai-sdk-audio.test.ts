@@ -15,19 +15,19 @@ afterAll(() => gateway.close())
 const talk = () => toFile(wavOf(2), 'talk.wav')
 
 describe('audio with the OpenAI SDK', () => {
-  test('speech comes as a response with audio', async () => {
+  test('speech is returned as a response with audio', async () => {
     const response = await client.audio.speech.create({ model: TTS, input: 'Hi', voice: 'coral' })
     expect(Buffer.from(await response.arrayBuffer()).equals(AUDIO)).toBe(true)
     expect(response.headers.get('content-type')).toBe('audio/mpeg')
   })
 
-  test('a transcription comes as JSON', async () => {
+  test('a transcription is returned as JSON', async () => {
     const transcription = await client.audio.transcriptions.create({ model: WHISPER, file: await talk() })
     expect(transcription.text).toBe(TRANSCRIPT.text)
     expect(transcription.usage).toMatchObject({ type: 'duration', seconds: 2 })
   })
 
-  test('a transcription comes with times of segments and words', async () => {
+  test('a transcription has times of segments and words', async () => {
     const transcription = await client.audio.transcriptions.create({
       model: 'whisper-1',
       file: await toFile(mp3Of(2), 'talk.mp3'),
@@ -41,7 +41,7 @@ describe('audio with the OpenAI SDK', () => {
     expect(transcription.words?.map(({ word }) => word)).toEqual(['Hello', 'there'])
   })
 
-  test('a transcription comes as text and as subtitles', async () => {
+  test('a transcription is returned as text and as subtitles', async () => {
     for (const [format, text] of [
       ['text', /^Hello there\. General Kenobi\.\n$/],
       ['srt', /^1\n00:00:00,000 --> 00:00:00,800\nHello there\./],
@@ -54,7 +54,7 @@ describe('audio with the OpenAI SDK', () => {
     }
   })
 
-  test('a transcription streams', async () => {
+  test('a transcription is streamed', async () => {
     const stream = await client.audio.transcriptions.create({
       model: WHISPER,
       file: await talk(),
@@ -69,12 +69,12 @@ describe('audio with the OpenAI SDK', () => {
     expect([text, done]).toEqual([TRANSCRIPT.text, TRANSCRIPT.text])
   })
 
-  test('a translation comes as JSON', async () => {
+  test('a translation is returned as JSON', async () => {
     const translation = await client.audio.translations.create({ model: WHISPER, file: await talk() })
     expect(translation.text).toBe(TRANSCRIPT.text)
   })
 
-  test('what is no audio is a bad request with the name of the field', async () => {
+  test('a file that is not audio is a bad request with the name of the field', async () => {
     const file = await toFile(Buffer.from('nothing'), 'a.wav')
     await expect(client.audio.transcriptions.create({ model: WHISPER, file })).rejects.toMatchObject({
       status: 400,

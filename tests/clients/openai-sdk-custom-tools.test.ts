@@ -27,7 +27,7 @@ describe('custom tools with the OpenAI SDK', () => {
     await gateway.close()
   })
 
-  test('the model calls one with text, and its result goes into the answer', async () => {
+  test('the model calls one with text, and its result is used in the answer', async () => {
     const messages: ChatCompletionMessageParam[] = [ask('run_shell "ls -la" please')]
     const calling = await client.chat.completions.create({ model: MODEL, messages, tools: [SHELL] })
     const [choice] = calling.choices
@@ -46,7 +46,7 @@ describe('custom tools with the OpenAI SDK', () => {
     expect(answer.choices[0]?.message.content).toContain('README.md')
   })
 
-  test('allowed_tools keeps the model to them', async () => {
+  test('allowed_tools restricts the model to them', async () => {
     const { choices } = await client.chat.completions.create({
       model: MODEL,
       messages: [ask('What is the weather in Paris?')],
@@ -59,7 +59,7 @@ describe('custom tools with the OpenAI SDK', () => {
     expect(choices[0]?.message.tool_calls).toMatchObject([{ type: 'custom' }])
   })
 
-  test('a vendor without them is not asked, and the error names the tool', async () => {
+  test('a vendor without them is not called, and the error names the tool', async () => {
     const { data } = await client.models.list()
     const claude = data.find(({ id }) => id.includes('claude'))?.id ?? ''
     const asked = client.chat.completions.create({
@@ -76,7 +76,7 @@ describe('custom tools with the OpenAI SDK', () => {
   })
 })
 
-describe('the newer and the older shapes of the wire', () => {
+describe('the newer and the legacy forms of the wire', () => {
   let gateway: ChatGateway
 
   beforeAll(async () => {
@@ -183,7 +183,7 @@ describe('the newer and the older shapes of the wire', () => {
         ],
       },
     ],
-  ])('reach an upstream that speaks it unchanged: %s', async (_name, members) => {
+  ])('reach an upstream of the wire unchanged: %s', async (_name, members) => {
     const body = { model: MODEL, ...message({}), ...members }
     const { status, body: answer } = await gateway.request('POST', '/v1/chat/completions', { body })
     expect([status, answer.error]).toEqual([200, undefined])
@@ -208,7 +208,7 @@ describe('the newer and the older shapes of the wire', () => {
       { ...message({}), tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'some', tools: [] } } },
       'tool_choice.allowed_tools.mode',
     ],
-  ])('are still checked: %s', async (_name, members, param) => {
+  ])('are still validated: %s', async (_name, members, param) => {
     const answer = await gateway.request('POST', '/v1/chat/completions', {
       body: { model: MODEL, ...members },
     })

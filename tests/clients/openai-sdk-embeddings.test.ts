@@ -19,7 +19,7 @@ function connect({ key, baseUrl }: TestGateway): OpenAI {
 }
 
 describe('embeddings with the OpenAI SDK', () => {
-  test('come as numbers though it asks for base64', async () => {
+  test('are returned as numbers although it asks for base64', async () => {
     const { data, model, usage } = await client.embeddings.create({
       model: SMALL,
       input: ['A boat on a lake', 'A ship at sea', 'Compound interest'],
@@ -34,7 +34,7 @@ describe('embeddings with the OpenAI SDK', () => {
     expect(usage).toHaveProperty('cost_usd', expect.any(Number))
   })
 
-  test('are the same as numbers and as base64, of as many dimensions as asked for', async () => {
+  test('are the same as numbers and as base64, with the requested dimensions', async () => {
     const request = { model: SMALL, input: 'A boat on a lake', dimensions: 64 }
     const asDefault = await client.embeddings.create(request)
     const asFloat = await client.embeddings.create({ ...request, encoding_format: 'float' })
@@ -75,7 +75,7 @@ describe('embeddings with the OpenAI SDK', () => {
 })
 
 describe('moderation with the OpenAI SDK', () => {
-  test('judges texts, and needs no model', async () => {
+  test('classifies texts, and needs no model', async () => {
     const { id, model, results } = await client.moderations.create({
       input: ['A nice day.', 'I will kill you.'],
     })
@@ -85,7 +85,7 @@ describe('moderation with the OpenAI SDK', () => {
     expect(results[1]?.category_applied_input_types.violence).toEqual(['text'])
   })
 
-  test('judges pictures with their text', async () => {
+  test('classifies images with their text', async () => {
     const { results } = await client.moderations.create({
       model: 'omni-moderation-latest',
       input: [

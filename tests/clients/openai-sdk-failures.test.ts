@@ -39,7 +39,7 @@ async function errorOf(call: PromiseLike<unknown>): Promise<unknown> {
   )
 }
 
-describe('an error is the class that the OpenAI SDK has for it', () => {
+describe('an error has the matching class of the OpenAI SDK', () => {
   const expectError = async (
     call: PromiseLike<unknown>,
     kind: new (...input: never) => APIError,
@@ -62,7 +62,7 @@ describe('an error is the class that the OpenAI SDK has for it', () => {
     })
   })
 
-  test('400 for a message of the wrong shape, naming where it is', async () => {
+  test('400 for a message of the wrong shape, naming its place', async () => {
     const nobody: object = { role: 'nobody', content: 'Hi' }
     const { messages } = ask('Hi')
     await expectError(
@@ -72,7 +72,7 @@ describe('an error is the class that the OpenAI SDK has for it', () => {
     )
   })
 
-  test('400 for what the provider refuses, in the words of the provider', async () => {
+  test('400 for a refusal of the provider, in its words', async () => {
     await expectError(client.chat.completions.create(ask('[[sandbox:error status=400]]')), BadRequestError, {
       status: 400,
       code: 'invalid_request',
@@ -155,7 +155,7 @@ describe('an error is the class that the OpenAI SDK has for it', () => {
   })
 
   test.each(['[[sandbox:cut after=3]]', '[[sandbox:garbage after=3]]', '[[sandbox:error-body after=3]]'])(
-    'in the middle of a stream it ends the iteration with what the frame says: %s',
+    'mid-stream it ends the iteration with the error of the frame: %s',
     async (directive) => {
       const stream = await client.chat.completions.create({ ...ask(`${directive} Hi`), stream: true })
       const pieces: string[] = []
@@ -167,7 +167,7 @@ describe('an error is the class that the OpenAI SDK has for it', () => {
     },
   )
 
-  test('in the middle of a stream it reaches the helper too', async () => {
+  test('mid-stream it reaches the helper too', async () => {
     const stream = client.chat.completions.stream(ask('[[sandbox:cut after=3]] Hi'))
     const error = await errorOf(stream.finalChatCompletion())
     expect(error).toBeInstanceOf(APIError)
@@ -176,7 +176,7 @@ describe('an error is the class that the OpenAI SDK has for it', () => {
 })
 
 describe('retries of the OpenAI SDK', () => {
-  test('a 429 is sent again after its retry-after, and then succeeds', async () => {
+  test('a 429 is retried after its retry-after, and then succeeds', async () => {
     const apiKey = await createKey(gateway, { requests_per_minute: 60 })
     const { call, recording } = await firstLimitedCall(apiKey)
     const completion = await call
@@ -201,7 +201,7 @@ describe('retries of the OpenAI SDK', () => {
     throw new Error('no call was refused')
   }
 
-  test('a 402 is not sent again: one request reaches the gateway', async () => {
+  test('a 402 is not retried: one request reaches the gateway', async () => {
     const { key: apiKey } = await createAccountKey(gateway, { name: 'Penniless', credit_usd: 0 })
     const recording = createRecordingFetch()
     const penniless = client.withOptions({ apiKey, maxRetries: 5, fetch: recording.fetch })
@@ -222,7 +222,7 @@ describe('retries of the OpenAI SDK', () => {
     return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
   }
 
-  test('a provider without capacity is asked again once it said it would have some', async () => {
+  test('a provider without capacity is called again after the time it named', async () => {
     const recording = createRecordingFetch()
     const patient = client.withOptions({ maxRetries: 2, fetch: recording.fetch })
     // The gateway makes three attempts of its own before it gives the refusal on.
@@ -235,7 +235,7 @@ describe('retries of the OpenAI SDK', () => {
   test.each([
     [400, '[[sandbox:error status=400]]'],
     [404, 'no-such-model'],
-  ])('a %i is not sent again', async (status, what) => {
+  ])('a %i is not retried', async (status, what) => {
     const recording = createRecordingFetch()
     const eager = client.withOptions({ maxRetries: 5, fetch: recording.fetch })
     const request = status === 404 ? ask('Hi', what) : ask(what)
@@ -244,7 +244,7 @@ describe('retries of the OpenAI SDK', () => {
   })
 })
 
-describe('a client that goes away', () => {
+describe('a client that disconnects', () => {
   const ENDLESS = '[[sandbox:endless]] Hi'
 
   async function disconnects(): Promise<number> {
@@ -272,7 +272,7 @@ describe('a client that goes away', () => {
     await expect.poll(disconnects).toBe(before + 1)
   })
 
-  test('stops an answer it no longer waits for, and is not told it failed', async () => {
+  test('stops an answer it no longer waits for, without an error', async () => {
     const before = await disconnects()
     const call = client.chat.completions.create(ask('[[sandbox:latency ms=60000]] Hi'), { timeout: 1_000 })
     expect(await errorOf(call)).toBeInstanceOf(APIConnectionTimeoutError)

@@ -26,7 +26,7 @@ const ask = (content: string) => [{ role: 'user' as const, content }]
 describe('structured output with the OpenAI SDK', () => {
   const response_format = zodResponseFormat(Film, 'film')
 
-  test('chat.completions.parse returns what the schema describes', async () => {
+  test('chat.completions.parse returns the object of the schema', async () => {
     const completion = await client.chat.completions.parse({
       model: MODEL,
       messages: ask('Name a film.'),
@@ -36,7 +36,7 @@ describe('structured output with the OpenAI SDK', () => {
     expect(Film.parse(parsed)).toEqual(parsed)
   })
 
-  test('a streamed answer parses too', async () => {
+  test('a streamed answer is parsed too', async () => {
     const completion = await client.chat.completions
       .stream({ model: MODEL, messages: ask('Name a film.'), response_format })
       .finalChatCompletion()
@@ -92,12 +92,12 @@ describe('legacy completions with the OpenAI SDK', () => {
     })
   })
 
-  test('several prompts get a choice each', async () => {
+  test('several prompts get one choice each', async () => {
     const completion = await client.completions.create({ model: MODEL, prompt: ['Once', 'Twice'], n: 2 })
     expect(completion.choices.map(({ index }) => index)).toEqual([0, 1, 2, 3])
   })
 
-  test('a stream of text adds up and ends in its usage', async () => {
+  test('a stream of text adds up and ends with its usage', async () => {
     const stream = await client.completions.create({
       model: MODEL,
       prompt: 'Once upon',
@@ -120,7 +120,7 @@ describe('models with the OpenAI SDK', () => {
     expect(models.every(({ object, owned_by }) => object === 'model' && owned_by !== '')).toBe(true)
   })
 
-  test('are read by id, and by an alias with a slash in it', async () => {
+  test('are read by id, and by an alias that contains a slash', async () => {
     expect(await client.models.retrieve(MODEL)).toMatchObject({ id: MODEL, object: 'model' })
     const recording = createRecordingFetch()
     const watched = client.withOptions({ fetch: recording.fetch })

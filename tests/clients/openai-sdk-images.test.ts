@@ -61,7 +61,7 @@ describe('the OpenAI SDK', () => {
     await expect(asked).rejects.toMatchObject({ status: 400, code: 'invalid_value', param: 'size' })
   })
 
-  test('waits for a model that takes its time, unless it prefers the task', async () => {
+  test('waits for a slow model, unless it prefers the task', async () => {
     const answer = await client.images.generate({ model: 'flux-schnell', prompt: 'x' })
     expect(answer.data?.[0]?.url).toMatch(/^http/)
     const inline = await client.images.generate({

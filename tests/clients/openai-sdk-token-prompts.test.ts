@@ -23,21 +23,21 @@ const echo = async (prompt: number[] | number[][]) => {
   return choices.map(({ text }) => text)
 }
 
-test('a prompt of tokens is the text they stand for', async () => {
+test('a prompt of tokens is decoded to its text', async () => {
   const [text] = await echo(encode('Once upon a café'))
   expect(text).toMatch(/^Once upon a café/)
   const texts = await echo([encode('one fish'), encode('two fish')])
   expect(texts).toEqual([expect.stringMatching(/^one fish/), expect.stringMatching(/^two fish/)])
 })
 
-test("half a character in one prompt does not show up in the next one's text", async () => {
+test("half a character in one prompt does not leak into the next one's text", async () => {
   const half = vocabulary.findIndex((entry) => Array.isArray(entry) && entry[0] === 0xf0)
   await echo([half])
   const [text] = await echo(encode('Clean'))
   expect(text).toMatch(/^Clean/)
 })
 
-test('a number that is no token is a mistake of the client, told with its place', async () => {
+test('an invalid token is a client error, reported with its place', async () => {
   const refused = client.completions.create({ model: MODEL, prompt: [1, 999_999_999] })
   await expect(refused).rejects.toMatchObject({ status: 400, code: 'invalid_value', param: 'prompt' })
 })

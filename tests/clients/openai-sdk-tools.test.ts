@@ -35,7 +35,7 @@ const weatherFunction = zodFunction({
 })
 
 describe('tools with the OpenAI SDK', () => {
-  test('the model calls a tool, its result goes back, and the answer is made of it', async () => {
+  test('the model calls a tool, gets its result, and uses it in the answer', async () => {
     const messages: ChatCompletionMessageParam[] = [ask('What is the weather in Paris?')]
     const calling = await client.chat.completions.create({ model: MODEL, messages, tools: [WEATHER_TOOL] })
     const [choice] = calling.choices
@@ -58,7 +58,7 @@ describe('tools with the OpenAI SDK', () => {
     expect(answer.choices[0]?.message.content).toContain('18 degrees in Paris')
   })
 
-  test('parallel calls have ids of their own, and parallel_tool_calls: false allows one', async () => {
+  test('parallel calls have their own ids, and parallel_tool_calls: false allows one', async () => {
     const request = {
       model: MODEL,
       messages: [ask('get_weather for Paris and London')],
@@ -115,7 +115,7 @@ describe('tools with the OpenAI SDK', () => {
     expect(forced.choices[0]?.message.tool_calls).toHaveLength(1)
   })
 
-  test('tool_choice none keeps the model from calling a tool', async () => {
+  test('tool_choice none prevents tool calls', async () => {
     const { choices } = await client.chat.completions.create({
       model: MODEL,
       messages: [ask('What is the weather in Paris?')],

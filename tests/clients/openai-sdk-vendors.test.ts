@@ -30,7 +30,7 @@ const weatherCalls = ['Oslo', 'Rome'].map((city, index) => ({
   input: { city },
 }))
 
-describe.each(VENDORS)('the OpenAI SDK speaks to $name', (vendor) => {
+describe.each(VENDORS)('the OpenAI SDK with $name', (vendor) => {
   let server: ScriptedServer
   let gateway: TestGateway
   let client: OpenAI
@@ -52,7 +52,7 @@ describe.each(VENDORS)('the OpenAI SDK speaks to $name', (vendor) => {
 
   const ask = (content: string) => ({ model: vendor.model, messages: [{ role: 'user' as const, content }] })
 
-  test('and gets an answer under the id it asked for, with usage and cost', async () => {
+  test('gets an answer under the requested id, with usage and cost', async () => {
     server.respondWith(vendor.say({ text: 'Hello there' }))
     const { data, response } = await client.chat.completions.create(ask('Hi')).withResponse()
     expect(data).toMatchObject({
@@ -65,7 +65,7 @@ describe.each(VENDORS)('the OpenAI SDK speaks to $name', (vendor) => {
     expect(response.headers.get('x-gateway-provider')).toBe(vendor.provider)
   })
 
-  test('and streams', async () => {
+  test('streams', async () => {
     server.respondWith(vendor.say({ text: 'one two three' }))
     const pieces: string[] = []
     const completion = await client.chat.completions
@@ -81,7 +81,7 @@ describe.each(VENDORS)('the OpenAI SDK speaks to $name', (vendor) => {
   })
 
   test.each([['whole', false] as const, ['streamed', true] as const])(
-    'and runs the tools that it calls side by side: %s',
+    'runs parallel tool calls: %s',
     async (_name, isStream) => {
       server.respondWith(vendor.say({ toolCalls: weatherCalls }), vendor.say({ text: 'Mild in both.' }))
       const request = { ...ask('Weather?'), tools: [weatherFunction] }
@@ -97,7 +97,7 @@ describe.each(VENDORS)('the OpenAI SDK speaks to $name', (vendor) => {
     },
   )
 
-  test('and parses what it says in JSON', async () => {
+  test('parses a JSON answer', async () => {
     server.respondWith(vendor.say({ text: JSON.stringify(FILM) }))
     const completion = await client.chat.completions.parse({
       ...ask('Name a film.'),
@@ -107,7 +107,7 @@ describe.each(VENDORS)('the OpenAI SDK speaks to $name', (vendor) => {
     expect(lastRequestText(server)).toContain('director')
   })
 
-  test('and shows it an image', async () => {
+  test('sends an image', async () => {
     server.respondWith(vendor.say({ text: 'Red.' }))
     await client.chat.completions.create({
       model: vendor.model,
@@ -124,7 +124,7 @@ describe.each(VENDORS)('the OpenAI SDK speaks to $name', (vendor) => {
     expect(lastRequestText(server)).toContain(PNG_BASE64)
   })
 
-  test('and reads what it thought, whole and streamed', async () => {
+  test('reads the reasoning, complete and streamed', async () => {
     server.respondWith(vendor.say({ reasoning: 'Let me see.', text: 'Four.' }))
     const thinking = { ...ask('2 + 2?'), think: true }
     const { choices } = await client.chat.completions.create(thinking)
@@ -142,7 +142,7 @@ describe.each(VENDORS)('the OpenAI SDK speaks to $name', (vendor) => {
   })
 
   test.each([['whole', false] as const, ['assembled from a stream', true] as const])(
-    'and hands a signed thought back with the result of a tool: %s',
+    'returns a signed thought with the result of a tool: %s',
     async (_name, isStream) => {
       const calling = { reasoning: 'Weather.', toolCalls: weatherCalls.slice(0, 1) }
       server.respondWith(vendor.say(calling), vendor.say({ text: 'Mild.' }))
@@ -163,7 +163,7 @@ describe.each(VENDORS)('the OpenAI SDK speaks to $name', (vendor) => {
     },
   )
 
-  test('and continues a legacy prompt', async () => {
+  test('continues a legacy prompt', async () => {
     server.respondWith(vendor.say({ text: ' a time' }))
     const completion = await client.completions.create({ model: vendor.model, prompt: 'Once upon' })
     expect(completion).toMatchObject({
@@ -176,7 +176,7 @@ describe.each(VENDORS)('the OpenAI SDK speaks to $name', (vendor) => {
     expect(text).toContain('a time')
   })
 
-  test('and is told why its request was refused', async () => {
+  test('gets the reason of a refused request', async () => {
     server.respondWith(vendor.refuse(400, 'This image is too wide.'))
     const call = client.chat.completions.create(ask('Hi'))
     await expect(call).rejects.toBeInstanceOf(BadRequestError)
@@ -186,7 +186,7 @@ describe.each(VENDORS)('the OpenAI SDK speaks to $name', (vendor) => {
     })
   })
 
-  test('and is not shown what concerns only the operator', async () => {
+  test('does not see what concerns only the operator', async () => {
     server.respondWith(vendor.refuse(401, 'Your key sk-secret is wrong.'))
     const call = client.chat.completions.create(ask('Hi'))
     await expect(call).rejects.toBeInstanceOf(InternalServerError)
@@ -197,7 +197,7 @@ describe.each(VENDORS)('the OpenAI SDK speaks to $name', (vendor) => {
     })
   })
 
-  test('and leaves in the middle of a stream, which ends it there too', async () => {
+  test('disconnects mid-stream, which ends it at the vendor too', async () => {
     server.respondWith(vendor.stall('Hello '))
     const stream = await client.chat.completions.create({ ...ask('Hi'), stream: true })
     for await (const chunk of stream) if (chunk.choices[0]?.delta.content) break

@@ -50,7 +50,7 @@ describe('chat with the OpenAI SDK', () => {
     expect(usage).toHaveProperty('cost_usd', expect.any(Number))
   })
 
-  test('n, stop, seed, max_completion_tokens and logprobs do what they say', async () => {
+  test('n, stop, seed, max_completion_tokens and logprobs work', async () => {
     const request = { model: MODEL, messages: ask('Tell me a story.'), seed: 7 }
     const completion = await client.chat.completions.create({
       ...request,
@@ -80,7 +80,7 @@ describe('chat with the OpenAI SDK', () => {
     expect(stopped.choices[0]).toMatchObject({ message: { content: 'one two' }, finish_reason: 'stop' })
   })
 
-  test('the response carries the request id, the provider, the cost and the balance', async () => {
+  test('the response has the request id, the provider, the cost and the balance', async () => {
     const { data, response, request_id } = await client.chat.completions
       .create({ model: MODEL, messages: ask('Hi') })
       .withResponse()
@@ -105,7 +105,7 @@ describe('chat with the OpenAI SDK', () => {
     expect(await response.text()).toMatch(/^data: \{.*\n\ndata: \[DONE\]\n\n$/s)
   })
 
-  test('reasoning is asked for by reasoning_effort or think, and read from reasoning_content', async () => {
+  test('reasoning is requested by reasoning_effort or think, and read from reasoning_content', async () => {
     const byEffort = await client.chat.completions.create({
       model: REASONING_MODEL,
       messages: ask('Hi'),
@@ -136,7 +136,7 @@ describe('a stream with the OpenAI SDK', () => {
     expect(chunks.every(({ usage }) => usage === undefined)).toBe(true)
   })
 
-  test('with include_usage ends in one chunk of usage and cost, and has null usage before it', async () => {
+  test('with include_usage ends with one chunk of usage and cost, and has null usage before it', async () => {
     const stream = await client.chat.completions.create({
       model: MODEL,
       messages: ask('Hi'),
@@ -175,7 +175,7 @@ describe('a stream with the OpenAI SDK', () => {
     expect(events).toEqual(['connect', 'done: one two three', 'end'])
   })
 
-  test('through the helper can be iterated, and can be handed on as a readable stream', async () => {
+  test('through the helper can be iterated, and passed on as a readable stream', async () => {
     const request = { model: MODEL, messages: ask('[[sandbox:echo one two three]]') }
     const chunks = await collect(client.chat.completions.stream(request))
     expect(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('')).toBe('one two three')
@@ -194,7 +194,7 @@ describe('a stream with the OpenAI SDK', () => {
     expect(second).not.toBe(first)
   })
 
-  test('brings reasoning as reasoning_content deltas before the answer', async () => {
+  test('has reasoning as reasoning_content deltas before the answer', async () => {
     const stream = await client.chat.completions.create({
       model: REASONING_MODEL,
       messages: ask('Hi'),

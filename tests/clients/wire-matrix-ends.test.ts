@@ -56,7 +56,7 @@ describe.each(MATRIX)('$client, with $vendor.name behind', ({ vendor, connect, o
     return (await gateway.request('GET', '/v1/usage/records')).body.total
   }
 
-  test('the charge is what the vendor’s usage costs, whole and streamed', async () => {
+  test('the charge is the cost of the vendor’s usage, complete and streamed', async () => {
     const before = await countRecords()
     server.respondWith(vendor.say({ text: 'one two' }))
     await generateText({ model, prompt: 'Count', maxRetries: 0 })
@@ -68,7 +68,7 @@ describe.each(MATRIX)('$client, with $vendor.name behind', ({ vendor, connect, o
     expect(await newRecords(2, before)).toMatchObject([expected, expected])
   })
 
-  test('what was read from a cache has its price and what was thought has none of its own', async () => {
+  test('cache reads have their price, and reasoning has no extra price', async () => {
     const before = await countRecords()
     const parts = { cached: 5, reasoning: 3 }
     server.respondWith(vendor.say({ reasoning: 'Hm', text: 'one two', parts }))
@@ -112,7 +112,7 @@ describe.each(MATRIX)('$client, with $vendor.name behind', ({ vendor, connect, o
     ])
   })
 
-  test.skipIf(operation === 'responses')('what stops an answer reaches the vendor', async () => {
+  test.skipIf(operation === 'responses')('stop sequences reach the vendor', async () => {
     server.respondWith(vendor.say({ text: 'one two' }))
     const asked = { model, prompt: 'Count', stopSequences: ['three', 'four'], maxRetries: 0 }
     const { text, finishReason } = await generateText(asked)
@@ -121,7 +121,7 @@ describe.each(MATRIX)('$client, with $vendor.name behind', ({ vendor, connect, o
   })
 
   test.each(['cuts the connection', 'says that it failed'])(
-    'a vendor that %s in the middle ends the stream with an error, and what came is charged',
+    'a vendor that %s in the middle ends the stream with an error, and what was delivered is charged',
     async (how) => {
       const before = await countRecords()
       const hasBegun = Promise.withResolvers<void>()
@@ -149,7 +149,7 @@ describe.each(MATRIX)('$client, with $vendor.name behind', ({ vendor, connect, o
     },
   )
 
-  test('a client that leaves is not waited for, and pays what came', async () => {
+  test('a client that disconnects pays for what was delivered', async () => {
     const before = await countRecords()
     server.respondWith(vendor.stall('Hello there'))
     const leaving = new AbortController()

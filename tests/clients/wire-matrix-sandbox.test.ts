@@ -44,7 +44,7 @@ describe.each(WIRE_CLIENTS)('$client, with the sandbox behind', ({ connect, oper
     })
   }
 
-  test('whole and streamed, charged what it says it used', async () => {
+  test('answers complete and streamed, charged by the reported usage', async () => {
     const whole = await generateText(ask('[[sandbox:echo one two three]]'))
     const stream = streamText(ask('[[sandbox:echo one two three]]'))
     expect([whole.text, whole.finishReason]).toEqual(['one two three', 'stop'])
@@ -56,7 +56,7 @@ describe.each(WIRE_CLIENTS)('$client, with the sandbox behind', ({ connect, oper
     expect(record.cost_usd).toBeGreaterThan(0)
   })
 
-  test('calls a tool and answers with its result, whole and streamed', async () => {
+  test('calls a tool and answers with its result, complete and streamed', async () => {
     const asked = { ...ask('How is the weather in Oslo?'), tools, stopWhen: isStepCount(2) }
     const whole = await generateText(asked)
     const stream = streamText(asked)
@@ -68,7 +68,7 @@ describe.each(WIRE_CLIENTS)('$client, with the sandbox behind', ({ connect, oper
     }
   })
 
-  test('calls tools side by side, and answers with all of their results, whole and streamed', async () => {
+  test('calls parallel tools, and answers with all of their results, complete and streamed', async () => {
     const asked = { ...ask('How is the weather in Oslo and Rome?'), tools, stopWhen: isStepCount(2) }
     const whole = await generateText(asked)
     const stream = streamText(asked)
@@ -83,7 +83,7 @@ describe.each(WIRE_CLIENTS)('$client, with the sandbox behind', ({ connect, oper
     }
   })
 
-  test('thinks, sees a picture and keeps to a schema', async () => {
+  test('reasons, sees an image and follows a schema', async () => {
     const providerOptions = {
       anthropic: { thinking: { type: 'enabled', budgetTokens: 1_024 } },
       openai: { reasoningSummary: 'auto', reasoningEffort: 'high', forceReasoning: true },
@@ -107,7 +107,7 @@ describe.each(WIRE_CLIENTS)('$client, with the sandbox behind', ({ connect, oper
     expect(Film.safeParse(output).success).toBe(true)
   })
 
-  test('keeps to a limit and, where the wire has them, to stops', async () => {
+  test('respects a limit and, if the wire has them, stop sequences', async () => {
     const limited = { ...ask('[[sandbox:tokens n=200]]'), maxOutputTokens: 20 }
     const stream = streamText(limited)
     await stream.text
@@ -122,7 +122,7 @@ describe.each(WIRE_CLIENTS)('$client, with the sandbox behind', ({ connect, oper
     expect([text.trim(), finishReason]).toEqual(['one', 'stop'])
   })
 
-  test('fails before it begins and in the middle', async () => {
+  test('fails before it begins and mid-stream', async () => {
     const refused = await generateText(ask('[[sandbox:error status=400]]')).catch((error) => error)
     expect(APICallError.isInstance(refused) && refused.statusCode).toBe(400)
     let failure: unknown = null
@@ -139,7 +139,7 @@ describe.each(WIRE_CLIENTS)('$client, with the sandbox behind', ({ connect, oper
     expect((await lastRecord('failed')).cost_usd).toBeGreaterThan(0)
   })
 
-  test('is left in the middle', async () => {
+  test('is stopped when the client disconnects mid-stream', async () => {
     const leaving = new AbortController()
     const asked = ask('[[sandbox:tokens n=500]] [[sandbox:pace tps=20]]')
     const stream = streamText({ ...asked, abortSignal: leaving.signal, onError: () => {} })

@@ -28,7 +28,7 @@ const calls = ['Oslo', 'Rome'].map((city, index) => ({
   input: { city },
 }))
 
-describe.each(MATRIX)('$client speaks to $vendor.name', ({ vendor, connect, operation }) => {
+describe.each(MATRIX)('$client with $vendor.name', ({ vendor, connect, operation }) => {
   let server: ScriptedServer
   let gateway: TestGateway
   let model: LanguageModel
@@ -48,7 +48,7 @@ describe.each(MATRIX)('$client speaks to $vendor.name', ({ vendor, connect, oper
     await server.close()
   })
 
-  test('whole and streamed, and is charged what the vendor says it used', async () => {
+  test("works complete and streamed, charged by the vendor's usage", async () => {
     server.respondWith(vendor.say({ text: 'one two three' }))
     const whole = await generateText({ model, prompt: 'Count', maxRetries: 0 })
     expect([whole.text, whole.finishReason]).toEqual(['one two three', 'stop'])
@@ -70,7 +70,7 @@ describe.each(MATRIX)('$client speaks to $vendor.name', ({ vendor, connect, oper
       )
   })
 
-  test('with parallel tools, whose results reach the vendor', async () => {
+  test('works with parallel tools, whose results reach the vendor', async () => {
     server.respondWith(vendor.say({ toolCalls: calls }), vendor.say({ text: 'Both mild' }))
     const { text, steps } = await generateText({
       model,
@@ -86,14 +86,14 @@ describe.each(MATRIX)('$client speaks to $vendor.name', ({ vendor, connect, oper
     for (const city of ['Oslo', 'Rome']) expect(lastRequestText(server)).toContain(describeWeather({ city }))
   })
 
-  test('with parallel tools in a stream', async () => {
+  test('works with parallel tools in a stream', async () => {
     server.respondWith(vendor.say({ toolCalls: calls }))
     const stream = streamText({ model, tools, prompt: 'Compare', maxRetries: 0 })
     expect((await stream.toolCalls).map(({ input }) => input)).toEqual(calls.map(({ input }) => input))
     expect(await stream.finishReason).toBe('tool-calls')
   })
 
-  test('and hears what the model thought', async () => {
+  test('gets the reasoning of the model', async () => {
     server.respondWith(vendor.say({ reasoning: 'Hm, hm', text: 'Yes' }))
     // This client shows thoughts only as a summary, and asks for one only of models that it takes for thinkers.
     const providerOptions = { openai: { reasoningSummary: 'auto', forceReasoning: true } }
@@ -108,7 +108,7 @@ describe.each(MATRIX)('$client speaks to $vendor.name', ({ vendor, connect, oper
     ])
   })
 
-  test('with a picture and a schema', async () => {
+  test('works with an image and a schema', async () => {
     server.respondWith(vendor.say({ text: JSON.stringify(FILM) }))
     const { output } = await generateText({
       model,
@@ -128,7 +128,7 @@ describe.each(MATRIX)('$client speaks to $vendor.name', ({ vendor, connect, oper
     expect(lastRequestText(server)).toContain(PNG_BASE64)
   })
 
-  test('and is told its own mistakes', async () => {
+  test('gets errors about its own mistakes', async () => {
     server.respondWith(vendor.refuse(400, 'temperature is too high'))
     const failure = await generateText({ model, prompt: 'Hi', maxRetries: 0 }).catch((error) => error)
     expect(APICallError.isInstance(failure) && [failure.statusCode, failure.message]).toEqual([

@@ -28,7 +28,7 @@ beforeEach(() => {
 const ask = (members: object = {}) => gateway.request('POST', EMBEDDINGS, { body: embeddingBody(members) })
 
 describe('embeddings of an upstream that speaks the wire', () => {
-  test('come with our model, usage, cost and headers', async () => {
+  test('have our model, usage, cost and headers', async () => {
     const { status, body, headers } = await ask()
     expect(status).toBe(200)
     expect(body).toEqual({
@@ -47,7 +47,7 @@ describe('embeddings of an upstream that speaks the wire', () => {
     expect(headers.get('x-request-id')).toMatch(/^req_/)
   })
 
-  test('have the digits of the upstream, not ours', async () => {
+  test('have the digits of the upstream', async () => {
     gateway.upstream.respondWith(
       json('{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.10,1E-2]}],"model":"x"}'),
     )
@@ -57,7 +57,7 @@ describe('embeddings of an upstream that speaks the wire', () => {
     expect(JSON.parse(text)).toMatchObject({ model: SMALL, usage: { prompt_tokens: 4, total_tokens: 4 } })
   })
 
-  test('are asked for with the body as it came', async () => {
+  test('are requested with the unchanged body', async () => {
     const text = `{"input" : "a",  "model":"${SMALL}","dimensions":256,"something_new":1}`
     await gateway.request('POST', EMBEDDINGS, { body: text })
     const [request] = gateway.upstream.requests
@@ -66,13 +66,13 @@ describe('embeddings of an upstream that speaks the wire', () => {
     expect(gateway.upstream.requests[1]?.body).toEqual({ model: 'vllm-embedder', input: 'a' })
   })
 
-  test('do not mind members that mean something only in a chat', async () => {
+  test('ignore members that only apply to a chat', async () => {
     const { status, body } = await ask({ stream: true, n: 'many', max_tokens: -1, temperature: 'hot' })
     expect([status, body.data?.length]).toEqual([200, 1])
     expect(gateway.upstream.bodies()[0]).toMatchObject({ n: 'many', max_tokens: -1, temperature: 'hot' })
   })
 
-  test('have the name the client used', async () => {
+  test('have the model name that the client used', async () => {
     expect((await ask({ model: 'two-routes-alias' })).body.model).toBe('two-routes-alias')
   })
 
@@ -95,14 +95,14 @@ describe('embeddings of an upstream that speaks the wire', () => {
   test.each([
     ['base64 that the upstream knows', toBase64([0.25, -0.5])],
     ['base64 that the upstream does not know', [0.25, -0.5]],
-  ])('come in %s', async (_name, sent) => {
+  ])('are returned in %s', async (_name, sent) => {
     gateway.upstream.respondWith(embeddings([sent]))
     const { body } = await ask({ encoding_format: 'base64' })
     expect(body.data[0].embedding).toBe(toBase64([0.25, -0.5]))
     expect(body).toMatchObject({ object: 'list', model: SMALL, usage: { total_tokens: 5 } })
   })
 
-  test('come as numbers where the upstream sends base64 to everyone', async () => {
+  test('are returned as numbers if the upstream always sends base64', async () => {
     gateway.upstream.respondWith(embeddings([toBase64([0.25, -0.5])]))
     expect((await ask({ encoding_format: 'float' })).body.data[0].embedding).toEqual([0.25, -0.5])
     expect((await ask()).body.data[0].embedding).toEqual([0.25, -0.5])
@@ -130,7 +130,7 @@ describe('embeddings of an upstream that speaks the wire', () => {
     ])
   })
 
-  test('of thousands of numbers come whole', async () => {
+  test('of thousands of numbers are complete', async () => {
     const vectors = Array.from({ length: 64 }, (_, row) =>
       Array.from({ length: 1536 }, (_number, column) => Math.sin(row * 1536 + column)),
     )
@@ -140,8 +140,8 @@ describe('embeddings of an upstream that speaks the wire', () => {
   })
 })
 
-describe('what embeddings cost', () => {
-  test('is what the upstream counted', async () => {
+describe('the cost of embeddings', () => {
+  test("is that of the upstream's count", async () => {
     gateway.upstream.respondWith(
       embeddings([[1]], { usage: { prompt_tokens: 7, total_tokens: 7, extra: 'kept' } }),
     )
@@ -160,7 +160,7 @@ describe('what embeddings cost', () => {
     expect(body.usage).toMatchObject({ prompt_tokens: tokens, total_tokens: tokens, cost_usd: tokens / 1e6 })
   })
 
-  test('is one price where the request has one', async () => {
+  test('is one price if the price is per request', async () => {
     expect((await ask({ model: 'per-request' })).body.usage.cost_usd).toBe(0.01)
   })
 
@@ -193,7 +193,7 @@ describe('embeddings of the sandbox', () => {
     return body
   }
 
-  test('are nearer to each other where the texts are', async () => {
+  test('are nearer for related texts', async () => {
     const input = ['How do I bake bread?', 'Baking a loaf of bread at home', 'The stock market fell today']
     const { data, usage } = await embed({ input })
     const [question, near, far] = data.map(({ embedding }: { embedding: number[] }) => embedding)
@@ -204,7 +204,7 @@ describe('embeddings of the sandbox', () => {
     expect(usage.cost_usd).toBeGreaterThan(0)
   })
 
-  test('have as many dimensions as were asked for, in either encoding', async () => {
+  test('have the requested dimensions, in either encoding', async () => {
     const numbers = await embed({ dimensions: 256 })
     const text = await embed({ dimensions: 256, encoding_format: 'base64' })
     const decoded = new Float32Array(Uint8Array.from(Buffer.from(text.data[0].embedding, 'base64')).buffer)

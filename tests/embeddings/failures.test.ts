@@ -38,7 +38,7 @@ const ask = (members: object = {}, headers: Record<string, string> = {}) =>
 const asked = () => gateway.upstream.requests.map(({ path }) => path.split('/')[1])
 const spent = async () => (await gateway.request('GET', '/v1/usage/records?limit=1')).body.total
 
-describe('an upstream that answers with no embeddings', () => {
+describe('an upstream without embeddings in its answer', () => {
   test.each<[string, Reply, object?]>([
     ['a page', htmlPage(200)],
     ['half a document', json('{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.1')],
@@ -51,7 +51,7 @@ describe('an upstream that answers with no embeddings', () => {
     ['one of words', embeddings([['a']])],
     ['one in no encoding', embeddings(['a']), { encoding_format: 'float' }],
     ['events', stream([answerOf([[1]])])],
-  ])('is asked again, and then the answer is 502: %s', async (_name, reply, members = {}) => {
+  ])('is retried, and then the answer is 502: %s', async (_name, reply, members = {}) => {
     const before = await spent()
     gateway.upstream.respondWith(reply)
     const { status, body, headers } = await ask(members)
@@ -61,7 +61,7 @@ describe('an upstream that answers with no embeddings', () => {
     expect(await spent()).toBe(before)
   })
 
-  test('is forgiven when it does better the next time', async () => {
+  test('is used if the retry succeeds', async () => {
     gateway.upstream.respondWith(failure(500), embeddings())
     expect((await ask()).status).toBe(200)
     expect(asked()).toHaveLength(2)
@@ -77,12 +77,12 @@ describe('an upstream that refuses', () => {
     expect(asked()).toHaveLength(1)
   })
 
-  test('within an answer of 200 is understood', async () => {
+  test('inside an answer of 200 is recognised', async () => {
     gateway.upstream.respondWith(json({ object: 'error', message: 'out of memory', code: 500 }))
     expect((await ask({ model: 'on-vllm' })).status).toBe(502)
   })
 
-  test('for too many requests is 429 with a time to come back', async () => {
+  test('because of its rate gives 429 with retry-after', async () => {
     gateway.upstream.respondWith(failure(429, {}, { 'retry-after': '7' }))
     const { status, body, headers } = await ask()
     expect([status, body.error.code, headers.get('retry-after')]).toEqual([429, 'rate_limit_exceeded', '7'])
@@ -94,7 +94,7 @@ describe('a model with two routes', () => {
     ['fails', failure(500)],
     ['sends no valid answer', json('{"data":')],
     ['sends too few', embeddings([])],
-  ])('is served by the second when the first %s', async (_name, reply) => {
+  ])('is served by the second if the first %s', async (_name, reply) => {
     gateway.upstream.respondWith((request) => {
       const chosen = request.path.startsWith('/vllm') ? reply : embeddings()
       return typeof chosen === 'function' ? chosen(request) : chosen
@@ -107,12 +107,12 @@ describe('a model with two routes', () => {
   })
 })
 
-describe('a client that leaves', () => {
+describe('a client that disconnects', () => {
   test.each<[string, Reply]>([
     ['has said nothing', silence],
     ['is about to answer', headersOnly('application/json')],
   ])(
-    'while the upstream %s takes the call with it where no more is read, and pays what it sent',
+    'while the upstream %s cancels the call if draining is off, and pays for its input',
     async (_name, reply) => {
       const before = await spent()
       gateway.upstream.respondWith(reply)

@@ -30,7 +30,7 @@ async function expectRefusal(
   expect(gateway.upstream.requests).toHaveLength(0)
 }
 
-describe('an embedding is refused before anybody is asked', () => {
+describe('an embedding is refused before an upstream is called', () => {
   test.each<[string, object, string, string]>([
     ['without a model', { model: undefined }, 'missing_required_parameter', 'model'],
     ['without an input', { input: undefined }, 'missing_required_parameter', 'input'],
@@ -63,13 +63,13 @@ describe('an embedding is refused before anybody is asked', () => {
     await expectRefusal(ask({ input: ['a', 'word '.repeat(9000)] }), { ...expected, param: 'input.1' })
   })
 
-  test('of a model of another kind, and told where that is served', async () => {
+  test('with a model of another kind, naming its route', async () => {
     const refusal = { status: 400, code: 'invalid_value', param: 'model' }
     await expectRefusal(ask({ model: 'gpt-4o-mini' }), { ...refusal, message: /\/v1\/chat\/completions/ })
     await expectRefusal(ask({ model: 'rerank-v3.5' }), { ...refusal, message: /\/v1\/rerank/ })
   })
 
-  test('of a model nobody knows', async () => {
+  test('with an unknown model', async () => {
     await expectRefusal(ask({ model: 'no-such-model' }), {
       status: 404,
       code: 'model_not_found',
@@ -77,7 +77,7 @@ describe('an embedding is refused before anybody is asked', () => {
     })
   })
 
-  test('of a model no provider of which is configured, with a key for earnest', async () => {
+  test('with a model without a configured provider, for a live key', async () => {
     const key = await createKey(gateway, { name: 'live', env: 'live' })
     await expectRefusal(ask({ model: 'nowhere' }, key), {
       status: 503,
@@ -92,7 +92,7 @@ describe('an embedding is refused before anybody is asked', () => {
     expect((await ask({ model: 'two-routes-alias' }, key)).status).toBe(200)
   })
 
-  test('to a stranger, and to a key without the scope', async () => {
+  test('without a key, and to a key without the scope', async () => {
     await expectRefusal(ask({}, 'pk-dev-unknown'), { status: 401, code: 'invalid_api_key' })
     const key = await createKey(gateway, { name: 'manager', env: 'dev', scopes: ['manage'] })
     await expectRefusal(ask({}, key), { status: 403, code: 'forbidden' })
@@ -110,7 +110,7 @@ describe('an embedding is refused before anybody is asked', () => {
 })
 
 describe('an account with little credit', () => {
-  test('is served as long as the tokens are covered, though the bytes are not', async () => {
+  test('is served while the tokens are covered, even if the bytes are not', async () => {
     // Eight hundred bytes of about 160 tokens, at a dollar a million: the bytes would cost 800 millionths.
     const input = 'word '.repeat(160)
     const { key } = await createAccountKey(gateway, { name: 'frugal', credit_usd: 0.0003 })

@@ -42,7 +42,7 @@ const refusal = async (body: FormData | string, contentType?: string) => {
 }
 
 describe('a form', () => {
-  test('arrives with its fields in the types of the schema and its files whole', async () => {
+  test('arrives with its fields in the types of the schema and its files complete', async () => {
     const bytes = randomBytes(3 * MEBIBYTE)
     const { status, body } = await send(
       formOf(
@@ -104,7 +104,7 @@ describe('a form', () => {
     })
   })
 
-  test('is refused with the name of the field that is missing or wrong', async () => {
+  test('is refused with the name of the missing or invalid field', async () => {
     const file: Part = ['image', image(randomBytes(9)), 'a.png']
     expect(await refusal(formOf(file))).toEqual([400, 'missing_required_parameter', 'model'])
     expect(await refusal(formOf(['model', 'm']))).toEqual([400, 'missing_required_parameter', 'image'])
@@ -122,7 +122,7 @@ describe('a form', () => {
     expect(await server.filesLeft()).toBe(0)
   })
 
-  test('is refused when it is too large in any way', async () => {
+  test('is refused if it is too large in any way', async () => {
     const model: Part = ['model', 'm']
     const large = image(new Uint8Array(25 * MEBIBYTE + 1))
     expect(await refusal(formOf(model, ['image', large, 'a']))).toEqual([413, 'request_too_large', 'image'])
@@ -143,7 +143,7 @@ describe('a form', () => {
     expect(await server.filesLeft()).toBe(0)
   })
 
-  test('is refused when it is not one', async () => {
+  test('is refused if it is not a form', async () => {
     expect(await refusal('x', 'text/plain')).toEqual([415, 'unsupported_media_type', null])
     expect(await refusal('x', 'application/x-www-form-urlencoded')).toEqual([
       415,
@@ -163,7 +163,7 @@ describe('a form', () => {
     expect(await server.filesLeft()).toBe(0)
   })
 
-  test('a client that is refused in the middle gets its answer, and its connection is closed', async () => {
+  test('a client that is refused while sending gets its answer, and its connection is closed', async () => {
     const head = [
       'POST /form HTTP/1.1',
       'host: parkway',
@@ -180,7 +180,7 @@ describe('a form', () => {
     expect(answer.head).toContain('connection: close')
   })
 
-  test('a client that says it sends too much is answered before it does', async () => {
+  test('a client that announces too much is answered before it sends', async () => {
     const head = [
       'POST /form HTTP/1.1',
       'host: parkway',
@@ -199,7 +199,7 @@ describe('a form', () => {
     socket.destroy()
   })
 
-  test('nothing is left of a client that goes away in the middle, or while its request runs', async () => {
+  test('nothing is left of a client that disconnects while sending, or while its request runs', async () => {
     const { hostname, port } = new URL(server.url)
     const socket = connect({ host: hostname, port: Number(port) })
     socket.write('POST /form HTTP/1.1\r\nhost: p\r\ncontent-type: multipart/form-data; boundary=b\r\n')

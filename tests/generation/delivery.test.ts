@@ -36,8 +36,8 @@ afterAll(async () => {
 const records = async (key: string) => (await gateway.request('GET', '/v1/usage/records', { key })).body.total
 const balance = async (key: string) => (await gateway.request('GET', '/v1/tenants/me', { key })).body
 
-describe('a client that leaves before its image is there', () => {
-  test('pays for what the upstream was asked, and has nothing held or kept', async () => {
+describe('a client that disconnects before its image is made', () => {
+  test("pays for the upstream's work, and leaves no hold and no file", async () => {
     const { key } = await createAccountKey(gateway, { name: 'hasty', credit_usd: 1 })
     const leaving = new AbortController()
     const body = { model: 'gpt-image-1.5', prompt: '[[sandbox:latency ms=4000]] A cube' }
@@ -50,7 +50,7 @@ describe('a client that leaves before its image is there', () => {
     expect([(await balance(key)).balance_usd, await records(key)]).toEqual([0.96, 1])
   })
 
-  test('of a task leaves the task to be made', async () => {
+  test('of a task does not stop the task', async () => {
     const { key } = await createAccountKey(gateway, { name: 'patient', credit_usd: 1 })
     const leaving = new AbortController()
     const body = { model: 'flux-schnell', prompt: '[[sandbox:latency ms=1500]] A cube' }
@@ -67,7 +67,7 @@ describe('a client that leaves before its image is there', () => {
 })
 
 describe('a webhook', () => {
-  test('is told of the task when it has ended', async () => {
+  test('is called when the task has ended', async () => {
     const body = { model: 'flux-schnell', prompt: 'A cube', webhook_url: hookUrl, metadata: { order: 7 } }
     const { body: receipt } = await gateway.request('POST', IMAGES, { body })
     await eventually(() => expect(told).toHaveLength(1))
@@ -77,7 +77,7 @@ describe('a webhook', () => {
 })
 
 describe('credit', () => {
-  test('that does not cover the most a request can cost refuses it, at once or as a task', async () => {
+  test('that does not cover the maximum cost of a request refuses it, directly or as a task', async () => {
     const { key } = await createAccountKey(gateway, { name: 'short', credit_usd: 0.1 })
     for (const [path, asked] of [
       [IMAGES, { model: 'gpt-image-1.5', prompt: 'x', n: 3 }],

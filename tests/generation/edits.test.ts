@@ -51,7 +51,7 @@ async function postForm(path: string, fields: Record<string, string | Blob | Blo
 const pictureBlob = (bytes: Uint8Array<ArrayBuffer> = new Uint8Array(picture)) =>
   new Blob([bytes], { type: 'image/png' })
 
-test('an address of the gateway that is not good is refused and not fetched', async () => {
+test('an invalid address of the gateway is refused and not fetched', async () => {
   const { status, body } = await post(EDITS, { ...EDIT, image: `${gateway.baseUrl}/media/nonsense.png` })
   expect([status, body.error.code, body.error.param]).toEqual([400, 'invalid_value', 'image'])
 })
@@ -78,18 +78,18 @@ describe('an edit', () => {
     expect(await describePicture((await download(body.data[0].url)).bytes)).toMatch(/^png /)
   })
 
-  test('takes its images and mask as a form', async () => {
+  test('accepts its images and mask as a form', async () => {
     const form = { ...EDIT, n: '2', image: [pictureBlob(), pictureBlob()], mask: pictureBlob() }
     const { status, body } = await postForm(EDITS, form)
     expect([status, body.data.length, body.usage.cost_usd]).toEqual([200, 2, 0.12])
   })
 
-  test('takes several images as image[], as clients name them', async () => {
+  test('accepts several images as image[], as clients name them', async () => {
     const { status } = await postForm(EDITS, { ...EDIT, 'image[]': [pictureBlob(), pictureBlob()] })
     expect(status).toBe(200)
   })
 
-  test('is a task of a model that takes its time, and of type edit', async () => {
+  test('is a task of type edit if the model is slow', async () => {
     const { status, body } = await postForm(EDITS, {
       model: 'flux-kontext-pro',
       prompt: 'x',
@@ -128,7 +128,7 @@ describe('an edit', () => {
     expectEnvelope(await post(EDITS, { ...EDIT, ...fields }), 400, error)
   })
 
-  test('whose address has nothing is 400 and names the field', async () => {
+  test('whose address has no content is 400 and names the field', async () => {
     const answer = await post(EDITS, { ...EDIT, image: pictureUrl.replace('picture', 'gone') })
     expectEnvelope(answer, 400, { code: 'invalid_value', param: 'image' })
   })
@@ -142,7 +142,7 @@ describe('an edit', () => {
     expect([asJson.status, asJson.body.error.code]).toEqual([413, 'request_too_large'])
   })
 
-  test('in another form than JSON or multipart is 415', async () => {
+  test('in another format than JSON or multipart is 415', async () => {
     const answer = await gateway.request('POST', EDITS, {
       body: 'x',
       headers: { 'content-type': 'text/plain' },
@@ -152,7 +152,7 @@ describe('an edit', () => {
 })
 
 describe('an upscale', () => {
-  test('makes the image as many times larger, twice unless told', async () => {
+  test('makes the image larger by the factor, by default two', async () => {
     for (const [scale, size, cost] of [
       [undefined, '64x48', 0.03],
       [4, '128x96', 0.12],
@@ -170,7 +170,7 @@ describe('an upscale', () => {
     }
   })
 
-  test('takes a form', async () => {
+  test('accepts a form', async () => {
     const { status, body } = await postForm(UPSCALE, { image: pictureBlob(), scale: '2' })
     expect(status).toBe(202)
     expect((await waitForTask(gateway, body.task_id)).status).toBe('completed')
@@ -185,15 +185,15 @@ describe('an upscale', () => {
     expectEnvelope(await post(UPSCALE, {}), 400, { code: 'missing_required_parameter', param: 'image' })
   })
 
-  test('by a model of another kind is 400 and says where that is served', async () => {
+  test('by a model of another kind is 400 and names its route', async () => {
     const answer = await post(UPSCALE, { image: dataUri(), model: 'flux-dev' })
     expectEnvelope(answer, 400, { code: 'invalid_value', param: 'model' })
     expect(answer.body.error.message).toContain('/v1/images/generations')
   })
 })
 
-describe('a background that is removed', () => {
-  test('leaves an image in the format that was asked for', async () => {
+describe('background removal', () => {
+  test('returns an image in the requested format', async () => {
     for (const [format, contentType] of [
       [undefined, 'image/png'],
       ['webp', 'image/webp'],
@@ -206,7 +206,7 @@ describe('a background that is removed', () => {
     }
   })
 
-  test('takes a form', async () => {
+  test('accepts a form', async () => {
     expect((await postForm(CUT_OUT, { image: pictureBlob() })).status).toBe(202)
   })
 

@@ -52,7 +52,7 @@ const ask = (body: object) =>
   gateway.request('POST', '/v1/images/generations', { key, body: { model: ENTRY.id, ...body } })
 
 describe('an Imagen model of the operator', () => {
-  test('makes the images that were asked for, at the price of the entry', async () => {
+  test('makes the requested images, at the price of the entry', async () => {
     const { status, body, headers } = await ask({ prompt: 'A cube', n: 2, aspect_ratio: '16:9' })
     expect([status, headers.get('x-gateway-provider')]).toEqual([200, 'google'])
     expect(body.usage).toMatchObject({ images: 2, cost_usd: 0.12 })
@@ -60,7 +60,7 @@ describe('an Imagen model of the operator', () => {
     expect(vendor.requests.at(-1)?.path).toBe('/v1beta/models/imagen-4.0-ultra-generate-001:predict')
   })
 
-  test('what its filter holds back is told to the client and costs nothing', async () => {
+  test('reports images that its filter holds back, without charge', async () => {
     vendor.phase = 'refused'
     const { status, body, headers } = await ask({ prompt: 'A cube' })
     vendor.phase = 'done'

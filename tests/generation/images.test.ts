@@ -21,8 +21,8 @@ const post = (body: unknown, headers: Record<string, string> = {}) =>
   gateway.request('POST', PATH, { body, headers })
 const balance = async () => (await gateway.request('GET', '/v1/tenants/me')).body.balance_usd
 
-describe('an image of a model that answers at once', () => {
-  test('is an address that needs no key, of the size that was asked for', async () => {
+describe('an image of a model that answers directly', () => {
+  test('is an address that needs no key, of the requested size', async () => {
     const { status, body, headers } = await post({ ...AT_ONCE, size: '1024x1536', seed: 7 })
     expect(status).toBe(200)
     expect(body).toEqual({
@@ -37,7 +37,7 @@ describe('an image of a model that answers at once', () => {
     expect(headers.get('x-gateway-balance-usd')).not.toBeNull()
   })
 
-  test('comes in the answer itself with b64_json, in the format that was asked for', async () => {
+  test('is in the answer itself with b64_json, in the requested format', async () => {
     const asked = { ...AT_ONCE, response_format: 'b64_json', output_format: 'webp', size: '1024x1024' }
     const { body } = await post(asked)
     const [{ b64_json: inline, url }] = body.data
@@ -51,7 +51,7 @@ describe('an image of a model that answers at once', () => {
     expect(body.usage).toEqual({ images: 2, cost_usd: 0.48 })
   })
 
-  test('is made a task of with Prefer: respond-async', async () => {
+  test('becomes a task with Prefer: respond-async', async () => {
     const { status, body, headers } = await post(AT_ONCE, { prefer: 'respond-async' })
     expect([status, headers.get('preference-applied')]).toEqual([202, 'respond-async'])
     const task = await waitForTask(gateway, body.task_id)
@@ -62,26 +62,26 @@ describe('an image of a model that answers at once', () => {
     ])
   })
 
-  test('charges nothing when the upstream fails', async () => {
+  test('is free if the upstream fails', async () => {
     const before = await balance()
     const { status, body } = await post({ ...AT_ONCE, prompt: '[[sandbox:error status=500]] A cube' })
     expect([status, body.error.code, body.error.type]).toEqual([500, 'provider_error', 'upstream_error'])
     expect(await balance()).toBe(before)
   })
 
-  test('is refused in the upstream’s words when the request is at fault', async () => {
+  test('is refused in the upstream’s words if the request is at fault', async () => {
     const { status, body } = await post({ ...AT_ONCE, prompt: '[[sandbox:error status=400]] A cube' })
     expect([status, body.error.type]).toEqual([400, 'invalid_request_error'])
   })
 
-  test('goes on after an upstream that failed once', async () => {
+  test('is made after one failure of an upstream', async () => {
     const { status } = await post({ ...AT_ONCE, prompt: '[[sandbox:error status=503 times=1]] A cube' })
     expect(status).toBe(200)
   })
 })
 
-describe('an image of a model that takes its time', () => {
-  test('is a task, and its result is kept by the gateway', async () => {
+describe('an image of an asynchronous model', () => {
+  test('is a task, and its result is stored by the gateway', async () => {
     const { status, body, headers } = await post({ ...TAKES_TIME, metadata: { order: 7 } })
     expect(status).toBe(202)
     expect(body).toEqual({
@@ -107,7 +107,7 @@ describe('an image of a model that takes its time', () => {
     expect(await describePicture(bytes)).toMatch(/^(png|jpeg) /)
   })
 
-  test('is waited for with Prefer: wait, and then has no task in the answer', async () => {
+  test('is awaited with Prefer: wait, and then the answer has no task', async () => {
     const { status, body, headers } = await post(TAKES_TIME, { prefer: 'wait=30' })
     expect(status).toBe(200)
     expect(body).toEqual({
@@ -118,14 +118,14 @@ describe('an image of a model that takes its time', () => {
     expect(headers.get('x-gateway-cost-usd')).toBe('0.003')
   })
 
-  test('is a task all the same when the wait is over first', async () => {
+  test('is still a task if the wait is over first', async () => {
     const slow = { ...TAKES_TIME, prompt: '[[sandbox:latency ms=60000]] A cube' }
     const { status, body } = await post(slow, { prefer: 'wait=1' })
     expect(status).toBe(202)
     await gateway.request('POST', `${body.poll_url}/cancel`)
   })
 
-  test('that fails is a task with an error, and costs nothing', async () => {
+  test('that fails is a task with an error, and is free', async () => {
     const before = await balance()
     const { body } = await post({ ...TAKES_TIME, prompt: '[[sandbox:error status=400]] A cube' })
     const task = await waitForTask(gateway, body.task_id)
@@ -134,7 +134,7 @@ describe('an image of a model that takes its time', () => {
     expect(await balance()).toBe(before)
   })
 
-  test('is another account’s business only', async () => {
+  test('is not visible to another account', async () => {
     const { body } = await post(TAKES_TIME)
     const { key } = await createAccountKey(gateway, { name: 'other', credit_usd: 1 })
     expectEnvelope(await gateway.request('GET', body.poll_url, { key }), 404, { code: 'not_found' })
@@ -170,24 +170,24 @@ describe('a request for an image', () => {
     expectEnvelope(await post(body), 400, error)
   })
 
-  test('of a model nobody knows is 404', async () => {
+  test('with an unknown model is 404', async () => {
     expectEnvelope(await post({ ...AT_ONCE, model: 'nobody' }), 404, {
       code: 'model_not_found',
       param: 'model',
     })
   })
 
-  test('says which sizes there are', async () => {
+  test('is refused with the allowed sizes', async () => {
     const { body } = await post({ ...AT_ONCE, size: '64x64' })
     expect(body.error.message).toContain('1024x1024, 1024x1536, 1536x1024')
   })
 
-  test('ignores what it does not know', async () => {
+  test('ignores unknown members', async () => {
     const { status } = await post({ ...AT_ONCE, moderation: 'low', user: 'u1', stream: false })
     expect(status).toBe(200)
   })
 
-  test('of a live key is 503 where no provider is configured', async () => {
+  test('with a live key is 503 if no provider is configured', async () => {
     const { body } = await gateway.request('POST', '/v1/tenants/me/api-keys', { body: { env: 'live' } })
     for (const model of ['gpt-image-1.5', 'flux-schnell']) {
       const answer = await gateway.request('POST', PATH, { key: body.key, body: { ...AT_ONCE, model } })
@@ -195,7 +195,7 @@ describe('a request for an image', () => {
     }
   })
 
-  test('may be sent again with its idempotency key, and makes one image and one task', async () => {
+  test('may be repeated with its idempotency key, and makes one image and one task', async () => {
     for (const body of [AT_ONCE, TAKES_TIME]) {
       const headers = { 'idempotency-key': `once-${body.model}` }
       const [first, again] = [await post(body, headers), await post(body, headers)]

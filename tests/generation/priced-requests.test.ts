@@ -84,7 +84,7 @@ describe('an image is priced as the size that the upstream is asked for', () => 
     expect(openai.requests[0]?.body).toMatchObject({ size: '1536x1024' })
   })
 
-  test('an edit keeps the shape of its picture, and costs the dearest it can have', async () => {
+  test('an edit keeps the shape of its image, and costs the most expensive possible shape', async () => {
     const edit = { model: 'gpt-image-1.5', prompt: 'Make it night', image: picture }
     const [kept, square] = [
       await post('/v1/images/edits', edit),
@@ -122,7 +122,7 @@ describe('an image is priced as the size that the upstream is asked for', () => 
   )
 })
 
-test('an id that OpenAI has retired falls back to the model that took its place', async () => {
+test('an id that OpenAI has retired falls back to its successor', async () => {
   const error = {
     message: 'The model does not exist',
     type: 'invalid_request_error',
@@ -159,7 +159,7 @@ describe('a member of an image request', () => {
     expect([...openai.requests, ...fal.requests]).toEqual([])
   })
 
-  test('that costs nothing reaches the upstream, and what nobody knows does not', async () => {
+  test('that is free reaches the upstream, and unknown ones do not', async () => {
     const plain = { moderation: 'low', output_compression: 50, user: 'someone' }
     const odd = { N: 10, Quality: 'high', turbo: true, input_fidelity: 'low', partial_images: 0, store: true }
     const { status } = await post(PATH, { model: 'gpt-image-1.5', prompt: 'A cube', ...plain, ...odd })
@@ -179,7 +179,7 @@ describe('a video', () => {
   test.each([
     ['1920x1080', '720p', '16:9', 0.42],
     ['640x480', '480p', '4:3', 0.3],
-  ])('in %s is asked for as it is priced: %s in %s', async (resolution, name, ratio, costUsd) => {
+  ])('in %s is requested as it is priced: %s in %s', async (resolution, name, ratio, costUsd) => {
     const video = { model: 'grok-imagine-video', prompt: 'Waves', duration: 6, resolution }
     const { body } = await post('/v1/videos/generations', video)
     const task = await waitForTask(gateway, body.task_id, key)
@@ -195,7 +195,7 @@ describe('a video', () => {
     [{ seconds: '8' }, '`duration`'],
     [{ generate_audio: false }, '`audio`'],
     [{ quality: 'high' }, '`resolution`'],
-  ])('refuses %j, and says what to send', async (members, hint) => {
+  ])('refuses %j, and names the right member', async (members, hint) => {
     const video = { model: 'grok-imagine-video', prompt: 'Waves', ...members }
     const { status, body } = await post('/v1/videos/generations', video)
     const [param = ''] = Object.keys(members)
@@ -204,7 +204,7 @@ describe('a video', () => {
     expect(xai.requests).toEqual([])
   })
 
-  test('may say that it is one, and its unknown members go nowhere', async () => {
+  test('may state a count of one, and unknown members are not sent', async () => {
     const video = {
       model: 'grok-imagine-video',
       prompt: 'Waves',
@@ -220,7 +220,7 @@ describe('a video', () => {
     expect(asked).not.toMatch(/service_tier|turbo|"n"|fps/)
   })
 
-  test('is not longer than its model makes', async () => {
+  test('is not longer than its model allows', async () => {
     const video = { model: 'gemini-omni-1.1-flash', prompt: 'Waves', duration: 20 }
     const { status, body } = await post('/v1/videos/generations', video)
     expect([status, body.error.param]).toEqual([400, 'duration'])

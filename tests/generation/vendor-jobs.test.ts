@@ -33,7 +33,7 @@ const order = async () => {
 const submits = () => vendor.requests.filter(({ method }) => method === 'POST').length
 
 describe('a job at a vendor', () => {
-  test('is submitted once, and what it made is copied although the vendor is in a private network', async () => {
+  test('is submitted once, and its output is copied although the vendor is in a private network', async () => {
     const before = submits()
     const task = await order()
     expect([task.status, task.cost_usd]).toEqual(['completed', 0.003])
@@ -46,23 +46,20 @@ describe('a job at a vendor', () => {
     ['failed', 'provider_error'],
     ['refused', 'prompt_blocked'],
     ['lost', 'provider_error'],
-  ] as const)(
-    'that is %s is a failed task, costs nothing and is not submitted again',
-    async (phase, code) => {
-      const balance = async () => (await gateway.request('GET', '/v1/tenants/me')).body.balance_usd
-      const [balanceBefore, submitsBefore] = [await balance(), submits()]
-      vendor.phase = phase
-      try {
-        const task = await order()
-        expect([task.status, task.error.code, task.cost_usd]).toEqual(['failed', code, null])
-      } finally {
-        vendor.phase = 'done'
-      }
-      expect([await balance(), submits()]).toEqual([balanceBefore, submitsBefore + 1])
-    },
-  )
+  ] as const)('that is %s is a failed task, is free and is not submitted again', async (phase, code) => {
+    const balance = async () => (await gateway.request('GET', '/v1/tenants/me')).body.balance_usd
+    const [balanceBefore, submitsBefore] = [await balance(), submits()]
+    vendor.phase = phase
+    try {
+      const task = await order()
+      expect([task.status, task.error.code, task.cost_usd]).toEqual(['failed', code, null])
+    } finally {
+      vendor.phase = 'done'
+    }
+    expect([await balance(), submits()]).toEqual([balanceBefore, submitsBefore + 1])
+  })
 
-  test('is submitted again when the vendor had no room for it', async () => {
+  test('is submitted again if the vendor had no capacity for it', async () => {
     vendor.replyNext({ status: 429, headers: { 'retry-after': '1' }, body: { detail: 'busy' } })
     expect((await order()).status).toBe('completed')
   })

@@ -24,7 +24,7 @@ const post = (path: string, body: unknown, headers: Record<string, string> = {})
 const balance = async () => (await gateway.request('GET', '/v1/tenants/me')).body
 
 describe('a video', () => {
-  test('is a task that ends with a film, charged by the second', async () => {
+  test('is a task that ends with a video, charged by the second', async () => {
     const { status, body, headers } = await post(VIDEOS, {
       ...FILM,
       aspect_ratio: '9:16',
@@ -46,12 +46,12 @@ describe('a video', () => {
     expect([contentType, bytes.subarray(4, 8).toString()]).toEqual(['video/mp4', 'ftyp'])
   })
 
-  test('has the duration of its model unless told', async () => {
+  test('has the default duration of its model', async () => {
     const { body } = await post(VIDEOS, { model: 'hailuo-2', prompt: FILM.prompt })
     expect((await waitForTask(gateway, body.task_id)).usage).toEqual({ seconds: 6, cost_usd: 0.27 })
   })
 
-  test('costs by resolution and sound', async () => {
+  test('costs by resolution and audio', async () => {
     const { body } = await post(VIDEOS, {
       model: 'seedance-1.5',
       prompt: FILM.prompt,
@@ -62,7 +62,7 @@ describe('a video', () => {
     expect((await waitForTask(gateway, body.task_id)).cost_usd).toBe(0.052)
   })
 
-  test('takes its resolution in pixels, as the nearest the model has, and is priced so', async () => {
+  test('accepts its resolution in pixels, as the nearest of the model, and is priced as such', async () => {
     const costOf = async (resolution: string) => {
       const { status, body } = await post(VIDEOS, {
         model: 'seedance-1.5',
@@ -77,19 +77,19 @@ describe('a video', () => {
     expect(await costOf('854x480')).toBe(await costOf('480p'))
   })
 
-  test('begins with an image where the model takes one', async () => {
+  test('begins with an image if the model supports it', async () => {
     const asked = { model: 'wan-2.6-i2v', prompt: FILM.prompt, duration: 5, image_url: picture }
     const { body } = await post(VIDEOS, asked)
     expect((await waitForTask(gateway, body.task_id)).status).toBe('completed')
   })
 
-  test('is a task whatever is preferred', async () => {
+  test('is a task regardless of Prefer', async () => {
     const { status, body } = await post(VIDEOS, FILM, { prefer: 'wait=30' })
     expect([status, body.status]).toEqual([202, 'pending'])
     await waitForTask(gateway, body.task_id)
   })
 
-  test('holds its credit while it is made, and gives it back when it is cancelled', async () => {
+  test('holds its credit while it is made, and releases it when it is cancelled', async () => {
     const before = await balance()
     const { body } = await post(VIDEOS, { ...FILM, prompt: '[[sandbox:job-endless]] Waves' })
     const { body: cancelled } = await gateway.request('POST', `${body.poll_url}/cancel`)
@@ -102,7 +102,7 @@ describe('a video', () => {
     ['is refused', '[[sandbox:job-fail percent=0 status=422]]', { type: 'invalid_request_error' }],
     ['is lost', '[[sandbox:job-lost percent=0]]', { code: 'provider_error' }],
     ['is never taken', '[[sandbox:error status=401]]', { code: 'invalid_api_key' }],
-  ])('whose job %s is a failed task and costs nothing', async (_, prompt, error) => {
+  ])('whose job %s is a failed task and is free', async (_, prompt, error) => {
     const before = await balance()
     const { body } = await post(VIDEOS, { ...FILM, prompt: `${prompt} Waves` })
     const task = await waitForTask(gateway, body.task_id)
@@ -110,7 +110,7 @@ describe('a video', () => {
     expect((await balance()).balance_usd).toBe(before.balance_usd)
   })
 
-  test('outlasts looks that fail', async () => {
+  test('survives failed polls', async () => {
     const prompt = '[[sandbox:job ms=0]][[sandbox:job-check status=503 times=1]] Waves'
     const { body } = await post(VIDEOS, { ...FILM, prompt })
     expect((await waitForTask(gateway, body.task_id)).status).toBe('completed')
@@ -153,7 +153,7 @@ describe('a video', () => {
     expectEnvelope(await post(VIDEOS, { ...FILM, ...fields }), 400, error)
   })
 
-  test('says which durations there are', async () => {
+  test('is refused with the allowed durations', async () => {
     const { body } = await post(VIDEOS, { ...FILM, duration: 7 })
     expect(body.error.message).toBe("'duration' must be one of 5, 10, 15 seconds for 'wan-2.6-t2v'.")
   })
@@ -173,7 +173,7 @@ describe('music', () => {
     expect((await download(task.result.data[0].url)).contentType).toBe('audio/mpeg')
   })
 
-  test('comes as WAV where that was asked for, and by the only model unless one is named', async () => {
+  test('is WAV if requested, and made by the only model by default', async () => {
     const { body } = await post(MUSIC, {
       ...SONG,
       model: undefined,

@@ -38,7 +38,7 @@ describe('an image of an asynchronous model without Prefer', () => {
     ['always', 'OpenAI SDK', OPENAI_SDK, 200],
     ['never', 'OpenAI SDK', OPENAI_SDK, 202],
     ['never', 'AI SDK', AI_SDK, 202],
-  ])('is waited for %s: a request of an %s', async (wait, _, headers, status) => {
+  ])('follows PARKWAY_IMAGE_WAIT=%s for a request of an %s', async (wait, _, headers, status) => {
     const answer = await post(wait, headers, TASK_MODEL)
     expect(answer.status).toBe(status)
     expect(answer.body.task_id === undefined).toBe(status === 200)
@@ -46,7 +46,7 @@ describe('an image of an asynchronous model without Prefer', () => {
 })
 
 describe('Prefer', () => {
-  test.each(['auto', 'always', 'never'])('comes before the setting %s', async (wait) => {
+  test.each(['auto', 'always', 'never'])('overrides the setting %s', async (wait) => {
     for (const client of [OPENAI_SDK, PLAIN]) {
       const waited = await post(wait, { ...client, prefer: 'wait=60' }, TASK_MODEL)
       const polled = await post(wait, { ...client, prefer: 'respond-async' }, TASK_MODEL)
@@ -60,7 +60,7 @@ describe('Prefer', () => {
   })
 })
 
-describe('an image that was waited for', () => {
+describe('an image that was awaited', () => {
   test('is in the answer with b64_json, on every route', async () => {
     const image = `data:image/png;base64,${(await paintPng()).toString('base64')}`
     const asked = { response_format: 'b64_json' }
@@ -80,7 +80,7 @@ describe('an image that was waited for', () => {
     }
   })
 
-  test('is an address under the host the client used, and so it is in the task', async () => {
+  test('is an address under the host the client used, in the answer and in the task', async () => {
     const { baseUrl, key } = gatewayOf('auto')
     const origin = baseUrl.replace('127.0.0.1', 'localhost')
     const headers = { ...OPENAI_SDK, 'content-type': 'application/json', authorization: `Bearer ${key}` }
@@ -97,7 +97,7 @@ describe('an image that was waited for', () => {
       expect(new URL(read.result.data[0].url).origin).toBe(origin)
   })
 
-  test('that failed is an error and no task, for a client that did not ask to wait', async () => {
+  test('that failed is an error and not a task, for a client that did not ask to wait', async () => {
     const failing = { ...TASK_MODEL, prompt: '[[sandbox:error status=400]] A cube' }
     const told = await post('auto', OPENAI_SDK, failing)
     expect([told.status, told.body.error?.message]).toEqual([400, expect.stringMatching(/.+/)])
@@ -106,8 +106,8 @@ describe('an image that was waited for', () => {
   })
 })
 
-describe('the form that nobody asked for', () => {
-  test('is b64_json of a gpt-image model, at once and of a task that was waited for', async () => {
+describe('the default format', () => {
+  test('is b64_json for a gpt-image model, directly and for an awaited task', async () => {
     for (const headers of [{}, { prefer: 'respond-async, wait=60' }]) {
       const { status, body } = await post('auto', headers, AT_ONCE_MODEL)
       expect([status, Object.keys(body.data?.[0] ?? {})]).toEqual([200, expect.arrayContaining(['b64_json'])])
@@ -116,7 +116,7 @@ describe('the form that nobody asked for', () => {
     expect(tasks.body.data).toHaveLength(1)
   })
 
-  test('is url of every other model', async () => {
+  test('is url for every other model', async () => {
     for (const model of ['dall-e-3', 'flux-schnell']) {
       const { status, body } = await post('auto', OPENAI_SDK, { model, prompt: 'A red cube' })
       expect([model, status, typeof body.data?.[0]?.url]).toEqual([model, 200, 'string'])

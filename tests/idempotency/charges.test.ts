@@ -45,7 +45,7 @@ describe('one key is charged once', () => {
     expect([await balance(), await charges()]).toEqual([before, charged])
   })
 
-  test('when the process dies between the charge and the answer', async () => {
+  test('if the process dies between the charge and the answer', async () => {
     const first = await ask()
     const [before, charged] = [await balance(), await charges()]
     await forgetAnswer()
@@ -58,7 +58,7 @@ describe('one key is charged once', () => {
     expect([await balance(), await charges()]).toEqual([before, charged])
   })
 
-  test('and others that are charged with it at that moment lose nothing', async () => {
+  test('and other charges of the same commit are not lost', async () => {
     await ask()
     await forgetAnswer()
     const others = Array.from({ length: 30 }, () => gateway.request('POST', CHAT, { body: chatBody() }))
@@ -68,7 +68,7 @@ describe('one key is charged once', () => {
   })
 })
 
-test('a client that hung up pays for what it got, and for its next try', async () => {
+test('a client that disconnected pays for what it got, and for its next try', async () => {
   const paced = pacedStream()
   gateway.upstream.respondWith(paced.reply, stream(chunksOf('whole')))
   const body = chatBody({ stream: true })
@@ -86,7 +86,7 @@ test('a client that hung up pays for what it got, and for its next try', async (
   expect((await charges()).map(({ outcome }) => outcome)).toEqual(['disconnected', 'completed'])
 })
 
-test('402 becomes an answer when credit has come, under the same key', async () => {
+test('402 becomes an answer under the same key when there is credit', async () => {
   const { key, accountId } = await createAccountKey(gateway, { name: 'poor', credit_usd: 0 })
   const send = () => gateway.request('POST', CHAT, { body: chatBody(), headers, key })
   expect((await send()).status).toBe(402)

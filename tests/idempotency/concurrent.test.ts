@@ -41,7 +41,7 @@ const ask = (place: TestGateway, members: object = {}) =>
   place.request('POST', CHAT, { body: chatBody(members), headers: keyHeader() })
 
 describe('while the first request runs', () => {
-  test.each(['the same gateway', 'another gateway'])('a second one at %s is asked to wait', async (place) => {
+  test.each(['the same gateway', 'another gateway'])('a second one at %s has to wait', async (place) => {
     const held = heldBack(completion())
     gateway.upstream.respondWith(held.reply)
     const first = ask(gateway)
@@ -56,7 +56,7 @@ describe('while the first request runs', () => {
     expect(gateway.upstream.requests).toHaveLength(1)
   })
 
-  test('a stream that has begun counts as running until its end', async () => {
+  test('a running stream counts as running until its end', async () => {
     const paced = pacedStream()
     gateway.upstream.respondWith(paced.reply)
     const body = chatBody({ stream: true })
@@ -74,7 +74,7 @@ describe('while the first request runs', () => {
     expect(again.text).toBe(text)
   })
 
-  test('an official client waits by itself and gets the one answer', async () => {
+  test('an official client waits automatically and gets the one answer', async () => {
     const held = heldBack(completion())
     gateway.upstream.respondWith(held.reply)
     const first = ask(gateway)
@@ -107,7 +107,7 @@ describe('while the first request runs', () => {
   })
 })
 
-test('the last byte leaves when the answer is kept: who has it can have it again at once', async () => {
+test('the last byte is sent when the answer is stored, so it can be replayed at once', async () => {
   for (let round = 0; round < 20; round += 1) {
     keysUsed += 1
     gateway.upstream.respondWith(stream(chunksOf('a', 'b')))
@@ -119,7 +119,7 @@ test('the last byte leaves when the answer is kept: who has it can have it again
   expect(gateway.upstream.requests).toHaveLength(20)
 })
 
-test('a run that was taken for dead and was not leaves the answer of the one that took over', async () => {
+test('a request that was declared dead but ran on does not replace the answer of its successor', async () => {
   const database = new Client({ connectionString: gateway.connectionString })
   await database.connect()
   const held = heldBack(completion({ message: { content: 'late' } }))

@@ -29,7 +29,7 @@ afterEach(async () => {
   await testDatabase.drop()
 })
 
-test('what a killed process ran is run by another one, under the same request id, when its lease has passed', async () => {
+test('a request of a killed process is run by another one, under the same request id, when its lease has expired', async () => {
   const settings = { OPENAI_API_KEY: 'sk-upstream', OPENAI_BASE_URL: upstream.apiUrl }
   const key = 'pk-dev-CrashCrashCrashCrashCrashCrashCrashCrash00'
   const program = workplace.start(['serve'], {

@@ -20,7 +20,7 @@ afterEach(async () => {
   await gateway.close()
 })
 
-test('a key that cannot be remembered is refused before anything is done, and honoured when it can be', async () => {
+test('a key that cannot be stored is refused before anything is done, and works when it can be', async () => {
   const send = () =>
     gateway.request('POST', CHAT, { body: chatBody(), headers: { 'idempotency-key': 'order' } })
   await gateway.request('POST', CHAT, { body: chatBody() })

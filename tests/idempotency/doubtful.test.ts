@@ -65,7 +65,7 @@ describe.each(CASES)(
     const address = () => path.replace('ACCOUNT', accountId)
     const healCommits = () => database.query(`DROP TRIGGER leave_at_commit ON ${table}`)
 
-    test('says that it may have been done, and invites nobody to send it again', async () => {
+    test('says that it may have been done, and does not ask to retry', async () => {
       const answer = await gateway.request('POST', address(), { body })
       await healCommits()
       expect(answer.status).toBe(503)
@@ -75,7 +75,7 @@ describe.each(CASES)(
       expect(answer.headers.get('retry-after')).toBeNull()
     })
 
-    test('with an Idempotency-Key invites to send it again only where that is safe', async () => {
+    test('with an Idempotency-Key asks to retry only if that is safe', async () => {
       const before = await count()
       const headers = { 'idempotency-key': `doubtful ${table}` }
       const answer = await gateway.request('POST', address(), { body, headers })

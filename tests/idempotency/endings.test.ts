@@ -43,7 +43,7 @@ const ask = (options: { key?: string; body?: object } = {}) =>
 const isReplayed = (answer: { headers: Headers }) => answer.headers.get('idempotent-replayed') === 'true'
 const countRows = async () => (await database.query('SELECT FROM idempotency_keys')).rows.length
 
-describe('what was refused may go better the next time', () => {
+describe('a refused request may succeed the next time', () => {
   test('402: there is no credit, until there is', async () => {
     const { key } = await createAccountKey(gateway, { name: 'poor', credit_usd: 0 })
     const [first, again] = [await ask({ key }), await ask({ key })]
@@ -62,7 +62,7 @@ describe('what was refused may go better the next time', () => {
   test.each([
     ['400', { messages: [] }],
     ['404', { model: 'no-such-model' }],
-  ])('%s: the request was wrong, and another one may have its key', async (status, members) => {
+  ])('%s: the request was invalid, and another one may use its key', async (status, members) => {
     expect((await ask({ body: chatBody(members) })).status).toBe(Number(status))
     expect((await ask()).status).toBe(200)
   })
@@ -74,7 +74,7 @@ describe('what was refused may go better the next time', () => {
 })
 
 describe('a failure', () => {
-  test('is tried again under the same request id, and only with the same body', async () => {
+  test('is retried under the same request id, and only with the same body', async () => {
     gateway.upstream.respondWith(failure(401))
     const first = await ask()
     expect(first.status).toBeGreaterThanOrEqual(500)
@@ -86,7 +86,7 @@ describe('a failure', () => {
     expect(isReplayed(await ask())).toBe(true)
   })
 
-  test('in the middle of a stream is not kept, and the next try is a request of its own', async () => {
+  test('mid-stream is not stored, and the next try is a new request', async () => {
     const broken = stream([chunk({ delta: { role: 'assistant', content: 'He' } })], { ending: 'cut' })
     gateway.upstream.respondWith(broken, stream(chunksOf('Hello')))
     const send = () => gateway.fetch('POST', CHAT, { body: chatBody({ stream: true }), headers })
@@ -99,8 +99,8 @@ describe('a failure', () => {
   })
 })
 
-describe('a client that leaves', () => {
-  test('before the answer gives its key back', async () => {
+describe('a client that disconnects', () => {
+  test('before the answer releases its key', async () => {
     gateway.upstream.respondWith(silence)
     const client = new AbortController()
     const asking = gateway.fetch('POST', CHAT, { body: chatBody(), headers, signal: client.signal })
@@ -115,7 +115,7 @@ describe('a client that leaves', () => {
     expect([again.status, isReplayed(again)]).toEqual([200, false])
   })
 
-  test('in the middle of a stream gives its key back', async () => {
+  test('mid-stream releases its key', async () => {
     const paced = pacedStream()
     gateway.upstream.respondWith(paced.reply, stream(chunksOf('whole')))
     const body = chatBody({ stream: true })
@@ -131,7 +131,7 @@ describe('a client that leaves', () => {
     expect([again.isDone, again.content]).toEqual([true, 'whole'])
   })
 
-  test('while something is changed has it done once, and finds the answer', async () => {
+  test('during a change has it done once, and gets the answer later', async () => {
     const path = '/v1/admin/accounts'
     // Whoever makes an account waits until this is over.
     await database.query('BEGIN')
@@ -157,7 +157,7 @@ describe('a client that leaves', () => {
 })
 
 describe('an answer larger than 8 MiB', () => {
-  test('is given, not kept, and not done again', async () => {
+  test('is returned, not stored, and not done again', async () => {
     const content = 'x'.repeat(8 * 1024 * 1024)
     gateway.upstream.respondWith(completion({ message: { content } }))
     const first = await ask()
@@ -169,7 +169,7 @@ describe('an answer larger than 8 MiB', () => {
     expect(gateway.upstream.requests).toHaveLength(1)
   })
 
-  test('is kept when it is just below', async () => {
+  test('is stored if it is just below', async () => {
     const content = 'ab'.repeat(4 * 1024 * 1024 - 1024)
     gateway.upstream.respondWith(completion({ message: { content } }))
     expect((await ask()).status).toBe(200)
@@ -177,7 +177,7 @@ describe('an answer larger than 8 MiB', () => {
   })
 })
 
-test('after a day the key is new', async () => {
+test('after a day the key can be used again', async () => {
   await ask()
   await database.query("UPDATE idempotency_keys SET expires_at = now() - interval '1 second'")
   const again = await ask({ body: chatBody({ seed: 1 }) })

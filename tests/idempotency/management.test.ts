@@ -50,7 +50,7 @@ describe('every POST that changes something', () => {
     expect([other.status, other.body.error.code]).toEqual([422, 'idempotency_key_reused'])
   })
 
-  test('says so in the reference, and the webhook of payments, which takes no API key, does not', async () => {
+  test('documents the header, and the payment webhook, which takes no API key, does not', async () => {
     const { body } = await gateway.request('GET', '/openapi.json')
     const posts = Object.entries<Record<string, { security: unknown[]; parameters?: { name: string }[] }>>(
       body.paths,
@@ -62,7 +62,7 @@ describe('every POST that changes something', () => {
       expect([path, takesKey(post)]).toEqual([path, post.security.length > 0])
   })
 
-  test('makes one of many that are sent at once', async () => {
+  test('is done once of many that are sent at once', async () => {
     const before = (await gateway.request('GET', '/v1/admin/accounts')).body.total
     const answers = await Promise.all(
       Array.from({ length: 30 }, () =>
@@ -82,7 +82,7 @@ describe('every POST that changes something', () => {
     expect((await gateway.request('GET', '/v1/admin/accounts')).body.total).toBe(before + 1)
   })
 
-  test('that was refused is tried anew', async () => {
+  test('that was refused is tried again', async () => {
     const path = '/v1/admin/accounts/01890000-0000-7000-8000-000000000000/suspend'
     const send = () => gateway.request('POST', path, { headers: { 'idempotency-key': 'nobody' } })
     const [first, again] = [await send(), await send()]

@@ -38,7 +38,7 @@ function post(path: string, body: unknown, options: { key?: string; headers?: Re
 
 const refusalOf = ({ status, body }: TestAnswer) => [status, body.error.code, body.error.param]
 
-describe('a request that is sent again', () => {
+describe('a repeated request', () => {
   test('gets the first answer, byte for byte, and is not done again', async () => {
     const first = await post(CHAT, chatBody())
     const firstText = await first.text()
@@ -48,7 +48,7 @@ describe('a request that is sent again', () => {
     expect(JSON.parse(firstText).choices[0].message.content).toBe('Hello there')
   })
 
-  test('is told so, charged nothing, and has a request id of its own', async () => {
+  test('is marked as a replay, is free, and has its own request id', async () => {
     const first = await post(CHAT, chatBody())
     const again = await post(CHAT, chatBody())
     expect(Number(first.headers.get('x-gateway-cost-usd'))).toBeGreaterThan(0)
@@ -95,7 +95,7 @@ describe('a request that is sent again', () => {
     ])
   })
 
-  test('takes nothing from what its key may send', async () => {
+  test('does not count against the rates of its key', async () => {
     const key = await createKey(gateway, { env: 'dev', requests_per_minute: 1 })
     for (let count = 0; count < 3; count += 1) {
       expect((await post(CHAT, chatBody(), { key })).status).toBe(200)
@@ -110,7 +110,7 @@ describe('a request that is sent again', () => {
     expect((await post(CHAT, chatBody(), { key: 'pk-dev-nobody' })).status).toBe(401)
   })
 
-  test('works with the OpenAI SDK, whole and streamed', async () => {
+  test('works with the OpenAI SDK, complete and streamed', async () => {
     const client = new OpenAI({ apiKey: gateway.key, baseURL: `${gateway.baseUrl}/v1` })
     const messages = [{ role: 'user' as const, content: 'Hi' }]
     const ask = () =>
@@ -170,14 +170,14 @@ describe('a key', () => {
     expect(gateway.upstream.requests).toHaveLength(0)
   })
 
-  test('of 255 printable characters is honoured', async () => {
+  test('of 255 printable characters is accepted', async () => {
     const headers = keyHeader(`"${'~ '.repeat(126)}"~`)
     expect(headers['idempotency-key']).toHaveLength(255)
     const answers = [await post(CHAT, chatBody(), { headers }), await post(CHAT, chatBody(), { headers })]
     expect(answers.map((answer) => answer.headers.get('idempotent-replayed'))).toEqual([null, 'true'])
   })
 
-  test('says nothing on methods other than POST', async () => {
+  test('is ignored on methods other than POST', async () => {
     const read = () => gateway.request('GET', '/v1/models', { headers: keyHeader() })
     expect([(await read()).status, (await read()).headers.get('idempotent-replayed')]).toEqual([200, null])
   })

@@ -17,7 +17,7 @@ async function start(count: number, concurrentRequests: number): Promise<TestGat
 /** Never ends by itself while a test lasts. */
 const slow = { messages: [{ role: 'user', content: '[[sandbox:latency ms=60000]] Hi' }] }
 
-test('an account has no more requests running than it may, over two processes together', async () => {
+test('an account never exceeds its concurrency, over two processes together', async () => {
   const gateways = await start(2, 5)
   const leaving = new AbortController()
   const refused: TestAnswer[] = []
@@ -35,7 +35,7 @@ test('an account has no more requests running than it may, over two processes to
   expect(refused.every(({ headers }) => Number(headers.get('retry-after')) >= 1)).toBe(true)
 })
 
-test('a request that ends makes room, whatever its end', async () => {
+test('a request that ends frees its slot, whatever its end', async () => {
   const [gateway] = await start(1, 1)
   if (!gateway) throw new Error('no gateway')
   expect((await sendChat(gateway)).status).toBe(200)

@@ -13,7 +13,7 @@ beforeEach(async () => {
 
 afterEach(() => gateway.close())
 
-test('what is borrowed is served while the database is away, then 503 with a time to wait; it recovers by itself', async () => {
+test('borrowed limits are used while the database is down, then 503 with retry-after; it recovers by itself', async () => {
   expect((await sendChat(gateway)).status).toBe(200)
   const allow = await cutOff(gateway.connectionString)
   const answers = []

@@ -37,7 +37,7 @@ async function codeOf(ask: () => Promise<{ status: number; body: { error?: { cod
 const UNLIMITED = { requests_per_minute: null, tokens_per_minute: null, spend_usd_per_minute: null }
 
 test(
-  'the running requests of a process that is killed stop counting, and its slots serve others',
+  'the running requests of a killed process stop counting, and its slots serve others',
   { timeout: 90_000 },
   async () => {
     const { fleet, upstream } = await start({

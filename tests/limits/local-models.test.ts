@@ -75,7 +75,7 @@ async function createAccount(gateway: TestGateway): Promise<string> {
   return key.body.key
 }
 
-test('a local model works on as many requests as it has slots, accounts in turn, each in the order of arrival', async () => {
+test('a local model runs as many requests as it has slots; accounts take turns, each in the order of arrival', async () => {
   const { gateway, held, contents } = await start({ slots: { vllm: 1 } })
   const other = await createAccount(gateway)
   const answers = [ask(gateway, 'first')]
@@ -98,7 +98,7 @@ test('a local model works on as many requests as it has slots, accounts in turn,
   expect(contents()).toEqual(['first', 'second', 'of another', 'third'])
 })
 
-test('beyond the bound the queue is full, and says when to come back', async () => {
+test('beyond the limit the queue is full, with a retry-after', async () => {
   const { gateway, held, contents } = await start({ slots: { vllm: 1 }, queue_max: 1 })
   const running = ask(gateway, 'first')
   await expect.poll(contents).toEqual(['first'])
@@ -120,7 +120,7 @@ test('beyond the bound the queue is full, and says when to come back', async () 
   expect((await waiting).status).toBe(200)
 })
 
-test('a client that leaves is no longer waited for', async () => {
+test('a client that disconnects leaves the queue', async () => {
   const { gateway, held, contents } = await start({ slots: { vllm: 1 } })
   const running = ask(gateway, 'first')
   await expect.poll(contents).toEqual(['first'])
@@ -138,7 +138,7 @@ test('a client that leaves is no longer waited for', async () => {
   expect((await next).status).toBe(200)
 })
 
-test('slots are shared by all processes, and their state is that of all', async () => {
+test('slots are shared by all processes, and the status covers all of them', async () => {
   const { gateway, held, startSecond } = await start({ slots: { vllm: 2 } })
   const second = await startSecond()
   const answers = [ask(gateway, 'a'), ask(second, 'b'), ask(gateway, 'c'), ask(second, 'd')]
@@ -163,7 +163,7 @@ test('slots are shared by all processes, and their state is that of all', async 
   await expect.poll(async () => (await readStatus(gateway)).status).toBe('ready')
 })
 
-test('without a local model there is nothing to wait for', async () => {
+test('without a local model there is no queue', async () => {
   const gateway = await startTestGateway()
   opened.push(gateway)
   expect(await readStatus(gateway)).toMatchObject({ status: 'ready', models: [], queue_depth: 0 })

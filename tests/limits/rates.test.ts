@@ -24,8 +24,8 @@ function gatewayNumber(index: number): TestGateway {
 const countAdmitted = (answers: readonly TestAnswer[]) =>
   answers.filter(({ status }) => status === 200).length
 
-describe('requests a minute', () => {
-  test('limits counted per replica: two processes together let through what the key may send, and no more', async () => {
+describe('requests per minute', () => {
+  test("two processes together admit exactly the requests of the key's limit", async () => {
     const gateway = await start(2)
     const key = await createKey(gateway, { requests_per_minute: 30 })
     const startedMs = performance.now()
@@ -40,7 +40,7 @@ describe('requests a minute', () => {
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 429]))
   })
 
-  test('a retry at the time that was told succeeds, also in another process', async () => {
+  test('a retry after retry-after succeeds, also in another process', async () => {
     const gateway = await start(2)
     const key = await createKey(gateway, { requests_per_minute: 40 })
     const startedMs = performance.now()
@@ -59,7 +59,7 @@ describe('requests a minute', () => {
     expect((await sendChat(gatewayNumber(1), key)).status).toBe(200)
   })
 
-  test('the headers of a key tell what its parent key has left', async () => {
+  test('a changed limit applies at once', async () => {
     const gateway = await start(1)
     const parent = await createKey(gateway, { requests_per_minute: 3, scopes: ['inference', 'manage'] })
     const child = await createKey(gateway, { scopes: ['inference'] }, parent)
@@ -70,7 +70,7 @@ describe('requests a minute', () => {
     expect(Number(headers.get('x-ratelimit-remaining-requests'))).toBeLessThan(2)
   })
 
-  test('a limit that is changed holds at once', async () => {
+  test('tokens per minute', async () => {
     const gateway = await start(1)
     const key = await createKey(gateway, { requests_per_minute: 1000 })
     expect((await sendChat(gateway, key)).headers.get('x-ratelimit-limit-requests')).toBe('1000')
@@ -82,8 +82,8 @@ describe('requests a minute', () => {
   })
 })
 
-describe('tokens a minute', () => {
-  test('are counted by what was used, after an estimate that is put right', async () => {
+describe('are counted by the usage, which replaces an estimate', () => {
+  test('stay counted as far as they were used', async () => {
     const gateway = await start(1, limitEverybody({ tokens_per_minute: 5_000 }))
     const first = await sendChat(gateway, gateway.key, { max_tokens: 4_000 })
     expect(first.status).toBe(200)
@@ -97,7 +97,7 @@ describe('tokens a minute', () => {
       expect((await sendChat(gateway, gateway.key, { max_tokens: 4_000 })).status).toBe(200)
   })
 
-  test('stay used as far as they were', async () => {
+  test('one request larger than the limit waits for all of it, and is not refused forever', async () => {
     const gateway = await start(1, limitEverybody({ tokens_per_minute: 5_000 }))
     const messages = [{ role: 'user', content: 'word '.repeat(3_600) }]
     const first = await sendChat(gateway, gateway.key, { messages, max_tokens: 1 })
@@ -108,12 +108,12 @@ describe('tokens a minute', () => {
     expect([second.status, second.body.error?.code]).toEqual([429, 'rate_limit_exceeded'])
   })
 
-  test('one request that is larger than the limit waits for the whole of it, and is not refused for ever', async () => {
+  test('are refused with the time until there are enough', async () => {
     const gateway = await start(1, limitEverybody({ tokens_per_minute: 2_000 }))
     expect((await sendChat(gateway, gateway.key, { max_tokens: 100_000 })).status).toBe(200)
   })
 
-  test('are refused with the time until there are enough', async () => {
+  test('spend per minute', async () => {
     const gateway = await start(1, limitEverybody({ tokens_per_minute: 3_000 }))
     const leaving = new AbortController()
     const askSlowly = () =>
@@ -134,7 +134,7 @@ describe('tokens a minute', () => {
   })
 })
 
-describe('spend a minute', () => {
+describe('stops an account that spends too fast, in every process', () => {
   test('stops an account that spends faster than it may, in every process', async () => {
     const settings = {
       ...limitEverybody({ spend_usd_per_minute: 0.01 }),
@@ -159,8 +159,8 @@ describe('spend a minute', () => {
   })
 })
 
-describe('tiers', () => {
-  test('follow the balance, and the account is told which one it has', async () => {
+describe('follow the balance, and the account can read its tier', () => {
+  test('new credit raises the tier', async () => {
     const gateway = await start(1, { PARKWAY_BOOTSTRAP_CREDIT_USD: '25' })
     const { body } = await gateway.request('GET', '/v1/tenants/me')
     expect([body.limits_tier, body.limits]).toEqual([

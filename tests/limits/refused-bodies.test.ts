@@ -56,14 +56,14 @@ describe.each([
 const refuse = (gateway: TestGateway, key: string, body = '{') =>
   gateway.request('POST', '/v1/chat/completions', { key, body }).then(({ status }) => status)
 
-test('its bytes count as tokens', async () => {
+test('has its bytes counted as tokens', async () => {
   const gateway = await start(limitEverybody({ tokens_per_minute: 10_000 }))
   const key = await createKey(gateway, {})
   const body = `{"model":5,"x":"${'x'.repeat(30_000)}"}`
   expect([await refuse(gateway, key, body), await refuse(gateway, key, body)]).toEqual([400, 429])
 })
 
-test('what the keys of an account send is counted together', async () => {
+test('counts for all keys of an account together', async () => {
   const gateway = await start(limitEverybody({ requests_per_minute: 1 }))
   const keys = [await createKey(gateway, {}), await createKey(gateway, {})] as const
   expect([await refuse(gateway, keys[0]), await refuse(gateway, keys[1])]).toEqual([400, 429])
@@ -71,7 +71,7 @@ test('what the keys of an account send is counted together', async () => {
   expect(body).toMatch(/parkway_limit_refusals_total\{layer="tenant_refused"\} 1/)
 })
 
-test('a limit that is raised holds at once', async () => {
+test('a raised limit applies at once', async () => {
   const gateway = await start()
   const key = await createKey(gateway, { requests_per_minute: 1 })
   expect([await refuse(gateway, key), await refuse(gateway, key)]).toEqual([400, 429])
@@ -81,7 +81,7 @@ test('a limit that is raised holds at once', async () => {
   await expect.poll(() => refuse(gateway, key)).toBe(400)
 })
 
-test('an inference that is refused after it was admitted is counted once', async () => {
+test('an inference that is refused after its admission is counted once', async () => {
   const gateway = await start()
   const key = await createKey(gateway, { requests_per_minute: 2 })
   const ask = () => sendChat(gateway, key, { model: 'no-such-model' }).then(({ status }) => status)

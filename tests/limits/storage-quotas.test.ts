@@ -65,7 +65,7 @@ const chat = (key: string, idempotencyKey: string) =>
     body: { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hi' }] },
   })
 
-test('the quotas are shown beside what is stored', async () => {
+test('the quotas are shown with the stored bytes', async () => {
   const { body } = await gateway.request('GET', '/v1/tenants/me', { key: await account() })
   expect(body.limits).toMatchObject(QUOTAS)
   expect(body.stored).toEqual({
@@ -78,7 +78,7 @@ test('the quotas are shown beside what is stored', async () => {
 })
 
 describe('datasets', () => {
-  test('that do not fit are 413, and deleting one gives its room back', async () => {
+  test('that do not fit are 413, and deleting one frees its bytes', async () => {
     const key = await account()
     const made = await makeDataset(key, 600)
     expect(made.status).toBe(201)
@@ -101,7 +101,7 @@ describe('datasets', () => {
     expect((await makeDataset(key, 600)).status).toBe(201)
   })
 
-  test('count with every version, and one that was there before takes nothing', async () => {
+  test('count with every version, and an existing version takes nothing', async () => {
     const key = await account()
     const { body: dataset } = await makeDataset(key, 300)
     const change = (characters: number) =>
@@ -114,7 +114,7 @@ describe('datasets', () => {
     expect(statuses).toEqual([200, 200, 200, 413])
   })
 
-  test('made at the same time by several processes stay within the quota', async () => {
+  test('created at the same time by several processes stay within the quota', async () => {
     const key = await account()
     const answers = await Promise.all(
       Array.from({ length: 16 }, (_, index) => makeDataset(key, 200, index % 2 === 0 ? gateway : other)),
@@ -134,7 +134,7 @@ describe('files', () => {
       body: { image: `data:image/png;base64,${image.toString('base64')}` },
     })
 
-  test('a result is kept though it exceeds the quota, and the next request is 429 and costs nothing', async () => {
+  test('a result is stored although it exceeds the quota, and the next request is 429 and free', async () => {
     const key = await account()
     const { status } = await gateway.request('POST', IMAGES, { key, body: IMAGE })
     const { media_bytes: bytes } = await storedOf(key)
@@ -164,7 +164,7 @@ describe('files', () => {
     expect((await gateway.request('POST', IMAGES, { key, body: IMAGE })).status).toBe(200)
   })
 
-  test('a client’s file that does not fit is 413, and nothing of it stays', async () => {
+  test('a client’s file that does not fit is 413, and nothing of it is stored', async () => {
     const key = await account()
     const large = await paintPng(1_400, 1_400)
     expect(large.length).toBeGreaterThan(2_000)
@@ -179,7 +179,7 @@ describe('files', () => {
   })
 })
 
-test('tasks beyond the quota are 429 before anything is held, and give their room back when their time is over', async () => {
+test('tasks beyond the quota are 429 before anything is held, and free their bytes when they expire', async () => {
   const key = await account()
   const make = (where: TestGateway) =>
     where.request('POST', '/v1/audio/music', {
@@ -208,7 +208,7 @@ test('tasks beyond the quota are 429 before anything is held, and give their roo
   expect([task.status, task.body.status, task.body.result]).toEqual([200, 'completed', null])
 })
 
-test('an Idempotency-Key is refused when no further answer may be kept, and the answers that are kept are given', async () => {
+test('an Idempotency-Key is refused if no further answer may be stored, and stored answers are still returned', async () => {
   const key = await account()
   const first = await chat(key, 'one')
   expect(first.status).toBe(200)
@@ -234,7 +234,7 @@ test('an Idempotency-Key is refused when no further answer may be kept, and the 
   expect((await chat(key, 'again')).status).toBe(200)
 })
 
-test('what is counted is what the rows hold, before and after it is added up', async () => {
+test('the counted bytes equal those of the rows, before and after they are added up', async () => {
   const counted = `SELECT account_id, kind, stored_bytes_of(account_id, kind) AS bytes FROM (
       SELECT account_id, kind FROM stored_bytes UNION SELECT account_id, kind FROM stored_byte_changes) AS known
     WHERE stored_bytes_of(account_id, kind) <> 0 ORDER BY 1, 2`

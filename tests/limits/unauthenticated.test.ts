@@ -39,14 +39,14 @@ test('an address that keeps failing waits longer and longer', async () => {
   await expect.poll(async () => Number((await guess(first))[2])).toBeGreaterThan(Number(refused[2]))
 })
 
-test('waits in every process', async () => {
+test('a failing address waits in every process', async () => {
   const { first, second } = await start(2, { failures_per_minute: 1 })
   await guess(first)
   await guess(first)
   await expect.poll(() => guess(second)).toEqual([429, 'rate_limit_exceeded', expect.any(String)])
 })
 
-test('does not keep a valid key from the same address out, known or new', async () => {
+test('a failing address does not affect a valid key from the same address, cached or new', async () => {
   const { first } = await start(1, { failures_per_minute: 1 })
   expect((await first.request('GET', '/v1/models')).status).toBe(200)
   for (let index = 0; index < 6; index += 1) await guess(first)
@@ -56,7 +56,7 @@ test('does not keep a valid key from the same address out, known or new', async 
   expect((await first.request('GET', '/v1/models', { key })).status).toBe(200)
 })
 
-test('is told apart by its own address behind a proxy, and by its network of version 6', async () => {
+test('a failing address is identified by its own address behind a proxy, and by its IPv6 network', async () => {
   const { first } = await start(1, { failures_per_minute: 1 }, { PARKWAY_TRUSTED_PROXIES: '127.0.0.1' })
   const from = (address: string) => ({ 'x-forwarded-for': address })
   for (let index = 0; index < 2; index += 1) await guess(first, from('2001:db8:1:2::1'))
@@ -64,7 +64,7 @@ test('is told apart by its own address behind a proxy, and by its network of ver
   expect((await guess(first, from('2001:db8:1:3::1')))[0]).toBe(401)
 })
 
-test('may read the documentation now and then, and ask whether the gateway is well at any time', async () => {
+test('a failing address may read the documentation occasionally, and the health checks at any time', async () => {
   const { first } = await start(1, { requests_per_minute: 2 })
   const read = async (path: string) => (await first.request('GET', path, { key: null })).status
   expect([await read('/openapi.json'), await read('/openapi.json')]).toEqual([200, 200])

@@ -23,7 +23,7 @@ const download = (path: string, headers: Record<string, string> = {}, method = '
 const bytesOf = async (response: Response): Promise<Buffer> => Buffer.from(await response.arrayBuffer())
 
 describe('a file', () => {
-  it('is served without a key, as what it is, inert', async () => {
+  it('is served without a key, with its type, and cannot run scripts', async () => {
     const bytes = sampleFile('png', 5_000)
     const path = await gateway.publish(bytes, 'image')
     const response = await download(path)
@@ -51,7 +51,7 @@ describe('a file', () => {
     expect((await bytesOf(response)).equals(bytes)).toBe(true)
   })
 
-  it('is described by HEAD and not sent', async () => {
+  it('is described by HEAD without a body', async () => {
     const path = await gateway.publish(sampleFile('mp4', 5_000), 'video')
     const response = await download(path, {}, 'HEAD')
     expect(response.status).toBe(200)
@@ -74,7 +74,7 @@ describe('a file', () => {
     expect((await download(path, { 'if-none-match': '"other"' })).status).toBe(200)
   })
 
-  it('takes GET and HEAD alone', async () => {
+  it('accepts only GET and HEAD', async () => {
     const path = await gateway.publish(sampleFile('png'), 'image')
     expect((await gateway.request('DELETE', path, { key: null })).status).toBe(405)
   })
@@ -96,7 +96,7 @@ describe('a part', () => {
     expect((await bytesOf(response)).equals(bytes.subarray(start, end + 1))).toBe(true)
   })
 
-  it('behind the end is 416, with the size', async () => {
+  it('after the end is 416, with the size', async () => {
     const response = await download(await gateway.publish(sampleFile('mp4'), 'video'), {
       range: 'bytes=2000-',
     })
@@ -104,14 +104,14 @@ describe('a part', () => {
     expect(response.headers.get('content-range')).toBe('bytes */2000')
   })
 
-  it('of several is the whole file', async () => {
+  it('of several ranges is the whole file', async () => {
     const path = await gateway.publish(sampleFile('mp4'), 'video')
     const response = await download(path, { range: 'bytes=0-1,5-6' })
     expect(response.status).toBe(200)
     expect((await bytesOf(response)).length).toBe(2_000)
   })
 
-  it('is only sent of the file that the client has begun', async () => {
+  it('is sent only if the file has not changed', async () => {
     const path = await gateway.publish(sampleFile('mp4'), 'video')
     const tag = (await download(path, {}, 'HEAD')).headers.get('etag') ?? ''
     expect((await download(path, { range: 'bytes=0-9', 'if-range': tag })).status).toBe(206)
@@ -119,8 +119,8 @@ describe('a part', () => {
   })
 })
 
-describe('an address that is not good', () => {
-  it('is the same 404 whatever is wrong with it', async () => {
+describe('an invalid address', () => {
+  it('gives the same 404 whatever is wrong with it', async () => {
     const path = await gateway.publish(sampleFile('png'), 'image')
     const other = await gateway.publish(sampleFile('png'), 'image')
     const expired = await gateway.publish(sampleFile('png'), 'image', new Date(Date.now() - 1_000))
@@ -145,7 +145,7 @@ describe('an address that is not good', () => {
     expect([...messages]).toEqual(['No such file.'])
   })
 
-  it('is 400 where it holds what no parameter may hold', async () => {
+  it('gives 400 if it has invalid characters', async () => {
     const answer = await gateway.request('GET', '/media/%00', { key: null })
     expectEnvelope(answer, 400, { code: 'invalid_value', param: 'token' })
   })
@@ -154,7 +154,7 @@ describe('an address that is not good', () => {
     expect((await download('/media/nothing.png', {}, 'HEAD')).status).toBe(404)
   })
 
-  it('is what the address of a removed or expired file becomes', async () => {
+  it('is what the address of a deleted or expired file becomes', async () => {
     const { stage } = gateway
     const { id } = await stage.media.keep({
       accountId: stage.accountId,
@@ -172,7 +172,7 @@ describe('an address that is not good', () => {
 })
 
 describe('a large file', () => {
-  it('is read no faster than the client takes it, and closed when the client leaves', async () => {
+  it('is read no faster than the client reads, and closed when the client disconnects', async () => {
     const path = await gateway.publish(sampleFile('mp4', 64_000_000), 'video')
     const before = process.memoryUsage().arrayBuffers
     const paused = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -185,7 +185,7 @@ describe('a large file', () => {
     await expect.poll(listOpenMedia).toEqual([])
   })
 
-  it('arrives whole for many at once', async () => {
+  it('is complete for many concurrent clients', async () => {
     const bytes = sampleFile('mp4', 8_000_000)
     const path = await gateway.publish(bytes, 'video')
     const expected = createHash('sha256').update(bytes).digest('hex')

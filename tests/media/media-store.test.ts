@@ -26,7 +26,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true })
 })
 
-it('files in a bucket are served as files in a directory are', async () => {
+it('files in a bucket are served like files in a directory', async () => {
   const gateway = await startTestGateway({
     settings: {
       MEDIA_STORE_URL: s3.storeUrl,
@@ -53,7 +53,7 @@ it('files in a bucket are served as files in a directory are', async () => {
   await gateway.close()
 })
 
-it('addresses stay good when the database is restored from a backup', async () => {
+it('addresses stay valid when the database is restored from a backup', async () => {
   const stage = await openMediaStage({ directory })
   const { media, accountId } = stage
   const { id } = await media.keep({ accountId, purpose: 'result', kind: 'image', source: sampleFile('png') })

@@ -139,7 +139,7 @@ describe('an address of the gateway in a chat', () => {
     expect((await anthropic.requestNumber(0)).text).toContain(picture.toString('base64'))
   })
 
-  test('of sound is refused by a model that has no price for sound, whatever part it comes in', async () => {
+  test('of audio is refused by a model without an audio price, whatever part it is in', async () => {
     const file = { type: 'file', file: { file_data: soundUrl, filename: 'a.pdf' } }
     const { status, body } = await post(CHAT, show(file))
     expect([status, body.error.code, body.error.param]).toEqual([
@@ -149,18 +149,18 @@ describe('an address of the gateway in a chat', () => {
     ])
   })
 
-  test('is read for its account after it has expired, as long as the file is kept', async () => {
+  test('is read for its account after it has expired, as long as the file is stored', async () => {
     const expired = await publish(picture, 'image', new Date(Date.now() - 60_000))
     expect((await fetch(expired)).status).toBe(404)
     expect((await post(CHAT, show(image(expired)))).status).toBe(200)
   })
 
-  test('costs what its picture costs in the request itself', async () => {
+  test('costs the same as the image in the request itself', async () => {
     const costOf = async (url: string) => (await post(CHAT, show(image(url)))).body.usage.cost_usd
     expect(await costOf(pictureUrl)).toBe(await costOf(dataUri('image/png', picture)))
   })
 
-  test('goes with a message of Anthropic’s wire too, also in the result of a tool', async () => {
+  test('works in a message of Anthropic’s wire too, also in the result of a tool', async () => {
     const shown = { type: 'image', source: { type: 'url', url: pictureUrl } }
     const result = { type: 'tool_result', tool_use_id: 't', content: [shown] }
     const messages = [
@@ -179,7 +179,7 @@ describe('an address of the gateway in a chat', () => {
     expect([status, body.error.param]).toEqual([404, 'messages.0.content.0.source.url'])
   })
 
-  test('of another account is not found, and nobody is asked', async () => {
+  test('of another account is not found, and no upstream is called', async () => {
     const { status, body } = await post(CHAT, show(image(pictureUrl)), otherKey)
     expect([status, body.error.code, body.error.param]).toEqual([
       404,
@@ -198,7 +198,7 @@ describe('an address of the gateway in a chat', () => {
     expect(gateway.upstream.requests).toEqual([])
   })
 
-  test('is bounded in bytes together with all others, each as often as it is used', async () => {
+  test('is limited in bytes together with all others, counted each time it is used', async () => {
     const large = image(await publish(sampleFile('png', 11_000_000), 'image'))
     const answer = await post(CHAT, show(large, large))
     expect([answer.status, answer.body.error.code]).toEqual([413, 'request_too_large'])
@@ -206,12 +206,12 @@ describe('an address of the gateway in a chat', () => {
     expect((await post(CHAT, show(...many))).body.error.code).toBe('invalid_value')
   })
 
-  test('is read for nobody who has no credit', async () => {
+  test('is not read for an account without credit', async () => {
     const { key } = await createAccountKey(gateway, { name: 'poor', credit_usd: 0 })
     expect((await post(CHAT, show(image(pictureUrl)), key)).status).toBe(402)
   })
 
-  test('is good in a turn of a conversation', async () => {
+  test('works in a turn of a conversation', async () => {
     gateway.upstream.respondWith(stream(chunksOf('A cube')))
     const lanes = { models: ['gpt-4o-mini', 'gpt-4o'] }
     const { body: conversation } = await post('/v1/compare/conversations', lanes)
@@ -274,7 +274,7 @@ describe('an address of the gateway as the file of other work', () => {
   })
 
   test.each(['/v1/audio/transcriptions', '/v1/audio/translations'])(
-    'is taken by %s, for its account only',
+    'is accepted by %s, for its account only',
     async (path) => {
       const bodyOf = (file: string) => ({ model: 'whisper-large-v3', file })
       const { status, body } = await post(path, bodyOf(soundUrl))
@@ -286,7 +286,7 @@ describe('an address of the gateway as the file of other work', () => {
     },
   )
 
-  test('is bounded in transcriptions', async () => {
+  test('is limited in transcriptions', async () => {
     const large = await publish(sampleFile('mp3', 26 * 1024 * 1024 + 1), 'audio')
     const { status, body } = await post('/v1/audio/transcriptions', {
       model: 'whisper-large-v3',

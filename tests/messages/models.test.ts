@@ -39,7 +39,7 @@ test('a page before a model is the one that led to it', async () => {
   expect(back).toMatchObject({ first_id: first.first_id, last_id: first.last_id, has_more: false })
 })
 
-test('a client that asks for a thousand gets them all', async () => {
+test('a client that asks for a thousand gets all models', async () => {
   const headers = { 'anthropic-version': '2023-06-01' }
   expect(await idsOf('/v1/models?limit=1000', headers)).toEqual(await idsOf('/v1/models'))
 })

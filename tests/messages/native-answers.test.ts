@@ -48,8 +48,8 @@ async function chargeOf(requestId: string | null) {
   })
 }
 
-describe('a whole message', () => {
-  test('keeps what is not known, and has our model and cost', async () => {
+describe('a complete message', () => {
+  test('keeps unknown members, and has our model and cost', async () => {
     const content = [
       { type: 'hologram', depth: 3 },
       { type: 'text', text: 'Hello', citations: [{ type: 'new_citation' }] },
@@ -75,7 +75,7 @@ describe('a whole message', () => {
     })
   })
 
-  test('pays for what a cache held at the price of that, and for a summary that the vendor made', async () => {
+  test('charges cached tokens at their price, and a summary that the vendor made', async () => {
     const summary = { type: 'compaction', input_tokens: 1000, output_tokens: 100 }
     const usage = {
       input_tokens: 10,
@@ -90,7 +90,7 @@ describe('a whole message', () => {
     expect(await chargeOf(headers.get('x-request-id'))).toMatchObject({ cost_usd: costUsd })
   })
 
-  test('that is none is the fault of the provider', async () => {
+  test('that is invalid is the fault of the provider', async () => {
     gateway.anthropic.respondWith({
       headers: { 'content-type': 'application/json' },
       chunks: ['{"type":"joke"}'],
@@ -100,7 +100,7 @@ describe('a whole message', () => {
 })
 
 describe('a stream', () => {
-  test('passes every event, also those that are not known, with our model and the cost at its end', async () => {
+  test('passes every event, also unknown ones, with our model and the cost at its end', async () => {
     const upstream: AnthropicEvent[] = [
       { type: 'ping' },
       anthropicMessageStart({ input_tokens: 12, output_tokens: 1, future: 1 }),
@@ -151,7 +151,7 @@ describe('a stream', () => {
     expect(moved.headers.get('x-gateway-provider')).toBe('openai')
   })
 
-  test('that fails behind its first event ends with the wire’s error', async () => {
+  test('that fails after its first event ends with the wire’s error', async () => {
     const { promise: isRead, resolve: read } = Promise.withResolvers<void>()
     const failure = { type: 'error', error: { type: 'overloaded_error', message: 'no' } }
     gateway.anthropic.respondWith({
@@ -171,7 +171,7 @@ describe('a stream', () => {
     expect(gateway.upstream.requests).toHaveLength(0)
   })
 
-  test('does not wait for a connection that stays open behind the last event', async () => {
+  test('does not wait for a connection that stays open after the last event', async () => {
     gateway.anthropic.respondWith(anthropicStream(anthropicTextEvents('Hello'), { ending: 'hang' }))
     const body = messagesBody({ model: 'claude', stream: true })
     const response = await gateway.fetch('POST', MESSAGES, { body })
@@ -209,7 +209,7 @@ describe('a stream', () => {
     }
   })
 
-  test('whose client leaves is charged what was told and given', async () => {
+  test('whose client disconnects is charged what was reported and delivered', async () => {
     gateway.anthropic.respondWith(
       anthropicStream(anthropicTextEvents('Hello there').slice(0, -3), { ending: 'hang' }),
     )
@@ -233,7 +233,7 @@ describe('the official SDK', () => {
   const client = () =>
     new Anthropic({ baseURL: gateway.baseUrl, apiKey: gateway.key, maxRetries: 0, defaultHeaders: {} })
 
-  test('streams tools and thoughts, and reads errors as their classes', async () => {
+  test('streams tools and reasoning, and reads errors as their classes', async () => {
     gateway.anthropic.respondWith(
       anthropicStream([
         anthropicMessageStart(),

@@ -26,7 +26,7 @@ describe('a count of tokens', () => {
     chunks: [JSON.stringify(body)],
   })
 
-  test('is the vendor’s where it has one', async () => {
+  test('is the vendor’s if it has one', async () => {
     gateway.anthropic.respondWith(
       told({ input_tokens: 4711, context_management: { original_input_tokens: 5000 } }),
     )
@@ -47,7 +47,7 @@ describe('a count of tokens', () => {
     ['is out of order', anthropicError(500, 'api_error', 'down')],
     ['is throttled', anthropicError(429, 'rate_limit_error', 'slow', { 'retry-after': '60' })],
     ['tells nonsense', told({ input_tokens: -1 })],
-  ])('is made here where the vendor %s', async (_name, reply) => {
+  ])('is made by the gateway if the vendor %s', async (_name, reply) => {
     gateway.anthropic.respondWith(reply)
     const { status, body } = await count()
     expect([status, Object.keys(body), body.input_tokens > 0]).toEqual([200, ['input_tokens'], true])

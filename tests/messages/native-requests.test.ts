@@ -28,7 +28,7 @@ async function sent(): Promise<RecordedRequest> {
 }
 
 describe('a request of Anthropic’s wire, for Anthropic', () => {
-  test('passes byte for byte but for the model', async () => {
+  test('is passed byte for byte except for the model', async () => {
     const text =
       '{ "model":"claude", "max_tokens":100,\n "future":{"a":[1.0, 2e3]}, "top_k":5,' +
       '"system":[{"type":"text","text":"Be brief","cache_control":{"type":"ephemeral","ttl":"1h"}}],' +
@@ -42,7 +42,7 @@ describe('a request of Anthropic’s wire, for Anthropic', () => {
     )
   })
 
-  test('reaches it with its own version and betas, and with the key of the operator only', async () => {
+  test('has its own version and betas, and only the key of the operator', async () => {
     const beta = 'context-management-2025-06-27,  made-up-2031-01-01'
     await send({}, { 'anthropic-version': '2099-12-31', 'anthropic-beta': beta, 'x-api-key': gateway.key })
     const { headers } = await sent()
@@ -54,12 +54,12 @@ describe('a request of Anthropic’s wire, for Anthropic', () => {
     expect(headers['authorization']).toBeUndefined()
   })
 
-  test('has a version where the client names none', async () => {
+  test('has a version even if the client names none', async () => {
     await send()
     expect((await sent()).headers['anthropic-version']).toBe('2023-06-01')
   })
 
-  test('keeps tools that a client runs, and what only Anthropic knows of them', async () => {
+  test('keeps tools that a client runs, with their Anthropic-specific members', async () => {
     const tools = [
       { type: 'bash_20250124', name: 'bash' },
       { type: 'computer_20251124', name: 'computer', display_width_px: 800, display_height_px: 600 },
@@ -70,7 +70,7 @@ describe('a request of Anthropic’s wire, for Anthropic', () => {
     expect((await sent()).body).toMatchObject({ tools })
   })
 
-  test('leaves out thoughts that nobody signed, which Anthropic would refuse', async () => {
+  test('removes unsigned reasoning, which Anthropic would refuse', async () => {
     const signed = { type: 'thinking', thinking: 'Mine', signature: 'sig' }
     await send({
       messages: [
@@ -90,7 +90,7 @@ describe('a request of Anthropic’s wire, for Anthropic', () => {
   })
 })
 
-describe('what is billed beside the tokens, or lies in the account of the operator,', () => {
+describe('what is billed besides the tokens, or is stored in the operator’s account,', () => {
   const tool = (type: string) => ({ tools: [{ type, name: 'it' }] })
   test.each([
     ['a search of the web', tool('web_search_20250305'), 'tools.0.type'],
@@ -140,7 +140,7 @@ describe('what is billed beside the tokens, or lies in the account of the operat
     expect(gateway.anthropic.requests).toHaveLength(0)
   })
 
-  test('is not mistaken for what a tool was given', async () => {
+  test('is not confused with the input of a tool', async () => {
     const call = { type: 'tool_use', id: 't', name: 'read', input: { file_id: 'mine' } }
     const messages = [
       { role: 'user', content: 'Hi' },
@@ -150,7 +150,7 @@ describe('what is billed beside the tokens, or lies in the account of the operat
     expect((await send({ messages })).status).toBe(200)
   })
 
-  test('passes where it says what is usual', async () => {
+  test('is passed with its usual value', async () => {
     expect((await send({ speed: 'standard', inference_geo: 'global', service_tier: 'auto' })).status).toBe(
       200,
     )
@@ -181,14 +181,14 @@ describe('errors of Anthropic', () => {
     expect(records.data[0]?.request_id).not.toBe(answer.headers.get('x-request-id'))
   })
 
-  test('a request that another provider can serve goes there, translated', async () => {
+  test('a request that another provider can serve is sent there, translated', async () => {
     gateway.anthropic.respondWith(anthropicError(503, 'api_error', 'down'))
     const { status, headers, body } = await send({ model: 'either' })
     expect([status, headers.get('x-gateway-provider'), body.type]).toEqual([200, 'openai', 'message'])
     expect(gateway.upstream.requests).toHaveLength(1)
   })
 
-  test('a request that only Anthropic can serve does not', async () => {
+  test('a request that only Anthropic can serve is not', async () => {
     gateway.anthropic.respondWith(anthropicError(503, 'api_error', 'down'))
     const { status } = await send({ model: 'either', ...user([{ type: 'hologram' }]) })
     expect([status, gateway.upstream.requests.length]).toEqual([502, 0])

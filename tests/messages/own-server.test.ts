@@ -25,7 +25,7 @@ async function send(settings: Record<string, string>) {
   return gateway.request('POST', MESSAGES, { body: messagesBody({ future: 1 }) })
 }
 
-test('a server of the operator’s own that speaks the wire is asked in it', async () => {
+test('an operator’s own server that speaks the wire gets requests in it', async () => {
   const { status, body } = await send({ VLLM_WIRES: 'anthropic-messages' })
   expect([status, body.content[0].text]).toEqual([200, 'Hello there'])
   const { path, headers, body: asked } = await server.requestNumber(0)
@@ -33,13 +33,13 @@ test('a server of the operator’s own that speaks the wire is asked in it', asy
   expect(asked).toMatchObject({ model: 'own-model', future: 1 })
 })
 
-test('one that is not said to is asked in the chat form', async () => {
+test('an own server without the setting gets the chat form', async () => {
   await send({})
   const { path } = await server.requestNumber(0)
   expect(path).toBe('/v1/chat/completions')
 })
 
-test('a wire that nobody speaks is a mistake of the configuration', async () => {
+test('an unknown wire is a configuration error', async () => {
   const environment = { VLLM_BASE_URL: 'http://127.0.0.1:1/v1', VLLM_WIRES: 'telegraph' }
   expect(() => loadConfig({ environment, file: null, directory: import.meta.dirname })).toThrow(
     /VLLM_WIRES names 'telegraph'; the wires are openai-chat, anthropic-messages, openai-responses/,

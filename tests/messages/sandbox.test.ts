@@ -25,7 +25,7 @@ const WEATHER = {
 }
 
 describe('the official SDK', () => {
-  test('reads a whole message', async () => {
+  test('reads a complete message', async () => {
     const { data, response } = await client.messages.create(hello).withResponse()
     expect(data).toMatchObject({ type: 'message', role: 'assistant', model: MODEL, stop_reason: 'end_turn' })
     expect(data.id).toMatch(/^msg_/)
@@ -47,7 +47,7 @@ describe('the official SDK', () => {
     expect(streamed.stop_reason).toBe('end_turn')
   })
 
-  test('calls a tool, gives its result and gets an answer', async () => {
+  test('calls a tool, sends its result and gets an answer', async () => {
     const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'How is the weather in Paris?' }]
     const asked = { ...hello, tools: [WEATHER], tool_choice: { type: 'any' as const } }
     for (const first of [
@@ -75,7 +75,7 @@ describe('the official SDK', () => {
     }
   })
 
-  test('gets thoughts where it asks for them', async () => {
+  test('gets reasoning if it asks for it', async () => {
     const thinking = { type: 'enabled' as const, budget_tokens: 1_024 }
     const asked = { ...hello, max_tokens: 4_096, thinking }
     for (const { content } of [
@@ -93,7 +93,7 @@ describe('the official SDK', () => {
     expect(tokens).toBeGreaterThan(0)
   })
 
-  test('knows errors by their classes', async () => {
+  test('recognises errors by their classes', async () => {
     const wrongKey = new Anthropic({ baseURL: gateway.baseUrl, apiKey: 'nothing', maxRetries: 0 })
     await expect(wrongKey.messages.create(hello)).rejects.toThrow(AuthenticationError)
     const unknown = client.messages.create({ ...hello, model: 'no-such-model' })

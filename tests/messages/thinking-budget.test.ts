@@ -24,8 +24,8 @@ async function askWith(creditUsd: number, members: object = {}) {
   return gateway.request('POST', '/v1/messages', { key, body })
 }
 
-describe('a budget to think with', () => {
-  test('is shortened with the answer that the credit does not cover whole', async () => {
+describe('a thinking budget', () => {
+  test('is shortened with an answer that the credit does not cover', async () => {
     expect((await askWith(0.05)).status).toBe(200)
     const { body } = await gateway.anthropic.requestNumber(0)
     expect(body).toMatchObject({ thinking: { type: 'enabled', display: 'summarized' } })
@@ -35,7 +35,7 @@ describe('a budget to think with', () => {
     expect(thinking.budget_tokens).toBe(Math.floor(limit / 2))
   })
 
-  test('keeps to the least that the vendor takes, and to less than the answer', async () => {
+  test("stays above the vendor's minimum, and below the answer", async () => {
     expect((await askWith(0.012)).status).toBe(200)
     const { max_tokens: limit, thinking } = Object((await gateway.anthropic.requestNumber(0)).body)
     expect(limit).toBeLessThan(1_200)
@@ -44,7 +44,7 @@ describe('a budget to think with', () => {
   })
 
   test.each([['claude'], ['either']])(
-    'that is not covered is 402 of %s before anybody is asked',
+    'that is not covered is 402 of %s before an upstream is called',
     async (model) => {
       const { status, body } = await askWith(0.008, { model })
       expect([status, body.error.type]).toEqual([402, 'billing_error'])
@@ -54,7 +54,7 @@ describe('a budget to think with', () => {
     },
   )
 
-  test('that never fitted is told by the vendor', async () => {
+  test('that never fitted is refused by the vendor', async () => {
     await askWith(5, { max_tokens: 8_000 })
     expect((await gateway.anthropic.requestNumber(0)).body).toMatchObject({
       max_tokens: 8_000,
@@ -62,7 +62,7 @@ describe('a budget to think with', () => {
     })
   })
 
-  test('in the words of the chat wire is shortened too', async () => {
+  test('in the form of the chat wire is shortened too', async () => {
     const key = await createStranger(gateway, 0.05)
     const body = {
       model: 'gpt-4o-mini',

@@ -13,7 +13,7 @@ afterAll(() => gateway.close())
 
 const send = (members: object = {}) => gateway.request('POST', MESSAGES, { body: messagesBody(members) })
 
-describe('a whole answer', () => {
+describe('a complete answer', () => {
   test('is a message with the usage and the cost', async () => {
     gateway.upstream.respondWith(completion())
     const { body, headers } = await send()
@@ -96,7 +96,7 @@ describe('a whole answer', () => {
     expect((await send()).body).toMatchObject(expected)
   })
 
-  test('of an upstream that tells no usage is counted and charged', async () => {
+  test('of an upstream without usage is counted and charged', async () => {
     gateway.upstream.respondWith(completion({ usage: undefined }))
     const { body } = await send()
     expect(body.usage.output_tokens).toBeGreaterThan(0)
@@ -115,7 +115,7 @@ describe('a failure', () => {
     expect([answer.status, answer.body.error.type]).toEqual([status, type])
   })
 
-  test('of the key is told in the wire', async () => {
+  test("of the key has the wire's format", async () => {
     const answer = await gateway.request('POST', MESSAGES, { body: messagesBody(), key: null })
     expect([answer.status, answer.body.type, answer.body.error.type]).toEqual([
       401,
@@ -126,7 +126,7 @@ describe('a failure', () => {
     expect([counted.status, counted.body.type]).toEqual([401, 'error'])
   })
 
-  test('for want of credit is a billing error', async () => {
+  test('for lack of credit is a billing error', async () => {
     const account = await gateway.request('POST', '/v1/admin/accounts', { body: { name: 'poor' } })
     const made = await gateway.request('POST', `/v1/admin/accounts/${account.body.id}/api-keys`, {
       body: { scopes: ['inference'] },
@@ -136,7 +136,7 @@ describe('a failure', () => {
   })
 })
 
-test('a key may come as Anthropic’s clients send it, and the address may name the vendor', async () => {
+test('a key may be sent as Anthropic’s clients do, and the path may name the vendor', async () => {
   gateway.upstream.respondWith(completion())
   const answer = await gateway.request('POST', '/anthropic/v1/messages', {
     body: messagesBody(),

@@ -199,7 +199,7 @@ describe('a request of Anthropic’s wire, for an upstream of OpenAI’s', () =>
     expect(JSON.stringify(sent)).not.toMatch(/cache_control|reasoning_details|reasoning_content|signature/)
   })
 
-  test('leaves members out that only Anthropic’s servers know', async () => {
+  test('removes members that only Anthropic’s servers know', async () => {
     const sent = await asked({ context_management: { edits: [] }, service_tier: 'auto', mcp_servers: [] })
     expect(Object.keys(sent).toSorted()).toEqual(['max_completion_tokens', 'messages'])
   })
@@ -250,16 +250,19 @@ describe('a request of Anthropic’s wire, for an upstream of OpenAI’s', () =>
       'messages.0.role',
     ],
     ['no messages', { messages: [] }, 'invalid_value', 'messages'],
-  ])('is refused with %s, before anything is asked or charged', async (_name, members, code, param) => {
-    const { status, body } = await send(members)
-    expect([status, body]).toEqual([
-      400,
-      {
-        type: 'error',
-        error: { type: 'invalid_request_error', message: expect.any(String), code, param },
-        request_id: expect.stringMatching(/^req_/),
-      },
-    ])
-    expect(gateway.upstream.requests).toHaveLength(0)
-  })
+  ])(
+    'is refused with %s, before an upstream is called or anything is charged',
+    async (_name, members, code, param) => {
+      const { status, body } = await send(members)
+      expect([status, body]).toEqual([
+        400,
+        {
+          type: 'error',
+          error: { type: 'invalid_request_error', message: expect.any(String), code, param },
+          request_id: expect.stringMatching(/^req_/),
+        },
+      ])
+      expect(gateway.upstream.requests).toHaveLength(0)
+    },
+  )
 })

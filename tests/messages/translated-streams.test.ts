@@ -59,7 +59,7 @@ describe('a stream', () => {
     })
   })
 
-  test('has thoughts, a signature of its own, text and calls one after the other', async () => {
+  test('has reasoning, its own signature, text and calls one after the other', async () => {
     const signed = { type: 'reasoning.text', signature: 'signed', format: 'anthropic-claude-v1' }
     const call = (index: number, members: object) => chunk({ delta: { tool_calls: [{ index, ...members }] } })
     gateway.upstream.respondWith(
@@ -111,7 +111,7 @@ describe('a stream', () => {
     expect(events.at(-2)?.data.delta.stop_reason).toBe('tool_use')
   })
 
-  test('that fails in the middle ends with an error, and what came is charged', async () => {
+  test('that fails mid-stream ends with an error, and what was delivered is charged', async () => {
     const before = (await gateway.request('GET', '/v1/usage/records')).body.total
     gateway.upstream.respondWith(stream([chunk({ delta: { content: 'Hel' } })], { ending: 'cut' }))
     const events = await streamed()
@@ -126,7 +126,7 @@ describe('a stream', () => {
     expect(data[0].cost_usd).toBeGreaterThan(0)
   })
 
-  test('whose client leaves is charged', async () => {
+  test('whose client disconnects is charged', async () => {
     const paced = pacedStream()
     gateway.upstream.respondWith(paced.reply)
     const response = gateway.fetch('POST', MESSAGES, { body: messagesBody({ stream: true }) })
@@ -141,7 +141,7 @@ describe('a stream', () => {
     })
   })
 
-  test('of an upstream that tells no usage is counted and charged', async () => {
+  test('of an upstream without usage is counted and charged', async () => {
     gateway.upstream.respondWith(
       stream([chunk({ delta: { content: 'Hello' } }), chunk({ finish_reason: 'stop' })]),
     )
@@ -150,7 +150,7 @@ describe('a stream', () => {
     expect(usage.cost_usd).toBeGreaterThan(0)
   })
 
-  test('is given again under its key, and charged once', async () => {
+  test('is replayed under its key, and charged once', async () => {
     gateway.upstream.respondWith(stream(chunksOf('Hello')))
     const again = async () => {
       const headers = { 'idempotency-key': 'one-message' }

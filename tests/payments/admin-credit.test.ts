@@ -69,7 +69,7 @@ describe('giving and deducting credit', () => {
     expect(status).toBe(201)
   })
 
-  test('201: the same Idempotency-Key moves credit once, at once and later', async () => {
+  test('201: the same Idempotency-Key moves credit once, concurrently and later', async () => {
     const { accountId, key } = await createAccount(gateway)
     const send = (): Promise<TestAnswer> =>
       adjust(accountId, { amount_usd: 2, reason: 'once' }, { 'idempotency-key': `k-${accountId}` })
@@ -79,7 +79,7 @@ describe('giving and deducting credit', () => {
     expect(await balanceOf(gateway, key)).toBe(2)
   })
 
-  test('201: a repeated adjustment is the same one when its answer was never kept', async () => {
+  test('201: a repeated adjustment is the same one if its answer was never stored', async () => {
     const { accountId, key } = await createAccount(gateway)
     const headers = { 'idempotency-key': `unseen-${accountId}` }
     const first = await adjust(accountId, { amount_usd: 2, reason: 'once' }, headers)
@@ -119,7 +119,7 @@ describe('giving and deducting credit', () => {
 })
 
 describe('budgets', () => {
-  test('200: are set one by one, read with what is spent, and taken away', async () => {
+  test('200: are set one by one, read with their spending, and removed', async () => {
     const { accountId } = await createAccount(gateway, { creditUsd: 5 })
     const path = `/v1/admin/accounts/${accountId}/budget`
     const none = { monthly_usd: null, monthly_spent_usd: null, daily_usd: null, daily_spent_usd: null }
@@ -163,7 +163,7 @@ describe('the ledger of an account', () => {
     expect(sum).toBe(3)
   })
 
-  test('400: a cursor that is none', async () => {
+  test('400: an invalid cursor', async () => {
     const { accountId } = await createAccount(gateway)
     const { status } = await gateway.request('GET', `/v1/admin/accounts/${accountId}/ledger?after=1;drop`)
     expect(status).toBe(400)
@@ -197,7 +197,7 @@ describe('refunding', () => {
     expect(body.payments.map(({ amount_usd }: { amount_usd: number }) => amount_usd)).toEqual([-15, -5, 20])
   })
 
-  test('asked for five times at once, what is left of a payment goes back once', async () => {
+  test('requested five times at once, the rest of a payment is refunded once', async () => {
     const { paymentId, key } = await pay()
     const answers = await Promise.all(Array.from({ length: 5 }, () => refund(paymentId)))
     for (const { status } of answers) expect([200, 409]).toContain(status)
@@ -207,7 +207,7 @@ describe('refunding', () => {
   })
 
   test.each([{ amount_usd: 5 }, {}])(
-    '200: %j, repeated with its Idempotency-Key when its answer was never kept, goes back once',
+    '200: %j, repeated with its Idempotency-Key if its answer was never stored, is refunded once',
     async (body) => {
       const { paymentId, key } = await pay()
       const headers = { 'idempotency-key': `refund-${paymentId}` }
@@ -243,7 +243,7 @@ describe('refunding', () => {
     },
   )
 
-  test('409: what was not paid cannot be refunded, nor what was no payment', async () => {
+  test('409: an unpaid payment cannot be refunded, nor other credit', async () => {
     const { accountId, key } = await createAccount(gateway)
     const { body: open } = await gateway.request('POST', '/v1/payments/checkout', {
       key,

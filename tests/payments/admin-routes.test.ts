@@ -16,7 +16,7 @@ afterAll(async () => {
 })
 
 describe('promo codes', () => {
-  test('201: a code with everything said', async () => {
+  test('201: a code with all members', async () => {
     const { status, body } = await gateway.request('POST', CODES, {
       body: {
         code: 'spring-26',
@@ -47,7 +47,7 @@ describe('promo codes', () => {
     expect((await gateway.request('GET', `${CODES}/${body.id}`)).body).toEqual(body)
   })
 
-  test('201: a code is made up when none is given, never the same', async () => {
+  test('201: a code is generated if none is given, always unique', async () => {
     const codes = await Promise.all(
       Array.from({ length: 20 }, () => gateway.request('POST', CODES, { body: { amount_usd: 1 } })),
     )
@@ -56,7 +56,7 @@ describe('promo codes', () => {
     for (const code of made) expect(code).toMatch(/^[A-Z2-9]{4}(-[A-Z2-9]{4}){3}$/)
   })
 
-  test('409: a code that exists, in any case', async () => {
+  test('409: an existing code, ignoring case', async () => {
     await gateway.request('POST', CODES, { body: { code: 'TAKEN', amount_usd: 1 } })
     const { status, body } = await gateway.request('POST', CODES, { body: { code: 'taken', amount_usd: 1 } })
     expect([status, body.error.code, body.error.param]).toEqual([409, 'conflict', 'code'])
@@ -77,7 +77,7 @@ describe('promo codes', () => {
     expect([answer.status, answer.body.error.param]).toEqual([400, param])
   })
 
-  test('200: lists of codes and of who redeemed one page', async () => {
+  test('200: the lists of codes and of redemptions are paged', async () => {
     const { body: code } = await gateway.request('POST', CODES, { body: { amount_usd: 1 } })
     const accounts = [await createAccount(gateway), await createAccount(gateway)]
     for (const { key } of accounts) {
@@ -111,7 +111,7 @@ describe('promo codes', () => {
 })
 
 describe('the audit log', () => {
-  test('200: holds who did what to what, and how it ended, for every action of an operator', async () => {
+  test('200: has actor, target and outcome of every operator action', async () => {
     const { body: me } = await gateway.request('GET', '/v1/tenants/me')
     const actor = { account_id: me.id, key_id: me.key.id }
     const account = `/v1/admin/accounts/${(await createAccount(gateway, { creditUsd: 3 })).accountId}`
@@ -158,7 +158,7 @@ describe('the audit log', () => {
     expect(JSON.stringify(body)).not.toContain('AUDITED')
   })
 
-  test('200: what was done to one thing', async () => {
+  test('200: can be filtered by one target', async () => {
     const { accountId } = await createAccount(gateway)
     await gateway.request('POST', `/v1/admin/accounts/${accountId}/suspend`)
     const { body } = await gateway.request('GET', `${AUDIT}?target_id=${accountId}`)
@@ -199,7 +199,7 @@ describe('every route of operators', () => {
   )
 
   test.each(ADMIN_ROUTES.filter(([, path]) => path.includes('/accounts/')))(
-    '404: %s %s of no account',
+    '404: %s %s of an unknown account',
     async (method, path) => {
       for (const id of ['01890000-0000-7000-8000-000000000000', 'not-a-uuid']) {
         const body = path.endsWith('/budget') ? { monthly_usd: 1 } : { amount_usd: 1, reason: 'x' }

@@ -46,7 +46,7 @@ describe('redeeming', () => {
     expect(lot).toMatchObject({ class: 'promotional', expires_at: null })
   })
 
-  test('200: a code is the same in small letters and with spaces around it', async () => {
+  test('200: case and surrounding spaces of a code do not matter', async () => {
     await createCode({ code: 'Welcome-2026' })
     const { key } = await createAccount(gateway)
     const { status, body } = await gateway.request('POST', REDEEM, { key, body: { code: ' welcome-2026 ' } })
@@ -82,7 +82,7 @@ describe('redeeming', () => {
     expect(await balanceOf(gateway, key)).toBe(0)
   })
 
-  test('409: an account redeems a code once, also when it is used up by then', async () => {
+  test('409: an account redeems a code once, also if it is used up by then', async () => {
     const { code } = await createCode({ redemptions_max: 1 })
     const { key } = await createAccount(gateway)
     await gateway.request('POST', REDEEM, { key, body: { code } })
@@ -91,7 +91,7 @@ describe('redeeming', () => {
     expect(await balanceOf(gateway, key)).toBe(5)
   })
 
-  test('409: only after as many times as the code allows an account', async () => {
+  test('409: only after as many times as the code allows per account', async () => {
     const { code } = await createCode({ redemptions_per_account_max: 2 })
     const { key } = await createAccount(gateway)
     const statuses = []
@@ -209,7 +209,7 @@ describe('guessing', () => {
     expect(statuses[10]).toBe(429)
   })
 
-  test('after the time that retry-after names a code is redeemed', async () => {
+  test('after the time of retry-after a code is redeemed', async () => {
     const { code } = await createCode()
     const { key } = await createAccount(gateway)
     for (let guess = 0; guess < 5; guess += 1) {
@@ -225,7 +225,7 @@ describe('guessing', () => {
     expect((await gateway.request('POST', REDEEM, { key, body: { code } })).status).toBe(200)
   })
 
-  test('guesses at the same moment are all counted', async () => {
+  test('concurrent guesses are all counted', async () => {
     const { key } = await createAccount(gateway)
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, guess) =>

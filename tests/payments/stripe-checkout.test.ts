@@ -19,7 +19,7 @@ afterAll(async () => {
 })
 
 describe('starting a checkout at Stripe', () => {
-  test('201: answers with the page and tells Stripe whose payment it is, in cents, once', async () => {
+  test('201: returns the page and sends Stripe the account and the amount in cents, once', async () => {
     const { key, accountId } = await createAccount(stage.gateway)
     const { status, body } = await stage.gateway.request('POST', CHECKOUT, {
       key,
@@ -74,7 +74,7 @@ describe('starting a checkout at Stripe', () => {
     })
   })
 
-  test('502: a refusal of Stripe is told without its words, and the payment has failed', async () => {
+  test('502: a refusal of Stripe is reported without its message, and the payment has failed', async () => {
     const { key } = await createAccount(stage.gateway)
     stage.stripe.disturbNext(400)
     const { status, body } = await stage.gateway.request('POST', CHECKOUT, { key, body: { amount_usd: 5 } })
@@ -84,7 +84,7 @@ describe('starting a checkout at Stripe', () => {
     expect(history.payments).toMatchObject([{ status: 'failed' }])
   })
 
-  test('201: a connection that breaks is tried again and makes one session', async () => {
+  test('201: a broken connection is retried and creates one session', async () => {
     const { key } = await createAccount(stage.gateway)
     const before = stage.stripe.state.sessions.size
     stage.stripe.disturbNext('cut')
@@ -95,7 +95,7 @@ describe('starting a checkout at Stripe', () => {
 })
 
 describe('coming back from Stripe', () => {
-  test('the page people return to credits what was paid before it shows', async () => {
+  test('the return page credits what was paid before it is shown', async () => {
     const checkout = await stage.startCheckout(20)
     const success = stage.stripe.state.sessions.get(checkout.sessionId)?.['success_url']
     stage.stripe.state.pay(checkout.sessionId)
@@ -117,7 +117,7 @@ describe('coming back from Stripe', () => {
     expect(await stage.balance(checkout)).toBe(20)
   })
 
-  test('the page says so while the payment is under way', async () => {
+  test('the page shows that the payment is in progress', async () => {
     const checkout = await stage.startCheckout()
     const path = `/checkout/stripe/return?session_id=${checkout.sessionId}`
     const { body } = await stage.gateway.request('GET', path, { key: null })
@@ -125,7 +125,7 @@ describe('coming back from Stripe', () => {
     expect(await stage.balance(checkout)).toBe(0)
   })
 
-  test('404: a session nobody knows', async () => {
+  test('404: an unknown session', async () => {
     const { status, body } = await stage.gateway.request(
       'GET',
       '/checkout/stripe/return?session_id=cs_none',
@@ -147,7 +147,7 @@ describe('coming back from Stripe', () => {
   })
 })
 
-describe('half a configuration', () => {
+describe('an incomplete configuration', () => {
   test('503: Stripe without its webhook secret takes no payments and never falls back to the test checkout', async () => {
     const half = await startStripeStage({ STRIPE_WEBHOOK_SECRET: '' })
     try {

@@ -12,7 +12,7 @@ afterAll(async () => {
 })
 
 describe('refunds', () => {
-  test('partial refunds are each taken once, however they are told', async () => {
+  test('partial refunds are each taken back once, however they are reported', async () => {
     const payment = await stage.payCheckout(20)
     const first = stage.stripe.state.refund(payment.intentId, 500)
     for (const event of [first.refunded, first.created, first.refunded]) await stage.deliver(event)
@@ -29,14 +29,14 @@ describe('refunds', () => {
     ])
   })
 
-  test('told in one event, two refunds are both taken', async () => {
+  test('two refunds in one event are both taken back', async () => {
     const payment = await stage.payCheckout(20)
     stage.stripe.state.refund(payment.intentId, 500)
     await stage.deliver(stage.stripe.state.refund(payment.intentId, 700).refunded)
     expect(await stage.balance(payment)).toBe(8)
   })
 
-  test('a refund that is told of before its payment takes what was given, and nothing is given again', async () => {
+  test('a refund that is reported before its payment takes back what was given, and nothing is given again', async () => {
     const checkout = await stage.startCheckout(20)
     const { completed, intentId } = stage.stripe.state.pay(checkout.sessionId)
     const { created } = stage.stripe.state.refund(intentId, 2000)
@@ -46,7 +46,7 @@ describe('refunds', () => {
     expect((await stage.readPayment(checkout)).status).toBe('refunded')
   })
 
-  test('a refund that fails gives the credit back, also when its beginning is told after its end', async () => {
+  test('a failed refund returns the credit, also if its start is reported after its end', async () => {
     for (const isReordered of [false, true]) {
       const payment = await stage.payCheckout(20)
       const { created, id } = stage.stripe.state.refund(payment.intentId, 500)
@@ -68,7 +68,7 @@ describe('refunds', () => {
     expect(await stage.balance(payment)).toBe(-15)
   })
 
-  test('503: while Stripe does not say which refunds there are, nothing is taken and the event is told again', async () => {
+  test('503: while Stripe does not list the refunds, nothing is taken back and the event is delivered again', async () => {
     const payment = await stage.payCheckout(20)
     const { refunded } = stage.stripe.state.refund(payment.intentId, 500)
     stage.stripe.disturbNext(500, 500, 500)
@@ -80,7 +80,7 @@ describe('refunds', () => {
 })
 
 describe('disputes', () => {
-  test('a dispute takes the credit, and gives it back when it is won', async () => {
+  test('a dispute takes the credit back, and returns it when it is won', async () => {
     const payment = await stage.payCheckout(20)
     const dispute = stage.stripe.state.dispute(payment.intentId, 2000)
     await stage.deliver(dispute.created)
@@ -93,7 +93,7 @@ describe('disputes', () => {
     expect((await stage.readPayment(payment)).status).toBe('completed')
   })
 
-  test('a dispute that is lost keeps the credit', async () => {
+  test('a lost dispute keeps the credit', async () => {
     const payment = await stage.payCheckout(20)
     const dispute = stage.stripe.state.dispute(payment.intentId, 2000)
     await stage.deliver(dispute.created)
@@ -101,7 +101,7 @@ describe('disputes', () => {
     expect(await stage.balance(payment)).toBe(0)
   })
 
-  test('told in the wrong order a won dispute costs nothing', async () => {
+  test('a won dispute reported in the wrong order costs nothing', async () => {
     const payment = await stage.payCheckout(20)
     const dispute = stage.stripe.state.dispute(payment.intentId, 2000)
     await stage.deliver(dispute.change('charge.dispute.closed', 'won'))
@@ -109,7 +109,7 @@ describe('disputes', () => {
     expect(await stage.balance(payment)).toBe(20)
   })
 
-  test('an inquiry takes nothing until it becomes a dispute', async () => {
+  test('an inquiry takes nothing back until it becomes a dispute', async () => {
     const payment = await stage.payCheckout(20)
     const inquiry = stage.stripe.state.dispute(payment.intentId, 2000, 'warning_needs_response')
     await stage.deliver(inquiry.created)
@@ -119,7 +119,7 @@ describe('disputes', () => {
     expect(await stage.balance(payment)).toBe(0)
   })
 
-  test('a dispute of a payment nobody told of yet takes what the payment gives', async () => {
+  test('a dispute of a payment that is not reported yet takes back what the payment gives', async () => {
     const checkout = await stage.startCheckout(20)
     const { completed, intentId } = stage.stripe.state.pay(checkout.sessionId)
     await stage.deliver(stage.stripe.state.dispute(intentId, 2000).created)
@@ -127,7 +127,7 @@ describe('disputes', () => {
     expect(await stage.balance(checkout)).toBe(0)
   })
 
-  test('refunded and disputed, no more is taken than was given', async () => {
+  test('refunded and disputed, no more is taken back than was given', async () => {
     const payment = await stage.payCheckout(20)
     await stage.deliver(stage.stripe.state.refund(payment.intentId, 1500).created)
     await stage.deliver(stage.stripe.state.dispute(payment.intentId, 2000).created)

@@ -19,14 +19,14 @@ async function makeDue(paymentId: string): Promise<void> {
   await stage.database.query('UPDATE checkouts SET check_at = now() WHERE payment_id = $1', [paymentId])
 }
 
-test('a payment no webhook told of is credited by the sweep', async () => {
+test('a payment without a webhook is credited by the sweep', async () => {
   const checkout = await stage.startCheckout(20)
   stage.stripe.state.pay(checkout.sessionId)
   await makeDue(checkout.paymentId)
   await eventually(async () => expect(await stage.balance(checkout)).toBe(20))
 })
 
-test('a checkout whose session was never stored is found again by asking for it once more', async () => {
+test('a checkout whose session was never stored is found by requesting it again', async () => {
   const checkout = await stage.startCheckout(20)
   const before = stage.stripe.state.sessions.size
   await stage.database.query('UPDATE checkouts SET session_id = NULL WHERE payment_id = $1', [
@@ -38,7 +38,7 @@ test('a checkout whose session was never stored is found again by asking for it 
   expect(stage.stripe.state.sessions.size).toBe(before)
 })
 
-test('expired and failed payments are closed and not asked for again', async () => {
+test('expired and failed payments are closed and not queried again', async () => {
   const [expired, failed] = [await stage.startCheckout(20), await stage.startCheckout(20)]
   stage.stripe.state.expire(expired.sessionId)
   stage.stripe.state.payLater(failed.sessionId)
@@ -55,7 +55,7 @@ test('expired and failed payments are closed and not asked for again', async () 
   expect(rows).toEqual([{ check_at: null }, { check_at: null }])
 })
 
-test('while Stripe is away a payment waits, and is credited afterwards', async () => {
+test('while Stripe is down a payment waits, and is credited afterwards', async () => {
   const checkout = await stage.startCheckout(20)
   stage.stripe.state.pay(checkout.sessionId)
   stage.stripe.requests.length = 0
@@ -67,7 +67,7 @@ test('while Stripe is away a payment waits, and is credited afterwards', async (
   await eventually(async () => expect(await stage.balance(checkout)).toBe(20))
 })
 
-test('several processes sweep, and each payment is asked for once', async () => {
+test('several processes sweep, and each payment is queried once', async () => {
   const other = await startTestGateway({
     connectionString: stage.gateway.connectionString,
     settings: {

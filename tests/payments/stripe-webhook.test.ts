@@ -52,7 +52,7 @@ describe('a webhook', () => {
     expect(await stage.balance(checkout)).toBe(20)
   })
 
-  test('200: events of other things, and payments of others, change nothing', async () => {
+  test('200: other events, and payments of others, change nothing', async () => {
     const strange = eventOf('checkout.session.completed', {
       id: 'cs_other',
       status: 'complete',
@@ -67,7 +67,7 @@ describe('a webhook', () => {
     }
   })
 
-  test('409: a session that paid another amount, currency or account gives no credit', async () => {
+  test('409: a session with another amount, currency or account gives no credit', async () => {
     const changes = [
       { amount_total: 1 },
       { currency: 'jpy' },
@@ -87,7 +87,7 @@ describe('a webhook', () => {
 })
 
 describe('delayed payment methods', () => {
-  test('a session that completes unpaid is credited when the money has come', async () => {
+  test('a session that completes unpaid is credited when the money arrives', async () => {
     const checkout = await stage.startCheckout(20)
     await stage.deliver(stage.stripe.state.payLater(checkout.sessionId))
     expect(await stage.balance(checkout)).toBe(0)
@@ -96,7 +96,7 @@ describe('delayed payment methods', () => {
     expect(await stage.balance(checkout)).toBe(20)
   })
 
-  test('news in the wrong order end the same', async () => {
+  test('events in the wrong order have the same result', async () => {
     const checkout = await stage.startCheckout(20)
     const completed = stage.stripe.state.payLater(checkout.sessionId)
     await stage.deliver(stage.stripe.state.settleLater(checkout.sessionId, 'succeeded'))
@@ -105,7 +105,7 @@ describe('delayed payment methods', () => {
     expect((await stage.history(checkout))[0].status).toBe('completed')
   })
 
-  test('a payment that fails in the end gives nothing', async () => {
+  test('a payment that finally fails gives nothing', async () => {
     const checkout = await stage.startCheckout(20)
     await stage.deliver(stage.stripe.state.payLater(checkout.sessionId))
     await stage.deliver(stage.stripe.state.settleLater(checkout.sessionId, 'failed'))
@@ -120,7 +120,7 @@ describe('delayed payment methods', () => {
   })
 })
 
-describe('a forged payment webhook granting credit', () => {
+describe('a forged payment webhook', () => {
   test.each([
     ['without a signature', { signature: null }],
     ['with an empty signature', { signature: '' }],
@@ -137,7 +137,7 @@ describe('a forged payment webhook granting credit', () => {
     expect(await countEvents(completed.id)).toBe(0)
   })
 
-  test('400: a signature of one body does not sign another, not even by a space', async () => {
+  test('400: a signature of one body is invalid for another, even by a space', async () => {
     const checkout = await stage.startCheckout(20)
     const { completed } = stage.stripe.state.pay(checkout.sessionId)
     const text = JSON.stringify(completed)
@@ -147,7 +147,7 @@ describe('a forged payment webhook granting credit', () => {
     expect(await stage.balance(checkout)).toBe(0)
   })
 
-  test('200: the signature is checked on the bytes as they came, whatever they are', async () => {
+  test('200: the signature is checked on the raw bytes, whatever they are', async () => {
     const checkout = await stage.startCheckout(20)
     const { completed } = stage.stripe.state.pay(checkout.sessionId)
     const body = JSON.stringify({ ...completed, note: 'Zoë — ✓ 日本 \u2028' }, null, 3)
@@ -156,7 +156,7 @@ describe('a forged payment webhook granting credit', () => {
     expect(await stage.balance(checkout)).toBe(20)
   })
 
-  test('404: a provider that does not exist, and the test checkout', async () => {
+  test('404: an unknown provider, and the test checkout', async () => {
     for (const provider of ['paypal', 'test']) {
       const { status } = await stage.gateway.request('POST', `/v1/payments/webhook/${provider}`, {
         key: null,
@@ -175,7 +175,7 @@ describe('a forged payment webhook granting credit', () => {
   })
 })
 
-test('an event marked seen before the credit was granted: a failed grant leaves no trace, and the next delivery grants', async () => {
+test('a failed grant does not mark the event as seen, and the next delivery grants the credit', async () => {
   const checkout = await stage.startCheckout(20)
   const { completed } = stage.stripe.state.pay(checkout.sessionId)
   await stage.database.query(`

@@ -18,7 +18,7 @@ afterAll(async () => {
 })
 
 describe('the page', () => {
-  test('200: shows what is paid and two buttons, runs no script and tells nobody its address', async () => {
+  test('200: shows the amount and two buttons, runs no script and does not leak its address', async () => {
     const { url } = await openCheckout(gateway, {
       success_url: 'https://shop.example/ok',
       cancel_url: 'http://localhost:1/no',
@@ -42,7 +42,7 @@ describe('the page', () => {
     expect(page.headers.get('cache-control')).toBe('no-store')
   })
 
-  test('303: paying credits the account and goes on to success_url', async () => {
+  test('303: paying credits the account and redirects to success_url', async () => {
     const { url, key, id } = await openCheckout(gateway, { success_url: 'https://shop.example/ok?order=7' })
     const answer = await click(url, 'pay')
     expect([answer.status, answer.headers.get('location')]).toEqual([303, 'https://shop.example/ok?order=7'])
@@ -54,7 +54,7 @@ describe('the page', () => {
   test.each([
     ['https://shop.example/straße?x=\u{1F600}', 'https://shop.example/stra%C3%9Fe?x=%F0%9F%98%80'],
     ['https://shop.example/a\r\nset-cookie: b', 'https://shop.example/aset-cookie:%20b'],
-  ])('303: an address that an earlier release stored is encoded: %j', async (stored, location) => {
+  ])('303: an address stored by an earlier release is encoded: %j', async (stored, location) => {
     const { url, id } = await openCheckout(gateway, { success_url: 'https://shop.example/ok' })
     await database.query('UPDATE checkouts SET success_url = $2 WHERE payment_id = $1', [id, stored])
     expect((await fetch(url)).status).toBe(200)
@@ -62,7 +62,7 @@ describe('the page', () => {
     expect([answer.status, answer.headers.get('location')]).toEqual([303, location])
   })
 
-  test('303: without a success_url the page itself says that it is paid', async () => {
+  test('303: without a success_url the page itself shows that it is paid', async () => {
     const { url } = await openCheckout(gateway)
     const answer = await click(url, 'pay')
     expect(answer.status).toBe(303)
@@ -78,7 +78,7 @@ describe('the page', () => {
     expect(await balanceOf(gateway, key)).toBe(20)
   })
 
-  test('303: cancelling goes to cancel_url, and nothing can be paid afterwards', async () => {
+  test('303: cancelling redirects to cancel_url, and nothing can be paid afterwards', async () => {
     const { url, key, id } = await openCheckout(gateway, { cancel_url: 'https://shop.example/no' })
     const answer = await click(url, 'cancel')
     expect([answer.status, answer.headers.get('location')]).toEqual([303, 'https://shop.example/no'])
@@ -89,7 +89,7 @@ describe('the page', () => {
     expect(body.status).toBe('cancelled')
   })
 
-  test('409: an expired page cannot be paid, and the payment says so', async () => {
+  test('409: an expired page cannot be paid, and the payment shows that', async () => {
     const { url, key, id } = await openCheckout(gateway)
     await database.query(
       `UPDATE checkouts SET expires_at = now() - interval '1 second' WHERE payment_id = $1`,
@@ -102,7 +102,7 @@ describe('the page', () => {
     expect(body.status).toBe('expired')
   })
 
-  test('404: an address nobody was given is a page that says so', async () => {
+  test('404: an unknown address has an error page', async () => {
     const { url, id } = await openCheckout(gateway)
     const wrong = [
       `${gateway.baseUrl}/checkout/test/${'A'.repeat(43)}`,
@@ -122,7 +122,7 @@ describe('the page', () => {
     expect(rows.some(({ row }) => row.includes(token))).toBe(false)
   })
 
-  test('the operator can name the address that people reach the page at', async () => {
+  test('the operator can set the public address of the page', async () => {
     const named = await startTestGateway({ settings: { PARKWAY_PUBLIC_URL: 'https://ai.example/' } })
     try {
       const { body } = await named.request('POST', CHECKOUT, { body: { amount_usd: 5 } })
@@ -183,7 +183,7 @@ describe('starting a checkout', () => {
     expect(body.total).toBe(1)
   })
 
-  test('429: an account has at most so many open checkouts', async () => {
+  test('429: the number of open checkouts per account is limited', async () => {
     const { key, accountId } = await createAccount(gateway)
     await gateway.request('POST', CHECKOUT, { key, body: { amount_usd: 5 } })
     await database.query(
@@ -215,7 +215,7 @@ describe('the history', () => {
     expect(rest.body.data).toMatchObject([{ kind: 'checkout', amount_usd: 20, status: 'completed' }])
   })
 
-  test('400: a cursor that is none', async () => {
+  test('400: an invalid cursor', async () => {
     const { status, body } = await gateway.request('GET', '/v1/payments/history?after=x')
     expect([status, body.error.param]).toEqual([400, 'after'])
   })

@@ -13,7 +13,7 @@ afterAll(async () => {
   await gateway.close()
 })
 
-describe('where keys of production exist', () => {
+describe('if production keys exist', () => {
   let keyId: string
   let open: OpenCheckout
 
@@ -48,7 +48,7 @@ describe('where keys of production exist', () => {
   })
 })
 
-describe('where real models are served', () => {
+describe('if real models are served', () => {
   const provider = { OPENAI_API_KEY: 'sk-upstream', OPENAI_BASE_URL: 'http://127.0.0.1:1/v1' }
   const stripe = { STRIPE_SECRET_KEY: 'sk_test_local', STRIPE_WEBHOOK_SECRET: 'whsec_local' }
 
@@ -69,7 +69,7 @@ describe('where real models are served', () => {
     expect((await restarted.request('GET', '/v1/payments/config')).body).toMatchObject({ available: false })
   })
 
-  test('503: Stripe in test mode gives no credit away either', async () => {
+  test('503: Stripe in test mode grants no credit either', async () => {
     const restarted = await restartedWith({ ...provider, ...stripe })
     const { status, body } = await restarted.request('POST', CHECKOUT, { body: { amount_usd: 5 } })
     expect([status, body.error.code]).toEqual([503, 'provider_not_configured'])
@@ -83,7 +83,7 @@ describe('where real models are served', () => {
     expect((await click(body.checkout_url, 'pay')).status).toBe(303)
   })
 
-  test('409: a page opened before Stripe was configured cannot be paid, even where test mode is allowed', async () => {
+  test('409: a page opened before Stripe was configured cannot be paid, even if test mode is allowed', async () => {
     const open = await openCheckout(gateway)
     const restarted = await restartedWith({ ...stripe, PARKWAY_ALLOW_TEST_CHECKOUT: 'true' })
     const url = open.url.replace(gateway.baseUrl, restarted.baseUrl)
@@ -92,7 +92,7 @@ describe('where real models are served', () => {
     expect(await balanceOf(gateway, open.key)).toBe(0)
   })
 
-  test('303: a page that was paid before still says so', async () => {
+  test('303: a page that was paid before still shows that', async () => {
     const open = await openCheckout(gateway)
     await click(open.url, 'pay')
     const restarted = await restartedWith(stripe)

@@ -104,8 +104,8 @@ const routes = Object.keys(CALLS)
     model.routes.map((route): [Category, string, ModelRoute] => [model.category, model.id, route]),
   )
 
-describe('every model of text and audio in the catalog', () => {
-  test('is walked', () => {
+describe('every text and audio model in the catalog', () => {
+  test('is covered', () => {
     expect(new Set(routes.map(([category]) => category))).toEqual(new Set(Object.keys(CALLS)))
   })
 

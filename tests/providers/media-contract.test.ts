@@ -41,7 +41,7 @@ describe.each([...IMAGE_CASES, ...VIDEO_CASES])('$name', (mediaCase) => {
   }
 
   if (mediaCase.isJob) {
-    test('a job is found again by another process, runs, and is done', async () => {
+    test('a job is found by another process, runs, and completes', async () => {
       const running = await lookAgain('running')
       expect(running.kind).toBe('running')
       const done = await lookAgain('done')
@@ -51,12 +51,12 @@ describe.each([...IMAGE_CASES, ...VIDEO_CASES])('$name', (mediaCase) => {
       })
     })
 
-    test('a job that failed is a failure of the upstream', async () => {
+    test('a failed job is a failure of the upstream', async () => {
       const failure = await failureOf(lookAgain('failed'))
       expect(failure).toMatchObject({ failure: 'status', status: 502, hasJobEnded: true, isRetryable: true })
     })
 
-    test('refused content is the request at fault', async () => {
+    test('refused content is an error of the request', async () => {
       const failure = await failureOf(lookAgain('refused'))
       expect(failure).toMatchObject({
         failure: 'status',
@@ -67,11 +67,11 @@ describe.each([...IMAGE_CASES, ...VIDEO_CASES])('$name', (mediaCase) => {
       })
     })
 
-    test('a job that the vendor does not know any more is 404', async () => {
+    test('a job that the vendor no longer knows is 404', async () => {
       expect(await failureOf(lookAgain('lost'))).toMatchObject({ failure: 'status', status: 404 })
     })
 
-    test('a look that is throttled says when to look again, and the job goes on', async () => {
+    test('a throttled poll says when to poll again, and the job continues', async () => {
       const operation = connect(mediaCase.key(1))
       const job = await startJob(operation)
       server.replyNext({ status: 429, headers: { 'retry-after': '7' }, body: mediaCase.throttledBody })
@@ -81,7 +81,7 @@ describe.each([...IMAGE_CASES, ...VIDEO_CASES])('$name', (mediaCase) => {
       expect(failure.hasJobEnded).toBeUndefined()
     })
 
-    test('a job is looked at with the key that it was submitted with', async () => {
+    test('a job is polled with the key that submitted it', async () => {
       const keys = [mediaCase.key(1), mediaCase.key(2)]
       const job = await startJob(connect(...keys))
       const submitted = mediaCase.readKey(server.requests.at(-1))
@@ -92,7 +92,7 @@ describe.each([...IMAGE_CASES, ...VIDEO_CASES])('$name', (mediaCase) => {
       expect(JSON.stringify(job)).not.toContain(mediaCase.key(1))
     })
 
-    test('a cancel reaches the vendor where it has a call for it, and an ended job is no error', async () => {
+    test('a cancellation reaches the vendor if it supports that, and an ended job is not an error', async () => {
       const operation = connect(mediaCase.key(1))
       const job = await startJob(operation)
       server.phase = 'running'
@@ -112,7 +112,7 @@ describe.each([...IMAGE_CASES, ...VIDEO_CASES])('$name', (mediaCase) => {
       })
     })
 
-    test('refused content is the request at fault', async () => {
+    test('refused content is an error of the request for direct work', async () => {
       server.phase = 'refused'
       const failure = await failureOf(start(connect(mediaCase.key(1))))
       expect(failure).toMatchObject({ failure: 'status', isRetryable: false })
@@ -120,7 +120,7 @@ describe.each([...IMAGE_CASES, ...VIDEO_CASES])('$name', (mediaCase) => {
     })
   }
 
-  test('a vendor that is out of order is a failure of the upstream', async () => {
+  test('a failing vendor is a failure of the upstream', async () => {
     server.replyNext({ status: 503, body: mediaCase.throttledBody })
     const failure = await failureOf(start(connect(mediaCase.key(1))))
     expect(failure).toMatchObject({ failure: 'status', status: 503, isRetryable: true })
@@ -135,7 +135,7 @@ describe.each([...IMAGE_CASES, ...VIDEO_CASES])('$name', (mediaCase) => {
     expect(failure).toMatchObject({ status: 429, retryAfterSeconds: 7 })
   })
 
-  test.skipIf(mediaCase.acceptsAnything)('an answer that is not of the wire is garbage', async () => {
+  test.skipIf(mediaCase.acceptsAnything)('an answer that is not of the wire is invalid', async () => {
     server.replyNext({ body: { hello: 'there' } })
     expect(await failureOf(start(connect(mediaCase.key(1))))).toMatchObject({ failure: 'invalid_answer' })
   })
@@ -147,7 +147,7 @@ describe.each([...IMAGE_CASES, ...VIDEO_CASES])('$name', (mediaCase) => {
     await expect(connect(mediaCase.key(1)).start(call)).rejects.toThrow('not wanted any more')
   })
 
-  test('the request says what was asked for', async () => {
+  test('the request has the requested parameters', async () => {
     await start(connect(mediaCase.key(1)))
     const [request] = server.requests
     expect(`${request?.method} ${request?.path}`).toBe(mediaCase.submitRequest)

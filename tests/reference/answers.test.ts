@@ -28,7 +28,7 @@ beforeAll(async () => {
 }, 180_000)
 
 describe('the reference', () => {
-  test('describes every operation in a sentence of its own, and no operation that is not there', () => {
+  test('describes every operation in its own sentence, and no unknown operation', () => {
     expect(Object.keys(OPERATION_NOTES).toSorted()).toEqual(operationsOf(walk.document).toSorted())
   })
 
@@ -55,14 +55,14 @@ describe('the reference', () => {
     expect(missing).toEqual([])
   })
 
-  test('is kept by what every operation answers', () => {
+  test('matches the answers of every operation', () => {
     const broken = walk.answers
       .filter(({ contentType }) => contentType === 'application/json')
       .flatMap((answer) => findProblems(answer).map((problem) => `${answer.operation}: ${problem}`))
     expect([...new Set(broken)]).toEqual([])
   })
 
-  test('keeps its own examples', () => {
+  test('has valid examples', () => {
     const broken = Object.entries(recorded).flatMap(([name, body]) => {
       const at = name.lastIndexOf(' ')
       const answer = { operation: name.slice(0, at), status: Number(name.slice(at)), contentType: '', body }

@@ -28,7 +28,7 @@ function membersOf({ $ref = '', properties = {} }: { $ref?: string; properties?:
   return Object.keys(document.components.schemas[$ref.split('/').at(-1) ?? '']?.properties ?? properties)
 }
 
-test('a member that protects somebody is honoured or refused, on every route with a body', async () => {
+test('a safety member is supported or refused, on every route with a body', async () => {
   const tried: string[] = []
   for (const [path, operations] of Object.entries(document.paths)) {
     for (const [method, { requestBody }] of Object.entries(operations)) {
@@ -63,7 +63,7 @@ test('a member that protects somebody is honoured or refused, on every route wit
   )
 })
 
-test('so it is in a lane of a comparison, and nothing is refused that asks for nothing', async () => {
+test('the same applies to a lane of a comparison, and empty values are not refused', async () => {
   const lanes = [{ model: 'gpt-4o-mini', pii_mode: 'mask' }, { model: 'gpt-4o' }]
   const refused = await gateway.request('POST', '/v1/compare/runs', { body: { prompt: 'x', lanes } })
   expect([refused.status, refused.body.error?.param]).toEqual([400, 'lanes.0.pii_mode'])

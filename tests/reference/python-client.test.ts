@@ -39,7 +39,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true })
 })
 
-test('a client that is generated in Python gets typed answers', { timeout: 600_000 }, async (context) => {
+test('a generated Python client gets typed answers', { timeout: 600_000 }, async (context) => {
   if (missing !== null) context.skip(missing)
   const document = await writeDocument(gateway, directory)
   const made = await runProgram(

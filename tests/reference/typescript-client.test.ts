@@ -52,7 +52,7 @@ const OPTIONS = [
   ['--module', 'nodenext', '--types', 'node', '--ignoreConfig'],
 ].flat()
 
-test('a client that is generated in TypeScript passes the type check and refuses a wrong request', async () => {
+test('a generated TypeScript client passes the type check and refuses an invalid request', async () => {
   await writeFile(join(directory, 'package.json'), '{"type":"module"}')
   const right = await runProgram(join(BIN, 'tsc'), [...OPTIONS, 'program.ts'], { cwd: directory })
   expect(right).toEqual({ exitCode: 0, output: '' })
@@ -61,7 +61,7 @@ test('a client that is generated in TypeScript passes the type check and refuses
   expect(wrong.output).toMatch(/^wrong\.ts\(3,33\)/)
 })
 
-test('a client that is generated in TypeScript gets typed answers and typed errors', async () => {
+test('a generated TypeScript client gets typed answers and typed errors', async () => {
   const { exitCode, output } = await runProgram(process.execPath, ['--no-warnings', 'program.ts'], {
     cwd: directory,
     environment: { BASE_URL: gateway.baseUrl, API_KEY: gateway.key },

@@ -68,7 +68,7 @@ function expectPlain(place: string, { error }: { error?: { message: string } }, 
   ])
 }
 
-test('a value of a wrong form is 400 on every route, and no message shows a regular expression', async () => {
+test('a value of the wrong form is 400 on every route, and no message shows a regular expression', async () => {
   const tried: string[] = []
   for (const [path, operations] of Object.entries(document.paths)) {
     for (const [method, { requestBody, parameters = [] }] of Object.entries(operations)) {
@@ -106,7 +106,7 @@ test('a value of a wrong form is 400 on every route, and no message shows a regu
   expect(tried.length).toBeGreaterThan(20)
 })
 
-test('what has a wrong form is told which one it should have', async () => {
+test('the error names the right form', async () => {
   const body = { model: 'wan-2.6-t2v', prompt: 'Waves', resolution: 'large' }
   const answer = await gateway.request('POST', '/v1/videos/generations', { body })
   expect(answer.body.error.message).toContain('`1280x720`')

@@ -55,7 +55,7 @@ async function chargesOf(id: string): Promise<{ cost_usd: number; outcome: strin
   return body.data.filter((record: { id: string }) => record.id.replaceAll('-', '').endsWith(digits))
 }
 
-describe('a response in the background', () => {
+describe('a background response', () => {
   test('is queued, made by a worker, read from another process and charged once', async () => {
     const queued = await client.responses.create(hello)
     expect(queued).toMatchObject({ status: 'queued', background: true, store: true, output: [] })
@@ -73,7 +73,7 @@ describe('a response in the background', () => {
     expect(next.status).toBe('completed')
   })
 
-  test('is streamed, and its stream is taken up again anywhere without a gap', async () => {
+  test('is streamed, and its stream can be resumed in any process without a gap', async () => {
     const events = await collect(await client.responses.create({ ...LONG, stream: true }))
     expect(events.map(({ sequence_number: number }) => number)).toEqual(events.map((_, index) => index))
     const first = events[0]
@@ -93,7 +93,7 @@ describe('a response in the background', () => {
     expect(await chargesOf(id)).toHaveLength(1)
   })
 
-  test('goes on when its client leaves, which can come back while it runs', async () => {
+  test('continues when its client disconnects, which can resume while it runs', async () => {
     const seen: StreamEvent[] = []
     for await (const event of await client.responses.create({ ...LONG, stream: true })) {
       seen.push(event)
@@ -111,7 +111,7 @@ describe('a response in the background', () => {
     expect(await chargesOf(id)).toMatchObject([{ outcome: 'completed' }])
   })
 
-  test('is cancelled at once from anywhere, costs what was made, and its stream ends', async () => {
+  test('is cancelled at once from any process, costs what was made, and its stream ends', async () => {
     const whole = await untilEnded((await client.responses.create(LONG)).id)
     const [wholeCharge] = await chargesOf(whole.id)
     const seen: StreamEvent[] = []
@@ -137,14 +137,14 @@ describe('a response in the background', () => {
     expect(again).toEqual(seen)
   })
 
-  test('that fails says why, and costs nothing', async () => {
+  test('that fails has the reason, and is free', async () => {
     const { id } = await client.responses.create({ ...hello, input: 'Fail. [[sandbox:error status=400]]' })
     const failed = await untilEnded(id)
     expect(failed).toMatchObject({ status: 'failed', error: { message: expect.any(String) } })
     expect((await chargesOf(id)).every(({ cost_usd: cost }) => cost === 0)).toBe(true)
   })
 
-  test('is one for every try of its Idempotency-Key', async () => {
+  test('is the same for every try of its Idempotency-Key', async () => {
     const send = (members: object) =>
       gateway.request('POST', '/v1/responses', {
         body: { ...hello, ...members },
@@ -159,7 +159,7 @@ describe('a response in the background', () => {
     expect(replayed.body).toBe(streamed.body)
   })
 
-  test('is the same one for a client that hung up and sends its Idempotency-Key again', async () => {
+  test('is the same for a client that disconnected and repeats its Idempotency-Key', async () => {
     const key = { headers: { 'idempotency-key': 'hangs up' } }
     let first = ''
     for await (const event of await client.responses.create({ ...LONG, stream: true }, key)) {
@@ -175,7 +175,7 @@ describe('a response in the background', () => {
     expect(await chargesOf(first)).toHaveLength(1)
   })
 
-  test('is refused where it cannot be stored, without a model, and without credit', async () => {
+  test('is refused if it cannot be stored, without a model, and without credit', async () => {
     const send = (members: object, key?: string) =>
       gateway.request('POST', '/v1/responses', { body: { ...hello, ...members }, ...(key && { key }) })
     expect((await send({ store: false })).body.error.param).toBe('store')
@@ -200,7 +200,7 @@ describe('a response in the background', () => {
     await expect(client.responses.retrieve(id)).rejects.toMatchObject({ status: 404 })
   })
 
-  test('is not there for another account', async () => {
+  test('is not visible to another account', async () => {
     const { id } = await client.responses.create(hello)
     const key = await createStranger(gateway, 5)
     for (const [method, path] of [
@@ -216,7 +216,7 @@ describe('a response in the background', () => {
     expect(await untilEnded(id)).toMatchObject({ status: 'completed' })
   })
 
-  test('whose worker died in the middle of its stream fails, without a gap', async () => {
+  test('whose worker died mid-stream fails, without a gap', async () => {
     const idle = await startTestGateway({ settings: { PARKWAY_ROLE: 'api' } })
     const { connectionString } = idle
     const database = connectDatabase({

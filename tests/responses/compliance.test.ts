@@ -96,7 +96,7 @@ async function ask(members: object): Promise<Told> {
 }
 
 describe('the Open Responses specification', () => {
-  test.each(CASES)('is kept for %s', async (_, members, kind) => {
+  test.each(CASES)('is followed for %s', async (_, members, kind) => {
     const { response, types } = await ask(members)
     expect(REQUIRED.filter((name) => !(name in response))).toEqual([])
     expect(response).toMatchObject({
@@ -127,7 +127,7 @@ describe('the Open Responses specification', () => {
 })
 
 describe('the official SDK', () => {
-  test('parses an answer of a schema and continues it', async () => {
+  test('parses an answer with a schema and continues it', async () => {
     const client = new OpenAI({ baseURL: `${gateway.baseUrl}/v1`, apiKey: gateway.key, maxRetries: 0 })
     const text = { format: zodTextFormat(z.object({ name: z.string(), age: z.number() }), 'person') }
     const first = await client.responses.parse({ model: MODEL, input: 'Who?', text })

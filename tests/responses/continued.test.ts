@@ -27,7 +27,7 @@ const send = (members: object = {}) =>
 const lastMessages = () => gateway.upstream.bodies().at(-1).messages
 
 describe('a request that continues a stored response', () => {
-  test('is asked with everything before it, but not with its instructions', async () => {
+  test('is sent with everything before it, but without earlier instructions', async () => {
     const first = await send({ instructions: 'Be brief.', input: 'One' })
     const second = await send({
       input: [{ role: 'user', content: 'Two' }],
@@ -47,7 +47,7 @@ describe('a request that continues a stored response', () => {
     expect(gateway.upstream.bodies().at(-1)).not.toHaveProperty('previous_response_id')
   })
 
-  test('gives the results of calls that were made before it', async () => {
+  test('can send the results of earlier calls', async () => {
     const call = { id: 'c1', type: 'function', function: { name: 'look', arguments: '{"at":1}' } }
     gateway.upstream.respondWith(
       completion({ message: { role: 'assistant', content: null, tool_calls: [call] } }),
@@ -64,7 +64,7 @@ describe('a request that continues a stored response', () => {
     ])
   })
 
-  test('is asked with what references name, of answers and of input', async () => {
+  test('is sent with the items that references name, of answers and of input', async () => {
     const { body: first } = await send({ input: 'One' })
     const { body: items } = await gateway.request('GET', `${RESPONSES}/${first.id}/input_items`)
     const referTo = (id: string) => ({ type: 'item_reference', id })
@@ -108,7 +108,7 @@ describe('a request that continues a stored response', () => {
     expect(gateway.upstream.requests).toEqual([])
   })
 
-  test('is refused where something of its history was deleted', async () => {
+  test('is refused if a part of its history was deleted', async () => {
     const { body: first } = await send()
     const { body: second } = await send({ previous_response_id: first.id })
     await gateway.request('DELETE', `${RESPONSES}/${first.id}`)
@@ -117,7 +117,7 @@ describe('a request that continues a stored response', () => {
     expect(refused.body.error.message).toContain(first.id)
   })
 
-  test('is refused where its history is too long or too large', async () => {
+  test('is refused if its history is too long or too large', async () => {
     const database = connectDatabase({
       connectionString: gateway.connectionString,
       poolSize: 1,
@@ -150,7 +150,7 @@ describe('a request that continues a stored response', () => {
     }
   })
 
-  test('is held for with its whole history', async () => {
+  test('is held with its whole history', async () => {
     const { key } = await createAccountKey(gateway, { name: 'poor', credit_usd: 0.05 })
     const create = (members: object) =>
       gateway.request('POST', RESPONSES, {

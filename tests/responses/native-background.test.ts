@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => gateway.close())
 
-test('a server that writes the type of an event last gives a stream in the background one last event', async () => {
+test('a server that writes the event type last still gives a background stream one last event', async () => {
   const frames = responseTextEvents('Hello there').map(({ type, ...members }, sequence) => {
     const data = JSON.stringify({ sequence_number: sequence, ...members, type })
     return `event: ${type}\ndata: ${data}\n\n`

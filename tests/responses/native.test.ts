@@ -50,7 +50,7 @@ async function recordOf(requestId: string | null) {
 }
 
 describe('a request of OpenAI’s Responses, for OpenAI', () => {
-  test('passes byte for byte, but for the model and that it is not to be kept', async () => {
+  test('is passed byte for byte, except for the model and store: false', async () => {
     const text =
       '{"model":"gpt","future":{"a":[1.0]},"input":[{"type":"hologram","depth":3},{"role":"user","content":"é"},' +
       '{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"gAAAA"}],"store":true,"stream":false,' +
@@ -64,7 +64,7 @@ describe('a request of OpenAI’s Responses, for OpenAI', () => {
     ])
   })
 
-  test('says that it is not to be kept also where the client does not say', async () => {
+  test('has store: false even if the client does not say', async () => {
     await send()
     expect((await gateway.openai.requestNumber(0)).body).toEqual({
       model: 'gpt-upstream',
@@ -74,7 +74,7 @@ describe('a request of OpenAI’s Responses, for OpenAI', () => {
     })
   })
 
-  test('continues what the gateway stored, of which the upstream is only given the items', async () => {
+  test('continues a response stored in the gateway, of which the upstream only gets the items', async () => {
     const thought = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAAA' }
     gateway.openai.respondWith(wholeResponse({ output: [thought, messageItem('Hello there')] }))
     const first = await send()
@@ -89,7 +89,7 @@ describe('a request of OpenAI’s Responses, for OpenAI', () => {
     expect(body).not.toHaveProperty('previous_response_id')
   })
 
-  test('leaves out thoughts that OpenAI did not seal, and a search that is offered beside other tools', async () => {
+  test('removes reasoning that OpenAI did not encrypt, and a search that is offered beside other tools', async () => {
     const own = { type: 'function', name: 'look', parameters: { type: 'object' } }
     await send({
       input: [
@@ -160,7 +160,7 @@ describe('a request of OpenAI’s Responses, for OpenAI', () => {
     expect(gateway.openai.requests).toHaveLength(0)
   })
 
-  test('goes to another provider, translated, where OpenAI fails', async () => {
+  test('is sent to another provider, translated, if OpenAI fails', async () => {
     gateway.openai.respondWith(failure(503, { message: 'down' }))
     const { status, headers, body } = await send({ model: 'either' })
     expect([status, headers.get('x-gateway-provider'), body.object]).toEqual([200, 'groq', 'response'])
@@ -168,7 +168,7 @@ describe('a request of OpenAI’s Responses, for OpenAI', () => {
 })
 
 describe('an answer', () => {
-  test('keeps what is not known, and has our model and cost', async () => {
+  test('keeps unknown members, and has our model and cost', async () => {
     const output = [{ type: 'hologram', id: 'h_1' }, messageItem('Hello')]
     gateway.openai.respondWith(wholeResponse({ output, future: [1] }))
     const { status, body, headers } = await send()
@@ -199,7 +199,7 @@ describe('an answer', () => {
 })
 
 describe('a stream', () => {
-  test('passes every event, also those that are not known, with one id and the cost at its end', async () => {
+  test('passes every event, also unknown ones, with one id and the cost at its end', async () => {
     const upstream = responseTextEvents('Hello there')
     upstream.splice(3, 0, { type: 'response.weather', sunny: true })
     gateway.openai.respondWith(responseStream(upstream))
@@ -223,7 +223,7 @@ describe('a stream', () => {
     expect([new Set(ids).size, ids[0]]).toEqual([1, expect.stringMatching(/^resp_/)])
   })
 
-  test('that fails in the middle ends with an error, and what was given is paid', async () => {
+  test('that fails mid-stream ends with an error, and what was delivered is charged', async () => {
     const usage = { ...RESPONSE_USAGE, output_tokens: 3 }
     const { promise: isRead, resolve: read } = Promise.withResolvers<void>()
     const begun = responseTextEvents('Hello there').slice(0, 6)
@@ -253,7 +253,7 @@ describe('a stream', () => {
     })
   })
 
-  test('that is cut anywhere ends with the wire’s error', async () => {
+  test('that is cut at any byte ends with the wire’s error', async () => {
     const whole = responseStream(responseTextEvents('Hello')).chunks.join('')
     const headers = { 'content-type': 'text/event-stream' }
     const firstFrame = whole.indexOf('\n\n')
@@ -267,12 +267,12 @@ describe('a stream', () => {
     }
   })
 
-  test('does not wait for a connection that stays open behind the last event', async () => {
+  test('does not wait for a connection that stays open after the last event', async () => {
     gateway.openai.respondWith(responseStream(responseTextEvents('Hello'), { ending: 'hang' }))
     expect(parseNumberedEvents(await (await open()).text()).at(-1)?.name).toBe('response.completed')
   })
 
-  test('that only begins and fails is free', async () => {
+  test('that fails after its start event is free', async () => {
     const last = { type: 'error', code: 'server_error', message: 'no', param: null }
     gateway.openai.respondWith(responseStream([...responseStart(), last]))
     const response = await open()

@@ -56,7 +56,7 @@ async function askOverTheRate(): Promise<string> {
   return id
 }
 
-test('a response that waits for the rate of its account leaves the worker to others', async () => {
+test('a response that waits for the rate of its account does not block a worker', async () => {
   const waiting = await askOverTheRate()
   await untilStatus(await ask(), 'completed')
   expect(await taskOf(waiting)).toEqual({ status: 'pending', attempt: 1, is_postponed: true })
@@ -68,7 +68,7 @@ test('a response that waits for the rate of its account leaves the worker to oth
   expect(await taskOf(waiting)).toMatchObject({ attempt: 1 })
 })
 
-test('a response that found no room for a quarter of an hour fails and says why', async () => {
+test('a response that was not admitted for a quarter of an hour fails with the reason', async () => {
   const waiting = await askOverTheRate()
   await database.query(
     `UPDATE tasks SET not_before = NULL, started_at = now() - interval '15 minutes' WHERE request_id = $1`,

@@ -28,7 +28,7 @@ const callOf = ({ output }: OpenAI.Responses.Response) => {
 }
 
 describe('the official SDK', () => {
-  test('reads a whole response', async () => {
+  test('reads a complete response', async () => {
     const { data, response } = await client.responses.create(hello).withResponse()
     expect(data).toMatchObject({ object: 'response', status: 'completed', model: MODEL, store: true })
     expect(data.id).toMatch(/^resp_/)
@@ -45,7 +45,7 @@ describe('the official SDK', () => {
     expect(streamed.usage).toEqual(whole.usage)
   })
 
-  test('calls a tool, gives its result and gets an answer', async () => {
+  test('calls a tool, sends its result and gets an answer', async () => {
     const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: 'How is the weather in Paris?' }]
     const asked = { model: MODEL, input, tools: [WEATHER], tool_choice: 'required' as const }
     for (const first of [
@@ -65,7 +65,7 @@ describe('the official SDK', () => {
     }
   })
 
-  test('gets thoughts, and gives them back', async () => {
+  test('gets reasoning, and sends it back', async () => {
     const asked = {
       model: MODEL,
       input: 'Think.',
@@ -87,7 +87,7 @@ describe('the official SDK', () => {
     expect(next.status).toBe('completed')
   })
 
-  test('gets an answer of a schema', async () => {
+  test('gets an answer with a schema', async () => {
     const schema = {
       type: 'object',
       properties: { name: { type: 'string' } },

@@ -32,7 +32,7 @@ async function recordsOf(operation: string): Promise<{ cost_usd: number; outcome
   return body.data.filter((record: { operation: string }) => record.operation === operation)
 }
 
-test('a response in the background whose worker stops is made anew and charged once, whole', async () => {
+test('a background response whose worker stops is made again and charged once, completely', async () => {
   gateway.upstream.respondWith(WHOLE)
   const asked = { model: 'gpt-4o-mini', stream: true, messages: [{ role: 'user', content: 'Count' }] }
   await gateway.request('POST', CHAT, { body: asked })
@@ -70,7 +70,7 @@ test('a response in the background whose worker stops is made anew and charged o
   }
 })
 
-test('a worker whose claim another has writes nothing of the response and charges nothing for it', async () => {
+test('a worker whose claim another worker has writes nothing of the response and charges nothing for it', async () => {
   const { connectionString } = gateway
   const options = { poolSize: 1, statementTimeoutMs: 10_000, prepareStatements: true, logger: silentLogger }
   const database = connectDatabase({ connectionString, ...options })

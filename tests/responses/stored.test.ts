@@ -43,7 +43,7 @@ const hello = { model: MODEL, input: 'Hello' }
 const storedBytes = async () => (await gateway.request('GET', '/v1/tenants/me')).body.stored.response_bytes
 
 describe('a stored response', () => {
-  test('is read as it was answered, whole or streamed, from another process at once', async () => {
+  test('is read as it was answered, complete or streamed, from another process at once', async () => {
     for (let round = 0; round < 5; round += 1) {
       const whole = await client.responses.create(hello)
       expect(whole).toMatchObject({ store: true, id: expect.stringMatching(/^resp_[0-9a-f]{32}$/) })
@@ -60,7 +60,7 @@ describe('a stored response', () => {
     expect(await elsewhere.responses.retrieve(last?.id ?? '')).toMatchObject({ ...last })
   })
 
-  test('is gone when it was deleted, and gives its room back', async () => {
+  test('is gone after it was deleted, and frees its bytes', async () => {
     const before = await storedBytes()
     const { id } = await client.responses.create(hello)
     expect(await storedBytes()).toBeGreaterThan(before + 100)
@@ -71,7 +71,7 @@ describe('a stored response', () => {
     await expect(client.responses.delete(id)).rejects.toMatchObject({ status: 404 })
   })
 
-  test('is not there for another account', async () => {
+  test('is not visible to another account', async () => {
     const { id } = await client.responses.create(hello)
     const key = await createStranger(gateway, 5)
     const stranger = clientOf({ baseUrl: gateway.baseUrl, key })
@@ -93,7 +93,7 @@ describe('a stored response', () => {
     expect((await client.responses.retrieve(id)).id).toBe(id)
   })
 
-  test('is kept for its time, and as history for as long as something continues it', async () => {
+  test('is kept until it expires, and as history while a response continues it', async () => {
     const first = await client.responses.create(hello)
     const second = await client.responses.create({ ...hello, previous_response_id: first.id })
     const expire = (id: string) =>
@@ -107,7 +107,7 @@ describe('a stored response', () => {
     expect(await database.query('SELECT FROM responses WHERE id = $1', [first.id])).toEqual([])
   })
 
-  test('is not made of what was not to be stored', async () => {
+  test('does not exist if it was not to be stored', async () => {
     const { id, ...unstored } = await client.responses.create({ ...hello, store: false })
     expect(unstored).toMatchObject({ store: false })
     await expect(client.responses.retrieve(id)).rejects.toMatchObject({ status: 404 })
@@ -120,7 +120,7 @@ describe('input items', () => {
     { role: 'user', content: [{ type: 'input_text', text: 'Hi' }] },
   ]
 
-  test('are listed with the history, in pages, newest first unless told', async () => {
+  test('are listed with the history, in pages, newest first by default', async () => {
     const first = await client.responses.create({ model: MODEL, input })
     const second = await client.responses.create({ ...hello, previous_response_id: first.id })
     const items = []
@@ -148,7 +148,7 @@ describe('input items', () => {
     })
   })
 
-  test('are read with the members that `include` can name, and with none that nobody knows', async () => {
+  test('are read with the members that `include` can name, and refuse unknown ones', async () => {
     const { id } = await client.responses.create(hello)
     const known = ['reasoning.encrypted_content', 'message.input_image.image_url'] as const
     expect((await client.responses.retrieve(id, { include: [...known] })).id).toBe(id)
@@ -167,7 +167,7 @@ describe('input items', () => {
       }
   })
 
-  test('are counted without a charge, history included', async () => {
+  test('are counted for free, including the history', async () => {
     const count = async (body: object) => {
       const answer = await gateway.request('POST', '/v1/responses/input_tokens', {
         body: { model: MODEL, ...body },
@@ -204,7 +204,7 @@ describe('a gateway with other settings', () => {
   let special: TestGateway
   afterEach(() => special.close())
 
-  test('stores nothing where storing is off, and says so', async () => {
+  test('stores nothing if storing is off, and says so', async () => {
     special = await startTestGateway({ settings: { PARKWAY_RESPONSE_RETENTION_DAYS: '0' } })
     const { body } = await special.request('POST', '/v1/responses', { body: { ...hello, store: true } })
     expect(body.store).toBe(false)
@@ -216,7 +216,7 @@ describe('a gateway with other settings', () => {
     expect(continued.body.error.message).toContain('does not store responses')
   })
 
-  test('refuses to store beyond the quota, serves what need not be stored, and stores again when there is room', async () => {
+  test('refuses to store beyond the quota, serves requests that need not be stored, and stores again when there is room', async () => {
     special = await startTestGateway({ settings: limitEverybody({ response_bytes_max: 1_000 }) })
     const send = (members: object) =>
       special.request('POST', '/v1/responses', { body: { ...hello, ...members } })
@@ -232,7 +232,7 @@ describe('a gateway with other settings', () => {
     expect((await send({ store: true })).body.store).toBe(true)
   })
 
-  test('does not store what its client left, and charges what was made', async () => {
+  test('does not store an answer whose client disconnected, and charges what was made', async () => {
     special = await startTestGateway({ settings: { PARKWAY_SANDBOX_TOKENS_PER_SECOND: '20' } })
     const leaving = await clientOf(special).responses.create({ ...hello, stream: true })
     let left = ''

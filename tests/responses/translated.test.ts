@@ -45,7 +45,7 @@ const TOOLS = [
 ]
 
 describe('a request', () => {
-  test('says the same in the chat form', async () => {
+  test('means the same in the chat form', async () => {
     const { status } = await send({
       instructions: 'Be brief.',
       input: [
@@ -124,13 +124,13 @@ describe('a request', () => {
       { input: [{ role: 'user', content: [{ type: 'input_image', file_id: 'f' }] }] },
       'input.0.content.0.file_id',
     ],
-  ])('is refused with %s, before anything is asked', async (_name, members, param) => {
+  ])('is refused with %s, before an upstream is called', async (_name, members, param) => {
     const { status, body } = await send(members)
     expect([status, body.error.code, body.error.param]).toEqual([400, 'unsupported_parameter', param])
     expect(gateway.upstream.requests).toHaveLength(0)
   })
 
-  test('with more tools than any needs is refused at once, however they are grouped', async () => {
+  test('with too many tools is refused at once, however they are grouped', async () => {
     const inner = Array.from({ length: 20_000 }, () => ({ type: 'function', name: 'same' }))
     const { status, body } = await send({ tools: [{ type: 'namespace', name: 'many', tools: inner }] })
     expect([status, body.error.param]).toEqual([400, 'tools'])
@@ -193,7 +193,7 @@ describe('an answer', () => {
 })
 
 describe('a stream', () => {
-  test('has numbered events, ids that stay, and the whole response at its end', async () => {
+  test('has numbered events, stable ids, and the complete response at its end', async () => {
     gateway.upstream.respondWith(stream(chunksOf('Hel', 'lo')))
     const events = await streamed()
     expect(events.map(({ type }) => type)).toEqual([
@@ -214,7 +214,7 @@ describe('a stream', () => {
     expect(response.output[0].content[0].text).toBe('Hello')
   })
 
-  test('has calls that come interleaved, each whole', async () => {
+  test('has interleaved calls, each complete', async () => {
     const call = (index: number, members: object) => chunk({ delta: { tool_calls: [{ index, ...members }] } })
     gateway.upstream.respondWith(
       stream([
@@ -237,7 +237,7 @@ describe('a stream', () => {
     expect(done.map(({ item }) => item)).toEqual(events.at(-1).response.output)
   })
 
-  test('that fails in the middle ends with a numbered error, and what came is charged', async () => {
+  test('that fails mid-stream ends with a numbered error, and what was delivered is charged', async () => {
     gateway.upstream.respondWith(stream([chunk({ delta: { content: 'Hel' } })], { ending: 'cut' }))
     const events = await streamed()
     expect(events.at(-1)).toMatchObject({ type: 'error', code: 'provider_error' })
@@ -245,7 +245,7 @@ describe('a stream', () => {
     expect([record.operation, record.outcome, record.cost_usd > 0]).toEqual(['responses', 'failed', true])
   })
 
-  test('is given again under its key, and charged once', async () => {
+  test('is replayed under its key, and charged once', async () => {
     gateway.upstream.respondWith(stream(chunksOf('Hello')))
     const again = async () => {
       const headers = { 'idempotency-key': 'one-response' }

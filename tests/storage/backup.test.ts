@@ -73,7 +73,7 @@ const readAll = async (database: Database): Promise<unknown[]> => [
 ]
 
 describe('a backup', () => {
-  test('restores to equal rows, with every odd character in place', async () => {
+  test('restores to equal rows, with every odd character unchanged', async () => {
     const accountId = await addAccount(
       sourceDatabase,
       'tab\t newline\n backslash\\ quote" ✿ \\N',
@@ -89,7 +89,7 @@ describe('a backup', () => {
     expect(migrated.applied).toBe(0)
   })
 
-  test('of a running gateway is of one moment', async () => {
+  test('of a running gateway is consistent as of one moment', async () => {
     const payer = await addAccount(sourceDatabase, 'payer', 1_000_000n)
     const payee = await addAccount(sourceDatabase, 'payee')
     // Enough rows that the writers get many turns between the first table and the last.
@@ -135,7 +135,7 @@ describe('a backup', () => {
     expect(counts?.keys).toBeGreaterThan(0)
   })
 
-  test('carries later tables, their sequences, references and triggers without a change here', async () => {
+  test('includes later tables, their sequences, references and triggers without a code change', async () => {
     const migrations = join(directory, 'migrations')
     await cp(MIGRATIONS_DIRECTORY, migrations, { recursive: true })
     const version = (await readdir(migrations)).filter((name) => name.endsWith('.sql')).length + 1
@@ -169,7 +169,7 @@ describe('a backup', () => {
     await expect(restore(true)).rejects.toMatchObject({ code: 'database_newer' })
   })
 
-  test('whose tables are not those of its version is refused and nothing is changed', async () => {
+  test('whose tables are not those of its version is refused and changes nothing', async () => {
     await sourceDatabase.query('CREATE TABLE aardvarks (id int)')
     await backup()
     await expect(restore()).rejects.toMatchObject({ code: 'bad_archive' })
@@ -181,7 +181,7 @@ describe('a backup', () => {
     await expect(backup()).rejects.toMatchObject({ code: 'not_writable' })
   })
 
-  test('that fails leaves the one before it', async () => {
+  test('that fails keeps the previous one', async () => {
     await backup()
     const before = await readFile(file)
     await expect(
@@ -198,7 +198,7 @@ describe('a backup', () => {
 })
 
 describe('a restore', () => {
-  test('into a database with data is refused unless told to overwrite', async () => {
+  test('into a database with data is refused without --overwrite', async () => {
     await addAccount(sourceDatabase, 'from the backup')
     await backup()
     await migrate({ connectionString: target.connectionString, logger: silentLogger })
@@ -250,7 +250,7 @@ describe('a restore', () => {
     })
   })
 
-  test('of a file that is no archive is refused', async () => {
+  test('of a file that is not an archive is refused', async () => {
     for (const content of ['', 'hello', gzipSync('hello'), gzipSync(Buffer.alloc(1024))]) {
       await writeFile(file, content)
       await expect(restore()).rejects.toMatchObject({ code: 'bad_archive' })

@@ -15,7 +15,7 @@ import {
 
 const fresh = useFreshDirectory()
 
-describe('what can go wrong is said', () => {
+describe('a start failure has a clear message', () => {
   test('the data directory is a file', async () => {
     await writeFile(fresh.dataDir, '')
     await expect(fresh.start()).rejects.toMatchObject({
@@ -42,7 +42,7 @@ describe('what can go wrong is said', () => {
     await owner.finish()
   })
 
-  test('the directory holds something else', async () => {
+  test('the directory has other contents', async () => {
     await mkdir(join(fresh.dataDir, 'postgres'), { recursive: true })
     await writeFile(join(fresh.dataDir, 'postgres', 'letters.txt'), '')
     await expect(fresh.start()).rejects.toMatchObject({ code: 'foreign_directory' })

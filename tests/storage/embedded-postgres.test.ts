@@ -19,7 +19,7 @@ import {
 const fresh = useFreshDirectory()
 
 describe('starting', () => {
-  test('what was committed is there after a stop and a second start', async () => {
+  test('committed data exists after a stop and a second start', async () => {
     const first = await fresh.start()
     expect(first.adopted).toBe(false)
     await useDatabase(first.connectionString, async (database) => {
@@ -38,7 +38,7 @@ describe('starting', () => {
     await second.stop()
   })
 
-  test('a server for production writes through to the disk and asks for a password', async () => {
+  test('a production server flushes to disk and requires a password', async () => {
     const server = await startEmbeddedPostgres({ dataDir: fresh.dataDir, logger: silentLogger })
     const rows = await useDatabase(server.connectionString, (database) =>
       database.query(
@@ -59,7 +59,7 @@ describe('starting', () => {
     await server.stop()
   })
 
-  test('a path too long for a socket gets a loopback port', async () => {
+  test('a path too long for a socket uses a loopback port', async () => {
     fresh.dataDir = join(fresh.parentDir, 'long'.repeat(30))
     const server = await fresh.start()
     expect(new URL(server.connectionString).hostname).toBe('127.0.0.1')
@@ -70,7 +70,7 @@ describe('starting', () => {
     await server.stop()
   })
 
-  test('a pid file of a dead server does not stop the next, though its pid lives again', async () => {
+  test('a pid file of a dead server does not block the next, although its pid is in use again', async () => {
     await (await fresh.start()).stop()
     await writeFile(
       join(fresh.dataDir, 'postgres', 'postmaster.pid'),
@@ -81,7 +81,7 @@ describe('starting', () => {
     await server.stop()
   })
 
-  test.runIf(isRoot && isLinux)('root can keep the data where the server cannot walk to', async () => {
+  test.runIf(isRoot && isLinux)("root can keep the data where the server's user has no access", async () => {
     await chmod(fresh.parentDir, 0o700)
     const server = await fresh.start()
     await useDatabase(server.connectionString, (database) => database.ping())
@@ -101,7 +101,7 @@ describe('starting', () => {
 })
 
 describe('a gateway that was killed', () => {
-  test('leaves its server to the next one, with everything in it', async () => {
+  test('leaves its server to the next one, with all data', async () => {
     const owner = spawnScript(OWNER_SCRIPT, [fresh.dataDir])
     const before = await owner.read()
     const pid = await readPostmasterPid()
@@ -114,14 +114,14 @@ describe('a gateway that was killed', () => {
     await expect(readPostmasterPid()).rejects.toMatchObject({ code: 'ENOENT' })
   })
 
-  test('does not lock the directory, though its pid lives again', async () => {
+  test('does not lock the directory, although its pid is in use again', async () => {
     await mkdir(fresh.dataDir, { mode: 0o711 })
     const lock = { token: 'old', pid: process.pid, startTime: 'another', pidSpace: await currentPidSpace() }
     await writeFile(join(fresh.dataDir, 'gateway.lock'), JSON.stringify(lock))
     await (await fresh.start()).stop()
   })
 
-  test('in another container is told from a living one by its heartbeat', async () => {
+  test('in another container is distinguished from a live one by its heartbeat', async () => {
     await mkdir(fresh.dataDir, { mode: 0o711 })
     const file = join(fresh.dataDir, 'gateway.lock')
     await writeFile(file, JSON.stringify({ token: 'far', pid: 1, startTime: '1', pidSpace: 'elsewhere' }))
@@ -143,7 +143,7 @@ describe('a running server', () => {
     await server.stop()
   })
 
-  test('is started again under the same address when it dies', async () => {
+  test('is restarted under the same address when it dies', async () => {
     const server = await fresh.start()
     await useDatabase(server.connectionString, async (database) => {
       await database.ping()

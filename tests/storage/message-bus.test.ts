@@ -36,7 +36,7 @@ async function spawnListener(connectionString = database.connectionString): Prom
 }
 
 describe('the message bus', () => {
-  test('a message reaches every process, this one included, and only its topic', async () => {
+  test('a message reaches every process, including the sender, and only its topic', async () => {
     const [one, two] = await Promise.all([spawnListener(), spawnListener()])
     const heard = Promise.withResolvers<string>()
     bus.subscribe('news', heard.resolve)
@@ -47,7 +47,7 @@ describe('the message bus', () => {
     expect(await heard.promise).toBe('spring\nhas come ✿')
   })
 
-  test('what is unsubscribed is not called', async () => {
+  test('an unsubscribed handler is not called', async () => {
     const heard: string[] = []
     const unsubscribe = bus.subscribe('news', (payload) => void heard.push(payload))
     await bus.publishAndConfirm('news', 'first', { timeoutMs: 5_000 })
@@ -75,7 +75,7 @@ describe('the message bus', () => {
     expect(await confirmation).toEqual({ confirmed: true })
   })
 
-  test('a process that dies is not waited for', async () => {
+  test('a dead process is not awaited', async () => {
     const listener = await spawnListener()
     const confirmation = bus.publishAndConfirm('slow', 'work', { timeoutMs: 20_000 })
     expect(await listener.read()).toEqual({ began: 'work' })
@@ -93,7 +93,7 @@ describe('the message bus', () => {
     expect(await bus.publishAndConfirm('news', '', { timeoutMs: 20_000 })).toEqual({ confirmed: false })
   })
 
-  test('a handler that fails is logged as an error, one that met an outage as a warning', async () => {
+  test('a failed handler is logged as an error, one that met an outage as a warning', async () => {
     const logged: string[] = []
     const logger = {
       ...silentLogger,
@@ -120,7 +120,7 @@ describe('the message bus', () => {
     await expect(bus.publish('bad\ntopic', '')).rejects.toMatchObject({ code: 'bad_message' })
   })
 
-  test('a cut connection is told, and comes back by itself', async () => {
+  test('a cut connection is reported, and reconnects by itself', async () => {
     const lost = Promise.withResolvers<void>()
     bus.onConnectionLost(() => {
       expect(bus.isConnected()).toBe(false)
@@ -132,7 +132,7 @@ describe('the message bus', () => {
     expect(await bus.publishAndConfirm('news', 'again', { timeoutMs: 5_000 })).toEqual({ confirmed: true })
   })
 
-  test('who sends again after a cut is given the next connection, not the old one again', async () => {
+  test('a retry after a cut uses the next connection, not the old one', async () => {
     for (let cuts = 0; cuts < 10; cuts += 1) {
       await expect.poll(() => bus.isConnected()).toBe(true)
       await cutBuses(database.connectionString)

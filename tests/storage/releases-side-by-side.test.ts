@@ -18,7 +18,7 @@ const OLD_COMMIT = 'a49cb99e6fe1aa10e7cafce06f7d3e39756c1e67'
 const hasOldRelease =
   spawnSync('git', ['cat-file', '-e', `${OLD_COMMIT}^{commit}`], { cwd: ROOT }).status === 0
 
-describe.skipIf(!hasOldRelease)('the release before and this one on one database', () => {
+describe.skipIf(!hasOldRelease)('the previous release and this one on one database', () => {
   let database: TestDatabase
   let workplace: Workplace
   let program: Program
@@ -61,7 +61,7 @@ describe.skipIf(!hasOldRelease)('the release before and this one on one database
   const chat = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hi' }] }
   const picture = { model: 'flux-schnell', prompt: 'A cube' }
 
-  test('the old one goes on answering, streaming, making keys and doing tasks', async () => {
+  test('the old one keeps answering, streaming, creating keys and doing tasks', async () => {
     expect((await askOld('POST', '/v1/chat/completions', chat)).status).toBe(200)
     const streamed = await askOld('POST', '/v1/chat/completions', { ...chat, stream: true })
     expect(streamed.body).toContain('data: [DONE]')
@@ -76,7 +76,7 @@ describe.skipIf(!hasOldRelease)('the release before and this one on one database
       .toBe('completed')
   })
 
-  test('a key that the one makes works at the other, and what either charges counts at both', async () => {
+  test('a key that one creates works at the other, and charges of either count at both', async () => {
     const { body: key } = await ask('POST', '/v1/tenants/me/api-keys', { name: 'made by the new one' })
     const seen = await askOld('GET', '/v1/tenants/me/api-keys')
     expect(seen.body.data).toEqual(expect.arrayContaining([expect.objectContaining({ id: key.id })]))
@@ -86,7 +86,7 @@ describe.skipIf(!hasOldRelease)('the release before and this one on one database
     expect(mine.body.balance_usd).toBe(theirs.body.balance_usd)
   })
 
-  test('the old one stops in order, and the books agree', async () => {
+  test('the old one stops normally, and the ledger verifies', async () => {
     program.kill('SIGTERM')
     expect((await program.exited).code).toBe(0)
     expect(program.log.filter(({ level }) => level === 'error' || Number(level) >= 50)).toEqual([])

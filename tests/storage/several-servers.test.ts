@@ -28,7 +28,7 @@ afterAll(async () => {
 })
 
 describe('of several hosts', () => {
-  test('the one that takes writes is used, and the other when it takes over', async () => {
+  test('the one that accepts writes is used, and the other when it takes over', async () => {
     const database = connectDatabase({ connectionString: both, poolSize: 3, statementTimeoutMs: 30_000 })
     const write = async (): Promise<string> => {
       await database.query('CREATE TABLE IF NOT EXISTS public.written (id int)')
@@ -49,7 +49,7 @@ describe('of several hosts', () => {
     }
   })
 
-  test('none takes writes: that is said', async () => {
+  test('none accepts writes: that is reported', async () => {
     await first.setReadOnly(true)
     await second.setReadOnly(true)
     const migrating = migrate({ connectionString: both, logger: silentLogger })
@@ -62,7 +62,7 @@ describe('of several hosts', () => {
   })
 })
 
-test('a server that takes no writes is refused at the start, with what to do', async () => {
+test('a server that accepts no writes is refused at the start, with a hint', async () => {
   await first.setReadOnly(true)
   const { connectionString } = first
   const migrating = eventually(() =>
@@ -78,7 +78,7 @@ test('a server that takes no writes is refused at the start, with what to do', a
   await first.setReadOnly(false)
 })
 
-test('a running gateway leaves a server that has become a standby, its job queue too, and comes back without a restart', async () => {
+test('a running gateway leaves a server that became a standby, its job queue too, and recovers without a restart', async () => {
   const { connectionString } = first
   await eventually(() => migrate({ connectionString, logger: silentLogger }))
   const gateway = await startTestGateway({

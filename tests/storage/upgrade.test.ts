@@ -35,7 +35,7 @@ const ask = (method: string, path: string, body?: unknown, headers: Record<strin
 
 const chatBody = (content: string) => ({ model: 'gpt-4o-mini', messages: [{ role: 'user', content }] })
 
-describe('a database of the release before is upgraded', () => {
+describe('a database of the previous release is upgraded', () => {
   test('with every dollar, also of charges that were only in the journal', async () => {
     const { status, body } = await ask('GET', '/v1/tenants/me')
     expect(status).toBe(200)
@@ -54,14 +54,14 @@ describe('a database of the release before is upgraded', () => {
     )
   })
 
-  test('with kept answers, which are not asked for again', async () => {
+  test('with stored answers, which are not requested again', async () => {
     const answer = await ask('POST', '/v1/chat/completions', chatBody('first'), {
       'idempotency-key': 'fixture',
     })
     expect(answer.headers.get('idempotent-replayed')).toBe('true')
   })
 
-  test('with tasks and runs: what was finished can be read, what waited is done', async () => {
+  test('with tasks and runs: finished ones can be read, waiting ones are done', async () => {
     expect((await ask('GET', `/v1/tasks/${OLD.finishedTaskId}`)).body.status).toBe('completed')
     expect((await ask('GET', `/v1/compare/runs/${OLD.runId}`)).body.status).toBe('completed')
     const worker = await startTestGateway({
@@ -76,7 +76,7 @@ describe('a database of the release before is upgraded', () => {
     }
   })
 
-  test('and goes on: a new call is charged once, and the books agree', async () => {
+  test('and continues: a new call is charged once, and the ledger verifies', async () => {
     expect((await ask('POST', '/v1/chat/completions', chatBody('new'))).status).toBe(200)
     const connected = connectDatabase({
       connectionString: database.connectionString,

@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage.close())
 
-test('a cancel raced against completion a thousand times leaves one winner and the right money', async () => {
+test('a cancellation raced against completion a thousand times has one winner and the right charge', async () => {
   const callers = await Promise.all([1, 2, 3].map(() => stage.createCaller(10)))
   await Promise.all(
     Array.from({ length: RACES }, (_, number) =>

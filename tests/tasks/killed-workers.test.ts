@@ -58,7 +58,7 @@ describe('five hundred tasks over three workers that are killed at random', () =
     expect(ended.filter(({ errorCode }) => errorCode === 'internal_error')).toEqual([])
   })
 
-  test('are charged once when they completed, and not at all otherwise', async () => {
+  test('are charged once if they completed, and not at all otherwise', async () => {
     expect(findWrongMoney(ended, COST)).toEqual([])
     expect(await stage.findDifferences()).toEqual([])
   })
@@ -69,7 +69,7 @@ describe('five hundred tasks over three workers that are killed at random', () =
     expect(completed.filter(({ requestId }) => upstream.jobsOf(requestId).length === 0)).toEqual([])
   })
 
-  test('were interrupted, and went on with the jobs they had', () => {
+  test('were interrupted, and continued with their jobs', () => {
     expect(
       ended.filter(({ interruptions, status }) => interruptions > 0 && status === 'completed').length,
     ).toBeGreaterThan(5)

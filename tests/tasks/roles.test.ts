@@ -27,7 +27,7 @@ function start(words: string[]): Program {
   })
 }
 
-test('the API takes tasks without a worker, and a worker that comes later does them', async () => {
+test('the API accepts tasks without a worker, and a worker that starts later does them', async () => {
   const api = start(['--role', 'api'])
   const { url } = await api.ready()
   const body = { model: 'flux-schnell', prompt: 'A cube' }
@@ -54,7 +54,7 @@ test('the API takes tasks without a worker, and a worker that comes later does t
   }
 })
 
-test('a role that is none is refused before anything starts', async () => {
+test('an unknown role is refused before anything starts', async () => {
   const { code, stderr } = await workplace.run(['serve', '--role', 'boss'])
   expect([code, stderr]).toEqual([1, expect.stringContaining('one of all, api, worker')])
 })

@@ -29,7 +29,7 @@ async function untilEnded(id: string) {
 }
 
 describe('a task', () => {
-  test('is answered whole, with an address of what was made', async () => {
+  test('is returned completely, with an address of its output', async () => {
     const receipt = await make('A cube', { metadata: { order: 7 } })
     expect(receipt).toMatchObject({
       task_id: receipt.id,
@@ -63,7 +63,7 @@ describe('a task', () => {
     expect([file.status, file.headers.get('content-type')]).toEqual([200, 'image/png'])
   })
 
-  test('says while it has not ended when to look again, and then no more', async () => {
+  test('has a retry-after while it has not ended, and none afterwards', async () => {
     const { id } = await make('[[sandbox:latency ms=60000]] A cube')
     const running = await gateway.request('GET', `/v1/tasks/${id}`)
     expect(running.headers.get('retry-after')).toBe('1')
@@ -81,7 +81,7 @@ describe('a task', () => {
     expect(ended.headers.get('retry-after')).toBeNull()
   })
 
-  test('that failed says why, in words and by code', async () => {
+  test('that failed has the reason, as message and code', async () => {
     const { id } = await make('[[sandbox:error status=500 times=9]] A cube')
     const { status, error, result, cost_usd: costUsd } = await untilEnded(id)
     expect([status, result, costUsd]).toEqual(['failed', null, null])
@@ -106,7 +106,7 @@ describe('a long poll', () => {
   })
 })
 
-describe('what cannot be', () => {
+describe('invalid requests', () => {
   test('a task that has ended cannot be cancelled', async () => {
     const { id } = await make('A cube')
     await untilEnded(id)
@@ -127,12 +127,12 @@ describe('what cannot be', () => {
     ['GET', `/v1/tasks/${UUID}`],
     ['POST', `/v1/tasks/${UUID}/cancel`],
     ['GET', `/v1/tasks/${UUID}/webhook-deliveries`],
-  ])('%s of one that never was is 404', async (method, path) => {
+  ])('%s of an unknown task is 404', async (method, path) => {
     const { status, body } = await gateway.request(method, path)
     expect([status, body.error.code]).toEqual([404, 'not_found'])
   })
 
-  test("another account's task is like one that never was", async () => {
+  test("another account's task gives the same answer as an unknown one", async () => {
     const { key } = await createAccountKey(gateway, { name: 'stranger', credit_usd: 1 })
     const { id } = await make('A cube')
     for (const [method, path] of [
@@ -151,7 +151,7 @@ describe('what cannot be', () => {
 })
 
 describe('the list', () => {
-  test('goes page by page, newest first, and takes filters', async () => {
+  test('is paged, newest first, and accepts filters', async () => {
     const { key } = await createAccountKey(gateway, { name: 'lister', credit_usd: 5 })
     const made: string[] = []
     for (let count = 0; count < 5; count += 1) made.push((await make('A cube', {}, key)).id)
@@ -176,7 +176,7 @@ describe('the list', () => {
   })
 })
 
-test('readiness says that the worker runs', async () => {
+test('readiness includes the worker', async () => {
   const { status, body } = await gateway.request('GET', '/readyz', { key: null })
   expect([status, body.checks.worker.status]).toEqual([200, 'ok'])
 })

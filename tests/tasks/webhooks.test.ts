@@ -82,7 +82,7 @@ async function hurry(id: string): Promise<void> {
 }
 
 describe('a webhook', () => {
-  test('is told of the end in the words of the task, signed, once', async () => {
+  test('is called once at the end with the JSON of the task, signed', async () => {
     const { body } = await make({ metadata: { order: 7 } })
     await expect.poll(() => told.length).toBe(1)
     const [message] = told
@@ -99,7 +99,7 @@ describe('a webhook', () => {
     ])
   })
 
-  test('is told of a cancel and of a failure too', async () => {
+  test('is called for a cancellation and for a failure too', async () => {
     const { body } = await make({ prompt: '[[sandbox:latency ms=60000]] A cube' })
     await gateway.request('POST', `/v1/tasks/${body.id}/cancel`)
     await make({ prompt: '[[sandbox:error status=500 times=9]] A cube' })
@@ -107,7 +107,7 @@ describe('a webhook', () => {
     expect(new Set(told.map(({ text }) => JSON.parse(text).status))).toEqual(new Set(['cancelled', 'failed']))
   })
 
-  test('that does not take it is told again later, under the same id, and at some time no more', async () => {
+  test('that fails is called again later, under the same id, and finally given up', async () => {
     answerWith = () => 503
     const { body } = await make({})
     for (let tries = 1; tries <= 8; tries += 1) {
@@ -126,7 +126,7 @@ describe('a webhook', () => {
     expect(told).toHaveLength(8)
   })
 
-  test('is told what it missed once it is there again', async () => {
+  test('gets missed calls once it is available again', async () => {
     let tries = 0
     answerWith = () => ((tries += 1) === 1 ? 500 : 200)
     const { body } = await make({})
@@ -135,7 +135,7 @@ describe('a webhook', () => {
     await expect.poll(async () => (await deliveriesOf(body.id))[0]?.status).toBe('delivered')
   })
 
-  test('gets the old signature beside the new one for a day after its secret was changed', async () => {
+  test('gets the old signature beside the new one for a day after its secret was rotated', async () => {
     const before = await secretOf()
     const rotated = await gateway.request('POST', '/v1/tenants/me/webhook-secret/rotate')
     expect(rotated.body.secret).not.toBe(before)
@@ -158,7 +158,7 @@ describe('an address', () => {
     },
   )
 
-  test('that is private is not told, and the log says so', async () => {
+  test('that is private is not called, and the log says so', async () => {
     const { body } = await make({ webhook_url: 'https://127.0.0.1:1/hook' })
     await expect.poll(async () => (await deliveriesOf(body.id))[0]?.attempts.length).toBe(1)
     const [delivery] = await deliveriesOf(body.id)
@@ -166,7 +166,7 @@ describe('an address', () => {
   })
 })
 
-test('every account has a secret of its own, for keys that may manage', async () => {
+test('every account has its own secret, for keys with the scope manage', async () => {
   const { accountId } = await createAccountKey(gateway, { name: 'other', credit_usd: 1 })
   const keys = `/v1/admin/accounts/${accountId}/api-keys`
   const { body: inferring } = await gateway.request('POST', keys, { body: { scopes: ['inference'] } })

@@ -23,7 +23,7 @@ const chat = (key: string, stream = false) =>
     },
   })
 
-test('what a chat costs is found in every place usage is read, once its answer has ended', async () => {
+test('the cost of a chat is in every usage route once its answer has ended', async () => {
   const { body: key } = await gateway.request('POST', '/v1/tenants/me/api-keys', {
     body: { name: 'counted', limit_usd: 5 },
   })
@@ -67,7 +67,7 @@ test('what a chat costs is found in every place usage is read, once its answer h
   expect(after.version).not.toBe(before.version)
 })
 
-test('a key shows what it has spent, to its account and to the operator', async () => {
+test('a key shows its spending, to its account and to the operator', async () => {
   const { body: key } = await gateway.request('POST', '/v1/tenants/me/api-keys', {
     body: { name: 'spender' },
   })

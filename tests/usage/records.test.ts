@@ -19,7 +19,7 @@ const PATH = '/v1/usage/records'
 const idsOf = (body: { data: { id: string }[] }) => body.data.map(({ id }) => id)
 
 describe('GET /v1/usage/records', () => {
-  test('200: one row a request, with every field, under both names', async () => {
+  test('200: one row per request, with every field, under both names', async () => {
     const [id = ''] = await gateway.write([
       {
         at: '2026-11-11T10:20:30.456Z',
@@ -73,7 +73,7 @@ describe('GET /v1/usage/records', () => {
     ])
   })
 
-  test('200: pages hold every request once, newest first, over hours and processes', async () => {
+  test('200: pages have every request once, newest first, over hours and processes', async () => {
     const written = await gateway.write(
       Array.from({ length: 7 }, (_, index) => ({
         at: new Date(Date.UTC(2026, 10, 11, 20) + index * 1_700_000).toISOString(),
@@ -92,7 +92,7 @@ describe('GET /v1/usage/records', () => {
     expect(seen).toEqual(written.toReversed())
   })
 
-  test('200: filters are exact, and the total with them', async () => {
+  test('200: filters are exact, and so is the total', async () => {
     const keyId = '01890000-0000-7000-8000-0000000000dd'
     const [first = '', second = '', third = '', fourth = ''] = await gateway.write([
       { at: '2026-11-11T10:20:00.000Z', model: 'a', provider: 'x', keyId, environment: 'live' },
@@ -119,12 +119,12 @@ describe('GET /v1/usage/records', () => {
     expect([idsOf(page.body), page.body.has_more, page.body.total]).toEqual([[third], true, 2])
   })
 
-  test('200: what began this moment is listed', async () => {
+  test('200: a request that began just now is listed', async () => {
     const [id = ''] = await gateway.write([{ at: new Date().toISOString() }])
     expect(idsOf((await gateway.get(PATH)).body)).toEqual([id])
   })
 
-  test('200: another account sees none, not by key and not by cursor', async () => {
+  test('200: another account sees none, neither by key nor by cursor', async () => {
     const [id = '', later = ''] = await gateway.write([
       { at: '2026-11-11T10:20:00Z' },
       { at: '2026-11-11T10:21:00Z' },
@@ -149,7 +149,7 @@ describe('GET /v1/usage/records', () => {
     ['since', 'since=2026-11-12T00:00:00Z&until=2026-11-11T00:00:00Z'],
     ['since', 'since=2999-11-12T00:00:00Z'],
     ['until', 'until=tomorrow'],
-  ])('400: %s names itself in ?%s', async (param, query) => {
+  ])('400: %s is named for ?%s', async (param, query) => {
     expectInvalid(await gateway.get(`${PATH}?${query}`), param)
   })
 })

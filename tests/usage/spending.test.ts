@@ -29,7 +29,7 @@ const sumShares = (body: { data: Group[]; other: { share: number } }) =>
   [...body.data, body.other].reduce((sum, { share }) => sum + Math.round(share * 1e6), 0)
 
 describe('GET /v1/usage/spending', () => {
-  test('200: by model, the dearest first, with shares that add up to one', async () => {
+  test('200: by model, the most expensive first, with shares that add up to one', async () => {
     await gateway.write([
       { at, model: 'small', costNanoUsd: 1_000n },
       { at: '2026-11-12T00:29:59.999Z', model: 'large', costNanoUsd: 1_500n, promotionalNanoUsd: 500n },
@@ -87,7 +87,7 @@ describe('GET /v1/usage/spending', () => {
     expect(byEnvironment.body.data).toMatchObject([{ value: 'live', name: 'live', share: 1 }])
   })
 
-  test('200: what cost nothing has no share', async () => {
+  test('200: free usage has no share', async () => {
     await gateway.write([{ at, costNanoUsd: 0n }])
     const { body } = await gateway.get(`/v1/usage/spending?${RANGE}`)
     expect(body.data).toMatchObject([{ requests: 1, cost_usd: 0, share: 0 }])
@@ -100,7 +100,7 @@ describe('GET /v1/usage/spending', () => {
   })
 
   test.each([...BAD_RANGES, ['by', 'by=day'], ['limit', 'limit=0'], ['limit', 'limit=101']] as const)(
-    '400: %s names itself in ?%s',
+    '400: %s is named for ?%s',
     async (param, query) => {
       expectInvalid(await gateway.get(`/v1/usage/spending?${query}`), param)
     },
@@ -124,7 +124,7 @@ describe('GET /v1/usage/gpu-billing', () => {
     })
   })
 
-  test('200: what was charged for GPUs, by deployment', async () => {
+  test('200: charges for GPUs, by deployment', async () => {
     const now = new Date().toISOString()
     await gateway.write([
       { at: now, operation: 'gpu', model: 'byom-1', costNanoUsd: 3_000n },
@@ -142,13 +142,13 @@ describe('GET /v1/usage/gpu-billing', () => {
     })
   })
 
-  test.each(BAD_RANGES)('400: %s names itself in ?%s', async (param, query) => {
+  test.each(BAD_RANGES)('400: %s is named for ?%s', async (param, query) => {
     expectInvalid(await gateway.get(`/v1/usage/gpu-billing?${query}`), param)
   })
 })
 
 describe('GET /v1/admin/usage', () => {
-  test('200: what every account spent, the dearest first, exact at the edges', async () => {
+  test('200: spending of all accounts, the most expensive first, exact at the edges', async () => {
     await gateway.write([
       { at, costNanoUsd: 1_000n },
       { at: '2026-11-12T00:29:59.999Z', costNanoUsd: 2_000n },
@@ -172,7 +172,7 @@ describe('GET /v1/admin/usage', () => {
   })
 
   test.each([...BAD_RANGES, ['limit', 'limit=101'], ['env', 'env=qa']] as const)(
-    '400: %s names itself in ?%s',
+    '400: %s is named for ?%s',
     async (param, query) => {
       expectInvalid(await gateway.get(`/v1/admin/usage?${query}`), param)
     },

@@ -19,7 +19,7 @@ const PATH = '/v1/usage/timeseries'
 const HOURS = 'from=2026-11-14T22:30:00Z&to=2026-11-15T01:15:00Z'
 
 describe('GET /v1/usage/timeseries', () => {
-  test('200: a bucket an hour over midnight, without gaps', async () => {
+  test('200: one bucket per hour over midnight, without gaps', async () => {
     await gateway.write([
       { at: '2026-11-14T22:29:59.999Z', costNanoUsd: 1n },
       { at: '2026-11-14T22:30:00.000Z', costNanoUsd: 2_000n, writer: 1 },
@@ -87,7 +87,7 @@ describe('GET /v1/usage/timeseries', () => {
     },
   )
 
-  test('200: hours of the last day unless told, days for longer ranges', async () => {
+  test('200: hours of the last day by default, days for longer ranges', async () => {
     const usual = await gateway.get(PATH)
     expect(usual.body.granularity).toBe('hour')
     expect([24, 25]).toContain(usual.body.data.length)
@@ -98,7 +98,7 @@ describe('GET /v1/usage/timeseries', () => {
     expect([720, 721]).toContain(month.body.data.length)
   })
 
-  test('200: filters narrow every bucket, and another account sees zeros', async () => {
+  test('200: filters apply to every bucket, and another account sees zeros', async () => {
     await gateway.write([
       { at: '2026-11-14T22:35:00Z', model: 'a' },
       { at: '2026-11-14T23:35:00Z', model: 'b' },
@@ -119,7 +119,7 @@ describe('GET /v1/usage/timeseries', () => {
     ['by', 'by=account'],
     ['key', 'key=mine'],
     ['env', 'env=qa'],
-  ] as const)('400: %s names itself in ?%s', async (param, query) => {
+  ] as const)('400: %s is named for ?%s', async (param, query) => {
     expectInvalid(await gateway.get(`${PATH}?${query}`), param)
   })
 })

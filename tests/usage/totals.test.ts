@@ -31,7 +31,7 @@ const ago = (ms: number) => new Date(Date.now() - ms).toISOString()
 const HOUR_MS = 3_600_000
 
 describe('GET /v1/usage/budget', () => {
-  test('200: the documented fields, with numbers that fit together', async () => {
+  test('200: the documented fields, with consistent numbers', async () => {
     await gateway.write([{ at: ago(0), costNanoUsd: 250_000_001n }])
     const { status, body } = await gateway.get('/v1/usage/budget')
     expect(status).toBe(200)
@@ -75,7 +75,7 @@ describe('GET /v1/usage/budget', () => {
 })
 
 describe('GET /v1/usage/summary', () => {
-  test('200: totals, averages and the time before', async () => {
+  test('200: totals, averages and the previous period', async () => {
     await gateway.write([
       { at: '2026-11-10T23:59:59.999Z', costNanoUsd: 5_000n, promptTokens: 100, completionTokens: 50 },
       {
@@ -155,7 +155,7 @@ describe('GET /v1/usage/summary', () => {
     expect(Date.parse(body.to) - Date.parse(body.from)).toBe(hours * HOUR_MS)
   })
 
-  test('200: nothing used is zeros, and no change against nothing', async () => {
+  test('200: no usage gives zeros, and no change compared with zero', async () => {
     const { body } = await gateway.get('/v1/usage/summary')
     expect(body).toMatchObject({
       ...NOTHING,
@@ -170,7 +170,7 @@ describe('GET /v1/usage/summary', () => {
     })
   })
 
-  test('200: filters narrow it, and a time may have an offset', async () => {
+  test('200: filters apply, and a time may have an offset', async () => {
     await gateway.write([
       { at: '2026-11-11T22:30:00Z', model: 'a', provider: 'x' },
       { at: '2026-11-11T22:30:00Z', model: 'b', provider: 'x' },
@@ -197,7 +197,7 @@ describe('GET /v1/usage/summary', () => {
   })
 
   test.each([...BAD_RANGES, ['key', 'key=pk-dev-abc'], ['env', 'env=qa'], ['model', 'model=a%00b']] as const)(
-    '400: %s names itself in ?%s',
+    '400: %s is named for ?%s',
     async (param, query) => {
       expectInvalid(await gateway.get(`/v1/usage/summary?${query}`), param)
     },
@@ -217,7 +217,7 @@ describe('GET /v1/usage/summary', () => {
 })
 
 describe('GET /v1/usage/today', () => {
-  test('200: the day of UTC so far, hour by hour, beside as much of yesterday', async () => {
+  test('200: the day so far in UTC, hour by hour, compared with the same part of yesterday', async () => {
     const now = Date.now()
     const midnight = now - (now % (24 * HOUR_MS))
     await gateway.write([
@@ -242,7 +242,7 @@ describe('GET /v1/usage/today', () => {
     expect(body.hours.reduce((sum: number, hour: { requests: number }) => sum + hour.requests, 0)).toBe(2)
   })
 
-  test('400: key names itself', async () => {
+  test('400: the parameter key is named', async () => {
     expectInvalid(await gateway.get('/v1/usage/today?key=mine'), 'key')
   })
 })

@@ -127,7 +127,7 @@ describe.each([
   ['Responses, translated', RESPONSES, 'scripted', stream(chunksOf(...TEXT.split(/(?<= )/))), 81],
 ] as const)('%s', (_name, { path, bodyOf, read }, model, reply, microUsd) => {
   test(
-    'a stream that is cut at any byte is well formed, says so, and is charged what was given',
+    'a stream that is cut at any byte is well formed, has an error, and is charged for what was delivered',
     { timeout: 120_000 },
     async () => {
       const bytes = Buffer.byteLength(reply.chunks.join(''))
