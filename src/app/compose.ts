@@ -82,6 +82,7 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
           metrics,
           logger,
           tracer: modules.tracer,
+          deployments: modules.deployments,
           clientAddressOf,
         }),
       },

@@ -83,6 +83,8 @@ export interface InferenceCall<Body = ChatRequest> {
   readonly headers?: readonly string[] | undefined
   /** The client's `x-wake-timeout` header: the seconds it waits for a stopped model to start. */
   readonly wakeTimeout?: (() => string | undefined) | undefined
+  /** The key of the client. Where requests wait for a slot, keys take turns. */
+  readonly keyId?: string | undefined
   /** Requests with the same affinity use the same credential, because that account has their prompt in its cache. */
   readonly affinity?: (() => number | null) | undefined
 }

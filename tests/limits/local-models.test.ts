@@ -149,7 +149,7 @@ test('slots are shared by all processes, and the status covers all of them', asy
     .poll(() => readStatus(second))
     .toEqual({
       status: 'busy',
-      gpus: [],
+      gpus: expect.any(Array),
       models: expect.arrayContaining([model]),
       queue_depth: 2,
       tasks: { pending: 0, processing: 0 },

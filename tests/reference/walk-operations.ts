@@ -191,6 +191,7 @@ async function walkDeployments(
   await call('GET /v1/deployments/{id}/events', { params })
   await call('GET /v1/deployments/{id}/billing', { params })
   await call('GET /v1/deployments/{id}/logs', { params })
+  await call('GET /v1/deployments/{id}/metrics', { params, query: '?window=5m&step=150' })
   await call('POST /v1/deployments/{id}/stop', { params, body: null })
   await call('POST /v1/deployments/{id}/start', { params, body: null })
   await call('DELETE /v1/deployments/{id}', { params })

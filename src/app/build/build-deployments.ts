@@ -6,6 +6,7 @@ import type { Outbound } from '../../outbound/outbound.ts'
 import { createSandboxDriver } from '../../gpu/sandbox/sandbox-driver.ts'
 import {
   createDeployments,
+  modelIdOf,
   providerKeyOf,
   type Deployments,
   type DeploymentsOptions,
@@ -13,6 +14,7 @@ import {
 import type { Catalog } from '../../modules/catalog/catalog.ts'
 import type { MayUseSandbox } from '../../modules/inference/inference.ts'
 import type { Ledger } from '../../modules/ledger/ledger.ts'
+import type { Limits } from '../../modules/limits/limits.ts'
 import type { ProviderRegistry } from '../../providers/registry.ts'
 import { createSandboxMachines } from '../../storage/sandbox-machines.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
@@ -21,10 +23,13 @@ import { buildModelCache } from './build-model-cache.ts'
 import type { ModelCache } from '../../hub/model-cache/model-cache.ts'
 import { hubEndpoint } from './hub-endpoint.ts'
 import { buildLocalDriver, createEngineConnections } from './build-local-gpu.ts'
+import { engineSlotsOf } from './build-limits.ts'
+import { scrapeEngine } from './scrape-engine.ts'
 
 interface DeploymentParts extends Pick<DeploymentsOptions, 'database' | 'messageBus' | 'clock'> {
   readonly logger: GatewayLogger
   readonly ledger: Ledger
+  readonly limits: Pick<Limits, 'acquireSlot'>
   readonly catalog: Catalog
   readonly providers: ProviderRegistry
   readonly mayUseSandbox: MayUseSandbox
@@ -64,6 +69,15 @@ export async function buildDeployments(config: Config, parts: DeploymentParts): 
     ledger: config.billing ? ledger : null,
     isOffered: (viewer, driverId) => driverId !== SANDBOX || mayUseSandbox(viewer),
     connect: (driverId, endpoint) => (driverId === SANDBOX ? providers.sandbox : engines.connect(endpoint)),
+    acquireSlot: ({ deployment, keyId, cancellation }) =>
+      parts.limits.acquireSlot({
+        pool: modelIdOf(deployment.id),
+        slots: engineSlotsOf(config, deployment.driver),
+        accountId: keyId,
+        cancellation,
+      }),
+    scrape: scrapeEngine,
+    drainMs: config.gpuDrainMs,
     sliceSeconds: config.gpuSliceSeconds,
     wakeMsMax: config.gpuWakeMs,
   })

@@ -1,4 +1,5 @@
 import { createInference, type Inference, type InferenceOptions } from '../../modules/inference/inference.ts'
+import type { Deployments } from '../../modules/deployments/deployments.ts'
 import type { Limits } from '../../modules/limits/limits.ts'
 import type { UpstreamTimeouts } from '../../providers/provider.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
@@ -13,6 +14,7 @@ import { providerVariableOf } from '../settings/provider-settings.ts'
 
 interface Parts extends Pick<InferenceOptions, 'catalog' | 'providers' | 'mayUseSandbox' | 'clock'> {
   readonly limits: Limits
+  readonly deployments: Pick<Deployments, 'noteRequest'>
   readonly metrics: Metrics
   readonly shortages: ShortageWatch
   readonly logger: GatewayLogger
@@ -21,7 +23,7 @@ interface Parts extends Pick<InferenceOptions, 'catalog' | 'providers' | 'mayUse
 
 export function buildInference(
   config: Config,
-  { limits, metrics, shortages, logger, tracer, ...parts }: Parts,
+  { limits, deployments, metrics, shortages, logger, tracer, ...parts }: Parts,
 ): Inference {
   return createInference({
     ...parts,
@@ -41,7 +43,7 @@ export function buildInference(
     },
     observer: {
       drains: metrics.drains,
-      callEnded: createCallReporter({ metrics, logger, tracer }),
+      callEnded: createCallReporter({ metrics, logger, tracer, deployments }),
       uncovered: reportUncovered({ metrics, logger }),
       attempted: ({ provider, previousProvider, outcome, status }) => {
         metrics.upstreamAttempted({

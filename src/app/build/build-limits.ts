@@ -1,5 +1,6 @@
 import type { LocalModel } from '../../http/routes/tasks/queue.ts'
-import type { Catalog } from '../../modules/catalog/catalog.ts'
+import type { Catalog, ModelViewer } from '../../modules/catalog/catalog.ts'
+import { modelIdOf, providerKeyOf, type Deployments } from '../../modules/deployments/deployments.ts'
 import { freeCredit, type Ledger } from '../../modules/ledger/ledger.ts'
 import { createLimits, type Balances, type Limits } from '../../modules/limits/limits.ts'
 import type { Provider } from '../../providers/provider.ts'
@@ -42,8 +43,33 @@ const PLENTY: Balances = {
 }
 
 /** Returns how many requests an upstream processes at once, or null if it is not the operator's own. */
-export function slotsOf(config: Config, { id, localSlots }: Provider): number | null {
+export function slotsOf(config: Config, { id, localSlots, isSingle }: Provider): number | null {
+  // Each deployment has slots of its own.
+  if (isSingle) return null
   return config.limits.localModels.slots.get(id) ?? localSlots ?? null
+}
+
+/** What an engine works on at once unless the operator says otherwise. */
+const ENGINE_SLOTS = 64
+
+/** Returns how many requests each deployment of a GPU driver processes at once. */
+export function engineSlotsOf(config: Config, driverId: string): number {
+  return config.limits.localModels.slots.get(providerKeyOf(driverId)) ?? ENGINE_SLOTS
+}
+
+/** Lists the deployments of an account that can be asked, each with a pool of its own. */
+export function listOwnModels(
+  config: Config,
+  deployments: Pick<Deployments, 'listServed'>,
+  viewer: ModelViewer,
+): LocalModel[] {
+  return deployments.listServed(viewer).map(({ id, driver, status }) => ({
+    model: modelIdOf(id),
+    pool: modelIdOf(id),
+    slots: engineSlotsOf(config, driver),
+    isReady: status === 'running',
+    isServed: true,
+  }))
 }
 
 /** Lists the models of upstreams with slots, each with the pool of its upstream. */
@@ -57,7 +83,15 @@ export function listLocalModels(
       const slots = provider === undefined ? null : slotsOf(config, provider)
       return provider === undefined || slots === null
         ? []
-        : [{ model: id, pool: provider.id, slots, isReady: provider.isConfigured }]
+        : [
+            {
+              model: id,
+              pool: provider.id,
+              slots,
+              isReady: provider.isConfigured,
+              isServed: provider.isConfigured,
+            },
+          ]
     }),
   )
 }

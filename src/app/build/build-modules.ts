@@ -222,17 +222,16 @@ async function openModules(
     hasProviders: config.providers.size > 0,
   })
   const stored = { database, messageBus, clock, logger, ledger }
-  const built = await buildDeployments(config, { ...stored, catalog, providers, mayUseSandbox, outbound })
+  const served = { catalog, providers, mayUseSandbox, limits }
+  const built = await buildDeployments(config, { ...stored, ...served, outbound })
   opened.defer(() => built.close())
   const credit = config.billing ? ledger : freeCredit
   const shortages = createShortageWatch({ clock, logger })
   const inference = buildInference(config, {
-    catalog,
-    providers,
+    ...served,
+    deployments: built.deployments,
     metrics,
-    limits,
     shortages,
-    mayUseSandbox,
     clock,
     logger,
     tracer,

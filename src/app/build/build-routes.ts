@@ -14,6 +14,8 @@ import { compareConversationRoutes } from '../../http/routes/compare/compare-con
 import { compareLeaderboardRoutes } from '../../http/routes/compare/compare-leaderboard.ts'
 import { compareVoteRoutes } from '../../http/routes/compare/compare-votes.ts'
 import { deploymentChatRoutes } from '../../http/routes/deployments/deployment-chat.ts'
+import { deploymentLogRoutes } from '../../http/routes/deployments/deployment-logs.ts'
+import { deploymentMetricRoutes } from '../../http/routes/deployments/deployment-metrics.ts'
 import { deploymentRoutes } from '../../http/routes/deployments/deployments.ts'
 import { hubModelRoutes } from '../../http/routes/deployments/hub-models.ts'
 import { gpuTierRoutes } from '../../http/routes/deployments/gpu-tiers.ts'
@@ -46,7 +48,7 @@ import type { MessageBus } from '../../storage/message-bus.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Exposition } from '../../telemetry/metrics.ts'
 import { findPromptSources } from './build-compare.ts'
-import { listLocalModels } from './build-limits.ts'
+import { listLocalModels, listOwnModels } from './build-limits.ts'
 import type { Modules } from './build-modules.ts'
 import type { Config } from '../settings/config.ts'
 import { VERSION } from '../version.ts'
@@ -111,13 +113,19 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
     ...gpuTierRoutes({ deployments: modules.deployments }),
     ...hubModelRoutes({ deployments: modules.deployments }),
     ...deploymentRoutes({ deployments: modules.deployments }),
+    ...deploymentMetricRoutes({ deployments: modules.deployments }),
+    ...deploymentLogRoutes({ deployments: modules.deployments }),
     ...deploymentChatRoutes({ deployments: modules.deployments, chat, sendInference }),
     ...tenantRoutes({ accounts, limits: modules.limits }),
     ...taskRoutes({ tasks: modules.tasks }),
     ...queueRoutes({
       limits: modules.limits,
       tasks: modules.tasks,
-      listLocalModels: () => listLocalModels(config, modules),
+      listModels: (caller) => [
+        ...listLocalModels(config, modules),
+        ...listOwnModels(config, modules.deployments, caller),
+      ],
+      deployments: modules.deployments,
       clock: modules.clock,
     }),
     ...apiKeyRoutes({ keys, usage }),

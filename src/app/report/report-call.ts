@@ -1,14 +1,17 @@
 import { toErrorAnswer } from '../../http/answers/error-envelope.ts'
+import type { Deployments } from '../../modules/deployments/deployments.ts'
 import type { EndedCall, InferenceRecord } from '../../modules/inference/inference.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Tracer } from '../../telemetry/tracing.ts'
+import { measureDeployment } from './measure-deployment.ts'
 import { tokenCounts, traceInference } from './trace-inference.ts'
 
 /** Nginx's status for a client that disconnected before the answer. Our log uses the same. */
 export const CLIENT_CLOSED_REQUEST = 499
 
 interface CallReporterOptions {
+  readonly deployments: Pick<Deployments, 'noteRequest'>
   readonly metrics: Metrics
   readonly logger: GatewayLogger
   /** Null if tracing is off. */
@@ -19,7 +22,7 @@ interface CallReporterOptions {
  * Creates a reporter that records a call without an exchange in the metrics, the access log and the trace. `report-exchange.ts`
  * does it for the others.
  */
-export function createCallReporter({ metrics, logger, tracer }: CallReporterOptions) {
+export function createCallReporter({ metrics, logger, tracer, deployments }: CallReporterOptions) {
   return ({ route, request, durationMs, error }: EndedCall): void => {
     const { caller, requestId, record } = request
     const { accountId, keyId } = caller
@@ -27,6 +30,7 @@ export function createCallReporter({ metrics, logger, tracer }: CallReporterOpti
     const answer = error === null ? null : toErrorAnswer(error, requestId)
     const status = isAborted ? CLIENT_CLOSED_REQUEST : (answer?.status ?? 200)
     const inference = describeInference(record)
+    measureDeployment(deployments, record, durationMs)
     metrics.requestStarted(route)
     metrics.requestFinished({ route, status, durationMs, ...inference })
     if (tracer !== null) traceInference(tracer, { record, requestId, accountId, durationMs, status })

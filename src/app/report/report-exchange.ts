@@ -1,13 +1,16 @@
 import type { FinishedExchange } from '../../http/exchange-tracker.ts'
+import type { Deployments } from '../../modules/deployments/deployments.ts'
 import type { InferenceRecord } from '../../modules/inference/inference.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Tracer } from '../../telemetry/tracing.ts'
 import type { RequestMessage } from '../../http/message.ts'
 import { CLIENT_CLOSED_REQUEST, describeInference } from './report-call.ts'
+import { measureDeployment } from './measure-deployment.ts'
 import { traceInference } from './trace-inference.ts'
 
 interface ReporterOptions {
+  readonly deployments: Pick<Deployments, 'noteRequest'>
   readonly metrics: Metrics
   readonly logger: GatewayLogger
   /** Null if tracing is off. */
@@ -16,12 +19,14 @@ interface ReporterOptions {
 }
 
 /** Creates a reporter that records how a request ended, in the metrics, the access log and the trace. */
-export function createExchangeReporter({ metrics, logger, tracer, clientAddressOf }: ReporterOptions) {
+export function createExchangeReporter(options: ReporterOptions) {
+  const { metrics, logger, tracer, deployments, clientAddressOf } = options
   return ({ exchange, durationMs, isDisconnected }: FinishedExchange): void => {
     const { id, incoming, response, route, caller, inference, errorCode } = exchange
     const status = isDisconnected ? CLIENT_CLOSED_REQUEST : response.statusCode
     const { model, provider, firstTokenMs, usage } = describeInference(inference)
     metrics.requestFinished({ route, status, durationMs, usage, model, provider, firstTokenMs })
+    if (inference !== null) measureDeployment(deployments, inference, durationMs)
     if (isDisconnected) metrics.clientDisconnected({ route, model })
     if (tracer && inference && !isHandedOn(inference)) {
       const { traceparent } = incoming.headers

@@ -170,13 +170,21 @@ function failureOf({ failure }: SandboxMachine): InstanceFailure | null {
   return code === undefined ? null : { code, message: MESSAGES[code] }
 }
 
+/** Only what has happened by now, so that a line that was said once stays. */
 function writeLog(machine: SandboxMachine, timings: SandboxTimings, nowMs: number): string[] {
-  const { boundAtMs, state, failure } = observeMachine(machine, timings, nowMs)
-  const line = (atMs: number, text: string) => `${new Date(atMs).toISOString()} ${text}`
-  const lines = [line(machine.launchedAtMs, `launching ${machine.huggingfaceId} on ${machine.tierId}`)]
-  if (boundAtMs !== null) lines.push(line(boundAtMs, 'a GPU was bound; loading weights'))
-  if (state === 'ready') lines.push(line(boundAtMs === null ? nowMs : boundAtMs + timings.loadMs, 'ready'))
-  if (failure !== null) lines.push(line(nowMs, `failed: ${failure.message}`))
-  if (machine.releasedAtMs !== null) lines.push(line(machine.releasedAtMs, 'the GPU was released'))
-  return lines
+  const { launchedAtMs, releasedAtMs, huggingfaceId, tierId } = machine
+  const endMs = Math.min(nowMs, releasedAtMs ?? nowMs)
+  const boundMs = launchedAtMs + timings.bindMs
+  const readyMs = boundMs + timings.loadMs
+  const failure = failureOf(machine)
+  const failedMs = failure === null ? Infinity : failsAtMs(failure.code, boundMs, readyMs, launchedAtMs)
+  const isBound = failure?.code !== NO_MACHINE
+  const said: readonly (readonly [number, string])[] = [
+    [launchedAtMs, `launching ${huggingfaceId} on ${tierId}`],
+    [isBound ? boundMs : Infinity, 'a GPU was bound; loading weights'],
+    [readyMs < failedMs ? readyMs : Infinity, 'ready'],
+    [failedMs, `failed: ${failure?.message ?? ''}`],
+    [releasedAtMs ?? Infinity, 'the GPU was released'],
+  ]
+  return said.flatMap(([atMs, text]) => (atMs <= endMs ? [`${new Date(atMs).toISOString()} ${text}`] : []))
 }

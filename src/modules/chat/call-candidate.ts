@@ -88,6 +88,7 @@ export async function callCandidate<Body extends StreamableRequest>(
       onSent: attempt.work.noteSent,
       headers: request.headers,
       wakeTimeout: request.wakeTimeout,
+      keyId: request.caller.keyId,
       affinity: call.affinity,
     })
     const reading = readAnswer(answer, { candidate, operation, call, options, attempt })

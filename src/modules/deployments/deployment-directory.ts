@@ -6,6 +6,7 @@ import { messageOf } from '../../storage/storage-error.ts'
 import type { CatalogModel, ModelSource, ModelViewer } from '../catalog/catalog.ts'
 import { deploymentIdOf, type Deployment } from './deployment.ts'
 import { deploymentFromRow, type DeploymentRow } from './deployment-row.ts'
+import { refusalOf } from './refuse-deployment.ts'
 import { toCatalogModel } from './to-catalog-model.ts'
 
 /** A deployment as this process knows it, with the model that it is. */
@@ -17,6 +18,8 @@ interface KnownDeployment {
 /** Every deployment there is, in memory: whoever asks one for an answer waits for no database. */
 export interface DeploymentDirectory extends ModelSource {
   find(deploymentId: string): KnownDeployment | undefined
+  /** Those of an account that can be asked, awake or not. */
+  listServed(viewer: ModelViewer): readonly Deployment[]
   /** Called with each change of that deployment. Returns what stops it. */
   watch(deploymentId: string, listener: () => void): () => void
   close(): void
@@ -29,6 +32,8 @@ interface DirectoryOptions {
   readonly logger: Logger
   /** Whether whoever asks may use what this driver runs. */
   readonly isOffered: (viewer: ModelViewer, driverId: string) => boolean
+  /** Called when one that ran does not run any more. */
+  readonly onLeft: (deploymentId: string) => void
   /** Called with each change that another process tells, before it is confirmed. */
   readonly beforeConfirm: () => Promise<void>
 }
@@ -50,6 +55,7 @@ export async function createDeploymentDirectory(options: DirectoryOptions): Prom
     const deployment = deploymentFromRow(row)
     const { id, accountId, status } = deployment
     const ids = byAccount.get(accountId) ?? new Set()
+    const wasRunning = known.get(id)?.deployment.status === 'running'
     if (status === 'deleted' || deployment.desiredState === 'deleted') {
       known.delete(id)
       ids.delete(id)
@@ -58,6 +64,7 @@ export async function createDeploymentDirectory(options: DirectoryOptions): Prom
       byAccount.set(accountId, ids.add(id))
     }
     if (ids.size === 0) byAccount.delete(accountId)
+    if (wasRunning && known.get(id)?.deployment.status !== 'running') options.onLeft(id)
     for (const listener of listeners.get(id) ?? []) listener()
   }
   const readChanged = async (): Promise<void> => {
@@ -85,6 +92,11 @@ export async function createDeploymentDirectory(options: DirectoryOptions): Prom
   const isVisible = (viewer: ModelViewer, { deployment }: KnownDeployment): boolean =>
     deployment.accountId === viewer.accountId && isOffered(viewer, deployment.driver)
 
+  const visibleTo = (viewer: ModelViewer): readonly KnownDeployment[] =>
+    [...(byAccount.get(viewer.accountId) ?? [])]
+      .flatMap((id) => known.get(id) ?? [])
+      .filter((found) => isVisible(viewer, found))
+
   return {
     find: (deploymentId) => known.get(deploymentId),
     resolve: (viewer, modelId) => {
@@ -93,10 +105,13 @@ export async function createDeploymentDirectory(options: DirectoryOptions): Prom
       return found !== undefined && isVisible(viewer, found) ? found.model : undefined
     },
     list: (viewer) =>
-      [...(byAccount.get(viewer.accountId) ?? [])]
-        .flatMap((id) => known.get(id) ?? [])
-        .filter((found) => found.deployment.status === 'running' && isVisible(viewer, found))
+      visibleTo(viewer)
+        .filter(({ deployment }) => deployment.status === 'running')
         .map(({ model }) => model),
+    listServed: (viewer) =>
+      visibleTo(viewer)
+        .map(({ deployment }) => deployment)
+        .filter((deployment) => refusalOf(deployment) === null),
     watch: (deploymentId, listener) => {
       const watching = listeners.get(deploymentId) ?? new Set()
       listeners.set(deploymentId, watching.add(listener))

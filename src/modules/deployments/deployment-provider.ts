@@ -1,32 +1,68 @@
+import type { Cancellation } from '../../kernel/cancellation.ts'
 import { modelNotFound } from '../../kernel/app-error.ts'
 import type { InferenceAnswer, InferenceCall, Provider, StreamAnswer } from '../../providers/provider.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
 import { deploymentIdOf, type Deployment } from './deployment.ts'
 import type { DeploymentActivity } from './deployment-activity.ts'
 import type { DeploymentDirectory } from './deployment-directory.ts'
+import type { DeploymentMeter } from './metrics/deployment-meter.ts'
+import type { RequestsInFlight } from './requests-in-flight.ts'
 import type { WaitForEngine } from './wait-for-engine.ts'
+
+interface EngineSlot {
+  release(): void
+}
+
+/** A place among the requests that an engine works on at once, or in the queue for one. Throws `queue_full`. */
+export type AcquireEngineSlot = (request: {
+  readonly deployment: Deployment
+  /** Keys of the account take turns. */
+  readonly keyId: string
+  readonly cancellation: Cancellation
+}) => EngineSlot | Promise<EngineSlot>
 
 interface DeploymentProviderOptions {
   /** Of the driver; answers say it. */
   readonly id: string
   readonly directory: Pick<DeploymentDirectory, 'find'>
   readonly activity: Pick<DeploymentActivity, 'begin'>
+  readonly meter: Pick<DeploymentMeter, 'begin'>
+  readonly inFlight: Pick<RequestsInFlight, 'begin'>
   readonly waitForEngine: WaitForEngine
+  readonly acquireSlot: AcquireEngineSlot
   /** Who speaks to the engine at an endpoint of this driver. */
   readonly connect: (endpoint: string) => Provider
 }
 
-/** The deployments of one driver as a provider: finds the engine of a model, wakes it where it sleeps, and counts what is in flight. */
+/**
+ * The deployments of one driver as a provider: finds the engine of a model, wakes it where it sleeps, waits for a slot of it, and counts
+ * what is in flight.
+ */
 export function createDeploymentProvider(options: DeploymentProviderOptions): Provider {
-  const { id, directory, activity, waitForEngine, connect } = options
+  const { id, directory, activity, meter, inFlight, waitForEngine, connect } = options
 
   const chat = async (call: InferenceCall): Promise<InferenceAnswer> => {
     const deploymentId = deploymentIdOf(call.upstreamModel) ?? ''
-    const known = directory.find(deploymentId)?.deployment
-    if (known === undefined) throw modelNotFound(call.upstreamModel)
-    const deployment = known.status === 'running' ? known : await waitForEngine(deploymentId, call)
-    const end = activity.begin(deploymentId)
+    // From here on it is in use: a request that waits for a slot keeps its engine awake.
+    const known = findRunning(deploymentId, call) ?? (await waitForEngine(deploymentId, call))
+    const endActivity = activity.begin(deploymentId)
+    let slot: EngineSlot | null = null
+    let endFlight: (() => void) | null = null
+    let endMeter: (() => void) | null = null
+    const end = (): void => {
+      endFlight?.()
+      endMeter?.()
+      endMeter = null
+      slot?.release()
+      endActivity()
+    }
     try {
+      const taking = takeSlot(known, call)
+      slot = taking instanceof Promise ? await taking : taking
+      // It may have been stopped while the request was in the queue.
+      const deployment = findRunning(deploymentId, call) ?? (await waitForEngine(deploymentId, call))
+      endFlight = inFlight.begin(deploymentId, call.cancellation)
+      endMeter = meter.begin(deploymentId, 'in flight')
       const answer = await ask(deployment, call)
       if (answer.kind === 'stream') return countStream(answer, end)
       end()
@@ -35,6 +71,21 @@ export function createDeploymentProvider(options: DeploymentProviderOptions): Pr
       end()
       throw error
     }
+  }
+
+  /** Undefined for one that has to be waited for. */
+  const findRunning = (deploymentId: string, { upstreamModel }: InferenceCall): Deployment | undefined => {
+    const known = directory.find(deploymentId)?.deployment
+    if (known === undefined) throw modelNotFound(upstreamModel)
+    return known.status === 'running' ? known : undefined
+  }
+
+  const takeSlot = (
+    deployment: Deployment,
+    { keyId = deployment.keyId, cancellation }: InferenceCall,
+  ): EngineSlot | Promise<EngineSlot> => {
+    const slot = options.acquireSlot({ deployment, keyId, cancellation })
+    return slot instanceof Promise ? slot.finally(meter.begin(deployment.id, 'queue')) : slot
   }
 
   const ask = (deployment: Deployment, call: InferenceCall): Promise<InferenceAnswer> => {

@@ -83,7 +83,7 @@ export interface DeploymentEvent {
   readonly createdAtMs: number
 }
 
-const MODEL_PREFIX = 'byom-'
+export const MODEL_PREFIX = 'byom-'
 
 /** What a client sends as `model`. */
 export function modelIdOf(deploymentId: string): string {

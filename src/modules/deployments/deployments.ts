@@ -1,4 +1,5 @@
 import { AppError, invalidValue } from '../../kernel/app-error.ts'
+import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { formatUsd } from '../../kernel/money.ts'
 import type { Logger } from '../../kernel/logger.ts'
@@ -12,7 +13,13 @@ import type { MessageBus } from '../../storage/message-bus.ts'
 import type { ModelSource, ModelViewer } from '../catalog/catalog.ts'
 import type { Caller } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import { modelIdOf, type Deployment, type DeploymentEvent, type DesiredState } from './deployment.ts'
+import {
+  deploymentIdOf,
+  modelIdOf,
+  type Deployment,
+  type DeploymentEvent,
+  type DesiredState,
+} from './deployment.ts'
 import {
   assessModel,
   previewTier,
@@ -20,10 +27,10 @@ import {
   type ModelQuestion,
   type TierPreview,
 } from './assess-model.ts'
-import { createDeploymentActivity } from './deployment-activity.ts'
+import { countInFlight, createDeploymentActivity } from './deployment-activity.ts'
 import { CHANGE_TOPIC, createDeploymentDirectory } from './deployment-directory.ts'
 import { listEvents } from './deployment-events.ts'
-import { createDeploymentProvider } from './deployment-provider.ts'
+import { createDeploymentProvider, type AcquireEngineSlot } from './deployment-provider.ts'
 import { gpuCost } from './gpu-cost.ts'
 import {
   checkHubId,
@@ -34,7 +41,13 @@ import {
 } from './new-deployment.ts'
 import { listDeployments, readDeployment, type DeploymentFilter } from './read-deployments.ts'
 import { readBill, type DeploymentBill } from './read-bill.ts'
+import { createRequestsInFlight } from './requests-in-flight.ts'
 import { WISH_TOPIC } from './reconciler.ts'
+import { createFollowLogs } from './logs/follow-logs.ts'
+import { createLogTails } from './logs/log-tails.ts'
+import { createDeploymentMeter, type MeasuredRequest } from './metrics/deployment-meter.ts'
+import { readEngine, type EngineReadings } from './metrics/read-engine.ts'
+import { readMetrics, type MetricRange, type MetricSeries } from './metrics/read-metrics.ts'
 import { createTierList, type TierSnapshot } from './tier-list.ts'
 import { createWaitForEngine } from './wait-for-engine.ts'
 import { writeWake, writeWish } from './wish.ts'
@@ -45,6 +58,7 @@ export { createReconciler, type Reconciler } from './reconciler.ts'
 export { DEPLOYMENT_TEMPLATES, type DeploymentTemplate } from './deployment-templates.ts'
 export type { Assessment, TierPreview } from './assess-model.ts'
 export type { DeploymentBill } from './read-bill.ts'
+export { METRIC_WINDOWS, type MetricPoint, type Percentiles } from './metrics/read-metrics.ts'
 export { providerKeyOf } from './to-catalog-model.ts'
 
 /** Models that belong to an account, on GPUs that it pays for by the second. */
@@ -65,8 +79,20 @@ export interface Deployments {
     page: PageRequest & { readonly sinceMs: number | null },
   ): Promise<Page<DeploymentEvent>>
   readBill(accountId: string, deploymentId: string): Promise<DeploymentBill>
+  /** Throughput and latency, over all processes. */
+  readMetrics(accountId: string, deploymentId: string, range: MetricRange): Promise<DeploymentMetrics>
+  /** Counts a request that is over, where its model is a deployment. */
+  noteRequest(modelId: string, request: MeasuredRequest): void
+  /** Those that can be asked now or when they are awake, of one account. */
+  listServed(viewer: ModelViewer): readonly Deployment[]
   /** The last lines of its engine; none while there is none. */
   readLogs(accountId: string, deploymentId: string, linesMax: number): Promise<readonly string[]>
+  /** Its last lines and those that come, as events. Throws where the account follows too many. */
+  followLogs(
+    accountId: string,
+    deploymentId: string,
+    request: { readonly linesMax: number; readonly cancellation: Cancellation },
+  ): Promise<AsyncIterable<readonly Buffer[]>>
   /** The deployments as models of their accounts. */
   readonly models: ModelSource
   /** Who serves those models, one a driver. */
@@ -88,9 +114,22 @@ export interface DeploymentsOptions {
   readonly isOffered: (viewer: ModelViewer, driverId: string) => boolean
   /** Who speaks to an engine. */
   readonly connect: (driverId: string, endpoint: string) => Provider
+  readonly acquireSlot: AcquireEngineSlot
+  /** The text of an engine's metrics; null where it has none or does not answer. */
+  readonly scrape: (endpoint: string) => Promise<string | null>
   readonly sliceSeconds: number
+  /** How long requests in flight may take to end when their engine stops. */
+  readonly drainMs: number
   /** How long a request waits for an engine that is on its way. */
   readonly wakeMsMax: number
+}
+
+/** Figures of a deployment, with what is so at this moment. */
+export interface DeploymentMetrics extends MetricSeries {
+  readonly deploymentId: string
+  readonly inFlight: number
+  /** Null where the engine says nothing of itself. */
+  readonly engine: EngineReadings | null
 }
 
 const ANNOUNCE_MS_MAX = 1_000
@@ -99,7 +138,20 @@ export async function createDeployments(options: DeploymentsOptions): Promise<De
   const { database, messageBus, clock, gpus, logger } = options
   const tiers = createTierList({ gpus, clock })
   const activity = createDeploymentActivity({ database, clock, logger, processId: createId() })
-  const directory = await createDeploymentDirectory({ ...options, beforeConfirm: () => activity.flush() })
+  const inFlight = createRequestsInFlight(options)
+  const directory = await createDeploymentDirectory({
+    ...options,
+    onLeft: (deploymentId) => inFlight.drain(deploymentId),
+    beforeConfirm: () => activity.flush(),
+  })
+  const askEngine = async (deploymentId: string): Promise<EngineReadings | null> => {
+    const endpoint = directory.find(deploymentId)?.deployment.endpoint ?? null
+    const text = endpoint === null ? null : await options.scrape(endpoint)
+    return text === null ? null : readEngine(text)
+  }
+  const meter = createDeploymentMeter({ database, clock, logger, readEngine: askEngine })
+  const tails = createLogTails({ database, gpus, nowMs: () => clock.monotonicMs() })
+  const followLogs = createFollowLogs({ tails, find: (id) => directory.find(id)?.deployment })
   const announce = async (deploymentId: string): Promise<void> => {
     await messageBus.publishAndConfirm(CHANGE_TOPIC, deploymentId, { timeoutMs: ANNOUNCE_MS_MAX })
   }
@@ -165,21 +217,36 @@ export async function createDeployments(options: DeploymentsOptions): Promise<De
     },
     readBill: async (accountId, deploymentId) =>
       readBill(database, await read(accountId, deploymentId), clock.nowMs()),
-    readLogs: async (accountId, deploymentId, linesMax) => {
-      const { driver } = await read(accountId, deploymentId)
-      const [run] = await database.query<{ id: string }>(
-        'SELECT id FROM deployment_runs WHERE deployment_id = $1 ORDER BY id DESC LIMIT 1',
-        [deploymentId],
-      )
-      return run === undefined ? [] : ((await gpus.get(driver)?.logs(run.id, { linesMax })) ?? [])
+    readMetrics: async (accountId, deploymentId, range) => {
+      const deployment = await read(accountId, deploymentId)
+      await Promise.all([meter.flush(), activity.flush()])
+      const nowMs = clock.nowMs()
+      const [series, inFlightNow, engine] = await Promise.all([
+        readMetrics(database, deployment, range, nowMs),
+        countInFlight(database, deploymentId, nowMs),
+        askEngine(deploymentId),
+      ])
+      return { ...series, deploymentId, inFlight: inFlightNow, engine }
     },
+    noteRequest: (modelId, request) => {
+      const deploymentId = deploymentIdOf(modelId)
+      if (deploymentId !== null) meter.note(deploymentId, request)
+    },
+    listServed: (viewer) => directory.listServed(viewer),
+    readLogs: async (accountId, deploymentId, linesMax) =>
+      (await tails.read(await read(accountId, deploymentId), linesMax)).lines,
+    followLogs: async (accountId, deploymentId, request) =>
+      followLogs({ ...request, deployment: await read(accountId, deploymentId) }),
     models: directory,
     providers: gpus.drivers.map(({ id }) =>
       createDeploymentProvider({
         id,
         directory,
         activity,
+        meter,
+        inFlight,
         waitForEngine,
+        acquireSlot: options.acquireSlot,
         connect: (endpoint) => options.connect(id, endpoint),
       }),
     ),
@@ -187,6 +254,7 @@ export async function createDeployments(options: DeploymentsOptions): Promise<De
     close: async () => {
       directory.close()
       await activity.close()
+      await meter.close()
     },
   }
 }

@@ -1,8 +1,11 @@
 import type { GpuRegistry } from '../../gpu/registry.ts'
 import type { MessageBus } from '../../storage/message-bus.ts'
+import { sweepPools } from '../../storage/borrowing/slot-queues.ts'
 import { messageOf } from '../../storage/storage-error.ts'
 import { claimDeployments, ClaimLost, renewClaim, unclaim, type Claim } from './claim-deployments.ts'
 import { sweepActivity } from './deployment-activity.ts'
+import { sweepMetrics } from './metrics/write-metrics.ts'
+import { MODEL_PREFIX } from './deployment.ts'
 import { lookAtDeployment } from './look-at-deployment.ts'
 import type { LookOptions, NextLookMs } from './look.ts'
 
@@ -57,6 +60,8 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
 
   const sweep = async (): Promise<void> => {
     await sweepActivity(database, clock.nowMs())
+    await sweepMetrics(database, clock.nowMs())
+    await sweepPools(database, MODEL_PREFIX)
     for (const driver of gpus.drivers) {
       const ended = await driver.sweep(async (instanceIds) => {
         const rows = await database.query<{ id: string }>(

@@ -38,6 +38,7 @@ interface CallerLimits extends TierLimits {
 interface SlotRequest {
   readonly pool: string
   readonly slots: number
+  /** Whoever takes turns with others: an account, or a key where all are of one account. */
   readonly accountId: string
   readonly cancellation: Cancellation
 }
@@ -57,8 +58,8 @@ export interface Limits {
   /** Returns the account's storage quota for a kind of data. */
   readonly quotaOf: QuotaOf
   readStoredBytes(accountId: string): Promise<Readonly<Record<StoredKind, number>>>
-  /** The queues of local models over all processes. */
-  readQueues(): Promise<PoolState[]>
+  /** The queues of these pools over all processes. */
+  readQueues(pools: readonly string[]): Promise<PoolState[]>
   /** Call it after all requests have ended. */
   close(): Promise<void>
 }
@@ -149,7 +150,7 @@ export function createLimits(options: LimitsOptions): Limits {
         : tier.storedBytesMax[kind]
     },
     readStoredBytes: (accountId) => readAllStoredBytes(options.database, accountId),
-    readQueues: () => queues.readStates(),
+    readQueues: (pools) => queues.readStates(pools),
     async close() {
       clearInterval(ticker)
       await Promise.all([rates.close(), slots.close(), queues.close()])

@@ -60,6 +60,8 @@ interface Waiter {
 }
 
 const IDLE_MS = 5_000
+/** After so long without a request there is nothing to remember of a queue. */
+const FORGOTTEN_MS = 600_000
 const WAIT_GUESS_MS = 1_000
 
 /**
@@ -141,6 +143,13 @@ export class SlotQueue {
     // Messages can be lost, so a queue with waiters, or one that blocks others, polls now and then.
     const isWatched = this.#waiters.size > 0 || (this.#isContended && this.#inUse > 0)
     if (isIdle || isWatched || this.#noted.length > 0 || this.#inUse !== this.#reported) this.reportSoon()
+  }
+
+  /** Whether nothing is known here that another instance of the queue would need. */
+  isForgettable(nowMs: number): boolean {
+    const isQuiet =
+      this.#inUse === 0 && this.#idle === 0 && this.#waiters.size === 0 && this.#noted.length === 0
+    return isQuiet && !this.#isReporting && this.#reported === 0 && nowMs - this.#usedAtMs >= FORGOTTEN_MS
   }
 
   /** Gives back every slot that is not in use. */

@@ -33,7 +33,7 @@ async function startPool(limits: Partial<SlotQueueLimits> = {}) {
     here: first.queues.queue(name, settings),
     there: second.queues.queue(name, settings),
     borrower: first.borrower,
-    read: async () => (await second.queues.readStates()).find(({ id }) => id === name),
+    read: async () => (await second.queues.readStates([name])).find(({ id }) => id === name),
     close: () => Promise.all([first.queues.close(), second.queues.close()]),
   }
 }

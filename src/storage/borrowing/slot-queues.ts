@@ -17,7 +17,8 @@ export interface PoolState {
 /** Pools of slots with a fair queue each, shared by all processes on one database. */
 export interface SlotQueues {
   queue(id: string, limits: SlotQueueLimits): SlotQueue
-  readStates(): Promise<PoolState[]>
+  /** Of pools that were used before; of others there is nothing to say. */
+  readStates(ids: readonly string[]): Promise<PoolState[]>
   close(): Promise<void>
 }
 
@@ -53,7 +54,11 @@ export function createSlotQueues(options: SlotQueuesOptions): SlotQueues {
     for (const queue of queues.values()) queue.lose()
   })
   const ticker = setInterval(() => {
-    for (const queue of queues.values()) queue.tick(performance.now())
+    const nowMs = performance.now()
+    for (const [pool, queue] of queues) {
+      queue.tick(nowMs)
+      if (queue.isForgettable(nowMs)) queues.delete(pool)
+    }
   }, TICK_MS).unref()
 
   return {
@@ -65,7 +70,7 @@ export function createSlotQueues(options: SlotQueuesOptions): SlotQueues {
       queues.set(pool, queue)
       return queue
     },
-    readStates: () => readStates(database),
+    readStates: (ids) => readStates(database, ids),
     async close() {
       clearInterval(ticker)
       for (const stop of unsubscribe) stop()
@@ -138,13 +143,13 @@ interface StateRow {
   readonly service_ms: bigint
 }
 
-async function readStates(database: Queryable): Promise<PoolState[]> {
+async function readStates(database: Queryable, ids: readonly string[]): Promise<PoolState[]> {
   const rows = await database.query<StateRow>(
     `SELECT id, waited_ms / greatest(1, waits) AS wait_ms, served_ms / greatest(1, serves) AS service_ms,
        (SELECT coalesce(sum(in_use), 0)::bigint FROM slot_loans WHERE pool_id = slot_pools.id) AS in_use,
        (SELECT count(*) FROM slot_waiters WHERE pool_id = slot_pools.id AND granted_at IS NULL) AS queued
-     FROM slot_pools WHERE starts_with(id, $1) ORDER BY id`,
-    [POOL_PREFIX],
+     FROM slot_pools WHERE id = ANY ($1::text[]) ORDER BY id`,
+    [ids.map((id) => POOL_PREFIX + id)],
   )
   return rows.map((row) => ({
     id: row.id.slice(POOL_PREFIX.length),
@@ -153,4 +158,13 @@ async function readStates(database: Queryable): Promise<PoolState[]> {
     averageWaitMs: Number(row.wait_ms),
     averageServiceMs: Number(row.service_ms),
   }))
+}
+
+/** Deletes pools that nobody has used for a day, of those whose names begin so. */
+export async function sweepPools(queryable: Queryable, prefix: string): Promise<void> {
+  await queryable.query(
+    `DELETE FROM slot_pools WHERE starts_with(id, $1) AND lent = 0 AND used_at < now() - interval '1 day'
+       AND NOT EXISTS (SELECT FROM slot_waiters WHERE pool_id = slot_pools.id)`,
+    [POOL_PREFIX + prefix],
+  )
 }

@@ -22,7 +22,12 @@ export const DEPLOYMENT_NOTES: Readonly<Record<string, string>> = {
   'GET /v1/deployments/{id}/events': 'Lists every change of the status with its reason, oldest first.',
   'GET /v1/deployments/{id}/billing':
     'Returns what the deployment has cost, what it costs an hour now, and since when.',
-  'GET /v1/deployments/{id}/logs': 'Returns the last lines of the engine, of the current or the last run.',
+  'GET /v1/deployments/{id}/metrics':
+    'Returns requests, errors, tokens, latency and time to the first token of a window, and their series. Measured at the gateway ' +
+    'over all processes; `engine` is what the engine says of itself, where it has Prometheus metrics.',
+  'GET /v1/deployments/{id}/logs':
+    'Returns the last lines of the engine, of the current or the last run. With `follow` it goes on with every line that comes, ' +
+    'as server-sent events, until the deployment has ended.',
   'POST /v1/deployments/{id}/chat':
     'Asks a deployment. The same as `POST /v1/chat/completions` with the model `byom-<id>`. Tokens cost nothing: the GPU is the ' +
     'price. A deployment that sleeps is woken, and the request waits for it.',

@@ -69,8 +69,8 @@ export const MODEL_NOTES: Readonly<Record<string, string>> = {
   'POST /v1/audio/translations': 'Writes down in English what is said in an audio file.',
   'GET /v1/audio/voices': 'Lists the voices that `POST /v1/audio/speech` takes, for one model or for all.',
   'GET /v1/queue/status':
-    'Tells for each local model how many slots it has, how many are in use and how many requests wait, over all processes; ' +
-    'and how many tasks wait and run.',
+    'Tells for each local model and each deployment of the account how many slots it has, how many are in use and how many ' +
+    'requests wait, over all processes; which GPUs are free; and how many tasks wait and run.',
   'GET /v1/tasks':
     'Lists the tasks of the account, newest first. Filter by status, type or model. Results of old tasks are removed after ' +
     'the time that the operator sets.',

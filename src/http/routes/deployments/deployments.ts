@@ -21,8 +21,6 @@ import {
 const IDLE_MINUTES_DEFAULT = 15
 const IDLE_MINUTES_MAX = 7 * 24 * 60
 const MODEL_LEN_MAX = 10_000_000
-const LOG_LINES_MAX = 1_000
-const LOG_LINES_DEFAULT = 200
 
 const DeploymentRequest = Type.Object(
   {
@@ -95,23 +93,6 @@ const EventQuery = Type.Object({
   ...ListQuery.properties,
   since: Type.Optional(Type.String({ maxLength: 64, description: 'Only events from this time on.' })),
 })
-const LogQuery = Type.Object({
-  lines: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: LOG_LINES_MAX,
-      default: LOG_LINES_DEFAULT,
-      description: 'How many at most.',
-    }),
-  ),
-})
-const LogAnswer = Type.Object(
-  {
-    deployment_id: Type.String({ format: 'uuid' }),
-    lines: Type.Array(Type.String(), { description: 'The last lines of the engine, oldest first.' }),
-  },
-  { title: 'DeploymentLogs' },
-)
 const Deleted = Type.Object({
   id: Type.String(),
   object: Type.Literal('deployment'),
@@ -214,19 +195,6 @@ export const deploymentRoutes = ({ deployments }: { deployments: Deployments }):
       responses: { 200: { description: 'Up to this moment.', schema: BillAnswer } },
       handle: async ({ caller, params }) =>
         toBillAnswer(await deployments.readBill(caller.accountId, params.id)),
-    }),
-    defineRoute({
-      ...one,
-      method: 'GET',
-      path: '/v1/deployments/:id/logs',
-      summary: 'Read what the engine of a deployment says',
-      query: LogQuery,
-      responses: { 200: { description: 'Of its last run.', schema: LogAnswer } },
-      handle: async ({ caller, params, query }) => {
-        const linesMax = query.lines ?? LOG_LINES_DEFAULT
-        const lines = await deployments.readLogs(caller.accountId, params.id, linesMax)
-        return { deployment_id: params.id, lines }
-      },
     }),
   ]
 }

@@ -1,5 +1,7 @@
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { toTimestamp, type Clock } from '../../../kernel/clock.ts'
+import type { Deployments } from '../../../modules/deployments/deployments.ts'
+import type { Caller } from '../../../modules/keys/keys.ts'
 import type { Limits } from '../../../modules/limits/limits.ts'
 import type { Tasks } from '../../../modules/tasks/tasks.ts'
 import { defineRoute, type Route } from '../../route.ts'
@@ -11,28 +13,34 @@ export interface LocalModel {
   readonly pool: string
   readonly slots: number
   readonly isReady: boolean
+  /** Whether a request to it is answered sooner or later. */
+  readonly isServed: boolean
 }
 
 interface QueueRouteOptions {
   readonly limits: Pick<Limits, 'readQueues'>
   readonly tasks: Pick<Tasks, 'count'>
-  readonly listLocalModels: () => readonly LocalModel[]
+  readonly listModels: (caller: Caller) => readonly LocalModel[]
+  readonly deployments: Pick<Deployments, 'readTiers'>
   readonly clock: Clock
 }
+
+type OfferedGpu = Awaited<ReturnType<Deployments['readTiers']>>['tiers'][number]
+
+const Gpu = Type.Object({
+  id: Type.String({ description: 'The tier.' }),
+  name: Type.String(),
+  vram_gb: Type.Number({ description: 'Memory of all GPUs of one machine.' }),
+  state: Type.Enum(['available', 'in_use'], { description: 'Whether a machine of the tier is free.' }),
+  available: Type.Integer({ description: 'How many are.' }),
+})
 
 const QueueStatus = Type.Object(
   {
     status: Type.Enum(['ready', 'busy', 'down'], {
       description: 'Busy while somebody has to wait; down when no local model can be served.',
     }),
-    gpus: Type.Array(
-      Type.Object({
-        id: Type.String(),
-        name: Type.String(),
-        vram_gb: Type.Number(),
-        state: Type.String(),
-      }),
-    ),
+    gpus: Type.Array(Gpu, { description: 'The GPUs that this key may deploy on, by tier.' }),
     models: Type.Array(
       Type.Object({
         model: Type.String(),
@@ -46,14 +54,20 @@ const QueueStatus = Type.Object(
         avg_service_ms: Type.Integer(),
       }),
     ),
-    queue_depth: Type.Integer({ description: 'Requests that wait for a slot, in all queues.' }),
+    queue_depth: Type.Integer({ description: 'Requests that wait for a slot of these models.' }),
     tasks: Type.Object({ pending: Type.Integer(), processing: Type.Integer() }),
     updated_at: Type.String({ format: 'date-time' }),
   },
   { title: 'QueueStatus' },
 )
 
-export const queueRoutes = ({ limits, tasks, listLocalModels, clock }: QueueRouteOptions): Route[] => [
+export const queueRoutes = ({
+  limits,
+  tasks,
+  listModels,
+  deployments,
+  clock,
+}: QueueRouteOptions): Route[] => [
   defineRoute({
     method: 'GET',
     path: '/v1/queue/status',
@@ -61,10 +75,15 @@ export const queueRoutes = ({ limits, tasks, listLocalModels, clock }: QueueRout
     tag: 'Queue',
     scope: 'any',
     responses: { 200: { description: 'The state of the queues.', schema: QueueStatus } },
-    handle: async () => {
-      const [queues, taskCounts] = await Promise.all([limits.readQueues(), tasks.count()])
+    handle: async ({ caller }) => {
+      const listed = listModels(caller)
+      const [queues, taskCounts, { tiers }] = await Promise.all([
+        limits.readQueues([...new Set(listed.map(({ pool }) => pool))]),
+        tasks.count(),
+        deployments.readTiers(caller, { isLive: false }),
+      ])
       const pools = new Map(queues.map((pool) => [pool.id, pool]))
-      const models = listLocalModels().map(({ model, pool, slots, isReady }) => {
+      const models = listed.map(({ model, pool, slots, isReady }) => {
         const state = pools.get(pool)
         return {
           model,
@@ -78,8 +97,8 @@ export const queueRoutes = ({ limits, tasks, listLocalModels, clock }: QueueRout
       })
       const depth = [...pools.values()].reduce((sum, { queued }) => sum + queued, 0)
       return {
-        status: describe(models, depth),
-        gpus: [],
+        status: describe(listed, models, depth),
+        gpus: tiers.map(toGpu),
         models,
         queue_depth: depth,
         tasks: taskCounts,
@@ -89,11 +108,23 @@ export const queueRoutes = ({ limits, tasks, listLocalModels, clock }: QueueRout
   }),
 ]
 
+/** A tier as of the last minute: whether a deployment would find a machine of it. */
+function toGpu({ id, gpuName, vramGb, availableCount }: OfferedGpu): Static<typeof Gpu> {
+  return {
+    id,
+    name: gpuName,
+    vram_gb: vramGb,
+    state: availableCount > 0 ? 'available' : 'in_use',
+    available: availableCount,
+  }
+}
+
 function describe(
-  models: readonly { ready: boolean; slots: number; in_use: number }[],
+  listed: readonly LocalModel[],
+  models: readonly { slots: number; in_use: number }[],
   depth: number,
 ): string {
-  if (models.length > 0 && !models.some(({ ready }) => ready)) return 'down'
+  if (listed.length > 0 && !listed.some(({ isServed }) => isServed)) return 'down'
   const isBusy = depth > 0 || models.some(({ slots, in_use: inUse }) => inUse >= slots)
   return isBusy ? 'busy' : 'ready'
 }

@@ -80,6 +80,9 @@ export async function createDeploymentStage(): Promise<DeploymentStage> {
     ledger,
     isOffered: () => true,
     connect: () => ({ id: 'sandbox', isConfigured: true }),
+    acquireSlot: () => ({ release: () => {} }),
+    scrape: async () => null,
+    drainMs: 30_000,
     sliceSeconds: SLICE_SECONDS,
     wakeMsMax: 1_000,
   })

@@ -1,0 +1,66 @@
+import { Type } from 'typebox'
+import type { Deployments } from '../../../modules/deployments/deployments.ts'
+import { sendEventReply } from '../../answers/send-event-reply.ts'
+import { defineRoute, type Route } from '../../route.ts'
+
+const LINES_MAX = 1_000
+const LINES_DEFAULT = 200
+
+const Params = Type.Object({ id: Type.String({ description: 'The id of a deployment.' }) })
+const LogQuery = Type.Object({
+  lines: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: LINES_MAX,
+      default: LINES_DEFAULT,
+      description: 'How many at most.',
+    }),
+  ),
+  follow: Type.Optional(
+    Type.Boolean({ description: 'Answer with events, one a line, as long as the deployment has not ended.' }),
+  ),
+})
+const LogAnswer = Type.Object(
+  {
+    deployment_id: Type.String({ format: 'uuid' }),
+    lines: Type.Array(Type.String(), { description: 'The last lines of the engine, oldest first.' }),
+  },
+  { title: 'DeploymentLogs' },
+)
+
+/** Routes for what the engine of a deployment says. */
+export const deploymentLogRoutes = ({
+  deployments,
+}: {
+  deployments: Pick<Deployments, 'readLogs' | 'followLogs'>
+}): Route[] => [
+  defineRoute({
+    tag: 'Deployments',
+    scope: 'inference',
+    method: 'GET',
+    path: '/v1/deployments/:id/logs',
+    summary: 'Read what the engine of a deployment says',
+    params: Params,
+    query: LogQuery,
+    otherErrors: [429],
+    responses: {
+      200: {
+        description:
+          'Of its last run; with `follow` events `{"type":"line","run_id","line"}`, one `{"type":"end","reason"}`, and `[DONE]`.',
+        schema: LogAnswer,
+        otherTypes: { 'text/event-stream': Type.String() },
+      },
+    },
+    handle: async ({ caller, params, query, exchange, reply }) => {
+      const linesMax = query.lines ?? LINES_DEFAULT
+      if (query.follow !== true) {
+        const lines = await deployments.readLogs(caller.accountId, params.id, linesMax)
+        return { deployment_id: params.id, lines: [...lines] }
+      }
+      const { cancellation, id: requestId } = exchange
+      const events = await deployments.followLogs(caller.accountId, params.id, { linesMax, cancellation })
+      await sendEventReply(reply, events, requestId)
+      return undefined
+    },
+  }),
+]

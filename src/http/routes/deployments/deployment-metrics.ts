@@ -1,0 +1,157 @@
+import { Type, type Static } from 'typebox'
+import { toTimestamp } from '../../../kernel/clock.ts'
+import {
+  METRIC_WINDOWS,
+  type DeploymentMetrics,
+  type Deployments,
+  type MetricPoint,
+  type Percentiles,
+} from '../../../modules/deployments/deployments.ts'
+import { defineRoute, type Route } from '../../route.ts'
+
+const orNull = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+const STEP_SECONDS_MAX = 86_400
+
+const Params = Type.Object({ id: Type.String({ description: 'The id of a deployment.' }) })
+const MetricsQuery = Type.Object({
+  window: Type.Optional(
+    Type.Enum([...METRIC_WINDOWS], { default: '1h', description: 'How far back; an hour unless told.' }),
+  ),
+  step: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: STEP_SECONDS_MAX,
+      description: 'Seconds of a point of the series: a divisor of the window that makes at most 300 points.',
+    }),
+  ),
+})
+
+const Milliseconds = Type.Object(
+  {
+    p50: orNull(Type.Number()),
+    p95: orNull(Type.Number()),
+    p99: orNull(Type.Number({ description: '99 of 100 were faster.' })),
+  },
+  { title: 'Percentiles', description: 'In milliseconds, right within 10 %. `null` without any request.' },
+)
+const FIGURES = {
+  requests: Type.Integer({ description: 'Requests that ended.' }),
+  errors: Type.Integer({ description: 'Those of them that failed.' }),
+  tokens_in: Type.Integer({ description: 'Tokens of prompts.' }),
+  tokens_out: Type.Integer({ description: 'Tokens of answers.' }),
+  latency_ms: Milliseconds,
+  ttft_ms: Milliseconds,
+}
+const ENGINE_NOTE = 'What the engine says of itself. `null` where it says nothing.'
+const Engine = Type.Object(
+  {
+    requests_running: orNull(Type.Number({ description: 'Requests that it works on.' })),
+    requests_waiting: orNull(Type.Number({ description: 'Requests in its own queue.' })),
+    cache_usage: orNull(Type.Number({ description: 'The part of its cache that is in use, from 0 to 1.' })),
+  },
+  { title: 'EngineReadings' },
+)
+
+const MetricsAnswer = Type.Object(
+  {
+    deployment_id: Type.String({ format: 'uuid' }),
+    window: Type.Enum([...METRIC_WINDOWS], { description: 'How far back the figures go.' }),
+    step_seconds: Type.Integer({ description: 'The length of a point of the series.' }),
+    in_flight: Type.Integer({ description: 'Requests that run now, in all processes.' }),
+    ...FIGURES,
+    tokens_per_second: Type.Number({ description: 'Tokens that were answered, over the window.' }),
+    requests_per_minute: Type.Number({ description: 'Over the window.' }),
+    queue_wait_ms: orNull(Type.Number({ description: 'What a request waited for a slot, on average.' })),
+    engine: Type.Union([Engine, Type.Null()], { description: ENGINE_NOTE }),
+    series: Type.Array(
+      Type.Object({
+        at: Type.String({ format: 'date-time', description: 'When the step began.' }),
+        ...FIGURES,
+        in_flight: Type.Number({ description: 'On average.' }),
+        queued: Type.Number({ description: 'On average.' }),
+        engine: Type.Union([Engine, Type.Null()], { description: ENGINE_NOTE }),
+      }),
+      { description: 'Oldest first, without gaps. The last step is not over.' },
+    ),
+  },
+  { title: 'DeploymentMetrics' },
+)
+
+/** Routes for the throughput and latency of a deployment. */
+export const deploymentMetricRoutes = ({
+  deployments,
+}: {
+  deployments: Pick<Deployments, 'readMetrics'>
+}): Route[] => [
+  defineRoute({
+    tag: 'Deployments',
+    scope: 'inference',
+    method: 'GET',
+    path: '/v1/deployments/:id/metrics',
+    summary: 'Read throughput and latency of a deployment',
+    params: Params,
+    query: MetricsQuery,
+    responses: {
+      200: { description: 'Measured at the gateway, over all processes.', schema: MetricsAnswer },
+    },
+    handle: async ({ caller, params, query }) => {
+      const range = { window: query.window ?? '1h', stepSeconds: query.step ?? null }
+      return toMetricsAnswer(await deployments.readMetrics(caller.accountId, params.id, range))
+    },
+  }),
+]
+
+function toMetricsAnswer(metrics: DeploymentMetrics): Static<typeof MetricsAnswer> {
+  const { engine } = metrics
+  return {
+    deployment_id: metrics.deploymentId,
+    window: metrics.window,
+    step_seconds: metrics.stepSeconds,
+    in_flight: metrics.inFlight,
+    ...toFigures(metrics),
+    tokens_per_second: metrics.tokensPerSecond,
+    requests_per_minute: metrics.requestsPerMinute,
+    queue_wait_ms: metrics.queueWaitMs,
+    engine:
+      engine === null
+        ? null
+        : {
+            requests_running: engine.running,
+            requests_waiting: engine.waiting,
+            cache_usage: engine.cacheUsage,
+          },
+    series: metrics.points.map((point) => ({
+      at: toTimestamp(point.atMs),
+      ...toFigures(point),
+      in_flight: point.inFlight,
+      queued: point.queued,
+      engine: toPointEngine(point),
+    })),
+  }
+}
+
+interface Figures {
+  readonly requests: number
+  readonly errors: number
+  readonly tokensIn: number
+  readonly tokensOut: number
+  readonly latencyMs: Percentiles
+  readonly firstTokenMs: Percentiles
+}
+
+function toFigures({ requests, errors, tokensIn, tokensOut, latencyMs, firstTokenMs }: Figures) {
+  return {
+    requests,
+    errors,
+    tokens_in: tokensIn,
+    tokens_out: tokensOut,
+    latency_ms: latencyMs,
+    ttft_ms: firstTokenMs,
+  }
+}
+
+function toPointEngine(point: MetricPoint): Static<typeof Engine> | null {
+  const { engineRunning: running, engineWaiting: waiting, engineCacheUsage: usage } = point
+  if (running === null && waiting === null && usage === null) return null
+  return { requests_running: running, requests_waiting: waiting, cache_usage: usage }
+}
