@@ -142,7 +142,7 @@ describe('a ranking is refused', () => {
     ['scores that are none', ranking(['high'])],
     ['a document that was not sent', json({ results: [{ index: 3, relevance_score: 1 }] })],
     ['a document twice', json({ results: [0, 0].map((index) => ({ index, relevance_score: 1 })) })],
-  ])('with 502 where every upstream sends %s', async (_name, reply) => {
+  ])('with 502 if every upstream sends %s', async (_name, reply) => {
     const before = (await records()).total
     gateway.upstream.respondWith(reply)
     const { status, body } = await ask()

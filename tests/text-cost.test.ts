@@ -43,7 +43,7 @@ describe('external text that is matched with regular expressions', () => {
       scrubSecrets,
     ],
     ['a preference of spaces', (length) => `wait${' '.repeat(length)}x`, parsePrefer],
-  ])('costs in proportion to its length: %s', (_name, textOf, look) => {
+  ])('takes time in proportion to its length: %s', (_name, textOf, look) => {
     const [small, large] = [textOf(SMALL), textOf(SMALL * FACTOR)]
     leastCostMs(() => look(small), 50)
     const smallMs = Math.max(

@@ -19,7 +19,7 @@ test.each<[string, (socket: Socket) => void]>([
     'with a reset, when it pleases',
     (socket) => setTimeout(() => socket.resetAndDestroy(), Math.random() * 20),
   ],
-])('an upstream that closes connections %s fails nobody and is never retried', async (_name, leave) => {
+])('an upstream that closes connections %s fails no request and is never retried', async (_name, leave) => {
   const upstream = await startRawUpstream(({ socket }) => socket.write(ANSWER, () => leave(socket)))
   onTestFinished(() => upstream.close())
   const gateway = await startTestGateway({

@@ -72,7 +72,7 @@ describe('an edit', () => {
     ['an object with base64', () => ({ b64: picture.toString('base64') })],
     ['a list', () => [dataUri(), { url: pictureUrl }]],
     ['an address of the gateway itself', () => ownUrl],
-  ])('takes its image as %s', async (_, image) => {
+  ])('accepts its image as %s', async (_, image) => {
     const { status, body } = await post(EDITS, { ...EDIT, image: image() })
     expect([status, body.usage]).toEqual([200, { images: 1, cost_usd: 0.06 }])
     expect(await describePicture((await download(body.data[0].url)).bytes)).toMatch(/^png /)

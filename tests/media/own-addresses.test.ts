@@ -261,7 +261,7 @@ describe('an address of the gateway as the file of other work', () => {
       (url) => ({ model: 'wan-2.6-i2v', prompt: 'x', image_url: url }),
       'image_url',
     ],
-  ])('is taken by %s, for its account only', async (_, path, bodyOf, param) => {
+  ])('is accepted by %s, for its account only', async (_, path, bodyOf, param) => {
     const refused = await post(path, bodyOf(pictureUrl), otherKey)
     expect([refused.status, refused.body.error?.code, refused.body.error?.param]).toEqual([
       404,

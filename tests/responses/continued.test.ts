@@ -100,7 +100,7 @@ describe('a request that continues a stored response', () => {
       'not_found',
       'input.0.id',
     ],
-  ])('is refused where it names %s', async (_, membersOf, status, code, param) => {
+  ])('is refused if it names %s', async (_, membersOf, status, code, param) => {
     const { body } = await send()
     gateway.upstream.requests.length = 0
     const refused = await send(membersOf(body.id))

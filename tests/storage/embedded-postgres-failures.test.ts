@@ -75,7 +75,7 @@ describe('a start failure has a clear message', () => {
     })
   })
 
-  test.runIf(isRoot && isLinux && canMount())('no space is left, at first and later', async () => {
+  test.runIf(isRoot && isLinux && canMount())('no disk space is left, at the start and later', async () => {
     await mkdir(fresh.dataDir)
     const expected = { code: 'no_space', message: expect.stringContaining('PARKWAY_DATA_DIR') }
     runProgram('mount', ['-t', 'tmpfs', '-o', 'size=20m', 'tmpfs', fresh.dataDir])

@@ -25,13 +25,13 @@ export function testUpstreamFailures(
       return failureOf(perform(new Cancellation()))
     }
 
-    test('a refused request is told in the words of the vendor and not tried elsewhere', async () => {
+    test('a refused request is reported in the words of the vendor and not tried elsewhere', async () => {
       const failure = await fail(refusal(400, 'that is too long'))
       expect(failure).toMatchObject({ failure: 'status', status: 400, isRetryable: false })
       expect(failure.upstreamMessage).toContain('that is too long')
     })
 
-    test('a rate limit carries how long to wait', async () => {
+    test('a rate limit has the time to wait', async () => {
       const failure = await fail(refusal(429, 'slow down', { 'retry-after': '7' }))
       expect(failure).toMatchObject({
         failure: 'status',
@@ -41,16 +41,16 @@ export function testUpstreamFailures(
       })
     })
 
-    test('an error of the vendor may pass', async () => {
+    test('an error of the vendor may be temporary', async () => {
       expect(await fail(refusal(503, 'overloaded'))).toMatchObject({ status: 503, isRetryable: true })
       expect(await fail(htmlPage(502))).toMatchObject({ status: 502, isRetryable: true })
     })
 
-    test('a page instead of an answer is garbage', async () => {
+    test('a page instead of an answer is invalid', async () => {
       expect(await fail(htmlPage(200))).toMatchObject({ failure: 'invalid_answer', isRetryable: true })
     })
 
-    test('a cut connection is told as such', async () => {
+    test('a cut connection is reported as such', async () => {
       expect(await fail({ ...cutReply, ending: 'cut' })).toMatchObject({ failure: 'cut', isRetryable: true })
     })
 

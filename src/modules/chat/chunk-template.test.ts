@@ -76,7 +76,7 @@ describe('a template of chunks', () => {
       Buffer.from(JSON.stringify(chunkOf('Ho')).replace('Ho', 'Ho","refusal":"no')),
     ],
     ['is empty', Buffer.alloc(0)],
-  ])('does not know a chunk that %s', (_what, payload) => {
+  ])('does not match a chunk that %s', (_what, payload) => {
     expect(learn(bytesOf(chunkOf('Hi'))).read(payload)).toBeNull()
   })
 

@@ -19,7 +19,7 @@ describe('a reused connection that the upstream has closed', () => {
     ['by closing it', (socket) => socket.end()],
     ['by cutting it', (socket) => socket.destroy()],
     ['by resetting it', (socket) => socket.resetAndDestroy()],
-  ])('%s: the request is sent again on a new one', async (_name, leave) => {
+  ])('%s: has its request sent again on a new one', async (_name, leave) => {
     const { upstream, ask } = await stage(leaveOnSecond(leave))
     await ask('a').answer
     expect((await ask('b').answer).body).toBe('b')
