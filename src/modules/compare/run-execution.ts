@@ -49,9 +49,9 @@ export class RunExecution {
   readonly #window: CellWindow
   readonly #spend: SpendPlan
   readonly #laneMax: number
-  /** Of calls. */
+  /** Cancels the running calls. */
   readonly #cancellation = new Cancellation()
-  /** Of writes: nobody waits for them any more. */
+  /** Whether the claim was lost, so that database operations are no longer retried. */
   #hasGivenUp = false
   readonly #isGivenUp = () => this.#hasGivenUp
   readonly #runningOfLane = new Map<number, number>()
