@@ -54,6 +54,8 @@ const NAMING_VENDORS = new Set([
   'src/modules/chat/estimate-family.ts',
   'src/modules/embeddings/input-tokens.ts',
   'src/http/reference/openapi-headers.ts',
+  // The program that it starts has a vendor's name.
+  'src/gpu/kubernetes/write-pod.ts',
 ])
 
 interface SourceFile {

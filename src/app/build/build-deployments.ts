@@ -1,4 +1,3 @@
-import type { GpuDriver } from '../../gpu/gpu-driver.ts'
 import { createGpuRegistry, type GpuRegistry } from '../../gpu/registry.ts'
 import { createCachedHub } from '../../hub/cached-hub.ts'
 import { createHub } from '../../hub/hub.ts'
@@ -22,9 +21,11 @@ import type { Config } from '../settings/config.ts'
 import { buildModelCache } from './build-model-cache.ts'
 import type { ModelCache } from '../../hub/model-cache/model-cache.ts'
 import { hubEndpoint } from './hub-endpoint.ts'
-import { buildLocalDriver, createEngineConnections } from './build-local-gpu.ts'
 import { engineSlotsOf } from './build-limits.ts'
 import { scrapeEngine } from './scrape-engine.ts'
+import type { BuiltDriver } from './built-driver.ts'
+import { buildLocalDriver, isLocalEndpoint } from './build-local-gpu.ts'
+import { createEngineConnections } from './engine-connections.ts'
 
 interface DeploymentParts extends Pick<DeploymentsOptions, 'database' | 'messageBus' | 'clock'> {
   readonly logger: GatewayLogger
@@ -49,9 +50,14 @@ const SANDBOX = 'sandbox'
 export async function buildDeployments(config: Config, parts: DeploymentParts): Promise<BuiltDeployments> {
   const { clock, logger, ledger, catalog, providers, mayUseSandbox } = parts
   const modelCache = buildModelCache(config, parts)
-  const engines = createEngineConnections({ connectTimeoutMs: config.upstreamConnectTimeoutMs })
+  const built = await buildDriver(config, parts)
+  const engines = createEngineConnections({
+    driverId: config.gpuDriver,
+    isEndpoint: (endpoint) => built?.isEndpoint(endpoint) ?? false,
+    connectTimeoutMs: config.upstreamConnectTimeoutMs,
+  })
   const gpus = createGpuRegistry({
-    drivers: createDrivers(config, parts),
+    drivers: built === null ? [] : [built.driver],
     onFailure: (driver, error) =>
       logger.warn({ driver, err: error }, 'a GPU driver could not tell its capacity'),
   })
@@ -86,15 +92,24 @@ export async function buildDeployments(config: Config, parts: DeploymentParts): 
   const close = async () => {
     await deployments.close()
     await engines.close()
+    await built?.close?.()
   }
   return { deployments, gpus, modelCache, close }
 }
 
-function createDrivers(config: Config, { database, clock }: DeploymentParts): readonly GpuDriver[] {
-  if (config.gpuDriver === 'none') return []
-  if (config.gpuDriver === 'local') return [buildLocalDriver(config, clock)]
+async function buildDriver(config: Config, parts: DeploymentParts): Promise<BuiltDriver | null> {
+  const { database, clock } = parts
+  if (config.gpuDriver === 'none') return null
+  if (config.gpuDriver === 'local')
+    return { driver: buildLocalDriver(config, clock), isEndpoint: isLocalEndpoint }
+  if (config.gpuDriver === 'kubernetes') {
+    // Loaded only here, because its client is large.
+    const { buildKubernetesDriver } = await import('./build-kubernetes-gpu.ts')
+    return buildKubernetesDriver(config, parts)
+  }
   const machines = createSandboxMachines(database)
-  return [createSandboxDriver({ machines, clock, timings: sandboxTimings(config.sandboxGpuStartMs) })]
+  const timings = sandboxTimings(config.sandboxGpuStartMs)
+  return { driver: createSandboxDriver({ machines, clock, timings }), isEndpoint: () => false }
 }
 
 /** Divides the start time: a fifth to get a GPU, the rest to load the model. */

@@ -1,3 +1,4 @@
+import { parseKubernetesSettings } from './parse-kubernetes-settings.ts'
 import { parseLocalSettings } from './parse-local-settings.ts'
 import { choiceSetting, integerSetting, objectSetting, optionalTextSetting, urlSetting } from './setting.ts'
 
@@ -7,9 +8,9 @@ export const GPU_SETTINGS = {
     {
       environment: 'PARKWAY_GPU_DRIVER',
       description:
-        'Where deployments run: `local` on this machine, `sandbox` simulates GPUs for the keys that may use the sandbox, `none` offers nothing.',
+        'Where deployments run: `local` on this machine, `kubernetes` in a cluster, `sandbox` simulates GPUs for the keys that may use the sandbox, `none` offers nothing.',
     },
-    ['sandbox', 'local', 'none'],
+    ['sandbox', 'local', 'kubernetes', 'none'],
     'sandbox',
   ),
   localGpu: objectSetting(
@@ -21,6 +22,20 @@ export const GPU_SETTINGS = {
     'a JSON object as in docs/deployments.md',
     parseLocalSettings,
   ),
+  kubernetesGpu: objectSetting(
+    {
+      environment: 'PARKWAY_KUBERNETES_GPU',
+      description:
+        'The namespace, image, tiers and volumes of engines in a cluster: see [deployments](deployments.md#a-gpu-cluster).',
+    },
+    'a JSON object as in docs/deployments.md',
+    parseKubernetesSettings,
+  ),
+  kubeconfig: optionalTextSetting({
+    environment: 'KUBECONFIG',
+    description:
+      'File with the address and credentials of the cluster. Without it the gateway uses the service account of its pod.',
+  }),
   gpuSliceSeconds: integerSetting(
     {
       environment: 'PARKWAY_GPU_SLICE_SECONDS',

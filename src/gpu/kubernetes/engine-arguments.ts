@@ -1,0 +1,71 @@
+import { isOrderSafe, pickVariables } from '../check-order.ts'
+import type { LaunchOrder } from '../gpu-driver.ts'
+import type { KubernetesSettings, KubernetesTierSettings } from './kubernetes-settings.ts'
+
+/** How vLLM is told a quantization. It finds the one that is stored by itself. */
+const QUANTIZATIONS: Readonly<Record<string, readonly string[]>> = {
+  auto: [],
+  fp16: ['--dtype=float16'],
+  bf16: ['--dtype=bfloat16'],
+  fp8: ['--quantization=fp8'],
+  awq: ['--quantization=awq'],
+  gptq: ['--quantization=gptq'],
+}
+
+/** Writes the arguments of vLLM. Null for an order that it cannot serve. */
+export function writeArguments(
+  order: LaunchOrder,
+  tier: KubernetesTierSettings,
+  settings: Pick<KubernetesSettings, 'port' | 'extraArguments'>,
+): readonly string[] | null {
+  const { huggingfaceId, revision, maxModelLen } = order
+  const quantization = isOrderSafe(order) ? QUANTIZATIONS[order.quantization] : undefined
+  if (quantization === undefined) return null
+  return [
+    huggingfaceId,
+    `--served-model-name=${huggingfaceId}`,
+    '--host=0.0.0.0',
+    `--port=${settings.port}`,
+    ...(revision === null ? [] : [`--revision=${revision}`, `--tokenizer-revision=${revision}`]),
+    ...(maxModelLen === null ? [] : [`--max-model-len=${maxModelLen}`]),
+    ...(tier.gpuCount > 1 ? [`--tensor-parallel-size=${tier.gpuCount}`] : []),
+    ...quantization,
+    ...settings.extraArguments,
+  ].map(escapeReference)
+}
+
+interface EngineVariables {
+  readonly variables: readonly { readonly name: string; readonly value: string }[]
+  /** Names of the account's variables that the operator does not allow. */
+  readonly leftOut: readonly string[]
+}
+
+export const CACHE_PATH = '/models'
+export const HOME_PATH = '/home/engine'
+
+/** The operator's variables count more than the account's, and the driver's more than both. */
+export function writeVariables(
+  order: LaunchOrder,
+  settings: Pick<KubernetesSettings, 'environment' | 'accountVariables'>,
+  hubEndpoint: string | null,
+): EngineVariables {
+  const given = pickVariables(order, settings.accountVariables)
+  const environment = {
+    ...given.environment,
+    ...(hubEndpoint === null ? {} : { HF_ENDPOINT: hubEndpoint }),
+    ...settings.environment,
+    // PyTorch asks for the name of a user that the image may not know.
+    USER: 'engine',
+    HOME: HOME_PATH,
+    HF_HOME: CACHE_PATH,
+  }
+  return {
+    variables: Object.entries(environment).map(([name, value]) => ({ name, value: escapeReference(value) })),
+    leftOut: given.leftOut,
+  }
+}
+
+/** Kubernetes expands `$(NAME)` in arguments and variables, unless the dollar sign is doubled. */
+function escapeReference(text: string): string {
+  return text.replaceAll('$(', '$$$$(')
+}

@@ -1,0 +1,60 @@
+import type { KubernetesSettings } from './kubernetes-settings.ts'
+
+/** Labels and annotations begin with this. */
+const PREFIX = 'gateway.parkway'
+export const INSTANCE_LABEL = `${PREFIX}/instance`
+export const TIER_LABEL = `${PREFIX}/tier`
+export const LAUNCHED_AT = `${PREFIX}/launched-at`
+export const STOPPED_AT = `${PREFIX}/stopped-at`
+/** Why an order was not accepted: a code and a message. */
+export const REFUSAL = `${PREFIX}/refusal`
+export const LEFT_OUT = `${PREFIX}/left-out`
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** Returns whether an id may become part of a name. */
+export function isInstanceId(text: string): boolean {
+  return UUID.test(text)
+}
+
+export function nameOf(instanceId: string): string {
+  return `parkway-${instanceId}`
+}
+
+type Owner = Pick<KubernetesSettings, 'gatewayName'>
+
+export function ownerLabels({ gatewayName }: Owner): Readonly<Record<string, string>> {
+  return {
+    'app.kubernetes.io/name': 'parkway-engine',
+    'app.kubernetes.io/managed-by': 'parkway',
+    'app.kubernetes.io/instance': gatewayName,
+  }
+}
+
+export function instanceLabels(owner: Owner, instanceId: string): Readonly<Record<string, string>> {
+  return { ...ownerLabels(owner), [INSTANCE_LABEL]: instanceId }
+}
+
+export function toSelector(labels: Readonly<Record<string, string>>): string {
+  return Object.entries(labels)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(',')
+}
+
+/** Paths of the API below a namespace. */
+export function createPaths({ namespace }: Pick<KubernetesSettings, 'namespace'>) {
+  const apps = `/apis/apps/v1/namespaces/${namespace}`
+  const core = `/api/v1/namespaces/${namespace}`
+  return {
+    deployments: `${apps}/deployments`,
+    deployment: (instanceId: string) => `${apps}/deployments/${nameOf(instanceId)}`,
+    service: (instanceId: string) => `${core}/services/${nameOf(instanceId)}`,
+    secret: (instanceId: string) => `${core}/secrets/${nameOf(instanceId)}`,
+    pods: `${core}/pods`,
+    log: (podName: string) => `${core}/pods/${encodeURIComponent(podName)}/log`,
+    networkPolicy: (name: string) =>
+      `/apis/networking.k8s.io/v1/namespaces/${namespace}/networkpolicies/${name}`,
+  }
+}
+
+export type ClusterPaths = ReturnType<typeof createPaths>

@@ -1,0 +1,166 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Type } from 'typebox'
+import { Value } from 'typebox/value'
+import { ClusterError, type ClusterApi } from './cluster-api.ts'
+import { instanceOf, type ClusterObject } from './cluster-objects.ts'
+
+interface ObjectWatchOptions<Item> {
+  readonly api: ClusterApi
+  readonly path: string
+  readonly selector: string
+  readonly parse: (value: unknown) => Item
+  readonly report: (problem: string, error: unknown) => void
+}
+
+/** The server ends a watch after this time; one that neither ends nor speaks is given up a little later. */
+const WATCH_SECONDS = 240
+const WATCH_MS_MAX = (WATCH_SECONDS + 30) * 1_000
+/** One that lasted so long was well. */
+const LASTING_MS = 5_000
+const RETRY_MS = 100
+const RETRY_MS_MAX = 30_000
+const GONE = 410
+
+/** The objects of one kind as the cluster last told: listed once, then kept up to date by a watch. */
+export class ObjectWatch<Item extends ClusterObject> {
+  readonly #options: ObjectWatchOptions<Item>
+  readonly #byInstance = new Map<string, Map<string, Item>>()
+  readonly #end = new AbortController()
+  #running: Promise<void> | null = null
+  #isCurrent = false
+
+  constructor(options: ObjectWatchOptions<Item>) {
+    this.#options = options
+  }
+
+  /** Whether the watch is connected. If not, only the cluster itself can tell. */
+  get isCurrent(): boolean {
+    return this.#isCurrent
+  }
+
+  /** Starts at the first call. */
+  start(): void {
+    this.#running ??= this.#run()
+  }
+
+  of(instanceId: string): readonly Item[] {
+    return [...(this.#byInstance.get(instanceId)?.values() ?? [])]
+  }
+
+  all(): readonly Item[] {
+    return [...this.#byInstance.values()].flatMap((items) => [...items.values()])
+  }
+
+  /** Takes an object from the answer to a write, which the watch may tell only later. */
+  note(item: Item): void {
+    const instanceId = instanceOf(item)
+    if (instanceId === null) return
+    const known = this.#byInstance.get(instanceId) ?? new Map<string, Item>()
+    const old = known.get(item.metadata.name)
+    if (old !== undefined && isOlder(item, old)) return
+    known.set(item.metadata.name, item)
+    this.#byInstance.set(instanceId, known)
+  }
+
+  async close(): Promise<void> {
+    this.#end.abort()
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#end
+    let version: string | null = null
+    let failures = 0
+    while (!signal.aborted) {
+      const beganAtMs = performance.now()
+      try {
+        version ??= await this.#list()
+        for await (const seen of this.#watch(version)) version = seen
+      } catch (error) {
+        if (signal.aborted) break
+        const isExpired = error instanceof ClusterError && error.status === GONE
+        // What was missed is not told again: everything is listed anew.
+        if (isExpired) version = null
+        else this.#options.report('a watch of the cluster was interrupted', error)
+        this.#isCurrent = false
+      }
+      // A server that ends every watch at once is asked after longer and longer pauses.
+      failures = performance.now() - beganAtMs > LASTING_MS ? 0 : failures + 1
+      const pauseMs = Math.min(RETRY_MS * 2 ** Math.min(failures, 10), RETRY_MS_MAX)
+      await delay(pauseMs, undefined, { signal }).catch(() => {})
+    }
+    this.#isCurrent = false
+  }
+
+  async #list(): Promise<string> {
+    const { api, path, selector, parse } = this.#options
+    const { items, resourceVersion } = await api.list(path, selector)
+    const listed = items.map(parse)
+    const names = new Set(listed.map(({ metadata }) => metadata.name))
+    for (const item of this.all())
+      // One that was noted after the list was made is kept.
+      if (!names.has(item.metadata.name) && !isBefore(resourceVersion, item.metadata.resourceVersion))
+        this.#forget(item)
+    for (const item of listed) this.note(item)
+    return resourceVersion
+  }
+
+  /** Yields the version after each event. */
+  async *#watch(version: string): AsyncIterable<string> {
+    const { api, path, selector, parse } = this.#options
+    const query = {
+      labelSelector: selector,
+      resourceVersion: version,
+      allowWatchBookmarks: 'true',
+      timeoutSeconds: String(WATCH_SECONDS),
+    }
+    const signal = AbortSignal.any([this.#end.signal, AbortSignal.timeout(WATCH_MS_MAX)])
+    const events = await api.watch(path, query, signal)
+    this.#isCurrent = true
+    for await (const value of events) {
+      const { type, object } = Value.Parse(Event, value)
+      if (type === 'ERROR') throw toError(object)
+      if (type !== 'BOOKMARK') {
+        const item = parse(object)
+        if (type === 'DELETED') this.#forget(item)
+        else this.note(item)
+      }
+      yield Value.Parse(Versioned, object).metadata.resourceVersion
+    }
+  }
+
+  #forget(item: Item): void {
+    const instanceId = instanceOf(item)
+    if (instanceId === null) return
+    const known = this.#byInstance.get(instanceId)
+    known?.delete(item.metadata.name)
+    if (known?.size === 0) this.#byInstance.delete(instanceId)
+  }
+}
+
+const Event = Type.Object({ type: Type.String(), object: Type.Unknown() })
+const Versioned = Type.Object({ metadata: Type.Object({ resourceVersion: Type.String() }) })
+const Status = Type.Object({
+  code: Type.Integer(),
+  reason: Type.Optional(Type.String()),
+  message: Type.Optional(Type.String()),
+})
+
+function toError(object: unknown): Error {
+  if (!Value.Check(Status, object)) return new Error('the watch ended with an unknown error')
+  return new ClusterError(object.code, { reason: object.reason ?? 'Unknown', message: object.message ?? '' })
+}
+
+const DECIMAL = /^\d{1,20}$/
+
+function isOlder(item: ClusterObject, than: ClusterObject): boolean {
+  return (
+    item.metadata.uid === than.metadata.uid &&
+    isBefore(item.metadata.resourceVersion, than.metadata.resourceVersion)
+  )
+}
+
+/** Versions of one kind are numbers that grow; others cannot be compared. */
+function isBefore(version: string, other: string): boolean {
+  return DECIMAL.test(version) && DECIMAL.test(other) && BigInt(version) < BigInt(other)
+}

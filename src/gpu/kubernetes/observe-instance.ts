@@ -1,0 +1,123 @@
+import { Type } from 'typebox'
+import { Value } from 'typebox/value'
+import { parseJson } from '../../kernel/parse-json.ts'
+import { FAILURE_CODES, type InstanceFailure, type Observation } from '../gpu-driver.ts'
+import { conditionOf, toMs, type ClusterDeployment, type ClusterPod } from './cluster-objects.ts'
+import { explainDeployment, explainPod } from './explain-pod.ts'
+import { LAUNCHED_AT, REFUSAL, STOPPED_AT } from './object-names.ts'
+
+interface ObserveOptions {
+  readonly nowMs: number
+  readonly endpoint: string
+  readonly scheduleTimeoutMs: number
+  readonly graceMs: number
+  readonly readLastLines: (pod: ClusterPod, restartCount: number) => Promise<readonly string[]>
+}
+
+const LOOK_AGAIN_MS = 1_000
+const PROGRESS = { scheduled: 10, started: 50, ready: 100 } as const
+
+/** Tells the state of an instance by its Deployment and pods, all of which are as the cluster has them. */
+export async function observeInstance(
+  deployment: ClusterDeployment,
+  pods: readonly ClusterPod[],
+  options: ObserveOptions,
+): Promise<Observation> {
+  if (stoppedAtMs(deployment) !== null) return observeStopped(deployment, pods, options)
+  const refusal = readRefusal(deployment)
+  if (refusal !== null) return { ...GONE, state: 'failed', failure: refusal }
+  const pod = newest(pods)
+  if (pod === undefined) {
+    const failure = explainDeployment(deployment)
+    if (failure !== null) return { ...GONE, state: 'failed', failure }
+    return { ...GONE, state: 'pending', lookAgainMs: LOOK_AGAIN_MS }
+  }
+  const seen = {
+    ...GONE,
+    boundAtMs: findBoundAtMs(deployment, pods, options.nowMs),
+    lookAgainMs: LOOK_AGAIN_MS,
+  }
+  if (conditionOf(pod, 'Ready')?.status === 'True')
+    return {
+      ...seen,
+      state: 'ready',
+      progress: PROGRESS.ready,
+      endpoint: options.endpoint,
+      lookAgainMs: null,
+    }
+  const { scheduleTimeoutMs, readLastLines } = options
+  const waitedMs = (sinceMs: number) => options.nowMs - ownTime(deployment, sinceMs, options.nowMs)
+  const failure = await explainPod(pod, { waitedMs, scheduleTimeoutMs, readLastLines })
+  if (failure !== null) return { ...seen, state: 'failed', failure, lookAgainMs: null }
+  if (seen.boundAtMs === null) return { ...seen, state: 'pending' }
+  const hasStarted = pod.status?.containerStatuses?.some(({ state }) => state?.running !== undefined)
+  return { ...seen, state: 'loading', progress: hasStarted ? PROGRESS.started : PROGRESS.scheduled }
+}
+
+/** Of an instance that has ended or never existed. */
+export const GONE: Observation = {
+  state: 'gone',
+  boundAtMs: null,
+  releasedAtMs: null,
+  progress: 0,
+  endpoint: null,
+  failure: null,
+  lookAgainMs: null,
+}
+
+/** The GPU is free when the controller has seen the stop and no pod is left. */
+function observeStopped(
+  deployment: ClusterDeployment,
+  pods: readonly ClusterPod[],
+  { nowMs, graceMs }: ObserveOptions,
+): Observation {
+  const boundAtMs = findBoundAtMs(deployment, pods, nowMs)
+  if (!isReleased(deployment, pods))
+    return { ...GONE, state: 'stopping', boundAtMs, lookAgainMs: LOOK_AGAIN_MS }
+  // Nobody notes when a pod is gone. It was at the end of its grace period, also if the gateway looks much later.
+  const latestMs = (stoppedAtMs(deployment) ?? nowMs) + graceMs
+  return { ...GONE, releasedAtMs: latestMs < nowMs ? latestMs : null }
+}
+
+export function stoppedAtMs({ metadata }: ClusterDeployment): number | null {
+  return toMs(metadata.annotations?.[STOPPED_AT])
+}
+
+/** Whether a stopped instance takes nothing of the cluster any more. */
+export function isReleased({ metadata, status }: ClusterDeployment, pods: readonly ClusterPod[]): boolean {
+  const hasSeen = (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)
+  return hasSeen && (status?.replicas ?? 0) === 0 && pods.length === 0
+}
+
+const Refusal = Type.Object({ code: Type.Enum(FAILURE_CODES), message: Type.String() })
+
+export function readRefusal({ metadata }: ClusterDeployment): InstanceFailure | null {
+  const text = metadata.annotations?.[REFUSAL]
+  return text === undefined ? null : Value.Parse(Refusal, parseJson(text))
+}
+
+/** When the first of the pods got its node. */
+function findBoundAtMs(
+  deployment: ClusterDeployment,
+  pods: readonly ClusterPod[],
+  nowMs: number,
+): number | null {
+  const times = pods.flatMap((pod) => {
+    const scheduled = conditionOf(pod, 'PodScheduled')
+    return scheduled?.status === 'True' ? [toMs(scheduled.lastTransitionTime) ?? nowMs] : []
+  })
+  return times.length === 0 ? null : ownTime(deployment, Math.min(...times), nowMs)
+}
+
+/** A time of the cluster's clock, which may be wrong, kept between the launch and now. */
+function ownTime({ metadata }: ClusterDeployment, clusterMs: number, nowMs: number): number {
+  const launchedAtMs = toMs(metadata.annotations?.[LAUNCHED_AT]) ?? nowMs
+  return Math.min(nowMs, Math.max(clusterMs, launchedAtMs))
+}
+
+/** A pod that is being deleted counts only if there is no other. */
+export function newest(pods: readonly ClusterPod[]): ClusterPod | undefined {
+  const rank = ({ metadata }: ClusterPod) =>
+    (toMs(metadata.creationTimestamp) ?? 0) - (metadata.deletionTimestamp ? Number.MAX_SAFE_INTEGER : 0)
+  return pods.toSorted((left, right) => rank(right) - rank(left))[0]
+}
