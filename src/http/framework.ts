@@ -1,6 +1,6 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import cors from '@fastify/cors'
 import fastify, { type FastifyReply } from 'fastify'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { AppError } from '../kernel/app-error.ts'
 import { isRecord } from '../kernel/is-record.ts'
 import type { Wire } from '../wires/wire.ts'
@@ -12,7 +12,6 @@ import type { ExchangeTracker } from './exchange-tracker.ts'
 import type { Exchange } from './exchange.ts'
 import type { RunOnce } from './idempotency.ts'
 import type { UnauthenticatedGuard } from './connections/guard-unauthenticated.ts'
-import { lingerBeforeClose } from './multipart/linger-before-close.ts'
 import type { TakeFiles } from './multipart/take-files.ts'
 import { requireStorable } from './bodies/parse-body.ts'
 import type { RefusedBodies } from './bodies/refused-bodies.ts'
@@ -175,4 +174,27 @@ function matchPath(pattern: string, path: string): boolean {
       segment.startsWith(':') ? given[index] !== '' : segment === given[index],
     )
   )
+}
+
+const LINGER_MS_MAX = 30_000
+
+/**
+ * Lets the last answer reach a client that is still sending. Closing a socket with unread bytes resets the connection, and the
+ * reset may arrive before the answer. So close our side first and discard further input.
+ */
+function lingerBeforeClose(incoming: IncomingMessage): void {
+  const { socket } = incoming
+  const closeAtOnce = socket.destroySoon.bind(socket)
+  // Node's server calls this when the answer has been written.
+  socket.destroySoon = () => {
+    if (incoming.complete || incoming.destroyed) {
+      closeAtOnce()
+      return
+    }
+    socket.end()
+    const timer = setTimeout(() => socket.destroy(), LINGER_MS_MAX)
+    socket.once('close', () => clearTimeout(timer))
+    incoming.once('end', closeAtOnce)
+  }
+  incoming.resume()
 }

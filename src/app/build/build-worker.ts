@@ -1,6 +1,6 @@
 import { toTaskAnswer } from '../../http/routes/tasks/task-wire.ts'
 import { sweepResponses } from '../../modules/responses/responses.ts'
-import { sweepRuns } from '../../modules/compare/compare.ts'
+import { sweepRuns, createRunner, type Runner } from '../../modules/compare/compare.ts'
 import {
   createTaskChanges,
   createTaskQueue,
@@ -8,16 +8,16 @@ import {
   deliverDueWebhooks,
   sweepResults,
 } from '../../modules/tasks/tasks.ts'
-import { createBorrower } from '../../storage/borrowing/borrower.ts'
+import { createBorrower, type Borrower } from '../../storage/borrowing/borrower.ts'
 import { sweepTickets } from '../../storage/job-queue.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Worker } from '../../worker/worker.ts'
 import type { Modules } from './build-modules.ts'
 import { buildReconciler } from './build-reconciler.ts'
-import { buildRunner } from './build-runner.ts'
 import { RECLAIMERS } from './build-tasks.ts'
 import type { Config } from '../settings/config.ts'
 import { reportUncovered } from '../report/report-uncovered.ts'
+import { bootstrapInterval, createRunJudge } from '../../modules/judging/judging.ts'
 
 interface WorkerParts {
   readonly modules: Modules
@@ -81,4 +81,24 @@ export async function buildWorker(
     await borrower.close()
     throw error
   }
+}
+
+/** Builds the runner of comparison runs, for a process with a worker. */
+function buildRunner(
+  config: Config,
+  { modules, borrower, logger }: { modules: Modules; borrower: Borrower; logger: GatewayLogger },
+): Runner {
+  const { database, clock, messageBus, ask, keys } = modules
+  return createRunner({
+    database,
+    clock,
+    messageBus,
+    borrower,
+    ask,
+    keys,
+    isBilled: config.billing,
+    judge: createRunJudge({ database, clock, ask, keys, isBilled: config.billing }),
+    findInterval: bootstrapInterval,
+    logger,
+  })
 }

@@ -20,7 +20,6 @@ import {
 import { insertAccount, type FirstCredit } from './insert-account.ts'
 
 export type { Account } from './account-record.ts'
-export { findAccount } from './find-account.ts'
 
 /** The key operations that accounts need. */
 export interface AccountKeys extends FirstKeyIssuer {
@@ -130,6 +129,26 @@ async function writeStatus(
     `UPDATE accounts SET status = $2, updated_at = CASE status WHEN $2 THEN updated_at ELSE $3 END
      WHERE id = $1 RETURNING ${ACCOUNT_COLUMNS}`,
     [accountId, status, new Date(nowMs)],
+  )
+  return row
+}
+
+interface FoundAccount {
+  readonly id: string
+  /** Whether it is the oldest account, which belongs to the operator. */
+  readonly isFirst: boolean
+}
+
+/** Returns the account with this id, or the first account if the id is null. */
+export async function findAccount(
+  database: Database,
+  accountId: string | null,
+): Promise<FoundAccount | undefined> {
+  if (accountId !== null && !isUuid(accountId)) return undefined
+  const [row] = await database.query<{ id: string; isFirst: boolean }>(
+    `SELECT id, id = (SELECT id FROM accounts ORDER BY id LIMIT 1) AS "isFirst"
+     FROM accounts WHERE $1::uuid IS NULL OR id = $1 ORDER BY id LIMIT 1`,
+    [accountId],
   )
   return row
 }

@@ -17,7 +17,6 @@ import type { OwnFiles, OwnFileUse } from '../media/media.ts'
 import { settleAbandonedUsage, type AnswerContext } from './answer-context.ts'
 import type { AnswerForm } from './answer-form.ts'
 import { DeliveredText } from './delivered-text.ts'
-import { estimateHiddenTokens } from './estimate-hidden-tokens.ts'
 import { asksForHourCache } from './hour-cache.ts'
 import { outputLimitOf, type Estimate } from './hold-worst-case.ts'
 import { openStream } from './relay-stream.ts'
@@ -180,4 +179,16 @@ function contextOf<Body extends StreamableRequest>(attempted: Attempted<Body>): 
       return estimateHiddenTokens(hiddenMs, outputLimitOf(body, operation.estimate))
     },
   }
+}
+
+/** Typical speed of a model that is neither very large nor very fast. */
+const TOKENS_PER_SECOND = 50
+
+/**
+ * Estimates how many tokens an upstream wrote without showing them or reporting usage. Only the elapsed time is known.
+ * @param outputTokensMax the limit in the request; null without a limit
+ */
+function estimateHiddenTokens(hiddenMs: number, outputTokensMax: number | null): number {
+  const tokens = Math.ceil((Math.max(0, hiddenMs) / 1000) * TOKENS_PER_SECOND)
+  return outputTokensMax === null ? tokens : Math.min(tokens, outputTokensMax)
 }

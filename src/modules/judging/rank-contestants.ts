@@ -1,7 +1,7 @@
 import { boundResamples, intervalOf, type Interval } from './bootstrap-interval.ts'
 import { addDuel, createWinTable, fitStrengths, type WinTable } from './fit-strengths.ts'
 import { createRandom } from '../../kernel/seeded-random.ts'
-import { ShortTurns } from '../../kernel/short-turns.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 
 /** One comparison of two contestants. */
 export interface Duel {
@@ -191,4 +191,20 @@ function countDuel(records: ReadonlyMap<string, DuelRecord>, { one, other, winne
   const [better, worse] = winner === one ? [first, second] : [second, first]
   better.wins += 1
   worse.losses += 1
+}
+
+const TURN_MS = 8
+
+/** Splits long work on the main thread into short turns, so that requests in between are not delayed. */
+class ShortTurns {
+  #startedMs = performance.now()
+
+  get isOver(): boolean {
+    return performance.now() - this.#startedMs >= TURN_MS
+  }
+
+  async next(): Promise<void> {
+    await nextTurn()
+    this.#startedMs = performance.now()
+  }
 }

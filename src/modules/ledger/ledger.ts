@@ -44,7 +44,6 @@ export { reclaimLeases } from './books/lend-credit.ts'
 export type { CreditClass } from './books/move-credit.ts'
 export type { LedgerEntry } from './books/read-ledger.ts'
 export type { BudgetPeriod } from './books/spend-caps.ts'
-export type { UncoveredCost } from './memory/uncovered-cost.ts'
 export type { UsageRecord } from './books/usage-record.ts'
 export { postCharges } from './journal/post-charges.ts'
 export { verifyLedger } from './books/verify-ledger.ts'
@@ -212,4 +211,12 @@ function createRecall(messageBus: LedgerOptions['messageBus']): (accountId: stri
     running.set(accountId, recalled)
     return recalled
   }
+}
+
+/** The part of an answer's cost that its account could not pay. */
+export interface UncoveredCost {
+  readonly requestId: string
+  readonly accountId: string
+  readonly model: string | null
+  readonly uncoveredNanoUsd: NanoUsd
 }

@@ -16,7 +16,7 @@ import { RefusedBodies, type RefusedBody } from './refused-bodies.ts'
 import type { LimitTable, TierLimits } from './limit-table.ts'
 
 export { reclaimSlots } from '../../storage/borrowing/borrowed-slots.ts'
-export type { Admission, LimitLayer, RateState, Refusal, UsedUp } from './admission.ts'
+export type { Admission, RateState, Refusal, UsedUp } from './admission.ts'
 export { explainRefusal } from './explain-refusal.ts'
 export type { Balances } from './gates.ts'
 export { parseLimitTable } from './parse-limit-table.ts'

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { AppError, notFound } from '../../kernel/app-error.ts'
+import { AppError, notFound, invalidValue } from '../../kernel/app-error.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { isUuid } from '../../kernel/identifiers.ts'
 import type { Logger } from '../../kernel/logger.ts'
@@ -13,7 +13,6 @@ import { readAddress, signAddress } from './media-address.ts'
 import type { CopyOrder, KeepOrder } from './media-order.ts'
 import { findMedia, MediaRows, type MediaRecord } from './media-record.ts'
 import { readMediaSecret } from './media-secret.ts'
-import { readOwnAddress } from './own-address.ts'
 import type { OwnFiles } from './own-files.ts'
 import { removeMedia, sweepMedia } from './sweep-media.ts'
 
@@ -198,4 +197,30 @@ async function readWhole(file: Readable): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   for await (const chunk of file as AsyncIterable<Uint8Array>) chunks.push(chunk)
   return Buffer.concat(chunks)
+}
+
+const OWN_PATH = /\/media\/([^/?#]+)$/
+
+interface OwnAddressOptions {
+  readonly secret: Buffer
+  /** The known addresses of the gateway. */
+  readonly bases: readonly string[]
+  readonly param: string
+}
+
+/**
+ * Returns the id of the gateway's file at a URL, or null for the URL of another server. Access is decided by the account's
+ * rights, so expired URLs are accepted. A URL of the gateway without a valid signature is refused and not fetched.
+ */
+function readOwnAddress(url: string, { secret, bases, param }: OwnAddressOptions): string | null {
+  // Most inputs are data URIs, which can be very long.
+  if (!/^https?:/i.test(url) || !URL.canParse(url)) return null
+  const { pathname, origin } = new URL(url)
+  const token = OWN_PATH.exec(pathname)?.[1]
+  if (token === undefined) return null
+  const address = readAddress(secret, token)
+  if (address !== null) return address.id
+  const isOurs = bases.some((base) => URL.canParse(base) && new URL(base).origin === origin)
+  if (!isOurs) return null
+  throw invalidValue(param, `'${param}' is not a valid address of a file of this gateway.`)
 }

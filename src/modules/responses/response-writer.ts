@@ -1,6 +1,5 @@
 import { Batches } from '../../kernel/batches.ts'
 import type { Database } from '../../storage/database.ts'
-import { sizeOf, type StoredResponse } from './stored-response.ts'
 
 interface ResponseWriterOptions {
   readonly database: Database
@@ -73,3 +72,24 @@ const WRITE = `
   )
   SELECT account_id, stored_bytes_of(account_id, 'response') AS bytes
   FROM (SELECT DISTINCT unnest($1::uuid[]) AS account_id) AS accounts`
+
+/** A response in the store. */
+interface StoredResponse {
+  readonly accountId: string
+  /** `resp_…` */
+  readonly id: string
+  /** The response that it continues. */
+  readonly previousId: string | null
+  /** JSON: the new input, a text or items. */
+  readonly input: string
+  /** JSON: the response object. */
+  readonly response: string
+  /** Ids of its output items. */
+  readonly itemIds: readonly string[]
+  readonly isBackground: boolean
+}
+
+/** Returns the size in UTF-8, as the database counts it. */
+function sizeOf({ input, response }: Pick<StoredResponse, 'input' | 'response'>): number {
+  return Buffer.byteLength(input) + Buffer.byteLength(response)
+}

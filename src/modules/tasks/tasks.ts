@@ -13,13 +13,14 @@ import { countTasks, listTasks } from './read-tasks.ts'
 import { isTerminal, type Task, type TaskFilter, type TaskOrder } from './task.ts'
 import { createTaskChanges, type TaskBus } from './task-changes.ts'
 import { TaskReader } from './task-reader.ts'
-import { listDeliveries, type WebhookDelivery } from './webhook-delivery.ts'
+import { listDeliveries, type WebhookDelivery, takeDueDeliveries } from './webhook-delivery.ts'
 import { readWebhookSecret, rotateWebhookSecret, type WebhookSecret } from './webhook-secret.ts'
 import { invalidValue } from '../../kernel/app-error.ts'
 import { parseWebAddress } from '../../kernel/parse-web-address.ts'
+import { messageOf } from '../../storage/storage-error.ts'
+import { deliverWebhook, type DeliverOptions } from './deliver-webhook.ts'
 
 export type { Claim, TaskLimits } from './claim-tasks.ts'
-export { deliverDueWebhooks } from './deliver-due-webhooks.ts'
 export { ATTEMPTS_MAX, reclaimTasks } from './hand-back-tasks.ts'
 export { sweepResults } from './sweep-results.ts'
 export { isTerminal, TASK_STATUSES, TASK_TYPES } from './task.ts'
@@ -33,7 +34,6 @@ export type {
   TaskOutcome,
   TaskPerformer,
 } from './task-performer.ts'
-export { TaskPostponed } from './task-postponed.ts'
 export { createTaskQueue } from './task-queue.ts'
 export type { TaskQueue } from './task-queue.ts'
 export { daysToMs } from './task-times.ts'
@@ -149,4 +149,37 @@ function checkWebhookUrl(text: string, isAllowedHost: (url: URL) => boolean): vo
     throw invalidValue('webhook_url', 'webhook_url must be an address such as https://example.com/hook.')
   if (url.protocol === 'https:' || isAllowedHost(url)) return
   throw invalidValue('webhook_url', 'webhook_url must begin with https://.')
+}
+
+const DELIVERIES_AT_ONCE = 20
+const ROUNDS_MAX = 50
+
+/** Sends all due webhooks, many concurrently. Several processes may do this at once: each takes different deliveries. */
+export async function deliverDueWebhooks(
+  options: DeliverOptions & { readonly logger: Logger },
+): Promise<void> {
+  const { database, logger } = options
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    const due = await takeDueDeliveries(database, DELIVERIES_AT_ONCE)
+    await Promise.all(
+      due.map((delivery) =>
+        deliverWebhook(options, delivery).catch((error: unknown) => {
+          // The delivery becomes due again when its lease ends.
+          logger.warn({ reason: messageOf(error), taskId: delivery.taskId }, 'a webhook could not be tried')
+        }),
+      ),
+    )
+    if (due.length < DELIVERIES_AT_ONCE) return
+  }
+}
+
+/** Thrown by a performer if a task cannot begin yet. The task returns to the queue for the pause, and no attempt is counted. */
+export class TaskPostponed extends Error {
+  override readonly name = 'TaskPostponed'
+  readonly pauseMs: number
+
+  constructor(pauseMs: number) {
+    super(`the task is postponed for ${Math.round(pauseMs)} ms`)
+    this.pauseMs = pauseMs
+  }
 }

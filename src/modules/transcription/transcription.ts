@@ -15,10 +15,10 @@ import type { Caller } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { FinishedTranscript } from './finished-transcript.ts'
 import { DURATION_SECONDS_MAX, openAudio, type GivenAudio } from './open-audio.ts'
+import { describeUsage } from './format-transcript.ts'
 
 export { AUDIO_BYTES_MAX } from './open-audio.ts'
 export { formatTranscript, TRANSCRIPT_FORMATS } from './format-transcript.ts'
-export { transcriptEvents } from './transcript-events.ts'
 
 /** Transcribes audio files. The price depends on the duration of the file. */
 export interface Transcription {
@@ -145,4 +145,30 @@ async function ask(
 function priceAudio({ id, price }: CatalogModel, durationSeconds: number): NanoUsd {
   if (price.unit === 'token') throw new Error(`'${id}' is priced by the token, which audio has none of`)
   return priceUnits(unitRate(price), price.unit === 'second' ? durationSeconds : 1)
+}
+
+const WORDS_PER_BATCH = 64
+
+/** Yields a transcript as events of OpenAI's API: text deltas, then the complete text with its usage. */
+export async function* transcriptEvents(transcript: FinishedTranscript): AsyncGenerator<readonly Buffer[]> {
+  const pieces = splitWords(transcript.text)
+  for (let start = 0; start < pieces.length; start += WORDS_PER_BATCH) {
+    yield pieces
+      .slice(start, start + WORDS_PER_BATCH)
+      .map((delta) => toPayload({ type: 'transcript.text.delta', delta }))
+  }
+  const { text } = transcript
+  yield [toPayload({ type: 'transcript.text.done', text, usage: describeUsage(transcript) })]
+}
+
+/** Splits after each word. Each piece includes the space before it, and the last also the space after it. */
+function splitWords(text: string): string[] {
+  const ends = [...text.trimEnd().matchAll(/\S+/g)].map(({ index, 0: word }) => index + word.length)
+  return ends.map((end, index) =>
+    text.slice(ends[index - 1] ?? 0, index === ends.length - 1 ? undefined : end),
+  )
+}
+
+function toPayload(event: unknown): Buffer {
+  return Buffer.from(JSON.stringify(event))
 }
