@@ -83,7 +83,9 @@ describe('20 deployments while gateways are killed and the database restarts', (
     // Whatever a process was doing when it died is finished by another one.
     await until(async () => (await readOpen()) === 0)
     await postCharges(fleet.database)
-    runs = await fleet.database.query<RunRow>('SELECT * FROM deployment_runs ORDER BY deployment_id, bound_at')
+    runs = await fleet.database.query<RunRow>(
+      'SELECT * FROM deployment_runs ORDER BY deployment_id, bound_at',
+    )
   }, FAR_AWAY_MS)
 
   test('do what they are asked for in between', () => {
@@ -229,7 +231,8 @@ async function deleteAll(owners: readonly Owner[]): Promise<void> {
       const url = gateways[0]?.url ?? ''
       const list = await call('GET', `${url}/v1/deployments?limit=100`, { key }).catch(() => null)
       if (list?.status !== 200) return false
-      for (const { id } of list.body.data) await call('DELETE', `${url}/v1/deployments/${id}`, { key }).catch(() => null)
+      for (const { id } of list.body.data)
+        await call('DELETE', `${url}/v1/deployments/${id}`, { key }).catch(() => null)
       return list.body.data.length === 0
     })
 }

@@ -5,6 +5,7 @@ import { billSlice, isInDebt, type Shortage } from './bill-run.ts'
 import { changeDesired, lockClaimed, writeTransition } from './claim-deployments.ts'
 import type { Deployment, Run } from './deployment.ts'
 import { readOpenRun } from './deployment-row.ts'
+import { gpuCost } from './gpu-cost.ts'
 import type { Look, NextLookMs } from './look.ts'
 
 /** Credit first, then the row, then the driver: what the driver has is always known here. */
@@ -116,12 +117,28 @@ async function insertRun(
 const SHORTAGES = {
   budget: { reason: 'budget_reached', message: 'The budget of the deployment is reached.' },
   balance: { reason: 'insufficient_balance', message: 'The credit does not cover more GPU time.' },
+  cap: {
+    reason: 'key_limit_reached',
+    message: 'A limit of the account, or of the key that made it, does not cover more GPU time.',
+  },
 } as const
+
+/** An account that has enough for another slice was stopped by a cap. */
+async function explainShortage(
+  { billing, claim }: Look,
+  shortage: NonNullable<Shortage>,
+): Promise<NonNullable<Shortage>> {
+  if (shortage !== 'balance' || billing === null) return shortage
+  const { accountId, pricePerHourNanoUsd } = claim.deployment
+  const { balanceNanoUsd, heldNanoUsd } = await billing.ledger.readBalance(accountId)
+  const isEnough = balanceNanoUsd - heldNanoUsd >= gpuCost(pricePerHourNanoUsd, 2 * billing.sliceSeconds)
+  return isEnough ? 'cap' : 'balance'
+}
 
 /** Wants it stopped from now on, and says why. */
 export async function stopForWant(look: Look, shortage: NonNullable<Shortage>): Promise<Deployment> {
   const { database, claim, clock } = look
-  const { reason, message } = SHORTAGES[shortage]
+  const { reason, message } = SHORTAGES[await explainShortage(look, shortage)]
   const changed = await database.transaction(async (transaction) => {
     const locked = await lockClaimed(transaction, claim)
     const deployment = await changeDesired(transaction, locked, 'stopped')

@@ -6,7 +6,10 @@ import type { Ledger } from '../ledger/ledger.ts'
 import { modelIdOf, type Deployment, type Run } from './deployment.ts'
 import { gpuCost } from './gpu-cost.ts'
 
-type RunLedger = Pick<Ledger, 'openHold' | 'growHold' | 'settleHold' | 'releaseHold' | 'recall'>
+type RunLedger = Pick<
+  Ledger,
+  'openHold' | 'growHold' | 'settleHold' | 'releaseHold' | 'recall' | 'readBalance'
+>
 
 export interface BillingOptions {
   readonly ledger: RunLedger
@@ -17,7 +20,7 @@ export interface BillingOptions {
 }
 
 /** What is missing for the next slice; null when nothing is. */
-export type Shortage = 'budget' | 'balance' | null
+export type Shortage = 'budget' | 'balance' | 'cap' | null
 
 /** The run, the deployment as it was read in this transaction, and the time. The run's row must be locked. */
 export interface BilledRun {

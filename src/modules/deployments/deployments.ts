@@ -1,7 +1,6 @@
 import { AppError, invalidValue } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import { formatUsd } from '../../kernel/money.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import { createId } from '../../kernel/identifiers.ts'
@@ -31,7 +30,6 @@ import { countInFlight, createDeploymentActivity } from './deployment-activity.t
 import { CHANGE_TOPIC, createDeploymentDirectory } from './deployment-directory.ts'
 import { listEvents } from './deployment-events.ts'
 import { createDeploymentProvider, type AcquireEngineSlot } from './deployment-provider.ts'
-import { gpuCost } from './gpu-cost.ts'
 import {
   checkHubId,
   checkOrder,
@@ -41,6 +39,7 @@ import {
 } from './new-deployment.ts'
 import { listDeployments, readDeployment, type DeploymentFilter } from './read-deployments.ts'
 import { readBill, type DeploymentBill } from './read-bill.ts'
+import { requireCredit } from './require-credit.ts'
 import { createRequestsInFlight } from './requests-in-flight.ts'
 import { WISH_TOPIC } from './reconciler.ts'
 import { createFollowLogs } from './logs/follow-logs.ts'
@@ -110,7 +109,7 @@ export interface DeploymentsOptions {
   readonly gpus: GpuRegistry
   readonly hub: Hub
   /** Null for a gateway that charges nobody. */
-  readonly ledger: Pick<Ledger, 'readBalance'> | null
+  readonly ledger: Pick<Ledger, 'hold'> | null
   readonly isOffered: (viewer: ModelViewer, driverId: string) => boolean
   /** Who speaks to an engine. */
   readonly connect: (driverId: string, endpoint: string) => Provider
@@ -190,7 +189,7 @@ export async function createDeployments(options: DeploymentsOptions): Promise<De
       const offered = offeredTo(caller, await tiers.read())
       const tier = findTier(offered.tiers, order.gpuTier)
       checkPrice(tier, order)
-      await requireCredit(options, caller.accountId, tier.pricePerHourNanoUsd)
+      await requireCredit(options, caller, tier.pricePerHourNanoUsd)
       const { accountId, keyId, environment } = caller
       const owner = { accountId, keyId, environment }
       const deployment = await database.transaction((transaction) =>
@@ -201,11 +200,12 @@ export async function createDeployments(options: DeploymentsOptions): Promise<De
     },
     list: (accountId, page, filter) => listDeployments(database, accountId, page, filter),
     read,
-    wish: async ({ accountId, allowedModels }, deploymentId, desired) => {
+    wish: async (caller, deploymentId, desired) => {
+      const { accountId, allowedModels } = caller
       if (allowedModels?.has(modelIdOf(deploymentId)) === false) throw notAllowed()
       if (desired === 'running') {
         const { pricePerHourNanoUsd } = await read(accountId, deploymentId)
-        await requireCredit(options, accountId, pricePerHourNanoUsd)
+        await requireCredit(options, caller, pricePerHourNanoUsd)
       }
       const deployment = await writeWish(database, { accountId, deploymentId, desired, nowMs: clock.nowMs() })
       await announceWish(deploymentId)
@@ -273,19 +273,4 @@ function findTier(tiers: readonly OfferedTier[], tierId: string): OfferedTier {
     'gpu_tier',
     `There is no such tier. GET /v1/gpu-tiers has ${tiers.map(({ id }) => id).join(', ')}.`,
   )
-}
-
-/** Refuses what would be stopped at once. */
-async function requireCredit(
-  { ledger, sliceSeconds }: DeploymentsOptions,
-  accountId: string,
-  pricePerHourNanoUsd: bigint,
-): Promise<void> {
-  if (ledger === null) return
-  const neededNanoUsd = gpuCost(pricePerHourNanoUsd, sliceSeconds)
-  const { balanceNanoUsd, heldNanoUsd } = await ledger.readBalance(accountId)
-  const freeNanoUsd = balanceNanoUsd - heldNanoUsd
-  if (freeNanoUsd >= neededNanoUsd) return
-  const message = `${formatUsd(neededNanoUsd)} USD needed, ${formatUsd(freeNanoUsd)} USD available. Add credit to go on.`
-  throw new AppError('insufficient_balance', message)
 }

@@ -12,6 +12,11 @@ export function refusalOf(deployment: Deployment): AppError | null {
       'deployment_budget_reached',
       'The budget of the deployment is reached. Make another one with a larger budget.',
     )
+  if (statusReason === 'key_limit_reached')
+    return new AppError(
+      'key_limit_reached',
+      'The deployment was stopped because a limit of the account, or of the key that made it, is reached.',
+    )
   if (statusReason === 'insufficient_balance')
     return new AppError(
       'insufficient_balance',
