@@ -134,6 +134,22 @@ describe('an engine of this machine', () => {
     )
   })
 
+  test('is started again when it hangs after it was ready', async () => {
+    await open({ hang_ms: 2_000 })
+    const id = await launchReady()
+    const { engine: first } = await readState(id)
+    const hung = say(id, 'hang')
+    await eventually(async () => {
+      const { phase, engine } = await readState(id)
+      expect([phase, engine?.pid === first.pid]).toEqual(['ready', false])
+    })
+    expect(await hung).toBe(false)
+    expect(await say(id, 'Hello!')).toBe(true)
+    expect((await stage.driver.logs(id, { linesMax: 100 })).join('\n')).toContain(
+      'The engine answered no health check any more.',
+    )
+  })
+
   test('is ended when it takes more memory than its tier allows', async () => {
     await open({ tiers: { cpu_local: { ram_gb: 0.12 } } })
     const order = stage.order({ environment: { SANDBOX_FAILURE: 'hungry' } })
@@ -150,8 +166,9 @@ describe('an engine of this machine', () => {
     await open()
     const id = await launchReady({ environment: { SANDBOX_FAILURE: 'noise' } })
     const directory = join(stage.directory, 'instances', id)
-    const sizes = await Promise.all(
-      ['log', 'log.old'].map(async (name) => (await stat(join(directory, name))).size),
+    // Between two files there is a moment without the newer one.
+    const sizes = await eventually(() =>
+      Promise.all(['log', 'log.old'].map(async (name) => (await stat(join(directory, name))).size)),
     )
     expect(Math.max(...sizes)).toBeLessThanOrEqual(256 * 1024)
     const lines = await eventually(async () => {

@@ -52,6 +52,7 @@ export async function createLocalStage(settings: object = {}, path?: string): Pr
       directory: relative(process.cwd(), directory),
       inherited: { PATH: path ?? process.env['PATH'] ?? '' },
       clock,
+      files: null,
       restartMs: 20,
       restartMsMax: 20_000,
     })

@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import type { ModelFiles } from '../../gpu/model-files.ts'
 import { createGpuRegistry, type GpuRegistry } from '../../gpu/registry.ts'
 import { createCachedHub } from '../../hub/cached-hub.ts'
 import { createHub } from '../../hub/hub.ts'
@@ -5,6 +7,7 @@ import type { Outbound } from '../../outbound/outbound.ts'
 import { createSandboxDriver } from '../../gpu/sandbox/sandbox-driver.ts'
 import {
   createDeployments,
+  createModelDownloads,
   modelIdOf,
   providerKeyOf,
   type Deployments,
@@ -50,7 +53,21 @@ const SANDBOX = 'sandbox'
 export async function buildDeployments(config: Config, parts: DeploymentParts): Promise<BuiltDeployments> {
   const { clock, logger, ledger, catalog, providers, mayUseSandbox } = parts
   const modelCache = buildModelCache(config, parts)
-  const built = await buildDriver(config, parts)
+  const hub = createCachedHub({
+    hub: createHub({
+      outbound: parts.outbound,
+      endpoint: hubEndpoint(config),
+      token: config.hfToken,
+    }),
+    clock,
+  })
+  const downloads = createModelDownloads({
+    hub,
+    cache: modelCache,
+    clock,
+    directory: join(config.dataDir, 'engines', 'located'),
+  })
+  const built = await buildDriver(config, parts, downloads)
   const engines = createEngineConnections({
     driverId: config.gpuDriver,
     isEndpoint: (endpoint) => built?.isEndpoint(endpoint) ?? false,
@@ -64,14 +81,7 @@ export async function buildDeployments(config: Config, parts: DeploymentParts): 
   const deployments = await createDeployments({
     ...parts,
     gpus,
-    hub: createCachedHub({
-      hub: createHub({
-        outbound: parts.outbound,
-        endpoint: hubEndpoint(config),
-        token: config.hfToken,
-      }),
-      clock,
-    }),
+    hub,
     ledger: config.billing ? ledger : null,
     isOffered: (viewer, driverId) => driverId !== SANDBOX || mayUseSandbox(viewer),
     connect: (driverId, endpoint) => (driverId === SANDBOX ? providers.sandbox : engines.connect(endpoint)),
@@ -90,6 +100,7 @@ export async function buildDeployments(config: Config, parts: DeploymentParts): 
   catalog.addSource(deployments.models)
   for (const provider of deployments.providers) providers.add(providerKeyOf(provider.id), provider)
   const close = async () => {
+    downloads.close()
     await deployments.close()
     await engines.close()
     await built?.close?.()
@@ -97,11 +108,15 @@ export async function buildDeployments(config: Config, parts: DeploymentParts): 
   return { deployments, gpus, modelCache, close }
 }
 
-async function buildDriver(config: Config, parts: DeploymentParts): Promise<BuiltDriver | null> {
+async function buildDriver(
+  config: Config,
+  parts: DeploymentParts,
+  files: ModelFiles,
+): Promise<BuiltDriver | null> {
   const { database, clock } = parts
   if (config.gpuDriver === 'none') return null
   if (config.gpuDriver === 'local')
-    return { driver: buildLocalDriver(config, clock), isEndpoint: isLocalEndpoint }
+    return { driver: buildLocalDriver(config, { clock, files }), isEndpoint: isLocalEndpoint }
   if (config.gpuDriver === 'kubernetes') {
     // Loaded only here, because its client is large.
     const { buildKubernetesDriver } = await import('./build-kubernetes-gpu.ts')

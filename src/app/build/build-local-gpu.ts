@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import type { GpuDriver } from '../../gpu/gpu-driver.ts'
 import { createLocalDriver } from '../../gpu/local/local-driver.ts'
+import type { ModelFiles } from '../../gpu/model-files.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Config } from '../settings/config.ts'
-import { UsageError } from '../settings/usage-error.ts'
 
 /** What every program needs; whatever else an engine gets is named in its settings. */
 const INHERITED = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TMPDIR', 'TZ'] as const
@@ -15,13 +15,14 @@ export function isLocalEndpoint(endpoint: string): boolean {
   return LOCAL_ENDPOINT.test(endpoint)
 }
 
+interface LocalDriverParts {
+  readonly clock: Clock
+  readonly files: ModelFiles
+}
+
 /** Engines on this machine. */
-export function buildLocalDriver(config: Config, clock: Clock): GpuDriver {
+export function buildLocalDriver(config: Config, { clock, files }: LocalDriverParts): GpuDriver {
   const { localGpu: settings } = config
-  const hasCommand =
-    settings.command.length > 0 ||
-    (settings.tiers !== null && Object.values(settings.tiers).every(({ command }) => command !== null))
-  if (!hasCommand) throw new UsageError('PARKWAY_GPU_DRIVER=local needs a command in PARKWAY_LOCAL_GPU.')
   return createLocalDriver({
     settings,
     directory: join(config.dataDir, 'engines'),
@@ -31,6 +32,7 @@ export function buildLocalDriver(config: Config, clock: Clock): GpuDriver {
         return value === undefined ? [] : [[name, value]]
       }),
     ),
+    files,
     clock,
     restartMs: RESTART_MS,
     restartMsMax: config.gpuStartTimeoutMs,

@@ -35,6 +35,16 @@ const Entry = Type.Object(
     models_dir: Type.Optional(Type.String({ minLength: 1 })),
     health_path: Type.Optional(Type.String({ pattern: '^/[!-~]*$' })),
     warm_up: Type.Optional(Type.Boolean()),
+    hang_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: 3_600_000 })),
+    llama_cpp: Type.Optional(
+      Type.Object(
+        {
+          parallel: Type.Optional(Type.Integer({ minimum: 1, maximum: 64 })),
+          threads: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_024 })),
+        },
+        { additionalProperties: false },
+      ),
+    ),
     ports: Type.Optional(Type.Tuple([Port, Port])),
     stop_grace_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: 600_000 })),
     tiers: Type.Optional(Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9_]{0,63}$' }), Tier)),
@@ -47,6 +57,8 @@ const ALLOWED = 'an object such as {"command": ["vllm", "serve", "{model}", "--p
 /** Below the ports that the system gives to outgoing connections. */
 const PORTS: LocalSettings['ports'] = [21_000, 21_999]
 const STOP_GRACE_MS = 10_000
+const HANG_MS = 60_000
+const PARALLEL = 4
 
 export function parseLocalSettings(text: string): LocalSettings {
   const entry = parseJson(text)
@@ -62,6 +74,11 @@ export function parseLocalSettings(text: string): LocalSettings {
     modelsDirectory: entry.models_dir === undefined ? null : resolve(entry.models_dir),
     healthPath: entry.health_path ?? '/health',
     warmsUp: entry.warm_up ?? true,
+    hangMs: entry.hang_ms ?? HANG_MS,
+    llamaCpp: {
+      parallel: entry.llama_cpp?.parallel ?? PARALLEL,
+      threads: entry.llama_cpp?.threads ?? null,
+    },
     ports,
     stopGraceMs: entry.stop_grace_ms ?? STOP_GRACE_MS,
     tiers:

@@ -14,10 +14,15 @@ interface Question {
   readonly signal: AbortSignal
 }
 
+/** Whether the engine answers its health check. */
+export function checkHealth({ port, healthPath }: EnginePlan, signal: AbortSignal): Promise<boolean> {
+  return ask({ port, method: 'GET', path: healthPath, timeoutMs: HEALTH_MS, signal })
+}
+
 /** Whether the engine answers, and where that is wanted answers a chat. */
 export async function checkEngine(plan: EnginePlan, signal: AbortSignal): Promise<boolean> {
-  const { port, healthPath, warmsUp, model } = plan
-  const isHealthy = await ask({ port, method: 'GET', path: healthPath, timeoutMs: HEALTH_MS, signal })
+  const { port, warmsUp, model } = plan
+  const isHealthy = await checkHealth(plan, signal)
   if (!isHealthy || !warmsUp) return isHealthy
   const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }], max_tokens: 1 })
   const path = '/v1/chat/completions'

@@ -18,7 +18,7 @@ const write = (given: object) =>
       ...given,
     },
     command: COMMAND,
-    settings: { modelsDirectory: '/srv/models' },
+    model: { directory: `/srv/models/acme/tiny`, ggufPath: null },
     port: 21_000,
     gpus: [],
   })
@@ -38,7 +38,7 @@ describe('the command of an engine', () => {
       fc.property(hostile, hostile, (huggingfaceId, revision) => {
         const argv = write({ huggingfaceId, revision })
         if (argv === null) return
-        expect(argv).toEqual(['engine', huggingfaceId, `/srv/models/${huggingfaceId}`, '--port=21000'])
+        expect(argv).toEqual(['engine', huggingfaceId, '/srv/models/acme/tiny', '--port=21000'])
         expect(huggingfaceId).toMatch(/^a(?:[a.-]*|[a.-]*\/a[a.-]*)$/)
         expect(huggingfaceId).not.toContain('..')
       }),

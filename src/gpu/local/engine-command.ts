@@ -6,19 +6,20 @@ import type { EngineCommand, LocalSettings } from './local-settings.ts'
 interface CommandOptions {
   readonly order: LaunchOrder
   readonly command: EngineCommand
-  readonly settings: Pick<LocalSettings, 'modelsDirectory'>
+  /** Where its files are; null for an engine that was promised none. */
+  readonly model: { readonly directory: string | null; readonly ggufPath: string | null }
   readonly port: number
   readonly gpus: readonly number[]
 }
 
 /** Null for an order that no command is made of. */
-export function writeCommand({ order, command, settings, port, gpus }: CommandOptions): string[] | null {
+export function writeCommand({ order, command, model, port, gpus }: CommandOptions): string[] | null {
   const { huggingfaceId, revision, quantization, maxModelLen } = order
   if (!isOrderSafe(order)) return null
   const values: Readonly<Record<string, string | null>> = {
     model: huggingfaceId,
-    model_path:
-      settings.modelsDirectory === null ? null : join(settings.modelsDirectory, ...huggingfaceId.split('/')),
+    model_path: model.directory,
+    model_file: model.ggufPath,
     port: String(port),
     max_model_len: maxModelLen === null ? null : String(maxModelLen),
     revision,
@@ -37,6 +38,7 @@ export function writeCommand({ order, command, settings, port, gpus }: CommandOp
 export const PLACEHOLDERS = [
   'model',
   'model_path',
+  'model_file',
   'port',
   'max_model_len',
   'revision',
@@ -48,6 +50,33 @@ const PLACEHOLDER = /\{([a-z_]+)\}/g
 
 export function placeholdersOf(text: string): string[] {
   return [...text.matchAll(PLACEHOLDER)].flatMap(([, name]) => name ?? [])
+}
+
+const LLAMA_ENGINE = join(import.meta.dirname, 'llama', 'llama-engine.ts')
+
+interface LlamaCommandOptions {
+  readonly order: LaunchOrder
+  readonly ggufPath: string
+  readonly settings: LocalSettings['llamaCpp']
+  readonly port: number
+  readonly gpus: readonly number[]
+}
+
+/** The command of the built-in engine; null for an order that no command is made of. */
+export function writeLlamaCommand(options: LlamaCommandOptions): string[] | null {
+  const { order, ggufPath, settings, port, gpus } = options
+  if (!isOrderSafe(order)) return null
+  return [
+    process.execPath,
+    LLAMA_ENGINE,
+    `--model=${ggufPath}`,
+    `--alias=${order.huggingfaceId}`,
+    `--port=${port}`,
+    `--parallel=${settings.parallel}`,
+    ...(order.maxModelLen === null ? [] : [`--ctx-size=${order.maxModelLen}`]),
+    ...(settings.threads === null ? [] : [`--threads=${settings.threads}`]),
+    ...(gpus.length === 0 ? [] : ['--gpu']),
+  ]
 }
 
 interface EnvironmentOptions {

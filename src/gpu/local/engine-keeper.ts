@@ -2,7 +2,7 @@ import { basename, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { InstanceFailure } from '../gpu-driver.ts'
 import { BoundedLog } from './bounded-log.ts'
-import { checkEngine } from './check-engine.ts'
+import { checkEngine, checkHealth } from './check-engine.ts'
 import type { EnginePlan, EngineState } from './engine-plan.ts'
 import { startEngine, type EngineProcess } from './engine-process.ts'
 import { explainExit, type EngineExit } from './explain-exit.ts'
@@ -12,6 +12,8 @@ import { endTree, findTree, identifyProcess, readOwnBytes } from './process-tree
 const TICK_MS = 200
 const READY_TICK_MS = 500
 const MEMORY_LOOK_MS = 2_000
+/** So many health checks fail before an engine counts as hung. */
+const HANG_CHECKS_MIN = 3
 const RESTARTS_MAX = 3
 /** An engine that was ready for this long is healthy, and its restart count is reset. */
 const WELL_MS = 600_000
@@ -66,39 +68,69 @@ class EngineKeeper {
     const engine = await startEngine(plan, this.#directory.pathOf(plan.instanceId), this.#log)
     await this.#write({ engine: engine.identity })
     const seen = await this.#follow(engine, isRestart)
-    const isWanted = engine.exit() === null && !seen.tookTooMuch && !seen.isLate
+    const { endedFor, readyMs } = seen
+    const isWanted = engine.exit() === null && endedFor === null
     if (isWanted) await this.#write({ phase: 'stopping' })
-    const graceMs = seen.tookTooMuch ? 0 : plan.stopGraceMs
+    const graceMs = endedFor === 'memory' || endedFor === 'hang' ? 0 : plan.stopGraceMs
     while (!(await endTree(plan.instanceId, engine.identity, graceMs)))
       this.#log.line('the engine does not end; its GPU stays taken')
     if (isWanted) return null
     const exit = engine.exit() ?? { status: null, signal: 'SIGKILL', startProblem: null }
-    return { ...exit, tookTooMuch: seen.tookTooMuch, wasReady: seen.readyMs > 0, readyMs: seen.readyMs }
+    return { ...exit, endedFor, wasReady: readyMs > 0, readyMs }
   }
 
-  /** Returns when the engine exits, exceeds its memory, is not ready in time, or is stopped. */
+  /** Returns when the engine exits, exceeds its memory, hangs, is not ready in time, or is stopped. */
   async #follow(engine: EngineProcess, isRestart: boolean) {
     const startedMs = performance.now()
     let readyAtMs: number | null = null
     let lookedMs = 0
     const check = this.#checkReadiness()
-    const seen = () => ({ readyMs: readyAtMs === null ? 0 : performance.now() - readyAtMs + 1 })
+    const hasHung = this.#watchHealth()
+    const seen = (endedFor: EngineExit['endedFor']) => ({
+      readyMs: readyAtMs === null ? 0 : performance.now() - readyAtMs + 1,
+      endedFor,
+    })
     while (engine.exit() === null) {
       const nowMs = performance.now()
       if (nowMs - lookedMs > MEMORY_LOOK_MS) {
         lookedMs = nowMs
-        if (await this.#tookTooMuch(engine)) return { ...seen(), tookTooMuch: true, isLate: false }
+        if (await this.#tookTooMuch(engine)) return seen('memory')
       }
       if (readyAtMs === null && check()) {
         readyAtMs = nowMs
         this.#log.line('ready')
         await this.#write({ phase: 'ready' })
       }
-      if (readyAtMs === null && isRestart && nowMs - startedMs > this.#plan.restartMsMax)
-        return { ...seen(), tookTooMuch: false, isLate: true }
+      if (readyAtMs !== null && hasHung()) return seen('hang')
+      if (readyAtMs === null && isRestart && nowMs - startedMs > this.#plan.restartMsMax) return seen('delay')
       if (await this.#pause(readyAtMs === null ? TICK_MS : READY_TICK_MS)) break
     }
-    return { ...seen(), tookTooMuch: false, isLate: false }
+    return seen(null)
+  }
+
+  /** Returns a function that polls a ready engine and tells whether it has answered nothing for too long. */
+  #watchHealth(): () => boolean {
+    const { hangMs } = this.#plan
+    let failures = 0
+    let isAsking = false
+    let answeredMs: number | null = null
+    let askedMs = 0
+    const note = (isHealthy: boolean) => {
+      isAsking = false
+      failures = isHealthy ? 0 : failures + 1
+      if (isHealthy) answeredMs = performance.now()
+    }
+    return () => {
+      const nowMs = performance.now()
+      answeredMs ??= nowMs
+      if (hangMs === 0) return false
+      if (!isAsking && nowMs - askedMs >= hangMs / HANG_CHECKS_MIN) {
+        isAsking = true
+        askedMs = nowMs
+        void checkHealth(this.#plan, this.#stopped.signal).then(note, () => note(false))
+      }
+      return failures >= HANG_CHECKS_MIN && nowMs - answeredMs >= hangMs
+    }
   }
 
   /** Returns a function that polls the engine and tells whether it has become ready. A stop cancels the poll. */

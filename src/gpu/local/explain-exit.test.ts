@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { explainExit } from './explain-exit.ts'
 
-const EXIT = { status: 1, signal: null, startProblem: null, tookTooMuch: false, wasReady: false }
+const EXIT = { status: 1, signal: null, startProblem: null, endedFor: null, wasReady: false }
 
 test.each([
   ['torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB', 'out_of_memory'],
@@ -23,6 +23,16 @@ test('an engine that the system killed while it loaded had too little memory', (
   const killed = { ...EXIT, status: null, signal: 'SIGKILL' }
   expect(explainExit(killed, []).code).toBe('out_of_memory')
   expect(explainExit({ ...killed, wasReady: true }, []).code).toBe('engine_crashed')
+})
+
+test('an engine that the keeper ended failed for the reason that the keeper had', () => {
+  const ended = { ...EXIT, status: null, signal: 'SIGKILL', wasReady: true }
+  const lines = ['error loading model: invalid magic']
+  expect(explainExit({ ...ended, endedFor: 'memory' }, lines).code).toBe('out_of_memory')
+  expect(explainExit({ ...ended, endedFor: 'hang' }, lines)).toMatchObject({
+    code: 'engine_crashed',
+    message: expect.stringContaining('health check'),
+  })
 })
 
 test('what is shown of an engine is bounded', () => {

@@ -7,8 +7,8 @@ export interface EngineExit {
   readonly signal: string | null
   /** Why it could not be started at all. */
   readonly startProblem: string | null
-  /** It took more main memory than its tier allows. */
-  readonly tookTooMuch: boolean
+  /** Why the keeper ended it: too much main memory, no health check answered, or not ready in time after a crash. */
+  readonly endedFor: 'memory' | 'hang' | 'delay' | null
   /** It was ready before. */
   readonly wasReady: boolean
 }
@@ -17,7 +17,12 @@ export interface EngineExit {
 export function explainExit(exit: EngineExit, lastLines: readonly string[]): InstanceFailure {
   if (exit.startProblem !== null)
     return { code: 'engine_crashed', message: `The engine could not be started: ${exit.startProblem}.` }
-  if (exit.tookTooMuch)
+  if (exit.endedFor === 'hang')
+    return {
+      code: 'engine_crashed',
+      message: withLines('The engine answered no health check any more.', lastLines),
+    }
+  if (exit.endedFor === 'memory')
     return { code: OUT_OF_MEMORY.code, message: withLines(OUT_OF_MEMORY.message, lastLines) }
   const cause = explainEngine(lastLines)
   if (cause !== null) return cause

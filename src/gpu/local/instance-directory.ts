@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, readdir, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { parseOrder, parsePlan, parseState, type EnginePlan, type EngineState } from './engine-plan.ts'
+import {
+  parseOrder,
+  parsePlacement,
+  parsePlan,
+  parseState,
+  type EnginePlan,
+  type EngineState,
+  type Placement,
+} from './engine-plan.ts'
 
 /** Where an instance keeps what is known of it, so that every process of the gateway knows the same. */
 export interface InstanceDirectory {
@@ -9,6 +17,11 @@ export interface InstanceDirectory {
   create(instanceId: string, order: { readonly orderedAtMs: number }): Promise<boolean>
   list(): Promise<readonly string[]>
   readOrderedAtMs(instanceId: string): Promise<number | null>
+  readPlacement(instanceId: string): Promise<Placement | null>
+  writePlacement(placement: Placement): Promise<void>
+  /** Claims to start the keeper; true for one caller only. */
+  claimStart(instanceId: string): Promise<boolean>
+  readStartedAtMs(instanceId: string): Promise<number | null>
   readPlan(instanceId: string): Promise<EnginePlan | null>
   writePlan(plan: EnginePlan): Promise<void>
   readState(instanceId: string): Promise<EngineState | null>
@@ -82,19 +95,17 @@ export function openInstanceDirectory(path: string): InstanceDirectory {
       ((await readdir(join(root, 'instances')).catch(ignoreMissing)) ?? []).filter(isInstanceId),
     readOrderedAtMs: async (instanceId) =>
       (await readJson(instanceId, 'order.json', parseOrder))?.orderedAtMs ?? null,
+    readPlacement: (instanceId) => readJson(instanceId, 'placement.json', parsePlacement),
+    writePlacement: (placement) =>
+      replace(join(pathOf(placement.order.instanceId), 'placement.json'), JSON.stringify(placement)),
+    claimStart: (instanceId) => createOnce(join(pathOf(instanceId), 'started')),
+    readStartedAtMs: async (instanceId) =>
+      (await stat(join(pathOf(instanceId), 'started')).catch(ignoreMissing))?.mtimeMs ?? null,
     readPlan: (instanceId) => readJson(instanceId, 'plan.json', parsePlan),
     writePlan: (plan) => replace(join(pathOf(plan.instanceId), 'plan.json'), JSON.stringify(plan)),
     readState: (instanceId) => readJson(instanceId, 'state.json', parseState),
     writeState: (instanceId, state) => replace(join(pathOf(instanceId), 'state.json'), JSON.stringify(state)),
-    requestStop: async (instanceId) => {
-      try {
-        await writeFile(join(pathOf(instanceId), 'stop'), '', { flag: 'wx' })
-        return true
-      } catch (error) {
-        if (hasCode(error, 'EEXIST') || hasCode(error, 'ENOENT')) return false
-        throw error
-      }
-    },
+    requestStop: (instanceId) => createOnce(join(pathOf(instanceId), 'stop')),
     isStopRequested: async (instanceId) =>
       (await readFile(join(pathOf(instanceId), 'stop')).catch(ignoreMissing)) !== null,
     remove: (instanceId) => rm(pathOf(instanceId), { recursive: true, force: true }),
@@ -103,6 +114,17 @@ export function openInstanceDirectory(path: string): InstanceDirectory {
       await unlink(join(placeOf(name), instanceId)).catch(ignoreMissing)
     },
     holderOf: async (name) => (await readdir(placeOf(name)).catch(ignoreMissing))?.[0] ?? null,
+  }
+}
+
+/** False where the file is there already, or its directory is gone. */
+async function createOnce(path: string): Promise<boolean> {
+  try {
+    await writeFile(path, '', { flag: 'wx' })
+    return true
+  } catch (error) {
+    if (hasCode(error, 'EEXIST') || hasCode(error, 'ENOENT')) return false
+    throw error
   }
 }
 

@@ -3,12 +3,13 @@ import type { GpuDriver } from '../gpu-driver.ts'
 import { readLastLines } from './bounded-log.ts'
 import { findGpus } from './find-gpus.ts'
 import { isInstanceId, openInstanceDirectory, type InstanceDirectory } from './instance-directory.ts'
-import { launchInstance, type LaunchOptions } from './launch-instance.ts'
+import { advanceInstance, type AdvanceOptions } from './advance-instance.ts'
+import { launchInstance } from './launch-instance.ts'
 import { listTiers } from './local-tiers.ts'
 import { observeInstance } from './observe-instance.ts'
 import { isFree, portName } from './places.ts'
 
-interface LocalDriverOptions extends LaunchOptions {
+interface LocalDriverOptions extends Omit<AdvanceOptions, 'tokens'> {
   /** Everything that is known of instances lies here, for every process of the gateway. */
   readonly directory: string
 }
@@ -16,13 +17,21 @@ interface LocalDriverOptions extends LaunchOptions {
 /** Ended instances are remembered for a while: a late launch does not begin them again, and their port is nobody else's. */
 const REMEMBERED_MS = 3_600_000
 
-/** Engines on this machine, each under a keeper that outlives the gateway. The driver itself remembers nothing. */
-export function createLocalDriver(options: LocalDriverOptions): GpuDriver {
+/**
+ * Engines on this machine, each under a keeper that outlives the gateway. The driver itself remembers nothing but the tokens of models
+ * that are being fetched.
+ */
+export function createLocalDriver(given: LocalDriverOptions): GpuDriver {
+  const options: AdvanceOptions = { ...given, tokens: new Map() }
   const { settings, clock, inherited } = options
   if (!existsSync('/proc/self/stat')) throw new Error('engines on this machine need Linux and its /proc')
-  const directory = openInstanceDirectory(options.directory)
+  const directory = openInstanceDirectory(given.directory)
   const readTiers = async () => listTiers(settings, await findGpus(inherited['PATH'] ?? ''))
-  const observe = (instanceId: string) => observeInstance(directory, instanceId, clock.nowMs())
+  const observe = (instanceId: string) =>
+    observeInstance(directory, instanceId, {
+      nowMs: clock.nowMs(),
+      advance: (placement) => advanceInstance(directory, placement, options),
+    })
 
   return {
     id: 'local',
@@ -44,6 +53,7 @@ export function createLocalDriver(options: LocalDriverOptions): GpuDriver {
       isInstanceId(instanceId) ? readLastLines(directory.pathOf(instanceId), linesMax) : [],
     // Its keeper sees that within a moment.
     stop: async (instanceId) => {
+      options.tokens.delete(instanceId)
       if (isInstanceId(instanceId)) await directory.requestStop(instanceId)
     },
     sweep: async (findKnown) => {
@@ -51,7 +61,10 @@ export function createLocalDriver(options: LocalDriverOptions): GpuDriver {
       const known = await findKnown(ids)
       const ended: string[] = []
       for (const id of ids) {
-        const { state, releasedAtMs } = await observe(id)
+        const { state, releasedAtMs } = await observeInstance(directory, id, {
+          nowMs: clock.nowMs(),
+          advance: null,
+        })
         if (known.has(id)) continue
         const isOver = state === 'gone' || state === 'failed'
         if (!isOver && (await directory.requestStop(id))) ended.push(id)

@@ -1,5 +1,6 @@
 import type { InstanceFailure, Observation } from '../gpu-driver.ts'
-import type { EnginePlan, EngineState } from './engine-plan.ts'
+import type { EnginePlan, EngineState, Placement } from './engine-plan.ts'
+import { failInstance, NOTHING } from './fail-instance.ts'
 import { isInstanceId, type InstanceDirectory } from './instance-directory.ts'
 import { releaseAll } from './places.ts'
 import { endTree, isAlive } from './process-tree.ts'
@@ -8,27 +9,60 @@ import { endTree, isAlive } from './process-tree.ts'
 const LAUNCH_MS_MAX = 60_000
 const LOOK_AGAIN_MS = 500
 
+interface ObserveOptions {
+  readonly nowMs: number
+  /** Takes an instance without a keeper one step on; null for a look that changes nothing. Tells how much of its model is there. */
+  readonly advance: ((placement: Placement) => Promise<number | null>) | null
+}
+
 /** What is seen of an instance. One whose keeper has died is ended by whoever sees that first. */
 export async function observeInstance(
   directory: InstanceDirectory,
   instanceId: string,
-  nowMs: number,
+  options: ObserveOptions,
 ): Promise<Observation> {
+  const { nowMs } = options
   const orderedAtMs = isInstanceId(instanceId) ? await directory.readOrderedAtMs(instanceId) : null
   if (orderedAtMs === null) return GONE
   // In this order: a keeper that writes its state after this was read sees the stop.
   const isStopped = await directory.isStopRequested(instanceId)
   const state = await directory.readState(instanceId)
   const plan = await directory.readPlan(instanceId)
-  if (state === null && !isStopped && Date.now() - orderedAtMs < LAUNCH_MS_MAX)
+  if (state === null && plan === null) {
+    const placement = await directory.readPlacement(instanceId)
+    const startedAtMs = await directory.readStartedAtMs(instanceId)
+    if (placement !== null && startedAtMs === null)
+      return observeFetch(directory, { placement, isStopped }, options)
+  }
+  const sinceMs = (await directory.readStartedAtMs(instanceId)) ?? orderedAtMs
+  if (state === null && !isStopped && Date.now() - sinceMs < LAUNCH_MS_MAX)
     return { ...GONE, state: 'pending', lookAgainMs: LOOK_AGAIN_MS }
   const isKept = state?.phase === 'ended' || (state?.keeper && (await isAlive(state.keeper)))
   if (state !== null && isKept) return toObservation(state, plan, isStopped)
   // The keeper may have written its last word after it was read.
   const last = await directory.readState(instanceId)
   if (last?.phase === 'ended') return toObservation(last, plan, isStopped)
-  return toObservation(await reap(directory, instanceId, { state: last, plan, nowMs }), plan, isStopped)
+  return toObservation(await reap(directory, instanceId, { state: last, nowMs }), plan, isStopped)
 }
+
+/** One whose model is still being fetched: it has its place, and no keeper. */
+async function observeFetch(
+  directory: InstanceDirectory,
+  { placement, isStopped }: { readonly placement: Placement; readonly isStopped: boolean },
+  { nowMs, advance }: ObserveOptions,
+): Promise<Observation> {
+  const { boundAtMs } = placement
+  if (isStopped) {
+    await failInstance(directory, placement.order.instanceId, { failure: null, placement, nowMs })
+    return { ...GONE, boundAtMs, releasedAtMs: nowMs }
+  }
+  const fetched = await advance?.(placement)
+  const progress = Math.floor((fetched ?? 0) * FETCH_SHARE)
+  return { ...GONE, state: 'loading', boundAtMs, progress, lookAgainMs: LOOK_AGAIN_MS }
+}
+
+/** What of a start fetching is, as far as anybody knows. */
+const FETCH_SHARE = 0.9
 
 const GONE: Observation = {
   state: 'gone',
@@ -53,7 +87,6 @@ const LOST: InstanceFailure = { code: 'engine_crashed', message: 'The keeper of 
 
 interface Reaped {
   readonly state: EngineState | null
-  readonly plan: EnginePlan | null
   readonly nowMs: number
 }
 
@@ -61,22 +94,13 @@ interface Reaped {
 async function reap(
   directory: InstanceDirectory,
   instanceId: string,
-  { state, plan, nowMs }: Reaped,
+  { state, nowMs }: Reaped,
 ): Promise<EngineState> {
-  const known = state ?? { ...NOTHING, boundAtMs: plan?.boundAtMs ?? null }
+  const placement = await directory.readPlacement(instanceId)
+  const known = state ?? { ...NOTHING, boundAtMs: placement?.boundAtMs ?? null }
   if (!(await endTree(instanceId, known.engine, 0))) return { ...known, phase: 'stopping' }
   const ended: EngineState = { ...known, phase: 'ended', failure: LOST, releasedAtMs: nowMs }
   await directory.writeState(instanceId, ended)
-  await releaseAll(directory, plan?.placeNames ?? [], instanceId)
+  await releaseAll(directory, placement?.placeNames ?? [], instanceId)
   return ended
-}
-
-/** Of an instance that never had an engine. */
-export const NOTHING: EngineState = {
-  phase: 'ended',
-  keeper: null,
-  engine: null,
-  boundAtMs: null,
-  releasedAtMs: null,
-  failure: null,
 }

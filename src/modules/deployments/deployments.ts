@@ -58,6 +58,7 @@ export { DEPLOYMENT_TEMPLATES, type DeploymentTemplate } from './deployment-temp
 export type { Assessment, TierPreview } from './assess-model.ts'
 export type { DeploymentBill } from './read-bill.ts'
 export { METRIC_WINDOWS, type MetricPoint, type Percentiles } from './metrics/read-metrics.ts'
+export { createModelDownloads } from './model-downloads.ts'
 export { providerKeyOf } from './to-catalog-model.ts'
 
 /** Models that belong to an account, on GPUs that it pays for by the second. */

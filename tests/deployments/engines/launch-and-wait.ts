@@ -9,6 +9,7 @@ const driver = createLocalDriver({
   directory,
   inherited: { PATH: process.env['PATH'] ?? '' },
   clock: systemClock,
+  files: null,
   restartMs: 20,
   restartMsMax: 20_000,
 })

@@ -54,6 +54,7 @@ function answer(request, response, body) {
   const { messages = [], stream: isStreamed } = JSON.parse(body)
   const said = String(messages.at(-1)?.content)
   if (said === 'crash') process.exit(3)
+  if (said === 'hang') for (;;);
   if (said === 'redirect') {
     response.writeHead(307, { location: 'http://127.0.0.1:1/v1/chat/completions' })
     return response.end()

@@ -1,0 +1,133 @@
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import type { Clock } from '../../kernel/clock.ts'
+import type { InstanceFailure, LaunchOrder } from '../gpu-driver.ts'
+import { writeCommand, writeEnvironment, writeLlamaCommand } from './engine-command.ts'
+import type { EnginePlan, Placement } from './engine-plan.ts'
+import { failInstance } from './fail-instance.ts'
+import type { InstanceDirectory } from './instance-directory.ts'
+import type { LocalSettings } from './local-settings.ts'
+import { locateModel, NOT_USABLE, type LocatedModel } from './locate-model.ts'
+import type { ModelFiles } from '../model-files.ts'
+import { takePort } from './places.ts'
+
+export interface AdvanceOptions {
+  readonly settings: LocalSettings
+  /** Null where no model is fetched from the hub. */
+  readonly files: ModelFiles | null
+  /** Tokens of accounts by instance, while this process fetches their models. */
+  readonly tokens: Map<string, string>
+  /** What engines inherit of the gateway's environment; programs are looked for on its `PATH`. */
+  readonly inherited: Readonly<Record<string, string>>
+  readonly clock: Clock
+  /** Before an engine that crashed is started again; twice as long each time. */
+  readonly restartMs: number
+  /** How long an engine that crashed may take to be ready again. */
+  readonly restartMsMax: number
+}
+
+const KEEPER = join(import.meta.dirname, 'engine-keeper.ts')
+/** A keeper does next to nothing. */
+const KEEPER_FLAGS = ['--max-old-space-size=64', '--v8-pool-size=1']
+
+/**
+ * Takes an instance that has its place one step on: its model is fetched, then its keeper is started, once. Any process may do so;
+ * returns how much of the model is there while it is being fetched, else null.
+ */
+export async function advanceInstance(
+  directory: InstanceDirectory,
+  placement: Placement,
+  options: AdvanceOptions,
+): Promise<number | null> {
+  const { command, hasToken } = placement
+  const { settings, files, clock, tokens } = options
+  const { instanceId } = placement.order
+  const hubToken = tokens.get(instanceId) ?? null
+  const model: LocatedModel =
+    hasToken && hubToken === null
+      ? { state: 'failed', failure: TOKEN_LOST }
+      : await locateModel({ order: { ...placement.order, hubToken }, command, settings, files })
+  if (model.state === 'fetching') return model.progress
+  tokens.delete(instanceId)
+  const isFirst = await directory.claimStart(instanceId)
+  if (!isFirst) return null
+  const fail = (failure: InstanceFailure) =>
+    failInstance(directory, instanceId, { failure, placement, nowMs: clock.nowMs() })
+  if (model.state === 'failed') {
+    await fail(model.failure)
+    return null
+  }
+  try {
+    const plan = await makePlan(directory, { placement, model }, options)
+    if (plan === null) {
+      await fail(NOT_USABLE)
+      return null
+    }
+    await directory.writePlan(plan)
+  } catch (error) {
+    await fail({ code: 'engine_crashed', message: 'The engine could not be prepared on this machine.' })
+    throw error
+  }
+  startKeeper(directory.pathOf(instanceId), options.inherited)
+  return null
+}
+
+/** It is tried again, with the token. */
+const TOKEN_LOST: InstanceFailure = {
+  code: 'image_pull_failed',
+  message: 'The process that fetched the model with a token has ended.',
+}
+
+interface Planned {
+  readonly placement: Placement
+  readonly model: Extract<LocatedModel, { readonly state: 'ready' }>
+}
+
+async function makePlan(
+  directory: InstanceDirectory,
+  { placement, model }: Planned,
+  { settings, inherited, clock, restartMs, restartMsMax }: AdvanceOptions,
+): Promise<EnginePlan | null> {
+  const { command, gpus } = placement
+  const { ggufPath } = model
+  // Engines never get the token.
+  const order: LaunchOrder = { ...placement.order, hubToken: null }
+  const port = await takePort(directory, settings.ports, order.instanceId)
+  const argv =
+    command.length === 0 && ggufPath !== null
+      ? writeLlamaCommand({ order, ggufPath, settings: settings.llamaCpp, port, gpus })
+      : writeCommand({ order, command, model, port, gpus })
+  if (argv === null) return null
+  const { environment, leftOut } = writeEnvironment({ order, settings, inherited, gpus })
+  return {
+    instanceId: order.instanceId,
+    argv,
+    environment,
+    port,
+    model: order.huggingfaceId,
+    healthPath: settings.healthPath,
+    warmsUp: settings.warmsUp,
+    hangMs: settings.hangMs,
+    stopGraceMs: settings.stopGraceMs,
+    ramBytesMax: placement.ramBytesMax,
+    restartMs,
+    restartMsMax,
+    clockAheadMs: clock.nowMs() - Date.now(),
+    boundAtMs: placement.boundAtMs,
+    placeNames: placement.placeNames,
+    notes: leftOut.map((name) => `the variable ${name} is not allowed here and was left out`),
+  }
+}
+
+/** In a session of its own, so that neither a signal to the gateway nor its end reaches it. */
+function startKeeper(path: string, env: Readonly<Record<string, string>>): void {
+  const keeper = spawn(process.execPath, [...KEEPER_FLAGS, KEEPER, path], {
+    cwd: path,
+    env,
+    detached: true,
+    stdio: 'ignore',
+  })
+  // One that does not start is found missing by whoever looks.
+  keeper.on('error', () => {})
+  keeper.unref()
+}

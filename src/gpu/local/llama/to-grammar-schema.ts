@@ -1,0 +1,172 @@
+import type { GbnfJsonSchema } from 'node-llama-cpp'
+import { invalidRequest } from './engine-error.ts'
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+const NODES_MAX = 2_000
+const DEPTH_MAX = 40
+/** Longer bounds would make the grammar itself large; they are not enforced. */
+const REPETITIONS_MAX = 500
+const SCALARS = ['string', 'number', 'integer', 'boolean', 'null'] as const
+const FORMATS = new Set(['date-time', 'time', 'date'])
+
+/**
+ * Translates a client's JSON Schema into what grammars are made of. All properties are written, required or not. Ranges of numbers,
+ * patterns and `not` cannot be enforced and are left out. What cannot be translated at all is an error.
+ */
+export function toGrammarSchema(schema: JsonObject, param: string): GbnfJsonSchema {
+  return new SchemaTranslator(param).translateRoot(schema)
+}
+
+class SchemaTranslator {
+  readonly #param: string
+  #nodes = 0
+  #known: ReadonlySet<string> = new Set()
+
+  constructor(param: string) {
+    this.#param = param
+  }
+
+  translateRoot(schema: JsonObject): GbnfJsonSchema {
+    const definitions = Object.entries({ ...objectOf(schema['definitions']), ...objectOf(schema['$defs']) })
+    this.#known = new Set(definitions.map(([name]) => name))
+    const root = this.#translate(schema, 0)
+    if (definitions.length === 0) return root
+    const $defs = Object.fromEntries(
+      definitions.map(([name, definition]) => [name, this.#translate(definition, 1)]),
+    )
+    return { ...root, $defs } as GbnfJsonSchema
+  }
+
+  #translate(schema: unknown, depth: number): GbnfJsonSchema {
+    this.#nodes += 1
+    if (this.#nodes > NODES_MAX || depth > DEPTH_MAX) throw this.#refuse('is too large')
+    if (schema === true) return ANYTHING
+    if (!isObject(schema)) throw this.#refuse('has a part that is not an object')
+    const shape = this.#translateShape(schema, depth)
+    const { description } = schema
+    return typeof description === 'string' ? { ...shape, description } : shape
+  }
+
+  #translateShape(schema: JsonObject, depth: number): GbnfJsonSchema {
+    const { $ref, enum: choices, const: constant, anyOf, oneOf, allOf, type } = schema
+    if ($ref !== undefined) return this.#translateReference($ref)
+    if (constant !== undefined) return { const: this.#scalar(constant) }
+    if (Array.isArray(choices)) return { enum: choices.map((choice) => this.#scalar(choice)) }
+    const alternatives = anyOf ?? oneOf
+    if (Array.isArray(alternatives) && alternatives.length > 0)
+      return { oneOf: alternatives.map((one) => this.#translate(one, depth + 1)) }
+    if (Array.isArray(allOf)) return this.#translateAll(schema, allOf, depth)
+    if (Array.isArray(type))
+      return { oneOf: type.map((one) => this.#translateShape({ ...schema, type: one }, depth + 1)) }
+    if (type === 'object' || (type === undefined && 'properties' in schema))
+      return this.#translateObject(schema, depth)
+    if (type === 'array' || (type === undefined && 'items' in schema))
+      return this.#translateArray(schema, depth)
+    if (type === 'string') return translateString(schema)
+    const scalar = SCALARS.find((known) => known === type)
+    if (scalar !== undefined) return { type: scalar }
+    if (type === undefined) return ANYTHING
+    throw this.#refuse('has an unknown type')
+  }
+
+  #translateReference(reference: unknown): GbnfJsonSchema {
+    const name =
+      typeof reference === 'string' ? /^#\/(?:\$defs|definitions)\/([^/]+)$/.exec(reference)?.[1] : undefined
+    if (name === undefined || !this.#known.has(name))
+      throw this.#refuse('has a $ref that is not to its own $defs')
+    return { $ref: `#/$defs/${name}` } as GbnfJsonSchema
+  }
+
+  /** Several objects become one with the properties of all. */
+  #translateAll(schema: JsonObject, parts: readonly unknown[], depth: number): GbnfJsonSchema {
+    const { allOf: _, ...own } = schema
+    const all = [own, ...parts].filter((part) => isObject(part) && Object.keys(part).length > 0)
+    const [only] = all
+    if (all.length === 1) return this.#translate(only, depth + 1)
+    const properties = all.map((part) => (isObject(part) ? objectOf(part['properties']) : {}))
+    if (properties.some((found) => Object.keys(found).length === 0))
+      throw this.#refuse('has an allOf of other things than objects')
+    return this.#translateObject({ type: 'object', properties: Object.assign({}, ...properties) }, depth)
+  }
+
+  #translateObject(schema: JsonObject, depth: number): GbnfJsonSchema {
+    const properties = Object.entries(objectOf(schema['properties']))
+    const { additionalProperties } = schema
+    const isOpen = properties.length === 0 && additionalProperties === undefined
+    return {
+      type: 'object',
+      properties: Object.fromEntries(
+        properties.map(([name, property]) => [name, this.#translate(property, depth + 1)]),
+      ),
+      additionalProperties: isObject(additionalProperties)
+        ? this.#translate(additionalProperties, depth + 1)
+        : isOpen || additionalProperties === true,
+    }
+  }
+
+  #translateArray(schema: JsonObject, depth: number): GbnfJsonSchema {
+    const { items, prefixItems } = schema
+    const minItems = countOf(schema['minItems'])
+    if (minItems !== null && minItems > REPETITIONS_MAX)
+      throw this.#refuse('has a minItems that is too large')
+    const maxItems = boundOf(schema['maxItems'])
+    return {
+      type: 'array',
+      ...(isObject(items) ? { items: this.#translate(items, depth + 1) } : {}),
+      ...(Array.isArray(prefixItems)
+        ? { prefixItems: prefixItems.map((item) => this.#translate(item, depth + 1)) }
+        : {}),
+      ...(minItems === null ? {} : { minItems }),
+      ...(maxItems === null ? {} : { maxItems }),
+    }
+  }
+
+  #scalar(value: unknown): string | number | boolean | null {
+    if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
+    if (typeof value === 'number') return value
+    throw this.#refuse('has a const or an enum of objects or arrays')
+  }
+
+  #refuse(what: string) {
+    return invalidRequest(this.#param, `The schema ${what}; this engine cannot follow it.`)
+  }
+}
+
+/** Deeper than one level this is what grammars allow for unknown values. */
+const ANYTHING: GbnfJsonSchema = {
+  oneOf: [
+    { type: ['string', 'number', 'boolean', 'null'] },
+    { type: 'object', additionalProperties: true },
+    { type: 'array' },
+  ],
+}
+
+function translateString(schema: JsonObject): GbnfJsonSchema {
+  const format = String(schema['format'])
+  if (FORMATS.has(format)) return { type: 'string', format } as GbnfJsonSchema
+  const minLength = boundOf(schema['minLength'])
+  const maxLength = boundOf(schema['maxLength'])
+  return {
+    type: 'string',
+    ...(minLength === null ? {} : { minLength }),
+    ...(maxLength === null ? {} : { maxLength }),
+  }
+}
+
+function countOf(value: unknown): number | null {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
+}
+
+function boundOf(value: unknown): number | null {
+  const count = countOf(value)
+  return count === null || count > REPETITIONS_MAX ? null : count
+}
+
+function objectOf(value: unknown): JsonObject {
+  return isObject(value) ? value : {}
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

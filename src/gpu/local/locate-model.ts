@@ -1,0 +1,58 @@
+import { join } from 'node:path'
+import { isOrderSafe } from '../check-order.ts'
+import type { InstanceFailure, LaunchOrder } from '../gpu-driver.ts'
+import { placeholdersOf } from './engine-command.ts'
+import { findGgufFile } from './find-gguf-file.ts'
+import type { EngineCommand, LocalSettings } from './local-settings.ts'
+import type { FetchedModel, ModelFiles } from '../model-files.ts'
+
+/** A model as its engine is told where it is. */
+export type LocatedModel =
+  | Exclude<FetchedModel, { readonly state: 'ready' }>
+  | { readonly state: 'ready'; readonly directory: string | null; readonly ggufPath: string | null }
+
+interface LocateOptions {
+  readonly order: LaunchOrder
+  readonly command: EngineCommand
+  readonly settings: Pick<LocalSettings, 'modelsDirectory'>
+  /** Null where nothing can be fetched. */
+  readonly files: ModelFiles | null
+}
+
+/** The files that an engine needs: from the operator's directory, else from the hub. An engine that fetches them itself needs none. */
+export async function locateModel({ order, command, settings, files }: LocateOptions): Promise<LocatedModel> {
+  const names = command.flat().flatMap(placeholdersOf)
+  const needsGguf = command.length === 0 || names.includes('model_file')
+  if (!needsGguf && !names.includes('model_path')) return { state: 'ready', directory: null, ggufPath: null }
+  if (!isOrderSafe(order)) return { state: 'failed', failure: NOT_USABLE }
+  const { huggingfaceId, revision, quantization, hubToken } = order
+  const found = await find()
+  if (found.state !== 'ready' || !needsGguf || found.ggufPath !== null) return found
+  return { state: 'failed', failure: NO_GGUF }
+
+  async function find(): Promise<LocatedModel> {
+    if (settings.modelsDirectory === null)
+      return files === null
+        ? { state: 'failed', failure: NO_FILES }
+        : files.fetch({ huggingfaceId, revision, quantization, hubToken, isGguf: needsGguf })
+    const directory = join(settings.modelsDirectory, ...huggingfaceId.split('/'))
+    return {
+      state: 'ready',
+      directory,
+      ggufPath: needsGguf ? await findGgufFile(directory, quantization) : null,
+    }
+  }
+}
+
+export const NOT_USABLE: InstanceFailure = {
+  code: 'model_unsupported',
+  message: 'The model, its revision or its quantization cannot be given to an engine here.',
+}
+const NO_GGUF: InstanceFailure = {
+  code: 'model_unsupported',
+  message: 'The model has no GGUF file with this quantization, and this machine serves no others.',
+}
+const NO_FILES: InstanceFailure = {
+  code: 'model_unsupported',
+  message: 'This machine does not fetch models from the hub.',
+}
