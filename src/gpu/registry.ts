@@ -8,7 +8,10 @@ export interface OfferedTier extends GpuTier {
 export interface GpuRegistry {
   get(driverId: string): GpuDriver | undefined
   readonly drivers: readonly GpuDriver[]
-  /** Asks every driver. Where two have the same tier, the earlier one counts. A driver that fails offers nothing, and is reported. */
+  /**
+   * Asks every driver. Where two have the same tier, the earlier one counts. A driver that fails is reported, and its tiers are known as
+   * before, without free machines.
+   */
   capacity(): Promise<readonly OfferedTier[]>
 }
 
@@ -20,12 +23,15 @@ interface RegistryOptions {
 
 export function createGpuRegistry({ drivers, onFailure }: RegistryOptions): GpuRegistry {
   const byId = new Map(drivers.map((driver) => [driver.id, driver]))
+  const lastTiers = new Map<string, readonly OfferedTier[]>()
   const tiersOf = async (driver: GpuDriver): Promise<readonly OfferedTier[]> => {
     try {
-      return (await driver.capacity()).map((tier) => ({ ...tier, driverId: driver.id }))
+      const tiers = (await driver.capacity()).map((tier) => ({ ...tier, driverId: driver.id }))
+      lastTiers.set(driver.id, tiers)
+      return tiers
     } catch (error) {
       onFailure(driver.id, error)
-      return []
+      return (lastTiers.get(driver.id) ?? []).map((tier) => ({ ...tier, availableCount: 0 }))
     }
   }
   return {

@@ -18,6 +18,7 @@ describe('GPU tiers', () => {
     const { status, body } = await gateway.request('GET', '/v1/gpu-tiers')
     expect([status, body.cached, body.total]).toEqual([200, true, body.data.length])
     expect(body.tiers).toEqual(body.data)
+    expect([body.cached, body.age_seconds]).toEqual([true, expect.any(Number)])
     const tier = body.data.find(({ id }: { id: string }) => id === 'h100_80gb')
     expect(tier).toEqual({
       id: 'h100_80gb',
@@ -54,6 +55,24 @@ describe('GPU tiers', () => {
     for (const path of ['/v1/gpu-tiers', '/v1/gpu-tiers/live', '/v1/deployment-templates'])
       expect((await gateway.request('GET', path, { key: null })).status).toBe(401)
   })
+})
+
+test('tiers and prices of the sandbox are the configured ones', async () => {
+  const tiers = {
+    tiny_8gb: { gpu_name: 'Tiny', vram_gb: 8, price_per_hour_usd: 0.25, count: 3, region: 'here' },
+    tiny_16gb: { gpu_name: 'Tiny', vram_gb: 16, price_per_hour_usd: 0.5, gpu_count: 2 },
+  }
+  const configured = await startGpuGateway({ PARKWAY_SANDBOX_GPU_TIERS: JSON.stringify(tiers) })
+  const { body } = await configured.request('GET', '/v1/gpu-tiers')
+  expect(body.data).toMatchObject([
+    { id: 'tiny_8gb', gpu_count: 1, price_per_hour_usd: 0.25, capacity: '3', region: 'here' },
+    { id: 'tiny_16gb', gpu_count: 2, price_per_hr_usd: 0.5, capacity: '1', region: null },
+  ])
+  await configured.close()
+  for (const wrong of ['[]', '{"A": {}}', '{"a": {"gpu_name": "A", "vram_gb": 1}}', 'x'])
+    await expect(startGpuGateway({ PARKWAY_SANDBOX_GPU_TIERS: wrong })).rejects.toThrow(
+      'PARKWAY_SANDBOX_GPU_TIERS',
+    )
 })
 
 test('templates name models and tiers that there are', async () => {

@@ -124,7 +124,8 @@ async function buildDriver(
   }
   const machines = createSandboxMachines(database)
   const timings = sandboxTimings(config.sandboxGpuStartMs)
-  return { driver: createSandboxDriver({ machines, clock, timings }), isEndpoint: () => false }
+  const tiers = config.sandboxGpuTiers
+  return { driver: createSandboxDriver({ machines, clock, tiers, timings }), isEndpoint: () => false }
 }
 
 /** Divides the start time: a fifth to get a GPU, the rest to load the model. */

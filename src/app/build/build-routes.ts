@@ -110,7 +110,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
       limits: modules.limits,
       onStreamError,
     }),
-    ...gpuTierRoutes({ deployments: modules.deployments }),
+    ...gpuTierRoutes({ deployments: modules.deployments, clock: modules.clock }),
     ...hubModelRoutes({ deployments: modules.deployments }),
     ...deploymentRoutes({ deployments: modules.deployments }),
     ...deploymentMetricRoutes({ deployments: modules.deployments }),

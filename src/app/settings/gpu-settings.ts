@@ -1,5 +1,6 @@
 import { parseKubernetesSettings } from './parse-kubernetes-settings.ts'
 import { parseLocalSettings } from './parse-local-settings.ts'
+import { parseSandboxTiers } from './parse-sandbox-tiers.ts'
 import { choiceSetting, integerSetting, objectSetting, optionalTextSetting, urlSetting } from './setting.ts'
 
 /** Settings of models that accounts deploy on GPUs. */
@@ -94,6 +95,15 @@ export const GPU_SETTINGS = {
       description: 'How much of the disk a download of a model leaves free.',
     },
     { default: 5, minimum: 0, maximum: 1_000_000 },
+  ),
+  sandboxGpuTiers: objectSetting(
+    {
+      environment: 'PARKWAY_SANDBOX_GPU_TIERS',
+      description:
+        'The tiers of simulated GPUs by id, with their prices and how many there are: see [deployments](deployments.md#drivers).',
+    },
+    'a JSON object as in docs/deployments.md',
+    parseSandboxTiers,
   ),
   sandboxGpuStartMs: integerSetting(
     {

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { toTimestamp } from '../../../kernel/clock.ts'
+import { toTimestamp, type Clock } from '../../../kernel/clock.ts'
 import { usdFromNanoUsd } from '../../../kernel/money.ts'
 import {
   DEPLOYMENT_TEMPLATES,
@@ -32,6 +32,7 @@ const TierList = Type.Intersect([
   Type.Object({
     cached: Type.Boolean({ description: 'Whether it may be up to a minute old.' }),
     updated_at: Type.String({ format: 'date-time', description: 'When the drivers were asked.' }),
+    age_seconds: Type.Integer({ description: 'How long ago that was.' }),
   }),
 ])
 
@@ -55,7 +56,13 @@ const TemplateAnswer = Type.Object(
   { title: 'DeploymentTemplate' },
 )
 
-export const gpuTierRoutes = ({ deployments }: { deployments: Deployments }): Route[] => {
+export const gpuTierRoutes = ({
+  deployments,
+  clock,
+}: {
+  deployments: Deployments
+  clock: Clock
+}): Route[] => {
   const shared = { tag: 'Deployments', scope: 'any', method: 'GET' } as const
   const readTiers = async (caller: Parameters<Deployments['readTiers']>[0], isLive: boolean) => {
     const { tiers, readAtMs } = await deployments.readTiers(caller, { isLive })
@@ -74,7 +81,8 @@ export const gpuTierRoutes = ({ deployments }: { deployments: Deployments }): Ro
       region: tier.region,
       updated_at: updatedAt,
     }))
-    return { ...wholeList('tiers', data), cached: !isLive, updated_at: updatedAt }
+    const ageSeconds = Math.max(0, Math.floor((clock.nowMs() - readAtMs) / 1000))
+    return { ...wholeList('tiers', data), cached: !isLive, updated_at: updatedAt, age_seconds: ageSeconds }
   }
 
   return [
