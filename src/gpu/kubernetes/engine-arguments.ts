@@ -3,14 +3,14 @@ import type { LaunchOrder } from '../gpu-driver.ts'
 import type { KubernetesSettings, KubernetesTierSettings } from './kubernetes-settings.ts'
 
 /** How vLLM is told a quantization. It finds the one that is stored by itself. */
-const QUANTIZATIONS: Readonly<Record<string, readonly string[]>> = {
-  auto: [],
-  fp16: ['--dtype=float16'],
-  bf16: ['--dtype=bfloat16'],
-  fp8: ['--quantization=fp8'],
-  awq: ['--quantization=awq'],
-  gptq: ['--quantization=gptq'],
-}
+const QUANTIZATIONS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['auto', []],
+  ['fp16', ['--dtype=float16']],
+  ['bf16', ['--dtype=bfloat16']],
+  ['fp8', ['--quantization=fp8']],
+  ['awq', ['--quantization=awq']],
+  ['gptq', ['--quantization=gptq']],
+])
 
 /** Writes the arguments of vLLM. Null for an order that it cannot serve. */
 export function writeArguments(
@@ -19,7 +19,7 @@ export function writeArguments(
   settings: Pick<KubernetesSettings, 'port' | 'extraArguments'>,
 ): readonly string[] | null {
   const { huggingfaceId, revision, maxModelLen } = order
-  const quantization = isOrderSafe(order) ? QUANTIZATIONS[order.quantization] : undefined
+  const quantization = isOrderSafe(order) ? QUANTIZATIONS.get(order.quantization) : undefined
   if (quantization === undefined) return null
   return [
     huggingfaceId,

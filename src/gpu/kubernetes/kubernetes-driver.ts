@@ -104,7 +104,7 @@ export function createKubernetesDriver(
     },
     launch: async (order) => {
       if (!isInstanceId(order.instanceId)) throw new Error('not the id of an instance')
-      const tier = settings.tiers[order.tierId]
+      const tier = new Map(Object.entries(settings.tiers)).get(order.tierId)
       if (tier === undefined) throw new Error(`there is no tier '${order.tierId}'`)
       await launchInstance(view, { order, tier, nowMs: clock.nowMs() }, options)
     },

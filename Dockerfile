@@ -1,0 +1,17 @@
+# The image that deploy/helm/parkway expects: docker build -t parkway .
+FROM node:24-trixie-slim
+
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev && npm cache clean --force
+COPY bin bin
+COPY src src
+
+# PostgreSQL refuses to run as root, and so does the chart.
+RUN useradd --uid 10001 --create-home parkway && install -d -o parkway -g parkway /data
+USER 10001
+ENV HOST=0.0.0.0 PORT=8080 PARKWAY_DATA_DIR=/data NODE_ENV=production
+VOLUME /data
+EXPOSE 8080
+ENTRYPOINT ["node", "bin/parkway.cjs"]
+CMD ["serve"]
