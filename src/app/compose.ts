@@ -2,6 +2,8 @@ import { tmpdir } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createClientAddress } from '../http/connections/client-address.ts'
 import { createUnauthenticatedGuard } from '../http/connections/guard-unauthenticated.ts'
+import { isOfOwnPage } from '../http/session-cookie.ts'
+import { createSessions } from '../modules/sessions/sessions.ts'
 import { endRefusedRequests } from '../http/connections/end-refused-requests.ts'
 import { createServer } from '../http/server.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -55,22 +57,28 @@ export async function composeGateway(options: ComposeOptions): Promise<Gateway> 
     const clientAddressOf = createClientAddress(config.trustedProxies)
     let isShuttingDown = false
     let worker: Worker | null = null
+    const sessions = createSessions({ database: modules.database, keys })
+    const guard = createUnauthenticatedGuard({
+      throttle: modules.unauthenticatedThrottle,
+      authenticate: (token, connection) => keys.authenticate(token, connection),
+      authenticateSession: (token) => sessions.authenticate(token),
+      isOfOwnPage: ({ headers }) => isOfOwnPage(headers, config.publicUrl),
+      isKnownKey: (token) => keys.isKnown(token),
+      addressOf: clientAddressOf,
+      onRefused: () => metrics.limits.refused('address'),
+    })
     const server = await createServer({
       routes: buildRoutes({
         config,
         modules,
+        sessions,
+        guard,
         logger,
         isShuttingDown: () => isShuttingDown,
         isWorkerRunning: () => worker?.isRunning() === true,
         readMetrics: options.expositionOfAll ?? (() => metrics.exposition()),
       }),
-      guard: createUnauthenticatedGuard({
-        throttle: modules.unauthenticatedThrottle,
-        authenticate: (token, connection) => keys.authenticate(token, connection),
-        isKnownKey: (token) => keys.isKnown(token),
-        addressOf: clientAddressOf,
-        onRefused: () => metrics.limits.refused('address'),
-      }),
+      guard,
       limits: modules.limits,
       idempotency: modules.idempotency,
       media: modules.media,

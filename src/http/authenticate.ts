@@ -13,10 +13,12 @@ export type Authenticate = (incoming: RequestMessage) => Caller | Promise<Caller
 export function authenticateHook(
   authenticate: Authenticate,
   scope: Scope | 'any',
+  needsConfirmation: boolean,
 ): onRequestAsyncHookHandler {
   return async (request) => {
     const caller = await authenticate(request.raw)
     requireScope(caller, scope)
+    if (needsConfirmation) requireConfirmation(caller)
     request.exchange.caller = caller
   }
 }
@@ -33,6 +35,13 @@ export function readToken({ authorization: header, 'x-api-key': key }: RequestMe
       ? 'No API key given. Send it as `Authorization: Bearer pk-<env>-<key>` or `x-api-key: pk-<env>-<key>`.'
       : 'The Authorization header must have the form `Bearer pk-<env>-<key>`.'
   throw new AppError('invalid_api_key', message)
+}
+
+function requireConfirmation({ session }: Caller): void {
+  if (session === undefined || session.isConfirmed) return
+  const message =
+    'Enter the API key again: POST /v1/sessions/current/confirm with `api_key`, then repeat this.'
+  throw new AppError('confirmation_required', message)
 }
 
 export function requireScope(caller: Caller, scope: Scope | 'any'): void {

@@ -74,7 +74,9 @@ export function registerRoute(app: FastifyInstance, route: Route, surroundings: 
       url: route.path,
       handler,
       ...(route.wire === undefined ? {} : { config: { wire: route.wire } }),
-      ...(route.scope === null ? {} : { onRequest: authenticateHook(guard.authenticate, route.scope) }),
+      ...(route.scope === null
+        ? {}
+        : { onRequest: authenticateHook(guard.authenticate, route.scope, route.needsConfirmation === true) }),
       ...(isOpenPage(route) ? { onRequest: async ({ raw }) => guard.admitVisitor(raw) } : {}),
       ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
     })

@@ -17,6 +17,8 @@ export interface RouteDescription {
   readonly summary: string
   readonly tag: string
   readonly scope: RouteScope
+  /** In a session, the key must have been entered in the last minutes. */
+  readonly needsConfirmation?: true
   /** The route itself is free; each request that it makes to a model is charged like a chat request. */
   readonly isChargedByCall?: true
   readonly body?: TSchema

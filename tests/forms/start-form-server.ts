@@ -68,7 +68,7 @@ export async function startFormServer(): Promise<FormServer> {
   })
   const server = await createServer({
     routes: [route],
-    guard: { authenticate: () => CALLER, admitVisitor: () => {} },
+    guard: { authenticate: () => CALLER, authenticateKey: () => CALLER, admitVisitor: () => {} },
     limits: { countRefused: async () => null, secondsToRest: () => 0 },
     idempotency: {
       claim: () => Promise.reject(new Error('no key is sent')),

@@ -16,7 +16,8 @@ interface Call {
   readonly query?: string
   /** The example of the document unless told; none for null. */
   readonly body?: unknown
-  readonly key?: string
+  readonly key?: string | null
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 export interface Walk {
@@ -61,6 +62,7 @@ export async function walkOperations(): Promise<Walk> {
   try {
     const { body: document } = await gateway.request('GET', '/openapi.json', { key: null })
 
+    let cookie = ''
     const call = async (operation: string, given: Call = {}): Promise<TestAnswer['body']> => {
       const [method = '', template = ''] = operation.split(' ')
       const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => given.params?.[name] ?? name)
@@ -69,10 +71,12 @@ export async function walkOperations(): Promise<Walk> {
       const answer = await gateway.request(method, path + (given.query ?? ''), {
         ...(body === undefined || body === null ? {} : { body }),
         ...(given.key === undefined ? {} : { key: given.key }),
+        ...(given.headers === undefined ? {} : { headers: { ...given.headers } }),
       })
       expect([operation, answer.status < 300, answer.body]).toEqual([operation, true, answer.body])
       const contentType = answer.headers.get('content-type')?.split(';', 1)[0] ?? ''
       answers.push({ operation, status: answer.status, contentType, body: answer.body })
+      cookie = answer.headers.get('set-cookie')?.split(';', 1)[0] ?? cookie
       return answer.body
     }
     const until = async (read: () => Promise<{ status: string }>, ended = ENDED): Promise<void> => {
@@ -85,6 +89,7 @@ export async function walkOperations(): Promise<Walk> {
     await walkConversations(call)
     await walkDeployments(call, until)
     await walkAccount(call)
+    await walkSessions(call, { key: gateway.key, cookie: () => cookie })
     await walkOperator(call)
     return { document, answers }
   } finally {
@@ -95,6 +100,18 @@ export async function walkOperations(): Promise<Walk> {
 
 type MakeCall = (operation: string, given?: Call) => Promise<TestAnswer['body']>
 type Until = (read: () => Promise<{ status: string }>) => Promise<void>
+
+async function walkSessions(
+  call: MakeCall,
+  { key, cookie }: { key: string; cookie: () => string },
+): Promise<void> {
+  const body = { api_key: key }
+  const { id } = await call('POST /v1/sessions', { key: null, body })
+  await call('GET /v1/sessions')
+  const headers = { cookie: cookie(), 'sec-fetch-site': 'same-origin' }
+  await call('POST /v1/sessions/current/confirm', { key: null, headers, body })
+  await call('DELETE /v1/sessions/{id}', { params: { id } })
+}
 
 async function walkModels(call: MakeCall): Promise<void> {
   const { data } = await call('GET /v1/models')

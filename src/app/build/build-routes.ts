@@ -34,6 +34,7 @@ import { rerankRoutes } from '../../http/routes/text/rerank.ts'
 import { taskRoutes } from '../../http/routes/tasks/tasks.ts'
 import { responseRoutes } from '../../http/routes/text/responses.ts'
 import { storedResponseRoutes } from '../../http/routes/text/stored-responses.ts'
+import { sessionRoutes } from '../../http/routes/account/sessions.ts'
 import { speechRoutes } from '../../http/routes/media/speech.ts'
 import { tenantRoutes } from '../../http/routes/account/tenant.ts'
 import { transcriptionRoutes } from '../../http/routes/media/transcriptions.ts'
@@ -43,6 +44,8 @@ import { voiceRoutes } from '../../http/routes/media/voices.ts'
 import { createRunGeneration } from '../../http/paid/run-generation.ts'
 import { createRunPaid } from '../../http/paid/run-paid.ts'
 import { createSendInference } from '../../http/paid/send-inference.ts'
+import type { UnauthenticatedGuard } from '../../http/connections/guard-unauthenticated.ts'
+import type { Sessions } from '../../modules/sessions/sessions.ts'
 import type { Ledger } from '../../modules/ledger/ledger.ts'
 import type { MessageBus } from '../../storage/message-bus.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
@@ -56,6 +59,8 @@ import { VERSION } from '../version.ts'
 interface BuildRoutesOptions {
   readonly config: Config
   readonly modules: Modules
+  readonly sessions: Sessions
+  readonly guard: Pick<UnauthenticatedGuard, 'authenticateKey'>
   readonly logger: GatewayLogger
   readonly isShuttingDown: () => boolean
   readonly isWorkerRunning: () => boolean
@@ -129,6 +134,11 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
       clock: modules.clock,
     }),
     ...apiKeyRoutes({ keys, usage }),
+    ...sessionRoutes({
+      sessions: options.sessions,
+      authenticateKey: options.guard.authenticateKey,
+      publicUrl: config.publicUrl,
+    }),
     ...usageRoutes({ usage, clock: modules.clock }),
     ...paymentRoutes({ billing, publicUrl: config.publicUrl }),
     ...checkoutRoutes({ billing }),

@@ -1,5 +1,6 @@
 import { toTaskAnswer } from '../../http/routes/tasks/task-wire.ts'
 import { sweepResponses } from '../../modules/responses/responses.ts'
+import { sweepSessions } from '../../modules/sessions/sessions.ts'
 import { sweepRuns, createRunner, type Runner } from '../../modules/compare/compare.ts'
 import {
   createTaskChanges,
@@ -62,6 +63,7 @@ export async function buildWorker(
       sweep: async () => {
         await sweepResults(database, (mediaIds) => media.remove(mediaIds))
         await sweepTickets(database)
+        await sweepSessions(database)
         await sweepResponses(database)
         await sweepRuns(database, daysToMs(config.compareRetentionDays))
       },

@@ -3,10 +3,15 @@ import type { Caller } from '../../modules/keys/keys.ts'
 import type { UnauthenticatedThrottle } from '../../modules/limits/limits.ts'
 import { readToken, type Authenticate } from '../authenticate.ts'
 import type { RequestMessage } from '../message.ts'
+import { readSessionCookie } from '../session-cookie.ts'
 
 interface UnauthenticatedGuardOptions {
   readonly throttle: UnauthenticatedThrottle
   readonly authenticate: (token: string, connection: object) => Caller | Promise<Caller>
+  /** Returns the caller of a browser's session. */
+  readonly authenticateSession: (token: string) => Promise<Caller>
+  /** Whether a page of this gateway sent the request, so that its cookie counts. */
+  readonly isOfOwnPage: (incoming: RequestMessage) => boolean
   /** Whether the key is cached, so that it needs no database query. */
   readonly isKnownKey: (token: string) => boolean
   readonly addressOf: (incoming: RequestMessage) => string
@@ -15,6 +20,8 @@ interface UnauthenticatedGuardOptions {
 
 export interface UnauthenticatedGuard {
   readonly authenticate: Authenticate
+  /** Does the same for a key that is part of the body. */
+  readonly authenticateKey: (incoming: RequestMessage, token: string) => Caller | Promise<Caller>
   /** Counts a request for a page that needs no key. Throws if its address requests too many. */
   readonly admitVisitor: (incoming: RequestMessage) => void
 }
@@ -32,7 +39,7 @@ export function createUnauthenticatedGuard(options: UnauthenticatedGuardOptions)
     return new AppError('rate_limit_exceeded', message, { retryAfterSeconds })
   }
   const noteFailure = (incoming: RequestMessage, error: unknown): unknown => {
-    if (!(error instanceof AppError) || error.code !== 'invalid_api_key') return error
+    if (!(error instanceof AppError) || !COUNTED.has(error.code)) return error
     const network = networkOf(addressOf(incoming))
     const seconds = throttle.secondsToWait(network)
     if (seconds !== null) return refuse(seconds)
@@ -46,25 +53,50 @@ export function createUnauthenticatedGuard(options: UnauthenticatedGuardOptions)
     if (seconds !== null && !throttle.mayLookUp(network)) throw refuse(seconds)
   }
 
-  return {
-    authenticate(incoming) {
-      try {
-        const token = readToken(incoming.headers)
-        if (throttle.hasBlocked()) requireTurn(incoming, token)
-        const caller = authenticate(token, incoming.socket)
-        if (!(caller instanceof Promise)) return caller
-        return caller.catch((error: unknown) => {
-          throw noteFailure(incoming, error)
-        })
-      } catch (error) {
+  const counted = (
+    incoming: RequestMessage,
+    find: () => Caller | Promise<Caller>,
+  ): Caller | Promise<Caller> => {
+    try {
+      const caller = find()
+      if (!(caller instanceof Promise)) return caller
+      return caller.catch((error: unknown) => {
         throw noteFailure(incoming, error)
-      }
-    },
+      })
+    } catch (error) {
+      throw noteFailure(incoming, error)
+    }
+  }
+  const findByKey = (incoming: RequestMessage, token: string): Caller | Promise<Caller> => {
+    if (throttle.hasBlocked()) requireTurn(incoming, token)
+    return authenticate(token, incoming.socket)
+  }
+  const findBySession = (incoming: RequestMessage, token: string): Promise<Caller> => {
+    if (throttle.hasBlocked()) requireTurn(incoming, token)
+    if (options.isOfOwnPage(incoming)) return options.authenticateSession(token)
+    const message = "A session counts only for requests of this gateway's own pages. Send an API key."
+    throw new AppError('forbidden', message)
+  }
+
+  return {
+    authenticate: (incoming) =>
+      counted(incoming, () => {
+        const session = hasKey(incoming) ? null : readSessionCookie(incoming.headers)
+        if (session !== null) return findBySession(incoming, session)
+        return findByKey(incoming, readToken(incoming.headers))
+      }),
+    authenticateKey: (incoming, token) => counted(incoming, () => findByKey(incoming, token)),
     admitVisitor(incoming) {
       const seconds = throttle.noteVisit(networkOf(addressOf(incoming)))
       if (seconds !== null) throw refuse(seconds)
     },
   }
+}
+
+const COUNTED: ReadonlySet<string> = new Set(['invalid_api_key', 'invalid_session'])
+
+function hasKey({ headers }: RequestMessage): boolean {
+  return headers.authorization !== undefined || headers['x-api-key'] !== undefined
 }
 
 const GROUPS = 8

@@ -23,6 +23,14 @@ export interface Caller {
   readonly expiresAtMs?: number | null
   /** The restricted key that created this one. Its limits apply to both keys together. */
   readonly parent?: ParentKey | null
+  /** The session of a person in a browser. Absent if the request has the key itself. */
+  readonly session?: CallerSession
+}
+
+interface CallerSession {
+  readonly id: string
+  /** Whether the key was entered in the last minutes. */
+  readonly isConfirmed: boolean
 }
 
 interface ParentKey {

@@ -12,6 +12,14 @@ export const ACCOUNT_NOTES: Readonly<Record<string, string>> = {
     'Changes a key. The answer comes when every process of the gateway knows the change.',
   'DELETE /v1/tenants/me/api-keys/{id}':
     'Revokes a key. The answer comes when every process of the gateway refuses it; its running streams end.',
+  'POST /v1/sessions':
+    'Signs a person in with an API key, for pages of this gateway in a browser. The secret of the session is in an HttpOnly cookie, ' +
+    'which counts only for requests of those pages (`Sec-Fetch-Site: same-origin`, or their `Origin`). The session ends with the key.',
+  'GET /v1/sessions': 'Lists the sessions that have not ended.',
+  'POST /v1/sessions/current/confirm':
+    'Takes the key of the session once more. Routes that change credit ask for this when it was entered more than 15 minutes ago ' +
+    '(403 `confirmation_required`).',
+  'DELETE /v1/sessions/{id}': 'Ends a session. `current` is the session of the request.',
   'GET /v1/usage/budget':
     'Returns what the account spent in the current periods, and what its balance and budgets leave.',
   'GET /v1/usage/summary':

@@ -98,6 +98,7 @@ export const adminPromoRoutes = ({
       ...shared,
       method: 'POST',
       path: '/v1/admin/promo-codes',
+      needsConfirmation: true,
       summary: 'Create a promo code',
       body: CodeCreateBody,
       responses: { 201: { description: 'The code.', schema: CodeAnswer } },

@@ -1,0 +1,157 @@
+import { Type, type Static } from 'typebox'
+import { toTimestamp } from '../../../kernel/clock.ts'
+import { AppError } from '../../../kernel/app-error.ts'
+import type { Caller } from '../../../modules/keys/keys.ts'
+import type { Session, Sessions } from '../../../modules/sessions/sessions.ts'
+import type { RequestMessage } from '../../message.ts'
+import { defineRoute, type Route, type RouteRequest } from '../../route.ts'
+import { isOfOwnPage, isSecureRequest, writeSessionCookie } from '../../session-cookie.ts'
+
+interface SessionRouteOptions {
+  readonly sessions: Sessions
+  readonly authenticateKey: (incoming: RequestMessage, token: string) => Caller | Promise<Caller>
+  readonly publicUrl: string | null
+}
+
+const KeyBody = Type.Object(
+  { api_key: Type.String({ minLength: 1, maxLength: 200, description: 'An API key of the account.' }) },
+  { examples: [{ api_key: 'pk-dev-0123456789abcdef0123456789abcdef0123456789abcdef' }] },
+)
+
+const SessionAnswer = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    object: Type.Literal('session'),
+    key_id: Type.String({ format: 'uuid', description: 'The key that the person signed in with.' }),
+    user_agent: Type.String({ description: 'The browser, as it named itself.' }),
+    is_current: Type.Boolean({ description: 'Whether it is the session of this request.' }),
+    created_at: Type.String({ format: 'date-time' }),
+    last_used_at: Type.String({ format: 'date-time', description: 'Exact to the minute.' }),
+    expires_at: Type.String({
+      format: 'date-time',
+      description: 'The end at the latest. A session also ends after 12 hours without a request.',
+    }),
+  },
+  { title: 'Session' },
+)
+
+const SessionParams = Type.Object({
+  id: Type.String({ maxLength: 100, description: 'The id of a session, or `current`.' }),
+})
+
+const USER_AGENT_LENGTH_MAX = 300
+
+/** Sessions of people who use the gateway in a browser: the key is entered once and is not kept there. */
+export const sessionRoutes = (options: SessionRouteOptions): Route[] => {
+  const { sessions } = options
+  const shared = { tag: 'Sessions' } as const
+  return [
+    defineRoute({
+      ...shared,
+      method: 'POST',
+      path: '/v1/sessions',
+      summary: 'Sign in',
+      scope: null,
+      body: KeyBody,
+      otherErrors: [401, 403],
+      responses: { 201: { description: 'The session. Its secret is in the cookie.', schema: SessionAnswer } },
+      handle: async (request) => {
+        const { exchange, body, reply } = request
+        refuseForeignPage(request, options)
+        const caller = await options.authenticateKey(exchange.incoming, body.api_key)
+        const userAgent = String(request.headers['user-agent'] ?? '').slice(0, USER_AGENT_LENGTH_MAX)
+        const session = await sessions.start(caller, userAgent)
+        setCookie(request, session.token, options)
+        reply.code(201)
+        return sessionToWire(session, session.id)
+      },
+    }),
+    defineRoute({
+      ...shared,
+      method: 'GET',
+      path: '/v1/sessions',
+      summary: 'List sessions',
+      scope: 'any',
+      responses: {
+        200: {
+          description:
+            'The sessions of the key; those of the whole account if the key can manage it. Newest first.',
+          schema: Type.Object({
+            sessions: Type.Array(SessionAnswer, { description: 'The sessions that have not ended.' }),
+          }),
+        },
+      },
+      handle: async ({ caller }) => ({
+        sessions: (await sessions.list(caller)).map((session) => sessionToWire(session, caller.session?.id)),
+      }),
+    }),
+    defineRoute({
+      ...shared,
+      method: 'POST',
+      path: '/v1/sessions/current/confirm',
+      summary: 'Enter the key again',
+      scope: 'any',
+      body: KeyBody,
+      responses: { 200: { description: 'The session, confirmed for 15 minutes.', schema: SessionAnswer } },
+      handle: async ({ caller, exchange, body }) => {
+        requireSession(caller)
+        const entered = await options.authenticateKey(exchange.incoming, body.api_key)
+        return sessionToWire(await sessions.confirm(caller, entered), caller.session?.id)
+      },
+    }),
+    defineRoute({
+      ...shared,
+      method: 'DELETE',
+      path: '/v1/sessions/:id',
+      summary: 'Sign out',
+      scope: 'any',
+      params: SessionParams,
+      responses: { 200: { description: 'The session that was ended.', schema: SessionAnswer } },
+      handle: async (request) => {
+        const { caller, params } = request
+        const id = params.id === 'current' ? requireSession(caller) : params.id
+        const ended = await sessions.end(caller, id)
+        if (ended.id === caller.session?.id) setCookie(request, null, options)
+        return sessionToWire(ended, caller.session?.id)
+      },
+    }),
+  ]
+}
+
+type AnyRequest = Pick<RouteRequest<unknown, unknown, unknown>, 'exchange' | 'reply'>
+
+/** A page of another site must not sign a person in under an account that is not theirs. */
+function refuseForeignPage({ exchange }: AnyRequest, { publicUrl }: SessionRouteOptions): void {
+  const { headers } = exchange.incoming
+  const isBrowser = headers['sec-fetch-site'] !== undefined || headers.origin !== undefined
+  if (isBrowser && !isOfOwnPage(headers, publicUrl))
+    throw new AppError('forbidden', 'Only a page of this gateway can sign in.')
+}
+
+function setCookie(
+  { exchange, reply }: AnyRequest,
+  token: string | null,
+  { publicUrl }: SessionRouteOptions,
+): void {
+  const isSecure = isSecureRequest(exchange.incoming.headers, publicUrl)
+  reply.header('set-cookie', writeSessionCookie(token, isSecure))
+  reply.header('cache-control', 'no-store')
+}
+
+function requireSession({ session }: Caller): string {
+  if (session !== undefined) return session.id
+  throw new AppError('invalid_request', 'This request has an API key and belongs to no session.')
+}
+
+function sessionToWire(session: Session, currentId: string | undefined): Static<typeof SessionAnswer> {
+  return {
+    id: session.id,
+    object: 'session',
+    key_id: session.keyId,
+    user_agent: session.userAgent,
+    is_current: session.id === currentId,
+    created_at: toTimestamp(session.createdAtMs),
+    last_used_at: toTimestamp(session.lastUsedAtMs),
+    expires_at: toTimestamp(session.expiresAtMs),
+  }
+}

@@ -1,0 +1,156 @@
+import { AppError, notFound } from '../../kernel/app-error.ts'
+import { createId, isUuid } from '../../kernel/identifiers.ts'
+import type { Database, Queryable } from '../../storage/database.ts'
+import type { Caller, Keys } from '../keys/keys.ts'
+import { createSessionToken, hashSessionToken } from './session-token.ts'
+
+/** A person who signed in with an API key. */
+export interface Session {
+  readonly id: string
+  readonly keyId: string
+  readonly userAgent: string
+  readonly createdAtMs: number
+  readonly lastUsedAtMs: number
+  readonly expiresAtMs: number
+}
+
+interface StartedSession extends Session {
+  /** The secret for the cookie. It is not stored. */
+  readonly token: string
+}
+
+export interface Sessions {
+  /** Starts a session for this key. The oldest sessions of the key end if it has too many. */
+  start(caller: Caller, userAgent: string): Promise<StartedSession>
+  /** Returns the caller of the session's key. Throws `invalid_session`, or what a request with the key would get. */
+  authenticate(token: string): Promise<Caller>
+  /** Notes that the key was entered again. Throws if it is another key than that of the session. */
+  confirm(caller: Caller, entered: Caller): Promise<Session>
+  /** Returns the sessions of the caller's key, or of all keys of its account if it can manage the account; newest first. */
+  list(caller: Caller): Promise<Session[]>
+  end(caller: Caller, sessionId: string): Promise<Session>
+}
+
+const IDLE = `interval '12 hours'`
+const LIFE = `interval '7 days'`
+/** For this long after the key was entered, it need not be entered again. */
+const CONFIRMED = `interval '15 minutes'`
+const SESSIONS_OF_KEY_MAX = 20
+const LISTED_MAX = 200
+
+export function createSessions({
+  database,
+  keys,
+}: {
+  database: Database
+  keys: Pick<Keys, 'callerOf'>
+}): Sessions {
+  return {
+    start: async ({ accountId, keyId }, userAgent) => {
+      const token = createSessionToken()
+      const row = await database.transaction(async (transaction) => {
+        const [started] = await transaction.query<SessionRow>(
+          `INSERT INTO sessions (id, token_hash, account_id, key_id, user_agent, expires_at)
+           VALUES ($1, $2, $3, $4, $5, now() + ${LIFE}) RETURNING *`,
+          [createId(), hashSessionToken(token), accountId, keyId, userAgent],
+        )
+        await transaction.query(
+          `DELETE FROM sessions WHERE id IN (
+             SELECT id FROM sessions WHERE account_id = $1 AND key_id = $2 ORDER BY id DESC OFFSET $3)`,
+          [accountId, keyId, SESSIONS_OF_KEY_MAX],
+        )
+        return started
+      })
+      if (row === undefined) throw new Error('a session was not stored')
+      return { ...sessionFromRow(row), token }
+    },
+    authenticate: async (token) => {
+      const tokenHash = hashSessionToken(token)
+      const [row] = tokenHash === null ? [] : await database.query<UsedRow>(USE, [tokenHash])
+      if (row === undefined) throw invalidSession()
+      const caller = await keys.callerOf(row.account_id, row.key_id).catch((error: unknown) => {
+        throw error instanceof AppError && error.code === 'invalid_api_key' ? invalidSession() : error
+      })
+      return Object.freeze({ ...caller, session: { id: row.id, isConfirmed: row.is_confirmed } })
+    },
+    confirm: async ({ accountId, session }, entered) => {
+      const [row] = await database.query<SessionRow>(
+        `UPDATE sessions SET confirmed_at = now() WHERE id = $1 AND account_id = $2 AND key_id = $3 RETURNING *`,
+        [session?.id ?? null, accountId, entered.keyId],
+      )
+      if (row === undefined)
+        throw new AppError('forbidden', 'This is not the key that the session began with.')
+      return sessionFromRow(row)
+    },
+    list: async (caller) => {
+      const rows = await database.query<SessionRow>(
+        `SELECT * FROM sessions WHERE account_id = $1 AND ($2::uuid IS NULL OR key_id = $2) AND ${IS_VALID}
+         ORDER BY id DESC LIMIT ${LISTED_MAX}`,
+        [caller.accountId, visibleKeyOf(caller)],
+      )
+      return rows.map(sessionFromRow)
+    },
+    end: async (caller, sessionId) => {
+      const [row] = isUuid(sessionId)
+        ? await database.query<SessionRow>(
+            'DELETE FROM sessions WHERE id = $1 AND account_id = $2 AND ($3::uuid IS NULL OR key_id = $3) RETURNING *',
+            [sessionId, caller.accountId, visibleKeyOf(caller)],
+          )
+        : []
+      if (row === undefined) throw notFound('session')
+      return sessionFromRow(row)
+    },
+  }
+}
+
+/** Deletes sessions that have ended. */
+export async function sweepSessions(queryable: Queryable): Promise<void> {
+  await queryable.query(`DELETE FROM sessions WHERE NOT (${IS_VALID})`)
+}
+
+const IS_VALID = `expires_at > now() AND last_used_at > now() - ${IDLE}`
+
+// The time of the last use is written once a minute, so that a page with many requests causes few writes.
+const USE = `
+  WITH used AS (
+    UPDATE sessions SET last_used_at = now()
+    WHERE token_hash = $1 AND ${IS_VALID} AND last_used_at < now() - interval '1 minute'
+  )
+  SELECT id, account_id, key_id, confirmed_at > now() - ${CONFIRMED} AS is_confirmed
+  FROM sessions WHERE token_hash = $1 AND ${IS_VALID}`
+
+interface UsedRow {
+  readonly id: string
+  readonly account_id: string
+  readonly key_id: string
+  readonly is_confirmed: boolean
+}
+
+interface SessionRow {
+  readonly id: string
+  readonly key_id: string
+  readonly user_agent: string
+  readonly created_at: Date
+  readonly last_used_at: Date
+  readonly expires_at: Date
+}
+
+function sessionFromRow(row: SessionRow): Session {
+  return {
+    id: row.id,
+    keyId: row.key_id,
+    userAgent: row.user_agent,
+    createdAtMs: row.created_at.getTime(),
+    lastUsedAtMs: row.last_used_at.getTime(),
+    expiresAtMs: row.expires_at.getTime(),
+  }
+}
+
+/** Null for all keys of the account. */
+function visibleKeyOf({ scopes, keyId }: Caller): string | null {
+  return scopes.has('manage') || scopes.has('admin') ? null : keyId
+}
+
+function invalidSession(): AppError {
+  return new AppError('invalid_session', 'The session has ended. Sign in again.')
+}
