@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectDatabase } from '../../src/storage/connect-database.ts'
 import type { Database } from '../../src/storage/database.ts'
-import type { TestGateway } from '../support/start-test-gateway.ts'
+import { eventually } from '../support/eventually.ts'
+import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
 import { chatWith, deploy, readEvents, startGpuGateway, waitForStatus } from './deploy.ts'
 
 let gateway: TestGateway
@@ -50,6 +51,30 @@ describe('a deployment that sleeps', () => {
       'starting',
       'running',
     ])
+  })
+
+  test('is woken once by a hundred requests to two processes', async () => {
+    const second = await startTestGateway({
+      connectionString: gateway.connectionString,
+      settings: { PARKWAY_SANDBOX_GPU_START_MS: '600' },
+    })
+    try {
+      const id = await deploy(gateway)
+      await putToSleep(id)
+      await eventually(async () => {
+        const { status } = await second.request('GET', `/v1/models/byom-${id}`)
+        expect(status).toBe(200)
+      })
+      const answers = await Promise.all(
+        Array.from({ length: 100 }, (_, number) => chatWith(number % 2 === 0 ? gateway : second, id)),
+      )
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+      expect(await wakesOf(id)).toBe(1)
+      const runs = await database.query('SELECT FROM deployment_runs WHERE deployment_id = $1', [id])
+      expect(runs).toHaveLength(2)
+    } finally {
+      await second.close()
+    }
   })
 
   test.each([false, true])(
