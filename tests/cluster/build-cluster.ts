@@ -1,0 +1,102 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { access, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { Type } from 'typebox'
+import { Value } from 'typebox/value'
+import { parseJson } from '../../src/kernel/parse-json.ts'
+
+const KUBERNETES = '1.34.4'
+const KWOK = '0.7.0'
+const HELM = '3.19.5'
+const KUBERNETES_COMMANDS = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler']
+
+/** Programs by name, null for one that is not to be had. */
+export interface ClusterPrograms {
+  readonly etcd: string | null
+  readonly binaries: Readonly<Record<string, string | null>>
+}
+
+const run = promisify(execFile)
+
+/**
+ * Finds the programs of a cluster, and builds those that are missing from Go's modules. The first build takes half an hour of a core;
+ * later runs find what it left in the directory for temporary files, or in PARKWAY_CLUSTER_CACHE.
+ */
+export async function buildCluster(): Promise<ClusterPrograms> {
+  const cache = process.env['PARKWAY_CLUSTER_CACHE'] ?? join(tmpdir(), 'parkway-cluster')
+  const bin = join(cache, 'bin')
+  await mkdir(bin, { recursive: true })
+  const binaries: Record<string, string | null> = {}
+  const find = async (name: string) => ((await exists(join(bin, name))) ? join(bin, name) : null)
+  for (const name of [...KUBERNETES_COMMANDS, 'kwok', 'helm']) binaries[name] = await find(name)
+  const missing = Object.keys(binaries).filter((name) => binaries[name] === null)
+  const mayBuild = process.env['PARKWAY_CLUSTER_BUILD'] !== 'false' && hasProgram('go')
+  if (mayBuild && missing.length > 0) {
+    for (const name of missing) await build(name, cache).catch((error: unknown) => tell(name, error))
+    for (const name of missing) binaries[name] = await find(name)
+  }
+  return { etcd: hasProgram('etcd') ? 'etcd' : null, binaries }
+}
+
+function tell(name: string, error: unknown): void {
+  process.stderr.write(`${name} could not be built: ${error instanceof Error ? error.message : ''}\n`)
+}
+
+function packageOf(name: string): string {
+  if (name === 'kwok') return 'sigs.k8s.io/kwok/cmd/kwok'
+  return name === 'helm' ? 'helm.sh/helm/v3/cmd/helm' : `k8s.io/kubernetes/cmd/${name}`
+}
+
+/** Builds one program in a module of its own, at the lowest priority and one package at a time. */
+async function build(name: string, cache: string): Promise<void> {
+  const directory = join(cache, 'build', name)
+  await mkdir(directory, { recursive: true })
+  await writeFile(join(directory, 'go.mod'), await writeModule(name, directory))
+  const flags = [
+    '-mod=mod',
+    '-p=1',
+    '-trimpath',
+    `-ldflags=-s -w -X k8s.io/component-base/version.gitVersion=v${KUBERNETES}`,
+  ]
+  process.stderr.write(`building ${name}\n`)
+  await run('nice', ['-n', '19', 'go', 'build', ...flags, '-o', join(cache, 'bin', name), packageOf(name)], {
+    cwd: directory,
+    maxBuffer: 64 * 1024 * 1024,
+  })
+}
+
+const Download = Type.Object({ GoMod: Type.String() })
+
+/** Kubernetes names its own modules by paths of its repository; outside of it they are the published ones of the same version. */
+async function writeModule(name: string, directory: string): Promise<string> {
+  if (name === 'helm') return `module cluster\n\ngo 1.24.0\n\nrequire helm.sh/helm/v3 v${HELM}\n`
+  const { stdout } = await run('go', ['mod', 'download', '-json', `k8s.io/kubernetes@v${KUBERNETES}`], {
+    cwd: directory,
+  })
+  const text = await readFile(Value.Parse(Download, parseJson(stdout)).GoMod, 'utf8')
+  const staged = new Set(
+    [...text.matchAll(/\b(k8s\.io\/[a-z0-9-]+) v0\.0\.0$/gm)].flatMap(([, path]) => path ?? []),
+  )
+  const version = `v0.${KUBERNETES.slice('1.'.length)}`
+  return [
+    'module cluster',
+    ...(text.match(/^(?:go|godebug) .*$/gm) ?? []),
+    `require k8s.io/kubernetes v${KUBERNETES}`,
+    ...(name === 'kwok' ? [`require sigs.k8s.io/kwok v${KWOK}`] : []),
+    ...[...staged].map((path) => `replace ${path} => ${path} ${version}`),
+    '',
+  ].join('\n')
+}
+
+function hasProgram(name: string): boolean {
+  return spawnSync('which', [name]).status === 0
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
+}
