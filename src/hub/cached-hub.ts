@@ -1,10 +1,16 @@
+import { Cancellation } from '../kernel/cancellation.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { OutboundFailed } from '../outbound/outbound.ts'
 import { HubError } from './hub-error.ts'
 import type { Hub, HubModel, HubRequest } from './hub.ts'
 
 const KEPT_MS = 300_000
 const KEPT_MAX = 200
 const AT_ONCE_MAX = 8
+/** Of everything that is read of one model. */
+const READ_MS_MAX = 30_000
+/** A hub that could not be reached is not asked again for so long, so that requests do not queue up behind it. */
+const UNREACHABLE_MS = 10_000
 
 interface Kept {
   readonly model: Promise<HubModel>
@@ -12,34 +18,49 @@ interface Kept {
 }
 
 /**
- * The hub with a memory, and a bound: one client that asks often does not make the gateway ask as often. What was read with a token is
+ * The hub with a memory, and bounds: one client that asks often does not make the gateway ask as often. What was read with a token is
  * not kept, because another one may not be allowed to read it.
  */
 export function createCachedHub({ hub, clock }: { hub: Hub; clock: Clock }): Hub {
   const kept = new Map<string, Kept>()
   let running = 0
+  let unreachable: { readonly error: HubError; readonly atMs: number } | null = null
 
-  const read = async (request: HubRequest): Promise<HubModel> => {
+  const bounded = async <Result>(
+    request: HubRequest,
+    read: (request: HubRequest) => Promise<Result>,
+  ): Promise<Result> => {
+    if (unreachable !== null && clock.monotonicMs() - unreachable.atMs < UNREACHABLE_MS)
+      throw unreachable.error
     if (running >= AT_ONCE_MAX)
       throw new HubError('unavailable', 'Too many models are being read from the hub.')
     running += 1
+    const limit = limitTime(request.cancellation)
     try {
-      return await hub.readModel(request)
+      return await read({ ...request, cancellation: limit.cancellation })
+    } catch (error) {
+      if (error instanceof HubError && isUnreachable(error))
+        unreachable = { error, atMs: clock.monotonicMs() }
+      throw error
     } finally {
+      limit.end()
       running -= 1
     }
   }
+  const readModel = (request: HubRequest) => bounded(request, (one) => hub.readModel(one))
 
   return {
+    listFiles: (request) => bounded(request, (one) => hub.listFiles(one)),
     readModel: (request) => {
-      const { modelId, revision, token } = request
-      if (typeof token === 'string') return read(request)
-      const key = `${modelId} ${revision ?? ''}`
+      const { modelId, revision, quantization, token } = request
+      if (typeof token === 'string') return readModel(request)
+      const key = JSON.stringify([modelId, revision, quantization])
       const nowMs = clock.monotonicMs()
       const known = kept.get(key)
       if (known !== undefined && nowMs - known.readAtMs < KEPT_MS) return known.model
       // Shared with whoever asks meanwhile, so that none of them may cancel it.
-      const model = read({ modelId, revision: revision ?? null })
+      const { cancellation: _own, ...shared } = request
+      const model = readModel(shared)
       kept.delete(key)
       kept.set(key, { model, readAtMs: nowMs })
       model.catch(() => {
@@ -48,6 +69,28 @@ export function createCachedHub({ hub, clock }: { hub: Hub; clock: Clock }): Hub
       const [oldest] = kept.keys()
       if (kept.size > KEPT_MAX && oldest !== undefined) kept.delete(oldest)
       return model
+    },
+  }
+}
+
+/** Nothing listens, or nothing answers; a status of the hub is an answer. */
+function isUnreachable({ failure, cause }: HubError): boolean {
+  return failure === 'unavailable' && cause instanceof OutboundFailed
+}
+
+/** Ends with the caller's, or when it takes too long. */
+function limitTime(outer: Cancellation | undefined) {
+  const cancellation = new Cancellation()
+  const cancel = (reason: unknown): void => cancellation.cancel(reason)
+  const timer = setTimeout(() => {
+    cancel(new HubError('unavailable', 'The hub took too long.'))
+  }, READ_MS_MAX)
+  outer?.onCancel(cancel)
+  return {
+    cancellation,
+    end: () => {
+      clearTimeout(timer)
+      outer?.offCancel(cancel)
     },
   }
 }

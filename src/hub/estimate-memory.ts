@@ -8,8 +8,9 @@ export interface ModelWeights {
 }
 
 export interface GpuMemory {
+  /** 0 for the processor. */
   readonly gpuCount: number
-  /** Of all its GPUs together. */
+  /** Of all its GPUs together, or of the machine. */
   readonly vramGb: number
 }
 
@@ -28,6 +29,8 @@ const GIGA = 1_000_000_000
 const CACHE_BYTES = 2
 /** The driver, the engine's graphs and its libraries, on each GPU. */
 const RUNTIME_BYTES_PER_GPU = 900_000_000
+/** The engine and its libraries, where there is no GPU. */
+const RUNTIME_BYTES_PROCESSOR = 300_000_000
 /** Tokens that an engine works on at once while it reads prompts. */
 const BATCH_TOKENS = 2_048
 const ACTIVATION_BYTES = 2
@@ -72,7 +75,8 @@ export function cacheBytes(shape: ModelShape, tokens: number, gpuCount = 1): num
 }
 
 function copiedHeads({ cacheHeads }: ModelShape, gpuCount: number): number {
-  return Math.ceil(cacheHeads / gpuCount) * gpuCount
+  const machines = Math.max(1, gpuCount)
+  return Math.ceil(cacheHeads / machines) * machines
 }
 
 /** What a model takes that answers one request of this length. Mixtures of experts keep all of them in memory. */
@@ -87,7 +91,8 @@ export function estimateMemory(
     BATCH_TOKENS * ACTIVATION_BYTES * (4 * shape.hiddenSize + 2 * shape.intermediateSize) +
     // The logits of a batch of answers, in 32 bits.
     256 * 4 * shape.vocabSize
-  const overhead = RUNTIME_BYTES_PER_GPU * gpuCount + activations
+  const runtime = gpuCount === 0 ? RUNTIME_BYTES_PROCESSOR : RUNTIME_BYTES_PER_GPU * gpuCount
+  const overhead = runtime + activations
   return {
     weightBytes: weight,
     cacheBytes: cache,

@@ -1,23 +1,35 @@
 import { isRecord } from '../kernel/is-record.ts'
 import type { Cancellation } from '../kernel/cancellation.ts'
 import type { Outbound } from '../outbound/outbound.ts'
+import type { ModelWeights } from './estimate-memory.ts'
 import { HubError } from './hub-error.ts'
 import { HubFiles } from './hub-files.ts'
 import { isCommit, isHubId } from './hub-id.ts'
-import type { ModelFile } from './model-file.ts'
 import { readModelShape, type ModelShape } from './model-shape.ts'
-import { readSafetensors, type SafetensorsFacts } from './read-safetensors.ts'
+import type { ModelFile } from './model-file.ts'
+import { pickFiles, type PickedFiles } from './pick-files.ts'
+import { readGguf } from './read-gguf.ts'
+import { readSafetensors } from './read-safetensors.ts'
 
 /** Where models come from. */
 export interface Hub {
   /** Throws a `HubError`. */
   readModel(request: HubRequest): Promise<HubModel>
+  /** The commit and its files, without a look into them: whether the token opens them is not known yet. Throws a `HubError`. */
+  listFiles(request: HubRequest): Promise<ListedModel>
+}
+
+interface ListedModel {
+  readonly commit: string
+  readonly files: readonly ModelFile[]
 }
 
 export interface HubRequest {
   readonly modelId: string
   /** A branch, tag or commit; the hub's main branch unless told. */
   readonly revision?: string | null
+  /** Names the files where a repository has several of the same model; `auto` unless told. */
+  readonly quantization?: string
   readonly token?: string | null
   readonly cancellation?: Cancellation
 }
@@ -28,7 +40,6 @@ export interface HubModel {
   readonly id: string
   /** The commit that everything below was read of. */
   readonly commit: string
-  readonly files: readonly ModelFile[]
   readonly isGated: boolean
   readonly license: string | null
   readonly architecture: string | null
@@ -41,8 +52,10 @@ export interface HubModel {
   readonly quantizedBy: string | null
   /** Null for what is no transformer, or has no config. */
   readonly shape: ModelShape | null
-  /** Null where there are no safetensors. */
-  readonly weights: SafetensorsFacts | null
+  /** Null where there are neither safetensors nor GGUF files. */
+  readonly weights: ModelWeights | null
+  /** What an engine needs of it; null where there is nothing to load. */
+  readonly picked: PickedFiles | null
 }
 
 interface HubOptions {
@@ -58,35 +71,61 @@ const INDEX_FILE = 'model.safetensors.index.json'
 const SINGLE_FILE = 'model.safetensors'
 
 export function createHub({ outbound, endpoint, token: operatorToken = null }: HubOptions): Hub {
+  const open = async ({ modelId, revision, token, cancellation }: HubRequest) => {
+    if (!isHubId(modelId)) throw new HubError('missing', 'There is no such model on the hub.')
+    const address = { endpoint, modelId, token: token ?? operatorToken, cancellation }
+    const facts = readInfo(
+      await new HubFiles(outbound, { ...address, revision: revision ?? MAIN }).readInfo(),
+    )
+    // Everything else is read of this commit, whatever happens to the branch meanwhile.
+    const files = new HubFiles(outbound, { ...address, revision: facts.commit })
+    return { facts, files, listed: await files.listFiles() }
+  }
+
   return {
-    readModel: async ({ modelId, revision, token, cancellation }) => {
-      const address = { endpoint, modelId, token: token ?? operatorToken, cancellation }
-      if (!isHubId(modelId)) throw new HubError('missing', 'There is no such model on the hub.')
-      const info = await new HubFiles(outbound, { ...address, revision: revision ?? MAIN }).readInfo()
-      // Everything else is read of this commit, whatever happens to the branch meanwhile.
-      const facts = readInfo(info)
-      const files = new HubFiles(outbound, { ...address, revision: facts.commit })
-      const listed = await files.listFiles()
+    listFiles: async (request) => {
+      const { facts, listed } = await open(request)
+      return { commit: facts.commit, files: listed }
+    },
+    readModel: async (request) => {
+      const { facts, files, listed } = await open(request)
       const names = new Set(listed.map(({ path }) => path))
       const config = names.has('config.json') ? await files.readJson('config.json') : null
       const quantization = isRecord(config) ? config['quantization_config'] : null
       const format = formatOf(names)
-      const weights =
-        format === 'safetensors'
-          ? await readSafetensors(files, await listWeightFiles(files, names), packedBitsOf(quantization))
+      const picked =
+        format === 'safetensors' || format === 'gguf'
+          ? pickFiles(listed, request.quantization ?? 'auto')
           : null
-      return {
-        id: modelId,
-        commit: facts.commit,
-        files: listed,
-        isGated: facts.isGated,
-        license: facts.license,
+      const gguf = picked?.format === 'gguf' ? await readGguf(files, picked.weights) : null
+      const described = {
+        id: request.modelId,
+        ...facts,
         ...describeConfig(config),
+        quantizedBy: isRecord(quantization) ? textOf(quantization['quant_method']) : null,
+        picked,
+      }
+      if (gguf !== null) {
+        const { architecture, hasChatTemplate, shape, weights } = gguf
+        return {
+          ...described,
+          architecture,
+          modelType: architecture,
+          format: 'gguf',
+          hasChatTemplate,
+          shape,
+          weights,
+        }
+      }
+      return {
+        ...described,
         format,
         hasChatTemplate: await findChatTemplate(files, names),
-        quantizedBy: isRecord(quantization) ? textOf(quantization['quant_method']) : null,
         shape: readModelShape(config),
-        weights,
+        weights:
+          format === 'safetensors'
+            ? await readSafetensors(files, await listWeightFiles(files, names), packedBitsOf(quantization))
+            : null,
       }
     },
   }

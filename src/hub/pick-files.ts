@@ -33,10 +33,12 @@ const GGUF_PREFERENCE = [
 ]
 const QUANTIZATION =
   /(?:^|[.\-_/])((?:I?Q[1-8]|TQ[12]|MXFP4|BF16|F16|F32)(?:_[A-Z0-9]{1,4}){0,3})(?=$|[.\-/])/i
+/** As a client names it; `bf16` in lower case is a type of safetensors. */
+const GGUF_NAME = /^(?:I?Q[1-8]|BF16|F16|F32|TQ[12]|MXFP4)(?:_[A-Z0-9]{1,4}){0,3}$/
 const PART = /-(\d{5})-of-(\d{5})\.gguf$/i
 /** Not weights of a model that chats: projectors of images, drafts and importance matrices. */
 const SIDE_FILE = /(?:^|\/)(?:mmproj|imatrix|draft)|-(?:mmproj|imatrix|draft)[.-]/i
-const SAFETENSORS_NAME = /^(?:model|consolidated)(?:-\d{5}-of-\d{5})?\.safetensors$/
+const SAFETENSORS_NAME = /^model[^/]*\.safetensors$/
 const SIDE_NAMES = new Set([
   'config.json',
   'generation_config.json',
@@ -64,9 +66,14 @@ const SIDE_NAMES = new Set([
   'model.safetensors.index.json',
 ])
 
+/** Returns whether files of GGUF repositories are named after it, such as `Q4_K_M`. */
+export function isGgufQuantization(text: string): boolean {
+  return GGUF_NAME.test(text)
+}
+
 /** Picks safetensors where there are any, otherwise one quantization of GGUF files. Never pickled weights. */
 export function pickFiles(files: readonly ModelFile[], quantization: string): PickedFiles {
-  const isGgufWanted = QUANTIZATION.test(quantization)
+  const isGgufWanted = isGgufQuantization(quantization)
   const ggufs = files.filter(({ path }) => /\.gguf$/i.test(path) && !SIDE_FILE.test(path))
   const weights = files.filter(({ path }) => SAFETENSORS_NAME.test(path))
   if (ggufs.length > 0 && (weights.length === 0 || isGgufWanted)) return pickGguf(ggufs, quantization)

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { safetensorsFile, startHub, COMMIT, type HubServer } from '../upstreams/hub-server.ts'
 import type { TestGateway } from '../support/start-test-gateway.ts'
+import { createTinyGguf } from '../support/create-tiny-gguf.ts'
 import { startGpuGateway } from './deploy.ts'
 
 /** Of the shape of Llama 3.1 8B, whose memory is published. */
@@ -49,7 +50,7 @@ beforeAll(async () => {
         'model.safetensors': WEIGHTS,
       },
     },
-    'org/gguf': { files: { 'model-Q4_K_M.gguf': Buffer.alloc(10) } },
+    'org/gguf': { files: { 'model-Q4_K_M.gguf': createTinyGguf() } },
     'org/awq': {
       files: {
         'config.json': { ...CONFIG, quantization_config: { quant_method: 'awq', bits: 4 } },
@@ -61,7 +62,10 @@ beforeAll(async () => {
     },
     'org/short': one({ 'model.safetensors': Buffer.from([1, 2]) }),
     'org/lying': one({ 'model.safetensors': Buffer.from([255, 255, 255, 255, 255, 255, 255, 127, 0]) }),
-    'org/elsewhere': one({ 'model.safetensors.index.json': { weight_map: { a: '../../secret' } } }),
+    'org/elsewhere': one({
+      'model.safetensors': WEIGHTS,
+      'model.safetensors.index.json': { weight_map: { a: '../../secret' } },
+    }),
   })
   gateway = await startGpuGateway({ HF_ENDPOINT: hub.url, PARKWAY_OUTBOUND_ALLOW: hub.cdnHost })
 })

@@ -12,7 +12,7 @@ beforeAll(async () => {
   gateway = await startTestGateway({
     settings: {
       PARKWAY_GPU_DRIVER: 'local',
-      PARKWAY_LOCAL_GPU: JSON.stringify({ ...SCRIPTED, tiers }),
+      PARKWAY_LOCAL_GPU: JSON.stringify({ ...SCRIPTED, tiers, models_dir: '/nowhere' }),
       PARKWAY_GPU_DRAIN_MS: '1000',
     },
   })

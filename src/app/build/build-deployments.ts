@@ -12,6 +12,7 @@ import {
   providerKeyOf,
   type Deployments,
   type DeploymentsOptions,
+  type HubUse,
 } from '../../modules/deployments/deployments.ts'
 import type { Catalog } from '../../modules/catalog/catalog.ts'
 import type { MayUseSandbox } from '../../modules/inference/inference.ts'
@@ -21,6 +22,8 @@ import type { ProviderRegistry } from '../../providers/registry.ts'
 import { createSandboxMachines } from '../../storage/sandbox-machines.ts'
 import type { GatewayLogger } from '../../telemetry/logger.ts'
 import type { Config } from '../settings/config.ts'
+import type { Sealer } from '../../kernel/seal-text.ts'
+import { buildSealer } from './build-sealer.ts'
 import { buildModelCache } from './build-model-cache.ts'
 import type { ModelCache } from '../../hub/model-cache/model-cache.ts'
 import { hubEndpoint } from './hub-endpoint.ts'
@@ -44,15 +47,18 @@ export interface BuiltDeployments {
   readonly deployments: Deployments
   readonly gpus: GpuRegistry
   readonly modelCache: ModelCache
+  readonly sealer: Sealer
   close(): Promise<void>
 }
 
 const SANDBOX = 'sandbox'
+const LOCAL = 'local'
 
 /** Builds deployments: their models in the catalog and the provider that serves them. */
 export async function buildDeployments(config: Config, parts: DeploymentParts): Promise<BuiltDeployments> {
   const { clock, logger, ledger, catalog, providers, mayUseSandbox } = parts
   const modelCache = buildModelCache(config, parts)
+  const sealer = buildSealer(config)
   const hub = createCachedHub({
     hub: createHub({
       outbound: parts.outbound,
@@ -82,6 +88,8 @@ export async function buildDeployments(config: Config, parts: DeploymentParts): 
     ...parts,
     gpus,
     hub,
+    hubUseOf: (driverId) => hubUseOf(config, driverId),
+    sealer,
     ledger: config.billing ? ledger : null,
     isOffered: (viewer, driverId) => driverId !== SANDBOX || mayUseSandbox(viewer),
     connect: (driverId, endpoint) => (driverId === SANDBOX ? providers.sandbox : engines.connect(endpoint)),
@@ -105,7 +113,13 @@ export async function buildDeployments(config: Config, parts: DeploymentParts): 
     await engines.close()
     await built?.close?.()
   }
-  return { deployments, gpus, modelCache, close }
+  return { deployments, gpus, modelCache, sealer, close }
+}
+
+/** Engines of this machine may have models that are on no hub. */
+function hubUseOf({ localGpu }: Config, driverId: string): HubUse {
+  if (driverId === SANDBOX) return 'when_reachable'
+  return driverId === LOCAL && localGpu.modelsDirectory !== null ? 'never' : 'always'
 }
 
 async function buildDriver(

@@ -16,13 +16,14 @@ const RETRY_MS = 15_000
 
 /** Builds the reconciler of deployments, for a process with a worker. */
 export function buildReconciler(config: Config, { modules, borrower, logger }: ReconcilerParts): Reconciler {
-  const { database, messageBus, clock, gpus, deployments, ledger } = modules
+  const { database, messageBus, clock, gpus, deployments, ledger, sealer } = modules
   return createReconciler({
     database,
     messageBus,
     clock,
     gpus,
     logger,
+    sealer,
     billing: config.billing
       ? { ledger, writer: () => borrower.writer, sliceSeconds: config.gpuSliceSeconds }
       : null,

@@ -77,6 +77,12 @@ export const GPU_SETTINGS = {
     description: 'The token that the hub is asked with where a request brings none of its own.',
     isSecret: true,
   }),
+  sealingKey: optionalTextSetting({
+    environment: 'PARKWAY_SEALING_KEY',
+    description:
+      'Encrypts tokens that accounts give their deployments. Without it `sealing.key` in the data directory does. Set it where several machines share a database.',
+    isSecret: true,
+  }),
   modelCacheDir: optionalTextSetting({
     environment: 'PARKWAY_MODEL_CACHE_DIR',
     description: 'Where models of the hub are kept; `models` in the data directory without it.',

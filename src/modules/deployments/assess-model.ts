@@ -9,12 +9,15 @@ import {
   weightBytes,
   type Fit,
 } from '../../hub/estimate-memory.ts'
-import { HubError } from '../../hub/hub-error.ts'
+import { HubError, type HubFailure } from '../../hub/hub-error.ts'
+import { isGgufQuantization } from '../../hub/pick-files.ts'
 import type { Hub, HubModel, HubRequest } from '../../hub/hub.ts'
 
 /** What is asked of a model before it is deployed. */
 export interface ModelQuestion {
   readonly huggingfaceId: string
+  /** A branch, tag or commit; the main branch unless told. */
+  readonly revision?: string | null
   readonly quantization: string
   readonly maxModelLen: number | null
   readonly token: string | null
@@ -24,6 +27,8 @@ export interface ModelQuestion {
 export interface Assessment {
   /** Null for one that could not be read. */
   readonly model: HubModel | null
+  /** Why it could not be read; null for one that was. */
+  readonly failure: HubFailure | null
   readonly isGated: boolean
   readonly errors: readonly string[]
   readonly warnings: readonly string[]
@@ -36,6 +41,7 @@ export interface Assessment {
 }
 
 export interface TierPreview {
+  readonly model: HubModel
   readonly tier: OfferedTier
   readonly fit: Fit
   readonly requiredBytes: number | null
@@ -53,15 +59,14 @@ export async function assessModel(
   question: ModelQuestion,
   tiers: readonly OfferedTier[],
 ): Promise<Assessment> {
-  const { huggingfaceId: modelId, token } = question
-  const request: HubRequest = { modelId, token }
   try {
-    const model = await hub.readModel(request)
+    const model = await hub.readModel(toRequest(question))
     return assess(model, question, tiers)
   } catch (error) {
     if (!(error instanceof HubError)) throw error
     return {
       model: null,
+      failure: error.failure,
       isGated: error.failure === 'gated',
       errors: [error.message],
       warnings: [],
@@ -73,15 +78,20 @@ export async function assessModel(
   }
 }
 
+function toRequest({ huggingfaceId: modelId, revision, quantization, token }: ModelQuestion): HubRequest {
+  return { modelId, revision: revision ?? null, quantization, token }
+}
+
 function assess(model: HubModel, question: ModelQuestion, tiers: readonly OfferedTier[]): Assessment {
   const { shape, weights } = model
   const tokens = question.maxModelLen ?? shape?.contextMax ?? CONTEXT_DEFAULT
   const isKnown = shape !== null && weights !== null
   return {
     model,
+    failure: null,
     isGated: model.isGated,
     errors: findErrors(model, question),
-    warnings: findWarnings(model),
+    warnings: findWarnings(model, question),
     weights: isKnown
       ? {
           fp16: weightBytes(shape, weights, 'fp16'),
@@ -95,7 +105,7 @@ function assess(model: HubModel, question: ModelQuestion, tiers: readonly Offere
   }
 }
 
-function findErrors(model: HubModel, { maxModelLen }: ModelQuestion): string[] {
+function findErrors(model: HubModel, { maxModelLen, quantization }: ModelQuestion): string[] {
   const contextMax = model.shape?.contextMax ?? null
   return [
     ...(model.format === 'pickle'
@@ -105,23 +115,37 @@ function findErrors(model: HubModel, { maxModelLen }: ModelQuestion): string[] {
       : []),
     ...(model.format === 'none' ? ['The repository has no weights that an engine can load.'] : []),
     ...(model.hasRemoteCode ? ['The model brings code of its own, which this gateway does not run.'] : []),
+    ...(model.format === 'safetensors' && isGgufQuantization(quantization)
+      ? [`The repository has no GGUF files, and ${quantization} is a quantization of those.`]
+      : []),
     ...(contextMax !== null && maxModelLen !== null && maxModelLen > contextMax
       ? [`max_model_len is above the context of the model, ${contextMax} tokens.`]
       : []),
   ]
 }
 
-function findWarnings(model: HubModel): string[] {
+/** How engines quantize while they load; for the others the weights have to be stored so. */
+const STORED_QUANTIZATIONS = new Set(['awq', 'gptq'])
+
+function findWarnings(model: HubModel, { quantization }: ModelQuestion): string[] {
   return [
+    ...(STORED_QUANTIZATIONS.has(quantization) && model.quantizedBy !== quantization
+      ? [`${quantization} needs weights that are stored so, which these are not.`]
+      : []),
     ...(model.isGated
       ? ['The model is gated: deploying it needs a token of an account that accepted its terms.']
       : []),
     ...(model.license === null ? ['The model names no licence.'] : []),
-    ...(model.hasChatTemplate || model.format === 'gguf'
+    ...(model.hasChatTemplate
       ? []
       : ['The model has no chat template: it may be a base model that does not follow instructions.']),
     ...(model.shape === null ? ['Its memory could not be estimated from its config.'] : []),
   ]
+}
+
+/** A GGUF file takes what it takes. */
+function quantizationOf({ format }: HubModel, { quantization }: ModelQuestion): string {
+  return format === 'gguf' ? 'auto' : quantization
 }
 
 interface Sized {
@@ -134,7 +158,7 @@ function needOn({ model, question }: Sized, tier: OfferedTier, tokens?: number) 
   const { shape, weights } = model
   if (shape === null || weights === null) return null
   return estimateMemory(shape, weights, {
-    quantization: question.quantization,
+    quantization: quantizationOf(model, question),
     tokens: tokens ?? question.maxModelLen ?? shape.contextMax ?? CONTEXT_DEFAULT,
     gpuCount: tier.gpuCount,
   })
@@ -161,26 +185,37 @@ export async function previewTier(
   if (tier === undefined)
     throw invalidValue('gpu_tier', 'There is no such tier. GET /v1/gpu-tiers lists them.')
   const model = await readForPreview(hub, question)
+  return fitOnTier(model, question, tier, tiers)
+}
+
+/** What a model would be on one of the tiers. */
+export function fitOnTier(
+  model: HubModel,
+  question: ModelQuestion,
+  tier: OfferedTier,
+  tiers: readonly OfferedTier[],
+): TierPreview {
   const { shape, weights } = model
-  const notes = [...findErrors(model, question), ...findWarnings(model)]
+  const errors = findErrors(model, question)
+  const notes = [...errors, ...findWarnings(model, question)]
   const alternatives = listFitting(model, question, tiers).filter((id) => id !== tier.id)
   const need = needOn({ model, question }, tier)
   const availableBytes = usableBytes(tier)
+  const known = { model, tier, availableBytes, alternatives, notes }
   if (shape === null || weights === null || need === null)
-    return { tier, fit: 'no', requiredBytes: null, availableBytes, longestContext: 0, alternatives, notes }
+    return { ...known, fit: 'no', requiredBytes: null, longestContext: 0 }
   const longestContext = longestFitting(shape, weights, {
-    quantization: question.quantization,
+    quantization: quantizationOf(model, question),
     tokensMax: shape.contextMax ?? CONTEXT_DEFAULT,
     memory: tier,
   })
-  const isRefused = findErrors(model, question).length > 0
-  const fit = isRefused ? 'no' : fitOf(need, tier)
-  return { tier, fit, requiredBytes: need.totalBytes, availableBytes, longestContext, alternatives, notes }
+  const fit = errors.length > 0 ? 'no' : fitOf(need, tier)
+  return { ...known, fit, requiredBytes: need.totalBytes, longestContext }
 }
 
-async function readForPreview(hub: Hub, { huggingfaceId, token }: ModelQuestion): Promise<HubModel> {
+async function readForPreview(hub: Hub, question: ModelQuestion): Promise<HubModel> {
   try {
-    return await hub.readModel({ modelId: huggingfaceId, token })
+    return await hub.readModel(toRequest(question))
   } catch (error) {
     if (!(error instanceof HubError)) throw error
     if (error.failure === 'unavailable')

@@ -6,6 +6,7 @@ import { changeDesired, lockClaimed, writeTransition } from './claim-deployments
 import type { Deployment, Run } from './deployment.ts'
 import { readOpenRun } from './deployment-row.ts'
 import { gpuCost } from './gpu-cost.ts'
+import { readToken } from './hub-tokens.ts'
 import type { Look, NextLookMs } from './look.ts'
 
 /** Credit first, then the row, then the driver: what the driver has is always known here. */
@@ -32,7 +33,7 @@ export async function beginRun(look: Look): Promise<NextLookMs> {
 
 /** Asks the driver, again where its answer was lost. */
 export async function launchRun(
-  { driver, database, clock, claim, paces, logger }: Look,
+  { driver, database, clock, claim, paces, logger, sealer }: Look,
   run: Run,
 ): Promise<NextLookMs> {
   const { deployment } = claim
@@ -44,7 +45,7 @@ export async function launchRun(
       revision: deployment.revision,
       quantization: deployment.quantization,
       maxModelLen: deployment.maxModelLen,
-      hubToken: null,
+      hubToken: await readToken(database, sealer, deployment.id),
       environment: deployment.env,
     })
   } catch (error) {

@@ -1,10 +1,10 @@
-import { AppError, invalidValue } from '../../kernel/app-error.ts'
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Page, PageRequest } from '../../kernel/page.ts'
 import { createId } from '../../kernel/identifiers.ts'
-import type { GpuRegistry, OfferedTier } from '../../gpu/registry.ts'
+import type { Sealer } from '../../kernel/seal-text.ts'
+import type { GpuRegistry } from '../../gpu/registry.ts'
 import type { Hub } from '../../hub/hub.ts'
 import type { Provider } from '../../providers/provider.ts'
 import type { Database } from '../../storage/database.ts'
@@ -26,19 +26,16 @@ import {
   type ModelQuestion,
   type TierPreview,
 } from './assess-model.ts'
+import type { HubUse } from './check-model.ts'
+import { createDeployment } from './create-deployment.ts'
 import { countInFlight, createDeploymentActivity } from './deployment-activity.ts'
 import { CHANGE_TOPIC, createDeploymentDirectory } from './deployment-directory.ts'
 import { listEvents } from './deployment-events.ts'
 import { createDeploymentProvider, type AcquireEngineSlot } from './deployment-provider.ts'
-import {
-  checkHubId,
-  checkOrder,
-  checkPrice,
-  insertDeployment,
-  type DeploymentOrder,
-} from './new-deployment.ts'
+import { checkHubId, type DeploymentOrder } from './new-deployment.ts'
 import { listDeployments, readDeployment, type DeploymentFilter } from './read-deployments.ts'
 import { readBill, type DeploymentBill } from './read-bill.ts'
+import { notAllowed } from './not-allowed.ts'
 import { requireCredit } from './require-credit.ts'
 import { createRequestsInFlight } from './requests-in-flight.ts'
 import { WISH_TOPIC } from './reconciler.ts'
@@ -56,6 +53,7 @@ export type { DeploymentOrder } from './new-deployment.ts'
 export { createReconciler, type Reconciler } from './reconciler.ts'
 export { DEPLOYMENT_TEMPLATES, type DeploymentTemplate } from './deployment-templates.ts'
 export type { Assessment, TierPreview } from './assess-model.ts'
+export type { HubUse } from './check-model.ts'
 export type { DeploymentBill } from './read-bill.ts'
 export { METRIC_WINDOWS, type MetricPoint, type Percentiles } from './metrics/read-metrics.ts'
 export { createModelDownloads } from './model-downloads.ts'
@@ -109,6 +107,9 @@ export interface DeploymentsOptions {
   readonly logger: Logger
   readonly gpus: GpuRegistry
   readonly hub: Hub
+  /** Whether models on a driver's tiers are checked with the hub. */
+  readonly hubUseOf: (driverId: string) => HubUse
+  readonly sealer: Sealer
   /** Null for a gateway that charges nobody. */
   readonly ledger: Pick<Ledger, 'hold'> | null
   readonly isOffered: (viewer: ModelViewer, driverId: string) => boolean
@@ -185,17 +186,8 @@ export async function createDeployments(options: DeploymentsOptions): Promise<De
       return previewTier(options.hub, question, offeredTo(caller, await tiers.read()).tiers)
     },
     create: async (caller, order) => {
-      checkOrder(order)
-      if (caller.allowedModels !== null) throw notAllowed()
       const offered = offeredTo(caller, await tiers.read())
-      const tier = findTier(offered.tiers, order.gpuTier)
-      checkPrice(tier, order)
-      await requireCredit(options, caller, tier.pricePerHourNanoUsd)
-      const { accountId, keyId, environment } = caller
-      const owner = { accountId, keyId, environment }
-      const deployment = await database.transaction((transaction) =>
-        insertDeployment(transaction, { order, tier, owner, nowMs: clock.nowMs() }),
-      )
+      const deployment = await createDeployment(options, { caller, order, tiers: offered.tiers })
       await announceWish(deployment.id)
       return deployment
     },
@@ -258,20 +250,4 @@ export async function createDeployments(options: DeploymentsOptions): Promise<De
       await meter.close()
     },
   }
-}
-
-/** A key that is restricted to some models neither adds models nor starts and stops others. */
-function notAllowed(): AppError {
-  return new AppError('model_not_allowed', 'This key may use only some models, and this is not one of them.')
-}
-
-function findTier(tiers: readonly OfferedTier[], tierId: string): OfferedTier {
-  const tier = tiers.find(({ id }) => id === tierId)
-  if (tier !== undefined) return tier
-  if (tiers.length === 0)
-    throw new AppError('provider_not_configured', 'This gateway has no GPUs for this key.')
-  throw invalidValue(
-    'gpu_tier',
-    `There is no such tier. GET /v1/gpu-tiers has ${tiers.map(({ id }) => id).join(', ')}.`,
-  )
 }

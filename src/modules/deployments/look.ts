@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts'
+import type { Sealer } from '../../kernel/seal-text.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { GpuDriver } from '../../gpu/gpu-driver.ts'
 import type { GpuRegistry } from '../../gpu/registry.ts'
@@ -16,6 +17,8 @@ export interface LookOptions {
   readonly announce: (deploymentId: string) => Promise<void>
   readonly paces: LookPaces
   readonly logger: Logger
+  /** Opens the tokens that deployments start with. */
+  readonly sealer: Sealer
 }
 
 interface LookPaces {

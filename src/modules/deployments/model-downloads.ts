@@ -104,13 +104,13 @@ async function fetchFiles(
   { cancellation, note }: Watch,
 ): Promise<LocatedFiles> {
   const { huggingfaceId: modelId, revision, quantization, hubToken: token, isGguf } = wanted
-  const model = await hub.readModel({ modelId, revision, token })
-  const usable = isGguf ? model.files.filter(({ path }) => /\.gguf$/i.test(path)) : model.files
+  const listed = await hub.listFiles({ modelId, revision, token })
+  const usable = isGguf ? listed.files.filter(({ path }) => /\.gguf$/i.test(path)) : listed.files
   if (usable.length === 0) throw new HubError('unreadable', NO_GGUF)
   const { files, format } = pickFiles(usable, quantization)
   const { directory, paths } = await cache.fetch({
     modelId,
-    commit: model.commit,
+    commit: listed.commit,
     files,
     token,
     cancellation,

@@ -3,6 +3,7 @@ import { createId } from '../../kernel/identifiers.ts'
 import { formatUsd, type NanoUsd } from '../../kernel/money.ts'
 import type { OfferedTier } from '../../gpu/registry.ts'
 import { isHubId } from '../../hub/hub-id.ts'
+import { isGgufQuantization } from '../../hub/pick-files.ts'
 import type { Queryable } from '../../storage/database.ts'
 import { QUANTIZATIONS, type Deployment } from './deployment.ts'
 import { deploymentFromRow, type DeploymentRow } from './deployment-row.ts'
@@ -16,6 +17,8 @@ export interface DeploymentOrder {
   readonly quantization: string
   readonly maxModelLen: number | null
   readonly revision: string | null
+  /** A secret of the account for models that are gated. */
+  readonly hubToken: string | null
   readonly env: Readonly<Record<string, string>>
   readonly idleTimeoutMinutes: number
   readonly budgetLimitNanoUsd: NanoUsd | null
@@ -28,8 +31,6 @@ const DEPLOYMENTS_MAX = 100
 const NAME_LENGTH_MAX = 200
 
 const REVISION = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/
-/** The files of GGUF repositories are named after it. */
-const GGUF_QUANTIZATION = /^(?:I?Q[1-8]|BF16|F16|F32|TQ[12])(?:_[A-Z0-9]{1,4}){0,3}$/
 /** Only what engines read: nothing that a loader, a shell or Python takes for itself. */
 const ENV_NAME = /^(?:VLLM|SANDBOX|LLAMA_ARG)_[A-Z0-9_]{1,60}$/
 const ENV_VALUE = /^[\x20-\x7e]{0,500}$/
@@ -47,7 +48,7 @@ export function checkOrder(order: DeploymentOrder): void {
   if (revision !== null && (!REVISION.test(revision) || revision.includes('..')))
     throw invalidValue('revision', 'revision must be a branch, a tag or a commit.')
   const isKnown = (QUANTIZATIONS as readonly string[]).includes(quantization)
-  if (!isKnown && !GGUF_QUANTIZATION.test(quantization))
+  if (!isKnown && !isGgufQuantization(quantization))
     throw invalidValue(
       'quantization',
       `quantization must be one of ${QUANTIZATIONS.join(', ')}, or that of a GGUF file, such as Q4_K_M.`,

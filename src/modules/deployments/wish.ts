@@ -4,6 +4,7 @@ import type { Database, Queryable } from '../../storage/database.ts'
 import type { Deployment, DeploymentStatus, DesiredState } from './deployment.ts'
 import { deploymentFromRow, type DeploymentRow } from './deployment-row.ts'
 import { insertEvent } from './deployment-events.ts'
+import { forgetToken } from './hub-tokens.ts'
 
 export interface Wish {
   readonly accountId: string
@@ -28,6 +29,7 @@ export function writeWish(database: Database, wish: Wish): Promise<Deployment> {
       new Date(nowMs),
     ])
     if (row === undefined) throw new Error('a locked deployment was not returned')
+    if (desired === 'deleted') await forgetToken(transaction, deployment.id)
     await insertEvent(transaction, {
       deploymentId: deployment.id,
       accountId: deployment.accountId,

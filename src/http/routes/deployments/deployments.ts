@@ -208,6 +208,7 @@ function toOrder(body: Static<typeof DeploymentRequest>): DeploymentOrder {
     quantization: body.quantization ?? 'auto',
     maxModelLen: body.max_model_len ?? null,
     revision: body.revision ?? null,
+    hubToken: body.hf_token ?? null,
     env: body.env ?? {},
     idleTimeoutMinutes: body.idle_timeout_minutes ?? IDLE_MINUTES_DEFAULT,
     budgetLimitNanoUsd: typeof budget === 'number' ? parseUsd('budget_limit_usd', budget) : null,

@@ -1,7 +1,10 @@
+import type { GpuDriver, LaunchOrder } from '../../../gpu/gpu-driver.ts'
 import { createGpuRegistry } from '../../../gpu/registry.ts'
 import { createSandboxDriver } from '../../../gpu/sandbox/sandbox-driver.ts'
+import { HubError } from '../../../hub/hub-error.ts'
 import { createId } from '../../../kernel/identifiers.ts'
 import { silentLogger } from '../../../kernel/logger.ts'
+import { createSealer } from '../../../kernel/seal-text.ts'
 import { fakeClock } from '../../../kernel/testing/fake-clock.ts'
 import { createBorrower } from '../../../storage/borrowing/borrower.ts'
 import { connectDatabase } from '../../../storage/connect-database.ts'
@@ -19,6 +22,8 @@ export interface DeploymentStage {
   readonly database: Database
   readonly deployments: Deployments
   readonly ledger: Ledger
+  /** What the driver was asked to launch. */
+  readonly launched: readonly LaunchOrder[]
   nowMs(): number
   /** A process that looks after deployments, with a name of its own. */
   startProcess(process?: MortalProcess): Reconciler
@@ -40,6 +45,9 @@ const LEASE_MS = 30_000
 const DOLLAR = 1_000_000_000
 const CREDIT_LEASE_MS = 600_000
 
+/** This stage has no hub. */
+const refuseHub = () => Promise.reject(new HubError('unavailable', 'There is no hub.'))
+
 export async function createDeploymentStage(): Promise<DeploymentStage> {
   const testDatabase = await createTestDatabase()
   const { connectionString } = testDatabase
@@ -51,6 +59,7 @@ export async function createDeploymentStage(): Promise<DeploymentStage> {
   })
   let nowMs = Date.now()
   const logger = silentLogger
+  const sealer = createSealer('of this stage')
   const clock = fakeClock(() => nowMs)
   const messageBus = await createMessageBus({ connectionString, logger })
   const borrower = await createBorrower({
@@ -68,7 +77,15 @@ export async function createDeploymentStage(): Promise<DeploymentStage> {
     commitWaitMs: 10_000,
     observer: { committed: () => {}, failing: () => {} },
   })
-  const driver = createSandboxDriver({ machines: createSandboxMachines(database), clock })
+  const sandbox = createSandboxDriver({ machines: createSandboxMachines(database), clock })
+  const launched: LaunchOrder[] = []
+  const driver: GpuDriver = {
+    ...sandbox,
+    launch: (order) => {
+      launched.push(order)
+      return sandbox.launch(order)
+    },
+  }
   const gpus = createGpuRegistry({ drivers: [driver], onFailure: () => {} })
   const deployments = await createDeployments({
     database,
@@ -76,7 +93,9 @@ export async function createDeploymentStage(): Promise<DeploymentStage> {
     clock,
     logger,
     gpus,
-    hub: { readModel: () => Promise.reject(new Error('there is no hub on this stage')) },
+    hub: { readModel: refuseHub, listFiles: refuseHub },
+    hubUseOf: () => 'never',
+    sealer,
     ledger,
     isOffered: () => true,
     connect: () => ({ id: 'sandbox', isConfigured: true }),
@@ -98,6 +117,7 @@ export async function createDeploymentStage(): Promise<DeploymentStage> {
       billing: { ledger, writer: () => borrower.writer, sliceSeconds: SLICE_SECONDS },
       announce: async () => {},
       owner: () => owner,
+      sealer,
       leaseMs: LEASE_MS,
       paces: { changingMs: 2_000, runningMs: 30_000, startMsMax: 600_000, drainMs: 30_000, retryMs: 15_000 },
     })
@@ -122,6 +142,7 @@ export async function createDeploymentStage(): Promise<DeploymentStage> {
     database,
     deployments,
     ledger,
+    launched,
     nowMs: () => nowMs,
     startProcess,
     pass,
@@ -199,6 +220,7 @@ export const ORDER = {
   quantization: 'auto',
   maxModelLen: null,
   revision: null,
+  hubToken: null,
   env: {},
   idleTimeoutMinutes: 0,
   budgetLimitNanoUsd: null,

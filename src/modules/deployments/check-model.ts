@@ -1,0 +1,53 @@
+import { AppError, invalidValue } from '../../kernel/app-error.ts'
+import type { OfferedTier } from '../../gpu/registry.ts'
+import type { Hub } from '../../hub/hub.ts'
+import { assessModel, fitOnTier, type ModelQuestion } from './assess-model.ts'
+
+/** Whether a driver needs the hub: always, only to be like the others (a simulation), or never, because its models lie elsewhere. */
+export type HubUse = 'always' | 'when_reachable' | 'never'
+
+interface ModelCheck {
+  readonly hub: Hub
+  readonly use: HubUse
+  readonly tier: OfferedTier
+  readonly tiers: readonly OfferedTier[]
+}
+
+const RETRY_SECONDS = 10
+
+/** Refuses what could never run, with the reasons that validation gives. Returns the commit to deploy, or null where it is not known. */
+export async function checkModel(
+  question: ModelQuestion,
+  { hub, use, tier, tiers }: ModelCheck,
+): Promise<string | null> {
+  if (use === 'never') return null
+  const assessment = await assessModel(hub, question, tiers)
+  const { model, errors, failure } = assessment
+  const reason = errors.join(' ')
+  if (failure === 'unavailable') {
+    if (use === 'when_reachable') return null
+    throw new AppError('service_unavailable', reason, { retryAfterSeconds: RETRY_SECONDS })
+  }
+  if (failure === 'gated') throw invalidValue('hf_token', reason)
+  if (model === null || errors.length > 0) throw invalidValue('huggingface_id', reason)
+  const { fit, requiredBytes, availableBytes, longestContext, alternatives } = fitOnTier(
+    model,
+    question,
+    tier,
+    tiers,
+  )
+  if (fit === 'no' && requiredBytes !== null)
+    throw invalidValue(
+      'gpu_tier',
+      [
+        `The model takes ${gigabytes(requiredBytes)} GB, and the tier has ${gigabytes(availableBytes)} GB for it.`,
+        ...(longestContext > 0 ? [`It fits with a max_model_len of ${longestContext}.`] : []),
+        ...(alternatives.length > 0 ? [`It fits on ${alternatives.slice(0, 5).join(', ')}.`] : []),
+      ].join(' '),
+    )
+  return model.commit
+}
+
+function gigabytes(bytes: number): string {
+  return (bytes / 1_000_000_000).toFixed(1)
+}

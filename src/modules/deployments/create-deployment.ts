@@ -1,0 +1,66 @@
+import { AppError, invalidValue } from '../../kernel/app-error.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Sealer } from '../../kernel/seal-text.ts'
+import type { OfferedTier } from '../../gpu/registry.ts'
+import type { Hub } from '../../hub/hub.ts'
+import type { Database } from '../../storage/database.ts'
+import type { Caller } from '../keys/keys.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import { checkModel, type HubUse } from './check-model.ts'
+import type { Deployment } from './deployment.ts'
+import { keepToken } from './hub-tokens.ts'
+import { checkOrder, checkPrice, insertDeployment, type DeploymentOrder } from './new-deployment.ts'
+import { notAllowed } from './not-allowed.ts'
+import { requireCredit } from './require-credit.ts'
+
+interface CreateOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly hub: Hub
+  readonly hubUseOf: (driverId: string) => HubUse
+  readonly sealer: Sealer
+  readonly ledger: Pick<Ledger, 'hold'> | null
+  readonly sliceSeconds: number
+}
+
+interface CreateRequest {
+  readonly caller: Caller
+  readonly order: DeploymentOrder
+  /** Those that the caller may use. */
+  readonly tiers: readonly OfferedTier[]
+}
+
+/** Checks everything that can be known before a GPU is asked for, and writes the deployment down with the commit of its model. */
+export async function createDeployment(
+  options: CreateOptions,
+  { caller, order, tiers }: CreateRequest,
+): Promise<Deployment> {
+  checkOrder(order)
+  if (caller.allowedModels !== null) throw notAllowed()
+  const tier = findTier(tiers, order.gpuTier)
+  checkPrice(tier, order)
+  await requireCredit(options, caller, tier.pricePerHourNanoUsd)
+  const { hubToken: token } = order
+  const { hub, hubUseOf, database, clock, sealer } = options
+  const commit = await checkModel({ ...order, token }, { hub, use: hubUseOf(tier.driverId), tier, tiers })
+  const pinned = { ...order, revision: commit ?? order.revision }
+  const { accountId, keyId, environment } = caller
+  const owner = { accountId, keyId, environment }
+  return database.transaction(async (transaction) => {
+    const wanted = { order: pinned, tier, owner, nowMs: clock.nowMs() }
+    const deployment = await insertDeployment(transaction, wanted)
+    if (token !== null) await keepToken(transaction, sealer, { deployment, token })
+    return deployment
+  })
+}
+
+function findTier(tiers: readonly OfferedTier[], tierId: string): OfferedTier {
+  const tier = tiers.find(({ id }) => id === tierId)
+  if (tier !== undefined) return tier
+  if (tiers.length === 0)
+    throw new AppError('provider_not_configured', 'This gateway has no GPUs for this key.')
+  throw invalidValue(
+    'gpu_tier',
+    `There is no such tier. GET /v1/gpu-tiers has ${tiers.map(({ id }) => id).join(', ')}.`,
+  )
+}

@@ -1,0 +1,45 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createDeploymentStage, ORDER, type DeploymentStage } from './testing/deployment-stage.ts'
+
+let stage: DeploymentStage
+beforeEach(async () => {
+  stage = await createDeploymentStage()
+})
+afterEach(() => stage.close())
+
+const TOKEN = 'hf_of_the_account'
+
+/** All rows of the database as text. */
+async function dump(): Promise<string> {
+  const tables = await stage.database.query<{ name: string }>(
+    `SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'parkway'`,
+  )
+  const rows: unknown[] = []
+  for (const { name } of tables)
+    rows.push(...(await stage.database.query(`SELECT t::text AS row FROM ${name} t`)))
+  return JSON.stringify(rows)
+}
+
+test('a token is given to the driver at every start, lies nowhere in clear, and is deleted with its deployment', async () => {
+  const caller = await stage.createCaller(10)
+  const { id } = await stage.deployments.create(caller, { ...ORDER, hubToken: TOKEN })
+  const process = stage.startProcess()
+  await stage.pass(process, 60_000)
+  await stage.deployments.wish(caller, id, 'stopped')
+  await stage.pass(process, 60_000)
+  await stage.deployments.wish(caller, id, 'running')
+  await stage.pass(process, 60_000)
+  expect(stage.launched.map(({ hubToken }) => hubToken)).toEqual([TOKEN, TOKEN])
+  const kept = await dump()
+  expect([kept.includes(id), kept.includes(TOKEN)]).toEqual([true, false])
+  expect(kept).not.toContain(Buffer.from(TOKEN).toString('hex'))
+  await stage.deployments.wish(caller, id, 'deleted')
+  expect(await stage.database.query('SELECT FROM deployment_tokens')).toEqual([])
+})
+
+test('a deployment without a token is launched without one', async () => {
+  const caller = await stage.createCaller(10)
+  await stage.deployments.create(caller, ORDER)
+  await stage.pass(stage.startProcess(), 60_000)
+  expect(stage.launched.map(({ hubToken }) => hubToken)).toEqual([null])
+})
