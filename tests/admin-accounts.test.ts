@@ -56,6 +56,43 @@ describe('accounts', () => {
   })
 })
 
+describe('searching accounts', () => {
+  const find = async (query: Record<string, string>) => {
+    const { status, body } = await gateway.request('GET', `${ACCOUNTS}?${new URLSearchParams(query)}`)
+    expect(status).toBe(200)
+    expect(body.total).toBe(body.accounts.length)
+    return body.accounts.map((account: { name: string }) => account.name)
+  }
+
+  test('200: finds accounts by a part of the name, by id and by the beginning of a key', async () => {
+    const { body: account } = await gateway.request('POST', ACCOUNTS, {
+      body: { name: 'Grace 100% Hopper_' },
+    })
+    const { body: key } = await gateway.request('POST', `${ACCOUNTS}/${account.id}/api-keys`, {
+      body: { env: 'dev' },
+    })
+    for (const search of ['gRACE', '0% hop', 'Hopper_', account.id, account.id.toUpperCase(), key.key_prefix])
+      expect([search, await find({ search })]).toEqual([search, ['Grace 100% Hopper_']])
+    for (const search of ['G%H', 'Grace_100', `${key.key_prefix}x`, "'", '\\'])
+      expect([search, await find({ search })]).toEqual([search, []])
+  })
+
+  test('200: finds suspended accounts', async () => {
+    const { body: account } = await gateway.request('POST', ACCOUNTS, { body: { name: 'Suspended Sam' } })
+    await gateway.request('POST', `${ACCOUNTS}/${account.id}/suspend`)
+    expect(await find({ search: 'sam', status: 'suspended' })).toEqual(['Suspended Sam'])
+    expect(await find({ search: 'sam', status: 'active' })).toEqual([])
+  })
+
+  test.each(['search=', `search=${'x'.repeat(201)}`, 'status=asleep', 'search=%00'])(
+    '400: %s',
+    async (query) => {
+      const { status } = await gateway.request('GET', `${ACCOUNTS}?${query}`)
+      expect(status).toBe(400)
+    },
+  )
+})
+
 describe('suspending', () => {
   test('200: refuses the keys of the account at once, until it is activated', async () => {
     const { accountId, key } = await createAccountWithKey()

@@ -31,10 +31,17 @@ export interface BorrowedAccount extends FirstCredit {
   readBalances(accountIds: readonly string[]): Promise<ReadonlyMap<string, { balanceNanoUsd: NanoUsd }>>
 }
 
+/** Which accounts to list. Null for all. */
+interface AccountFilter {
+  /** Part of the name in any case, an account id, or the visible beginning of a key. */
+  readonly search: string | null
+  readonly status: AccountStatus | null
+}
+
 export interface Accounts {
   create(draft: { name: string; creditNanoUsd: NanoUsd }): Promise<Account>
   read(accountId: string): Promise<Account>
-  list(page: PageRequest): Promise<Page<Account>>
+  list(page: PageRequest, filter?: AccountFilter): Promise<Page<Account>>
   /** Returns after every process refuses the account's keys. The caller's own account cannot be suspended. */
   suspend(caller: { accountId: string }, accountId: string): Promise<Account>
   activate(accountId: string): Promise<Account>
@@ -78,8 +85,8 @@ export function createAccounts({
       return accountFromRow(row, creditNanoUsd)
     },
     read: async (accountId) => withBalance(await readAccount(database, accountId)),
-    list: async (page) => {
-      const { rows, total } = await listAccounts(database, page)
+    list: async (page, filter = EVERY_ACCOUNT) => {
+      const { rows, total } = await listAccounts(database, page, filter)
       return {
         items: await withBalances(rows.slice(0, page.limit)),
         total,
@@ -105,17 +112,29 @@ async function readAccount(database: Database, accountId: string): Promise<Accou
   return row
 }
 
+const EVERY_ACCOUNT: AccountFilter = { search: null, status: null }
+
+// `strpos` takes the text as it is, so that `%` and `_` have no special meaning.
+const IS_LISTED = `
+  ($1::text IS NULL OR strpos(lower(name), lower($1)) > 0 OR id::text = lower($1)
+    OR id IN (SELECT account_id FROM api_keys WHERE key_prefix = $1))
+  AND ($2::text IS NULL OR status = $2)`
+
 async function listAccounts(
   database: Database,
   { limit, afterId }: PageRequest,
+  { search, status }: AccountFilter,
 ): Promise<{ rows: AccountRow[]; total: number }> {
   const [rows, [count]] = await Promise.all([
     // Reads one row more than requested to detect further pages.
     database.query<AccountRow>(
-      `SELECT ${ACCOUNT_COLUMNS} FROM accounts WHERE id < $1 ORDER BY id DESC LIMIT $2`,
-      [afterId ?? ID_AFTER_ALL, limit + 1],
+      `SELECT ${ACCOUNT_COLUMNS} FROM accounts WHERE ${IS_LISTED} AND id < $3 ORDER BY id DESC LIMIT $4`,
+      [search, status, afterId ?? ID_AFTER_ALL, limit + 1],
     ),
-    database.query<{ total: bigint }>('SELECT count(*) AS total FROM accounts'),
+    database.query<{ total: bigint }>(`SELECT count(*) AS total FROM accounts WHERE ${IS_LISTED}`, [
+      search,
+      status,
+    ]),
   ])
   return { rows, total: Number(count?.total ?? 0) }
 }

@@ -1,7 +1,7 @@
 /** Descriptions of the operations for operators, monitoring and pages, by method and path. */
 export const OPERATOR_NOTES: Readonly<Record<string, string>> = {
   'GET /v1/admin/usage': 'Returns what each account spent in a time range, the largest first.',
-  'GET /v1/admin/accounts': 'Lists every account, newest first.',
+  'GET /v1/admin/accounts': 'Lists all accounts, or those that the filters find, newest first.',
   'POST /v1/admin/accounts': 'Makes an account. It has no key and no credit yet.',
   'GET /v1/admin/accounts/{id}': 'Returns one account with its balance.',
   'POST /v1/admin/accounts/{id}/suspend':

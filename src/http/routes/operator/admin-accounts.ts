@@ -42,6 +42,18 @@ const AccountAnswer = Type.Object({
   updated_at: Type.String({ format: 'date-time' }),
 })
 
+const AccountsQuery = Type.Object({
+  ...ListQuery.properties,
+  search: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'Part of the name, the id of an account, or the visible beginning of one of its keys.',
+    }),
+  ),
+  status: Type.Optional(Type.Enum(['active', 'suspended'], { description: 'Only accounts of this status.' })),
+})
+
 interface AdminAccountModules {
   readonly accounts: Accounts
   readonly keys: Keys
@@ -64,12 +76,14 @@ const accountRoutes = ({ accounts, audit }: AdminAccountModules): Route[] => [
     method: 'GET',
     path: '/v1/admin/accounts',
     summary: 'List accounts',
-    query: ListQuery,
+    query: AccountsQuery,
     responses: {
-      200: { description: 'Every account, newest first.', schema: listSchema('accounts', AccountAnswer) },
+      200: { description: 'The accounts, newest first.', schema: listSchema('accounts', AccountAnswer) },
     },
-    handle: async ({ query }) =>
-      listAnswer('accounts', await accounts.list(parsePageRequest(query)), accountToWire),
+    handle: async ({ query }) => {
+      const filter = { search: query.search ?? null, status: query.status ?? null }
+      return listAnswer('accounts', await accounts.list(parsePageRequest(query), filter), accountToWire)
+    },
   }),
   defineRoute({
     ...shared,
