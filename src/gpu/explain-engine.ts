@@ -9,7 +9,7 @@ interface Cause {
 export const OUT_OF_MEMORY: Cause = {
   code: 'out_of_memory',
   pattern:
-    /out ?of ?memory|\bOOM\b|bad_alloc|cannot allocate memory|unable to allocate|failed to allocate|No available memory for the cache blocks|larger than the maximum number of tokens that can be stored in KV cache/i,
+    /out ?of ?memory|\bOOM\b|bad_alloc|cannot allocate memory|unable to allocate|failed to allocate|No available memory for the cache blocks|larger than the maximum number of tokens that can be stored in KV cache|too large for the available|not enough VRAM/i,
   message: 'The model does not fit into the memory. Choose a larger tier or a shorter context.',
 }
 
@@ -24,7 +24,7 @@ const CAUSES: readonly Cause[] = [
   {
     code: 'model_unsupported',
     pattern:
-      /unknown (?:model )?architecture|architectures? .{0,200} (?:is|are) not supported|does not recognize this architecture|unsupported model|RepositoryNotFoundError|invalid magic|not a (?:valid )?GGUF/i,
+      /unknown (?:model )?architecture|architectures? .{0,200} (?:is|are) not supported|does not recognize this architecture|unsupported model|RepositoryNotFoundError|invalid (?:GGUF )?magic|not a (?:valid )?GGUF|the model could not be loaded/i,
     message: 'The engine does not support the model.',
   },
 ]

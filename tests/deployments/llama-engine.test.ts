@@ -27,6 +27,10 @@ const stream = async (body: object): Promise<Answer[]> => {
   return lines.map((line) => JSON.parse(line.slice('data: '.length)))
 }
 const readHealth = async (): Promise<Answer> => (await fetch(llama.endpoint.replace('/v1', '/health'))).json()
+const countGenerated = async () => {
+  const metrics = await (await fetch(llama.endpoint.replace('/v1', '/metrics'))).text()
+  return Number(/^llamacpp:tokens_predicted_total (\d+)$/m.exec(metrics)?.[1])
+}
 const refused = async (body: object | string) => {
   const response = await llama.ask('/chat/completions', body)
   const { error }: Answer = await response.json()
@@ -112,6 +116,14 @@ describe('the engine of llama.cpp', () => {
       const pet = JSON.parse(choices[0].message.content)
       expect([pet, isPet(pet), choices[0].finish_reason]).toEqual([pet, true, 'stop'])
     }
+    const hostile = 'a"b\\ | root ::= [^\n]* {2}\u0001é'
+    const nested = { type: 'object', properties: { [hostile]: { enum: [hostile, 1.5, null] } } }
+    const quoted = await chat({
+      messages: HELLO,
+      response_format: { type: 'json_schema', json_schema: { name: 'odd', schema: nested } },
+    })
+    const odd = JSON.parse(quoted.choices[0].message.content)
+    expect([hostile, 1.5, null]).toContain(odd[hostile])
     const object = await chat({ ...FIXED, response_format: { type: 'json_object' } })
     expect(object.choices[0].message.content).toMatch(/^\{/)
   })
@@ -177,6 +189,7 @@ describe('the engine of llama.cpp', () => {
 
   test('stops when the client leaves, while it answers and while it waits', async () => {
     const left = new AbortController()
+    const before = await countGenerated()
     const long = { messages: HELLO, max_tokens: 1_900, stream: true, response_format: ENDLESS }
     const started = await Promise.all([1, 2].map(() => llama.ask('/chat/completions', long, left.signal)))
     const waiting = llama.ask('/chat/completions', long, left.signal).catch(() => 'left')
@@ -185,6 +198,8 @@ describe('the engine of llama.cpp', () => {
     expect(await waiting).toBe('left')
     await Promise.all(started.map((response) => response.text().catch(() => 'left')))
     await eventually(async () => expect(await readHealth()).toMatchObject({ in_use: 0, waiting: 0 }))
+    // Two whole contexts would be near four thousand.
+    expect((await countGenerated()) - before).toBeLessThan(3_000)
     expect((await chat(FIXED)).status).toBe(200)
   })
 

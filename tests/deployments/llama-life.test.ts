@@ -1,4 +1,3 @@
-import { readdir, readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { connectDatabase } from '../../src/storage/connect-database.ts'
 import type { Database } from '../../src/storage/database.ts'
@@ -7,13 +6,30 @@ import { eventually } from '../support/eventually.ts'
 import { startTestGateway, type TestAnswer, type TestGateway } from '../support/start-test-gateway.ts'
 import { startHub, type HubServer } from '../upstreams/hub-server.ts'
 import { chatWith, createOther, deploy, readEvents } from './deploy.ts'
+import { argumentOf, findProcesses, readProcess } from './found-processes.ts'
 
 let hub: HubServer
 let gateway: TestGateway
 let database: Database
 let id: string
 
-const ORDER = { gpu_tier: 'cpu_local', huggingface_id: 'acme/tiny-GGUF', idle_timeout_minutes: 0 }
+const ORDER = {
+  gpu_tier: 'cpu_local',
+  huggingface_id: 'acme/tiny-GGUF',
+  idle_timeout_minutes: 0,
+  env: { LLAMA_ARG_MODEL: '/etc/passwd' },
+}
+const ALLOWED = new Set([
+  'PATH',
+  'HOME',
+  'LANG',
+  'LC_ALL',
+  'TMPDIR',
+  'TZ',
+  'CUDA_VISIBLE_DEVICES',
+  'CUDA_DEVICE_ORDER',
+  'PARKWAY_ENGINE',
+])
 /** To start Node and load llama.cpp takes long on a machine that has much else to do. */
 const START_MS_MAX = 120_000
 
@@ -27,11 +43,13 @@ const waitFor = (deploymentId: string, status: string) =>
     { timeout: START_MS_MAX },
   )
 
+/** What an operator may have set, and no engine may read. */
+const SECRETS = { OPENAI_API_KEY: 'sk-secret', DATABASE_URL: 'postgres://secret', HF_TOKEN: 'hf_secret' }
+
 beforeAll(async () => {
+  for (const [name, value] of Object.entries(SECRETS)) vi.stubEnv(name, value)
   hub = await startHub({
     'acme/tiny-GGUF': { files: { 'README.md': {}, 'tiny-Q4_K_M.gguf': createTinyGguf() } },
-    'acme/broken-GGUF': { files: { 'broken.gguf': createTinyGguf().subarray(0, 20_000) } },
-    'acme/safetensors': { files: { 'config.json': {}, 'model.safetensors': Buffer.alloc(100) } },
   })
   // Nothing says which engine serves the model.
   gateway = await startTestGateway({
@@ -58,22 +76,18 @@ afterAll(async () => {
   await database.close()
   await gateway.close()
   await hub.close()
+  vi.unstubAllEnvs()
 })
 
-/** The command lines of engines that serve models of this test. */
-async function findEngines(): Promise<string[][]> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
-  const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')))
-  return lines
-    .map((line) => line.split('\0'))
-    .filter((argv) => argv.some((argument) => argument.startsWith('--alias=acme/tiny-GGUF')))
+const findEngines = () => findProcesses('--alias=acme/tiny-GGUF')
+
+async function readEngine(path: 'health' | 'metrics'): Promise<string> {
+  const port = argumentOf((await findEngines())[0], 'port')
+  return (await fetch(`http://127.0.0.1:${port}/${path}`)).text()
 }
 
-async function readEngineHealth(): Promise<unknown> {
-  const [argv = []] = await findEngines()
-  const port = argv.find((argument) => argument.startsWith('--port='))?.slice('--port='.length)
-  return (await fetch(`http://127.0.0.1:${port}/health`)).json()
-}
+const countGenerated = async () =>
+  Number(/^llamacpp:tokens_predicted_total (\d+)$/m.exec(await readEngine('metrics'))?.[1])
 
 const HELLO = [{ role: 'user', content: 'Hello!' }]
 /** The same tokens each time, on every wire. */
@@ -201,6 +215,7 @@ describe('a GGUF model of the hub on this machine', () => {
 
   test('stops generating when its client leaves', async () => {
     const left = new AbortController()
+    const before = await countGenerated()
     // More than anybody waits for, because no token ends it.
     const items = { const: 'abcdefghijklmnopqrstuvwxyz' }
     const schema = { type: 'array', items, minItems: 400 }
@@ -215,8 +230,42 @@ describe('a GGUF model of the hub on this machine', () => {
     })
     expect(response.status).toBe(200)
     left.abort()
-    await eventually(async () => expect(await readEngineHealth()).toMatchObject({ in_use: 0, waiting: 0 }))
+    await eventually(async () => expect(await readEngine('health')).toContain('"in_use":0'))
+    // The whole context would be near two thousand.
+    expect((await countGenerated()) - before).toBeLessThan(1_500)
     expect((await chatWith(gateway, id, { body: { max_tokens: 2 } })).status).toBe(200)
+  })
+
+  test('has an engine that gets neither secrets of the gateway nor variables of the account', async () => {
+    const [engine] = await findEngines()
+    const keeper = /^PPid:\s+(\d+)$/m.exec(await readProcess(engine?.pid ?? '', 'status'))?.[1]
+    for (const pid of [engine?.pid, keeper]) {
+      const variables = (await readProcess(pid ?? '', 'environ')).split('\0').filter((line) => line !== '')
+      expect(variables.length).toBeGreaterThan(0)
+      const names = variables.map((line) => line.slice(0, line.indexOf('=')))
+      expect(names.filter((name) => !ALLOWED.has(name))).toEqual([])
+      expect(variables.join('\n')).not.toContain('secret')
+    }
+    const logs = await gateway.request('GET', `/v1/deployments/${id}/logs`)
+    expect(JSON.stringify(logs.body)).toContain('the variable LLAMA_ARG_MODEL is not allowed here')
+  })
+
+  test('is refused where its id, revision, quantization or variables could mean something else', async () => {
+    for (const hostile of [
+      { huggingface_id: '../../etc/passwd' },
+      { huggingface_id: '--model=/etc/passwd' },
+      { huggingface_id: 'acme/tiny-GGUF;id' },
+      { revision: '../main' },
+      { revision: '--port=1' },
+      { quantization: '../Q4_K_M' },
+      { quantization: '$(id)' },
+      { env: { LD_PRELOAD: '/tmp/evil.so' } },
+      { env: { NODE_OPTIONS: '--require=/tmp/evil.js' } },
+      { env: { LLAMA_ARG_MODEL: 'a\nb' } },
+    ]) {
+      const { status } = await gateway.request('POST', '/v1/deployments', { body: { ...ORDER, ...hostile } })
+      expect([hostile, status]).toEqual([hostile, 400])
+    }
   })
 
   test('is out of reach for every other account', async () => {
@@ -237,8 +286,7 @@ describe('a GGUF model of the hub on this machine', () => {
     hub.failNext(503, 0)
     expect([woken.status, woken.body.usage?.completion_tokens]).toEqual([200, 3])
     const [after] = await findEngines()
-    expect(after?.find((argument) => argument.startsWith('--model='))).toBe(
-      before?.find((argument) => argument.startsWith('--model=')),
-    )
+    expect(after?.pid).not.toBe(before?.pid)
+    expect(argumentOf(after, 'model')).toBe(argumentOf(before, 'model'))
   })
 })

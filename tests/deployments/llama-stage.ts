@@ -9,7 +9,7 @@ import { createLocalStage, type LocalStage } from './local-stage.ts'
 const LOAD_MS_MAX = 120_000
 
 /** A directory of models as the local driver reads it. */
-async function createModelsDirectory(files: Readonly<Record<string, Uint8Array>>) {
+export async function createModelsDirectory(files: Readonly<Record<string, Uint8Array>>) {
   const directory = await mkdtemp(join(tmpdir(), 'parkway-models-'))
   for (const [path, bytes] of Object.entries(files)) {
     await mkdir(dirname(join(directory, path)), { recursive: true })
@@ -19,7 +19,7 @@ async function createModelsDirectory(files: Readonly<Record<string, Uint8Array>>
 }
 
 /** Settings of the local driver for models that llama.cpp serves. */
-const LLAMA_CPP = { command: [], warm_up: true, llama_cpp: { parallel: 2, threads: 1 } }
+export const LLAMA_CPP = { command: [], warm_up: true, llama_cpp: { parallel: 2, threads: 1 } }
 
 export interface LlamaStage {
   readonly stage: LocalStage
@@ -54,7 +54,7 @@ export async function startLlama(settings: object = {}): Promise<LlamaStage> {
   }
 }
 
-function waitUntilReady({ driver }: LocalStage, instanceId: string): Promise<string> {
+export function waitUntilReady({ driver }: LocalStage, instanceId: string): Promise<string> {
   return vi.waitFor(
     async () => {
       const { state, endpoint, failure } = await driver.observe(instanceId)

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdir, mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { findTree } from '../../src/gpu/local/process-tree.ts'
@@ -212,65 +211,5 @@ describe('an engine of this machine', () => {
     await stage.settle()
     const states = await Promise.all(orders.map(({ order }) => stage.driver.observe(order.instanceId)))
     expect(states.filter(({ state }) => state === 'ready')).toHaveLength(1)
-  })
-})
-
-describe('the GPUs of this machine', () => {
-  /** Answers as the documentation of nvidia-smi says. */
-  const fakeSmi = async (lines: readonly string[]): Promise<string> => {
-    const directory = await mkdtemp(join(tmpdir(), 'parkway-smi-'))
-    const script = `#!/bin/sh\n[ "$1 $2" = "--query-gpu=index,name,memory.total,memory.free --format=csv,noheader,nounits" ] || exit 2\n${lines.map((line) => `echo '${line}'`).join('\n')}\n`
-    await writeFile(join(directory, 'nvidia-smi'), script)
-    await chmod(join(directory, 'nvidia-smi'), 0o755)
-    await mkdir(join(directory, 'bin'))
-    return `${directory}:/usr/bin:/bin`
-  }
-  const H100 = (index: number, freeMib: number) => `${index}, NVIDIA H100 80GB HBM3, 81559, ${freeMib}`
-
-  test('are offered by kind, without those that somebody else uses, and an engine sees its own only', async () => {
-    const path = await fakeSmi([
-      H100(0, 2_000),
-      H100(1, 81_000),
-      '2, NVIDIA L4, 23034, 22500',
-      '3, Odd, [N/A], [N/A]',
-    ])
-    const { driver } = await open({ tiers: undefined }, path)
-    expect(await driver.capacity()).toMatchObject([
-      { id: 'h100_80gb', gpuName: 'NVIDIA H100 80GB HBM3', gpuCount: 1, vramGb: 80, availableCount: 1 },
-      { id: 'l4_24gb', gpuName: 'NVIDIA L4', gpuCount: 1, vramGb: 24, availableCount: 1 },
-    ])
-    const id = await launchReady({ tierId: 'h100_80gb' })
-    const plan = JSON.parse(await readFile(join(stage.directory, 'instances', id, 'plan.json'), 'utf8'))
-    expect(plan.environment.CUDA_VISIBLE_DEVICES).toBe('1')
-    expect((await driver.capacity())[0]?.availableCount).toBe(0)
-  })
-
-  test('are taken in groups, and by no two instances unless they are shared', async () => {
-    const path = await fakeSmi([0, 1, 2, 3].map((index) => H100(index, 81_000)))
-    const { driver } = await open(
-      {
-        tiers: {
-          one: { gpu_count: 1, gpus: [0, 1], price_per_hour_usd: 2 },
-          two: { gpu_count: 2, gpus: [0, 1] },
-          shared: { gpu_count: 1, gpus: [2, 3], shared_by: 2, memory_gb: 40 },
-        },
-      },
-      path,
-    )
-    const free = async () => (await driver.capacity()).map(({ availableCount }) => availableCount)
-    expect(await free()).toEqual([2, 1, 4])
-    await launchReady({ tierId: 'one' })
-    expect(await free()).toEqual([1, 0, 4])
-    await launchReady({ tierId: 'shared' })
-    expect(await free()).toEqual([1, 0, 3])
-    const refused = stage.order({ tierId: 'two' })
-    await driver.launch(refused)
-    expect((await driver.observe(refused.instanceId)).failure?.code).toBe('capacity_exhausted')
-    expect((await readdir(join(stage.directory, 'places', 'gpu-1.0')).catch(() => [])).length).toBe(0)
-  })
-
-  test('are none where there is no nvidia-smi: the processor is offered', async () => {
-    const { driver } = await open({ tiers: undefined }, '/nonexistent')
-    expect(await driver.capacity()).toMatchObject([{ id: 'cpu_local', gpuCount: 0, availableCount: 1 }])
   })
 })

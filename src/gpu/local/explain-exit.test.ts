@@ -13,6 +13,11 @@ test.each([
   ],
   ["llama_model_load: error loading model: unknown model architecture: 'x'", 'model_unsupported'],
   ["ValueError: Model architectures ['XForCausalLM'] are not supported for now.", 'model_unsupported'],
+  [
+    'the model could not be loaded: A context size of 8192 with 4 sequences is too large for the available RAM',
+    'out_of_memory',
+  ],
+  ['the model could not be loaded: Failed to load model', 'model_unsupported'],
   ['Segmentation fault', 'engine_crashed'],
 ])('an engine that said %j last failed with %s', (line, code) => {
   const failure = explainExit(EXIT, ['before', line])

@@ -11,8 +11,8 @@ export interface FoundGpu {
 const QUERY = ['--query-gpu=index,name,memory.total,memory.free', '--format=csv,noheader,nounits']
 const TIMEOUT_MS = 10_000
 const OUTPUT_BYTES_MAX = 256 * 1024
-/** It runs but finds no driver. */
-const NO_DRIVER_STATUS = 9
+/** It runs but finds no GPU, or no driver. */
+const NONE_STATUSES: readonly unknown[] = [6, 9]
 
 /** None where there is no `nvidia-smi` on the path, or no driver. Throws where it fails otherwise. */
 export function findGpus(path: string): Promise<readonly FoundGpu[]> {
@@ -20,7 +20,7 @@ export function findGpus(path: string): Promise<readonly FoundGpu[]> {
   return new Promise((resolve, reject) => {
     execFile('nvidia-smi', QUERY, options, (error, stdout) => {
       if (error === null) resolve(stdout.split('\n').flatMap((line) => parseLine(line)))
-      else if (error.code === 'ENOENT' || Number(error.code) === NO_DRIVER_STATUS) resolve([])
+      else if (error.code === 'ENOENT' || NONE_STATUSES.includes(error.code)) resolve([])
       else reject(new Error(`nvidia-smi failed: ${error.message.slice(0, 500)}`))
     })
   })

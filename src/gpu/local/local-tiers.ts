@@ -22,7 +22,7 @@ export interface Place {
 const CPU_TIER = 'cpu_local'
 const MIB_PER_GB = 1024
 const BYTES_PER_GB = 1024 ** 3
-/** Where nobody says what an instance needs: a GPU that something else uses is not offered. */
+/** Where nobody says what an instance needs: a GPU that something else uses is not offered, and the gateway itself needs some memory. */
 const FREE_SHARE = 0.9
 
 const DEFAULT_TIER: LocalTierSettings = {
@@ -57,7 +57,7 @@ function toTier(
   const { gpuCount } = tier
   const usable = found.filter(({ index }) => tier.gpus === null || tier.gpus.includes(index))
   const memoryGb = tier.memoryGb ?? foundMemoryGb(usable.slice(0, gpuCount), gpuCount)
-  const ramGb = tier.ramGb ?? (gpuCount === 0 ? tier.memoryGb : null)
+  const ramGb = tier.ramGb ?? (gpuCount === 0 ? memoryGb : null)
   return {
     id,
     gpuName: gpuCount === 0 ? 'CPU' : (usable[0]?.name ?? 'GPU'),
@@ -72,8 +72,14 @@ function toTier(
 }
 
 function foundMemoryGb(gpus: readonly FoundGpu[], gpuCount: number): number {
-  if (gpuCount === 0) return Math.floor(totalmem() / BYTES_PER_GB)
+  if (gpuCount === 0) return Math.max(1, Math.floor((machineBytes() * FREE_SHARE) / BYTES_PER_GB))
   return gpus.reduce((sum, gpu) => sum + nominalGb(gpu), 0)
+}
+
+/** Of the machine, or of the container that the gateway runs in. */
+function machineBytes(): number {
+  const limit = process.constrainedMemory()
+  return limit > 0 ? Math.min(limit, totalmem()) : totalmem()
 }
 
 function processorPlaces(tierId: string, count: number): Place[] {

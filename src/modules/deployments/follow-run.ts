@@ -61,6 +61,9 @@ async function noteProgress(look: Look, seen: Observation): Promise<void> {
     if (steps.length === 0 && deployment.progress === seen.progress) return false
     let current = await writeTransition(transaction, deployment, {
       change: { progress: seen.progress },
+      ...(steps.length === 0 && isStep(deployment.progress, seen.progress)
+        ? { event: { type: 'progress', message: `${seen.progress} % of the start is done.` } }
+        : {}),
       nowMs,
     })
     for (const status of steps)
@@ -76,6 +79,12 @@ async function noteProgress(look: Look, seen: Observation): Promise<void> {
   })
   if (hasChanged) await look.announce(claim.deployment.id)
 }
+
+/** One event a quarter. */
+function isStep(before: number, after: number): boolean {
+  return Math.floor(after / PROGRESS_STEP) > Math.floor(before / PROGRESS_STEP)
+}
+const PROGRESS_STEP = 25
 
 const MESSAGES = {
   starting: 'A GPU is bound. The engine loads the model.',

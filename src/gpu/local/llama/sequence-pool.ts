@@ -9,6 +9,8 @@ export interface SequencePool {
     signal: AbortSignal,
     work: (sequence: LlamaContextSequence) => Promise<Result>,
   ): Promise<Result>
+  /** All tokens that were read and written so far. */
+  countTokens(): { readonly input: number; readonly output: number }
   readonly inUse: number
   readonly waiting: number
 }
@@ -22,7 +24,7 @@ const WAITING_MAX = 256
 
 export function createSequencePool(context: LlamaContext): SequencePool {
   const free = Array.from({ length: context.totalSequences }, () => context.getSequence())
-  const total = free.length
+  const all = [...free]
   const waiters: Waiter[] = []
 
   const takeFree = (prompt: readonly Token[]): LlamaContextSequence | undefined => {
@@ -71,8 +73,15 @@ export function createSequencePool(context: LlamaContext): SequencePool {
         release(sequence)
       }
     },
+    countTokens: () => {
+      const meters = all.map(({ tokenMeter }) => tokenMeter.getState())
+      return {
+        input: meters.reduce((sum, { usedInputTokens }) => sum + usedInputTokens, 0),
+        output: meters.reduce((sum, { usedOutputTokens }) => sum + usedOutputTokens, 0),
+      }
+    },
     get inUse() {
-      return total - free.length
+      return all.length - free.length
     },
     get waiting() {
       return waiters.length

@@ -7,7 +7,7 @@ import { EngineError, toErrorBody } from './engine-error.ts'
 import { generateAnswer } from './generate-answer.ts'
 import type { LoadedModel } from './load-model.ts'
 import { planGeneration } from './plan-generation.ts'
-import { createSequencePool } from './sequence-pool.ts'
+import { createSequencePool, type SequencePool } from './sequence-pool.ts'
 
 interface ServeOptions {
   readonly loaded: LoadedModel
@@ -33,6 +33,10 @@ export function serveModel({ loaded, alias, say }: ServeOptions): Server {
   const handlers: Readonly<Record<string, Handler>> = {
     'GET /health': ({ response }) =>
       sendJson(response, 200, { status: 'ok', in_use: pool.inUse, waiting: pool.waiting }),
+    'GET /metrics': ({ response }) => {
+      response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4' })
+      response.end(writeMetrics(pool))
+    },
     'GET /v1/models': ({ response }) =>
       sendJson(response, 200, {
         object: 'list',
@@ -82,6 +86,18 @@ export function serveModel({ loaded, alias, say }: ServeOptions): Server {
       }
     })
   })
+}
+
+/** Under the names of llama.cpp's own server. */
+function writeMetrics(pool: SequencePool): string {
+  const { input, output } = pool.countTokens()
+  return [
+    `llamacpp:requests_processing ${pool.inUse}`,
+    `llamacpp:requests_deferred ${pool.waiting}`,
+    `llamacpp:prompt_tokens_total ${input}`,
+    `llamacpp:tokens_predicted_total ${output}`,
+    '',
+  ].join('\n')
 }
 
 function notFound(): never {

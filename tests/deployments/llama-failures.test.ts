@@ -1,0 +1,97 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { findTree } from '../../src/gpu/local/process-tree.ts'
+import { createTinyGguf } from '../support/create-tiny-gguf.ts'
+import { eventually } from '../support/eventually.ts'
+import { createLocalStage, type LocalStage } from './local-stage.ts'
+import { createModelsDirectory, LLAMA_CPP, waitUntilReady } from './llama-stage.ts'
+
+const LAUNCHER = join(import.meta.dirname, 'engines/launch-and-wait.ts')
+const LOAD_MS_MAX = 120_000
+
+let models: Awaited<ReturnType<typeof createModelsDirectory>>
+let stage: LocalStage
+beforeAll(async () => {
+  const whole = createTinyGguf()
+  models = await createModelsDirectory({
+    'acme/tiny/tiny-Q8_0.gguf': whole,
+    'acme/tiny/mmproj-tiny.gguf': Buffer.from('no model'),
+    'acme/cut/cut.gguf': whole.subarray(0, 20_000),
+    'acme/lies/lies.gguf': createTinyGguf({ claimedTensors: 2n ** 60n }),
+    'acme/text/text.gguf': Buffer.from('this is no model'),
+    'acme/empty/README.md': Buffer.from('nothing'),
+  })
+})
+afterAll(() => models.remove())
+afterEach(() => stage.close())
+
+const open = async () => {
+  const tiers = { cpu_local: { count: 4 } }
+  stage = await createLocalStage({ ...LLAMA_CPP, models_dir: models.directory, tiers })
+}
+const chat = async (endpoint: string) => {
+  const body = JSON.stringify({ messages: [{ role: 'user', content: 'Hello!' }], max_tokens: 2 })
+  return (await fetch(`${endpoint}/chat/completions`, { method: 'POST', body })).status
+}
+
+describe('the engine of llama.cpp', () => {
+  test('fails with what it said last where a file is no model, and everybody else goes on', async () => {
+    await open()
+    const orders = ['acme/cut', 'acme/lies', 'acme/text', 'acme/tiny'].map((huggingfaceId) =>
+      stage.order({ huggingfaceId }),
+    )
+    for (const order of orders) await stage.driver.launch(order)
+    const sound = orders.pop()
+    for (const { instanceId, huggingfaceId } of orders)
+      await vi.waitFor(
+        async () =>
+          expect([huggingfaceId, await stage.driver.observe(instanceId)]).toMatchObject([
+            huggingfaceId,
+            {
+              state: 'failed',
+              failure: {
+                code: 'model_unsupported',
+                message: expect.stringContaining('the model could not be loaded'),
+              },
+            },
+          ]),
+        { timeout: LOAD_MS_MAX },
+      )
+    expect(await chat(await waitUntilReady(stage, sound?.instanceId ?? ''))).toBe(200)
+  })
+
+  test('is not started for a model without a GGUF file of the quantization', async () => {
+    await open()
+    for (const given of [
+      { huggingfaceId: 'acme/empty' },
+      { huggingfaceId: 'acme/unknown' },
+      { huggingfaceId: 'acme/tiny', quantization: 'Q4_K_M' },
+    ]) {
+      const order = stage.order(given)
+      await stage.driver.launch(order)
+      expect((await stage.driver.observe(order.instanceId)).failure?.code).toBe('model_unsupported')
+    }
+    const [tier] = await stage.driver.capacity()
+    expect(tier?.availableCount).toBe(4)
+  })
+
+  test('is adopted after a kill of the process that launched it, and ended where nobody knows it', async () => {
+    await open()
+    const order = stage.order({ huggingfaceId: 'acme/tiny', quantization: 'Q8_0' })
+    const settings = { ...LLAMA_CPP, models_dir: models.directory, tiers: { cpu_local: { count: 1 } } }
+    const options = JSON.stringify({ directory: stage.directory, order, settings })
+    const launcher = spawn(process.execPath, [LAUNCHER, options], { stdio: 'pipe' })
+    await once(launcher.stdout, 'data')
+    launcher.kill('SIGKILL')
+    await once(launcher, 'exit')
+    const endpoint = await waitUntilReady(stage, order.instanceId)
+    expect(await chat(endpoint)).toBe(200)
+    expect(await stage.driver.sweep(async () => new Set([order.instanceId]))).toEqual([])
+    expect(await chat(endpoint)).toBe(200)
+    expect(await stage.driver.sweep(async () => new Set())).toEqual([order.instanceId])
+    await eventually(async () => expect(await findTree(order.instanceId, null)).toEqual([]))
+    await eventually(async () => expect((await stage.driver.observe(order.instanceId)).state).toBe('gone'))
+  })
+})
