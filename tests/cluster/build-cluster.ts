@@ -40,6 +40,14 @@ export async function buildCluster(): Promise<ClusterPrograms> {
   return { etcd: hasProgram('etcd') ? 'etcd' : null, binaries }
 }
 
+/** Says on standard error which tests a run leaves out. */
+export function tellMissing({ etcd, binaries }: ClusterPrograms): void {
+  const found = { etcd, ...binaries }
+  const missing = Object.entries(found).flatMap(([name, path]) => (path === null ? [name] : []))
+  if (missing.length > 0)
+    process.stderr.write(`skipped what needs ${missing.join(', ')}: neither installed nor built\n`)
+}
+
 function tell(name: string, error: unknown): void {
   process.stderr.write(`${name} could not be built: ${error instanceof Error ? error.message : ''}\n`)
 }

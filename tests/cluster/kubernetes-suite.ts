@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { parseKubernetesSettings } from '../../src/app/settings/parse-kubernetes-settings.ts'
 import type { GpuDriver, LaunchOrder } from '../../src/gpu/gpu-driver.ts'
-import { openClusterAccess, type ClusterAccess } from '../../src/gpu/kubernetes/cluster-access.ts'
+import type { ClusterAccess } from '../../src/gpu/kubernetes/cluster-access.ts'
 import { createClusterApi } from '../../src/gpu/kubernetes/cluster-api.ts'
 import { createKubernetesDriver } from '../../src/gpu/kubernetes/kubernetes-driver.ts'
 import { writeArguments, writeVariables } from '../../src/gpu/kubernetes/engine-arguments.ts'
@@ -20,23 +19,17 @@ import {
 import { systemClock } from '../../src/kernel/clock.ts'
 import { createId } from '../../src/kernel/identifiers.ts'
 import { read } from '../upstreams/cluster/cluster-store.ts'
-import { buildCluster, type ClusterPrograms } from './build-cluster.ts'
+import { buildCluster, tellMissing, type ClusterPrograms } from './build-cluster.ts'
+import { openGatewayAccess, pathOf } from './open-gateway-access.ts'
 import { startCluster, type RealCluster } from './start-cluster.ts'
 
 const DEPLOY = join(import.meta.dirname, '../../deploy')
 const programs: ClusterPrograms = await buildCluster()
-const missing = [
-  ...(programs.etcd === null ? ['etcd'] : []),
-  ...Object.entries(programs.binaries).flatMap(([name, path]) => (path === null ? [name] : [])),
-]
+tellMissing(programs)
 const canStart = programs.etcd !== null && programs.binaries['kube-apiserver'] !== null
 const hasNodes = ['kube-controller-manager', 'kube-scheduler', 'kwok'].every(
   (name) => programs.binaries[name],
 )
-if (missing.length > 0)
-  process.stderr.write(
-    `skipped what needs ${missing.join(', ')}, which is neither installed nor could be built\n`,
-  )
 
 const SETTINGS = {
   namespace: 'parkway',
@@ -68,16 +61,7 @@ describe.skipIf(!canStart)('a real API server', () => {
 
   beforeAll(async () => {
     cluster = await startCluster(programs)
-    await cluster.request('POST', '/api/v1/namespaces', {
-      metadata: { name: 'parkway', labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } },
-    })
-    for (const document of parseAllDocuments(readFileSync(join(DEPLOY, 'kubernetes/rbac.yaml'), 'utf8'))) {
-      const { status } = await cluster.request('POST', pathOf(document.toJS()), document.toJS())
-      expect(status).toBe(201)
-    }
-    const account = '/api/v1/namespaces/parkway/serviceaccounts/parkway/token'
-    const { body } = await cluster.request('POST', account, { spec: {} })
-    access = await openClusterAccess(await cluster.writeKubeconfig(String(read(body, 'status', 'token'))))
+    access = await openGatewayAccess(cluster)
     driver = createKubernetesDriver({
       api: createClusterApi(access),
       settings: parseKubernetesSettings(JSON.stringify(SETTINGS)),
@@ -196,11 +180,7 @@ describe.skipIf(!canStart)('a real API server', () => {
   describe.skipIf(!hasNodes)('with controllers, a scheduler and two nodes', () => {
     beforeAll(async () => {
       for (const name of ['node-a', 'node-b'])
-        await cluster.request('POST', '/api/v1/nodes', {
-          metadata: { name, labels: { tier: 'h100' }, annotations: { 'kwok.x-k8s.io/node': 'fake' } },
-          spec: { taints: [{ key: 'nvidia.com/gpu', effect: 'NoSchedule' }] },
-          status: { allocatable: RESOURCES, capacity: RESOURCES },
-        })
+        await cluster.addNode(name, { tier: 'h100', annotations: { 'kwok.x-k8s.io/node': 'fake' } })
     })
 
     const state = async ({ instanceId }: LaunchOrder) => (await driver.observe(instanceId)).state
@@ -272,20 +252,4 @@ describe.skipIf(!canStart)('a real API server', () => {
 
 const APPLY = 'application/apply-patch+yaml'
 const WAIT = { timeout: 90_000, interval: 200 }
-const RESOURCES = { cpu: '32', memory: '256Gi', pods: '110', 'nvidia.com/gpu': '1' }
 const isSuccess = (status: number) => status === 200 || status === 201
-
-/** The collection that an object belongs to. */
-function pathOf({
-  apiVersion,
-  kind,
-  metadata,
-}: {
-  apiVersion: string
-  kind: string
-  metadata: { namespace: string }
-}): string {
-  const api = apiVersion === 'v1' ? '/api/v1' : `/apis/${apiVersion}`
-  const plural = kind.toLowerCase().replace(/y$/, 'ie')
-  return `${api}/namespaces/${metadata.namespace}/${plural}s`
-}

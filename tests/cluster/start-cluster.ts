@@ -6,6 +6,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fetch } from 'undici'
 import { vi } from 'vitest'
 import { openClusterAccess } from '../../src/gpu/kubernetes/cluster-access.ts'
 import { createClusterApi, type ClusterApi } from '../../src/gpu/kubernetes/cluster-api.ts'
@@ -17,8 +18,8 @@ export interface RealCluster {
   readonly adminToken: string
   /** As administrator. */
   readonly admin: ClusterApi
-  /** Whether there are controllers, a scheduler and nodes. */
-  readonly hasNodes: boolean
+  /** Certificates, logs and data. */
+  readonly directory: string
   /** Sends a request as administrator, for what the driver does not do. */
   request(
     method: string,
@@ -26,11 +27,21 @@ export interface RealCluster {
     body?: object,
     type?: string,
   ): Promise<{ status: number; body: unknown }>
+  /** Adds a node of a tier, which takes only pods that tolerate GPUs. */
+  addNode(name: string, node: { tier: string; annotations?: object; status?: object }): Promise<void>
   writeKubeconfig(token: string): Promise<string>
   close(): Promise<void>
 }
 
 const START_MS = 120_000
+const RESOURCES = { cpu: '32', memory: '256Gi', pods: '110', 'nvidia.com/gpu': '1' }
+const CONTROLLERS = [
+  'deployment-controller',
+  'replicaset-controller',
+  'garbage-collector-controller',
+  'namespace-controller',
+  'serviceaccount-controller',
+]
 
 export async function startCluster({ etcd, binaries }: ClusterPrograms): Promise<RealCluster> {
   const directory = await mkdtemp(join(tmpdir(), 'parkway-real-cluster-'))
@@ -86,41 +97,51 @@ export async function startCluster({ etcd, binaries }: ClusterPrograms): Promise
     { timeout: START_MS, interval: 500 },
   )
   const { 'kube-controller-manager': manager, 'kube-scheduler': scheduler, kwok } = binaries
-  const hasNodes = Boolean(manager && scheduler && kwok)
-  if (manager && scheduler && kwok) {
+  if (manager && scheduler) {
     start('kube-controller-manager', manager, [
       `--kubeconfig=${kubeconfig}`,
       '--secure-port=0',
       '--leader-elect=false',
-      '--controllers=deployment-controller,replicaset-controller,garbage-collector-controller,serviceaccount-controller,namespace-controller',
+      `--controllers=${CONTROLLERS.join(',')}`,
     ])
     start('kube-scheduler', scheduler, [
       `--kubeconfig=${kubeconfig}`,
       '--secure-port=0',
       '--leader-elect=false',
     ])
+  }
+  if (kwok)
     start('kwok', kwok, [
       `--kubeconfig=${kubeconfig}`,
-      '--manage-all-nodes=true',
-      '--node-lease-duration-seconds=0',
+      '--manage-all-nodes=false',
+      '--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake',
     ])
+  const request: RealCluster['request'] = async (method, path, body, type = 'application/json') => {
+    const { headers, dispatcher } = await access.authorize()
+    const response = await fetch(`${server}${path}`, {
+      method,
+      headers: { ...headers, 'content-type': type },
+      body: body === undefined ? null : JSON.stringify(body),
+      ...(dispatcher && { dispatcher }),
+    })
+    return { status: response.status, body: await response.json() }
   }
   return {
     server,
     adminToken,
     admin,
-    hasNodes,
+    directory,
     writeKubeconfig,
-    request: async (method, path, body, type = 'application/json') => {
-      const { headers, dispatcher } = await access.authorize()
-      const { fetch } = await import('undici')
-      const response = await fetch(`${server}${path}`, {
-        method,
-        headers: { ...headers, 'content-type': type },
-        body: body === undefined ? null : JSON.stringify(body),
-        ...(dispatcher && { dispatcher }),
+    request,
+    addNode: async (name, { tier, annotations = {}, status = {} }) => {
+      const taints = [{ key: 'nvidia.com/gpu', effect: 'NoSchedule' }]
+      await request('POST', '/api/v1/nodes', {
+        metadata: { name, labels: { tier }, annotations },
+        spec: { taints },
+        status: { allocatable: RESOURCES, capacity: RESOURCES, ...status },
       })
-      return { status: response.status, body: await response.json() }
+      // Without a controller of nodes nobody else takes away that it is not ready yet.
+      await request('PATCH', `/api/v1/nodes/${name}`, { spec: { taints } }, 'application/merge-patch+json')
     },
     close: async () => {
       await access.close()
