@@ -200,6 +200,10 @@ async function walkDeployments(
   await call('GET /v1/deployment-templates')
   await call('POST /v1/hf/validate')
   await call('GET /v1/deployments/preview', { query: '?huggingface_id=Qwen/Qwen3-8B&gpu_tier=l40s_48gb' })
+  const ahead = await call('POST /v1/deployments/prefetch')
+  const hubId = { hub_id: encodeURIComponent(ahead.huggingface_id) }
+  await until(() => call('GET /v1/deployments/prefetch/{hub_id}', { params: hubId }), /^complete$/)
+  await call('POST /v1/deployments/prefetch/{hub_id}/cancel', { params: hubId, body: null })
   const { id } = await call('POST /v1/deployments')
   const params = { id }
   await until(() => call('GET /v1/deployments/{id}', { params }), /^running$/)

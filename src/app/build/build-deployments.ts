@@ -8,11 +8,14 @@ import { createSandboxDriver } from '../../gpu/sandbox/sandbox-driver.ts'
 import {
   createDeployments,
   createModelDownloads,
+  createPrefetches,
   modelIdOf,
   providerKeyOf,
+  startPrefetchRunner,
   type Deployments,
   type DeploymentsOptions,
   type HubUse,
+  type Prefetches,
 } from '../../modules/deployments/deployments.ts'
 import type { Catalog } from '../../modules/catalog/catalog.ts'
 import type { MayUseSandbox } from '../../modules/inference/inference.ts'
@@ -48,11 +51,13 @@ export interface BuiltDeployments {
   readonly gpus: GpuRegistry
   readonly modelCache: ModelCache
   readonly sealer: Sealer
+  readonly prefetches: Prefetches
   close(): Promise<void>
 }
 
 const SANDBOX = 'sandbox'
 const LOCAL = 'local'
+const GIGA = 1_000_000_000
 
 /** Builds deployments: their models in the catalog and the provider that serves them. */
 export async function buildDeployments(config: Config, parts: DeploymentParts): Promise<BuiltDeployments> {
@@ -107,13 +112,25 @@ export async function buildDeployments(config: Config, parts: DeploymentParts): 
   })
   catalog.addSource(deployments.models)
   for (const provider of deployments.providers) providers.add(providerKeyOf(provider.id), provider)
+  const ahead = {
+    ...parts,
+    hub,
+    sealer,
+    // A cluster has a cache of its own, which this machine does not fill.
+    cache: config.gpuDriver === LOCAL || config.gpuDriver === SANDBOX ? modelCache : null,
+    ledger: config.billing ? ledger : null,
+    bytesMax: config.modelCacheGb * GIGA,
+  }
+  const prefetches = createPrefetches(ahead)
+  const runner = config.role === 'api' ? null : startPrefetchRunner({ ...ahead, leaseMs: config.leaseMs * 2 })
   const close = async () => {
+    await runner?.close()
     downloads.close()
     await deployments.close()
     await engines.close()
     await built?.close?.()
   }
-  return { deployments, gpus, modelCache, sealer, close }
+  return { deployments, gpus, modelCache, sealer, prefetches, close }
 }
 
 /** Engines of this machine may have models that are on no hub. */

@@ -17,6 +17,7 @@ import { deploymentChatRoutes } from '../../http/routes/deployments/deployment-c
 import { deploymentLogRoutes } from '../../http/routes/deployments/deployment-logs.ts'
 import { deploymentMetricRoutes } from '../../http/routes/deployments/deployment-metrics.ts'
 import { deploymentRoutes } from '../../http/routes/deployments/deployments.ts'
+import { prefetchRoutes } from '../../http/routes/deployments/prefetch.ts'
 import { hubModelRoutes } from '../../http/routes/deployments/hub-models.ts'
 import { gpuTierRoutes } from '../../http/routes/deployments/gpu-tiers.ts'
 import { embeddingRoutes } from '../../http/routes/text/embeddings.ts'
@@ -117,6 +118,7 @@ export function buildRoutes(options: BuildRoutesOptions): (Route | HotRoute)[] {
     }),
     ...gpuTierRoutes({ deployments: modules.deployments, clock: modules.clock }),
     ...hubModelRoutes({ deployments: modules.deployments }),
+    ...prefetchRoutes({ prefetches: modules.prefetches }),
     ...deploymentRoutes({ deployments: modules.deployments }),
     ...deploymentMetricRoutes({ deployments: modules.deployments }),
     ...deploymentLogRoutes({ deployments: modules.deployments }),

@@ -8,6 +8,13 @@ export const DEPLOYMENT_NOTES: Readonly<Record<string, string>> = {
     'why not, and how much memory it takes. Pickled weights and models with code of their own are refused.',
   'GET /v1/deployments/preview':
     'Estimates how a model would fit on a tier: memory, the longest context, the price, and other tiers that it fits on.',
+  'POST /v1/deployments/prefetch':
+    'Downloads a model of the hub into the cache of the gateway before it is deployed, after the same checks as a deployment. An account ' +
+    'downloads three at once. The same order again changes nothing while it downloads. It costs nothing.',
+  'GET /v1/deployments/prefetch/{hub_id}':
+    'Returns how far a download of this account is. The id may have its slash encoded or not.',
+  'POST /v1/deployments/prefetch/{hub_id}/cancel':
+    'Cancels a download. What is here already is kept until the room is needed.',
   'POST /v1/deployments':
     'Deploys a model of the hub on a GPU tier. It is billed by the second from when it has a GPU until that is released; ' +
     'a start that never becomes ready is free. Ask it as model `byom-<id>`.',

@@ -1,0 +1,147 @@
+import { Type, type Static } from 'typebox'
+import {
+  PREFETCH_STATUSES,
+  type Prefetch,
+  type Prefetches,
+} from '../../../modules/deployments/deployments.ts'
+import { nullable } from '../../../wires/nullable.ts'
+import { defineRoute, type Route } from '../../route.ts'
+
+const orNull = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+
+const PrefetchRequest = Type.Object(
+  {
+    huggingface_id: Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'The id of a model on the hub.',
+    }),
+    quantization: nullable(
+      Type.String({
+        maxLength: 100,
+        description: 'Which files of a GGUF repository; `Q4_K_M` or near it unless told.',
+      }),
+    ),
+    revision: nullable(
+      Type.String({
+        maxLength: 100,
+        pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$',
+        description: 'A branch, tag or commit.',
+      }),
+    ),
+    hf_token: nullable(
+      Type.String({
+        maxLength: 200,
+        description: 'For models that are gated. Kept encrypted while it downloads.',
+      }),
+    ),
+  },
+  { title: 'PrefetchRequest', examples: [{ huggingface_id: 'Qwen/Qwen3-8B' }] },
+)
+
+const PrefetchAnswer = Type.Object(
+  {
+    huggingface_id: Type.String({ description: 'The id of the model on the hub.' }),
+    status: Type.Enum([...PREFETCH_STATUSES], {
+      description:
+        '`not_found`: this account has ordered no download of it, or it was deleted from the cache since.',
+    }),
+    progress: Type.Integer({ description: 'From 0 to 100.' }),
+    size_bytes: orNull(Type.Integer({ description: 'Of all files together. `null`: not known.' })),
+    downloaded_bytes: Type.Integer({ description: 'How much of them is here.' }),
+    revision: orNull(Type.String({ description: 'The commit that is downloaded.' })),
+    error_message: orNull(Type.String({ description: 'Why it failed, in words. `null`: it did not.' })),
+  },
+  { title: 'Prefetch' },
+)
+
+const Whole = Type.Object({
+  hub_id: Type.String({ description: 'The id of a model on the hub, such as `Qwen/Qwen3-8B`.' }),
+})
+const Parted = Type.Object({ owner: Type.String(), name: Type.String() })
+const at = '/v1/deployments/prefetch'
+
+/** Routes for downloads ahead. The id of a model has a slash, which clients encode or not. */
+export const prefetchRoutes = ({ prefetches }: { prefetches: Prefetches }): Route[] => {
+  const shared = { tag: 'Deployments', scope: 'inference' } as const
+  const read = {
+    ...shared,
+    method: 'GET',
+    summary: 'Read how far a download of a model is',
+    responses: {
+      200: { description: 'The download, also of one that there is not.', schema: PrefetchAnswer },
+    },
+  } as const
+  const cancel = {
+    ...shared,
+    method: 'POST',
+    summary: 'Cancel the download of a model',
+    responses: {
+      200: { description: 'The download. One that has ended stays as it is.', schema: PrefetchAnswer },
+    },
+  } as const
+
+  return [
+    defineRoute({
+      ...shared,
+      method: 'POST',
+      path: at,
+      summary: 'Download a model ahead',
+      body: PrefetchRequest,
+      otherErrors: [402, 429, 503],
+      responses: { 201: { description: 'The download, on its way.', schema: PrefetchAnswer } },
+      handle: async ({ caller, body, reply }) => {
+        const prefetch = await prefetches.order(caller, {
+          huggingfaceId: body.huggingface_id,
+          quantization: body.quantization ?? 'auto',
+          revision: body.revision ?? null,
+          maxModelLen: null,
+          token: body.hf_token ?? null,
+        })
+        reply.code(201)
+        return toAnswer(prefetch)
+      },
+    }),
+    defineRoute({
+      ...read,
+      path: `${at}/:hub_id`,
+      params: Whole,
+      handle: async ({ caller, params }) => toAnswer(await prefetches.read(caller.accountId, params.hub_id)),
+    }),
+    defineRoute({
+      ...read,
+      path: `${at}/:owner/:name`,
+      isAlias: true,
+      params: Parted,
+      handle: async ({ caller, params: { owner, name } }) =>
+        toAnswer(await prefetches.read(caller.accountId, `${owner}/${name}`)),
+    }),
+    defineRoute({
+      ...cancel,
+      path: `${at}/:hub_id/cancel`,
+      params: Whole,
+      handle: async ({ caller, params }) => toAnswer(await prefetches.cancel(caller, params.hub_id)),
+    }),
+    defineRoute({
+      ...cancel,
+      path: `${at}/:owner/:name/cancel`,
+      isAlias: true,
+      params: Parted,
+      handle: async ({ caller, params: { owner, name } }) =>
+        toAnswer(await prefetches.cancel(caller, `${owner}/${name}`)),
+    }),
+  ]
+}
+
+function toAnswer(prefetch: Prefetch): Static<typeof PrefetchAnswer> {
+  const { huggingfaceId, status, commit, doneBytes, sizeBytes, errorMessage } = prefetch
+  return {
+    huggingface_id: huggingfaceId,
+    status,
+    progress: sizeBytes === null ? 0 : sizeBytes === 0 ? 100 : Math.floor((doneBytes / sizeBytes) * 100),
+    size_bytes: sizeBytes,
+    downloaded_bytes: doneBytes,
+    revision: commit,
+    error_message: errorMessage,
+  }
+}

@@ -1,0 +1,61 @@
+import { Type, type Static } from 'typebox'
+import { Value } from 'typebox/value'
+
+export const PREFETCH_STATUSES = ['downloading', 'complete', 'cancelled', 'failed', 'not_found'] as const
+type PrefetchStatus = (typeof PREFETCH_STATUSES)[number]
+
+/** A model that an account downloads ahead. */
+export interface Prefetch {
+  readonly huggingfaceId: string
+  readonly status: PrefetchStatus
+  readonly commit: string | null
+  readonly doneBytes: number
+  /** Null where there is none. */
+  readonly sizeBytes: number | null
+  readonly errorMessage: string | null
+}
+
+const Files = Type.Array(
+  Type.Object({
+    path: Type.String(),
+    sizeBytes: Type.Integer(),
+    checksum: Type.Object({ kind: Type.Enum(['sha256', 'git']), hex: Type.String() }),
+  }),
+)
+export type PrefetchFiles = Static<typeof Files>
+
+/** Throws where a row of ours is not what was written. */
+export const parseFiles = (files: unknown): PrefetchFiles => Value.Parse(Files, files)
+
+export interface PrefetchRow {
+  readonly account_id: string
+  readonly huggingface_id: string
+  readonly commit: string
+  readonly files: unknown
+  readonly status: Exclude<PrefetchStatus, 'not_found'>
+  readonly size_bytes: bigint
+  readonly done_bytes: bigint
+  readonly error_message: string | null
+  readonly sealed_token: Buffer | null
+  readonly number: number
+  readonly attempt: number
+}
+
+export function prefetchFromRow(row: PrefetchRow): Prefetch {
+  return {
+    huggingfaceId: row.huggingface_id,
+    status: row.status,
+    commit: row.commit,
+    doneBytes: Number(row.done_bytes),
+    sizeBytes: Number(row.size_bytes),
+    errorMessage: row.error_message,
+  }
+}
+
+/** What a token of a download is sealed for. */
+export function placeOf({
+  account_id: accountId,
+  huggingface_id: modelId,
+}: Pick<PrefetchRow, 'account_id' | 'huggingface_id'>): string {
+  return `prefetch ${accountId} ${modelId}`
+}
