@@ -149,6 +149,18 @@ describe('an instance in a cluster', () => {
     })
   })
 
+  test('that was evicted gets another pod, and its end does not wait for the object of the old one', async () => {
+    const id = await launchReady()
+    stage.cluster.nodes.evict(podName())
+    stage.cluster.nodes.settle()
+    await eventually(() => expect(stage.cluster.store.list('pods')).toHaveLength(2))
+    await eventually(() => ready(id))
+    await stage.driver.stop(id)
+    await stage.settle()
+    expect((await stage.driver.observe(id)).state).toBe('gone')
+    expect(stage.cluster.store.list('pods')).toHaveLength(1)
+  })
+
   test('whose order cannot become arguments fails without a pod, a Service or anything of the order', async () => {
     const order = stage.order({ huggingfaceId: 'acme/tiny"\n--x', hubToken: 'hf_secret' })
     await stage.driver.launch(order)

@@ -26,7 +26,7 @@ export async function observeInstance(
   if (stoppedAtMs(deployment) !== null) return observeStopped(deployment, pods, options)
   const refusal = readRefusal(deployment)
   if (refusal !== null) return { ...GONE, state: 'failed', failure: refusal }
-  const pod = newest(pods)
+  const pod = newest(pods.filter(isLive))
   if (pod === undefined) {
     const failure = explainDeployment(deployment)
     if (failure !== null) return { ...GONE, state: 'failed', failure }
@@ -86,7 +86,12 @@ export function stoppedAtMs({ metadata }: ClusterDeployment): number | null {
 /** Whether a stopped instance takes nothing of the cluster any more. */
 export function isReleased({ metadata, status }: ClusterDeployment, pods: readonly ClusterPod[]): boolean {
   const hasSeen = (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)
-  return hasSeen && (status?.replicas ?? 0) === 0 && pods.length === 0
+  return hasSeen && (status?.replicas ?? 0) === 0 && !pods.some(isLive)
+}
+
+/** A pod that was evicted or refused by its node has ended, but its object stays until somebody deletes it. */
+function isLive({ status }: ClusterPod): boolean {
+  return status?.phase !== 'Failed' && status?.phase !== 'Succeeded'
 }
 
 const Refusal = Type.Object({ code: Type.Enum(FAILURE_CODES), message: Type.String() })

@@ -70,11 +70,21 @@ export class ClusterNodes {
     })
   }
 
+  /** Ends a pod for good, as a node short of memory does. Its object stays. */
+  evict(name: string): void {
+    this.#store.update('pods', name, (pod) => {
+      write(pod, ['status', 'phase'], 'Failed')
+      write(pod, ['status', 'reason'], 'Evicted')
+    })
+  }
+
   #scale(deployment: Json): void {
     const name = String(read(deployment, 'metadata', 'name'))
     const wanted = Number(read(deployment, 'spec', 'replicas'))
     const pods = this.#store.list('pods').filter((pod) => isOf(pod, deployment))
-    const live = pods.filter((pod) => read(pod, 'metadata', 'deletionTimestamp') === undefined)
+    const live = pods.filter(
+      (pod) => read(pod, 'metadata', 'deletionTimestamp') === undefined && !hasEnded(pod),
+    )
     if (live.length < wanted) this.#createPod(deployment)
     for (const pod of live.slice(wanted))
       this.#store.update('pods', nameOf(pod), (value) =>
@@ -103,8 +113,9 @@ export class ClusterNodes {
       this.#store.delete('pods', name)
       return
     }
+    if (hasEnded(pod)) return
     if (!isBound(pod)) {
-      const taken = this.#store.list('pods').filter(isBound).length
+      const taken = this.#store.list('pods').filter((other) => isBound(other) && !hasEnded(other)).length
       const condition = taken < this.#machines ? BOUND() : UNSCHEDULABLE()
       if (read(conditionsOf(pod)[0], 'status') !== condition.status)
         this.#store.update('pods', name, (value) => write(value, ['status', 'conditions'], [condition]))
@@ -154,6 +165,10 @@ function isOf(pod: Json, deployment: Json): boolean {
 function conditionsOf(pod: Json): unknown[] {
   const conditions = read(pod, 'status', 'conditions')
   return Array.isArray(conditions) ? conditions : []
+}
+
+function hasEnded(pod: Json): boolean {
+  return read(pod, 'status', 'phase') === 'Failed'
 }
 
 function isBound(pod: Json): boolean {
