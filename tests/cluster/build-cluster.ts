@@ -8,8 +8,11 @@ import { Value } from 'typebox/value'
 import { parseJson } from '../../src/kernel/parse-json.ts'
 
 const KUBERNETES = '1.34.4'
-const KWOK = '0.7.0'
-const HELM = '3.19.5'
+/** Programs that are no part of Kubernetes, and bring the version of its libraries that they were written for. */
+const OWN_MODULES: Readonly<Record<string, string>> = {
+  kwok: 'sigs.k8s.io/kwok v0.7.0',
+  helm: 'helm.sh/helm/v3 v3.19.5',
+}
 const KUBERNETES_COMMANDS = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler']
 
 /** Programs by name, null for one that is not to be had. */
@@ -30,7 +33,7 @@ export async function buildCluster(): Promise<ClusterPrograms> {
   await mkdir(bin, { recursive: true })
   const binaries: Record<string, string | null> = {}
   const find = async (name: string) => ((await exists(join(bin, name))) ? join(bin, name) : null)
-  for (const name of [...KUBERNETES_COMMANDS, 'kwok', 'helm']) binaries[name] = await find(name)
+  for (const name of [...KUBERNETES_COMMANDS, ...Object.keys(OWN_MODULES)]) binaries[name] = await find(name)
   const missing = Object.keys(binaries).filter((name) => binaries[name] === null)
   const mayBuild = process.env['PARKWAY_CLUSTER_BUILD'] !== 'false' && hasProgram('go')
   if (mayBuild && missing.length > 0) {
@@ -79,7 +82,8 @@ const Download = Type.Object({ GoMod: Type.String() })
 
 /** Kubernetes names its own modules by paths of its repository; outside of it they are the published ones of the same version. */
 async function writeModule(name: string, directory: string): Promise<string> {
-  if (name === 'helm') return `module cluster\n\ngo 1.24.0\n\nrequire helm.sh/helm/v3 v${HELM}\n`
+  const own = OWN_MODULES[name]
+  if (own !== undefined) return `module cluster\n\ngo 1.24.0\n\nrequire ${own}\n`
   const { stdout } = await run('go', ['mod', 'download', '-json', `k8s.io/kubernetes@v${KUBERNETES}`], {
     cwd: directory,
   })
@@ -92,7 +96,6 @@ async function writeModule(name: string, directory: string): Promise<string> {
     'module cluster',
     ...(text.match(/^(?:go|godebug) .*$/gm) ?? []),
     `require k8s.io/kubernetes v${KUBERNETES}`,
-    ...(name === 'kwok' ? [`require sigs.k8s.io/kwok v${KWOK}`] : []),
     ...[...staged].map((path) => `replace ${path} => ${path} ${version}`),
     '',
   ].join('\n')
