@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { FetchedModel, ModelFiles } from '../../src/gpu/model-files.ts'
 import { findTree } from '../../src/gpu/local/process-tree.ts'
 import { createTinyGguf } from '../support/create-tiny-gguf.ts'
 import { eventually } from '../support/eventually.ts'
@@ -75,6 +77,46 @@ describe('the engine of llama.cpp', () => {
     }
     const [tier] = await stage.driver.capacity()
     expect(tier?.availableCount).toBe(4)
+  })
+
+  test('waits for its files with a place, and is fetched with a token that is written nowhere', async () => {
+    let fetched: FetchedModel = { state: 'fetching', progress: 40 }
+    const tokens: (string | null)[] = []
+    const files: ModelFiles = {
+      fetch: async ({ hubToken }) => {
+        tokens.push(hubToken)
+        return fetched
+      },
+    }
+    stage = await createLocalStage({ ...LLAMA_CPP, tiers: { cpu_local: { count: 1 } } }, undefined, files)
+    const order = stage.order({ huggingfaceId: 'acme/tiny', hubToken: 'hf_secret' })
+    await stage.driver.launch(order)
+    expect(await stage.driver.observe(order.instanceId)).toMatchObject({ state: 'loading', progress: 36 })
+    expect((await stage.driver.capacity())[0]?.availableCount).toBe(0)
+    const kept = await readFile(
+      join(stage.directory, 'instances', order.instanceId, 'placement.json'),
+      'utf8',
+    )
+    expect([kept.includes('acme/tiny'), kept.includes('hf_secret')]).toEqual([true, false])
+    // A look of the sweep starts nothing, and another process cannot go on without the token.
+    fetched = { state: 'failed', failure: { code: 'model_gated', message: 'Gated.' } }
+    await stage.driver.sweep(async (ids) => new Set(ids))
+    expect(tokens).toEqual(['hf_secret', 'hf_secret'])
+    const other = await stage.createDriver().observe(order.instanceId)
+    expect(other.state).toBe('loading')
+    expect((await stage.driver.observe(order.instanceId)).failure?.code).toBe('image_pull_failed')
+    expect((await stage.driver.capacity())[0]?.availableCount).toBe(1)
+  })
+
+  test('ends without an engine when it is stopped while its files are fetched', async () => {
+    const files: ModelFiles = { fetch: async () => ({ state: 'fetching', progress: 1 }) }
+    stage = await createLocalStage({ ...LLAMA_CPP, tiers: { cpu_local: { count: 1 } } }, undefined, files)
+    const order = stage.order({ huggingfaceId: 'acme/tiny' })
+    await stage.driver.launch(order)
+    await stage.driver.stop(order.instanceId)
+    const seen = await stage.driver.observe(order.instanceId)
+    expect([seen.state, typeof seen.releasedAtMs]).toEqual(['gone', 'number'])
+    expect((await stage.driver.capacity())[0]?.availableCount).toBe(1)
   })
 
   test('is adopted after a kill of the process that launched it, and ended where nobody knows it', async () => {

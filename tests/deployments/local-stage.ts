@@ -5,6 +5,7 @@ import { expect } from 'vitest'
 import { parseLocalSettings } from '../../src/app/settings/parse-local-settings.ts'
 import type { GpuDriver, LaunchOrder } from '../../src/gpu/gpu-driver.ts'
 import { createLocalDriver } from '../../src/gpu/local/local-driver.ts'
+import type { ModelFiles } from '../../src/gpu/model-files.ts'
 import { findTree } from '../../src/gpu/local/process-tree.ts'
 import { systemClock, type Clock } from '../../src/kernel/clock.ts'
 import { createId } from '../../src/kernel/identifiers.ts'
@@ -42,7 +43,11 @@ export interface LocalStage {
 
 const AT_REST = ['ready', 'failed', 'gone']
 
-export async function createLocalStage(settings: object = {}, path?: string): Promise<LocalStage> {
+export async function createLocalStage(
+  settings: object = {},
+  path?: string,
+  files: ModelFiles | null = null,
+): Promise<LocalStage> {
   const directory = await mkdtemp(join(tmpdir(), 'parkway-engines-'))
   const launched = new Set<string>()
   const createDriver = (clock: Clock = systemClock): GpuDriver => {
@@ -52,7 +57,7 @@ export async function createLocalStage(settings: object = {}, path?: string): Pr
       directory: relative(process.cwd(), directory),
       inherited: { PATH: path ?? process.env['PATH'] ?? '' },
       clock,
-      files: null,
+      files,
       restartMs: 20,
       restartMsMax: 20_000,
     })

@@ -15,7 +15,7 @@ export interface ModelDownloads extends ModelFiles {
 }
 
 interface DownloadOptions {
-  readonly hub: Hub
+  readonly hub: Pick<Hub, 'listFiles'>
   readonly cache: Pick<ModelCache, 'fetch'>
   readonly clock: Clock
   /** Where it is written down what was fetched, for times when the hub cannot be asked. */
