@@ -1,11 +1,13 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createModelCache, type ModelCache } from '../../src/hub/model-cache/model-cache.ts'
 import type { ModelFile } from '../../src/hub/model-file.ts'
 import { createHub, type Hub } from '../../src/hub/hub.ts'
 import { pickFiles } from '../../src/hub/pick-files.ts'
+import { Cancellation } from '../../src/kernel/cancellation.ts'
+import { eventually } from '../support/eventually.ts'
 import { createOutbound, type Outbound } from '../../src/outbound/outbound.ts'
 import { createTinyGguf } from '../support/create-tiny-gguf.ts'
 import { COMMIT, startHub, type HubServer } from '../upstreams/hub-server.ts'
@@ -20,7 +22,11 @@ let directory: string
 let cache: ModelCache
 
 beforeAll(async () => {
-  hub = await startHub({ 'org/tiny': { files: { 'tiny-Q4_K_M.gguf': MODEL, 'config.json': { a: 1 } } } })
+  hub = await startHub({
+    'org/tiny': { files: { 'tiny-Q4_K_M.gguf': MODEL, 'config.json': { a: 1 } } },
+    'org/used': { files: { 'tiny-Q4_K_M.gguf': createTinyGguf({ seed: 1 }) } },
+    'org/third': { files: { 'tiny-Q4_K_M.gguf': createTinyGguf({ seed: 2 }) } },
+  })
   outbound = createOutbound({ allowedHosts: [hub.cdnHost] })
   reader = createHub({ outbound, endpoint: hub.url })
 })
@@ -75,4 +81,134 @@ describe('the model cache', () => {
     const ranges = hub.requests.filter(({ host }) => host === hub.cdnHost).map(({ range }) => range)
     expect([ranges.length, ranges[0], ranges[1]?.startsWith('bytes=')]).toEqual([3, null, true])
   })
+
+  test('goes on with what a process that crashed has left, and takes its lock', async () => {
+    const [file] = await filesOf('org/tiny')
+    const blobs = join(directory, 'models--org--tiny/blobs')
+    await mkdir(blobs, { recursive: true })
+    const part = join(blobs, String(file?.checksum.hex))
+    await writeFile(`${part}.incomplete`, MODEL.subarray(0, 200_000))
+    // No process has an id as large as this.
+    await writeFile(`${part}.lock`, JSON.stringify({ id: 'x', pid: 2 ** 30, host: hostname(), since: '1' }))
+    const { paths } = await fetchTiny()
+    expect(await readFile(paths[0] ?? '')).toEqual(MODEL)
+    expect(hub.requests.find(({ host }) => host === hub.cdnHost)?.range).toBe('bytes=200000-')
+    expect((await readdir(blobs)).filter((name) => name.includes('.lock'))).toEqual([])
+  })
+
+  test('downloads once for everybody who asks at the same time', async () => {
+    hub.faults.push({ holdAfter: 1_000 })
+    const all = Array.from({ length: 8 }, () => fetchTiny())
+    await eventually(async () => expect(downloads()).toBe(1))
+    hub.release()
+    expect(new Set((await Promise.all(all)).map(({ directory: path }) => path)).size).toBe(1)
+    expect(downloads()).toBe(1)
+  })
+
+  test('lets another go on when the one that downloads gives up', async () => {
+    hub.faults.push({ holdAfter: 100_000 })
+    const cancellation = new Cancellation()
+    const first = fetchTiny({ cancellation }).catch((error: unknown) => error)
+    await eventually(async () => expect(downloads()).toBe(1))
+    const second = fetchTiny()
+    cancellation.cancel(new Error('enough'))
+    expect(await first).toMatchObject({ message: 'enough' })
+    expect(await readFile((await second).paths[0] ?? '')).toEqual(MODEL)
+  })
+
+  test.each([
+    ['a wrong checksum', [{ body: Buffer.alloc(MODEL.length) }], 'corrupt'],
+    ['more bytes than announced', [{ body: Buffer.concat([MODEL, MODEL]) }], 'unreadable'],
+    ['another part than asked for', [{ cutAfter: 1_000 }, { shiftsRange: true }], 'unreadable'],
+    ['a gate', [{ status: 403 }], 'gated'],
+    ['a file that is gone', [{ status: 404 }], 'missing'],
+  ])('fails clearly for %s, and leaves no file with that name', async (_, faults, failure) => {
+    hub.faults.push(...faults)
+    await expect(fetchTiny()).rejects.toMatchObject({ name: 'HubError', failure })
+    const blobs = await readdir(join(directory, 'models--org--tiny/blobs'))
+    expect(blobs.filter((name) => !name.endsWith('.incomplete'))).toEqual([])
+    expect((await fetchTiny()).paths).toHaveLength(1)
+  })
+
+  test('begins anew where the hub knows no ranges, and waits as long as it says', async () => {
+    hub.faults.push(
+      { cutAfter: 1_000 },
+      { ignoresRange: true, cutAfter: 2_000 },
+      { status: 429, retryAfter: '0' },
+    )
+    const { paths } = await fetchTiny()
+    expect([downloads(), await readFile(paths[0] ?? '')]).toEqual([4, MODEL])
+  })
+
+  test('tells its token to the hub only, and follows no redirect into a private network', async () => {
+    await fetchTiny({ token: 'hf_secret' })
+    const told = hub.requests.filter(({ authorization }) => authorization === 'Bearer hf_secret')
+    expect(told.filter(({ host }) => host === hub.cdnHost)).toEqual([])
+    await rm(directory, { recursive: true })
+    hub.redirectTo('http://127.0.0.1:1')
+    await expect(fetchTiny()).rejects.toMatchObject({ failure: 'unreadable' })
+    hub.redirectTo(null)
+  })
+
+  test('follows no link that somebody put into it', async () => {
+    const outside = join(directory, 'outside')
+    const [file] = await filesOf('org/tiny')
+    const blobs = join(directory, 'models--org--tiny/blobs')
+    await mkdir(blobs, { recursive: true })
+    await writeFile(outside, Buffer.alloc(MODEL.length))
+    await symlink(outside, join(blobs, String(file?.checksum.hex)))
+    await symlink(outside, join(blobs, `${file?.checksum.hex}.incomplete`))
+    const { paths } = await fetchTiny()
+    expect([await readFile(paths[0] ?? ''), await readFile(outside)]).toEqual([
+      MODEL,
+      Buffer.alloc(MODEL.length),
+    ])
+    await rm(join(directory, 'models--org--tiny'), { recursive: true })
+    await mkdir(join(directory, 'elsewhere'))
+    await symlink(join(directory, 'elsewhere'), join(directory, 'models--org--tiny'))
+    await expect(fetchTiny()).rejects.toThrow('not a directory')
+  })
+
+  test.each(['../x', 'a/../../x', '/etc/passwd', 'a\0b', 'a\\b', ''])(
+    'refuses the file name %j',
+    async (path) => {
+      const [file] = await filesOf('org/tiny')
+      if (file === undefined) throw new Error('no file')
+      await expect(fetchTiny({ files: [{ ...file, path }] })).rejects.toMatchObject({ failure: 'unreadable' })
+      await expect(fetchTiny({ modelId: `../${path}` })).rejects.toMatchObject({ failure: 'unreadable' })
+    },
+  )
+
+  test('deletes what was not used for longest and no deployment uses, and nothing else', async () => {
+    const used = new Set(['org/used'])
+    const limited = createModelCache({
+      outbound,
+      endpoint: hub.url,
+      directory,
+      limits: {
+        bytesMax: 2.5 * MODEL.length,
+        freeBytesMin: 0,
+        listUsed: async (models) => models.filter(({ modelId }) => used.has(modelId)),
+      },
+    })
+    const fetch = async (modelId: string) =>
+      limited.fetch({ modelId, commit: COMMIT, files: await filesOf(modelId), token: null })
+    await fetch('org/used')
+    await fetch('org/tiny')
+    await fetch('org/third')
+    const kept = (await readdir(join(directory, 'models--org--tiny/blobs'))).length
+    expect([kept, (await fetch('org/used')).paths.length]).toEqual([0, 1])
+    used.add('org/third')
+    await expect(fetch('org/tiny')).rejects.toMatchObject({ failure: 'no_space' })
+    const small = createModelCache({
+      outbound,
+      endpoint: hub.url,
+      directory,
+      limits: { bytesMax: 1_000, freeBytesMin: 0, listUsed: null },
+    })
+    const order = { modelId: 'org/tiny', commit: COMMIT, files: await filesOf('org/tiny'), token: null }
+    await expect(small.fetch(order)).rejects.toMatchObject({ failure: 'too_large' })
+  })
 })
+
+const downloads = () => hub.requests.filter(({ host }) => host === hub.cdnHost).length
