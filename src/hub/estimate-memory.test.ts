@@ -68,6 +68,16 @@ describe('an estimate', () => {
     expect(fitOf(need(4), { gpuCount: 4, vramGb: 320 })).toBe('fits')
   })
 
+  test('on the processor has a cache, and no GPU to pay for', () => {
+    const { shape, weights } = known('Qwen/Qwen3-0.6B')
+    const need = (gpuCount: number) =>
+      estimateMemory(shape, weights, { quantization: 'auto', tokens: 8_192, gpuCount })
+    expect(need(0).cacheBytes).toBe(need(1).cacheBytes)
+    expect(need(0).totalBytes).toBeLessThan(need(1).totalBytes)
+    expect(fitOf(need(0), { gpuCount: 0, vramGb: 1 })).toBe('no')
+    expect(fitOf(need(0), { gpuCount: 0, vramGb: 8 })).toBe('fits')
+  })
+
   test('counts heads that several GPUs must have copies of', () => {
     const { shape } = known('Qwen/Qwen2.5-7B-Instruct')
     expect(cacheBytes(shape, 1_000, 4)).toBe(cacheBytes(shape, 1_000, 1))

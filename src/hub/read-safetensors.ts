@@ -35,7 +35,10 @@ const BITS: Readonly<Record<string, number>> = {
   F4: 4,
 }
 
-/** Reads the headers of these files in ranges, never their weights. */
+/**
+ * Reads the headers of these files in ranges, never their weights. The hub's own client would read them from storage hosts by a token of
+ * their own, past our rules for redirects, and keep every tensor in memory.
+ */
 export async function readSafetensors(
   files: Pick<HubFiles, 'readRange'>,
   names: readonly string[],

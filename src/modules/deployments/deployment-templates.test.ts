@@ -10,8 +10,12 @@ const measured = DEPLOYMENT_TEMPLATES.flatMap((template) => {
   return model === undefined ? [] : [{ template, model }]
 })
 
-test('there are templates of known models', () => {
-  expect(measured.length).toBeGreaterThanOrEqual(3)
+test('there are twelve templates and more, for every purpose, six of them of known models', () => {
+  expect(DEPLOYMENT_TEMPLATES.length).toBeGreaterThanOrEqual(12)
+  expect(measured.length).toBeGreaterThanOrEqual(6)
+  const tags = new Set(DEPLOYMENT_TEMPLATES.flatMap((template) => template.tags))
+  for (const tag of ['chat', 'code', 'reasoning', 'vision', 'multilingual', 'embeddings'])
+    expect(tags).toContain(tag)
 })
 
 test.each(measured)('$template.id fits on its tier with its context', ({ template, model }) => {

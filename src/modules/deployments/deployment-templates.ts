@@ -26,6 +26,14 @@ export const DEPLOYMENT_TEMPLATES: readonly DeploymentTemplate[] = [
     ['chat', 'small'],
   ),
   template(
+    'qwen3-embedding-0-6b',
+    'Qwen3 Embedding 0.6B',
+    'Qwen/Qwen3-Embedding-0.6B',
+    'l4_24gb',
+    'Embeddings of 1,024 dimensions for search, in over 100 languages.',
+    ['embeddings', 'multilingual', 'small'],
+  ),
+  template(
     'llama-3-2-3b',
     'Llama 3.2 3B Instruct',
     'meta-llama/Llama-3.2-3B-Instruct',
