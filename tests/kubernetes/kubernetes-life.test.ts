@@ -2,14 +2,31 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chatWith, deploy, waitForStatus } from '../deployments/deploy.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
+import { safetensorsFile, startHub, type HubServer } from '../upstreams/hub-server.ts'
 import { createKubernetesStage, TWO_MACHINES, type KubernetesStage } from './kubernetes-stage.ts'
 
 let stage: KubernetesStage
 let gateway: TestGateway
+let hub: HubServer
 let pace: NodeJS.Timeout
+
+const FILES = {
+  'config.json': {
+    architectures: ['LlamaForCausalLM'],
+    model_type: 'llama',
+    num_hidden_layers: 32,
+    hidden_size: 4096,
+    num_attention_heads: 32,
+    num_key_value_heads: 8,
+    vocab_size: 128_256,
+    max_position_embeddings: 8_192,
+  },
+  'model.safetensors': safetensorsFile({ a: { dtype: 'BF16', shape: [4_015_130_624] } }),
+}
 
 beforeAll(async () => {
   stage = await createKubernetesStage()
+  hub = await startHub({ 'Qwen/Qwen3-8B': { files: FILES } })
   const { cluster, kubeconfig } = stage
   pace = setInterval(() => cluster.nodes.tick(), 20)
   // As through `kubectl proxy`, but for the credentials that it adds.
@@ -19,6 +36,8 @@ beforeAll(async () => {
       PARKWAY_GPU_DRIVER: 'kubernetes',
       PARKWAY_KUBERNETES_GPU: JSON.stringify({ ...TWO_MACHINES, endpoint }),
       KUBECONFIG: kubeconfig,
+      HF_ENDPOINT: hub.url,
+      PARKWAY_OUTBOUND_ALLOW: hub.cdnHost,
       PARKWAY_GPU_DRAIN_MS: '1000',
     },
   })
@@ -27,6 +46,7 @@ afterAll(async () => {
   clearInterval(pace)
   await gateway.close()
   await stage.close()
+  await hub.close()
 })
 
 const ORDER = { gpu_tier: 'h100_80gb', huggingface_id: 'Qwen/Qwen3-8B' }
