@@ -14,7 +14,7 @@ import { measureDurableWriteUs } from './measure-durable-write.ts'
 import { profileContestants } from './profile-contestants.ts'
 import { startContestant, startMockUpstream } from './running-contestant.ts'
 import type { RunningContestant } from './running-contestant.ts'
-import { scenarios } from './scenarios.ts'
+import { furtherScenarios, scenarios } from './scenarios.ts'
 import { growth } from './scenarios/growth.ts'
 import type { BenchSession, Scenario, ScenarioReport, Verdict } from './scenarios/scenario.ts'
 import { soak } from './scenarios/soak.ts'
@@ -118,7 +118,7 @@ function chooseScenarios({ scenarioIds, soakMs, isGrowth }: BenchOptions): reado
   if (isGrowth) return [growth]
   if (scenarioIds.length === 0) return scenarios
   return scenarioIds.map((wanted) => {
-    const scenario = scenarios.find(({ id }) => id === wanted)
+    const scenario = [...scenarios, ...furtherScenarios].find(({ id }) => id === wanted)
     if (scenario === undefined) throw new Error(`there is no scenario ${wanted}`)
     return scenario
   })

@@ -79,6 +79,8 @@ export interface InferenceCall<Body = ChatRequest> {
   readonly cancellation: Cancellation
   /** Called as soon as the upstream may have started to read the request. */
   readonly onSent?: (() => void) | undefined
+  /** Calls a listener when the work is over: the answer was read to its end, or nobody reads it any more. Once or more often. */
+  readonly onEnd?: ((listener: () => void) => void) | undefined
   /** The client's headers that belong to its wire, as alternating names and values. For upstreams that speak that wire. */
   readonly headers?: readonly string[] | undefined
   /** The client's `x-wake-timeout` header: the seconds it waits for a stopped model to start. */

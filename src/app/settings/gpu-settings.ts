@@ -42,7 +42,7 @@ export const GPU_SETTINGS = {
       environment: 'PARKWAY_GPU_SLICE_SECONDS',
       description: 'How often GPU time is charged, and how much of it is held ahead.',
     },
-    { default: 60, minimum: 1, maximum: 3_600 },
+    { default: 120, minimum: 1, maximum: 3_600 },
   ),
   gpuStartTimeoutMs: integerSetting(
     {

@@ -85,6 +85,7 @@ export async function callCandidate<Body extends StreamableRequest>(
       timeouts: request.body.stream === true ? candidate.streamTimeouts : candidate.timeouts,
       cancellation: attempt.work.cancellation,
       onSent: attempt.work.noteSent,
+      onEnd: attempt.work.onEnd,
       headers: request.headers,
       wakeTimeout: request.wakeTimeout,
       keyId: request.caller.keyId,

@@ -1,6 +1,6 @@
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import { modelNotFound } from '../../kernel/app-error.ts'
-import type { InferenceAnswer, InferenceCall, Provider, StreamAnswer } from '../../providers/provider.ts'
+import type { InferenceAnswer, InferenceCall, Provider } from '../../providers/provider.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
 import { deploymentIdOf, type Deployment } from './deployment.ts'
 import type { DeploymentActivity } from './deployment-activity.ts'
@@ -43,32 +43,25 @@ export function createDeploymentProvider(options: DeploymentProviderOptions): Pr
 
   const chat = async (call: InferenceCall): Promise<InferenceAnswer> => {
     const deploymentId = deploymentIdOf(call.upstreamModel) ?? ''
-    // From here on it is in use: a request that waits for a slot keeps its engine awake.
     const known = findRunning(deploymentId, call) ?? (await waitForEngine(deploymentId, call))
-    const endActivity = activity.begin(deploymentId)
-    let slot: EngineSlot | null = null
-    let endFlight: (() => void) | null = null
-    let endMeter: (() => void) | null = null
-    const end = (): void => {
-      endFlight?.()
-      endMeter?.()
-      endMeter = null
-      slot?.release()
-      endActivity()
-    }
+    // From here on it is in use: a request that waits for a slot keeps its engine awake.
+    const use = new EngineUse(activity.begin(known.id))
     try {
+      let deployment = known
       const taking = takeSlot(known, call)
-      slot = taking instanceof Promise ? await taking : taking
-      // It may have been stopped while the request was in the queue.
-      const deployment = findRunning(deploymentId, call) ?? (await waitForEngine(deploymentId, call))
-      endFlight = inFlight.begin(deploymentId, call.cancellation)
-      endMeter = meter.begin(deploymentId, 'in flight')
+      if (taking instanceof Promise) {
+        use.slot = await taking
+        // It may have been stopped while the request was in the queue.
+        deployment = findRunning(deploymentId, call) ?? (await waitForEngine(deploymentId, call))
+      } else use.slot = taking
+      use.endFlight = inFlight.begin(known.id, call.cancellation)
+      use.endMeter = meter.begin(known.id, 'in flight')
+      call.onEnd?.(use.end)
       const answer = await ask(deployment, call)
-      if (answer.kind === 'stream') return countStream(answer, end)
-      end()
+      if (call.onEnd === undefined) use.end()
       return answer
     } catch (error) {
-      end()
+      use.end()
       throw error
     }
   }
@@ -99,14 +92,24 @@ export function createDeploymentProvider(options: DeploymentProviderOptions): Pr
   return { id, isConfigured: true, isSingle: true, whenLeft: 'stops', chat }
 }
 
-function countStream(answer: StreamAnswer, end: () => void): StreamAnswer {
-  const { batches } = answer
-  const counted = async function* () {
-    try {
-      yield* batches
-    } finally {
-      end()
-    }
+/** What a request has of an engine until its answer was read to the end. */
+class EngineUse {
+  slot: EngineSlot | null = null
+  endFlight: (() => void) | null = null
+  endMeter: (() => void) | null = null
+  readonly #endActivity: () => void
+  #isEnded = false
+
+  constructor(endActivity: () => void) {
+    this.#endActivity = endActivity
   }
-  return { kind: 'stream', batches: counted(), isTerminated: () => answer.isTerminated() }
+
+  readonly end = (): void => {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    this.endFlight?.()
+    this.endMeter?.()
+    this.slot?.release()
+    this.#endActivity()
+  }
 }

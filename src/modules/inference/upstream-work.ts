@@ -30,6 +30,7 @@ export class UpstreamWork {
   #sentAtMs: number | null = null
   #drain: Drain | null = null
   #isLeft = false
+  #onEnd: (() => void) | null = null
 
   constructor(options: UpstreamWorkOptions) {
     this.#options = options
@@ -45,6 +46,11 @@ export class UpstreamWork {
 
   readonly noteSent = (): void => {
     this.#sentAtMs ??= performance.now()
+  }
+
+  /** Registers what is called when the work is over. One listener is enough for a provider. */
+  readonly onEnd = (listener: () => void): void => {
+    this.#onEnd = listener
   }
 
   /** From now on everything that is billed is visible in the stream: when the client leaves, the work stops. */
@@ -78,6 +84,7 @@ export class UpstreamWork {
     this.#options.parent.offCancel(this.leave)
     this.#drain?.end()
     this.#options.onRelease?.()
+    this.#onEnd?.()
   }
 }
 

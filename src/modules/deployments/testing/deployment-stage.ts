@@ -7,6 +7,7 @@ import { silentLogger } from '../../../kernel/logger.ts'
 import { createSealer } from '../../../kernel/seal-text.ts'
 import { fakeClock } from '../../../kernel/testing/fake-clock.ts'
 import { createBorrower } from '../../../storage/borrowing/borrower.ts'
+import type { Provider } from '../../../providers/provider.ts'
 import { connectDatabase } from '../../../storage/connect-database.ts'
 import type { Database } from '../../../storage/database.ts'
 import { createMessageBus } from '../../../storage/message-bus.ts'
@@ -48,7 +49,17 @@ const CREDIT_LEASE_MS = 600_000
 /** This stage has no hub. */
 const refuseHub = () => Promise.reject(new HubError('unavailable', 'There is no hub.'))
 
-export async function createDeploymentStage(): Promise<DeploymentStage> {
+interface StageOptions {
+  /** Told of every statement of the deployments module. */
+  readonly onQuery?: (sql: string) => void
+  /** Who answers for engines. */
+  readonly engine?: Provider
+}
+
+export async function createDeploymentStage({
+  onQuery = () => {},
+  engine = { id: 'sandbox', isConfigured: true },
+}: StageOptions = {}): Promise<DeploymentStage> {
   const testDatabase = await createTestDatabase()
   const { connectionString } = testDatabase
   const database = connectDatabase({
@@ -88,7 +99,16 @@ export async function createDeploymentStage(): Promise<DeploymentStage> {
   }
   const gpus = createGpuRegistry({ drivers: [driver], onFailure: () => {} })
   const deployments = await createDeployments({
-    database,
+    database: {
+      query: (sql, values) => {
+        onQuery(sql)
+        return database.query(sql, values)
+      },
+      transaction: (work) => database.transaction(work),
+      keepConnection: () => database.keepConnection(),
+      ping: () => database.ping(),
+      close: () => database.close(),
+    },
     messageBus,
     clock,
     logger,
@@ -98,7 +118,7 @@ export async function createDeploymentStage(): Promise<DeploymentStage> {
     sealer,
     ledger,
     isOffered: () => true,
-    connect: () => ({ id: 'sandbox', isConfigured: true }),
+    connect: () => engine,
     acquireSlot: () => ({ release: () => {} }),
     scrape: async () => null,
     drainMs: 30_000,
