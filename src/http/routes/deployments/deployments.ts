@@ -59,7 +59,7 @@ const DeploymentRequest = Type.Object(
     hf_token: nullable(
       Type.String({
         maxLength: 200,
-        description: 'For models that are gated. Used to read the model, never stored.',
+        description: 'For models that are gated. Kept encrypted for its starts, and deleted with it.',
       }),
     ),
     revision: nullable(Type.String({ maxLength: 100, description: 'A branch, tag or commit.' })),
