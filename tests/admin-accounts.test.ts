@@ -58,7 +58,10 @@ describe('accounts', () => {
 
 describe('searching accounts', () => {
   const find = async (query: Record<string, string>) => {
-    const { status, body } = await gateway.request('GET', `${ACCOUNTS}?${new URLSearchParams(query)}`)
+    const { status, body } = await gateway.request(
+      'GET',
+      `${ACCOUNTS}?${new URLSearchParams(query).toString()}`,
+    )
     expect(status).toBe(200)
     expect(body.total).toBe(body.accounts.length)
     return body.accounts.map((account: { name: string }) => account.name)
