@@ -23,6 +23,7 @@ export async function deploy(gateway: TestGateway, order: object = {}, key?: str
   return body.id
 }
 
+/** Waits until the deployment has this status in the database, and until this process knows of it. */
 export async function waitForStatus(
   gateway: TestGateway,
   id: string,
@@ -31,6 +32,9 @@ export async function waitForStatus(
   return eventually(async () => {
     const { body } = await gateway.request('GET', `/v1/deployments/${id}`)
     expect(body.status).toBe(status)
+    const { body: queue } = await gateway.request('GET', '/v1/queue/status')
+    const served = queue.models.find(({ model }: { model: string }) => model === `byom-${id}`)
+    if (served !== undefined) expect(served.ready).toBe(status === 'running')
     return body
   })
 }
