@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import type { TestGateway } from '../support/start-test-gateway.ts'
-import { chatWith, deploy, ORDER, readEvents, startGpuGateway, waitForStatus } from './deploy.ts'
+import { chatWith, deploy, ORDER, putToSleep, readEvents, startGpuGateway, waitForStatus } from './deploy.ts'
 
 const KEYS = '/v1/tenants/me/api-keys'
 
@@ -65,6 +65,20 @@ describe('GPU time', () => {
     const created = await gateway.request('POST', '/v1/deployments', { body: ORDER, key: poor.key })
     expect([created.status, created.body.error.code]).toEqual([402, 'key_limit_reached'])
     expect((await gateway.request('GET', `/v1/deployments/${id}`)).body.desired_state).toBe('stopped')
+  })
+
+  test('is not begun by a chat of a key that has reached its limit, while other keys wake the deployment', async () => {
+    const poor = await createKey(0.0001)
+    const rich = await createKey(5)
+    const id = await deploy(gateway)
+    await waitForStatus(gateway, id, 'running')
+    expect((await chatWith(gateway, id, { key: poor.key })).status).toBe(200)
+    await putToSleep(gateway, id)
+    const refused = await chatWith(gateway, id, { key: poor.key })
+    expect([refused.status, refused.body.error.code]).toEqual([402, 'key_limit_reached'])
+    expect((await gateway.request('GET', `/v1/deployments/${id}`)).body.status).toBe('sleeping')
+    expect((await chatWith(gateway, id, { key: rich.key })).status).toBe(200)
+    await gateway.request('DELETE', `/v1/deployments/${id}`)
   })
 
   test('goes on within its limit when the key that made the deployment is revoked', async () => {

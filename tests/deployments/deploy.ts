@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { connectDatabase } from '../../src/storage/connect-database.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestGateway, type TestAnswer, type TestGateway } from '../support/start-test-gateway.ts'
 
@@ -37,6 +38,23 @@ export async function waitForStatus(
     if (served !== undefined) expect(served.ready).toBe(status === 'running')
     return body
   })
+}
+
+/** Sends a deployment to sleep, as if it had been idle for long enough. */
+export async function putToSleep(gateway: TestGateway, id: string): Promise<void> {
+  await waitForStatus(gateway, id, 'running')
+  const { connectionString } = gateway
+  const database = connectDatabase({ connectionString, poolSize: 1, statementTimeoutMs: 10_000 })
+  try {
+    await database.query(
+      `UPDATE deployments SET desired_state = 'sleeping', intent = intent + 1, next_look_at = now(), updated_at = now()
+       WHERE id = $1`,
+      [id],
+    )
+  } finally {
+    await database.close()
+  }
+  await waitForStatus(gateway, id, 'sleeping')
 }
 
 export const chatWith = (gateway: TestGateway, id: string, options: { body?: object; key?: string } = {}) =>

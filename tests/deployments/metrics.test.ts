@@ -4,7 +4,7 @@ import { connectDatabase } from '../../src/storage/connect-database.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
-import { chatWith, createOther, deploy, startGpuGateway, waitForStatus } from './deploy.ts'
+import { chatWith, createOther, deploy, putToSleep, startGpuGateway, waitForStatus } from './deploy.ts'
 
 let gateway: TestGateway
 let second: TestGateway
@@ -82,11 +82,7 @@ describe('metrics of a deployment', () => {
 
   test('count a request that failed, and no refusal of the gateway itself', async () => {
     const id = await deployRunning()
-    await database.query(
-      `UPDATE deployments SET desired_state = 'sleeping', intent = intent + 1, next_look_at = now(), updated_at = now() WHERE id = $1`,
-      [id],
-    )
-    await waitForStatus(gateway, id, 'sleeping')
+    await putToSleep(gateway, id)
     const headers = { 'x-wake-timeout': '0' }
     const body = { model: `byom-${id}`, messages: [{ role: 'user', content: 'Hello!' }] }
     expect((await gateway.request('POST', '/v1/chat/completions', { body, headers })).status).toBe(503)

@@ -3,7 +3,7 @@ import { connectDatabase } from '../../src/storage/connect-database.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestGateway, type TestGateway } from '../support/start-test-gateway.ts'
-import { chatWith, deploy, readEvents, startGpuGateway, waitForStatus } from './deploy.ts'
+import { chatWith, deploy, putToSleep, readEvents, startGpuGateway, waitForStatus } from './deploy.ts'
 
 let gateway: TestGateway
 let database: Database
@@ -22,23 +22,13 @@ afterAll(async () => {
   await gateway.close()
 })
 
-/** As if it had been idle for long enough. */
-async function putToSleep(id: string): Promise<void> {
-  await waitForStatus(gateway, id, 'running')
-  await database.query(
-    `UPDATE deployments SET desired_state = 'sleeping', intent = intent + 1, next_look_at = now(), updated_at = now() WHERE id = $1`,
-    [id],
-  )
-  await waitForStatus(gateway, id, 'sleeping')
-}
-
 const wakesOf = async (id: string) =>
   (await readEvents(gateway, id)).filter(({ type }) => type === 'waking').length
 
 describe('a deployment that sleeps', () => {
   test('is woken by the first request, which waits for it, and once by a hundred', async () => {
     const id = await deploy(gateway)
-    await putToSleep(id)
+    await putToSleep(gateway, id)
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_, number) =>
         chatWith(gateway, id, { body: { stream: number % 2 === 0 } }),
@@ -60,7 +50,7 @@ describe('a deployment that sleeps', () => {
     })
     try {
       const id = await deploy(gateway)
-      await putToSleep(id)
+      await putToSleep(gateway, id)
       await eventually(async () => {
         const { status } = await second.request('GET', `/v1/models/byom-${id}`)
         expect(status).toBe(200)
@@ -81,7 +71,7 @@ describe('a deployment that sleeps', () => {
     'is told to come back to a client that does not wait (stream: %s)',
     async (stream) => {
       const id = await deploy(gateway)
-      await putToSleep(id)
+      await putToSleep(gateway, id)
       const { status, headers, body } = await gateway.request('POST', '/v1/chat/completions', {
         body: { model: `byom-${id}`, messages: [{ role: 'user', content: 'Hello!' }], stream },
         headers: { 'x-wake-timeout': '0' },
@@ -95,7 +85,7 @@ describe('a deployment that sleeps', () => {
 
   test('is woken by a start too', async () => {
     const id = await deploy(gateway)
-    await putToSleep(id)
+    await putToSleep(gateway, id)
     const { status, body } = await gateway.request('POST', `/v1/deployments/${id}/start`)
     expect([status, body.desired_state]).toEqual([200, 'running'])
     await waitForStatus(gateway, id, 'running')

@@ -19,6 +19,7 @@ import {
 } from '../../modules/deployments/deployments.ts'
 import type { Catalog } from '../../modules/catalog/catalog.ts'
 import type { MayUseSandbox } from '../../modules/inference/inference.ts'
+import type { Keys } from '../../modules/keys/keys.ts'
 import type { Ledger } from '../../modules/ledger/ledger.ts'
 import type { Limits } from '../../modules/limits/limits.ts'
 import type { ProviderRegistry } from '../../providers/registry.ts'
@@ -39,6 +40,7 @@ import { createEngineConnections } from './engine-connections.ts'
 interface DeploymentParts extends Pick<DeploymentsOptions, 'database' | 'messageBus' | 'clock'> {
   readonly logger: GatewayLogger
   readonly ledger: Ledger
+  readonly keys: Pick<Keys, 'callerOf'>
   readonly limits: Pick<Limits, 'acquireSlot'>
   readonly catalog: Catalog
   readonly providers: ProviderRegistry
@@ -96,6 +98,7 @@ export async function buildDeployments(config: Config, parts: DeploymentParts): 
     hubUseOf: (driverId) => hubUseOf(config, driverId),
     sealer,
     ledger: config.billing ? ledger : null,
+    callerOf: parts.keys.callerOf,
     isOffered: (viewer, driverId) => driverId !== SANDBOX || mayUseSandbox(viewer),
     connect: (driverId, endpoint) => (driverId === SANDBOX ? providers.sandbox : engines.connect(endpoint)),
     acquireSlot: ({ deployment, keyId, cancellation }) =>

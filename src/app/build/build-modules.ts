@@ -221,7 +221,7 @@ async function openModules(
     audience: config.sandbox,
     hasProviders: config.providers.size > 0,
   })
-  const stored = { database, messageBus, clock, logger, ledger }
+  const stored = { database, messageBus, clock, logger, ledger, keys }
   const served = { catalog, providers, mayUseSandbox, limits }
   const built = await buildDeployments(config, { ...stored, ...served, outbound })
   opened.defer(() => built.close())

@@ -1,11 +1,11 @@
 const TIMEOUT_MS = 2_000
 const BYTES_MAX = 2 * 1024 * 1024
 
-/** Reads the metrics of an engine from beside its API. Null where it has none, is slow, or says too much. */
+/** Reads the metrics of an engine, which are beside its API. Returns null if it has none, is slow, or sends too much. */
 export async function scrapeEngine(endpoint: string): Promise<string | null> {
   if (!/^https?:/.test(endpoint)) return null
   try {
-    const response = await fetch(new URL('/metrics', endpoint), {
+    const response = await fetch(metricsUrlOf(endpoint), {
       redirect: 'error',
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
@@ -17,6 +17,13 @@ export async function scrapeEngine(endpoint: string): Promise<string | null> {
   } catch {
     return null
   }
+}
+
+/** The endpoint may have a path of its own, if the engine is reached through a proxy. */
+function metricsUrlOf(endpoint: string): URL {
+  const url = new URL(endpoint)
+  url.pathname = `${url.pathname.replace(/\/(?:v1\/?)?$/, '')}/metrics`
+  return url
 }
 
 async function readText(body: ReadableStream<Uint8Array>): Promise<string | null> {

@@ -15,8 +15,8 @@ interface Question {
 }
 
 /** Whether the engine answers its health check. */
-export function checkHealth({ port, healthPath }: EnginePlan, signal: AbortSignal): Promise<boolean> {
-  return ask({ port, method: 'GET', path: healthPath, timeoutMs: HEALTH_MS, signal })
+export async function checkHealth({ port, healthPath }: EnginePlan, signal: AbortSignal): Promise<boolean> {
+  return isSuccess(await ask({ port, method: 'GET', path: healthPath, timeoutMs: HEALTH_MS, signal }))
 }
 
 /** Whether the engine answers, and where that is wanted answers a chat. */
@@ -26,16 +26,23 @@ export async function checkEngine(plan: EnginePlan, signal: AbortSignal): Promis
   if (!isHealthy || !warmsUp) return isHealthy
   const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }], max_tokens: 1 })
   const path = '/v1/chat/completions'
-  return ask({ port, method: 'POST', path, body, timeoutMs: WARM_UP_MS, signal })
+  const status = await ask({ port, method: 'POST', path, body, timeoutMs: WARM_UP_MS, signal })
+  // An engine without chat, such as one for embeddings, refuses it and is ready.
+  return isSuccess(status) || (status >= 400 && status < 500)
 }
 
-/** Whether it was answered with success. A redirect is none. */
-function ask({ port, method, path, body, timeoutMs, signal }: Question): Promise<boolean> {
+/** A redirect is none. */
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300
+}
+
+/** Returns the status of the answer, or 0 if there was no whole answer. */
+function ask({ port, method, path, body, timeoutMs, signal }: Question): Promise<number> {
   return new Promise((resolve) => {
     const headers = body === undefined ? {} : { 'content-type': 'application/json' }
     const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
     const sent = request({ host: '127.0.0.1', port, method, path, headers, agent: false, signal: limit })
-    sent.on('error', () => resolve(false))
+    sent.on('error', () => resolve(0))
     sent.on('response', (response) => {
       const { statusCode = 0 } = response
       let bytes = 0
@@ -43,8 +50,8 @@ function ask({ port, method, path, body, timeoutMs, signal }: Question): Promise
         bytes += chunk.length
         if (bytes > BODY_BYTES_MAX) response.destroy()
       })
-      response.on('error', () => resolve(false))
-      response.on('close', () => resolve(response.complete && statusCode >= 200 && statusCode < 300))
+      response.on('error', () => resolve(0))
+      response.on('close', () => resolve(response.complete ? statusCode : 0))
     })
     sent.end(body)
   })

@@ -10,7 +10,7 @@ import type { Provider } from '../../providers/provider.ts'
 import type { Database } from '../../storage/database.ts'
 import type { MessageBus } from '../../storage/message-bus.ts'
 import type { ModelSource, ModelViewer } from '../catalog/catalog.ts'
-import type { Caller } from '../keys/keys.ts'
+import type { Caller, Keys } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import {
   deploymentIdOf,
@@ -115,6 +115,7 @@ export interface DeploymentsOptions {
   readonly sealer: Sealer
   /** Null for a gateway that charges nobody. */
   readonly ledger: Pick<Ledger, 'hold'> | null
+  readonly callerOf: Keys['callerOf']
   readonly isOffered: (viewer: ModelViewer, driverId: string) => boolean
   /** Who speaks to an engine. */
   readonly connect: (driverId: string, endpoint: string) => Provider
@@ -165,8 +166,13 @@ export async function createDeployments(options: DeploymentsOptions): Promise<De
   }
   const waitForEngine = createWaitForEngine({
     directory,
-    wake: async (deploymentId) => {
-      if (await writeWake(database, deploymentId, clock.nowMs())) await announceWish(deploymentId)
+    wake: async ({ id, accountId, keyId: makerId, pricePerHourNanoUsd }, keyId) => {
+      // Whether the key that made the deployment has credit left is checked when it starts.
+      if (keyId !== makerId) {
+        const caller = await options.callerOf(accountId, keyId)
+        await requireCredit(options, caller, pricePerHourNanoUsd)
+      }
+      if (await writeWake(database, id, clock.nowMs())) await announceWish(id)
     },
     waitMsMax: options.wakeMsMax,
   })

@@ -11,30 +11,33 @@ interface WaitingRequest {
   readonly cancellation: Cancellation
   /** In seconds, as the client says. */
   readonly wakeTimeout?: (() => string | undefined) | undefined
+  /** The key of the client. */
+  readonly keyId?: string | undefined
 }
 
 interface WaitOptions {
   readonly directory: Pick<DeploymentDirectory, 'find' | 'watch'>
-  /** Wakes one that sleeps; once is enough, however many ask. */
-  readonly wake: (deploymentId: string) => Promise<void>
+  /** Wakes one that sleeps; once is enough, however many ask. Throws if this key may not spend what that costs. */
+  readonly wake: (deployment: Deployment, keyId: string) => Promise<void>
   /** Of requests that do not say. */
   readonly waitMsMax: number
 }
 
 const RETRY_SECONDS = 10
 
-/** Requests that come while it sleeps share one wake, and all others of this process wait for the same change. */
+/** Requests of a key that come while it sleeps share one wake, and all others of this process wait for the same change. */
 export function createWaitForEngine({ directory, wake, waitMsMax }: WaitOptions): WaitForEngine {
   const waking = new Map<string, Promise<void>>()
-  const wakeOnce = (deploymentId: string): Promise<void> => {
-    const running = waking.get(deploymentId)
+  const wakeOnce = (deployment: Deployment, keyId: string): Promise<void> => {
+    const name = `${deployment.id} ${keyId}`
+    const running = waking.get(name)
     if (running !== undefined) return running
-    const started = wake(deploymentId).finally(() => waking.delete(deploymentId))
-    waking.set(deploymentId, started)
+    const started = wake(deployment, keyId).finally(() => waking.delete(name))
+    waking.set(name, started)
     return started
   }
 
-  return async (deploymentId, { cancellation, wakeTimeout }) => {
+  return async (deploymentId, { cancellation, wakeTimeout, keyId }) => {
     const { promise, resolve, reject } = Promise.withResolvers<Deployment>()
     const look = (): void => {
       const deployment = directory.find(deploymentId)?.deployment
@@ -42,7 +45,8 @@ export function createWaitForEngine({ directory, wake, waitMsMax }: WaitOptions)
       if (deployment.status === 'running') return resolve(deployment)
       const refusal = refusalOf(deployment)
       if (refusal !== null) return reject(refusal)
-      if (deployment.desiredState === 'sleeping') wakeOnce(deploymentId).catch(reject)
+      if (deployment.desiredState === 'sleeping')
+        wakeOnce(deployment, keyId ?? deployment.keyId).catch(reject)
     }
     const unwatch = directory.watch(deploymentId, look)
     const timer = setTimeout(() => reject(stillWaking()), readWaitMs(wakeTimeout?.()) ?? waitMsMax)

@@ -117,6 +117,7 @@ export async function createDeploymentStage({
     hubUseOf: () => 'never',
     sealer,
     ledger,
+    callerOf: () => Promise.reject(new Error('only the key that made a deployment asks it')),
     isOffered: () => true,
     connect: () => engine,
     acquireSlot: () => ({ release: () => {} }),
