@@ -103,7 +103,7 @@ export interface LedgerOptions {
   readonly logger: Logger
   /** How long a finished answer waits for its charge while the database is unavailable. */
   readonly commitWaitMs: number
-  /** How long a request waits for credit that running requests hold; 0.3 seconds by default. */
+  /** How long a request waits for credit that running requests hold; a quarter of a second by default. */
   readonly holdWaitMs?: number
   readonly observer: LedgerObserver
 }
@@ -111,18 +111,21 @@ export interface LedgerOptions {
 const RECALL_TOPIC = 'ledger.recall'
 const CHANGE_TOPIC = 'ledger.changed'
 const CHANGE_MS_MAX = 1_000
+/** How long a change of an account's credit waits for the processes to give it back. */
+const OPERATOR_RECALL_MS_MAX = 600
 /** The process stops after this even if the database is unavailable. */
 const CLOSE_MS_MAX = 5_000
 
 export function createLedger(options: LedgerOptions): Ledger {
   const { database, messageBus, clock } = options
-  const recall = createRecall(messageBus)
+  const recall = createRecall(messageBus, OPERATOR_RECALL_MS_MAX)
   const posting = new PostingSchedule(options)
   const writer = new ChargeWriter({ ...options, posting })
   const announceChange = async (accountId: string): Promise<void> => {
     await messageBus.publishAndConfirm(CHANGE_TOPIC, accountId, { timeoutMs: CHANGE_MS_MAX })
   }
-  const pool = new CreditPool({ ...options, writer, posting, recall, announceChange })
+  const recallForRequest = createRecall(messageBus, RECALL_MS_MAX)
+  const pool = new CreditPool({ ...options, writer, posting, recall: recallForRequest, announceChange })
   const unsubscribe = [
     messageBus.subscribe(RECALL_TOPIC, (accountId) => pool.giveBack(accountId)),
     messageBus.subscribe(CHANGE_TOPIC, (accountId) => pool.look(accountId)),
@@ -199,13 +202,16 @@ async function writeTheRest(pool: CreditPool, writer: ChargeWriter, posting: Pos
 }
 
 /** Concurrent recalls of one account share one message. */
-function createRecall(messageBus: LedgerOptions['messageBus']): (accountId: string) => Promise<void> {
+function createRecall(
+  messageBus: LedgerOptions['messageBus'],
+  timeoutMs: number,
+): (accountId: string) => Promise<void> {
   const running = new Map<string, Promise<void>>()
   return (accountId) => {
     const known = running.get(accountId)
     if (known) return known
     const recalled = messageBus
-      .publishAndConfirm(RECALL_TOPIC, accountId, { timeoutMs: RECALL_MS_MAX })
+      .publishAndConfirm(RECALL_TOPIC, accountId, { timeoutMs })
       .then(() => {})
       .finally(() => running.delete(accountId))
     running.set(accountId, recalled)

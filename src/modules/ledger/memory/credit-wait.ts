@@ -1,7 +1,7 @@
 /** How long a request waits for credit that running requests hold. */
-const HOLD_WAIT_MS = 300
-/** How long a recall waits for the other processes. */
-export const RECALL_MS_MAX = 500
+const HOLD_WAIT_MS = 250
+/** How long a request waits for the other processes to give credit back. */
+export const RECALL_MS_MAX = 350
 
 interface CreditWaitOptions {
   /** When the request first asked for credit, by `performance.now()`. */
