@@ -10,10 +10,11 @@ import type { Payer } from './memory-hold.ts'
 import type { Cap } from '../books/lend-credit.ts'
 import { BorrowedBalance, type SpendingOrder } from './borrowed-balance.ts'
 import { hasKeyCap, listCaps, type BudgetLimits } from '../books/spend-caps.ts'
+import { LowWater } from './low-water.ts'
 import { CreditWaiters, type CreditNeed } from './credit-waiters.ts'
 
-/** The account borrows in the background when less than this part of the last slice is left. */
-const LOW_WATER_DIVISOR = 4n
+/** Lots that were empty are not read again for so long, unless other processes have given credit back. */
+const EMPTY_MS = 50
 
 interface BorrowedAccountOptions extends Borrowing {
   readonly database: Database
@@ -40,10 +41,9 @@ export class BorrowedAccount {
   #budgets: BudgetLimits | null = null
   /** The account's credit outside this process. */
   #elsewhere: CreditState = { freeNanoUsd: 0n, lentNanoUsd: 0n, debtNanoUsd: 0n }
-  #lowWaterNanoUsd: NanoUsd = 0n
+  readonly #lowWater = new LowWater()
   /** Runs one change at a time, because each sends absolute amounts to the database. */
   readonly #turns = new Turns()
-  #isRefilling = false
   /** Counts borrow requests and state reads, so that queued calls can skip repeated ones. */
   #asked = 0
   /** What all queued calls of `borrow` need: the database lends it at once. */
@@ -51,6 +51,7 @@ export class BorrowedAccount {
   #looks = 0
   /** The free lot that is spent first, as of the last read. */
   #nextLot: SpendingOrder | null = null
+  #emptyUntilMs = 0
   #isLost = false
   /** A response was lost: the database may have more leases than are known here. */
   #isBehind: boolean
@@ -81,6 +82,11 @@ export class BorrowedAccount {
     return this.#elsewhere.debtNanoUsd
   }
 
+  noteRecall(beganMs: number): void {
+    this.recalledMs = beganMs
+    this.#emptyUntilMs = 0
+  }
+
   /** Lent to other processes and to tasks, used or idle. */
   get lentElsewhereNanoUsd(): NanoUsd {
     return this.#elsewhere.lentNanoUsd
@@ -104,7 +110,6 @@ export class BorrowedAccount {
     return listCaps(payer, this.#budgets ?? [], nowMs)
   }
 
-  /** What a request can take from the account's credit. */
   get freeNanoUsd(): NanoUsd {
     return this.#credit.freeNanoUsd
   }
@@ -117,16 +122,11 @@ export class BorrowedAccount {
 
   /** Borrows in the background before the credit runs out. */
   refillWhenLow(onError: (error: unknown) => void): void {
-    if (this.#credit.freeNanoUsd >= this.#lowWaterNanoUsd || this.#isRefilling) return
-    this.#isRefilling = true
-    this.borrow(0n)
-      .catch(onError)
-      .finally(() => {
-        this.#isRefilling = false
-      })
+    if (this.#lowWater.isReached(this.#credit.freeNanoUsd)) this.#lowWater.await(this.borrow(0n), onError)
   }
 
-  borrow(neededNanoUsd: NanoUsd): Promise<void> {
+  async borrow(neededNanoUsd: NanoUsd): Promise<void> {
+    if (this.#elsewhere.freeNanoUsd === 0n && performance.now() < this.#emptyUntilMs) return
     const asked = this.#asked
     this.#queuedNanoUsd += neededNanoUsd
     return this.#turns.take(async () => {
@@ -147,7 +147,8 @@ export class BorrowedAccount {
     if (this.#isLost) return
     this.#credit.receive(lent)
     this.#elsewhere = state
-    this.#lowWaterNanoUsd = state.freeNanoUsd === 0n ? 0n : this.#credit.freeNanoUsd / LOW_WATER_DIVISOR
+    if (state.freeNanoUsd === 0n) this.#emptyUntilMs = performance.now() + EMPTY_MS
+    this.#lowWater.set(state.freeNanoUsd === 0n ? null : this.#credit.freeNanoUsd)
     this.wake()
   }
 
@@ -213,7 +214,7 @@ export class BorrowedAccount {
   /** Gives back all credit that no request holds. */
   giveBack(): Promise<void> {
     return this.#turns.take(async () => {
-      this.#lowWaterNanoUsd = 0n
+      this.#lowWater.set(null)
       await this.#giveUp([this.#credit, ...this.caps.balances])
     })
   }

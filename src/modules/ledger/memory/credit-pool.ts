@@ -123,7 +123,9 @@ export class CreditPool implements HoldKeeper {
     try {
       await this.#borrowMissing(account, caps, neededNanoUsd)
       if (isCovered(account, caps, neededNanoUsd)) return
+      const beganMs = performance.now()
       await this.#options.recall(payer.accountId)
+      account.noteRecall(beganMs)
       await this.#borrowMissing(account, caps, neededNanoUsd)
     } catch (error) {
       this.#noteFailure(error)
@@ -171,7 +173,7 @@ export class CreditPool implements HoldKeeper {
       // Recall idle credit from other processes before refusing, also credit they borrowed after the first recall.
       const mayLieIdle = account.lentElsewhereNanoUsd > 0n || caps.length > 0
       if (mayLieIdle && wait.mayRecall(account.recalledMs)) {
-        account.recalledMs = await wait.recall(() => this.#options.recall(payer.accountId))
+        account.noteRecall(await wait.recall(() => this.#options.recall(payer.accountId)))
         continue
       }
       const free = isSuspended ? 0n : leastOf(balances ?? [])
