@@ -3,18 +3,18 @@ import type { Deployment, DeploymentStatus, DesiredState } from './deployment.ts
 import { deploymentFromRow, type DeploymentRow } from './deployment-row.ts'
 import { insertEvent } from './deployment-events.ts'
 
-/** The right to move a deployment for a while, and what it was when that was given. */
+/** A lease on a deployment, with the deployment as it was when the lease was taken or renewed. */
 export interface Claim {
   readonly deployment: Deployment
   readonly owner: string
 }
 
-/** Another process looks after it now: whatever was about to be written must not be. */
+/** Another process has the claim now, so the caller must not write. */
 export class ClaimLost extends Error {
   override readonly name = 'ClaimLost'
 }
 
-/** Those that are due and that nobody looks at, the longest due first. */
+/** Claims deployments that are due and not leased, longest overdue first. */
 export async function claimDeployments(
   database: Database,
   { owner, nowMs, leaseMs, countMax }: { owner: string; nowMs: number; leaseMs: number; countMax: number },
@@ -35,7 +35,7 @@ const CLAIM = `
     ORDER BY next_look_at LIMIT $4 FOR UPDATE SKIP LOCKED
   ) RETURNING *`
 
-/** For another step: as it is now, and for as long again. Null where the claim is another's. */
+/** Extends the lease and reads the deployment again. Returns null if another process has the claim. */
 export async function renewClaim(
   queryable: Queryable,
   { deployment, owner }: Claim,
@@ -48,7 +48,7 @@ export async function renewClaim(
   return row === undefined ? null : { deployment: deploymentFromRow(row), owner }
 }
 
-/** Columns that a reconciler may write. What is wanted of a deployment is its account's, but for sleep and want of money. */
+/** Columns that a reconciler may write. It changes the desired state only through `changeDesired`. */
 interface ObservedChange {
   readonly status?: DeploymentStatus
   readonly status_reason?: string | null
@@ -61,7 +61,7 @@ interface ObservedChange {
   readonly stopped_at?: Date
 }
 
-/** Locks the deployment and reads it anew, in the transaction that changes it. Throws where the claim is another's. */
+/** Locks and reads the deployment, in the transaction that changes it. Throws `ClaimLost` if another process has the claim. */
 export async function lockClaimed(transaction: Queryable, claim: Claim): Promise<Deployment> {
   const [row] = await transaction.query<DeploymentRow>(
     'SELECT * FROM deployments WHERE id = $1 AND lease_owner = $2 FOR UPDATE',
@@ -74,7 +74,7 @@ export async function lockClaimed(transaction: Queryable, claim: Claim): Promise
 
 interface Transition {
   readonly change: ObservedChange
-  /** Of a change of status. */
+  /** The event to record with the change. */
   readonly event?: {
     readonly type: string
     readonly message: string
@@ -83,7 +83,7 @@ interface Transition {
   readonly nowMs: number
 }
 
-/** Writes what was seen, with its event. The deployment must be locked. */
+/** Writes observed values and their event. The deployment must be locked. */
 export async function writeTransition(
   transaction: Queryable,
   deployment: Deployment,
@@ -108,7 +108,7 @@ export async function writeTransition(
   return deploymentFromRow(row)
 }
 
-/** Changes what is wanted. The deployment must be locked, and its account must not have said something else. */
+/** Changes the desired state, unless `intent` has changed since `deployment` was read. The deployment must be locked. */
 export async function changeDesired(
   transaction: Queryable,
   deployment: Deployment,
@@ -121,13 +121,13 @@ export async function changeDesired(
   return row === undefined ? deployment : deploymentFromRow(row)
 }
 
-/** Lets go of it until it is due again, or until somebody wants something else of it. */
+/** Releases the claim and sets the time of the next look; null for none. */
 export async function unclaim(
   queryable: Queryable,
   { deployment, owner }: Claim,
   nextLookAtMs: number | null,
 ): Promise<void> {
-  // Somebody who wanted something else meanwhile has said when to look.
+  // A start, stop or wake during the look has set its own next look, which must stay.
   await queryable.query(
     `UPDATE deployments SET lease_owner = NULL, lease_until = NULL,
        next_look_at = CASE WHEN intent = $3 THEN $4::timestamptz ELSE next_look_at END

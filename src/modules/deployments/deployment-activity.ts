@@ -3,11 +3,11 @@ import type { Logger } from '../../kernel/logger.ts'
 import type { Database, Queryable } from '../../storage/database.ts'
 import { messageOf } from '../../storage/storage-error.ts'
 
-/** What this process does for deployments, told to the others: whether it is idle is decided over all of them. */
+/** Stores this process's requests in flight for the other processes: a deployment is idle only if all processes have none. */
 export interface DeploymentActivity {
-  /** A request begins. Returns what ends it; once is enough, more does no harm. */
+  /** Counts a request until the returned function is called. Calling it more than once has no effect. */
   begin(deploymentId: string): () => void
-  /** Resolves when the others can read it. */
+  /** Resolves when the counts are in the database. */
   flush(): Promise<void>
   close(): Promise<void>
 }
@@ -16,7 +16,7 @@ interface ActivityOptions {
   readonly database: Database
   readonly clock: Clock
   readonly logger: Logger
-  /** Unique among processes, and new with each start. */
+  /** Unique for each process and each start of it. */
   readonly processId: string
   readonly flushMs?: number
 }
@@ -28,7 +28,7 @@ interface Counter {
 }
 
 const FLUSH_MS = 2_000
-/** Rows of requests in flight that are older are of a process that is gone. */
+/** Older rows belong to a process that has died, and are not counted. */
 const STALE_MS = 30_000
 
 export function createDeploymentActivity(options: ActivityOptions): DeploymentActivity {
@@ -55,7 +55,7 @@ export function createDeploymentActivity(options: ActivityOptions): DeploymentAc
     for (const [id, { inFlight, isChanged }] of due) if (inFlight === 0 && !isChanged) counters.delete(id)
   }
   const flush = (): Promise<void> => {
-    // One after the other, so that an older count never overwrites a newer one.
+    // Writes run one after the other, so that an older count never overwrites a newer one.
     flushing = flushing.then(write, write)
     return flushing
   }
@@ -78,7 +78,7 @@ export function createDeploymentActivity(options: ActivityOptions): DeploymentAc
         counter.inFlight -= 1
         counter.lastEndedMs = clock.nowMs()
         counter.isChanged = true
-        // It may have been written and forgotten meanwhile.
+        // A flush may have removed the counter from the map.
         counters.set(deploymentId, counter)
       }
     },
@@ -90,7 +90,7 @@ export function createDeploymentActivity(options: ActivityOptions): DeploymentAc
   }
 }
 
-// Only deployments that are there still: one may have been removed with its account.
+// The join skips deployments that were removed with their account.
 const WRITE = `
   WITH counted AS (
     SELECT counted.* FROM unnest($3::uuid[], $4::int[], $5::timestamptz[]) AS counted (id, in_flight, ended_at)
@@ -103,7 +103,7 @@ const WRITE = `
   SELECT id, $1::uuid, in_flight, $2::timestamptz FROM counted
   ON CONFLICT (deployment_id, process_id) DO UPDATE SET in_flight = excluded.in_flight, updated_at = excluded.updated_at`
 
-/** Requests in flight, of all processes together. */
+/** Returns the number of requests in flight in all processes. */
 export async function countInFlight(
   queryable: Queryable,
   deploymentId: string,
@@ -116,7 +116,7 @@ export async function countInFlight(
   return row?.in_flight ?? 0
 }
 
-/** Rows of processes that are gone, and of requests that ended long ago. */
+/** Deletes rows that were not updated for an hour: their process has died, or has had no requests since. */
 export async function sweepActivity(queryable: Queryable, nowMs: number): Promise<void> {
   await queryable.query('DELETE FROM deployment_activity WHERE updated_at < $1', [new Date(nowMs - SWEPT_MS)])
 }

@@ -15,7 +15,7 @@ export interface NewEvent {
   readonly atMs: number
 }
 
-/** In the transaction that changes the status, so that each change has one and no other does. */
+/** Call it in the transaction of the change, so that the event is stored if and only if the change is. */
 export async function insertEvent(transaction: Queryable, event: NewEvent): Promise<void> {
   await transaction.query(
     `INSERT INTO deployment_events (id, deployment_id, account_id, type, from_status, to_status, message, metadata, created_at)
@@ -44,7 +44,7 @@ interface EventRow {
   readonly created_at: Date
 }
 
-/** Oldest first. The deployment must be the account's. */
+/** Lists events, oldest first. The caller must have checked that the account owns the deployment. */
 export async function listEvents(
   queryable: Queryable,
   deploymentId: string,

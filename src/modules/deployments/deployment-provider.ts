@@ -13,16 +13,16 @@ interface EngineSlot {
   release(): void
 }
 
-/** A place among the requests that an engine works on at once, or in the queue for one. Throws `queue_full`. */
+/** Acquires one of the engine's slots for concurrent requests, or waits in the queue for one. Throws `queue_full`. */
 export type AcquireEngineSlot = (request: {
   readonly deployment: Deployment
-  /** Keys of the account take turns. */
+  /** The keys of an account take turns in the queue. */
   readonly keyId: string
   readonly cancellation: Cancellation
 }) => EngineSlot | Promise<EngineSlot>
 
 interface DeploymentProviderOptions {
-  /** Of the driver; answers say it. */
+  /** The id of the driver. Answers name it as their provider. */
   readonly id: string
   readonly directory: Pick<DeploymentDirectory, 'find'>
   readonly activity: Pick<DeploymentActivity, 'begin'>
@@ -30,13 +30,13 @@ interface DeploymentProviderOptions {
   readonly inFlight: Pick<RequestsInFlight, 'begin'>
   readonly waitForEngine: WaitForEngine
   readonly acquireSlot: AcquireEngineSlot
-  /** Who speaks to the engine at an endpoint of this driver. */
+  /** Returns the client for the engine at an endpoint of this driver. */
   readonly connect: (endpoint: string) => Provider
 }
 
 /**
- * The deployments of one driver as a provider: finds the engine of a model, wakes it where it sleeps, waits for a slot of it, and counts
- * what is in flight.
+ * Creates the provider for the deployments of one driver. It finds the engine of a model, wakes it if it sleeps, waits for a slot,
+ * and counts requests in flight.
  */
 export function createDeploymentProvider(options: DeploymentProviderOptions): Provider {
   const { id, directory, activity, meter, inFlight, waitForEngine, connect } = options
@@ -44,14 +44,14 @@ export function createDeploymentProvider(options: DeploymentProviderOptions): Pr
   const chat = async (call: InferenceCall): Promise<InferenceAnswer> => {
     const deploymentId = deploymentIdOf(call.upstreamModel) ?? ''
     const known = findRunning(deploymentId, call) ?? (await waitForEngine(deploymentId, call))
-    // From here on it is in use: a request that waits for a slot keeps its engine awake.
+    // Counted before the wait for a slot, so that queued requests keep the engine awake.
     const use = new EngineUse(activity.begin(known.id))
     try {
       let deployment = known
       const taking = takeSlot(known, call)
       if (taking instanceof Promise) {
         use.slot = await taking
-        // It may have been stopped while the request was in the queue.
+        // The deployment may have stopped while the request was in the queue.
         deployment = findRunning(deploymentId, call) ?? (await waitForEngine(deploymentId, call))
       } else use.slot = taking
       use.endFlight = inFlight.begin(known.id, call.cancellation)
@@ -66,7 +66,7 @@ export function createDeploymentProvider(options: DeploymentProviderOptions): Pr
     }
   }
 
-  /** Undefined for one that has to be waited for. */
+  /** Returns undefined if the deployment is not running yet. Throws if it does not exist. */
   const findRunning = (deploymentId: string, { upstreamModel }: InferenceCall): Deployment | undefined => {
     const known = directory.find(deploymentId)?.deployment
     if (known === undefined) throw modelNotFound(upstreamModel)
@@ -92,7 +92,7 @@ export function createDeploymentProvider(options: DeploymentProviderOptions): Pr
   return { id, isConfigured: true, isSingle: true, whenLeft: 'stops', chat }
 }
 
-/** What a request has of an engine until its answer was read to the end. */
+/** The slot and counters that a request occupies until its answer has been read to the end. */
 class EngineUse {
   slot: EngineSlot | null = null
   endFlight: (() => void) | null = null

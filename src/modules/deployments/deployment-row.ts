@@ -86,7 +86,7 @@ interface RunRow {
   readonly charged_nano_usd: bigint
 }
 
-/** The one that has not ended. Locked by who is about to change it. */
+/** Returns the run whose GPU is not released, or null. `isLocked` locks its row, for callers that change it. */
 export async function readOpenRun(
   queryable: Queryable,
   deploymentId: string,
@@ -101,7 +101,7 @@ export async function readOpenRun(
 
 const RUNS_SHOWN_MAX = 100
 
-/** Those that were billed, newest first, and the one that is. */
+/** Lists the last 100 runs that became ready, newest first, including the current one. */
 export async function listBilledRuns(queryable: Queryable, deploymentId: string): Promise<Run[]> {
   const rows = await queryable.query<RunRow>(
     `SELECT * FROM deployment_runs WHERE deployment_id = $1 AND ready_at IS NOT NULL ORDER BY id DESC LIMIT $2`,

@@ -13,7 +13,7 @@ export const DEPLOYMENT_STATUSES = [
 ] as const
 export type DeploymentStatus = (typeof DEPLOYMENT_STATUSES)[number]
 
-/** What its account, or its idle clock, wants of it. */
+/** The state to reach, set by the account, by the idle timeout, or when credit runs out. */
 export type DesiredState = 'running' | 'sleeping' | 'stopped' | 'deleted'
 
 export const QUANTIZATIONS = ['auto', 'fp16', 'bf16', 'fp8', 'int8', 'awq', 'gptq'] as const
@@ -31,20 +31,20 @@ export interface Deployment {
   readonly quantization: string
   readonly maxModelLen: number | null
   readonly env: Readonly<Record<string, string>>
-  /** 0 is never. */
+  /** 0: the deployment never sleeps. */
   readonly idleTimeoutMinutes: number
   readonly pricePerHourNanoUsd: NanoUsd
   readonly budgetLimitNanoUsd: NanoUsd | null
   readonly spentNanoUsd: NanoUsd
   readonly desiredState: DesiredState
-  /** Grows with each wish. */
+  /** Incremented with each start, stop, delete and wake, to detect concurrent ones. */
   readonly intent: number
   readonly status: DeploymentStatus
   readonly statusReason: string | null
   readonly errorCode: string | null
   readonly errorMessage: string | null
   readonly progress: number
-  /** Starts since it was last well. */
+  /** Number of starts since the last requested start, stop or wake. A failure after a long healthy run resets it to 1. */
   readonly attempt: number
   readonly endpoint: string | null
   readonly createdAtMs: number
@@ -53,7 +53,7 @@ export interface Deployment {
   readonly lastRequestAtMs: number | null
 }
 
-/** One attempt to have the engine on a GPU; its id is that of the driver's instance. */
+/** One attempt to run the engine on a GPU. Its id is also the id of the driver's instance. */
 export interface Run {
   readonly id: string
   readonly deploymentId: string
@@ -85,12 +85,12 @@ export interface DeploymentEvent {
 
 export const MODEL_PREFIX = 'byom-'
 
-/** What a client sends as `model`. */
+/** Returns the value that clients send as `model`. */
 export function modelIdOf(deploymentId: string): string {
   return MODEL_PREFIX + deploymentId
 }
 
-/** Null for a model that is no deployment's. */
+/** Returns null for a model that is not a deployment. */
 export function deploymentIdOf(modelId: string): string | null {
   return modelId.startsWith(MODEL_PREFIX) ? modelId.slice(MODEL_PREFIX.length) : null
 }

@@ -2,7 +2,7 @@ import type { Sealer } from '../../kernel/seal-text.ts'
 import type { Queryable } from '../../storage/database.ts'
 import type { Deployment } from './deployment.ts'
 
-/** Keeps the token of an account for the starts of its deployment, encrypted. */
+/** Stores the account's hub token, encrypted, for each start of the deployment. */
 export async function keepToken(
   transaction: Queryable,
   sealer: Sealer,
@@ -14,7 +14,7 @@ export async function keepToken(
   )
 }
 
-/** Null where it has none, or none that this gateway can open. */
+/** Returns null if the deployment has no token, or if this gateway's sealing key cannot decrypt it. */
 export async function readToken(
   queryable: Queryable,
   sealer: Sealer,
@@ -27,7 +27,7 @@ export async function readToken(
   return row === undefined ? null : sealer.open(row.sealed, deploymentId)
 }
 
-/** Of a deployment that starts no more. */
+/** Deletes the token of a deployment that is deleted. */
 export async function forgetToken(transaction: Queryable, deploymentId: string): Promise<void> {
   await transaction.query('DELETE FROM deployment_tokens WHERE deployment_id = $1', [deploymentId])
 }

@@ -9,7 +9,7 @@ import { QUANTIZATIONS, type Deployment } from './deployment.ts'
 import { deploymentFromRow, type DeploymentRow } from './deployment-row.ts'
 import { insertEvent } from './deployment-events.ts'
 
-/** What a client asks for. Lengths and types were checked. */
+/** A client's request for a deployment. Lengths and types have been checked. */
 export interface DeploymentOrder {
   readonly name: string | null
   readonly huggingfaceId: string
@@ -17,21 +17,21 @@ export interface DeploymentOrder {
   readonly quantization: string
   readonly maxModelLen: number | null
   readonly revision: string | null
-  /** A secret of the account for models that are gated. */
+  /** The account's secret token for gated models. */
   readonly hubToken: string | null
   readonly env: Readonly<Record<string, string>>
   readonly idleTimeoutMinutes: number
   readonly budgetLimitNanoUsd: NanoUsd | null
-  /** The most that an hour may cost; null for whatever it does. */
+  /** The highest accepted price per hour; null accepts any price. */
   readonly pricePerHourMaxNanoUsd: NanoUsd | null
 }
 
-/** Of one account, deleted ones not counted. */
+/** Per account, without deleted ones. */
 const DEPLOYMENTS_MAX = 100
 const NAME_LENGTH_MAX = 200
 
 const REVISION = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/
-/** Only what engines read: nothing that a loader, a shell or Python takes for itself. */
+/** Only variables of engines. Excludes those that a loader, a shell or Python would read. */
 const ENV_NAME = /^(?:VLLM|SANDBOX|LLAMA_ARG)_[A-Z0-9_]{1,60}$/
 const ENV_VALUE = /^[\x20-\x7e]{0,500}$/
 const ENV_COUNT_MAX = 32
@@ -41,7 +41,7 @@ export function checkHubId(param: string, id: string): void {
     throw invalidValue(param, `${param} must be the id of a model on the hub, such as 'Qwen/Qwen3-8B'.`)
 }
 
-/** Throws for what no driver may be given. */
+/** Throws for values that must not reach a driver. */
 export function checkOrder(order: DeploymentOrder): void {
   checkHubId('huggingface_id', order.huggingfaceId)
   const { revision, quantization, env } = order
@@ -66,7 +66,7 @@ export function checkOrder(order: DeploymentOrder): void {
   }
 }
 
-/** Throws where the tier costs more than was said. */
+/** Throws `conflict` if the tier costs more than the client accepts. */
 export function checkPrice(tier: OfferedTier, { pricePerHourMaxNanoUsd: most }: DeploymentOrder): void {
   if (most === null || tier.pricePerHourNanoUsd <= most) return
   const price = formatUsd(tier.pricePerHourNanoUsd)
@@ -86,7 +86,7 @@ export async function insertDeployment(
   transaction: Queryable,
   { order, tier, owner, nowMs }: NewDeployment,
 ): Promise<Deployment> {
-  // One order of an account at a time, so that the limit is exact.
+  // Serializes the orders of an account, so that the limit is exact.
   await transaction.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
     `deployments ${owner.accountId}`,
   ])

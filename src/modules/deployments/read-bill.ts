@@ -4,11 +4,12 @@ import type { Deployment } from './deployment.ts'
 import { listBilledRuns } from './deployment-row.ts'
 import { gpuCost } from './gpu-cost.ts'
 
-/** What a deployment has cost, up to this moment. */
+/** The cost of a deployment up to now. */
 export interface DeploymentBill {
   readonly deployment: Deployment
+  /** Whether a run is being billed now. */
   readonly isBurning: boolean
-  /** With what has not been charged yet. */
+  /** Includes time that has not been charged yet. */
   readonly accruedNanoUsd: NanoUsd
   readonly billedSeconds: number
   readonly intervals: readonly BilledInterval[]
@@ -16,7 +17,7 @@ export interface DeploymentBill {
 
 interface BilledInterval {
   readonly fromMs: number
-  /** Null while it goes on. */
+  /** Null for the current interval. */
   readonly toMs: number | null
   readonly seconds: number
   readonly costNanoUsd: NanoUsd

@@ -9,7 +9,7 @@ export interface DeploymentFilter {
   readonly status: DeploymentStatus | null
 }
 
-/** Newest first, without those that were deleted. */
+/** Lists deployments, newest first, without deleted ones. */
 export async function listDeployments(
   queryable: Queryable,
   accountId: string,
@@ -33,7 +33,7 @@ export async function listDeployments(
 
 const MINE = `account_id = $1 AND desired_state <> 'deleted' AND ($2::text IS NULL OR status = $2)`
 
-/** Throws for another account's, as for one that never was. One that was deleted is gone, but for its events. */
+/** Throws `not_found` for an unknown deployment, for another account's, and, unless `mayBeDeleted`, for a deleted one. */
 export async function readDeployment(
   queryable: Queryable,
   {

@@ -1,17 +1,17 @@
 import type { Cancellation } from '../../kernel/cancellation.ts'
 import { UpstreamError } from '../../providers/upstream-error.ts'
 
-/** Requests of this process to engines, by deployment. */
+/** This process's requests to engines, by deployment. */
 export interface RequestsInFlight {
-  /** Returns what ends it. */
+  /** Registers a request. Returns the function that removes it. */
   begin(deploymentId: string, cancellation: Cancellation): () => void
-  /** The engine is about to be stopped: what has not ended by then is cut. */
+  /** Cancels the current requests after `drainMs`, because their engine stops. */
   drain(deploymentId: string): void
 }
 
 /**
- * Cuts requests whose engine is stopped at the limit that the reconciler keeps too. An engine that is ended breaks its connections at
- * some moment and in some way; here a client is told why, and what was delivered is settled.
+ * Cancels requests when the drain time of their engine ends; the reconciler uses the same limit. A stopping engine would break
+ * its connections in undefined ways. A cancelled request gives the client a clear error, and the delivered part is settled.
  */
 export function createRequestsInFlight({ drainMs }: { readonly drainMs: number }): RequestsInFlight {
   const all = new Map<string, Set<Cancellation>>()

@@ -6,7 +6,7 @@ export interface TierSnapshot {
   readonly readAtMs: number
 }
 
-/** What the drivers offer: as they said some time ago, or as they say now. */
+/** The tiers of all drivers. `read` may return a snapshot of the last minute; `readLive` asks the drivers. */
 export interface TierList {
   read(): Promise<TierSnapshot>
   readLive(): Promise<TierSnapshot>
@@ -17,7 +17,7 @@ const FRESH_MS = 60_000
 export function createTierList({ gpus, clock }: { gpus: GpuRegistry; clock: Clock }): TierList {
   let last: TierSnapshot | null = null
   let asking: Promise<TierSnapshot> | null = null
-  // Whoever asks while the drivers are asked gets the same answer: a client cannot make them busy.
+  // Concurrent callers share one request to the drivers, so that clients cannot overload them.
   const ask = (): Promise<TierSnapshot> => {
     asking ??= gpus
       .capacity()

@@ -4,28 +4,28 @@ import { modelIdOf, type Deployment } from './deployment.ts'
 import type { DeploymentDirectory } from './deployment-directory.ts'
 import { refusalOf } from './refuse-deployment.ts'
 
-/** Resolves when the deployment runs. Throws when it will not, or not in time. */
+/** Resolves when the deployment is running. Throws if it will not start, or not before the timeout. */
 export type WaitForEngine = (deploymentId: string, request: WaitingRequest) => Promise<Deployment>
 
 interface WaitingRequest {
   readonly cancellation: Cancellation
-  /** In seconds, as the client says. */
+  /** Returns the client's `x-wake-timeout` header, in seconds. */
   readonly wakeTimeout?: (() => string | undefined) | undefined
-  /** The key of the client. */
+  /** The client's key. The default is the key that created the deployment. */
   readonly keyId?: string | undefined
 }
 
 interface WaitOptions {
   readonly directory: Pick<DeploymentDirectory, 'find' | 'watch'>
-  /** Wakes one that sleeps; once is enough, however many ask. Throws if this key may not spend what that costs. */
+  /** Wakes a sleeping deployment. Repeated calls have no further effect. Throws if this key may not spend what a start costs. */
   readonly wake: (deployment: Deployment, keyId: string) => Promise<void>
-  /** Of requests that do not say. */
+  /** The timeout of requests without a valid `wakeTimeout`. */
   readonly waitMsMax: number
 }
 
 const RETRY_SECONDS = 10
 
-/** Requests of a key that come while it sleeps share one wake, and all others of this process wait for the same change. */
+/** Creates the wait. Requests of the same key to a sleeping deployment share one call of `wake`. */
 export function createWaitForEngine({ directory, wake, waitMsMax }: WaitOptions): WaitForEngine {
   const waking = new Map<string, Promise<void>>()
   const wakeOnce = (deployment: Deployment, keyId: string): Promise<void> => {
@@ -65,7 +65,7 @@ export function createWaitForEngine({ directory, wake, waitMsMax }: WaitOptions)
 
 const WAIT_SECONDS_MAX = 600
 
-/** Null for what is no time. */
+/** Returns the timeout, at most ten minutes, or null if the text is not a whole number of seconds. */
 function readWaitMs(text: string | undefined): number | null {
   return text !== undefined && /^\d{1,9}$/.test(text) ? Math.min(Number(text), WAIT_SECONDS_MAX) * 1000 : null
 }

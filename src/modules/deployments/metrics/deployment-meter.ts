@@ -6,22 +6,22 @@ import { addCounts, countDuration, type DurationCounts } from './duration-counts
 import type { EngineReadings } from './read-engine.ts'
 import { writeMetrics, type MeasuredStep } from './write-metrics.ts'
 
-/** A request to a deployment that is over. */
+/** A finished request to a deployment. */
 export interface MeasuredRequest {
   readonly durationMs: number
-  /** Null for one that was not streamed, or never began to answer. */
+  /** Null if the answer was not streamed, or never began. */
   readonly firstTokenMs: number | null
   readonly tokensIn: number
   readonly tokensOut: number
   readonly isError: boolean
 }
 
-/** Counts in memory what this process does for deployments, and adds it to the time series now and then. */
+/** Counts this process's requests to deployments in memory, and adds the counts to the time series every five seconds. */
 export interface DeploymentMeter {
-  /** A request is in flight, or in the queue, until what is returned is called. */
+  /** Counts a request as in flight or queued until the returned function is called. */
   begin(deploymentId: string, where: 'in flight' | 'queue'): () => void
   note(deploymentId: string, request: MeasuredRequest): void
-  /** Resolves when what was counted so far can be read. */
+  /** Resolves when everything counted so far is in the database. */
   flush(): Promise<void>
   close(): Promise<void>
 }
@@ -30,14 +30,15 @@ interface MeterOptions {
   readonly database: Database
   readonly clock: Clock
   readonly logger: Logger
-  /** What the engine of a deployment says of itself; null where it says nothing. */
+  /** Reads the engine's own metrics; null if it reports none. */
   readonly readEngine: (deploymentId: string) => Promise<EngineReadings | null>
 }
 
 interface Gauge {
   count: number
-  /** By the monotonic clock. */
+  /** Time of the last update, by the monotonic clock. */
   sinceMs: number
+  /** Sum over all requests of the time spent in this state. */
   spentMs: number
 }
 
@@ -53,7 +54,7 @@ interface Measured {
 }
 
 const FLUSH_MS = 5_000
-/** Engines that are asked at the same time. */
+/** Engines that are read concurrently. */
 const READS_AT_ONCE_MAX = 16
 
 export function createDeploymentMeter(options: MeterOptions): DeploymentMeter {
@@ -105,7 +106,7 @@ export function createDeploymentMeter(options: MeterOptions): DeploymentMeter {
       measured.tokensIn += tokensIn
       measured.tokensOut += tokensOut
       if (isError) measured.errors += 1
-      // A refusal is quick, and says nothing of how long answers take.
+      // Failed requests are often fast, and would distort the latency of answers.
       else countDuration(measured.latency, durationMs)
       if (firstTokenMs !== null) countDuration(measured.firstToken, firstTokenMs)
     },
@@ -130,7 +131,7 @@ function isIdle({ inFlight, queue }: Measured): boolean {
   return inFlight.count === 0 && queue.count === 0
 }
 
-/** Takes what was measured since the last time; null where that is nothing. */
+/** Returns and resets what was measured since the last call; null if there is nothing. */
 function takeStep(deploymentId: string, measured: Measured, nowMs: number): MeasuredStep | null {
   move(measured.inFlight, 0, nowMs)
   move(measured.queue, 0, nowMs)
@@ -144,7 +145,7 @@ function takeStep(deploymentId: string, measured: Measured, nowMs: number): Meas
   return { deploymentId, requests, errors, tokensIn, tokensOut, latency, firstToken, inFlightMs, queueMs }
 }
 
-/** Puts back what could not be written. */
+/** Adds a step back that could not be written. */
 function giveBack(measured: Measured, step: MeasuredStep): void {
   measured.requests += step.requests
   measured.errors += step.errors

@@ -1,13 +1,13 @@
-/** How many of some durations fell into each bucket. Buckets grow by a quarter of an octave, so that a percentile is right within 10 %. */
+/** A histogram of durations. A bucket ends 19 % above its start (a quarter of an octave), the largest error of a percentile. */
 export type DurationCounts = number[]
 
 const BUCKETS_PER_OCTAVE = 4
-/** Up to about 70 minutes. Whatever takes longer is in the last one. */
+/** Covers about 70 minutes. Longer durations are counted in the last bucket. */
 const BUCKETS = 22 * BUCKETS_PER_OCTAVE
 
 export function countDuration(counts: DurationCounts, durationMs: number): void {
   const bucket = bucketOf(durationMs)
-  // Lists are as long as the slowest request needs, and stay short where requests are quick.
+  // The list ends at the slowest request, so that it stays short for fast requests.
   while (counts.length <= bucket) counts.push(0)
   counts[bucket] = (counts[bucket] ?? 0) + 1
 }
@@ -21,7 +21,7 @@ export function addCounts(counts: DurationCounts, others: readonly number[]): vo
   for (const [bucket, count] of others.entries()) counts[bucket] = (counts[bucket] ?? 0) + count
 }
 
-/** In milliseconds; null without any duration. Within its bucket a percentile is found by proportion. */
+/** Returns a percentile in milliseconds, interpolated within its bucket, or null for an empty histogram. */
 export function percentileOf(counts: readonly number[], share: number): number | null {
   const total = counts.reduce((sum, count) => sum + count, 0)
   if (total === 0) return null

@@ -1,10 +1,10 @@
-/** What an engine says of itself at this moment; null for what it does not say. */
+/** An engine's current metrics; null for those it does not report. */
 export interface EngineReadings {
-  /** Requests that it works on. */
+  /** Requests that the engine is processing. */
   readonly running: number | null
-  /** Requests that it has taken and not begun. */
+  /** Requests in the engine's own queue. */
   readonly waiting: number | null
-  /** The part of its cache that is in use, from 0 to 1. */
+  /** The used part of the KV cache, from 0 to 1. */
   readonly cacheUsage: number | null
 }
 
@@ -30,18 +30,18 @@ const NAMES: Readonly<Record<keyof EngineReadings, readonly string[]>> = {
   ],
 }
 
-/** Counts of requests are added over the ranks of an engine; of its cache the fullest one counts. */
+/** Merges the samples of an engine's ranks: request counts are added, and the fullest cache is reported. */
 const MERGED: Readonly<Record<keyof EngineReadings, (values: readonly number[]) => number>> = {
   running: (values) => values.reduce((sum, value) => sum + value, 0),
   waiting: (values) => values.reduce((sum, value) => sum + value, 0),
   cacheUsage: (values) => Math.min(1, Math.max(...values)),
 }
 
-/** A sample of Prometheus' text format: a name, labels that are skipped, and a value. */
+/** A sample in the Prometheus text format: a name, labels (ignored), a value, and an optional timestamp. */
 const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{[^\n]*\})? +([^\s]+)(?: +-?\d+)?$/
 const VALUE_MAX = 1e9
 
-/** Reads what is known of the text of an engine's metrics. Null where nothing of it is. */
+/** Parses an engine's metrics. Returns null if the text has none of the known gauges. */
 export function readEngine(text: string): EngineReadings | null {
   const values = new Map<string, number[]>()
   for (const line of text.split('\n')) {

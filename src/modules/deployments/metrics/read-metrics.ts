@@ -8,7 +8,7 @@ type MetricWindow = (typeof METRIC_WINDOWS)[number]
 
 export interface MetricRange {
   readonly window: MetricWindow
-  /** The length of a point of the series; null for the usual one of the window. */
+  /** The length of a point of the series; null for the window's default. */
   readonly stepSeconds: number | null
 }
 
@@ -29,10 +29,10 @@ interface Figures {
 
 export interface MetricPoint extends Figures {
   readonly atMs: number
-  /** Averages of the step. */
+  /** `inFlight` and `queued` are averages over the step. */
   readonly inFlight: number
   readonly queued: number
-  /** Null where the engine said nothing. */
+  /** The last readings of the step; null if the engine reported none. */
   readonly engineRunning: number | null
   readonly engineWaiting: number | null
   readonly engineCacheUsage: number | null
@@ -43,7 +43,7 @@ export interface MetricSeries extends Figures {
   readonly stepSeconds: number
   readonly tokensPerSecond: number
   readonly requestsPerMinute: number
-  /** What a request waited for a slot on average. */
+  /** Average wait of a request for a slot; null without requests. */
   readonly queueWaitMs: number | null
   /** Oldest first, without gaps. */
   readonly points: readonly MetricPoint[]
@@ -73,7 +73,7 @@ interface MetricRow {
   readonly engine_cache_usage: number | null
 }
 
-/** The deployment must be the account's. */
+/** Reads the metrics of a deployment. The caller must have checked that the account owns it. */
 export async function readMetrics(
   queryable: Queryable,
   { id, createdAtMs }: { readonly id: string; readonly createdAtMs: number },
@@ -83,7 +83,7 @@ export async function readMetrics(
   const { seconds, stored } = WINDOWS[range.window]
   const stepSeconds = chooseStep(range)
   const stepMs = stepSeconds * 1000
-  // The step that is not over is the last one, and the window begins with a whole one.
+  // The current step is the last one, and is not complete. The window starts at the beginning of a step.
   const endMs = (Math.floor(nowMs / stepMs) + 1) * stepMs
   const startMs = endMs - seconds * 1000
   const rows = await queryable.query<MetricRow>(
@@ -95,7 +95,7 @@ export async function readMetrics(
     (atMs) => toPoint(atMs, byStep.get(atMs) ?? [], Math.min(stepMs, Math.max(1_000, nowMs - atMs))),
   )
   const figures = sumUp(rows)
-  // A deployment that is younger than the window has had less time.
+  // Rates of a deployment that is younger than the window are computed over its age.
   const livedSeconds = Math.max(1, Math.min(nowMs - startMs, nowMs - createdAtMs) / 1000)
   const queueMs = rows.reduce((sum, { queue_ms: ms }) => sum + Number(ms), 0)
   return {
@@ -109,7 +109,7 @@ export async function readMetrics(
   }
 }
 
-/** Throws for a step that does not divide the window, or makes too many points. */
+/** Throws if the step does not divide the window, is no multiple of the stored step, or gives too many points. */
 function chooseStep({ window, stepSeconds }: MetricRange): number {
   const { seconds, stored, stepSeconds: usual } = WINDOWS[window]
   if (stepSeconds === null) return usual

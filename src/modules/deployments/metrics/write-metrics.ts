@@ -1,7 +1,7 @@
 import type { Queryable } from '../../../storage/database.ts'
 import type { EngineReadings } from './read-engine.ts'
 
-/** What one process measured of a deployment since it last wrote. */
+/** What one process measured for a deployment since its last write. */
 export interface MeasuredStep {
   readonly deploymentId: string
   readonly requests: number
@@ -16,13 +16,13 @@ export interface MeasuredStep {
 
 const HOUR_MS = 3_600_000
 
-/** Each figure is added to a short and to a long step, so that nothing has to be summed up later. */
+/** Each figure is added to a short and to a long step, so that no later job has to aggregate steps. */
 export const METRIC_STEPS = {
   short: { seconds: 15, keptMs: 2 * HOUR_MS },
   long: { seconds: 900, keptMs: 8 * 24 * HOUR_MS },
 } as const
 
-/** One statement for all deployments. Figures of other processes in the same steps are added up. */
+/** Writes all deployments in one statement, and adds to what other processes wrote for the same steps. */
 export async function writeMetrics(
   queryable: Queryable,
   steps: readonly MeasuredStep[],
@@ -57,7 +57,7 @@ function startOfStep(atMs: number, seconds: number): Date {
   return new Date(Math.floor(atMs / (seconds * 1000)) * seconds * 1000)
 }
 
-// In one order, so that two processes never wait for each other. Deployments may have been removed meanwhile.
+// Sorted, so that two processes cannot deadlock. The join skips deployments that were removed meanwhile.
 const WRITE = `
   INSERT INTO deployment_metrics AS kept (deployment_id, step_seconds, at, requests, errors, tokens_in, tokens_out, in_flight_ms,
     queue_ms, latency, first_token, engine_running, engine_waiting, engine_cache_usage)
@@ -82,7 +82,7 @@ const WRITE = `
     engine_waiting = coalesce(excluded.engine_waiting, kept.engine_waiting),
     engine_cache_usage = coalesce(excluded.engine_cache_usage, kept.engine_cache_usage)`
 
-/** Deletes steps that are older than they are kept. */
+/** Deletes steps that are older than their retention time. */
 export async function sweepMetrics(queryable: Queryable, nowMs: number): Promise<void> {
   for (const { seconds, keptMs } of Object.values(METRIC_STEPS))
     await queryable.query('DELETE FROM deployment_metrics WHERE step_seconds = $1 AND at < $2', [

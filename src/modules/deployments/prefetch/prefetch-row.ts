@@ -4,13 +4,13 @@ import { Value } from 'typebox/value'
 export const PREFETCH_STATUSES = ['downloading', 'complete', 'cancelled', 'failed', 'not_found'] as const
 type PrefetchStatus = (typeof PREFETCH_STATUSES)[number]
 
-/** A model that an account downloads ahead. */
+/** The download of a model before an account deploys it. */
 export interface Prefetch {
   readonly huggingfaceId: string
   readonly status: PrefetchStatus
   readonly commit: string | null
   readonly doneBytes: number
-  /** Null where there is none. */
+  /** Null for status `not_found`. */
   readonly sizeBytes: number | null
   readonly errorMessage: string | null
 }
@@ -24,7 +24,7 @@ const Files = Type.Array(
 )
 export type PrefetchFiles = Static<typeof Files>
 
-/** Throws where a row of ours is not what was written. */
+/** Throws if the stored list is malformed. */
 export const parseFiles = (files: unknown): PrefetchFiles => Value.Parse(Files, files)
 
 export interface PrefetchRow {
@@ -52,7 +52,7 @@ export function prefetchFromRow(row: PrefetchRow): Prefetch {
   }
 }
 
-/** What a token of a download is sealed for. */
+/** Returns the place that the token of a download is sealed for. */
 export function placeOf({
   account_id: accountId,
   huggingface_id: modelId,

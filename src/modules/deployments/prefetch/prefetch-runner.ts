@@ -7,7 +7,7 @@ import { messageOf } from '../../../storage/storage-error.ts'
 import { parseFiles, placeOf, type PrefetchRow } from './prefetch-row.ts'
 import { PREFETCH_TOPIC, type PrefetchesOptions } from './prefetches.ts'
 
-/** Works off what accounts have ordered, in any number of processes: each download is worked on by one at a time. */
+/** Runs the ordered downloads. Several processes may have a runner: a lease gives each download to one of them. */
 export interface PrefetchRunner {
   close(): Promise<void>
 }
@@ -17,15 +17,15 @@ interface RunnerOptions extends Pick<
   'database' | 'messageBus' | 'clock' | 'sealer' | 'cache'
 > {
   readonly logger: Logger
-  /** How long a download of a process that died waits for another. */
+  /** Another process takes over the download of a dead process after this time. */
   readonly leaseMs: number
 }
 
-/** Of one process at once. */
+/** Concurrent downloads per process. */
 const AT_ONCE_MAX = 2
 const POLL_MS = 2_000
 const BEAT_MS = 500
-/** Processes that may die of the same download, before it is reported as failed. */
+/** A download fails after this many processes died while they ran it. */
 const ATTEMPTS_MAX = 3
 const MESSAGE_LENGTH_MAX = 1_000
 
@@ -77,12 +77,12 @@ export function startPrefetchRunner(options: RunnerOptions): PrefetchRunner {
   }
 }
 
-/** The gateway stops: another process, or this one when it starts again, goes on. */
+/** The gateway is stopping. Another process continues the download, or this one after its restart. */
 class Stopped extends Error {
   override readonly name = 'Stopped'
 }
 
-/** Cancelled, or taken over by another process. */
+/** The download was cancelled, or another process took it over. */
 class NotWanted extends Error {
   override readonly name = 'NotWanted'
 }
@@ -104,7 +104,7 @@ async function download(options: RunnerOptions, { row, owner, cancellation }: Wo
       .then((renewed) => {
         if (renewed.length === 0) cancellation.cancel(new NotWanted())
       })
-      // The lease is longer than a short outage.
+      // Ignored: the lease outlasts a short outage of the database.
       .catch(() => {})
   }, BEAT_MS)
   const end = async (status: 'complete' | 'failed', message: string | null): Promise<void> => {
@@ -150,7 +150,7 @@ async function download(options: RunnerOptions, { row, owner, cancellation }: Wo
     try {
       await end('failed', shown)
     } catch (cause) {
-      // Its lease ends, and another process finds the same.
+      // The lease expires, and another process retries the download.
       logger.warn(
         { model: row.huggingface_id, reason: messageOf(cause) },
         'the end of a download could not be written',

@@ -19,7 +19,7 @@ import {
   type PrefetchRow,
 } from './prefetch-row.ts'
 
-/** Downloads of models before they are deployed. Each account sees its own. */
+/** Downloads of models before they are deployed. An account sees only its own. */
 export interface Prefetches {
   order(caller: Caller, question: ModelQuestion): Promise<Prefetch>
   read(accountId: string, huggingfaceId: string): Promise<Prefetch>
@@ -31,20 +31,20 @@ export interface PrefetchesOptions {
   readonly messageBus: MessageBus
   readonly clock: Clock
   readonly hub: Hub
-  /** Null where this gateway keeps no models itself. */
+  /** Null if this gateway has no model cache of its own. */
   readonly cache: Pick<ModelCache, 'fetch' | 'measure'> | null
   readonly sealer: Sealer
-  /** Null for a gateway that charges nobody. */
+  /** Null if billing is off. */
   readonly ledger: Pick<Ledger, 'readBalance'> | null
-  /** The largest model that is downloaded ahead. */
+  /** The size limit of a model. */
   readonly bytesMax: number
 }
 
-/** Somebody has ordered or cancelled a download. */
+/** Published when a download is ordered or cancelled. */
 export const PREFETCH_TOPIC = 'deployments.prefetch'
-/** Of one account at once. */
+/** Concurrent downloads per account. */
 const DOWNLOADS_MAX = 3
-/** Of one account, with those that have ended. */
+/** Stored downloads per account, including ended ones. */
 const KEPT_MAX = 50
 const RETRY_SECONDS = 10
 
@@ -75,7 +75,7 @@ export function createPrefetches(options: PrefetchesOptions): Prefetches {
       const row = await readRow(accountId, modelId)
       if (row === null) return nothingOf(modelId)
       if (row.status !== 'complete' || cache === null) return prefetchFromRow(row)
-      // It may have been deleted meanwhile to make room for others.
+      // The cache may have evicted the files since.
       const { bytesDone, bytesTotal } = await cache.measure({
         modelId,
         commit: row.commit,
@@ -112,7 +112,7 @@ function nothingOf(huggingfaceId: string): Prefetch {
   }
 }
 
-/** Nobody downloads for free: whoever has nothing to deploy with has no use for it. */
+/** Throws `insufficient_balance` if the account has no free credit: it could not deploy the model. */
 async function requireBalance({ ledger }: PrefetchesOptions, accountId: string): Promise<void> {
   if (ledger === null) return
   const { balanceNanoUsd, heldNanoUsd } = await ledger.readBalance(accountId)
@@ -126,7 +126,9 @@ interface CheckedModel {
   readonly sizeBytes: number
 }
 
-/** The reasons are those of a deployment. Reads headers of the weights, so that a token that does not open them is found out here. */
+/**
+ * Checks the model as for a deployment and returns its files. Reads headers of the weights, so that a token without access fails.
+ */
 async function checkForDownload(
   { hub, bytesMax }: PrefetchesOptions,
   question: ModelQuestion,
@@ -152,7 +154,7 @@ async function checkForDownload(
   return { commit: model.commit, files, sizeBytes }
 }
 
-/** The same order again changes nothing while it downloads; otherwise it begins anew. */
+/** Stores the download. Has no effect if the same commit is being downloaded already; otherwise the download starts again. */
 function insert(
   { database, clock, sealer }: PrefetchesOptions,
   accountId: string,
@@ -160,7 +162,7 @@ function insert(
   { commit, files, sizeBytes }: CheckedModel,
 ): Promise<PrefetchRow> {
   return database.transaction(async (transaction) => {
-    // One order of an account at a time, so that the limits are exact.
+    // Serializes the orders of an account, so that the limits are exact.
     await transaction.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
       `prefetch ${accountId}`,
     ])
