@@ -7,9 +7,9 @@ import type { Hub, HubModel, HubRequest } from './hub.ts'
 const KEPT_MS = 300_000
 const KEPT_MAX = 200
 const AT_ONCE_MAX = 8
-/** Of everything that is read of one model. */
+/** Limit for all reads of one model together. */
 const READ_MS_MAX = 30_000
-/** A hub that could not be reached is not asked again for so long, so that requests do not queue up behind it. */
+/** After a connection failure, requests fail at once for this long, so that they do not queue up. */
 const UNREACHABLE_MS = 10_000
 
 interface Kept {
@@ -18,8 +18,8 @@ interface Kept {
 }
 
 /**
- * The hub with a memory, and bounds: one client that asks often does not make the gateway ask as often. What was read with a token is
- * not kept, because another one may not be allowed to read it.
+ * Adds a cache and limits to a hub, so that a client with many requests does not cause as many requests to the hub. Models read
+ * with a token of the request are not cached, because other clients may not have access to them.
  */
 export function createCachedHub({ hub, clock }: { hub: Hub; clock: Clock }): Hub {
   const kept = new Map<string, Kept>()
@@ -58,7 +58,7 @@ export function createCachedHub({ hub, clock }: { hub: Hub; clock: Clock }): Hub
       const nowMs = clock.monotonicMs()
       const known = kept.get(key)
       if (known !== undefined && nowMs - known.readAtMs < KEPT_MS) return known.model
-      // Shared with whoever asks meanwhile, so that none of them may cancel it.
+      // Concurrent requests share this read, so none of them may cancel it.
       const { cancellation: _own, ...shared } = request
       const model = readModel(shared)
       kept.delete(key)
@@ -73,12 +73,12 @@ export function createCachedHub({ hub, clock }: { hub: Hub; clock: Clock }): Hub
   }
 }
 
-/** Nothing listens, or nothing answers; a status of the hub is an answer. */
+/** Returns whether the connection failed or timed out. An error status of the hub does not count. */
 function isUnreachable({ failure, cause }: HubError): boolean {
   return failure === 'unavailable' && cause instanceof OutboundFailed
 }
 
-/** Ends with the caller's, or when it takes too long. */
+/** Returns a cancellation that follows the caller's and also has a timeout. */
 function limitTime(outer: Cancellation | undefined) {
   const cancellation = new Cancellation()
   const cancel = (reason: unknown): void => cancellation.cancel(reason)

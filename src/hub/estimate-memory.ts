@@ -1,21 +1,20 @@
 import type { ModelShape } from './model-shape.ts'
 
-/** Weights as they lie on the hub. */
+/** The weights of a model, as stored on the hub. */
 export interface ModelWeights {
   readonly parameters: number
-  /** As they are stored. */
   readonly bytes: number
 }
 
 export interface GpuMemory {
-  /** 0 for the processor. */
+  /** 0 for a tier that runs on the processor. */
   readonly gpuCount: number
-  /** Of all its GPUs together, or of the machine. */
+  /** Memory of all GPUs of the tier together, or of the machine if there are none. */
   readonly vramGb: number
 }
 
 export interface MemoryNeed {
-  /** Of all GPUs together. */
+  /** On all GPUs together. */
   readonly weightBytes: number
   readonly cacheBytes: number
   readonly overheadBytes: number
@@ -27,19 +26,19 @@ export type Fit = 'fits' | 'tight' | 'no'
 const GIGA = 1_000_000_000
 /** Keys and values are cached in 16 bits. */
 const CACHE_BYTES = 2
-/** The driver, the engine's graphs and its libraries, on each GPU. */
+/** The driver, the engine's graphs and its libraries, for each GPU. */
 const RUNTIME_BYTES_PER_GPU = 900_000_000
-/** The engine and its libraries, where there is no GPU. */
+/** The engine and its libraries, if there is no GPU. */
 const RUNTIME_BYTES_PROCESSOR = 300_000_000
-/** Tokens that an engine works on at once while it reads prompts. */
+/** Tokens that an engine processes at once during prefill. */
 const BATCH_TOKENS = 2_048
 const ACTIVATION_BYTES = 2
-/** What an engine may take of a GPU: the rest is the driver's and for peaks. */
+/** Share of the memory that an engine may use. The rest is for the driver and for peaks. */
 const USABLE_SHARE = 0.92
-/** Beyond this share of it there is hardly room for a second request. */
+/** Above this share of the usable memory there is hardly room for a second request. */
 const COMFORTABLE_SHARE = 0.85
 
-/** Bits a weight with the scales that belong to it. Embeddings and the output layer keep 16 bits where `keepsEnds`. */
+/** Bits per weight, including its scales. With `keepsEnds`, embeddings and the output layer keep 16 bits. */
 const BITS: Readonly<Record<string, { readonly bits: number; readonly keepsEnds: boolean }>> = {
   fp32: { bits: 32, keepsEnds: false },
   fp16: { bits: 16, keepsEnds: false },
@@ -58,7 +57,7 @@ const BITS: Readonly<Record<string, { readonly bits: number; readonly keepsEnds:
 }
 const WHOLE_BITS = 16
 
-/** Weights in a quantization; as they are stored for `auto` and for what is not known. */
+/** Returns the size of the weights in a quantization; the stored size for `auto` and unknown quantizations. */
 export function weightBytes(shape: ModelShape, weights: ModelWeights, quantization: string): number {
   const known = BITS[quantization]
   if (known === undefined) return weights.bytes
@@ -67,7 +66,7 @@ export function weightBytes(shape: ModelShape, weights: ModelWeights, quantizati
   return ((weights.parameters - kept) * known.bits + kept * WHOLE_BITS) / 8
 }
 
-/** The cache of one request of this length on so many GPUs. A head is not cut: GPUs beyond their number have copies. */
+/** Returns the KV cache size of one request. Heads are not split: if there are more GPUs than heads, the others hold copies. */
 export function cacheBytes(shape: ModelShape, tokens: number, gpuCount = 1): number {
   const perToken = shape.cacheNumbersPerHead * CACHE_BYTES * copiedHeads(shape, gpuCount)
   const fullLayers = shape.layers - shape.slidingLayers
@@ -79,7 +78,7 @@ function copiedHeads({ cacheHeads }: ModelShape, gpuCount: number): number {
   return Math.ceil(cacheHeads / machines) * machines
 }
 
-/** What a model takes that answers one request of this length. Mixtures of experts keep all of them in memory. */
+/** Estimates the memory to answer one request of this length. Mixture-of-experts models keep all experts in memory. */
 export function estimateMemory(
   shape: ModelShape,
   weights: ModelWeights,
@@ -89,7 +88,7 @@ export function estimateMemory(
   const cache = cacheBytes(shape, tokens, gpuCount)
   const activations =
     BATCH_TOKENS * ACTIVATION_BYTES * (4 * shape.hiddenSize + 2 * shape.intermediateSize) +
-    // The logits of a batch of answers, in 32 bits.
+    // The logits for a batch of 256 answers, in 32 bits.
     256 * 4 * shape.vocabSize
   const runtime = gpuCount === 0 ? RUNTIME_BYTES_PROCESSOR : RUNTIME_BYTES_PER_GPU * gpuCount
   const overhead = runtime + activations
@@ -101,7 +100,7 @@ export function estimateMemory(
   }
 }
 
-/** What engines may use of a tier. */
+/** Returns the memory of a tier that engines may use. */
 export function usableBytes({ vramGb }: GpuMemory): number {
   return vramGb * GIGA * USABLE_SHARE
 }
@@ -112,7 +111,7 @@ export function fitOf(need: Pick<MemoryNeed, 'totalBytes'>, memory: GpuMemory): 
   return need.totalBytes > usable * COMFORTABLE_SHARE ? 'tight' : 'fits'
 }
 
-/** The longest context that fits, up to this; 0 where not even the weights do. */
+/** Returns the longest context that fits, at most `tokensMax`; 0 if not even one token fits. */
 export function longestFitting(
   shape: ModelShape,
   weights: ModelWeights,

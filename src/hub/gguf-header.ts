@@ -1,31 +1,31 @@
 import { gguf } from '@huggingface/gguf'
 import { readModelShape, type ModelShape } from './model-shape.ts'
 
-/** What the beginning of a GGUF file says of its model. */
+/** Facts about a model from the header of its GGUF file. */
 export interface GgufHeader {
   readonly architecture: string
   readonly parameters: number
   readonly hasChatTemplate: boolean
-  /** Null for what is no transformer. */
+  /** Null if the model is not a transformer. */
   readonly shape: ModelShape | null
 }
 
-/** The beginning of a file, and how long all of it is. */
+/** The first bytes of a file, and the size of the whole file. */
 export interface GgufBeginning {
   readonly bytes: Uint8Array
   readonly fileBytes: number
 }
 
-/** The header goes on after the bytes that are here. */
+/** The header is longer than the bytes that were read. */
 export class GgufTooShort extends Error {
   override readonly name = 'GgufTooShort'
 }
 
-// The library reads by URL only.
+// The library needs a URL. It is never requested, because `fetch` is replaced.
 const ADDRESS = 'http://model.invalid/model.gguf'
 const CHUNK_BYTES = 2_000_000
 
-/** Throws for what is no GGUF file, or claims more than it can hold. */
+/** Parses the header. Throws `GgufTooShort` if more bytes are needed, and another error if the file is not valid GGUF. */
 export async function readGgufHeader({ bytes, fileBytes }: GgufBeginning): Promise<GgufHeader> {
   let chunks = 0
   const { metadata, tensorInfos, parameterCount, tensorInfoByteRange } = await gguf(ADDRESS, {
@@ -39,7 +39,7 @@ export async function readGgufHeader({ bytes, fileBytes }: GgufBeginning): Promi
       return new Response(new Uint8Array(part), { status: 206, headers })
     },
   })
-  // The library pads what it has with zeros, which can be read as tensors.
+  // The library pads missing bytes with zeros and can parse them as tensors.
   if (tensorInfoByteRange[1] > bytes.byteLength) throw new GgufTooShort()
   const facts: Facts = { ...metadata }
   const architecture = facts['general.architecture']
@@ -55,16 +55,16 @@ export async function readGgufHeader({ bytes, fileBytes }: GgufBeginning): Promi
 
 type Facts = Readonly<Record<string, unknown>>
 
-/** The facts under the names that they have in a `config.json`. */
+/** Renames the GGUF metadata to the keys of a `config.json`. */
 function toConfig(facts: Facts, architecture: string, tensors: ReadonlySet<string>): Facts {
   const of = (name: string): unknown => plain(facts[`${architecture}.${name}`])
   const cacheHeads = of('attention.head_count_kv')
   const perLayer = Array.isArray(cacheHeads) ? cacheHeads.filter((heads) => Number(heads) > 0) : null
   const vocabulary = facts['tokenizer.ggml.tokens']
   return {
-    // Layers with a window follow the family where the file does not list them.
+    // Tells which layers have a sliding window if the file does not list them.
     model_type: architecture,
-    // Layers without heads of their own cache nothing.
+    // Layers without key-value heads cache nothing.
     num_hidden_layers: perLayer === null ? of('block_count') : perLayer.length,
     hidden_size: of('embedding_length'),
     intermediate_size: largest(of('feed_forward_length')),

@@ -1,7 +1,11 @@
 /**
- * `missing` may be a model that exists for others. `gated` needs a token, or another one. `unreadable` is what no model has.
- * `corrupt` bytes are not those that the hub announced. `too_large` is more than the cache may hold, and `no_space` more than it can
- * hold now.
+ * - `missing`: not found, or a private model that this token cannot see.
+ * - `gated`: a token is required, or the given one has no access.
+ * - `unavailable`: the hub cannot be reached, limits requests or fails. A retry may succeed.
+ * - `unreadable`: the answer or the files are not valid, or not supported.
+ * - `corrupt`: the checksum of a download differs from the one that the hub announced.
+ * - `too_large`: larger than the limit of the cache.
+ * - `no_space`: no room in the cache or on the disk now.
  */
 export type HubFailure =
   | 'missing'
@@ -12,7 +16,7 @@ export type HubFailure =
   | 'too_large'
   | 'no_space'
 
-/** Why a model could not be read, in words for whoever asked. */
+/** A failure to read a model. The message can be shown to the client. */
 export class HubError extends Error {
   override readonly name = 'HubError'
   readonly failure: HubFailure

@@ -7,12 +7,12 @@ import { HubError, type HubFailure } from './hub-error.ts'
 import { isFilePath } from './hub-id.ts'
 import type { ModelFile } from './model-file.ts'
 
-/** One model on the hub, at one revision, for whoever has this token. */
+/** One model on the hub, at one revision, read with one token. */
 export interface HubAddress {
   readonly endpoint: string
   readonly modelId: string
   readonly revision: string
-  /** Sent to the hub itself and to nobody it redirects to. */
+  /** Sent to the hub only, never to redirect targets. */
   readonly token: string | null
   readonly cancellation?: Cancellation | undefined
 }
@@ -22,13 +22,13 @@ const REDIRECTS_MAX = 3
 const JSON_BYTES_MAX = 16 * 1024 * 1024
 const ATTEMPTS_MAX = 3
 const PAUSE_MS = 300
-/** Nobody waits longer while a model is only looked at. */
+/** If a retry would have to wait longer, the request fails instead. */
 const PAUSE_MS_MAX = 5_000
 const FILES_MAX = 10_000
-/** A hub that always names another page is not followed for ever. */
+/** Stops reading if the hub always returns a next page. */
 const REQUESTS_MAX = 1_000
 
-/** Files and facts of models, read in bounded pieces over the outbound rules. */
+/** Reads metadata and files of one model through the outbound rules. Every response is limited in size. */
 export class HubFiles {
   readonly #outbound: Pick<Outbound, 'fetch'>
   readonly #address: HubAddress
@@ -39,7 +39,7 @@ export class HubFiles {
     this.#address = address
   }
 
-  /** What the hub says of the model. */
+  /** Returns the hub's metadata of the model. */
   async readInfo(): Promise<unknown> {
     const { modelInfo } = await import('@huggingface/hub')
     const { endpoint, modelId, revision } = this.#address
@@ -54,7 +54,7 @@ export class HubFiles {
     )
   }
 
-  /** The files of the model with their sizes and checksums. */
+  /** Returns the files of the model with their sizes and checksums. */
   async listFiles(): Promise<ModelFile[]> {
     const { listFiles } = await import('@huggingface/hub')
     const { endpoint, modelId, revision } = this.#address
@@ -71,7 +71,7 @@ export class HubFiles {
     })
   }
 
-  /** A library fails in its own words for an answer that it does not expect. */
+  /** Converts the library's errors about unexpected answers into a `HubError`. */
   async #understand<Result>(read: () => Promise<Result>): Promise<Result> {
     try {
       return await read()
@@ -85,8 +85,8 @@ export class HubFiles {
   }
 
   /**
-   * For libraries that read from the hub: within the same bounds as everything here. They are given no token, because this sends it,
-   * and to the hub itself only. Fails instead of answering with an error.
+   * The `fetch` given to libraries that read from the hub. It applies the same limits as all requests of this class. The libraries
+   * get no token: this function sends it, and only to the hub. Throws instead of returning an error status.
    */
   readonly #fetch: typeof fetch = async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input)
@@ -106,7 +106,7 @@ export class HubFiles {
     return readJson(await this.#read(this.#urlOf(file), JSON_BYTES_MAX))
   }
 
-  /** Bytes of a file from one place up to another, less where the file ends before. */
+  /** Reads bytes of a file from `fromByte` up to `toByte` (exclusive), or fewer if the file ends before. */
   async readRange(file: string, fromByte: number, toByte: number): Promise<Buffer> {
     const bytesMax = toByte - fromByte
     const range = `bytes=${fromByte}-${toByte - 1}`
@@ -144,7 +144,7 @@ export class HubFiles {
         headers: token === null ? {} : { authorization: `Bearer ${token}` },
         keepsHeadersOnOrigin: true,
         sharedHeaders: range === undefined ? {} : { range },
-        // A server that knows no ranges sends the whole file: nobody wants to read that.
+        // Also stops a server that ignores ranges and sends the whole file.
         bytesMax,
         timeoutMs: TIMEOUT_MS,
         redirectsMax: REDIRECTS_MAX,
@@ -178,7 +178,7 @@ interface HubAnswer {
 
 interface HubRefusal {
   readonly error: HubError
-  /** Null where the hub does not say. */
+  /** Null if the hub does not name a time. */
   readonly retryAfterMs: number | null
 }
 
@@ -186,7 +186,7 @@ function refusal(failure: HubFailure, message: string, cause: unknown): HubRefus
   return { error: new HubError(failure, message, { cause }), retryAfterMs: null }
 }
 
-/** Null for what is no file. Throws for one that the hub does not describe. */
+/** Returns null for an entry that is not a file. Throws for a file with an unsafe name, or without size or checksum. */
 function readFile(entry: unknown): ModelFile | null {
   if (!isRecord(entry) || entry['type'] !== 'file') return null
   const { path, size, oid, lfs } = entry
@@ -200,7 +200,7 @@ function readFile(entry: unknown): ModelFile | null {
   return { path, sizeBytes, checksum: { kind: isLarge ? 'sha256' : 'git', hex: hex.toLowerCase() } }
 }
 
-/** Where a file of a model is read. */
+/** Returns the URL of a file. */
 export function fileUrl(
   endpoint: string,
   { modelId, revision }: Pick<HubAddress, 'modelId' | 'revision'>,
@@ -213,7 +213,7 @@ function encodePath(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/')
 }
 
-/** Null where the hub does not say how long to wait. */
+/** Returns the `retry-after` time; null without the header, or if it is not a number of seconds. */
 export function retryAfterMs(header: string | null): number | null {
   return header !== null && /^\d{1,6}$/.test(header) ? Number(header) * 1_000 : null
 }

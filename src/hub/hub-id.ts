@@ -1,4 +1,4 @@
-// The hub's own rules: letters, digits and . _ - inside, no two of the latter in a row.
+// The hub's rules: letters and digits, separated by one `.`, `_` or `-`. The model name may also contain `--`.
 const HUB_ID = /^(?:[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*\/)?[A-Za-z0-9]+(?:(?:[._]|-{1,2})[A-Za-z0-9]+)*$/
 const HUB_ID_LENGTH_MAX = 193
 
@@ -19,7 +19,7 @@ const SEGMENTS_MAX = 8
 // oxlint-disable-next-line no-control-regex -- control characters are what it must find
 const UNSAFE = /[\x00-\x1f\x7f\\]/
 
-/** Returns whether a file of a repository may have this name on this machine: nothing that leads out of its directory. */
+/** Returns whether a file of a repository can be stored under this path without leaving its directory. */
 export function isFilePath(path: string): boolean {
   if (path.length > PATH_LENGTH_MAX || UNSAFE.test(path)) return false
   const segments = path.split('/')

@@ -11,11 +11,11 @@ import { pickFiles, type PickedFiles } from './pick-files.ts'
 import { readGguf } from './read-gguf.ts'
 import { readSafetensors } from './read-safetensors.ts'
 
-/** Where models come from. */
+/** Reads models from the Hugging Face hub or a compatible server. */
 export interface Hub {
   /** Throws a `HubError`. */
   readModel(request: HubRequest): Promise<HubModel>
-  /** The commit and its files, without a look into them: whether the token opens them is not known yet. Throws a `HubError`. */
+  /** Returns the commit and its files. Does not check that the token can read the files. Throws a `HubError`. */
   listFiles(request: HubRequest): Promise<ListedModel>
 }
 
@@ -26,9 +26,9 @@ interface ListedModel {
 
 export interface HubRequest {
   readonly modelId: string
-  /** A branch, tag or commit; the hub's main branch unless told. */
+  /** A branch, tag or commit; `main` by default. */
   readonly revision?: string | null
-  /** Names the files where a repository has several of the same model; `auto` unless told. */
+  /** Selects the files if a repository has several quantizations of the model; `auto` by default. */
   readonly quantization?: string
   readonly token?: string | null
   readonly cancellation?: Cancellation
@@ -38,31 +38,31 @@ type WeightFormat = 'safetensors' | 'gguf' | 'pickle' | 'none'
 
 export interface HubModel {
   readonly id: string
-  /** The commit that everything below was read of. */
+  /** The commit that all other fields were read from. */
   readonly commit: string
   readonly isGated: boolean
   readonly license: string | null
   readonly architecture: string | null
   readonly modelType: string | null
   readonly format: WeightFormat
-  /** Its config names code of its own, which an engine would have to run. */
+  /** Whether the config refers to code in the repository that an engine would have to run. */
   readonly hasRemoteCode: boolean
   readonly hasChatTemplate: boolean
-  /** How its weights are quantized already; null where they are not. */
+  /** The quantization method of the stored weights; null if they are not quantized. */
   readonly quantizedBy: string | null
-  /** Null for what is no transformer, or has no config. */
+  /** Null if the model is not a transformer or has no config. */
   readonly shape: ModelShape | null
-  /** Null where there are neither safetensors nor GGUF files. */
+  /** Null if there are neither safetensors nor GGUF files. */
   readonly weights: ModelWeights | null
-  /** What an engine needs of it; null where there is nothing to load. */
+  /** The files that an engine needs; null if it has neither safetensors nor GGUF files. */
   readonly picked: PickedFiles | null
 }
 
 interface HubOptions {
   readonly outbound: Pick<Outbound, 'fetch'>
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly endpoint: string
-  /** Of the operator, for requests that bring none. */
+  /** The operator's token, for requests without one. */
   readonly token?: string | null
 }
 
@@ -77,7 +77,7 @@ export function createHub({ outbound, endpoint, token: operatorToken = null }: H
     const facts = readInfo(
       await new HubFiles(outbound, { ...address, revision: revision ?? MAIN }).readInfo(),
     )
-    // Everything else is read of this commit, whatever happens to the branch meanwhile.
+    // Everything else is read from this commit, even if the branch changes meanwhile.
     const files = new HubFiles(outbound, { ...address, revision: facts.commit })
     return { facts, files, listed: await files.listFiles() }
   }
@@ -156,13 +156,13 @@ async function listWeightFiles(files: HubFiles, names: ReadonlySet<string>): Pro
   const index = await files.readJson(INDEX_FILE)
   const map = isRecord(index) && isRecord(index['weight_map']) ? index['weight_map'] : {}
   const listed = [...new Set(Object.values(map))].filter((name) => typeof name === 'string')
-  // A name that is not in the repository leads nowhere, or elsewhere.
+  // Names outside the repository are missing files, or paths to another place.
   if (listed.length === 0 || listed.some((name) => !names.has(name)))
     throw new HubError('unreadable', 'The index of the weights names files that are not there.')
   return listed
 }
 
-/** Of the two methods that pack several weights into one number. */
+/** Returns the bits per weight for AWQ and GPTQ, which pack several weights into one number; otherwise null. */
 function packedBitsOf(quantization: unknown): number | null {
   if (!isRecord(quantization)) return null
   const method = textOf(quantization['quant_method'])

@@ -1,7 +1,7 @@
-/** A file of a repository, as the hub describes it. */
+/** A file of a repository, as listed by the hub. */
 export interface ModelFile {
   readonly path: string
   readonly sizeBytes: number
-  /** Of a large file its SHA-256, of others the name of their git blob. In lower case. */
+  /** SHA-256 for large (LFS) files, the git blob id for others. In lower case. */
   readonly checksum: { readonly kind: 'sha256' | 'git'; readonly hex: string }
 }

@@ -1,24 +1,24 @@
 import { isRecord } from '../kernel/is-record.ts'
 
-/** What of a model decides how much memory it takes, as its `config.json` says. */
+/** The values of a `config.json` that determine how much memory a model needs. */
 export interface ModelShape {
   readonly layers: number
   readonly hiddenSize: number
   readonly intermediateSize: number
   readonly vocabSize: number
-  /** Whether the output layer is the embedding once more. */
+  /** Whether the output layer shares the weights of the embedding. */
   readonly isTied: boolean
-  /** Of the keys and values that are cached, a token and layer: heads that can be spread over GPUs, and numbers a head. */
+  /** The KV cache of one token in one layer: heads, which can be distributed over GPUs, and numbers per head. */
   readonly cacheHeads: number
   readonly cacheNumbersPerHead: number
-  /** Layers that look back no further than the window, and how far that is. */
+  /** Number of layers with sliding-window attention, and the size of the window in tokens. */
   readonly slidingLayers: number
   readonly slidingWindow: number
-  /** The longest context it was made for; null where the config does not say. */
+  /** The longest context that the model supports; null if the config does not contain it. */
   readonly contextMax: number | null
 }
 
-/** Null for a config that does not describe a transformer. */
+/** Returns null for a config that does not describe a transformer. */
 export function readModelShape(config: unknown): ModelShape | null {
   const text = textConfigOf(config)
   const layers = countOf(text, 'num_hidden_layers', 'n_layer', 'num_layers')
@@ -41,7 +41,7 @@ export function readModelShape(config: unknown): ModelShape | null {
 
 type Config = Readonly<Record<string, unknown>>
 
-/** Models that see have one for their language besides. */
+/** Returns the config of the language model, which multimodal models nest in the main config. */
 function textConfigOf(config: unknown): Config {
   if (!isRecord(config)) return {}
   for (const name of ['text_config', 'llm_config', 'language_config']) {
@@ -51,7 +51,7 @@ function textConfigOf(config: unknown): Config {
   return config
 }
 
-/** More than any model has; keeps a config that lies from making numbers that nobody can add. */
+/** More than any model has. Prevents overflow from wrong numbers in a config. */
 const COUNT_MAX = 1_000_000_000
 
 function countOf(config: Config, ...names: readonly string[]): number | null {
@@ -63,7 +63,7 @@ function countOf(config: Config, ...names: readonly string[]): number | null {
   return null
 }
 
-/** Latent attention caches one vector for all heads. Everybody else caches a key and a value a head. */
+/** Latent attention caches one vector for all heads. Other models cache one key and one value per head. */
 function readCache(
   config: Config,
   hiddenSize: number,
@@ -78,7 +78,7 @@ function readCache(
   return { cacheHeads, cacheNumbersPerHead: 2 * headSize }
 }
 
-/** One layer in so many sees everything, where the config does not list them. */
+/** By model type: one of this many layers has full attention. Used if the config lists no layers. */
 const FULL_EVERY: Readonly<Record<string, number>> = { gemma2: 2, gemma3_text: 6, gemma3: 6, cohere2: 4 }
 
 function readSliding(config: Config, layers: number): Pick<ModelShape, 'slidingLayers' | 'slidingWindow'> {

@@ -1,18 +1,18 @@
 import { HubError } from './hub-error.ts'
 import type { ModelFile } from './model-file.ts'
 
-/** Which files of a repository an engine needs. */
+/** The files of a repository that an engine needs. */
 export interface PickedFiles {
   readonly format: 'gguf' | 'safetensors'
-  /** The weights first, in the order of their parts. */
+  /** Weights come first, in the order of their parts. */
   readonly files: readonly ModelFile[]
-  /** Those of them with weights. */
+  /** The files with weights. */
   readonly weights: readonly ModelFile[]
-  /** Of GGUF files; null for safetensors. */
+  /** The quantization of the GGUF files; null for safetensors, and if the file name does not contain one. */
   readonly quantization: string | null
 }
 
-/** Of several quantizations the first that is there: a good balance first, then smaller ones, then larger ones. */
+/** `auto` takes the first quantization that exists: 4 bits for a good balance, then 5 to 8 bits, 3 bits, and unquantized. */
 const GGUF_PREFERENCE = [
   'Q4_K_M',
   'Q4_K_S',
@@ -33,10 +33,10 @@ const GGUF_PREFERENCE = [
 ]
 const QUANTIZATION =
   /(?:^|[.\-_/])((?:I?Q[1-8]|TQ[12]|MXFP4|BF16|F16|F32)(?:_[A-Z0-9]{1,4}){0,3})(?=$|[.\-/])/i
-/** As a client names it; `bf16` in lower case is a type of safetensors. */
+/** A quantization in a request. Upper case only: `bf16` in lower case means safetensors. */
 const GGUF_NAME = /^(?:I?Q[1-8]|BF16|F16|F32|TQ[12]|MXFP4)(?:_[A-Z0-9]{1,4}){0,3}$/
 const PART = /-(\d{5})-of-(\d{5})\.gguf$/i
-/** Not weights of a model that chats: projectors of images, drafts and importance matrices. */
+/** GGUF files that are not the weights of the model: image projectors, draft models and importance matrices. */
 const SIDE_FILE = /(?:^|\/)(?:mmproj|imatrix|draft)|-(?:mmproj|imatrix|draft)[.-]/i
 const SAFETENSORS_NAME = /^model[^/]*\.safetensors$/
 const SIDE_NAMES = new Set([
@@ -66,12 +66,15 @@ const SIDE_NAMES = new Set([
   'model.safetensors.index.json',
 ])
 
-/** Returns whether files of GGUF repositories are named after it, such as `Q4_K_M`. */
+/** Returns whether the text is a quantization of GGUF files, such as `Q4_K_M`. */
 export function isGgufQuantization(text: string): boolean {
   return GGUF_NAME.test(text)
 }
 
-/** Picks safetensors where there are any, otherwise one quantization of GGUF files. Never pickled weights. */
+/**
+ * Returns the safetensors files, or the GGUF files of one quantization if there are no safetensors or the request names a GGUF
+ * quantization. Never returns pickled weights.
+ */
 export function pickFiles(files: readonly ModelFile[], quantization: string): PickedFiles {
   const isGgufWanted = isGgufQuantization(quantization)
   const ggufs = files.filter(({ path }) => /\.gguf$/i.test(path) && !SIDE_FILE.test(path))
@@ -83,7 +86,7 @@ export function pickFiles(files: readonly ModelFile[], quantization: string): Pi
   return { format: 'safetensors', files: [...weights, ...side], weights, quantization: null }
 }
 
-/** The quantization of a GGUF file by its name; null where it says none. */
+/** Returns the quantization in the name of a GGUF file, or null. */
 function quantizationOf(path: string): string | null {
   return QUANTIZATION.exec(path.replace(PART, '').replace(/\.gguf$/i, ''))?.[1]?.toUpperCase() ?? null
 }
@@ -130,7 +133,7 @@ function bytesOf({ weights }: Choice): number {
   return weights.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
 }
 
-/** Throws where a part of a split model is missing. */
+/** Throws if a part of a split model is missing. */
 function checkParts(weights: readonly ModelFile[]): void {
   const count = Number(PART.exec(weights[0]?.path ?? '')?.[2] ?? 1)
   const isWhole =

@@ -13,7 +13,7 @@ export interface GgufFacts {
   readonly weights: ModelWeights
 }
 
-/** A vocabulary of 150,000 tokens with its merges takes six million bytes. */
+/** Enough for most headers: a vocabulary of 150,000 tokens with its merges takes six million bytes. */
 const FIRST_BYTES = 8_000_000
 const BYTES_MAX = 24_000_000
 const PARTS_MAX = 100
@@ -26,7 +26,7 @@ const pool = new ThreadPool<GgufBeginning>({
   ownerQuestionsMax: QUESTIONS_MAX,
 })
 
-/** Reads the headers of a model's files in ranges, never their weights. Only the first of several parts has the facts. */
+/** Reads only the headers of a model's files, with range requests. If there are several parts, the first has the metadata. */
 export async function readGguf(
   files: Pick<HubFiles, 'readRange'>,
   parts: readonly ModelFile[],
@@ -54,7 +54,7 @@ async function readHeader(files: Pick<HubFiles, 'readRange'>, file: ModelFile): 
   }
 }
 
-/** Of our own thread, which says in words what it could not read. */
+/** The worker thread answers with a header, or with a string if it failed. */
 function isHeader(answer: unknown): answer is GgufHeader {
   return typeof answer === 'object' && answer !== null
 }

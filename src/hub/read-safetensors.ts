@@ -4,15 +4,15 @@ import type { ModelWeights } from './estimate-memory.ts'
 import { HubError } from './hub-error.ts'
 import type { HubFiles } from './hub-files.ts'
 
-/** What lies in files of weights, by their headers. */
+/** Facts about safetensors files, from their headers. */
 export interface SafetensorsFacts extends ModelWeights {
-  /** The type that most bytes have, such as `BF16`. */
+  /** The data type with the most bytes, such as `BF16`. */
   readonly dtype: string
 }
 
 const FILES_MAX = 400
 const FILES_AT_ONCE = 8
-/** Most headers are shorter, so that one request is enough. */
+/** Most headers are shorter, so one request is enough. */
 const FIRST_BYTES = 128 * 1024
 const HEADER_BYTES_MAX = 32 * 1024 * 1024
 const LENGTH_BYTES = 8
@@ -36,8 +36,8 @@ const BITS: Readonly<Record<string, number>> = {
 }
 
 /**
- * Reads the headers of these files in ranges, never their weights. The hub's own client would read them from storage hosts by a token of
- * their own, past our rules for redirects, and keep every tensor in memory.
+ * Reads only the headers of these files, with range requests. Does not use the hub's client library: it reads from storage hosts
+ * with their own token, bypasses our redirect rules, and keeps every tensor in memory.
  */
 export async function readSafetensors(
   files: Pick<HubFiles, 'readRange'>,
@@ -55,7 +55,7 @@ export async function readSafetensors(
       const bits = BITS[dtype]
       if (bits === undefined) throw unreadable(`The weights have a type that is not known: ${dtype}.`)
       bytesOfType.set(dtype, (bytesOfType.get(dtype) ?? 0) + (count * bits) / 8)
-      // Several weights lie in one number where they are packed.
+      // With packed weights, one number holds several weights.
       const isPacked = packedBits !== null && (dtype === 'I32' || dtype === 'U8')
       parameters += isPacked ? (count * bits) / packedBits : count
     }

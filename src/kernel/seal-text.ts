@@ -2,9 +2,9 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:
 
 /** Encrypts short secrets for the database. */
 export interface Sealer {
-  /** Bound to its place: it opens only there. */
+  /** Encrypts a text. The result can be decrypted only with the same `place`. */
   seal(text: string, place: string): Buffer
-  /** Null for what was sealed with another key, or for another place. */
+  /** Returns null if the text was sealed with another key or place, or was changed. */
   open(sealed: Uint8Array, place: string): string | null
 }
 

@@ -2,12 +2,12 @@ interface TinyGguf {
   /** The longest context in tokens. */
   readonly contextLength?: number
   readonly layers?: number
-  /** Other weights for another seed; the same ones for the same. */
+  /** The same seed creates the same weights. */
   readonly seed?: number
   readonly chatTemplate?: string | null
-  /** Tensors that the header claims; as many as there are unless told. */
+  /** The number of tensors in the header; the real number by default. */
   readonly claimedTensors?: bigint
-  /** One of several files of a model, counted from 1. */
+  /** Marks the file as one part of a split model. Parts count from 1. */
   readonly split?: { readonly number: number; readonly count: number }
 }
 
@@ -22,7 +22,7 @@ const INNER_WIDTH = 128
 const ALIGNMENT = 32
 const F32 = 0
 
-/** A model of the llama family with random weights that llama.cpp loads and runs: half a megabyte, the same bytes each time. */
+/** Creates a Llama model with random weights that llama.cpp can run: half a megabyte, the same bytes each time. */
 export function createTinyGguf(options: TinyGguf = {}): Buffer {
   const { layers = 2, seed = 7 } = options
   const vocabulary = listVocabulary()
@@ -58,7 +58,7 @@ interface Token {
   readonly score: number
 }
 
-/** Every byte, and some pieces of English, so that any text can be read and written. */
+/** Returns a vocabulary with every byte and some English tokens, so that any text can be encoded and decoded. */
 function listVocabulary(): Token[] {
   const letters = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,!?{}[]":'
   const pieces = ['▁', ...letters.split(''), '▁the', '▁a', '▁of', '▁and', '▁to']
@@ -146,7 +146,7 @@ function listTensors(layers: number, tokens: number): Tensor[] {
   ]
 }
 
-/** From -0.5 to 0.5, by a linear congruential generator. */
+/** Returns a linear congruential generator of numbers from -0.5 to 0.5. */
 function createRandom(seed: number): () => number {
   let state = seed
   return () => {

@@ -2,28 +2,28 @@ import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A repository of the hub: what its card says, and its files. */
+/** A repository of the test hub: its metadata and its files. */
 export interface HubRepository {
   readonly info?: Readonly<Record<string, unknown>>
-  /** Bytes are large files behind a redirect; anything else is a small file of JSON. */
+  /** A Buffer is a large file behind a redirect. Any other object is a small JSON file. */
   readonly files: Readonly<Record<string, Buffer | object>>
-  /** Read only with this token. */
+  /** If set, files can be read only with this token. */
   readonly token?: string
-  /** What the list of files says otherwise than is true, by path. */
+  /** Wrong values in the list of files, by path. */
   readonly lies?: Readonly<Record<string, { size?: number; sha256?: string; path?: string }>>
 }
 
-/** What one answer with a file does wrong. */
+/** A fault in one response with a large file. */
 interface HubFault {
   readonly status?: number
   readonly retryAfter?: string
-  /** Breaks the connection after so many bytes. */
+  /** Closes the connection after this many bytes. */
   readonly cutAfter?: number
-  /** Sends so many bytes, then nothing, until `release`. */
+  /** Sends this many bytes, then nothing until `release`. */
   readonly holdAfter?: number
-  /** Sends all of it, whatever range was asked for. */
+  /** Ignores the requested range and sends the whole file. */
   readonly ignoresRange?: boolean
-  /** Sends the wrong part of it. */
+  /** Sends a range that starts one byte too late. */
   readonly shiftsRange?: boolean
   /** Sends these bytes instead. */
   readonly body?: Buffer
@@ -31,18 +31,18 @@ interface HubFault {
 
 export interface HubServer {
   readonly url: string
-  /** Of the server that files are redirected to. */
+  /** Host of the server that large files are redirected to. */
   readonly cdnHost: string
-  /** What was asked for, with the range and the authorization. */
+  /** The requests so far, with range and authorization. */
   readonly requests: HubCall[]
   readonly repositories: Map<string, HubRepository>
-  /** Answers so many requests with this status first. */
+  /** Answers the next `times` requests with this status. */
   failNext(status: number, times: number): void
-  /** What the next answers with large files do wrong, one each. */
+  /** Faults for the next responses with large files, one per response. */
   readonly faults: HubFault[]
-  /** Lets answers go on that are held. */
+  /** Continues the responses that `holdAfter` has stopped. */
   release(): void
-  /** Where files are redirected to; the server's own second address unless told. */
+  /** Sets the server that large files are redirected to. Null restores the second server of this hub. */
   redirectTo(url: string | null): void
   close(): Promise<void>
 }
@@ -56,10 +56,10 @@ interface HubCall {
 }
 
 export const COMMIT = 'a'.repeat(40)
-/** As many files on one page of the list. */
+/** Files on one page of the list. */
 const PAGE_FILES = 3
 
-/** A hub with small models in it: its API, its files behind a redirect, ranges, gates, pages and failures. */
+/** Starts a test hub with small models: API, files behind a redirect, ranges, gated models, pagination and failures. */
 export async function startHub(repositories: Record<string, HubRepository>): Promise<HubServer> {
   const known = new Map(Object.entries(repositories))
   const requests: HubCall[] = []
@@ -167,7 +167,7 @@ export async function startHub(repositories: Record<string, HubRepository>): Pro
   }
 }
 
-/** The files as the hub lists them: large ones with the checksum of their content, small ones with the name of their git blob. */
+/** Returns the list of files: large files with the SHA-256 of their content, all files with a git blob id. */
 function listTree({ files, lies = {} }: HubRepository): object[] {
   return Object.entries(files).map(([path, content]) => {
     const bytes = bytesOf(content)
@@ -193,7 +193,7 @@ function hostOf(server: Server): string {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** A file of weights: its header, and zeros for as many bytes as the tensors have, or fewer. */
+/** Creates a safetensors file: its header and 1,024 zero bytes, whatever the size of the tensors. */
 export function safetensorsFile(
   tensors: Readonly<Record<string, { dtype: string; shape: readonly number[] }>>,
   options: { padding?: number } = {},

@@ -13,14 +13,14 @@ interface CachedCommit {
 }
 
 /**
- * Where one model lies: `models--<owner>--<name>/blobs` has the bytes by their checksums, `snapshots/<commit>` the names that lead
- * to them. The names are hard links, so that no link of the cache leads anywhere else.
+ * The directory of one model: `models--<owner>--<name>/blobs` contains the files by checksum, `snapshots/<commit>` the same files
+ * by name. The names are hard links, so no link in the cache can point outside it.
  */
 export class CacheDirectory {
   readonly root: string
   readonly modelId: string
   readonly commit: string
-  /** Of the model. */
+  /** The directory of the model, with all its commits. */
   readonly path: string
   readonly snapshot: string
 
@@ -54,7 +54,7 @@ export class CacheDirectory {
     return `${this.blobOf(file)}.lock`
   }
 
-  /** A blob has its name only after its checksum was found right. */
+  /** A blob gets its final name only after its checksum was verified, so comparing the size is enough. */
   async isComplete(file: ModelFile): Promise<boolean> {
     return (await sizeOf(this.blobOf(file))) === file.sizeBytes
   }
@@ -63,7 +63,7 @@ export class CacheDirectory {
     await rename(this.partOf(file), this.blobOf(file))
   }
 
-  /** Each blob once, also where several files have the same content. */
+  /** Returns each missing blob once, even if several files have the same content. */
   async listMissing(files: readonly ModelFile[]): Promise<ModelFile[]> {
     const missing = new Map<string, ModelFile>()
     for (const file of files) if (!(await this.isComplete(file))) missing.set(file.checksum.hex, file)
@@ -84,7 +84,7 @@ export class CacheDirectory {
     return { bytesDone, bytesTotal }
   }
 
-  /** Gives a file its name in the snapshot. */
+  /** Links a blob under its file name in the snapshot and returns the path. */
   async link(file: ModelFile): Promise<string> {
     const path = join(this.snapshot, ...file.path.split('/'))
     await this.#makeParents(path)
@@ -93,7 +93,7 @@ export class CacheDirectory {
     if (there !== null && there.isFile() && there.ino === wanted.ino) return path
     if (there !== null) await rm(path, { recursive: true })
     await link(blob, path).catch(async (error: unknown) => {
-      // Another process gave it its name.
+      // Another process created the same link.
       if (!hasCode(error, 'EEXIST') || (await lstat(path)).ino !== wanted.ino) throw error
     })
     return path
@@ -106,13 +106,13 @@ export class CacheDirectory {
     for (const parent of parents) await makeDirectory(parent)
   }
 
-  /** Says that the model is used now. */
+  /** Records that the model is used now. */
   async touch(): Promise<void> {
     const path = join(this.path, 'used', this.commit)
     const now = new Date()
     await utimes(path, now, now).catch(async (error: unknown) => {
       if (!hasCode(error, 'ENOENT')) throw error
-      // Names the model, because two ids can have the same directory.
+      // The file contains the model id, because two ids can share a directory.
       await writeFile(path, this.modelId, { mode: 0o600 })
     })
   }
@@ -122,13 +122,13 @@ export function nameOfModel(modelId: string): string {
   return `models--${modelId.replace('/', '--')}`
 }
 
-/** Makes a directory where there is none. Anything else of that name, such as a link to elsewhere, is an error. */
+/** Creates the directory if it is missing. Throws if the path is something else, such as a symbolic link. */
 export async function makeDirectory(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 })
   if (!(await lstat(path)).isDirectory()) throw new Error(`${path} is not a directory`)
 }
 
-/** Null for what is missing. A link, or anything else that is no file, is removed. */
+/** Returns null if the file is missing. Deletes a symbolic link or anything else that is not a regular file. */
 async function sizeOf(path: string): Promise<number | null> {
   const there = await lstat(path).catch(ignoreMissing)
   if (there === null) return null

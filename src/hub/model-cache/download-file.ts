@@ -14,26 +14,26 @@ interface Download {
   readonly endpoint: string
   readonly address: { readonly modelId: string; readonly commit: string; readonly token: string | null }
   readonly file: ModelFile
-  /** What is here of it already is kept, and goes on. */
+  /** Path of the partial file. Existing bytes are kept and the download resumes after them. */
   readonly partPath: string
   readonly cancellation: Cancellation | undefined
-  /** Whether another process writes the file by now. */
+  /** Whether another process has taken over the lock of this file. */
   readonly isLost: () => boolean
-  /** Called with the bytes that are here. */
+  /** Called with the number of bytes downloaded so far. */
   readonly onBytes: (bytes: number) => void
 }
 
-/** Attempts in a row that bring nothing. */
+/** Consecutive attempts without a new byte. */
 const ATTEMPTS_MAX = 5
 const PAUSE_MS = 500
 const PAUSE_MS_MAX = 120_000
-/** A connection that brings nothing for so long is given up. */
+/** A connection that delivers nothing for this long is closed. */
 const SILENT_MS = 60_000
-/** Of one request; what is left is asked for by the next. */
+/** Limit for one request. The next request downloads the rest. */
 const REQUEST_MS_MAX = 12 * 3_600_000
 const REDIRECTS_MAX = 4
 
-/** Downloads a file, and goes on after a cut. The checksum is that of the whole file, also of what was here before. */
+/** Downloads a file and resumes after interruptions. The checksum covers the whole file, including bytes of earlier downloads. */
 export async function downloadFile(download: Download): Promise<void> {
   const { file, partPath } = download
   const part = await open(partPath, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600)
@@ -56,13 +56,13 @@ export async function downloadFile(download: Download): Promise<void> {
   }
 }
 
-/** What cannot be gone on with, or takes room that nobody has. */
+/** Returns whether the partial file must be deleted: it cannot be resumed, or the disk is full. */
 function mustGo(error: unknown): boolean {
   if (hasCode(error, 'ENOSPC', 'EDQUOT')) return true
   return error instanceof HubError && (error.failure === 'corrupt' || error.failure === 'unreadable')
 }
 
-/** How much of a file is here, and its checksum up to there. */
+/** The number of bytes downloaded, and the checksum of these bytes. */
 class Progress {
   bytes = 0
   hash: Hash
@@ -95,7 +95,7 @@ class Progress {
   }
 }
 
-/** A git blob is hashed with its kind and size before it. */
+/** Git hashes a blob with its type and size as a prefix. */
 function startHash({ checksum, sizeBytes }: ModelFile): Hash {
   if (checksum.kind === 'sha256') return createHash('sha256')
   return createHash('sha1').update(`blob ${sizeBytes}\0`)
@@ -119,7 +119,7 @@ async function readAll(download: Download, part: FileHandle, progress: Progress)
   }
 }
 
-/** Why a request brought less than the rest of the file; it is worth another one. */
+/** A request that ended before the end of the file and can be retried. */
 interface Cut {
   readonly error: HubError
   readonly retryAfterMs: number | null
@@ -148,7 +148,7 @@ async function readOnce(download: Download, part: FileHandle, progress: Progress
       if (error.failure !== 'unavailable') throw error
       return { error, retryAfterMs: retryAfterMs(response.header('retry-after')) }
     }
-    // A server that knows no ranges sends the file from its beginning.
+    // A server without range support sends the whole file.
     if (status === 200 && from > 0) await progress.restart(part)
     checkRange(response.header('content-range'), status === 206 ? from : null, file)
     await writeBody(response.body, part, progress, { ...download, onPiece: stop.renew })
@@ -175,7 +175,7 @@ function cutBy(cause: unknown): Cut {
   }
 }
 
-/** Throws where the hub sends another part, or part of another file. */
+/** Throws if the response starts at another byte, or belongs to a file of another size. */
 function checkRange(header: string | null, from: number | null, { path, sizeBytes }: ModelFile): void {
   if (from === null) return
   const told = /^bytes (\d{1,15})-\d{1,15}\/(\d{1,15}|\*)$/.exec(header ?? '')
@@ -204,7 +204,7 @@ async function writeBody(
   }
 }
 
-/** Ends with the caller's, or after a silence. */
+/** Returns a cancellation that follows the caller's and also fires if no data arrives for `SILENT_MS`. */
 function followCancellation(outer: Cancellation | undefined) {
   const cancellation = new Cancellation()
   const cancel = (reason: unknown): void => cancellation.cancel(reason)

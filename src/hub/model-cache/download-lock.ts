@@ -7,22 +7,22 @@ import { isRecord } from '../../kernel/is-record.ts'
 import { hasCode, ignoreMissing } from './cache-directory.ts'
 
 export interface HeldLock {
-  /** Whether somebody else has taken it, because this process was silent for too long. */
+  /** Whether another process has taken the lock because this one did not refresh it in time. */
   readonly isLost: boolean
 }
 
 interface LockOptions {
   readonly cancellation?: Cancellation | undefined
-  /** Called from time to time while somebody else has it. */
+  /** Called at every poll while another process holds the lock. */
   readonly onWait?: () => Promise<void>
 }
 
 const POLL_MS = 200
 const BEAT_MS = 5_000
-/** A lock that shows no sign of life for so long is that of a process that died on another machine. */
+/** A lock that was not refreshed for this long is abandoned: its process has died on another machine. */
 const SILENT_MS = 60_000
 
-/** Holds a lock file while it works. One process at a time, of all that share the directory. */
+/** Runs `work` while holding a lock file. Only one of the processes that share the directory holds it at a time. */
 export async function withLock(
   path: string,
   options: LockOptions,
@@ -65,7 +65,7 @@ async function takeLock(path: string, text: string, { cancellation, onWait }: Lo
   }
 }
 
-/** Written whole before it has its name, so that nobody reads half of it. */
+/** Creates the lock file by linking a complete draft, so that no process reads half of it. Returns false if it exists. */
 async function create(path: string, text: string): Promise<boolean> {
   const draft = `${path}.${randomUUID()}`
   await writeFile(draft, text, { flag: 'wx', mode: 0o600 })
@@ -80,7 +80,7 @@ async function create(path: string, text: string): Promise<boolean> {
   }
 }
 
-/** Of two that find a lock abandoned, one takes it away. What the other moved by mistake is put back. */
+/** Removes an abandoned lock. If another process has replaced it meanwhile, the new lock was moved by mistake and is put back. */
 async function takeAway(path: string, holder: string): Promise<void> {
   const aside = `${path}.${randomUUID()}`
   try {
@@ -111,13 +111,16 @@ async function readText(path: string): Promise<string | null> {
   return readFile(path, 'utf8').catch(ignoreMissing)
 }
 
-/** What a lock says of the process that holds it. */
+/** Returns the content of a lock file: it identifies this process. */
 export async function describeHolder(details: object): Promise<string> {
   const { pid } = process
   return JSON.stringify({ id: randomUUID(), pid, host: hostname(), since: await startOf(pid), ...details })
 }
 
-/** Of a process of this machine; others are known by their silence. */
+/**
+ * Returns whether the holder is a dead process of this machine, or cannot be parsed. Dead processes of other machines are found by
+ * the age of their last refresh.
+ */
 export async function isDead(holder: string): Promise<boolean> {
   const told = parseHolder(holder)
   if (told === null) return true
@@ -144,9 +147,9 @@ function parseHolder(text: string): { pid: number; host: string; since: string |
   }
 }
 
-/** When a process began, in the kernel's own count, so that a later one with the same id is not taken for it. Linux only. */
+/** Returns the start time of a process in kernel ticks, which tells it from a later process with the same pid. Linux only. */
 async function startOf(pid: number): Promise<string | null> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)
-  // The name of the program is in brackets and may hold anything.
+  // The program name is in parentheses and may contain any character.
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null
 }

@@ -13,33 +13,33 @@ interface CacheOrder {
   readonly modelId: string
   readonly commit: string
   readonly files: readonly ModelFile[]
-  /** Sent to the hub itself and to nobody it redirects to. Not kept. */
+  /** Sent to the hub only, never to redirect targets. Not stored. */
   readonly token: string | null
   readonly cancellation?: Cancellation
-  /** Called often, also while another process does the work. */
+  /** Called often, also while another process downloads the files. */
   readonly onProgress?: (progress: CacheProgress) => void
 }
 
 interface CachedModel {
-  /** Holds all files of the order under their names. */
+  /** Contains all files of the order under their names. */
   readonly directory: string
-  /** Where each file of the order lies, in the same order. */
+  /** The path of each file, in the sequence of `files`. */
   readonly paths: readonly string[]
 }
 
-/** Models of the hub on this disk, shared by all processes of the gateway. */
+/** Models of the hub on the local disk, shared by all processes of the gateway. */
 export interface ModelCache {
-  /** Downloads what is missing, and returns where everything lies. Throws a `HubError`, or the reason of its cancellation. */
+  /** Downloads missing files and returns all paths. Throws a `HubError`, or the reason of the cancellation. */
   fetch(order: CacheOrder): Promise<CachedModel>
-  /** How much of the files lies here already. */
+  /** Returns how many bytes of the files are in the cache. */
   measure(order: Pick<CacheOrder, 'modelId' | 'commit' | 'files'>): Promise<CacheProgress>
 }
 
 interface ModelCacheOptions {
   readonly outbound: Pick<Outbound, 'fetch'>
-  /** Of the hub, without a slash at the end. */
+  /** Address of the hub, without a trailing slash. */
   readonly endpoint: string
-  /** Of the operator, for orders that bring none. */
+  /** The operator's token, for orders without one. */
   readonly token?: string | null
   readonly directory: string
   readonly limits: CacheLimits
@@ -47,7 +47,7 @@ interface ModelCacheOptions {
 
 const FILES_MAX = 1_000
 
-/** The layout is that of the hub's own libraries, so that engines find the models there too. */
+/** Creates a cache with the directory layout of the hub's own libraries, so that engines can use it too. */
 export function createModelCache(options: ModelCacheOptions): ModelCache {
   const open = async (order: Pick<CacheOrder, 'modelId' | 'commit' | 'files'>): Promise<CacheDirectory> => {
     checkOrder(order)
@@ -62,7 +62,7 @@ export function createModelCache(options: ModelCacheOptions): ModelCache {
       const { cancellation, files } = order
       cancellation?.throwIfCancelled()
       await directory.prepare()
-      // Before the download, so that what is left of one that ends early can be deleted for others.
+      // Before the download, so that the remains of an interrupted one can be deleted to make room.
       await directory.touch()
       const missing = await directory.listMissing(files)
       if (missing.length > 0) {
@@ -80,7 +80,7 @@ export function createModelCache(options: ModelCacheOptions): ModelCache {
   }
 }
 
-/** One process downloads a file. Others wait, and go on where it stops. */
+/** Downloads a file under a lock. Other processes wait, and resume the download if the holder stops. */
 async function fetchFile(
   directory: CacheDirectory,
   file: ModelFile,

@@ -10,11 +10,11 @@ import { describeHolder, isDead, withLock } from './download-lock.ts'
 import type { ModelFile } from '../model-file.ts'
 
 export interface CacheLimits {
-  /** Of everything in the cache together. */
+  /** Limit for the whole cache. */
   readonly bytesMax: number
-  /** What the disk keeps free for others. */
+  /** Bytes of the disk that must stay free. */
   readonly freeBytesMin: number
-  /** Of these models, those that a deployment uses, as they were given. Null where that is not known: nothing is deleted then. */
+  /** Returns those of the given models that a deployment uses. Null if that is not known: then nothing is deleted. */
   readonly listUsed: ((models: readonly CachedCommit[]) => Promise<readonly CachedCommit[]>) | null
 }
 
@@ -28,10 +28,10 @@ interface Room {
 }
 
 const BEAT_MS = 5_000
-/** A claim of another machine without a sign of life for so long counts no more. */
+/** A claim that was not refreshed for this long is deleted: its process has died on another machine. */
 const SILENT_MS = 600_000
 
-/** Claims the bytes that are missing, and deletes models that have not been used for longest until they fit. */
+/** Claims room for the missing files. Deletes unused models, least recently used first, until they fit. */
 export async function reserveRoom(
   directory: CacheDirectory,
   missing: readonly ModelFile[],
@@ -48,7 +48,7 @@ export async function reserveRoom(
   const claims = join(root, 'claims')
   await makeDirectory(claims)
   const path = join(claims, randomUUID())
-  // One at a time, so that two do not take the same room.
+  // Under a lock, so that two processes do not claim the same room.
   await withLock(join(root, 'room.lock'), { cancellation }, async () => {
     const present = await presentBytes(directory, missing)
     await makeRoom(directory, neededBytes - present, limits)
@@ -85,7 +85,7 @@ async function makeRoom(directory: CacheDirectory, bytes: number, limits: CacheL
     )
   }
   if (await hasRoom()) return
-  // A model that is being downloaded keeps all its commits, because they share their bytes.
+  // All commits of a model that is being downloaded are kept, because they share blobs.
   const busy = new Set([modelId, ...claims.map((claim) => claim.modelId)])
   for (const candidate of await listDeletable(root, busy, limits.listUsed)) {
     await deleteCommit(root, candidate)
@@ -129,7 +129,7 @@ function parseClaim(text: string): Claim | null {
   return { modelId, commit, blobs: new Map(entries) }
 }
 
-/** What is still to come of what others download. */
+/** Returns the bytes that claimed downloads still have to write. */
 async function claimedBytesOf(root: string, claims: readonly Claim[]): Promise<number> {
   const blobs = new Map(claims.flatMap((claim) => [...claim.blobs]))
   let bytes = 0
@@ -155,7 +155,7 @@ async function listModels(root: string): Promise<string[]> {
   return (await readdir(root)).filter((name) => name.startsWith('models--'))
 }
 
-/** Those not used for longest first. */
+/** Returns the models that may be deleted, least recently used first. */
 async function listDeletable(
   root: string,
   busy: ReadonlySet<string>,
@@ -177,7 +177,7 @@ async function listDeletable(
   return idle.filter((one) => !inUse.has(keyOf(one))).toSorted((one, other) => one.usedAtMs - other.usedAtMs)
 }
 
-/** Deletes a snapshot, and the bytes that no other snapshot of the model has. */
+/** Deletes a snapshot, and the blobs that no other snapshot of the model uses. */
 async function deleteCommit(root: string, { modelId, commit }: CachedCommit): Promise<void> {
   const path = join(root, nameOfModel(modelId))
   await rm(join(path, 'snapshots', commit), { recursive: true, force: true })
@@ -185,7 +185,7 @@ async function deleteCommit(root: string, { modelId, commit }: CachedCommit): Pr
   const blobs = join(path, 'blobs')
   for (const name of await readdir(blobs)) {
     const blob = join(blobs, name)
-    // Of a lock the holder decides.
+    // Lock files are deleted by their holders.
     if (!name.includes('.lock') && (await lstat(blob)).nlink === 1) await rm(blob, { force: true })
   }
 }

@@ -1,11 +1,11 @@
-/** Facts of known models: what matters of their configs, their size on the hub, and what others have published of their memory. */
+/** A known model: the relevant part of its config, its size on the hub, and published figures of its memory. */
 export interface KnownModel {
   readonly id: string
   readonly config: Readonly<Record<string, unknown>>
   readonly parameters: number
-  /** In gigabytes, as weights in a quantization. */
+  /** Size of the weights in gigabytes, by quantization. */
   readonly publishedWeightsGb: Readonly<Record<string, number>>
-  /** In bytes, of the cache of one request: by its tokens. */
+  /** Size of the KV cache of one request in bytes, by its number of tokens. */
   readonly publishedCacheBytes: Readonly<Record<number, number>>
 }
 
@@ -14,7 +14,7 @@ const GIB = 1_073_741_824
 
 export const KNOWN_MODELS: readonly KnownModel[] = [
   {
-    // Multi-head attention, every head cached; 300 KiB a token.
+    // Multi-head attention: every head is cached, 300 KiB per token.
     id: 'openai-community/gpt2-xl',
     config: {
       n_layer: 48,
@@ -29,7 +29,7 @@ export const KNOWN_MODELS: readonly KnownModel[] = [
     publishedCacheBytes: { 1: 300 * KIB, 1_000: 300_000 * KIB },
   },
   {
-    // Grouped queries. The cache: 0.125 GiB for 1k, 1.95 for 16k, 15.62 for 128k tokens.
+    // Grouped-query attention.
     id: 'meta-llama/Llama-3.1-8B-Instruct',
     config: {
       num_hidden_layers: 32,
@@ -62,7 +62,7 @@ export const KNOWN_MODELS: readonly KnownModel[] = [
     publishedCacheBytes: { 16_000: 4.88 * GIB, 128_000: 39.06 * GIB },
   },
   {
-    // 516.096 KB a token.
+    // 516.096 KB per token.
     id: 'meta-llama/Llama-3.1-405B-Instruct',
     config: {
       num_hidden_layers: 126,
@@ -79,7 +79,7 @@ export const KNOWN_MODELS: readonly KnownModel[] = [
     publishedCacheBytes: { 1: 516_096 },
   },
   {
-    // 327.680 KB a token; a window in the config that is not in use.
+    // 327.680 KB per token. The config contains a sliding window that is not used.
     id: 'Qwen/Qwen2.5-72B-Instruct',
     config: {
       num_hidden_layers: 80,
@@ -114,7 +114,7 @@ export const KNOWN_MODELS: readonly KnownModel[] = [
     publishedCacheBytes: { 1: 57_344 },
   },
   {
-    // A window over all layers: the cache ends at 4,096 tokens.
+    // A sliding window in all layers: the cache stops growing at 4,096 tokens.
     id: 'mistralai/Mistral-7B-v0.1',
     config: {
       num_hidden_layers: 32,
@@ -132,7 +132,7 @@ export const KNOWN_MODELS: readonly KnownModel[] = [
     publishedCacheBytes: { 1_024: 0.125 * GIB, 4_096: 0.5 * GIB, 32_768: 0.5 * GIB },
   },
   {
-    // Mixture of experts: all of them in memory.
+    // Mixture of experts: all experts are in memory.
     id: 'mistralai/Mixtral-8x7B-Instruct-v0.1',
     config: {
       num_hidden_layers: 32,
@@ -151,7 +151,7 @@ export const KNOWN_MODELS: readonly KnownModel[] = [
     publishedCacheBytes: { 1: 131_072, 32_768: 4 * GIB },
   },
   {
-    // Heads larger than the hidden size divided by their number; every second layer has a window.
+    // Heads are larger than the hidden size divided by their number. Every second layer has a sliding window.
     id: 'google/gemma-2-9b-it',
     config: {
       model_type: 'gemma2',
@@ -171,7 +171,7 @@ export const KNOWN_MODELS: readonly KnownModel[] = [
     publishedCacheBytes: { 1: 344_064, 4_096: 344_064 * 4_096, 8_192: 344_064 * 6_144 },
   },
   {
-    // Five layers of six have a window, in a config of a model that sees.
+    // Five of six layers have a sliding window. The text config is nested, because the model is multimodal.
     id: 'google/gemma-3-27b-it',
     config: {
       model_type: 'gemma3',
@@ -195,7 +195,7 @@ export const KNOWN_MODELS: readonly KnownModel[] = [
     publishedCacheBytes: { 1: 507_904 },
   },
   {
-    // Latent attention: 69 KiB a token.
+    // Latent attention: 69 KiB per token.
     id: 'deepseek-ai/DeepSeek-V3',
     config: {
       num_hidden_layers: 61,
@@ -215,7 +215,7 @@ export const KNOWN_MODELS: readonly KnownModel[] = [
     publishedCacheBytes: { 1: 70_272 },
   },
   {
-    // A mixture of experts with an explicit size of heads.
+    // A mixture of experts with an explicit head size.
     id: 'Qwen/Qwen3-30B-A3B',
     config: {
       num_hidden_layers: 48,
@@ -234,7 +234,7 @@ export const KNOWN_MODELS: readonly KnownModel[] = [
     publishedCacheBytes: { 1: 98_304 },
   },
   {
-    // Small, with heads that are larger together than the hidden size.
+    // A small model whose heads together are larger than the hidden size.
     id: 'Qwen/Qwen3-0.6B',
     config: {
       num_hidden_layers: 28,
